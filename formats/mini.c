@@ -1,0 +1,318 @@
+/* mini.c - a profile as a text that a person writes: what tests of analyzers are made of.
+ *
+ *   idsprof-mini 1
+ *   host NAME [start_unix_ns=N]
+ *   plane /device:GPU:0 [KEY=VALUE ...]
+ *   meta EVENT-NAME KEY=VALUE ...            stats that all events of that name share
+ *   line ID NAME                             a timeline of the plane
+ *   START DURATION EVENT-NAME [KEY=VALUE ...]   an event of the line; times as 5us, 1.25ms, 40ns, 7 (ps)
+ *   hlo module=M name=I opcode=O [program=N] [op_name=..] [source=..] [groups=..] [bytes=N]
+ *
+ * Words are parted by spaces, "in quotes" they may hold some; # begins a comment. A value is an integer, u:INTEGER (unsigned),
+ * a decimal number with a point, or a text.
+ */
+#include "lib/base/idmap.h"
+#include "lib/base/vec.h"
+#include "lib/io/source.h"
+#include "lib/model/format.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char signature[] = "idsprof-mini 1";
+
+enum { WORDS = 64, TEXT_LIMIT = 16 << 20 };
+
+struct mini {
+    struct ids_sink *sink;
+    uint32_t plane, track;
+    bool has_host, has_plane, has_track;
+    struct ids_idmap names; /* text -> the sink's name, of the plane */
+    struct ids_text words[WORDS];
+    size_t word_count;
+    struct ids_arg args[WORDS];
+    size_t line_number;
+};
+
+static int wrong(const struct mini *mini, struct ids_error *err, const char *what) {
+    return ids_fail(err, IDS_CORRUPT, "line %zu: %s", mini->line_number, what);
+}
+
+static bool is(struct ids_text word, const char *text) {
+    return strlen(text) == word.length && !memcmp(word.at, text, word.length);
+}
+
+static int split(struct mini *mini, struct ids_text line, struct ids_error *err) {
+    mini->word_count = 0;
+    for (size_t at = 0; at < line.length;) {
+        if (line.at[at] == ' ' || line.at[at] == '\t') {
+            at++;
+            continue;
+        }
+        if (line.at[at] == '#' && (!at || line.at[at - 1] == ' ' || line.at[at - 1] == '\t')) break;
+        if (mini->word_count == WORDS) return wrong(mini, err, "more than 64 words");
+        bool quoted = line.at[at] == '"';
+        size_t end = at + quoted;
+        bool inside = quoted;
+        while (end < line.length && (inside || (line.at[end] != ' ' && line.at[end] != '\t'))) {
+            if (line.at[end] == '"') inside = !inside;
+            end++;
+        }
+        if (inside) return wrong(mini, err, "a quote is not closed");
+        size_t from = at + quoted, to = end - (quoted && line.at[end - 1] == '"');
+        mini->words[mini->word_count++] = (struct ids_text){line.at + from, (uint32_t)(to - from)};
+        at = end;
+    }
+    return 0;
+}
+
+/* "1.25ms" exactly, in picoseconds. */
+static bool parse_time(struct ids_text word, int64_t *ret_ps) {
+    static const struct {
+        const char *unit;
+        int64_t ps;
+    } units[] = {{"ps", 1}, {"", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {"s", 1000000000000}};
+    size_t at = word.length && word.at[0] == '-', begin = at;
+    int64_t whole = 0, fraction = 0, scale = 1;
+    bool point = false;
+    for (; at < word.length && ((word.at[at] >= '0' && word.at[at] <= '9') || (word.at[at] == '.' && !point)); at++) {
+        if (word.at[at] == '.') {
+            point = true;
+            continue;
+        }
+        int64_t *part = point ? &fraction : &whole;
+        if (*part > INT64_MAX / 10 - 9 || scale > INT64_MAX / 10) return false;
+        *part = *part * 10 + (word.at[at] - '0');
+        if (point) scale *= 10;
+    }
+    if (at == begin) return false;
+    struct ids_text unit = {word.at + at, (uint32_t)(word.length - at)};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (!is(unit, units[i].unit)) continue;
+        if (fraction * (units[i].ps > scale ? units[i].ps / scale : 1) > INT64_MAX / 2) return false;
+        int64_t ps = whole * units[i].ps + fraction * units[i].ps / scale;
+        *ret_ps = begin ? -ps : ps;
+        return true;
+    }
+    return false;
+}
+
+static bool parse_digits(struct ids_text word, uint64_t *ret_value) {
+    *ret_value = 0;
+    for (size_t i = 0; i < word.length; i++) {
+        if (word.at[i] < '0' || word.at[i] > '9') return false;
+        *ret_value = *ret_value * 10 + (uint64_t)(word.at[i] - '0');
+    }
+    return word.length > 0 && word.length < 21;
+}
+
+static void parse_value(struct ids_text word, struct ids_arg *arg) {
+    uint64_t digits;
+    struct ids_text rest = word;
+    bool negative = word.length && word.at[0] == '-';
+    if (negative) rest = (struct ids_text){word.at + 1, word.length - 1};
+    if (parse_digits(rest, &digits)) {
+        arg->type = IDS_VALUE_INT;
+        arg->u = negative ? 0 - digits : digits;
+        return;
+    }
+    if (word.length > 2 && !memcmp(word.at, "u:", 2) && parse_digits((struct ids_text){word.at + 2, word.length - 2}, &digits)) {
+        arg->type = IDS_VALUE_UINT;
+        arg->u = digits;
+        return;
+    }
+    const char *point = rest.length ? memchr(rest.at, '.', rest.length) : NULL;
+    uint64_t fraction;
+    if (point && parse_digits((struct ids_text){rest.at, (uint32_t)(point - rest.at)}, &digits) &&
+        parse_digits((struct ids_text){point + 1, (uint32_t)(rest.at + rest.length - point - 1)}, &fraction)) {
+        double value = (double)fraction;
+        for (const char *c = point + 1; c < rest.at + rest.length; c++) value /= 10;
+        arg->type = IDS_VALUE_REAL;
+        arg->d = ((double)digits + value) * (negative ? -1 : 1);
+        return;
+    }
+    arg->type = IDS_VALUE_CHARS;
+    arg->chars = word.at;
+    arg->length = word.length;
+}
+
+/* The words from `first` on, KEY=VALUE each, into mini->args. */
+static int parse_args(struct mini *mini, size_t first, size_t *ret_count, struct ids_error *err) {
+    *ret_count = 0;
+    for (size_t i = first; i < mini->word_count; i++) {
+        struct ids_text word = mini->words[i];
+        const char *equals = memchr(word.at, '=', word.length);
+        if (!equals) return wrong(mini, err, "expected KEY=VALUE");
+        struct ids_arg *arg = &mini->args[(*ret_count)++];
+        *arg = (struct ids_arg){.key = ids_intern(mini->sink->strings, word.at, (size_t)(equals - word.at))};
+        if (arg->key == IDS_NO_TEXT) return ids_fail(err, IDS_NOMEM, "out of memory");
+        struct ids_text value = {equals + 1, (uint32_t)(word.at + word.length - equals - 1)};
+        if (value.length > 1 && value.at[0] == '"' && value.at[value.length - 1] == '"') { /* key="a b" is a text */
+            arg->type = IDS_VALUE_CHARS;
+            arg->chars = value.at + 1;
+            arg->length = value.length - 2;
+        } else {
+            parse_value(value, arg);
+        }
+    }
+    return 0;
+}
+
+static int read_host(struct mini *mini, struct ids_error *err) {
+    struct ids_host_info host = {0};
+    size_t count = 0;
+    if (mini->word_count > 1) {
+        host.name = ids_intern(mini->sink->strings, mini->words[1].at, mini->words[1].length);
+        int code = parse_args(mini, 2, &count, err);
+        if (code) return code;
+    }
+    if (count) host.start_unix_ns = mini->args[0].i;
+    mini->has_host = true;
+    return mini->sink->ops->host(mini->sink, &host, err);
+}
+
+static int end_track(struct mini *mini, struct ids_error *err) {
+    if (!mini->has_track) return 0;
+    mini->has_track = false;
+    return mini->sink->ops->track_end(mini->sink, mini->track, err);
+}
+
+static int read_plane(struct mini *mini, struct ids_error *err) {
+    size_t count;
+    if (mini->word_count < 2) return wrong(mini, err, "expected: plane NAME");
+    int code = mini->has_host ? 0 : read_host(&(struct mini){.sink = mini->sink}, err);
+    if (!code) code = parse_args(mini, 2, &count, err);
+    if (code) return code;
+    mini->has_host = mini->has_plane = true;
+    struct ids_plane_info plane = {
+        .name = ids_intern(mini->sink->strings, mini->words[1].at, mini->words[1].length),
+        .args = mini->args,
+        .arg_count = count,
+    };
+    ids_idmap_done(&mini->names);
+    return mini->sink->ops->plane(mini->sink, &plane, &mini->plane, err);
+}
+
+static int name_of(struct mini *mini, struct ids_text word, size_t arg_count, uint32_t *ret_name, struct ids_error *err) {
+    uint32_t text = ids_intern(mini->sink->strings, word.at, word.length);
+    if (text == IDS_NO_TEXT) return ids_fail(err, IDS_NOMEM, "out of memory");
+    *ret_name = ids_idmap_get(&mini->names, text);
+    if (*ret_name != IDS_IDMAP_NONE) return 0;
+    struct ids_name_info name = {.plane = mini->plane, .text = text, .args = mini->args, .arg_count = arg_count};
+    int code = mini->sink->ops->name(mini->sink, &name, ret_name, err);
+    if (!code && ids_idmap_set(&mini->names, text, *ret_name)) return ids_fail(err, IDS_NOMEM, "out of memory");
+    return code;
+}
+
+static int read_meta(struct mini *mini, struct ids_error *err) {
+    size_t count;
+    uint32_t name;
+    if (!mini->has_plane || mini->word_count < 2) return wrong(mini, err, "expected: meta NAME KEY=VALUE, after a plane");
+    int code = parse_args(mini, 2, &count, err);
+    return code ? code : name_of(mini, mini->words[1], count, &name, err);
+}
+
+static int read_track(struct mini *mini, struct ids_error *err) {
+    struct ids_arg id = {0};
+    if (!mini->has_plane || mini->word_count != 3) return wrong(mini, err, "expected: line ID NAME, after a plane");
+    parse_value(mini->words[1], &id);
+    struct ids_track_info track = {
+        .plane = mini->plane,
+        .id = id.type == IDS_VALUE_INT ? id.i : 0,
+        .name = ids_intern(mini->sink->strings, mini->words[2].at, mini->words[2].length),
+    };
+    int code = mini->sink->ops->track(mini->sink, &track, &mini->track, err);
+    mini->has_track = !code;
+    return code;
+}
+
+static int read_event(struct mini *mini, struct ids_error *err) {
+    struct ids_slice slice = {0};
+    size_t count;
+    if (!mini->has_track) return wrong(mini, err, "an event before any line");
+    if (mini->word_count < 3 || !parse_time(mini->words[0], &slice.start_ps) || !parse_time(mini->words[1], &slice.duration_ps)) {
+        return wrong(mini, err, "expected: START DURATION NAME");
+    }
+    int code = name_of(mini, mini->words[2], 0, &slice.name, err);
+    if (!code) code = parse_args(mini, 3, &count, err);
+    if (code) return code;
+    slice.args = mini->args;
+    slice.arg_count = (uint32_t)count;
+    return mini->sink->ops->slice(mini->sink, mini->track, &slice, err);
+}
+
+static int read_hlo(struct mini *mini, struct ids_error *err) {
+    struct ids_hlo_instruction hlo = {.result_bytes = -1};
+    static const struct {
+        const char *key;
+        size_t offset;
+    } fields[] = {
+        {"module", offsetof(struct ids_hlo_instruction, module)}, {"name", offsetof(struct ids_hlo_instruction, name)},
+        {"opcode", offsetof(struct ids_hlo_instruction, opcode)}, {"op_name", offsetof(struct ids_hlo_instruction, op_name)},
+        {"source", offsetof(struct ids_hlo_instruction, source)}, {"groups", offsetof(struct ids_hlo_instruction, groups)},
+    };
+    size_t count;
+    int code = parse_args(mini, 1, &count, err);
+    if (code) return code;
+    for (size_t i = 0; i < count; i++) {
+        struct ids_arg *arg = &mini->args[i];
+        struct ids_text key = ids_strings_text(mini->sink->strings, arg->key);
+        if (is(key, "program")) hlo.program_id = arg->u;
+        if (is(key, "bytes")) hlo.result_bytes = arg->i;
+        for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+            if (!is(key, fields[f].key) || arg->type != IDS_VALUE_CHARS) continue;
+            uint32_t text = ids_intern(mini->sink->strings, arg->chars, arg->length);
+            memcpy((char *)&hlo + fields[f].offset, &text, sizeof text);
+        }
+    }
+    return mini->sink->ops->hlo(mini->sink, &hlo, err);
+}
+
+static int read_line(struct mini *mini, struct ids_text line, struct ids_error *err) {
+    int code = split(mini, line, err);
+    if (code || !mini->word_count) return code;
+    struct ids_text first = mini->words[0];
+    bool begins_track = is(first, "host") || is(first, "plane") || is(first, "line");
+    if (begins_track && (code = end_track(mini, err))) return code;
+    if (is(first, "host")) return read_host(mini, err);
+    if (is(first, "plane")) return read_plane(mini, err);
+    if (is(first, "meta")) return read_meta(mini, err);
+    if (is(first, "line")) return read_track(mini, err);
+    if (is(first, "hlo")) return read_hlo(mini, err);
+    return read_event(mini, err);
+}
+
+static int mini_read(struct ids_source *source, struct ids_sink *sink, struct ids_error *err) {
+    uint64_t size = ids_source_size(source);
+    if (size > TEXT_LIMIT) return ids_fail(err, IDS_LIMIT, "a mini profile above 16 MiB");
+    char *text = malloc((size_t)size + 1);
+    if (!text) return ids_fail(err, IDS_NOMEM, "out of memory");
+    struct mini mini = {.sink = sink};
+    int code = ids_source_read(source, 0, text, (size_t)size, err);
+    for (size_t at = 0; !code && at < size;) {
+        const char *end = memchr(text + at, '\n', (size_t)size - at);
+        size_t length = end ? (size_t)(end - text) - at : (size_t)size - at;
+        mini.line_number++;
+        if (mini.line_number > 1) code = read_line(&mini, (struct ids_text){text + at, (uint32_t)length}, err);
+        at += length + 1;
+    }
+    if (!code) code = end_track(&mini, err);
+    ids_idmap_done(&mini.names);
+    free(text);
+    return code;
+}
+
+static int mini_bid(const uint8_t *head, size_t length) {
+    return length >= sizeof signature - 1 && !memcmp(head, signature, sizeof signature - 1) ? 100 : 0;
+}
+
+static const char *const suffixes[] = {".mini", NULL};
+
+const struct ids_format ids_format_mini = {
+    .name = "mini",
+    .title = "idsprof's text form of a profile, for tests",
+    .suffixes = suffixes,
+    .bid = mini_bid,
+    .read = mini_read,
+};

@@ -1,0 +1,690 @@
+/* xplane.c - the XSpace profile that XLA, JAX and TensorFlow write (*.xplane.pb).
+ *
+ * Format: tsl/profiler/protobuf/xplane.proto. Field numbers are below. A file is an XSpace of planes (a device, or the host);
+ * a plane holds lines (a stream, a thread) of events, and the tables of names that events and stats refer to. Writers put the
+ * tables after the lines, so a plane is read twice: first its index (a skip by lengths, no event is touched), then name
+ * tables, then every event once.
+ *
+ * Damage: a length that runs past the end of the file is a file that was cut; what is whole before it is kept. A malformed
+ * tag or varint, or a length that runs past its parent, is a corrupt file. (design.md, Errors)
+ */
+#include "formats/hlo.h"
+#include "lib/base/idmap.h"
+#include "lib/base/vec.h"
+#include "lib/io/source.h"
+#include "lib/model/format.h"
+#include "lib/model/keys.h"
+#include "lib/wire/pb_wire.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SPACE_PLANES = 1, SPACE_ERRORS = 2, SPACE_WARNINGS = 3, SPACE_HOSTNAMES = 4 };
+enum { PLANE_NAME = 2, PLANE_LINES = 3, PLANE_EVENT_METADATA = 4, PLANE_STAT_METADATA = 5, PLANE_STATS = 6 };
+enum { LINE_ID = 1, LINE_NAME = 2, LINE_TIMESTAMP_NS = 3, LINE_EVENTS = 4 };
+enum { EVENT_METADATA_ID = 1, EVENT_OFFSET_PS = 2, EVENT_DURATION_PS = 3, EVENT_STATS = 4, EVENT_OCCURRENCES = 5 };
+enum { STAT_METADATA_ID = 1, STAT_DOUBLE = 2, STAT_UINT = 3, STAT_INT = 4, STAT_STR = 5, STAT_BYTES = 6, STAT_REF = 7 };
+enum { META_ID = 1, META_NAME = 2, META_DISPLAY_NAME = 4, META_STATS = 5 }; /* META_ID, META_NAME: stat metadata too */
+enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
+
+/* protobuf's own limit: no message is longer. */
+#define LENGTH_LIMIT ((uint64_t)INT32_MAX)
+/* One name with its stats, an HLO proto among them, or one event. Larger ones are left out with a diag. */
+#define RECORD_LIMIT ((uint64_t)512 << 20)
+/* A line's timestamp above this is nanoseconds since 1970, not since the session's start (three years). */
+#define EPOCH_NS ((int64_t)100000000 * 1000000000)
+
+struct span {
+    uint64_t at, length;
+};
+
+struct spans {
+    struct span *at;
+    size_t count, room;
+};
+
+struct plane {
+    struct span span;
+    char *name; /* for messages and the first look; the sink gets the interned text */
+    uint32_t name_text;
+    struct spans lines, event_metadata, stat_metadata, stats;
+};
+
+struct reader {
+    struct ids_source *source;
+    struct ids_sink *sink;
+    uint64_t size;  /* of the source */
+    bool truncated; /* a length ran past the end */
+    uint64_t cut_at;
+    uint64_t events;
+    int64_t base_ns;
+    struct plane *planes;
+    size_t plane_count, plane_room;
+    uint32_t host_name;
+    /* of the plane being read */
+    uint32_t plane_id;
+    struct ids_idmap stat_texts;  /* stat metadata id -> text */
+    struct ids_idmap event_names; /* event metadata id -> the sink's name */
+    uint32_t num_occurrences;     /* text */
+    struct ids_arg *args;
+    size_t arg_count, arg_room;
+    uint8_t *record; /* for records longer than a window */
+    size_t record_room;
+};
+
+static int corrupt(struct ids_error *err, uint64_t offset, const char *what) {
+    return ids_fail(err, IDS_CORRUPT, "%s (offset %" PRIu64 ")", what, offset);
+}
+
+static int nomem(struct ids_error *err) {
+    return ids_fail(err, IDS_NOMEM, "out of memory");
+}
+
+/* --- fields in the file, by offset ----------------------------------------------------------------------------- */
+
+struct file_field {
+    uint32_t number;
+    uint8_t wire;
+    uint64_t value;      /* numbers */
+    struct span payload; /* bytes; cut at the end of the file when that comes first */
+};
+
+/* Reads the field at *at inside a message that ends at `end`. 1; 0 at the end; negative on error. Past the end of the file
+ * is the end too, with reader->truncated set. */
+static int file_field(struct reader *reader, uint64_t *at, uint64_t end, struct file_field *ret_field, struct ids_error *err) {
+    if (*at >= end || *at >= reader->size) return 0;
+    enum { HEAD = 20 }; /* two varints */
+    const uint8_t *bytes;
+    size_t length;
+    int code = ids_source_window(reader->source, *at, HEAD, &bytes, &length, err);
+    if (code) return code;
+    bool to_the_end = *at + length >= reader->size;
+    if (length > end - *at) length = (size_t)(end - *at), to_the_end = false;
+    struct ids_pb pb = {bytes, bytes + length};
+    uint64_t tag, value = 0;
+    int got = ids_pb_varint(&pb, &tag);
+    if (got == 1 && (tag >> 3 == 0 || tag >> 3 > 0x1fffffff)) return corrupt(err, *at, "field number out of range");
+    if (got == 1) {
+        switch (tag & 7) {
+        case IDS_PB_VARINT:
+        case IDS_PB_BYTES:
+            got = ids_pb_varint(&pb, &value);
+            break;
+        case IDS_PB_FIXED64:
+        case IDS_PB_FIXED32: {
+            size_t width = (tag & 7) == IDS_PB_FIXED64 ? 8 : 4;
+            got = (size_t)(pb.end - pb.at) >= width;
+            if (got) pb.at += width;
+            break;
+        }
+        default:
+            return corrupt(err, *at, "unknown wire type");
+        }
+    }
+    if (got < 0) return corrupt(err, *at, "varint longer than 64 bits");
+    if (got == 0) {
+        if (!to_the_end) return corrupt(err, *at, "field runs past the end of its message");
+        reader->truncated = true;
+        reader->cut_at = *at;
+        return 0;
+    }
+    ret_field->number = (uint32_t)(tag >> 3);
+    ret_field->wire = tag & 7;
+    ret_field->value = value;
+    uint64_t next = *at + (uint64_t)(pb.at - bytes);
+    if (ret_field->wire == IDS_PB_BYTES) {
+        if (value > LENGTH_LIMIT) return corrupt(err, *at, "declared length above 2 GiB");
+        if (value > end - next) return corrupt(err, *at, "declared length runs past the end of its message");
+        ret_field->payload = (struct span){next, value};
+        next += value;
+        if (next > reader->size) {
+            reader->truncated = true;
+            reader->cut_at = *at;
+        }
+    }
+    *at = next;
+    return 1;
+}
+
+/* The whole bytes of a span, in the window or, when longer, in reader->record. Sets *ret_bytes NULL when the span is not
+ * whole in the file or above the limit (which is reported). */
+static int record_bytes(struct reader *reader, struct span span, const uint8_t **ret_bytes, struct ids_error *err) {
+    *ret_bytes = NULL;
+    if (span.at + span.length > reader->size) return 0;
+    if (span.length <= IDS_SOURCE_WINDOW) {
+        size_t length;
+        return ids_source_window(reader->source, span.at, (size_t)span.length, ret_bytes, &length, err);
+    }
+    if (span.length > RECORD_LIMIT) {
+        struct ids_diag diag = {IDS_DAMAGE, "xplane.record_limit", "a record above 512 MiB was left out", (int64_t)span.at, 1};
+        return reader->sink->ops->diag(reader->sink, &diag, err);
+    }
+    if (span.length > reader->record_room) {
+        free(reader->record);
+        reader->record_room = 0;
+        reader->record = malloc((size_t)span.length);
+        if (!reader->record) return nomem(err);
+        reader->record_room = (size_t)span.length;
+    }
+    int code = ids_source_read(reader->source, span.at, reader->record, (size_t)span.length, err);
+    if (!code) *ret_bytes = reader->record;
+    return code;
+}
+
+/* --- stats ------------------------------------------------------------------------------------------------------ */
+
+/* Decodes a stat into reader->args. Texts behind references are resolved, other texts stay where they are. */
+static inline int read_stat(struct reader *reader, struct ids_pb pb, uint64_t offset, struct ids_error *err) {
+    struct ids_arg *arg = IDS_PUSH(reader->args, reader->arg_count, reader->arg_room);
+    if (!arg) return nomem(err);
+    arg->type = IDS_VALUE_NONE;
+    arg->length = 0;
+    uint64_t id = 0;
+    struct ids_pb_field field;
+    int more;
+    while ((more = ids_pb_next(&pb, &field)) > 0) {
+        switch (field.number << 3 | field.wire) {
+        case STAT_METADATA_ID << 3 | IDS_PB_VARINT:
+            id = field.value;
+            break;
+        case STAT_DOUBLE << 3 | IDS_PB_FIXED64:
+            arg->type = IDS_VALUE_REAL;
+            memcpy(&arg->d, &field.value, sizeof arg->d);
+            break;
+        case STAT_UINT << 3 | IDS_PB_VARINT:
+            arg->type = IDS_VALUE_UINT;
+            arg->u = field.value;
+            break;
+        case STAT_INT << 3 | IDS_PB_VARINT:
+            arg->type = IDS_VALUE_INT;
+            arg->i = (int64_t)field.value;
+            break;
+        case STAT_STR << 3 | IDS_PB_BYTES:
+        case STAT_BYTES << 3 | IDS_PB_BYTES:
+            arg->type = field.number == STAT_STR ? IDS_VALUE_CHARS : IDS_VALUE_BYTES;
+            arg->chars = (const char *)field.bytes;
+            arg->length = (uint32_t)field.value;
+            break;
+        case STAT_REF << 3 | IDS_PB_VARINT: {
+            uint32_t text = ids_idmap_get(&reader->stat_texts, field.value);
+            arg->type = text == IDS_IDMAP_NONE ? IDS_VALUE_REF : IDS_VALUE_TEXT;
+            if (text == IDS_IDMAP_NONE) arg->u = field.value;
+            else arg->text = text;
+            break;
+        }
+        default: /* a field of a later schema */
+            break;
+        }
+    }
+    if (more < 0) return corrupt(err, offset, "malformed stat");
+    arg->key = ids_idmap_get(&reader->stat_texts, id);
+    if (arg->key == IDS_IDMAP_NONE) {
+        char name[32];
+        int length = snprintf(name, sizeof name, "stat#%" PRId64, (int64_t)id);
+        arg->key = ids_intern(reader->sink->strings, name, (size_t)length);
+        if (arg->key == IDS_NO_TEXT || ids_idmap_set(&reader->stat_texts, id, arg->key)) return nomem(err);
+    }
+    return 0;
+}
+
+/* --- the tables of names ---------------------------------------------------------------------------------------- */
+
+/* A map entry: its key, and its value's bytes (empty when absent). */
+static int read_entry(const uint8_t *bytes, struct span span, uint64_t *ret_key, struct ids_pb *ret_value, struct ids_error *err) {
+    struct ids_pb pb = {bytes, bytes + span.length};
+    struct ids_pb_field field;
+    int more;
+    *ret_key = 0;
+    *ret_value = (struct ids_pb){bytes, bytes};
+    while ((more = ids_pb_next(&pb, &field)) > 0) {
+        if (field.number == ENTRY_KEY && field.wire == IDS_PB_VARINT) *ret_key = field.value;
+        if (field.number == ENTRY_VALUE && field.wire == IDS_PB_BYTES) *ret_value = ids_pb_inside(&field);
+    }
+    return more < 0 ? corrupt(err, span.at, "malformed metadata entry") : 0;
+}
+
+static int read_stat_metadata(struct reader *reader, struct span span, struct ids_error *err) {
+    const uint8_t *bytes;
+    int code = record_bytes(reader, span, &bytes, err);
+    if (code || !bytes) return code;
+    uint64_t key;
+    struct ids_pb value;
+    code = read_entry(bytes, span, &key, &value, err);
+    if (code) return code;
+    struct ids_pb_field field;
+    int more;
+    uint32_t text = 0;
+    while ((more = ids_pb_next(&value, &field)) > 0) {
+        if (field.number != META_NAME || field.wire != IDS_PB_BYTES) continue;
+        text = ids_intern(reader->sink->strings, (const char *)field.bytes, (size_t)field.value);
+        if (text == IDS_NO_TEXT) return nomem(err);
+    }
+    if (more < 0) return corrupt(err, span.at, "malformed stat metadata");
+    return ids_idmap_set(&reader->stat_texts, key, text) ? nomem(err) : 0;
+}
+
+/* The program's id: the number in "jit_f(123)", which is what events call it; else the metadata's key. */
+static uint64_t program_of(struct ids_text name, uint64_t key) {
+    if (name.length < 3 || name.at[name.length - 1] != ')') return key;
+    uint64_t id = 0, scale = 1;
+    size_t at = name.length - 1;
+    while (at > 0 && name.at[at - 1] >= '0' && name.at[at - 1] <= '9') {
+        id += (uint64_t)(name.at[--at] - '0') * scale;
+        scale *= 10;
+    }
+    return at > 0 && at < name.length - 1u && name.at[at - 1] == '(' ? id : key;
+}
+
+static int read_hlo(struct reader *reader, const struct ids_name_info *name, uint64_t key, uint64_t offset, struct ids_error *err) {
+    for (size_t i = 0; i < name->arg_count; i++) {
+        const struct ids_arg *arg = &name->args[i];
+        if (arg->type != IDS_VALUE_BYTES || (arg->key != IDS_KEY_HLO_PROTO && arg->key != IDS_KEY_HLO_PROTO_OLD)) continue;
+        uint64_t program = program_of(ids_strings_text(reader->sink->strings, name->text), key);
+        int code = ids_hlo_read((const uint8_t *)arg->chars, arg->length, program, reader->sink, err);
+        if (code == IDS_CORRUPT) { /* the profile stands without it: ops lose their opcode */
+            struct ids_diag diag = {IDS_WARNING, "xplane.hlo", err->text, (int64_t)offset, 1};
+            code = reader->sink->ops->diag(reader->sink, &diag, err);
+        }
+        if (code) return code;
+    }
+    return 0;
+}
+
+static int read_event_metadata(struct reader *reader, struct span span, struct ids_error *err) {
+    const uint8_t *bytes;
+    int code = record_bytes(reader, span, &bytes, err);
+    if (code || !bytes) return code;
+    uint64_t key;
+    struct ids_pb value;
+    code = read_entry(bytes, span, &key, &value, err);
+    if (code) return code;
+    struct ids_name_info name = {.plane = reader->plane_id};
+    reader->arg_count = 0;
+    struct ids_pb_field field;
+    int more;
+    while ((more = ids_pb_next(&value, &field)) > 0) {
+        if (field.wire != IDS_PB_BYTES) continue;
+        if (field.number == META_STATS) {
+            code = read_stat(reader, ids_pb_inside(&field), span.at, err);
+            if (code) return code;
+        } else if (field.number == META_NAME || field.number == META_DISPLAY_NAME) {
+            uint32_t text = ids_intern(reader->sink->strings, (const char *)field.bytes, (size_t)field.value);
+            if (text == IDS_NO_TEXT) return nomem(err);
+            *(field.number == META_NAME ? &name.text : &name.display) = text;
+        }
+    }
+    if (more < 0) return corrupt(err, span.at, "malformed event metadata");
+    name.args = reader->args;
+    name.arg_count = reader->arg_count;
+    uint32_t id;
+    code = reader->sink->ops->name(reader->sink, &name, &id, err);
+    if (code) return code;
+    if (ids_idmap_set(&reader->event_names, key, id)) return nomem(err);
+    return read_hlo(reader, &name, key, span.at, err);
+}
+
+/* A name for an event whose metadata the file does not hold. */
+static int lost_name(struct reader *reader, uint64_t metadata_id, uint32_t *ret_name, struct ids_error *err) {
+    char text[48];
+    int length = snprintf(text, sizeof text, "event %" PRId64 " (name lost)", (int64_t)metadata_id);
+    uint32_t display = ids_intern(reader->sink->strings, text, (size_t)length);
+    if (display == IDS_NO_TEXT) return nomem(err);
+    struct ids_name_info name = {.plane = reader->plane_id, .display = display};
+    int code = reader->sink->ops->name(reader->sink, &name, ret_name, err);
+    if (!code && ids_idmap_set(&reader->event_names, metadata_id, *ret_name)) return nomem(err);
+    return code;
+}
+
+/* --- lines and events ------------------------------------------------------------------------------------------- */
+
+struct line {
+    uint32_t track;
+    int64_t timestamp_ps; /* since base_ns */
+};
+
+static int read_event(struct reader *reader, const struct line *line, struct ids_pb pb, uint64_t offset, struct ids_error *err) {
+    uint64_t metadata_id = 0;
+    int64_t offset_ps = 0;
+    struct ids_slice slice = {0};
+    const uint8_t *begin = pb.at;
+    int code;
+    reader->arg_count = 0;
+    struct ids_pb_field field;
+    int more;
+    while ((more = ids_pb_next(&pb, &field)) > 0) {
+        switch (field.number << 3 | field.wire) {
+        case EVENT_METADATA_ID << 3 | IDS_PB_VARINT:
+            metadata_id = field.value;
+            break;
+        case EVENT_OFFSET_PS << 3 | IDS_PB_VARINT:
+            offset_ps = (int64_t)field.value;
+            break;
+        case EVENT_DURATION_PS << 3 | IDS_PB_VARINT:
+            slice.duration_ps = (int64_t)field.value;
+            break;
+        case EVENT_STATS << 3 | IDS_PB_BYTES:
+            code = read_stat(reader, ids_pb_inside(&field), offset + (uint64_t)(field.bytes - begin), err);
+            if (code) return code;
+            break;
+        case EVENT_OCCURRENCES << 3 | IDS_PB_VARINT: { /* an aggregated event: it has no place in time */
+            struct ids_arg *arg = IDS_PUSH(reader->args, reader->arg_count, reader->arg_room);
+            if (!arg) return nomem(err);
+            *arg = (struct ids_arg){.key = reader->num_occurrences, .type = IDS_VALUE_INT, .i = (int64_t)field.value};
+            break;
+        }
+        default:
+            break;
+        }
+    }
+    if (more < 0) return corrupt(err, offset + (uint64_t)(pb.at - begin), "malformed event");
+    if (__builtin_add_overflow(line->timestamp_ps, offset_ps, &slice.start_ps)) {
+        return corrupt(err, offset, "event time out of range");
+    }
+    slice.name = ids_idmap_get(&reader->event_names, metadata_id);
+    if (slice.name == IDS_IDMAP_NONE && (code = lost_name(reader, metadata_id, &slice.name, err))) return code;
+    slice.args = reader->args;
+    slice.arg_count = (uint32_t)reader->arg_count;
+    reader->events++;
+    return reader->sink->ops->slice(reader->sink, line->track, &slice, err);
+}
+
+/* The line's own fields; they stand before its events in every file seen, but need not. */
+static int read_line_head(struct reader *reader, struct span span, struct ids_track_info *ret_track, int64_t *ret_timestamp_ns,
+                          struct ids_error *err) {
+    uint64_t at = span.at, end = span.at + span.length;
+    bool seen_own = false;
+    struct file_field field;
+    int more;
+    *ret_timestamp_ns = 0;
+    while ((more = file_field(reader, &at, end, &field, err)) > 0) {
+        if (field.number == LINE_EVENTS) {
+            if (seen_own) break; /* writers go by field number: what a first event did not follow will not come */
+        } else if (field.number == LINE_ID && field.wire == IDS_PB_VARINT) {
+            ret_track->id = (int64_t)field.value;
+            seen_own = true;
+        } else if (field.number == LINE_TIMESTAMP_NS && field.wire == IDS_PB_VARINT) {
+            *ret_timestamp_ns = (int64_t)field.value;
+            seen_own = true;
+        } else if (field.number == LINE_NAME && field.wire == IDS_PB_BYTES) {
+            const uint8_t *bytes;
+            seen_own = true;
+            int code = record_bytes(reader, field.payload, &bytes, err);
+            if (code) return code;
+            if (!bytes) continue;
+            ret_track->name = ids_intern(reader->sink->strings, (const char *)bytes, (size_t)field.payload.length);
+            if (ret_track->name == IDS_NO_TEXT) return nomem(err);
+        }
+    }
+    return more < 0 ? more : 0;
+}
+
+static int read_line(struct reader *reader, struct span span, struct ids_error *err) {
+    struct ids_track_info track = {.plane = reader->plane_id};
+    int64_t timestamp_ns;
+    int code = read_line_head(reader, span, &track, &timestamp_ns, err);
+    if (code) return code;
+    struct line line;
+    if (__builtin_sub_overflow(timestamp_ns, reader->base_ns, &timestamp_ns) ||
+        __builtin_mul_overflow(timestamp_ns, (int64_t)1000, &line.timestamp_ps)) {
+        return corrupt(err, span.at, "line time out of range");
+    }
+    code = reader->sink->ops->track(reader->sink, &track, &line.track, err);
+    if (code) return code;
+
+    uint64_t at = span.at, end = span.at + span.length;
+    struct file_field field;
+    int more;
+    for (;;) {
+        /* The fast way: events that lie whole in the window, one after the other. */
+        const uint8_t *bytes;
+        size_t length;
+        uint64_t left = (end < reader->size ? end : reader->size) - at;
+        if (at >= reader->size || !left) break;
+        code = ids_source_window(reader->source, at, left < 4096 ? (size_t)left : 4096, &bytes, &length, err);
+        if (code) return code;
+        if (length > left) length = (size_t)left;
+        struct ids_pb pb = {bytes, bytes + length};
+        while (pb.at < pb.end && *pb.at == (LINE_EVENTS << 3 | IDS_PB_BYTES)) {
+            struct ids_pb next = {pb.at + 1, pb.end};
+            uint64_t event_length;
+            if (ids_pb_varint(&next, &event_length) != 1 || event_length > (uint64_t)(next.end - next.at)) break;
+            struct ids_pb event = {next.at, next.at + event_length};
+            code = read_event(reader, &line, event, at + (uint64_t)(next.at - bytes), err);
+            if (code) return code;
+            pb.at = event.end;
+        }
+        at += (uint64_t)(pb.at - bytes);
+        if (pb.at > bytes) continue;
+        /* The slow way: another field, or an event longer than what was left in the window. */
+        more = file_field(reader, &at, end, &field, err);
+        if (more < 0) return more;
+        if (more == 0) break;
+        if (field.number != LINE_EVENTS || field.wire != IDS_PB_BYTES) continue;
+        code = record_bytes(reader, field.payload, &bytes, err);
+        if (code) return code;
+        if (!bytes) continue;
+        struct ids_pb event = {bytes, bytes + field.payload.length};
+        code = read_event(reader, &line, event, field.payload.at, err);
+        if (code) return code;
+    }
+    return reader->sink->ops->track_end(reader->sink, line.track, err);
+}
+
+/* --- planes ----------------------------------------------------------------------------------------------------- */
+
+static int keep_span(struct spans *spans, struct span span, struct ids_error *err) {
+    struct span *kept = IDS_PUSH(spans->at, spans->count, spans->room);
+    if (!kept) return nomem(err);
+    *kept = span;
+    return 0;
+}
+
+/* Where the plane's parts lie. */
+static int index_plane(struct reader *reader, struct plane *plane, struct ids_error *err) {
+    uint64_t at = plane->span.at, end = plane->span.at + plane->span.length;
+    struct file_field field;
+    int more;
+    while ((more = file_field(reader, &at, end, &field, err)) > 0) {
+        if (field.wire != IDS_PB_BYTES) continue;
+        struct spans *spans = field.number == PLANE_LINES            ? &plane->lines
+                              : field.number == PLANE_EVENT_METADATA ? &plane->event_metadata
+                              : field.number == PLANE_STAT_METADATA  ? &plane->stat_metadata
+                              : field.number == PLANE_STATS          ? &plane->stats
+                                                                     : NULL;
+        int code = 0;
+        if (spans) {
+            code = keep_span(spans, field.payload, err);
+        } else if (field.number == PLANE_NAME) {
+            const uint8_t *bytes;
+            code = record_bytes(reader, field.payload, &bytes, err);
+            if (code || !bytes) return code;
+            plane->name_text = ids_intern(reader->sink->strings, (const char *)bytes, (size_t)field.payload.length);
+            if (plane->name_text == IDS_NO_TEXT) return nomem(err);
+        }
+        if (code) return code;
+    }
+    return more < 0 ? more : 0;
+}
+
+static int index_space(struct reader *reader, struct ids_error *err) {
+    uint64_t at = 0;
+    struct file_field field;
+    int more;
+    while ((more = file_field(reader, &at, UINT64_MAX, &field, err)) > 0) {
+        if (field.wire != IDS_PB_BYTES) return corrupt(err, at, "not an XSpace: its fields are all messages or texts");
+        if (field.number == SPACE_PLANES) {
+            struct plane *plane = IDS_PUSH(reader->planes, reader->plane_count, reader->plane_room);
+            if (!plane) return nomem(err);
+            *plane = (struct plane){.span = field.payload};
+            int code = index_plane(reader, plane, err);
+            if (code) return ids_error_at(err, "plane %zu ('%s')", reader->plane_count - 1,
+                                          ids_strings_z(reader->sink->strings, plane->name_text));
+        } else if (field.number <= SPACE_HOSTNAMES) {
+            const uint8_t *bytes;
+            int code = record_bytes(reader, field.payload, &bytes, err);
+            if (code) return code;
+            if (!bytes) continue;
+            uint32_t text = ids_intern(reader->sink->strings, (const char *)bytes, (size_t)field.payload.length);
+            if (text == IDS_NO_TEXT) return nomem(err);
+            if (field.number == SPACE_HOSTNAMES) {
+                reader->host_name = text;
+                continue;
+            }
+            struct ids_diag diag = {IDS_WARNING, field.number == SPACE_ERRORS ? "xplane.profiler_error" : "xplane.profiler_warning",
+                                    ids_strings_z(reader->sink->strings, text), (int64_t)field.payload.at, 1};
+            code = reader->sink->ops->diag(reader->sink, &diag, err);
+            if (code) return code;
+        }
+    }
+    return more < 0 ? more : 0;
+}
+
+/* Reads the stat metadata and the plane's stats: into reader->stat_texts and reader->args. */
+static int read_plane_stats(struct reader *reader, const struct plane *plane, struct ids_error *err) {
+    ids_idmap_done(&reader->stat_texts);
+    for (size_t i = 0; i < plane->stat_metadata.count; i++) {
+        int code = read_stat_metadata(reader, plane->stat_metadata.at[i], err);
+        if (code) return code;
+    }
+    reader->arg_count = 0;
+    for (size_t i = 0; i < plane->stats.count; i++) {
+        const uint8_t *bytes;
+        struct span span = plane->stats.at[i];
+        int code = record_bytes(reader, span, &bytes, err);
+        if (code) return code;
+        if (!bytes) continue;
+        code = read_stat(reader, (struct ids_pb){bytes, bytes + span.length}, span.at, err);
+        if (code) return code;
+        /* Later windows move the bytes away: texts of plane stats are few, so they are interned. */
+        struct ids_arg *arg = &reader->args[reader->arg_count - 1];
+        if (arg->type != IDS_VALUE_CHARS && arg->type != IDS_VALUE_BYTES) continue;
+        uint32_t text = ids_intern(reader->sink->strings, arg->chars, arg->length);
+        if (text == IDS_NO_TEXT) return nomem(err);
+        arg->chars = ids_strings_z(reader->sink->strings, text);
+    }
+    return 0;
+}
+
+static int read_plane(struct reader *reader, const struct plane *plane, struct ids_error *err) {
+    int code = read_plane_stats(reader, plane, err);
+    if (code) return code;
+    struct ids_plane_info info = {.name = plane->name_text, .args = reader->args, .arg_count = reader->arg_count};
+    code = reader->sink->ops->plane(reader->sink, &info, &reader->plane_id, err);
+    if (code) return code;
+    ids_idmap_done(&reader->event_names);
+    for (size_t i = 0; i < plane->event_metadata.count; i++) {
+        code = read_event_metadata(reader, plane->event_metadata.at[i], err);
+        if (code) return code;
+    }
+    for (size_t i = 0; i < plane->lines.count; i++) {
+        code = read_line(reader, plane->lines.at[i], err);
+        if (code) return ids_error_at(err, "line %zu", i);
+    }
+    return 0;
+}
+
+/* --- the file --------------------------------------------------------------------------------------------------- */
+
+/* Finds what times count from: the session's start, whose wall clock the plane "Task Environment" has, or 1970. */
+static int read_clock(struct reader *reader, struct ids_host_info *host, struct ids_error *err) {
+    for (size_t i = 0; i < reader->plane_count; i++) {
+        const struct plane *plane = &reader->planes[i];
+        if (!host->start_unix_ns && !strcmp(ids_strings_z(reader->sink->strings, plane->name_text), "Task Environment")) {
+            int code = read_plane_stats(reader, plane, err);
+            if (code) return code;
+            for (size_t s = 0; s < reader->arg_count; s++) {
+                const struct ids_arg *arg = &reader->args[s];
+                if (arg->key == IDS_KEY_PROFILE_START_TIME && (arg->type == IDS_VALUE_UINT || arg->type == IDS_VALUE_INT)) {
+                    host->start_unix_ns = arg->i;
+                }
+            }
+        }
+        for (size_t l = 0; l < plane->lines.count && !host->base_ns; l++) {
+            struct ids_track_info track = {0};
+            int64_t timestamp_ns;
+            int code = read_line_head(reader, plane->lines.at[l], &track, &timestamp_ns, err);
+            if (code) return code;
+            if (timestamp_ns < EPOCH_NS) break; /* one line tells for its plane */
+            host->base_ns = timestamp_ns;
+        }
+    }
+    if (host->base_ns) host->start_unix_ns = host->base_ns;
+    return 0;
+}
+
+static int read_space(struct reader *reader, struct ids_error *err) {
+    int code = index_space(reader, err);
+    if (code) return code;
+    if (!reader->plane_count) {
+        return reader->truncated ? ids_fail(err, IDS_TRUNCATED, "the file ends before its first plane") :
+                                   ids_fail(err, IDS_CORRUPT, "an XSpace without planes");
+    }
+    reader->num_occurrences = ids_intern_z(reader->sink->strings, "num_occurrences");
+    if (reader->num_occurrences == IDS_NO_TEXT) return nomem(err);
+    struct ids_host_info host = {.name = reader->host_name};
+    code = read_clock(reader, &host, err);
+    if (code) return code;
+    reader->base_ns = host.base_ns;
+    code = reader->sink->ops->host(reader->sink, &host, err);
+    if (code) return code;
+    for (size_t i = 0; i < reader->plane_count; i++) {
+        code = read_plane(reader, &reader->planes[i], err);
+        if (code) return ids_error_at(err, "plane %zu ('%s')", i, ids_strings_z(reader->sink->strings, reader->planes[i].name_text));
+    }
+    if (!reader->truncated) return 0;
+    if (!reader->events) {
+        return ids_fail(err, IDS_TRUNCATED, "the file is cut at %" PRIu64 " bytes, before its first whole event", reader->size);
+    }
+    reader->sink->complete = 0;
+    char text[160];
+    snprintf(text, sizeof text, "the file is cut at %" PRIu64 " bytes inside the record at %" PRIu64 "; %" PRIu64 " whole events were kept",
+             reader->size, reader->cut_at, reader->events);
+    struct ids_diag diag = {IDS_DAMAGE, "xplane.truncated", text, (int64_t)reader->cut_at, reader->events};
+    return reader->sink->ops->diag(reader->sink, &diag, err);
+}
+
+static int xplane_read(struct ids_source *source, struct ids_sink *sink, struct ids_error *err) {
+    struct reader reader = {.source = source, .sink = sink, .size = ids_source_size(source)};
+    int code = read_space(&reader, err);
+    for (size_t i = 0; i < reader.plane_count; i++) {
+        struct plane *plane = &reader.planes[i];
+        free(plane->lines.at);
+        free(plane->event_metadata.at);
+        free(plane->stat_metadata.at);
+        free(plane->stats.at);
+    }
+    free(reader.planes);
+    free(reader.args);
+    free(reader.record);
+    ids_idmap_done(&reader.stat_texts);
+    ids_idmap_done(&reader.event_names);
+    return code;
+}
+
+/* An XSpace begins with a plane (or a host name), a plane with an id or a name; names of planes mostly begin with '/'. */
+static int xplane_bid(const uint8_t *head, size_t length) {
+    struct ids_pb pb = {head, head + length};
+    uint64_t tag, size;
+    if (ids_pb_varint(&pb, &tag) != 1 || (tag & 7) != IDS_PB_BYTES || tag >> 3 < SPACE_PLANES || tag >> 3 > SPACE_HOSTNAMES) return 0;
+    if (ids_pb_varint(&pb, &size) != 1 || size > LENGTH_LIMIT) return 0;
+    if (tag >> 3 != SPACE_PLANES) return 20;
+    if (size < (uint64_t)(pb.end - pb.at)) pb.end = pb.at + size;
+    struct ids_pb_field field;
+    while (ids_pb_next(&pb, &field) > 0) {
+        if (field.number == PLANE_NAME) return field.wire == IDS_PB_BYTES && field.value && field.bytes[0] == '/' ? 90 : 40;
+        if (field.number > PLANE_STATS) return 0;
+    }
+    return 10;
+}
+
+static const char *const suffixes[] = {".xplane.pb", ".xplane.pb.gz", NULL};
+
+const struct ids_format ids_format_xplane = {
+    .name = "xplane",
+    .title = "XSpace profile (xplane.pb)",
+    .suffixes = suffixes,
+    .bid = xplane_bid,
+    .read = xplane_read,
+};

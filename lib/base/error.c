@@ -1,0 +1,34 @@
+#include "lib/base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int ids_fail(struct ids_error *err, int code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    err->code = code;
+    return code;
+}
+
+int ids_error_at(struct ids_error *err, const char *format, ...) {
+    char before[sizeof err->text];
+    char whole[sizeof err->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(before, sizeof before, format, args);
+    va_end(args);
+    size_t used = strlen(before);
+    if (used > sizeof whole - 3) used = sizeof whole - 3;
+    memcpy(whole, before, used);
+    memcpy(whole + used, ": ", 2);
+    used += 2;
+    size_t rest = strlen(err->text);
+    if (rest > sizeof whole - 1 - used) rest = sizeof whole - 1 - used;
+    memcpy(whole + used, err->text, rest);
+    whole[used + rest] = '\0';
+    memcpy(err->text, whole, used + rest + 1);
+    return err->code;
+}

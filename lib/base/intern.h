@@ -1,0 +1,39 @@
+/* intern.h - each distinct text once, by a small number.
+ *
+ * Ids are dense from 0; id 0 is always the empty text. Texts are bytes, may hold zero bytes, and have a zero byte
+ * behind them. Two texts are equal exactly when their ids are.
+ */
+#ifndef IDS_LIB_BASE_INTERN_H
+#define IDS_LIB_BASE_INTERN_H
+
+#include "lib/base/arena.h"
+
+#include <stdint.h>
+
+struct ids_text {
+    const char *at;
+    uint32_t length;
+};
+
+struct ids_strings {
+    struct ids_arena arena;
+    struct ids_text *texts;
+    uint32_t *slots; /* id + 1; 0 is free */
+    uint32_t count, room, slot_mask;
+};
+
+/* What ids_intern returns when memory ran out (or four billion texts were passed). */
+#define IDS_NO_TEXT UINT32_MAX
+
+void ids_strings_done(struct ids_strings *strings);
+uint32_t ids_intern(struct ids_strings *strings, const char *text, size_t length);
+uint32_t ids_intern_z(struct ids_strings *strings, const char *text);
+/* The id of a text that is there already, else IDS_NO_TEXT. */
+uint32_t ids_strings_find(const struct ids_strings *strings, const char *text, size_t length);
+/* The text of an id; the empty text for an id that is not there. */
+struct ids_text ids_strings_text(const struct ids_strings *strings, uint32_t id);
+const char *ids_strings_z(const struct ids_strings *strings, uint32_t id);
+
+uint64_t ids_hash_bytes(const void *bytes, size_t length);
+
+#endif

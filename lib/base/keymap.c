@@ -1,0 +1,42 @@
+#include "lib/base/keymap.h"
+
+#include <stdlib.h>
+
+void ids_keymap_done(struct ids_keymap *map) {
+    free(map->slots);
+    *map = (struct ids_keymap){0};
+}
+
+static size_t find(const struct ids_keymap_slot *slots, size_t room, uint64_t key) {
+    size_t at = (size_t)(key ^ key >> 32) & (room - 1);
+    while (slots[at].key && slots[at].key != key) at = (at + 1) & (room - 1);
+    return at;
+}
+
+int ids_keymap_add(struct ids_keymap *map, uint64_t key, uint64_t value) {
+    if (!key) return 0;
+    if (map->count * 2 >= map->room) {
+        size_t room = map->room ? map->room * 2 : 256;
+        struct ids_keymap_slot *slots = calloc(room, sizeof *slots);
+        if (!slots) return -1;
+        for (size_t i = 0; i < map->room; i++) {
+            if (map->slots[i].key) slots[find(slots, room, map->slots[i].key)] = map->slots[i];
+        }
+        free(map->slots);
+        map->slots = slots;
+        map->room = room;
+    }
+    size_t at = find(map->slots, map->room, key);
+    if (map->slots[at].key) return 0;
+    map->slots[at] = (struct ids_keymap_slot){key, value};
+    map->count++;
+    return 1;
+}
+
+int ids_keymap_get(const struct ids_keymap *map, uint64_t key, uint64_t *ret_value) {
+    if (!map->room || !key) return 0;
+    size_t at = find(map->slots, map->room, key);
+    if (!map->slots[at].key) return 0;
+    *ret_value = map->slots[at].value;
+    return 1;
+}

@@ -1,0 +1,269 @@
+#include "lib/model/assemble.h"
+
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ids_open_event {
+    int64_t end_ps, children_ps;
+    int64_t kept_children_ps; /* of an op: ops inside it. What else lies inside (a CPU op's waiting) is its own time */
+    uint32_t passing;         /* index in the assembly */
+    uint32_t op;              /* the innermost op that is open, itself included: index + 1 in the stack */
+    uint8_t python;           /* it, or one around it, is a Python frame */
+};
+
+static int nomem(struct ids_error *err) {
+    return ids_fail(err, IDS_NOMEM, "out of memory");
+}
+
+void ids_assembly_done(struct ids_assembly *assembly) {
+    free(assembly->at);
+    free(assembly->spare);
+    free(assembly->stack);
+    free(assembly->aggregate_of_name);
+    *assembly = (struct ids_assembly){0};
+}
+
+static int comes_before(const struct ids_passing *a, const struct ids_passing *b) {
+    return a->start_ps != b->start_ps ? a->start_ps < b->start_ps : a->duration_ps > b->duration_ps;
+}
+
+int ids_assembly_add(struct ids_assembly *assembly, const struct ids_passing *passing, struct ids_error *err) {
+    if (assembly->count && comes_before(passing, &assembly->at[assembly->count - 1])) assembly->unordered = 1;
+    struct ids_passing *next = IDS_PUSH(assembly->at, assembly->count, assembly->room);
+    if (!next) return nomem(err);
+    *next = *passing;
+    return 0;
+}
+
+/* --- order ------------------------------------------------------------------------------------------------------ */
+
+/* Stable bottom-up merge of natural runs: events of a file are mostly in order, or a few ordered runs. The two instances
+ * differ in element and comparison only. */
+#define DEFINE_RUN_MERGE(function, element, before)                                                                    \
+    static void function(element **at, element **spare, size_t count) {                                                \
+        for (;;) {                                                                                                     \
+            element *from = *at, *to = *spare;                                                                         \
+            size_t out = 0, runs = 0;                                                                                  \
+            for (size_t a = 0; a < count;) {                                                                           \
+                size_t b = a + 1;                                                                                      \
+                while (b < count && !before(&from[b], &from[b - 1])) b++;                                              \
+                size_t c = b < count ? b + 1 : b;                                                                      \
+                while (c < count && !before(&from[c], &from[c - 1])) c++;                                              \
+                size_t i = a, j = b;                                                                                   \
+                while (i < b && j < c) to[out++] = before(&from[j], &from[i]) ? from[j++] : from[i++];                 \
+                while (i < b) to[out++] = from[i++];                                                                   \
+                while (j < c) to[out++] = from[j++];                                                                   \
+                a = c;                                                                                                 \
+                runs++;                                                                                                \
+            }                                                                                                          \
+            *at = to;                                                                                                  \
+            *spare = from;                                                                                             \
+            if (runs <= 1) return;                                                                                     \
+        }                                                                                                              \
+    }
+
+static int event_before(const struct ids_event *a, const struct ids_event *b) {
+    return a->start_ps != b->start_ps ? a->start_ps < b->start_ps : a->end_ps > b->end_ps;
+}
+
+DEFINE_RUN_MERGE(merge_passing, struct ids_passing, comes_before)
+DEFINE_RUN_MERGE(merge_events, struct ids_event, event_before)
+
+static int sort_passing(struct ids_assembly *assembly, struct ids_error *err) {
+    if (assembly->spare_room < assembly->room) {
+        free(assembly->spare);
+        assembly->spare_room = 0;
+        assembly->spare = malloc(assembly->room * sizeof *assembly->spare);
+        if (!assembly->spare) return nomem(err);
+        assembly->spare_room = assembly->room;
+    }
+    struct ids_passing *at = assembly->at;
+    merge_passing(&assembly->at, &assembly->spare, assembly->count);
+    if (assembly->at != at) { /* the buffers changed places */
+        size_t room = assembly->room;
+        assembly->room = assembly->spare_room;
+        assembly->spare_room = room;
+    }
+    return 0;
+}
+
+int ids_events_sort(struct ids_events *events, struct ids_error *err) {
+    int ordered = 1;
+    for (size_t i = 1; i < events->count && ordered; i++) ordered = !event_before(&events->at[i], &events->at[i - 1]);
+    if (ordered) return 0;
+    struct ids_event *spare = malloc(events->count * sizeof *spare);
+    if (!spare) return nomem(err);
+    merge_events(&events->at, &spare, events->count);
+    events->room = events->count;
+    free(spare);
+    return 0;
+}
+
+int ids_events_set_parents(struct ids_events *events, struct ids_error *err) {
+    if (events->count >= IDS_NONE) return ids_fail(err, IDS_LIMIT, "more than four billion events on one thread");
+    uint32_t top = IDS_NONE; /* the parents are the stack */
+    for (uint32_t i = 0; i < events->count; i++) {
+        struct ids_event *event = &events->at[i];
+        while (top != IDS_NONE && events->at[top].end_ps < event->end_ps) top = events->at[top].parent;
+        event->parent = top;
+        top = i;
+    }
+    return 0;
+}
+
+/* --- the end of a track ----------------------------------------------------------------------------------------- */
+
+static struct ids_aggregate *aggregate_of(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track, uint32_t name) {
+    if (name >= assembly->aggregate_room) {
+        size_t room = (size_t)name + (size_t)name / 2 + 256;
+        uint32_t *grown = realloc(assembly->aggregate_of_name, room * sizeof *grown);
+        if (!grown) return NULL;
+        memset(grown + assembly->aggregate_room, 0, (room - assembly->aggregate_room) * sizeof *grown);
+        assembly->aggregate_of_name = grown;
+        assembly->aggregate_room = room;
+    }
+    uint32_t index = assembly->aggregate_of_name[name];
+    if (index && trace->aggregates[index - 1].track == track) return &trace->aggregates[index - 1];
+    struct ids_aggregate *fresh = IDS_PUSH(trace->aggregates, trace->aggregate_count, trace->aggregate_room);
+    if (!fresh) return NULL;
+    *fresh = (struct ids_aggregate){.track = track, .name = name, .min_ps = INT64_MAX, .max_ps = INT64_MIN};
+    assembly->aggregate_of_name[name] = (uint32_t)trace->aggregate_count;
+    return fresh;
+}
+
+/* An event is over: its self time is known. */
+static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track, const struct ids_open_event *open,
+                       struct ids_error *err) {
+    const struct ids_passing *passing = &assembly->at[open->passing];
+    int64_t self_ps = passing->duration_ps - open->children_ps;
+    if (self_ps < 0) self_ps = 0; /* children that overlap each other on lanes */
+    struct ids_aggregate *sum = aggregate_of(assembly, trace, track, passing->name);
+    if (!sum) return nomem(err);
+    sum->count++;
+    sum->sum_ps += passing->duration_ps;
+    sum->self_ps += self_ps;
+    if (passing->duration_ps < sum->min_ps) sum->min_ps = passing->duration_ps;
+    if (passing->duration_ps > sum->max_ps) sum->max_ps = passing->duration_ps;
+    if (passing->kept == IDS_NONE) return 0;
+    /* `kept` was renumbered to the new order when the event was opened. A CPU op may end after its event. */
+    struct ids_event *event = &trace->tracks[track].events.at[passing->kept];
+    if (event->kind == IDS_KIND_OP) self_ps = event->end_ps - event->start_ps - open->kept_children_ps;
+    event->self_ps = self_ps > 0 ? self_ps : 0;
+    return 0;
+}
+
+/* Where the kept record of an event goes in the new order, and the outermost Python frame becomes a record too. */
+static int keep_in_order(struct ids_trace *trace, struct ids_passing *passing, uint32_t track, int in_python,
+                         const struct ids_events *old, struct ids_events *ordered, struct ids_error *err) {
+    int is_python = trace->names[passing->name].kind == IDS_KIND_PYTHON;
+    if (passing->kept == IDS_NONE && !(is_python && !in_python && trace->tracks[track].role == IDS_TRACK_HOST)) return 0;
+    if (ordered->count >= IDS_NONE - 1) return ids_fail(err, IDS_LIMIT, "more than four billion events on one track");
+    struct ids_event *event = IDS_PUSH(ordered->at, ordered->count, ordered->room);
+    if (!event) return nomem(err);
+    if (passing->kept != IDS_NONE) {
+        *event = old->at[passing->kept];
+    } else {
+        *event = (struct ids_event){
+            .start_ps = passing->start_ps,
+            .end_ps = passing->start_ps + passing->duration_ps,
+            .name = passing->name,
+            .op = IDS_NONE,
+            .shape = IDS_NONE,
+            .track = track,
+            .device = IDS_NONE,
+            .parent = IDS_NONE,
+            .kind = IDS_KIND_PYTHON,
+        };
+    }
+    passing->kept = (uint32_t)(ordered->count - 1);
+    return 0;
+}
+
+/* Sweeps the ordered events with a stack of those that are open. A child lies wholly inside its parent; an event that only
+ * overlaps the open one is its sibling on another lane. */
+static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track_id, const struct ids_events *old,
+                 struct ids_error *err) {
+    struct ids_track *track = &trace->tracks[track_id];
+    assembly->depth = 0;
+    int code;
+    for (size_t i = 0; i < assembly->count; i++) {
+        struct ids_passing *passing = &assembly->at[i];
+        int64_t end_ps = passing->start_ps + passing->duration_ps;
+        while (assembly->depth) {
+            struct ids_open_event *open = &assembly->stack[assembly->depth - 1];
+            if (passing->start_ps < open->end_ps || (passing->start_ps == open->end_ps && end_ps == open->end_ps)) {
+                if (end_ps <= open->end_ps) break;
+                track->overlaps++;
+            }
+            code = close_event(assembly, trace, track_id, open, err);
+            if (code) return code;
+            assembly->depth--;
+        }
+        struct ids_open_event *parent = assembly->depth ? &assembly->stack[assembly->depth - 1] : NULL;
+        if (parent) parent->children_ps += passing->duration_ps;
+        uint8_t in_python = parent && parent->python;
+        code = keep_in_order(trace, passing, track_id, in_python, old, &track->events, err);
+        if (code) return code;
+        uint32_t op = parent ? parent->op : 0;
+        if (passing->kept != IDS_NONE && track->events.at[passing->kept].kind == IDS_KIND_OP) {
+            if (op) assembly->stack[op - 1].kept_children_ps += passing->duration_ps;
+            op = (uint32_t)assembly->depth + 1;
+        }
+        struct ids_open_event *open = IDS_PUSH(assembly->stack, assembly->depth, assembly->stack_room);
+        if (!open) return nomem(err);
+        *open = (struct ids_open_event){
+            .end_ps = end_ps,
+            .passing = (uint32_t)i,
+            .op = op,
+            .python = in_python || trace->names[passing->name].kind == IDS_KIND_PYTHON,
+        };
+    }
+    for (; assembly->depth; assembly->depth--) {
+        code = close_event(assembly, trace, track_id, &assembly->stack[assembly->depth - 1], err);
+        if (code) return code;
+    }
+    return 0;
+}
+
+/* Thread pools mark a task by two moments; makes one record of each pair and drops the second moment's. */
+static void make_regions(struct ids_track *track) {
+    struct ids_events *events = &track->events;
+    size_t kept = 0;
+    uint32_t open = IDS_NONE; /* innermost open region; the ones around it are linked through `parent` */
+    for (size_t i = 0; i < events->count; i++) {
+        struct ids_event event = events->at[i];
+        if (event.kind == IDS_KIND_REGION_STOP) {
+            if (open == IDS_NONE) continue; /* it began before the window */
+            struct ids_event *region = &events->at[open];
+            region->end_ps = event.start_ps;
+            region->kind = IDS_KIND_REGION;
+            open = region->parent;
+            continue;
+        }
+        if (event.kind == IDS_KIND_REGION_START) {
+            event.parent = open;
+            event.end_ps = track->last_ps; /* unless a stop comes */
+            open = (uint32_t)kept;
+        }
+        events->at[kept++] = event;
+    }
+    for (; open != IDS_NONE; open = events->at[open].parent) events->at[open].kind = IDS_KIND_REGION;
+    events->count = kept;
+}
+
+int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track_id, struct ids_error *err) {
+    struct ids_track *track = &trace->tracks[track_id];
+    int code = assembly->unordered ? sort_passing(assembly, err) : 0;
+    if (code) return code;
+    struct ids_events old = track->events;
+    track->events = (struct ids_events){0};
+    code = sweep(assembly, trace, track_id, &old, err);
+    free(old.at);
+    if (code) return code;
+    assembly->count = 0;
+    assembly->unordered = 0;
+    make_regions(track);
+    return 0;
+}

@@ -1,0 +1,40 @@
+/* assemble.h - one track's events put in order: by start, longer first, with parents, self times and aggregates.
+ *
+ * Every event of a file passes through here once; only the kept ones leave as records. */
+#ifndef IDS_LIB_MODEL_ASSEMBLE_H
+#define IDS_LIB_MODEL_ASSEMBLE_H
+
+#include "lib/model/trace.h"
+
+/* What is held of every event until its track ends. */
+struct ids_passing {
+    int64_t start_ps, duration_ps;
+    uint32_t name;
+    uint32_t kept; /* index in the track's events, IDS_NONE when it is only counted */
+};
+
+struct ids_assembly {
+    struct ids_passing *at;
+    size_t count, room;
+    int unordered; /* 1 once an event came before an earlier one */
+    struct ids_passing *spare; /* for sorting */
+    size_t spare_room;
+    struct ids_open_event *stack;
+    size_t depth, stack_room;
+    uint32_t *aggregate_of_name; /* index + 1 in trace->aggregates, valid where that is of the current track */
+    size_t aggregate_room;
+};
+
+void ids_assembly_done(struct ids_assembly *assembly);
+/* Adds an event of the track that is being read. */
+int ids_assembly_add(struct ids_assembly *assembly, const struct ids_passing *passing, struct ids_error *err);
+/* Ends the track: afterwards track->events is in order with self times set, the outermost Python frames are in it, thread
+ * pool tasks are whole (REGION), aggregates are counted, and the assembly is empty. */
+int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track, struct ids_error *err);
+
+/* Orders records by start, longer first; a merge of the runs that are already in order. */
+int ids_events_sort(struct ids_events *events, struct ids_error *err);
+/* Sets the parent of each record of a host thread, which is in order. */
+int ids_events_set_parents(struct ids_events *events, struct ids_error *err);
+
+#endif

@@ -1,0 +1,811 @@
+#include "lib/model/builder.h"
+
+#include "lib/base/idmap.h"
+#include "lib/base/vec.h"
+#include "lib/model/assemble.h"
+#include "lib/model/classify.h"
+#include "lib/model/join.h"
+#include "lib/model/keys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Kinds of links, beside the producer types of a file (0 to 20 or so). */
+enum { LINK_CORRELATION = 1000, LINK_RUN = 1001 };
+
+struct plane {
+    uint32_t name, host;
+    uint32_t device; /* IDS_NONE: a host's plane */
+};
+
+/* A track that is being read. Formats of one timeline after the other have one; others may have many. */
+struct open_track {
+    uint32_t track;
+    struct ids_assembly assembly;
+    size_t last_op; /* CPU: index + 1 of the op read last, whose end mostly comes next */
+};
+
+struct ids_builder {
+    struct ids_sink sink; /* first, so that the sink is the builder */
+    struct ids_trace *trace;
+    struct ids_join join;
+    struct plane *planes;
+    size_t plane_count, plane_room;
+    struct open_track *open;
+    size_t open_count, open_room;
+    struct ids_keymap ops;         /* (program, module name, op name) -> op */
+    struct ids_keymap modules;     /* (program, module name) -> module */
+    struct ids_idmap shapes;       /* text of kernel_details -> shape */
+    struct ids_keymap cpu_devices; /* (host, ordinal) -> device */
+    uint32_t host;
+    uint64_t negative_durations;
+};
+
+static struct ids_builder *of(struct ids_sink *sink) {
+    return (struct ids_builder *)sink;
+}
+
+static int nomem(struct ids_error *err) {
+    return ids_fail(err, IDS_NOMEM, "out of memory");
+}
+
+static struct ids_text text_of(const struct ids_trace *trace, uint32_t text) {
+    return ids_strings_text(&trace->strings, text);
+}
+
+/* --- stats ------------------------------------------------------------------------------------------------------ */
+
+/* A text value as an interned id; IDS_NO_TEXT when memory ran out. */
+static uint32_t arg_text(struct ids_trace *trace, const struct ids_arg *arg) {
+    if (arg->type == IDS_VALUE_TEXT) return arg->text;
+    if (arg->type == IDS_VALUE_CHARS) return ids_intern(&trace->strings, arg->chars, arg->length);
+    return 0;
+}
+
+static struct ids_text arg_chars(const struct ids_trace *trace, const struct ids_arg *arg) {
+    if (arg->type == IDS_VALUE_TEXT) return text_of(trace, arg->text);
+    if (arg->type == IDS_VALUE_CHARS) return (struct ids_text){arg->chars, arg->length};
+    return (struct ids_text){"", 0};
+}
+
+/* A number, also where a writer gave it as text (trace.json does); `otherwise` when it is none. */
+static int64_t arg_int(const struct ids_trace *trace, const struct ids_arg *arg, int64_t otherwise) {
+    if (arg->type == IDS_VALUE_INT || arg->type == IDS_VALUE_UINT) return arg->i;
+    if (arg->type == IDS_VALUE_REAL && arg->d > -9e18 && arg->d < 9e18) return (int64_t)arg->d;
+    struct ids_text text = arg_chars(trace, arg);
+    size_t at = text.length && *text.at == '-';
+    if (at == text.length) return otherwise;
+    uint64_t value = 0;
+    for (size_t i = at; i < text.length; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9') return otherwise;
+        if (__builtin_mul_overflow(value, (uint64_t)10, &value) || __builtin_add_overflow(value, (uint64_t)(text.at[i] - '0'), &value))
+            return otherwise;
+    }
+    return (int64_t)(at ? 0 - value : value);
+}
+
+static double arg_real(const struct ids_arg *arg) {
+    switch (arg->type) {
+    case IDS_VALUE_REAL:
+        return arg->d;
+    case IDS_VALUE_INT:
+        return (double)arg->i;
+    case IDS_VALUE_UINT:
+        return (double)arg->u;
+    default:
+        return 0;
+    }
+}
+
+/* The stats of one event that the model understands. */
+struct facts {
+    uint32_t hlo_op, hlo_module;
+    uint64_t program_id;
+    int64_t run_id, device_ordinal, size, step_num;
+    uint64_t correlation, producer, consumer;
+    int64_t producer_type, consumer_type;
+    const struct ids_arg *kernel_details, *copy_details, *step_name;
+    double occupancy;
+    unsigned has_run_id : 1, has_ordinal : 1, has_size : 1, has_step : 1, has_correlation : 1, has_producer : 1, has_consumer : 1,
+        in_graph : 1;
+};
+
+static int gather(struct ids_trace *trace, const struct ids_slice *slice, struct facts *facts) {
+    *facts = (struct facts){.occupancy = -1};
+    for (uint32_t i = 0; i < slice->arg_count; i++) {
+        const struct ids_arg *arg = &slice->args[i];
+        switch (arg->key) {
+        case IDS_KEY_HLO_OP:
+            facts->hlo_op = arg_text(trace, arg);
+            if (facts->hlo_op == IDS_NO_TEXT) return -1;
+            break;
+        case IDS_KEY_HLO_MODULE:
+            facts->hlo_module = arg_text(trace, arg);
+            if (facts->hlo_module == IDS_NO_TEXT) return -1;
+            break;
+        case IDS_KEY_PROGRAM_ID:
+            facts->program_id = (uint64_t)arg_int(trace, arg, 0);
+            break;
+        case IDS_KEY_RUN_ID:
+            facts->run_id = arg_int(trace, arg, 0);
+            facts->has_run_id = 1;
+            break;
+        case IDS_KEY_DEVICE_ORDINAL:
+            facts->device_ordinal = arg_int(trace, arg, 0);
+            facts->has_ordinal = 1;
+            break;
+        case IDS_KEY_CORRELATION_ID:
+            facts->correlation = (uint64_t)arg_int(trace, arg, 0);
+            facts->has_correlation = facts->correlation != 0;
+            break;
+        case IDS_KEY_PRODUCER_TYPE:
+            facts->producer_type = arg_int(trace, arg, 0);
+            break;
+        case IDS_KEY_PRODUCER_ID:
+            facts->producer = (uint64_t)arg_int(trace, arg, 0);
+            facts->has_producer = 1;
+            break;
+        case IDS_KEY_CONSUMER_TYPE:
+            facts->consumer_type = arg_int(trace, arg, 0);
+            break;
+        case IDS_KEY_CONSUMER_ID:
+            facts->consumer = (uint64_t)arg_int(trace, arg, 0);
+            facts->has_consumer = 1;
+            break;
+        case IDS_KEY_STEP_NUM:
+            facts->step_num = arg_int(trace, arg, 0);
+            facts->has_step = 1;
+            break;
+        case IDS_KEY_STEP_NAME:
+            facts->step_name = arg;
+            break;
+        case IDS_KEY_KERNEL_DETAILS:
+            facts->kernel_details = arg;
+            break;
+        case IDS_KEY_MEMCPY_DETAILS:
+        case IDS_KEY_MEMSET_DETAILS:
+            facts->copy_details = arg;
+            break;
+        case IDS_KEY_OCCUPANCY_PCT:
+            facts->occupancy = arg_real(arg) / 100;
+            break;
+        case IDS_KEY_SIZE:
+            facts->size = arg_int(trace, arg, -1); /* MapDmaBuffer says "5.37GB": no number */
+            facts->has_size = facts->size >= 0;
+            break;
+        case IDS_KEY_CUDA_GRAPH_ID:
+        case IDS_KEY_CUDA_GRAPH_EXEC_ID:
+            facts->in_graph = 1;
+            break;
+        default:
+            break;
+        }
+    }
+    return 0;
+}
+
+static uint64_t link_of(const struct ids_builder *builder, int64_t type, uint64_t id) {
+    return ids_key_of(ids_key_of((uint64_t)type, builder->host), id);
+}
+
+/* --- dimensions ------------------------------------------------------------------------------------------------- */
+
+static int module_of(struct ids_builder *builder, uint64_t program_id, uint32_t name, uint32_t *ret_module, struct ids_error *err) {
+    struct ids_trace *trace = builder->trace;
+    /* A program id is a name's number within its host; without one the name has to do. */
+    uint64_t key = ids_key_of(program_id ? program_id : name, program_id ? ids_key_of(1, builder->host) : 2), there;
+    if (ids_keymap_get(&builder->modules, key, &there)) {
+        *ret_module = (uint32_t)there;
+        if (!trace->modules[there].name) trace->modules[there].name = name;
+        return 0;
+    }
+    *ret_module = (uint32_t)trace->module_count;
+    struct ids_module *module = IDS_PUSH(trace->modules, trace->module_count, trace->module_room);
+    if (!module || ids_keymap_add(&builder->modules, key, *ret_module) < 0) return nomem(err);
+    *module = (struct ids_module){.name = name, .program_id = program_id};
+    return 0;
+}
+
+static int new_op(struct ids_trace *trace, uint32_t name, uint32_t module, uint32_t *ret_op, struct ids_error *err) {
+    *ret_op = (uint32_t)trace->op_count;
+    struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);
+    if (!op) return nomem(err);
+    *op = (struct ids_op){
+        .name = name,
+        .module = module,
+        .flops = -1,
+        .model_flops = -1,
+        .bytes_accessed = -1,
+        .copy_bytes = -1,
+        .direction = IDS_NO_DIRECTION,
+    };
+    return 0;
+}
+
+static int op_of(struct ids_builder *builder, const struct facts *facts, uint32_t *ret_op, struct ids_error *err) {
+    *ret_op = IDS_NONE;
+    if (!facts->hlo_op) return 0;
+    uint64_t key = ids_key_of(ids_key_of(facts->program_id, facts->hlo_module), ids_key_of(facts->hlo_op, builder->host)), there;
+    if (ids_keymap_get(&builder->ops, key, &there)) {
+        *ret_op = (uint32_t)there;
+        return 0;
+    }
+    uint32_t module = IDS_NONE;
+    int code = 0;
+    if (facts->program_id || facts->hlo_module) code = module_of(builder, facts->program_id, facts->hlo_module, &module, err);
+    if (!code) code = new_op(builder->trace, facts->hlo_op, module, ret_op, err);
+    if (!code && ids_keymap_add(&builder->ops, key, *ret_op) < 0) return nomem(err);
+    return code;
+}
+
+static int shape_of(struct ids_builder *builder, const struct facts *facts, uint32_t *ret_shape, struct ids_error *err) {
+    struct ids_trace *trace = builder->trace;
+    *ret_shape = IDS_NONE;
+    if (!facts->kernel_details) return 0;
+    uint32_t text = arg_text(trace, facts->kernel_details);
+    if (text == IDS_NO_TEXT) return nomem(err);
+    *ret_shape = ids_idmap_get(&builder->shapes, text);
+    if (*ret_shape != IDS_IDMAP_NONE) return 0;
+    *ret_shape = (uint32_t)trace->shape_count;
+    struct ids_shape *shape = IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room);
+    if (!shape || ids_idmap_set(&builder->shapes, text, *ret_shape)) return nomem(err);
+    ids_kernel_details(text_of(trace, text), shape);
+    if (shape->occupancy < 0 && facts->occupancy > 0 && facts->occupancy <= 1) shape->occupancy = facts->occupancy;
+    return 0;
+}
+
+/* Adds a device; `ordinal_in_key` for devices that share a plane. */
+static int add_device(struct ids_builder *builder, const struct ids_device *device, const char *plane, int ordinal_in_key,
+                      uint32_t *ret_device, struct ids_error *err) {
+    static const char *const kinds[] = {"GPU", "TPU", "CPU", "CUSTOM"};
+    struct ids_trace *trace = builder->trace;
+    char key[512], label[32];
+    const char *host = ids_trace_text(trace, trace->hosts[device->host].name);
+    if (ordinal_in_key) snprintf(key, sizeof key, "%.200s:%.200s#%lld", host, plane, (long long)device->ordinal);
+    else snprintf(key, sizeof key, "%.200s:%.200s", host, plane);
+    snprintf(label, sizeof label, "%s%c%lld", kinds[device->kind], ordinal_in_key ? '#' : ':', (long long)device->ordinal);
+    *ret_device = (uint32_t)trace->device_count;
+    struct ids_device *added = IDS_PUSH(trace->devices, trace->device_count, trace->device_room);
+    if (!added) return nomem(err);
+    *added = *device;
+    added->key = ids_arena_copy(&trace->arena, key, strlen(key));
+    added->label = ids_arena_copy(&trace->arena, label, strlen(label));
+    return added->key && added->label ? 0 : nomem(err);
+}
+
+static int cpu_device(struct ids_builder *builder, const struct plane *plane, int64_t ordinal, uint32_t *ret_device, struct ids_error *err) {
+    uint64_t key = ids_key_of(plane->host, (uint64_t)ordinal), there;
+    if (ids_keymap_get(&builder->cpu_devices, key, &there)) {
+        *ret_device = (uint32_t)there;
+        return 0;
+    }
+    struct ids_device device = {.kind = IDS_DEVICE_CPU, .host = plane->host, .ordinal = ordinal};
+    int code = add_device(builder, &device, ids_trace_text(builder->trace, plane->name), 1, ret_device, err);
+    if (!code && ids_keymap_add(&builder->cpu_devices, key, *ret_device) < 0) return nomem(err);
+    return code;
+}
+
+/* --- hosts, planes, names, tracks ------------------------------------------------------------------------------- */
+
+static int build_host(struct ids_sink *sink, const struct ids_host_info *info, struct ids_error *err) {
+    struct ids_builder *builder = of(sink);
+    struct ids_trace *trace = builder->trace;
+    builder->host = (uint32_t)trace->host_count;
+    char text[256];
+    struct ids_text given = text_of(trace, info->name);
+    int length = given.length ? snprintf(text, sizeof text, "%.200s", given.at) : snprintf(text, sizeof text, "host%u", builder->host);
+    uint32_t name = ids_intern(&trace->strings, text, (size_t)length);
+    /* Two processes of one host are two hosts here; they need two names. */
+    for (size_t i = 0; i < trace->host_count; i++) {
+        if (trace->hosts[i].name != name) continue;
+        length = snprintf(text, sizeof text, "%.200s~%u", given.length ? given.at : "host", builder->host);
+        name = ids_intern(&trace->strings, text, (size_t)length);
+    }
+    struct ids_host *host = IDS_PUSH(trace->hosts, trace->host_count, trace->host_room);
+    if (!host || name == IDS_NO_TEXT) return nomem(err);
+    *host = (struct ids_host){.name = name, .start_unix_ns = info->start_unix_ns};
+    /* The run's time 0 is that of the first host whose clock is known. */
+    if (info->start_unix_ns && !trace->origin_unix_ns) trace->origin_unix_ns = info->start_unix_ns;
+    int64_t shift_ns;
+    if (info->start_unix_ns && !__builtin_sub_overflow(info->start_unix_ns, trace->origin_unix_ns, &shift_ns)) {
+        if (__builtin_mul_overflow(shift_ns, (int64_t)1000, &host->shift_ps)) host->shift_ps = 0;
+    }
+    return 0;
+}
+
+static int begins(struct ids_text text, const char *prefix) {
+    size_t length = strlen(prefix);
+    return text.length >= length && !memcmp(text.at, prefix, length);
+}
+
+static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info, uint32_t *ret_plane, struct ids_error *err) {
+    struct ids_builder *builder = of(sink);
+    struct ids_trace *trace = builder->trace;
+    *ret_plane = (uint32_t)builder->plane_count;
+    struct plane *plane = IDS_PUSH(builder->planes, builder->plane_count, builder->plane_room);
+    if (!plane) return nomem(err);
+    *plane = (struct plane){.name = info->name, .host = builder->host, .device = IDS_NONE};
+    struct ids_text name = text_of(trace, info->name);
+    struct ids_device device = {.host = builder->host, .ordinal = -1};
+    if (begins(name, "/device:GPU:")) device.kind = IDS_DEVICE_GPU;
+    else if (begins(name, "/device:TPU:")) device.kind = IDS_DEVICE_TPU;
+    else if (begins(name, "/device:")) device.kind = IDS_DEVICE_CUSTOM;
+    else device.kind = IDS_DEVICE_CPU; /* a host's plane, no device by itself */
+    /* "/device:TPU:0" but also "/device:TPU:0 SparseCore 1", which is no core of its own to average over */
+    size_t colon = name.length;
+    while (colon > 0 && name.at[colon - 1] >= '0' && name.at[colon - 1] <= '9') colon--;
+    if (colon > 0 && colon < name.length && name.at[colon - 1] == ':') {
+        device.ordinal = 0;
+        for (size_t i = colon; i < name.length && device.ordinal < INT32_MAX; i++) device.ordinal = device.ordinal * 10 + (name.at[i] - '0');
+    } else if (device.kind != IDS_DEVICE_CPU) {
+        device.kind = IDS_DEVICE_CUSTOM;
+    }
+    for (size_t i = 0; i < info->arg_count; i++) {
+        const struct ids_arg *arg = &info->args[i];
+        uint32_t text = arg_text(trace, arg);
+        if (text == IDS_NO_TEXT) return nomem(err);
+        switch (arg->key) {
+        case IDS_KEY_DEVICE_VENDOR:
+            device.vendor = text;
+            break;
+        case IDS_KEY_GPU_DEVICE_NAME:
+        case IDS_KEY_DEVICE_TYPE_STRING:
+            device.model = text;
+            break;
+        case IDS_KEY_PEAK_TERAFLOPS:
+            device.peak_flops = arg_real(arg) * 1e12;
+            break;
+        case IDS_KEY_PEAK_HBM_GIGABYTES:
+            device.peak_bytes_per_second = arg_real(arg) * 1e9;
+            break;
+        case IDS_KEY_MEMORY_BANDWIDTH:
+            device.peak_bytes_per_second = arg_real(arg);
+            break;
+        case IDS_KEY_MEMORY_SIZE:
+            device.memory_bytes = (uint64_t)arg_int(trace, arg, 0);
+            break;
+        case IDS_KEY_JAX_VERSION:
+            trace->jax_version = text;
+            break;
+        default:
+            break;
+        }
+    }
+    if (device.kind == IDS_DEVICE_CPU) return 0;
+    return add_device(builder, &device, name.at, 0, &plane->device, err);
+}
+
+/* The op that a TPU event's name stands for: its stats are those of the name. */
+static int op_of_name(struct ids_builder *builder, const struct ids_name_info *info, uint32_t *ret_op, struct ids_error *err) {
+    struct ids_trace *trace = builder->trace;
+    struct ids_op fields = {.flops = -1, .model_flops = -1, .bytes_accessed = -1, .copy_bytes = -1, .direction = IDS_NO_DIRECTION};
+    uint64_t program_id = 0;
+    uint32_t shape = 0;
+    *ret_op = IDS_NONE;
+    for (size_t i = 0; i < info->arg_count; i++) {
+        const struct ids_arg *arg = &info->args[i];
+        uint32_t text = arg_text(trace, arg);
+        if (text == IDS_NO_TEXT) return nomem(err);
+        switch (arg->key) {
+        case IDS_KEY_HLO_CATEGORY:
+            fields.category = text;
+            break;
+        case IDS_KEY_PROGRAM_ID:
+            program_id = (uint64_t)arg_int(trace, arg, 0);
+            break;
+        case IDS_KEY_FLOPS:
+            fields.flops = arg_int(trace, arg, -1);
+            break;
+        case IDS_KEY_MODEL_FLOPS:
+            fields.model_flops = arg_int(trace, arg, -1);
+            break;
+        case IDS_KEY_BYTES_ACCESSED:
+            fields.bytes_accessed = arg_int(trace, arg, -1);
+            break;
+        case IDS_KEY_TF_OP:
+            fields.framework_name = text;
+            break;
+        case IDS_KEY_SOURCE:
+            fields.source = text;
+            break;
+        case IDS_KEY_DEDUPLICATED_NAME:
+            fields.deduplicated_name = text;
+            break;
+        case IDS_KEY_SHAPE_WITH_LAYOUT:
+            shape = text;
+            break;
+        default:
+            break;
+        }
+    }
+    if (!fields.category && !program_id) return 0;
+    int code = 0;
+    fields.module = IDS_NONE;
+    if (program_id) code = module_of(builder, program_id, 0, &fields.module, err);
+    if (code) return code;
+    /* "%copy-done.4 = f32[...] copy-done(...)": the short name is between % and the space. */
+    struct ids_text text = text_of(trace, info->text);
+    fields.long_name = info->text;
+    fields.name = info->display ? info->display : info->text;
+    const char *space = text.length ? memchr(text.at, ' ', text.length) : NULL;
+    if (!info->display && space && text.at[0] == '%') fields.name = ids_intern(&trace->strings, text.at + 1, (size_t)(space - text.at - 1));
+    if (fields.name == IDS_NO_TEXT) return nomem(err);
+    ids_op_classify(&fields, text_of(trace, fields.category), IDS_RULE_CATEGORY);
+    if (begins(text_of(trace, fields.category), "copy-start")) {
+        fields.direction = (uint8_t)ids_copy_start_direction(text_of(trace, shape ? shape : info->text), &fields.copy_bytes);
+    }
+    *ret_op = (uint32_t)trace->op_count;
+    struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);
+    if (!op) return nomem(err);
+    *op = fields;
+    return 0;
+}
+
+static int build_name(struct ids_sink *sink, const struct ids_name_info *info, uint32_t *ret_name, struct ids_error *err) {
+    struct ids_builder *builder = of(sink);
+    struct ids_trace *trace = builder->trace;
+    const struct plane *plane = &builder->planes[info->plane];
+    struct ids_name name = {.text = info->text, .display = info->display, .plane = info->plane, .op = IDS_NONE};
+    if (plane->device == IDS_NONE) {
+        struct ids_text text = text_of(trace, info->text);
+        name.kind = (uint8_t)ids_kind_of_name(text.at, text.length);
+    } else if (info->arg_count) {
+        int code = op_of_name(builder, info, &name.op, err);
+        if (code) return code;
+    }
+    *ret_name = (uint32_t)trace->name_count;
+    struct ids_name *added = IDS_PUSH(trace->names, trace->name_count, trace->name_room);
+    if (!added) return nomem(err);
+    *added = name;
+    return 0;
+}
+
+static enum ids_track_role role_of(enum ids_device_kind kind, struct ids_text name) {
+    if (begins(name, "Steps")) return IDS_TRACK_STEPS;
+    if (kind == IDS_DEVICE_GPU) {
+        /* Lines such as "XLA Ops" on a GPU are derived by viewers from the streams (trace_facts). */
+        return begins(name, "Stream #") ? IDS_TRACK_STREAM : IDS_TRACK_DERIVED;
+    }
+    if (kind != IDS_DEVICE_TPU) return IDS_TRACK_DERIVED;
+    if (begins(name, "XLA Ops")) return IDS_TRACK_OPS;
+    if (begins(name, "XLA Modules")) return IDS_TRACK_MODULES;
+    if (begins(name, "Async XLA Ops")) return IDS_TRACK_ASYNC;
+    if (begins(name, "XLA TraceMe")) return IDS_TRACK_WAITS;
+    return IDS_TRACK_DERIVED;
+}
+
+static int build_track(struct ids_sink *sink, const struct ids_track_info *info, uint32_t *ret_track, struct ids_error *err) {
+    struct ids_builder *builder = of(sink);
+    struct ids_trace *trace = builder->trace;
+    const struct plane *plane = &builder->planes[info->plane];
+    *ret_track = (uint32_t)trace->track_count;
+    struct ids_track *track = IDS_PUSH(trace->tracks, trace->track_count, trace->track_room);
+    if (!track) return nomem(err);
+    *track = (struct ids_track){
+        .host = plane->host,
+        .plane = info->plane,
+        .device = plane->device,
+        .name = info->name,
+        .plane_name = plane->name,
+        .id = info->id,
+        .role = IDS_TRACK_HOST,
+        .first_ps = INT64_MAX,
+        .last_ps = INT64_MIN,
+    };
+    if (plane->device != IDS_NONE) track->role = role_of(trace->devices[plane->device].kind, text_of(trace, info->name));
+    struct open_track *open = IDS_PUSH(builder->open, builder->open_count, builder->open_room);
+    if (!open) return nomem(err);
+    *open = (struct open_track){.track = *ret_track};
+    return 0;
+}
+
+/* --- events ----------------------------------------------------------------------------------------------------- */
+
+/* What a device's event is. */
+static int device_event(struct ids_builder *builder, const struct ids_track *track, const struct facts *facts, struct ids_event *event,
+                        struct ids_error *err) {
+    struct ids_trace *trace = builder->trace;
+    struct ids_text name = text_of(trace, trace->names[event->name].text);
+    event->device = track->device;
+    event->op = trace->names[event->name].op;
+    if (facts->has_correlation) event->consumes = link_of(builder, LINK_CORRELATION, facts->correlation);
+    else if (facts->has_consumer) event->consumes = link_of(builder, facts->consumer_type, facts->consumer);
+    if (facts->has_run_id) event->run_id = link_of(builder, LINK_RUN, (uint64_t)facts->run_id);
+    int code;
+    switch (track->role) {
+    case IDS_TRACK_STREAM:
+        event->in_graph = facts->in_graph;
+        code = op_of(builder, facts, &event->op, err);
+        if (code) return code;
+        event->direction = (uint8_t)ids_direction_of_name(name);
+        char rocclr = ids_rocclr_kernel(name);
+        if (event->direction == IDS_MEMSET || rocclr == 's') {
+            event->kind = IDS_KIND_SET;
+            event->direction = IDS_MEMSET;
+        } else if (event->direction != IDS_NO_DIRECTION || rocclr == 'c' || begins(name, "Memcpy")) {
+            event->kind = IDS_KIND_COPY;
+        } else {
+            event->kind = IDS_KIND_KERNEL;
+            event->collective = (uint8_t)ids_collective_of_kernel(name);
+            event->class = event->collective ? IDS_CLASS_COLLECTIVE : IDS_CLASS_COMPUTE;
+            event->class_rule = event->collective ? IDS_RULE_KERNEL_NAME : IDS_RULE_DEFAULT;
+            return shape_of(builder, facts, &event->shape, err);
+        }
+        event->class = IDS_CLASS_COPY;
+        event->value = -1;
+        event->asynchronous = event->pinned = 2;
+        if (facts->copy_details) ids_copy_details(arg_chars(trace, facts->copy_details), event);
+        return 0;
+    case IDS_TRACK_OPS:
+        event->kind = IDS_KIND_OP;
+        if (event->op == IDS_NONE) return 0;
+        event->class = trace->ops[event->op].class;
+        event->collective = trace->ops[event->op].collective;
+        event->class_rule = trace->ops[event->op].class_rule;
+        return 0;
+    case IDS_TRACK_ASYNC:
+        event->kind = IDS_KIND_COPY;
+        event->class = IDS_CLASS_COPY;
+        event->value = -1;
+        event->asynchronous = 1;
+        event->pinned = 2;
+        if (event->op == IDS_NONE) return 0;
+        event->direction = trace->ops[event->op].direction;
+        event->value = trace->ops[event->op].copy_bytes;
+        event->collective = trace->ops[event->op].collective;
+        if (event->collective) event->class = IDS_CLASS_COLLECTIVE;
+        return 0;
+    case IDS_TRACK_MODULES:
+        event->kind = IDS_KIND_MODULE;
+        return 0;
+    case IDS_TRACK_WAITS:
+        event->kind = IDS_KIND_WAIT_OP;
+        event->class = IDS_CLASS_STALL;
+        return 0;
+    case IDS_TRACK_STEPS: {
+        event->kind = IDS_KIND_STEP;
+        struct ids_arg number = {.type = IDS_VALUE_TEXT, .text = trace->names[event->name].text};
+        event->value = arg_int(trace, facts->step_name ? facts->step_name : &number, -1);
+        return 0;
+    }
+    default: /* derived: counted only */
+        return 0;
+    }
+}
+
+/* What a host thread's event is; kind OTHER: counted only. */
+static int host_event(struct ids_builder *builder, const struct plane *plane, const struct facts *facts, struct ids_event *event,
+                      struct ids_error *err) {
+    if (facts->hlo_op && !facts->has_correlation) { /* the CPU client runs ops on host threads */
+        event->kind = IDS_KIND_OP;
+        event->run_id = link_of(builder, LINK_RUN, (uint64_t)facts->run_id);
+        if (facts->has_producer) event->produces = link_of(builder, facts->producer_type, facts->producer);
+        int code = cpu_device(builder, plane, facts->device_ordinal, &event->device, err);
+        return code ? code : op_of(builder, facts, &event->op, err);
+    }
+    if (facts->has_run_id) event->run_id = link_of(builder, LINK_RUN, (uint64_t)facts->run_id);
+    if (facts->has_correlation) {
+        event->produces = link_of(builder, LINK_CORRELATION, facts->correlation);
+        if (event->kind == IDS_KIND_OTHER) event->kind = IDS_KIND_LAUNCH;
+    } else if (facts->has_producer) {
+        event->produces = link_of(builder, facts->producer_type, facts->producer);
+    }
+    if (facts->has_consumer) event->consumes = link_of(builder, facts->consumer_type, facts->consumer);
+    if (facts->has_step) {
+        event->kind = IDS_KIND_STEP_MARK;
+        event->value = facts->step_num;
+        return 0;
+    }
+    if (event->kind == IDS_KIND_TRANSFER) {
+        struct ids_text name = text_of(builder->trace, builder->trace->names[event->name].text);
+        event->direction = begins(name, "tpu::System::TransferTo") ? IDS_H2D : IDS_D2H;
+        event->value = facts->has_size ? facts->size : -1;
+    }
+    if (event->kind == IDS_KIND_OTHER && (event->produces || event->consumes)) event->kind = IDS_KIND_FLOW;
+    return 0;
+}
+
+/* An "end: NAME": mostly of the op read just before on the same track, else joined at the end. */
+static int end_op(struct ids_builder *builder, struct open_track *open, const struct ids_event *end, struct ids_error *err) {
+    struct ids_track *track = &builder->trace->tracks[open->track];
+    if (open->last_op && track->events.at[open->last_op - 1].produces == end->consumes) {
+        struct ids_event *op = &track->events.at[open->last_op - 1];
+        if (end->start_ps > op->end_ps) op->end_ps = end->start_ps;
+        op->produces = 0;
+        return 0;
+    }
+    return ids_keymap_add(&builder->join.op_ends, end->consumes, (uint64_t)end->start_ps) < 0 ? nomem(err) : 0;
+}
+
+static struct open_track *open_of(struct ids_builder *builder, uint32_t track) {
+    for (size_t i = builder->open_count; i-- > 0;) {
+        if (builder->open[i].track == track) return &builder->open[i];
+    }
+    return NULL;
+}
+
+static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct ids_slice *slice, struct ids_error *err) {
+    struct ids_builder *builder = of(sink);
+    struct ids_trace *trace = builder->trace;
+    struct ids_track *track = &trace->tracks[track_id];
+    struct open_track *open = open_of(builder, track_id);
+    struct ids_event event = {
+        .name = slice->name,
+        .track = track_id,
+        .op = IDS_NONE,
+        .shape = IDS_NONE,
+        .device = IDS_NONE,
+        .parent = IDS_NONE,
+        .kind = trace->names[slice->name].kind,
+        .direction = IDS_NO_DIRECTION,
+    };
+    int64_t duration_ps = slice->duration_ps;
+    if (duration_ps < 0) {
+        builder->negative_durations++;
+        duration_ps = 0;
+    }
+    if (__builtin_add_overflow(slice->start_ps, trace->hosts[track->host].shift_ps, &event.start_ps) ||
+        __builtin_add_overflow(event.start_ps, duration_ps, &event.end_ps)) {
+        return ids_fail(err, IDS_CORRUPT, "an event's time is out of range");
+    }
+    track->event_count++;
+    track->stat_count += slice->arg_count;
+    if (event.start_ps < track->first_ps) track->first_ps = event.start_ps;
+    if (event.end_ps > track->last_ps) track->last_ps = event.end_ps;
+
+    struct facts facts;
+    if (slice->arg_count || track->role != IDS_TRACK_HOST) {
+        if (gather(trace, slice, &facts)) return nomem(err);
+        int code = track->role == IDS_TRACK_HOST ? host_event(builder, &builder->planes[track->plane], &facts, &event, err)
+                                                 : device_event(builder, track, &facts, &event, err);
+        if (code) return code;
+    }
+    struct ids_passing passing = {event.start_ps, duration_ps, slice->name, IDS_NONE};
+    if (event.kind == IDS_KIND_OP_END) {
+        int code = end_op(builder, open, &event, err);
+        if (code) return code;
+    } else if (event.kind != IDS_KIND_OTHER && event.kind != IDS_KIND_PYTHON) {
+        struct ids_event *kept = IDS_PUSH(track->events.at, track->events.count, track->events.room);
+        if (!kept) return nomem(err);
+        *kept = event;
+        passing.kept = (uint32_t)(track->events.count - 1);
+        if (event.kind == IDS_KIND_OP) open->last_op = track->events.count;
+    }
+    return ids_assembly_add(&open->assembly, &passing, err);
+}
+
+/* Where a device's event belongs once its track is in order; NULL for an event that stays on its host thread. */
+static struct ids_events *place_of(struct ids_device *device, const struct ids_track *track, const struct ids_event *event) {
+    switch (track->role) {
+    case IDS_TRACK_HOST:
+        return event->kind == IDS_KIND_OP ? &device->activity : NULL;
+    case IDS_TRACK_STREAM:
+    case IDS_TRACK_OPS:
+        return &device->activity;
+    case IDS_TRACK_ASYNC:
+        return &device->async;
+    case IDS_TRACK_WAITS:
+        return &device->waits;
+    case IDS_TRACK_MODULES:
+        return &device->modules;
+    case IDS_TRACK_STEPS:
+        return &device->steps;
+    default:
+        return NULL;
+    }
+}
+
+static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_error *err) {
+    struct ids_builder *builder = of(sink);
+    struct ids_trace *trace = builder->trace;
+    struct ids_track *track = &trace->tracks[track_id];
+    struct open_track *open = open_of(builder, track_id);
+    int code = ids_assembly_finish(&open->assembly, trace, track_id, err);
+    ids_assembly_done(&open->assembly);
+    *open = builder->open[--builder->open_count];
+    if (code) return code;
+    size_t staying = 0;
+    for (size_t i = 0; i < track->events.count; i++) {
+        struct ids_event *event = &track->events.at[i];
+        struct ids_events *place = event->device == IDS_NONE ? NULL : place_of(&trace->devices[event->device], track, event);
+        if (!place) {
+            track->events.at[staying++] = *event;
+            continue;
+        }
+        struct ids_event *moved = IDS_PUSH(place->at, place->count, place->room);
+        if (!moved) return nomem(err);
+        *moved = *event;
+    }
+    track->events.count = staying;
+    trace->event_count += track->event_count;
+    trace->stat_count += track->stat_count;
+    if (!staying) { /* most of a device's tracks, and threads that did nothing of interest */
+        free(track->events.at);
+        track->events = (struct ids_events){0};
+    }
+    return 0;
+}
+
+static int build_hlo(struct ids_sink *sink, const struct ids_hlo_instruction *instruction, struct ids_error *err) {
+    of(sink)->trace->hlo_instructions++;
+    return ids_join_hlo(&of(sink)->join, instruction, err);
+}
+
+static int build_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err) {
+    struct ids_trace *trace = of(sink)->trace;
+    struct ids_trace_diag *kept = IDS_PUSH(trace->diags, trace->diag_count, trace->diag_room);
+    if (!kept) return nomem(err);
+    *kept = (struct ids_trace_diag){
+        .severity = (uint8_t)diag->severity,
+        .id = ids_arena_copy(&trace->arena, diag->id, strlen(diag->id)),
+        .text = ids_arena_copy(&trace->arena, diag->text, strlen(diag->text)),
+        .offset = diag->offset,
+        .count = diag->count,
+        .host = of(sink)->host,
+    };
+    if (kept->id && kept->text) return 0;
+    trace->diag_count--;
+    return nomem(err);
+}
+
+/* --- life ------------------------------------------------------------------------------------------------------- */
+
+int ids_builder_new(struct ids_builder **ret_builder, struct ids_error *err) {
+    static const struct ids_sink_ops ops = {
+        .host = build_host,
+        .plane = build_plane,
+        .name = build_name,
+        .track = build_track,
+        .slice = build_slice,
+        .track_end = build_track_end,
+        .hlo = build_hlo,
+        .diag = build_diag,
+    };
+    struct ids_builder *builder = calloc(1, sizeof *builder);
+    if (!builder) return nomem(err);
+    builder->trace = calloc(1, sizeof *builder->trace);
+    if (!builder->trace || ids_keys_intern(&builder->trace->strings)) {
+        ids_builder_free(builder);
+        return nomem(err);
+    }
+    builder->sink = (struct ids_sink){&ops, &builder->trace->strings, 1};
+    *ret_builder = builder;
+    return 0;
+}
+
+struct ids_sink *ids_builder_sink(struct ids_builder *builder) {
+    return &builder->sink;
+}
+
+int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace, struct ids_error *err) {
+    int code = 0;
+    while (!code && builder->open_count) code = build_track_end(&builder->sink, builder->open[builder->open_count - 1].track, err);
+    if (!code && builder->negative_durations) {
+        struct ids_diag diag = {IDS_WARNING, "model.negative_duration", "events with a negative duration were taken as moments", -1,
+                                builder->negative_durations};
+        code = build_diag(&builder->sink, &diag, err);
+    }
+    if (!code) code = ids_join_run(&builder->join, builder->trace, err);
+    if (!code) {
+        builder->trace->complete = builder->sink.complete;
+        *ret_trace = builder->trace;
+        builder->trace = NULL;
+    }
+    ids_builder_free(builder);
+    return code;
+}
+
+void ids_builder_free(struct ids_builder *builder) {
+    if (!builder) return;
+    ids_trace_free(builder->trace);
+    ids_join_done(&builder->join);
+    for (size_t i = 0; i < builder->open_count; i++) ids_assembly_done(&builder->open[i].assembly);
+    free(builder->open);
+    free(builder->planes);
+    ids_keymap_done(&builder->ops);
+    ids_keymap_done(&builder->modules);
+    ids_keymap_done(&builder->cpu_devices);
+    ids_idmap_done(&builder->shapes);
+    free(builder);
+}

@@ -1,0 +1,285 @@
+#include "lib/model/classify.h"
+
+#include <string.h>
+
+static int begins(struct ids_text text, const char *prefix) {
+    size_t length = strlen(prefix);
+    return text.length >= length && !memcmp(text.at, prefix, length);
+}
+
+static int ends(struct ids_text text, const char *suffix) {
+    size_t length = strlen(suffix);
+    return text.length >= length && !memcmp(text.at + text.length - length, suffix, length);
+}
+
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Where `word` (lower case) stands in the text, in any case; NULL when it does not. */
+static const char *find_word(struct ids_text text, const char *word) {
+    size_t length = strlen(word);
+    for (size_t i = 0; i + length <= text.length; i++) {
+        size_t same = 0;
+        while (same < length && lower(text.at[i + same]) == word[same]) same++;
+        if (same == length) return text.at + i;
+    }
+    return NULL;
+}
+
+/* --- collectives ------------------------------------------------------------------------------------------------ */
+
+enum ids_collective ids_collective_of_opcode(struct ids_text opcode) {
+    static const struct {
+        const char *prefix;
+        enum ids_collective collective;
+    } table[] = {
+        {"all-reduce", IDS_ALL_REDUCE},
+        {"all-gather", IDS_ALL_GATHER},
+        {"reduce-scatter", IDS_REDUCE_SCATTER},
+        {"all-to-all", IDS_ALL_TO_ALL},
+        {"ragged-all-to-all", IDS_ALL_TO_ALL},
+        {"collective-permute", IDS_PERMUTE},
+        {"collective-broadcast", IDS_BROADCAST},
+        {"send", IDS_SEND_RECV},
+        {"recv", IDS_SEND_RECV},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (begins(opcode, table[i].prefix)) return table[i].collective;
+    }
+    return IDS_NO_COLLECTIVE;
+}
+
+enum ids_collective ids_collective_of_kernel(struct ids_text name) {
+    static const char *const libraries[] = {"nccl",        "rccl",      "nvshmem",    "oneshot",          "one_shot",
+                                            "twoshot",     "two_shot",  "multimem",   "cross_device_reduce", "all_reduce_kernel",
+                                            "allreducekernel", "collective_kernel"};
+    int found = 0;
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !found; i++) found = find_word(name, libraries[i]) != NULL;
+    if (!found) return IDS_NO_COLLECTIVE;
+    static const struct {
+        const char *word;
+        enum ids_collective collective;
+    } table[] = {
+        {"allreduce", IDS_ALL_REDUCE},         {"all_reduce", IDS_ALL_REDUCE},
+        {"reducescatter", IDS_REDUCE_SCATTER}, {"reduce_scatter", IDS_REDUCE_SCATTER},
+        {"allgather", IDS_ALL_GATHER},         {"all_gather", IDS_ALL_GATHER},
+        {"alltoall", IDS_ALL_TO_ALL},          {"all_to_all", IDS_ALL_TO_ALL},
+        {"permute", IDS_PERMUTE},              {"sendrecv", IDS_SEND_RECV},
+        {"send", IDS_SEND_RECV},               {"recv", IDS_SEND_RECV},
+        {"broadcast", IDS_BROADCAST},          {"cross_device_reduce", IDS_ALL_REDUCE},
+        {"oneshot", IDS_ALL_REDUCE},           {"one_shot", IDS_ALL_REDUCE},
+        {"twoshot", IDS_ALL_REDUCE},           {"two_shot", IDS_ALL_REDUCE},
+        {"multimem", IDS_ALL_REDUCE},          {"reduce", IDS_ALL_REDUCE},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (find_word(name, table[i].word)) return table[i].collective;
+    }
+    return IDS_NO_COLLECTIVE; /* a library's helper kernel, such as a memory fill */
+}
+
+void ids_op_classify(struct ids_op *op, struct ids_text category, enum ids_class_rule rule) {
+    op->class = IDS_CLASS_COMPUTE;
+    op->class_rule = (uint8_t)(category.length ? rule : IDS_RULE_DEFAULT);
+    op->marker = ends(category, "-start") || ends(category, "-done");
+    op->collective = (uint8_t)ids_collective_of_opcode(category);
+    if (ends(category, "-done")) op->class = IDS_CLASS_STALL;
+    else if (op->collective) op->class = IDS_CLASS_COLLECTIVE;
+    else if (begins(category, "copy-start") || begins(category, "infeed") || begins(category, "outfeed") ||
+             begins(category, "host send") || begins(category, "host recv"))
+        op->class = IDS_CLASS_COPY;
+}
+
+/* --- copies ----------------------------------------------------------------------------------------------------- */
+
+static int64_t element_bytes(struct ids_text type) {
+    static const struct {
+        const char *name;
+        int64_t bytes;
+    } table[] = {{"pred", 1}, {"s8", 1},  {"u8", 1},  {"bf16", 2}, {"f16", 2}, {"s16", 2}, {"u16", 2},
+                 {"f32", 4},  {"s32", 4}, {"u32", 4}, {"f64", 8},  {"s64", 8}, {"u64", 8}, {"c64", 8}, {"c128", 16}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strlen(table[i].name) == type.length && !memcmp(type.at, table[i].name, type.length)) return table[i].bytes;
+    }
+    return begins(type, "f8") ? 1 : -1; /* the 8-bit floats: f8e4m3fn, ... */
+}
+
+/* Reads one array shape "f32[5,1024]{1,0:T(8,128)S(5)}" at *at; its bytes (-1 unknown) and whether it lies in host memory. */
+static int read_shape(const char **at, const char *end, int64_t *ret_bytes, int *ret_on_host) {
+    const char *type = *at;
+    while (*at < end && **at != '[') ++*at;
+    if (*at == end) return -1;
+    int64_t bytes = element_bytes((struct ids_text){type, (uint32_t)(*at - type)});
+    int64_t extent = 0;
+    int digits = 0;
+    for (++*at; *at < end; ++*at) {
+        if (**at >= '0' && **at <= '9') {
+            if (extent > INT32_MAX) bytes = -1; /* no real dimension is that long */
+            else extent = extent * 10 + (**at - '0');
+            digits = 1;
+        } else if (**at == ',' || **at == ']') {
+            if (digits && bytes > 0 && __builtin_mul_overflow(bytes, extent, &bytes)) bytes = -1;
+            extent = 0;
+            digits = 0;
+            if (**at == ']') break;
+        }
+    }
+    if (*at == end) return -1;
+    ++*at;
+    *ret_bytes = bytes;
+    *ret_on_host = 0;
+    if (*at < end && **at == '{') {
+        const char *layout = *at;
+        while (*at < end && **at != '}') ++*at;
+        for (const char *c = layout; c + 4 <= *at; c++) *ret_on_host |= !memcmp(c, "S(5)", 4);
+        if (*at < end) ++*at;
+    }
+    return 0;
+}
+
+enum ids_direction ids_copy_start_direction(struct ids_text text, int64_t *ret_bytes) {
+    *ret_bytes = -1;
+    const char *at = memchr(text.at, '(', text.length), *end = text.at + text.length;
+    if (!at) return IDS_NO_DIRECTION;
+    at++;
+    int64_t to_bytes, from_bytes;
+    int to_host, from_host;
+    if (read_shape(&at, end, &to_bytes, &to_host)) return IDS_NO_DIRECTION;
+    while (at < end && (*at == ',' || *at == ' ')) at++;
+    if (read_shape(&at, end, &from_bytes, &from_host) || to_host == from_host) return IDS_NO_DIRECTION;
+    *ret_bytes = to_bytes;
+    return to_host ? IDS_D2H : IDS_H2D;
+}
+
+enum ids_direction ids_direction_of_name(struct ids_text name) {
+    static const struct {
+        const char *word;
+        enum ids_direction direction;
+    } table[] = {
+        {"h2d", IDS_H2D},          {"htod", IDS_H2D},          {"d2h", IDS_D2H},        {"dtoh", IDS_D2H},
+        {"d2d", IDS_D2D},          {"dtod", IDS_D2D},          {"p2p", IDS_P2P},        {"ptop", IDS_P2P},
+        {"hosttodevice", IDS_H2D}, {"devicetohost", IDS_D2H},  {"devicetodevice", IDS_D2D},
+        {"peertopeer", IDS_P2P},   {"hosttohost", IDS_H2H},    {"h2h", IDS_H2H},        {"htoh", IDS_H2H},
+        {"peer", IDS_P2P},
+    };
+    if (begins(name, "Memset") || begins(name, "hipMemset") || begins(name, "cudaMemset") || begins(name, "cuMemset")) {
+        return IDS_MEMSET;
+    }
+    if (!begins(name, "Memcpy") && !begins(name, "hipMemcpy") && !begins(name, "cudaMemcpy") && !begins(name, "cuMemcpy") &&
+        !begins(name, "Copy")) {
+        return IDS_NO_DIRECTION;
+    }
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (find_word(name, table[i].word)) return table[i].direction;
+    }
+    return IDS_NO_DIRECTION;
+}
+
+char ids_rocclr_kernel(struct ids_text name) {
+    if (begins(name, "__amd_rocclr_copy")) return 'c';
+    if (begins(name, "__amd_rocclr_fill")) return 's';
+    return 0;
+}
+
+/* --- details: "key:value key:value" ----------------------------------------------------------------------------- */
+
+/* The value behind "key:" at the start of a word; 0 length when it is not there. */
+static struct ids_text detail(struct ids_text details, const char *key) {
+    size_t length = strlen(key);
+    for (size_t at = 0; at < details.length;) {
+        size_t end = at;
+        while (end < details.length && details.at[end] != ' ') end++;
+        if (end - at > length && details.at[at + length] == ':' && !memcmp(details.at + at, key, length)) {
+            return (struct ids_text){details.at + at + length + 1, (uint32_t)(end - at - length - 1)};
+        }
+        at = end + 1;
+    }
+    return (struct ids_text){"", 0};
+}
+
+/* Leading digits as a number; -1 when there are none or too many. Moves the text behind them. */
+static int64_t take_number(struct ids_text *text) {
+    int64_t value = -1;
+    while (text->length && *text->at >= '0' && *text->at <= '9') {
+        if (value > INT64_MAX / 10 - 10) return -1;
+        value = (value < 0 ? 0 : value * 10) + (*text->at - '0');
+        text->at++;
+        text->length--;
+    }
+    return value;
+}
+
+static int64_t detail_number(struct ids_text details, const char *key) {
+    struct ids_text value = detail(details, key);
+    return take_number(&value);
+}
+
+void ids_copy_details(struct ids_text details, struct ids_event *event) {
+    int64_t bytes = detail_number(details, "size");
+    if (bytes < 0) bytes = detail_number(details, "num_bytes");
+    event->value = bytes > 0 ? bytes : -1; /* AMD's writer says size:0 for every copy it does not know */
+    int64_t asynchronous = detail_number(details, "async");
+    event->asynchronous = asynchronous < 0 ? 2 : asynchronous > 0;
+    struct ids_text from = detail(details, "kind_src"), to = detail(details, "kind_dst");
+    if (!from.length && !to.length) return;
+    event->pinned = begins(from, "pinned") || begins(to, "pinned")       ? 1
+                    : begins(from, "pageable") || begins(to, "pageable") ? 0
+                                                                         : 2;
+}
+
+static void detail_triple(struct ids_text details, const char *key, int64_t ret_values[3]) {
+    struct ids_text value = detail(details, key);
+    for (int i = 0; i < 3; i++) {
+        ret_values[i] = take_number(&value);
+        if (ret_values[i] <= 0 || ret_values[i] > INT32_MAX) ret_values[i] = -1;
+        if (value.length && *value.at == ',') value.at++, value.length--;
+    }
+}
+
+void ids_kernel_details(struct ids_text details, struct ids_shape *ret_shape) {
+    enum { REGISTERS_LIMIT = 1024 }; /* no GPU has more than 512 a thread (AMD's vector and accumulation registers) */
+    ret_shape->registers = detail_number(details, "regs");
+    if (ret_shape->registers > REGISTERS_LIMIT || ret_shape->registers == 0) ret_shape->registers = -1;
+    int garbage = ret_shape->registers < 0 && detail(details, "regs").length;
+    ret_shape->static_shared_bytes = detail_number(details, "static_shared");
+    ret_shape->dynamic_shared_bytes = detail_number(details, "dynamic_shared");
+    if (ret_shape->static_shared_bytes < 0) ret_shape->static_shared_bytes = detail_number(details, "shm");
+    if (ret_shape->static_shared_bytes < 0) ret_shape->static_shared_bytes = detail_number(details, "group_mem");
+    if (garbage) ret_shape->static_shared_bytes = ret_shape->dynamic_shared_bytes = -1;
+    detail_triple(details, "grid", ret_shape->grid);
+    detail_triple(details, "block", ret_shape->block);
+    struct ids_text occupancy = detail(details, "occ_pct");
+    double percent = (double)take_number(&occupancy);
+    if (percent >= 0 && occupancy.length > 1 && *occupancy.at == '.') {
+        occupancy.at++;
+        occupancy.length--;
+        for (double digit = 0.1; occupancy.length && *occupancy.at >= '0' && *occupancy.at <= '9'; digit /= 10) {
+            percent += digit * (*occupancy.at++ - '0');
+            occupancy.length--;
+        }
+    }
+    ret_shape->occupancy = percent > 0 && percent <= 100 ? percent / 100 : -1;
+}
+
+/* --- names of the classes --------------------------------------------------------------------------------------- */
+
+const char *ids_class_name(enum ids_class class) {
+    static const char *const names[IDS_CLASS_COUNT] = {"compute", "collective", "copy", "stalled"};
+    return (unsigned)class < IDS_CLASS_COUNT ? names[class] : "unknown";
+}
+
+const char *ids_direction_name(enum ids_direction direction) {
+    static const char *const names[IDS_DIRECTION_COUNT] = {"H2D", "D2H", "D2D", "P2P", "memset", "H2H"};
+    return (unsigned)direction < IDS_DIRECTION_COUNT ? names[direction] : "unknown";
+}
+
+const char *ids_collective_name(enum ids_collective collective) {
+    static const char *const names[IDS_COLLECTIVE_COUNT] = {"none",    "all-reduce", "all-gather", "reduce-scatter", "all-to-all",
+                                                            "permute", "send/recv",  "broadcast"};
+    return (unsigned)collective < IDS_COLLECTIVE_COUNT ? names[collective] : "unknown";
+}
+
+const char *ids_class_rule_name(enum ids_class_rule rule) {
+    static const char *const names[] = {"default", "hlo_category", "HLO opcode", "kernel name"};
+    return (unsigned)rule < sizeof names / sizeof *names ? names[rule] : "unknown";
+}

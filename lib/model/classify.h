@@ -1,0 +1,35 @@
+/* classify.h - what an op, a kernel or a copy is, told from what the trace says of it. */
+#ifndef IDS_LIB_MODEL_CLASSIFY_H
+#define IDS_LIB_MODEL_CLASSIFY_H
+
+#include "lib/model/trace.h"
+
+/* The collective that an hlo_category or HLO opcode names ("all-reduce", "all-reduce-start", "all-reduce fusion"). */
+enum ids_collective ids_collective_of_opcode(struct ids_text opcode);
+/* The collective that a kernel's name tells (nccl, rccl, nvshmem, one-shot, multimem, custom all-reduce); NO_COLLECTIVE when
+ * the name is that of none. */
+enum ids_collective ids_collective_of_kernel(struct ids_text name);
+
+/* Sets class, collective, marker and class_rule of an op from its category (else its opcode). */
+void ids_op_classify(struct ids_op *op, struct ids_text category, enum ids_class_rule rule);
+
+/* A TPU copy-start: `text` is its HLO text or its shape with layout, whose tuple is (destination, source, context); memory
+ * space S(5) is the host's. Returns H2D or D2H and the bytes of the destination, or IDS_NO_DIRECTION. */
+enum ids_direction ids_copy_start_direction(struct ids_text text, int64_t *ret_bytes);
+
+/* The direction that a GPU event's or API's name says: "MemcpyH2D", "CopyDeviceToDevice", "hipMemcpyHtoDAsync", "Memset",
+ * "hipMemsetAsync"; IDS_NO_DIRECTION for other names. */
+enum ids_direction ids_direction_of_name(struct ids_text name);
+/* AMD's runtime copies and sets with kernels of its own: 'c' a copy (direction unknown), 's' a set, 0 neither. */
+char ids_rocclr_kernel(struct ids_text name);
+
+/* memcpy_details, memset_details: "size:112 dest:4 async:0", "kind_src:pinned kind_dst:device size:N dest:D async:1",
+ * "kind:Unknown size:0 dest:512 async:1" (AMD: size unknown), "num_bytes:N". Sets value (-1 unknown), asynchronous, pinned. */
+void ids_copy_details(struct ids_text details, struct ids_event *event);
+
+/* kernel_details of a device plane: "regs:38 shm:0 grid:160,1,1 block:1024,1,1", "regs:12 static_shared:0 dynamic_shared:0
+ * ... occ_pct:100", " grid:1,1,1 block:512,1,1 private_mem:0 group_mem:0 occ_pct:0". Impossible values (more than 1,024
+ * registers, occ_pct 0) are unknown: older writers left garbage there. */
+void ids_kernel_details(struct ids_text details, struct ids_shape *ret_shape);
+
+#endif

@@ -1,0 +1,53 @@
+/* event_kind.h - what part an event plays, told by its name.
+ *
+ * Names of host events are those that XLA, TSL, PJRT and JAX give (their profiler's TraceMe calls) and the Python tracer's
+ * "$file.py:12 function". The table is in event_kind.c, each group with its source.
+ */
+#ifndef IDS_LIB_MODEL_EVENT_KIND_H
+#define IDS_LIB_MODEL_EVENT_KIND_H
+
+#include <stddef.h>
+
+enum ids_kind {
+    IDS_KIND_OTHER, /* no part: only counted */
+    /* on devices */
+    IDS_KIND_KERNEL,
+    IDS_KIND_OP,
+    IDS_KIND_COPY,
+    IDS_KIND_SET,
+    IDS_KIND_WAIT_OP, /* dependency-wait, barrier-cores */
+    IDS_KIND_MODULE,
+    IDS_KIND_STEP, /* of a "Steps" line */
+    /* on hosts */
+    IDS_KIND_STEP_MARK, /* an annotation that bears a step number */
+    IDS_KIND_LAUNCH,    /* an API call that starts work on a device */
+    IDS_KIND_DISPATCH,  /* PjitFunction(f): a call of a jitted function */
+    IDS_KIND_EXECUTE,   /* the runtime's execution of a program */
+    IDS_KIND_COMPILE,   /* backend compilation */
+    IDS_KIND_LOWER,
+    IDS_KIND_TRACE,
+    IDS_KIND_AUTOTUNE,
+    IDS_KIND_CACHE_READ, /* of the persistent compilation cache */
+    IDS_KIND_CACHE_WRITE,
+    IDS_KIND_SYNC,      /* the host waits for a device */
+    IDS_KIND_TRANSFER,  /* the runtime's transfer, with its bytes (TPU) */
+    IDS_KIND_STAGING,   /* preparing data for a transfer: layout, pinning, put */
+    IDS_KIND_INPUT,     /* tf.data, or an annotation that says data, input, load, ... */
+    IDS_KIND_PYTHON,    /* a Python frame; only outermost ones are kept */
+    IDS_KIND_STALL,     /* CPU: an op waits inside (Rendezvous, Wait: ...) */
+    IDS_KIND_REGION,    /* a task on a thread pool, StartRegion to StopRegion */
+    IDS_KIND_FLOW,      /* nothing of the above, but it hands work on to another thread */
+    /* only while reading */
+    IDS_KIND_REGION_START,
+    IDS_KIND_REGION_STOP,
+    IDS_KIND_OP_END,    /* CPU "end: NAME" */
+    IDS_KIND_COUNT,
+};
+
+/* The kind of a host event of that name. An OTHER may still become FLOW, STEP_MARK, LAUNCH or OP by its stats. */
+enum ids_kind ids_kind_of_name(const char *name, size_t length);
+
+/* For people: "compile", "transfer staging". */
+const char *ids_kind_name(enum ids_kind kind);
+
+#endif

@@ -1,0 +1,26 @@
+/* format.h - what a file format is: one file in formats/, one line in formats.def. */
+#ifndef IDS_LIB_MODEL_FORMAT_H
+#define IDS_LIB_MODEL_FORMAT_H
+
+#include "lib/model/sink.h"
+
+struct ids_source;
+
+struct ids_format {
+    const char *name;          /* "xplane" */
+    const char *title;         /* "XSpace profile (xplane.pb)" */
+    const char *const *suffixes; /* NULL-terminated; which files of a folder are worth opening */
+    /* How sure the format is that a file that begins with these bytes is its own: 0 (no) to 100. `head` holds the first
+     * IDS_FORMAT_HEAD bytes, or the whole file when it is shorter. Content decides; a suffix only hints. */
+    int (*bid)(const uint8_t *head, size_t length);
+    /* Reads the whole source into the sink. A file that ends early: complete events before the end are delivered,
+     * sink->complete becomes 0, a diag says where, and the result is 0 - or IDS_TRUNCATED when not one event was whole. */
+    int (*read)(struct ids_source *source, struct ids_sink *sink, struct ids_error *err);
+};
+
+enum { IDS_FORMAT_HEAD = 4096 };
+
+extern const struct ids_format *const ids_formats[];
+extern const int ids_format_count;
+
+#endif

@@ -1,0 +1,264 @@
+#include "lib/model/join.h"
+
+#include "lib/base/vec.h"
+#include "lib/model/assemble.h"
+#include "lib/model/classify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int nomem(struct ids_error *err) {
+    return ids_fail(err, IDS_NOMEM, "out of memory");
+}
+
+void ids_join_done(struct ids_join *join) {
+    ids_keymap_done(&join->op_ends);
+    free(join->hlo);
+    ids_keymap_done(&join->hlo_by_program);
+    ids_keymap_done(&join->hlo_by_module);
+    *join = (struct ids_join){0};
+}
+
+int ids_join_hlo(struct ids_join *join, const struct ids_hlo_instruction *instruction, struct ids_error *err) {
+    uint64_t index = join->hlo_count;
+    struct ids_hlo_instruction *kept = IDS_PUSH(join->hlo, join->hlo_count, join->hlo_room);
+    if (!kept) return nomem(err);
+    *kept = *instruction;
+    if (instruction->program_id &&
+        ids_keymap_add(&join->hlo_by_program, ids_key_of(instruction->program_id, instruction->name), index) < 0)
+        return nomem(err);
+    return ids_keymap_add(&join->hlo_by_module, ids_key_of(instruction->module, instruction->name), index) < 0 ? nomem(err) : 0;
+}
+
+static int note(struct ids_trace *trace, enum ids_severity severity, const char *id, const char *text, uint64_t count,
+                struct ids_error *err) {
+    if (!count) return 0;
+    struct ids_trace_diag *diag = IDS_PUSH(trace->diags, trace->diag_count, trace->diag_room);
+    if (!diag) return nomem(err);
+    *diag = (struct ids_trace_diag){.severity = (uint8_t)severity, .id = id, .text = text, .offset = -1, .count = count, .host = IDS_NONE};
+    return 0;
+}
+
+/* --- CPU ops end where their "end:" event begins, maybe on another thread ------------------------------------------ */
+
+static int end_ops(struct ids_join *join, struct ids_trace *trace, struct ids_error *err) {
+    uint64_t without = 0;
+    for (size_t d = 0; d < trace->device_count; d++) {
+        if (trace->devices[d].kind != IDS_DEVICE_CPU) continue;
+        struct ids_events *ops = &trace->devices[d].activity;
+        for (size_t i = 0; i < ops->count; i++) {
+            struct ids_event *op = &ops->at[i];
+            if (!op->produces) continue; /* its end came next on its own thread */
+            uint64_t end;
+            if (!ids_keymap_get(&join->op_ends, op->produces, &end)) {
+                without++;
+            } else if ((int64_t)end > op->end_ps) {
+                op->self_ps += (int64_t)end - op->end_ps;
+                op->end_ps = (int64_t)end;
+            }
+            op->produces = 0;
+        }
+    }
+    return note(trace, IDS_NOTE, "cpu.op_without_end", "CPU ops without an 'end:' event were taken to end with their own event", without, err);
+}
+
+/* --- what HLO protos say of ops ----------------------------------------------------------------------------------- */
+
+static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
+    for (size_t i = 0; i < trace->op_count; i++) {
+        struct ids_op *op = &trace->ops[i];
+        const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
+        uint64_t index;
+        if (!module || !(ids_keymap_get(&join->hlo_by_program, ids_key_of(module->program_id, op->name), &index) ||
+                         ids_keymap_get(&join->hlo_by_module, ids_key_of(module->name, op->name), &index)))
+            continue;
+        const struct ids_hlo_instruction *hlo = &join->hlo[index];
+        if (!module->name) trace->modules[op->module].name = hlo->module;
+        op->opcode = hlo->opcode;
+        if (!op->source) op->source = hlo->source;
+        if (!op->framework_name) op->framework_name = hlo->op_name;
+        if (!op->groups) op->groups = hlo->groups;
+        if (op->category) continue; /* the device's own word stands */
+        op->category = hlo->opcode;
+        ids_op_classify(op, ids_strings_text(&trace->strings, hlo->opcode), IDS_RULE_OPCODE);
+    }
+}
+
+/* Kernels and CPU ops take the class of their op; a kernel known by its name to be a collective stays one. */
+static void classify_events(struct ids_trace *trace) {
+    for (size_t d = 0; d < trace->device_count; d++) {
+        struct ids_events *events = &trace->devices[d].activity;
+        for (size_t i = 0; i < events->count; i++) {
+            struct ids_event *event = &events->at[i];
+            if (event->op == IDS_NONE || (event->kind != IDS_KIND_OP && event->kind != IDS_KIND_KERNEL)) continue;
+            const struct ids_op *op = &trace->ops[event->op];
+            if (event->kind == IDS_KIND_KERNEL && !op->collective) continue;
+            event->class = event->kind == IDS_KIND_KERNEL ? IDS_CLASS_COLLECTIVE : op->class;
+            event->collective = op->collective;
+            event->class_rule = op->class_rule;
+        }
+    }
+}
+
+/* TPU module names are "jit_f(123)", ops know the number only. */
+static void name_modules(struct ids_trace *trace) {
+    for (size_t d = 0; d < trace->device_count; d++) {
+        const struct ids_events *events = &trace->devices[d].modules;
+        for (size_t i = 0; i < events->count; i++) {
+            struct ids_text text = ids_strings_text(&trace->strings, trace->names[events->at[i].name].text);
+            const char *open = text.length ? memchr(text.at, '(', text.length) : NULL;
+            if (!open) continue;
+            uint64_t id = 0;
+            for (const char *c = open + 1; c < text.at + text.length && *c >= '0' && *c <= '9'; c++) id = id * 10 + (uint64_t)(*c - '0');
+            for (size_t m = 0; m < trace->module_count; m++) {
+                struct ids_module *module = &trace->modules[m];
+                if (module->program_id != id || module->name) continue;
+                uint32_t name = ids_intern(&trace->strings, text.at, (size_t)(open - text.at));
+                if (name != IDS_NO_TEXT) module->name = name; /* without memory it stays unnamed */
+            }
+        }
+    }
+}
+
+/* --- launches ------------------------------------------------------------------------------------------------------ */
+
+struct producers {
+    struct ids_keymap by_link; /* link -> host event */
+    struct ids_keymap by_run;  /* run -> the host event that executes it on all its devices */
+};
+
+static int gather_producers(struct ids_trace *trace, struct producers *producers, struct ids_error *err) {
+    for (size_t t = 0; t < trace->track_count; t++) {
+        struct ids_events *events = &trace->tracks[t].events;
+        for (size_t i = 0; i < events->count; i++) {
+            struct ids_event *event = &events->at[i];
+            uint64_t address = (uint64_t)(uintptr_t)event;
+            if (event->produces && ids_keymap_add(&producers->by_link, event->produces, address) < 0) return nomem(err);
+            if (event->kind == IDS_KIND_EXECUTE && ids_keymap_add(&producers->by_run, event->run_id, address) < 0) return nomem(err);
+        }
+    }
+    return 0;
+}
+
+static const struct ids_event *producer(const struct ids_keymap *map, uint64_t key) {
+    uint64_t address;
+    return ids_keymap_get(map, key, &address) ? (const struct ids_event *)(uintptr_t)address : NULL;
+}
+
+/* A TPU op is launched with the module it runs in: the module that covers its start on the same core. */
+static void launch_with_modules(struct ids_device *device) {
+    struct ids_events *lists[] = {&device->activity, &device->async, &device->waits};
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+        size_t m = 0;
+        for (size_t i = 0; i < lists[l]->count; i++) {
+            struct ids_event *event = &lists[l]->at[i];
+            while (m < device->modules.count && device->modules.at[m].end_ps < event->start_ps) m++;
+            if (m < device->modules.count && device->modules.at[m].start_ps <= event->start_ps && !event->launch) {
+                event->launch = device->modules.at[m].launch;
+            }
+        }
+    }
+}
+
+/* AMD: a copy made by a kernel has its direction from the API call that launched it. */
+static void direct_copies(struct ids_trace *trace, struct ids_device *device) {
+    for (size_t i = 0; i < device->activity.count; i++) {
+        struct ids_event *event = &device->activity.at[i];
+        if (event->kind != IDS_KIND_COPY || event->direction != IDS_NO_DIRECTION || !event->launch) continue;
+        event->direction = (uint8_t)ids_direction_of_name(ids_strings_text(&trace->strings, trace->names[event->launch->name].text));
+    }
+}
+
+/* CPU ops of one run have one launch: the runtime's execution with that run id, else what the run's first op lies in on its
+ * thread - a pool's task was launched where it was put into the queue. */
+static int launch_runs(struct ids_trace *trace, struct ids_device *device, const struct producers *producers, struct ids_error *err) {
+    struct ids_keymap first = {0}; /* run -> launch */
+    int code = 0;
+    for (size_t i = 0; i < device->activity.count && !code; i++) {
+        struct ids_event *event = &device->activity.at[i];
+        event->launch = producer(&producers->by_run, event->run_id);
+        if (!event->launch) event->launch = producer(&first, event->run_id);
+        if (event->launch) continue;
+        const struct ids_event *around = ids_track_at(&trace->tracks[event->track], event->start_ps);
+        for (; around; around = ids_event_outside(trace, around)) {
+            event->launch = around;
+            if (around->kind != IDS_KIND_REGION) break;
+            if (around->launch) {
+                event->launch = around->launch;
+                break;
+            }
+        }
+        if (event->launch && ids_keymap_add(&first, event->run_id, (uint64_t)(uintptr_t)event->launch) < 0) code = nomem(err);
+    }
+    ids_keymap_done(&first);
+    return code;
+}
+
+static int launch_devices(struct ids_trace *trace, const struct producers *producers, struct ids_error *err) {
+    uint64_t without = 0;
+    for (size_t d = 0; d < trace->device_count; d++) {
+        struct ids_device *device = &trace->devices[d];
+        struct ids_events *lists[] = {&device->modules, &device->activity, &device->async, &device->waits};
+        for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+            for (size_t i = 0; i < lists[l]->count; i++) {
+                struct ids_event *event = &lists[l]->at[i];
+                if (!event->consumes) continue;
+                event->launch = producer(&producers->by_link, event->consumes);
+                without += !event->launch;
+            }
+        }
+        int code = device->kind == IDS_DEVICE_CPU ? launch_runs(trace, device, producers, err) : 0;
+        if (code) return code;
+        launch_with_modules(device);
+        direct_copies(trace, device);
+    }
+    return note(trace, IDS_NOTE, "model.launch_not_recorded", "device events whose launch is not in the trace", without, err);
+}
+
+static void link_hosts(struct ids_trace *trace, const struct producers *producers) {
+    for (size_t t = 0; t < trace->track_count; t++) {
+        struct ids_events *events = &trace->tracks[t].events;
+        for (size_t i = 0; i < events->count; i++) {
+            struct ids_event *event = &events->at[i];
+            if (!event->consumes) continue;
+            const struct ids_event *by = producer(&producers->by_link, event->consumes);
+            if (by != event) event->launch = by;
+        }
+    }
+}
+
+static int order_all(struct ids_trace *trace, struct ids_error *err) {
+    for (size_t t = 0; t < trace->track_count; t++) {
+        int code = ids_events_sort(&trace->tracks[t].events, err);
+        if (!code) code = ids_events_set_parents(&trace->tracks[t].events, err);
+        if (code) return code;
+    }
+    for (size_t d = 0; d < trace->device_count; d++) {
+        struct ids_device *device = &trace->devices[d];
+        struct ids_events *lists[] = {&device->activity, &device->async, &device->waits, &device->modules, &device->steps};
+        for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+            int code = ids_events_sort(lists[l], err);
+            if (code) return code;
+        }
+    }
+    return 0;
+}
+
+int ids_join_run(struct ids_join *join, struct ids_trace *trace, struct ids_error *err) {
+    int code = end_ops(join, trace, err);
+    if (!code) code = order_all(trace, err);
+    if (code) return code;
+    describe_ops(join, trace);
+    classify_events(trace);
+    name_modules(trace);
+    struct producers producers = {0};
+    code = gather_producers(trace, &producers, err);
+    if (!code) {
+        link_hosts(trace, &producers);
+        code = launch_devices(trace, &producers, err);
+    }
+    ids_keymap_done(&producers.by_link);
+    ids_keymap_done(&producers.by_run);
+    return code;
+}

@@ -1,0 +1,126 @@
+/* sink.h - where a format puts what it reads.
+ *
+ * A format knows files, a sink knows what becomes of their contents: the trace builder (analysis), the dump (hashes for
+ * the oracle), and later rows and exporters. A format calls, per file:
+ *
+ *   host, then in any order plane, name, track, slice, track_end, hlo, diag
+ *
+ * with a plane before its names and tracks, and a name and a track before the slices that use them. Every text is
+ * interned in `strings`, in which the keys of keys.h have their fixed ids. What a sink is given is the caller's and only
+ * valid during the call. Every function returns 0 or a negative ids_code with `err` set; the format stops then and hands
+ * the code on.
+ */
+#ifndef IDS_LIB_MODEL_SINK_H
+#define IDS_LIB_MODEL_SINK_H
+
+#include "lib/base/error.h"
+#include "lib/base/intern.h"
+
+#include <stdint.h>
+
+enum ids_value_type {
+    IDS_VALUE_NONE,  /* a stat without a value */
+    IDS_VALUE_INT,   /* i */
+    IDS_VALUE_UINT,  /* u: may be above INT64_MAX */
+    IDS_VALUE_REAL,  /* d */
+    IDS_VALUE_TEXT,  /* text: interned */
+    IDS_VALUE_CHARS, /* chars, length: text that was not interned, since it may be different each time */
+    IDS_VALUE_BYTES, /* chars, length: binary */
+    IDS_VALUE_REF,   /* u: a reference to a text that the file does not hold */
+};
+
+/* One stat of an event, a name or a plane. */
+struct ids_arg {
+    uint32_t key; /* interned; well-known ones are enum ids_key */
+    uint8_t type; /* enum ids_value_type */
+    uint32_t length;
+    union {
+        int64_t i;
+        uint64_t u;
+        double d;
+        uint32_t text;
+        const char *chars;
+    };
+};
+
+/* The machine and file that the following calls are about. */
+struct ids_host_info {
+    uint32_t name;         /* interned; may be empty */
+    int64_t base_ns;       /* what was subtracted from the file's times: times of slices are relative to it */
+    int64_t start_unix_ns; /* the wall clock at slice time 0; 0 where the file does not say */
+};
+
+struct ids_plane_info {
+    uint32_t name; /* interned: "/device:GPU:0", "/host:CPU" */
+    const struct ids_arg *args;
+    size_t arg_count;
+};
+
+/* What an event is called, with the stats that all events of that name share (XEventMetadata). */
+struct ids_name_info {
+    uint32_t plane; /* what plane() gave */
+    uint32_t text;  /* interned */
+    uint32_t display;
+    const struct ids_arg *args;
+    size_t arg_count;
+};
+
+/* A sequence of events on one timeline (XLine). */
+struct ids_track_info {
+    uint32_t plane;
+    uint32_t name; /* interned */
+    int64_t id;    /* the file's own; may be negative or repeat */
+};
+
+struct ids_slice {
+    int64_t start_ps; /* since the host's base */
+    int64_t duration_ps;
+    uint32_t name; /* what name() gave */
+    uint32_t arg_count;
+    const struct ids_arg *args;
+};
+
+/* One instruction of a compiled program, from an HLO proto. Texts are interned, empty where unknown. */
+struct ids_hlo_instruction {
+    uint64_t program_id;
+    uint32_t module;      /* "jit_train_step" */
+    uint32_t name;        /* "fusion.3" */
+    uint32_t opcode;      /* "all-reduce", "fusion", ... */
+    uint32_t op_name;     /* the framework's: "jit(train_step)/layer0/attn/dot_general" */
+    uint32_t source;      /* "file.py:12" */
+    uint32_t call_target; /* custom calls only */
+    uint32_t groups;      /* replica groups of a collective, "{{0,1},{2,3}}" */
+    int64_t result_bytes; /* of the result's shape; -1 unknown */
+};
+
+enum ids_severity { IDS_NOTE, IDS_WARNING, IDS_DAMAGE };
+
+/* An entry in the ledger of what was capped, clipped, unmatched, repaired or lost. */
+struct ids_diag {
+    enum ids_severity severity;
+    const char *id;    /* stable, for scripts: "xplane.truncated" */
+    const char *text;  /* for people */
+    int64_t offset;    /* in the file; -1 where it makes no sense */
+    uint64_t count;    /* how many events, bytes or records it is about */
+};
+
+struct ids_sink;
+struct ids_sink_ops {
+    int (*host)(struct ids_sink *sink, const struct ids_host_info *host, struct ids_error *err);
+    int (*plane)(struct ids_sink *sink, const struct ids_plane_info *plane, uint32_t *ret_plane, struct ids_error *err);
+    int (*name)(struct ids_sink *sink, const struct ids_name_info *name, uint32_t *ret_name, struct ids_error *err);
+    int (*track)(struct ids_sink *sink, const struct ids_track_info *track, uint32_t *ret_track, struct ids_error *err);
+    int (*slice)(struct ids_sink *sink, uint32_t track, const struct ids_slice *slice, struct ids_error *err);
+    /* No more slices for this track. */
+    int (*track_end)(struct ids_sink *sink, uint32_t track, struct ids_error *err);
+    int (*hlo)(struct ids_sink *sink, const struct ids_hlo_instruction *instruction, struct ids_error *err);
+    int (*diag)(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err);
+};
+
+struct ids_sink {
+    const struct ids_sink_ops *ops;
+    struct ids_strings *strings;
+    int complete; /* 1 until a format finds that the file ends early; then the format sets 0 and says so in diag */
+};
+
+#endif

@@ -1,0 +1,72 @@
+#include "lib/model/trace.h"
+
+#include <stdlib.h>
+
+void ids_trace_free(struct ids_trace *trace) {
+    if (!trace) return;
+    for (size_t i = 0; i < trace->device_count; i++) {
+        struct ids_device *device = &trace->devices[i];
+        free(device->activity.at);
+        free(device->async.at);
+        free(device->waits.at);
+        free(device->modules.at);
+        free(device->steps.at);
+    }
+    for (size_t i = 0; i < trace->track_count; i++) free(trace->tracks[i].events.at);
+    free(trace->hosts);
+    free(trace->devices);
+    free(trace->tracks);
+    free(trace->names);
+    free(trace->modules);
+    free(trace->ops);
+    free(trace->shapes);
+    free(trace->aggregates);
+    free(trace->diags);
+    ids_strings_done(&trace->strings);
+    ids_arena_done(&trace->arena);
+    free(trace);
+}
+
+const char *ids_event_name(const struct ids_trace *trace, const struct ids_event *event) {
+    const struct ids_name *name = &trace->names[event->name];
+    return ids_trace_text(trace, name->display ? name->display : name->text);
+}
+
+/* The number of events that begin before `when_ps`. */
+static size_t begin_before(const struct ids_events *events, int64_t when_ps) {
+    size_t low = 0, high = events->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (events->at[middle].start_ps < when_ps) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+struct ids_cursor ids_cursor_between(const struct ids_events *events, int64_t from_ps, int64_t to_ps) {
+    if (!events->count || to_ps <= from_ps) return (struct ids_cursor){events->at, events->at};
+    return (struct ids_cursor){events->at + begin_before(events, from_ps), events->at + begin_before(events, to_ps)};
+}
+
+const struct ids_event *ids_event_outside(const struct ids_trace *trace, const struct ids_event *event) {
+    if (event->parent == IDS_NONE) return NULL;
+    return &trace->tracks[event->track].events.at[event->parent];
+}
+
+const struct ids_event *ids_track_at(const struct ids_track *track, int64_t when_ps) {
+    size_t before = when_ps == INT64_MAX ? track->events.count : begin_before(&track->events, when_ps + 1);
+    if (!before) return NULL;
+    const struct ids_event *event = &track->events.at[before - 1];
+    while (event->end_ps < when_ps) {
+        if (event->parent == IDS_NONE) return NULL;
+        event = &track->events.at[event->parent];
+    }
+    return event;
+}
+
+const struct ids_event *ids_event_cause(const struct ids_trace *trace, const struct ids_event *event) {
+    for (; event; event = ids_event_outside(trace, event)) {
+        if (event->launch) return event->launch;
+    }
+    return NULL;
+}

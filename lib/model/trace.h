@@ -1,0 +1,238 @@
+/* trace.h - one run in memory: what analyzers read.
+ *
+ * Dimensions (hosts, devices, tracks, names, ops, modules, kernel shapes) are small and whole. Of the events only those that
+ * have a part in some question are kept, as fixed records in time order: everything devices did, and on the host what
+ * launches, waits, compiles, transfers, feeds or marks steps. The rest (most Python frames, say) is counted into its name's
+ * aggregate while it streams past, so that memory follows the questions and not the size of the file.
+ *
+ * Times are picoseconds since the run's origin. Analyzers read events through cursors; whether the records come from a
+ * decode or from a database they cannot tell.
+ */
+#ifndef IDS_LIB_MODEL_TRACE_H
+#define IDS_LIB_MODEL_TRACE_H
+
+#include "lib/base/intern.h"
+#include "lib/model/event_kind.h"
+#include "lib/model/sink.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define IDS_NONE UINT32_MAX
+
+struct ids_host {
+    uint32_t name;         /* text */
+    int64_t shift_ps;      /* what was added to the file's times to reach the run's */
+    int64_t start_unix_ns; /* wall clock of the file's time 0; 0 unknown */
+};
+
+enum ids_device_kind { IDS_DEVICE_GPU, IDS_DEVICE_TPU, IDS_DEVICE_CPU, IDS_DEVICE_CUSTOM };
+
+/* Records in time order. */
+struct ids_events {
+    struct ids_event *at;
+    size_t count, room;
+};
+
+struct ids_device {
+    const char *key; /* "<host>:<plane>", for CPU "<host>:<plane>#<ordinal>" */
+    const char *label; /* short, for a line of the report: "GPU:0", "CPU#3" */
+    enum ids_device_kind kind;
+    uint32_t host;
+    int64_t ordinal;  /* as the plane's name or the event's stat says; -1 unknown */
+    uint32_t model;   /* text: "NVIDIA GeForce GTX 1080 Ti", "TPU v6 Lite"; may be empty */
+    uint32_t vendor;  /* text */
+    double peak_flops, peak_bytes_per_second; /* per second; 0 unknown */
+    uint64_t memory_bytes;                    /* 0 unknown */
+    /* What the hardware did: kernels, copies, sets, ops, waits booked as ops. An event here is activity ("busy"). */
+    struct ids_events activity;
+    /* Copies that run beside the ops (TPU "Async XLA Ops"): transfers, but no activity of the core. */
+    struct ids_events async;
+    struct ids_events waits;   /* TPU "XLA TraceMe": dependency-wait, barrier-cores: why a core does nothing */
+    struct ids_events modules; /* TPU "XLA Modules": executions of whole programs */
+    struct ids_events steps;   /* a "Steps" line of the file */
+};
+
+enum ids_track_role {
+    IDS_TRACK_HOST,     /* a host thread */
+    IDS_TRACK_STREAM,   /* GPU stream */
+    IDS_TRACK_OPS,      /* TPU "XLA Ops" */
+    IDS_TRACK_ASYNC,    /* TPU "Async XLA Ops" */
+    IDS_TRACK_MODULES,  /* "XLA Modules" */
+    IDS_TRACK_WAITS,    /* "XLA TraceMe" */
+    IDS_TRACK_STEPS,    /* "Steps" */
+    IDS_TRACK_DERIVED,  /* name scopes and the like that viewers derive, and "CUPTI overhead": never activity */
+};
+
+struct ids_track {
+    uint32_t host, plane, device; /* device IDS_NONE for host threads */
+    uint32_t name, plane_name;    /* texts */
+    int64_t id;
+    enum ids_track_role role;
+    uint64_t event_count, stat_count; /* of the file, kept or not */
+    int64_t first_ps, last_ps;        /* of the file's events; first > last when there are none */
+    uint64_t overlaps;                /* events that overlap another partly: siblings on lanes */
+    struct ids_events events;         /* host threads: the kept events */
+};
+
+/* What an event is called, and what all events of that name have in common. */
+struct ids_name {
+    uint32_t text, display; /* display may be empty */
+    uint32_t plane;
+    uint32_t op;            /* TPU: the op of this name; IDS_NONE */
+    uint8_t kind;           /* enum ids_kind on a host thread */
+};
+
+enum ids_class {
+    IDS_CLASS_COMPUTE,
+    IDS_CLASS_COLLECTIVE,
+    IDS_CLASS_COPY,  /* copies and sets */
+    IDS_CLASS_STALL, /* booked as activity, but it only waits: *-done */
+    IDS_CLASS_COUNT,
+};
+
+enum ids_direction { IDS_H2D, IDS_D2H, IDS_D2D, IDS_P2P, IDS_MEMSET, IDS_H2H, IDS_DIRECTION_COUNT, IDS_NO_DIRECTION = IDS_DIRECTION_COUNT };
+
+enum ids_collective {
+    IDS_NO_COLLECTIVE,
+    IDS_ALL_REDUCE,
+    IDS_ALL_GATHER,
+    IDS_REDUCE_SCATTER,
+    IDS_ALL_TO_ALL,
+    IDS_PERMUTE,
+    IDS_SEND_RECV,
+    IDS_BROADCAST,
+    IDS_COLLECTIVE_COUNT,
+};
+
+/* By what a class was recognised; printed, since names lie. */
+enum ids_class_rule { IDS_RULE_DEFAULT, IDS_RULE_CATEGORY, IDS_RULE_OPCODE, IDS_RULE_KERNEL_NAME };
+
+struct ids_module {
+    uint32_t name;
+    uint64_t program_id; /* 0 unknown */
+    uint64_t fingerprint;
+};
+
+/* One HLO op of one program. */
+struct ids_op {
+    uint32_t name;     /* "fusion.3"; for a GPU kernel without an HLO op the kernel's name does not make an op */
+    uint32_t module;   /* index of modules; IDS_NONE */
+    uint32_t category; /* hlo_category (TPU), else the HLO opcode; empty unknown */
+    uint32_t opcode;   /* from the HLO proto or the HLO text; empty unknown */
+    uint32_t long_name, framework_name, source, deduplicated_name, groups; /* texts, empty unknown */
+    int64_t flops, model_flops, bytes_accessed; /* per execution; -1 unknown */
+    int64_t copy_bytes;  /* of a copy between host and device memory; -1 unknown or none */
+    uint8_t direction;   /* enum ids_direction of such a copy */
+    uint8_t class;       /* enum ids_class */
+    uint8_t collective;  /* enum ids_collective */
+    uint8_t class_rule;  /* enum ids_class_rule */
+    uint8_t marker;      /* 1: an async -start or -done: takes part in no count of kernels */
+};
+
+/* How a kernel was launched. Values are -1 where unknown. */
+struct ids_shape {
+    int64_t registers, static_shared_bytes, dynamic_shared_bytes;
+    int64_t grid[3], block[3];
+    double occupancy; /* theoretical, 0..1; negative unknown */
+};
+
+struct ids_event {
+    int64_t start_ps, end_ps;
+    int64_t self_ps;                /* own time less that of the events wholly inside it on its track */
+    const struct ids_event *launch; /* the host event that made this run; NULL unknown */
+    uint64_t produces, consumes;    /* links between events (correlation ids, flows); 0 none */
+    uint64_t run_id;                /* of an execution; 0 none */
+    int64_t value; /* transfers: bytes, -1 unknown · step marks: the step's number · else 0 */
+    uint32_t name, op, shape;       /* indices; op and shape IDS_NONE where there is none */
+    uint32_t track, device;
+    uint32_t parent;                /* host threads: index of the kept event it lies in, on the same track; IDS_NONE */
+    uint8_t kind;                   /* enum ids_kind */
+    uint8_t class;                  /* enum ids_class, of activity */
+    uint8_t direction;              /* enum ids_direction, of transfers */
+    uint8_t collective;             /* enum ids_collective */
+    uint8_t class_rule;
+    uint8_t asynchronous;           /* copies: 1 async, 0 sync, 2 unknown */
+    uint8_t pinned;                 /* copies: 1 pinned, 0 pageable, 2 unknown */
+    uint8_t in_graph;               /* ran as part of a CUDA graph */
+};
+
+/* Sums over all events of one name on one track, kept or not. */
+struct ids_aggregate {
+    uint32_t track, name;
+    uint64_t count;
+    int64_t sum_ps, self_ps, min_ps, max_ps;
+};
+
+struct ids_trace_diag {
+    uint8_t severity; /* enum ids_severity */
+    const char *id, *text;
+    int64_t offset;
+    uint64_t count;
+    uint32_t host;
+};
+
+struct ids_trace {
+    struct ids_strings strings;
+    struct ids_arena arena;
+    int complete;
+    int64_t origin_unix_ns; /* of time 0; 0 unknown */
+    uint64_t event_count, stat_count;
+    uint32_t jax_version; /* text; empty unknown */
+    struct ids_host *hosts;
+    size_t host_count, host_room;
+    struct ids_device *devices;
+    size_t device_count, device_room;
+    struct ids_track *tracks;
+    size_t track_count, track_room;
+    struct ids_name *names;
+    size_t name_count, name_room;
+    struct ids_module *modules;
+    size_t module_count, module_room;
+    struct ids_op *ops;
+    size_t op_count, op_room;
+    struct ids_shape *shapes;
+    size_t shape_count, shape_room;
+    struct ids_aggregate *aggregates;
+    size_t aggregate_count, aggregate_room;
+    struct ids_trace_diag *diags;
+    size_t diag_count, diag_room;
+    uint64_t hlo_instructions; /* read from HLO protos; 0: ops of GPU and CPU have no opcode */
+};
+
+void ids_trace_free(struct ids_trace *trace);
+
+static inline const char *ids_trace_text(const struct ids_trace *trace, uint32_t text) {
+    return ids_strings_z(&trace->strings, text);
+}
+/* The name of an event, for people: the display name where there is one. */
+const char *ids_event_name(const struct ids_trace *trace, const struct ids_event *event);
+
+/* Reads records in time order: by start, then longer first. */
+struct ids_cursor {
+    const struct ids_event *at, *end;
+};
+static inline struct ids_cursor ids_cursor_over(const struct ids_events *events) {
+    return (struct ids_cursor){events->at, events->count ? events->at + events->count : events->at};
+}
+/* Only those that begin at `from` or later and before `to`. */
+struct ids_cursor ids_cursor_between(const struct ids_events *events, int64_t from_ps, int64_t to_ps);
+static inline const struct ids_event *ids_cursor_next(struct ids_cursor *cursor) {
+    return cursor->at == cursor->end ? NULL : cursor->at++;
+}
+
+/* The innermost kept event of a host thread that covers the moment, NULL when there is none; ids_event_outside gives the
+ * next one outwards. */
+const struct ids_event *ids_track_at(const struct ids_track *track, int64_t when_ps);
+const struct ids_event *ids_event_outside(const struct ids_trace *trace, const struct ids_event *event);
+
+/* The event that made `event` happen where that is known: the producer of what it, or an event around it, consumes. It
+ * is how a worker thread's event is traced to the Python thread that dispatched it. NULL at the root. */
+const struct ids_event *ids_event_cause(const struct ids_trace *trace, const struct ids_event *event);
+
+const char *ids_class_name(enum ids_class class);
+const char *ids_direction_name(enum ids_direction direction);
+const char *ids_collective_name(enum ids_collective collective);
+const char *ids_class_rule_name(enum ids_class_rule rule);
+
+#endif

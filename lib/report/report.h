@@ -1,0 +1,191 @@
+/* report.h - what analyzers found: metrics, tables, advice. Values only; renderers alone format numbers.
+ *
+ * A report is filled by analyzers (or read back from a summary database) and then rendered as text, JSON or CSV, compared,
+ * or stored. Order of insertion is kept and is the order of every rendering, so the same input gives the same bytes.
+ * Texts given to a report are copied. Definitions (struct ids_metric_def, ids_table_def) are static data that outlive it.
+ */
+#ifndef IDS_LIB_REPORT_REPORT_H
+#define IDS_LIB_REPORT_REPORT_H
+
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+
+#include <stdint.h>
+
+/* What a value is, which decides how it is stored and shown. */
+enum ids_unit {
+    IDS_UNIT_NONE,    /* texts */
+    IDS_UNIT_COUNT,   /* int64 */
+    IDS_UNIT_TIME,    /* int64 picoseconds; seconds in JSON, exact */
+    IDS_UNIT_BYTES,   /* int64 */
+    IDS_UNIT_RATIO,   /* double 0..1 */
+    IDS_UNIT_RATE,    /* double bytes per second */
+    IDS_UNIT_NUMBER,  /* double without a unit */
+};
+
+enum ids_better { IDS_BETTER_NEITHER, IDS_BETTER_LOWER, IDS_BETTER_HIGHER };
+enum ids_grade { IDS_GRADE_NONE, IDS_GRADE_GOOD, IDS_GRADE_WARN, IDS_GRADE_BAD };
+
+/* Static: one number that an analyzer gives. `id` is stable for scripts ("idle.total"). */
+struct ids_metric_def {
+    const char *id, *title;
+    enum ids_unit unit;
+    enum ids_better better;
+    const char *definition; /* what it means and by which rule it is found, for --explain and the manual */
+};
+
+enum ids_column_flags {
+    IDS_COLUMN_LONG = 1,   /* a name that may be shortened in the middle on a terminal */
+    IDS_COLUMN_DETAIL = 2, /* in JSON, CSV and the database, not in the text table */
+};
+
+struct ids_column_def {
+    const char *id, *title;
+    enum ids_unit unit;
+    int flags;
+};
+
+/* Static: a table that an analyzer fills. `id` is its key in JSON ("ops") and its name in the database. */
+struct ids_table_def {
+    const char *id, *title;
+    const struct ids_column_def *columns;
+    int column_count;
+    const char *definition; /* what a row is */
+    int flags;              /* enum ids_table_flags */
+};
+
+enum ids_table_flags {
+    IDS_TABLE_TOP = 1,    /* part of the default report, cut at --top */
+    IDS_TABLE_HIDDEN = 2, /* stored and in --json --section, never in text */
+};
+
+struct ids_value {
+    uint8_t unit;    /* enum ids_unit: TIME, COUNT, BYTES use i; RATIO, RATE, NUMBER use d; NONE uses text */
+    uint8_t missing; /* 1: no data */
+    union {
+        int64_t i;
+        double d;
+        const char *text;
+    };
+};
+
+/* For building rows. */
+static inline struct ids_value ids_text_value(const char *text) {
+    return (struct ids_value){.unit = IDS_UNIT_NONE, .missing = !text, .text = text};
+}
+static inline struct ids_value ids_int_value(enum ids_unit unit, int64_t i) {
+    return (struct ids_value){.unit = (uint8_t)unit, .i = i};
+}
+static inline struct ids_value ids_real_value(enum ids_unit unit, double d) {
+    return (struct ids_value){.unit = (uint8_t)unit, .d = d};
+}
+static inline struct ids_value ids_no_value(enum ids_unit unit) {
+    return (struct ids_value){.unit = (uint8_t)unit, .missing = 1};
+}
+
+/* A metric over all devices (device NULL) or of one. */
+struct ids_metric {
+    const char *id;     /* of its definition */
+    const char *device; /* "<host>:<plane>", with "#<ordinal>" for CPU devices; NULL: over all devices */
+    struct ids_value value;
+    const char *reason; /* why there is no value; NULL where there is one */
+    const char *rule;   /* by which rule it was found in this run, or NULL */
+    enum ids_grade grade;
+};
+
+struct ids_table {
+    const char *id;
+    const struct ids_table_def *def; /* filled in by ids_report_table */
+    struct ids_value *cells;         /* row_count * column_count, row by row */
+    size_t row_count, row_room;
+    int64_t rows_left_out;           /* rows that the analyzer did not keep (a cap), 0 mostly */
+};
+
+/* A piece of a headline: `before`, the metric's value, `after`. Left out when the metric is missing or zero (unless
+ * `always`). */
+struct ids_note {
+    const char *before, *metric, *after;
+    int always;
+};
+
+/* One line of the overview: a metric, its grade, and what a person should know beside it. */
+struct ids_headline {
+    const char *section; /* the analyzer's name */
+    const char *title;   /* "device utilization" */
+    const char *metric;  /* id */
+    const struct ids_note *notes;
+    int note_count;
+    int by_device; /* 1: also the metric's value for each device */
+};
+
+struct ids_advice {
+    int64_t saves_ps; /* upper bound of what it could save per step (or in the window when there are no steps); -1 unknown */
+    int per_step;
+    const char *what;     /* what was found and what to do */
+    const char *evidence; /* the figures behind it */
+    const char *explain;  /* a metric id for the next command */
+};
+
+struct ids_report_diag {
+    int severity; /* enum ids_severity of lib/model/sink.h */
+    const char *id, *text;
+    int64_t offset; /* -1 none */
+    uint64_t count;
+};
+
+/* A property of the run: "name", "hosts", "devices", "format", "jax_version", "window_rule", ... in JSON under "run". */
+struct ids_property {
+    const char *id;
+    struct ids_value value;
+};
+
+struct ids_report {
+    struct ids_arena arena;
+    int complete; /* 0: the input ended early */
+    struct ids_property *properties;
+    size_t property_count, property_room;
+    struct ids_metric *metrics;
+    size_t metric_count, metric_room;
+    struct ids_table *tables;
+    size_t table_count, table_room;
+    struct ids_advice *advice;
+    size_t advice_count, advice_room;
+    struct ids_report_diag *diags;
+    size_t diag_count, diag_room;
+    int out_of_memory; /* sticky: the ids_report_* below set it and go on; ids_report_check turns it into an error */
+};
+
+void ids_report_init(struct ids_report *report);
+void ids_report_done(struct ids_report *report);
+
+/* The functions below never fail at the place of the call, so that an analyzer reads as what it computes; the one who runs
+ * the analyzers calls ids_report_check at the end. */
+int ids_report_check(const struct ids_report *report, struct ids_error *err);
+
+void ids_report_property(struct ids_report *report, const char *id, struct ids_value value);
+/* Sets a metric's value; returns it, so that grade and rule can be set. Never NULL (a scratch one when memory ran out). */
+struct ids_metric *ids_report_metric(struct ids_report *report, const char *id, const char *device, struct ids_value value);
+/* Says that a metric has no value and why ("the trace has no host plane"). */
+void ids_report_no_data(struct ids_report *report, const char *id, enum ids_unit unit, const char *device,
+                        const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Sets the rule by which a metric was found. */
+void ids_report_rule(struct ids_report *report, struct ids_metric *metric, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+struct ids_table *ids_report_table(struct ids_report *report, const struct ids_table_def *def);
+/* Appends a row; `cells` holds def->column_count values, whose texts are copied. */
+void ids_report_row(struct ids_report *report, struct ids_table *table, const struct ids_value *cells);
+void ids_report_advice(struct ids_report *report, const struct ids_advice *advice);
+void ids_report_diag(struct ids_report *report, int severity, const char *id, const char *text, int64_t offset,
+                     uint64_t count);
+/* A formatted text that lives as long as the report; "" when memory ran out. For advice and names only: never put a
+ * formatted number into a cell. */
+const char *ids_report_text(struct ids_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+const struct ids_metric *ids_report_find(const struct ids_report *report, const char *id, const char *device);
+const struct ids_table *ids_report_find_table(const struct ids_report *report, const char *id);
+
+/* How a value is written for a person: "71.3 %", "8.10 ms", "1.2 GB", "1,204", "no data". Used by the text renderer and
+ * in advice. Returns `buffer`. */
+char *ids_value_format(struct ids_value value, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,33 @@
+/* summary.h - a report in SQLite: the summary tier, and the cache of it.
+ *
+ * A summary is a plain SQLite file (user_version = IDS_SCHEMA_VERSION) that sqlite3, DuckDB or Datasette open. Table
+ * `metric` has a row per metric and device, `property`, `advice` and `diag` what their names say, and every report table
+ * has a table of its own name with its own columns (times in integer picoseconds). It is written under a temporary name,
+ * synced, and renamed when whole.
+ */
+#ifndef IDS_LIB_STORE_SUMMARY_H
+#define IDS_LIB_STORE_SUMMARY_H
+
+#include "lib/io/run_files.h"
+#include "lib/report/report.h"
+
+/* Raised when the layout of the file or the meaning of a stored figure changes: an older cache is then rebuilt. */
+enum { IDS_SCHEMA_VERSION = 1 };
+
+/* Writes the report to `path`; `key` (any text) is stored and checked by ids_summary_read. */
+int ids_summary_write(const struct ids_report *report, const char *key, const char *path, struct ids_error *err);
+/* Fills an initialised, empty report. Table definitions are looked up by id with `find_table` (so that this layer does not
+ * know the analyzers); a table that it does not know, another key or another schema version is IDS_NOT_FOUND: build anew. A
+ * damaged file is IDS_CORRUPT. */
+int ids_summary_read(const char *path, const char *key, const struct ids_table_def *(*find_table)(const char *id),
+                     struct ids_report *report, struct ids_error *err);
+
+/* The cache: one file per run under $XDG_CACHE_HOME/idsprof (default ~/.cache/idsprof), named by a hash of the identity of
+ * the source files (path, device, inode, size, mtime) and the program's version. A cache that cannot be used (read-only
+ * home, full disk) is never the user's problem: the functions return a code and the caller goes on. Size limit: the least
+ * recently used files are removed when all together pass 256 MiB. */
+int ids_cache_load(const struct ids_run_files *run, const struct ids_table_def *(*find_table)(const char *id),
+                   struct ids_report *report, struct ids_error *err);
+int ids_cache_save(const struct ids_run_files *run, const struct ids_report *report, struct ids_error *err);
+
+#endif
