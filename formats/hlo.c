@@ -13,11 +13,11 @@
 /* Modules, computations and instructions are walked in place: protobuf-c would copy the constants, layouts and backend
  * configurations that make up most of a module. It unpacks the small messages that do not contain themselves. */
 enum {
-    MAX_SHAPE_DEPTH = 16,                /* tuples in tuples; async ops have 3 */
-    MAX_MESSAGE_BYTES = 4 << 20,         /* a stack frame index of 100,000 frames has 2 MiB */
-    MAX_POOL_BYTES = 64 << 20,           /* what protobuf-c may use for one message */
+    MAX_SHAPE_DEPTH = 16,        /* tuples in tuples; async ops have 3 */
+    MAX_MESSAGE_BYTES = 4 << 20, /* a stack frame index of 100,000 frames has 2 MiB */
+    MAX_POOL_BYTES = 64 << 20,   /* what protobuf-c may use for one message */
     FIRST_POOL_BYTES = 16 << 10,
-    MAX_GROUPS_BYTES = 64 << 10,         /* replica groups as text: 10,000 devices */
+    MAX_GROUPS_BYTES = 64 << 10, /* replica groups as text: 10,000 devices */
 };
 
 /* Field numbers of xla/service/hlo.proto with their wire types; a field of another type is passed over. */
@@ -46,7 +46,9 @@ enum {
     SHAPE_TUPLE = TAG(4, BYTES),
 };
 
-static uint32_t tag_of(const struct ids_pb_field *field) { return field->number << 3 | field->wire; }
+static uint32_t tag_of(const struct ids_pb_field *field) {
+    return field->number << 3 | field->wire;
+}
 
 /* ---- protobuf-c in bounded memory: one block per message, given back as a whole ---- */
 
@@ -127,6 +129,7 @@ static int intern_field(struct module *module, const struct ids_pb_field *field,
 
 /* Bits of an element by PrimitiveType (xla_data.proto); 0 for tokens and opaque values, -1 for what is not known. */
 static int element_bits(uint64_t type) {
+    /* clang-format off */
     static const int16_t bits[] = {
         [0] = -1,       /* invalid */
         [1] = 8,        /* pred */
@@ -143,6 +146,7 @@ static int element_bits(uint64_t type) {
         [30] = 1,  [31] = 1,                        /* s1, u1 */
         [32] = 4,  [33] = 8,                        /* f4e2m1fn, f8e8m0fnu */
     };
+    /* clang-format on */
     return type < sizeof bits / sizeof *bits ? bits[type] : -1;
 }
 
@@ -163,15 +167,22 @@ static int64_t shape_bytes(struct ids_pb shape, int depth) {
     int more, known = 1;
     while ((more = ids_pb_next(&shape, &field)) > 0) {
         switch (tag_of(&field)) {
-        case SHAPE_ELEMENT: type = field.value; break;
-        case SHAPE_DIMENSIONS: known &= multiply_dimensions(ids_pb_inside(&field), &count); break;
-        case SHAPE_DIMENSION: known &= field.value <= INT64_MAX && !__builtin_mul_overflow(count, field.value, &count); break;
+        case SHAPE_ELEMENT:
+            type = field.value;
+            break;
+        case SHAPE_DIMENSIONS:
+            known &= multiply_dimensions(ids_pb_inside(&field), &count);
+            break;
+        case SHAPE_DIMENSION:
+            known &= field.value <= INT64_MAX && !__builtin_mul_overflow(count, field.value, &count);
+            break;
         case SHAPE_TUPLE: {
             int64_t part = depth < MAX_SHAPE_DEPTH ? shape_bytes(ids_pb_inside(&field), depth + 1) : -1;
             known &= part >= 0 && !__builtin_add_overflow(total, (uint64_t)part, &total);
             break;
         }
-        default: break;
+        default:
+            break;
         }
     }
     int bits = element_bits(type);
@@ -208,8 +219,8 @@ static int set_source_of_frame(struct module *module, int32_t frame_id, uint32_t
     return set_source(module, &frames->file_names[location->file_name_id - 1], location->line, ret_source);
 }
 
-static int read_metadata(struct module *module, const struct ids_pb_field *field, struct ids_hlo_instruction *instruction,
-                         int *damaged) {
+static int read_metadata(struct module *module, const struct ids_pb_field *field,
+                         struct ids_hlo_instruction *instruction, int *damaged) {
     const Ids__OpMetadata *metadata = unpack(&module->pool, &ids__op_metadata__descriptor, field);
     if (!metadata) {
         *damaged = 1;
@@ -299,15 +310,24 @@ static int intern_groups(struct module *module, uint32_t *ret_groups) {
 static int read_field(struct module *module, const struct ids_pb_field *field, struct ids_hlo_instruction *instruction,
                       int *damaged) {
     switch (tag_of(field)) {
-    case INSTRUCTION_NAME: return intern_field(module, field, &instruction->name);
-    case INSTRUCTION_OPCODE: return intern_field(module, field, &instruction->opcode);
-    case INSTRUCTION_CALL_TARGET: return intern_field(module, field, &instruction->call_target);
-    case INSTRUCTION_METADATA: return read_metadata(module, field, instruction, damaged);
-    case INSTRUCTION_SHAPE: instruction->result_bytes = shape_bytes(ids_pb_inside(field), 0); return 0;
+    case INSTRUCTION_NAME:
+        return intern_field(module, field, &instruction->name);
+    case INSTRUCTION_OPCODE:
+        return intern_field(module, field, &instruction->opcode);
+    case INSTRUCTION_CALL_TARGET:
+        return intern_field(module, field, &instruction->call_target);
+    case INSTRUCTION_METADATA:
+        return read_metadata(module, field, instruction, damaged);
+    case INSTRUCTION_SHAPE:
+        instruction->result_bytes = shape_bytes(ids_pb_inside(field), 0);
+        return 0;
     case INSTRUCTION_GROUP:
     case INSTRUCTION_SOURCE_TARGET:
-    case INSTRUCTION_DEVICE_LIST: *damaged |= !read_groups(module, field); return 0;
-    default: return 0;
+    case INSTRUCTION_DEVICE_LIST:
+        *damaged |= !read_groups(module, field);
+        return 0;
+    default:
+        return 0;
     }
 }
 
@@ -366,7 +386,9 @@ static int fusion_calls(struct ids_pb instruction, uint64_t *ret_id) {
     int is_fusion = 0, calls = 0;
     while (ids_pb_next(&instruction, &field) > 0) {
         switch (tag_of(&field)) {
-        case INSTRUCTION_OPCODE: is_fusion = field.value == 6 && !memcmp(field.bytes, "fusion", 6); break;
+        case INSTRUCTION_OPCODE:
+            is_fusion = field.value == 6 && !memcmp(field.bytes, "fusion", 6);
+            break;
         case INSTRUCTION_CALLED: {
             struct ids_pb ids = ids_pb_inside(&field);
             calls |= ids_pb_varint(&ids, ret_id) == 1;
@@ -376,7 +398,8 @@ static int fusion_calls(struct ids_pb instruction, uint64_t *ret_id) {
             *ret_id = field.value;
             calls = 1;
             break;
-        default: break;
+        default:
+            break;
         }
     }
     return is_fusion && calls;
@@ -412,13 +435,18 @@ static int read_header(struct module *module, struct ids_pb bytes) {
     while (ids_pb_next(&bytes, &field) > 0) {
         int code = 0;
         switch (tag_of(&field)) {
-        case MODULE_NAME: code = intern_field(module, &field, &module->name); break;
+        case MODULE_NAME:
+            code = intern_field(module, &field, &module->name);
+            break;
         case MODULE_STACK_FRAMES:
             module->frames = unpack(&module->frame_pool, &ids__stack_frame_index__descriptor, &field);
             module->frames_lost = !module->frames;
             break;
-        case MODULE_COMPUTATION: module->has_fusion_flags |= has_fusion_flag(ids_pb_inside(&field)); break;
-        default: break;
+        case MODULE_COMPUTATION:
+            module->has_fusion_flags |= has_fusion_flag(ids_pb_inside(&field));
+            break;
+        default:
+            break;
         }
         if (code) return code;
     }
@@ -438,12 +466,12 @@ static int say(struct module *module, const char *id, const char *text, uint64_t
 
 static int read_module(struct module *module, struct ids_pb bytes) {
     struct ids_pb_field field;
-    int more;
     int code = read_header(module, bytes);
-    while (!code && (more = ids_pb_next(&bytes, &field)) > 0) {
+    while (!code && ids_pb_next(&bytes, &field) > 0) {
         if (tag_of(&field) == MODULE_COMPUTATION) code = read_computation(module, ids_pb_inside(&field));
     }
-    if (!code) code = say(module, "hlo.instruction", "instructions of a program that could not be read", module->damaged);
+    if (!code)
+        code = say(module, "hlo.instruction", "instructions of a program that could not be read", module->damaged);
     if (!code) {
         code = say(module, "hlo.frames", "a program's stack frames that could not be read: source lines are missing",
                    (uint64_t)module->frames_lost);
@@ -473,7 +501,8 @@ static int find_module(struct ids_pb bytes, struct ids_pb *ret_module) {
     return looks_module(bytes);
 }
 
-int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struct ids_sink *sink, struct ids_error *err) {
+int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struct ids_sink *sink,
+                 struct ids_error *err) {
     struct module module = {.program_id = program_id, .sink = sink, .err = err};
     struct ids_pb inside;
     if (!length || !find_module((struct ids_pb){bytes, bytes + length}, &inside)) {

@@ -11,6 +11,8 @@
 
 struct ids_analysis;
 
+#define IDS_COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+
 struct ids_analyzer {
     const char *name;  /* --section NAME */
     const char *title; /* "idle gaps" */

@@ -33,6 +33,11 @@ int ids_keymap_add(struct ids_keymap *map, uint64_t key, uint64_t value) {
     return 1;
 }
 
+uint64_t *ids_keymap_at(struct ids_keymap *map, uint64_t key) {
+    if (ids_keymap_add(map, key, 0) < 0) return NULL;
+    return &map->slots[find(map->slots, map->room, key)].value;
+}
+
 int ids_keymap_get(const struct ids_keymap *map, uint64_t key, uint64_t *ret_value) {
     if (!map->room || !key) return 0;
     size_t at = find(map->slots, map->room, key);

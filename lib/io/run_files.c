@@ -20,7 +20,7 @@ enum {
 
 /* What is known of a run while the list is made; run i of the list is found[i]. */
 struct label {
-    const char *base;  /* the part of the absolute path that names the run: the log folder, or the run's own folder */
+    const char *base; /* the part of the absolute path that names the run: the log folder, or the run's own folder */
     size_t base_bytes;
     const char *stamp; /* the folder's name below plugins/profile, or NULL */
     int depth;         /* how many components of base are in the name */
@@ -36,7 +36,9 @@ struct finder {
     struct ids_error *err;
 };
 
-static int no_memory(struct ids_error *err) { return ids_fail(err, IDS_NOMEM, "no memory for a list of runs"); }
+static int no_memory(struct ids_error *err) {
+    return ids_fail(err, IDS_NOMEM, "no memory for a list of runs");
+}
 
 static void run_done(struct ids_run_files *run) {
     for (size_t i = 0; i < run->file_count; i++) free(run->files[i].path);
@@ -136,8 +138,8 @@ static int visit(struct finder *finder, int folder_fd, const char *folder, const
                  struct matches *matches) {
     struct stat status;
     if (++finder->entries > MAX_ENTRIES) {
-        return ids_fail(finder->err, IDS_LIMIT, "more than %d files and folders to look through: name a folder nearer to the run",
-                        MAX_ENTRIES);
+        return ids_fail(finder->err, IDS_LIMIT,
+                        "more than %d files and folders to look through: name a folder nearer to the run", MAX_ENTRIES);
     }
     int rank = suffix_rank(name, finder->suffixes);
     if (rank >= 0) {
@@ -168,7 +170,8 @@ static int walk(struct finder *finder, int parent, const char *name, const char 
     int code = 0;
     while (!code && (entry = readdir(stream))) {
         if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
-        if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_DIR && suffix_rank(entry->d_name, finder->suffixes) < 0) {
+        if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_DIR &&
+            suffix_rank(entry->d_name, finder->suffixes) < 0) {
             finder->entries++;
             continue; /* no stat for the thousands of other files that a log folder holds */
         }
@@ -347,14 +350,16 @@ static int by_age(const void *a, const void *b) {
 
 static int none_found(const struct finder *finder, const char *path) {
     if (finder->list.unreadable) {
-        return ids_fail(finder->err, IDS_IO, "cannot read '%s': %s", finder->list.unreadable, strerror(finder->refused));
+        return ids_fail(finder->err, IDS_IO, "cannot read '%s': %s", finder->list.unreadable,
+                        strerror(finder->refused));
     }
     char wanted[160] = "";
     for (int i = 0; finder->suffixes[i]; i++) {
         size_t used = strlen(wanted);
         snprintf(wanted + used, sizeof wanted - used, "%s*%s", i ? ", " : "", finder->suffixes[i]);
     }
-    return ids_fail(finder->err, IDS_NOT_FOUND, "no profile in '%s' (looked for %s, %d folders deep)", path, wanted, MAX_DEPTH);
+    return ids_fail(finder->err, IDS_NOT_FOUND, "no profile in '%s' (looked for %s, %d folders deep)", path, wanted,
+                    MAX_DEPTH);
 }
 
 static int find(struct finder *finder, const char *path) {
@@ -364,7 +369,8 @@ static int find(struct finder *finder, const char *path) {
         return single_file(finder, path, &status, "stdin");
     }
     if (stat(path, &status)) {
-        return ids_fail(finder->err, errno == ENOENT ? IDS_NOT_FOUND : IDS_IO, "cannot open '%s': %s", path, strerror(errno));
+        return ids_fail(finder->err, errno == ENOENT ? IDS_NOT_FOUND : IDS_IO, "cannot open '%s': %s", path,
+                        strerror(errno));
     }
     if (!S_ISDIR(status.st_mode)) return single_file(finder, path, &status, NULL);
     int code = walk(finder, AT_FDCWD, path, path, 0);

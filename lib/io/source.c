@@ -61,9 +61,15 @@ void ids_source_close(struct ids_source *source) {
     free(source);
 }
 
-const char *ids_source_path(const struct ids_source *source) { return source->path; }
-uint64_t ids_source_size(const struct ids_source *source) { return source->size; }
-const char *ids_source_cut(const struct ids_source *source) { return source->cut[0] ? source->cut : NULL; }
+const char *ids_source_path(const struct ids_source *source) {
+    return source->path;
+}
+uint64_t ids_source_size(const struct ids_source *source) {
+    return source->size;
+}
+const char *ids_source_cut(const struct ids_source *source) {
+    return source->cut[0] ? source->cut : NULL;
+}
 
 /* ---- a spool: bytes that come in order, kept in memory, and in an unlinked file when they are many ---- */
 

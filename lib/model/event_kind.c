@@ -36,6 +36,7 @@ static const struct rule exact[] = {
     {"PjRtBuffer::Await", IDS_KIND_SYNC},
     {"BlockHostUntilReady", IDS_KIND_SYNC},
     {"block_until_ready", IDS_KIND_SYNC},
+    {"CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", IDS_KIND_EXECUTE},
     {"ThunkExecutor::Execute (wait for completion)", IDS_KIND_FLOW},
     {"cuStreamSynchronize", IDS_KIND_SYNC},
     {"cuCtxSynchronize", IDS_KIND_SYNC},
@@ -163,6 +164,9 @@ enum ids_kind ids_kind_of_name(const char *name, size_t length) {
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         if (begins(name, length, prefixes[i].name)) return prefixes[i].kind;
     }
+    static const char gpu_program[] = ":XLA GPU module"; /* xla/service/gpu/gpu_executable.cc */
+    if (length >= sizeof gpu_program && !memcmp(name + length - (sizeof gpu_program - 1), gpu_program, sizeof gpu_program - 1))
+        return IDS_KIND_EXECUTE;
     return is_input_annotation(name, length) ? IDS_KIND_INPUT : IDS_KIND_OTHER;
 }
 

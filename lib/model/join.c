@@ -3,6 +3,7 @@
 #include "lib/base/vec.h"
 #include "lib/model/assemble.h"
 #include "lib/model/classify.h"
+#include "lib/model/cpu_runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,7 +136,7 @@ static int gather_producers(struct ids_trace *trace, struct producers *producers
             struct ids_event *event = &events->at[i];
             uint64_t address = (uint64_t)(uintptr_t)event;
             if (event->produces && ids_keymap_add(&producers->by_link, event->produces, address) < 0) return nomem(err);
-            if (event->kind == IDS_KIND_EXECUTE && ids_keymap_add(&producers->by_run, event->run_id, address) < 0) return nomem(err);
+            if (event->kind == IDS_KIND_EXECUTE && event->run_id && ids_keymap_add(&producers->by_run, event->run_id, address) < 0) return nomem(err);
         }
     }
     return 0;
@@ -170,31 +171,6 @@ static void direct_copies(struct ids_trace *trace, struct ids_device *device) {
     }
 }
 
-/* CPU ops of one run have one launch: the runtime's execution with that run id, else what the run's first op lies in on its
- * thread - a pool's task was launched where it was put into the queue. */
-static int launch_runs(struct ids_trace *trace, struct ids_device *device, const struct producers *producers, struct ids_error *err) {
-    struct ids_keymap first = {0}; /* run -> launch */
-    int code = 0;
-    for (size_t i = 0; i < device->activity.count && !code; i++) {
-        struct ids_event *event = &device->activity.at[i];
-        event->launch = producer(&producers->by_run, event->run_id);
-        if (!event->launch) event->launch = producer(&first, event->run_id);
-        if (event->launch) continue;
-        const struct ids_event *around = ids_track_at(&trace->tracks[event->track], event->start_ps);
-        for (; around; around = ids_event_outside(trace, around)) {
-            event->launch = around;
-            if (around->kind != IDS_KIND_REGION) break;
-            if (around->launch) {
-                event->launch = around->launch;
-                break;
-            }
-        }
-        if (event->launch && ids_keymap_add(&first, event->run_id, (uint64_t)(uintptr_t)event->launch) < 0) code = nomem(err);
-    }
-    ids_keymap_done(&first);
-    return code;
-}
-
 static int launch_devices(struct ids_trace *trace, const struct producers *producers, struct ids_error *err) {
     uint64_t without = 0;
     for (size_t d = 0; d < trace->device_count; d++) {
@@ -208,11 +184,11 @@ static int launch_devices(struct ids_trace *trace, const struct producers *produ
                 without += !event->launch;
             }
         }
-        int code = device->kind == IDS_DEVICE_CPU ? launch_runs(trace, device, producers, err) : 0;
-        if (code) return code;
         launch_with_modules(device);
         direct_copies(trace, device);
     }
+    int code = ids_cpu_runs_launch(trace, &producers->by_run, err);
+    if (code) return code;
     return note(trace, IDS_NOTE, "model.launch_not_recorded", "device events whose launch is not in the trace", without, err);
 }
 

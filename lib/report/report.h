@@ -101,8 +101,8 @@ struct ids_table {
     int64_t rows_left_out;           /* rows that the analyzer did not keep (a cap), 0 mostly */
 };
 
-/* A piece of a headline: `before`, the metric's value, `after`. Left out when the metric is missing or zero (unless
- * `always`). */
+/* A piece of a headline: `before`, the metric's value, `after` ("longest", idle.longest, ""); the renderer puts the spaces
+ * between words. Left out when the metric is missing or zero (unless `always`). */
 struct ids_note {
     const char *before, *metric, *after;
     int always;
@@ -127,7 +127,7 @@ struct ids_advice {
 };
 
 struct ids_report_diag {
-    int severity; /* enum ids_severity of lib/model/sink.h */
+    int severity; /* as enum ids_severity of lib/model/sink.h: 0 note, 1 warning, 2 damage */
     const char *id, *text;
     int64_t offset; /* -1 none */
     uint64_t count;
@@ -146,14 +146,18 @@ struct ids_report {
     size_t property_count, property_room;
     struct ids_metric *metrics;
     size_t metric_count, metric_room;
-    struct ids_table *tables;
-    size_t table_count, table_room;
+    struct ids_table *tables; /* all room at once, so that a table stays where it is */
+    size_t table_count;
     struct ids_advice *advice;
     size_t advice_count, advice_room;
     struct ids_report_diag *diags;
     size_t diag_count, diag_room;
     int out_of_memory; /* sticky: the ids_report_* below set it and go on; ids_report_check turns it into an error */
+    struct ids_metric scratch_metric; /* what callers write into when memory ran out */
+    struct ids_table scratch_table;
 };
+
+enum { IDS_REPORT_TABLES = 128 }; /* analyzers define them, no input does: more is a mistake in the program */
 
 void ids_report_init(struct ids_report *report);
 void ids_report_done(struct ids_report *report);
@@ -162,8 +166,10 @@ void ids_report_done(struct ids_report *report);
  * the analyzers calls ids_report_check at the end. */
 int ids_report_check(const struct ids_report *report, struct ids_error *err);
 
+/* Sets a property; one that is there already gets the new value and keeps its place. */
 void ids_report_property(struct ids_report *report, const char *id, struct ids_value value);
-/* Sets a metric's value; returns it, so that grade and rule can be set. Never NULL (a scratch one when memory ran out). */
+/* Sets a metric's value, once per metric and device; returns it, so that grade and rule can be set before the next metric is
+ * added (the array may move then). Never NULL (a scratch one when memory ran out). */
 struct ids_metric *ids_report_metric(struct ids_report *report, const char *id, const char *device, struct ids_value value);
 /* Says that a metric has no value and why ("the trace has no host plane"). */
 void ids_report_no_data(struct ids_report *report, const char *id, enum ids_unit unit, const char *device,
@@ -171,6 +177,7 @@ void ids_report_no_data(struct ids_report *report, const char *id, enum ids_unit
 /* Sets the rule by which a metric was found. */
 void ids_report_rule(struct ids_report *report, struct ids_metric *metric, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Begins a table, or gives the one of that id. It stays where it is as long as the report lives. */
 struct ids_table *ids_report_table(struct ids_report *report, const struct ids_table_def *def);
 /* Appends a row; `cells` holds def->column_count values, whose texts are copied. */
 void ids_report_row(struct ids_report *report, struct ids_table *table, const struct ids_value *cells);
@@ -183,9 +190,18 @@ const char *ids_report_text(struct ids_report *report, const char *format, ...) 
 
 const struct ids_metric *ids_report_find(const struct ids_report *report, const char *id, const char *device);
 const struct ids_table *ids_report_find_table(const struct ids_report *report, const char *id);
+const struct ids_value *ids_report_find_property(const struct ids_report *report, const char *id);
 
-/* How a value is written for a person: "71.3 %", "8.10 ms", "1.2 GB", "1,204", "no data". Used by the text renderer and
- * in advice. Returns `buffer`. */
+/* How a value is written for a person: "71.3 %", "8.100 ms", "1.2 GB", "24.1 GB/s", "1,204", "no data". A share that is not
+ * nothing or not all never looks as if it were: "<0.1 %", ">99.9 %". Used by the text renderer and in advice. Returns
+ * `buffer`; IDS_VALUE_ROOM are enough for everything but texts, which are cut. */
 char *ids_value_format(struct ids_value value, char *buffer, size_t size);
+enum { IDS_VALUE_ROOM = 32 };
+
+/* "s", "bytes", "ratio", ... as JSON and CSV call a unit; NULL for texts. Times are in seconds there. */
+const char *ids_unit_name(enum ids_unit unit);
+const char *ids_better_name(enum ids_better better); /* "higher", "lower", NULL */
+const char *ids_grade_name(enum ids_grade grade);    /* "good", "warn", "bad", NULL */
+const char *ids_severity_name(int severity);         /* "note", "warning", "damage" */
 
 #endif

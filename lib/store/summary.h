@@ -3,7 +3,7 @@
  * A summary is a plain SQLite file (user_version = IDS_SCHEMA_VERSION) that sqlite3, DuckDB or Datasette open. Table
  * `metric` has a row per metric and device, `property`, `advice` and `diag` what their names say, and every report table
  * has a table of its own name with its own columns (times in integer picoseconds). It is written under a temporary name,
- * synced, and renamed when whole.
+ * synced, and renamed when whole. A checksum over all values, stored last, tells a whole file from a damaged one.
  */
 #ifndef IDS_LIB_STORE_SUMMARY_H
 #define IDS_LIB_STORE_SUMMARY_H
@@ -22,10 +22,11 @@ int ids_summary_write(const struct ids_report *report, const char *key, const ch
 int ids_summary_read(const char *path, const char *key, const struct ids_table_def *(*find_table)(const char *id),
                      struct ids_report *report, struct ids_error *err);
 
-/* The cache: one file per run under $XDG_CACHE_HOME/idsprof (default ~/.cache/idsprof), named by a hash of the identity of
- * the source files (path, device, inode, size, mtime) and the program's version. A cache that cannot be used (read-only
- * home, full disk) is never the user's problem: the functions return a code and the caller goes on. Size limit: the least
- * recently used files are removed when all together pass 256 MiB. */
+/* The cache: one file per run under $XDG_CACHE_HOME/idsprof (default ~/.cache/idsprof), named by a hash of the run's name and
+ * paths, and valid for one identity of the source files (device, inode, size, mtime) and one build of the program. A cache
+ * that cannot be used (read-only home, full disk, a folder that others may write) is never the user's problem: the functions
+ * return a code and the caller goes on. IDS_NOT_FOUND: not cached, or the run has no identity (a pipe). Size limit: the
+ * least recently used files are removed when all together pass 256 MiB. */
 int ids_cache_load(const struct ids_run_files *run, const struct ids_table_def *(*find_table)(const char *id),
                    struct ids_report *report, struct ids_error *err);
 int ids_cache_save(const struct ids_run_files *run, const struct ids_report *report, struct ids_error *err);

@@ -1,0 +1,169 @@
+/* advice.c - what to do, from the figures that the other analyzers have put into the report: each piece of advice with its evidence
+ * and what it could save at most. It runs last. */
+#include "lib/analysis/context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct adviser {
+    const struct ids_analysis *analysis;
+    struct ids_report *report;
+    int64_t steps;   /* 0: savings are for the window */
+    int64_t devices; /* active ones, over which times are summed */
+};
+
+static int has(const struct adviser *adviser, const char *id, struct ids_value *ret_value) {
+    const struct ids_metric *metric = ids_report_find(adviser->report, id, NULL);
+    if (!metric || metric->value.missing) return 0;
+    *ret_value = metric->value;
+    return 1;
+}
+
+static int64_t time_of(const struct adviser *adviser, const char *id) {
+    struct ids_value value;
+    return has(adviser, id, &value) ? value.i : 0;
+}
+
+static double ratio_of(const struct adviser *adviser, const char *id) {
+    struct ids_value value;
+    return has(adviser, id, &value) ? value.d : 0;
+}
+
+/* A metric as a person reads it. */
+static const char *say(const struct adviser *adviser, const char *id) {
+    char text[IDS_VALUE_ROOM];
+    struct ids_value value;
+    if (!has(adviser, id, &value)) return "no data";
+    return ids_report_text(adviser->report, "%s", ids_value_format(value, text, sizeof text));
+}
+
+static const char *say_time(const struct adviser *adviser, int64_t time_ps) {
+    char text[IDS_VALUE_ROOM];
+    return ids_report_text(adviser->report, "%s", ids_value_format(ids_int_value(IDS_UNIT_TIME, time_ps), text, sizeof text));
+}
+
+/* `summed_ps` is over all devices and the whole window; what a user saves is per device, and per step where there are steps. */
+static void advise(const struct adviser *adviser, int64_t summed_ps, const char *explain, const char *what, const char *evidence) {
+    int64_t saves_ps = summed_ps < 0 ? -1 : summed_ps / adviser->devices / (adviser->steps ? adviser->steps : 1);
+    struct ids_advice advice = {.saves_ps = saves_ps, .per_step = adviser->steps > 0, .what = what, .evidence = evidence, .explain = explain};
+    ids_report_advice(adviser->report, &advice);
+}
+
+/* Worth a line: a twentieth of the window. */
+static int matters(const struct adviser *adviser, int64_t summed_ps) {
+    return summed_ps > 0 && summed_ps >= ids_windows_total(adviser->analysis) / 20;
+}
+
+static void on_idle(const struct adviser *adviser) {
+    static const struct {
+        const char *id, *what;
+    } table[] = {
+        {"idle.host_late.compile", "Recompilation stalls the device: keep shapes, dtypes and static arguments the same from step to step (pad, or jit with fewer static_argnums), and warm "
+                                   "up before measuring"},
+        {"idle.host_late.staging", "The device waits for data to be put on it: call device_put once, keep results on the device, and leave numpy out of the loop"},
+        {"idle.host_late.sync", "The host waits for the device each time before it dispatches more: fewer block_until_ready and np.asarray calls; fetch metrics every n steps, "
+                                "asynchronously"},
+        {"idle.host_late.input", "Input-bound: prefetch batches to the device on another thread (tf.data prefetch, a background device_put), or make the input cheaper"},
+        {"idle.host_late.launch_bound", "Launching takes longer than running: jit larger functions so that small kernels fuse, or run them as a CUDA graph (command buffers)"},
+        {"idle.host_late.python", "Python between dispatches holds the device up: jit the whole step, or move work out of the loop"},
+        {"idle.host_late.not_recorded", "The host launches late and the trace does not say why: record again with the Python tracer (python_tracer_level=1), or annotate the loop "
+                                        "(jax.profiler.TraceAnnotation)"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        int64_t summed_ps = time_of(adviser, table[i].id);
+        if (!matters(adviser, summed_ps)) continue;
+        advise(adviser, summed_ps, table[i].id, table[i].what,
+               ids_report_text(adviser->report, "%s of idle time, %s in all, is this; longest gap %s", say_time(adviser, summed_ps), say(adviser, "idle.total"), say(adviser, "idle.longest")));
+    }
+}
+
+static void on_recompilation(const struct adviser *adviser) {
+    struct ids_value count;
+    const struct ids_table *table = ids_report_find_table(adviser->report, "compiles");
+    if (!table || !has(adviser, "compile.in_steps", &count) || !count.i || adviser->steps < 2) return;
+    enum { DURATION, START, FUNCTION, STEP, COLUMNS = 6 };
+    const char *function = NULL;
+    int64_t late = 0, first_step = adviser->analysis->steps.at[0].number;
+    for (size_t r = 0; r < table->row_count; r++) {
+        const struct ids_value *row = &table->cells[r * COLUMNS];
+        if (row[STEP].missing || row[STEP].i == first_step) continue; /* the first step compiles by right */
+        late++;
+        if (!function && !row[FUNCTION].missing) function = row[FUNCTION].text;
+    }
+    if (!late) return;
+    advise(adviser, time_of(adviser, "compile.in_steps_time") * adviser->devices, "compile.in_steps",
+           ids_report_text(adviser->report, "Recompilation in the loop (%s%s): its argument shapes, dtypes or static arguments change between steps; pad to fixed shapes or hoist what changes",
+                           function ? "largest: " : "function not recorded", function ? function : ""),
+           ids_report_text(adviser->report, "%lld compilations after the first step, of %s in all, %s inside steps", (long long)late, say(adviser, "compile.count"),
+                           say(adviser, "compile.in_steps_time")));
+}
+
+static void on_small_kernels(const struct adviser *adviser) {
+    if (ratio_of(adviser, "kernels.small_share") < 0.5 || ratio_of(adviser, "kernels.small_time_share") < 0.1) return;
+    advise(adviser, -1, "kernels.small_count", "Many small kernels: jit larger functions so that XLA fuses them, with fewer control-flow branches and host round trips between them",
+           ids_report_text(adviser->report, "%s kernels below the threshold: %s of kernels, %s of kernel time; longest run %s", say(adviser, "kernels.small_count"),
+                           say(adviser, "kernels.small_share"), say(adviser, "kernels.small_time_share"), say(adviser, "kernels.longest_small_run")));
+}
+
+static void on_transfers(const struct adviser *adviser) {
+    int64_t summed_ps = time_of(adviser, "transfers.h2d_time") + time_of(adviser, "transfers.d2h_time");
+    double hidden = ratio_of(adviser, "transfers.overlapped_share");
+    int64_t exposed_ps = (int64_t)((double)summed_ps * (1 - hidden));
+    if (!matters(adviser, exposed_ps)) return;
+    advise(adviser, exposed_ps, "transfers.h2d_bytes", "Large transfers between host and device: device_put once and keep results on the device; overlap the rest with compute, from pinned memory",
+           ids_report_text(adviser->report, "H2D %s in %s, D2H %s in %s; %s hidden under compute", say(adviser, "transfers.h2d_bytes"), say(adviser, "transfers.h2d_time"),
+                           say(adviser, "transfers.d2h_bytes"), say(adviser, "transfers.d2h_time"), say(adviser, "transfers.overlapped_share")));
+}
+
+static void on_stalls(const struct adviser *adviser) {
+    int64_t stalled_ps = time_of(adviser, "device.busy") - time_of(adviser, "device.working");
+    if (!matters(adviser, stalled_ps)) return;
+    advise(adviser, stalled_ps, "device.stalled_share", "Devices wait inside the program (async -done ops, rendezvous with peers): what they wait for is the bottleneck, not compute",
+           ids_report_text(adviser->report, "%s of busy time is waiting: busy %s, working %s", say(adviser, "device.stalled_share"), say(adviser, "device.busy"), say(adviser, "device.working")));
+}
+
+static void on_collectives(const struct adviser *adviser) {
+    int64_t exposed_ps = time_of(adviser, "collectives.exposed");
+    if (!matters(adviser, exposed_ps)) return;
+    advise(adviser, exposed_ps, "collectives.exposed", "Collectives are not hidden under compute: overlap them (latency-hiding scheduler), use larger buckets, or shard otherwise",
+           ids_report_text(adviser->report, "collectives take %s of the window, all-reduce %s; %s is exposed", say(adviser, "collectives.share"), say(adviser, "collectives.allreduce_share"),
+                           say(adviser, "collectives.exposed")));
+}
+
+static void on_one_op(const struct adviser *adviser) {
+    const struct ids_table *table = ids_report_find_table(adviser->report, "ops");
+    if (!table || !table->row_count || ratio_of(adviser, "ops.top_share") <= 0.5) return;
+    enum { SELF, SHARE, COUNT, MEAN, NAME };
+    advise(adviser, table->cells[SELF].i, "ops.top_share",
+           ids_report_text(adviser->report, "One op takes more than half of the device time (%s): profile it apart, try another algorithm, precision or a library kernel", table->cells[NAME].text),
+           ids_report_text(adviser->report, "%s of device time, %lld executions of %s each", say(adviser, "ops.top_share"), (long long)table->cells[COUNT].i,
+                           say_time(adviser, table->cells[MEAN].i)));
+}
+
+static void on_occupancy(const struct adviser *adviser) {
+    struct ids_value value;
+    if (!has(adviser, "occupancy.median", &value) || value.d > 0.5) return;
+    advise(adviser, -1, "occupancy.median", "Low occupancy: kernels are limited by registers, shared memory or block size; larger blocks or less of them per thread let more warps run",
+           ids_report_text(adviser->report, "half of the kernel time runs at %s theoretical occupancy or more", say(adviser, "occupancy.median")));
+}
+
+static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    (void)err;
+    if (!analysis->busy_count) return 0;
+    struct adviser adviser = {analysis, report, (int64_t)analysis->steps.count, (int64_t)analysis->busy_count};
+    on_idle(&adviser);
+    on_recompilation(&adviser);
+    on_stalls(&adviser);
+    on_collectives(&adviser);
+    on_transfers(&adviser);
+    on_one_op(&adviser);
+    on_small_kernels(&adviser);
+    on_occupancy(&adviser);
+    return 0;
+}
+
+const struct ids_analyzer ids_analyzer_advice = {
+    .name = "advice",
+    .title = "what to do",
+    .run = run,
+};

@@ -1,0 +1,220 @@
+/* collectives.c - how long devices talked to each other, and how much of it compute did not hide. */
+#include "lib/analysis/context.h"
+#include "lib/analysis/groups.h"
+
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ids_metric_def metrics[] = {
+    {"collectives.share", "collectives", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Collective time ÷ window, over all active devices."},
+    {"collectives.total", "collective time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Union of collectives on each device, waiting for peers included, summed over devices. What is a collective is told by hlo_category (TPU), else by the opcode in the HLO proto, else by "
+     "the kernel's name (nccl, rccl, nvshmem, one-shot, multimem, custom all-reduce): op names lie."},
+    {"collectives.count", "count", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Collectives that begin in the window, each device's counted; of an async pair the -start is not counted."},
+    {"collectives.exposed", "exposed", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Collective time in which the device computes nothing else; summed over devices."},
+    {"collectives.overlapped", "overlapped", IDS_UNIT_TIME, IDS_BETTER_HIGHER, "Collective time in which the device also computes: collectives.total less collectives.exposed."},
+    {"collectives.allreduce_share", "AllReduce", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Union of all-reduces ÷ window, over all active devices."},
+    {"collectives.wait", "waiting for peers", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Where several devices take part in one collective: a device's duration less the shortest among them, which came last and did not wait; summed."},
+};
+
+static const struct ids_column_def columns[] = {
+    {"total", "total", IDS_UNIT_TIME, 0},
+    {"class", "class", IDS_UNIT_NONE, 0},
+    {"count", "count", IDS_UNIT_COUNT, 0},
+    {"mean", "mean", IDS_UNIT_TIME, 0},
+    {"min", "min", IDS_UNIT_TIME, 0},
+    {"max", "max", IDS_UNIT_TIME, 0},
+    {"name", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"rule", "known by", IDS_UNIT_NONE, 0},
+    {"groups", "replica groups", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+};
+static const struct ids_table_def collectives = {
+    "collectives", "collectives", columns, IDS_COUNT_OF(columns), "One row per op (or kernel) that is a collective, over all devices. `rule` says how it was recognised.", 0,
+};
+
+static const struct ids_note notes[] = {
+    {"AllReduce ", "collectives.allreduce_share", " of the window", 0},
+    {"exposed ", "collectives.exposed", "", 1},
+    {"waiting for peers ", "collectives.wait", "", 0},
+    {"", "collectives.count", " collectives", 0},
+};
+static const struct ids_headline headlines[] = {{"collectives", "collectives", "collectives.share", notes, IDS_COUNT_OF(notes), 0}};
+
+/* The same collective on all devices that take part: the n-th time that a device runs the op. */
+struct meeting {
+    int64_t shortest_ps, sum_ps;
+    uint64_t count;
+};
+
+struct gathering {
+    struct ids_groups groups;
+    struct ids_keymap meetings_map;
+    struct meeting *meetings;
+    size_t meeting_count, meeting_room;
+    uint64_t by_rule[IDS_RULE_KERNEL_NAME + 1];
+};
+
+/* One name for an op on all devices and hosts: by module and op, else the kernel's name. */
+static uint64_t op_key(const struct ids_trace *trace, const struct ids_event *event) {
+    if (event->op == IDS_NONE) return ids_key_of(trace->names[event->name].text, 1);
+    const struct ids_op *op = &trace->ops[event->op];
+    uint32_t module = op->module == IDS_NONE ? 0 : trace->modules[op->module].name;
+    return ids_key_of(ids_key_of(module, op->name), 2);
+}
+
+static int meet(struct gathering *gathering, struct ids_keymap *rounds, uint64_t key, int64_t duration_ps) {
+    uint64_t *round = ids_keymap_at(rounds, key);
+    if (!round) return -1;
+    uint64_t *place = ids_keymap_at(&gathering->meetings_map, ids_key_of(key, (*round)++));
+    if (!place) return -1;
+    if (!*place) {
+        struct meeting *fresh = IDS_PUSH(gathering->meetings, gathering->meeting_count, gathering->meeting_room);
+        if (!fresh) return -1;
+        *fresh = (struct meeting){duration_ps, 0, 0};
+        *place = gathering->meeting_count;
+    }
+    struct meeting *meeting = &gathering->meetings[*place - 1];
+    if (duration_ps < meeting->shortest_ps) meeting->shortest_ps = duration_ps;
+    meeting->sum_ps += duration_ps;
+    meeting->count++;
+    return 0;
+}
+
+static int gather(const struct ids_analysis *analysis, const struct ids_busy *busy, struct gathering *gathering, uint64_t *ret_count, int64_t *ret_allreduce_ps) {
+    const struct ids_events *lists[] = {&busy->device->activity, &busy->device->async};
+    struct ids_spans allreduce = {0};
+    struct ids_keymap rounds = {0};
+    int failed = 0;
+    *ret_count = 0;
+    for (size_t l = 0; l < 2 && !failed; l++) {
+        struct ids_cursor cursor = ids_cursor_between(lists[l], busy->start_ps, busy->end_ps);
+        for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));) {
+            if (!event->collective || event->class != IDS_CLASS_COLLECTIVE) continue;
+            int64_t end_ps = ids_end_in_window(busy, event);
+            if (event->collective == IDS_ALL_REDUCE) ids_spans_add(&allreduce, event->start_ps, end_ps);
+            if (l == 0 && event->op != IDS_NONE && analysis->trace->ops[event->op].marker) continue; /* -start: the op itself is on the async line */
+            ++*ret_count;
+            gathering->by_rule[event->class_rule]++;
+            uint64_t key = op_key(analysis->trace, event);
+            failed = ids_groups_add(&gathering->groups, key, event, end_ps - event->start_ps) || meet(gathering, &rounds, key, end_ps - event->start_ps);
+        }
+    }
+    failed = ids_spans_unite(&allreduce) || failed;
+    *ret_allreduce_ps = ids_spans_total(&allreduce);
+    ids_spans_done(&allreduce);
+    ids_keymap_done(&rounds);
+    return failed;
+}
+
+static void figures(struct ids_report *report, const char *device, uint64_t count, int64_t total_ps, int64_t overlapped_ps, int64_t allreduce_ps, int64_t window_ps) {
+    ids_report_metric(report, "collectives.count", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)count));
+    ids_report_metric(report, "collectives.total", device, ids_int_value(IDS_UNIT_TIME, total_ps));
+    ids_report_metric(report, "collectives.exposed", device, ids_int_value(IDS_UNIT_TIME, total_ps - overlapped_ps));
+    ids_report_metric(report, "collectives.overlapped", device, ids_int_value(IDS_UNIT_TIME, overlapped_ps));
+    if (!window_ps) return;
+    ids_report_metric(report, "collectives.allreduce_share", device, ids_real_value(IDS_UNIT_RATIO, (double)allreduce_ps / (double)window_ps));
+    ids_report_metric(report, "collectives.share", device, ids_real_value(IDS_UNIT_RATIO, (double)total_ps / (double)window_ps));
+}
+
+static void list(const struct ids_analysis *analysis, struct ids_report *report, struct ids_groups *groups) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_table *table = ids_report_table(report, &collectives);
+    ids_groups_sort_by_total(groups);
+    for (size_t g = 0; g < groups->count; g++) {
+        const struct ids_group *group = &groups->at[g];
+        const struct ids_op *op = group->first->op == IDS_NONE ? NULL : &trace->ops[group->first->op];
+        struct ids_value row[] = {
+            ids_int_value(IDS_UNIT_TIME, group->total_ps),
+            ids_text_value(ids_collective_name((enum ids_collective)group->first->collective)),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
+            ids_int_value(IDS_UNIT_TIME, group->total_ps / (int64_t)group->count),
+            ids_int_value(IDS_UNIT_TIME, group->min_ps),
+            ids_int_value(IDS_UNIT_TIME, group->max_ps),
+            ids_text_value(op ? ids_trace_text(trace, op->name) : ids_event_name(trace, group->first)),
+            ids_text_value(op && op->module != IDS_NONE ? ids_trace_text(trace, trace->modules[op->module].name) : NULL),
+            ids_text_value(ids_class_rule_name((enum ids_class_rule)group->first->class_rule)),
+            ids_text_value(op && op->groups ? ids_trace_text(trace, op->groups) : NULL),
+        };
+        ids_report_row(report, table, row);
+    }
+}
+
+/* By which rules, and what could not be recognised. */
+static void say_rule(const struct ids_analysis *analysis, struct ids_report *report, const struct gathering *gathering) {
+    struct ids_metric *metric = NULL;
+    for (size_t i = 0; i < report->metric_count; i++) {
+        if (!report->metrics[i].device && !strcmp(report->metrics[i].id, "collectives.share")) metric = &report->metrics[i];
+    }
+    if (!metric) return;
+    if (gathering->groups.count) {
+        ids_report_rule(report, metric, "%llu by hlo_category, %llu by HLO opcode, %llu by kernel name", (unsigned long long)gathering->by_rule[IDS_RULE_CATEGORY],
+                        (unsigned long long)gathering->by_rule[IDS_RULE_OPCODE], (unsigned long long)gathering->by_rule[IDS_RULE_KERNEL_NAME]);
+    } else if (analysis->busy[0].device->kind != IDS_DEVICE_TPU && !analysis->trace->hlo_instructions) {
+        ids_report_rule(report, metric, "by kernel name only: the trace holds no HLO proto");
+    }
+}
+
+static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    if (!analysis->busy_count) {
+        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
+            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", ids_no_activity_reason(analysis));
+        }
+        return 0;
+    }
+    struct gathering gathering = {0};
+    uint64_t count = 0;
+    int64_t total_ps = 0, overlapped_ps = 0, allreduce_ps = 0, wait_ps = 0;
+    int failed = 0, blind = 1; /* blind: CPU ops cannot be told without their HLO */
+    for (size_t b = 0; b < analysis->busy_count && !failed; b++) {
+        const struct ids_busy *busy = &analysis->busy[b];
+        uint64_t own_count;
+        int64_t own_allreduce_ps;
+        failed = gather(analysis, busy, &gathering, &own_count, &own_allreduce_ps);
+        int64_t own_ps = ids_spans_total(&busy->collective), own_overlapped_ps = ids_spans_overlap(&busy->collective, &busy->compute);
+        blind = blind && busy->device->kind == IDS_DEVICE_CPU && !analysis->trace->hlo_instructions;
+        if (!blind) figures(report, busy->device->key, own_count, own_ps, own_overlapped_ps, own_allreduce_ps, busy->end_ps - busy->start_ps);
+        count += own_count;
+        total_ps += own_ps;
+        overlapped_ps += own_overlapped_ps;
+        allreduce_ps += own_allreduce_ps;
+    }
+    int shared = 0;
+    for (size_t m = 0; m < gathering.meeting_count; m++) {
+        const struct meeting *meeting = &gathering.meetings[m];
+        shared |= meeting->count > 1;
+        if (meeting->count > 1) wait_ps += meeting->sum_ps - meeting->shortest_ps * (int64_t)meeting->count;
+    }
+    if (blind && !failed) {
+        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
+            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "the trace holds no HLO proto, and the names of CPU ops do not tell (profile with enable_hlo_proto)");
+        }
+    } else if (!failed) {
+        figures(report, NULL, count, total_ps, overlapped_ps, allreduce_ps, ids_windows_total(analysis));
+        if (shared) ids_report_metric(report, "collectives.wait", NULL, ids_int_value(IDS_UNIT_TIME, wait_ps));
+        else ids_report_no_data(report, "collectives.wait", IDS_UNIT_TIME, NULL, "no collective was recorded on more than one device");
+        say_rule(analysis, report, &gathering);
+        list(analysis, report, &gathering.groups);
+    }
+    ids_groups_done(&gathering.groups);
+    ids_keymap_done(&gathering.meetings_map);
+    free(gathering.meetings);
+    return failed ? ids_fail(err, IDS_NOMEM, "out of memory") : 0;
+}
+
+static const struct ids_table_def *const tables[] = {&collectives};
+
+const struct ids_analyzer ids_analyzer_collectives = {
+    .name = "collectives",
+    .title = "collectives",
+    .metrics = metrics,
+    .metric_count = IDS_COUNT_OF(metrics),
+    .tables = tables,
+    .table_count = IDS_COUNT_OF(tables),
+    .headlines = headlines,
+    .headline_count = IDS_COUNT_OF(headlines),
+    .run = run,
+};

@@ -1,0 +1,230 @@
+/* compile.c - what compilation cost, and which function was compiled in the middle of a step. */
+#include "lib/analysis/context.h"
+
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ids_metric_def metrics[] = {
+    {"compile.total", "compile time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Backend compilation: union over all threads of backend_compile*, compile_or_get_cached, *Client::Compile and XlaCompile* events, so that compilations at the same time "
+     "and workers inside one count once. A hit of the persistent cache leaves no event unless the Python tracer is on."},
+    {"compile.count", "compilations", IDS_UNIT_COUNT, IDS_BETTER_LOWER, "Compilations that no other one encloses or caused on another thread."},
+    {"compile.in_steps", "inside steps", IDS_UNIT_COUNT, IDS_BETTER_LOWER, "Compilations that were caused inside a step: recompilation in the loop, unless it is the first step."},
+    {"compile.in_steps_time", "time inside steps", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Sum of the durations of the compilations inside steps."},
+    {"compile.lowering", "lowering", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Union of lower_sharding_computation and lower_jaxpr_to_module: from jaxpr to StableHLO."},
+    {"compile.tracing", "tracing", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Union of trace_to_jaxpr: running the Python function to get its jaxpr. Only the Python tracer records it whole."},
+    {"compile.autotuning", "autotuning", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Union of XlaAutotunerMeasurement events (XLA on GPU), which lie inside backend compilation."},
+    {"compile.cache_reads", "cache reads", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Reads of the persistent compilation cache that the Python tracer saw."},
+};
+
+static const struct ids_column_def columns[] = {
+    {"duration", "duration", IDS_UNIT_TIME, 0},
+    {"start", "at", IDS_UNIT_TIME, 0},
+    {"function", "function", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"step", "in step", IDS_UNIT_COUNT, 0},
+    {"event", "event", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"thread", "thread", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+};
+static const struct ids_table_def compiles = {
+    "compiles", "compilations", columns, IDS_COUNT_OF(columns),
+    "One row per compilation, longest first, at most 10,000. `function` is the jitted function whose call led to it. Times since the run's first device activity: negative before it.", 0,
+};
+
+static const struct ids_note notes[] = {
+    {"", "compile.count", " compilations", 0},
+    {"", "compile.in_steps", " inside steps", 0},
+    {"taking ", "compile.in_steps_time", "", 0},
+    {"lowering ", "compile.lowering", "", 0},
+    {"tracing ", "compile.tracing", "", 0},
+};
+static const struct ids_headline headlines[] = {{"compile", "compile", "compile.total", notes, IDS_COUNT_OF(notes), 0}};
+
+struct compilation {
+    const struct ids_event *event;
+    const struct ids_step *step; /* NULL outside */
+};
+
+struct gathering {
+    struct ids_spans backend, lowering, tracing, autotuning;
+    struct compilation *at;
+    size_t count, room;
+    uint64_t cache_reads;
+    int python; /* a Python frame was seen: the tracer was on */
+};
+
+/* Calls outwards and backwards along what caused an event, at most so far. */
+enum { HOPS = 32 };
+
+/* Whether another compilation encloses or caused this one. */
+static int is_part(const struct ids_trace *trace, const struct ids_event *event) {
+    const struct ids_event *at = event;
+    for (int hop = 0; at && hop < HOPS; hop++) {
+        for (const struct ids_event *around = hop ? at : ids_event_outside(trace, at); around; around = ids_event_outside(trace, around)) {
+            if (around->kind == IDS_KIND_COMPILE) return 1;
+        }
+        at = ids_event_cause(trace, at);
+    }
+    return 0;
+}
+
+/* The jitted function whose call led to the compilation: the outermost PjitFunction(f) on the thread, since tracing nests the calls of inner ones; else what the
+ * event says itself ("XlaCompile:#module=jit_f#"). */
+static const char *function_of(const struct ids_trace *trace, const struct ids_event *event, struct ids_report *report) {
+    const struct ids_event *call = NULL, *at = event;
+    for (int hop = 0; at && !call && hop < HOPS; hop++) {
+        for (const struct ids_event *around = at; around; around = ids_event_outside(trace, around)) {
+            if (around->kind == IDS_KIND_DISPATCH) call = around;
+        }
+        if (!call) at = ids_event_cause(trace, at);
+    }
+    struct ids_text name = ids_strings_text(&trace->strings, trace->names[(call ? call : event)->name].text);
+    const char *open = name.length ? memchr(name.at, call ? '(' : '=', name.length) : NULL;
+    if (!open) return NULL;
+    size_t length = 0;
+    while (open + 1 + length < name.at + name.length && !strchr(call ? ")" : "#,", open[1 + length])) length++;
+    return ids_report_text(report, "%.*s", (int)length, open + 1);
+}
+
+static int gather(const struct ids_analysis *analysis, struct gathering *gathering) {
+    const struct ids_trace *trace = analysis->trace;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            switch (event->kind) {
+            case IDS_KIND_COMPILE:
+                ids_spans_add(&gathering->backend, event->start_ps, event->end_ps);
+                if (is_part(trace, event)) break;
+                struct compilation *kept = IDS_PUSH(gathering->at, gathering->count, gathering->room);
+                if (!kept) return -1;
+                *kept = (struct compilation){event, ids_step_of_host_event(analysis, event)};
+                break;
+            case IDS_KIND_LOWER:
+                ids_spans_add(&gathering->lowering, event->start_ps, event->end_ps);
+                break;
+            case IDS_KIND_TRACE:
+                ids_spans_add(&gathering->tracing, event->start_ps, event->end_ps);
+                break;
+            case IDS_KIND_AUTOTUNE:
+                ids_spans_add(&gathering->autotuning, event->start_ps, event->end_ps);
+                break;
+            case IDS_KIND_CACHE_READ:
+                gathering->cache_reads++;
+                break;
+            case IDS_KIND_PYTHON:
+                gathering->python = 1;
+                break;
+            default:
+                break;
+            }
+        }
+    }
+    return ids_spans_unite(&gathering->backend) || ids_spans_unite(&gathering->lowering) || ids_spans_unite(&gathering->tracing) ||
+           ids_spans_unite(&gathering->autotuning);
+}
+
+static int longest_first(const void *a, const void *b) {
+    const struct ids_event *left = ((const struct compilation *)a)->event, *right = ((const struct compilation *)b)->event;
+    int64_t left_ps = left->end_ps - left->start_ps, right_ps = right->end_ps - right->start_ps;
+    if (left_ps != right_ps) return left_ps < right_ps ? 1 : -1;
+    return (left->start_ps > right->start_ps) - (left->start_ps < right->start_ps);
+}
+
+static void list(const struct ids_analysis *analysis, struct ids_report *report, struct gathering *gathering) {
+    enum { KEPT = 10000 };
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_table *table = ids_report_table(report, &compiles);
+    if (gathering->count) qsort(gathering->at, gathering->count, sizeof *gathering->at, longest_first);
+    for (size_t i = 0; i < gathering->count && i < KEPT; i++) {
+        const struct compilation *one = &gathering->at[i];
+        struct ids_value row[] = {
+            ids_int_value(IDS_UNIT_TIME, one->event->end_ps - one->event->start_ps),
+            ids_int_value(IDS_UNIT_TIME, one->event->start_ps - analysis->first_ps),
+            ids_text_value(function_of(trace, one->event, report)),
+            one->step ? ids_int_value(IDS_UNIT_COUNT, one->step->number) : ids_no_value(IDS_UNIT_COUNT),
+            ids_text_value(ids_event_name(trace, one->event)),
+            ids_text_value(ids_trace_text(trace, trace->tracks[one->event->track].name)),
+        };
+        ids_report_row(report, table, row);
+    }
+    if (gathering->count > KEPT) table->rows_left_out = (int64_t)(gathering->count - KEPT);
+}
+
+static int has_host(const struct ids_trace *trace) {
+    for (size_t t = 0; t < trace->track_count; t++) {
+        if (trace->tracks[t].role == IDS_TRACK_HOST && trace->tracks[t].event_count) return 1;
+    }
+    return 0;
+}
+
+static void figures(const struct ids_analysis *analysis, struct ids_report *report, const struct gathering *gathering) {
+    int64_t total_ps = ids_spans_total(&gathering->backend), in_steps_ps = 0;
+    uint64_t in_steps = 0;
+    for (size_t i = 0; i < gathering->count; i++) {
+        if (!gathering->at[i].step) continue;
+        in_steps++;
+        in_steps_ps += gathering->at[i].event->end_ps - gathering->at[i].event->start_ps;
+    }
+    struct ids_metric *total = ids_report_metric(report, "compile.total", NULL, ids_int_value(IDS_UNIT_TIME, total_ps));
+    total->grade = !total_ps                    ? IDS_GRADE_NONE
+                   : total_ps < 2000000000000   ? IDS_GRADE_GOOD
+                   : total_ps <= 10000000000000 ? IDS_GRADE_WARN
+                                                : IDS_GRADE_BAD;
+    ids_report_rule(report, total, "compilations inside the recording; before it there is no data%s",
+                    gathering->python ? "" : ", and cache hits leave no event without the Python tracer");
+    ids_report_metric(report, "compile.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->count));
+    if (analysis->steps.source == IDS_STEPS_ANNOTATION) {
+        ids_report_metric(report, "compile.in_steps", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)in_steps));
+        ids_report_metric(report, "compile.in_steps_time", NULL, ids_int_value(IDS_UNIT_TIME, in_steps_ps));
+    } else {
+        const char *why = "no step annotation tells which host work belongs to a step";
+        ids_report_no_data(report, "compile.in_steps", IDS_UNIT_COUNT, NULL, "%s", why);
+        ids_report_no_data(report, "compile.in_steps_time", IDS_UNIT_TIME, NULL, "%s", why);
+    }
+    ids_report_metric(report, "compile.lowering", NULL, ids_int_value(IDS_UNIT_TIME, ids_spans_total(&gathering->lowering)));
+    if (gathering->autotuning.count) ids_report_metric(report, "compile.autotuning", NULL, ids_int_value(IDS_UNIT_TIME, ids_spans_total(&gathering->autotuning)));
+    else ids_report_no_data(report, "compile.autotuning", IDS_UNIT_TIME, NULL, "no autotuning event in the trace (XLA on GPU only)");
+    if (gathering->python) {
+        ids_report_metric(report, "compile.tracing", NULL, ids_int_value(IDS_UNIT_TIME, ids_spans_total(&gathering->tracing)));
+        ids_report_metric(report, "compile.cache_reads", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->cache_reads));
+    } else {
+        ids_report_no_data(report, "compile.tracing", IDS_UNIT_TIME, NULL, "tracing leaves no whole event without the Python tracer");
+        ids_report_no_data(report, "compile.cache_reads", IDS_UNIT_COUNT, NULL, "cache hits and misses leave no event without the Python tracer");
+    }
+}
+
+static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    if (!has_host(analysis->trace)) {
+        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
+            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "the trace has no host events, and compilation happens on the host");
+        }
+        return 0;
+    }
+    struct gathering gathering = {0};
+    int failed = gather(analysis, &gathering);
+    if (!failed) {
+        figures(analysis, report, &gathering);
+        list(analysis, report, &gathering);
+    }
+    ids_spans_done(&gathering.backend);
+    ids_spans_done(&gathering.lowering);
+    ids_spans_done(&gathering.tracing);
+    ids_spans_done(&gathering.autotuning);
+    free(gathering.at);
+    return failed ? ids_fail(err, IDS_NOMEM, "out of memory") : 0;
+}
+
+static const struct ids_table_def *const tables[] = {&compiles};
+
+const struct ids_analyzer ids_analyzer_compile = {
+    .name = "compile",
+    .title = "compile time",
+    .metrics = metrics,
+    .metric_count = IDS_COUNT_OF(metrics),
+    .tables = tables,
+    .table_count = IDS_COUNT_OF(tables),
+    .headlines = headlines,
+    .headline_count = IDS_COUNT_OF(headlines),
+    .run = run,
+};

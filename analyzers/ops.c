@@ -1,0 +1,167 @@
+/* ops.c - the HLO ops that take the time. */
+#include "lib/analysis/context.h"
+#include "lib/analysis/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ids_metric_def metrics[] = {
+    {"ops.count", "distinct ops", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Ops, by program and name, that ran in the window."},
+    {"ops.top_share", "largest op", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "The part of all device time that the op with the most self time has."},
+};
+
+static const struct ids_column_def columns[] = {
+    {"self", "self", IDS_UNIT_TIME, 0},
+    {"share", "share", IDS_UNIT_RATIO, 0},
+    {"count", "count", IDS_UNIT_COUNT, 0},
+    {"mean", "mean", IDS_UNIT_TIME, 0},
+    {"name", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"category", "category", IDS_UNIT_NONE, 0},
+    {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"op_name", "in the program", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"source", "source", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"class", "class", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"total", "total", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"min", "min", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"max", "max", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"flops", "flops", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
+    {"bytes", "bytes accessed", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
+    {"deduplicated_name", "deduplicated name", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"program_id", "program id", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"text", "HLO", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+};
+static const struct ids_table_def ops = {
+    "ops", "ops", columns, IDS_COUNT_OF(columns),
+    "One row per HLO op and program, over all devices, most self time first. On a GPU an op is the kernels that carry its name. Self time is the op's own less that of the ops wholly inside "
+    "it on its track; share is of the self time of all device activity. flops and bytes are per execution.",
+    IDS_TABLE_TOP,
+};
+
+static const struct ids_column_def category_columns[] = {
+    {"self", "self", IDS_UNIT_TIME, 0}, {"share", "share", IDS_UNIT_RATIO, 0}, {"count", "count", IDS_UNIT_COUNT, 0}, {"category", "category", IDS_UNIT_NONE, 0},
+};
+static const struct ids_table_def categories = {
+    "op_categories", "op categories", category_columns, IDS_COUNT_OF(category_columns),
+    "Device time by hlo_category (TPU), HLO opcode, or, without an op, the kind of activity.", 0,
+};
+
+/* One op on all devices and hosts: module and op by name, and the program, of which there may be several of one name. */
+static uint64_t op_key(const struct ids_trace *trace, const struct ids_op *op) {
+    const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
+    return ids_key_of(ids_key_of(module ? module->name : 0, module ? module->program_id : 0), op->name);
+}
+
+static int64_t clipped(const struct ids_busy *busy, const struct ids_event *event) {
+    return ids_end_in_window(busy, event) - event->start_ps;
+}
+
+/* What the activity is called where it has no category. */
+static const char *category_of(const struct ids_trace *trace, const struct ids_event *event) {
+    if (event->op != IDS_NONE && trace->ops[event->op].category) return ids_trace_text(trace, trace->ops[event->op].category);
+    if (event->kind == IDS_KIND_COPY || event->kind == IDS_KIND_SET) return ids_direction_name((enum ids_direction)event->direction);
+    return event->op == IDS_NONE ? "(no HLO op)" : "(opcode unknown)";
+}
+
+static int gather(const struct ids_analysis *analysis, struct ids_groups *by_op, struct ids_groups *by_category, int64_t *ret_all_ps) {
+    const struct ids_trace *trace = analysis->trace;
+    *ret_all_ps = 0;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        const struct ids_busy *busy = &analysis->busy[b];
+        struct ids_cursor cursor = ids_cursor_between(&busy->device->activity, busy->start_ps, busy->end_ps);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            int64_t duration_ps = clipped(busy, event);
+            *ret_all_ps += event->self_ps < duration_ps ? event->self_ps : duration_ps;
+            const char *category = category_of(trace, event);
+            if (ids_groups_add(by_category, ids_hash_bytes(category, strlen(category)) | 1, event, duration_ps)) return -1;
+            if (event->op != IDS_NONE && ids_groups_add(by_op, op_key(trace, &trace->ops[event->op]), event, duration_ps)) return -1;
+        }
+    }
+    return 0;
+}
+
+static struct ids_value known(enum ids_unit unit, int64_t value) {
+    return value < 0 ? ids_no_value(unit) : ids_int_value(unit, value);
+}
+
+static struct ids_value text_or_none(const struct ids_trace *trace, uint32_t text) {
+    return ids_text_value(text ? ids_trace_text(trace, text) : NULL);
+}
+
+static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_groups *groups, int64_t all_ps) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_table *table = ids_report_table(report, &ops);
+    for (size_t g = 0; g < groups->count; g++) {
+        const struct ids_group *group = &groups->at[g];
+        const struct ids_op *op = &trace->ops[group->first->op];
+        const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
+        struct ids_value row[] = {
+            ids_int_value(IDS_UNIT_TIME, group->self_ps),
+            all_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->self_ps / (double)all_ps) : ids_no_value(IDS_UNIT_RATIO),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
+            ids_int_value(IDS_UNIT_TIME, group->total_ps / (int64_t)group->count),
+            ids_text_value(ids_trace_text(trace, op->name)),
+            text_or_none(trace, op->category),
+            module ? text_or_none(trace, module->name) : ids_no_value(IDS_UNIT_NONE),
+            text_or_none(trace, op->framework_name),
+            text_or_none(trace, op->source),
+            ids_text_value(ids_class_name((enum ids_class)group->first->class)),
+            ids_int_value(IDS_UNIT_TIME, group->total_ps),
+            ids_int_value(IDS_UNIT_TIME, group->min_ps),
+            ids_int_value(IDS_UNIT_TIME, group->max_ps),
+            known(IDS_UNIT_COUNT, op->flops),
+            known(IDS_UNIT_BYTES, op->bytes_accessed),
+            text_or_none(trace, op->deduplicated_name),
+            module && module->program_id ? ids_text_value(ids_report_text(report, "%llu", (unsigned long long)module->program_id)) : ids_no_value(IDS_UNIT_NONE),
+            text_or_none(trace, op->long_name),
+        };
+        ids_report_row(report, table, row);
+    }
+}
+
+static void list_categories(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_groups *groups, int64_t all_ps) {
+    struct ids_table *table = ids_report_table(report, &categories);
+    for (size_t g = 0; g < groups->count; g++) {
+        const struct ids_group *group = &groups->at[g];
+        struct ids_value row[] = {
+            ids_int_value(IDS_UNIT_TIME, group->self_ps),
+            all_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->self_ps / (double)all_ps) : ids_no_value(IDS_UNIT_RATIO),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
+            ids_text_value(category_of(analysis->trace, group->first)),
+        };
+        ids_report_row(report, table, row);
+    }
+}
+
+static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    struct ids_groups by_op = {0}, by_category = {0};
+    int64_t all_ps;
+    int failed = gather(analysis, &by_op, &by_category, &all_ps);
+    if (!failed) {
+        ids_groups_sort_by_self(&by_op);
+        ids_groups_sort_by_self(&by_category);
+        if (by_op.count) {
+            ids_report_metric(report, "ops.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)by_op.count));
+            if (all_ps) ids_report_metric(report, "ops.top_share", NULL, ids_real_value(IDS_UNIT_RATIO, (double)by_op.at[0].self_ps / (double)all_ps));
+        } else {
+            const char *why = analysis->busy_count ? "no device event of this trace carries an HLO op" : ids_no_activity_reason(analysis);
+            for (int i = 0; i < IDS_COUNT_OF(metrics); i++) ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
+        }
+        list(analysis, report, &by_op, all_ps);
+        list_categories(analysis, report, &by_category, all_ps);
+    }
+    ids_groups_done(&by_op);
+    ids_groups_done(&by_category);
+    return failed ? ids_fail(err, IDS_NOMEM, "out of memory") : 0;
+}
+
+static const struct ids_table_def *const tables[] = {&ops, &categories};
+
+const struct ids_analyzer ids_analyzer_ops = {
+    .name = "ops",
+    .title = "ops",
+    .metrics = metrics,
+    .metric_count = IDS_COUNT_OF(metrics),
+    .tables = tables,
+    .table_count = IDS_COUNT_OF(tables),
+    .run = run,
+};

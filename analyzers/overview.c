@@ -1,0 +1,252 @@
+/* overview.c - what the run is: hosts, devices, tracks, window, and how much of the device time an op can be named for. */
+#include "lib/analysis/context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ids_metric_def metrics[] = {
+    {"run.events", "events", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Events in the files of the run, of every track, kept or not."},
+    {"run.stats", "stats", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Stats (key and value) on the events of the run."},
+    {"run.tracks", "tracks", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Timelines in the files: threads, streams, lines of devices."},
+    {"run.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
+     "From the first to the last activity over the run's active devices, one window for all, so that a device with a single kernel is "
+     "not 100 % busy. --window and --from/--to choose another."},
+    {"coverage.attributed_share", "attributed", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
+     "The part of device busy time that an HLO op can be named for. The rest is plain copies, kernels of other libraries, or kernels inside "
+     "CUDA graphs that carry no op."},
+};
+
+static const struct ids_column_def device_columns[] = {
+    {"device", "device", IDS_UNIT_NONE, 0},
+    {"kind", "kind", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"model", "model", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"host", "host", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"ordinal", "ordinal", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
+    {"activities", "activities", IDS_UNIT_COUNT, 0},
+    {"first", "first", IDS_UNIT_TIME, 0},
+    {"last", "last", IDS_UNIT_TIME, 0},
+    {"busy", "busy", IDS_UNIT_TIME, 0},
+    {"working", "working", IDS_UNIT_TIME, 0},
+    {"peak_flops", "peak FLOP/s", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},
+    {"peak_bandwidth", "peak bandwidth", IDS_UNIT_RATE, IDS_COLUMN_DETAIL},
+    {"memory", "memory", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
+};
+static const struct ids_table_def devices = {
+    "devices", "devices", device_columns, IDS_COUNT_OF(device_columns),
+    "One row per device of the run, those that did nothing too. Times since the run's first activity.", 0,
+};
+
+static const struct ids_column_def track_columns[] = {
+    {"host", "host", IDS_UNIT_NONE, 0},       {"plane", "plane", IDS_UNIT_NONE, 0},     {"name", "name", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"id", "id", IDS_UNIT_COUNT, 0},          {"events", "events", IDS_UNIT_COUNT, 0},  {"stats", "stats", IDS_UNIT_COUNT, 0},
+    {"first", "first", IDS_UNIT_TIME, 0},     {"last", "last", IDS_UNIT_TIME, 0},       {"overlaps", "overlaps", IDS_UNIT_COUNT, 0},
+};
+static const struct ids_table_def tracks = {
+    "tracks", "tracks", track_columns, IDS_COUNT_OF(track_columns),
+    "One row per timeline. `overlaps` counts events that overlap another one partly: siblings on lanes.", IDS_TABLE_HIDDEN,
+};
+
+static const struct ids_column_def name_columns[] = {
+    {"track", "track", IDS_UNIT_COUNT, 0}, {"name", "name", IDS_UNIT_NONE, IDS_COLUMN_LONG}, {"count", "count", IDS_UNIT_COUNT, 0},
+    {"total", "total", IDS_UNIT_TIME, 0},  {"self", "self", IDS_UNIT_TIME, 0},               {"min", "min", IDS_UNIT_TIME, 0},
+    {"max", "max", IDS_UNIT_TIME, 0},
+};
+static const struct ids_table_def names = {
+    "names", "names", name_columns, IDS_COUNT_OF(name_columns),
+    "One row per track (its place in the table `tracks`, from 0) and event name: sums over all its events.", IDS_TABLE_HIDDEN,
+};
+
+static const struct ids_column_def module_columns[] = {
+    {"name", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"program_id", "program id", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"ops", "ops", IDS_UNIT_COUNT, 0},
+    {"executions", "executions", IDS_UNIT_COUNT, 0},
+    {"self", "op time", IDS_UNIT_TIME, 0},
+};
+static const struct ids_table_def modules = {
+    "modules", "modules", module_columns, IDS_COUNT_OF(module_columns),
+    "One row per compiled program that ran: its distinct ops, how often its most frequent op ran on one device, and their self time.", 0,
+};
+
+/* "2 × NVIDIA H100 80GB", "8 CPU devices (threads of the CPU client)" */
+static const char *describe_devices(const struct ids_analysis *analysis, struct ids_report *report) {
+    static const char *const kinds[] = {"GPU", "TPU", "CPU", "custom device"};
+    const struct ids_trace *trace = analysis->trace;
+    if (!trace->device_count) return "no device";
+    const struct ids_device *first = analysis->busy_count ? analysis->busy[0].device : &trace->devices[0];
+    if (first->kind == IDS_DEVICE_CPU) {
+        return ids_report_text(report, "%zu × CPU (the CPU client's threads are the device)", trace->device_count);
+    }
+    size_t like = 0;
+    for (size_t d = 0; d < trace->device_count; d++) like += trace->devices[d].kind == first->kind;
+    const char *model = ids_trace_text(trace, first->model), *vendor = ids_trace_text(trace, first->vendor);
+    const char *what = *model ? model : *vendor ? ids_report_text(report, "%s %s", vendor, kinds[first->kind]) : kinds[first->kind];
+    if (analysis->busy_count == like) return ids_report_text(report, "%zu × %s", like, what);
+    return ids_report_text(report, "%zu × %s, %zu active", like, what, analysis->busy_count);
+}
+
+static void list_devices(const struct ids_analysis *analysis, struct ids_report *report) {
+    static const char *const kinds[] = {"GPU", "TPU", "CPU", "CUSTOM"};
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_table *table = ids_report_table(report, &devices);
+    for (size_t d = 0; d < trace->device_count; d++) {
+        const struct ids_device *device = &trace->devices[d];
+        const struct ids_busy *busy = NULL;
+        for (size_t b = 0; b < analysis->busy_count; b++) {
+            if (analysis->busy[b].index == d) busy = &analysis->busy[b];
+        }
+        struct ids_value nothing = ids_no_value(IDS_UNIT_TIME);
+        const char *model = ids_trace_text(trace, device->model);
+        struct ids_value row[] = {
+            ids_text_value(device->key),
+            ids_text_value(kinds[device->kind]),
+            ids_text_value(*model ? model : ids_trace_text(trace, device->vendor)),
+            ids_text_value(ids_trace_text(trace, trace->hosts[device->host].name)),
+            ids_int_value(IDS_UNIT_COUNT, device->ordinal),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)device->activity.count),
+            busy ? ids_int_value(IDS_UNIT_TIME, busy->first_ps - analysis->first_ps) : nothing,
+            busy ? ids_int_value(IDS_UNIT_TIME, busy->last_ps - analysis->first_ps) : nothing,
+            busy ? ids_int_value(IDS_UNIT_TIME, ids_spans_total(&busy->busy)) : nothing,
+            busy ? ids_int_value(IDS_UNIT_TIME, ids_spans_total(&busy->working)) : nothing,
+            device->peak_flops > 0 ? ids_real_value(IDS_UNIT_NUMBER, device->peak_flops) : ids_no_value(IDS_UNIT_NUMBER),
+            device->peak_bytes_per_second > 0 ? ids_real_value(IDS_UNIT_RATE, device->peak_bytes_per_second) : ids_no_value(IDS_UNIT_RATE),
+            device->memory_bytes ? ids_int_value(IDS_UNIT_BYTES, (int64_t)device->memory_bytes) : ids_no_value(IDS_UNIT_BYTES),
+        };
+        ids_report_row(report, table, row);
+    }
+}
+
+static void list_tracks(const struct ids_analysis *analysis, struct ids_report *report) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_table *table = ids_report_table(report, &tracks);
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        int empty = !track->event_count;
+        struct ids_value row[] = {
+            ids_text_value(ids_trace_text(trace, trace->hosts[track->host].name)),
+            ids_text_value(ids_trace_text(trace, track->plane_name)),
+            ids_text_value(ids_trace_text(trace, track->name)),
+            ids_int_value(IDS_UNIT_COUNT, track->id),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)track->event_count),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)track->stat_count),
+            empty ? ids_no_value(IDS_UNIT_TIME) : ids_int_value(IDS_UNIT_TIME, track->first_ps - analysis->first_ps),
+            empty ? ids_no_value(IDS_UNIT_TIME) : ids_int_value(IDS_UNIT_TIME, track->last_ps - analysis->first_ps),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)track->overlaps),
+        };
+        ids_report_row(report, table, row);
+    }
+    table = ids_report_table(report, &names);
+    for (size_t a = 0; a < trace->aggregate_count; a++) {
+        const struct ids_aggregate *sum = &trace->aggregates[a];
+        struct ids_value row[] = {
+            ids_int_value(IDS_UNIT_COUNT, sum->track),
+            ids_text_value(ids_trace_text(trace, trace->names[sum->name].text)),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)sum->count),
+            ids_int_value(IDS_UNIT_TIME, sum->sum_ps),
+            ids_int_value(IDS_UNIT_TIME, sum->self_ps),
+            ids_int_value(IDS_UNIT_TIME, sum->min_ps),
+            ids_int_value(IDS_UNIT_TIME, sum->max_ps),
+        };
+        ids_report_row(report, table, row);
+    }
+}
+
+struct module_sum {
+    int64_t self_ps;
+    uint64_t ops, executions;
+};
+
+static int list_modules(const struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_table *table = ids_report_table(report, &modules);
+    if (!trace->module_count) return 0;
+    struct module_sum *sums = calloc(trace->module_count, sizeof *sums);
+    uint64_t *counts = calloc(trace->op_count + 1, sizeof *counts);
+    if (!sums || !counts) {
+        free(sums);
+        free(counts);
+        return ids_fail(err, IDS_NOMEM, "out of memory");
+    }
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        memset(counts, 0, trace->op_count * sizeof *counts);
+        struct ids_cursor cursor = ids_cursor_between(&analysis->busy[b].device->activity, analysis->busy[b].start_ps, analysis->busy[b].end_ps);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (event->op == IDS_NONE || trace->ops[event->op].module == IDS_NONE) continue;
+            struct module_sum *sum = &sums[trace->ops[event->op].module];
+            sum->self_ps += event->self_ps;
+            if (++counts[event->op] > sum->executions) sum->executions = counts[event->op];
+        }
+    }
+    for (size_t o = 0; o < trace->op_count; o++) {
+        if (trace->ops[o].module != IDS_NONE) sums[trace->ops[o].module].ops++;
+    }
+    for (size_t m = 0; m < trace->module_count; m++) {
+        if (!sums[m].executions) continue;
+        struct ids_value row[] = {
+            ids_text_value(ids_trace_text(trace, trace->modules[m].name)),
+            ids_text_value(ids_report_text(report, "%llu", (unsigned long long)trace->modules[m].program_id)),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)sums[m].ops),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)sums[m].executions),
+            ids_int_value(IDS_UNIT_TIME, sums[m].self_ps),
+        };
+        ids_report_row(report, table, row);
+    }
+    free(sums);
+    free(counts);
+    return 0;
+}
+
+static int coverage(const struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    int64_t attributed_ps = 0, busy_ps = 0;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        const struct ids_busy *busy = &analysis->busy[b];
+        struct ids_spans with_op = {0};
+        struct ids_cursor cursor = ids_cursor_over(&busy->device->activity);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (event->op == IDS_NONE) continue;
+            ids_spans_add(&with_op, event->start_ps > busy->start_ps ? event->start_ps : busy->start_ps, ids_end_in_window(busy, event));
+        }
+        if (ids_spans_unite(&with_op)) return ids_fail(err, IDS_NOMEM, "out of memory");
+        int64_t own_ps = ids_spans_total(&with_op), all_ps = ids_spans_total(&busy->busy);
+        ids_spans_done(&with_op);
+        attributed_ps += own_ps;
+        busy_ps += all_ps;
+        if (all_ps) {
+            ids_report_metric(report, "coverage.attributed_share", busy->device->key, ids_real_value(IDS_UNIT_RATIO, (double)own_ps / (double)all_ps));
+        }
+    }
+    if (busy_ps) ids_report_metric(report, "coverage.attributed_share", NULL, ids_real_value(IDS_UNIT_RATIO, (double)attributed_ps / (double)busy_ps));
+    else ids_report_no_data(report, "coverage.attributed_share", IDS_UNIT_RATIO, NULL, "%s", ids_no_activity_reason(analysis));
+    return 0;
+}
+
+static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
+    ids_report_property(report, "devices", ids_text_value(describe_devices(analysis, report)));
+    if (trace->jax_version) ids_report_property(report, "jax_version", ids_text_value(ids_trace_text(trace, trace->jax_version)));
+    if (trace->origin_unix_ns) {
+        ids_report_property(report, "start_unix_ns", ids_int_value(IDS_UNIT_COUNT, trace->origin_unix_ns));
+    }
+    ids_report_metric(report, "run.events", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->event_count));
+    ids_report_metric(report, "run.stats", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->stat_count));
+    ids_report_metric(report, "run.tracks", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->track_count));
+    if (analysis->busy_count) ids_report_metric(report, "run.window", NULL, ids_int_value(IDS_UNIT_TIME, analysis->end_ps - analysis->start_ps));
+    else ids_report_no_data(report, "run.window", IDS_UNIT_TIME, NULL, "%s", ids_no_activity_reason(analysis));
+    list_devices(analysis, report);
+    list_tracks(analysis, report);
+    int code = list_modules(analysis, report, err);
+    return code ? code : coverage(analysis, report, err);
+}
+
+static const struct ids_table_def *const tables[] = {&devices, &modules, &tracks, &names};
+
+const struct ids_analyzer ids_analyzer_overview = {
+    .name = "overview",
+    .title = "overview",
+    .metrics = metrics,
+    .metric_count = IDS_COUNT_OF(metrics),
+    .tables = tables,
+    .table_count = IDS_COUNT_OF(tables),
+    .run = run,
+};

@@ -1,0 +1,190 @@
+/* small_kernels.c - kernels so short that launching them costs as much as running them. */
+#include "lib/analysis/context.h"
+
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+
+static const struct ids_metric_def metrics[] = {
+    {"kernels.small_count", "small kernels", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
+     "Kernels shorter than 0.1 ms (--small-kernel). A kernel is a GPU kernel that is no copy or set, or an op of a TPU or of the CPU client that is no async -start or "
+     "-done and no transfer."},
+    {"kernels.small_share", "of all kernels", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Small kernels ÷ all kernels, by count."},
+    {"kernels.small_time_share", "of kernel time", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Time of small kernels ÷ time of all kernels."},
+    {"kernels.longest_small_run", "longest run", IDS_UNIT_COUNT, IDS_BETTER_LOWER, "The most small kernels in a row on one device: a candidate for fusion."},
+    {"kernels.count", "kernels", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Kernels that begin in the window."},
+    {"kernels.total", "kernel time", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Sum of the kernels' durations; kernels that run at the same time add up (device.working is the union)."},
+    {"kernels.median", "median kernel", IDS_UNIT_TIME, IDS_BETTER_HIGHER,
+     "Time-weighted median duration: half of the kernel time is in kernels at least this long. A million tiny kernels beside a few long ones do not hide the long ones."},
+};
+
+static const struct ids_column_def columns[] = {
+    {"count", "kernels", IDS_UNIT_COUNT, 0},           {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG}, {"start", "from", IDS_UNIT_TIME, 0},
+    {"duration", "lasting", IDS_UNIT_TIME, 0},         {"busy", "kernel time", IDS_UNIT_TIME, 0},            {"first", "first kernel", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"last", "last kernel", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+};
+static const struct ids_table_def runs = {
+    "small_kernel_runs", "longest runs of small kernels", columns, IDS_COUNT_OF(columns),
+    "Small kernels in a row on one device, the 100 longest runs: candidates for fusion. Times since the run's first activity.", 0,
+};
+
+static const struct ids_note notes[] = {
+    {"", "kernels.small_share", " of kernels", 1},
+    {"", "kernels.small_time_share", " of kernel time", 1},
+    {"longest run ", "kernels.longest_small_run", "", 0},
+    {"median kernel ", "kernels.median", " by time", 0},
+};
+static const struct ids_headline headlines[] = {{"small_kernels", "small kernels", "kernels.small_count", notes, IDS_COUNT_OF(notes), 0}};
+
+struct small_run {
+    const struct ids_event *first, *last;
+    uint64_t count;
+    int64_t busy_ps;
+    uint32_t device;
+};
+
+struct sums {
+    uint64_t count, small, longest;
+    int64_t total_ps, small_ps;
+};
+
+struct gathering {
+    int64_t *durations_ps;
+    size_t count, room;
+    struct small_run *runs;
+    size_t run_count, run_room;
+};
+
+static int end_run(struct gathering *gathering, struct small_run *run, struct sums *sums) {
+    if (run->count > sums->longest) sums->longest = run->count;
+    if (run->count > 1) {
+        struct small_run *kept = IDS_PUSH(gathering->runs, gathering->run_count, gathering->run_room);
+        if (!kept) return -1;
+        *kept = *run;
+    }
+    run->count = 0;
+    run->busy_ps = 0;
+    return 0;
+}
+
+static int gather(const struct ids_analysis *analysis, const struct ids_busy *busy, struct gathering *gathering, struct sums *sums) {
+    struct small_run run = {.device = busy->index};
+    struct ids_cursor cursor = ids_cursor_between(&busy->device->activity, busy->start_ps, busy->end_ps);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (!ids_is_kernel(analysis->trace, event)) continue;
+        int64_t duration_ps = event->end_ps - event->start_ps;
+        int64_t *kept = IDS_PUSH(gathering->durations_ps, gathering->count, gathering->room);
+        if (!kept) return -1;
+        *kept = duration_ps;
+        sums->count++;
+        sums->total_ps += duration_ps;
+        if (duration_ps >= analysis->params.small_kernel_ps) {
+            if (end_run(gathering, &run, sums)) return -1;
+            continue;
+        }
+        sums->small++;
+        sums->small_ps += duration_ps;
+        if (!run.count++) run.first = event;
+        run.last = event;
+        run.busy_ps += duration_ps;
+    }
+    return end_run(gathering, &run, sums);
+}
+
+static int longer(const void *a, const void *b) {
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left < right) - (left > right);
+}
+
+/* Going from the longest down, the kernel with which half of the time is reached. */
+static int64_t weighted_median(int64_t *durations_ps, size_t count, int64_t total_ps) {
+    qsort(durations_ps, count, sizeof *durations_ps, longer);
+    int64_t sum_ps = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum_ps += durations_ps[i];
+        if (sum_ps >= total_ps - sum_ps) return durations_ps[i];
+    }
+    return 0;
+}
+
+static void figures(struct ids_report *report, const char *device, const struct sums *sums) {
+    ids_report_metric(report, "kernels.small_count", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)sums->small));
+    ids_report_metric(report, "kernels.count", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)sums->count));
+    ids_report_metric(report, "kernels.total", device, ids_int_value(IDS_UNIT_TIME, sums->total_ps));
+    ids_report_metric(report, "kernels.longest_small_run", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)sums->longest));
+    if (sums->count) ids_report_metric(report, "kernels.small_share", device, ids_real_value(IDS_UNIT_RATIO, (double)sums->small / (double)sums->count));
+    if (sums->total_ps) {
+        ids_report_metric(report, "kernels.small_time_share", device, ids_real_value(IDS_UNIT_RATIO, (double)sums->small_ps / (double)sums->total_ps));
+    }
+}
+
+static int most_kernels(const void *a, const void *b) {
+    const struct small_run *left = a, *right = b;
+    if (left->count != right->count) return left->count < right->count ? 1 : -1;
+    if (left->first->start_ps != right->first->start_ps) return left->first->start_ps > right->first->start_ps ? 1 : -1;
+    return (left->device > right->device) - (left->device < right->device);
+}
+
+static void list_runs(const struct ids_analysis *analysis, struct ids_report *report, struct gathering *gathering) {
+    enum { KEPT = 100 };
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_table *table = ids_report_table(report, &runs);
+    if (gathering->run_count) qsort(gathering->runs, gathering->run_count, sizeof *gathering->runs, most_kernels);
+    for (size_t r = 0; r < gathering->run_count && r < KEPT; r++) {
+        const struct small_run *run = &gathering->runs[r];
+        struct ids_value row[] = {
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)run->count),
+            ids_text_value(trace->devices[run->device].key),
+            ids_int_value(IDS_UNIT_TIME, run->first->start_ps - analysis->first_ps),
+            ids_int_value(IDS_UNIT_TIME, run->last->end_ps - run->first->start_ps),
+            ids_int_value(IDS_UNIT_TIME, run->busy_ps),
+            ids_text_value(ids_event_name(trace, run->first)),
+            ids_text_value(ids_event_name(trace, run->last)),
+        };
+        ids_report_row(report, table, row);
+    }
+    if (gathering->run_count > KEPT) table->rows_left_out = (int64_t)(gathering->run_count - KEPT);
+}
+
+static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    struct gathering gathering = {0};
+    struct sums all = {0};
+    int failed = 0;
+    for (size_t b = 0; b < analysis->busy_count && !failed; b++) {
+        struct sums own = {0};
+        failed = gather(analysis, &analysis->busy[b], &gathering, &own);
+        figures(report, analysis->busy[b].device->key, &own);
+        all.count += own.count;
+        all.small += own.small;
+        all.total_ps += own.total_ps;
+        all.small_ps += own.small_ps;
+        if (own.longest > all.longest) all.longest = own.longest;
+    }
+    if (all.count && !failed) {
+        figures(report, NULL, &all);
+        int64_t median_ps = weighted_median(gathering.durations_ps, gathering.count, all.total_ps);
+        struct ids_metric *median = ids_report_metric(report, "kernels.median", NULL, ids_int_value(IDS_UNIT_TIME, median_ps));
+        median->grade = median_ps > 1000000000 ? IDS_GRADE_GOOD : median_ps >= 100000000 ? IDS_GRADE_WARN : IDS_GRADE_BAD;
+        list_runs(analysis, report, &gathering);
+    } else if (!failed) {
+        const char *why = analysis->busy_count ? "no kernel in the window: devices only copied" : ids_no_activity_reason(analysis);
+        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
+    }
+    free(gathering.durations_ps);
+    free(gathering.runs);
+    return failed ? ids_fail(err, IDS_NOMEM, "out of memory") : 0;
+}
+
+static const struct ids_table_def *const tables[] = {&runs};
+
+const struct ids_analyzer ids_analyzer_small_kernels = {
+    .name = "small_kernels",
+    .title = "small kernels",
+    .metrics = metrics,
+    .metric_count = IDS_COUNT_OF(metrics),
+    .tables = tables,
+    .table_count = IDS_COUNT_OF(tables),
+    .headlines = headlines,
+    .headline_count = IDS_COUNT_OF(headlines),
+    .run = run,
+};

@@ -1,0 +1,306 @@
+/* transfers.c - what was copied between host and devices, and set. */
+#include "lib/analysis/context.h"
+#include "lib/analysis/groups.h"
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+
+#define DIRECTION(id, name, what)                                                                                                                        \
+    {"transfers." id "_count", name " copies", IDS_UNIT_COUNT, IDS_BETTER_LOWER, what " that begin in the window."},                                     \
+    {"transfers." id "_bytes", name " bytes", IDS_UNIT_BYTES, IDS_BETTER_LOWER, "Bytes of these, where the trace says how many; a size of 0 is unknown."}, \
+    {"transfers." id "_time", name " time", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Union of their durations on each device (copies at the same time count once), summed over devices."}, \
+    {"transfers." id "_rate", name " rate", IDS_UNIT_RATE, IDS_BETTER_HIGHER, "Bytes of known size ÷ the union of the durations of those copies."}
+
+static const struct ids_metric_def metrics[] = {
+    DIRECTION("h2d", "H2D", "Copies from host to device memory"),
+    DIRECTION("d2h", "D2H", "Copies from device to host memory"),
+    DIRECTION("d2d", "D2D", "Copies within a device's memory"),
+    DIRECTION("p2p", "P2P", "Copies from device to device"),
+    DIRECTION("memset", "memset", "Sets of device memory"),
+    DIRECTION("other", "other", "Copies whose direction the trace does not tell"),
+    {"transfers.overlapped_share", "hidden", IDS_UNIT_RATIO, IDS_BETTER_HIGHER, "Share of the H2D and D2H time on devices in which the same device also computes."},
+};
+enum { PER_DIRECTION = 4, DIRECTIONS = 6, TIME = 2 };
+
+/* Index of the metrics of a direction. */
+static int place_of(const struct ids_event *event) {
+    switch (event->direction) {
+    case IDS_H2D:
+        return 0;
+    case IDS_D2H:
+        return 1;
+    case IDS_D2D:
+        return 2;
+    case IDS_P2P:
+        return 3;
+    case IDS_MEMSET:
+        return 4;
+    default:
+        return 5;
+    }
+}
+
+static const struct ids_column_def kind_columns[] = {
+    {"direction", "direction", IDS_UNIT_NONE, 0},  {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG}, {"mode", "mode", IDS_UNIT_NONE, 0},
+    {"count", "count", IDS_UNIT_COUNT, 0},         {"bytes", "bytes", IDS_UNIT_BYTES, 0},                {"total", "sum of times", IDS_UNIT_TIME, 0},
+    {"largest", "largest", IDS_UNIT_BYTES, 0},     {"name", "for example", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+};
+static const struct ids_table_def kinds = {
+    "memcpys", "copies and sets", kind_columns, IDS_COUNT_OF(kind_columns),
+    "One row per device, direction and mode. `total` adds durations up, also of copies at the same time.", 0,
+};
+
+static const struct ids_column_def largest_columns[] = {
+    {"bytes", "bytes", IDS_UNIT_BYTES, 0},        {"duration", "duration", IDS_UNIT_TIME, 0}, {"rate", "rate", IDS_UNIT_RATE, 0},
+    {"direction", "direction", IDS_UNIT_NONE, 0}, {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"start", "at", IDS_UNIT_TIME, 0},            {"name", "name", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+};
+static const struct ids_table_def largest = {
+    "largest_copies", "largest copies", largest_columns, IDS_COUNT_OF(largest_columns),
+    "The 100 copies with the most bytes; equal ones the longer first. Times since the run's first activity.", 0,
+};
+
+static const struct ids_note h2d_notes[] = {
+    {"", "transfers.h2d_count", " copies", 0}, {"", "transfers.h2d_time", "", 0}, {"", "transfers.h2d_rate", "", 0}, {"", "transfers.overlapped_share", " of H2D and D2H hidden under compute", 0},
+};
+static const struct ids_note d2h_notes[] = {
+    {"", "transfers.d2h_count", " copies", 0}, {"", "transfers.d2h_time", "", 0}, {"", "transfers.d2h_rate", "", 0}, {"D2D ", "transfers.d2d_count", " copies", 0},
+};
+static const struct ids_headline headlines[] = {
+    {"transfers", "H2D", "transfers.h2d_bytes", h2d_notes, IDS_COUNT_OF(h2d_notes), 0},
+    {"transfers", "D2H", "transfers.d2h_bytes", d2h_notes, IDS_COUNT_OF(d2h_notes), 0},
+};
+
+struct sums {
+    uint64_t count, unknown;
+    int64_t bytes, time_ps, known_time_ps;
+    struct ids_spans all, known; /* known: of copies whose size is known */
+};
+
+struct gathering {
+    struct ids_groups groups;
+    const struct ids_event **events;
+    size_t count, room;
+};
+
+static const char *mode_of(const struct ids_event *event) {
+    static const char *const modes[3][3] = {
+        {"sync, pageable", "sync, pinned", "sync"},
+        {"async, pageable", "async, pinned", "async"},
+        {"pageable", "pinned", ""},
+    };
+    return modes[event->asynchronous % 3][event->pinned % 3];
+}
+
+static int add(struct gathering *gathering, struct sums sums[DIRECTIONS], const struct ids_event *event, uint32_t device, int64_t end_ps) {
+    struct sums *sum = &sums[place_of(event)];
+    sum->count++;
+    ids_spans_add(&sum->all, event->start_ps, end_ps);
+    if (event->value < 0) {
+        sum->unknown++;
+    } else {
+        sum->bytes += event->value;
+        ids_spans_add(&sum->known, event->start_ps, end_ps);
+        const struct ids_event **kept = IDS_PUSH(gathering->events, gathering->count, gathering->room);
+        if (!kept) return -1;
+        *kept = event;
+    }
+    uint64_t mode = (uint64_t)event->asynchronous << 8 | event->pinned;
+    return ids_groups_add(&gathering->groups, ids_key_of(ids_key_of(device, event->direction), mode), event, end_ps - event->start_ps);
+}
+
+static int is_transfer(const struct ids_event *event) {
+    return event->kind == IDS_KIND_COPY || event->kind == IDS_KIND_SET;
+}
+
+static void figures(struct ids_report *report, const char *device, const struct sums sums[DIRECTIONS]) {
+    for (int d = 0; d < DIRECTIONS; d++) {
+        const struct sums *sum = &sums[d];
+        const struct ids_metric_def *defs = &metrics[d * PER_DIRECTION];
+        ids_report_metric(report, defs[0].id, device, ids_int_value(IDS_UNIT_COUNT, (int64_t)sum->count));
+        ids_report_metric(report, defs[TIME].id, device, ids_int_value(IDS_UNIT_TIME, sum->time_ps));
+        if (sum->count && sum->unknown == sum->count) {
+            const char *why = "the trace does not say the sizes of these copies";
+            ids_report_no_data(report, defs[1].id, IDS_UNIT_BYTES, device, "%s", why);
+            ids_report_no_data(report, defs[3].id, IDS_UNIT_RATE, device, "%s", why);
+            continue;
+        }
+        struct ids_metric *bytes = ids_report_metric(report, defs[1].id, device, ids_int_value(IDS_UNIT_BYTES, sum->bytes));
+        if (sum->unknown) {
+            ids_report_rule(report, bytes, "a lower bound: the trace does not say the size of %llu of %llu copies", (unsigned long long)sum->unknown,
+                            (unsigned long long)sum->count);
+        }
+        if (sum->known_time_ps > 0) {
+            ids_report_metric(report, defs[3].id, device, ids_real_value(IDS_UNIT_RATE, (double)sum->bytes * 1e12 / (double)sum->known_time_ps));
+        } else {
+            ids_report_no_data(report, defs[3].id, IDS_UNIT_RATE, device, "no such copy in the window");
+        }
+    }
+}
+
+/* The unions are made once per device (or for the host's transfers) and added up. */
+static int close_sums(struct sums own[DIRECTIONS], struct sums all[DIRECTIONS]) {
+    for (int d = 0; d < DIRECTIONS; d++) {
+        if (ids_spans_unite(&own[d].all) || ids_spans_unite(&own[d].known)) return -1;
+        own[d].time_ps = ids_spans_total(&own[d].all);
+        own[d].known_time_ps = ids_spans_total(&own[d].known);
+        all[d].count += own[d].count;
+        all[d].unknown += own[d].unknown;
+        all[d].bytes += own[d].bytes;
+        all[d].time_ps += own[d].time_ps;
+        all[d].known_time_ps += own[d].known_time_ps;
+    }
+    return 0;
+}
+
+static void free_sums(struct sums sums[DIRECTIONS]) {
+    for (int d = 0; d < DIRECTIONS; d++) {
+        ids_spans_done(&sums[d].all);
+        ids_spans_done(&sums[d].known);
+    }
+}
+
+static int gather_device(const struct ids_busy *busy, struct gathering *gathering, struct sums own[DIRECTIONS]) {
+    const struct ids_events *lists[] = {&busy->device->activity, &busy->device->async};
+    for (size_t l = 0; l < 2; l++) {
+        struct ids_cursor cursor = ids_cursor_between(lists[l], busy->start_ps, busy->end_ps);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            /* Async ops that name no direction are collectives or copies within the device's memories. */
+            if (l == 1 && (event->class == IDS_CLASS_COLLECTIVE || event->direction == IDS_NO_DIRECTION)) continue;
+            if (is_transfer(event) && add(gathering, own, event, busy->index, ids_end_in_window(busy, event))) return -1;
+        }
+    }
+    return 0;
+}
+
+/* Transfers that only the host's runtime books (TPU). */
+static int gather_host(const struct ids_analysis *analysis, struct gathering *gathering, struct sums own[DIRECTIONS]) {
+    for (size_t t = 0; t < analysis->trace->track_count; t++) {
+        struct ids_cursor cursor = ids_cursor_over(&analysis->trace->tracks[t].events);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (event->kind == IDS_KIND_TRANSFER && add(gathering, own, event, IDS_NONE, event->end_ps)) return -1;
+        }
+    }
+    return 0;
+}
+
+static const char *device_of(const struct ids_analysis *analysis, const struct ids_event *event) {
+    return event->device == IDS_NONE ? "host runtime" : analysis->trace->devices[event->device].key;
+}
+
+static void list_kinds(const struct ids_analysis *analysis, struct ids_report *report, struct ids_groups *groups) {
+    struct ids_table *table = ids_report_table(report, &kinds);
+    ids_groups_sort_by_total(groups);
+    for (size_t g = 0; g < groups->count; g++) {
+        const struct ids_group *group = &groups->at[g];
+        int unknown = group->unknown_values == group->count;
+        struct ids_value row[] = {
+            ids_text_value(ids_direction_name((enum ids_direction)group->first->direction)),
+            ids_text_value(device_of(analysis, group->first)),
+            ids_text_value(group->first->device == IDS_NONE ? "" : mode_of(group->first)),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
+            unknown ? ids_no_value(IDS_UNIT_BYTES) : ids_int_value(IDS_UNIT_BYTES, group->value),
+            ids_int_value(IDS_UNIT_TIME, group->total_ps),
+            unknown ? ids_no_value(IDS_UNIT_BYTES) : ids_int_value(IDS_UNIT_BYTES, group->value_max),
+            ids_text_value(ids_event_name(analysis->trace, group->first)),
+        };
+        ids_report_row(report, table, row);
+    }
+}
+
+static int most_bytes(const void *a, const void *b) {
+    const struct ids_event *left = *(const struct ids_event *const *)a, *right = *(const struct ids_event *const *)b;
+    if (left->value != right->value) return left->value < right->value ? 1 : -1;
+    int64_t left_ps = left->end_ps - left->start_ps, right_ps = right->end_ps - right->start_ps;
+    if (left_ps != right_ps) return left_ps < right_ps ? 1 : -1;
+    if (left->start_ps != right->start_ps) return left->start_ps > right->start_ps ? 1 : -1;
+    return (left->track > right->track) - (left->track < right->track);
+}
+
+static void list_largest(const struct ids_analysis *analysis, struct ids_report *report, struct gathering *gathering) {
+    enum { KEPT = 100 };
+    struct ids_table *table = ids_report_table(report, &largest);
+    if (gathering->count) qsort(gathering->events, gathering->count, sizeof *gathering->events, most_bytes);
+    for (size_t i = 0; i < gathering->count && i < KEPT; i++) {
+        const struct ids_event *event = gathering->events[i];
+        int64_t duration_ps = event->end_ps - event->start_ps;
+        struct ids_value row[] = {
+            ids_int_value(IDS_UNIT_BYTES, event->value),
+            ids_int_value(IDS_UNIT_TIME, duration_ps),
+            duration_ps ? ids_real_value(IDS_UNIT_RATE, (double)event->value * 1e12 / (double)duration_ps) : ids_no_value(IDS_UNIT_RATE),
+            ids_text_value(ids_direction_name((enum ids_direction)event->direction)),
+            ids_text_value(device_of(analysis, event)),
+            ids_int_value(IDS_UNIT_TIME, event->start_ps - analysis->first_ps),
+            ids_text_value(ids_event_name(analysis->trace, event)),
+        };
+        ids_report_row(report, table, row);
+    }
+    if (gathering->count > KEPT) table->rows_left_out = (int64_t)(gathering->count - KEPT);
+}
+
+static int overlapped(const struct ids_analysis *analysis, struct ids_report *report) {
+    int64_t hidden_ps = 0, copied_ps = 0;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        const struct ids_busy *busy = &analysis->busy[b];
+        struct ids_spans both = {0};
+        for (size_t i = 0; i < busy->h2d.count; i++) ids_spans_add(&both, busy->h2d.at[i].start_ps, busy->h2d.at[i].end_ps);
+        for (size_t i = 0; i < busy->d2h.count; i++) ids_spans_add(&both, busy->d2h.at[i].start_ps, busy->d2h.at[i].end_ps);
+        if (ids_spans_unite(&both)) return -1;
+        copied_ps += ids_spans_total(&both);
+        hidden_ps += ids_spans_overlap(&both, &busy->compute);
+        ids_spans_done(&both);
+    }
+    if (copied_ps) ids_report_metric(report, "transfers.overlapped_share", NULL, ids_real_value(IDS_UNIT_RATIO, (double)hidden_ps / (double)copied_ps));
+    else ids_report_no_data(report, "transfers.overlapped_share", IDS_UNIT_RATIO, NULL, "no H2D or D2H copy on a device in the window");
+    return 0;
+}
+
+/* Why a trace without a single transfer says nothing; NULL when "none" is a finding. */
+static const char *blind(const struct ids_analysis *analysis) {
+    if (!analysis->busy_count) return ids_no_activity_reason(analysis);
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        if (analysis->busy[b].device->kind != IDS_DEVICE_CPU) return NULL;
+    }
+    return "the CPU client's device memory is host memory: its profile records no transfer and no bytes";
+}
+
+static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    struct gathering gathering = {0};
+    struct sums all[DIRECTIONS] = {0};
+    int failed = 0;
+    for (size_t b = 0; b < analysis->busy_count && !failed; b++) {
+        struct sums own[DIRECTIONS] = {0};
+        failed = gather_device(&analysis->busy[b], &gathering, own) || close_sums(own, all);
+        if (!failed && analysis->busy[b].device->kind != IDS_DEVICE_CPU) figures(report, analysis->busy[b].device->key, own);
+        free_sums(own);
+    }
+    struct sums host[DIRECTIONS] = {0};
+    failed = failed || gather_host(analysis, &gathering, host) || close_sums(host, all);
+    free_sums(host);
+    const char *why = gathering.groups.count ? NULL : blind(analysis);
+    if (why) {
+        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
+    } else if (!failed) {
+        figures(report, NULL, all);
+        failed = overlapped(analysis, report);
+        list_kinds(analysis, report, &gathering.groups);
+        list_largest(analysis, report, &gathering);
+    }
+    ids_groups_done(&gathering.groups);
+    free(gathering.events);
+    return failed ? ids_fail(err, IDS_NOMEM, "out of memory") : 0;
+}
+
+static const struct ids_table_def *const tables[] = {&kinds, &largest};
+
+const struct ids_analyzer ids_analyzer_transfers = {
+    .name = "transfers",
+    .title = "transfers",
+    .metrics = metrics,
+    .metric_count = IDS_COUNT_OF(metrics),
+    .tables = tables,
+    .table_count = IDS_COUNT_OF(tables),
+    .headlines = headlines,
+    .headline_count = IDS_COUNT_OF(headlines),
+    .run = run,
+};

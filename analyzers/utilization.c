@@ -1,0 +1,113 @@
+/* utilization.c - how much of the window each device worked, stalled apart. */
+#include "lib/analysis/context.h"
+
+static const struct ids_metric_def metrics[] = {
+    {"device.utilization", "device utilization", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
+     "Working time ÷ window, over all active devices Σ working ÷ Σ window. Working is the union of what a device did (kernels, copies, sets; TPU: the "
+     "line XLA Ops; CPU: ops of the CPU client from their start to their end) less what only waits: TPU *-done ops, CPU Rendezvous and Wait. Concurrent work "
+     "counts once. Devices without any activity are listed, not averaged."},
+    {"device.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER, "A device's own first to last activity; over all devices the run's window."},
+    {"device.busy", "busy", IDS_UNIT_TIME, IDS_BETTER_NEITHER, "Union of all activity of a device in the window, waits that are booked as ops included; summed over devices."},
+    {"device.working", "working", IDS_UNIT_TIME, IDS_BETTER_NEITHER, "Busy time less waiting: see device.utilization; summed over devices."},
+    {"device.stalled_share", "stalled", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "The part of busy time in which the device only waited: 1 − working ÷ busy."},
+    {"device.compute_share", "compute", IDS_UNIT_RATIO, IDS_BETTER_HIGHER, "Union of compute (neither collective nor copy) ÷ window."},
+    {"device.copy_share", "copies", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Union of copies and sets that are booked as activity ÷ window."},
+};
+
+static const struct ids_column_def columns[] = {
+    {"start", "from", IDS_UNIT_TIME, 0},           {"duration", "length", IDS_UNIT_TIME, 0},       {"utilization", "utilization", IDS_UNIT_RATIO, 0},
+    {"compute", "compute", IDS_UNIT_RATIO, 0},     {"collective", "collective", IDS_UNIT_RATIO, 0}, {"copy", "copy", IDS_UNIT_RATIO, 0},
+};
+static const struct ids_table_def timeline = {
+    "timeline", "utilization over time", columns, IDS_COUNT_OF(columns),
+    "The run's window in 20 equal parts: working time and its classes ÷ length, over all active devices. Classes may overlap.", 0,
+};
+
+static const struct ids_headline headlines[] = {
+    {"utilization", "device utilization", "device.utilization",
+     (const struct ids_note[]){{"stalled ", "device.stalled_share", " of busy time", 0}}, 1, 1},
+};
+
+static void over_time(const struct ids_analysis *analysis, struct ids_report *report) {
+    enum { PARTS = 20 };
+    struct ids_table *table = ids_report_table(report, &timeline);
+    int64_t length_ps = analysis->end_ps - analysis->start_ps;
+    for (int part = 0; part < PARTS; part++) {
+        int64_t from_ps = analysis->start_ps + (int64_t)((__int128)length_ps * part / PARTS);
+        int64_t to_ps = analysis->start_ps + (int64_t)((__int128)length_ps * (part + 1) / PARTS);
+        if (to_ps <= from_ps) continue;
+        int64_t sums_ps[4] = {0};
+        for (size_t b = 0; b < analysis->busy_count; b++) {
+            const struct ids_busy *busy = &analysis->busy[b];
+            sums_ps[0] += ids_spans_cover(&busy->working, from_ps, to_ps);
+            sums_ps[1] += ids_spans_cover(&busy->compute, from_ps, to_ps);
+            sums_ps[2] += ids_spans_cover(&busy->collective, from_ps, to_ps);
+            sums_ps[3] += ids_spans_cover(&busy->copy, from_ps, to_ps);
+        }
+        double whole = (double)(to_ps - from_ps) * (double)analysis->busy_count;
+        struct ids_value row[] = {
+            ids_int_value(IDS_UNIT_TIME, from_ps - analysis->first_ps),
+            ids_int_value(IDS_UNIT_TIME, to_ps - from_ps),
+            ids_real_value(IDS_UNIT_RATIO, (double)sums_ps[0] / whole),
+            ids_real_value(IDS_UNIT_RATIO, (double)sums_ps[1] / whole),
+            ids_real_value(IDS_UNIT_RATIO, (double)sums_ps[2] / whole),
+            ids_real_value(IDS_UNIT_RATIO, (double)sums_ps[3] / whole),
+        };
+        ids_report_row(report, table, row);
+    }
+}
+
+/* The five figures of one device, or of all. */
+static void figures(struct ids_report *report, const char *device, int64_t window_ps, int64_t busy_ps, int64_t working_ps, int64_t compute_ps, int64_t copy_ps) {
+    ids_report_metric(report, "device.busy", device, ids_int_value(IDS_UNIT_TIME, busy_ps));
+    ids_report_metric(report, "device.working", device, ids_int_value(IDS_UNIT_TIME, working_ps));
+    if (busy_ps) {
+        double stalled = (double)(busy_ps - working_ps) / (double)busy_ps;
+        ids_report_metric(report, "device.stalled_share", device, ids_real_value(IDS_UNIT_RATIO, stalled));
+    }
+    if (!window_ps) return;
+    double utilization = (double)working_ps / (double)window_ps;
+    struct ids_metric *metric = ids_report_metric(report, "device.utilization", device, ids_real_value(IDS_UNIT_RATIO, utilization));
+    metric->grade = utilization > 0.8 ? IDS_GRADE_GOOD : utilization >= 0.5 ? IDS_GRADE_WARN : IDS_GRADE_BAD;
+    ids_report_metric(report, "device.compute_share", device, ids_real_value(IDS_UNIT_RATIO, (double)compute_ps / (double)window_ps));
+    ids_report_metric(report, "device.copy_share", device, ids_real_value(IDS_UNIT_RATIO, (double)copy_ps / (double)window_ps));
+}
+
+static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    (void)err;
+    if (!analysis->busy_count) {
+        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
+            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", ids_no_activity_reason(analysis));
+        }
+        return 0;
+    }
+    int64_t busy_ps = 0, working_ps = 0, compute_ps = 0, copy_ps = 0;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        const struct ids_busy *busy = &analysis->busy[b];
+        int64_t own[] = {ids_spans_total(&busy->busy), ids_spans_total(&busy->working), ids_spans_total(&busy->compute), ids_spans_total(&busy->copy)};
+        busy_ps += own[0];
+        working_ps += own[1];
+        compute_ps += own[2];
+        copy_ps += own[3];
+        ids_report_metric(report, "device.window", busy->device->key, ids_int_value(IDS_UNIT_TIME, busy->last_ps - busy->first_ps));
+        figures(report, busy->device->key, busy->end_ps - busy->start_ps, own[0], own[1], own[2], own[3]);
+    }
+    ids_report_metric(report, "device.window", NULL, ids_int_value(IDS_UNIT_TIME, analysis->end_ps - analysis->start_ps));
+    figures(report, NULL, ids_windows_total(analysis), busy_ps, working_ps, compute_ps, copy_ps);
+    over_time(analysis, report);
+    return 0;
+}
+
+static const struct ids_table_def *const tables[] = {&timeline};
+
+const struct ids_analyzer ids_analyzer_utilization = {
+    .name = "utilization",
+    .title = "device utilization",
+    .metrics = metrics,
+    .metric_count = IDS_COUNT_OF(metrics),
+    .tables = tables,
+    .table_count = IDS_COUNT_OF(tables),
+    .headlines = headlines,
+    .headline_count = IDS_COUNT_OF(headlines),
+    .run = run,
+};

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# bootstrap.sh demo               builds idsprof and ends with its report on a real trace
+# bootstrap.sh test [fast|full]   builds and tests it; full is the default with IDS_CI=1, else fast
+#
+# Each works alone on a bare Debian 12, as root or with sudo: it installs what is missing, and only that, so a second run needs no
+# network. fast (2 minutes) is the suite in the release and in the sanitizer build; full adds live JAX and the peers,
+# coverage, valgrind and the linters. With IDS_CI=1 a test that cannot run is a failure.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+demo_trace=testdata/cpu8_annotated
+coverage_percent=85
+
+build_packages=(gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev)
+fast_packages=("${build_packages[@]}" check libsubunit-dev python3 sqlite3)
+full_packages=("${fast_packages[@]}" ca-certificates python3-venv gcovr valgrind clang-tidy clang-format cppcheck mandoc shellcheck)
+
+die() {
+    echo "bootstrap.sh: $*" >&2
+    exit 1
+}
+
+# --- what the commands are made of ---
+
+need() {
+    local package missing=() sudo=()
+    for package; do
+        [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+    done
+    ((${#missing[@]})) || return 0
+    echo "installing: ${missing[*]}"
+    if ((EUID != 0)); then
+        command -v sudo >/dev/null || die "neither root nor sudo; please install: ${missing[*]}"
+        sudo=(sudo)
+    fi
+    "${sudo[@]}" apt-get -qq update
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null
+}
+
+build() { # PRESET [TARGET]
+    cmake --preset "$1" >/dev/null # errors go to stderr
+    cmake --build --preset "$1" -j "$(nproc)" ${2:+--target "$2"} -- --quiet
+}
+
+suite() { # PRESET [ctest arguments]; ends with why tests were skipped
+    local rc=0
+    ctest --preset "$1" -j "$(nproc)" --no-label-summary "${@:2}" || rc=$?
+    awk '/^[0-9]+\/[0-9]+ Test: / { name = $3 }
+         /^run_one.sh: skipped/ { print "skipped " name ": " why }
+         { why = $0 }' "build/$1/Testing/Temporary/LastTest.log"
+    return $rc
+}
+
+python_environment() { # .venv of tests/requirements.txt, made again only when that changes
+    cmp -s tests/requirements.txt .venv/made-from && return
+    # One chain, for in a condition `set -e` does not hold.
+    python3 -m venv --clear .venv &&
+        .venv/bin/pip install --quiet --requirement tests/requirements.txt &&
+        cp tests/requirements.txt .venv/made-from
+}
+
+live_suite() {
+    if ! python_environment; then
+        rm -rf .venv
+        echo "no Python packages (offline?): tests that need them are skipped"
+        [[ ${IDS_CI:-0} != 1 ]]
+    fi
+    suite release -L full
+}
+
+coverage() {
+    build coverage
+    find build/coverage -name '*.gcda' -delete # of an earlier run
+    suite coverage -L fast
+    gcovr --root . --object-directory build/coverage --filter lib/ --filter formats/ --filter analyzers/ \
+        --exclude build/ --sort-percentage --print-summary --fail-under-line "$coverage_percent"
+}
+
+valgrind_unit_tests() { # of the release build, for valgrind and ASan exclude each other
+    local test
+    for test in build/release/unit/test_*; do
+        echo "${test##*/}"
+        CK_FORK=no IDS_SOURCE_DIR=$PWD valgrind --quiet --leak-check=full --error-exitcode=99 "$test" >/dev/null
+    done
+}
+
+# Runs a part of the tests and notes how it went and how long it took; a failure does not keep the next part from running.
+# In a subshell outside of any condition, because there alone `set -e` holds inside of functions.
+stages=()
+failed=0
+stage() { # NAME COMMAND...
+    local start=$SECONDS rc
+    printf '\n== %s\n' "$1"
+    set +e
+    (
+        set -e
+        "${@:2}"
+    )
+    rc=$?
+    set -e
+    ((rc == 0)) || failed=1
+    stages+=("$(printf '%-6s %4d s  %s' "$( ((rc == 0)) && echo ok || echo FAILED)" $((SECONDS - start)) "$1")")
+}
+
+# --- the commands ---
+
+demo() {
+    need "${build_packages[@]}"
+    build release idsprof
+    build/release/idsprof report "$demo_trace"
+}
+
+run_tests() { # fast|full; ends with a line for each part
+    stage "build: release" build release
+    stage "build: sanitizers" build dev
+    ((failed)) || suites "$1"
+    printf '\n'
+    printf '%s\n' "${stages[@]}"
+    return $failed
+}
+
+suites() { # fast|full
+    stage "suite: release" suite release -L fast
+    stage "suite: sanitizers" suite dev -L fast
+    if [[ $1 == full ]]; then
+        stage "lint" tests/lint.sh
+        stage "coverage of lib, formats and analyzers" coverage
+        stage "valgrind on unit tests" valgrind_unit_tests
+        stage "live JAX and peers" live_suite
+    fi
+}
+
+case ${1:-}${2:+ $2} in
+demo) demo ;;
+test) exec "$0" test "$([[ ${IDS_CI:-0} == 1 ]] && echo full || echo fast)" ;;
+"test fast")
+    need "${fast_packages[@]}"
+    run_tests fast
+    ;;
+"test full")
+    need "${full_packages[@]}"
+    run_tests full
+    ;;
+*) die "usage: bootstrap.sh demo | test [fast|full]" ;;
+esac

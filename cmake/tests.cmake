@@ -1,0 +1,97 @@
+# The tests: tests/<kind>/test_<name>.{c,sh,py} becomes the ctest <kind>.<name>. C is a unit test with libcheck; a script is run by
+# tests/run_one.sh. A test that cannot run here exits 77. Labels: `full` for what needs minutes or PyPI, `fast` for the rest.
+set(IDS_FULL_KINDS live peers)
+
+set(test_environment
+    IDSPROF=${PROJECT_BINARY_DIR}/idsprof
+    IDS_SOURCE_DIR=${PROJECT_SOURCE_DIR}
+    IDS_BUILD_DIR=${PROJECT_BINARY_DIR}
+    IDS_SANITIZE=$<BOOL:${IDS_SANITIZE}>)
+
+function(ids_add_test KIND FILE)
+    get_filename_component(name ${FILE} NAME_WE)
+    string(REGEX REPLACE "^(test|fuzz)_" "" name ${name})
+    set(test ${KIND}.${name})
+    add_test(NAME ${test} COMMAND ${PROJECT_SOURCE_DIR}/tests/run_one.sh ${ARGN})
+    set(label fast)
+    set(timeout 120)
+    if(KIND IN_LIST IDS_FULL_KINDS)
+        set(label full)
+        set(timeout 1200)
+    endif()
+    set_tests_properties(${test} PROPERTIES LABELS "${label};${KIND}" TIMEOUT ${timeout} SKIP_RETURN_CODE 77
+                         ENVIRONMENT "${test_environment}")
+endfunction()
+
+# Scripts, of any kind.
+file(GLOB scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*/test_*.sh ${PROJECT_SOURCE_DIR}/tests/*/test_*.py)
+foreach(script IN LISTS scripts)
+    get_filename_component(dir ${script} DIRECTORY)
+    get_filename_component(kind ${dir} NAME)
+    ids_add_test(${kind} ${script} ${script})
+endforeach()
+
+# Unit tests, linked with every layer.
+get_property(layers GLOBAL PROPERTY IDS_LAYERS)
+pkg_check_modules(CHECK IMPORTED_TARGET check)
+if(NOT CHECK_FOUND)
+    message(STATUS "libcheck is not installed: no unit tests")
+endif()
+file(GLOB units CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/unit/test_*.c)
+foreach(source IN LISTS units)
+    if(CHECK_FOUND)
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(${name} ${source})
+        set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unit)
+        target_include_directories(${name} PRIVATE ${IDS_GENERATED_DIR})
+        target_link_libraries(${name} PRIVATE ${layers} PkgConfig::CHECK ids_warnings)
+        target_compile_options(${name} PRIVATE ${IDS_NO_LTO})
+        target_link_options(${name} PRIVATE ${IDS_NO_LTO})
+        ids_add_test(unit ${source} $<TARGET_FILE:${name}>)
+    endif()
+endforeach()
+
+# Fuzz targets: tests/fuzz/fuzz_<name>.c defines LLVMFuzzerTestOneInput. With IDS_FUZZ it is a fuzzer; else replay.c gives it a
+# main() that feeds it each file of its corpus, which needs no Clang and is an ordinary test.
+file(GLOB fuzzers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
+foreach(source IN LISTS fuzzers)
+    get_filename_component(name ${source} NAME_WE)
+    string(REGEX REPLACE "^fuzz_" "" corpus ${name})
+    add_executable(${name} ${source})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+    target_link_libraries(${name} PRIVATE ${layers} ids_warnings)
+    if(IDS_FUZZ)
+        target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    else()
+        target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c)
+        target_compile_options(${name} PRIVATE ${IDS_NO_LTO})
+        target_link_options(${name} PRIVATE ${IDS_NO_LTO})
+        ids_add_test(fuzz ${source} $<TARGET_FILE:${name}> ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${corpus})
+    endif()
+endforeach()
+if(IDS_FUZZ)
+    # The code under test reports its edges to libFuzzer, which the link of the fuzzers alone brings.
+    foreach(target IN LISTS layers)
+        get_target_property(type ${target} TYPE)
+        if(type STREQUAL "STATIC_LIBRARY")
+            target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+        endif()
+    endforeach()
+endif()
+
+# The layers hold: these fail to compile, and the layer whose business it is compiles them.
+ids_probe(base_prints      LAYER base      INCLUDE stdio.h   CODE "printf(\"x\")")
+ids_probe(report_prints    LAYER report    INCLUDE stdio.h   CODE "fputs(\"x\", stdout)")
+ids_probe(report_renders   LAYER report    INCLUDE stdio.h   CODE "fprintf(f, \"x\")" ALLOWED)
+ids_probe(io_exits         LAYER io        INCLUDE stdlib.h  CODE "exit(2)")
+ids_probe(formats_strtod   LAYER formats   INCLUDE stdlib.h  CODE "strtod(\"1\", NULL)")
+ids_probe(analyzers_sqlite LAYER analyzers INCLUDE sqlite3.h CODE "sqlite3_open(\"x\", NULL)")
+ids_probe(formats_sqlite   LAYER formats   INCLUDE sqlite3.h CODE "sqlite3_open(\"x\", NULL)")
+ids_probe(store_sqlite     LAYER store     INCLUDE sqlite3.h CODE "sqlite3_open(\"x\", NULL)" ALLOWED)
+ids_probe(analyzers_files  LAYER analyzers INCLUDE fcntl.h   CODE "open(\"x\", O_RDONLY)")
+ids_probe(io_files         LAYER io        INCLUDE fcntl.h   CODE "open(\"x\", O_RDONLY)" ALLOWED)
+add_test(NAME contract.layer_includes
+         COMMAND ${CMAKE_COMMAND} -DLAYER=analyzers -DALLOWED=analyzers -DSTAMP=/dev/null
+                 -DFILES=${PROJECT_SOURCE_DIR}/tests/contract/forbidden_include.h
+                 -P ${PROJECT_SOURCE_DIR}/cmake/check_includes.cmake)
+set_tests_properties(contract.layer_includes PROPERTIES LABELS fast PASS_REGULAR_EXPRESSION "may include only analyzers")

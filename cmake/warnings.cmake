@@ -1,0 +1,30 @@
+# ids_warnings: what our own code is compiled with, and generated code is not. Only flags that gcc and clang share, so that
+# clang-tidy can read compile_commands.json of a gcc build.
+option(IDS_WERROR "Warnings are errors" OFF)
+option(IDS_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(IDS_COVERAGE "Count executed lines with gcov" OFF)
+option(IDS_LTO "Link-time optimisation of the program" OFF)
+
+add_library(ids_warnings INTERFACE)
+target_compile_options(ids_warnings INTERFACE
+    -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wimplicit-fallthrough
+    -Werror=implicit-function-declaration -Werror=incompatible-pointer-types -Werror=int-conversion
+    $<$<BOOL:${IDS_WERROR}>:-Werror>)
+
+if(IDS_SANITIZE)
+    # Without recovery: a finding ends the program, so that no test can pass over one.
+    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=address,undefined)
+endif()
+
+if(IDS_COVERAGE)
+    # Atomic counters: decoding uses threads.
+    add_compile_options(--coverage -fprofile-update=atomic)
+    add_link_options(--coverage)
+endif()
+
+if(IDS_LTO AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    # Fat objects, because only the program is worth the time of optimising it whole: the unit tests link the plain code.
+    add_compile_options(-flto=auto -ffat-lto-objects)
+    set(IDS_NO_LTO -fno-lto)
+endif()

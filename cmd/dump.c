@@ -1,0 +1,71 @@
+/* Hidden: what the tests and the build ask for. */
+#include "cmd/command.h"
+#include "cmd/manual.h"
+#include "cmd/open_run.h"
+#include "lib/model/dump.h"
+#include "lib/wire/json_writer.h"
+
+#include <inttypes.h>
+
+struct dump_options {
+    int hash, json, manual;
+};
+
+#define AT(field) offsetof(struct dump_options, field)
+static const struct ids_opt opts[] = {
+    {IDS_OPT_FLAG, 0, "hash", NULL, "totals and a hash over all that was decoded", AT(hash), NULL},
+    {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON (the only form there is)", AT(json), NULL},
+    {IDS_OPT_FLAG, 0, "manual", NULL, "the page idsprof-metrics(7)", AT(manual), NULL},
+};
+
+static void print_totals(const struct ids_dump_totals *totals) {
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016" PRIx64, totals->hash);
+    struct ids_json json = ids_json_to(stdout);
+    ids_json_object(&json, IDS_JSON_INLINE);
+    ids_json_key(&json, "planes");
+    ids_json_uint(&json, totals->planes);
+    ids_json_key(&json, "lines");
+    ids_json_uint(&json, totals->lines);
+    ids_json_key(&json, "events");
+    ids_json_uint(&json, totals->events);
+    ids_json_key(&json, "event_stats");
+    ids_json_uint(&json, totals->event_stats);
+    ids_json_key(&json, "metadata_stats");
+    ids_json_uint(&json, totals->metadata_stats);
+    ids_json_key(&json, "plane_stats");
+    ids_json_uint(&json, totals->plane_stats);
+    ids_json_key(&json, "hash");
+    ids_json_text(&json, hash);
+    ids_json_end(&json);
+}
+
+static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+    const struct dump_options *options = values;
+    if (options->manual) {
+        ids_manual_metrics(stdout);
+        return IDS_EXIT_DONE;
+    }
+    if (!options->hash || !operand_count) return ids_fail(err, IDS_USAGE, "either --manual, or --hash FILE");
+    struct ids_dump *dump;
+    const char *format;
+    int code = ids_dump_new(&dump, err);
+    if (code) return code;
+    code = ids_read_file(operands[0], ids_dump_sink(dump), &format, err);
+    if (!code) {
+        struct ids_dump_totals totals;
+        ids_dump_totals(dump, &totals);
+        print_totals(&totals);
+    }
+    ids_dump_free(dump);
+    return code;
+}
+
+const struct ids_command ids_command_dump = {
+    .operands = "[FILE]",
+    .most = 1,
+    IDS_OPTIONS(opts),
+    .values_bytes = sizeof(struct dump_options),
+    .hidden = 1,
+    .run = run,
+};

@@ -1,0 +1,102 @@
+#include "cmd/command.h"
+#include "cmd/nearest.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* So large that a report is written in one go, and the reason of a failing write is still in errno when it is asked for. */
+enum { OUTPUT_BYTES = 256 * 1024 };
+
+static void print_error(const char *command, const struct ids_error *err) {
+    fflush(stdout);
+    fprintf(stderr, "idsprof: %s: %s\n", command, err->text);
+}
+
+/* A reader that went away (`| head`) is no error: the status stays what it was. All else that was not written is one. */
+static int close_output(const char *command, int status) {
+    errno = 0;
+    int failed = fflush(stdout) != 0;
+    int why = errno;
+    if (!failed && !ferror(stdout)) return status;
+    struct pollfd output = {.fd = STDOUT_FILENO};
+    if (why == EPIPE || (poll(&output, 1, 0) > 0 && output.revents & POLLERR)) return status;
+    fprintf(stderr, "idsprof: %s: cannot write the output: %s\n", command, why ? strerror(why) : "a write failed");
+    return IDS_EXIT_ERROR;
+}
+
+static int check_operands(const struct ids_command_entry *entry, int count, char **operands, struct ids_error *err) {
+    const struct ids_command *command = entry->command;
+    if (count < command->least) {
+        return ids_fail(err, IDS_USAGE, "%s is missing; usage: idsprof %s%s %s", command->operands, entry->name,
+                        command->opt_count ? " [options]" : "", command->operands);
+    }
+    if (command->most >= 0 && count > command->most) {
+        return ids_fail(err, IDS_USAGE, "one argument too many: '%s'", operands[command->most]);
+    }
+    return 0;
+}
+
+/* argv[0] is the command's name. */
+static int run_command(const struct ids_command_entry *entry, int argc, char **argv) {
+    const struct ids_command *command = entry->command;
+    struct ids_error err = IDS_ERROR_INIT;
+    void *values = calloc(1, command->values_bytes + 1);
+    if (!values) {
+        ids_fail(&err, IDS_NOMEM, "no memory");
+        print_error(entry->name, &err);
+        return IDS_EXIT_ERROR;
+    }
+    if (command->defaults) memcpy(values, command->defaults, command->values_bytes);
+    int status = ids_opt_parse(command->opts, command->opt_count, argc, argv, values, &err);
+    if (status == IDS_OPT_HELP) {
+        ids_command_usage(entry, stdout);
+    } else if (status > 0) {
+        int first = status;
+        status = check_operands(entry, argc - first, argv + first, &err);
+        if (!status) status = command->run(values, argv + first, argc - first, &err);
+    }
+    free(values);
+    if (status < 0) {
+        print_error(entry->name, &err);
+        if (status == IDS_USAGE) fprintf(stderr, "see 'idsprof %s -h'\n", entry->name);
+        status = IDS_EXIT_ERROR;
+    }
+    return close_output(entry->name, status);
+}
+
+static int unknown_command(const char *word) {
+    char near[256];
+    fprintf(stderr, "idsprof: unknown command '%s'", word);
+    if (access(word, F_OK) == 0) {
+        fprintf(stderr, "; to report on that run: idsprof report %s", word);
+    } else if (ids_nearest(word, ids_command_choice, near, sizeof near)) {
+        fprintf(stderr, "; near it: %s", near);
+    }
+    fputs("\nsee 'idsprof -h'\n", stderr);
+    return IDS_EXIT_ERROR;
+}
+
+int main(int argc, char **argv) {
+    static char output[OUTPUT_BYTES];
+    setvbuf(stdout, output, _IOFBF, sizeof output);
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        ids_program_usage(stderr);
+        return IDS_EXIT_ERROR;
+    }
+    const char *word = argv[1];
+    if (!strcmp(word, "-h") || !strcmp(word, "--help")) {
+        ids_program_usage(stdout);
+        return close_output("help", IDS_EXIT_DONE);
+    }
+    if (!strcmp(word, "--version")) {
+        fputs("idsprof " IDS_VERSION "\n", stdout);
+        return close_output("version", IDS_EXIT_DONE);
+    }
+    const struct ids_command_entry *entry = ids_command_find(word);
+    return entry ? run_command(entry, argc - 1, argv + 1) : unknown_command(word);
+}

@@ -1,0 +1,140 @@
+#include "cmd/manual.h"
+
+#include "cmd/sections.h"
+#include "lib/wire/utf8.h"
+
+#include <string.h>
+
+enum { LINE_BYTES = 78 }; /* mandoc's lint objects to longer ones */
+
+/* Words for one line of roff: special characters escaped. */
+static size_t escape_word(const char *word, size_t length, char *buffer, size_t size) {
+    size_t used = 0;
+    for (size_t at = 0; at < length && used + 12 < size;) {
+        uint32_t character;
+        int valid;
+        at += ids_utf8_next(word + at, length - at, &character, &valid);
+        if (character == '\\') {
+            used += (size_t)snprintf(buffer + used, size - used, "\\e");
+        } else if (character < 0x80) {
+            buffer[used++] = (char)character;
+        } else {
+            used += (size_t)snprintf(buffer + used, size - used, "\\[u%04X]", (unsigned)character);
+        }
+    }
+    buffer[used] = '\0';
+    return used;
+}
+
+static int ends_sentence(const char *word, size_t length) {
+    while (length && strchr(")\"'", word[length - 1])) length--;
+    return length > 1 && strchr(".!?", word[length - 1]) != NULL;
+}
+
+/* Text as mdoc wants it: lines not too long, a new one for each sentence, none that looks like a request. */
+static void put_text(FILE *out, const char *text) {
+    size_t column = 0;
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        char word[256];
+        size_t bytes = escape_word(text, length, word, sizeof word);
+        if (column && column + 1 + bytes > LINE_BYTES) {
+            fputc('\n', out);
+            column = 0;
+        } else if (column) {
+            fputc(' ', out);
+            column++;
+        }
+        if (!column && (word[0] == '.' || word[0] == '\'')) fputs("\\&", out);
+        fputs(word, out);
+        column += bytes;
+        if (ends_sentence(text, length)) {
+            fputc('\n', out);
+            column = 0;
+        }
+        text += length;
+        while (*text == ' ') text++;
+    }
+    if (column) fputc('\n', out);
+}
+
+/* An argument of a macro: punctuation alone and names of macros would mean something there. */
+static void put_argument(FILE *out, const char *text) {
+    char word[512];
+    escape_word(text, strlen(text), word, sizeof word);
+    fprintf(out, "%s", word);
+}
+
+static void put_metric(FILE *out, const struct ids_metric_def *metric) {
+    fputs(".It Sy ", out);
+    put_argument(out, metric->id);
+    fputs("\n.Em ", out);
+    put_argument(out, metric->title);
+    if (ids_unit_name(metric->unit)) fprintf(out, " ,\n%s", ids_unit_name(metric->unit));
+    if (ids_better_name(metric->better)) fprintf(out, "%s\n%s is better", ids_unit_name(metric->unit) ? "," : " ,", ids_better_name(metric->better));
+    fputs(ids_unit_name(metric->unit) || metric->better ? ".\n.br\n" : " .\n.br\n", out);
+    put_text(out, metric->definition);
+}
+
+static void put_table(FILE *out, const struct ids_table_def *table) {
+    fputs(".It Sy ", out);
+    put_argument(out, table->id);
+    fputc('\n', out);
+    put_text(out, table->definition);
+    fputs("Columns:\n", out);
+    for (int i = 0; i < table->column_count; i++) {
+        const struct ids_column_def *column = &table->columns[i];
+        const char *unit = ids_unit_name(column->unit);
+        const char *end = i + 1 < table->column_count ? "," : ".";
+        fputs(".Va ", out);
+        put_argument(out, column->id);
+        if (unit) {
+            fprintf(out, "\n.Pq %s%s%s\n", unit, *end ? " " : "", end);
+        } else {
+            fprintf(out, " %s\n", end);
+        }
+    }
+}
+
+static void put_section(FILE *out, const struct ids_section *section) {
+    fputs(".Ss ", out);
+    put_argument(out, section->title);
+    fprintf(out, "\n.Fl \\-section Ar %s\n", section->name);
+    if (section->metric_count) {
+        fputs(".Pp\nMetrics:\n.Bl -tag -width Ds\n", out);
+        for (int i = 0; i < section->metric_count; i++) put_metric(out, &section->metrics[i]);
+        fputs(".El\n", out);
+    }
+    if (section->table_count) {
+        fputs(".Pp\nTables:\n.Bl -tag -width Ds\n", out);
+        for (int i = 0; i < section->table_count; i++) put_table(out, section->tables[i]);
+        fputs(".El\n", out);
+    }
+}
+
+void ids_manual_metrics(FILE *out) {
+    fputs(".\\\" Made by `idsprof dump --manual` from the definitions in analyzers/. Do not edit.\n"
+          ".Dd November 21, 2026\n"
+          ".Dt IDSPROF-METRICS 7\n"
+          ".Os\n"
+          ".Sh NAME\n"
+          ".Nm idsprof-metrics\n"
+          ".Nd what each number of an idsprof report means\n"
+          ".Sh DESCRIPTION\n"
+          "Every metric and table of\n"
+          ".Xr idsprof-report 1\n"
+          "by section, with its id, unit and definition.\n"
+          "An id is stable: scripts may rely on it.\n"
+          "In JSON and CSV times are in seconds, ratios between 0 and 1.\n"
+          "Where a profile lacks what a metric needs, its value is missing and a reason\n"
+          "is given; it is never 0 for that.\n"
+          ".Pp\n"
+          ".Nm idsprof Cm report Ar RUN Fl \\-explain Ar ID\n"
+          "prints the definition with the value and the rule of one run.\n",
+          out);
+    int count;
+    const struct ids_section *sections = ids_sections(&count);
+    fputs(".Sh SECTIONS\n", out);
+    for (int i = 0; i < count; i++) put_section(out, &sections[i]);
+    fputs(".Sh SEE ALSO\n.Xr idsprof 1 ,\n.Xr idsprof-report 1\n", out);
+}

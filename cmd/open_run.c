@@ -1,0 +1,195 @@
+#include "cmd/open_run.h"
+
+#include "cmd/progress.h"
+#include "lib/analysis/analyzer.h"
+#include "lib/io/source.h"
+#include "lib/model/builder.h"
+#include "lib/model/format.h"
+#include "lib/store/summary.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- which run ---- */
+
+enum { SUFFIXES_MAX = 32 };
+
+/* The endings of all formats, in the order of formats.def, NULL at the end. */
+static void collect_suffixes(const char *suffixes[SUFFIXES_MAX + 1]) {
+    int count = 0;
+    for (int f = 0; f < ids_format_count; f++) {
+        for (int i = 0; ids_formats[f]->suffixes[i] && count < SUFFIXES_MAX; i++) suffixes[count++] = ids_formats[f]->suffixes[i];
+    }
+    suffixes[count] = NULL;
+}
+
+int ids_find_runs(const char *path, struct ids_run_list *ret_list, struct ids_error *err) {
+    const char *suffixes[SUFFIXES_MAX + 1];
+    collect_suffixes(suffixes);
+    return ids_runs_find(path, suffixes, ret_list, err);
+}
+
+static int ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && !strcmp(text + length - end_length, end);
+}
+
+int ids_choose_run(const struct ids_run_list *list, const char *name, const struct ids_run_files **ret_run,
+                   struct ids_error *err) {
+    if (!name) {
+        *ret_run = &list->runs[list->run_count - 1];
+        return 0;
+    }
+    for (size_t i = list->run_count; i--;) {
+        if (strcmp(list->runs[i].name, name) != 0 && !ends_with(list->runs[i].path, name)) continue;
+        *ret_run = &list->runs[i];
+        return 0;
+    }
+    const char *newest = list->runs[list->run_count - 1].name;
+    return ids_fail(err, IDS_USAGE, "no run '%s' among %zu; the newest is '%s' ('idsprof list' shows all)", name,
+                    list->run_count, newest);
+}
+
+/* ---- reading ---- */
+
+static int choose_format(struct ids_source *source, const struct ids_format **ret_format, struct ids_error *err) {
+    const uint8_t *head;
+    size_t length;
+    int code = ids_source_window(source, 0, IDS_FORMAT_HEAD, &head, &length, err);
+    if (code) return code;
+    if (!length) return ids_fail(err, IDS_UNSUPPORTED, "the file is empty");
+    if (length > IDS_FORMAT_HEAD) length = IDS_FORMAT_HEAD;
+    int best = 0;
+    for (int i = 0; i < ids_format_count; i++) {
+        int bid = ids_formats[i]->bid(head, length);
+        if (bid <= best) continue;
+        best = bid;
+        *ret_format = ids_formats[i];
+    }
+    if (!best) return ids_fail(err, IDS_UNSUPPORTED, "not a profile that idsprof can read (no %s)", ids_formats[0]->title);
+    return 0;
+}
+
+/* What came out of a source that was cut is a whole file to the format, so its end is said here. */
+static int say_cut(const struct ids_source *source, struct ids_sink *sink, struct ids_error *err) {
+    const char *why = ids_source_cut(source);
+    if (!why) return 0;
+    sink->complete = 0;
+    struct ids_diag diag = {.severity = IDS_DAMAGE, .id = "source.cut", .text = why, .offset = (int64_t)ids_source_size(source), .count = 1};
+    return sink->ops->diag(sink, &diag, err);
+}
+
+int ids_read_file(const char *path, struct ids_sink *sink, const char **ret_format, struct ids_error *err) {
+    struct ids_source *source;
+    int code = ids_source_open(path, &source, err);
+    if (code) return code;
+    const struct ids_format *format = NULL;
+    code = choose_format(source, &format, err);
+    if (!code) code = format->read(source, sink, err);
+    if (!code) code = say_cut(source, sink, err);
+    if (!code) *ret_format = format->title;
+    ids_source_close(source);
+    if (code) ids_error_at(err, strcmp(path, "-") ? "'%s'" : "standard input", path);
+    return code;
+}
+
+static const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int read_files(const struct ids_run_files *run, struct ids_sink *sink, const char **ret_format, struct ids_error *err) {
+    for (size_t i = 0; i < run->file_count; i++) {
+        char size[IDS_VALUE_ROOM];
+        ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)run->files[i].size), size, sizeof size);
+        ids_progress("reading %.80s (%s)", file_name(run->files[i].path), size);
+        int code = ids_read_file(run->files[i].path, sink, ret_format, err);
+        if (code) return code;
+    }
+    return 0;
+}
+
+static int read_trace(const struct ids_run_files *run, struct ids_trace **ret_trace, const char **ret_format, struct ids_error *err) {
+    struct ids_builder *builder;
+    int code = ids_builder_new(&builder, err);
+    if (code) return code;
+    code = read_files(run, ids_builder_sink(builder), ret_format, err);
+    if (code) {
+        ids_builder_free(builder);
+        return code;
+    }
+    ids_progress("joining events");
+    code = ids_builder_finish(builder, ret_trace, err);
+    if (code) ids_error_at(err, "'%s'", run->path);
+    return code;
+}
+
+/* ---- the report ---- */
+
+/* What the files alone say. Also for a report out of the cache, since the same files may now go by another path. */
+static void describe_files(const struct ids_run_files *run, struct ids_report *report) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < run->file_count; i++) bytes += (int64_t)run->files[i].size;
+    ids_report_property(report, "name", ids_text_value(run->name));
+    ids_report_property(report, "path", ids_text_value(run->path));
+    ids_report_property(report, "files", ids_int_value(IDS_UNIT_COUNT, (int64_t)run->file_count));
+    ids_report_property(report, "bytes", ids_int_value(IDS_UNIT_BYTES, bytes));
+}
+
+static int build_report(const struct ids_run_files *run, const struct ids_params *params, struct ids_report *report, struct ids_error *err) {
+    struct ids_trace *trace = NULL;
+    const char *format = NULL;
+    int code = read_trace(run, &trace, &format, err);
+    if (code) return code;
+    describe_files(run, report);
+    ids_report_property(report, "format", ids_text_value(format));
+    ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
+    ids_progress("analyzing");
+    code = ids_analyze(trace, params, report, err);
+    if (!code) code = ids_report_check(report, err);
+    if (code) ids_error_at(err, "'%s'", run->path);
+    ids_trace_free(trace);
+    return code;
+}
+
+int ids_open_run(const struct ids_run_files *run, const struct ids_params *params, int no_cache,
+                 struct ids_report *ret_report, struct ids_error *err) {
+    struct ids_error ignored = IDS_ERROR_INIT; /* a cache that fails is nobody's problem */
+    int cached = !no_cache && ids_params_are_default(params);
+    ids_report_init(ret_report);
+    if (cached && ids_cache_load(run, ids_table_def_find, ret_report, &ignored) == 0) {
+        describe_files(run, ret_report);
+        return 0;
+    }
+    ids_report_done(ret_report);
+    ids_report_init(ret_report);
+    int code = build_report(run, params, ret_report, err);
+    if (code) {
+        ids_report_done(ret_report);
+    } else if (cached) {
+        ids_cache_save(run, ret_report, &ignored);
+    }
+    ids_progress_end();
+    return code;
+}
+
+/* ---- */
+
+int ids_shell_quote(const char *path, char *buffer, size_t size) {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./,:=@%+";
+    if (*path && strspn(path, plain) == strlen(path)) return snprintf(buffer, size, "%s", path);
+    size_t used = 0;
+    if (size < 8) return -1;
+    buffer[used++] = '\'';
+    for (; *path && used + 6 < size; path++) {
+        if (*path == '\'') {
+            memcpy(buffer + used, "'\\''", 4);
+            used += 4;
+        } else {
+            buffer[used++] = *path;
+        }
+    }
+    buffer[used++] = '\'';
+    buffer[used] = '\0';
+    return (int)used;
+}

@@ -1,0 +1,28 @@
+/* open_run.h - from a path to the report of a run: which files, from the cache or read anew. */
+#ifndef IDS_CMD_OPEN_RUN_H
+#define IDS_CMD_OPEN_RUN_H
+
+#include "lib/analysis/analysis.h"
+#include "lib/io/run_files.h"
+#include "lib/model/sink.h"
+#include "lib/report/report.h"
+
+/* Every run at or below a path that holds a format we know. */
+int ids_find_runs(const char *path, struct ids_run_list *ret_list, struct ids_error *err);
+/* The run of that name (or whose path ends with it), the newest when name is NULL. */
+int ids_choose_run(const struct ids_run_list *list, const char *name, const struct ids_run_files **ret_run,
+                   struct ids_error *err);
+
+/* Initialises and fills the report; it is the caller's to end when 0 is returned. Reports with default parameters are
+ * cached, unless `no_cache`. */
+int ids_open_run(const struct ids_run_files *run, const struct ids_params *params, int no_cache,
+                 struct ids_report *ret_report, struct ids_error *err);
+
+/* Reads one file into a sink, with the format that its content asks for; *ret_format is what that format is called. A file
+ * that ends early is in the sink's diag. */
+int ids_read_file(const char *path, struct ids_sink *sink, const char **ret_format, struct ids_error *err);
+
+/* The path as a shell reads it back. */
+int ids_shell_quote(const char *path, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,225 @@
+#include "cmd/opt.h"
+
+#include "cmd/nearest.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTS_MAX = 48, FEW_CHOICES = 16, LONG_ONLY = 0x100 };
+
+/* ---- values ---- */
+
+int ids_parse_count(const char *text, int64_t *ret_count, struct ids_error *err) {
+    int64_t count = 0;
+    if (!*text) return ids_fail(err, IDS_USAGE, "a whole number is needed");
+    for (const char *at = text; *at; at++) {
+        if (*at < '0' || *at > '9') return ids_fail(err, IDS_USAGE, "'%s' is not a whole number", text);
+        if (__builtin_mul_overflow(count, 10, &count) || __builtin_add_overflow(count, *at - '0', &count)) {
+            return ids_fail(err, IDS_USAGE, "'%s' is too large", text);
+        }
+    }
+    *ret_count = count;
+    return 0;
+}
+
+struct time_unit {
+    const char *name;
+    int places; /* decimal places down to picoseconds */
+};
+
+static const struct time_unit *find_time_unit(const char *name) {
+    static const struct time_unit units[] = {{"ps", 0}, {"ns", 3}, {"us", 6}, {"µs", 6}, {"ms", 9}, {"s", 12}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (!strcmp(units[i].name, name)) return &units[i];
+    }
+    return NULL;
+}
+
+int ids_parse_time(const char *text, int64_t *ret_ps, struct ids_error *err) {
+    size_t number = strspn(text, "0123456789.");
+    const char *point = memchr(text, '.', number);
+    size_t digits = number - (point != NULL);
+    if (!digits || (point && memchr(point + 1, '.', number - (size_t)(point + 1 - text)))) {
+        return ids_fail(err, IDS_USAGE, "'%s' is not a time such as 10us, 1.5ms or 2s", text);
+    }
+    const char *unit_name = text + number;
+    while (*unit_name == ' ') unit_name++;
+    const struct time_unit *unit = find_time_unit(unit_name);
+    int is_zero = strspn(text, "0.") == strlen(text);
+    if (!unit && !is_zero) return ids_fail(err, IDS_USAGE, "'%s' needs a unit: ps, ns, us, ms or s", text);
+    int places = unit ? unit->places : 0;
+    int left = places; /* places still to come, once the point is passed */
+    int64_t ps = 0;
+    for (const char *at = text; at < text + number; at++) {
+        if (*at == '.') continue;
+        int behind_point = point && at > point;
+        if (behind_point && !left) {
+            if (*at == '0') continue;
+            return ids_fail(err, IDS_USAGE, "'%s' is finer than a picosecond", text);
+        }
+        left -= behind_point;
+        if (__builtin_mul_overflow(ps, 10, &ps) || __builtin_add_overflow(ps, *at - '0', &ps)) {
+            return ids_fail(err, IDS_USAGE, "'%s' is too long", text);
+        }
+    }
+    for (; left > 0; left--) {
+        if (__builtin_mul_overflow(ps, 10, &ps)) return ids_fail(err, IDS_USAGE, "'%s' is too long", text);
+    }
+    *ret_ps = ps;
+    return 0;
+}
+
+static int same_word(const char *a, const char *b) {
+    for (; *a && *b; a++, b++) {
+        if ((*a == '-' ? '_' : *a) != (*b == '-' ? '_' : *b)) return 0;
+    }
+    return *a == *b;
+}
+
+int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, struct ids_error *err) {
+    int count = 0;
+    for (; choice(count); count++) {
+        if (!same_word(text, choice(count))) continue;
+        *ret_index = count;
+        return 0;
+    }
+    char words[320];
+    if (count > FEW_CHOICES) {
+        int near = ids_nearest(text, choice, words, sizeof words);
+        if (near) return ids_fail(err, IDS_USAGE, "there is no '%s'; near it: %s", text, words);
+        return ids_fail(err, IDS_USAGE, "there is no '%s'", text);
+    }
+    size_t used = 0;
+    words[0] = '\0';
+    for (int i = 0; i < count && used < sizeof words; i++) {
+        int length = snprintf(words + used, sizeof words - used, "%s%s", i ? ", " : "", choice(i));
+        if (length > 0) used += (size_t)length;
+    }
+    return ids_fail(err, IDS_USAGE, "there is no '%s', only %s", text, words);
+}
+
+/* Puts the value of one option where it belongs. */
+static int set_value(const struct ids_opt *opt, const char *text, void *values, struct ids_error *err) {
+    void *place = (char *)values + opt->offset;
+    int index = 0;
+    if (opt->choice) {
+        int code = ids_parse_choice(text, opt->choice, &index, err);
+        if (code) return code;
+        text = opt->choice(index);
+    }
+    switch (opt->type) {
+    case IDS_OPT_FLAG: *(int *)place = 1; return 0;
+    case IDS_OPT_COUNT: return ids_parse_count(text, place, err);
+    case IDS_OPT_TIME: return ids_parse_time(text, place, err);
+    case IDS_OPT_TEXT: *(const char **)place = text; return 0;
+    case IDS_OPT_CHOICE: *(int *)place = index; return 0;
+    case IDS_OPT_TEXTS: {
+        struct ids_opt_texts *texts = place;
+        if (texts->count == IDS_OPT_TEXTS_MAX) return ids_fail(err, IDS_USAGE, "given more than %d times", IDS_OPT_TEXTS_MAX);
+        texts->at[texts->count++] = text;
+        return 0;
+    }
+    }
+    return ids_fail(err, IDS_USAGE, "an option of an unknown type");
+}
+
+/* ---- parsing ---- */
+
+/* The table as getopt_long wants it. A long option's value is its index + LONG_ONLY, so that one list serves both. */
+struct getopt_tables {
+    struct option longs[OPTS_MAX + 2];
+    char shorts[3 * OPTS_MAX + 8];
+};
+
+static void make_getopt_tables(const struct ids_opt *opts, int count, struct getopt_tables *ret) {
+    size_t used = 0;
+    ret->shorts[used++] = ':'; /* tells a missing argument from an unknown option */
+    for (int i = 0; i < count; i++) {
+        int argument = opts[i].type == IDS_OPT_FLAG ? no_argument : required_argument;
+        ret->longs[i] = (struct option){opts[i].long_name, argument, NULL, LONG_ONLY + i};
+        if (!opts[i].short_name) continue;
+        ret->shorts[used++] = opts[i].short_name;
+        if (argument) ret->shorts[used++] = ':';
+    }
+    ret->shorts[used++] = 'h';
+    ret->shorts[used] = '\0';
+    ret->longs[count] = (struct option){"help", no_argument, NULL, 'h'};
+    ret->longs[count + 1] = (struct option){0};
+}
+
+/* The long names, for suggestions: ids_nearest takes a function of an index alone. */
+static const struct ids_opt *suggested_from;
+static int suggested_count;
+static const char *long_name_choice(int i) {
+    return i < suggested_count ? suggested_from[i].long_name : i == suggested_count ? "help" : NULL;
+}
+
+static int fail_unknown(const struct ids_opt *opts, int count, const char *word, struct ids_error *err) {
+    char near[256], name[64];
+    if (strncmp(word, "--", 2) != 0) return ids_fail(err, IDS_USAGE, "unknown option '-%c'", optopt);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    int prefixes = 0;
+    suggested_from = opts;
+    suggested_count = count;
+    for (int i = 0; long_name_choice(i); i++) {
+        if (!strcmp(name, long_name_choice(i))) return ids_fail(err, IDS_USAGE, "option '--%s' takes no value", name);
+        prefixes += !strncmp(name, long_name_choice(i), strlen(name));
+    }
+    int found = ids_nearest(name, long_name_choice, near, sizeof near);
+    const char *problem = prefixes > 1 ? "ambiguous" : "unknown";
+    if (!found) return ids_fail(err, IDS_USAGE, "%s option '--%s'", problem, name);
+    return ids_fail(err, IDS_USAGE, "%s option '--%s'; near it: %s", problem, name, near);
+}
+
+static const struct ids_opt *find_opt(const struct ids_opt *opts, int count, int value) {
+    if (value >= LONG_ONLY && value - LONG_ONLY < count) return &opts[value - LONG_ONLY];
+    for (int i = 0; i < count; i++) {
+        if (opts[i].short_name && opts[i].short_name == value) return &opts[i];
+    }
+    return NULL;
+}
+
+int ids_opt_parse(const struct ids_opt *opts, int opt_count, int argc, char **argv, void *values, struct ids_error *err) {
+    struct getopt_tables tables;
+    if (opt_count > OPTS_MAX) return ids_fail(err, IDS_LIMIT, "a command with more than %d options", OPTS_MAX);
+    make_getopt_tables(opts, opt_count, &tables);
+    optind = 0; /* GNU: begin anew, also after another parse */
+    opterr = 0;
+    int value;
+    while ((value = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1) {
+        if (value == 'h') return IDS_OPT_HELP;
+        if (value == '?') return fail_unknown(opts, opt_count, argv[optind - 1], err);
+        const struct ids_opt *opt = find_opt(opts, opt_count, value == ':' ? optopt : value);
+        if (!opt) return ids_fail(err, IDS_USAGE, "unknown option '-%c'", optopt);
+        if (value == ':') return ids_fail(err, IDS_USAGE, "option '--%s' needs a value (%s)", opt->long_name, opt->arg);
+        int code = set_value(opt, optarg, values, err);
+        if (code) {
+            ids_error_at(err, "--%s", opt->long_name);
+            return code;
+        }
+    }
+    return optind;
+}
+
+/* ---- help ---- */
+
+static int name_length(const struct ids_opt *opt) {
+    return (int)strlen(opt->long_name) + (opt->arg ? (int)strlen(opt->arg) + 1 : 0);
+}
+
+static void help_line(FILE *out, char short_name, const char *long_name, const char *arg, const char *help, int width) {
+    char letter[4] = "   ";
+    if (short_name) snprintf(letter, sizeof letter, "-%c,", short_name);
+    int used = (int)strlen(long_name) + (arg ? (int)strlen(arg) + 1 : 0);
+    fprintf(out, "  %s --%s%s%s%*s  %s\n", letter, long_name, arg ? " " : "", arg ? arg : "", width - used, "", help);
+}
+
+void ids_opt_help(const struct ids_opt *opts, int opt_count, FILE *out) {
+    int width = (int)strlen("help");
+    for (int i = 0; i < opt_count; i++) width = name_length(&opts[i]) > width ? name_length(&opts[i]) : width;
+    for (int i = 0; i < opt_count; i++) {
+        help_line(out, opts[i].short_name, opts[i].long_name, opts[i].arg, opts[i].help, width);
+    }
+    help_line(out, 'h', "help", NULL, "this text", width);
+}

@@ -1,0 +1,57 @@
+/* opt.h - the options of a command, in one table.
+ *
+ * The table gives the parsing (getopt_long underneath), the text of -h, the completion scripts and, through
+ * tests/cli/test_manual.py, the check that the manual page agrees. Values land in the command's own struct, at `offset`.
+ * Every command has -h, --help without saying so.
+ */
+#ifndef IDS_CMD_OPT_H
+#define IDS_CMD_OPT_H
+
+#include "lib/base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum ids_opt_type {
+    IDS_OPT_FLAG,   /* int: 1 when given */
+    IDS_OPT_COUNT,  /* int64_t: a whole number, not negative */
+    IDS_OPT_TIME,   /* int64_t picoseconds: "10us", "1.5ms", "2s"; exact */
+    IDS_OPT_TEXT,   /* const char *; one of the choices when there are any */
+    IDS_OPT_TEXTS,  /* struct ids_opt_texts: may be given several times */
+    IDS_OPT_CHOICE, /* int: the index of the choice */
+};
+
+enum { IDS_OPT_TEXTS_MAX = 32 };
+struct ids_opt_texts {
+    const char *at[IDS_OPT_TEXTS_MAX];
+    size_t count;
+};
+
+/* The i-th of the words that an option takes, NULL behind the last. '-' and '_' are the same letter in them. */
+typedef const char *ids_choice_fn(int i);
+
+struct ids_opt {
+    enum ids_opt_type type;
+    char short_name;       /* 0: none */
+    const char *long_name; /* "top" */
+    const char *arg;       /* "N", as help and manual call it; NULL for a flag */
+    const char *help;      /* one line */
+    size_t offset;
+    ids_choice_fn *choice; /* NULL: anything */
+};
+
+/* Parses argv[1...] into `values`, which hold the defaults. Returns the index of the first operand (options and operands may
+ * be mixed; argv is reordered), IDS_OPT_HELP when help was asked for, or IDS_USAGE. */
+enum { IDS_OPT_HELP = 0 };
+int ids_opt_parse(const struct ids_opt *opts, int opt_count, int argc, char **argv, void *values, struct ids_error *err);
+/* One line an option, aligned. */
+void ids_opt_help(const struct ids_opt *opts, int opt_count, FILE *out);
+
+/* Exact: no rounding through a double. A time needs its unit, unless it is 0. */
+int ids_parse_time(const char *text, int64_t *ret_ps, struct ids_error *err);
+int ids_parse_count(const char *text, int64_t *ret_count, struct ids_error *err);
+/* The index of the word; else an error that lists the words, or the nearest of many. */
+int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, struct ids_error *err);
+
+#endif

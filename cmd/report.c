@@ -1,0 +1,124 @@
+#include "cmd/command.h"
+#include "cmd/open_run.h"
+#include "cmd/sections.h"
+#include "cmd/terminal.h"
+
+#include <string.h>
+
+enum { TOP_OF_TEXT = 10, TOP_UNSET = -1, COMMAND_BYTES = 4352 };
+
+struct report_options {
+    int64_t top, width;
+    struct ids_opt_texts sections;
+    int json, csv, full, strict, no_cache, colour;
+    int window;
+    int64_t from_ps, to_ps, small_kernel_ps;
+    const char *explain, *run;
+};
+
+static const struct report_options defaults = {
+    .top = TOP_UNSET, .colour = IDS_COLOUR_AUTO, .window = -1, .from_ps = -1, .to_ps = -1, .small_kernel_ps = -1};
+
+/* In the order of enum ids_window_mode. */
+static const char *window_choice(int i) {
+    static const char *const names[] = {"run", "device", "steps", NULL};
+    return names[i];
+}
+
+#define AT(field) offsetof(struct report_options, field)
+static const struct ids_opt opts[] = {
+    {IDS_OPT_COUNT, 'n', "top", "N", "rows of each table; 0 for all (text: 10, --json and --csv: all)", AT(top), NULL},
+    {IDS_OPT_TEXTS, 's', "section", "NAME", "one section in full; may be given again", AT(sections), ids_section_choice},
+    {IDS_OPT_TEXT, 'e', "explain", "ID", "what a metric or table means and how it was found here", AT(explain), ids_explain_choice},
+    {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
+    {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: the metrics, or the tables of --section", AT(csv), NULL},
+    {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
+    {IDS_OPT_CHOICE, 'w', "window", "WHICH", "shares are of: run, device (each its own), steps", AT(window), window_choice},
+    {IDS_OPT_TIME, 0, "from", "TIME", "leave out what is before, since the first activity: 10us, 1.5ms, 2s", AT(from_ps), NULL},
+    {IDS_OPT_TIME, 0, "to", "TIME", "leave out what is after", AT(to_ps), NULL},
+    {IDS_OPT_TIME, 0, "small-kernel", "TIME", "kernels shorter than this are small (0.1ms)", AT(small_kernel_ps), NULL},
+    {IDS_OPT_FLAG, 0, "strict", NULL, "an incomplete profile is an error (exit 2)", AT(strict), NULL},
+    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profile anew, and keep nothing", AT(no_cache), NULL},
+    {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
+    {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
+    {IDS_OPT_CHOICE, 0, "color", "WHEN", "auto, always or never", AT(colour), ids_colour_choice},
+};
+
+static int make_params(const struct report_options *options, struct ids_params *ret_params, struct ids_error *err) {
+    ids_params_default(ret_params);
+    if (options->window >= 0) ret_params->window = (enum ids_window_mode)options->window;
+    if (options->from_ps >= 0) ret_params->from_ps = options->from_ps;
+    if (options->to_ps >= 0) ret_params->to_ps = options->to_ps;
+    if (options->small_kernel_ps >= 0) ret_params->small_kernel_ps = options->small_kernel_ps;
+    if (ret_params->from_ps >= ret_params->to_ps) return ids_fail(err, IDS_USAGE, "--from is not before --to");
+    if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
+    if (options->explain && options->csv) return ids_fail(err, IDS_USAGE, "--explain has no CSV; --json it has");
+    return 0;
+}
+
+static void make_command(const struct report_options *options, const char *path, char *buffer, size_t size) {
+    size_t used = (size_t)snprintf(buffer, size, "idsprof report ");
+    ids_shell_quote(path, buffer + used, size - used);
+    if (!options->run) return;
+    used = strlen(buffer);
+    used += (size_t)snprintf(buffer + used, size - used, " --run ");
+    if (used < size) ids_shell_quote(options->run, buffer + used, size - used);
+}
+
+static int print(const struct report_options *options, const struct ids_report *report, const char *path, struct ids_error *err) {
+    char command[COMMAND_BYTES];
+    make_command(options, path, command, sizeof command);
+    struct ids_render render = {
+        .only = options->sections.at,
+        .only_count = options->sections.count,
+        .top = options->top != TOP_UNSET ? options->top : options->json || options->csv ? 0 : TOP_OF_TEXT,
+        .full = options->full,
+        .width = ids_terminal_width(options->width),
+        .colour = ids_terminal_colour((enum ids_colour)options->colour),
+        .command = command,
+    };
+    render.sections = ids_sections(&render.section_count);
+    if (options->explain && options->json) return ids_render_explain_json(report, &render, options->explain, stdout, err);
+    if (options->explain) return ids_render_explain(report, &render, options->explain, stdout, err);
+    if (options->json) return ids_render_json(report, &render, stdout, err);
+    if (options->csv) return ids_render_csv(report, &render, stdout, err);
+    return ids_render_text(report, &render, stdout, err);
+}
+
+static int open_report(const struct report_options *options, const char *path, struct ids_report *ret_report, struct ids_error *err) {
+    struct ids_params params;
+    struct ids_run_list list;
+    const struct ids_run_files *run;
+    int code = make_params(options, &params, err);
+    if (code) return code;
+    code = ids_find_runs(path, &list, err);
+    if (code) return code;
+    code = ids_choose_run(&list, options->run, &run, err);
+    if (!code) code = ids_open_run(run, &params, options->no_cache, ret_report, err);
+    ids_run_list_done(&list);
+    return code;
+}
+
+static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+    (void)operand_count;
+    const struct report_options *options = values;
+    struct ids_report report;
+    int code = open_report(options, operands[0], &report, err);
+    if (code) return code;
+    code = print(options, &report, operands[0], err);
+    if (!code && options->strict && !report.complete) {
+        code = ids_fail(err, IDS_TRUNCATED, "'%s': the profile is incomplete, and --strict was given", operands[0]);
+    }
+    ids_report_done(&report);
+    return code;
+}
+
+const struct ids_command ids_command_report = {
+    .operands = "RUN",
+    .least = 1,
+    .most = 1,
+    IDS_OPTIONS(opts),
+    .defaults = &defaults,
+    .values_bytes = sizeof defaults,
+    .run = run,
+};

@@ -1,0 +1,34 @@
+#include "lib/analysis/analysis.h"
+
+#include "lib/analysis/context.h"
+
+void ids_params_default(struct ids_params *params) {
+    *params = (struct ids_params){
+        .window = IDS_WINDOW_RUN,
+        .from_ps = 0,
+        .to_ps = INT64_MAX,
+        .small_kernel_ps = 100000000, /* 0.1 ms */
+    };
+}
+
+int ids_params_are_default(const struct ids_params *params) {
+    struct ids_params standard;
+    ids_params_default(&standard);
+    return params->window == standard.window && params->from_ps == standard.from_ps && params->to_ps == standard.to_ps &&
+           params->small_kernel_ps == standard.small_kernel_ps;
+}
+
+int ids_analyze(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report, struct ids_error *err) {
+    struct ids_analysis analysis = {.trace = trace, .params = *params};
+    int code = ids_steps_make(&analysis, err);
+    if (!code) code = ids_busy_make(&analysis, err);
+    if (!code) code = ids_gaps_make(&analysis, err);
+    for (int i = 0; i < ids_analyzer_count && !code; i++) code = ids_analyzers[i]->run(&analysis, report, err);
+    report->complete = trace->complete;
+    for (size_t i = 0; i < trace->diag_count && !code; i++) {
+        const struct ids_trace_diag *diag = &trace->diags[i];
+        ids_report_diag(report, diag->severity, diag->id, diag->text, diag->offset, diag->count);
+    }
+    ids_analysis_done(&analysis);
+    return code ? code : ids_report_check(report, err);
+}

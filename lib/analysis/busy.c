@@ -1,0 +1,144 @@
+/* busy.c - the run's window, and each active device's time as sets. */
+#include "lib/analysis/context.h"
+
+#include <stdlib.h>
+
+static int nomem(struct ids_error *err) {
+    return ids_fail(err, IDS_NOMEM, "out of memory");
+}
+
+/* Waits inside CPU ops, by the thread that they happen on. */
+static int gather_stalls(struct ids_analysis *analysis, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    if (!trace->track_count) return 0;
+    analysis->stalls = calloc(trace->track_count, sizeof *analysis->stalls);
+    if (!analysis->stalls) return nomem(err);
+    for (size_t t = 0; t < trace->track_count; t++) {
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (event->kind == IDS_KIND_STALL) ids_spans_add(&analysis->stalls[t], event->start_ps, event->end_ps);
+        }
+        if (ids_spans_unite(&analysis->stalls[t])) return nomem(err);
+    }
+    return 0;
+}
+
+/* Adds [start, end) without what the set covers. *at is where the set is looked at next; starts only grow. */
+static void add_without(struct ids_spans *to, const struct ids_spans *set, size_t *at, int64_t start_ps, int64_t end_ps) {
+    while (*at < set->count && set->at[*at].end_ps <= start_ps) ++*at;
+    for (size_t i = *at; i < set->count && set->at[i].start_ps < end_ps; i++) {
+        ids_spans_add(to, start_ps, set->at[i].start_ps);
+        if (set->at[i].end_ps > start_ps) start_ps = set->at[i].end_ps;
+    }
+    ids_spans_add(to, start_ps, end_ps);
+}
+
+/* Cuts to the window; 0 when nothing is left. */
+static int cut(const struct ids_busy *busy, const struct ids_event *event, int64_t *ret_start_ps, int64_t *ret_end_ps) {
+    *ret_start_ps = event->start_ps > busy->start_ps ? event->start_ps : busy->start_ps;
+    *ret_end_ps = ids_end_in_window(busy, event);
+    return *ret_start_ps < *ret_end_ps;
+}
+
+static int fill_device(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    size_t *at = calloc(trace->track_count, sizeof *at);
+    if (!at) return nomem(err);
+    struct ids_cursor cursor = ids_cursor_over(&busy->device->activity);
+    int64_t start_ps, end_ps;
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (!cut(busy, event, &start_ps, &end_ps)) continue;
+        ids_spans_add(&busy->busy, start_ps, end_ps);
+        if (event->class == IDS_CLASS_STALL) continue;
+        const struct ids_spans *stalls = &analysis->stalls[event->track];
+        size_t stall = at[event->track];
+        add_without(&busy->working, stalls, &stall, start_ps, end_ps);
+        at[event->track] = stall;
+        if (event->class == IDS_CLASS_COMPUTE) add_without(&busy->compute, stalls, &stall, start_ps, end_ps);
+        if (event->class == IDS_CLASS_COLLECTIVE) ids_spans_add(&busy->collective, start_ps, end_ps);
+        if (event->class == IDS_CLASS_COPY) ids_spans_add(&busy->copy, start_ps, end_ps);
+        if (event->direction == IDS_H2D) ids_spans_add(&busy->h2d, start_ps, end_ps);
+        if (event->direction == IDS_D2H) ids_spans_add(&busy->d2h, start_ps, end_ps);
+    }
+    cursor = ids_cursor_over(&busy->device->async);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (!cut(busy, event, &start_ps, &end_ps)) continue;
+        ids_spans_add(event->class == IDS_CLASS_COLLECTIVE ? &busy->collective : &busy->async_copy, start_ps, end_ps);
+        if (event->direction == IDS_H2D) ids_spans_add(&busy->h2d, start_ps, end_ps);
+        if (event->direction == IDS_D2H) ids_spans_add(&busy->d2h, start_ps, end_ps);
+    }
+    free(at);
+    struct ids_spans *sets[] = {&busy->busy, &busy->working, &busy->compute, &busy->collective,
+                                &busy->copy, &busy->h2d,     &busy->d2h,     &busy->async_copy};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        if (ids_spans_unite(sets[i])) return nomem(err);
+    }
+    return 0;
+}
+
+/* First and last activity of each active device, and of the run. */
+static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    if (!trace->device_count) return 0;
+    analysis->busy = calloc(trace->device_count, sizeof *analysis->busy);
+    if (!analysis->busy) return nomem(err);
+    int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
+    for (size_t d = 0; d < trace->device_count; d++) {
+        const struct ids_device *device = &trace->devices[d];
+        if (!device->activity.count) continue;
+        struct ids_busy *busy = &analysis->busy[analysis->busy_count++];
+        *busy = (struct ids_busy){.device = device, .index = (uint32_t)d, .first_ps = device->activity.at[0].start_ps, .last_ps = INT64_MIN};
+        struct ids_cursor cursor = ids_cursor_over(&device->activity);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (event->end_ps > busy->last_ps) busy->last_ps = event->end_ps;
+        }
+        if (busy->first_ps < first_ps) first_ps = busy->first_ps;
+        if (busy->last_ps > last_ps) last_ps = busy->last_ps;
+    }
+    if (!analysis->busy_count) return 0;
+    analysis->first_ps = analysis->start_ps = first_ps;
+    analysis->end_ps = last_ps;
+    if (analysis->params.window == IDS_WINDOW_STEPS && analysis->steps.count) {
+        analysis->start_ps = analysis->steps.at[0].start_ps;
+        analysis->end_ps = analysis->steps.at[analysis->steps.count - 1].end_ps;
+    }
+    /* --from and --to count from the run's first activity. */
+    int64_t from_ps, to_ps;
+    if (!__builtin_add_overflow(first_ps, analysis->params.from_ps, &from_ps) && from_ps > analysis->start_ps) analysis->start_ps = from_ps;
+    if (!__builtin_add_overflow(first_ps, analysis->params.to_ps, &to_ps) && to_ps < analysis->end_ps) analysis->end_ps = to_ps;
+    if (analysis->end_ps <= analysis->start_ps) {
+        return ids_fail(err, IDS_USAGE, "the window is empty: --from and --to leave nothing of the run");
+    }
+    for (size_t i = 0; i < analysis->busy_count; i++) {
+        struct ids_busy *busy = &analysis->busy[i];
+        int own = analysis->params.window == IDS_WINDOW_DEVICE;
+        busy->start_ps = own && busy->first_ps > analysis->start_ps ? busy->first_ps : analysis->start_ps;
+        busy->end_ps = own && busy->last_ps < analysis->end_ps ? busy->last_ps : analysis->end_ps;
+        if (busy->end_ps < busy->start_ps) busy->end_ps = busy->start_ps;
+    }
+    return 0;
+}
+
+int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err) {
+    int code = find_windows(analysis, err);
+    if (!code) code = gather_stalls(analysis, err);
+    for (size_t i = 0; i < analysis->busy_count && !code; i++) code = fill_device(analysis, &analysis->busy[i], err);
+    return code;
+}
+
+int ids_is_kernel(const struct ids_trace *trace, const struct ids_event *event) {
+    if (event->kind == IDS_KIND_KERNEL) return 1;
+    if (event->kind != IDS_KIND_OP || event->class == IDS_CLASS_COPY || event->class == IDS_CLASS_STALL) return 0;
+    return event->op == IDS_NONE || !trace->ops[event->op].marker;
+}
+
+int64_t ids_windows_total(const struct ids_analysis *analysis) {
+    int64_t total_ps = 0;
+    for (size_t i = 0; i < analysis->busy_count; i++) total_ps += analysis->busy[i].end_ps - analysis->busy[i].start_ps;
+    return total_ps;
+}
+
+const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
+    return analysis->trace->device_count ? "no device did anything in this trace: every device plane is empty"
+                                         : "the trace has no device plane and no op of the CPU client: only host events were recorded";
+}

@@ -1,0 +1,121 @@
+/* context.h - what analyzers share: the window, each device's time as sets, idle gaps with their causes, steps.
+ *
+ * Made once by ids_analyze, in the order below, before the first analyzer runs; read-only after that.
+ */
+#ifndef IDS_LIB_ANALYSIS_CONTEXT_H
+#define IDS_LIB_ANALYSIS_CONTEXT_H
+
+#include "lib/analysis/analysis.h"
+#include "lib/analysis/analyzer.h"
+#include "lib/analysis/intervals.h"
+#include "lib/base/keymap.h"
+
+/* A device's time inside its window, by what it did. */
+struct ids_busy {
+    const struct ids_device *device;
+    uint32_t index;       /* of trace->devices */
+    int64_t start_ps, end_ps; /* the window that its gaps and shares are of */
+    int64_t first_ps, last_ps; /* its own first and last activity */
+    struct ids_spans busy;    /* any activity */
+    struct ids_spans working; /* activity that is not a wait */
+    struct ids_spans compute, collective, copy; /* by class; collective with its waiting, compute without stalls */
+    struct ids_spans h2d, d2h;                  /* copies of that direction, async ones too */
+    struct ids_spans async_copy;                /* copies beside the ops */
+};
+
+enum ids_cause {
+    IDS_LATE_COMPILE,
+    IDS_LATE_STAGING,
+    IDS_LATE_SYNC,
+    IDS_LATE_INPUT,
+    IDS_LATE_PYTHON,
+    IDS_LATE_LAUNCH_BOUND,
+    IDS_LATE_NOT_RECORDED, /* the launch came late, and nothing says why */
+    IDS_IN_PROGRAM,
+    IDS_COLLECTIVE_WAIT,
+    IDS_TRANSFER_WAIT,
+    IDS_QUEUE,
+    IDS_NOT_RECORDED, /* not even the launch is known */
+    IDS_CAUSE_COUNT,
+};
+#define IDS_IS_HOST_LATE(cause) ((cause) <= IDS_LATE_NOT_RECORDED)
+const char *ids_cause_name(enum ids_cause cause);
+
+/* A maximal interval of a device's window without activity. */
+struct ids_gap {
+    int64_t start_ps, end_ps;
+    const struct ids_event *previous, *next; /* NULL at the window's edges */
+    uint32_t busy;                           /* index of analysis->busy */
+    uint8_t cause;
+};
+
+enum ids_step_source { IDS_STEPS_NONE, IDS_STEPS_MARKER, IDS_STEPS_ANNOTATION };
+
+struct ids_step {
+    int64_t number;
+    int64_t start_ps, end_ps;         /* first device event of this step to that of the next; the last: to its last end */
+    int64_t last_ps;                  /* end of its last device event */
+    int64_t host_start_ps, host_end_ps; /* of its annotation; equal when there is none */
+    uint32_t made;                      /* the order in which it was found */
+};
+
+struct ids_steps {
+    enum ids_step_source source;
+    struct ids_step *at; /* in time order */
+    size_t count, room;
+    uint32_t name;         /* of the annotation: text */
+    size_t without_work;   /* annotations that launched nothing on a device */
+    uint64_t assigned, unassigned; /* device events */
+    struct ids_keymap of_launch;   /* annotation or launch (address) -> ids_step.made + 1, 0 for none */
+    uint32_t *place;               /* by ids_step.made: index in `at` + 1, 0 for a step that launched nothing */
+};
+
+struct ids_analysis {
+    const struct ids_trace *trace;
+    struct ids_params params;
+    int64_t first_ps;         /* the run's first device activity: what times in tables, --from and --to count from */
+    int64_t start_ps, end_ps; /* the run's window; equal when no device did anything */
+    struct ids_busy *busy;    /* of the active devices only */
+    size_t busy_count;
+    struct ids_spans *stalls; /* by track: waits inside CPU ops */
+    struct ids_spans *deeds;  /* by track and enum ids_cause up to IDS_LATE_PYTHON: what a host thread did */
+    struct ids_gap *gaps;     /* by device, in time order */
+    size_t gap_count, gap_room;
+    struct ids_steps steps;
+};
+
+/* Why there is no data when no device is active, in words for a person. */
+const char *ids_no_activity_reason(const struct ids_analysis *analysis);
+
+/* busy.c, gaps.c, steps.c: the making of the parts. */
+int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err);
+int ids_gaps_make(struct ids_analysis *analysis, struct ids_error *err);
+int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err);
+void ids_analysis_done(struct ids_analysis *analysis);
+
+/* The step that a host event lies in, directly or through what caused it; NULL when none. */
+const struct ids_step *ids_step_of_host_event(const struct ids_analysis *analysis, const struct ids_event *event);
+
+/* The step that a device's event belongs to; NULL when none. */
+const struct ids_step *ids_step_of_device_event(const struct ids_analysis *analysis, const struct ids_event *event);
+
+/* The host event that says most about a late launch: the longest of the cause's class in the gap, before the launch. NULL when
+ * nothing was recorded. */
+const struct ids_event *ids_gap_evidence(const struct ids_analysis *analysis, const struct ids_gap *gap);
+
+/* Whether an event counts in the window: it begins inside. */
+static inline int ids_in_window(const struct ids_busy *busy, const struct ids_event *event) {
+    return event->start_ps >= busy->start_ps && event->start_ps < busy->end_ps;
+}
+/* The event's end, cut at the window's. */
+static inline int64_t ids_end_in_window(const struct ids_busy *busy, const struct ids_event *event) {
+    return event->end_ps < busy->end_ps ? event->end_ps : busy->end_ps;
+}
+
+/* A kernel: a GPU's kernel that is no copy or set, an op that is no async marker, no transfer and no wait. */
+int ids_is_kernel(const struct ids_trace *trace, const struct ids_event *event);
+
+/* Sums over the active devices: Σ part ÷ Σ window. */
+int64_t ids_windows_total(const struct ids_analysis *analysis);
+
+#endif

@@ -1,0 +1,31 @@
+/* groups.h - GROUP BY for analyzers: sums of events under a key. */
+#ifndef IDS_LIB_ANALYSIS_GROUPS_H
+#define IDS_LIB_ANALYSIS_GROUPS_H
+
+#include "lib/base/keymap.h"
+#include "lib/model/trace.h"
+
+struct ids_group {
+    const struct ids_event *first; /* an event of the group, for its names */
+    uint64_t count;
+    int64_t total_ps, self_ps, min_ps, max_ps;
+    int64_t value, value_max; /* sum and largest of ids_event.value where it is known (not negative) */
+    uint64_t unknown_values;
+};
+
+struct ids_groups {
+    struct ids_keymap map; /* key -> index */
+    struct ids_group *at;
+    size_t count, room;
+};
+
+/* Counts the event, which lasts `duration_ps` in the window, under the key (see ids_key_of). Returns 0, or -1 when memory
+ * ran out. */
+int ids_groups_add(struct ids_groups *groups, uint64_t key, const struct ids_event *event, int64_t duration_ps);
+/* Orders by total (or self) time, longest first; equal ones by count, then by the order they were found in. The map is void
+ * afterwards. */
+void ids_groups_sort_by_total(struct ids_groups *groups);
+void ids_groups_sort_by_self(struct ids_groups *groups);
+void ids_groups_done(struct ids_groups *groups);
+
+#endif

@@ -1,0 +1,210 @@
+/* steps.c - which step each piece of device work belongs to: by its launch, never by time (with asynchronous dispatch a
+ * step's annotation is over before the device begins). */
+#include "lib/analysis/context.h"
+
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+
+static int nomem(struct ids_error *err) {
+    return ids_fail(err, IDS_NOMEM, "out of memory");
+}
+
+/* The step annotation that a host event lies in, or that its causes lie in. */
+static const struct ids_event *mark_around(const struct ids_trace *trace, const struct ids_event *event) {
+    enum { HOPS = 32 }; /* from thread to thread; a chain of links that long is a circle */
+    for (int hop = 0; event && hop < HOPS; hop++) {
+        for (const struct ids_event *around = event; around; around = ids_event_outside(trace, around)) {
+            if (around->kind == IDS_KIND_STEP_MARK) return around;
+        }
+        event = ids_event_cause(trace, event);
+    }
+    return NULL;
+}
+
+static uint64_t address_of(const struct ids_event *event) {
+    return (uint64_t)(uintptr_t)event;
+}
+
+/* The annotation's name that most step marks have: a program may annotate evaluation steps too. */
+static int main_name(const struct ids_trace *trace, uint32_t *ret_name, struct ids_error *err) {
+    struct ids_keymap counts = {0};
+    uint64_t best = 0;
+    int code = 0;
+    *ret_name = IDS_NONE;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        for (const struct ids_event *event; !code && (event = ids_cursor_next(&cursor));) {
+            if (event->kind != IDS_KIND_STEP_MARK) continue;
+            uint32_t text = trace->names[event->name].text;
+            uint64_t *count = ids_keymap_at(&counts, (uint64_t)text + 1);
+            if (!count) code = nomem(err);
+            else if (++*count > best) best = *count, *ret_name = text;
+        }
+    }
+    ids_keymap_done(&counts);
+    return code;
+}
+
+/* One step per annotation; annotations of one number on different threads or hosts are one step. */
+static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_steps *steps = &analysis->steps;
+    struct ids_keymap by_number = {0}; /* (number, how many times seen on this track) -> step */
+    int code = 0;
+    for (size_t t = 0; t < trace->track_count && !code; t++) {
+        struct ids_keymap seen = {0};
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        for (const struct ids_event *event; !code && (event = ids_cursor_next(&cursor));) {
+            if (event->kind != IDS_KIND_STEP_MARK || trace->names[event->name].text != name) continue;
+            uint64_t round = 0, index = steps->count;
+            uint64_t key = ids_key_of((uint64_t)event->value, round);
+            while (ids_keymap_get(&seen, key, &index)) key = ids_key_of((uint64_t)event->value, ++round);
+            if (ids_keymap_add(&seen, key, 1) < 0) code = nomem(err);
+            if (!ids_keymap_get(&by_number, key, &index)) {
+                index = steps->count;
+                struct ids_step *step = IDS_PUSH(steps->at, steps->count, steps->room);
+                if (!step || ids_keymap_add(&by_number, key, index) < 0) {
+                    code = nomem(err);
+                    break;
+                }
+                *step = (struct ids_step){
+                    .number = event->value,
+                    .start_ps = INT64_MAX,
+                    .last_ps = INT64_MIN,
+                    .host_start_ps = event->start_ps,
+                    .host_end_ps = event->end_ps,
+                };
+            }
+            struct ids_step *step = &steps->at[index];
+            if (event->start_ps < step->host_start_ps) step->host_start_ps = event->start_ps;
+            if (event->end_ps > step->host_end_ps) step->host_end_ps = event->end_ps;
+            if (ids_keymap_add(&steps->of_launch, address_of(event), index + 1) < 0) code = nomem(err);
+        }
+        ids_keymap_done(&seen);
+    }
+    ids_keymap_done(&by_number);
+    return code;
+}
+
+/* The index + 1 of the step that the launch belongs to, 0 for none; each launch is climbed from once. */
+static int step_of_launch(struct ids_analysis *analysis, const struct ids_event *launch, uint64_t *ret_step, struct ids_error *err) {
+    struct ids_keymap *map = &analysis->steps.of_launch;
+    if (ids_keymap_get(map, address_of(launch), ret_step)) return 0;
+    const struct ids_event *mark = mark_around(analysis->trace, launch);
+    *ret_step = 0;
+    if (mark) ids_keymap_get(map, address_of(mark), ret_step);
+    return ids_keymap_add(map, address_of(launch), *ret_step) < 0 ? nomem(err) : 0;
+}
+
+static void stretch(struct ids_step *step, const struct ids_event *event) {
+    if (event->start_ps < step->start_ps) step->start_ps = event->start_ps;
+    if (event->end_ps > step->last_ps) step->last_ps = event->end_ps;
+}
+
+static int assign_by_launch(struct ids_analysis *analysis, struct ids_error *err) {
+    for (size_t d = 0; d < analysis->trace->device_count; d++) {
+        struct ids_cursor cursor = ids_cursor_over(&analysis->trace->devices[d].activity);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            uint64_t step = 0;
+            int code = event->launch ? step_of_launch(analysis, event->launch, &step, err) : 0;
+            if (code) return code;
+            if (step) stretch(&analysis->steps.at[step - 1], event);
+            *(step ? &analysis->steps.assigned : &analysis->steps.unassigned) += 1;
+        }
+    }
+    return 0;
+}
+
+/* A "Steps" line lies on the device's own time, so there time does tell. */
+static int gather_markers(struct ids_analysis *analysis, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_steps *steps = &analysis->steps;
+    struct ids_keymap by_number = {0};
+    int code = 0;
+    for (size_t d = 0; d < trace->device_count && !code; d++) {
+        struct ids_cursor cursor = ids_cursor_over(&trace->devices[d].steps);
+        for (const struct ids_event *event; !code && (event = ids_cursor_next(&cursor));) {
+            uint64_t index = steps->count;
+            if (!ids_keymap_get(&by_number, ids_key_of((uint64_t)event->value, 0), &index)) {
+                struct ids_step *step = IDS_PUSH(steps->at, steps->count, steps->room);
+                if (!step || ids_keymap_add(&by_number, ids_key_of((uint64_t)event->value, 0), index) < 0) {
+                    code = nomem(err);
+                    break;
+                }
+                *step = (struct ids_step){.number = event->value, .start_ps = INT64_MAX, .last_ps = INT64_MIN};
+            }
+            stretch(&steps->at[index], event);
+        }
+        steps->assigned += trace->devices[d].steps.count ? trace->devices[d].activity.count : 0;
+        steps->unassigned += trace->devices[d].steps.count ? 0 : trace->devices[d].activity.count;
+    }
+    ids_keymap_done(&by_number);
+    return code;
+}
+
+static int by_start(const void *a, const void *b) {
+    const struct ids_step *left = a, *right = b;
+    return (left->start_ps > right->start_ps) - (left->start_ps < right->start_ps);
+}
+
+/* Time order, without the steps that launched nothing; each ends where the next begins. `place` remembers where each went. */
+static int order(struct ids_steps *steps, struct ids_error *err) {
+    size_t made = steps->count, kept = 0;
+    steps->place = calloc(made + 1, sizeof *steps->place);
+    if (!steps->place) return nomem(err);
+    for (size_t i = 0; i < made; i++) {
+        steps->at[i].made = (uint32_t)i;
+        if (steps->at[i].last_ps == INT64_MIN) steps->without_work++;
+        else steps->at[kept++] = steps->at[i];
+    }
+    steps->count = kept;
+    if (kept) qsort(steps->at, kept, sizeof *steps->at, by_start);
+    for (size_t i = 0; i < kept; i++) {
+        steps->at[i].end_ps = i + 1 < kept ? steps->at[i + 1].start_ps : steps->at[i].last_ps;
+        steps->place[steps->at[i].made] = (uint32_t)i + 1;
+    }
+    return 0;
+}
+
+int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
+    struct ids_steps *steps = &analysis->steps;
+    int code = gather_markers(analysis, err);
+    if (code) return code;
+    if (steps->count) {
+        steps->source = IDS_STEPS_MARKER;
+        return order(steps, err);
+    }
+    steps->assigned = steps->unassigned = 0;
+    code = main_name(analysis->trace, &steps->name, err);
+    if (code || steps->name == IDS_NONE) return code;
+    code = gather_marks(analysis, steps->name, err);
+    if (!code) code = assign_by_launch(analysis, err);
+    if (!code) code = order(steps, err);
+    if (!code && steps->count) steps->source = IDS_STEPS_ANNOTATION;
+    return code;
+}
+
+const struct ids_step *ids_step_of_host_event(const struct ids_analysis *analysis, const struct ids_event *event) {
+    const struct ids_steps *steps = &analysis->steps;
+    const struct ids_event *mark = mark_around(analysis->trace, event);
+    uint64_t made;
+    if (!mark || !ids_keymap_get(&steps->of_launch, address_of(mark), &made) || !made || !steps->place[made - 1]) return NULL;
+    return &steps->at[steps->place[made - 1] - 1];
+}
+
+const struct ids_step *ids_step_of_device_event(const struct ids_analysis *analysis, const struct ids_event *event) {
+    const struct ids_steps *steps = &analysis->steps;
+    uint64_t made;
+    if (steps->source == IDS_STEPS_ANNOTATION) {
+        if (!event->launch || !ids_keymap_get(&steps->of_launch, address_of(event->launch), &made) || !made) return NULL;
+        return steps->place[made - 1] ? &steps->at[steps->place[made - 1] - 1] : NULL;
+    }
+    for (size_t low = 0, high = steps->count; low < high;) { /* a marker tells by time */
+        size_t middle = low + (high - low) / 2;
+        if (event->start_ps >= steps->at[middle].end_ps) low = middle + 1;
+        else if (event->start_ps < steps->at[middle].start_ps) high = middle;
+        else return &steps->at[middle];
+    }
+    return NULL;
+}

@@ -1,0 +1,229 @@
+#include "lib/report/layout.h"
+
+#include "lib/wire/utf8.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { INDENT = 2, BETWEEN = 2, LEAST_NAME = 12 };
+
+static const char ellipsis[] = "\xe2\x80\xa6";
+
+struct range {
+    uint32_t first, last;
+};
+
+static int in_ranges(uint32_t character, const struct range *ranges, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (character >= ranges[i].first && character <= ranges[i].last) return 1;
+    }
+    return 0;
+}
+
+static int character_columns(uint32_t character) {
+    /* wcwidth would need a locale, which this program never sets; the ranges are those of UAX #11 that names can meet. */
+    static const struct range wide[] = {{0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3}, {0xf900, 0xfaff},
+                                        {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
+    static const struct range none[] = {{0x300, 0x36f}, {0x200b, 0x200f}, {0xfe00, 0xfe0f}, {0x20d0, 0x20ff}};
+    if (character < 0x300) return 1;
+    if (in_ranges(character, none, sizeof none / sizeof *none)) return 0;
+    return in_ranges(character, wide, sizeof wide / sizeof *wide) ? 2 : 1;
+}
+
+/* Controls, and the marks that turn the direction of what follows. */
+static int is_control(uint32_t character) {
+    return character < 0x20 || (character >= 0x7f && character < 0xa0) || (character >= 0x2028 && character <= 0x202e) ||
+           (character >= 0x2066 && character <= 0x2069);
+}
+
+const char *ids_text_clean(struct ids_arena *arena, const char *text) {
+    size_t length = strlen(text), bad = 0;
+    uint32_t character;
+    int valid;
+    for (size_t at = 0; at < length;) {
+        at += ids_utf8_next(text + at, length - at, &character, &valid);
+        bad += !valid || is_control(character);
+    }
+    if (!bad) return text;
+    char *clean = length < SIZE_MAX / 3 ? ids_arena_alloc(arena, length + 2 * bad + 1) : NULL;
+    if (!clean) return "";
+    size_t used = 0;
+    for (size_t at = 0; at < length;) {
+        size_t taken = ids_utf8_next(text + at, length - at, &character, &valid);
+        if (valid && !is_control(character)) {
+            memcpy(clean + used, text + at, taken);
+            used += taken;
+        } else {
+            memcpy(clean + used, IDS_REPLACEMENT_UTF8, 3);
+            used += 3;
+        }
+        at += taken;
+    }
+    return clean;
+}
+
+/* The bytes that fit into `columns`, from the start of a text. */
+static size_t head_bytes(const char *text, size_t length, int columns) {
+    size_t at = 0;
+    while (at < length) {
+        uint32_t character;
+        int valid;
+        size_t taken = ids_utf8_next(text + at, length - at, &character, &valid);
+        columns -= character_columns(character);
+        if (columns < 0) break;
+        at += taken;
+    }
+    return at;
+}
+
+int ids_text_columns(const char *text) {
+    size_t length = strlen(text);
+    int columns = 0;
+    for (size_t at = 0; at < length;) {
+        uint32_t character;
+        int valid;
+        at += ids_utf8_next(text + at, length - at, &character, &valid);
+        columns += character_columns(character);
+    }
+    return columns;
+}
+
+const char *ids_text_shorten(struct ids_arena *arena, const char *text, int columns) {
+    int whole = ids_text_columns(text);
+    if (whole <= columns || columns < 1) return text;
+    size_t length = strlen(text);
+    int tail_columns = (columns - 1) / 2;
+    size_t head = head_bytes(text, length, columns - 1 - tail_columns);
+    /* The tail begins where the columns before it are used up; a wide character on the border may cost one. */
+    size_t tail = head_bytes(text, length, whole - tail_columns);
+    while (ids_text_columns(text + tail) > tail_columns) tail += head_bytes(text + tail, length - tail, 2);
+    char *shorter = ids_arena_alloc(arena, head + sizeof ellipsis + length - tail);
+    if (!shorter) return text;
+    memcpy(shorter, text, head);
+    memcpy(shorter + head, ellipsis, sizeof ellipsis - 1);
+    memcpy(shorter + head + sizeof ellipsis - 1, text + tail, length - tail);
+    return shorter;
+}
+
+const char *ids_text_upper(struct ids_arena *arena, const char *text) {
+    char *upper = ids_arena_copy(arena, text, strlen(text));
+    if (!upper) return text;
+    for (char *at = upper; *at; at++) {
+        if (*at >= 'a' && *at <= 'z') *at = (char)(*at - 'a' + 'A');
+    }
+    return upper;
+}
+
+void ids_spaces(FILE *out, int count) {
+    fprintf(out, "%*s", count > 0 ? count : 0, "");
+}
+
+void ids_text_wrap(FILE *out, const char *text, int at, int indent, int width) {
+    int at_start = 1;
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        /* A figure and its unit stay together: "8.1 ms" is one word to a reader. */
+        while (length && text[length - 1] >= '0' && text[length - 1] <= '9' && text[length] == ' ' && text[length + 1]) {
+            length += 1 + strcspn(text + length + 1, " ");
+        }
+        int columns = 0;
+        for (size_t i = 0; i < length;) {
+            uint32_t character;
+            int valid;
+            i += ids_utf8_next(text + i, length - i, &character, &valid);
+            columns += character_columns(character);
+        }
+        if (!at_start && at + 1 + columns > width) {
+            fputc('\n', out);
+            ids_spaces(out, indent);
+            at = indent;
+            at_start = 1;
+        }
+        if (!at_start) fputc(' ', out);
+        fwrite(text, 1, length, out);
+        at += columns + !at_start;
+        at_start = 0;
+        text += length;
+        while (*text == ' ') text++;
+    }
+    fputc('\n', out);
+}
+
+static int line_columns(const struct ids_grid *grid) {
+    int columns = INDENT - BETWEEN;
+    for (size_t i = 0; i < grid->column_count; i++) {
+        if (!grid->columns[i].left_out) columns += grid->columns[i].width + BETWEEN;
+    }
+    return columns;
+}
+
+/* The widest name that can still be shortened, NULL when there is none. */
+static struct ids_grid_column *widest_name(struct ids_grid *grid) {
+    struct ids_grid_column *widest = NULL;
+    for (size_t i = 0; i < grid->column_count; i++) {
+        struct ids_grid_column *column = &grid->columns[i];
+        if (!column->stretch || column->left_out || column->width <= LEAST_NAME) continue;
+        if (column->width <= ids_text_columns(column->title)) continue;
+        if (!widest || column->width > widest->width) widest = column;
+    }
+    return widest;
+}
+
+void ids_grid_fit(struct ids_grid *grid, int width) {
+    for (size_t i = 0; i < grid->column_count; i++) {
+        struct ids_grid_column *column = &grid->columns[i];
+        column->left_out = 0;
+        column->width = ids_text_columns(column->title);
+        for (size_t row = 0; row < grid->row_count; row++) {
+            int columns = ids_text_columns(grid->cells[row * grid->column_count + i]);
+            if (columns > column->width) column->width = columns;
+        }
+    }
+    if (!width) return;
+    struct ids_grid_column *name;
+    while (line_columns(grid) > width && (name = widest_name(grid))) name->width--;
+    for (size_t i = grid->column_count; i-- > 1 && line_columns(grid) > width;) grid->columns[i].left_out = 1;
+    /* What the columns left out had taken is given back to the names, from the left. */
+    for (size_t i = 0; i < grid->column_count; i++) {
+        struct ids_grid_column *column = &grid->columns[i];
+        if (!column->stretch || column->left_out) continue;
+        int most = column->width;
+        for (size_t row = 0; row < grid->row_count; row++) {
+            int columns = ids_text_columns(grid->cells[row * grid->column_count + i]);
+            if (columns > most) most = columns;
+        }
+        int spare = width - line_columns(grid);
+        if (spare > 0) column->width += spare < most - column->width ? spare : most - column->width;
+    }
+}
+
+static void write_row(const struct ids_grid *grid, struct ids_arena *arena, const char *const *cells, FILE *out) {
+    int owed = INDENT; /* spaces that are only written when something follows them */
+    for (size_t i = 0; i < grid->column_count; i++) {
+        const struct ids_grid_column *column = &grid->columns[i];
+        if (column->left_out) continue;
+        const char *cell = cells ? cells[i] : column->title;
+        if (column->stretch) cell = ids_text_shorten(arena, cell, column->width);
+        int pad = column->width - ids_text_columns(cell);
+        if (column->right) owed += pad;
+        if (*cell) {
+            ids_spaces(out, owed);
+            fputs(cell, out);
+            owed = 0;
+        } else {
+            owed += column->width - pad;
+        }
+        if (!column->right) owed += pad;
+        owed += BETWEEN;
+    }
+}
+
+void ids_grid_write(const struct ids_grid *grid, struct ids_arena *arena, const char *bold, const char *plain, FILE *out) {
+    fputs(bold, out);
+    write_row(grid, arena, NULL, out);
+    fprintf(out, "%s\n", plain);
+    for (size_t row = 0; row < grid->row_count; row++) {
+        write_row(grid, arena, grid->cells + row * grid->column_count, out);
+        fputc('\n', out);
+    }
+}

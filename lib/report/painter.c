@@ -1,0 +1,284 @@
+#include "lib/report/painter.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NO_WIDTH = 1 << 20, MANY_DEVICES = 4, WIDEST_TITLE = 40, NARROWEST_NOTES = 24 };
+
+void ids_painter_init(struct ids_painter *painter, const struct ids_report *report, const struct ids_render *render, FILE *out) {
+    *painter = (struct ids_painter){.report = report, .render = render, .out = out, .bold = "", .plain = ""};
+    if (render->colour) {
+        painter->bold = "\033[1m";
+        painter->plain = "\033[0m";
+    }
+}
+
+int ids_painter_done(struct ids_painter *painter, struct ids_error *err) {
+    ids_arena_done(&painter->arena);
+    return painter->out_of_memory ? ids_fail(err, IDS_NOMEM, "no memory to print the report") : 0;
+}
+
+int ids_painter_width(const struct ids_painter *painter) {
+    return painter->render->width > 0 ? painter->render->width : NO_WIDTH;
+}
+
+struct ids_phrase ids_phrase_begin(void) {
+    struct ids_phrase phrase = {0};
+    return phrase;
+}
+
+void ids_phrase_add(struct ids_phrase *phrase, const char *format, ...) {
+    if (!phrase->out) phrase->out = open_memstream(&phrase->text, &phrase->length);
+    if (!phrase->out) return;
+    va_list args;
+    va_start(args, format);
+    vfprintf(phrase->out, format, args);
+    va_end(args);
+}
+
+const char *ids_phrase_end(struct ids_painter *painter, struct ids_phrase *phrase) {
+    if (!phrase->out) return "";
+    const char *kept = NULL;
+    if (!fclose(phrase->out) && phrase->text) kept = ids_arena_copy(&painter->arena, phrase->text, phrase->length);
+    free(phrase->text);
+    *phrase = (struct ids_phrase){0};
+    if (!kept) painter->out_of_memory = 1;
+    return kept ? ids_text_clean(&painter->arena, kept) : "";
+}
+
+const char *ids_painter_value(struct ids_painter *painter, struct ids_value value) {
+    if (value.unit == IDS_UNIT_NONE && !value.missing) return ids_text_clean(&painter->arena, value.text);
+    char buffer[IDS_VALUE_ROOM];
+    ids_value_format(value, buffer, sizeof buffer);
+    const char *copy = ids_arena_copy(&painter->arena, buffer, strlen(buffer));
+    if (!copy) painter->out_of_memory = 1;
+    return copy ? copy : "";
+}
+
+/* ---- devices ---- */
+
+const char *ids_device_label(const char *device) {
+    const char *slash = strrchr(device, '/');
+    const char *label = slash ? slash + 1 : device;
+    return !strncmp(label, "device:", 7) ? label + 7 : !strncmp(label, "host:", 5) ? label + 5 : label;
+}
+
+/* Whether two devices of the metric would be called the same: those of several hosts. */
+static int labels_repeat(const struct ids_report *report, const char *metric, const char *device) {
+    for (size_t i = 0; i < report->metric_count; i++) {
+        const struct ids_metric *other = &report->metrics[i];
+        if (!other->device || strcmp(other->id, metric) != 0 || !strcmp(other->device, device)) continue;
+        if (!strcmp(ids_device_label(other->device), ids_device_label(device))) return 1;
+    }
+    return 0;
+}
+
+static void add_device(struct ids_phrase *phrase, struct ids_painter *painter, const struct ids_metric *metric) {
+    const char *label = ids_device_label(metric->device);
+    if (labels_repeat(painter->report, metric->id, metric->device)) {
+        int host = (int)strcspn(metric->device, ":");
+        ids_phrase_add(phrase, "%.*s ", host, metric->device);
+    }
+    ids_phrase_add(phrase, "%s %s", label, ids_painter_value(painter, metric->value));
+}
+
+static double as_number(struct ids_value value) {
+    int integer = value.unit == IDS_UNIT_COUNT || value.unit == IDS_UNIT_TIME || value.unit == IDS_UNIT_BYTES;
+    return integer ? (double)value.i : value.d;
+}
+
+void ids_phrase_devices(struct ids_phrase *phrase, struct ids_painter *painter, const char *metric) {
+    const struct ids_report *report = painter->report;
+    const struct ids_metric *least = NULL, *most = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < report->metric_count; i++) {
+        const struct ids_metric *at = &report->metrics[i];
+        if (!at->device || strcmp(at->id, metric) != 0) continue;
+        count++;
+        if (at->value.missing || at->value.unit == IDS_UNIT_NONE) continue;
+        if (!least || as_number(at->value) < as_number(least->value)) least = at;
+        if (!most || as_number(at->value) > as_number(most->value)) most = at;
+    }
+    if (count > MANY_DEVICES && least) {
+        ids_phrase_add(phrase, "%zu devices, least ", count);
+        add_device(phrase, painter, least);
+        ids_phrase_add(phrase, ", most ");
+        add_device(phrase, painter, most);
+        return;
+    }
+    size_t written = 0;
+    for (size_t i = 0; i < report->metric_count && count > 1; i++) {
+        const struct ids_metric *at = &report->metrics[i];
+        if (!at->device || strcmp(at->id, metric) != 0) continue;
+        if (written++) ids_phrase_add(phrase, ", ");
+        add_device(phrase, painter, at);
+    }
+}
+
+/* ---- lines ---- */
+
+void ids_painter_heading(struct ids_painter *painter, const char *title) {
+    fprintf(painter->out, "\n  %s%s%s\n", painter->bold, ids_text_upper(&painter->arena, title), painter->plain);
+}
+
+static const char *grade_colour(const struct ids_painter *painter, enum ids_grade grade) {
+    static const char *const colours[] = {"", "\033[32m", "\033[33m", "\033[31m"};
+    return painter->render->colour ? colours[grade] : "";
+}
+
+/* The digits of "162.5 ms" and its unit are aligned apart, so that the points of one unit stand below each other. */
+static size_t number_length(const struct ids_figure *figure) {
+    return figure->is_text ? 0 : strcspn(figure->value, " ");
+}
+
+struct widths {
+    int title, number, unit, grade;
+};
+
+static int larger(int a, int b) {
+    return a > b ? a : b;
+}
+
+static struct widths measure(const struct ids_figure *figures, size_t count) {
+    struct widths widths = {0};
+    int text = 0;
+    for (size_t i = 0; i < count; i++) {
+        widths.title = larger(widths.title, ids_text_columns(figures[i].title));
+        size_t number = number_length(&figures[i]);
+        if (number) {
+            widths.number = larger(widths.number, (int)number);
+            widths.unit = larger(widths.unit, (int)(strlen(figures[i].value) - number));
+        } else {
+            text = larger(text, ids_text_columns(figures[i].value));
+        }
+        if (figures[i].grade) widths.grade = 4;
+    }
+    if (widths.title > WIDEST_TITLE) widths.title = WIDEST_TITLE;
+    if (text > WIDEST_TITLE) text = WIDEST_TITLE;
+    if (text > widths.number + widths.unit) widths.unit = text - widths.number;
+    return widths;
+}
+
+static void write_figure(struct ids_painter *painter, const struct ids_figure *figure, const struct widths *widths) {
+    FILE *out = painter->out;
+    int columns = ids_text_columns(figure->title);
+    int owed = larger(widths->title - columns, 0) + 3, at = 2 + columns;
+    fprintf(out, "  %s", figure->title);
+    int number = (int)number_length(figure);
+    if (number) owed += widths->number - number;
+    ids_spaces(out, owed);
+    fputs(figure->value, out);
+    columns = ids_text_columns(figure->value);
+    at += owed + columns;
+    owed = number ? widths->unit - (columns - number) : larger(widths->number + widths->unit - columns, 0);
+    if (figure->grade) {
+        ids_spaces(out, owed + 3);
+        fprintf(out, "%s%s%s", grade_colour(painter, figure->grade), ids_grade_name(figure->grade),
+                *grade_colour(painter, figure->grade) ? painter->plain : "");
+        columns = (int)strlen(ids_grade_name(figure->grade));
+        at += owed + 3 + columns;
+        owed = widths->grade - columns;
+    } else if (widths->grade) {
+        owed += 3 + widths->grade;
+    }
+    if (!figure->notes || !*figure->notes) {
+        fputc('\n', out);
+        return;
+    }
+    int width = ids_painter_width(painter);
+    int indent = 2 + widths->title + 3 + widths->number + widths->unit + (widths->grade ? 3 + widths->grade : 0) + 3;
+    if (indent > width - NARROWEST_NOTES) indent = 6; /* a narrow terminal: the notes below, a little further in */
+    if (at + owed + 3 > width - NARROWEST_NOTES) {
+        fputc('\n', out);
+        at = 0;
+        owed = indent - 3;
+    }
+    ids_spaces(out, owed + 3);
+    ids_text_wrap(out, figure->notes, at + owed + 3, indent, width);
+}
+
+void ids_painter_figures(struct ids_painter *painter, const struct ids_figure *figures, size_t count) {
+    struct widths widths = measure(figures, count);
+    for (size_t i = 0; i < count; i++) write_figure(painter, &figures[i], &widths);
+}
+
+/* ---- tables ---- */
+
+/* The heading of a table stands where the title of its first column would, when that is a column of names. */
+static const char *table_title(struct ids_painter *painter, const struct ids_table *table, size_t rows) {
+    struct ids_phrase phrase = ids_phrase_begin();
+    if (rows < table->row_count) ids_phrase_add(&phrase, "TOP %zu ", rows);
+    ids_phrase_add(&phrase, "%s", ids_text_upper(&painter->arena, table->def->title));
+    return ids_phrase_end(painter, &phrase);
+}
+
+static const char *cell_text(struct ids_painter *painter, struct ids_value value) {
+    return value.missing ? "-" : ids_painter_value(painter, value);
+}
+
+static int fill_grid(struct ids_painter *painter, const struct ids_table *table, struct ids_grid *grid) {
+    const struct ids_table_def *def = table->def;
+    size_t columns = (size_t)def->column_count;
+    grid->columns = ids_arena_alloc(&painter->arena, columns * sizeof *grid->columns);
+    grid->cells = ids_arena_alloc(&painter->arena, (columns * grid->row_count + 1) * sizeof *grid->cells);
+    if (!grid->columns || !grid->cells) return 0;
+    const char **cell = grid->cells;
+    for (size_t i = 0; i < columns; i++) {
+        const struct ids_column_def *column = &def->columns[i];
+        if (column->flags & IDS_COLUMN_DETAIL) continue;
+        grid->columns[grid->column_count++] = (struct ids_grid_column){
+            .title = column->title, .right = column->unit != IDS_UNIT_NONE, .stretch = (column->flags & IDS_COLUMN_LONG) != 0};
+    }
+    for (size_t row = 0; row < grid->row_count; row++) {
+        for (size_t i = 0; i < columns; i++) {
+            if (def->columns[i].flags & IDS_COLUMN_DETAIL) continue;
+            *cell++ = cell_text(painter, table->cells[row * columns + i]);
+        }
+    }
+    return 1;
+}
+
+static void write_left_out(struct ids_painter *painter, const struct ids_grid *grid, const struct ids_table *table) {
+    struct ids_phrase phrase = ids_phrase_begin();
+    uint64_t rows = table->row_count - grid->row_count;
+    if (rows) {
+        struct ids_value count = ids_int_value(IDS_UNIT_COUNT, (int64_t)rows);
+        ids_phrase_add(&phrase, "%s more with --top 0", ids_painter_value(painter, count));
+    }
+    int columns = 0;
+    for (size_t i = 0; i < grid->column_count; i++) {
+        if (!grid->columns[i].left_out) continue;
+        ids_phrase_add(&phrase, "%s%s", columns++ ? ", " : rows ? "; too wide: " : "too wide: ", grid->columns[i].title);
+    }
+    if (columns) ids_phrase_add(&phrase, " (--full shows all)");
+    const char *text = ids_phrase_end(painter, &phrase);
+    if (!*text) return;
+    fputs("  ", painter->out);
+    ids_text_wrap(painter->out, text, 2, 2, ids_painter_width(painter));
+}
+
+void ids_painter_table(struct ids_painter *painter, const struct ids_table *table, int64_t top, int say_empty) {
+    struct ids_grid grid = {.row_count = table->row_count};
+    if (top > 0 && (uint64_t)top < grid.row_count) grid.row_count = (size_t)top;
+    if (!table->row_count) {
+        if (!say_empty) return;
+        ids_painter_heading(painter, table->def->title);
+        fputs("  none\n", painter->out);
+        return;
+    }
+    if (!fill_grid(painter, table, &grid)) {
+        painter->out_of_memory = 1;
+        return;
+    }
+    const char *title = table_title(painter, table, grid.row_count);
+    if (grid.column_count && !grid.columns[0].right) {
+        grid.columns[0].title = title;
+        fputc('\n', painter->out);
+    } else {
+        ids_painter_heading(painter, title);
+    }
+    ids_grid_fit(&grid, painter->render->full ? 0 : ids_painter_width(painter));
+    ids_grid_write(&grid, &painter->arena, painter->bold, painter->plain, painter->out);
+    write_left_out(painter, &grid, table);
+}

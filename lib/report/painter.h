@@ -1,0 +1,53 @@
+/* painter.h - what the parts of the text rendering share: the pen, its colours, and the lines of figures. */
+#ifndef IDS_LIB_REPORT_PAINTER_H
+#define IDS_LIB_REPORT_PAINTER_H
+
+#include "lib/report/layout.h"
+#include "lib/report/render.h"
+
+struct ids_painter {
+    const struct ids_report *report;
+    const struct ids_render *render;
+    FILE *out;
+    struct ids_arena arena; /* of this rendering */
+    int out_of_memory;
+    const char *bold, *plain; /* escape sequences, "" without colour */
+};
+
+void ids_painter_init(struct ids_painter *painter, const struct ids_report *report, const struct ids_render *render, FILE *out);
+int ids_painter_done(struct ids_painter *painter, struct ids_error *err);
+
+/* The line width to keep to; without bound for --full. */
+int ids_painter_width(const struct ids_painter *painter);
+
+/* A text that is put together piece by piece. ids_phrase_end gives it, cleaned, for as long as the painter lives. */
+struct ids_phrase {
+    FILE *out; /* NULL when memory ran out: pieces are lost then */
+    char *text;
+    size_t length;
+};
+struct ids_phrase ids_phrase_begin(void);
+void ids_phrase_add(struct ids_phrase *phrase, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *ids_phrase_end(struct ids_painter *painter, struct ids_phrase *phrase);
+
+/* The value as people read it; a text value whole. */
+const char *ids_painter_value(struct ids_painter *painter, struct ids_value value);
+
+/* A line of the report: what, how much, how good, and what to know beside it. Texts are clean. */
+struct ids_figure {
+    const char *title, *value, *notes;
+    enum ids_grade grade;
+    int is_text; /* the value is no number */
+};
+void ids_painter_figures(struct ids_painter *painter, const struct ids_figure *figures, size_t count);
+void ids_painter_heading(struct ids_painter *painter, const char *title);
+
+/* A table, at most `top` rows (0: all). An empty one is a line that says so when `say_empty`, else nothing. */
+void ids_painter_table(struct ids_painter *painter, const struct ids_table *table, int64_t top, int say_empty);
+
+/* "GPU:0" of "host0:/device:GPU:0", "CPU#3" of "host:/host:CPU#3". */
+const char *ids_device_label(const char *device);
+/* The metric's value for each device, "GPU:0 72.0 %, GPU:1 70.6 %"; of many devices the least and the most. */
+void ids_phrase_devices(struct ids_phrase *phrase, struct ids_painter *painter, const char *metric);
+
+#endif

@@ -1,0 +1,37 @@
+#include "lib/report/render.h"
+
+#include <string.h>
+
+int ids_render_wants(const struct ids_render *render, const char *section) {
+    if (!render->only_count) return 1;
+    for (size_t i = 0; i < render->only_count; i++) {
+        if (!strcmp(render->only[i], section)) return 1;
+    }
+    return 0;
+}
+
+const struct ids_metric_def *ids_render_metric_def(const struct ids_render *render, const char *id,
+                                                   const struct ids_section **ret_section) {
+    for (int s = 0; s < render->section_count; s++) {
+        const struct ids_section *section = &render->sections[s];
+        for (int i = 0; i < section->metric_count; i++) {
+            if (strcmp(section->metrics[i].id, id) != 0) continue;
+            *ret_section = section;
+            return &section->metrics[i];
+        }
+    }
+    return NULL;
+}
+
+const struct ids_table_def *ids_render_table_def(const struct ids_render *render, const char *id,
+                                                 const struct ids_section **ret_section) {
+    for (int s = 0; s < render->section_count; s++) {
+        const struct ids_section *section = &render->sections[s];
+        for (int i = 0; i < section->table_count; i++) {
+            if (strcmp(section->tables[i]->id, id) != 0) continue;
+            *ret_section = section;
+            return section->tables[i];
+        }
+    }
+    return NULL;
+}

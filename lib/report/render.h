@@ -1,0 +1,58 @@
+/* render.h - a report as text, JSON or CSV.
+ *
+ * The renderers read values and the static definitions of the sections; they know no analyzer by name. They write to the
+ * caller's FILE, whose errors the caller looks at, and fail only when memory runs out.
+ */
+#ifndef IDS_LIB_REPORT_RENDER_H
+#define IDS_LIB_REPORT_RENDER_H
+
+#include "lib/report/report.h"
+
+#include <stdio.h>
+
+/* What one analyzer says about itself; static data. cmd/ takes it over from the registry of analyzers, so that this layer
+ * stays below them. */
+struct ids_section {
+    const char *name, *title;
+    const struct ids_metric_def *metrics;
+    int metric_count;
+    const struct ids_table_def *const *tables;
+    int table_count;
+    const struct ids_headline *headlines;
+    int headline_count;
+};
+
+struct ids_render {
+    const struct ids_section *sections; /* all there are, in the order of the report */
+    int section_count;
+    const char *const *only; /* names of the sections to print; none: the whole report */
+    size_t only_count;
+    int64_t top;         /* rows of a table; 0: all */
+    int full;            /* long names whole, no column left out */
+    int width;           /* of the terminal */
+    int colour;          /* 1: bold headings, coloured grades */
+    const char *command; /* what the next command begins with: "idsprof report runs/tad"; may be NULL */
+};
+
+int ids_render_text(const struct ids_report *report, const struct ids_render *render, FILE *out, struct ids_error *err);
+int ids_render_json(const struct ids_report *report, const struct ids_render *render, FILE *out, struct ids_error *err);
+/* Without sections the metrics, with sections their tables (the metrics of a section without tables), separated by an
+ * empty line; RFC 4180 with a header line of ids. */
+int ids_render_csv(const struct ids_report *report, const struct ids_render *render, FILE *out, struct ids_error *err);
+
+/* What a metric or table means, by which rule it was found in this run, and where to read on. IDS_NOT_FOUND when nothing is
+ * called so. */
+int ids_render_explain(const struct ids_report *report, const struct ids_render *render, const char *id, FILE *out,
+                       struct ids_error *err);
+int ids_render_explain_json(const struct ids_report *report, const struct ids_render *render, const char *id, FILE *out,
+                            struct ids_error *err);
+
+/* 1 when the section is to be printed, by name (always when no sections were chosen). */
+int ids_render_wants(const struct ids_render *render, const char *section);
+/* A definition by id, NULL when there is none; *ret_section is whose it is. */
+const struct ids_metric_def *ids_render_metric_def(const struct ids_render *render, const char *id,
+                                                   const struct ids_section **ret_section);
+const struct ids_table_def *ids_render_table_def(const struct ids_render *render, const char *id,
+                                                 const struct ids_section **ret_section);
+
+#endif

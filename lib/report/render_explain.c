@@ -1,0 +1,72 @@
+/* What a figure means: its definition, the rule by which this run's value was found, and where to read on. */
+#include "lib/report/painter.h"
+
+#include <string.h>
+
+enum { INDENT = 2, LABEL = 14 };
+
+static void write_line(struct ids_painter *painter, const char *label, const char *text) {
+    if (!*text) return;
+    fprintf(painter->out, "  %-*s", LABEL - INDENT, label);
+    ids_text_wrap(painter->out, text, LABEL, LABEL, ids_painter_width(painter));
+}
+
+static void write_metric(struct ids_painter *painter, const struct ids_metric_def *def) {
+    const struct ids_report *report = painter->report;
+    const struct ids_metric *metric = ids_report_find(report, def->id, NULL);
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_phrase_add(&phrase, "%s", metric ? ids_painter_value(painter, metric->value) : "no data");
+    if (metric && metric->grade) ids_phrase_add(&phrase, " (%s)", ids_grade_name(metric->grade));
+    if (!metric || metric->value.missing) {
+        ids_phrase_add(&phrase, ": %s", metric && metric->reason ? metric->reason : "not measured");
+    }
+    write_line(painter, "in this run", ids_phrase_end(painter, &phrase));
+    for (size_t i = 0; i < report->metric_count; i++) {
+        const struct ids_metric *at = &report->metrics[i];
+        if (!at->device || strcmp(at->id, def->id) != 0) continue;
+        ids_phrase_add(&phrase, "%s %s", ids_text_clean(&painter->arena, at->device), ids_painter_value(painter, at->value));
+        if (at->value.missing && at->reason) ids_phrase_add(&phrase, ": %s", at->reason);
+        write_line(painter, "", ids_phrase_end(painter, &phrase));
+    }
+    if (metric && metric->rule) write_line(painter, "by rule", ids_text_clean(&painter->arena, metric->rule));
+    if (def->better) {
+        ids_phrase_add(&phrase, "%s is better", ids_better_name(def->better));
+        write_line(painter, "direction", ids_phrase_end(painter, &phrase));
+    }
+}
+
+static void write_columns(struct ids_painter *painter, const struct ids_table_def *def) {
+    const struct ids_table *table = ids_report_find_table(painter->report, def->id);
+    struct ids_phrase phrase = ids_phrase_begin();
+    struct ids_value rows = ids_int_value(IDS_UNIT_COUNT, table ? (int64_t)table->row_count : 0);
+    ids_phrase_add(&phrase, "%s row%s", ids_painter_value(painter, rows), rows.i == 1 ? "" : "s");
+    write_line(painter, "in this run", ids_phrase_end(painter, &phrase));
+    for (int i = 0; i < def->column_count; i++) {
+        const char *unit = ids_unit_name(def->columns[i].unit);
+        ids_phrase_add(&phrase, "%s%s%s%s%s", i ? ", " : "", def->columns[i].id, unit ? " (" : "", unit ? unit : "", unit ? ")" : "");
+    }
+    write_line(painter, "columns", ids_phrase_end(painter, &phrase));
+}
+
+int ids_render_explain(const struct ids_report *report, const struct ids_render *render, const char *id, FILE *out,
+                       struct ids_error *err) {
+    const struct ids_section *section = NULL;
+    const struct ids_metric_def *metric = ids_render_metric_def(render, id, &section);
+    const struct ids_table_def *table = metric ? NULL : ids_render_table_def(render, id, &section);
+    if (!metric && !table) return ids_fail(err, IDS_NOT_FOUND, "no metric or table '%s'", id);
+    struct ids_painter painter;
+    ids_painter_init(&painter, report, render, out);
+    fprintf(out, "%s%s%s · %s\n\n", painter.bold, id, painter.plain, metric ? metric->title : table->title);
+    write_line(&painter, "definition", metric ? metric->definition : table->definition);
+    if (metric) write_metric(&painter, metric);
+    if (table) write_columns(&painter, table);
+    struct ids_phrase phrase = ids_phrase_begin();
+    if (render->command) {
+        ids_phrase_add(&phrase, "%s --section %s%s", render->command, section->name,
+                       table && (table->flags & IDS_TABLE_HIDDEN) ? " --json" : "");
+    } else {
+        ids_phrase_add(&phrase, "section %s", section->name);
+    }
+    write_line(&painter, "see", ids_phrase_end(&painter, &phrase));
+    return ids_painter_done(&painter, err);
+}

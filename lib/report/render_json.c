@@ -1,0 +1,234 @@
+/* The report for programs. Version 1 of the shape; units are SI, order is that of the analyzers and of insertion. */
+#include "lib/report/render.h"
+#include "lib/wire/json_writer.h"
+
+#include <string.h>
+
+enum { SCHEMA = 1, PS_PLACES = 12 };
+
+static void put_value(struct ids_json *json, struct ids_value value) {
+    if (value.missing) {
+        ids_json_null(json);
+        return;
+    }
+    switch ((enum ids_unit)value.unit) {
+    case IDS_UNIT_NONE: ids_json_text(json, value.text); break;
+    case IDS_UNIT_TIME: ids_json_decimal(json, value.i, PS_PLACES); break;
+    case IDS_UNIT_COUNT:
+    case IDS_UNIT_BYTES: ids_json_int(json, value.i); break;
+    case IDS_UNIT_RATIO:
+    case IDS_UNIT_RATE:
+    case IDS_UNIT_NUMBER: ids_json_real(json, value.d); break;
+    }
+}
+
+/* A pair that is only there when there is something to say. */
+static void put_text_if(struct ids_json *json, const char *key, const char *text) {
+    if (!text) return;
+    ids_json_key(json, key);
+    ids_json_text(json, text);
+}
+
+static void put_devices(struct ids_json *json, const struct ids_report *report, const char *id) {
+    size_t devices = 0, reasons = 0;
+    for (size_t i = 0; i < report->metric_count; i++) {
+        const struct ids_metric *metric = &report->metrics[i];
+        if (!metric->device || strcmp(metric->id, id) != 0) continue;
+        if (!devices++) {
+            ids_json_key(json, "by_device");
+            ids_json_object(json, IDS_JSON_INLINE);
+        }
+        ids_json_key(json, metric->device);
+        put_value(json, metric->value);
+        reasons += metric->reason != NULL;
+    }
+    if (devices) ids_json_end(json);
+    if (!reasons) return;
+    ids_json_key(json, "reason_by_device");
+    ids_json_object(json, IDS_JSON_INLINE);
+    for (size_t i = 0; i < report->metric_count; i++) {
+        const struct ids_metric *metric = &report->metrics[i];
+        if (metric->device && metric->reason && !strcmp(metric->id, id)) put_text_if(json, metric->device, metric->reason);
+    }
+    ids_json_end(json);
+}
+
+static void put_metric(struct ids_json *json, const struct ids_report *report, const struct ids_metric_def *def) {
+    const struct ids_metric *metric = ids_report_find(report, def->id, NULL);
+    ids_json_key(json, "value");
+    put_value(json, metric ? metric->value : ids_no_value(def->unit));
+    put_text_if(json, "unit", def->unit == IDS_UNIT_NONE ? "text" : ids_unit_name(def->unit));
+    put_text_if(json, "better", ids_better_name(def->better));
+    if (!metric) {
+        put_text_if(json, "reason", "not measured");
+    } else {
+        if (metric->value.missing) put_text_if(json, "reason", metric->reason ? metric->reason : "not measured");
+        put_text_if(json, "grade", ids_grade_name(metric->grade));
+        put_text_if(json, "rule", metric->rule);
+    }
+    put_devices(json, report, def->id);
+}
+
+static void put_metrics(struct ids_json *json, const struct ids_report *report, const struct ids_render *render) {
+    ids_json_key(json, "metrics");
+    ids_json_object(json, IDS_JSON_BROKEN);
+    for (int s = 0; s < render->section_count; s++) {
+        const struct ids_section *section = &render->sections[s];
+        if (!ids_render_wants(render, section->name)) continue;
+        for (int i = 0; i < section->metric_count; i++) {
+            ids_json_key(json, section->metrics[i].id);
+            ids_json_object(json, IDS_JSON_INLINE);
+            put_metric(json, report, &section->metrics[i]);
+            ids_json_end(json);
+        }
+    }
+    ids_json_end(json);
+}
+
+static void put_columns(struct ids_json *json, const struct ids_table_def *def) {
+    ids_json_key(json, "columns");
+    ids_json_array(json, IDS_JSON_INLINE);
+    for (int i = 0; i < def->column_count; i++) {
+        ids_json_object(json, IDS_JSON_INLINE);
+        ids_json_key(json, "id");
+        ids_json_text(json, def->columns[i].id);
+        put_text_if(json, "unit", ids_unit_name(def->columns[i].unit));
+        ids_json_end(json);
+    }
+    ids_json_end(json);
+}
+
+static void put_table(struct ids_json *json, const struct ids_table *table, int64_t top) {
+    const struct ids_table_def *def = table->def;
+    size_t rows = table->row_count, columns = (size_t)def->column_count;
+    if (top > 0 && (uint64_t)top < rows) rows = (size_t)top;
+    ids_json_key(json, table->id);
+    ids_json_object(json, IDS_JSON_BROKEN);
+    put_text_if(json, "title", def->title);
+    put_columns(json, def);
+    ids_json_key(json, "rows");
+    ids_json_array(json, IDS_JSON_BROKEN);
+    for (size_t row = 0; row < rows; row++) {
+        ids_json_array(json, IDS_JSON_INLINE);
+        for (size_t i = 0; i < columns; i++) put_value(json, table->cells[row * columns + i]);
+        ids_json_end(json);
+    }
+    ids_json_end(json);
+    int64_t left_out = table->rows_left_out + (int64_t)(table->row_count - rows);
+    if (left_out) {
+        ids_json_key(json, "rows_left_out");
+        ids_json_int(json, left_out);
+    }
+    ids_json_end(json);
+}
+
+static void put_tables(struct ids_json *json, const struct ids_report *report, const struct ids_render *render) {
+    ids_json_key(json, "tables");
+    ids_json_object(json, IDS_JSON_BROKEN);
+    for (int s = 0; s < render->section_count; s++) {
+        const struct ids_section *section = &render->sections[s];
+        if (!ids_render_wants(render, section->name)) continue;
+        for (int i = 0; i < section->table_count; i++) {
+            const struct ids_table_def *def = section->tables[i];
+            if ((def->flags & IDS_TABLE_HIDDEN) && !render->only_count) continue;
+            const struct ids_table *table = ids_report_find_table(report, def->id);
+            if (table) put_table(json, table, render->top);
+        }
+    }
+    ids_json_end(json);
+}
+
+static void put_run(struct ids_json *json, const struct ids_report *report) {
+    ids_json_key(json, "run");
+    ids_json_object(json, IDS_JSON_BROKEN);
+    for (size_t i = 0; i < report->property_count; i++) {
+        ids_json_key(json, report->properties[i].id);
+        put_value(json, report->properties[i].value);
+    }
+    ids_json_end(json);
+}
+
+static void put_advice(struct ids_json *json, const struct ids_report *report) {
+    ids_json_key(json, "advice");
+    ids_json_array(json, IDS_JSON_BROKEN);
+    for (size_t i = 0; i < report->advice_count; i++) {
+        const struct ids_advice *advice = &report->advice[i];
+        ids_json_object(json, IDS_JSON_INLINE);
+        ids_json_key(json, "saves");
+        if (advice->saves_ps < 0) {
+            ids_json_null(json);
+        } else {
+            ids_json_decimal(json, advice->saves_ps, PS_PLACES);
+        }
+        ids_json_key(json, "per");
+        ids_json_text(json, advice->per_step ? "step" : "window");
+        put_text_if(json, "what", advice->what);
+        put_text_if(json, "evidence", advice->evidence);
+        put_text_if(json, "explain", advice->explain);
+        ids_json_end(json);
+    }
+    ids_json_end(json);
+}
+
+static void put_diags(struct ids_json *json, const struct ids_report *report) {
+    ids_json_key(json, "diag");
+    ids_json_array(json, IDS_JSON_BROKEN);
+    for (size_t i = 0; i < report->diag_count; i++) {
+        const struct ids_report_diag *diag = &report->diags[i];
+        ids_json_object(json, IDS_JSON_INLINE);
+        put_text_if(json, "severity", ids_severity_name(diag->severity));
+        put_text_if(json, "id", diag->id);
+        put_text_if(json, "text", diag->text);
+        ids_json_key(json, "offset");
+        if (diag->offset < 0) {
+            ids_json_null(json);
+        } else {
+            ids_json_int(json, diag->offset);
+        }
+        ids_json_key(json, "count");
+        ids_json_uint(json, diag->count);
+        ids_json_end(json);
+    }
+    ids_json_end(json);
+}
+
+static void put_head(struct ids_json *json, const struct ids_report *report) {
+    ids_json_key(json, "schema");
+    ids_json_int(json, SCHEMA);
+    ids_json_key(json, "complete");
+    ids_json_bool(json, report->complete);
+}
+
+int ids_render_json(const struct ids_report *report, const struct ids_render *render, FILE *out, struct ids_error *err) {
+    (void)err; /* nothing here takes memory */
+    struct ids_json json = ids_json_to(out);
+    ids_json_object(&json, IDS_JSON_BROKEN);
+    put_head(&json, report);
+    put_run(&json, report);
+    put_metrics(&json, report, render);
+    put_tables(&json, report, render);
+    put_advice(&json, report);
+    put_diags(&json, report);
+    ids_json_end(&json);
+    return 0;
+}
+
+int ids_render_explain_json(const struct ids_report *report, const struct ids_render *render, const char *id, FILE *out,
+                            struct ids_error *err) {
+    const struct ids_section *section = NULL;
+    const struct ids_metric_def *metric = ids_render_metric_def(render, id, &section);
+    const struct ids_table_def *table = metric ? NULL : ids_render_table_def(render, id, &section);
+    if (!metric && !table) return ids_fail(err, IDS_NOT_FOUND, "no metric or table '%s'", id);
+    struct ids_json json = ids_json_to(out);
+    ids_json_object(&json, IDS_JSON_BROKEN);
+    put_head(&json, report);
+    put_text_if(&json, "id", id);
+    put_text_if(&json, "kind", metric ? "metric" : "table");
+    put_text_if(&json, "title", metric ? metric->title : table->title);
+    put_text_if(&json, "section", section->name);
+    put_text_if(&json, "definition", metric ? metric->definition : table->definition);
+    if (metric) put_metric(&json, report, metric);
+    if (table) put_columns(&json, table);
+    ids_json_end(&json);
+    return 0;
+}

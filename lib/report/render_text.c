@@ -1,0 +1,250 @@
+/* The report for people: a line about the run, a line per headline, the top tables, what to do, and what is missing. */
+#include "lib/report/painter.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEVERITY_NOTE = 0, SEVERITY_DAMAGE = 2, DIAGS_SHOWN = 12 };
+
+/* ---- the first line ---- */
+
+/* What the first line says of a run: each a property or metric, with what stands around it; in words where it is a count. */
+struct fact {
+    const char *property, *metric, *before, *after, *plural;
+};
+
+static const struct fact facts[] = {
+    {"hosts", NULL, "", " host", "s"},
+    {"devices", NULL, "", " device", "s"},
+    {"jax_version", NULL, "jax ", "", ""},
+    {NULL, "steps.count", "", " step", "s"},
+    {NULL, "run.window", "window ", "", ""},
+    {NULL, "coverage.attributed_share", "", " of device time attributed", ""},
+};
+
+static const struct ids_value *fact_value(const struct ids_report *report, const struct fact *fact) {
+    if (fact->property) return ids_report_find_property(report, fact->property);
+    const struct ids_metric *metric = ids_report_find(report, fact->metric, NULL);
+    return metric ? &metric->value : NULL;
+}
+
+static void add_fact(struct ids_phrase *phrase, struct ids_painter *painter, const struct fact *fact) {
+    const struct ids_value *value = fact_value(painter->report, fact);
+    if (!value || value->missing || (value->unit == IDS_UNIT_NONE && !*value->text)) return;
+    const char *text = ids_painter_value(painter, *value);
+    if (value->unit == IDS_UNIT_COUNT) {
+        ids_phrase_add(phrase, " · %s%s%s%s", fact->before, text, fact->after, value->i == 1 ? "" : fact->plural);
+    } else if (value->unit == IDS_UNIT_NONE) {
+        ids_phrase_add(phrase, " · %s%s", fact->before, text); /* "2 × NVIDIA H100 80GB" says what it counts */
+    } else {
+        ids_phrase_add(phrase, " · %s%s%s", fact->before, text, fact->after);
+    }
+    if (fact->metric && !strcmp(fact->metric, "steps.count") && value->i > 0) {
+        const struct ids_metric *source = ids_report_find(painter->report, "steps.source", NULL);
+        if (source && !source->value.missing && source->value.unit == IDS_UNIT_NONE) {
+            ids_phrase_add(phrase, " (%s)", source->value.text);
+        }
+    }
+}
+
+static const char *why_incomplete(const struct ids_report *report) {
+    for (size_t i = 0; i < report->diag_count; i++) {
+        if (report->diags[i].severity >= SEVERITY_DAMAGE) return report->diags[i].text;
+    }
+    return "the input ends early";
+}
+
+static void write_run(struct ids_painter *painter) {
+    const struct ids_report *report = painter->report;
+    const struct ids_value *name = ids_report_find_property(report, "name");
+    const char *title = name ? ids_painter_value(painter, *name) : "run";
+    struct ids_phrase phrase = ids_phrase_begin();
+    if (!report->complete) ids_phrase_add(&phrase, " · INCOMPLETE: %s", why_incomplete(report));
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) add_fact(&phrase, painter, &facts[i]);
+    const char *rest = ids_phrase_end(painter, &phrase);
+    while (*rest == ' ') rest++;
+    fprintf(painter->out, "%s%s%s%s", painter->bold, title, painter->plain, *rest ? " " : "");
+    ids_text_wrap(painter->out, rest, ids_text_columns(title) + 1, 2, ids_painter_width(painter));
+}
+
+/* ---- headlines ---- */
+
+static int is_nothing(struct ids_value value) {
+    if (value.missing) return 1;
+    switch ((enum ids_unit)value.unit) {
+    case IDS_UNIT_NONE: return !*value.text;
+    case IDS_UNIT_COUNT:
+    case IDS_UNIT_TIME:
+    case IDS_UNIT_BYTES: return value.i == 0;
+    default: return value.d == 0;
+    }
+}
+
+static void add_note(struct ids_phrase *phrase, struct ids_painter *painter, const struct ids_note *note) {
+    const struct ids_metric *metric = note->metric ? ids_report_find(painter->report, note->metric, NULL) : NULL;
+    if (!metric || (!note->always && is_nothing(metric->value))) return;
+    const char *before = note->before ? note->before : "", *after = note->after ? note->after : "";
+    char last = *before ? before[strlen(before) - 1] : ' ';
+    ids_phrase_add(phrase, "%s%s%s%s%s%s", phrase->out ? ", " : "", before, strchr(" (", last) ? "" : " ",
+                   ids_painter_value(painter, metric->value), isalnum((unsigned char)*after) ? " " : "", after);
+}
+
+static struct ids_figure headline_figure(struct ids_painter *painter, const struct ids_headline *headline) {
+    const struct ids_metric *metric = ids_report_find(painter->report, headline->metric, NULL);
+    struct ids_figure figure = {.title = headline->title, .value = "no data", .notes = "not measured", .is_text = 1};
+    if (!metric) return figure;
+    figure.value = ids_painter_value(painter, metric->value);
+    figure.grade = metric->grade;
+    figure.is_text = metric->value.missing || metric->value.unit == IDS_UNIT_NONE;
+    struct ids_phrase phrase = ids_phrase_begin();
+    if (metric->value.missing && metric->reason) ids_phrase_add(&phrase, "%s", metric->reason);
+    if (!metric->value.missing && headline->by_device) ids_phrase_devices(&phrase, painter, metric->id);
+    for (int i = 0; i < headline->note_count; i++) add_note(&phrase, painter, &headline->notes[i]);
+    figure.notes = ids_phrase_end(painter, &phrase);
+    return figure;
+}
+
+static void write_headlines(struct ids_painter *painter) {
+    const struct ids_render *render = painter->render;
+    size_t count = 0, room = 0;
+    for (int s = 0; s < render->section_count; s++) room += (size_t)render->sections[s].headline_count;
+    struct ids_figure *figures = ids_arena_alloc(&painter->arena, (room + 1) * sizeof *figures);
+    if (!figures) {
+        painter->out_of_memory = 1;
+        return;
+    }
+    for (int s = 0; s < render->section_count; s++) {
+        const struct ids_section *section = &render->sections[s];
+        for (int i = 0; i < section->headline_count; i++) {
+            figures[count++] = headline_figure(painter, &section->headlines[i]);
+        }
+    }
+    if (count) fputc('\n', painter->out);
+    ids_painter_figures(painter, figures, count);
+}
+
+/* ---- a section ---- */
+
+static struct ids_figure metric_figure(struct ids_painter *painter, const struct ids_metric_def *def) {
+    const struct ids_metric *metric = ids_report_find(painter->report, def->id, NULL);
+    struct ids_figure figure = {.title = def->title, .value = "no data", .is_text = 1};
+    struct ids_phrase phrase = ids_phrase_begin();
+    if (metric) {
+        figure.value = ids_painter_value(painter, metric->value);
+        figure.grade = metric->grade;
+        figure.is_text = metric->value.missing || metric->value.unit == IDS_UNIT_NONE;
+    }
+    if (!metric || metric->value.missing) {
+        ids_phrase_add(&phrase, "%s", metric && metric->reason ? metric->reason : "not measured");
+    }
+    struct ids_phrase devices = ids_phrase_begin();
+    ids_phrase_devices(&devices, painter, def->id);
+    const char *each = ids_phrase_end(painter, &devices);
+    if (*each) ids_phrase_add(&phrase, "%s%s", phrase.out ? "; " : "", each);
+    if (metric && metric->rule) ids_phrase_add(&phrase, "%sby rule: %s", phrase.out ? "; " : "", metric->rule);
+    figure.notes = ids_phrase_end(painter, &phrase);
+    return figure;
+}
+
+static void write_section(struct ids_painter *painter, const struct ids_section *section) {
+    ids_painter_heading(painter, section->title);
+    struct ids_figure *figures = ids_arena_alloc(&painter->arena, ((size_t)section->metric_count + 1) * sizeof *figures);
+    if (!figures) {
+        painter->out_of_memory = 1;
+        return;
+    }
+    for (int i = 0; i < section->metric_count; i++) figures[i] = metric_figure(painter, &section->metrics[i]);
+    ids_painter_figures(painter, figures, (size_t)section->metric_count);
+    for (int i = 0; i < section->table_count; i++) {
+        const struct ids_table_def *def = section->tables[i];
+        const struct ids_table *table = ids_report_find_table(painter->report, def->id);
+        if (!(def->flags & IDS_TABLE_HIDDEN) && table) ids_painter_table(painter, table, painter->render->top, 1);
+    }
+}
+
+static void write_top_tables(struct ids_painter *painter) {
+    const struct ids_render *render = painter->render;
+    for (int s = 0; s < render->section_count; s++) {
+        for (int i = 0; i < render->sections[s].table_count; i++) {
+            const struct ids_table_def *def = render->sections[s].tables[i];
+            const struct ids_table *table = ids_report_find_table(painter->report, def->id);
+            if ((def->flags & IDS_TABLE_TOP) && table) ids_painter_table(painter, table, render->top, 0);
+        }
+    }
+}
+
+/* ---- what to do ---- */
+
+static void write_advice(struct ids_painter *painter, const struct ids_advice *advice, size_t number) {
+    int width = ids_painter_width(painter);
+    struct ids_phrase phrase = ids_phrase_begin();
+    if (advice->saves_ps > 0) {
+        const char *saves = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, advice->saves_ps));
+        ids_phrase_add(&phrase, "up to %s%s: ", saves, advice->per_step ? " a step" : " in the window");
+    }
+    ids_phrase_add(&phrase, "%s", advice->what ? advice->what : "");
+    int at = fprintf(painter->out, "  %zu  ", number);
+    ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), at, at, width);
+    if (advice->evidence && *advice->evidence) {
+        ids_spaces(painter->out, at);
+        ids_text_wrap(painter->out, ids_text_clean(&painter->arena, advice->evidence), at, at, width);
+    }
+    if (advice->explain && *advice->explain && painter->render->command) {
+        ids_spaces(painter->out, at);
+        fprintf(painter->out, "%s --explain %s\n", ids_text_clean(&painter->arena, painter->render->command),
+                ids_text_clean(&painter->arena, advice->explain));
+    }
+}
+
+static void write_all_advice(struct ids_painter *painter) {
+    const struct ids_report *report = painter->report;
+    if (report->advice_count) ids_painter_heading(painter, "what to do");
+    for (size_t i = 0; i < report->advice_count; i++) write_advice(painter, &report->advice[i], i + 1);
+}
+
+/* ---- what is missing ---- */
+
+static void write_ledger(struct ids_painter *painter, int least_severity) {
+    const struct ids_report *report = painter->report;
+    size_t wanted = 0, written = 0;
+    for (size_t i = 0; i < report->diag_count; i++) wanted += report->diags[i].severity >= least_severity;
+    if (!wanted) return;
+    ids_painter_heading(painter, "ledger");
+    for (size_t i = 0; i < report->diag_count && written < DIAGS_SHOWN; i++) {
+        const struct ids_report_diag *diag = &report->diags[i];
+        if (diag->severity < least_severity) continue;
+        written++;
+        struct ids_phrase phrase = ids_phrase_begin();
+        ids_phrase_add(&phrase, "%s", diag->text);
+        if (diag->count > 1) {
+            struct ids_value count = ids_int_value(IDS_UNIT_COUNT, (int64_t)diag->count);
+            ids_phrase_add(&phrase, " (%s)", ids_painter_value(painter, count));
+        }
+        if (diag->offset >= 0) ids_phrase_add(&phrase, " (offset %lld)", (long long)diag->offset);
+        fprintf(painter->out, "  %-7s  ", ids_severity_name(diag->severity));
+        ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), 11, 11, ids_painter_width(painter));
+    }
+    if (wanted > written) fprintf(painter->out, "  and %zu more in --json\n", wanted - written);
+}
+
+int ids_render_text(const struct ids_report *report, const struct ids_render *render, FILE *out, struct ids_error *err) {
+    struct ids_painter painter;
+    ids_painter_init(&painter, report, render, out);
+    write_run(&painter);
+    if (!render->only_count) {
+        write_headlines(&painter);
+        write_top_tables(&painter);
+        write_all_advice(&painter);
+        write_ledger(&painter, SEVERITY_NOTE + 1);
+        return ids_painter_done(&painter, err);
+    }
+    for (int s = 0; s < render->section_count; s++) {
+        const struct ids_section *section = &render->sections[s];
+        if (!ids_render_wants(render, section->name)) continue;
+        write_section(&painter, section);
+        if (!strcmp(section->name, "advice")) write_all_advice(&painter);
+        if (!strcmp(section->name, "overview")) write_ledger(&painter, SEVERITY_NOTE);
+    }
+    return ids_painter_done(&painter, err);
+}

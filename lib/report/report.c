@@ -1,0 +1,188 @@
+#include "lib/report/report.h"
+
+#include "lib/base/vec.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ids_report_init(struct ids_report *report) {
+    *report = (struct ids_report){.complete = 1};
+}
+
+void ids_report_done(struct ids_report *report) {
+    for (size_t i = 0; i < report->table_count; i++) free(report->tables[i].cells);
+    free(report->properties);
+    free(report->metrics);
+    free(report->tables);
+    free(report->advice);
+    free(report->diags);
+    ids_arena_done(&report->arena);
+    *report = (struct ids_report){0};
+}
+
+int ids_report_check(const struct ids_report *report, struct ids_error *err) {
+    return report->out_of_memory ? ids_fail(err, IDS_NOMEM, "no memory for the report") : 0;
+}
+
+/* The report's own copy; "" when memory ran out, NULL for NULL. */
+static const char *keep(struct ids_report *report, const char *text) {
+    if (!text) return NULL;
+    const char *copy = ids_arena_copy(&report->arena, text, strlen(text));
+    if (copy) return copy;
+    report->out_of_memory = 1;
+    return "";
+}
+
+static struct ids_value keep_value(struct ids_report *report, struct ids_value value) {
+    if (value.unit == IDS_UNIT_NONE && !value.missing) {
+        value.text = keep(report, value.text);
+        value.missing = !value.text;
+    }
+    return value;
+}
+
+/* Formats into the arena; "" when memory ran out. */
+static const char *keep_formatted(struct ids_report *report, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    char *text = length < 0 ? NULL : ids_arena_alloc(&report->arena, (size_t)length + 1);
+    if (text) {
+        vsnprintf(text, (size_t)length + 1, format, again);
+    } else {
+        report->out_of_memory = 1;
+    }
+    va_end(again);
+    return text ? text : "";
+}
+
+void ids_report_property(struct ids_report *report, const char *id, struct ids_value value) {
+    value = keep_value(report, value);
+    for (size_t i = 0; i < report->property_count; i++) {
+        if (strcmp(report->properties[i].id, id) != 0) continue;
+        report->properties[i].value = value;
+        return;
+    }
+    struct ids_property *property = IDS_PUSH(report->properties, report->property_count, report->property_room);
+    if (property) {
+        *property = (struct ids_property){keep(report, id), value};
+    } else {
+        report->out_of_memory = 1;
+    }
+}
+
+struct ids_metric *ids_report_metric(struct ids_report *report, const char *id, const char *device, struct ids_value value) {
+    struct ids_metric *metric = IDS_PUSH(report->metrics, report->metric_count, report->metric_room);
+    if (!metric) {
+        report->out_of_memory = 1;
+        metric = &report->scratch_metric;
+    }
+    *metric = (struct ids_metric){
+        .id = keep(report, id), .device = keep(report, device), .value = keep_value(report, value)};
+    return metric;
+}
+
+void ids_report_no_data(struct ids_report *report, const char *id, enum ids_unit unit, const char *device,
+                        const char *format, ...) {
+    struct ids_metric *metric = ids_report_metric(report, id, device, ids_no_value(unit));
+    va_list args;
+    va_start(args, format);
+    metric->reason = keep_formatted(report, format, args);
+    va_end(args);
+}
+
+void ids_report_rule(struct ids_report *report, struct ids_metric *metric, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    metric->rule = keep_formatted(report, format, args);
+    va_end(args);
+}
+
+struct ids_table *ids_report_table(struct ids_report *report, const struct ids_table_def *def) {
+    for (size_t i = 0; i < report->table_count; i++) {
+        if (!strcmp(report->tables[i].id, def->id)) return &report->tables[i];
+    }
+    if (!report->tables) report->tables = calloc(IDS_REPORT_TABLES, sizeof *report->tables);
+    struct ids_table *table = &report->scratch_table;
+    if (report->tables && report->table_count < IDS_REPORT_TABLES) {
+        table = &report->tables[report->table_count++];
+    } else {
+        report->out_of_memory = 1;
+    }
+    *table = (struct ids_table){.id = def->id, .def = def};
+    return table;
+}
+
+/* Makes room for one more row. 0 when memory ran out. */
+static int grow_rows(struct ids_table *table) {
+    if (table->row_count < table->row_room) return 1;
+    size_t row_bytes = (size_t)table->def->column_count * sizeof *table->cells;
+    void *cells = ids_vec_grow(table->cells, &table->row_room, row_bytes);
+    if (cells) table->cells = cells;
+    return cells != NULL;
+}
+
+void ids_report_row(struct ids_report *report, struct ids_table *table, const struct ids_value *cells) {
+    if (table == &report->scratch_table || !grow_rows(table)) {
+        report->out_of_memory = 1;
+        return;
+    }
+    size_t columns = (size_t)table->def->column_count;
+    struct ids_value *row = table->cells + table->row_count++ * columns;
+    for (size_t i = 0; i < columns; i++) row[i] = keep_value(report, cells[i]);
+}
+
+void ids_report_advice(struct ids_report *report, const struct ids_advice *advice) {
+    struct ids_advice *place = IDS_PUSH(report->advice, report->advice_count, report->advice_room);
+    if (!place) {
+        report->out_of_memory = 1;
+        return;
+    }
+    *place = *advice;
+    place->what = keep(report, advice->what);
+    place->evidence = keep(report, advice->evidence);
+    place->explain = keep(report, advice->explain);
+}
+
+void ids_report_diag(struct ids_report *report, int severity, const char *id, const char *text, int64_t offset,
+                     uint64_t count) {
+    struct ids_report_diag *diag = IDS_PUSH(report->diags, report->diag_count, report->diag_room);
+    if (!diag) {
+        report->out_of_memory = 1;
+        return;
+    }
+    *diag = (struct ids_report_diag){severity, keep(report, id), keep(report, text), offset, count};
+}
+
+const char *ids_report_text(struct ids_report *report, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *text = keep_formatted(report, format, args);
+    va_end(args);
+    return text;
+}
+
+const struct ids_metric *ids_report_find(const struct ids_report *report, const char *id, const char *device) {
+    for (size_t i = 0; i < report->metric_count; i++) {
+        const struct ids_metric *metric = &report->metrics[i];
+        if (!device != !metric->device || strcmp(metric->id, id) != 0) continue;
+        if (!device || !strcmp(metric->device, device)) return metric;
+    }
+    return NULL;
+}
+
+const struct ids_table *ids_report_find_table(const struct ids_report *report, const char *id) {
+    for (size_t i = 0; i < report->table_count; i++) {
+        if (!strcmp(report->tables[i].id, id)) return &report->tables[i];
+    }
+    return NULL;
+}
+
+const struct ids_value *ids_report_find_property(const struct ids_report *report, const char *id) {
+    for (size_t i = 0; i < report->property_count; i++) {
+        if (!strcmp(report->properties[i].id, id)) return &report->properties[i].value;
+    }
+    return NULL;
+}

@@ -1,0 +1,247 @@
+#include "lib/store/db.h"
+
+#include "lib/base/intern.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_VALUE_BYTES = 16 << 20, /* the longest text that a file may make us hold */
+    MAX_SQL_BYTES = 1 << 20,
+};
+
+int ids_db_fail(sqlite3 *db, struct ids_error *err) {
+    int result = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
+    int system = db ? sqlite3_system_errno(db) : 0;
+    switch (result & 0xff) {
+    case SQLITE_NOMEM:
+        return ids_fail(err, IDS_NOMEM, "no memory for a database");
+    case SQLITE_CANTOPEN:
+        return ids_fail(err, system == ENOENT ? IDS_NOT_FOUND : IDS_IO, "cannot open: %s",
+                        system ? strerror(system) : sqlite3_errmsg(db));
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+    case SQLITE_BUSY:
+        return ids_fail(err, IDS_IO, "%s%s%s", sqlite3_errmsg(db), system ? ": " : "", system ? strerror(system) : "");
+    default:
+        return ids_fail(err, IDS_CORRUPT, "damaged database: %s", sqlite3_errmsg(db));
+    }
+}
+
+int ids_db_exec(sqlite3 *db, const char *sql, struct ids_error *err) {
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : ids_db_fail(db, err);
+}
+
+int ids_db_create(const char *path, sqlite3 **ret_db, struct ids_error *err) {
+    sqlite3 *db = NULL;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    int code = sqlite3_open_v2(path, &db, flags, NULL) == SQLITE_OK ? 0 : ids_db_fail(db, err);
+    if (!code) {
+        code = ids_db_exec(db, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;", err);
+    }
+    if (code) {
+        sqlite3_close(db);
+        return code;
+    }
+    *ret_db = db;
+    return 0;
+}
+
+/* "file:<path>?immutable=1" with the path's own ?, # and % escaped (https://sqlite.org/uri.html). Immutable: no locks, no
+ * look for a journal, which a hostile neighbour could have put there. */
+static char *immutable_uri(const char *path) {
+    static const char before[] = "file:", after[] = "?immutable=1";
+    char *uri = malloc(sizeof before + 3 * strlen(path) + sizeof after);
+    if (!uri) return NULL;
+    char *at = uri + sizeof before - 1;
+    memcpy(uri, before, sizeof before - 1);
+    for (; *path; path++) {
+        if (strchr("?#%", *path)) {
+            static const char hex[] = "0123456789ABCDEF";
+            *at++ = '%';
+            *at++ = hex[*path >> 4];
+            *at++ = hex[*path & 15];
+        } else {
+            *at++ = *path;
+        }
+    }
+    memcpy(at, after, sizeof after);
+    return uri;
+}
+
+static void distrust(sqlite3 *db) {
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
+    sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES);
+    sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 20);
+    sqlite3_limit(db, SQLITE_LIMIT_VDBE_OP, 25000);
+    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
+}
+
+int ids_db_open(const char *path, sqlite3 **ret_db, struct ids_error *err) {
+    sqlite3 *db = NULL;
+    char *uri = immutable_uri(path);
+    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    if (!uri) return ids_fail(err, IDS_NOMEM, "no memory for a database");
+    int code = sqlite3_open_v2(uri, &db, flags, NULL) == SQLITE_OK ? 0 : ids_db_fail(db, err);
+    free(uri);
+    if (!code) {
+        distrust(db);
+        code = ids_db_exec(db, "PRAGMA cell_size_check=ON;", err);
+    }
+    if (code) {
+        sqlite3_close(db);
+        return code;
+    }
+    *ret_db = db;
+    return 0;
+}
+
+/* ---- rows ---- */
+
+/* One step of the sum: `kind` keeps a text from looking like a number. Changing this makes every older file damaged. */
+static void add_to_sum(struct ids_rows *rows, unsigned kind, uint64_t bits) {
+    uint64_t sum = (*rows->sum ^ bits) * UINT64_C(0xff51afd7ed558ccd) + kind;
+    *rows->sum = sum ^ sum >> 32;
+}
+
+static void add_real_to_sum(struct ids_rows *rows, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    add_to_sum(rows, SQLITE_FLOAT, bits);
+}
+
+int ids_rows_prepare(struct ids_rows *rows, sqlite3 *db, uint64_t *sum, const char *sql, struct ids_error *err) {
+    *rows = (struct ids_rows){.db = db, .sum = sum};
+    return sqlite3_prepare_v2(db, sql, -1, &rows->statement, NULL) == SQLITE_OK ? 0 : ids_db_fail(db, err);
+}
+
+void ids_rows_done(struct ids_rows *rows) {
+    sqlite3_finalize(rows->statement);
+    rows->statement = NULL;
+}
+
+static void note(struct ids_rows *rows, int result) {
+    if (result != SQLITE_OK && !rows->failed) rows->failed = result;
+}
+
+static int sticky_failure(const struct ids_rows *rows, struct ids_error *err) {
+    if (rows->failed == SQLITE_NOMEM) return ids_fail(err, IDS_NOMEM, "no memory for a database");
+    return ids_fail(err, IDS_CORRUPT, "damaged database: a value of the wrong type in: %s",
+                    sqlite3_sql(rows->statement));
+}
+
+void ids_rows_put_null(struct ids_rows *rows) {
+    add_to_sum(rows, SQLITE_NULL, 0);
+    note(rows, sqlite3_bind_null(rows->statement, ++rows->column));
+}
+
+void ids_rows_put_int(struct ids_rows *rows, int64_t value) {
+    add_to_sum(rows, SQLITE_INTEGER, (uint64_t)value);
+    note(rows, sqlite3_bind_int64(rows->statement, ++rows->column, value));
+}
+
+void ids_rows_put_text(struct ids_rows *rows, const char *text) {
+    if (!text) {
+        ids_rows_put_null(rows);
+        return;
+    }
+    size_t length = strlen(text);
+    if (length > MAX_VALUE_BYTES) length = MAX_VALUE_BYTES; /* what ids_db_open would refuse */
+    add_to_sum(rows, SQLITE_TEXT, ids_hash_bytes(text, length));
+    note(rows, sqlite3_bind_text(rows->statement, ++rows->column, text, (int)length, SQLITE_STATIC));
+}
+
+static void put_real(struct ids_rows *rows, double value) {
+    if (value != value) { /* SQLite has no NaN */
+        ids_rows_put_null(rows);
+        return;
+    }
+    value += 0.0; /* and stores -0.0 as 0.0, which this is too */
+    add_real_to_sum(rows, value);
+    note(rows, sqlite3_bind_double(rows->statement, ++rows->column, value));
+}
+
+static int is_real(unsigned unit) {
+    return unit == IDS_UNIT_RATIO || unit == IDS_UNIT_RATE || unit == IDS_UNIT_NUMBER;
+}
+
+void ids_rows_put_value(struct ids_rows *rows, struct ids_value value) {
+    if (value.missing) {
+        ids_rows_put_null(rows);
+    } else if (value.unit == IDS_UNIT_NONE) {
+        ids_rows_put_text(rows, value.text);
+    } else if (is_real(value.unit)) {
+        put_real(rows, value.d);
+    } else {
+        ids_rows_put_int(rows, value.i);
+    }
+}
+
+int ids_rows_insert(struct ids_rows *rows, struct ids_error *err) {
+    if (rows->failed) return sticky_failure(rows, err);
+    rows->column = 0;
+    sqlite3_step(rows->statement);
+    return sqlite3_reset(rows->statement) == SQLITE_OK ? 0 : ids_db_fail(rows->db, err);
+}
+
+int ids_rows_next(struct ids_rows *rows, struct ids_error *err) {
+    if (rows->failed) return sticky_failure(rows, err);
+    rows->column = 0;
+    int result = sqlite3_step(rows->statement);
+    if (result == SQLITE_ROW) return 1;
+    return result == SQLITE_DONE ? 0 : ids_db_fail(rows->db, err);
+}
+
+/* 1 when the next column has the type; NULL and every other type are 0, the other types a failure. */
+static int next_is(struct ids_rows *rows, int type) {
+    int found = sqlite3_column_type(rows->statement, rows->column);
+    if (found == type) return 1;
+    if (found != SQLITE_NULL) note(rows, SQLITE_MISMATCH);
+    add_to_sum(rows, SQLITE_NULL, 0);
+    rows->column++;
+    return 0;
+}
+
+int64_t ids_rows_get_int(struct ids_rows *rows, int64_t if_null) {
+    if (!next_is(rows, SQLITE_INTEGER)) return if_null;
+    int64_t value = sqlite3_column_int64(rows->statement, rows->column++);
+    add_to_sum(rows, SQLITE_INTEGER, (uint64_t)value);
+    return value;
+}
+
+const char *ids_rows_get_text(struct ids_rows *rows) {
+    if (!next_is(rows, SQLITE_TEXT)) return NULL;
+    const char *text = (const char *)sqlite3_column_text(rows->statement, rows->column);
+    size_t length = (size_t)sqlite3_column_bytes(rows->statement, rows->column++);
+    if (!text) {
+        note(rows, SQLITE_NOMEM);
+        return NULL;
+    }
+    if (strlen(text) != length) note(rows, SQLITE_MISMATCH);
+    add_to_sum(rows, SQLITE_TEXT, ids_hash_bytes(text, length));
+    return text;
+}
+
+struct ids_value ids_rows_get_value(struct ids_rows *rows, enum ids_unit unit) {
+    if (unit == IDS_UNIT_NONE) return ids_text_value(ids_rows_get_text(rows));
+    if (is_real(unit)) {
+        if (!next_is(rows, SQLITE_FLOAT)) return ids_no_value(unit);
+        double value = sqlite3_column_double(rows->statement, rows->column++);
+        add_real_to_sum(rows, value);
+        return ids_real_value(unit, value);
+    }
+    if (sqlite3_column_type(rows->statement, rows->column) == SQLITE_NULL) {
+        next_is(rows, SQLITE_INTEGER);
+        return ids_no_value(unit);
+    }
+    return ids_int_value(unit, ids_rows_get_int(rows, 0));
+}

@@ -1,0 +1,498 @@
+#include "lib/store/summary.h"
+
+#include "lib/store/db.h"
+#include "lib/store/schema.sql.h"
+#include "lib/store/summary_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef IDS_VERSION
+#define IDS_VERSION "unknown"
+#endif
+
+static const char *const unit_names[] = {
+    [IDS_UNIT_NONE] = "text",     [IDS_UNIT_COUNT] = "count", [IDS_UNIT_TIME] = "time_ps",
+    [IDS_UNIT_BYTES] = "bytes",   [IDS_UNIT_RATIO] = "ratio", [IDS_UNIT_RATE] = "bytes_per_s",
+    [IDS_UNIT_NUMBER] = "number",
+};
+static const char *const unit_types[] = {
+    [IDS_UNIT_NONE] = "TEXT",  [IDS_UNIT_COUNT] = "INTEGER", [IDS_UNIT_TIME] = "INTEGER", [IDS_UNIT_BYTES] = "INTEGER",
+    [IDS_UNIT_RATIO] = "REAL", [IDS_UNIT_RATE] = "REAL",     [IDS_UNIT_NUMBER] = "REAL",
+};
+static const char *const grade_names[] = {
+    [IDS_GRADE_NONE] = NULL, [IDS_GRADE_GOOD] = "good", [IDS_GRADE_WARN] = "warn", [IDS_GRADE_BAD] = "bad"};
+static const char *const severity_names[] = {"note", "warning", "damage"};
+
+enum { UNITS = sizeof unit_names / sizeof *unit_names, GRADES = 4, SEVERITIES = 3 };
+
+static int index_of(const char *name, const char *const *names, int count) {
+    for (int i = 0; i < count; i++) {
+        if (name == names[i] || (name && names[i] && !strcmp(name, names[i]))) return i;
+    }
+    return -1;
+}
+
+/* ---- the tables of a report as SQL ---- */
+
+/* Comments end at a newline. */
+static void append_comment(sqlite3_str *sql, const char *text) {
+    sqlite3_str_appendall(sql, " -- ");
+    for (; text && *text; text++) sqlite3_str_appendchar(sql, 1, *text == '\n' ? ' ' : *text);
+    sqlite3_str_appendall(sql, "\n");
+}
+
+/* As sqlite_schema keeps it, so that it can be compared. NULL when memory ran out. */
+static char *create_table(const struct ids_table_def *def) {
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(sql, "CREATE TABLE \"%w\" (", def->id);
+    append_comment(sql, def->definition ? def->definition : def->title);
+    for (int i = 0; i < def->column_count; i++) {
+        const struct ids_column_def *column = &def->columns[i];
+        sqlite3_str_appendf(sql, "    \"%w\" %s%s", column->id, unit_types[column->unit],
+                            i + 1 < def->column_count ? "," : "");
+        if (column->unit == IDS_UNIT_NONE) {
+            append_comment(sql, column->title);
+        } else {
+            sqlite3_str_appendf(sql, " -- [%s]", unit_names[column->unit]);
+            append_comment(sql, column->title);
+        }
+    }
+    sqlite3_str_appendall(sql, ")");
+    return sqlite3_str_finish(sql);
+}
+
+static char *insert_row(const struct ids_table_def *def) {
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(sql, "INSERT INTO \"%w\" VALUES (", def->id);
+    for (int i = 0; i < def->column_count; i++) sqlite3_str_appendall(sql, i ? ",?" : "?");
+    sqlite3_str_appendall(sql, ")");
+    return sqlite3_str_finish(sql);
+}
+
+/* ---- writing ---- */
+
+struct writer {
+    const struct ids_report *report;
+    sqlite3 *db;
+    uint64_t sum;
+    struct ids_error *err;
+};
+
+static int write_meta(struct writer *writer, const char *id, const char *text, int64_t number) {
+    struct ids_rows rows;
+    uint64_t unused = 0;
+    int is_sum = !strcmp(id, "checksum");
+    int code = ids_rows_prepare(&rows, writer->db, is_sum ? &unused : &writer->sum, "INSERT INTO meta VALUES (?, ?)",
+                                writer->err);
+    if (code) return code;
+    ids_rows_put_text(&rows, id);
+    if (text) {
+        ids_rows_put_text(&rows, text);
+    } else {
+        ids_rows_put_int(&rows, number);
+    }
+    code = ids_rows_insert(&rows, writer->err);
+    ids_rows_done(&rows);
+    return code;
+}
+
+static int write_properties(struct writer *writer, struct ids_rows *rows) {
+    int code = 0;
+    for (size_t i = 0; !code && i < writer->report->property_count; i++) {
+        const struct ids_property *property = &writer->report->properties[i];
+        ids_rows_put_text(rows, property->id);
+        ids_rows_put_text(rows, unit_names[property->value.unit]);
+        ids_rows_put_value(rows, property->value);
+        code = ids_rows_insert(rows, writer->err);
+    }
+    return code;
+}
+
+static int write_metrics(struct writer *writer, struct ids_rows *rows) {
+    int code = 0;
+    for (size_t i = 0; !code && i < writer->report->metric_count; i++) {
+        const struct ids_metric *metric = &writer->report->metrics[i];
+        ids_rows_put_text(rows, metric->id);
+        ids_rows_put_text(rows, metric->device);
+        ids_rows_put_text(rows, unit_names[metric->value.unit]);
+        ids_rows_put_value(rows, metric->value);
+        ids_rows_put_text(rows, metric->reason);
+        ids_rows_put_text(rows, metric->rule);
+        ids_rows_put_text(rows, grade_names[metric->grade]);
+        code = ids_rows_insert(rows, writer->err);
+    }
+    return code;
+}
+
+static int write_advice(struct writer *writer, struct ids_rows *rows) {
+    int code = 0;
+    for (size_t i = 0; !code && i < writer->report->advice_count; i++) {
+        const struct ids_advice *advice = &writer->report->advice[i];
+        if (advice->saves_ps < 0) {
+            ids_rows_put_null(rows);
+        } else {
+            ids_rows_put_int(rows, advice->saves_ps);
+        }
+        ids_rows_put_int(rows, advice->per_step);
+        ids_rows_put_text(rows, advice->what);
+        ids_rows_put_text(rows, advice->evidence);
+        ids_rows_put_text(rows, advice->explain);
+        code = ids_rows_insert(rows, writer->err);
+    }
+    return code;
+}
+
+static int write_diags(struct writer *writer, struct ids_rows *rows) {
+    int code = 0;
+    for (size_t i = 0; !code && i < writer->report->diag_count; i++) {
+        const struct ids_report_diag *diag = &writer->report->diags[i];
+        ids_rows_put_text(rows, severity_names[diag->severity]);
+        ids_rows_put_text(rows, diag->id);
+        ids_rows_put_text(rows, diag->text);
+        if (diag->offset < 0) {
+            ids_rows_put_null(rows);
+        } else {
+            ids_rows_put_int(rows, diag->offset);
+        }
+        ids_rows_put_int(rows, (int64_t)diag->count);
+        code = ids_rows_insert(rows, writer->err);
+    }
+    return code;
+}
+
+static int write_table_list(struct writer *writer, struct ids_rows *rows) {
+    int code = 0;
+    for (size_t i = 0; !code && i < writer->report->table_count; i++) {
+        const struct ids_table *table = &writer->report->tables[i];
+        ids_rows_put_text(rows, table->id);
+        ids_rows_put_text(rows, table->def->title);
+        ids_rows_put_int(rows, (int64_t)table->row_count);
+        ids_rows_put_int(rows, table->rows_left_out);
+        code = ids_rows_insert(rows, writer->err);
+    }
+    return code;
+}
+
+static int write_fixed(struct writer *writer, const char *sql, int (*write)(struct writer *, struct ids_rows *)) {
+    struct ids_rows rows;
+    int code = ids_rows_prepare(&rows, writer->db, &writer->sum, sql, writer->err);
+    if (!code) code = write(writer, &rows);
+    ids_rows_done(&rows);
+    return code;
+}
+
+static int write_rows(struct writer *writer, const struct ids_table *table, struct ids_rows *rows) {
+    const struct ids_value *cell = table->cells;
+    for (size_t row = 0; row < table->row_count; row++) {
+        for (int i = 0; i < table->def->column_count; i++, cell++) {
+            const struct ids_column_def *column = &table->def->columns[i];
+            if (!cell->missing && cell->unit != column->unit) {
+                return ids_fail(writer->err, IDS_USAGE, "column '%s' holds %s, not %s", column->id,
+                                unit_names[cell->unit], unit_names[column->unit]);
+            }
+            ids_rows_put_value(rows, *cell);
+        }
+        int code = ids_rows_insert(rows, writer->err);
+        if (code) return code;
+    }
+    return 0;
+}
+
+static int write_table(struct writer *writer, const struct ids_table *table) {
+    char *create = create_table(table->def), *insert = insert_row(table->def);
+    struct ids_rows rows = {0};
+    int code = create && insert ? ids_db_exec(writer->db, create, writer->err)
+                                : ids_fail(writer->err, IDS_NOMEM, "no memory for a database");
+    if (!code) code = ids_rows_prepare(&rows, writer->db, &writer->sum, insert, writer->err);
+    if (!code) code = write_rows(writer, table, &rows);
+    ids_rows_done(&rows);
+    sqlite3_free(create);
+    sqlite3_free(insert);
+    return code ? ids_error_at(writer->err, "table '%s'", table->id) : 0;
+}
+
+static int write_all(struct writer *writer, const char *key) {
+    int code = ids_db_exec(writer->db, "BEGIN", writer->err);
+    if (!code) code = ids_db_exec(writer->db, ids_schema_sql, writer->err);
+    if (!code) code = write_meta(writer, "key", key, 0);
+    if (!code) code = write_meta(writer, "program", "idsprof " IDS_VERSION, 0);
+    if (!code) code = write_meta(writer, "complete", NULL, writer->report->complete);
+    if (!code) code = write_fixed(writer, "INSERT INTO property VALUES (?,?,?)", write_properties);
+    if (!code) code = write_fixed(writer, "INSERT INTO metric VALUES (?,?,?,?,?,?,?)", write_metrics);
+    if (!code) code = write_fixed(writer, "INSERT INTO advice VALUES (?,?,?,?,?)", write_advice);
+    if (!code) code = write_fixed(writer, "INSERT INTO diag VALUES (?,?,?,?,?)", write_diags);
+    if (!code) code = write_fixed(writer, "INSERT INTO report_table VALUES (?,?,?,?)", write_table_list);
+    for (size_t i = 0; !code && i < writer->report->table_count; i++)
+        code = write_table(writer, &writer->report->tables[i]);
+    if (!code) code = write_meta(writer, "checksum", NULL, (int64_t)writer->sum);
+    char pragma[64];
+    snprintf(pragma, sizeof pragma, "PRAGMA user_version=%d; COMMIT", IDS_SCHEMA_VERSION);
+    return code ? code : ids_db_exec(writer->db, pragma, writer->err);
+}
+
+static int fill(const struct ids_report *report, const char *key, const char *path, struct ids_error *err) {
+    struct writer writer = {.report = report, .err = err};
+    int code = ids_db_create(path, &writer.db, err);
+    if (code) return code;
+    code = write_all(&writer, key);
+    /* Nothing is left to be written after COMMIT; a failing close would only be a statement not finalized. */
+    sqlite3_close(writer.db);
+    return code;
+}
+
+/* A new file beside `path`. The name is unique on this machine; the loop is for what a crash left behind. */
+static int open_beside(const char *path, char **ret_name, struct ids_error *err) {
+    for (unsigned attempt = 0; attempt < 1000; attempt++) {
+        char *name;
+        if (asprintf(&name, "%s.tmp-%ld-%u", path, (long)getpid(), attempt) < 0) {
+            return ids_fail(err, IDS_NOMEM, "no memory for a database");
+        }
+        int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            *ret_name = name;
+            return fd;
+        }
+        free(name);
+        if (errno != EEXIST) break;
+    }
+    return ids_fail(err, IDS_IO, "cannot make a file beside it: %s", strerror(errno));
+}
+
+int ids_summary_write_file(const struct ids_report *report, const char *key, const char *path, int sync,
+                           struct ids_error *err) {
+    struct stat status;
+    char *name = NULL;
+    if (!stat(path, &status) && !S_ISREG(status.st_mode))
+        return ids_fail(err, IDS_IO, "'%s': not a regular file", path);
+    int fd = open_beside(path, &name, err);
+    int code = fd < 0 ? fd : fill(report, key, name, err);
+    if (!code && sync && fsync(fd)) code = ids_fail(err, IDS_IO, "cannot write: %s", strerror(errno));
+    if (!code && rename(name, path)) code = ids_fail(err, IDS_IO, "cannot rename: %s", strerror(errno));
+    if (fd >= 0) close(fd);
+    if (code && name) unlink(name);
+    free(name);
+    return code ? ids_error_at(err, "'%s'", path) : 0;
+}
+
+int ids_summary_write(const struct ids_report *report, const char *key, const char *path, struct ids_error *err) {
+    return ids_summary_write_file(report, key, path, 1, err);
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    struct ids_report *report;
+    sqlite3 *db;
+    uint64_t sum;
+    const struct ids_table_def *(*find_table)(const char *id);
+    struct ids_error *err;
+};
+
+enum { MAX_PROPERTIES = 1000 }; /* setting one looks at all others */
+
+static int damaged(struct reader *reader, const char *what) {
+    return ids_fail(reader->err, IDS_CORRUPT, "damaged summary: %s", what);
+}
+
+/* A text that must be there; "" and a failure that sticks when it is not. */
+static const char *get_name(struct ids_rows *rows) {
+    const char *text = ids_rows_get_text(rows);
+    if (!text && !rows->failed) rows->failed = SQLITE_MISMATCH;
+    return text ? text : "";
+}
+
+/* The index of the next column's text in `names`; 0 and a failure that sticks when it is not one of them. */
+static int get_index(struct ids_rows *rows, const char *const *names, int count) {
+    int index = index_of(ids_rows_get_text(rows), names, count);
+    if (index < 0 && !rows->failed) rows->failed = SQLITE_MISMATCH;
+    return index < 0 ? 0 : index;
+}
+
+static int read_property(struct reader *reader, struct ids_rows *rows) {
+    const char *id = get_name(rows);
+    int unit = get_index(rows, unit_names, UNITS);
+    ids_report_property(reader->report, id, ids_rows_get_value(rows, (enum ids_unit)unit));
+    return reader->report->property_count > MAX_PROPERTIES ? damaged(reader, "too many properties") : 0;
+}
+
+static int read_metric(struct reader *reader, struct ids_rows *rows) {
+    const char *id = get_name(rows);
+    const char *device = ids_rows_get_text(rows);
+    int unit = get_index(rows, unit_names, UNITS);
+    struct ids_value value = ids_rows_get_value(rows, (enum ids_unit)unit);
+    struct ids_metric *metric = ids_report_metric(reader->report, id, device, value);
+    const char *reason = ids_rows_get_text(rows), *rule = ids_rows_get_text(rows);
+    if (reason) metric->reason = ids_report_text(reader->report, "%s", reason);
+    if (rule) ids_report_rule(reader->report, metric, "%s", rule);
+    metric->grade = (enum ids_grade)get_index(rows, grade_names, GRADES);
+    return 0;
+}
+
+static int read_advice(struct reader *reader, struct ids_rows *rows) {
+    struct ids_advice advice = {.saves_ps = ids_rows_get_int(rows, -1)};
+    advice.per_step = ids_rows_get_int(rows, 0) != 0;
+    advice.what = ids_rows_get_text(rows);
+    advice.evidence = ids_rows_get_text(rows);
+    advice.explain = ids_rows_get_text(rows);
+    ids_report_advice(reader->report, &advice);
+    return 0;
+}
+
+static int read_diag(struct reader *reader, struct ids_rows *rows) {
+    int severity = get_index(rows, severity_names, SEVERITIES);
+    const char *id = get_name(rows), *text = ids_rows_get_text(rows);
+    int64_t offset = ids_rows_get_int(rows, -1);
+    ids_report_diag(reader->report, severity, id, text, offset, (uint64_t)ids_rows_get_int(rows, 0));
+    return 0;
+}
+
+/* Makes the table, still empty: rows are read when all tables are known, in the order in which they were written. */
+static int read_table_entry(struct reader *reader, struct ids_rows *rows) {
+    const char *id = get_name(rows);
+    const struct ids_table_def *def = reader->find_table(id);
+    if (!def) return ids_fail(reader->err, IDS_NOT_FOUND, "a summary with the table '%s', which is not known", id);
+    if (ids_report_find_table(reader->report, id)) return damaged(reader, "a table is listed twice");
+    struct ids_table *table = ids_report_table(reader->report, def);
+    get_name(rows); /* the title, for people; it is the definition's */
+    ids_rows_get_int(rows, 0);
+    table->rows_left_out = ids_rows_get_int(rows, 0);
+    return 0;
+}
+
+static int read_fixed(struct reader *reader, const char *sql, int (*read)(struct reader *, struct ids_rows *)) {
+    struct ids_rows rows;
+    int more;
+    int code = ids_rows_prepare(&rows, reader->db, &reader->sum, sql, reader->err);
+    while (!code && (more = ids_rows_next(&rows, reader->err)) != 0) code = more < 0 ? more : read(reader, &rows);
+    ids_rows_done(&rows);
+    return code;
+}
+
+/* The value of the entry `id` of meta, which has to come next in the sum. */
+static int read_meta(struct reader *reader, const char *id, enum ids_unit unit, struct ids_value *ret_value) {
+    struct ids_rows rows;
+    uint64_t unused = 0;
+    uint64_t *sum = strcmp(id, "checksum") != 0 ? &reader->sum : &unused;
+    int code = ids_rows_prepare(&rows, reader->db, sum, "SELECT id, value FROM meta WHERE id = ?", reader->err);
+    if (!code && sqlite3_bind_text(rows.statement, 1, id, -1, SQLITE_STATIC) != SQLITE_OK)
+        code = ids_db_fail(reader->db, reader->err);
+    int more = code ? code : ids_rows_next(&rows, reader->err);
+    if (more < 0) code = more;
+    if (!code && !more) code = damaged(reader, "it was not written to the end");
+    if (!code) {
+        get_name(&rows);
+        struct ids_value value = ids_rows_get_value(&rows, unit);
+        if (unit == IDS_UNIT_NONE && !value.missing) value.text = ids_report_text(reader->report, "%s", value.text);
+        if (rows.failed || value.missing) code = damaged(reader, id);
+        *ret_value = value;
+    }
+    ids_rows_done(&rows);
+    return code;
+}
+
+/* The file's table is the one that we would make. Otherwise its columns changed since, or it is not a table at all. */
+static int check_table(struct reader *reader, const struct ids_table_def *def) {
+    struct ids_rows rows;
+    uint64_t unused = 0;
+    char *wanted = create_table(def);
+    if (!wanted) return ids_fail(reader->err, IDS_NOMEM, "no memory for a database");
+    int code = ids_rows_prepare(&rows, reader->db, &unused,
+                                "SELECT sql FROM sqlite_schema WHERE type='table' AND name=?", reader->err);
+    if (!code) {
+        sqlite3_bind_text(rows.statement, 1, def->id, -1, SQLITE_STATIC);
+        int more = ids_rows_next(&rows, reader->err);
+        const char *found = more > 0 ? ids_rows_get_text(&rows) : NULL;
+        if (more < 0) {
+            code = more;
+        } else if (!found || strcmp(found, wanted) != 0) {
+            code = ids_fail(reader->err, IDS_NOT_FOUND, "a summary whose table '%s' has other columns", def->id);
+        }
+    }
+    ids_rows_done(&rows);
+    sqlite3_free(wanted);
+    return code;
+}
+
+static int read_cells(struct reader *reader, struct ids_table *table, struct ids_rows *rows, struct ids_value *cells) {
+    const struct ids_table_def *def = table->def;
+    int more;
+    while ((more = ids_rows_next(rows, reader->err)) > 0) {
+        for (int i = 0; i < def->column_count; i++) cells[i] = ids_rows_get_value(rows, def->columns[i].unit);
+        ids_report_row(reader->report, table, cells);
+    }
+    return more;
+}
+
+static int read_table(struct reader *reader, struct ids_table *table) {
+    struct ids_rows rows = {0};
+    struct ids_value *cells = calloc((size_t)table->def->column_count, sizeof *cells);
+    char *sql = sqlite3_mprintf("SELECT * FROM \"%w\" ORDER BY rowid", table->id);
+    int code =
+        cells && sql ? check_table(reader, table->def) : ids_fail(reader->err, IDS_NOMEM, "no memory for a database");
+    if (!code) code = ids_rows_prepare(&rows, reader->db, &reader->sum, sql, reader->err);
+    if (!code) code = read_cells(reader, table, &rows, cells);
+    ids_rows_done(&rows);
+    sqlite3_free(sql);
+    free(cells);
+    return code;
+}
+
+static int check_version(struct reader *reader) {
+    struct ids_rows rows;
+    uint64_t unused = 0;
+    int code = ids_rows_prepare(&rows, reader->db, &unused, "PRAGMA user_version", reader->err);
+    int more = code ? code : ids_rows_next(&rows, reader->err);
+    int64_t version = more > 0 ? ids_rows_get_int(&rows, -1) : -1;
+    ids_rows_done(&rows);
+    if (more < 0) return more;
+    if (version == IDS_SCHEMA_VERSION) return 0;
+    return ids_fail(reader->err, IDS_NOT_FOUND, "a summary of schema %lld, not %d", (long long)version,
+                    IDS_SCHEMA_VERSION);
+}
+
+/* The entries of meta that come first. */
+static int read_head(struct reader *reader, const char *key) {
+    struct ids_value stored, program, complete = {0};
+    int code = check_version(reader);
+    if (!code) code = read_meta(reader, "key", IDS_UNIT_NONE, &stored);
+    if (!code && key && strcmp(stored.text, key) != 0)
+        code = ids_fail(reader->err, IDS_NOT_FOUND, "a summary of something else");
+    if (!code) code = read_meta(reader, "program", IDS_UNIT_NONE, &program);
+    if (!code) code = read_meta(reader, "complete", IDS_UNIT_COUNT, &complete);
+    if (!code) reader->report->complete = complete.i != 0;
+    return code;
+}
+
+/* Reads in the order in which write_all writes, so that the sums agree. */
+static int read_all(struct reader *reader, const char *key) {
+    struct ids_value checksum = {0};
+    int code = read_head(reader, key);
+    if (!code) code = read_fixed(reader, "SELECT * FROM property ORDER BY rowid", read_property);
+    if (!code) code = read_fixed(reader, "SELECT * FROM metric ORDER BY rowid", read_metric);
+    if (!code) code = read_fixed(reader, "SELECT * FROM advice ORDER BY rowid", read_advice);
+    if (!code) code = read_fixed(reader, "SELECT * FROM diag ORDER BY rowid", read_diag);
+    if (!code) code = read_fixed(reader, "SELECT * FROM report_table ORDER BY rowid", read_table_entry);
+    for (size_t i = 0; !code && i < reader->report->table_count; i++)
+        code = read_table(reader, &reader->report->tables[i]);
+    if (!code) code = read_meta(reader, "checksum", IDS_UNIT_COUNT, &checksum);
+    if (!code && (uint64_t)checksum.i != reader->sum) code = damaged(reader, "its checksum is wrong");
+    return code ? code : ids_report_check(reader->report, reader->err);
+}
+
+int ids_summary_read(const char *path, const char *key, const struct ids_table_def *(*find_table)(const char *id),
+                     struct ids_report *report, struct ids_error *err) {
+    struct reader reader = {.report = report, .find_table = find_table, .err = err};
+    int code = ids_db_open(path, &reader.db, err);
+    if (!code) code = read_all(&reader, key);
+    sqlite3_close(reader.db);
+    if (!code) return 0;
+    ids_report_done(report);
+    ids_report_init(report);
+    return ids_error_at(err, "'%s'", path);
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# bare.sh: proves bootstrap.sh on a bare Debian 12. As root, on a Debian host with debootstrap.
+# It makes one in a scratch folder, copies the files that git tracks into it, and runs both commands there, the demo twice: the
+# second time without a network. What the host needs to reach its mirror (sources, proxy, certificates) goes in too.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+((EUID == 0)) || { echo "bare.sh: needs root, for debootstrap and chroot" >&2; exit 1; }
+command -v debootstrap >/dev/null || { echo "bare.sh: needs debootstrap" >&2; exit 77; }
+
+root=$(mktemp -d)
+chmod 755 "$root"
+clean() {
+    # The mounts first: a folder of the host must not be emptied through one.
+    umount -R "$root/dev" "$root/proc" 2>/dev/null || true
+    mountpoint -q "$root/dev" || mountpoint -q "$root/proc" || rm -rf --one-file-system "$root"
+}
+trap clean EXIT
+trap 'exit 1' HUP INT TERM
+
+# The mirror that the host uses, else debootstrap's own.
+# shellcheck disable=SC2016 # apt-get expands it
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | head -n 1)
+debootstrap --variant=minbase bookworm "$root" ${mirror:+"$mirror"} >"$root.log" 2>&1 || { tail "$root.log" >&2; exit 1; }
+rm "$root.log"
+
+apt-config dump Acquire >"$root/etc/apt/apt.conf.d/90host"
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+cp -r /usr/local/share/ca-certificates "$root/usr/local/share/" 2>/dev/null || true
+
+mkdir "$root/idsprof"
+git ls-files -z | tar --create --null --files-from=- | tar --extract --directory="$root/idsprof"
+mount --rbind /proc "$root/proc" # the sanitizers read /proc/self
+mount --rbind /dev "$root/dev"
+mount --make-rslave "$root/proc"
+mount --make-rslave "$root/dev"
+
+inside() {
+    # A clean environment: nothing of the host's may help.
+    "${unshare[@]}" chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root bash -c "cd /idsprof && $1"
+}
+unshare=()
+for command in "./bootstrap.sh demo" "./bootstrap.sh test fast"; do
+    echo "== bare Debian 12: $command"
+    start=$SECONDS
+    inside "$command"
+    echo "== $command: $((SECONDS - start)) s"
+done
+echo "== again, without a network"
+unshare=(unshare --net)
+inside "./bootstrap.sh demo >/dev/null && ./bootstrap.sh test fast >/dev/null"
+echo "bare.sh: both commands work on a bare Debian 12"

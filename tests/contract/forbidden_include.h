@@ -1,0 +1,2 @@
+/* Read by the test contract.layer_includes, never compiled: what an analyzer may not do. */
+#include "formats/xplane.h"

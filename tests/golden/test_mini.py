@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Runs `idsprof report --json` on every testdata/mini/*.mini and holds it to what the file itself expects.
+
+The expectations were derived by hand from the definitions of the metrics, each in the comments of its file, and stand there as
+
+    #= args --small-kernel 50us                 more arguments for the run
+    #= metric ID VALUE                          over all devices
+    #= metric ID @DEVICEKEY VALUE               of one device
+    #= reason ID SUBSTRING                      why there is no value ("" for: any reason, but one)
+    #= rows TABLE N
+    #= cell TABLE COLUMN=VALUE COLUMN VALUE     of the one row that has VALUE in COLUMN
+
+VALUE: 20us (s, ms, us, ns, ps: exact to the picosecond), 3/4 or 0.75 (ratio, to 1e-12), 42 (count, bytes), "text", nodata.
+Beyond these, every report must be consistent in itself (see invariants).
+
+    test_mini.py [-v] [NAME ...]     only these files, with or without .mini
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
+
+SCALE = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
+CAUSES = ["host_late", "in_program", "collective_wait", "transfer_wait", "queue", "not_recorded"]
+LATE = ["compile", "staging", "sync", "input", "python", "launch_bound", "not_recorded"]
+STEP_PARTS = ["compute", "collective", "h2d", "d2h", "input", "host", "compile", "stalled", "idle"]
+
+
+class Wrong(Exception):
+    pass
+
+
+def picoseconds(value):
+    return Fraction(value) * 10**12
+
+
+def expect(value, wanted):
+    """Raises Wrong unless the JSON value is what the text says."""
+    shown = "no data" if value is None else repr(value) if isinstance(value, str) else str(value)
+    if wanted == "nodata":
+        if value is not None:
+            raise Wrong(f"{shown}, expected no data")
+        return
+    if value is None:
+        raise Wrong(f"no data, expected {wanted}")
+    if wanted.startswith('"'):
+        if value != wanted.strip('"'):
+            raise Wrong(f"{shown}, expected {wanted}")
+        return
+    if isinstance(value, (str, bool)):
+        raise Wrong(f"{shown}, expected the number {wanted}")
+    time = re.fullmatch(r"(-?[\d.]+)(s|ms|us|ns|ps)", wanted)
+    if time:
+        if picoseconds(value) != Fraction(time[1]) * SCALE[time[2]]:
+            raise Wrong(f"{float(picoseconds(value)) / 1e6:.6f}us, expected {wanted}")
+        return
+    number = Fraction(wanted)
+    if isinstance(value, int) and "." not in wanted and "/" not in wanted:
+        right = value == number
+    else:
+        right = abs(Fraction(value) - number) <= abs(number) * Fraction(1, 10**12)
+    if not right:
+        raise Wrong(f"{shown}, expected {wanted}")
+
+
+def metric(report, metric_id, device=None):
+    if metric_id not in report["metrics"]:
+        raise Wrong("there is no such metric")
+    found = report["metrics"][metric_id]
+    if device is None:
+        return found["value"]
+    value = found.get("by_device", {}).get(device)
+    return value.get("value") if isinstance(value, dict) else value
+
+
+def rows(report, table):
+    if table not in report["tables"]:
+        raise Wrong(f"there is no table {table}")
+    found = report["tables"][table]
+    names = [column["id"] for column in found["columns"]]
+    return [dict(zip(names, row, strict=True)) for row in found["rows"]]
+
+
+def check_line(report, line):
+    kind, rest = line.split(None, 1)
+    if kind == "metric":
+        metric_id, rest = rest.split(None, 1)
+        device = None
+        if rest.startswith("@"):
+            device, rest = rest[1:].split(None, 1)
+        expect(metric(report, metric_id, device), rest)
+    elif kind == "reason":
+        metric_id, part = rest.split(None, 1)
+        metric(report, metric_id)
+        reason = report["metrics"][metric_id].get("reason")
+        if not reason or part.strip('"') not in reason:
+            raise Wrong(f"the reason is {reason!r}")
+    elif kind == "rows":
+        table, count = rest.split()
+        if len(rows(report, table)) != int(count):
+            raise Wrong(f"{len(rows(report, table))} rows, expected {count}")
+    elif kind == "cell":
+        parsed = re.fullmatch(r'(\S+) (\w+)=("[^"]*"|\S+) (\w+) (.+)', rest)
+        if not parsed:
+            raise Wrong("not understood")
+        table, key, wanted, column, value = parsed.groups()
+        there = rows(report, table)
+        if there and (key not in there[0] or column not in there[0]):
+            raise Wrong("no such column; there are " + " ".join(there[0]))
+        found = [row for row in there if str(row[key]) == wanted.strip('"')]
+        if len(found) != 1:
+            raise Wrong(f"{len(found)} rows have {key}={wanted}; there are " + " ".join(str(row[key]) for row in there))
+        expect(found[0][column], value)
+    else:
+        raise Wrong("not understood")
+
+
+def invariants(report, args):
+    """What holds in every report, whatever it is about; yields what does not."""
+
+    def time(metric_id, device=None):
+        try:
+            value = metric(report, metric_id, device)
+        except Wrong:
+            return None
+        return None if value is None else picoseconds(value)
+
+    total = time("idle.total")
+    parts = [time("idle." + cause) for cause in CAUSES]
+    late = [time("idle.host_late." + cause) for cause in LATE]
+    if total is not None and None not in parts and sum(parts) != total:
+        yield f"the causes sum to {float(sum(parts)) / 1e6}us, idle.total is {float(total) / 1e6}us"
+    if None not in late and parts[0] is not None and sum(late) != parts[0]:
+        yield f"host late's parts sum to {float(sum(late)) / 1e6}us of {float(parts[0]) / 1e6}us"
+    if total is not None and "gaps" in report["tables"]:
+        gaps = rows(report, "gaps")
+        if sum(picoseconds(row["duration"]) for row in gaps) != total or len(gaps) != metric(report, "idle.gaps"):
+            yield "the table of gaps is not what idle.gaps and idle.total say"
+    devices = report["metrics"].get("device.busy", {}).get("by_device", {})
+    for device in devices:
+        busy, working, idle = (time(name, device) for name in ("device.busy", "device.working", "idle.total"))
+        window = time("device.window" if "--window device" in args else "run.window", None if "--window device" not in args else device)
+        if busy is None:
+            continue
+        if working is not None and working > busy:
+            yield f"{device} works longer than it is busy"
+        if idle is not None and window is not None and busy + idle != window:
+            yield f"{device}: busy and idle are {float(busy + idle) / 1e6}us of a window of {float(window) / 1e6}us"
+    exposed, overlapped, collective = (time("collectives." + name) for name in ("exposed", "overlapped", "total"))
+    if None not in (exposed, overlapped, collective) and exposed + overlapped != collective:
+        yield "collectives: exposed and overlapped are not the total"
+    for row in rows(report, "steps") if "steps" in report["tables"] else []:
+        known = [picoseconds(row[part]) for part in STEP_PARTS if row.get(part) is not None]
+        if len(known) == len(STEP_PARTS) and sum(known) != picoseconds(row["duration"]):
+            yield f"step {row['step']}: the parts sum to {float(sum(known)) / 1e6}us of {float(picoseconds(row['duration'])) / 1e6}us"
+
+
+def check_file(program, path):
+    """The number of expectations in the file, and the failures as texts."""
+    with open(path, encoding="utf-8") as file:
+        lines = [line[2:].strip() for line in file if line.startswith("#=")]
+    args = " ".join(line[4:].strip() for line in lines if line.split()[0] == "args")
+    checks = [line for line in lines if line.split()[0] != "args"]
+    command = [program, "report", "--json", "--no-cache", "--top", "100000", *args.split(), path]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    except subprocess.TimeoutExpired:
+        return len(checks), ["the program did not end within a minute"]
+    if done.returncode:
+        return len(checks), [f"exit code {done.returncode}: {done.stderr.decode(errors='replace').strip()[-400:]}"]
+    try:
+        report = json.loads(done.stdout, parse_float=Decimal)
+    except ValueError as error:
+        return len(checks), [f"not JSON: {error}"]
+    failures = []
+    if not checks:
+        failures.append("the file expects nothing")
+    if report.get("schema") != 1 or report.get("complete") is not True:
+        failures.append("schema or complete is wrong")
+    for line in checks:
+        try:
+            check_line(report, line)
+        except Wrong as wrong:
+            failures.append(f"{line}: {wrong}")
+        except (KeyError, TypeError, ValueError) as error:
+            failures.append(f"{line}: {type(error).__name__} {error}")
+    try:
+        failures += invariants(report, args)
+    except (KeyError, TypeError, Wrong) as error:
+        failures.append(f"invariants: {type(error).__name__} {error}")
+    return len(checks), failures
+
+
+def main():
+    program, source = os.environ.get("IDSPROF"), os.environ.get("IDS_SOURCE_DIR")
+    if not program or not source or not os.access(program, os.X_OK):
+        print("IDSPROF or IDS_SOURCE_DIR is not set, or there is no such program")
+        return 77
+    names = [name.removesuffix(".mini") for name in sys.argv[1:] if name != "-v"]
+    folder = os.path.join(source, "testdata", "mini")
+    files = [name for name in sorted(os.listdir(folder)) if name.endswith(".mini") and (not names or name[:-5] in names)]
+    if not files:
+        print(f"no .mini files in {folder}")
+        return 1
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda name: check_file(program, os.path.join(folder, name)), files))
+    count = bad = 0
+    for name, (checks, failures) in zip(files, results, strict=True):
+        count += checks
+        bad += len(failures)
+        if "-v" in sys.argv and not failures:
+            print(f"{name}: {checks} as expected")
+        for failure in failures:
+            print(f"{name}: {failure}")
+    print(f"{len(files)} files, {count} expectations, {bad} failures")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

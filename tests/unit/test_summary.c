@@ -1,0 +1,668 @@
+/* lib/store: a report goes into SQLite and comes back the same, or not at all. */
+#include "lib/store/summary.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- a folder per test ---- */
+
+static char folder[64];
+
+static char *expected; /* report_text of what was written; the fixture frees it */
+
+static void setup(void) {
+    snprintf(folder, sizeof folder, "/tmp/idsprof-summary-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_tree(const char *path) {
+    DIR *stream = opendir(path);
+    struct dirent *entry;
+    while (stream && (entry = readdir(stream))) {
+        char below[512];
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+        snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
+        if (unlink(below)) remove_tree(below);
+    }
+    if (stream) closedir(stream);
+    rmdir(path);
+}
+
+static void teardown(void) {
+    remove_tree(folder);
+    free(expected);
+    expected = NULL;
+}
+
+static const char *in_folder(const char *name) {
+    static char paths[4][128];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static int count_files(const char *path) {
+    DIR *stream = opendir(path);
+    int count = -2; /* . and .. */
+    ck_assert_ptr_nonnull(stream);
+    while (readdir(stream)) count++;
+    closedir(stream);
+    return count;
+}
+
+/* ---- a report with one of everything ---- */
+
+static const struct ids_column_def op_columns[] = {
+    {"name", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG}, {"self", "self time", IDS_UNIT_TIME, 0},
+    {"count", "count", IDS_UNIT_COUNT, 0},          {"moved", "bytes moved", IDS_UNIT_BYTES, 0},
+    {"share", "share\nof self", IDS_UNIT_RATIO, 0}, {"speed", "speed", IDS_UNIT_RATE, 0},
+    {"odd \"name\"", "number", IDS_UNIT_NUMBER, 0},
+};
+static const struct ids_table_def ops_def = {"ops", "ops", op_columns, 7, "an op; HLO instruction", IDS_TABLE_TOP};
+static const struct ids_column_def gap_columns[] = {{"start", "start", IDS_UNIT_TIME, 0}};
+static const struct ids_table_def gaps_def = {"idle.gaps", "gaps", gap_columns, 1, NULL, 0};
+static const struct ids_table_def *known_tables[3];
+static const volatile double zero = 0;
+
+static const struct ids_table_def *find_table(const char *id) {
+    for (int i = 0; i < 3; i++) {
+        if (known_tables[i] && !strcmp(known_tables[i]->id, id)) return known_tables[i];
+    }
+    return NULL;
+}
+
+static void fill_ops(struct ids_report *report) {
+    struct ids_table *ops = ids_report_table(report, &ops_def);
+    ids_report_row(report, ops,
+                   (struct ids_value[]){ids_text_value("fusion.3"), ids_int_value(IDS_UNIT_TIME, INT64_MAX),
+                                        ids_int_value(IDS_UNIT_COUNT, INT64_MIN), ids_int_value(IDS_UNIT_BYTES, 0),
+                                        ids_real_value(IDS_UNIT_RATIO, 0.1), ids_real_value(IDS_UNIT_RATE, 1e300),
+                                        ids_real_value(IDS_UNIT_NUMBER, 5.0)});
+    ids_report_row(report, ops,
+                   (struct ids_value[]){ids_text_value("bad \xff utf-8 'quoted' \"name\""), ids_no_value(IDS_UNIT_TIME),
+                                        ids_no_value(IDS_UNIT_COUNT), ids_no_value(IDS_UNIT_BYTES),
+                                        ids_real_value(IDS_UNIT_RATIO, 0.0), ids_real_value(IDS_UNIT_RATE, -2.5e-308),
+                                        ids_real_value(IDS_UNIT_NUMBER, 9007199254740993.0)});
+    ids_report_row(report, ops,
+                   (struct ids_value[]){ids_text_value(""), ids_int_value(IDS_UNIT_TIME, -1),
+                                        ids_int_value(IDS_UNIT_COUNT, 3), ids_int_value(IDS_UNIT_BYTES, 7),
+                                        ids_no_value(IDS_UNIT_RATIO), ids_no_value(IDS_UNIT_RATE),
+                                        ids_no_value(IDS_UNIT_NUMBER)});
+    ops->rows_left_out = 12;
+    ids_report_table(report, &gaps_def);
+}
+
+static void fill_report(struct ids_report *report) {
+    ids_report_init(report);
+    report->complete = 0;
+    ids_report_property(report, "name", ids_text_value("tad"));
+    ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, 2));
+    ids_report_property(report, "jax_version", ids_no_value(IDS_UNIT_NONE));
+    struct ids_metric *metric = ids_report_metric(report, "z.last", NULL, ids_real_value(IDS_UNIT_RATIO, 1.0 / 3));
+    metric->grade = IDS_GRADE_BAD;
+    ids_report_rule(report, metric, "steps by %s", "annotation");
+    ids_report_metric(report, "a.first", "host0:/device:GPU:0", ids_int_value(IDS_UNIT_TIME, 812400000000000));
+    metric = ids_report_metric(report, "a.first", "host0:/device:GPU:1", ids_text_value("text"));
+    metric->grade = IDS_GRADE_GOOD;
+    ids_report_no_data(report, "b", IDS_UNIT_BYTES, NULL, "the trace has no %s plane", "host");
+    fill_ops(report);
+    ids_report_advice(report, &(struct ids_advice){31000000000, 1, "feed it", "1,204 gaps", "idle.total"});
+    ids_report_advice(report, &(struct ids_advice){-1, 0, "look", NULL, NULL});
+    ids_report_diag(report, 2, "xplane.truncated", "ends early", 8812, 1);
+    ids_report_diag(report, 0, "x", "y", -1, UINT64_MAX);
+}
+
+static void print_text(FILE *out, const char *text) {
+    if (text)
+        fprintf(out, " '%s'", text);
+    else
+        fprintf(out, " NULL");
+}
+
+static void print_value(FILE *out, struct ids_value value) {
+    fprintf(out, " %d:", value.unit);
+    if (value.missing)
+        fprintf(out, "missing");
+    else if (value.unit == IDS_UNIT_NONE)
+        print_text(out, value.text);
+    else if (value.unit >= IDS_UNIT_RATIO)
+        fprintf(out, "%a", value.d);
+    else
+        fprintf(out, "%" PRId64, value.i);
+}
+
+/* Everything that a report holds, to compare. */
+static char *report_text(const struct ids_report *report) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    fprintf(out, "complete %d\n", report->complete);
+    for (size_t i = 0; i < report->property_count; i++) {
+        fprintf(out, "property %s", report->properties[i].id);
+        print_value(out, report->properties[i].value);
+    }
+    for (size_t i = 0; i < report->metric_count; i++) {
+        const struct ids_metric *metric = &report->metrics[i];
+        fprintf(out, "\nmetric %s grade %d", metric->id, (int)metric->grade);
+        print_text(out, metric->device);
+        print_value(out, metric->value);
+        print_text(out, metric->reason);
+        print_text(out, metric->rule);
+    }
+    for (size_t i = 0; i < report->table_count; i++) {
+        const struct ids_table *table = &report->tables[i];
+        fprintf(out, "\ntable %s %zu rows, %" PRId64 " left out:", table->id, table->row_count, table->rows_left_out);
+        for (size_t k = 0; k < table->row_count * (size_t)table->def->column_count; k++)
+            print_value(out, table->cells[k]);
+    }
+    for (size_t i = 0; i < report->advice_count; i++) {
+        const struct ids_advice *advice = &report->advice[i];
+        fprintf(out, "\nadvice %" PRId64 " %d", advice->saves_ps, advice->per_step);
+        print_text(out, advice->what);
+        print_text(out, advice->evidence);
+        print_text(out, advice->explain);
+    }
+    for (size_t i = 0; i < report->diag_count; i++) {
+        const struct ids_report_diag *diag = &report->diags[i];
+        fprintf(out, "\ndiag %d %s %s %" PRId64 " %" PRIu64, diag->severity, diag->id, diag->text, diag->offset,
+                diag->count);
+    }
+    fclose(out);
+    return text;
+}
+
+static void write_summary(const char *path) {
+    struct ids_report report;
+    struct ids_error err = IDS_ERROR_INIT;
+    fill_report(&report);
+    known_tables[0] = &ops_def;
+    known_tables[1] = &gaps_def;
+    free(expected);
+    expected = report_text(&report);
+    ck_assert_msg(ids_summary_write(&report, "key 1", path, &err) == 0, "%s", err.text);
+    ids_report_done(&report);
+}
+
+static struct ids_error read_error;
+
+/* The code of reading; 0 only with the expected content, and an empty report with every other code. */
+static int read_summary(const char *path, const char *key) {
+    struct ids_report report;
+    read_error = (struct ids_error)IDS_ERROR_INIT;
+    ids_report_init(&report);
+    int code = ids_summary_read(path, key, find_table, &report, &read_error);
+    ck_assert_int_eq(code, read_error.code);
+    if (!code) {
+        char *text = report_text(&report);
+        ck_assert_str_eq(text, expected);
+        free(text);
+    } else {
+        ck_assert_uint_eq(report.metric_count + report.table_count + report.property_count, 0);
+    }
+    ids_report_done(&report);
+    return code;
+}
+
+static void run_sql(const char *path, const char *sql) {
+    sqlite3 *db;
+    char *message = NULL;
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    int result = sqlite3_exec(db, sql, NULL, NULL, &message);
+    ck_assert_msg(result == SQLITE_OK, "%s: %s", sql, message);
+    sqlite3_close(db);
+}
+
+START_TEST(round_trip) {
+    const char *path = in_folder("it's 100%? a#b.db"); /* what a URI would take for itself */
+    write_summary(path);
+    ck_assert_msg(read_summary(path, "key 1") == 0, "%s", read_error.text);
+    ck_assert_int_eq(read_summary(path, NULL), 0);
+    ck_assert_int_eq(count_files(folder), 1);
+    write_summary(path); /* over it */
+    ck_assert_int_eq(read_summary(path, "key 1"), 0);
+}
+END_TEST
+
+/* SQLite stores -0.0 as 0.0 and has no NaN: they must not look like damage. */
+START_TEST(odd_numbers) {
+    const char *path = in_folder("a.db");
+    struct ids_report report, back;
+    struct ids_error err = IDS_ERROR_INIT;
+    ids_report_init(&report);
+    ids_report_init(&back);
+    known_tables[0] = &ops_def;
+    struct ids_value row[7] = {ids_text_value("x")};
+    for (int i = 1; i < 7; i++) row[i] = ids_no_value(op_columns[i].unit);
+    row[4] = ids_real_value(IDS_UNIT_RATIO, -0.0);
+    row[6] = ids_real_value(IDS_UNIT_NUMBER, 0.0 / zero);
+    ids_report_row(&report, ids_report_table(&report, &ops_def), row);
+    ids_report_metric(&report, "m", NULL, row[4]);
+    ids_report_metric(&report, "inf", NULL, ids_real_value(IDS_UNIT_NUMBER, 1.0 / zero));
+    ck_assert_int_eq(ids_summary_write(&report, "k", path, &err), 0);
+    ck_assert_msg(ids_summary_read(path, "k", find_table, &back, &err) == 0, "%s", err.text);
+    ck_assert(back.tables[0].cells[4].d == 0 && !back.tables[0].cells[4].missing);
+    ck_assert(back.tables[0].cells[6].missing);
+    ck_assert(back.metrics[0].value.d == 0 && back.metrics[1].value.d > 1e308);
+    ids_report_done(&report);
+    ids_report_done(&back);
+}
+END_TEST
+
+/* What others see: user_version, types, NULL, comments. */
+START_TEST(plain_sqlite) {
+    const char *path = in_folder("a.db");
+    sqlite3 *db;
+    sqlite3_stmt *row;
+    write_summary(path);
+    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    ck_assert_int_eq(
+        sqlite3_prepare_v2(
+            db,
+            "SELECT (SELECT user_version FROM pragma_user_version), \"odd \"\"name\"\"\", typeof(share), sql,"
+            " (SELECT count(*) FROM metric WHERE value IS NULL), (SELECT grade FROM metric WHERE id='z.last')"
+            " FROM ops, sqlite_schema s WHERE s.name='ops' AND ops.self > 0",
+            -1, &row, NULL),
+        SQLITE_OK);
+    ck_assert_int_eq(sqlite3_step(row), SQLITE_ROW);
+    ck_assert_int_eq(sqlite3_column_int(row, 0), IDS_SCHEMA_VERSION);
+    ck_assert_double_eq(sqlite3_column_double(row, 1), 5.0);
+    ck_assert_str_eq((const char *)sqlite3_column_text(row, 2), "real");
+    const char *sql = (const char *)sqlite3_column_text(row, 3);
+    ck_assert_ptr_nonnull(strstr(sql, "-- an op; HLO instruction\n"));
+    ck_assert_ptr_nonnull(strstr(sql, "\"self\" INTEGER, -- [time_ps] -- self time\n"));
+    ck_assert_ptr_nonnull(strstr(sql, "share of self\n")); /* a comment of two lines would be SQL */
+    ck_assert_int_eq(sqlite3_column_int(row, 4), 1);
+    ck_assert_str_eq((const char *)sqlite3_column_text(row, 5), "bad");
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+}
+END_TEST
+
+START_TEST(not_what_was_asked_for) {
+    const char *path = in_folder("a.db");
+    write_summary(path);
+    ck_assert_int_eq(read_summary(path, "key 2"), IDS_NOT_FOUND);
+    ck_assert_int_eq(read_summary(in_folder("nothing.db"), "key 1"), IDS_NOT_FOUND);
+    known_tables[1] = NULL;
+    ck_assert_int_eq(read_summary(path, "key 1"), IDS_NOT_FOUND);
+    static const struct ids_column_def more[] = {{"start", "start", IDS_UNIT_TIME, 0},
+                                                 {"end", "end", IDS_UNIT_TIME, 0}};
+    static const struct ids_table_def newer = {"idle.gaps", "gaps", more, 2, NULL, 0};
+    known_tables[1] = &newer;
+    ck_assert_int_eq(read_summary(path, "key 1"), IDS_NOT_FOUND);
+    known_tables[1] = &gaps_def;
+    run_sql(path, "PRAGMA user_version=2");
+    ck_assert_int_eq(read_summary(path, "key 1"), IDS_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(read_error.text, "schema 2"));
+}
+END_TEST
+
+START_TEST(a_cell_of_another_unit_is_refused) {
+    struct ids_report report;
+    struct ids_error err = IDS_ERROR_INIT;
+    ids_report_init(&report);
+    ids_report_row(&report, ids_report_table(&report, &gaps_def),
+                   (struct ids_value[]){ids_real_value(IDS_UNIT_RATIO, 1)});
+    ck_assert_int_eq(ids_summary_write(&report, "k", in_folder("a.db"), &err), IDS_USAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "column 'start' holds ratio, not time_ps"));
+    ck_assert_int_eq(count_files(folder), 0);
+    ids_report_done(&report);
+}
+END_TEST
+
+/* ---- damage ---- */
+
+static size_t load(const char *path, uint8_t **ret_bytes) {
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    fseek(file, 0, SEEK_END);
+    size_t size = (size_t)ftell(file);
+    rewind(file);
+    *ret_bytes = malloc(size);
+    ck_assert_uint_eq(fread(*ret_bytes, 1, size, file), size);
+    fclose(file);
+    return size;
+}
+
+static void store(const char *path, const uint8_t *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+START_TEST(cut_anywhere) {
+    const char *path = in_folder("a.db"), *cut = in_folder("cut.db");
+    uint8_t *bytes;
+    write_summary(path);
+    size_t size = load(path, &bytes);
+    for (size_t length = 0; length < size; length += length < 200 ? 1 : 997) {
+        store(cut, bytes, length);
+        int code = read_summary(cut, "key 1");
+        if (length < size - 4096) ck_assert_int_ne(code, 0); /* the last page may have unused space at its end */
+    }
+    free(bytes);
+}
+END_TEST
+
+/* A changed byte is noticed, or it made no difference (unused space); read_summary compares. */
+START_TEST(changed_anywhere) {
+    const char *path = in_folder("a.db"), *changed = in_folder("changed.db");
+    uint8_t *bytes;
+    write_summary(path);
+    size_t size = load(path, &bytes);
+    size_t noticed = 0;
+    store(changed, bytes, size);
+    int fd = open(changed, O_WRONLY);
+    for (size_t i = 0; i < size; i++) {
+        if (!bytes[i] && i % 61) continue; /* most of the file is unused space */
+        uint8_t byte = bytes[i] ^ (uint8_t)(1u << i % 8);
+        ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)i), 1);
+        noticed += read_summary(changed, "key 1") != 0;
+        ck_assert_int_eq(pwrite(fd, &bytes[i], 1, (off_t)i), 1);
+    }
+    close(fd);
+    ck_assert_uint_gt(noticed, 500);
+    free(bytes);
+}
+END_TEST
+
+/* A page that did not reach the disk. */
+START_TEST(pages_of_zeros) {
+    const char *path = in_folder("a.db"), *holed = in_folder("holed.db");
+    uint8_t *bytes, saved[4096];
+    write_summary(path);
+    size_t size = load(path, &bytes);
+    for (size_t page = 0; page + sizeof saved <= size; page += sizeof saved) {
+        memcpy(saved, bytes + page, sizeof saved);
+        memset(bytes + page, 0, sizeof saved);
+        store(holed, bytes, size);
+        ck_assert_int_ne(read_summary(holed, "key 1"), 0);
+        memcpy(bytes + page, saved, sizeof saved);
+    }
+    free(bytes);
+}
+END_TEST
+
+START_TEST(hostile_content) {
+    static const char *const attacks[] = {
+        "UPDATE ops SET self = 1 WHERE count = 3", /* a figure forged */
+        "DELETE FROM metric",
+        "INSERT INTO ops SELECT * FROM ops",
+        "UPDATE metric SET unit = 'furlongs'",
+        "UPDATE metric SET id = x'00ff'",
+        "UPDATE metric SET value = 'text' WHERE unit = 'ratio'",
+        "UPDATE report_table SET id = 'idle.gaps'", /* twice */
+        "UPDATE meta SET value = NULL WHERE id = 'checksum'",
+        "DELETE FROM meta WHERE id = 'checksum'",
+        "UPDATE property SET id = 'a' || char(0) || 'b'",
+        "DROP TABLE diag",
+        "ALTER TABLE diag RENAME TO d; CREATE VIEW diag AS SELECT * FROM d",
+        "DROP TABLE diag; CREATE TABLE diag(a, b AS (hex(zeroblob(500000000))), c, d, e); INSERT INTO diag VALUES "
+        "(1,2,3,4)",
+        "WITH RECURSIVE n(i) AS (VALUES(0) UNION ALL SELECT i+1 FROM n LIMIT 3000)"
+        " INSERT INTO property SELECT 'p' || i, 'count', i FROM n",
+    };
+    const char *path = in_folder("a.db");
+    for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+        write_summary(path);
+        sqlite3 *db;
+        ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+        sqlite3_exec(db, attacks[i], NULL, NULL, NULL); /* a table list with a generated column may refuse the insert */
+        sqlite3_close(db);
+        ck_assert_msg(read_summary(path, "key 1") == IDS_CORRUPT, "attack %zu: %d %s", i, read_error.code,
+                      read_error.text);
+    }
+    /* A view under the name of a report table is no table. */
+    write_summary(path);
+    run_sql(path, "ALTER TABLE ops RENAME TO o; CREATE VIEW ops AS SELECT * FROM o");
+    ck_assert_int_eq(read_summary(path, "key 1"), IDS_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(not_a_database) {
+    const char *path = in_folder("a.db");
+    uint8_t noise[8192];
+    for (size_t i = 0; i < sizeof noise; i++) noise[i] = (uint8_t)(i * 31 + 7);
+    known_tables[0] = &ops_def;
+    store(path, noise, sizeof noise);
+    ck_assert_int_eq(read_summary(path, "key 1"), IDS_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(read_error.text, path));
+    ck_assert_int_ne(read_summary(folder, "key 1"), 0);
+}
+END_TEST
+
+START_TEST(no_space) {
+    const char *path = in_folder("a.db");
+    struct ids_report report;
+    struct ids_error err = IDS_ERROR_INIT;
+    write_summary(path);
+    struct rlimit limit, before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = (struct rlimit){20000, before.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    fill_report(&report);
+    int code = ids_summary_write(&report, "key 2", path, &err);
+    setrlimit(RLIMIT_FSIZE, &before);
+    ck_assert_int_eq(code, IDS_IO);
+    ck_assert_ptr_nonnull(strstr(err.text, path));
+    ck_assert_int_eq(count_files(folder), 1);         /* nothing half made stays */
+    ck_assert_int_eq(read_summary(path, "key 1"), 0); /* and the old one is whole */
+    ck_assert_int_eq(ids_summary_write(&report, "k", "/dev/full", &err), IDS_IO);
+    ck_assert_int_eq(ids_summary_write(&report, "k", in_folder("no/such/a.db"), &err), IDS_IO);
+    ids_report_done(&report);
+}
+END_TEST
+
+/* ---- the cache ---- */
+
+static struct ids_run_file cached_file;
+static struct ids_run_files cached_run;
+
+static void make_run(void) {
+    static char source[128];
+    struct stat status;
+    snprintf(source, sizeof source, "%s/vm.xplane.pb", folder);
+    store(source, (const uint8_t *)"trace", 5);
+    ck_assert_int_eq(stat(source, &status), 0);
+    cached_file = (struct ids_run_file){source, 5, status.st_dev, status.st_ino, 1234567890123456789};
+    cached_run = (struct ids_run_files){source, (char *)(uintptr_t) "vm", &cached_file, 1};
+    setenv("XDG_CACHE_HOME", in_folder("cache/deep"), 1);
+}
+
+static int save(void) {
+    struct ids_report report;
+    fill_report(&report);
+    known_tables[0] = &ops_def;
+    known_tables[1] = &gaps_def;
+    free(expected);
+    expected = report_text(&report);
+    read_error = (struct ids_error)IDS_ERROR_INIT;
+    int code = ids_cache_save(&cached_run, &report, &read_error);
+    ids_report_done(&report);
+    return code;
+}
+
+static int load_cached(void) {
+    struct ids_report report;
+    ids_report_init(&report);
+    int code = ids_cache_load(&cached_run, find_table, &report, &read_error);
+    if (!code) {
+        char *text = report_text(&report);
+        ck_assert_str_eq(text, expected);
+        free(text);
+    }
+    ids_report_done(&report);
+    return code;
+}
+
+/* The path of the one entry. */
+static const char *entry_path(void) {
+    static char path[512];
+    char cache[128];
+    snprintf(cache, sizeof cache, "%s", in_folder("cache/deep/idsprof"));
+    DIR *stream = opendir(cache);
+    ck_assert_ptr_nonnull(stream);
+    struct dirent *entry;
+    while ((entry = readdir(stream))) {
+        if (entry->d_name[0] != '.') snprintf(path, sizeof path, "%s/%s", cache, entry->d_name);
+    }
+    closedir(stream);
+    return path;
+}
+
+START_TEST(cached) {
+    struct stat status;
+    make_run();
+    ck_assert_int_eq(load_cached(), IDS_NOT_FOUND);
+    ck_assert_msg(save() == 0, "%s", read_error.text);
+    ck_assert_msg(load_cached() == 0, "%s", read_error.text);
+    ck_assert_int_eq(stat(in_folder("cache/deep/idsprof"), &status), 0);
+    ck_assert_int_eq(status.st_mode & 0777, 0700);
+    cached_file.mtime_ns++; /* recorded anew */
+    ck_assert_int_eq(load_cached(), IDS_NOT_FOUND);
+    ck_assert_int_eq(save(), 0);
+    ck_assert_int_eq(load_cached(), 0);
+    ck_assert_int_eq(count_files(in_folder("cache/deep/idsprof")), 1); /* in place of the old one */
+    cached_file.inode = 0;
+    ck_assert_int_eq(load_cached(), IDS_NOT_FOUND);
+    ck_assert_int_eq(save(), IDS_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(a_damaged_entry_is_made_anew) {
+    make_run();
+    ck_assert_int_eq(save(), 0);
+    store(entry_path(), (const uint8_t *)"nonsense", 8);
+    ck_assert_int_eq(load_cached(), IDS_CORRUPT);
+    ck_assert_int_eq(save(), 0);
+    ck_assert_int_eq(load_cached(), 0);
+}
+END_TEST
+
+START_TEST(the_least_recently_used_go) {
+    make_run();
+    ck_assert_int_eq(save(), 0);
+    const char *cache = in_folder("cache/deep/idsprof");
+    struct timespec times[2] = {0};
+    for (int i = 0; i < 4; i++) { /* 80 MiB each, without the blocks */
+        char path[256];
+        snprintf(path, sizeof path, "%s/%016d.db", cache, i);
+        store(path, (const uint8_t *)"", 0);
+        ck_assert_int_eq(truncate(path, 80 << 20), 0);
+        times[0].tv_sec = times[1].tv_sec = 1000 + 100 * (i ^ 1); /* used in the order 1 0 3 2 */
+        ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+    }
+    char other[256], abandoned[256];
+    snprintf(other, sizeof other, "%s/notes.txt", cache);
+    store(other, (const uint8_t *)"mine", 4);
+    snprintf(abandoned, sizeof abandoned, "%s/%016d.db.tmp-1-0", cache, 9);
+    store(abandoned, (const uint8_t *)"half", 4);
+    ck_assert_int_eq(utimensat(AT_FDCWD, abandoned, times, 0), 0);
+    ck_assert_int_eq(save(), 0);
+    static const char *const names[] = {"0000000000000000.db", "0000000000000001.db", "0000000000000002.db",
+                                        "0000000000000003.db"};
+    for (int i = 0; i < 4; i++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/%s", cache, names[i]);
+        ck_assert_msg((access(path, F_OK) == 0) == (i != 1), "entry %d", i);
+    }
+    ck_assert_int_eq(access(other, F_OK), 0);
+    ck_assert_int_ne(access(abandoned, F_OK), 0);
+    ck_assert_int_eq(load_cached(), 0);
+}
+END_TEST
+
+START_TEST(a_load_counts_as_use) {
+    struct stat status;
+    struct timespec old[2] = {{1000, 0}, {1000, 0}};
+    make_run();
+    ck_assert_int_eq(save(), 0);
+    ck_assert_int_eq(utimensat(AT_FDCWD, entry_path(), old, 0), 0);
+    ck_assert_int_eq(load_cached(), 0);
+    ck_assert_int_eq(stat(entry_path(), &status), 0);
+    ck_assert_int_gt(status.st_mtim.tv_sec, 1000);
+}
+END_TEST
+
+START_TEST(a_cache_that_cannot_be_used) {
+    make_run();
+    setenv("XDG_CACHE_HOME", "/dev/null", 1);
+    ck_assert_int_eq(save(), IDS_IO);
+    ck_assert_int_ne(load_cached(), 0);
+    setenv("XDG_CACHE_HOME", "relative/is/ignored", 1);
+    setenv("HOME", in_folder("home"), 1);
+    ck_assert_int_eq(save(), 0);
+    ck_assert_int_eq(access(in_folder("home/.cache/idsprof"), F_OK), 0);
+    ck_assert_int_eq(load_cached(), 0);
+    ck_assert_int_eq(chmod(in_folder("home/.cache/idsprof"), 0777), 0); /* anyone could have put a file there */
+    ck_assert_int_eq(load_cached(), IDS_IO);
+    unsetenv("XDG_CACHE_HOME");
+    unsetenv("HOME");
+    ck_assert_int_eq(save(), IDS_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(many_processes) {
+    make_run();
+    ck_assert_int_eq(save(), 0);
+    pid_t children[4];
+    for (int i = 0; i < 4; i++) {
+        children[i] = fork();
+        if (children[i]) continue;
+        int failures = 0;
+        for (int k = 0; k < 20; k++) failures += (i % 2 ? save() : load_cached()) != 0;
+        _exit(failures);
+    }
+    for (int i = 0; i < 4; i++) {
+        int status;
+        ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
+        ck_assert_int_eq(status, 0);
+    }
+    ck_assert_int_eq(count_files(in_folder("cache/deep/idsprof")), 1);
+}
+END_TEST
+
+int main(void) {
+    TCase *cases = tcase_create("summary");
+    tcase_set_timeout(cases, 100);
+    tcase_add_checked_fixture(cases, setup, teardown);
+    tcase_add_test(cases, round_trip);
+    tcase_add_test(cases, odd_numbers);
+    tcase_add_test(cases, plain_sqlite);
+    tcase_add_test(cases, not_what_was_asked_for);
+    tcase_add_test(cases, a_cell_of_another_unit_is_refused);
+    tcase_add_test(cases, cut_anywhere);
+    tcase_add_test(cases, changed_anywhere);
+    tcase_add_test(cases, pages_of_zeros);
+    tcase_add_test(cases, hostile_content);
+    tcase_add_test(cases, not_a_database);
+    tcase_add_test(cases, no_space);
+    tcase_add_test(cases, cached);
+    tcase_add_test(cases, a_damaged_entry_is_made_anew);
+    tcase_add_test(cases, the_least_recently_used_go);
+    tcase_add_test(cases, a_load_counts_as_use);
+    tcase_add_test(cases, a_cache_that_cannot_be_used);
+    tcase_add_test(cases, many_processes);
+    Suite *suite = suite_create("summary");
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
