@@ -14,6 +14,7 @@ static const struct ids_metric_def metrics[] = {
      "the kernel's name (nccl, rccl, nvshmem, one-shot, multimem, custom all-reduce): op names lie."},
     {"collectives.count", "count", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Collectives that begin in the window, each device's counted; of an async pair the -start is not counted."},
     {"collectives.exposed", "exposed", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Collective time in which the device computes nothing else; summed over devices."},
+    {"collectives.exposed_share", "exposed", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "collectives.exposed ÷ window, over all active devices."},
     {"collectives.overlapped", "overlapped", IDS_UNIT_TIME, IDS_BETTER_HIGHER, "Collective time in which the device also computes: collectives.total less collectives.exposed."},
     {"collectives.allreduce_share", "AllReduce", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Union of all-reduces ÷ window, over all active devices."},
     {"collectives.wait", "waiting for peers", IDS_UNIT_TIME, IDS_BETTER_LOWER,
@@ -37,10 +38,10 @@ static const struct ids_table_def collectives = {
 };
 
 static const struct ids_note notes[] = {
-    {"AllReduce ", "collectives.allreduce_share", " of the window", 0},
-    {"exposed ", "collectives.exposed", "", 1},
-    {"waiting for peers ", "collectives.wait", "", 0},
-    {"", "collectives.count", " collectives", 0},
+    {.before = "AllReduce ", .metric = "collectives.allreduce_share"},
+    {.before = "exposed ", .metric = "collectives.exposed_share"},
+    {.before = "waiting for peers ", .metric = "collectives.wait"},
+    {.metric = "collectives.count", .after = " collectives"},
 };
 static const struct ids_headline headlines[] = {{"collectives", "collectives", "collectives.share", notes, IDS_COUNT_OF(notes), 0}};
 
@@ -117,6 +118,7 @@ static void figures(struct ids_report *report, const char *device, uint64_t coun
     ids_report_metric(report, "collectives.overlapped", device, ids_int_value(IDS_UNIT_TIME, overlapped_ps));
     if (!window_ps) return;
     ids_report_metric(report, "collectives.allreduce_share", device, ids_real_value(IDS_UNIT_RATIO, (double)allreduce_ps / (double)window_ps));
+    ids_report_metric(report, "collectives.exposed_share", device, ids_real_value(IDS_UNIT_RATIO, (double)(total_ps - overlapped_ps) / (double)window_ps));
     ids_report_metric(report, "collectives.share", device, ids_real_value(IDS_UNIT_RATIO, (double)total_ps / (double)window_ps));
 }
 

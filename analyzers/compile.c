@@ -33,11 +33,11 @@ static const struct ids_table_def compiles = {
 };
 
 static const struct ids_note notes[] = {
-    {"", "compile.count", " compilations", 0},
-    {"", "compile.in_steps", " inside steps", 0},
-    {"taking ", "compile.in_steps_time", "", 0},
-    {"lowering ", "compile.lowering", "", 0},
-    {"tracing ", "compile.tracing", "", 0},
+    {.metric = "compile.count", .after = " compilations"},
+    {.metric = "compile.in_steps", .after = " inside steps"},
+    {.before = "taking ", .metric = "compile.in_steps_time"},
+    {.before = "lowering ", .metric = "compile.lowering"},
+    {.before = "tracing ", .metric = "compile.tracing"},
 };
 static const struct ids_headline headlines[] = {{"compile", "compile", "compile.total", notes, IDS_COUNT_OF(notes), 0}};
 

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CAUSE(id, title, text) {id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER, text}
+#define CAUSE(id, title, text)                                                                                               \
+    {id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER, text}, {                                                                    \
+        id "_share", title ", of idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "The part of idle.total that " id " is."           \
+    }
 
 static const struct ids_metric_def metrics[] = {
     {"idle.share", "idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Idle time ÷ window, over all active devices. Idle is what device.busy leaves of the window."},
@@ -17,7 +20,8 @@ static const struct ids_metric_def metrics[] = {
     CAUSE("idle.host_late.compile", "host late: compile",
           "Of idle.host_late: the launching thread, or one that caused the launch, was tracing, lowering or compiling for at least half of the time from the gap's "
           "start to the launch, and for longer than it did any other of these classes."),
-    CAUSE("idle.host_late.staging", "host late: transfer staging", "The same, for preparing or doing a transfer (device_put, layout change, DMA mapping)."),
+    CAUSE("idle.host_late.staging", "host late: transfer staging", "The same, for preparing or doing a transfer (device_put, layout change, DMA mapping); also when any thread of that host did so for at least half of the time, since the runtime "
+          "stages on pool threads and records no link to the launch that waits for the data."),
     CAUSE("idle.host_late.sync", "host late: sync wait", "The same, for waiting on a device (block_until_ready, np.asarray, stream synchronisation)."),
     CAUSE("idle.host_late.input", "host late: input", "The same, for tf.data or an annotation whose name says data, input, load, batch, fetch."),
     CAUSE("idle.host_late.launch_bound", "host late: launch-bound",
@@ -38,15 +42,15 @@ static const struct ids_metric_def metrics[] = {
      "window."},
 };
 
-/* The metric of each cause. */
-static const char *const cause_ids[IDS_CAUSE_COUNT] = {
-    [IDS_LATE_COMPILE] = "idle.host_late.compile",   [IDS_LATE_STAGING] = "idle.host_late.staging",
-    [IDS_LATE_SYNC] = "idle.host_late.sync",         [IDS_LATE_INPUT] = "idle.host_late.input",
-    [IDS_LATE_PYTHON] = "idle.host_late.python",     [IDS_LATE_LAUNCH_BOUND] = "idle.host_late.launch_bound",
-    [IDS_LATE_NOT_RECORDED] = "idle.host_late.not_recorded",
-    [IDS_IN_PROGRAM] = "idle.in_program",            [IDS_COLLECTIVE_WAIT] = "idle.collective_wait",
-    [IDS_TRANSFER_WAIT] = "idle.transfer_wait",      [IDS_QUEUE] = "idle.queue",
-    [IDS_NOT_RECORDED] = "idle.not_recorded",
+/* The metrics of each cause: the time, and its share of all idle time. */
+static const char *const cause_ids[IDS_CAUSE_COUNT][2] = {
+    [IDS_LATE_COMPILE] = {"idle.host_late.compile", "idle.host_late.compile_share"},   [IDS_LATE_STAGING] = {"idle.host_late.staging", "idle.host_late.staging_share"},
+    [IDS_LATE_SYNC] = {"idle.host_late.sync", "idle.host_late.sync_share"},         [IDS_LATE_INPUT] = {"idle.host_late.input", "idle.host_late.input_share"},
+    [IDS_LATE_PYTHON] = {"idle.host_late.python", "idle.host_late.python_share"},     [IDS_LATE_LAUNCH_BOUND] = {"idle.host_late.launch_bound", "idle.host_late.launch_bound_share"},
+    [IDS_LATE_NOT_RECORDED] = {"idle.host_late.not_recorded", "idle.host_late.not_recorded_share"},
+    [IDS_IN_PROGRAM] = {"idle.in_program", "idle.in_program_share"},            [IDS_COLLECTIVE_WAIT] = {"idle.collective_wait", "idle.collective_wait_share"},
+    [IDS_TRANSFER_WAIT] = {"idle.transfer_wait", "idle.transfer_wait_share"},      [IDS_QUEUE] = {"idle.queue", "idle.queue_share"},
+    [IDS_NOT_RECORDED] = {"idle.not_recorded", "idle.not_recorded_share"},
 };
 
 static const struct ids_column_def cause_columns[] = {
@@ -82,14 +86,20 @@ static const struct ids_table_def histogram = {
 };
 
 static const struct ids_note notes[] = {
-    {"", "idle.gaps", " gaps", 0},
-    {"longest ", "idle.longest", "", 0},
-    {"host late ", "idle.host_late", "", 0},
-    {"in-program ", "idle.in_program", "", 0},
-    {"collective wait ", "idle.collective_wait", "", 0},
-    {"transfer wait ", "idle.transfer_wait", "", 0},
-    {"queue ", "idle.queue", "", 0},
-    {"not recorded ", "idle.not_recorded", "", 0},
+    {.metric = "idle.gaps", .after = " gaps"},
+    {.before = "longest ", .metric = "idle.longest"},
+    {.before = "host late: compile ", .metric = "idle.host_late.compile_share", .at_least = 0.01},
+    {.before = "host late: staging ", .metric = "idle.host_late.staging_share", .at_least = 0.01},
+    {.before = "host late: sync ", .metric = "idle.host_late.sync_share", .at_least = 0.01},
+    {.before = "host late: input ", .metric = "idle.host_late.input_share", .at_least = 0.01},
+    {.before = "host late: launch-bound ", .metric = "idle.host_late.launch_bound_share", .at_least = 0.01},
+    {.before = "host late: Python ", .metric = "idle.host_late.python_share", .at_least = 0.01},
+    {.before = "host late: not recorded ", .metric = "idle.host_late.not_recorded_share", .at_least = 0.01},
+    {.before = "in-program ", .metric = "idle.in_program_share", .at_least = 0.01},
+    {.before = "collective wait ", .metric = "idle.collective_wait_share", .at_least = 0.01},
+    {.before = "transfer wait ", .metric = "idle.transfer_wait_share", .at_least = 0.01},
+    {.before = "queue ", .metric = "idle.queue_share", .at_least = 0.01},
+    {.before = "not recorded ", .metric = "idle.not_recorded_share", .at_least = 0.01},
 };
 static const struct ids_headline headlines[] = {{"idle_gaps", "idle", "idle.share", notes, IDS_COUNT_OF(notes), 0}};
 
@@ -107,6 +117,12 @@ static void add(struct sums *sums, const struct ids_gap *gap) {
     sums->of_cause_ps[gap->cause] += length_ps;
 }
 
+static void cause_figures(struct ids_report *report, const char *const ids[2], const char *device, int64_t time_ps, int64_t total_ps) {
+    ids_report_metric(report, ids[0], device, ids_int_value(IDS_UNIT_TIME, time_ps));
+    if (total_ps) ids_report_metric(report, ids[1], device, ids_real_value(IDS_UNIT_RATIO, (double)time_ps / (double)total_ps));
+    else ids_report_no_data(report, ids[1], IDS_UNIT_RATIO, device, "no idle time in the window");
+}
+
 static void figures(struct ids_report *report, const char *device, const struct sums *sums, int64_t window_ps) {
     ids_report_metric(report, "idle.gaps", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)sums->count));
     ids_report_metric(report, "idle.total", device, ids_int_value(IDS_UNIT_TIME, sums->total_ps));
@@ -114,13 +130,11 @@ static void figures(struct ids_report *report, const char *device, const struct 
     int64_t late_ps = 0;
     for (int cause = 0; cause < IDS_CAUSE_COUNT; cause++) {
         if (IDS_IS_HOST_LATE(cause)) late_ps += sums->of_cause_ps[cause];
-        ids_report_metric(report, cause_ids[cause], device, ids_int_value(IDS_UNIT_TIME, sums->of_cause_ps[cause]));
+        cause_figures(report, cause_ids[cause], device, sums->of_cause_ps[cause], sums->total_ps);
     }
-    ids_report_metric(report, "idle.host_late", device, ids_int_value(IDS_UNIT_TIME, late_ps));
+    cause_figures(report, (const char *const[]){"idle.host_late", "idle.host_late_share"}, device, late_ps, sums->total_ps);
     if (!window_ps) return;
-    struct ids_metric *share =
-        ids_report_metric(report, "idle.share", device, ids_real_value(IDS_UNIT_RATIO, (double)sums->total_ps / (double)window_ps));
-    share->grade = IDS_GRADE_NONE;
+    ids_report_metric(report, "idle.share", device, ids_real_value(IDS_UNIT_RATIO, (double)sums->total_ps / (double)window_ps));
 }
 
 /* Idle shows the grade of utilization (metrics.md), which ran before. */
@@ -174,28 +188,45 @@ static void list_lengths(const struct ids_analysis *analysis, struct ids_report 
     }
 }
 
+static int64_t length_of(const struct ids_gap *gap) {
+    return gap->end_ps - gap->start_ps;
+}
+
 static int longest_first(const void *a, const void *b) {
     const struct ids_gap *left = *(const struct ids_gap *const *)a, *right = *(const struct ids_gap *const *)b;
-    int64_t left_ps = left->end_ps - left->start_ps, right_ps = right->end_ps - right->start_ps;
-    if (left_ps != right_ps) return left_ps < right_ps ? 1 : -1;
+    if (length_of(left) != length_of(right)) return length_of(left) < length_of(right) ? 1 : -1;
     return (left > right) - (left < right);
 }
 
-static int list_gaps(const struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    enum { KEPT = 1000 };
+/* Puts the longest gaps into `order`, longest first. A trace may have millions: whenever twice as many as wanted are at hand, the
+ * shorter half goes, and with it every later gap that is no longer than those that stay. */
+enum { KEPT = 1000 };
+static size_t select_longest(const struct ids_analysis *analysis, const struct ids_gap *order[2 * KEPT]) {
+    size_t count = 0;
+    int64_t least_ps = 0;
+    for (size_t g = 0; g < analysis->gap_count; g++) {
+        if (length_of(&analysis->gaps[g]) <= least_ps) continue;
+        order[count++] = &analysis->gaps[g];
+        if (count < 2 * KEPT) continue;
+        qsort(order, count, sizeof *order, longest_first);
+        count = KEPT;
+        least_ps = length_of(order[KEPT - 1]);
+    }
+    if (count) qsort(order, count, sizeof *order, longest_first);
+    return count < KEPT ? count : KEPT;
+}
+
+static void list_gaps(const struct ids_analysis *analysis, struct ids_report *report) {
     const struct ids_trace *trace = analysis->trace;
+    const struct ids_gap *order[2 * KEPT];
     struct ids_table *table = ids_report_table(report, &gaps);
-    if (!analysis->gap_count) return 0;
-    const struct ids_gap **order = malloc(analysis->gap_count * sizeof *order);
-    if (!order) return ids_fail(err, IDS_NOMEM, "out of memory");
-    for (size_t g = 0; g < analysis->gap_count; g++) order[g] = &analysis->gaps[g];
-    qsort(order, analysis->gap_count, sizeof *order, longest_first);
-    for (size_t g = 0; g < analysis->gap_count && g < KEPT; g++) {
+    size_t count = select_longest(analysis, order);
+    for (size_t g = 0; g < count; g++) {
         const struct ids_gap *gap = order[g];
         const struct ids_event *evidence = ids_gap_evidence(analysis, gap);
         const struct ids_event *launch = gap->next ? gap->next->launch : NULL;
         struct ids_value row[] = {
-            ids_int_value(IDS_UNIT_TIME, gap->end_ps - gap->start_ps),
+            ids_int_value(IDS_UNIT_TIME, length_of(gap)),
             ids_text_value(analysis->busy[gap->busy].device->key),
             ids_int_value(IDS_UNIT_TIME, gap->start_ps - analysis->first_ps),
             ids_text_value(ids_cause_name((enum ids_cause)gap->cause)),
@@ -208,9 +239,7 @@ static int list_gaps(const struct ids_analysis *analysis, struct ids_report *rep
         };
         ids_report_row(report, table, row);
     }
-    if (analysis->gap_count > KEPT) table->rows_left_out = (int64_t)(analysis->gap_count - KEPT);
-    free(order);
-    return 0;
+    table->rows_left_out = (int64_t)(analysis->gap_count - count);
 }
 
 /* Late time inside steps where there are steps: between steps the host may do as it likes. */
@@ -240,6 +269,7 @@ static void overhead(const struct ids_analysis *analysis, struct ids_report *rep
 }
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    (void)err;
     if (!analysis->busy_count) {
         for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
             ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", ids_no_activity_reason(analysis));
@@ -261,7 +291,8 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     overhead(analysis, report, ids_windows_total(analysis));
     list_causes(report, &all);
     list_lengths(analysis, report);
-    return list_gaps(analysis, report, err);
+    list_gaps(analysis, report);
+    return 0;
 }
 
 static const struct ids_table_def *const tables[] = {&causes, &gaps, &histogram};

@@ -29,10 +29,10 @@ static const struct ids_table_def runs = {
 };
 
 static const struct ids_note notes[] = {
-    {"", "kernels.small_share", " of kernels", 1},
-    {"", "kernels.small_time_share", " of kernel time", 1},
-    {"longest run ", "kernels.longest_small_run", "", 0},
-    {"median kernel ", "kernels.median", " by time", 0},
+    {.metric = "kernels.small_share", .after = " of kernels", .always = 1},
+    {.metric = "kernels.small_time_share", .after = " of kernel time", .always = 1},
+    {.before = "longest run ", .metric = "kernels.longest_small_run"},
+    {.before = "median kernel ", .metric = "kernels.median", .after = " by time"},
 };
 static const struct ids_headline headlines[] = {{"small_kernels", "small kernels", "kernels.small_count", notes, IDS_COUNT_OF(notes), 0}};
 
@@ -96,13 +96,20 @@ static int longer(const void *a, const void *b) {
     return (left < right) - (left > right);
 }
 
-/* Going from the longest down, the kernel with which half of the time is reached. */
+/* Going from the longest down, the kernel with which half of the time is reached. Only the power of two that it lies in is sorted. */
 static int64_t weighted_median(int64_t *durations_ps, size_t count, int64_t total_ps) {
-    qsort(durations_ps, count, sizeof *durations_ps, longer);
-    int64_t sum_ps = 0;
+    int64_t sums_ps[65] = {0}, above_ps = 0;
+    for (size_t i = 0; i < count; i++) sums_ps[durations_ps[i] ? 64 - __builtin_clzll((uint64_t)durations_ps[i]) : 0] += durations_ps[i];
+    int bits = 64;
+    while (bits > 0 && above_ps + sums_ps[bits] < total_ps - above_ps - sums_ps[bits]) above_ps += sums_ps[bits--];
+    size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        sum_ps += durations_ps[i];
-        if (sum_ps >= total_ps - sum_ps) return durations_ps[i];
+        if (durations_ps[i] && 64 - __builtin_clzll((uint64_t)durations_ps[i]) == bits) durations_ps[kept++] = durations_ps[i];
+    }
+    qsort(durations_ps, kept, sizeof *durations_ps, longer);
+    for (size_t i = 0; i < kept; i++) {
+        above_ps += durations_ps[i];
+        if (above_ps >= total_ps - above_ps) return durations_ps[i];
     }
     return 0;
 }

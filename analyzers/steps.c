@@ -57,10 +57,9 @@ static const struct ids_table_def table_def = {
 };
 
 static const struct ids_note notes[] = {
-    {"median ", "steps.median", "", 0},
-    {"p95 ", "steps.p95", "", 0},
-    {"sd ", "steps.std", "", 0},
-    {"", "steps.count", " steps", 0},
+    {.before = "median ", .metric = "steps.median"},
+    {.before = "p95 ", .metric = "steps.p95"},
+    {.before = "sd ", .metric = "steps.std"},
 };
 static const struct ids_headline headlines[] = {{"steps", "step time", "steps.mean", notes, IDS_COUNT_OF(notes), 0}};
 

@@ -61,10 +61,16 @@ static const struct ids_table_def largest = {
 };
 
 static const struct ids_note h2d_notes[] = {
-    {"", "transfers.h2d_count", " copies", 0}, {"", "transfers.h2d_time", "", 0}, {"", "transfers.h2d_rate", "", 0}, {"", "transfers.overlapped_share", " of H2D and D2H hidden under compute", 0},
+    {.metric = "transfers.h2d_count", .after = " copies"},
+    {.metric = "transfers.h2d_time"},
+    {.metric = "transfers.h2d_rate"},
+    {.metric = "transfers.overlapped_share", .after = " of H2D and D2H hidden under compute"},
 };
 static const struct ids_note d2h_notes[] = {
-    {"", "transfers.d2h_count", " copies", 0}, {"", "transfers.d2h_time", "", 0}, {"", "transfers.d2h_rate", "", 0}, {"D2D ", "transfers.d2d_count", " copies", 0},
+    {.metric = "transfers.d2h_count", .after = " copies"},
+    {.metric = "transfers.d2h_time"},
+    {.metric = "transfers.d2h_rate"},
+    {.before = "D2D ", .metric = "transfers.d2d_count", .after = " copies"},
 };
 static const struct ids_headline headlines[] = {
     {"transfers", "H2D", "transfers.h2d_bytes", h2d_notes, IDS_COUNT_OF(h2d_notes), 0},
@@ -261,7 +267,7 @@ static const char *blind(const struct ids_analysis *analysis) {
     for (size_t b = 0; b < analysis->busy_count; b++) {
         if (analysis->busy[b].device->kind != IDS_DEVICE_CPU) return NULL;
     }
-    return "the CPU client's device memory is host memory: its profile records no transfer and no bytes";
+    return "device memory is host memory here, and the CPU client records no transfer";
 }
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {

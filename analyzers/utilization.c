@@ -25,7 +25,7 @@ static const struct ids_table_def timeline = {
 
 static const struct ids_headline headlines[] = {
     {"utilization", "device utilization", "device.utilization",
-     (const struct ids_note[]){{"stalled ", "device.stalled_share", " of busy time", 0}}, 1, 1},
+     (const struct ids_note[]){{.before = "stalled ", .metric = "device.stalled_share", .after = " of busy time"}}, 1, 1},
 };
 
 static void over_time(const struct ids_analysis *analysis, struct ids_report *report) {

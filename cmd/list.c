@@ -47,13 +47,6 @@ static struct ids_value metric_value(const struct ids_report *report, const char
     return metric ? metric->value : ids_no_value(unit);
 }
 
-static const char *why_incomplete(const struct ids_report *report) {
-    for (size_t i = 0; i < report->diag_count; i++) {
-        if (report->diags[i].severity >= IDS_DAMAGE) return report->diags[i].text;
-    }
-    return "the input ends early";
-}
-
 static void describe(struct listing *listing, const struct ids_report *report, struct entry *entry) {
     const struct ids_value *hosts = ids_report_find_property(report, "hosts");
     const struct ids_value *devices = ids_report_find_property(report, "devices");
@@ -63,7 +56,7 @@ static void describe(struct listing *listing, const struct ids_report *report, s
     entry->steps = metric_value(report, "steps.count", IDS_UNIT_COUNT);
     entry->window = metric_value(report, "run.window", IDS_UNIT_TIME);
     entry->state = report->complete ? "whole" : "truncated";
-    if (!report->complete) entry->reason = keep(listing, why_incomplete(report));
+    if (!report->complete) entry->reason = keep(listing, ids_report_why_incomplete(report));
 }
 
 static int list_run(struct listing *listing, const struct ids_run_files *run, struct ids_error *err) {

@@ -79,6 +79,7 @@ struct ids_analysis {
     size_t busy_count;
     struct ids_spans *stalls; /* by track: waits inside CPU ops */
     struct ids_spans *deeds;  /* by track and enum ids_cause up to IDS_LATE_PYTHON: what a host thread did */
+    struct ids_spans *staging; /* by host: transfer staging on any of its threads */
     struct ids_gap *gaps;     /* by device, in time order */
     size_t gap_count, gap_room;
     struct ids_steps steps;

@@ -58,17 +58,22 @@ static int gather_deeds(struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     if (!trace->track_count) return 0;
     analysis->deeds = calloc(trace->track_count * DEEDS, sizeof *analysis->deeds);
-    if (!analysis->deeds) return nomem(err);
+    analysis->staging = calloc(trace->host_count, sizeof *analysis->staging);
+    if (!analysis->deeds || !analysis->staging) return nomem(err);
     for (size_t t = 0; t < trace->track_count; t++) {
         struct ids_spans *deeds = &analysis->deeds[t * DEEDS];
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             int deed = deed_of(event);
             if (deed < DEEDS) ids_spans_add(&deeds[deed], event->start_ps, event->end_ps);
+            if (deed == IDS_LATE_STAGING) ids_spans_add(&analysis->staging[trace->tracks[t].host], event->start_ps, event->end_ps);
         }
         for (int deed = 0; deed < DEEDS; deed++) {
             if (ids_spans_unite(&deeds[deed])) return nomem(err);
         }
+    }
+    for (size_t h = 0; h < trace->host_count; h++) {
+        if (ids_spans_unite(&analysis->staging[h])) return nomem(err);
     }
     return 0;
 }
@@ -120,6 +125,9 @@ static enum ids_cause late_cause(const struct ids_analysis *analysis, const stru
     if (gap->previous && gap->previous->launch && gap->previous->launch->track == launch->track && is_small(analysis, gap->previous) &&
         is_small(analysis, gap->next))
         return IDS_LATE_LAUNCH_BOUND;
+    /* The runtime stages on pool threads, and no event ties them to the launch that waits for the data. */
+    int64_t staging_ps = ids_spans_cover(&analysis->staging[analysis->trace->tracks[launch->track].host], from_ps, to_ps);
+    if (staging_ps > 0 && staging_ps >= to_ps - from_ps - staging_ps) return IDS_LATE_STAGING;
     int64_t python_ps = deed_cover(analysis, tracks, count, IDS_LATE_PYTHON, from_ps, to_ps);
     return python_ps > 0 && python_ps >= to_ps - from_ps - python_ps ? IDS_LATE_PYTHON : IDS_LATE_NOT_RECORDED;
 }
@@ -248,9 +256,11 @@ void ids_analysis_done(struct ids_analysis *analysis) {
     }
     for (size_t t = 0; analysis->stalls && t < tracks; t++) ids_spans_done(&analysis->stalls[t]);
     for (size_t t = 0; analysis->deeds && t < tracks * DEEDS; t++) ids_spans_done(&analysis->deeds[t]);
+    for (size_t h = 0; analysis->staging && h < analysis->trace->host_count; h++) ids_spans_done(&analysis->staging[h]);
     free(analysis->busy);
     free(analysis->stalls);
     free(analysis->deeds);
+    free(analysis->staging);
     free(analysis->gaps);
     free(analysis->steps.at);
     free(analysis->steps.place);

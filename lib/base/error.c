@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int ids_fail(struct ids_error *err, int code, const char *format, ...) {
+int(ids_fail)(struct ids_error *err, int code, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(err->text, sizeof err->text, format, args);

@@ -33,6 +33,10 @@ struct ids_error {
 /* Sets the message and returns `code`, so that `return ids_fail(err, IDS_CORRUPT, "...")` is the whole error path. */
 int ids_fail(struct ids_error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+#ifdef __clang_analyzer__ /* it does not see into error.c, and would follow paths on which a failure returns 0 */
+#define ids_fail(err, code, ...) ((ids_fail)((err), (code), __VA_ARGS__), (code))
+#endif
+
 /* Puts "where: " in front of the message and returns the code that is there. */
 int ids_error_at(struct ids_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

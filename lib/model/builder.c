@@ -630,30 +630,38 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     struct ids_trace *trace = builder->trace;
     struct ids_track *track = &trace->tracks[track_id];
     struct open_track *open = open_of(builder, track_id);
+    uint8_t kind = trace->names[slice->name].kind;
+    int64_t start_ps, end_ps, duration_ps = slice->duration_ps;
+    if (duration_ps < 0) {
+        builder->negative_durations++;
+        duration_ps = 0;
+    }
+    if (__builtin_add_overflow(slice->start_ps, trace->hosts[track->host].shift_ps, &start_ps) ||
+        __builtin_add_overflow(start_ps, duration_ps, &end_ps)) {
+        return ids_fail(err, IDS_CORRUPT, "an event's time is out of range");
+    }
+    track->event_count++;
+    track->stat_count += slice->arg_count;
+    if (start_ps < track->first_ps) track->first_ps = start_ps;
+    if (end_ps > track->last_ps) track->last_ps = end_ps;
+    struct ids_passing passing = {start_ps, duration_ps, slice->name, IDS_NONE};
+    /* Most events of a file are Python frames and inner calls of the runtime, which are only counted. */
+    if (!slice->arg_count && track->role == IDS_TRACK_HOST && (kind == IDS_KIND_OTHER || kind == IDS_KIND_PYTHON)) {
+        return ids_assembly_add(&open->assembly, &passing, err);
+    }
+
     struct ids_event event = {
+        .start_ps = start_ps,
+        .end_ps = end_ps,
         .name = slice->name,
         .track = track_id,
         .op = IDS_NONE,
         .shape = IDS_NONE,
         .device = IDS_NONE,
         .parent = IDS_NONE,
-        .kind = trace->names[slice->name].kind,
+        .kind = kind,
         .direction = IDS_NO_DIRECTION,
     };
-    int64_t duration_ps = slice->duration_ps;
-    if (duration_ps < 0) {
-        builder->negative_durations++;
-        duration_ps = 0;
-    }
-    if (__builtin_add_overflow(slice->start_ps, trace->hosts[track->host].shift_ps, &event.start_ps) ||
-        __builtin_add_overflow(event.start_ps, duration_ps, &event.end_ps)) {
-        return ids_fail(err, IDS_CORRUPT, "an event's time is out of range");
-    }
-    track->event_count++;
-    track->stat_count += slice->arg_count;
-    if (event.start_ps < track->first_ps) track->first_ps = event.start_ps;
-    if (event.end_ps > track->last_ps) track->last_ps = event.end_ps;
-
     struct facts facts;
     if (slice->arg_count || track->role != IDS_TRACK_HOST) {
         if (gather(trace, slice, &facts)) return nomem(err);
@@ -661,7 +669,6 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
                                                  : device_event(builder, track, &facts, &event, err);
         if (code) return code;
     }
-    struct ids_passing passing = {event.start_ps, duration_ps, slice->name, IDS_NONE};
     if (event.kind == IDS_KIND_OP_END) {
         int code = end_op(builder, open, &event, err);
         if (code) return code;

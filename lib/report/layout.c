@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { INDENT = 2, BETWEEN = 2, LEAST_NAME = 12 };
+enum { INDENT = 2, BETWEEN = 2, LEAST_NAME = 20 };
 
 static const char ellipsis[] = "\xe2\x80\xa6";
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { INDENT = 2, LABEL = 14 };
+enum { INDENT = 2, LABEL = 15 };
 
 static void write_line(struct ids_painter *painter, const char *label, const char *text) {
     if (!*text) return;

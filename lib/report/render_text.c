@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEVERITY_NOTE = 0, SEVERITY_DAMAGE = 2, DIAGS_SHOWN = 12 };
+enum { SEVERITY_NOTE = 0, DIAGS_SHOWN = 12 };
 
 /* ---- the first line ---- */
 
-/* What the first line says of a run: each a property or metric, with what stands around it; in words where it is a count. */
+/* What the first line says of a run: a property or a metric each, with what stands around it. A property that is a text
+ * ("2 × NVIDIA H100 80GB") says by itself what it counts. */
 struct fact {
     const char *property, *metric, *before, *after, *plural;
 };
@@ -18,41 +19,25 @@ static const struct fact facts[] = {
     {"hosts", NULL, "", " host", "s"},
     {"devices", NULL, "", " device", "s"},
     {"jax_version", NULL, "jax ", "", ""},
-    {NULL, "steps.count", "", " step", "s"},
+    {"steps", "steps.count", "", " step", "s"},
     {NULL, "run.window", "window ", "", ""},
     {NULL, "coverage.attributed_share", "", " of device time attributed", ""},
 };
 
 static const struct ids_value *fact_value(const struct ids_report *report, const struct fact *fact) {
-    if (fact->property) return ids_report_find_property(report, fact->property);
-    const struct ids_metric *metric = ids_report_find(report, fact->metric, NULL);
+    const struct ids_value *property = fact->property ? ids_report_find_property(report, fact->property) : NULL;
+    if (property) return property;
+    const struct ids_metric *metric = fact->metric ? ids_report_find(report, fact->metric, NULL) : NULL;
     return metric ? &metric->value : NULL;
 }
 
 static void add_fact(struct ids_phrase *phrase, struct ids_painter *painter, const struct fact *fact) {
     const struct ids_value *value = fact_value(painter->report, fact);
     if (!value || value->missing || (value->unit == IDS_UNIT_NONE && !*value->text)) return;
-    const char *text = ids_painter_value(painter, *value);
-    if (value->unit == IDS_UNIT_COUNT) {
-        ids_phrase_add(phrase, " · %s%s%s%s", fact->before, text, fact->after, value->i == 1 ? "" : fact->plural);
-    } else if (value->unit == IDS_UNIT_NONE) {
-        ids_phrase_add(phrase, " · %s%s", fact->before, text); /* "2 × NVIDIA H100 80GB" says what it counts */
-    } else {
-        ids_phrase_add(phrase, " · %s%s%s", fact->before, text, fact->after);
-    }
-    if (fact->metric && !strcmp(fact->metric, "steps.count") && value->i > 0) {
-        const struct ids_metric *source = ids_report_find(painter->report, "steps.source", NULL);
-        if (source && !source->value.missing && source->value.unit == IDS_UNIT_NONE) {
-            ids_phrase_add(phrase, " (%s)", source->value.text);
-        }
-    }
-}
-
-static const char *why_incomplete(const struct ids_report *report) {
-    for (size_t i = 0; i < report->diag_count; i++) {
-        if (report->diags[i].severity >= SEVERITY_DAMAGE) return report->diags[i].text;
-    }
-    return "the input ends early";
+    int is_text = value->unit == IDS_UNIT_NONE;
+    int one = value->unit == IDS_UNIT_COUNT && value->i == 1;
+    ids_phrase_add(phrase, " · %s%s%s%s", fact->before, ids_painter_value(painter, *value), is_text ? "" : fact->after,
+                   is_text || one ? "" : fact->plural);
 }
 
 static void write_run(struct ids_painter *painter) {
@@ -60,7 +45,7 @@ static void write_run(struct ids_painter *painter) {
     const struct ids_value *name = ids_report_find_property(report, "name");
     const char *title = name ? ids_painter_value(painter, *name) : "run";
     struct ids_phrase phrase = ids_phrase_begin();
-    if (!report->complete) ids_phrase_add(&phrase, " · INCOMPLETE: %s", why_incomplete(report));
+    if (!report->complete) ids_phrase_add(&phrase, " · INCOMPLETE: %s", ids_report_why_incomplete(report));
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) add_fact(&phrase, painter, &facts[i]);
     const char *rest = ids_phrase_end(painter, &phrase);
     while (*rest == ' ') rest++;
@@ -84,6 +69,7 @@ static int is_nothing(struct ids_value value) {
 static void add_note(struct ids_phrase *phrase, struct ids_painter *painter, const struct ids_note *note) {
     const struct ids_metric *metric = note->metric ? ids_report_find(painter->report, note->metric, NULL) : NULL;
     if (!metric || (!note->always && is_nothing(metric->value))) return;
+    if (metric->value.unit == IDS_UNIT_RATIO && metric->value.d < note->at_least) return;
     const char *before = note->before ? note->before : "", *after = note->after ? note->after : "";
     char last = *before ? before[strlen(before) - 1] : ' ';
     ids_phrase_add(phrase, "%s%s%s%s%s%s", phrase->out ? ", " : "", before, strchr(" (", last) ? "" : " ",
@@ -100,7 +86,7 @@ static struct ids_figure headline_figure(struct ids_painter *painter, const stru
     struct ids_phrase phrase = ids_phrase_begin();
     if (metric->value.missing && metric->reason) ids_phrase_add(&phrase, "%s", metric->reason);
     if (!metric->value.missing && headline->by_device) ids_phrase_devices(&phrase, painter, metric->id);
-    for (int i = 0; i < headline->note_count; i++) add_note(&phrase, painter, &headline->notes[i]);
+    for (int i = 0; i < headline->note_count && !metric->value.missing; i++) add_note(&phrase, painter, &headline->notes[i]);
     figure.notes = ids_phrase_end(painter, &phrase);
     return figure;
 }

@@ -106,6 +106,7 @@ struct ids_table {
 struct ids_note {
     const char *before, *metric, *after;
     int always;
+    double at_least; /* of ratios: left out below this, so that a line of causes stays short */
 };
 
 /* One line of the overview: a metric, its grade, and what a person should know beside it. */
@@ -191,6 +192,8 @@ const char *ids_report_text(struct ids_report *report, const char *format, ...) 
 const struct ids_metric *ids_report_find(const struct ids_report *report, const char *id, const char *device);
 const struct ids_table *ids_report_find_table(const struct ids_report *report, const char *id);
 const struct ids_value *ids_report_find_property(const struct ids_report *report, const char *id);
+/* What the ledger says of the input's end, when the report is not complete. */
+const char *ids_report_why_incomplete(const struct ids_report *report);
 
 /* How a value is written for a person: "71.3 %", "8.100 ms", "1.2 GB", "24.1 GB/s", "1,204", "no data". A share that is not
  * nothing or not all never looks as if it were: "<0.1 %", ">99.9 %". Used by the text renderer and in advice. Returns

@@ -16,6 +16,7 @@
 #define IDS_VERSION "unknown"
 #endif
 
+/* Words of the file, not of renderers: changing one raises IDS_SCHEMA_VERSION. */
 static const char *const unit_names[] = {
     [IDS_UNIT_NONE] = "text",     [IDS_UNIT_COUNT] = "count", [IDS_UNIT_TIME] = "time_ps",
     [IDS_UNIT_BYTES] = "bytes",   [IDS_UNIT_RATIO] = "ratio", [IDS_UNIT_RATE] = "bytes_per_s",

@@ -27,7 +27,8 @@ from fractions import Fraction
 SCALE = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 CAUSES = ["host_late", "in_program", "collective_wait", "transfer_wait", "queue", "not_recorded"]
 LATE = ["compile", "staging", "sync", "input", "python", "launch_bound", "not_recorded"]
-STEP_PARTS = ["compute", "collective", "h2d", "d2h", "input", "host", "compile", "stalled", "idle"]
+ADDITIVE = ["device.busy", "device.working", "idle.gaps", "idle.total", "kernels.count", "kernels.small_count", "kernels.total"]
+STEP_PARTS = ["compute", "collective", "h2d", "d2h", "other", "input", "host", "compile", "stalled", "idle"]
 
 
 class Wrong(Exception):
@@ -150,6 +151,11 @@ def invariants(report, args):
             yield f"{device} works longer than it is busy"
         if idle is not None and window is not None and busy + idle != window:
             yield f"{device}: busy and idle are {float(busy + idle) / 1e6}us of a window of {float(window) / 1e6}us"
+    for name in ADDITIVE:
+        value = report["metrics"].get(name, {})
+        parts = [part for part in value.get("by_device", {}).values() if part is not None]
+        if parts and sum(map(Fraction, parts)) != (None if value["value"] is None else Fraction(value["value"])):
+            yield f"{name}: the devices sum to {sum(parts)}, all of them are {value['value']}"
     exposed, overlapped, collective = (time("collectives." + name) for name in ("exposed", "overlapped", "total"))
     if None not in (exposed, overlapped, collective) and exposed + overlapped != collective:
         yield "collectives: exposed and overlapped are not the total"
@@ -157,6 +163,10 @@ def invariants(report, args):
         known = [picoseconds(row[part]) for part in STEP_PARTS if row.get(part) is not None]
         if len(known) == len(STEP_PARTS) and sum(known) != picoseconds(row["duration"]):
             yield f"step {row['step']}: the parts sum to {float(sum(known)) / 1e6}us of {float(picoseconds(row['duration'])) / 1e6}us"
+
+
+def no_constant(text):
+    raise ValueError(f"{text} is not JSON")
 
 
 def check_file(program, path):
@@ -173,7 +183,7 @@ def check_file(program, path):
     if done.returncode:
         return len(checks), [f"exit code {done.returncode}: {done.stderr.decode(errors='replace').strip()[-400:]}"]
     try:
-        report = json.loads(done.stdout, parse_float=Decimal)
+        report = json.loads(done.stdout, parse_float=Decimal, parse_constant=no_constant)
     except ValueError as error:
         return len(checks), [f"not JSON: {error}"]
     failures = []

@@ -1,4 +1,4 @@
-/* lib/store: a report goes into SQLite and comes back the same, or not at all. */
+/* lib/store/summary.c: a report goes into SQLite and comes back the same, or not at all. The cache: test_cache.c. */
 #include "lib/store/summary.h"
 
 #include <check.h>
@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- a folder per test ---- */
@@ -468,175 +467,6 @@ START_TEST(no_space) {
 }
 END_TEST
 
-/* ---- the cache ---- */
-
-static struct ids_run_file cached_file;
-static struct ids_run_files cached_run;
-
-static void make_run(void) {
-    static char source[128];
-    struct stat status;
-    snprintf(source, sizeof source, "%s/vm.xplane.pb", folder);
-    store(source, (const uint8_t *)"trace", 5);
-    ck_assert_int_eq(stat(source, &status), 0);
-    cached_file = (struct ids_run_file){source, 5, status.st_dev, status.st_ino, 1234567890123456789};
-    cached_run = (struct ids_run_files){source, (char *)(uintptr_t) "vm", &cached_file, 1};
-    setenv("XDG_CACHE_HOME", in_folder("cache/deep"), 1);
-}
-
-static int save(void) {
-    struct ids_report report;
-    fill_report(&report);
-    known_tables[0] = &ops_def;
-    known_tables[1] = &gaps_def;
-    free(expected);
-    expected = report_text(&report);
-    read_error = (struct ids_error)IDS_ERROR_INIT;
-    int code = ids_cache_save(&cached_run, &report, &read_error);
-    ids_report_done(&report);
-    return code;
-}
-
-static int load_cached(void) {
-    struct ids_report report;
-    ids_report_init(&report);
-    int code = ids_cache_load(&cached_run, find_table, &report, &read_error);
-    if (!code) {
-        char *text = report_text(&report);
-        ck_assert_str_eq(text, expected);
-        free(text);
-    }
-    ids_report_done(&report);
-    return code;
-}
-
-/* The path of the one entry. */
-static const char *entry_path(void) {
-    static char path[512];
-    char cache[128];
-    snprintf(cache, sizeof cache, "%s", in_folder("cache/deep/idsprof"));
-    DIR *stream = opendir(cache);
-    ck_assert_ptr_nonnull(stream);
-    struct dirent *entry;
-    while ((entry = readdir(stream))) {
-        if (entry->d_name[0] != '.') snprintf(path, sizeof path, "%s/%s", cache, entry->d_name);
-    }
-    closedir(stream);
-    return path;
-}
-
-START_TEST(cached) {
-    struct stat status;
-    make_run();
-    ck_assert_int_eq(load_cached(), IDS_NOT_FOUND);
-    ck_assert_msg(save() == 0, "%s", read_error.text);
-    ck_assert_msg(load_cached() == 0, "%s", read_error.text);
-    ck_assert_int_eq(stat(in_folder("cache/deep/idsprof"), &status), 0);
-    ck_assert_int_eq(status.st_mode & 0777, 0700);
-    cached_file.mtime_ns++; /* recorded anew */
-    ck_assert_int_eq(load_cached(), IDS_NOT_FOUND);
-    ck_assert_int_eq(save(), 0);
-    ck_assert_int_eq(load_cached(), 0);
-    ck_assert_int_eq(count_files(in_folder("cache/deep/idsprof")), 1); /* in place of the old one */
-    cached_file.inode = 0;
-    ck_assert_int_eq(load_cached(), IDS_NOT_FOUND);
-    ck_assert_int_eq(save(), IDS_NOT_FOUND);
-}
-END_TEST
-
-START_TEST(a_damaged_entry_is_made_anew) {
-    make_run();
-    ck_assert_int_eq(save(), 0);
-    store(entry_path(), (const uint8_t *)"nonsense", 8);
-    ck_assert_int_eq(load_cached(), IDS_CORRUPT);
-    ck_assert_int_eq(save(), 0);
-    ck_assert_int_eq(load_cached(), 0);
-}
-END_TEST
-
-START_TEST(the_least_recently_used_go) {
-    make_run();
-    ck_assert_int_eq(save(), 0);
-    const char *cache = in_folder("cache/deep/idsprof");
-    struct timespec times[2] = {0};
-    for (int i = 0; i < 4; i++) { /* 80 MiB each, without the blocks */
-        char path[256];
-        snprintf(path, sizeof path, "%s/%016d.db", cache, i);
-        store(path, (const uint8_t *)"", 0);
-        ck_assert_int_eq(truncate(path, 80 << 20), 0);
-        times[0].tv_sec = times[1].tv_sec = 1000 + 100 * (i ^ 1); /* used in the order 1 0 3 2 */
-        ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
-    }
-    char other[256], abandoned[256];
-    snprintf(other, sizeof other, "%s/notes.txt", cache);
-    store(other, (const uint8_t *)"mine", 4);
-    snprintf(abandoned, sizeof abandoned, "%s/%016d.db.tmp-1-0", cache, 9);
-    store(abandoned, (const uint8_t *)"half", 4);
-    ck_assert_int_eq(utimensat(AT_FDCWD, abandoned, times, 0), 0);
-    ck_assert_int_eq(save(), 0);
-    static const char *const names[] = {"0000000000000000.db", "0000000000000001.db", "0000000000000002.db",
-                                        "0000000000000003.db"};
-    for (int i = 0; i < 4; i++) {
-        char path[256];
-        snprintf(path, sizeof path, "%s/%s", cache, names[i]);
-        ck_assert_msg((access(path, F_OK) == 0) == (i != 1), "entry %d", i);
-    }
-    ck_assert_int_eq(access(other, F_OK), 0);
-    ck_assert_int_ne(access(abandoned, F_OK), 0);
-    ck_assert_int_eq(load_cached(), 0);
-}
-END_TEST
-
-START_TEST(a_load_counts_as_use) {
-    struct stat status;
-    struct timespec old[2] = {{1000, 0}, {1000, 0}};
-    make_run();
-    ck_assert_int_eq(save(), 0);
-    ck_assert_int_eq(utimensat(AT_FDCWD, entry_path(), old, 0), 0);
-    ck_assert_int_eq(load_cached(), 0);
-    ck_assert_int_eq(stat(entry_path(), &status), 0);
-    ck_assert_int_gt(status.st_mtim.tv_sec, 1000);
-}
-END_TEST
-
-START_TEST(a_cache_that_cannot_be_used) {
-    make_run();
-    setenv("XDG_CACHE_HOME", "/dev/null", 1);
-    ck_assert_int_eq(save(), IDS_IO);
-    ck_assert_int_ne(load_cached(), 0);
-    setenv("XDG_CACHE_HOME", "relative/is/ignored", 1);
-    setenv("HOME", in_folder("home"), 1);
-    ck_assert_int_eq(save(), 0);
-    ck_assert_int_eq(access(in_folder("home/.cache/idsprof"), F_OK), 0);
-    ck_assert_int_eq(load_cached(), 0);
-    ck_assert_int_eq(chmod(in_folder("home/.cache/idsprof"), 0777), 0); /* anyone could have put a file there */
-    ck_assert_int_eq(load_cached(), IDS_IO);
-    unsetenv("XDG_CACHE_HOME");
-    unsetenv("HOME");
-    ck_assert_int_eq(save(), IDS_NOT_FOUND);
-}
-END_TEST
-
-START_TEST(many_processes) {
-    make_run();
-    ck_assert_int_eq(save(), 0);
-    pid_t children[4];
-    for (int i = 0; i < 4; i++) {
-        children[i] = fork();
-        if (children[i]) continue;
-        int failures = 0;
-        for (int k = 0; k < 20; k++) failures += (i % 2 ? save() : load_cached()) != 0;
-        _exit(failures);
-    }
-    for (int i = 0; i < 4; i++) {
-        int status;
-        ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
-        ck_assert_int_eq(status, 0);
-    }
-    ck_assert_int_eq(count_files(in_folder("cache/deep/idsprof")), 1);
-}
-END_TEST
-
 int main(void) {
     TCase *cases = tcase_create("summary");
     tcase_set_timeout(cases, 100);
@@ -652,12 +482,6 @@ int main(void) {
     tcase_add_test(cases, hostile_content);
     tcase_add_test(cases, not_a_database);
     tcase_add_test(cases, no_space);
-    tcase_add_test(cases, cached);
-    tcase_add_test(cases, a_damaged_entry_is_made_anew);
-    tcase_add_test(cases, the_least_recently_used_go);
-    tcase_add_test(cases, a_load_counts_as_use);
-    tcase_add_test(cases, a_cache_that_cannot_be_used);
-    tcase_add_test(cases, many_processes);
     Suite *suite = suite_create("summary");
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
