@@ -92,7 +92,7 @@ static int gather(const struct ids_analysis *analysis, const struct ids_busy *bu
     int failed = 0;
     *ret_count = 0;
     for (size_t l = 0; l < 2 && !failed; l++) {
-        struct ids_cursor cursor = ids_cursor_between(lists[l], busy->start_ps, busy->end_ps);
+        struct ids_cursor cursor = ids_busy_cursor(busy, lists[l]);
         for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));) {
             if (!event->collective || event->class != IDS_CLASS_COLLECTIVE) continue;
             int64_t end_ps = ids_end_in_window(busy, event);

@@ -69,12 +69,12 @@ static int is_part(const struct ids_trace *trace, const struct ids_event *event)
     return 0;
 }
 
-/* The jitted function whose call led to the compilation: the outermost PjitFunction(f) on the thread, since tracing nests the calls of inner ones; else what the
- * event says itself ("XlaCompile:#module=jit_f#"). */
+/* The jitted function whose call led to the compilation: the PjitFunction(f) around it, else what the event says itself
+ * ("XlaCompile:#module=jit_f#"). */
 static const char *function_of(const struct ids_trace *trace, const struct ids_event *event, struct ids_report *report) {
     const struct ids_event *call = NULL, *at = event;
     for (int hop = 0; at && !call && hop < HOPS; hop++) {
-        for (const struct ids_event *around = at; around; around = ids_event_outside(trace, around)) {
+        for (const struct ids_event *around = at; around && !call; around = ids_event_outside(trace, around)) {
             if (around->kind == IDS_KIND_DISPATCH) call = around;
         }
         if (!call) at = ids_event_cause(trace, at);

@@ -37,7 +37,7 @@ static int gather(const struct ids_analysis *analysis, struct ids_groups *groups
     *ret_total_ps = 0;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
-        struct ids_cursor cursor = ids_cursor_between(&busy->device->activity, busy->start_ps, busy->end_ps);
+        struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->kind != IDS_KIND_KERNEL) continue;
             uint64_t op = event->op == IDS_NONE ? 0 : ids_key_of(trace->ops[event->op].name, trace->ops[event->op].module);

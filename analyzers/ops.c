@@ -67,7 +67,7 @@ static int gather(const struct ids_analysis *analysis, struct ids_groups *by_op,
     *ret_all_ps = 0;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
-        struct ids_cursor cursor = ids_cursor_between(&busy->device->activity, busy->start_ps, busy->end_ps);
+        struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             int64_t duration_ps = clipped(busy, event);
             *ret_all_ps += event->self_ps < duration_ps ? event->self_ps : duration_ps;

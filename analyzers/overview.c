@@ -169,7 +169,7 @@ static int list_modules(const struct ids_analysis *analysis, struct ids_report *
     }
     for (size_t b = 0; b < analysis->busy_count; b++) {
         memset(counts, 0, trace->op_count * sizeof *counts);
-        struct ids_cursor cursor = ids_cursor_between(&analysis->busy[b].device->activity, analysis->busy[b].start_ps, analysis->busy[b].end_ps);
+        struct ids_cursor cursor = ids_busy_cursor(&analysis->busy[b], &analysis->busy[b].device->activity);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->op == IDS_NONE || trace->ops[event->op].module == IDS_NONE) continue;
             struct module_sum *sum = &sums[trace->ops[event->op].module];

@@ -69,7 +69,7 @@ static int end_run(struct gathering *gathering, struct small_run *run, struct su
 
 static int gather(const struct ids_analysis *analysis, const struct ids_busy *busy, struct gathering *gathering, struct sums *sums) {
     struct small_run run = {.device = busy->index};
-    struct ids_cursor cursor = ids_cursor_between(&busy->device->activity, busy->start_ps, busy->end_ps);
+    struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
     for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
         if (!ids_is_kernel(analysis->trace, event)) continue;
         int64_t duration_ps = event->end_ps - event->start_ps;
@@ -167,15 +167,17 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         all.small_ps += own.small_ps;
         if (own.longest > all.longest) all.longest = own.longest;
     }
+    if (analysis->busy_count && !failed) figures(report, NULL, &all);
     if (all.count && !failed) {
-        figures(report, NULL, &all);
         int64_t median_ps = weighted_median(gathering.durations_ps, gathering.count, all.total_ps);
         struct ids_metric *median = ids_report_metric(report, "kernels.median", NULL, ids_int_value(IDS_UNIT_TIME, median_ps));
         median->grade = median_ps > 1000000000 ? IDS_GRADE_GOOD : median_ps >= 100000000 ? IDS_GRADE_WARN : IDS_GRADE_BAD;
         list_runs(analysis, report, &gathering);
     } else if (!failed) {
         const char *why = analysis->busy_count ? "no kernel in the window: devices only copied" : ids_no_activity_reason(analysis);
-        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
+        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
+            if (!ids_report_find(report, metrics[i].id, NULL)) ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
+        }
     }
     free(gathering.durations_ps);
     free(gathering.runs);

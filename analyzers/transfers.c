@@ -169,7 +169,7 @@ static void free_sums(struct sums sums[DIRECTIONS]) {
 static int gather_device(const struct ids_busy *busy, struct gathering *gathering, struct sums own[DIRECTIONS]) {
     const struct ids_events *lists[] = {&busy->device->activity, &busy->device->async};
     for (size_t l = 0; l < 2; l++) {
-        struct ids_cursor cursor = ids_cursor_between(lists[l], busy->start_ps, busy->end_ps);
+        struct ids_cursor cursor = ids_busy_cursor(busy, lists[l]);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             /* Async ops that name no direction are collectives or copies within the device's memories. */
             if (l == 1 && (event->class == IDS_CLASS_COLLECTIVE || event->direction == IDS_NO_DIRECTION)) continue;

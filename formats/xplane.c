@@ -395,7 +395,7 @@ static int read_line_head(struct reader *reader, struct span span, struct ids_tr
                           struct ids_error *err) {
     uint64_t at = span.at, end = span.at + span.length;
     bool seen_own = false;
-    struct file_field field;
+    struct file_field field = {0};
     int more;
     *ret_timestamp_ns = 0;
     while ((more = file_field(reader, &at, end, &field, err)) > 0) {
@@ -434,7 +434,7 @@ static int read_line(struct reader *reader, struct span span, struct ids_error *
     if (code) return code;
 
     uint64_t at = span.at, end = span.at + span.length;
-    struct file_field field;
+    struct file_field field = {0};
     int more;
     for (;;) {
         /* The fast way: events that lie whole in the window, one after the other. */
@@ -484,7 +484,7 @@ static int keep_span(struct spans *spans, struct span span, struct ids_error *er
 /* Where the plane's parts lie. */
 static int index_plane(struct reader *reader, struct plane *plane, struct ids_error *err) {
     uint64_t at = plane->span.at, end = plane->span.at + plane->span.length;
-    struct file_field field;
+    struct file_field field = {0};
     int more;
     while ((more = file_field(reader, &at, end, &field, err)) > 0) {
         if (field.wire != IDS_PB_BYTES) continue;
@@ -510,7 +510,7 @@ static int index_plane(struct reader *reader, struct plane *plane, struct ids_er
 
 static int index_space(struct reader *reader, struct ids_error *err) {
     uint64_t at = 0;
-    struct file_field field;
+    struct file_field field = {0};
     int more;
     while ((more = file_field(reader, &at, UINT64_MAX, &field, err)) > 0) {
         if (field.wire != IDS_PB_BYTES) return corrupt(err, at, "not an XSpace: its fields are all messages or texts");

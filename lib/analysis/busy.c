@@ -1,6 +1,8 @@
 /* busy.c - the run's window, and each active device's time as sets. */
 #include "lib/analysis/context.h"
 
+#include "lib/base/vec.h"
+
 #include <stdlib.h>
 
 static int nomem(struct ids_error *err) {
@@ -34,46 +36,98 @@ static void add_without(struct ids_spans *to, const struct ids_spans *set, size_
 }
 
 /* Cuts to the window; 0 when nothing is left. */
-static int cut(const struct ids_busy *busy, const struct ids_event *event, int64_t *ret_start_ps, int64_t *ret_end_ps) {
-    *ret_start_ps = event->start_ps > busy->start_ps ? event->start_ps : busy->start_ps;
-    *ret_end_ps = ids_end_in_window(busy, event);
-    return *ret_start_ps < *ret_end_ps;
+static int cut(const struct ids_busy *busy, int64_t *start_ps, int64_t *end_ps) {
+    if (*start_ps < busy->start_ps) *start_ps = busy->start_ps;
+    if (*end_ps > busy->end_ps) *end_ps = busy->end_ps;
+    return *start_ps < *end_ps;
 }
 
-static int fill_device(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err) {
-    const struct ids_trace *trace = analysis->trace;
-    size_t *at = calloc(trace->track_count, sizeof *at);
-    if (!at) return nomem(err);
-    struct ids_cursor cursor = ids_cursor_over(&busy->device->activity);
-    int64_t start_ps, end_ps;
-    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-        if (!cut(busy, event, &start_ps, &end_ps)) continue;
-        ids_spans_add(&busy->busy, start_ps, end_ps);
-        if (event->class == IDS_CLASS_STALL) continue;
-        const struct ids_spans *stalls = &analysis->stalls[event->track];
-        size_t stall = at[event->track];
-        add_without(&busy->working, stalls, &stall, start_ps, end_ps);
-        at[event->track] = stall;
-        if (event->class == IDS_CLASS_COMPUTE) add_without(&busy->compute, stalls, &stall, start_ps, end_ps);
-        if (event->class == IDS_CLASS_COLLECTIVE) ids_spans_add(&busy->collective, start_ps, end_ps);
-        if (event->class == IDS_CLASS_COPY) ids_spans_add(&busy->copy, start_ps, end_ps);
-        if (event->direction == IDS_H2D) ids_spans_add(&busy->h2d, start_ps, end_ps);
-        if (event->direction == IDS_D2H) ids_spans_add(&busy->d2h, start_ps, end_ps);
+/* The ops that are open on one track. At each moment the innermost one says what the device does: a loop's time is that of the
+ * ops in its body. */
+struct open_op {
+    const struct ids_event *event;
+    int64_t from_ps; /* since when it is the innermost one */
+};
+
+struct lane {
+    struct open_op *stack;
+    size_t depth, room;
+    size_t stall; /* where the track's stalls are looked at next */
+};
+
+struct filling {
+    const struct ids_analysis *analysis;
+    struct ids_busy *busy;
+    struct lane *lanes; /* by track */
+};
+
+/* [from, to) is the event's own time. */
+static void add_own(struct filling *filling, const struct ids_event *event, int64_t from_ps, int64_t to_ps) {
+    struct ids_busy *busy = filling->busy;
+    if (event->class == IDS_CLASS_STALL || !cut(busy, &from_ps, &to_ps)) return;
+    const struct ids_spans *stalls = &filling->analysis->stalls[event->track];
+    size_t *stall = &filling->lanes[event->track].stall, at = *stall;
+    add_without(&busy->working, stalls, stall, from_ps, to_ps);
+    if (event->class == IDS_CLASS_COMPUTE) add_without(&busy->compute, stalls, &at, from_ps, to_ps);
+    if (event->class == IDS_CLASS_COLLECTIVE) ids_spans_add(&busy->collective, from_ps, to_ps);
+    if (event->class == IDS_CLASS_COPY) ids_spans_add(&busy->copy, from_ps, to_ps);
+    if (event->direction == IDS_H2D) ids_spans_add(&busy->h2d, from_ps, to_ps);
+    if (event->direction == IDS_D2H) ids_spans_add(&busy->d2h, from_ps, to_ps);
+}
+
+static void close_op(struct filling *filling, struct lane *lane) {
+    struct open_op done = lane->stack[--lane->depth];
+    add_own(filling, done.event, done.from_ps, done.event->end_ps);
+    if (lane->depth && lane->stack[lane->depth - 1].from_ps < done.event->end_ps) lane->stack[lane->depth - 1].from_ps = done.event->end_ps;
+}
+
+static int open_op(struct filling *filling, const struct ids_event *event) {
+    struct lane *lane = &filling->lanes[event->track];
+    /* What has ended, and what only overlaps: a sibling on another lane, whose time stays its own. */
+    while (lane->depth && lane->stack[lane->depth - 1].event->end_ps < event->end_ps) close_op(filling, lane);
+    while (lane->depth && lane->stack[lane->depth - 1].event->end_ps <= event->start_ps) close_op(filling, lane);
+    if (lane->depth) {
+        struct open_op *around = &lane->stack[lane->depth - 1];
+        add_own(filling, around->event, around->from_ps, event->start_ps);
+        around->from_ps = event->start_ps;
     }
-    cursor = ids_cursor_over(&busy->device->async);
+    struct open_op *open = IDS_PUSH(lane->stack, lane->depth, lane->room);
+    if (!open) return -1;
+    *open = (struct open_op){event, event->start_ps};
+    return 0;
+}
+
+static void add_async(struct ids_busy *busy) {
+    struct ids_cursor cursor = ids_cursor_over(&busy->device->async);
     for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-        if (!cut(busy, event, &start_ps, &end_ps)) continue;
+        int64_t start_ps = event->start_ps, end_ps = event->end_ps;
+        if (!cut(busy, &start_ps, &end_ps)) continue;
         ids_spans_add(event->class == IDS_CLASS_COLLECTIVE ? &busy->collective : &busy->async_copy, start_ps, end_ps);
         if (event->direction == IDS_H2D) ids_spans_add(&busy->h2d, start_ps, end_ps);
         if (event->direction == IDS_D2H) ids_spans_add(&busy->d2h, start_ps, end_ps);
     }
-    free(at);
+}
+
+static int fill_device(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err) {
+    size_t tracks = analysis->trace->track_count;
+    struct filling filling = {analysis, busy, calloc(tracks, sizeof *filling.lanes)};
+    int failed = !filling.lanes;
+    struct ids_cursor cursor = ids_cursor_over(&busy->device->activity);
+    for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));) {
+        int64_t start_ps = event->start_ps, end_ps = event->end_ps;
+        if (cut(busy, &start_ps, &end_ps)) ids_spans_add(&busy->busy, start_ps, end_ps);
+        failed = open_op(&filling, event);
+    }
+    for (size_t t = 0; filling.lanes && t < tracks; t++) {
+        while (!failed && filling.lanes[t].depth) close_op(&filling, &filling.lanes[t]);
+        free(filling.lanes[t].stack);
+    }
+    free(filling.lanes);
+    add_async(busy);
     struct ids_spans *sets[] = {&busy->busy, &busy->working, &busy->compute, &busy->collective,
                                 &busy->copy, &busy->h2d,     &busy->d2h,     &busy->async_copy};
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        if (ids_spans_unite(sets[i])) return nomem(err);
-    }
-    return 0;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) failed = ids_spans_unite(sets[i]) || failed;
+    return failed ? nomem(err) : 0;
 }
 
 /* First and last activity of each active device, and of the run. */
@@ -106,7 +160,8 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     int64_t from_ps, to_ps;
     if (!__builtin_add_overflow(first_ps, analysis->params.from_ps, &from_ps) && from_ps > analysis->start_ps) analysis->start_ps = from_ps;
     if (!__builtin_add_overflow(first_ps, analysis->params.to_ps, &to_ps) && to_ps < analysis->end_ps) analysis->end_ps = to_ps;
-    if (analysis->end_ps <= analysis->start_ps) {
+    int cut_end = analysis->end_ps < last_ps;
+    if (analysis->end_ps < analysis->start_ps || (analysis->end_ps == analysis->start_ps && cut_end)) {
         return ids_fail(err, IDS_USAGE, "the window is empty: --from and --to leave nothing of the run");
     }
     for (size_t i = 0; i < analysis->busy_count; i++) {
@@ -115,6 +170,8 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
         busy->start_ps = own && busy->first_ps > analysis->start_ps ? busy->first_ps : analysis->start_ps;
         busy->end_ps = own && busy->last_ps < analysis->end_ps ? busy->last_ps : analysis->end_ps;
         if (busy->end_ps < busy->start_ps) busy->end_ps = busy->start_ps;
+        /* A moment at the run's very end counts, unless the end was cut there. */
+        busy->count_end_ps = busy->end_ps + (cut_end ? 0 : 1);
     }
     return 0;
 }
@@ -129,7 +186,7 @@ int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err) {
 int ids_is_kernel(const struct ids_trace *trace, const struct ids_event *event) {
     if (event->kind == IDS_KIND_KERNEL) return 1;
     if (event->kind != IDS_KIND_OP || event->class == IDS_CLASS_COPY || event->class == IDS_CLASS_STALL) return 0;
-    return event->op == IDS_NONE || !trace->ops[event->op].marker;
+    return event->op == IDS_NONE || (!trace->ops[event->op].marker && !trace->ops[event->op].container);
 }
 
 int64_t ids_windows_total(const struct ids_analysis *analysis) {

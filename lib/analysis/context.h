@@ -15,6 +15,7 @@ struct ids_busy {
     const struct ids_device *device;
     uint32_t index;       /* of trace->devices */
     int64_t start_ps, end_ps; /* the window that its gaps and shares are of */
+    int64_t count_end_ps;     /* events that begin before this count; see ids_busy_cursor */
     int64_t first_ps, last_ps; /* its own first and last activity */
     struct ids_spans busy;    /* any activity */
     struct ids_spans working; /* activity that is not a wait */
@@ -104,9 +105,9 @@ const struct ids_step *ids_step_of_device_event(const struct ids_analysis *analy
  * nothing was recorded. */
 const struct ids_event *ids_gap_evidence(const struct ids_analysis *analysis, const struct ids_gap *gap);
 
-/* Whether an event counts in the window: it begins inside. */
-static inline int ids_in_window(const struct ids_busy *busy, const struct ids_event *event) {
-    return event->start_ps >= busy->start_ps && event->start_ps < busy->end_ps;
+/* The events of a list that count in the device's window: they begin inside. */
+static inline struct ids_cursor ids_busy_cursor(const struct ids_busy *busy, const struct ids_events *events) {
+    return ids_cursor_between(events, busy->start_ps, busy->count_end_ps);
 }
 /* The event's end, cut at the window's. */
 static inline int64_t ids_end_in_window(const struct ids_busy *busy, const struct ids_event *event) {

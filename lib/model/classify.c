@@ -12,6 +12,10 @@ static int ends(struct ids_text text, const char *suffix) {
     return text.length >= length && !memcmp(text.at + text.length - length, suffix, length);
 }
 
+static int is(struct ids_text text, const char *whole) {
+    return strlen(whole) == text.length && begins(text, whole);
+}
+
 static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -82,6 +86,7 @@ void ids_op_classify(struct ids_op *op, struct ids_text category, enum ids_class
     op->class = IDS_CLASS_COMPUTE;
     op->class_rule = (uint8_t)(category.length ? rule : IDS_RULE_DEFAULT);
     op->marker = ends(category, "-start") || ends(category, "-done");
+    op->container = is(category, "while") || is(category, "conditional") || is(category, "call");
     op->collective = (uint8_t)ids_collective_of_opcode(category);
     if (ends(category, "-done")) op->class = IDS_CLASS_STALL;
     else if (op->collective) op->class = IDS_CLASS_COLLECTIVE;

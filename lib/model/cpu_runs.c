@@ -168,10 +168,11 @@ static int launch_by_order(const struct ids_trace *trace, struct pairing *pairin
     return failed ? nomem(err) : 0;
 }
 
-/* Rule 4. */
+/* Rule 4. A wait inside the op may begin with it, and an event that ends where the op begins is not around it. */
 static void launch_around(const struct ids_trace *trace, struct run *run) {
     const struct ids_event *around = ids_track_at(&trace->tracks[run->first->track], run->first->start_ps);
     for (; around; around = ids_event_outside(trace, around)) {
+        if (around->kind == IDS_KIND_STALL || around->end_ps <= run->first->start_ps) continue;
         run->launch = around;
         if (around->kind != IDS_KIND_REGION) return;
         if (around->launch) {

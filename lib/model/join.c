@@ -154,7 +154,7 @@ static void launch_with_modules(struct ids_device *device) {
         size_t m = 0;
         for (size_t i = 0; i < lists[l]->count; i++) {
             struct ids_event *event = &lists[l]->at[i];
-            while (m < device->modules.count && device->modules.at[m].end_ps < event->start_ps) m++;
+            while (m < device->modules.count && device->modules.at[m].end_ps <= event->start_ps) m++;
             if (m < device->modules.count && device->modules.at[m].start_ps <= event->start_ps && !event->launch) {
                 event->launch = device->modules.at[m].launch;
             }

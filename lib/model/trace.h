@@ -128,6 +128,7 @@ struct ids_op {
     uint8_t collective;  /* enum ids_collective */
     uint8_t class_rule;  /* enum ids_class_rule */
     uint8_t marker;      /* 1: an async -start or -done: takes part in no count of kernels */
+    uint8_t container;   /* 1: a while, conditional or call: its time is that of the ops inside it */
 };
 
 /* How a kernel was launched. Values are -1 where unknown. */

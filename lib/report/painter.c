@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_WIDTH = 1 << 20, MANY_DEVICES = 4, WIDEST_TITLE = 40, NARROWEST_NOTES = 24 };
+enum { NO_WIDTH = 1 << 20, MANY_DEVICES = 4, WIDEST_TEXT = 24, NARROWEST_TITLE = 8, NARROWEST_NOTES = 24 };
 
 void ids_painter_init(struct ids_painter *painter, const struct ids_report *report, const struct ids_render *render, FILE *out) {
     *painter = (struct ids_painter){.report = report, .render = render, .out = out, .bold = "", .plain = ""};
@@ -140,7 +140,8 @@ static int larger(int a, int b) {
     return a > b ? a : b;
 }
 
-static struct widths measure(const struct ids_figure *figures, size_t count) {
+/* `width` is that of the line: titles give way when it is narrow. */
+static struct widths measure(const struct ids_figure *figures, size_t count, int width) {
     struct widths widths = {0};
     int text = 0;
     for (size_t i = 0; i < count; i++) {
@@ -154,22 +155,25 @@ static struct widths measure(const struct ids_figure *figures, size_t count) {
         }
         if (figures[i].grade) widths.grade = 4;
     }
-    if (widths.title > WIDEST_TITLE) widths.title = WIDEST_TITLE;
-    if (text > WIDEST_TITLE) text = WIDEST_TITLE;
+    if (text > WIDEST_TEXT) text = WIDEST_TEXT;
     if (text > widths.number + widths.unit) widths.unit = text - widths.number;
+    int room = width - 2 - 3 - widths.number - widths.unit - (widths.grade ? 3 + widths.grade : 0);
+    if (widths.title > room) widths.title = larger(room, NARROWEST_TITLE);
     return widths;
 }
 
 static void write_figure(struct ids_painter *painter, const struct ids_figure *figure, const struct widths *widths) {
     FILE *out = painter->out;
-    int columns = ids_text_columns(figure->title);
-    int owed = larger(widths->title - columns, 0) + 3, at = 2 + columns;
-    fprintf(out, "  %s", figure->title);
+    const char *title = ids_text_shorten(&painter->arena, figure->title, widths->title);
+    int columns = ids_text_columns(title);
+    int owed = widths->title - columns + 3, at = 2 + columns;
+    fprintf(out, "  %s", title);
     int number = (int)number_length(figure);
     if (number) owed += widths->number - number;
     ids_spaces(out, owed);
-    fputs(figure->value, out);
-    columns = ids_text_columns(figure->value);
+    const char *value = figure->is_text ? ids_text_shorten(&painter->arena, figure->value, ids_painter_width(painter) - at - owed) : figure->value;
+    fputs(value, out);
+    columns = ids_text_columns(value);
     at += owed + columns;
     owed = number ? widths->unit - (columns - number) : larger(widths->number + widths->unit - columns, 0);
     if (figure->grade) {
@@ -199,7 +203,7 @@ static void write_figure(struct ids_painter *painter, const struct ids_figure *f
 }
 
 void ids_painter_figures(struct ids_painter *painter, const struct ids_figure *figures, size_t count) {
-    struct widths widths = measure(figures, count);
+    struct widths widths = measure(figures, count, ids_painter_width(painter));
     for (size_t i = 0; i < count; i++) write_figure(painter, &figures[i], &widths);
 }
 

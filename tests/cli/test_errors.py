@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Mistakes of use: each is exit 2, nothing on standard output, and a message that names what was wrong.
+
+Environment: IDSPROF (the binary), IDS_SOURCE_DIR.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+IDSPROF = os.environ['IDSPROF']
+TESTDATA = Path(os.environ['IDS_SOURCE_DIR']) / 'testdata'
+RUN = str(TESTDATA / 'cpu1_annotated')
+failures = []
+
+
+def idsprof(*arguments, **keywords):
+    return subprocess.run([IDSPROF, *arguments], capture_output=True, text=True, timeout=60, **keywords)
+
+
+def check(ok, message):
+    if not ok:
+        failures.append(message)
+
+
+# (arguments, what the first line on standard error is)
+MISTAKES = [
+    (['nonsense'], "idsprof: unknown command 'nonsense'"),
+    (['reprot', RUN], "idsprof: unknown command 'reprot'; near it: 'report'"),
+    ([RUN], f"idsprof: unknown command '{RUN}'; to report on that run: idsprof report {RUN}"),
+    (['report'], 'idsprof: report: RUN is missing; usage: idsprof report [options] RUN'),
+    (['report', RUN, 'another'], "idsprof: report: one argument too many: 'another'"),
+    (['list'], 'idsprof: list: PATH... is missing; usage: idsprof list [options] PATH...'),
+    (['report', RUN, '--jsn'], "idsprof: report: unknown option '--jsn'; near it: 'json'"),
+    (['report', RUN, '--qqq'], "idsprof: report: unknown option '--qqq'"),
+    (['report', RUN, '-q'], "idsprof: report: unknown option '-q'"),
+    (['report', RUN, '--top'], "idsprof: report: option '--top' needs a value (N)"),
+    (['report', RUN, '--top', 'ten'], "idsprof: report: --top: 'ten' is not a whole number"),
+    (['report', RUN, '--top=-1'], "idsprof: report: --top: '-1' is not a whole number"),
+    (['report', RUN, '--json=1'], "idsprof: report: option '--json' takes no value"),
+    (['report', RUN, '--from', '5'], "idsprof: report: --from: '5' needs a unit: ps, ns, us, ms or s"),
+    (['report', RUN, '--from', '1e3s'], "idsprof: report: --from: '1e3s' needs a unit: ps, ns, us, ms or s"),
+    (['report', RUN, '--to', 'soon'], "idsprof: report: --to: 'soon' is not a time such as 10us, 1.5ms or 2s"),
+    (['report', RUN, '--from', '2s', '--to', '1s'], 'idsprof: report: --from is not before --to'),
+    (['report', RUN, '--window', 'all'], "idsprof: report: --window: there is no 'all', only run, device, steps"),
+    (['report', RUN, '--color', 'blue'], "idsprof: report: --color: there is no 'blue', only auto, always, never"),
+    (['report', RUN, '--json', '--csv'], 'idsprof: report: --json and --csv exclude each other'),
+    (['report', RUN, '--explain', 'idle.shar'], "idsprof: report: --explain: there is no 'idle.shar'; near it: 'idle.share'"),
+    (['report', RUN, '--explain', 'xyzzy'], "idsprof: report: --explain: there is no 'xyzzy'"),
+    (['report', RUN, '--run', 'nope'], "idsprof: report: no run 'nope' among 1; the newest is 'cpu1_annotated' ('idsprof list' shows all)"),
+    (['report', '/nonexistent'], "idsprof: report: cannot open '/nonexistent': No such file or directory"),
+    (['list', '/nonexistent'], "idsprof: list: cannot open '/nonexistent': No such file or directory"),
+    (['completion', 'tcsh'], "idsprof: completion: there is no 'tcsh', only bash, zsh, fish"),
+    (['help', 'nothing'], "idsprof: help: there is no 'nothing', only report, list, help, completion"),
+    (['dump'], 'idsprof: dump: either --manual, or --hash FILE'),
+]
+
+
+def check_mistakes():
+    for arguments, message in MISTAKES:
+        run = idsprof(*arguments)
+        check(run.returncode == 2, f'{arguments}: exit {run.returncode}')
+        check(run.stdout == '', f'{arguments}: stdout {run.stdout!r}')
+        first = run.stderr.split('\n')[0]
+        check(first == message, f'{arguments}: {first!r}, wanted {message!r}')
+    run = idsprof('report', RUN, '--section', 'nothing')
+    check(run.returncode == 2 and re.match(r"idsprof: report: --section: there is no 'nothing', only overview, ", run.stderr), run.stderr)
+    run = idsprof()
+    check(run.returncode == 2 and run.stdout == '' and 'usage: idsprof' in run.stderr, 'without arguments')
+
+
+def check_answers():
+    """What is not a mistake, though it looks like one."""
+    for arguments in (['-h'], ['--help'], ['--version'], ['report', '-h'], ['list', '--help'], ['report', '--help', '--nonsense']):
+        run = idsprof(*arguments)
+        check(run.returncode == 0 and run.stdout and not run.stderr, f'{arguments}: {run.returncode} {run.stderr!r}')
+    check(re.fullmatch(r'idsprof \d+\.\d+\.\d+\n', idsprof('--version').stdout), 'the version')
+    dashes = idsprof('report', RUN, '--section', 'idle-gaps')
+    check(dashes.stdout == idsprof('report', RUN, '--section', 'idle_gaps').stdout != '', 'idle-gaps is not idle_gaps')
+    with open(next((TESTDATA / 'cpu1_annotated').rglob('*.xplane.pb')), 'rb') as profile:
+        run = idsprof('report', '-', '--json', stdin=profile)
+    check(run.returncode == 0 and json.loads(run.stdout)['run']['name'] == 'stdin', f'report -: {run.stderr}')
+    run = idsprof('report', str(TESTDATA), '--run', 'cpu1_plain', '--json')
+    check(run.returncode == 0 and json.loads(run.stdout)['run']['name'] == 'cpu1_plain', f'--run: {run.stderr}')
+
+
+def check_list():
+    """One path that cannot be read does not stop the others."""
+    run = idsprof('list', '/nonexistent', RUN, '--json')
+    check(run.returncode == 2 and '/nonexistent' in run.stderr, f'list: {run.returncode} {run.stderr!r}')
+    runs = json.loads(run.stdout)['runs']
+    check(len(runs) == 1 and runs[0]['name'] == 'cpu1_annotated' and runs[0]['state'] == 'whole', f'list: {runs}')
+    figures = json.loads(idsprof('report', RUN, '--json').stdout)
+    for key, metric in (('events', 'run.events'), ('steps', 'steps.count'), ('window', 'run.window')):
+        check(runs[0][key] == figures['metrics'][metric]['value'], f'list and report differ in {key}')
+
+
+check_mistakes()
+check_answers()
+check_list()
+for failure in failures:
+    print('FAIL:', failure)
+sys.exit(bool(failures))

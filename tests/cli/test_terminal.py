@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Manners on a terminal: width, colour, long names, and what happens when the output cannot be written.
+
+Environment: IDSPROF (the binary), IDS_SOURCE_DIR.
+"""
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+import unicodedata
+from pathlib import Path
+
+IDSPROF = os.environ['IDSPROF']
+RUN = Path(os.environ['IDS_SOURCE_DIR']) / 'testdata' / 'cpu8_annotated'
+failures = []
+
+
+def check(ok, message):
+    if not ok:
+        failures.append(message)
+
+
+def environment(**changes):
+    result = {k: v for k, v in os.environ.items() if k not in ('COLUMNS', 'NO_COLOR')}
+    result['TERM'] = 'xterm'
+    result.update(changes)
+    return result
+
+
+def report(*options, env=None):
+    run = subprocess.run([IDSPROF, 'report', str(RUN), *options], capture_output=True, text=True, timeout=60,
+                         env=env or environment())
+    check(run.returncode == 0, f'report {options}: exit {run.returncode}: {run.stderr}')
+    check(run.stderr == '', f'report {options}: stderr {run.stderr!r}')
+    return run.stdout
+
+
+def on_terminal(columns, *options, env=None):
+    """The output on a terminal of that width."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 50, columns, 0, 0))
+    run = subprocess.Popen([IDSPROF, 'report', str(RUN), *options], stdout=slave, stderr=slave, env=env or environment())
+    os.close(slave)
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:  # EIO: the other side is closed
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    os.close(master)
+    check(run.wait(60) == 0, f'on a terminal {options}: exit {run.returncode}')
+    return b''.join(chunks).decode().replace('\r\n', '\n')
+
+
+def columns_of(line):
+    line = re.sub(r'\033\[[0-9;]*m', '', line)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in 'WF' else 1 for c in line)
+
+
+def check_widths():
+    for width in (40, 60, 80, 100, 132):
+        text = report(f'--width={width}', '--section', 'ops', '--section', 'idle_gaps')
+        for line in text.splitlines():
+            check(columns_of(line) <= width, f'--width {width}: {line!r}')
+            check(line == line.rstrip(), f'--width {width}: trailing space in {line!r}')
+    check(report(env=environment(COLUMNS='80')) == report('--width', '80'), 'COLUMNS is not heeded')
+    check(report() == report('--width', '120'), 'without a terminal the width is not 120')
+    check(report('--width', '10') == report('--width', '40'), 'the least width is not 40')
+    check(on_terminal(70, '--color=never') == report('--width', '70'), 'the width of the terminal is not heeded')
+
+
+def check_names():
+    check(any('…' in report('--width', width, '--section', 'ops') for width in ('90', '100', '110', '120')), 'no name was shortened')
+    check('too wide' in report('--width', '60', '--section', 'ops'), 'what did not fit is not said')
+    full = report('--width', '60', '--section', 'ops', '--full', '--top', '0')
+    check('…' not in full and 'too wide' not in full, '--full shortens')
+    tables = json.loads(report('--json', '--section', 'ops'))['tables']
+    names = {row[i] for table in tables.values() for i, column in enumerate(table['columns']) if column['id'] == 'name' for row in table['rows']}
+    check(names and all(name in full for name in names), '--full lacks a name that JSON has')
+
+
+def check_colour():
+    check('\033' not in report(), 'colour without a terminal')
+    check('\033[1m' in report('--color', 'always'), '--color always has none')
+    check('\033[1m' in on_terminal(100), 'no colour on a terminal')
+    check('\033' not in on_terminal(100, env=environment(NO_COLOR='1')), 'NO_COLOR is not heeded')
+    check('\033' in on_terminal(100, env=environment(NO_COLOR='')), 'an empty NO_COLOR counts')
+    check('\033' not in on_terminal(100, env=environment(TERM='dumb')), 'colour on a dumb terminal')
+    check('\033' not in on_terminal(100, '--color=never'), '--color never has colour')
+    plain = re.sub(r'\033\[[0-9;]*m', '', report('--color', 'always'))
+    check(plain == report('--color', 'never'), 'colour changes more than colour')
+
+
+def shell(script):
+    return subprocess.run(['bash', '-c', script, 'bash', IDSPROF, str(RUN)], capture_output=True, text=True, timeout=60)
+
+
+def check_output_errors():
+    # Hidden tables in JSON: more than a pipe and the buffer hold, so that writing goes on after head is gone.
+    everything = '--json --section overview --section ops --section steps'
+    for options in ('', everything):
+        run = shell(f'"$1" report "$2" {options} | head -1 >/dev/null; echo "${{PIPESTATUS[0]}}"')
+        check(run.stdout == '0\n' and run.stderr == '', f'| head -1 {options}: {run.stdout!r} {run.stderr!r}')
+    run = shell('"$1" report "$2" | true; echo "${PIPESTATUS[0]}"')
+    check(run.stdout == '0\n' and run.stderr == '', f'| true: {run.stdout!r} {run.stderr!r}')
+    if os.path.exists('/dev/full'):
+        for words in ('report "$2"', f'report "$2" {everything}', 'list "$2"', '-h', 'completion bash'):
+            run = shell(f'"$1" {words} >/dev/full')
+            check(run.returncode == 2, f'{words} >/dev/full: exit {run.returncode}')
+            check('cannot write the output: No space left on device' in run.stderr, f'{words} >/dev/full: {run.stderr!r}')
+    run = shell('"$1" report "$2" >&-')
+    check(run.returncode == 2 and 'cannot write the output' in run.stderr, f'>&-: {run.returncode} {run.stderr!r}')
+
+
+check_widths()
+check_names()
+check_colour()
+check_output_errors()
+for failure in failures:
+    print('FAIL:', failure)
+sys.exit(bool(failures))
