@@ -59,6 +59,12 @@ static void describe(struct listing *listing, const struct ids_report *report, s
     if (!report->complete) entry->reason = keep(listing, ids_report_why_incomplete(report));
 }
 
+/* "the file is empty" of "'runs/a.pb': the file is empty": the line names the run already. */
+static const char *without_path(const char *text) {
+    const char *end = *text == '\'' ? strstr(text, "': ") : NULL;
+    return end ? end + 3 : text;
+}
+
 static int list_run(struct listing *listing, const struct ids_run_files *run, struct ids_error *err) {
     struct entry *entry = IDS_PUSH(listing->entries, listing->count, listing->room);
     if (!entry) return ids_fail(err, IDS_NOMEM, "no memory for the list");
@@ -86,7 +92,7 @@ static int list_run(struct listing *listing, const struct ids_run_files *run, st
     /* One bad run does not stop the others. */
     listing->failed = 1;
     entry->state = code == IDS_CORRUPT ? "corrupt" : code == IDS_TRUNCATED ? "truncated" : "unreadable";
-    entry->reason = keep(listing, why.text);
+    entry->reason = keep(listing, without_path(why.text));
     return 0;
 }
 

@@ -50,13 +50,10 @@ const char *ids_text_clean(struct ids_arena *arena, const char *text) {
     size_t used = 0;
     for (size_t at = 0; at < length;) {
         size_t taken = ids_utf8_next(text + at, length - at, &character, &valid);
-        if (valid && !is_control(character)) {
-            memcpy(clean + used, text + at, taken);
-            used += taken;
-        } else {
-            memcpy(clean + used, IDS_REPLACEMENT_UTF8, 3);
-            used += 3;
-        }
+        int good = valid && !is_control(character);
+        size_t bytes = good ? taken : sizeof IDS_REPLACEMENT_UTF8 - 1;
+        memcpy(clean + used, good ? text + at : IDS_REPLACEMENT_UTF8, bytes);
+        used += bytes;
         at += taken;
     }
     return clean;

@@ -56,8 +56,10 @@ int ids_render_explain(const struct ids_report *report, const struct ids_render 
     if (!metric && !table) return ids_fail(err, IDS_NOT_FOUND, "no metric or table '%s'", id);
     struct ids_painter painter;
     ids_painter_init(&painter, report, render, out);
-    fprintf(out, "%s%s%s · %s\n\n", painter.bold, id, painter.plain, metric ? metric->title : table->title);
-    write_line(&painter, "definition", metric ? metric->definition : table->definition);
+    const char *title = metric ? metric->title : table ? table->title : "";
+    const char *definition = metric ? metric->definition : table ? table->definition : "";
+    fprintf(out, "%s%s%s · %s\n\n", painter.bold, id, painter.plain, title);
+    write_line(&painter, "definition", definition);
     if (metric) write_metric(&painter, metric);
     if (table) write_columns(&painter, table);
     struct ids_phrase phrase = ids_phrase_begin();

@@ -224,9 +224,9 @@ int ids_render_explain_json(const struct ids_report *report, const struct ids_re
     put_head(&json, report);
     put_text_if(&json, "id", id);
     put_text_if(&json, "kind", metric ? "metric" : "table");
-    put_text_if(&json, "title", metric ? metric->title : table->title);
+    put_text_if(&json, "title", metric ? metric->title : table ? table->title : NULL);
     put_text_if(&json, "section", section->name);
-    put_text_if(&json, "definition", metric ? metric->definition : table->definition);
+    put_text_if(&json, "definition", metric ? metric->definition : table ? table->definition : NULL);
     if (metric) put_metric(&json, report, metric);
     if (table) put_columns(&json, table);
     ids_json_end(&json);

@@ -2,6 +2,7 @@
 #include "lib/report/painter.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,20 @@ static struct ids_figure headline_figure(struct ids_painter *painter, const stru
     return figure;
 }
 
+/* One cause often leaves many figures without data: it is said once, and the lines below refer to it. */
+static void shorten_reasons(struct ids_figure *figures, size_t count) {
+    const char *above = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(figures[i].value, "no data") != 0) {
+            above = NULL;
+        } else if (above && *above && !strcmp(above, figures[i].notes)) {
+            figures[i].notes = "as above";
+        } else {
+            above = figures[i].notes;
+        }
+    }
+}
+
 static void write_headlines(struct ids_painter *painter) {
     const struct ids_render *render = painter->render;
     size_t count = 0, room = 0;
@@ -107,6 +122,7 @@ static void write_headlines(struct ids_painter *painter) {
         }
     }
     if (count) fputc('\n', painter->out);
+    shorten_reasons(figures, count);
     ids_painter_figures(painter, figures, count);
 }
 
@@ -141,6 +157,7 @@ static void write_section(struct ids_painter *painter, const struct ids_section 
         return;
     }
     for (int i = 0; i < section->metric_count; i++) figures[i] = metric_figure(painter, &section->metrics[i]);
+    shorten_reasons(figures, (size_t)section->metric_count);
     ids_painter_figures(painter, figures, (size_t)section->metric_count);
     for (int i = 0; i < section->table_count; i++) {
         const struct ids_table_def *def = section->tables[i];
@@ -191,6 +208,21 @@ static void write_all_advice(struct ids_painter *painter) {
 
 /* ---- what is missing ---- */
 
+/* The text, with the count and the offset where it does not say them itself. */
+static const char *diag_text(struct ids_painter *painter, const struct ids_report_diag *diag) {
+    char number[24];
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_phrase_add(&phrase, "%s", diag->text);
+    snprintf(number, sizeof number, "%" PRIu64, diag->count);
+    if (diag->count > 1 && !strstr(diag->text, number)) {
+        struct ids_value count = ids_int_value(IDS_UNIT_COUNT, (int64_t)diag->count);
+        ids_phrase_add(&phrase, " (%s)", ids_painter_value(painter, count));
+    }
+    snprintf(number, sizeof number, "%" PRId64, diag->offset);
+    if (diag->offset >= 0 && !strstr(diag->text, number)) ids_phrase_add(&phrase, " (offset %s)", number);
+    return ids_phrase_end(painter, &phrase);
+}
+
 static void write_ledger(struct ids_painter *painter, int least_severity) {
     const struct ids_report *report = painter->report;
     size_t wanted = 0, written = 0;
@@ -201,15 +233,8 @@ static void write_ledger(struct ids_painter *painter, int least_severity) {
         const struct ids_report_diag *diag = &report->diags[i];
         if (diag->severity < least_severity) continue;
         written++;
-        struct ids_phrase phrase = ids_phrase_begin();
-        ids_phrase_add(&phrase, "%s", diag->text);
-        if (diag->count > 1) {
-            struct ids_value count = ids_int_value(IDS_UNIT_COUNT, (int64_t)diag->count);
-            ids_phrase_add(&phrase, " (%s)", ids_painter_value(painter, count));
-        }
-        if (diag->offset >= 0) ids_phrase_add(&phrase, " (offset %lld)", (long long)diag->offset);
         fprintf(painter->out, "  %-7s  ", ids_severity_name(diag->severity));
-        ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), 11, 11, ids_painter_width(painter));
+        ids_text_wrap(painter->out, diag_text(painter, diag), 11, 11, ids_painter_width(painter));
     }
     if (wanted > written) fprintf(painter->out, "  and %zu more in --json\n", wanted - written);
 }

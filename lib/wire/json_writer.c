@@ -17,7 +17,7 @@ static void put_z(struct ids_json *json, const char *text) {
 static void new_line(struct ids_json *json, int depth) {
     static const char spaces[] = "                                                                ";
     put(json, "\n", 1);
-    put(json, spaces, (size_t)(2 * depth));
+    put(json, spaces, 2 * (size_t)depth);
 }
 
 static struct ids_json_level *innermost(struct ids_json *json) {

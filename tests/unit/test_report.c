@@ -419,7 +419,7 @@ START_TEST(test_empty_report) {
     expect(ids_render_text, "run\n"
                             "\n"
                             "  idle   no data   not measured\n"
-                            "  by     no data   not measured\n");
+                            "  by     no data   as above\n");
     char *text = rendered(ids_render_json);
     ck_assert_ptr_nonnull(strstr(text, "\"idle.gaps\": {\"value\":null, \"unit\":\"count\", \"better\":\"lower\", \"reason\":\"not measured\"}"));
     free(text);

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# bench/run.sh [ROUNDS]   idsprof against xprof, side by side; exit 1 when a goal is missed
+#
+# Needs the shared folder (../shared or $IDS_SHARED: the generator of the traces and the runner of xprof) and the Python packages of
+# tests/requirements.txt (.venv, or $IDS_PYTHON). The traces are made once, in build/bench. Add what it prints to RESULTS.md by hand,
+# with the date and the machine.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+shared=${IDS_SHARED:-../shared}
+python=${IDS_PYTHON:-.venv/bin/python}
+work=build/bench
+[[ -f $shared/bench/gen_trace.py ]] || { echo "no $shared/bench: the generator of the traces is not there"; exit 77; }
+"$python" -c 'import jax, xprof' 2>/dev/null || { echo "$python has no jax and xprof (tests/requirements.txt)"; exit 77; }
+
+cmake --preset release >/dev/null
+cmake --build --preset release --target idsprof -j "$(nproc)" -- --quiet
+mkdir -p "$work"
+cc -O3 -I. bench/walk.c -o "$work/walk"
+make_trace() { # NAME ARGUMENTS: about half a minute for mid
+    compgen -G "$work/$1/plugins/profile/*/*.xplane.pb" >/dev/null || "$python" "$shared/bench/gen_trace.py" "$work/$1" --perfetto 0 "${@:2}" >/dev/null
+}
+make_trace mid --steps 300 --layers 3 --pyloop 1500
+make_trace small --steps 8 --layers 2 --pyloop 600
+
+"$python" bench/measure.py build/release/idsprof "$work/walk" "$python" "$shared/bench/xprof_tool.py" \
+    "$work"/mid/plugins/profile/*/*.xplane.pb "$work"/small/plugins/profile/*/*.xplane.pb "${1:-3}"
