@@ -1,5 +1,6 @@
 #include "cmd/command.h"
 #include "cmd/nearest.h"
+#include "lib/report/layout.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,9 +12,12 @@
 /* So large that a report is written in one go, and the reason of a failing write is still in errno when it is asked for. */
 enum { OUTPUT_BYTES = 256 * 1024 };
 
+/* Messages quote names out of files: what could drive a terminal is taken out of them. */
 static void print_error(const char *command, const struct ids_error *err) {
+    struct ids_arena arena = {0};
     fflush(stdout);
-    fprintf(stderr, "idsprof: %s: %s\n", command, err->text);
+    fprintf(stderr, "idsprof: %s: %s\n", command, ids_text_clean(&arena, err->text));
+    ids_arena_done(&arena);
 }
 
 /* A reader that went away (`| head`) is no error: the status stays what it was. All else that was not written is one. */

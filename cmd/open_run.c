@@ -102,7 +102,11 @@ static int read_files(const struct ids_run_files *run, struct ids_sink *sink, co
     for (size_t i = 0; i < run->file_count; i++) {
         char size[IDS_VALUE_ROOM];
         ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)run->files[i].size), size, sizeof size);
-        ids_progress("reading %.80s (%s)", file_name(run->files[i].path), size);
+        if (run->files[i].size) {
+            ids_progress("reading %.80s (%s)", file_name(run->files[i].path), size);
+        } else {
+            ids_progress("reading"); /* a pipe */
+        }
         int code = ids_read_file(run->files[i].path, sink, ret_format, err);
         if (code) return code;
     }

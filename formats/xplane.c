@@ -175,58 +175,89 @@ static int record_bytes(struct reader *reader, struct span span, const uint8_t *
 
 /* --- stats ------------------------------------------------------------------------------------------------------ */
 
-/* Decodes a stat into reader->args. Texts behind references are resolved, other texts stay where they are. */
+/* A field's tag as it stands in the file, for fields 1 to 15. */
+#define TAG(number, wire) ((number) << 3 | (wire))
+
+/* Passes over a field that the schema had not when this was written. 0, or -1 when it is malformed. */
+static int skip_field(struct ids_pb *pb) {
+    struct ids_pb_field field;
+    return ids_pb_next(pb, &field) > 0 ? 0 : -1;
+}
+
+/* A length-delimited field's payload, pb standing behind its tag. 0, or -1 when it is malformed. */
+static inline int take_bytes(struct ids_pb *pb, struct ids_pb *ret_payload) {
+    uint64_t length;
+    if (ids_pb_varint(pb, &length) != 1 || length > (uint64_t)(pb->end - pb->at)) return -1;
+    *ret_payload = (struct ids_pb){pb->at, pb->at + length};
+    pb->at += length;
+    return 0;
+}
+
+static int unnamed_key(struct reader *reader, uint64_t id, uint32_t *ret_key, struct ids_error *err) {
+    char name[32];
+    int length = snprintf(name, sizeof name, "stat#%" PRId64, (int64_t)id);
+    *ret_key = ids_intern(reader->sink->strings, name, (size_t)length);
+    if (*ret_key == IDS_NO_TEXT || ids_idmap_set(&reader->stat_texts, id, *ret_key)) return nomem(err);
+    return 0;
+}
+
+/* Decodes a stat into reader->args. Texts behind references are resolved, other texts stay where they are. A profile has millions
+ * of stats: the switch is over the tag's byte. */
 static inline int read_stat(struct reader *reader, struct ids_pb pb, uint64_t offset, struct ids_error *err) {
     struct ids_arg *arg = IDS_PUSH(reader->args, reader->arg_count, reader->arg_room);
     if (!arg) return nomem(err);
     arg->type = IDS_VALUE_NONE;
     arg->length = 0;
-    uint64_t id = 0;
-    struct ids_pb_field field;
-    int more;
-    while ((more = ids_pb_next(&pb, &field)) > 0) {
-        switch (field.number << 3 | field.wire) {
-        case STAT_METADATA_ID << 3 | IDS_PB_VARINT:
-            id = field.value;
+    uint64_t id = 0, value = 0;
+    struct ids_pb payload;
+    while (pb.at < pb.end) {
+        int bad = 0;
+        switch (*pb.at++) {
+        case TAG(STAT_METADATA_ID, IDS_PB_VARINT):
+            bad = ids_pb_varint(&pb, &id) != 1;
             break;
-        case STAT_DOUBLE << 3 | IDS_PB_FIXED64:
+        case TAG(STAT_DOUBLE, IDS_PB_FIXED64):
+            bad = pb.end - pb.at < 8;
+            if (bad) break;
+            memcpy(&arg->d, pb.at, sizeof arg->d);
             arg->type = IDS_VALUE_REAL;
-            memcpy(&arg->d, &field.value, sizeof arg->d);
+            pb.at += 8;
             break;
-        case STAT_UINT << 3 | IDS_PB_VARINT:
+        case TAG(STAT_UINT, IDS_PB_VARINT):
+            bad = ids_pb_varint(&pb, &value) != 1;
             arg->type = IDS_VALUE_UINT;
-            arg->u = field.value;
+            arg->u = value;
             break;
-        case STAT_INT << 3 | IDS_PB_VARINT:
+        case TAG(STAT_INT, IDS_PB_VARINT):
+            bad = ids_pb_varint(&pb, &value) != 1;
             arg->type = IDS_VALUE_INT;
-            arg->i = (int64_t)field.value;
+            arg->u = value;
             break;
-        case STAT_STR << 3 | IDS_PB_BYTES:
-        case STAT_BYTES << 3 | IDS_PB_BYTES:
-            arg->type = field.number == STAT_STR ? IDS_VALUE_CHARS : IDS_VALUE_BYTES;
-            arg->chars = (const char *)field.bytes;
-            arg->length = (uint32_t)field.value;
+        case TAG(STAT_STR, IDS_PB_BYTES):
+        case TAG(STAT_BYTES, IDS_PB_BYTES):
+            arg->type = pb.at[-1] == TAG(STAT_STR, IDS_PB_BYTES) ? IDS_VALUE_CHARS : IDS_VALUE_BYTES;
+            bad = take_bytes(&pb, &payload);
+            if (bad) break;
+            arg->chars = (const char *)payload.at;
+            arg->length = (uint32_t)(payload.end - payload.at);
             break;
-        case STAT_REF << 3 | IDS_PB_VARINT: {
-            uint32_t text = ids_idmap_get(&reader->stat_texts, field.value);
+        case TAG(STAT_REF, IDS_PB_VARINT): {
+            bad = ids_pb_varint(&pb, &value) != 1;
+            if (bad) break;
+            uint32_t text = ids_idmap_get(&reader->stat_texts, value);
             arg->type = text == IDS_IDMAP_NONE ? IDS_VALUE_REF : IDS_VALUE_TEXT;
-            if (text == IDS_IDMAP_NONE) arg->u = field.value;
+            if (text == IDS_IDMAP_NONE) arg->u = value;
             else arg->text = text;
             break;
         }
-        default: /* a field of a later schema */
-            break;
+        default:
+            pb.at--;
+            bad = skip_field(&pb);
         }
+        if (bad) return corrupt(err, offset, "malformed stat");
     }
-    if (more < 0) return corrupt(err, offset, "malformed stat");
     arg->key = ids_idmap_get(&reader->stat_texts, id);
-    if (arg->key == IDS_IDMAP_NONE) {
-        char name[32];
-        int length = snprintf(name, sizeof name, "stat#%" PRId64, (int64_t)id);
-        arg->key = ids_intern(reader->sink->strings, name, (size_t)length);
-        if (arg->key == IDS_NO_TEXT || ids_idmap_set(&reader->stat_texts, id, arg->key)) return nomem(err);
-    }
-    return 0;
+    return arg->key == IDS_IDMAP_NONE ? unnamed_key(reader, id, &arg->key, err) : 0;
 }
 
 /* --- the tables of names ---------------------------------------------------------------------------------------- */
@@ -345,47 +376,53 @@ struct line {
 };
 
 static int read_event(struct reader *reader, const struct line *line, struct ids_pb pb, uint64_t offset, struct ids_error *err) {
-    uint64_t metadata_id = 0;
-    int64_t offset_ps = 0;
-    struct ids_slice slice = {0};
+    uint64_t metadata_id = 0, offset_ps = 0, duration_ps = 0, occurrences = 0;
     const uint8_t *begin = pb.at;
+    struct ids_pb payload;
     int code;
     reader->arg_count = 0;
-    struct ids_pb_field field;
-    int more;
-    while ((more = ids_pb_next(&pb, &field)) > 0) {
-        switch (field.number << 3 | field.wire) {
-        case EVENT_METADATA_ID << 3 | IDS_PB_VARINT:
-            metadata_id = field.value;
+    while (pb.at < pb.end) {
+        const uint8_t *field = pb.at;
+        int bad = 0;
+        switch (*pb.at++) {
+        case TAG(EVENT_METADATA_ID, IDS_PB_VARINT):
+            bad = ids_pb_varint(&pb, &metadata_id) != 1;
             break;
-        case EVENT_OFFSET_PS << 3 | IDS_PB_VARINT:
-            offset_ps = (int64_t)field.value;
+        case TAG(EVENT_OFFSET_PS, IDS_PB_VARINT):
+            bad = ids_pb_varint(&pb, &offset_ps) != 1;
             break;
-        case EVENT_DURATION_PS << 3 | IDS_PB_VARINT:
-            slice.duration_ps = (int64_t)field.value;
+        case TAG(EVENT_DURATION_PS, IDS_PB_VARINT):
+            bad = ids_pb_varint(&pb, &duration_ps) != 1;
             break;
-        case EVENT_STATS << 3 | IDS_PB_BYTES:
-            code = read_stat(reader, ids_pb_inside(&field), offset + (uint64_t)(field.bytes - begin), err);
+        case TAG(EVENT_STATS, IDS_PB_BYTES):
+            bad = take_bytes(&pb, &payload);
+            if (bad) break;
+            code = read_stat(reader, payload, offset + (uint64_t)(field - begin), err);
             if (code) return code;
             break;
-        case EVENT_OCCURRENCES << 3 | IDS_PB_VARINT: { /* an aggregated event: it has no place in time */
+        case TAG(EVENT_OCCURRENCES, IDS_PB_VARINT): { /* an aggregated event: it has no place in time */
+            bad = ids_pb_varint(&pb, &occurrences) != 1;
             struct ids_arg *arg = IDS_PUSH(reader->args, reader->arg_count, reader->arg_room);
             if (!arg) return nomem(err);
-            *arg = (struct ids_arg){.key = reader->num_occurrences, .type = IDS_VALUE_INT, .i = (int64_t)field.value};
+            *arg = (struct ids_arg){.key = reader->num_occurrences, .type = IDS_VALUE_INT, .u = occurrences};
             break;
         }
         default:
-            break;
+            pb.at--;
+            bad = skip_field(&pb);
         }
+        if (bad) return corrupt(err, offset + (uint64_t)(field - begin), "malformed event");
     }
-    if (more < 0) return corrupt(err, offset + (uint64_t)(pb.at - begin), "malformed event");
-    if (__builtin_add_overflow(line->timestamp_ps, offset_ps, &slice.start_ps)) {
+    struct ids_slice slice = {
+        .duration_ps = (int64_t)duration_ps,
+        .name = ids_idmap_get(&reader->event_names, metadata_id),
+        .args = reader->args,
+        .arg_count = (uint32_t)reader->arg_count,
+    };
+    if (__builtin_add_overflow(line->timestamp_ps, (int64_t)offset_ps, &slice.start_ps)) {
         return corrupt(err, offset, "event time out of range");
     }
-    slice.name = ids_idmap_get(&reader->event_names, metadata_id);
     if (slice.name == IDS_IDMAP_NONE && (code = lost_name(reader, metadata_id, &slice.name, err))) return code;
-    slice.args = reader->args;
-    slice.arg_count = (uint32_t)reader->arg_count;
     reader->events++;
     return reader->sink->ops->slice(reader->sink, line->track, &slice, err);
 }

@@ -25,22 +25,10 @@ void ids_assembly_done(struct ids_assembly *assembly) {
     *assembly = (struct ids_assembly){0};
 }
 
-static int comes_before(const struct ids_passing *a, const struct ids_passing *b) {
-    return a->start_ps != b->start_ps ? a->start_ps < b->start_ps : a->duration_ps > b->duration_ps;
-}
-
-int ids_assembly_add(struct ids_assembly *assembly, const struct ids_passing *passing, struct ids_error *err) {
-    if (assembly->count && comes_before(passing, &assembly->at[assembly->count - 1])) assembly->unordered = 1;
-    struct ids_passing *next = IDS_PUSH(assembly->at, assembly->count, assembly->room);
-    if (!next) return nomem(err);
-    *next = *passing;
-    return 0;
-}
-
 /* --- order ------------------------------------------------------------------------------------------------------ */
 
-/* Stable bottom-up merge of natural runs: events of a file are mostly in order, or a few ordered runs. The two instances
- * differ in element and comparison only. */
+/* Stable bottom-up merge of natural runs: events of a file are mostly in order, or a few ordered runs. `at` and `spare` change places
+ * as needed; the result is in `at`. */
 #define DEFINE_RUN_MERGE(function, element, before)                                                                    \
     static void function(element **at, element **spare, size_t count) {                                                \
         for (;;) {                                                                                                     \
@@ -64,12 +52,18 @@ int ids_assembly_add(struct ids_assembly *assembly, const struct ids_passing *pa
         }                                                                                                              \
     }
 
-static int event_before(const struct ids_event *a, const struct ids_event *b) {
+/* What a record is ordered by, and where it is: records are four times as long, so these are merged, and the records move once. */
+struct place {
+    int64_t start_ps, end_ps;
+    size_t index;
+};
+
+static int place_before(const struct place *a, const struct place *b) {
     return a->start_ps != b->start_ps ? a->start_ps < b->start_ps : a->end_ps > b->end_ps;
 }
 
-DEFINE_RUN_MERGE(merge_passing, struct ids_passing, comes_before)
-DEFINE_RUN_MERGE(merge_events, struct ids_event, event_before)
+DEFINE_RUN_MERGE(merge_passing, struct ids_passing, ids_passing_before)
+DEFINE_RUN_MERGE(merge_places, struct place, place_before)
 
 static int sort_passing(struct ids_assembly *assembly, struct ids_error *err) {
     if (assembly->spare_room < assembly->room) {
@@ -89,15 +83,28 @@ static int sort_passing(struct ids_assembly *assembly, struct ids_error *err) {
     return 0;
 }
 
+static int event_before(const struct ids_event *a, const struct ids_event *b) {
+    return a->start_ps != b->start_ps ? a->start_ps < b->start_ps : a->end_ps > b->end_ps;
+}
+
 int ids_events_sort(struct ids_events *events, struct ids_error *err) {
     int ordered = 1;
     for (size_t i = 1; i < events->count && ordered; i++) ordered = !event_before(&events->at[i], &events->at[i - 1]);
     if (ordered) return 0;
-    struct ids_event *spare = malloc(events->count * sizeof *spare);
-    if (!spare) return nomem(err);
-    merge_events(&events->at, &spare, events->count);
-    events->room = events->count;
+    struct place *places = malloc(events->count * sizeof *places), *spare = malloc(events->count * sizeof *spare);
+    struct ids_event *sorted = malloc(events->count * sizeof *sorted);
+    if (places && spare && sorted) {
+        for (size_t i = 0; i < events->count; i++) places[i] = (struct place){events->at[i].start_ps, events->at[i].end_ps, i};
+        merge_places(&places, &spare, events->count);
+        for (size_t i = 0; i < events->count; i++) sorted[i] = events->at[places[i].index];
+    }
+    int failed = !places || !spare || !sorted;
+    free(places);
     free(spare);
+    free(failed ? sorted : events->at);
+    if (failed) return nomem(err);
+    events->at = sorted;
+    events->room = events->count;
     return 0;
 }
 
@@ -154,9 +161,11 @@ static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, u
     return 0;
 }
 
-/* Where the kept record of an event goes in the new order, and the outermost Python frame becomes a record too. */
+/* Where the kept record of an event goes in the new order, and the outermost Python frame becomes a record too. `old` is NULL when
+ * the records are in order as they are. */
 static int keep_in_order(struct ids_trace *trace, struct ids_passing *passing, uint32_t track, int in_python,
                          const struct ids_events *old, struct ids_events *ordered, struct ids_error *err) {
+    if (!old) return 0;
     int is_python = trace->names[passing->name].kind == IDS_KIND_PYTHON;
     if (passing->kept == IDS_NONE && !(is_python && !in_python && trace->tracks[track].role == IDS_TRACK_HOST)) return 0;
     if (ordered->count >= IDS_NONE - 1) return ids_fail(err, IDS_LIMIT, "more than four billion events on one track");
@@ -257,13 +266,17 @@ int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, 
     struct ids_track *track = &trace->tracks[track_id];
     int code = assembly->unordered ? sort_passing(assembly, err) : 0;
     if (code) return code;
-    struct ids_events old = track->events;
-    track->events = (struct ids_events){0};
-    code = sweep(assembly, trace, track_id, &old, err);
-    free(old.at);
+    if (assembly->unordered || assembly->python) {
+        struct ids_events old = track->events;
+        track->events = (struct ids_events){0};
+        code = sweep(assembly, trace, track_id, &old, err);
+        free(old.at);
+    } else {
+        code = sweep(assembly, trace, track_id, NULL, err);
+    }
     if (code) return code;
     assembly->count = 0;
-    assembly->unordered = 0;
+    assembly->unordered = assembly->python = 0;
     make_regions(track);
     return 0;
 }

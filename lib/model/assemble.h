@@ -4,6 +4,7 @@
 #ifndef IDS_LIB_MODEL_ASSEMBLE_H
 #define IDS_LIB_MODEL_ASSEMBLE_H
 
+#include "lib/base/vec.h"
 #include "lib/model/trace.h"
 
 /* What is held of every event until its track ends. */
@@ -17,6 +18,7 @@ struct ids_assembly {
     struct ids_passing *at;
     size_t count, room;
     int unordered; /* 1 once an event came before an earlier one */
+    int python;    /* 1 once a Python frame came: its outermost frames become records */
     struct ids_passing *spare; /* for sorting */
     size_t spare_room;
     struct ids_open_event *stack;
@@ -26,8 +28,18 @@ struct ids_assembly {
 };
 
 void ids_assembly_done(struct ids_assembly *assembly);
-/* Adds an event of the track that is being read. */
-int ids_assembly_add(struct ids_assembly *assembly, const struct ids_passing *passing, struct ids_error *err);
+static inline int ids_passing_before(const struct ids_passing *a, const struct ids_passing *b) {
+    return a->start_ps != b->start_ps ? a->start_ps < b->start_ps : a->duration_ps > b->duration_ps;
+}
+
+/* Adds an event of the track that is being read. Returns 0, or -1 when memory ran out. */
+static inline int ids_assembly_add(struct ids_assembly *assembly, const struct ids_passing *passing) {
+    if (assembly->count && ids_passing_before(passing, &assembly->at[assembly->count - 1])) assembly->unordered = 1;
+    struct ids_passing *next = IDS_PUSH(assembly->at, assembly->count, assembly->room);
+    if (!next) return -1;
+    *next = *passing;
+    return 0;
+}
 /* Ends the track: afterwards track->events is in order with self times set, the outermost Python frames are in it, thread
  * pool tasks are whole (REGION), aggregates are counted, and the assembly is empty. */
 int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track, struct ids_error *err);

@@ -647,7 +647,8 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     struct ids_passing passing = {start_ps, duration_ps, slice->name, IDS_NONE};
     /* Most events of a file are Python frames and inner calls of the runtime, which are only counted. */
     if (!slice->arg_count && track->role == IDS_TRACK_HOST && (kind == IDS_KIND_OTHER || kind == IDS_KIND_PYTHON)) {
-        return ids_assembly_add(&open->assembly, &passing, err);
+        if (kind == IDS_KIND_PYTHON) open->assembly.python = 1;
+        return ids_assembly_add(&open->assembly, &passing) ? nomem(err) : 0;
     }
 
     struct ids_event event = {
@@ -672,14 +673,16 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     if (event.kind == IDS_KIND_OP_END) {
         int code = end_op(builder, open, &event, err);
         if (code) return code;
-    } else if (event.kind != IDS_KIND_OTHER && event.kind != IDS_KIND_PYTHON) {
+    } else if (event.kind == IDS_KIND_PYTHON) {
+        open->assembly.python = 1;
+    } else if (event.kind != IDS_KIND_OTHER) {
         struct ids_event *kept = IDS_PUSH(track->events.at, track->events.count, track->events.room);
         if (!kept) return nomem(err);
         *kept = event;
         passing.kept = (uint32_t)(track->events.count - 1);
         if (event.kind == IDS_KIND_OP) open->last_op = track->events.count;
     }
-    return ids_assembly_add(&open->assembly, &passing, err);
+    return ids_assembly_add(&open->assembly, &passing) ? nomem(err) : 0;
 }
 
 /* Where a device's event belongs once its track is in order; NULL for an event that stays on its host thread. */

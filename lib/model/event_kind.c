@@ -71,6 +71,8 @@ static const struct rule exact[] = {
     /* internals whose names would pass for an input annotation */
     {"Handle inputs", IDS_KIND_OTHER},
     {"Handle input event recording", IDS_KIND_OTHER},
+    {"AllocateOutputBufferWithInputReuse", IDS_KIND_OTHER},
+    {"AllocateOutputBuffersWithInputReuse", IDS_KIND_OTHER},
 };
 
 static const struct rule prefixes[] = {

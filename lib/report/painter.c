@@ -30,7 +30,10 @@ struct ids_phrase ids_phrase_begin(void) {
 
 void ids_phrase_add(struct ids_phrase *phrase, const char *format, ...) {
     if (!phrase->out) phrase->out = open_memstream(&phrase->text, &phrase->length);
-    if (!phrase->out) return;
+    if (!phrase->out) {
+        phrase->out_of_memory = 1;
+        return;
+    }
     va_list args;
     va_start(args, format);
     vfprintf(phrase->out, format, args);
@@ -38,6 +41,7 @@ void ids_phrase_add(struct ids_phrase *phrase, const char *format, ...) {
 }
 
 const char *ids_phrase_end(struct ids_painter *painter, struct ids_phrase *phrase) {
+    painter->out_of_memory |= phrase->out_of_memory;
     if (!phrase->out) return "";
     const char *kept = NULL;
     if (!fclose(phrase->out) && phrase->text) kept = ids_arena_copy(&painter->arena, phrase->text, phrase->length);

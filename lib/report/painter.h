@@ -22,9 +22,10 @@ int ids_painter_width(const struct ids_painter *painter);
 
 /* A text that is put together piece by piece. ids_phrase_end gives it, cleaned, for as long as the painter lives. */
 struct ids_phrase {
-    FILE *out; /* NULL when memory ran out: pieces are lost then */
+    FILE *out; /* NULL as long as nothing was added */
     char *text;
     size_t length;
+    int out_of_memory; /* pieces were lost; ids_phrase_end tells the painter */
 };
 struct ids_phrase ids_phrase_begin(void);
 void ids_phrase_add(struct ids_phrase *phrase, const char *format, ...) __attribute__((format(printf, 2, 3)));

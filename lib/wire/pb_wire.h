@@ -37,6 +37,21 @@ static inline int ids_pb_varint(struct ids_pb *pb, uint64_t *ret_value) {
         return 1;
     }
     uint64_t value = 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (pb->end - at >= 8) { /* up to eight bytes at once: times are five to seven */
+        memcpy(&value, at, 8);
+        uint64_t last = ~value & 0x8080808080808080u; /* the lowest bit set marks the last byte */
+        if (last) {
+            value &= last ^ (last - 1);
+            value = (value & 0x7f007f007f007f00u) >> 1 | (value & 0x007f007f007f007fu);
+            value = (value & 0x3fff00003fff0000u) >> 2 | (value & 0x00003fff00003fffu);
+            *ret_value = (value & 0x0fffffff00000000u) >> 4 | (value & 0x000000000fffffffu);
+            pb->at = at + (__builtin_ctzll(last) + 1) / 8;
+            return 1;
+        }
+        value = 0;
+    }
+#endif
     for (unsigned shift = 0; shift < 70; shift += 7) {
         if (at == pb->end) return 0;
         uint8_t byte = *at++;
@@ -56,8 +71,9 @@ static inline int ids_pb_varint(struct ids_pb *pb, uint64_t *ret_value) {
 static inline int ids_pb_next(struct ids_pb *pb, struct ids_pb_field *ret_field) {
     if (pb->at == pb->end) return 0;
     struct ids_pb at = *pb;
-    uint64_t tag;
-    if (ids_pb_varint(&at, &tag) != 1 || tag >> 3 == 0 || tag >> 3 > 0x1fffffff) return -1;
+    uint64_t tag = *at.at;
+    if (tag >= 8 && tag < 0x80) at.at++; /* fields 1 to 15 */
+    else if (ids_pb_varint(&at, &tag) != 1 || tag >> 3 == 0 || tag >> 3 > 0x1fffffff) return -1;
     ret_field->number = (uint32_t)(tag >> 3);
     ret_field->wire = tag & 7;
     ret_field->bytes = NULL;

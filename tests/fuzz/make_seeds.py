@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Makes the first inputs of the fuzz targets: make_seeds.py FOLDER writes FOLDER/{xplane,hlo,mini}/* and FOLDER/*.dict.
+
+Recorded traces are too large (13 kB and more) for a fuzzer to get anywhere. So the cases in testdata/mini, which hold every
+feature of GPU, TPU and CPU traces in a few events each, are turned into XSpace files, and features of the file format alone
+(references, aggregates, lost tables, HLO, damage) are added by hand.
+"""
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.join(HERE, "..", "..")
+sys.path.insert(0, os.path.join(HERE, "..", "fault"))
+sys.dont_write_bytecode = True
+from xspace import *  # noqa: E402
+
+UNITS = {"": 1, "ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
+
+
+def time_ps(word):
+    sign, whole, unit = re.fullmatch(r"(-?)([0-9.]+)([a-z]*)", word).groups()
+    return int(round(float(whole) * UNITS[unit])) * (-1 if sign else 1)
+
+
+def value_of(text):
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        return text[1:-1]
+    if re.fullmatch(r"-?[0-9]+", text):
+        return int(text)
+    if re.fullmatch(r"u:[0-9]+", text):
+        return Unsigned(text[2:])
+    if re.fullmatch(r"-?[0-9]+\.[0-9]+", text):
+        return float(text)
+    return text
+
+
+def words_of(line):
+    return [word for word in re.findall(r'(?:[^\s"]|"[^"]*")+', line.split(" #")[0]) if word]
+
+
+def pairs_of(words):
+    pairs = (word.strip('"').partition("=") if word[0] == '"' else word.partition("=") for word in words)
+    return {key: value_of(value) for key, _, value in pairs}
+
+
+def from_mini(text):
+    planes, programs, host = [], {}, ""
+    for line in text.splitlines()[1:]:
+        words = [] if line.startswith("#") else words_of(line)
+        if not words:
+            continue
+        if words[0] == "host":
+            host = words[1] if len(words) > 1 else ""
+        elif words[0] == "plane":
+            planes.append(Plane(words[1].strip('"'), pairs_of(words[2:])))
+        elif words[0] == "line":
+            planes[-1].line(int(words[1]), words[2].strip('"'))
+        elif words[0] == "meta":
+            planes[-1].meta(words[1].strip('"'), pairs_of(words[2:]))
+        elif words[0] == "hlo":
+            hlo = pairs_of(words[1:])
+            program = "%s(%d)" % (hlo.get("module", ""), int(hlo.get("program", 0)))
+            programs.setdefault(program, []).append(
+                instruction(str(hlo.get("name", "")), str(hlo.get("opcode", "")), op_name=str(hlo.get("op_name", "")),
+                            source=str(hlo.get("source", "")), groups=[[0, 1]] if "groups" in hlo else []))
+        else:
+            planes[-1].event(words[2].strip('"'), time_ps(words[0]), time_ps(words[1]), pairs_of(words[3:]))
+    if programs:
+        protos = {name: hlo_proto(name.split("(")[0], [body]) for name, body in programs.items()}
+        planes.append(metadata_plane(protos))
+    return space(planes, host)
+
+
+def by_hand():
+    """What the text form cannot say: name -> bytes."""
+    gpu = Plane("/device:GPU:0", {"device_vendor": "NVIDIA", "compute_cap_major": 9, "memory_bandwidth": Unsigned(1 << 40)})
+    gpu.line(14, "Stream #14(Kernel,MemcpyH2D)", 1700000000 * 10**9)
+    gpu.event("gemm", 0, 10**7, {"correlation_id": 1, "hlo_op": Ref("dot.1"), "hlo_module": Ref("jit_f"), "program_id": 7,
+                                 "kernel_details": "regs:38 shm:0 grid:1,1,1 block:32,1,1 occ_pct:50"})
+    gpu.event("MemcpyH2D", 2 * 10**7, 10**6, {"correlation_id": 2, "memcpy_details": Ref("size:112 dest:4 async:0")})
+    host = Plane("/host:CPU")
+    host.line(-7, "python", 1700000000 * 10**9)
+    host.event("cuLaunchKernel", -10**6, 10**6, {"correlation_id": 1})
+    host.event("$f.py:1 step", 0, 10**6, {"step_num": 3, "_r": 1, "_pt": 7, "_p": Unsigned(MASK64)})
+    clock = Plane("Task Environment", {"profile_start_time": Unsigned(1700000000 * 10**9), "jax_version": "0.8.0"})
+    module = hlo_proto("jit_f", [[
+        instruction("dot.1", "dot", "jit(f)/dot", "f.py:12"),
+        instruction("all-reduce.1", "all-reduce", groups=[[0, 1], [2, 3]]),
+        instruction("all-gather.1", "all-gather", device_list=iota_list(4, 2, [2, 4], [1, 0])),
+        instruction("permute.1", "collective-permute", pairs=[(0, 1), (1, 0)], frame=1),
+        instruction("fusion.1", "fusion", called=[2], of_shape=shape(13, (), [shape(), shape(11, (1 << 40, 1 << 30))])),
+    ], [instruction("inner", "add")]], stack_frames(["f.py"], [(1, 12)], [(1, 0)]))
+    old = hlo_module("jit_g", [[instruction("fusion.1", "fusion", called=[2])], [instruction("inner", "add")]], flags=False)
+    whole = space([gpu, host, clock, metadata_plane({"jit_f(7)": module, "jit_g": old})], warnings=["dropped events"])
+    many = Plane("/device:TPU:0", {"peak_teraflops_per_second": 918.0, "device_type_string": "TPU v6 Lite"})
+    many.meta("%fusion.1 = f32[8]{0} fusion(f32[8] %p)", {"hlo_category": "loop fusion", "program_id": 5, "flops": 10}, "fusion.1")
+    many.line(2, "XLA Ops", 3)
+    many.event("%fusion.1 = f32[8]{0} fusion(f32[8] %p)", 0, 5000, {"device_offset_ps": 1, "run_id": 4})
+    aggregate = Plane("/device:GPU:0")
+    aggregate.line(1, "Stream #1")
+    aggregate.lines[-1][1].append(number(1, 99) + number(5, 12) + number(3, 1000))  # num_occurrences, name lost
+    empty = Plane("/device:GPU:1")
+    empty.line(3, "Stream #3")
+    huge = Plane("/device:GPU:0")
+    huge.line(1, "Stream #1", (1 << 53))
+    huge.event("k", (1 << 63) - 1, (1 << 63) - 1, {"correlation_id": Unsigned(MASK64)})
+    backwards = Plane("/device:GPU:0")
+    backwards.line(1, "Stream #1")
+    backwards.event("k", 10**6, -10**6)
+    backwards.event("k", 5, 0)
+    return {
+        "whole": whole,
+        "two_hosts": space([gpu], "a") + space([gpu], "b"),
+        "tpu": space([many, clock], ""),
+        "aggregate": space([aggregate, empty]),
+        "huge": space([huge]),
+        "backwards": space([backwards]),
+        "no_names": space([blob(2, "/device:GPU:0") + blob(3, blob(4, number(1, 1)) + blob(4, b""))]),
+        "late_head": space([blob(3, blob(4, number(3, 5)) + blob(2, "Stream #1") + number(3, 4)) + blob(2, "/device:GPU:0")]),
+        "bad_utf8": space([blob(2, b"/device:GPU:0\xff\xc0\x00\x1b[31m") + blob(3, blob(2, b"\xf0\x28") + blob(4, number(3, 9)))]),
+        "cut": whole[:len(whole) * 2 // 3],
+        "cut_in_tag": whole[:-1],
+        "long_varint": whole[:40] + b"\xff" * 11 + whole[40:],
+        "length_2gib": blob(1, b"") + b"\x0a" + varint(1 << 31),
+        "child_too_long": blob(1, blob(2, "/x") + b"\x1a\x7f" + b"abc") + blob(4, "h"),
+        "group_wire": blob(1, b"\x0b\x0c"),
+        "fixed": blob(1, b"\x39" + b"8" * 8 + b"\x3d" + b"4" * 4 + blob(2, "/y")),
+        "hlo_cut": space([metadata_plane({"jit_f(7)": module[:len(module) // 2]}), gpu]),
+    }, {"module": module, "old": blob(1, old), "bare": old, "cut": module[:len(module) // 2],
+        "deep": blob(1, hlo_module("d", [[instruction("t", "tuple", of_shape=nested(40))]]))}
+
+
+def nested(depth):
+    out = shape()
+    for _ in range(depth):
+        out = shape(13, (), [out])
+    return out
+
+
+def write(folder, name, data):
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "wb") as file:
+        file.write(data)
+
+
+def dictionary(texts):
+    """Stat names, and the names of lines and events that idsprof looks at."""
+    with open(os.path.join(SOURCE, "lib/model/keys.def"), encoding="utf-8") as file:
+        words = set(re.findall(r'IDS_KEY\(\w+, "([^"]+)"\)', file.read()))
+    for code in ("lib/model/classify.c", "lib/model/event_kind.c", "lib/model/builder.c", "lib/model/cpu_runs.c", "lib/model/join.c"):
+        path = os.path.join(SOURCE, code)
+        if not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as file:
+            words |= set(w for w in re.findall(r'"([^"\\%\n]{3,40})"', file.read()) if not w.endswith(".h"))
+    return "".join('"%s"\n' % "".join(c if 32 <= ord(c) < 127 and c not in '"\\' else "\\x%02x" % ord(c) for c in word)
+                   for word in sorted(words | texts))
+
+
+def main():
+    out = sys.argv[1]
+    mini = os.path.join(SOURCE, "testdata", "mini")
+    for name in sorted(os.listdir(mini)):
+        if not name.endswith(".mini"):
+            continue
+        with open(os.path.join(mini, name), encoding="utf-8") as file:
+            text = file.read()
+        write(os.path.join(out, "xplane"), "mini_" + name[:-5], from_mini(text))
+        plain = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+        write(os.path.join(out, "mini"), name[:-5], plain.encode())
+    spaces, modules = by_hand()
+    for name, data in spaces.items():
+        write(os.path.join(out, "xplane"), name, data)
+    for name, data in modules.items():
+        write(os.path.join(out, "hlo"), name, data)
+    words = dictionary({"/device:GPU:0", "/device:TPU:0", "/host:CPU", "/host:metadata", "Task Environment", "Stream #1(Kernel)"})
+    write(out, "xplane.dict", words.encode())
+    write(out, "mini.dict", words.encode())
+    write(out, "hlo.dict", dictionary({"fusion", "tuple", "all-reduce"}).encode())
+
+
+if __name__ == "__main__":
+    main()

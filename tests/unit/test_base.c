@@ -1,0 +1,279 @@
+/* lib/base: errors, arena, interned texts, growing arrays, maps. */
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+#include "lib/base/idmap.h"
+#include "lib/base/intern.h"
+#include "lib/base/keymap.h"
+#include "lib/base/vec.h"
+#include "tests/support/suite.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- error ---- */
+
+START_TEST(an_error_reads_from_the_outside_in) {
+    struct ids_error err = IDS_ERROR_INIT;
+    ck_assert_int_eq(ids_fail(&err, IDS_CORRUPT, "varint runs past the end (offset %d)", 8812), IDS_CORRUPT);
+    ck_assert_int_eq(ids_error_at(&err, "plane %d ('%s')", 3, "/device:GPU:0"), IDS_CORRUPT);
+    ck_assert_int_eq(ids_error_at(&err, "report"), IDS_CORRUPT);
+    ck_assert_str_eq(err.text, "report: plane 3 ('/device:GPU:0'): varint runs past the end (offset 8812)");
+    ids_fail(&err, IDS_IO, "no space");
+    ck_assert_str_eq(err.text, "no space");
+    ck_assert_int_eq(err.code, IDS_IO);
+}
+END_TEST
+
+START_TEST(a_long_error_is_cut) {
+    struct ids_error err = IDS_ERROR_INIT;
+    char text[700];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    ids_fail(&err, IDS_IO, "%s", text);
+    ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
+    ck_assert_int_eq(ids_error_at(&err, "where"), IDS_IO);
+    ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
+    ck_assert(!strncmp(err.text, "where: xxx", 10));
+    ids_error_at(&err, "%s", text);
+    ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
+    ck_assert(!strncmp(err.text, "xxx", 3));
+}
+END_TEST
+
+/* ---- arena ---- */
+
+START_TEST(arena_pieces_are_aligned_zeroed_and_apart) {
+    struct ids_arena arena = {0};
+    unsigned char *pieces[200];
+    for (size_t i = 0; i < 200; i++) { /* up to 2 KiB each: several blocks */
+        pieces[i] = ids_arena_alloc(&arena, i * 10 + 1);
+        ck_assert_uint_eq((uintptr_t)pieces[i] % 16, 0);
+        for (size_t b = 0; b <= i * 10; b++) ck_assert_uint_eq(pieces[i][b], 0);
+        memset(pieces[i], (int)i + 1, i * 10 + 1);
+    }
+    for (size_t i = 0; i < 200; i++) {
+        ck_assert_uint_eq(pieces[i][0], i + 1);
+        ck_assert_uint_eq(pieces[i][i * 10], i + 1);
+    }
+    ck_assert_uint_ge(arena.bytes, 199 * 200 / 2 * 10); /* Σ i·10 */
+    ids_arena_done(&arena);
+    ck_assert_ptr_null(arena.block);
+    ck_assert_uint_eq(arena.bytes, 0);
+}
+END_TEST
+
+START_TEST(a_big_arena_piece_leaves_the_current_block_in_use) {
+    struct ids_arena arena = {0};
+    char *first = ids_arena_alloc(&arena, 16);
+    char *big = ids_arena_alloc(&arena, 1 << 20);
+    char *second = ids_arena_alloc(&arena, 16);
+    ck_assert_ptr_nonnull(big);
+    memset(big, 1, 1 << 20);
+    ck_assert_ptr_eq(second, first + 16);
+    ck_assert_ptr_null(ids_arena_alloc(&arena, SIZE_MAX));
+    ck_assert_ptr_null(ids_arena_copy(&arena, "", SIZE_MAX));
+    ids_arena_done(&arena);
+}
+END_TEST
+
+START_TEST(an_arena_copy_ends_in_zero) {
+    struct ids_arena arena = {0};
+    memset(ids_arena_alloc(&arena, 16), 'x', 16);
+    char *copy = ids_arena_copy(&arena, "a\0bcd", 3); /* "cd" is not part of it */
+    ck_assert(!memcmp(copy, "a\0b\0", 4));
+    ck_assert_str_eq(ids_arena_copy(&arena, "", 0), "");
+    ids_arena_done(&arena);
+}
+END_TEST
+
+/* ---- intern ---- */
+
+START_TEST(text_ids_are_dense_and_zero_is_empty) {
+    struct ids_strings strings = {0};
+    ck_assert_uint_eq(ids_strings_find(&strings, "", 0), 0);
+    ck_assert_uint_eq(ids_strings_find(&strings, "a", 1), IDS_NO_TEXT);
+    ck_assert_uint_eq(ids_intern_z(&strings, "a"), 1);
+    ck_assert_uint_eq(ids_intern_z(&strings, ""), 0);
+    ck_assert_uint_eq(ids_intern_z(&strings, "b"), 2);
+    ck_assert_uint_eq(ids_intern_z(&strings, "a"), 1);
+    ck_assert_uint_eq(ids_intern(&strings, "abc", 1), 1);
+    ck_assert_uint_eq(strings.count, 3);
+    ck_assert_str_eq(ids_strings_z(&strings, 2), "b");
+    ck_assert_str_eq(ids_strings_z(&strings, 3), ""); /* not there */
+    ck_assert_uint_eq(ids_strings_text(&strings, IDS_NO_TEXT).length, 0);
+    ids_strings_done(&strings);
+}
+END_TEST
+
+START_TEST(texts_may_hold_zero_bytes) {
+    struct ids_strings strings = {0};
+    uint32_t whole = ids_intern(&strings, "a\0b", 3), other = ids_intern(&strings, "a\0c", 3), cut = ids_intern_z(&strings, "a");
+    uint32_t zero = ids_intern(&strings, "\0", 1);
+    ck_assert_uint_ne(whole, other);
+    ck_assert_uint_ne(whole, cut);
+    ck_assert_uint_ne(zero, 0);
+    struct ids_text text = ids_strings_text(&strings, whole);
+    ck_assert_uint_eq(text.length, 3);
+    ck_assert(!memcmp(text.at, "a\0b\0", 4));
+    ck_assert_uint_eq(ids_strings_find(&strings, "a\0c", 3), other);
+    ids_strings_done(&strings);
+}
+END_TEST
+
+START_TEST(texts_survive_growth) {
+    enum { MANY = 20000 };
+    struct ids_strings strings = {0};
+    char text[32];
+    const char *first = NULL;
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(text, sizeof text, "name.%u", i);
+        ck_assert_uint_eq(ids_intern_z(&strings, text), i + 1);
+        if (!i) first = ids_strings_z(&strings, 1);
+    }
+    ck_assert_ptr_eq(ids_strings_z(&strings, 1), first); /* texts stay where they are */
+    for (uint32_t i = 0; i < MANY; i++) {
+        int length = snprintf(text, sizeof text, "name.%u", i);
+        ck_assert_uint_eq(ids_strings_find(&strings, text, (size_t)length), i + 1);
+        ck_assert_str_eq(ids_strings_z(&strings, i + 1), text);
+    }
+    ck_assert_uint_eq(ids_strings_find(&strings, "name.20000", 10), IDS_NO_TEXT);
+    ck_assert_uint_eq(strings.count, MANY + 1);
+    ids_strings_done(&strings);
+}
+END_TEST
+
+/* ---- vec ---- */
+
+START_TEST(push_grows_and_keeps) {
+    uint32_t *numbers = NULL;
+    size_t count = 0, room = 0;
+    for (uint32_t i = 0; i < 10000; i++) {
+        uint32_t *next = IDS_PUSH(numbers, count, room);
+        ck_assert_ptr_nonnull(next);
+        ck_assert_ptr_eq(next, &numbers[i]);
+        *next = i;
+        ck_assert_uint_eq(count, i + 1);
+        ck_assert_uint_le(count, room);
+    }
+    for (uint32_t i = 0; i < 10000; i++) ck_assert_uint_eq(numbers[i], i);
+    free(numbers);
+}
+END_TEST
+
+START_TEST(growth_does_not_overflow) {
+    int *numbers = NULL;
+    size_t count = 0, room = 0;
+    *IDS_PUSH(numbers, count, room) = 7;
+    size_t too_many = SIZE_MAX - 1, full = too_many;
+    ck_assert_ptr_null(ids_vec_grow(numbers, &too_many, 1)); /* the number of elements overflows */
+    ck_assert_uint_eq(too_many, SIZE_MAX - 1);
+    ck_assert_ptr_null(IDS_PUSH(numbers, full, too_many)); /* and the array stays */
+    ck_assert_uint_eq(full, SIZE_MAX - 1);
+    ck_assert_int_eq(numbers[0], 7);
+    size_t big = SIZE_MAX / 16;
+    ck_assert_ptr_null(ids_vec_grow(numbers, &big, 16)); /* the number of bytes overflows */
+    ck_assert_uint_eq(big, SIZE_MAX / 16);
+    free(numbers);
+}
+END_TEST
+
+/* ---- idmap ---- */
+
+START_TEST(idmap_dense_and_sparse) {
+    static const uint64_t ids[] = {0,
+                                   1,
+                                   63,
+                                   64,
+                                   (1 << 18) - 1, /* the last that the array takes */
+                                   1 << 18,
+                                   (uint64_t)-1, /* negative ids of a file */
+                                   (uint64_t)-5,
+                                   (uint64_t)INT64_MAX,
+                                   (uint64_t)INT64_MIN};
+    enum { COUNT = sizeof ids / sizeof *ids };
+    struct ids_idmap map = {0};
+    for (size_t i = 0; i < COUNT; i++) ck_assert_uint_eq(ids_idmap_get(&map, ids[i]), IDS_IDMAP_NONE);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        ck_assert_int_eq(ids_idmap_set(&map, ids[i], i), 0);
+        for (uint32_t k = 0; k < COUNT; k++) ck_assert_uint_eq(ids_idmap_get(&map, ids[k]), k <= i ? k : IDS_IDMAP_NONE);
+    }
+    for (uint32_t i = 0; i < COUNT; i++) ck_assert_int_eq(ids_idmap_set(&map, ids[i], UINT32_MAX - 1 - i), 0); /* replaces */
+    for (uint32_t i = 0; i < COUNT; i++) ck_assert_uint_eq(ids_idmap_get(&map, ids[i]), UINT32_MAX - 1 - i);
+    ck_assert_uint_eq(ids_idmap_get(&map, 2), IDS_IDMAP_NONE);
+    ck_assert_uint_eq(ids_idmap_get(&map, (uint64_t)-2), IDS_IDMAP_NONE);
+    ids_idmap_done(&map);
+    ck_assert_uint_eq(ids_idmap_get(&map, 0), IDS_IDMAP_NONE);
+}
+END_TEST
+
+START_TEST(idmap_many_sparse_ids) {
+    enum { MANY = 5000 };
+    struct ids_idmap map = {0};
+    /* Multiples of 2^32, whose low bits are all the same: a poor hash would need forever. */
+    for (uint32_t i = 0; i < MANY; i++) ck_assert_int_eq(ids_idmap_set(&map, ((uint64_t)i + 1) << 32, i), 0);
+    for (uint32_t i = 0; i < MANY; i++) ck_assert_uint_eq(ids_idmap_get(&map, ((uint64_t)i + 1) << 32), i);
+    ck_assert_uint_eq(map.slot_count, MANY);
+    ck_assert_uint_eq(ids_idmap_get(&map, (uint64_t)(MANY + 1) << 32), IDS_IDMAP_NONE);
+    ids_idmap_done(&map);
+}
+END_TEST
+
+/* ---- keymap ---- */
+
+START_TEST(keymap_keeps_the_first_value) {
+    struct ids_keymap map = {0};
+    uint64_t value = 99;
+    ck_assert_int_eq(ids_keymap_get(&map, 5, &value), 0);
+    ck_assert_int_eq(ids_keymap_add(&map, 5, 50), 1);
+    ck_assert_int_eq(ids_keymap_add(&map, 5, 51), 0);
+    ck_assert_int_eq(ids_keymap_get(&map, 5, &value), 1);
+    ck_assert_uint_eq(value, 50);
+    ck_assert_int_eq(ids_keymap_add(&map, 0, 1), 0); /* key 0 is "none" */
+    ck_assert_int_eq(ids_keymap_get(&map, 0, &value), 0);
+    ck_assert_int_eq(ids_keymap_get(&map, 6, &value), 0);
+    ck_assert_uint_eq(value, 50); /* untouched by a miss */
+    ck_assert_uint_eq(map.count, 1);
+    ids_keymap_done(&map);
+}
+END_TEST
+
+START_TEST(keymap_at_counts) {
+    struct ids_keymap map = {0};
+    for (uint64_t i = 0; i < 30000; i++) ++*ids_keymap_at(&map, i % 1000 + 1);
+    ck_assert_uint_eq(map.count, 1000);
+    for (uint64_t key = 1; key <= 1000; key++) ck_assert_uint_eq(*ids_keymap_at(&map, key), 30);
+    ck_assert_uint_eq(*ids_keymap_at(&map, 1001), 0);
+    ids_keymap_done(&map);
+}
+END_TEST
+
+START_TEST(keymap_survives_growth) {
+    enum { MANY = 20000 };
+    struct ids_keymap map = {0};
+    uint64_t value;
+    for (uint64_t i = 0; i < MANY; i++) ck_assert_int_eq(ids_keymap_add(&map, UINT64_MAX - i * 512, i), 1);
+    for (uint64_t i = 0; i < MANY; i++) {
+        ck_assert_int_eq(ids_keymap_get(&map, UINT64_MAX - i * 512, &value), 1);
+        ck_assert_uint_eq(value, i);
+    }
+    ck_assert_uint_eq(map.count, MANY);
+    ids_keymap_done(&map);
+}
+END_TEST
+
+START_TEST(keys_of_pairs_differ) {
+    struct ids_keymap map = {0};
+    for (uint64_t a = 0; a < 100; a++) {
+        for (uint64_t b = 0; b < 100; b++) ck_assert_int_eq(ids_keymap_add(&map, ids_key_of(a, b), 1), 1);
+    }
+    ids_keymap_done(&map);
+}
+END_TEST
+
+IDS_RUN_SUITE("base", an_error_reads_from_the_outside_in, a_long_error_is_cut, arena_pieces_are_aligned_zeroed_and_apart,
+              a_big_arena_piece_leaves_the_current_block_in_use, an_arena_copy_ends_in_zero, text_ids_are_dense_and_zero_is_empty,
+              texts_may_hold_zero_bytes, texts_survive_growth, push_grows_and_keeps, growth_does_not_overflow,
+              idmap_dense_and_sparse, idmap_many_sparse_ids, keymap_keeps_the_first_value, keymap_at_counts, keymap_survives_growth,
+              keys_of_pairs_differ)
