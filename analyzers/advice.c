@@ -42,9 +42,9 @@ static const char *say_time(const struct adviser *adviser, int64_t time_ps) {
     return ids_report_text(adviser->report, "%s", ids_value_format(ids_int_value(IDS_UNIT_TIME, time_ps), text, sizeof text));
 }
 
-/* `summed_ps` is over all devices and the whole window; what a user saves is per device, and per step where there are steps. */
-static void advise(const struct adviser *adviser, int64_t summed_ps, const char *explain, const char *what, const char *evidence) {
-    int64_t saves_ps = summed_ps < 0 ? -1 : summed_ps / adviser->devices / (adviser->steps ? adviser->steps : 1);
+/* What could be saved in the whole window (-1: that cannot be told) becomes per step where there are steps. */
+static void advise(const struct adviser *adviser, int64_t window_saves_ps, const char *explain, const char *what, const char *evidence) {
+    int64_t saves_ps = window_saves_ps < 0 ? -1 : window_saves_ps / (adviser->steps ? adviser->steps : 1);
     struct ids_advice advice = {.saves_ps = saves_ps, .per_step = adviser->steps > 0, .what = what, .evidence = evidence, .explain = explain};
     ids_report_advice(adviser->report, &advice);
 }
@@ -72,7 +72,7 @@ static void on_idle(const struct adviser *adviser) {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         int64_t summed_ps = time_of(adviser, table[i].id);
         if (!matters(adviser, summed_ps)) continue;
-        advise(adviser, summed_ps, table[i].id, table[i].what,
+        advise(adviser, summed_ps / adviser->devices, table[i].id, table[i].what,
                ids_report_text(adviser->report, "%s of idle time, %s in all, is this; longest gap %s", say_time(adviser, summed_ps), say(adviser, "idle.total"), say(adviser, "idle.longest")));
     }
 }
@@ -81,17 +81,17 @@ static void on_recompilation(const struct adviser *adviser) {
     struct ids_value count;
     const struct ids_table *table = ids_report_find_table(adviser->report, "compiles");
     if (!table || !has(adviser, "compile.in_steps", &count) || !count.i || adviser->steps < 2) return;
-    enum { DURATION, START, FUNCTION, STEP, COLUMNS = 6 };
+    enum { DURATION, START, FUNCTION, STEP }; /* columns of the table compiles */
     const char *function = NULL;
     int64_t late = 0, first_step = adviser->analysis->steps.at[0].number;
     for (size_t r = 0; r < table->row_count; r++) {
-        const struct ids_value *row = &table->cells[r * COLUMNS];
+        const struct ids_value *row = &table->cells[r * (size_t)table->def->column_count];
         if (row[STEP].missing || row[STEP].i == first_step) continue; /* the first step compiles by right */
         late++;
         if (!function && !row[FUNCTION].missing) function = row[FUNCTION].text;
     }
     if (!late) return;
-    advise(adviser, time_of(adviser, "compile.in_steps_time") * adviser->devices, "compile.in_steps",
+    advise(adviser, time_of(adviser, "compile.in_steps_time"), "compile.in_steps",
            ids_report_text(adviser->report, "Recompilation in the loop (%s%s): its argument shapes, dtypes or static arguments change between steps; pad to fixed shapes or hoist what changes",
                            function ? "largest: " : "function not recorded", function ? function : ""),
            ids_report_text(adviser->report, "%lld compilations after the first step, of %s in all, %s inside steps", (long long)late, say(adviser, "compile.count"),
@@ -110,7 +110,7 @@ static void on_transfers(const struct adviser *adviser) {
     double hidden = ratio_of(adviser, "transfers.overlapped_share");
     int64_t exposed_ps = (int64_t)((double)summed_ps * (1 - hidden));
     if (!matters(adviser, exposed_ps)) return;
-    advise(adviser, exposed_ps, "transfers.h2d_bytes", "Large transfers between host and device: device_put once and keep results on the device; overlap the rest with compute, from pinned memory",
+    advise(adviser, exposed_ps / adviser->devices, "transfers.h2d_bytes", "Large transfers between host and device: device_put once and keep results on the device; overlap the rest with compute, from pinned memory",
            ids_report_text(adviser->report, "H2D %s in %s, D2H %s in %s; %s hidden under compute", say(adviser, "transfers.h2d_bytes"), say(adviser, "transfers.h2d_time"),
                            say(adviser, "transfers.d2h_bytes"), say(adviser, "transfers.d2h_time"), say(adviser, "transfers.overlapped_share")));
 }
@@ -118,14 +118,14 @@ static void on_transfers(const struct adviser *adviser) {
 static void on_stalls(const struct adviser *adviser) {
     int64_t stalled_ps = time_of(adviser, "device.busy") - time_of(adviser, "device.working");
     if (!matters(adviser, stalled_ps)) return;
-    advise(adviser, stalled_ps, "device.stalled_share", "Devices wait inside the program (async -done ops, rendezvous with peers): what they wait for is the bottleneck, not compute",
+    advise(adviser, stalled_ps / adviser->devices, "device.stalled_share", "Devices wait inside the program (async -done ops, rendezvous with peers): what they wait for is the bottleneck, not compute",
            ids_report_text(adviser->report, "%s of busy time is waiting: busy %s, working %s", say(adviser, "device.stalled_share"), say(adviser, "device.busy"), say(adviser, "device.working")));
 }
 
 static void on_collectives(const struct adviser *adviser) {
     int64_t exposed_ps = time_of(adviser, "collectives.exposed");
     if (!matters(adviser, exposed_ps)) return;
-    advise(adviser, exposed_ps, "collectives.exposed", "Collectives are not hidden under compute: overlap them (latency-hiding scheduler), use larger buckets, or shard otherwise",
+    advise(adviser, exposed_ps / adviser->devices, "collectives.exposed", "Collectives are not hidden under compute: overlap them (latency-hiding scheduler), use larger buckets, or shard otherwise",
            ids_report_text(adviser->report, "collectives take %s of the window, all-reduce %s; %s is exposed", say(adviser, "collectives.share"), say(adviser, "collectives.allreduce_share"),
                            say(adviser, "collectives.exposed")));
 }
@@ -133,8 +133,8 @@ static void on_collectives(const struct adviser *adviser) {
 static void on_one_op(const struct adviser *adviser) {
     const struct ids_table *table = ids_report_find_table(adviser->report, "ops");
     if (!table || !table->row_count || ratio_of(adviser, "ops.top_share") <= 0.5) return;
-    enum { SELF, SHARE, COUNT, MEAN, NAME };
-    advise(adviser, table->cells[SELF].i, "ops.top_share",
+    enum { SELF, SHARE, COUNT, MEAN, NAME }; /* columns of the table ops */
+    advise(adviser, table->cells[SELF].i / adviser->devices, "ops.top_share",
            ids_report_text(adviser->report, "One op takes more than half of the device time (%s): profile it apart, try another algorithm, precision or a library kernel", table->cells[NAME].text),
            ids_report_text(adviser->report, "%s of device time, %lld executions of %s each", say(adviser, "ops.top_share"), (long long)table->cells[COUNT].i,
                            say_time(adviser, table->cells[MEAN].i)));

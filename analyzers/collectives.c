@@ -3,6 +3,7 @@
 #include "lib/analysis/groups.h"
 
 #include "lib/base/vec.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static const struct ids_headline headlines[] = {{"collectives", "collectives", "
 
 /* The same collective on all devices that take part: the n-th time that a device runs the op. */
 struct meeting {
-    int64_t shortest_ps, sum_ps;
+    int64_t shortest_ps, wait_ps; /* waited: by all so far, for the one that was shortest so far */
     uint64_t count;
 };
 
@@ -79,8 +80,11 @@ static int meet(struct gathering *gathering, struct ids_keymap *rounds, uint64_t
         *place = gathering->meeting_count;
     }
     struct meeting *meeting = &gathering->meetings[*place - 1];
-    if (duration_ps < meeting->shortest_ps) meeting->shortest_ps = duration_ps;
-    meeting->sum_ps += duration_ps;
+    if (duration_ps < meeting->shortest_ps) {
+        for (uint64_t i = 0; i < meeting->count; i++) ids_sum(&meeting->wait_ps, meeting->shortest_ps - duration_ps);
+        meeting->shortest_ps = duration_ps;
+    }
+    ids_sum(&meeting->wait_ps, duration_ps - meeting->shortest_ps);
     meeting->count++;
     return 0;
 }
@@ -180,15 +184,15 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         blind = blind && busy->device->kind == IDS_DEVICE_CPU && !analysis->trace->hlo_instructions;
         if (!blind) figures(report, busy->device->key, own_count, own_ps, own_overlapped_ps, own_allreduce_ps, busy->end_ps - busy->start_ps);
         count += own_count;
-        total_ps += own_ps;
-        overlapped_ps += own_overlapped_ps;
-        allreduce_ps += own_allreduce_ps;
+        ids_sum(&total_ps, own_ps);
+        ids_sum(&overlapped_ps, own_overlapped_ps);
+        ids_sum(&allreduce_ps, own_allreduce_ps);
     }
     int shared = 0;
     for (size_t m = 0; m < gathering.meeting_count; m++) {
         const struct meeting *meeting = &gathering.meetings[m];
         shared |= meeting->count > 1;
-        if (meeting->count > 1) wait_ps += meeting->sum_ps - meeting->shortest_ps * (int64_t)meeting->count;
+        if (meeting->count > 1) ids_sum(&wait_ps, meeting->wait_ps);
     }
     if (blind && !failed) {
         for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {

@@ -2,6 +2,7 @@
 #include "lib/analysis/context.h"
 
 #include "lib/base/vec.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +165,7 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
     for (size_t i = 0; i < gathering->count; i++) {
         if (!gathering->at[i].step) continue;
         in_steps++;
-        in_steps_ps += gathering->at[i].event->end_ps - gathering->at[i].event->start_ps;
+        ids_sum(&in_steps_ps, gathering->at[i].event->end_ps - gathering->at[i].event->start_ps);
     }
     struct ids_metric *total = ids_report_metric(report, "compile.total", NULL, ids_int_value(IDS_UNIT_TIME, total_ps));
     total->grade = !total_ps                    ? IDS_GRADE_NONE

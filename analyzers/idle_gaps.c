@@ -1,5 +1,6 @@
 /* idle_gaps.c - when devices did nothing, and why. The causes are found in lib/analysis/gaps.c. */
 #include "lib/analysis/context.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,10 +112,10 @@ struct sums {
 static void add(struct sums *sums, const struct ids_gap *gap) {
     int64_t length_ps = gap->end_ps - gap->start_ps;
     sums->count++;
-    sums->total_ps += length_ps;
+    ids_sum(&sums->total_ps, length_ps);
     if (length_ps > sums->longest_ps) sums->longest_ps = length_ps;
     sums->of_cause_count[gap->cause]++;
-    sums->of_cause_ps[gap->cause] += length_ps;
+    ids_sum(&sums->of_cause_ps[gap->cause], length_ps);
 }
 
 static void cause_figures(struct ids_report *report, const char *const ids[2], const char *device, int64_t time_ps, int64_t total_ps) {
@@ -129,7 +130,7 @@ static void figures(struct ids_report *report, const char *device, const struct 
     ids_report_metric(report, "idle.longest", device, ids_int_value(IDS_UNIT_TIME, sums->longest_ps));
     int64_t late_ps = 0;
     for (int cause = 0; cause < IDS_CAUSE_COUNT; cause++) {
-        if (IDS_IS_HOST_LATE(cause)) late_ps += sums->of_cause_ps[cause];
+        if (IDS_IS_HOST_LATE(cause)) ids_sum(&late_ps, sums->of_cause_ps[cause]);
         cause_figures(report, cause_ids[cause], device, sums->of_cause_ps[cause], sums->total_ps);
     }
     cause_figures(report, (const char *const[]){"idle.host_late", "idle.host_late_share"}, device, late_ps, sums->total_ps);
@@ -175,7 +176,7 @@ static void list_lengths(const struct ids_analysis *analysis, struct ids_report 
         int decade = 0;
         for (int64_t bound = bound_ps; decade < DECADES && length_ps >= bound; bound *= 10) decade++;
         counts[decade]++;
-        totals_ps[decade] += length_ps;
+        ids_sum(&totals_ps[decade], length_ps);
     }
     for (int decade = 0; decade <= DECADES; decade++, bound_ps *= 10) {
         if (!counts[decade]) continue;
@@ -244,25 +245,26 @@ static void list_gaps(const struct ids_analysis *analysis, struct ids_report *re
 
 /* Late time inside steps where there are steps: between steps the host may do as it likes. */
 static void overhead(const struct ids_analysis *analysis, struct ids_report *report, int64_t window_ps) {
-    int64_t late_ps = 0, whole_ps = window_ps;
+    int64_t late_ps = 0;
+    double whole_ps = (double)window_ps;
     const struct ids_steps *steps = &analysis->steps;
     int64_t from_ps = analysis->start_ps, to_ps = analysis->end_ps;
     if (steps->count) {
         if (steps->at[0].start_ps > from_ps) from_ps = steps->at[0].start_ps;
         if (steps->at[steps->count - 1].end_ps < to_ps) to_ps = steps->at[steps->count - 1].end_ps;
-        whole_ps = to_ps > from_ps ? (to_ps - from_ps) * (int64_t)analysis->busy_count : 0;
+        whole_ps = to_ps > from_ps ? (double)(to_ps - from_ps) * (double)analysis->busy_count : 0;
     }
     for (size_t g = 0; g < analysis->gap_count; g++) {
         const struct ids_gap *gap = &analysis->gaps[g];
         if (!IDS_IS_HOST_LATE(gap->cause)) continue;
         int64_t start_ps = gap->start_ps > from_ps ? gap->start_ps : from_ps, end_ps = gap->end_ps < to_ps ? gap->end_ps : to_ps;
-        if (end_ps > start_ps) late_ps += end_ps - start_ps;
+        if (end_ps > start_ps) ids_sum(&late_ps, end_ps - start_ps);
     }
     if (whole_ps <= 0) {
         ids_report_no_data(report, "host.overhead_share", IDS_UNIT_RATIO, NULL, "the window holds no step");
         return;
     }
-    double share = (double)late_ps / (double)whole_ps;
+    double share = (double)late_ps / whole_ps;
     struct ids_metric *metric = ids_report_metric(report, "host.overhead_share", NULL, ids_real_value(IDS_UNIT_RATIO, share));
     metric->grade = share < 0.1 ? IDS_GRADE_GOOD : share <= 0.2 ? IDS_GRADE_WARN : IDS_GRADE_BAD;
     ids_report_rule(report, metric, steps->count ? "of the time from the first step to the end of the last" : "of the window: no steps were found");

@@ -1,6 +1,7 @@
 /* kernels.c - GPU kernels by name, op and launch shape. */
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 
@@ -44,7 +45,7 @@ static int gather(const struct ids_analysis *analysis, struct ids_groups *groups
             uint64_t key = ids_key_of(ids_key_of(trace->names[event->name].text, op), event->shape);
             int64_t duration_ps = ids_end_in_window(busy, event) - event->start_ps;
             if (ids_groups_add(groups, key, event, duration_ps)) return -1;
-            *ret_total_ps += duration_ps;
+            ids_sum(ret_total_ps, duration_ps);
         }
     }
     return 0;
@@ -108,11 +109,11 @@ static int occupancy(const struct ids_analysis *analysis, struct ids_report *rep
         const struct ids_group *group = &groups->at[g];
         if (group->first->shape == IDS_NONE || analysis->trace->shapes[group->first->shape].occupancy <= 0) continue;
         known_ones[count++] = (struct weighted){analysis->trace->shapes[group->first->shape].occupancy, group->total_ps};
-        total_ps += group->total_ps;
+        ids_sum(&total_ps, group->total_ps);
     }
     qsort(known_ones, count, sizeof *known_ones, higher);
     for (size_t i = 0; i < count; i++) {
-        sum_ps += known_ones[i].total_ps;
+        ids_sum(&sum_ps, known_ones[i].total_ps);
         if (sum_ps < total_ps - sum_ps) continue;
         struct ids_metric *metric = ids_report_metric(report, "occupancy.median", NULL, ids_real_value(IDS_UNIT_RATIO, known_ones[i].occupancy));
         metric->grade = known_ones[i].occupancy > 0.5 ? IDS_GRADE_GOOD : IDS_GRADE_WARN;

@@ -1,6 +1,7 @@
 /* ops.c - the HLO ops that take the time. */
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static int gather(const struct ids_analysis *analysis, struct ids_groups *by_op,
         struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             int64_t duration_ps = clipped(busy, event);
-            *ret_all_ps += event->self_ps < duration_ps ? event->self_ps : duration_ps;
+            ids_sum(ret_all_ps, event->self_ps < duration_ps ? event->self_ps : duration_ps);
             const char *category = category_of(trace, event);
             if (ids_groups_add(by_category, ids_hash_bytes(category, strlen(category)) | 1, event, duration_ps)) return -1;
             if (event->op != IDS_NONE && ids_groups_add(by_op, op_key(trace, &trace->ops[event->op]), event, duration_ps)) return -1;

@@ -1,5 +1,6 @@
 /* overview.c - what the run is: hosts, devices, tracks, window, and how much of the device time an op can be named for. */
 #include "lib/analysis/context.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +174,7 @@ static int list_modules(const struct ids_analysis *analysis, struct ids_report *
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->op == IDS_NONE || trace->ops[event->op].module == IDS_NONE) continue;
             struct module_sum *sum = &sums[trace->ops[event->op].module];
-            sum->self_ps += event->self_ps;
+            ids_sum(&sum->self_ps, event->self_ps);
             if (++counts[event->op] > sum->executions) sum->executions = counts[event->op];
         }
     }
@@ -209,8 +210,8 @@ static int coverage(const struct ids_analysis *analysis, struct ids_report *repo
         if (ids_spans_unite(&with_op)) return ids_fail(err, IDS_NOMEM, "out of memory");
         int64_t own_ps = ids_spans_total(&with_op), all_ps = ids_spans_total(&busy->busy);
         ids_spans_done(&with_op);
-        attributed_ps += own_ps;
-        busy_ps += all_ps;
+        ids_sum(&attributed_ps, own_ps);
+        ids_sum(&busy_ps, all_ps);
         if (all_ps) {
             ids_report_metric(report, "coverage.attributed_share", busy->device->key, ids_real_value(IDS_UNIT_RATIO, (double)own_ps / (double)all_ps));
         }

@@ -2,6 +2,7 @@
 #include "lib/analysis/context.h"
 
 #include "lib/base/vec.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 
@@ -77,16 +78,16 @@ static int gather(const struct ids_analysis *analysis, const struct ids_busy *bu
         if (!kept) return -1;
         *kept = duration_ps;
         sums->count++;
-        sums->total_ps += duration_ps;
+        ids_sum(&sums->total_ps, duration_ps);
         if (duration_ps >= analysis->params.small_kernel_ps) {
             if (end_run(gathering, &run, sums)) return -1;
             continue;
         }
         sums->small++;
-        sums->small_ps += duration_ps;
+        ids_sum(&sums->small_ps, duration_ps);
         if (!run.count++) run.first = event;
         run.last = event;
-        run.busy_ps += duration_ps;
+        ids_sum(&run.busy_ps, duration_ps);
     }
     return end_run(gathering, &run, sums);
 }
@@ -98,7 +99,7 @@ static int longer(const void *a, const void *b) {
 
 /* Going from the longest down, the kernel with which half of the time is reached. Only the power of two that it lies in is sorted. */
 static int64_t weighted_median(int64_t *durations_ps, size_t count, int64_t total_ps) {
-    int64_t sums_ps[65] = {0}, above_ps = 0;
+    __int128 sums_ps[65] = {0}, above_ps = 0;
     for (size_t i = 0; i < count; i++) sums_ps[durations_ps[i] ? 64 - __builtin_clzll((uint64_t)durations_ps[i]) : 0] += durations_ps[i];
     int bits = 64;
     while (bits > 0 && above_ps + sums_ps[bits] < total_ps - above_ps - sums_ps[bits]) above_ps += sums_ps[bits--];
@@ -163,8 +164,8 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         figures(report, analysis->busy[b].device->key, &own);
         all.count += own.count;
         all.small += own.small;
-        all.total_ps += own.total_ps;
-        all.small_ps += own.small_ps;
+        ids_sum(&all.total_ps, own.total_ps);
+        ids_sum(&all.small_ps, own.small_ps);
         if (own.longest > all.longest) all.longest = own.longest;
     }
     if (analysis->busy_count && !failed) figures(report, NULL, &all);

@@ -1,5 +1,6 @@
 /* steps.c - how long steps took and where the time went. Which work belongs to which step is found in lib/analysis/steps.c. */
 #include "lib/analysis/context.h"
+#include "lib/base/saturate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,7 +107,7 @@ static int sum_parts(const struct ids_analysis *analysis, int64_t *sums) {
         struct ids_spans parts[PARTS] = {0};
         failed = cut_device(analysis, b, parts);
         for (size_t s = 0; s < steps->count && !failed; s++) {
-            for (int p = 0; p < PARTS; p++) sums[s * PARTS + (size_t)p] += ids_spans_cover(&parts[p], steps->at[s].start_ps, steps->at[s].end_ps);
+            for (int p = 0; p < PARTS; p++) ids_sum(&sums[s * PARTS + (size_t)p], ids_spans_cover(&parts[p], steps->at[s].start_ps, steps->at[s].end_ps));
         }
         for (int p = 0; p < PARTS; p++) ids_spans_done(&parts[p]);
     }
@@ -119,7 +120,7 @@ static void average(const struct ids_analysis *analysis, int64_t *sums) {
         int64_t *parts = &sums[s * PARTS], known_ps = 0;
         for (int p = 0; p < IDLE; p++) {
             parts[p] /= (int64_t)analysis->busy_count;
-            known_ps += parts[p];
+            ids_sum(&known_ps, parts[p]);
         }
         parts[IDLE] = analysis->steps.at[s].end_ps - analysis->steps.at[s].start_ps - known_ps;
     }
@@ -183,8 +184,8 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
     int64_t total_ps = 0, host_ps = 0;
     for (size_t s = 0; s < n; s++) {
         times_ps[s] = steps->at[s].end_ps - steps->at[s].start_ps;
-        total_ps += times_ps[s];
-        host_ps += steps->at[s].host_end_ps - steps->at[s].host_start_ps;
+        ids_sum(&total_ps, times_ps[s]);
+        ids_sum(&host_ps, steps->at[s].host_end_ps - steps->at[s].host_start_ps);
     }
     int64_t first_ps = times_ps[0];
     double mean = (double)total_ps / (double)n, squares = 0;
@@ -205,9 +206,9 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
     int64_t known_ps = 0;
     for (int p = 0; p < PARTS; p++) {
         int64_t part_ps = 0;
-        for (size_t s = 0; s < n; s++) part_ps += sums[s * PARTS + (size_t)p];
+        for (size_t s = 0; s < n; s++) ids_sum(&part_ps, sums[s * PARTS + (size_t)p]);
         part_ps = p == IDLE ? total_ps / (int64_t)n - known_ps : part_ps / (int64_t)n;
-        known_ps += part_ps;
+        ids_sum(&known_ps, part_ps);
         ids_report_metric(report, part_ids[p], NULL, ids_int_value(IDS_UNIT_TIME, part_ps));
     }
 }

@@ -2,6 +2,7 @@
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
 #include "lib/base/vec.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 
@@ -105,7 +106,7 @@ static int add(struct gathering *gathering, struct sums sums[DIRECTIONS], const 
     if (event->value < 0) {
         sum->unknown++;
     } else {
-        sum->bytes += event->value;
+        ids_sum(&sum->bytes, event->value);
         ids_spans_add(&sum->known, event->start_ps, end_ps);
         const struct ids_event **kept = IDS_PUSH(gathering->events, gathering->count, gathering->room);
         if (!kept) return -1;
@@ -152,9 +153,9 @@ static int close_sums(struct sums own[DIRECTIONS], struct sums all[DIRECTIONS]) 
         own[d].known_time_ps = ids_spans_total(&own[d].known);
         all[d].count += own[d].count;
         all[d].unknown += own[d].unknown;
-        all[d].bytes += own[d].bytes;
-        all[d].time_ps += own[d].time_ps;
-        all[d].known_time_ps += own[d].known_time_ps;
+        ids_sum(&all[d].bytes, own[d].bytes);
+        ids_sum(&all[d].time_ps, own[d].time_ps);
+        ids_sum(&all[d].known_time_ps, own[d].known_time_ps);
     }
     return 0;
 }
@@ -252,8 +253,8 @@ static int overlapped(const struct ids_analysis *analysis, struct ids_report *re
         for (size_t i = 0; i < busy->h2d.count; i++) ids_spans_add(&both, busy->h2d.at[i].start_ps, busy->h2d.at[i].end_ps);
         for (size_t i = 0; i < busy->d2h.count; i++) ids_spans_add(&both, busy->d2h.at[i].start_ps, busy->d2h.at[i].end_ps);
         if (ids_spans_unite(&both)) return -1;
-        copied_ps += ids_spans_total(&both);
-        hidden_ps += ids_spans_overlap(&both, &busy->compute);
+        ids_sum(&copied_ps, ids_spans_total(&both));
+        ids_sum(&hidden_ps, ids_spans_overlap(&both, &busy->compute));
         ids_spans_done(&both);
     }
     if (copied_ps) ids_report_metric(report, "transfers.overlapped_share", NULL, ids_real_value(IDS_UNIT_RATIO, (double)hidden_ps / (double)copied_ps));

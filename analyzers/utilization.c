@@ -1,5 +1,6 @@
 /* utilization.c - how much of the window each device worked, stalled apart. */
 #include "lib/analysis/context.h"
+#include "lib/base/saturate.h"
 
 static const struct ids_metric_def metrics[] = {
     {"device.utilization", "device utilization", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
@@ -39,10 +40,10 @@ static void over_time(const struct ids_analysis *analysis, struct ids_report *re
         int64_t sums_ps[4] = {0};
         for (size_t b = 0; b < analysis->busy_count; b++) {
             const struct ids_busy *busy = &analysis->busy[b];
-            sums_ps[0] += ids_spans_cover(&busy->working, from_ps, to_ps);
-            sums_ps[1] += ids_spans_cover(&busy->compute, from_ps, to_ps);
-            sums_ps[2] += ids_spans_cover(&busy->collective, from_ps, to_ps);
-            sums_ps[3] += ids_spans_cover(&busy->copy, from_ps, to_ps);
+            ids_sum(&sums_ps[0], ids_spans_cover(&busy->working, from_ps, to_ps));
+            ids_sum(&sums_ps[1], ids_spans_cover(&busy->compute, from_ps, to_ps));
+            ids_sum(&sums_ps[2], ids_spans_cover(&busy->collective, from_ps, to_ps));
+            ids_sum(&sums_ps[3], ids_spans_cover(&busy->copy, from_ps, to_ps));
         }
         double whole = (double)(to_ps - from_ps) * (double)analysis->busy_count;
         struct ids_value row[] = {
@@ -85,10 +86,10 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
         int64_t own[] = {ids_spans_total(&busy->busy), ids_spans_total(&busy->working), ids_spans_total(&busy->compute), ids_spans_total(&busy->copy)};
-        busy_ps += own[0];
-        working_ps += own[1];
-        compute_ps += own[2];
-        copy_ps += own[3];
+        ids_sum(&busy_ps, own[0]);
+        ids_sum(&working_ps, own[1]);
+        ids_sum(&compute_ps, own[2]);
+        ids_sum(&copy_ps, own[3]);
         ids_report_metric(report, "device.window", busy->device->key, ids_int_value(IDS_UNIT_TIME, busy->last_ps - busy->first_ps));
         figures(report, busy->device->key, busy->end_ps - busy->start_ps, own[0], own[1], own[2], own[3]);
     }

@@ -307,7 +307,7 @@ static int mini_bid(const uint8_t *head, size_t length) {
     return length >= sizeof signature - 1 && !memcmp(head, signature, sizeof signature - 1) ? 100 : 0;
 }
 
-static const char *const suffixes[] = {".mini", NULL};
+static const char *const suffixes[] = {NULL}; /* named one by one, never looked for in folders */
 
 const struct ids_format ids_format_mini = {
     .name = "mini",

@@ -59,6 +59,7 @@ struct reader {
     bool truncated; /* a length ran past the end */
     uint64_t cut_at;
     uint64_t events;
+    uint64_t without_time; /* events that were left out */
     int64_t base_ns;
     struct plane *planes;
     size_t plane_count, plane_room;
@@ -373,6 +374,7 @@ static int lost_name(struct reader *reader, uint64_t metadata_id, uint32_t *ret_
 struct line {
     uint32_t track;
     int64_t timestamp_ps; /* since base_ns */
+    bool no_time;         /* out of range, as 0 is among lines that count from 1970: harmless where it has no event */
 };
 
 static int read_event(struct reader *reader, const struct line *line, struct ids_pb pb, uint64_t offset, struct ids_error *err) {
@@ -419,8 +421,9 @@ static int read_event(struct reader *reader, const struct line *line, struct ids
         .args = reader->args,
         .arg_count = (uint32_t)reader->arg_count,
     };
-    if (__builtin_add_overflow(line->timestamp_ps, (int64_t)offset_ps, &slice.start_ps)) {
-        return corrupt(err, offset, "event time out of range");
+    if (line->no_time || __builtin_add_overflow(line->timestamp_ps, (int64_t)offset_ps, &slice.start_ps)) {
+        reader->without_time++;
+        return 0;
     }
     if (slice.name == IDS_IDMAP_NONE && (code = lost_name(reader, metadata_id, &slice.name, err))) return code;
     reader->events++;
@@ -463,10 +466,8 @@ static int read_line(struct reader *reader, struct span span, struct ids_error *
     int code = read_line_head(reader, span, &track, &timestamp_ns, err);
     if (code) return code;
     struct line line;
-    if (__builtin_sub_overflow(timestamp_ns, reader->base_ns, &timestamp_ns) ||
-        __builtin_mul_overflow(timestamp_ns, (int64_t)1000, &line.timestamp_ps)) {
-        return corrupt(err, span.at, "line time out of range");
-    }
+    line.no_time = __builtin_sub_overflow(timestamp_ns, reader->base_ns, &timestamp_ns) ||
+                   __builtin_mul_overflow(timestamp_ns, (int64_t)1000, &line.timestamp_ps);
     code = reader->sink->ops->track(reader->sink, &track, &line.track, err);
     if (code) return code;
 
@@ -669,6 +670,12 @@ static int read_space(struct reader *reader, struct ids_error *err) {
     for (size_t i = 0; i < reader->plane_count; i++) {
         code = read_plane(reader, &reader->planes[i], err);
         if (code) return ids_error_at(err, "plane %zu ('%s')", i, ids_strings_z(reader->sink->strings, reader->planes[i].name_text));
+    }
+    if (reader->without_time) {
+        struct ids_diag lost = {IDS_DAMAGE, "xplane.time_range", "events more than 106 days from the start of the session were left out",
+                                -1, reader->without_time};
+        code = reader->sink->ops->diag(reader->sink, &lost, err);
+        if (code) return code;
     }
     if (!reader->truncated) return 0;
     if (!reader->events) {

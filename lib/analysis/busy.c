@@ -2,6 +2,7 @@
 #include "lib/analysis/context.h"
 
 #include "lib/base/vec.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 
@@ -191,7 +192,7 @@ int ids_is_kernel(const struct ids_trace *trace, const struct ids_event *event) 
 
 int64_t ids_windows_total(const struct ids_analysis *analysis) {
     int64_t total_ps = 0;
-    for (size_t i = 0; i < analysis->busy_count; i++) total_ps += analysis->busy[i].end_ps - analysis->busy[i].start_ps;
+    for (size_t i = 0; i < analysis->busy_count; i++) ids_sum(&total_ps, analysis->busy[i].end_ps - analysis->busy[i].start_ps);
     return total_ps;
 }
 

@@ -2,6 +2,7 @@
 #include "lib/analysis/context.h"
 
 #include "lib/base/vec.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +165,7 @@ static int64_t wait_cover(const struct ids_trace *trace, const struct ids_device
         if (trace->names[wait->name].text != text || wait->end_ps <= gap->start_ps) continue;
         int64_t from_ps = wait->start_ps > gap->start_ps ? wait->start_ps : gap->start_ps;
         int64_t to_ps = wait->end_ps < gap->end_ps ? wait->end_ps : gap->end_ps;
-        cover_ps += to_ps - from_ps;
+        ids_sum(&cover_ps, to_ps - from_ps);
     }
     return cover_ps;
 }

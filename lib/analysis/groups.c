@@ -1,6 +1,7 @@
 #include "lib/analysis/groups.h"
 
 #include "lib/base/vec.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 
@@ -15,14 +16,14 @@ int ids_groups_add(struct ids_groups *groups, uint64_t key, const struct ids_eve
     }
     struct ids_group *group = &groups->at[*place - 1];
     group->count++;
-    group->total_ps += duration_ps;
-    group->self_ps += event->self_ps < duration_ps ? event->self_ps : duration_ps;
+    ids_sum(&group->total_ps, duration_ps);
+    ids_sum(&group->self_ps, event->self_ps < duration_ps ? event->self_ps : duration_ps);
     if (duration_ps < group->min_ps) group->min_ps = duration_ps;
     if (duration_ps > group->max_ps) group->max_ps = duration_ps;
     if (event->value < 0) {
         group->unknown_values++;
     } else {
-        group->value += event->value;
+        ids_sum(&group->value, event->value);
         if (event->value > group->value_max) group->value_max = event->value;
     }
     return 0;

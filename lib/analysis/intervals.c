@@ -1,6 +1,7 @@
 #include "lib/analysis/intervals.h"
 
 #include "lib/base/vec.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 
@@ -54,7 +55,7 @@ int ids_spans_unite(struct ids_spans *spans) {
 
 int64_t ids_spans_total(const struct ids_spans *set) {
     int64_t total = 0;
-    for (size_t i = 0; i < set->count; i++) total += set->at[i].end_ps - set->at[i].start_ps;
+    for (size_t i = 0; i < set->count; i++) ids_sum(&total, set->at[i].end_ps - set->at[i].start_ps);
     return total;
 }
 
@@ -74,7 +75,7 @@ int64_t ids_spans_cover(const struct ids_spans *set, int64_t start_ps, int64_t e
     for (size_t i = ends_after(set, start_ps); i < set->count && set->at[i].start_ps < end_ps; i++) {
         int64_t from = set->at[i].start_ps > start_ps ? set->at[i].start_ps : start_ps;
         int64_t to = set->at[i].end_ps < end_ps ? set->at[i].end_ps : end_ps;
-        covered += to - from;
+        ids_sum(&covered, to - from);
     }
     return covered;
 }
@@ -86,7 +87,7 @@ static int64_t common(const struct ids_spans *a, const struct ids_spans *b, stru
         int64_t from = a->at[i].start_ps > b->at[j].start_ps ? a->at[i].start_ps : b->at[j].start_ps;
         int64_t to = a->at[i].end_ps < b->at[j].end_ps ? a->at[i].end_ps : b->at[j].end_ps;
         if (to > from) {
-            total += to - from;
+            ids_sum(&total, to - from);
             if (set) ids_spans_add(set, from, to);
         }
         if (a->at[i].end_ps < b->at[j].end_ps) i++;

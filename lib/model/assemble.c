@@ -1,6 +1,7 @@
 #include "lib/model/assemble.h"
 
 #include "lib/base/vec.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -149,8 +150,8 @@ static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, u
     struct ids_aggregate *sum = aggregate_of(assembly, trace, track, passing->name);
     if (!sum) return nomem(err);
     sum->count++;
-    sum->sum_ps += passing->duration_ps;
-    sum->self_ps += self_ps;
+    ids_sum(&sum->sum_ps, passing->duration_ps);
+    ids_sum(&sum->self_ps, self_ps);
     if (passing->duration_ps < sum->min_ps) sum->min_ps = passing->duration_ps;
     if (passing->duration_ps > sum->max_ps) sum->max_ps = passing->duration_ps;
     if (passing->kept == IDS_NONE) return 0;
@@ -211,13 +212,13 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
             assembly->depth--;
         }
         struct ids_open_event *parent = assembly->depth ? &assembly->stack[assembly->depth - 1] : NULL;
-        if (parent) parent->children_ps += passing->duration_ps;
+        if (parent) ids_sum(&parent->children_ps, passing->duration_ps);
         uint8_t in_python = parent && parent->python;
         code = keep_in_order(trace, passing, track_id, in_python, old, &track->events, err);
         if (code) return code;
         uint32_t op = parent ? parent->op : 0;
         if (passing->kept != IDS_NONE && track->events.at[passing->kept].kind == IDS_KIND_OP) {
-            if (op) assembly->stack[op - 1].kept_children_ps += passing->duration_ps;
+            if (op) ids_sum(&assembly->stack[op - 1].kept_children_ps, passing->duration_ps);
             op = (uint32_t)assembly->depth + 1;
         }
         struct ids_open_event *open = IDS_PUSH(assembly->stack, assembly->depth, assembly->stack_room);

@@ -1,9 +1,10 @@
 #include "lib/model/builder.h"
 
-#include "lib/base/idmap.h"
 #include "lib/base/vec.h"
 #include "lib/model/assemble.h"
 #include "lib/model/classify.h"
+#include "lib/model/dimensions.h"
+#include "lib/model/facts.h"
 #include "lib/model/join.h"
 #include "lib/model/keys.h"
 
@@ -34,13 +35,12 @@ struct ids_builder {
     size_t plane_count, plane_room;
     struct open_track *open;
     size_t open_count, open_room;
-    struct ids_keymap ops;         /* (program, module name, op name) -> op */
-    struct ids_keymap modules;     /* (program, module name) -> module */
-    struct ids_idmap shapes;       /* text of kernel_details -> shape */
-    struct ids_keymap cpu_devices; /* (host, ordinal) -> device */
-    uint32_t host;
-    uint64_t negative_durations;
+    struct ids_dimensions dimensions;
+    uint64_t negative_durations, out_of_range;
 };
+
+/* Times further than this from the run's start (26 days) are damage. Within it, differences of times cannot overflow. */
+#define TIME_LIMIT_PS ((int64_t)1 << 61)
 
 static struct ids_builder *of(struct ids_sink *sink) {
     return (struct ids_builder *)sink;
@@ -54,236 +54,8 @@ static struct ids_text text_of(const struct ids_trace *trace, uint32_t text) {
     return ids_strings_text(&trace->strings, text);
 }
 
-/* --- stats ------------------------------------------------------------------------------------------------------ */
-
-/* A text value as an interned id; IDS_NO_TEXT when memory ran out. */
-static uint32_t arg_text(struct ids_trace *trace, const struct ids_arg *arg) {
-    if (arg->type == IDS_VALUE_TEXT) return arg->text;
-    if (arg->type == IDS_VALUE_CHARS) return ids_intern(&trace->strings, arg->chars, arg->length);
-    return 0;
-}
-
-static struct ids_text arg_chars(const struct ids_trace *trace, const struct ids_arg *arg) {
-    if (arg->type == IDS_VALUE_TEXT) return text_of(trace, arg->text);
-    if (arg->type == IDS_VALUE_CHARS) return (struct ids_text){arg->chars, arg->length};
-    return (struct ids_text){"", 0};
-}
-
-/* A number, also where a writer gave it as text (trace.json does); `otherwise` when it is none. */
-static int64_t arg_int(const struct ids_trace *trace, const struct ids_arg *arg, int64_t otherwise) {
-    if (arg->type == IDS_VALUE_INT || arg->type == IDS_VALUE_UINT) return arg->i;
-    if (arg->type == IDS_VALUE_REAL && arg->d > -9e18 && arg->d < 9e18) return (int64_t)arg->d;
-    struct ids_text text = arg_chars(trace, arg);
-    size_t at = text.length && *text.at == '-';
-    if (at == text.length) return otherwise;
-    uint64_t value = 0;
-    for (size_t i = at; i < text.length; i++) {
-        if (text.at[i] < '0' || text.at[i] > '9') return otherwise;
-        if (__builtin_mul_overflow(value, (uint64_t)10, &value) || __builtin_add_overflow(value, (uint64_t)(text.at[i] - '0'), &value))
-            return otherwise;
-    }
-    return (int64_t)(at ? 0 - value : value);
-}
-
-static double arg_real(const struct ids_arg *arg) {
-    switch (arg->type) {
-    case IDS_VALUE_REAL:
-        return arg->d;
-    case IDS_VALUE_INT:
-        return (double)arg->i;
-    case IDS_VALUE_UINT:
-        return (double)arg->u;
-    default:
-        return 0;
-    }
-}
-
-/* The stats of one event that the model understands. */
-struct facts {
-    uint32_t hlo_op, hlo_module;
-    uint64_t program_id;
-    int64_t run_id, device_ordinal, size, step_num;
-    uint64_t correlation, producer, consumer;
-    int64_t producer_type, consumer_type;
-    const struct ids_arg *kernel_details, *copy_details, *step_name;
-    double occupancy;
-    unsigned has_run_id : 1, has_ordinal : 1, has_size : 1, has_step : 1, has_correlation : 1, has_producer : 1, has_consumer : 1,
-        in_graph : 1;
-};
-
-static int gather(struct ids_trace *trace, const struct ids_slice *slice, struct facts *facts) {
-    *facts = (struct facts){.occupancy = -1};
-    for (uint32_t i = 0; i < slice->arg_count; i++) {
-        const struct ids_arg *arg = &slice->args[i];
-        switch (arg->key) {
-        case IDS_KEY_HLO_OP:
-            facts->hlo_op = arg_text(trace, arg);
-            if (facts->hlo_op == IDS_NO_TEXT) return -1;
-            break;
-        case IDS_KEY_HLO_MODULE:
-            facts->hlo_module = arg_text(trace, arg);
-            if (facts->hlo_module == IDS_NO_TEXT) return -1;
-            break;
-        case IDS_KEY_PROGRAM_ID:
-            facts->program_id = (uint64_t)arg_int(trace, arg, 0);
-            break;
-        case IDS_KEY_RUN_ID:
-            facts->run_id = arg_int(trace, arg, 0);
-            facts->has_run_id = 1;
-            break;
-        case IDS_KEY_DEVICE_ORDINAL:
-            facts->device_ordinal = arg_int(trace, arg, 0);
-            facts->has_ordinal = 1;
-            break;
-        case IDS_KEY_CORRELATION_ID:
-            facts->correlation = (uint64_t)arg_int(trace, arg, 0);
-            facts->has_correlation = facts->correlation != 0;
-            break;
-        case IDS_KEY_PRODUCER_TYPE:
-            facts->producer_type = arg_int(trace, arg, 0);
-            break;
-        case IDS_KEY_PRODUCER_ID:
-            facts->producer = (uint64_t)arg_int(trace, arg, 0);
-            facts->has_producer = 1;
-            break;
-        case IDS_KEY_CONSUMER_TYPE:
-            facts->consumer_type = arg_int(trace, arg, 0);
-            break;
-        case IDS_KEY_CONSUMER_ID:
-            facts->consumer = (uint64_t)arg_int(trace, arg, 0);
-            facts->has_consumer = 1;
-            break;
-        case IDS_KEY_STEP_NUM:
-            facts->step_num = arg_int(trace, arg, 0);
-            facts->has_step = 1;
-            break;
-        case IDS_KEY_STEP_NAME:
-            facts->step_name = arg;
-            break;
-        case IDS_KEY_KERNEL_DETAILS:
-            facts->kernel_details = arg;
-            break;
-        case IDS_KEY_MEMCPY_DETAILS:
-        case IDS_KEY_MEMSET_DETAILS:
-            facts->copy_details = arg;
-            break;
-        case IDS_KEY_OCCUPANCY_PCT:
-            facts->occupancy = arg_real(arg) / 100;
-            break;
-        case IDS_KEY_SIZE:
-            facts->size = arg_int(trace, arg, -1); /* MapDmaBuffer says "5.37GB": no number */
-            facts->has_size = facts->size >= 0;
-            break;
-        case IDS_KEY_CUDA_GRAPH_ID:
-        case IDS_KEY_CUDA_GRAPH_EXEC_ID:
-            facts->in_graph = 1;
-            break;
-        default:
-            break;
-        }
-    }
-    return 0;
-}
-
 static uint64_t link_of(const struct ids_builder *builder, int64_t type, uint64_t id) {
-    return ids_key_of(ids_key_of((uint64_t)type, builder->host), id);
-}
-
-/* --- dimensions ------------------------------------------------------------------------------------------------- */
-
-static int module_of(struct ids_builder *builder, uint64_t program_id, uint32_t name, uint32_t *ret_module, struct ids_error *err) {
-    struct ids_trace *trace = builder->trace;
-    /* A program id is a name's number within its host; without one the name has to do. */
-    uint64_t key = ids_key_of(program_id ? program_id : name, program_id ? ids_key_of(1, builder->host) : 2), there;
-    if (ids_keymap_get(&builder->modules, key, &there)) {
-        *ret_module = (uint32_t)there;
-        if (!trace->modules[there].name) trace->modules[there].name = name;
-        return 0;
-    }
-    *ret_module = (uint32_t)trace->module_count;
-    struct ids_module *module = IDS_PUSH(trace->modules, trace->module_count, trace->module_room);
-    if (!module || ids_keymap_add(&builder->modules, key, *ret_module) < 0) return nomem(err);
-    *module = (struct ids_module){.name = name, .program_id = program_id};
-    return 0;
-}
-
-static int new_op(struct ids_trace *trace, uint32_t name, uint32_t module, uint32_t *ret_op, struct ids_error *err) {
-    *ret_op = (uint32_t)trace->op_count;
-    struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);
-    if (!op) return nomem(err);
-    *op = (struct ids_op){
-        .name = name,
-        .module = module,
-        .flops = -1,
-        .model_flops = -1,
-        .bytes_accessed = -1,
-        .copy_bytes = -1,
-        .direction = IDS_NO_DIRECTION,
-    };
-    return 0;
-}
-
-static int op_of(struct ids_builder *builder, const struct facts *facts, uint32_t *ret_op, struct ids_error *err) {
-    *ret_op = IDS_NONE;
-    if (!facts->hlo_op) return 0;
-    uint64_t key = ids_key_of(ids_key_of(facts->program_id, facts->hlo_module), ids_key_of(facts->hlo_op, builder->host)), there;
-    if (ids_keymap_get(&builder->ops, key, &there)) {
-        *ret_op = (uint32_t)there;
-        return 0;
-    }
-    uint32_t module = IDS_NONE;
-    int code = 0;
-    if (facts->program_id || facts->hlo_module) code = module_of(builder, facts->program_id, facts->hlo_module, &module, err);
-    if (!code) code = new_op(builder->trace, facts->hlo_op, module, ret_op, err);
-    if (!code && ids_keymap_add(&builder->ops, key, *ret_op) < 0) return nomem(err);
-    return code;
-}
-
-static int shape_of(struct ids_builder *builder, const struct facts *facts, uint32_t *ret_shape, struct ids_error *err) {
-    struct ids_trace *trace = builder->trace;
-    *ret_shape = IDS_NONE;
-    if (!facts->kernel_details) return 0;
-    uint32_t text = arg_text(trace, facts->kernel_details);
-    if (text == IDS_NO_TEXT) return nomem(err);
-    *ret_shape = ids_idmap_get(&builder->shapes, text);
-    if (*ret_shape != IDS_IDMAP_NONE) return 0;
-    *ret_shape = (uint32_t)trace->shape_count;
-    struct ids_shape *shape = IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room);
-    if (!shape || ids_idmap_set(&builder->shapes, text, *ret_shape)) return nomem(err);
-    ids_kernel_details(text_of(trace, text), shape);
-    if (shape->occupancy < 0 && facts->occupancy > 0 && facts->occupancy <= 1) shape->occupancy = facts->occupancy;
-    return 0;
-}
-
-/* Adds a device; `ordinal_in_key` for devices that share a plane. */
-static int add_device(struct ids_builder *builder, const struct ids_device *device, const char *plane, int ordinal_in_key,
-                      uint32_t *ret_device, struct ids_error *err) {
-    static const char *const kinds[] = {"GPU", "TPU", "CPU", "CUSTOM"};
-    struct ids_trace *trace = builder->trace;
-    char key[512], label[32];
-    const char *host = ids_trace_text(trace, trace->hosts[device->host].name);
-    if (ordinal_in_key) snprintf(key, sizeof key, "%.200s:%.200s#%lld", host, plane, (long long)device->ordinal);
-    else snprintf(key, sizeof key, "%.200s:%.200s", host, plane);
-    snprintf(label, sizeof label, "%s%c%lld", kinds[device->kind], ordinal_in_key ? '#' : ':', (long long)device->ordinal);
-    *ret_device = (uint32_t)trace->device_count;
-    struct ids_device *added = IDS_PUSH(trace->devices, trace->device_count, trace->device_room);
-    if (!added) return nomem(err);
-    *added = *device;
-    added->key = ids_arena_copy(&trace->arena, key, strlen(key));
-    added->label = ids_arena_copy(&trace->arena, label, strlen(label));
-    return added->key && added->label ? 0 : nomem(err);
-}
-
-static int cpu_device(struct ids_builder *builder, const struct plane *plane, int64_t ordinal, uint32_t *ret_device, struct ids_error *err) {
-    uint64_t key = ids_key_of(plane->host, (uint64_t)ordinal), there;
-    if (ids_keymap_get(&builder->cpu_devices, key, &there)) {
-        *ret_device = (uint32_t)there;
-        return 0;
-    }
-    struct ids_device device = {.kind = IDS_DEVICE_CPU, .host = plane->host, .ordinal = ordinal};
-    int code = add_device(builder, &device, ids_trace_text(builder->trace, plane->name), 1, ret_device, err);
-    if (!code && ids_keymap_add(&builder->cpu_devices, key, *ret_device) < 0) return nomem(err);
-    return code;
+    return ids_key_of(ids_key_of((uint64_t)type, builder->dimensions.host), id);
 }
 
 /* --- hosts, planes, names, tracks ------------------------------------------------------------------------------- */
@@ -291,15 +63,15 @@ static int cpu_device(struct ids_builder *builder, const struct plane *plane, in
 static int build_host(struct ids_sink *sink, const struct ids_host_info *info, struct ids_error *err) {
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
-    builder->host = (uint32_t)trace->host_count;
+    builder->dimensions.host = (uint32_t)trace->host_count;
     char text[256];
     struct ids_text given = text_of(trace, info->name);
-    int length = given.length ? snprintf(text, sizeof text, "%.200s", given.at) : snprintf(text, sizeof text, "host%u", builder->host);
+    int length = given.length ? snprintf(text, sizeof text, "%.200s", given.at) : snprintf(text, sizeof text, "host%u", builder->dimensions.host);
     uint32_t name = ids_intern(&trace->strings, text, (size_t)length);
     /* Two processes of one host are two hosts here; they need two names. */
     for (size_t i = 0; i < trace->host_count; i++) {
         if (trace->hosts[i].name != name) continue;
-        length = snprintf(text, sizeof text, "%.200s~%u", given.length ? given.at : "host", builder->host);
+        length = snprintf(text, sizeof text, "%.200s~%u", given.length ? given.at : "host", builder->dimensions.host);
         name = ids_intern(&trace->strings, text, (size_t)length);
     }
     struct ids_host *host = IDS_PUSH(trace->hosts, trace->host_count, trace->host_room);
@@ -325,9 +97,9 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
     *ret_plane = (uint32_t)builder->plane_count;
     struct plane *plane = IDS_PUSH(builder->planes, builder->plane_count, builder->plane_room);
     if (!plane) return nomem(err);
-    *plane = (struct plane){.name = info->name, .host = builder->host, .device = IDS_NONE};
+    *plane = (struct plane){.name = info->name, .host = builder->dimensions.host, .device = IDS_NONE};
     struct ids_text name = text_of(trace, info->name);
-    struct ids_device device = {.host = builder->host, .ordinal = -1};
+    struct ids_device device = {.host = builder->dimensions.host, .ordinal = -1};
     if (begins(name, "/device:GPU:")) device.kind = IDS_DEVICE_GPU;
     else if (begins(name, "/device:TPU:")) device.kind = IDS_DEVICE_TPU;
     else if (begins(name, "/device:")) device.kind = IDS_DEVICE_CUSTOM;
@@ -343,7 +115,7 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
     }
     for (size_t i = 0; i < info->arg_count; i++) {
         const struct ids_arg *arg = &info->args[i];
-        uint32_t text = arg_text(trace, arg);
+        uint32_t text = ids_arg_text(trace, arg);
         if (text == IDS_NO_TEXT) return nomem(err);
         switch (arg->key) {
         case IDS_KEY_DEVICE_VENDOR:
@@ -354,16 +126,16 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
             device.model = text;
             break;
         case IDS_KEY_PEAK_TERAFLOPS:
-            device.peak_flops = arg_real(arg) * 1e12;
+            device.peak_flops = ids_arg_real(arg) * 1e12;
             break;
         case IDS_KEY_PEAK_HBM_GIGABYTES:
-            device.peak_bytes_per_second = arg_real(arg) * 1e9;
+            device.peak_bytes_per_second = ids_arg_real(arg) * 1e9;
             break;
         case IDS_KEY_MEMORY_BANDWIDTH:
-            device.peak_bytes_per_second = arg_real(arg);
+            device.peak_bytes_per_second = ids_arg_real(arg);
             break;
         case IDS_KEY_MEMORY_SIZE:
-            device.memory_bytes = (uint64_t)arg_int(trace, arg, 0);
+            device.memory_bytes = (uint64_t)ids_arg_int(trace, arg, 0);
             break;
         case IDS_KEY_JAX_VERSION:
             trace->jax_version = text;
@@ -373,73 +145,7 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
         }
     }
     if (device.kind == IDS_DEVICE_CPU) return 0;
-    return add_device(builder, &device, name.at, 0, &plane->device, err);
-}
-
-/* The op that a TPU event's name stands for: its stats are those of the name. */
-static int op_of_name(struct ids_builder *builder, const struct ids_name_info *info, uint32_t *ret_op, struct ids_error *err) {
-    struct ids_trace *trace = builder->trace;
-    struct ids_op fields = {.flops = -1, .model_flops = -1, .bytes_accessed = -1, .copy_bytes = -1, .direction = IDS_NO_DIRECTION};
-    uint64_t program_id = 0;
-    uint32_t shape = 0;
-    *ret_op = IDS_NONE;
-    for (size_t i = 0; i < info->arg_count; i++) {
-        const struct ids_arg *arg = &info->args[i];
-        uint32_t text = arg_text(trace, arg);
-        if (text == IDS_NO_TEXT) return nomem(err);
-        switch (arg->key) {
-        case IDS_KEY_HLO_CATEGORY:
-            fields.category = text;
-            break;
-        case IDS_KEY_PROGRAM_ID:
-            program_id = (uint64_t)arg_int(trace, arg, 0);
-            break;
-        case IDS_KEY_FLOPS:
-            fields.flops = arg_int(trace, arg, -1);
-            break;
-        case IDS_KEY_MODEL_FLOPS:
-            fields.model_flops = arg_int(trace, arg, -1);
-            break;
-        case IDS_KEY_BYTES_ACCESSED:
-            fields.bytes_accessed = arg_int(trace, arg, -1);
-            break;
-        case IDS_KEY_TF_OP:
-            fields.framework_name = text;
-            break;
-        case IDS_KEY_SOURCE:
-            fields.source = text;
-            break;
-        case IDS_KEY_DEDUPLICATED_NAME:
-            fields.deduplicated_name = text;
-            break;
-        case IDS_KEY_SHAPE_WITH_LAYOUT:
-            shape = text;
-            break;
-        default:
-            break;
-        }
-    }
-    if (!fields.category && !program_id) return 0;
-    int code = 0;
-    fields.module = IDS_NONE;
-    if (program_id) code = module_of(builder, program_id, 0, &fields.module, err);
-    if (code) return code;
-    /* "%copy-done.4 = f32[...] copy-done(...)": the short name is between % and the space. */
-    struct ids_text text = text_of(trace, info->text);
-    fields.long_name = info->text;
-    fields.name = info->display ? info->display : info->text;
-    const char *space = text.length ? memchr(text.at, ' ', text.length) : NULL;
-    if (!info->display && space && text.at[0] == '%') fields.name = ids_intern(&trace->strings, text.at + 1, (size_t)(space - text.at - 1));
-    if (fields.name == IDS_NO_TEXT) return nomem(err);
-    ids_op_classify(&fields, text_of(trace, fields.category), IDS_RULE_CATEGORY);
-    if (begins(text_of(trace, fields.category), "copy-start")) {
-        fields.direction = (uint8_t)ids_copy_start_direction(text_of(trace, shape ? shape : info->text), &fields.copy_bytes);
-    }
-    *ret_op = (uint32_t)trace->op_count;
-    struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);
-    if (!op) return nomem(err);
-    *op = fields;
-    return 0;
+    return ids_device_add(&builder->dimensions, &device, name.at, 0, &plane->device, err);
 }
 
 static int build_name(struct ids_sink *sink, const struct ids_name_info *info, uint32_t *ret_name, struct ids_error *err) {
@@ -451,7 +157,7 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
         struct ids_text text = text_of(trace, info->text);
         name.kind = (uint8_t)ids_kind_of_name(text.at, text.length);
     } else if (info->arg_count) {
-        int code = op_of_name(builder, info, &name.op, err);
+        int code = ids_op_of_name(&builder->dimensions, info, &name.op, err);
         if (code) return code;
     }
     *ret_name = (uint32_t)trace->name_count;
@@ -503,7 +209,7 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
 /* --- events ----------------------------------------------------------------------------------------------------- */
 
 /* What a device's event is. */
-static int device_event(struct ids_builder *builder, const struct ids_track *track, const struct facts *facts, struct ids_event *event,
+static int device_event(struct ids_builder *builder, const struct ids_track *track, const struct ids_facts *facts, struct ids_event *event,
                         struct ids_error *err) {
     struct ids_trace *trace = builder->trace;
     struct ids_text name = text_of(trace, trace->names[event->name].text);
@@ -516,7 +222,7 @@ static int device_event(struct ids_builder *builder, const struct ids_track *tra
     switch (track->role) {
     case IDS_TRACK_STREAM:
         event->in_graph = facts->in_graph;
-        code = op_of(builder, facts, &event->op, err);
+        code = ids_op_of(&builder->dimensions, facts, &event->op, err);
         if (code) return code;
         event->direction = (uint8_t)ids_direction_of_name(name);
         char rocclr = ids_rocclr_kernel(name);
@@ -530,12 +236,12 @@ static int device_event(struct ids_builder *builder, const struct ids_track *tra
             event->collective = (uint8_t)ids_collective_of_kernel(name);
             event->class = event->collective ? IDS_CLASS_COLLECTIVE : IDS_CLASS_COMPUTE;
             event->class_rule = event->collective ? IDS_RULE_KERNEL_NAME : IDS_RULE_DEFAULT;
-            return shape_of(builder, facts, &event->shape, err);
+            return ids_shape_of(&builder->dimensions, facts, &event->shape, err);
         }
         event->class = IDS_CLASS_COPY;
         event->value = -1;
         event->asynchronous = event->pinned = 2;
-        if (facts->copy_details) ids_copy_details(arg_chars(trace, facts->copy_details), event);
+        if (facts->copy_details) ids_copy_details(ids_arg_chars(trace, facts->copy_details), event);
         return 0;
     case IDS_TRACK_OPS:
         event->kind = IDS_KIND_OP;
@@ -566,7 +272,7 @@ static int device_event(struct ids_builder *builder, const struct ids_track *tra
     case IDS_TRACK_STEPS: {
         event->kind = IDS_KIND_STEP;
         struct ids_arg number = {.type = IDS_VALUE_TEXT, .text = trace->names[event->name].text};
-        event->value = arg_int(trace, facts->step_name ? facts->step_name : &number, -1);
+        event->value = ids_arg_int(trace, facts->step_name ? facts->step_name : &number, -1);
         return 0;
     }
     default: /* derived: counted only */
@@ -575,14 +281,14 @@ static int device_event(struct ids_builder *builder, const struct ids_track *tra
 }
 
 /* What a host thread's event is; kind OTHER: counted only. */
-static int host_event(struct ids_builder *builder, const struct plane *plane, const struct facts *facts, struct ids_event *event,
+static int host_event(struct ids_builder *builder, const struct plane *plane, const struct ids_facts *facts, struct ids_event *event,
                       struct ids_error *err) {
     if (facts->hlo_op && !facts->has_correlation) { /* the CPU client runs ops on host threads */
         event->kind = IDS_KIND_OP;
         event->run_id = link_of(builder, LINK_RUN, (uint64_t)facts->run_id);
         if (facts->has_producer) event->produces = link_of(builder, facts->producer_type, facts->producer);
-        int code = cpu_device(builder, plane, facts->device_ordinal, &event->device, err);
-        return code ? code : op_of(builder, facts, &event->op, err);
+        int code = ids_cpu_device(&builder->dimensions, ids_trace_text(builder->trace, plane->name), facts->device_ordinal, &event->device, err);
+        return code ? code : ids_op_of(&builder->dimensions, facts, &event->op, err);
     }
     if (facts->has_run_id) event->run_id = link_of(builder, LINK_RUN, (uint64_t)facts->run_id);
     if (facts->has_correlation) {
@@ -636,12 +342,13 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
         builder->negative_durations++;
         duration_ps = 0;
     }
-    if (__builtin_add_overflow(slice->start_ps, trace->hosts[track->host].shift_ps, &start_ps) ||
-        __builtin_add_overflow(start_ps, duration_ps, &end_ps)) {
-        return ids_fail(err, IDS_CORRUPT, "an event's time is out of range");
-    }
     track->event_count++;
     track->stat_count += slice->arg_count;
+    if (__builtin_add_overflow(slice->start_ps, trace->hosts[track->host].shift_ps, &start_ps) ||
+        __builtin_add_overflow(start_ps, duration_ps, &end_ps) || start_ps < -TIME_LIMIT_PS || end_ps > TIME_LIMIT_PS) {
+        builder->out_of_range++;
+        return 0;
+    }
     if (start_ps < track->first_ps) track->first_ps = start_ps;
     if (end_ps > track->last_ps) track->last_ps = end_ps;
     struct ids_passing passing = {start_ps, duration_ps, slice->name, IDS_NONE};
@@ -663,9 +370,9 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
         .kind = kind,
         .direction = IDS_NO_DIRECTION,
     };
-    struct facts facts;
+    struct ids_facts facts;
     if (slice->arg_count || track->role != IDS_TRACK_HOST) {
-        if (gather(trace, slice, &facts)) return nomem(err);
+        if (ids_facts_gather(trace, slice, &facts)) return nomem(err);
         int code = track->role == IDS_TRACK_HOST ? host_event(builder, &builder->planes[track->plane], &facts, &event, err)
                                                  : device_event(builder, track, &facts, &event, err);
         if (code) return code;
@@ -752,7 +459,7 @@ static int build_diag(struct ids_sink *sink, const struct ids_diag *diag, struct
         .text = ids_arena_copy(&trace->arena, diag->text, strlen(diag->text)),
         .offset = diag->offset,
         .count = diag->count,
-        .host = of(sink)->host,
+        .host = of(sink)->dimensions.host,
     };
     if (kept->id && kept->text) return 0;
     trace->diag_count--;
@@ -780,6 +487,7 @@ int ids_builder_new(struct ids_builder **ret_builder, struct ids_error *err) {
         return nomem(err);
     }
     builder->sink = (struct ids_sink){&ops, &builder->trace->strings, 1};
+    builder->dimensions.trace = builder->trace;
     *ret_builder = builder;
     return 0;
 }
@@ -794,6 +502,11 @@ int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace
     if (!code && builder->negative_durations) {
         struct ids_diag diag = {IDS_WARNING, "model.negative_duration", "events with a negative duration were taken as moments", -1,
                                 builder->negative_durations};
+        code = build_diag(&builder->sink, &diag, err);
+    }
+    if (!code && builder->out_of_range) {
+        struct ids_diag diag = {IDS_DAMAGE, "model.time_range", "events more than 26 days from the start of the run were left out", -1,
+                                builder->out_of_range};
         code = build_diag(&builder->sink, &diag, err);
     }
     if (!code) code = ids_join_run(&builder->join, builder->trace, err);
@@ -813,9 +526,6 @@ void ids_builder_free(struct ids_builder *builder) {
     for (size_t i = 0; i < builder->open_count; i++) ids_assembly_done(&builder->open[i].assembly);
     free(builder->open);
     free(builder->planes);
-    ids_keymap_done(&builder->ops);
-    ids_keymap_done(&builder->modules);
-    ids_keymap_done(&builder->cpu_devices);
-    ids_idmap_done(&builder->shapes);
+    ids_dimensions_done(&builder->dimensions);
     free(builder);
 }

@@ -1,6 +1,7 @@
 #include "lib/model/join.h"
 
 #include "lib/base/vec.h"
+#include "lib/base/saturate.h"
 #include "lib/model/assemble.h"
 #include "lib/model/classify.h"
 #include "lib/model/cpu_runs.h"
@@ -55,7 +56,7 @@ static int end_ops(struct ids_join *join, struct ids_trace *trace, struct ids_er
             if (!ids_keymap_get(&join->op_ends, op->produces, &end)) {
                 without++;
             } else if ((int64_t)end > op->end_ps) {
-                op->self_ps += (int64_t)end - op->end_ps;
+                ids_sum(&op->self_ps, (int64_t)end - op->end_ps);
                 op->end_ps = (int64_t)end;
             }
             op->produces = 0;

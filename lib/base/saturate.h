@@ -1,0 +1,13 @@
+/* saturate.h - sums of times and bytes that stop at the largest number instead of running over. No real profile gets there (INT64_MAX
+ * picoseconds are 106 days of one device); a damaged one may. */
+#ifndef IDS_LIB_BASE_SATURATE_H
+#define IDS_LIB_BASE_SATURATE_H
+
+#include <stdint.h>
+
+/* Adds to a sum. */
+static inline void ids_sum(int64_t *sum, int64_t amount) {
+    if (__builtin_add_overflow(*sum, amount, sum)) *sum = amount < 0 ? INT64_MIN : INT64_MAX;
+}
+
+#endif

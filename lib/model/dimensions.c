@@ -1,0 +1,188 @@
+#include "lib/model/dimensions.h"
+
+#include "lib/base/vec.h"
+#include "lib/model/classify.h"
+#include "lib/model/keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int nomem(struct ids_error *err) {
+    return ids_fail(err, IDS_NOMEM, "out of memory");
+}
+
+static struct ids_text text_of(const struct ids_trace *trace, uint32_t text) {
+    return ids_strings_text(&trace->strings, text);
+}
+
+static int is_copy_start(struct ids_text category) {
+    static const char word[] = "copy-start";
+    return category.length >= sizeof word - 1 && !memcmp(category.at, word, sizeof word - 1);
+}
+
+void ids_dimensions_done(struct ids_dimensions *dimensions) {
+    ids_keymap_done(&dimensions->ops);
+    ids_keymap_done(&dimensions->modules);
+    ids_keymap_done(&dimensions->cpu_devices);
+    ids_idmap_done(&dimensions->shapes);
+}
+
+static int module_of(struct ids_dimensions *dimensions, uint64_t program_id, uint32_t name, uint32_t *ret_module, struct ids_error *err) {
+    struct ids_trace *trace = dimensions->trace;
+    /* A program id is a name's number within its host; without one the name has to do. */
+    uint64_t key = ids_key_of(program_id ? program_id : name, program_id ? ids_key_of(1, dimensions->host) : 2), there;
+    if (ids_keymap_get(&dimensions->modules, key, &there)) {
+        *ret_module = (uint32_t)there;
+        if (!trace->modules[there].name) trace->modules[there].name = name;
+        return 0;
+    }
+    *ret_module = (uint32_t)trace->module_count;
+    struct ids_module *module = IDS_PUSH(trace->modules, trace->module_count, trace->module_room);
+    if (!module || ids_keymap_add(&dimensions->modules, key, *ret_module) < 0) return nomem(err);
+    *module = (struct ids_module){.name = name, .program_id = program_id};
+    return 0;
+}
+
+static int new_op(struct ids_trace *trace, uint32_t name, uint32_t module, uint32_t *ret_op, struct ids_error *err) {
+    *ret_op = (uint32_t)trace->op_count;
+    struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);
+    if (!op) return nomem(err);
+    *op = (struct ids_op){
+        .name = name,
+        .module = module,
+        .flops = -1,
+        .model_flops = -1,
+        .bytes_accessed = -1,
+        .copy_bytes = -1,
+        .direction = IDS_NO_DIRECTION,
+    };
+    return 0;
+}
+
+int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_op, struct ids_error *err) {
+    *ret_op = IDS_NONE;
+    if (!facts->hlo_op) return 0;
+    uint64_t key = ids_key_of(ids_key_of(facts->program_id, facts->hlo_module), ids_key_of(facts->hlo_op, dimensions->host)), there;
+    if (ids_keymap_get(&dimensions->ops, key, &there)) {
+        *ret_op = (uint32_t)there;
+        return 0;
+    }
+    uint32_t module = IDS_NONE;
+    int code = 0;
+    if (facts->program_id || facts->hlo_module) code = module_of(dimensions, facts->program_id, facts->hlo_module, &module, err);
+    if (!code) code = new_op(dimensions->trace, facts->hlo_op, module, ret_op, err);
+    if (!code && ids_keymap_add(&dimensions->ops, key, *ret_op) < 0) return nomem(err);
+    return code;
+}
+
+int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_shape, struct ids_error *err) {
+    struct ids_trace *trace = dimensions->trace;
+    *ret_shape = IDS_NONE;
+    if (!facts->kernel_details) return 0;
+    uint32_t text = ids_arg_text(trace, facts->kernel_details);
+    if (text == IDS_NO_TEXT) return nomem(err);
+    *ret_shape = ids_idmap_get(&dimensions->shapes, text);
+    if (*ret_shape != IDS_IDMAP_NONE) return 0;
+    *ret_shape = (uint32_t)trace->shape_count;
+    struct ids_shape *shape = IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room);
+    if (!shape || ids_idmap_set(&dimensions->shapes, text, *ret_shape)) return nomem(err);
+    ids_kernel_details(text_of(trace, text), shape);
+    if (shape->occupancy < 0 && facts->occupancy > 0 && facts->occupancy <= 1) shape->occupancy = facts->occupancy;
+    return 0;
+}
+
+int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *device, const char *plane, int ordinal_in_key,
+                      uint32_t *ret_device, struct ids_error *err) {
+    static const char *const kinds[] = {"GPU", "TPU", "CPU", "CUSTOM"};
+    struct ids_trace *trace = dimensions->trace;
+    char key[512], label[32];
+    const char *host = ids_trace_text(trace, trace->hosts[device->host].name);
+    if (ordinal_in_key) snprintf(key, sizeof key, "%.200s:%.200s#%lld", host, plane, (long long)device->ordinal);
+    else snprintf(key, sizeof key, "%.200s:%.200s", host, plane);
+    snprintf(label, sizeof label, "%s%c%lld", kinds[device->kind], ordinal_in_key ? '#' : ':', (long long)device->ordinal);
+    *ret_device = (uint32_t)trace->device_count;
+    struct ids_device *added = IDS_PUSH(trace->devices, trace->device_count, trace->device_room);
+    if (!added) return nomem(err);
+    *added = *device;
+    added->key = ids_arena_copy(&trace->arena, key, strlen(key));
+    added->label = ids_arena_copy(&trace->arena, label, strlen(label));
+    return added->key && added->label ? 0 : nomem(err);
+}
+
+int ids_cpu_device(struct ids_dimensions *dimensions, const char *plane, int64_t ordinal, uint32_t *ret_device, struct ids_error *err) {
+    uint64_t key = ids_key_of(dimensions->host, (uint64_t)ordinal), there;
+    if (ids_keymap_get(&dimensions->cpu_devices, key, &there)) {
+        *ret_device = (uint32_t)there;
+        return 0;
+    }
+    struct ids_device device = {.kind = IDS_DEVICE_CPU, .host = dimensions->host, .ordinal = ordinal};
+    int code = ids_device_add(dimensions, &device, plane, 1, ret_device, err);
+    if (!code && ids_keymap_add(&dimensions->cpu_devices, key, *ret_device) < 0) return nomem(err);
+    return code;
+}
+
+
+int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info *info, uint32_t *ret_op, struct ids_error *err) {
+    struct ids_trace *trace = dimensions->trace;
+    struct ids_op fields = {.flops = -1, .model_flops = -1, .bytes_accessed = -1, .copy_bytes = -1, .direction = IDS_NO_DIRECTION};
+    uint64_t program_id = 0;
+    uint32_t shape = 0;
+    *ret_op = IDS_NONE;
+    for (size_t i = 0; i < info->arg_count; i++) {
+        const struct ids_arg *arg = &info->args[i];
+        uint32_t text = ids_arg_text(trace, arg);
+        if (text == IDS_NO_TEXT) return nomem(err);
+        switch (arg->key) {
+        case IDS_KEY_HLO_CATEGORY:
+            fields.category = text;
+            break;
+        case IDS_KEY_PROGRAM_ID:
+            program_id = (uint64_t)ids_arg_int(trace, arg, 0);
+            break;
+        case IDS_KEY_FLOPS:
+            fields.flops = ids_arg_int(trace, arg, -1);
+            break;
+        case IDS_KEY_MODEL_FLOPS:
+            fields.model_flops = ids_arg_int(trace, arg, -1);
+            break;
+        case IDS_KEY_BYTES_ACCESSED:
+            fields.bytes_accessed = ids_arg_int(trace, arg, -1);
+            break;
+        case IDS_KEY_TF_OP:
+            fields.framework_name = text;
+            break;
+        case IDS_KEY_SOURCE:
+            fields.source = text;
+            break;
+        case IDS_KEY_DEDUPLICATED_NAME:
+            fields.deduplicated_name = text;
+            break;
+        case IDS_KEY_SHAPE_WITH_LAYOUT:
+            shape = text;
+            break;
+        default:
+            break;
+        }
+    }
+    if (!fields.category && !program_id) return 0;
+    int code = 0;
+    fields.module = IDS_NONE;
+    if (program_id) code = module_of(dimensions, program_id, 0, &fields.module, err);
+    if (code) return code;
+    /* "%copy-done.4 = f32[...] copy-done(...)": the short name is between % and the space. */
+    struct ids_text text = text_of(trace, info->text);
+    fields.long_name = info->text;
+    fields.name = info->display ? info->display : info->text;
+    const char *space = text.length ? memchr(text.at, ' ', text.length) : NULL;
+    if (!info->display && space && text.at[0] == '%') fields.name = ids_intern(&trace->strings, text.at + 1, (size_t)(space - text.at - 1));
+    if (fields.name == IDS_NO_TEXT) return nomem(err);
+    ids_op_classify(&fields, text_of(trace, fields.category), IDS_RULE_CATEGORY);
+    if (is_copy_start(text_of(trace, fields.category))) {
+        fields.direction = (uint8_t)ids_copy_start_direction(text_of(trace, shape ? shape : info->text), &fields.copy_bytes);
+    }
+    *ret_op = (uint32_t)trace->op_count;
+    struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);
+    if (!op) return nomem(err);
+    *op = fields;
+    return 0;
+}

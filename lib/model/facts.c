@@ -1,0 +1,117 @@
+#include "lib/model/facts.h"
+
+#include "lib/model/keys.h"
+
+uint32_t ids_arg_text(struct ids_trace *trace, const struct ids_arg *arg) {
+    if (arg->type == IDS_VALUE_TEXT) return arg->text;
+    if (arg->type == IDS_VALUE_CHARS) return ids_intern(&trace->strings, arg->chars, arg->length);
+    return 0;
+}
+
+struct ids_text ids_arg_chars(const struct ids_trace *trace, const struct ids_arg *arg) {
+    if (arg->type == IDS_VALUE_TEXT) return ids_strings_text(&trace->strings, arg->text);
+    if (arg->type == IDS_VALUE_CHARS) return (struct ids_text){arg->chars, arg->length};
+    return (struct ids_text){"", 0};
+}
+
+int64_t ids_arg_int(const struct ids_trace *trace, const struct ids_arg *arg, int64_t otherwise) {
+    if (arg->type == IDS_VALUE_INT || arg->type == IDS_VALUE_UINT) return arg->i;
+    if (arg->type == IDS_VALUE_REAL && arg->d > -9e18 && arg->d < 9e18) return (int64_t)arg->d;
+    struct ids_text text = ids_arg_chars(trace, arg);
+    size_t at = text.length && *text.at == '-';
+    if (at == text.length) return otherwise;
+    uint64_t value = 0;
+    for (size_t i = at; i < text.length; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9') return otherwise;
+        if (__builtin_mul_overflow(value, (uint64_t)10, &value) || __builtin_add_overflow(value, (uint64_t)(text.at[i] - '0'), &value))
+            return otherwise;
+    }
+    return (int64_t)(at ? 0 - value : value);
+}
+
+double ids_arg_real(const struct ids_arg *arg) {
+    switch (arg->type) {
+    case IDS_VALUE_REAL:
+        return arg->d;
+    case IDS_VALUE_INT:
+        return (double)arg->i;
+    case IDS_VALUE_UINT:
+        return (double)arg->u;
+    default:
+        return 0;
+    }
+}
+
+int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, struct ids_facts *facts) {
+    *facts = (struct ids_facts){.occupancy = -1};
+    for (uint32_t i = 0; i < slice->arg_count; i++) {
+        const struct ids_arg *arg = &slice->args[i];
+        switch (arg->key) {
+        case IDS_KEY_HLO_OP:
+            facts->hlo_op = ids_arg_text(trace, arg);
+            if (facts->hlo_op == IDS_NO_TEXT) return -1;
+            break;
+        case IDS_KEY_HLO_MODULE:
+            facts->hlo_module = ids_arg_text(trace, arg);
+            if (facts->hlo_module == IDS_NO_TEXT) return -1;
+            break;
+        case IDS_KEY_PROGRAM_ID:
+            facts->program_id = (uint64_t)ids_arg_int(trace, arg, 0);
+            break;
+        case IDS_KEY_RUN_ID:
+            facts->run_id = ids_arg_int(trace, arg, 0);
+            facts->has_run_id = 1;
+            break;
+        case IDS_KEY_DEVICE_ORDINAL:
+            facts->device_ordinal = ids_arg_int(trace, arg, 0);
+            facts->has_ordinal = 1;
+            break;
+        case IDS_KEY_CORRELATION_ID:
+            facts->correlation = (uint64_t)ids_arg_int(trace, arg, 0);
+            facts->has_correlation = facts->correlation != 0;
+            break;
+        case IDS_KEY_PRODUCER_TYPE:
+            facts->producer_type = ids_arg_int(trace, arg, 0);
+            break;
+        case IDS_KEY_PRODUCER_ID:
+            facts->producer = (uint64_t)ids_arg_int(trace, arg, 0);
+            facts->has_producer = 1;
+            break;
+        case IDS_KEY_CONSUMER_TYPE:
+            facts->consumer_type = ids_arg_int(trace, arg, 0);
+            break;
+        case IDS_KEY_CONSUMER_ID:
+            facts->consumer = (uint64_t)ids_arg_int(trace, arg, 0);
+            facts->has_consumer = 1;
+            break;
+        case IDS_KEY_STEP_NUM:
+            facts->step_num = ids_arg_int(trace, arg, 0);
+            facts->has_step = 1;
+            break;
+        case IDS_KEY_STEP_NAME:
+            facts->step_name = arg;
+            break;
+        case IDS_KEY_KERNEL_DETAILS:
+            facts->kernel_details = arg;
+            break;
+        case IDS_KEY_MEMCPY_DETAILS:
+        case IDS_KEY_MEMSET_DETAILS:
+            facts->copy_details = arg;
+            break;
+        case IDS_KEY_OCCUPANCY_PCT:
+            facts->occupancy = ids_arg_real(arg) / 100;
+            break;
+        case IDS_KEY_SIZE:
+            facts->size = ids_arg_int(trace, arg, -1); /* MapDmaBuffer says "5.37GB": no number */
+            facts->has_size = facts->size >= 0;
+            break;
+        case IDS_KEY_CUDA_GRAPH_ID:
+        case IDS_KEY_CUDA_GRAPH_EXEC_ID:
+            facts->in_graph = 1;
+            break;
+        default:
+            break;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,30 @@
+/* facts.h - the stats of one event that the model understands, taken out of all that a file says of it. */
+#ifndef IDS_LIB_MODEL_FACTS_H
+#define IDS_LIB_MODEL_FACTS_H
+
+#include "lib/model/trace.h"
+
+/* The stats of one event that the model understands. */
+struct ids_facts {
+    uint32_t hlo_op, hlo_module;
+    uint64_t program_id;
+    int64_t run_id, device_ordinal, size, step_num;
+    uint64_t correlation, producer, consumer;
+    int64_t producer_type, consumer_type;
+    const struct ids_arg *kernel_details, *copy_details, *step_name;
+    double occupancy;
+    unsigned has_run_id : 1, has_ordinal : 1, has_size : 1, has_step : 1, has_correlation : 1, has_producer : 1, has_consumer : 1,
+        in_graph : 1;
+};
+
+/* Fills *ret_facts from the event's stats. 0, or -1 when memory ran out. */
+int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, struct ids_facts *ret_facts);
+
+/* Values of a stat. A text as an interned id (IDS_NO_TEXT when memory ran out); a number, also where a writer gave it as text
+ * (trace.json does), `otherwise` when it is none; a real number, 0 when it is none. */
+uint32_t ids_arg_text(struct ids_trace *trace, const struct ids_arg *arg);
+struct ids_text ids_arg_chars(const struct ids_trace *trace, const struct ids_arg *arg);
+int64_t ids_arg_int(const struct ids_trace *trace, const struct ids_arg *arg, int64_t otherwise);
+double ids_arg_real(const struct ids_arg *arg);
+
+#endif
