@@ -66,8 +66,16 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
         best = bid;
         *ret_format = ids_formats[i];
     }
-    if (!best) return ids_fail(err, IDS_UNSUPPORTED, "not a profile that idsprof can read (no %s)", ids_formats[0]->title);
-    return 0;
+    if (best) return 0;
+    /* Content decides. Where it says nothing, a file that is named like a profile is read as one, to say where it is damaged. */
+    for (int i = 0; i < ids_format_count; i++) {
+        for (const char *const *suffix = ids_formats[i]->suffixes; *suffix; suffix++) {
+            if (!ends_with(ids_source_path(source), *suffix)) continue;
+            *ret_format = ids_formats[i];
+            return 0;
+        }
+    }
+    return ids_fail(err, IDS_UNSUPPORTED, "not a profile: idsprof reads %s, and this file begins like none", ids_formats[0]->title);
 }
 
 /* What came out of a source that was cut is a whole file to the format, so its end is said here. */

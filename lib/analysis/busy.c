@@ -197,6 +197,7 @@ int64_t ids_windows_total(const struct ids_analysis *analysis) {
 }
 
 const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
+    if (!analysis->trace->complete) return "the file is cut, and what is left of it holds no device activity";
     return analysis->trace->device_count ? "no device did anything in this trace: every device plane is empty"
                                          : "the trace has no device plane and no op of the CPU client: only host events were recorded";
 }

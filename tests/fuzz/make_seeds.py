@@ -110,6 +110,7 @@ def by_hand():
     backwards.event("k", 10**6, -10**6)
     backwards.event("k", 5, 0)
     return {
+        **sums_too_large(),
         "whole": whole,
         "two_hosts": space([gpu], "a") + space([gpu], "b"),
         "tpu": space([many, clock], ""),
@@ -129,6 +130,37 @@ def by_hand():
         "hlo_cut": space([metadata_plane({"jit_f(7)": module[:len(module) // 2]}), gpu]),
     }, {"module": module, "old": blob(1, old), "bare": old, "cut": module[:len(module) // 2],
         "deep": blob(1, hlo_module("d", [[instruction("t", "tuple", of_shape=nested(40))]]))}
+
+
+def sums_too_large():
+    """Times and bytes that are in range each, and out of it together."""
+    most = (1 << 62) + (1 << 61)
+    gpu, host, cpu, tpu, far = Plane("/device:GPU:0"), Plane("/host:CPU"), Plane("/host:CPU"), Plane("/device:TPU:0"), Plane("/device:GPU:0")
+    tpu.line(2, "XLA Ops")
+    for i in range(4):
+        gpu.line(i, "Stream #%d(Kernel)" % i)
+        gpu.event("k%d" % i, i, most >> 2, {"correlation_id": i + 1})
+        gpu.event("MemcpyH2D", i, most >> 2, {"correlation_id": i + 9, "memcpy_details": "size:9223372036854775807 dest:0 async:1"})
+        host.line(i + 50, "python")
+        host.event("k%d" % i, -most >> 2, 1 << 60, {"correlation_id": i + 1})
+        host.event("train", -(1 << 60), 1 << 60, {"step_num": i * (1 << 61)})
+        host.event("backend_compile_and_load", -(1 << 60), 1 << 60)
+        host.event("$f.py:1 f", -(1 << 60), 1 << 60)
+        cpu.line(i, "worker")
+        cpu.event("dot.1", 0, most >> 2, {"hlo_op": "dot.1", "hlo_module": "m", "run_id": 1, "device_ordinal": i << 61})
+        tpu.meta("copy-done.%d" % i, {"hlo_category": "copy-done", "program_id": 1, "flops": (1 << 63) - 1})
+        tpu.event("copy-done.%d" % i, 0, most >> 2)
+    far.line(1, "Stream #1(Kernel)")
+    far.event("a", -(1 << 61), 5)
+    far.event("b", (1 << 61) - 5, 5)
+    zero = Plane("/host:CPU")
+    zero.line(1, "zero among epochs", 0)
+    zero.event("a", 1, 1)
+    epoch = Plane("/device:GPU:0")
+    epoch.line(1, "Stream #1(Kernel)", 1700000000 * 10**9)
+    epoch.event("k", 1, 1)
+    return {"sums_gpu": space([gpu, host]), "sums_cpu": space([cpu]), "sums_tpu": space([tpu]), "far": space([far]),
+            "line_at_zero": space([epoch, zero])}
 
 
 def nested(depth):

@@ -68,16 +68,17 @@ if [ $status -ne 0 ]; then
     echo "run.sh: a finding in $work/findings; replay: $fuzzer FILE" >&2
 fi
 
-# The committed corpus: small and whole.
-rm -rf "$work/merged"
-mkdir -p "$work/merged"
-if "$fuzzer" $limits -merge=1 "$work/merged" "$corpus" "$work/seeds/$target" "$work/new" > "$work/merge.log" 2>&1; then
+# What is kept: in the work folder all that differs in how often an edge is taken, for the next call; in the repository the
+# smallest inputs that take each edge.
+merge() { # into FOLDER, with libFuzzer's option
+    rm -rf "$1"
+    mkdir -p "$1"
+    "$fuzzer" $limits "$2" -merge=1 "$1" "$corpus" "$work/seeds/$target" "$work/new" > "$work/merge.log" 2>&1
+}
+if merge "$work/merged" -use_counters=1 && merge "$work/small" -use_counters=0; then
     rm -rf "$work/new" "$corpus"
-    mkdir -p "$corpus"
-    cp -r "$work/merged" "$work/new"
-    # Larger inputs stay in the work folder: the repository keeps what adds up to little.
-    find "$work/merged" -type f -printf '%s %p\n' | sort -n | awk -v room="${FUZZ_CORPUS_BYTES:-150000}" \
-        '{room -= $1; if (room > 0) print $2}' | xargs -r cp -t "$corpus"
+    mv "$work/merged" "$work/new"
+    cp -r "$work/small" "$corpus"
 else
     echo "run.sh: the merge failed; the corpus stays as it was ($work/merge.log)" >&2
 fi

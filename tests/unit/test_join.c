@@ -421,7 +421,7 @@ START_TEST(hosts_of_one_name_get_keys_of_their_own) {
                                          "host h\nplane /device:GPU:0\n"
                                          "host h\nplane /device:TPU:3\n"
                                          "host\nplane /device:GPU:0\n"
-                                         "plane \"/device:TPU:0 SparseCore 1\"\nplane /device:CUSTOM:Megascale\nplane #Chip0#\n");
+                                         "plane \"/device:TPU:0 SparseCore 1\"\nplane /device:CUSTOM:Megascale\nplane \"#Chip0#\"\n");
     static const char *const keys[] = {"h:/device:GPU:0",   "h:/device:GPU:1",
                                        "h~1:/device:GPU:0", "h~2:/device:TPU:3",
                                        "host3:/device:GPU:0", "host3:/device:TPU:0 SparseCore 1",
