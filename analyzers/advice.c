@@ -39,13 +39,16 @@ static const char *say(const struct adviser *adviser, const char *id) {
 
 static const char *say_time(const struct adviser *adviser, int64_t time_ps) {
     char text[IDS_VALUE_ROOM];
-    return ids_report_text(adviser->report, "%s", ids_value_format(ids_int_value(IDS_UNIT_TIME, time_ps), text, sizeof text));
+    return ids_report_text(adviser->report, "%s",
+                           ids_value_format(ids_int_value(IDS_UNIT_TIME, time_ps), text, sizeof text));
 }
 
 /* What could be saved in the whole window (-1: that cannot be told) becomes per step where there are steps. */
-static void advise(const struct adviser *adviser, int64_t window_saves_ps, const char *explain, const char *what, const char *evidence) {
+static void advise(const struct adviser *adviser, int64_t window_saves_ps, const char *explain, const char *what,
+                   const char *evidence) {
     int64_t saves_ps = window_saves_ps < 0 ? -1 : window_saves_ps / (adviser->steps ? adviser->steps : 1);
-    struct ids_advice advice = {.saves_ps = saves_ps, .per_step = adviser->steps > 0, .what = what, .evidence = evidence, .explain = explain};
+    struct ids_advice advice = {
+        .saves_ps = saves_ps, .per_step = adviser->steps > 0, .what = what, .evidence = evidence, .explain = explain};
     ids_report_advice(adviser->report, &advice);
 }
 
@@ -58,22 +61,30 @@ static void on_idle(const struct adviser *adviser) {
     static const struct {
         const char *id, *what;
     } table[] = {
-        {"idle.host_late.compile", "Recompilation stalls the device: keep shapes, dtypes and static arguments the same from step to step (pad, or jit with fewer static_argnums), and warm "
+        {"idle.host_late.compile", "Recompilation stalls the device: keep shapes, dtypes and static arguments the same "
+                                   "from step to step (pad, or jit with fewer static_argnums), and warm "
                                    "up before measuring"},
-        {"idle.host_late.staging", "The device waits for data to be put on it: call device_put once, keep results on the device, and leave numpy out of the loop"},
-        {"idle.host_late.sync", "The host waits for the device each time before it dispatches more: fewer block_until_ready and np.asarray calls; fetch metrics every n steps, "
+        {"idle.host_late.staging", "The device waits for data to be put on it: call device_put once, keep results on "
+                                   "the device, and leave numpy out of the loop"},
+        {"idle.host_late.sync", "The host waits for the device each time before it dispatches more: fewer "
+                                "block_until_ready and np.asarray calls; fetch metrics every n steps, "
                                 "asynchronously"},
-        {"idle.host_late.input", "Input-bound: prefetch batches to the device on another thread (tf.data prefetch, a background device_put), or make the input cheaper"},
-        {"idle.host_late.launch_bound", "Launching takes longer than running: jit larger functions so that small kernels fuse, or run them as a CUDA graph (command buffers)"},
-        {"idle.host_late.python", "Python between dispatches holds the device up: jit the whole step, or move work out of the loop"},
-        {"idle.host_late.not_recorded", "The host launches late and the trace does not say why: record again with the Python tracer (python_tracer_level=1), or annotate the loop "
+        {"idle.host_late.input", "Input-bound: prefetch batches to the device on another thread (tf.data prefetch, a "
+                                 "background device_put), or make the input cheaper"},
+        {"idle.host_late.launch_bound", "Launching takes longer than running: jit larger functions so that small "
+                                        "kernels fuse, or run them as a CUDA graph (command buffers)"},
+        {"idle.host_late.python",
+         "Python between dispatches holds the device up: jit the whole step, or move work out of the loop"},
+        {"idle.host_late.not_recorded", "The host launches late and the trace does not say why: record again with the "
+                                        "Python tracer (python_tracer_level=1), or annotate the loop "
                                         "(jax.profiler.TraceAnnotation)"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         int64_t summed_ps = time_of(adviser, table[i].id);
         if (!matters(adviser, summed_ps)) continue;
         advise(adviser, summed_ps / adviser->devices, table[i].id, table[i].what,
-               ids_report_text(adviser->report, "%s of idle time, %s in all, is this; longest gap %s", say_time(adviser, summed_ps), say(adviser, "idle.total"), say(adviser, "idle.longest")));
+               ids_report_text(adviser->report, "%s of idle time, %s in all, is this; longest gap %s",
+                               say_time(adviser, summed_ps), say(adviser, "idle.total"), say(adviser, "idle.longest")));
     }
 }
 
@@ -92,17 +103,23 @@ static void on_recompilation(const struct adviser *adviser) {
     }
     if (!late) return;
     advise(adviser, time_of(adviser, "compile.in_steps_time"), "compile.in_steps",
-           ids_report_text(adviser->report, "Recompilation in the loop (%s%s): its argument shapes, dtypes or static arguments change between steps; pad to fixed shapes or hoist what changes",
+           ids_report_text(adviser->report,
+                           "Recompilation in the loop (%s%s): its argument shapes, dtypes or static arguments change "
+                           "between steps; pad to fixed shapes or hoist what changes",
                            function ? "largest: " : "function not recorded", function ? function : ""),
-           ids_report_text(adviser->report, "%lld compilations after the first step, of %s in all, %s inside steps", (long long)late, say(adviser, "compile.count"),
-                           say(adviser, "compile.in_steps_time")));
+           ids_report_text(adviser->report, "%lld compilations after the first step, of %s in all, %s inside steps",
+                           (long long)late, say(adviser, "compile.count"), say(adviser, "compile.in_steps_time")));
 }
 
 static void on_small_kernels(const struct adviser *adviser) {
     if (ratio_of(adviser, "kernels.small_share") < 0.5 || ratio_of(adviser, "kernels.small_time_share") < 0.1) return;
-    advise(adviser, -1, "kernels.small_count", "Many small kernels: jit larger functions so that XLA fuses them, with fewer control-flow branches and host round trips between them",
-           ids_report_text(adviser->report, "%s kernels below the threshold: %s of kernels, %s of kernel time; longest run %s", say(adviser, "kernels.small_count"),
-                           say(adviser, "kernels.small_share"), say(adviser, "kernels.small_time_share"), say(adviser, "kernels.longest_small_run")));
+    advise(adviser, -1, "kernels.small_count",
+           "Many small kernels: jit larger functions so that XLA fuses them, with fewer control-flow branches and host "
+           "round trips between them",
+           ids_report_text(adviser->report,
+                           "%s kernels below the threshold: %s of kernels, %s of kernel time; longest run %s",
+                           say(adviser, "kernels.small_count"), say(adviser, "kernels.small_share"),
+                           say(adviser, "kernels.small_time_share"), say(adviser, "kernels.longest_small_run")));
 }
 
 static void on_transfers(const struct adviser *adviser) {
@@ -110,23 +127,34 @@ static void on_transfers(const struct adviser *adviser) {
     double hidden = ratio_of(adviser, "transfers.overlapped_share");
     int64_t exposed_ps = (int64_t)((double)summed_ps * (1 - hidden));
     if (!matters(adviser, exposed_ps)) return;
-    advise(adviser, exposed_ps / adviser->devices, "transfers.h2d_bytes", "Large transfers between host and device: device_put once and keep results on the device; overlap the rest with compute, from pinned memory",
-           ids_report_text(adviser->report, "H2D %s in %s, D2H %s in %s; %s hidden under compute", say(adviser, "transfers.h2d_bytes"), say(adviser, "transfers.h2d_time"),
-                           say(adviser, "transfers.d2h_bytes"), say(adviser, "transfers.d2h_time"), say(adviser, "transfers.overlapped_share")));
+    advise(adviser, exposed_ps / adviser->devices, "transfers.h2d_bytes",
+           "Large transfers between host and device: device_put once and keep results on the device; overlap the rest "
+           "with compute, from pinned memory",
+           ids_report_text(adviser->report, "H2D %s in %s, D2H %s in %s; %s hidden under compute",
+                           say(adviser, "transfers.h2d_bytes"), say(adviser, "transfers.h2d_time"),
+                           say(adviser, "transfers.d2h_bytes"), say(adviser, "transfers.d2h_time"),
+                           say(adviser, "transfers.overlapped_share")));
 }
 
 static void on_stalls(const struct adviser *adviser) {
     int64_t stalled_ps = time_of(adviser, "device.busy") - time_of(adviser, "device.working");
     if (!matters(adviser, stalled_ps)) return;
-    advise(adviser, stalled_ps / adviser->devices, "device.stalled_share", "Devices wait inside the program (async -done ops, rendezvous with peers): what they wait for is the bottleneck, not compute",
-           ids_report_text(adviser->report, "%s of busy time is waiting: busy %s, working %s", say(adviser, "device.stalled_share"), say(adviser, "device.busy"), say(adviser, "device.working")));
+    advise(adviser, stalled_ps / adviser->devices, "device.stalled_share",
+           "Devices wait inside the program (async -done ops, rendezvous with peers): what they wait for is the "
+           "bottleneck, not compute",
+           ids_report_text(adviser->report, "%s of busy time is waiting: busy %s, working %s",
+                           say(adviser, "device.stalled_share"), say(adviser, "device.busy"),
+                           say(adviser, "device.working")));
 }
 
 static void on_collectives(const struct adviser *adviser) {
     int64_t exposed_ps = time_of(adviser, "collectives.exposed");
     if (!matters(adviser, exposed_ps)) return;
-    advise(adviser, exposed_ps / adviser->devices, "collectives.exposed", "Collectives are not hidden under compute: overlap them (latency-hiding scheduler), use larger buckets, or shard otherwise",
-           ids_report_text(adviser->report, "collectives take %s of the window, all-reduce %s; %s is exposed", say(adviser, "collectives.share"), say(adviser, "collectives.allreduce_share"),
+    advise(adviser, exposed_ps / adviser->devices, "collectives.exposed",
+           "Collectives are not hidden under compute: overlap them (latency-hiding scheduler), use larger buckets, or "
+           "shard otherwise",
+           ids_report_text(adviser->report, "collectives take %s of the window, all-reduce %s; %s is exposed",
+                           say(adviser, "collectives.share"), say(adviser, "collectives.allreduce_share"),
                            say(adviser, "collectives.exposed")));
 }
 
@@ -135,16 +163,23 @@ static void on_one_op(const struct adviser *adviser) {
     if (!table || !table->row_count || ratio_of(adviser, "ops.top_share") <= 0.5) return;
     enum { SELF, SHARE, COUNT, MEAN, NAME }; /* columns of the table ops */
     advise(adviser, table->cells[SELF].i / adviser->devices, "ops.top_share",
-           ids_report_text(adviser->report, "One op takes more than half of the device time (%s): profile it apart, try another algorithm, precision or a library kernel", table->cells[NAME].text),
-           ids_report_text(adviser->report, "%s of device time, %lld executions of %s each", say(adviser, "ops.top_share"), (long long)table->cells[COUNT].i,
+           ids_report_text(adviser->report,
+                           "One op takes more than half of the device time (%s): profile it apart, try another "
+                           "algorithm, precision or a library kernel",
+                           table->cells[NAME].text),
+           ids_report_text(adviser->report, "%s of device time, %lld executions of %s each",
+                           say(adviser, "ops.top_share"), (long long)table->cells[COUNT].i,
                            say_time(adviser, table->cells[MEAN].i)));
 }
 
 static void on_occupancy(const struct adviser *adviser) {
     struct ids_value value;
     if (!has(adviser, "occupancy.median", &value) || value.d > 0.5) return;
-    advise(adviser, -1, "occupancy.median", "Low occupancy: kernels are limited by registers, shared memory or block size; larger blocks or less of them per thread let more warps run",
-           ids_report_text(adviser->report, "half of the kernel time runs at %s theoretical occupancy or more", say(adviser, "occupancy.median")));
+    advise(adviser, -1, "occupancy.median",
+           "Low occupancy: kernels are limited by registers, shared memory or block size; larger blocks or less of "
+           "them per thread let more warps run",
+           ids_report_text(adviser->report, "half of the kernel time runs at %s theoretical occupancy or more",
+                           say(adviser, "occupancy.median")));
 }
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {

@@ -2,24 +2,32 @@
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
 
-#include "lib/base/vec.h"
 #include "lib/base/saturate.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const struct ids_metric_def metrics[] = {
-    {"collectives.share", "collectives", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Collective time ÷ window, over all active devices."},
+    {"collectives.share", "collectives", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "Collective time ÷ window, over all active devices."},
     {"collectives.total", "collective time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of collectives on each device, waiting for peers included, summed over devices. What is a collective is told by hlo_category (TPU), else by the opcode in the HLO proto, else by "
+     "Union of collectives on each device, waiting for peers included, summed over devices. What is a collective is "
+     "told by hlo_category (TPU), else by the opcode in the HLO proto, else by "
      "the kernel's name (nccl, rccl, nvshmem, one-shot, multimem, custom all-reduce): op names lie."},
-    {"collectives.count", "count", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Collectives that begin in the window, each device's counted; of an async pair the -start is not counted."},
-    {"collectives.exposed", "exposed", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Collective time in which the device computes nothing else; summed over devices."},
-    {"collectives.exposed_share", "exposed", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "collectives.exposed ÷ window, over all active devices."},
-    {"collectives.overlapped", "overlapped", IDS_UNIT_TIME, IDS_BETTER_HIGHER, "Collective time in which the device also computes: collectives.total less collectives.exposed."},
-    {"collectives.allreduce_share", "AllReduce", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Union of all-reduces ÷ window, over all active devices."},
+    {"collectives.count", "count", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
+     "Collectives that begin in the window, each device's counted; of an async pair the -start is not counted."},
+    {"collectives.exposed", "exposed", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Collective time in which the device computes nothing else; summed over devices."},
+    {"collectives.exposed_share", "exposed", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "collectives.exposed ÷ window, over all active devices."},
+    {"collectives.overlapped", "overlapped", IDS_UNIT_TIME, IDS_BETTER_HIGHER,
+     "Collective time in which the device also computes: collectives.total less collectives.exposed."},
+    {"collectives.allreduce_share", "AllReduce", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "Union of all-reduces ÷ window, over all active devices."},
     {"collectives.wait", "waiting for peers", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Where several devices take part in one collective: a device's duration less the shortest among them, which came last and did not wait; summed."},
+     "Where several devices take part in one collective: a device's duration less the shortest among them, which came "
+     "last and did not wait; summed."},
 };
 
 static const struct ids_column_def columns[] = {
@@ -35,7 +43,12 @@ static const struct ids_column_def columns[] = {
     {"groups", "replica groups", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def collectives = {
-    "collectives", "collectives", columns, IDS_COUNT_OF(columns), "One row per op (or kernel) that is a collective, over all devices. `rule` says how it was recognised.", 0,
+    "collectives",
+    "collectives",
+    columns,
+    IDS_COUNT_OF(columns),
+    "One row per op (or kernel) that is a collective, over all devices. `rule` says how it was recognised.",
+    0,
 };
 
 static const struct ids_note notes[] = {
@@ -44,7 +57,8 @@ static const struct ids_note notes[] = {
     {.before = "waiting for peers ", .metric = "collectives.wait"},
     {.metric = "collectives.count", .after = " collectives"},
 };
-static const struct ids_headline headlines[] = {{"collectives", "collectives", "collectives.share", notes, IDS_COUNT_OF(notes), 0}};
+static const struct ids_headline headlines[] = {
+    {"collectives", "collectives", "collectives.share", notes, IDS_COUNT_OF(notes), 0}};
 
 /* The same collective on all devices that take part: the n-th time that a device runs the op. */
 struct meeting {
@@ -89,7 +103,8 @@ static int meet(struct gathering *gathering, struct ids_keymap *rounds, uint64_t
     return 0;
 }
 
-static int gather(const struct ids_analysis *analysis, const struct ids_busy *busy, struct gathering *gathering, uint64_t *ret_count, int64_t *ret_allreduce_ps) {
+static int gather(const struct ids_analysis *analysis, const struct ids_busy *busy, struct gathering *gathering,
+                  uint64_t *ret_count, int64_t *ret_allreduce_ps) {
     const struct ids_events *lists[] = {&busy->device->activity, &busy->device->async};
     struct ids_spans allreduce = {0};
     struct ids_keymap rounds = {0};
@@ -101,11 +116,13 @@ static int gather(const struct ids_analysis *analysis, const struct ids_busy *bu
             if (!event->collective || event->class != IDS_CLASS_COLLECTIVE) continue;
             int64_t end_ps = ids_end_in_window(busy, event);
             if (event->collective == IDS_ALL_REDUCE) ids_spans_add(&allreduce, event->start_ps, end_ps);
-            if (l == 0 && event->op != IDS_NONE && analysis->trace->ops[event->op].marker) continue; /* -start: the op itself is on the async line */
+            if (l == 0 && event->op != IDS_NONE && analysis->trace->ops[event->op].marker)
+                continue; /* -start: the op itself is on the async line */
             ++*ret_count;
             gathering->by_rule[event->class_rule]++;
             uint64_t key = op_key(analysis->trace, event);
-            failed = ids_groups_add(&gathering->groups, key, event, end_ps - event->start_ps) || meet(gathering, &rounds, key, end_ps - event->start_ps);
+            failed = ids_groups_add(&gathering->groups, key, event, end_ps - event->start_ps) ||
+                     meet(gathering, &rounds, key, end_ps - event->start_ps);
         }
     }
     failed = ids_spans_unite(&allreduce) || failed;
@@ -115,15 +132,19 @@ static int gather(const struct ids_analysis *analysis, const struct ids_busy *bu
     return failed;
 }
 
-static void figures(struct ids_report *report, const char *device, uint64_t count, int64_t total_ps, int64_t overlapped_ps, int64_t allreduce_ps, int64_t window_ps) {
+static void figures(struct ids_report *report, const char *device, uint64_t count, int64_t total_ps,
+                    int64_t overlapped_ps, int64_t allreduce_ps, int64_t window_ps) {
     ids_report_metric(report, "collectives.count", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)count));
     ids_report_metric(report, "collectives.total", device, ids_int_value(IDS_UNIT_TIME, total_ps));
     ids_report_metric(report, "collectives.exposed", device, ids_int_value(IDS_UNIT_TIME, total_ps - overlapped_ps));
     ids_report_metric(report, "collectives.overlapped", device, ids_int_value(IDS_UNIT_TIME, overlapped_ps));
     if (!window_ps) return;
-    ids_report_metric(report, "collectives.allreduce_share", device, ids_real_value(IDS_UNIT_RATIO, (double)allreduce_ps / (double)window_ps));
-    ids_report_metric(report, "collectives.exposed_share", device, ids_real_value(IDS_UNIT_RATIO, (double)(total_ps - overlapped_ps) / (double)window_ps));
-    ids_report_metric(report, "collectives.share", device, ids_real_value(IDS_UNIT_RATIO, (double)total_ps / (double)window_ps));
+    ids_report_metric(report, "collectives.allreduce_share", device,
+                      ids_real_value(IDS_UNIT_RATIO, (double)allreduce_ps / (double)window_ps));
+    ids_report_metric(report, "collectives.exposed_share", device,
+                      ids_real_value(IDS_UNIT_RATIO, (double)(total_ps - overlapped_ps) / (double)window_ps));
+    ids_report_metric(report, "collectives.share", device,
+                      ids_real_value(IDS_UNIT_RATIO, (double)total_ps / (double)window_ps));
 }
 
 static void list(const struct ids_analysis *analysis, struct ids_report *report, struct ids_groups *groups) {
@@ -141,7 +162,8 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             ids_int_value(IDS_UNIT_TIME, group->min_ps),
             ids_int_value(IDS_UNIT_TIME, group->max_ps),
             ids_text_value(op ? ids_trace_text(trace, op->name) : ids_event_name(trace, group->first)),
-            ids_text_value(op && op->module != IDS_NONE ? ids_trace_text(trace, trace->modules[op->module].name) : NULL),
+            ids_text_value(op && op->module != IDS_NONE ? ids_trace_text(trace, trace->modules[op->module].name)
+                                                        : NULL),
             ids_text_value(ids_class_rule_name((enum ids_class_rule)group->first->class_rule)),
             ids_text_value(op && op->groups ? ids_trace_text(trace, op->groups) : NULL),
         };
@@ -150,15 +172,19 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
 }
 
 /* By which rules, and what could not be recognised. */
-static void say_rule(const struct ids_analysis *analysis, struct ids_report *report, const struct gathering *gathering) {
+static void say_rule(const struct ids_analysis *analysis, struct ids_report *report,
+                     const struct gathering *gathering) {
     struct ids_metric *metric = NULL;
     for (size_t i = 0; i < report->metric_count; i++) {
-        if (!report->metrics[i].device && !strcmp(report->metrics[i].id, "collectives.share")) metric = &report->metrics[i];
+        if (!report->metrics[i].device && !strcmp(report->metrics[i].id, "collectives.share"))
+            metric = &report->metrics[i];
     }
     if (!metric) return;
     if (gathering->groups.count) {
-        ids_report_rule(report, metric, "%llu by hlo_category, %llu by HLO opcode, %llu by kernel name", (unsigned long long)gathering->by_rule[IDS_RULE_CATEGORY],
-                        (unsigned long long)gathering->by_rule[IDS_RULE_OPCODE], (unsigned long long)gathering->by_rule[IDS_RULE_KERNEL_NAME]);
+        ids_report_rule(report, metric, "%llu by hlo_category, %llu by HLO opcode, %llu by kernel name",
+                        (unsigned long long)gathering->by_rule[IDS_RULE_CATEGORY],
+                        (unsigned long long)gathering->by_rule[IDS_RULE_OPCODE],
+                        (unsigned long long)gathering->by_rule[IDS_RULE_KERNEL_NAME]);
     } else if (analysis->busy[0].device->kind != IDS_DEVICE_TPU && !analysis->trace->hlo_instructions) {
         ids_report_rule(report, metric, "by kernel name only: the trace holds no HLO proto");
     }
@@ -180,9 +206,12 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         uint64_t own_count;
         int64_t own_allreduce_ps;
         failed = gather(analysis, busy, &gathering, &own_count, &own_allreduce_ps);
-        int64_t own_ps = ids_spans_total(&busy->collective), own_overlapped_ps = ids_spans_overlap(&busy->collective, &busy->compute);
+        int64_t own_ps = ids_spans_total(&busy->collective),
+                own_overlapped_ps = ids_spans_overlap(&busy->collective, &busy->compute);
         blind = blind && busy->device->kind == IDS_DEVICE_CPU && !analysis->trace->hlo_instructions;
-        if (!blind) figures(report, busy->device->key, own_count, own_ps, own_overlapped_ps, own_allreduce_ps, busy->end_ps - busy->start_ps);
+        if (!blind)
+            figures(report, busy->device->key, own_count, own_ps, own_overlapped_ps, own_allreduce_ps,
+                    busy->end_ps - busy->start_ps);
         count += own_count;
         ids_sum(&total_ps, own_ps);
         ids_sum(&overlapped_ps, own_overlapped_ps);
@@ -196,12 +225,17 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     }
     if (blind && !failed) {
         for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
-            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "the trace holds no HLO proto, and the names of CPU ops do not tell (profile with enable_hlo_proto)");
+            ids_report_no_data(
+                report, metrics[i].id, metrics[i].unit, NULL,
+                "the trace holds no HLO proto, and the names of CPU ops do not tell (profile with enable_hlo_proto)");
         }
     } else if (!failed) {
         figures(report, NULL, count, total_ps, overlapped_ps, allreduce_ps, ids_windows_total(analysis));
-        if (shared) ids_report_metric(report, "collectives.wait", NULL, ids_int_value(IDS_UNIT_TIME, wait_ps));
-        else ids_report_no_data(report, "collectives.wait", IDS_UNIT_TIME, NULL, "no collective was recorded on more than one device");
+        if (shared)
+            ids_report_metric(report, "collectives.wait", NULL, ids_int_value(IDS_UNIT_TIME, wait_ps));
+        else
+            ids_report_no_data(report, "collectives.wait", IDS_UNIT_TIME, NULL,
+                               "no collective was recorded on more than one device");
         say_rule(analysis, report, &gathering);
         list(analysis, report, &gathering.groups);
     }

@@ -1,23 +1,32 @@
 /* compile.c - what compilation cost, and which function was compiled in the middle of a step. */
 #include "lib/analysis/context.h"
 
-#include "lib/base/vec.h"
 #include "lib/base/saturate.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const struct ids_metric_def metrics[] = {
     {"compile.total", "compile time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Backend compilation: union over all threads of backend_compile*, compile_or_get_cached, *Client::Compile and XlaCompile* events, so that compilations at the same time "
-     "and workers inside one count once. A hit of the persistent cache leaves no event unless the Python tracer is on."},
-    {"compile.count", "compilations", IDS_UNIT_COUNT, IDS_BETTER_LOWER, "Compilations that no other one encloses or caused on another thread."},
-    {"compile.in_steps", "inside steps", IDS_UNIT_COUNT, IDS_BETTER_LOWER, "Compilations that were caused inside a step: recompilation in the loop, unless it is the first step."},
-    {"compile.in_steps_time", "time inside steps", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Sum of the durations of the compilations inside steps."},
-    {"compile.lowering", "lowering", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Union of lower_sharding_computation and lower_jaxpr_to_module: from jaxpr to StableHLO."},
-    {"compile.tracing", "tracing", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Union of trace_to_jaxpr: running the Python function to get its jaxpr. Only the Python tracer records it whole."},
-    {"compile.autotuning", "autotuning", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Union of XlaAutotunerMeasurement events (XLA on GPU), which lie inside backend compilation."},
-    {"compile.cache_reads", "cache reads", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Reads of the persistent compilation cache that the Python tracer saw."},
+     "Backend compilation: union over all threads of backend_compile*, compile_or_get_cached, *Client::Compile and "
+     "XlaCompile* events, so that compilations at the same time "
+     "and workers inside one count once. A hit of the persistent cache leaves no event unless the Python tracer is "
+     "on."},
+    {"compile.count", "compilations", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
+     "Compilations that no other one encloses or caused on another thread."},
+    {"compile.in_steps", "inside steps", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
+     "Compilations that were caused inside a step: recompilation in the loop, unless it is the first step."},
+    {"compile.in_steps_time", "time inside steps", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Sum of the durations of the compilations inside steps."},
+    {"compile.lowering", "lowering", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Union of lower_sharding_computation and lower_jaxpr_to_module: from jaxpr to StableHLO."},
+    {"compile.tracing", "tracing", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Union of trace_to_jaxpr: running the Python function to get its jaxpr. Only the Python tracer records it whole."},
+    {"compile.autotuning", "autotuning", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Union of XlaAutotunerMeasurement events (XLA on GPU), which lie inside backend compilation."},
+    {"compile.cache_reads", "cache reads", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
+     "Reads of the persistent compilation cache that the Python tracer saw."},
 };
 
 static const struct ids_column_def columns[] = {
@@ -29,15 +38,18 @@ static const struct ids_column_def columns[] = {
     {"thread", "thread", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def compiles = {
-    "compiles", "compilations", columns, IDS_COUNT_OF(columns),
-    "One row per compilation, longest first, at most 10,000. `function` is the jitted function whose call led to it. Times since the run's first device activity: negative before it.", 0,
+    "compiles",
+    "compilations",
+    columns,
+    IDS_COUNT_OF(columns),
+    "One row per compilation, longest first, at most 10,000. `function` is the jitted function whose call led to it. "
+    "Times since the run's first device activity: negative before it.",
+    0,
 };
 
 static const struct ids_note notes[] = {
-    {.metric = "compile.count", .after = " compilations"},
-    {.metric = "compile.in_steps", .after = " inside steps"},
-    {.before = "taking ", .metric = "compile.in_steps_time"},
-    {.before = "lowering ", .metric = "compile.lowering"},
+    {.metric = "compile.count", .after = " compilations"},    {.metric = "compile.in_steps", .after = " inside steps"},
+    {.before = "taking ", .metric = "compile.in_steps_time"}, {.before = "lowering ", .metric = "compile.lowering"},
     {.before = "tracing ", .metric = "compile.tracing"},
 };
 static const struct ids_headline headlines[] = {{"compile", "compile", "compile.total", notes, IDS_COUNT_OF(notes), 0}};
@@ -62,7 +74,8 @@ enum { HOPS = 32 };
 static int is_part(const struct ids_trace *trace, const struct ids_event *event) {
     const struct ids_event *at = event;
     for (int hop = 0; at && hop < HOPS; hop++) {
-        for (const struct ids_event *around = hop ? at : ids_event_outside(trace, at); around; around = ids_event_outside(trace, around)) {
+        for (const struct ids_event *around = hop ? at : ids_event_outside(trace, at); around;
+             around = ids_event_outside(trace, around)) {
             if (around->kind == IDS_KIND_COMPILE) return 1;
         }
         at = ids_event_cause(trace, at);
@@ -72,7 +85,8 @@ static int is_part(const struct ids_trace *trace, const struct ids_event *event)
 
 /* The jitted function whose call led to the compilation: the PjitFunction(f) around it, else what the event says itself
  * ("XlaCompile:#module=jit_f#"). */
-static const char *function_of(const struct ids_trace *trace, const struct ids_event *event, struct ids_report *report) {
+static const char *function_of(const struct ids_trace *trace, const struct ids_event *event,
+                               struct ids_report *report) {
     const struct ids_event *call = NULL, *at = event;
     for (int hop = 0; at && !call && hop < HOPS; hop++) {
         for (const struct ids_event *around = at; around && !call; around = ids_event_outside(trace, around)) {
@@ -121,12 +135,13 @@ static int gather(const struct ids_analysis *analysis, struct gathering *gatheri
             }
         }
     }
-    return ids_spans_unite(&gathering->backend) || ids_spans_unite(&gathering->lowering) || ids_spans_unite(&gathering->tracing) ||
-           ids_spans_unite(&gathering->autotuning);
+    return ids_spans_unite(&gathering->backend) || ids_spans_unite(&gathering->lowering) ||
+           ids_spans_unite(&gathering->tracing) || ids_spans_unite(&gathering->autotuning);
 }
 
 static int longest_first(const void *a, const void *b) {
-    const struct ids_event *left = ((const struct compilation *)a)->event, *right = ((const struct compilation *)b)->event;
+    const struct ids_event *left = ((const struct compilation *)a)->event,
+                           *right = ((const struct compilation *)b)->event;
     int64_t left_ps = left->end_ps - left->start_ps, right_ps = right->end_ps - right->start_ps;
     if (left_ps != right_ps) return left_ps < right_ps ? 1 : -1;
     return (left->start_ps > right->start_ps) - (left->start_ps < right->start_ps);
@@ -183,22 +198,32 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
         ids_report_no_data(report, "compile.in_steps", IDS_UNIT_COUNT, NULL, "%s", why);
         ids_report_no_data(report, "compile.in_steps_time", IDS_UNIT_TIME, NULL, "%s", why);
     }
-    ids_report_metric(report, "compile.lowering", NULL, ids_int_value(IDS_UNIT_TIME, ids_spans_total(&gathering->lowering)));
-    if (gathering->autotuning.count) ids_report_metric(report, "compile.autotuning", NULL, ids_int_value(IDS_UNIT_TIME, ids_spans_total(&gathering->autotuning)));
-    else ids_report_no_data(report, "compile.autotuning", IDS_UNIT_TIME, NULL, "no autotuning event in the trace (XLA on GPU only)");
+    ids_report_metric(report, "compile.lowering", NULL,
+                      ids_int_value(IDS_UNIT_TIME, ids_spans_total(&gathering->lowering)));
+    if (gathering->autotuning.count)
+        ids_report_metric(report, "compile.autotuning", NULL,
+                          ids_int_value(IDS_UNIT_TIME, ids_spans_total(&gathering->autotuning)));
+    else
+        ids_report_no_data(report, "compile.autotuning", IDS_UNIT_TIME, NULL,
+                           "no autotuning event in the trace (XLA on GPU only)");
     if (gathering->python) {
-        ids_report_metric(report, "compile.tracing", NULL, ids_int_value(IDS_UNIT_TIME, ids_spans_total(&gathering->tracing)));
-        ids_report_metric(report, "compile.cache_reads", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->cache_reads));
+        ids_report_metric(report, "compile.tracing", NULL,
+                          ids_int_value(IDS_UNIT_TIME, ids_spans_total(&gathering->tracing)));
+        ids_report_metric(report, "compile.cache_reads", NULL,
+                          ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->cache_reads));
     } else {
-        ids_report_no_data(report, "compile.tracing", IDS_UNIT_TIME, NULL, "tracing leaves no whole event without the Python tracer");
-        ids_report_no_data(report, "compile.cache_reads", IDS_UNIT_COUNT, NULL, "cache hits and misses leave no event without the Python tracer");
+        ids_report_no_data(report, "compile.tracing", IDS_UNIT_TIME, NULL,
+                           "tracing leaves no whole event without the Python tracer");
+        ids_report_no_data(report, "compile.cache_reads", IDS_UNIT_COUNT, NULL,
+                           "cache hits and misses leave no event without the Python tracer");
     }
 }
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     if (!has_host(analysis->trace)) {
         for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
-            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "the trace has no host events, and compilation happens on the host");
+            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL,
+                               "the trace has no host events, and compilation happens on the host");
         }
         return 0;
     }

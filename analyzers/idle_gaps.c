@@ -5,60 +5,91 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CAUSE(id, title, text)                                                                                               \
-    {id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER, text}, {                                                                    \
-        id "_share", title ", of idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "The part of idle.total that " id " is."           \
+#define CAUSE(id, title, text)                                                                                     \
+    {id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER, text}, {                                                          \
+        id "_share", title ", of idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "The part of idle.total that " id " is." \
     }
 
 static const struct ids_metric_def metrics[] = {
-    {"idle.share", "idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Idle time ÷ window, over all active devices. Idle is what device.busy leaves of the window."},
-    {"idle.total", "idle time", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Time in the window without any activity on any stream of a device; summed over devices."},
-    {"idle.gaps", "gaps", IDS_UNIT_COUNT, IDS_BETTER_LOWER, "Maximal intervals of a device's window without any activity."},
+    {"idle.share", "idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "Idle time ÷ window, over all active devices. Idle is what device.busy leaves of the window."},
+    {"idle.total", "idle time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Time in the window without any activity on any stream of a device; summed over devices."},
+    {"idle.gaps", "gaps", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
+     "Maximal intervals of a device's window without any activity."},
     {"idle.longest", "longest gap", IDS_UNIT_TIME, IDS_BETTER_LOWER, "The longest gap of any device."},
     CAUSE("idle.host_late", "host late",
-          "Gaps whose next activity was launched only after the gap had begun: the device waited for the host. Told by the launch (correlation id, flow, run "
+          "Gaps whose next activity was launched only after the gap had begun: the device waited for the host. Told by "
+          "the launch (correlation id, flow, run "
           "id), not by what happened at the same time."),
     CAUSE("idle.host_late.compile", "host late: compile",
-          "Of idle.host_late: the launching thread, or one that caused the launch, was tracing, lowering or compiling for at least half of the time from the gap's "
+          "Of idle.host_late: the launching thread, or one that caused the launch, was tracing, lowering or compiling "
+          "for at least half of the time from the gap's "
           "start to the launch, and for longer than it did any other of these classes."),
-    CAUSE("idle.host_late.staging", "host late: transfer staging", "The same, for preparing or doing a transfer (device_put, layout change, DMA mapping); also when any thread of that host did so for at least half of the time, since the runtime "
+    CAUSE("idle.host_late.staging", "host late: transfer staging",
+          "The same, for preparing or doing a transfer (device_put, layout change, DMA mapping); also when any thread "
+          "of that host did so for at least half of the time, since the runtime "
           "stages on pool threads and records no link to the launch that waits for the data."),
-    CAUSE("idle.host_late.sync", "host late: sync wait", "The same, for waiting on a device (block_until_ready, np.asarray, stream synchronisation)."),
-    CAUSE("idle.host_late.input", "host late: input", "The same, for tf.data or an annotation whose name says data, input, load, batch, fetch."),
+    CAUSE("idle.host_late.sync", "host late: sync wait",
+          "The same, for waiting on a device (block_until_ready, np.asarray, stream synchronisation)."),
+    CAUSE("idle.host_late.input", "host late: input",
+          "The same, for tf.data or an annotation whose name says data, input, load, batch, fetch."),
     CAUSE("idle.host_late.launch_bound", "host late: launch-bound",
-          "None of the above, and the activities on both sides are small kernels launched from one thread: launching takes longer than running."),
-    CAUSE("idle.host_late.python", "host late: Python", "None of the above, and a Python frame (Python tracer) covers at least half of the time."),
+          "None of the above, and the activities on both sides are small kernels launched from one thread: launching "
+          "takes longer than running."),
+    CAUSE("idle.host_late.python", "host late: Python",
+          "None of the above, and a Python frame (Python tracer) covers at least half of the time."),
     CAUSE("idle.host_late.not_recorded", "host late: not recorded",
-          "The launch came late and the trace holds nothing that says why. Sync and input without an event are here, never guessed; capture with the Python tracer or "
+          "The launch came late and the trace holds nothing that says why. Sync and input without an event are here, "
+          "never guessed; capture with the Python tracer or "
           "annotate the loop."),
     CAUSE("idle.in_program", "in-program dependency",
-          "The next activity had been launched, and it and the previous one belong to one execution of a program: a dependency inside the program (TPU: both inside one "
+          "The next activity had been launched, and it and the previous one belong to one execution of a program: a "
+          "dependency inside the program (TPU: both inside one "
           "module)."),
-    CAUSE("idle.collective_wait", "collective wait", "Launched before, and the core waits in barrier-cores for at least half of the gap, or the next activity is a collective."),
-    CAUSE("idle.transfer_wait", "transfer wait", "Launched before, and asynchronous copies cover at least half of the gap."),
+    CAUSE("idle.collective_wait", "collective wait",
+          "Launched before, and the core waits in barrier-cores for at least half of the gap, or the next activity is "
+          "a collective."),
+    CAUSE("idle.transfer_wait", "transfer wait",
+          "Launched before, and asynchronous copies cover at least half of the gap."),
     CAUSE("idle.queue", "queue", "Launched before, in another execution, and none of the above."),
-    CAUSE("idle.not_recorded", "not recorded", "The launch of the next activity is not in the trace, or there is no next activity in the window."),
+    CAUSE("idle.not_recorded", "not recorded",
+          "The launch of the next activity is not in the trace, or there is no next activity in the window."),
     {"host.overhead_share", "host overhead", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "Share of time in which devices idle because the host dispatches, compiles, waits or loads data (idle.host_late), of the steps where there are some, else of the "
+     "Share of time in which devices idle because the host dispatches, compiles, waits or loads data (idle.host_late), "
+     "of the steps where there are some, else of the "
      "window."},
 };
 
 /* The metrics of each cause: the time, and its share of all idle time. */
 static const char *const cause_ids[IDS_CAUSE_COUNT][2] = {
-    [IDS_LATE_COMPILE] = {"idle.host_late.compile", "idle.host_late.compile_share"},   [IDS_LATE_STAGING] = {"idle.host_late.staging", "idle.host_late.staging_share"},
-    [IDS_LATE_SYNC] = {"idle.host_late.sync", "idle.host_late.sync_share"},         [IDS_LATE_INPUT] = {"idle.host_late.input", "idle.host_late.input_share"},
-    [IDS_LATE_PYTHON] = {"idle.host_late.python", "idle.host_late.python_share"},     [IDS_LATE_LAUNCH_BOUND] = {"idle.host_late.launch_bound", "idle.host_late.launch_bound_share"},
+    [IDS_LATE_COMPILE] = {"idle.host_late.compile", "idle.host_late.compile_share"},
+    [IDS_LATE_STAGING] = {"idle.host_late.staging", "idle.host_late.staging_share"},
+    [IDS_LATE_SYNC] = {"idle.host_late.sync", "idle.host_late.sync_share"},
+    [IDS_LATE_INPUT] = {"idle.host_late.input", "idle.host_late.input_share"},
+    [IDS_LATE_PYTHON] = {"idle.host_late.python", "idle.host_late.python_share"},
+    [IDS_LATE_LAUNCH_BOUND] = {"idle.host_late.launch_bound", "idle.host_late.launch_bound_share"},
     [IDS_LATE_NOT_RECORDED] = {"idle.host_late.not_recorded", "idle.host_late.not_recorded_share"},
-    [IDS_IN_PROGRAM] = {"idle.in_program", "idle.in_program_share"},            [IDS_COLLECTIVE_WAIT] = {"idle.collective_wait", "idle.collective_wait_share"},
-    [IDS_TRANSFER_WAIT] = {"idle.transfer_wait", "idle.transfer_wait_share"},      [IDS_QUEUE] = {"idle.queue", "idle.queue_share"},
+    [IDS_IN_PROGRAM] = {"idle.in_program", "idle.in_program_share"},
+    [IDS_COLLECTIVE_WAIT] = {"idle.collective_wait", "idle.collective_wait_share"},
+    [IDS_TRANSFER_WAIT] = {"idle.transfer_wait", "idle.transfer_wait_share"},
+    [IDS_QUEUE] = {"idle.queue", "idle.queue_share"},
     [IDS_NOT_RECORDED] = {"idle.not_recorded", "idle.not_recorded_share"},
 };
 
 static const struct ids_column_def cause_columns[] = {
-    {"cause", "cause", IDS_UNIT_NONE, 0}, {"gaps", "gaps", IDS_UNIT_COUNT, 0}, {"total", "total", IDS_UNIT_TIME, 0}, {"share", "share", IDS_UNIT_RATIO, 0},
+    {"cause", "cause", IDS_UNIT_NONE, 0},
+    {"gaps", "gaps", IDS_UNIT_COUNT, 0},
+    {"total", "total", IDS_UNIT_TIME, 0},
+    {"share", "share", IDS_UNIT_RATIO, 0},
 };
 static const struct ids_table_def causes = {
-    "idle_causes", "why devices idled", cause_columns, IDS_COUNT_OF(cause_columns), "Idle time by cause; share of all idle time.", 0,
+    "idle_causes",
+    "why devices idled",
+    cause_columns,
+    IDS_COUNT_OF(cause_columns),
+    "Idle time by cause; share of all idle time.",
+    0,
 };
 
 static const struct ids_column_def gap_columns[] = {
@@ -74,16 +105,27 @@ static const struct ids_column_def gap_columns[] = {
     {"evidence_duration", "host for", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def gaps = {
-    "gaps", "longest idle gaps", gap_columns, IDS_COUNT_OF(gap_columns),
-    "The longest gaps, at most 1,000. Times since the run's first activity. `evidence` is the host event that covers most of the time to a late launch.", 0,
+    "gaps",
+    "longest idle gaps",
+    gap_columns,
+    IDS_COUNT_OF(gap_columns),
+    "The longest gaps, at most 1,000. Times since the run's first activity. `evidence` is the host event that covers "
+    "most of the time to a late launch.",
+    0,
 };
 
 static const struct ids_column_def histogram_columns[] = {
-    {"below", "shorter than", IDS_UNIT_TIME, 0}, {"gaps", "gaps", IDS_UNIT_COUNT, 0}, {"total", "total", IDS_UNIT_TIME, 0},
+    {"below", "shorter than", IDS_UNIT_TIME, 0},
+    {"gaps", "gaps", IDS_UNIT_COUNT, 0},
+    {"total", "total", IDS_UNIT_TIME, 0},
 };
 static const struct ids_table_def histogram = {
-    "gap_histogram", "gaps by length", histogram_columns, IDS_COUNT_OF(histogram_columns),
-    "Gaps by decade of their length; each row from the row above's bound to its own. The last row has no bound.", 0,
+    "gap_histogram",
+    "gaps by length",
+    histogram_columns,
+    IDS_COUNT_OF(histogram_columns),
+    "Gaps by decade of their length; each row from the row above's bound to its own. The last row has no bound.",
+    0,
 };
 
 static const struct ids_note notes[] = {
@@ -118,10 +160,13 @@ static void add(struct sums *sums, const struct ids_gap *gap) {
     ids_sum(&sums->of_cause_ps[gap->cause], length_ps);
 }
 
-static void cause_figures(struct ids_report *report, const char *const ids[2], const char *device, int64_t time_ps, int64_t total_ps) {
+static void cause_figures(struct ids_report *report, const char *const ids[2], const char *device, int64_t time_ps,
+                          int64_t total_ps) {
     ids_report_metric(report, ids[0], device, ids_int_value(IDS_UNIT_TIME, time_ps));
-    if (total_ps) ids_report_metric(report, ids[1], device, ids_real_value(IDS_UNIT_RATIO, (double)time_ps / (double)total_ps));
-    else ids_report_no_data(report, ids[1], IDS_UNIT_RATIO, device, "no idle time in the window");
+    if (total_ps)
+        ids_report_metric(report, ids[1], device, ids_real_value(IDS_UNIT_RATIO, (double)time_ps / (double)total_ps));
+    else
+        ids_report_no_data(report, ids[1], IDS_UNIT_RATIO, device, "no idle time in the window");
 }
 
 static void figures(struct ids_report *report, const char *device, const struct sums *sums, int64_t window_ps) {
@@ -133,9 +178,11 @@ static void figures(struct ids_report *report, const char *device, const struct 
         if (IDS_IS_HOST_LATE(cause)) ids_sum(&late_ps, sums->of_cause_ps[cause]);
         cause_figures(report, cause_ids[cause], device, sums->of_cause_ps[cause], sums->total_ps);
     }
-    cause_figures(report, (const char *const[]){"idle.host_late", "idle.host_late_share"}, device, late_ps, sums->total_ps);
+    cause_figures(report, (const char *const[]){"idle.host_late", "idle.host_late_share"}, device, late_ps,
+                  sums->total_ps);
     if (!window_ps) return;
-    ids_report_metric(report, "idle.share", device, ids_real_value(IDS_UNIT_RATIO, (double)sums->total_ps / (double)window_ps));
+    ids_report_metric(report, "idle.share", device,
+                      ids_real_value(IDS_UNIT_RATIO, (double)sums->total_ps / (double)window_ps));
 }
 
 /* Idle shows the grade of utilization (metrics.md), which ran before. */
@@ -208,7 +255,7 @@ static size_t select_longest(const struct ids_analysis *analysis, const struct i
     for (size_t g = 0; g < analysis->gap_count; g++) {
         if (length_of(&analysis->gaps[g]) <= least_ps) continue;
         order[count++] = &analysis->gaps[g];
-        if (count < 2 * KEPT) continue;
+        if (count < (size_t)2 * KEPT) continue;
         qsort(order, count, sizeof *order, longest_first);
         count = KEPT;
         least_ps = length_of(order[KEPT - 1]);
@@ -235,8 +282,10 @@ static void list_gaps(const struct ids_analysis *analysis, struct ids_report *re
             ids_text_value(gap->next ? ids_event_name(trace, gap->next) : NULL),
             ids_text_value(gap->previous ? ids_event_name(trace, gap->previous) : NULL),
             launch ? ids_int_value(IDS_UNIT_TIME, launch->start_ps - analysis->first_ps) : ids_no_value(IDS_UNIT_TIME),
-            evidence ? ids_int_value(IDS_UNIT_TIME, evidence->start_ps - analysis->first_ps) : ids_no_value(IDS_UNIT_TIME),
-            evidence ? ids_int_value(IDS_UNIT_TIME, evidence->end_ps - evidence->start_ps) : ids_no_value(IDS_UNIT_TIME),
+            evidence ? ids_int_value(IDS_UNIT_TIME, evidence->start_ps - analysis->first_ps)
+                     : ids_no_value(IDS_UNIT_TIME),
+            evidence ? ids_int_value(IDS_UNIT_TIME, evidence->end_ps - evidence->start_ps)
+                     : ids_no_value(IDS_UNIT_TIME),
         };
         ids_report_row(report, table, row);
     }
@@ -257,7 +306,8 @@ static void overhead(const struct ids_analysis *analysis, struct ids_report *rep
     for (size_t g = 0; g < analysis->gap_count; g++) {
         const struct ids_gap *gap = &analysis->gaps[g];
         if (!IDS_IS_HOST_LATE(gap->cause)) continue;
-        int64_t start_ps = gap->start_ps > from_ps ? gap->start_ps : from_ps, end_ps = gap->end_ps < to_ps ? gap->end_ps : to_ps;
+        int64_t start_ps = gap->start_ps > from_ps ? gap->start_ps : from_ps,
+                end_ps = gap->end_ps < to_ps ? gap->end_ps : to_ps;
         if (end_ps > start_ps) ids_sum(&late_ps, end_ps - start_ps);
     }
     if (whole_ps <= 0) {
@@ -265,9 +315,12 @@ static void overhead(const struct ids_analysis *analysis, struct ids_report *rep
         return;
     }
     double share = (double)late_ps / whole_ps;
-    struct ids_metric *metric = ids_report_metric(report, "host.overhead_share", NULL, ids_real_value(IDS_UNIT_RATIO, share));
+    struct ids_metric *metric =
+        ids_report_metric(report, "host.overhead_share", NULL, ids_real_value(IDS_UNIT_RATIO, share));
     metric->grade = share < 0.1 ? IDS_GRADE_GOOD : share <= 0.2 ? IDS_GRADE_WARN : IDS_GRADE_BAD;
-    ids_report_rule(report, metric, steps->count ? "of the time from the first step to the end of the last" : "of the window: no steps were found");
+    ids_report_rule(report, metric,
+                    steps->count ? "of the time from the first step to the end of the last"
+                                 : "of the window: no steps were found");
 }
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {

@@ -7,7 +7,8 @@
 
 static const struct ids_metric_def metrics[] = {
     {"occupancy.median", "occupancy", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
-     "Theoretical occupancy that half of the kernel time reaches or exceeds (time-weighted median), of the kernels whose occupancy the trace tells. 0 % is unknown."},
+     "Theoretical occupancy that half of the kernel time reaches or exceeds (time-weighted median), of the kernels "
+     "whose occupancy the trace tells. 0 % is unknown."},
 };
 
 static const struct ids_column_def columns[] = {
@@ -29,8 +30,13 @@ static const struct ids_column_def columns[] = {
     {"class", "class", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def kernels = {
-    "kernels", "kernels", columns, IDS_COUNT_OF(columns),
-    "One row per GPU kernel, op and launch shape, over all devices, most time first; copies and sets are not kernels. Share is of the kernel time.", IDS_TABLE_TOP,
+    "kernels",
+    "kernels",
+    columns,
+    IDS_COUNT_OF(columns),
+    "One row per GPU kernel, op and launch shape, over all devices, most time first; copies and sets are not kernels. "
+    "Share is of the kernel time.",
+    IDS_TABLE_TOP,
 };
 
 static int gather(const struct ids_analysis *analysis, struct ids_groups *groups, int64_t *ret_total_ps) {
@@ -41,7 +47,8 @@ static int gather(const struct ids_analysis *analysis, struct ids_groups *groups
         struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->kind != IDS_KIND_KERNEL) continue;
-            uint64_t op = event->op == IDS_NONE ? 0 : ids_key_of(trace->ops[event->op].name, trace->ops[event->op].module);
+            uint64_t op =
+                event->op == IDS_NONE ? 0 : ids_key_of(trace->ops[event->op].name, trace->ops[event->op].module);
             uint64_t key = ids_key_of(ids_key_of(trace->names[event->name].text, op), event->shape);
             int64_t duration_ps = ids_end_in_window(busy, event) - event->start_ps;
             if (ids_groups_add(groups, key, event, duration_ps)) return -1;
@@ -53,24 +60,28 @@ static int gather(const struct ids_analysis *analysis, struct ids_groups *groups
 
 static struct ids_value triple(struct ids_report *report, const int64_t values[3]) {
     if (values[0] < 0) return ids_no_value(IDS_UNIT_NONE);
-    return ids_text_value(ids_report_text(report, "%lld,%lld,%lld", (long long)values[0], (long long)values[1], (long long)values[2]));
+    return ids_text_value(
+        ids_report_text(report, "%lld,%lld,%lld", (long long)values[0], (long long)values[1], (long long)values[2]));
 }
 
 static struct ids_value known(enum ids_unit unit, int64_t value) {
     return value < 0 ? ids_no_value(unit) : ids_int_value(unit, value);
 }
 
-static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_groups *groups, int64_t total_ps) {
+static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_groups *groups,
+                 int64_t total_ps) {
     static const struct ids_shape unknown = {-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1};
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &kernels);
     for (size_t g = 0; g < groups->count; g++) {
         const struct ids_group *group = &groups->at[g];
-        const struct ids_shape *shape = group->first->shape == IDS_NONE ? &unknown : &trace->shapes[group->first->shape];
+        const struct ids_shape *shape =
+            group->first->shape == IDS_NONE ? &unknown : &trace->shapes[group->first->shape];
         const struct ids_op *op = group->first->op == IDS_NONE ? NULL : &trace->ops[group->first->op];
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, group->total_ps),
-            total_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->total_ps / (double)total_ps) : ids_no_value(IDS_UNIT_RATIO),
+            total_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->total_ps / (double)total_ps)
+                     : ids_no_value(IDS_UNIT_RATIO),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
             ids_int_value(IDS_UNIT_TIME, group->total_ps / (int64_t)group->count),
             ids_int_value(IDS_UNIT_TIME, group->min_ps),
@@ -79,7 +90,8 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             known(IDS_UNIT_COUNT, shape->registers),
             ids_text_value(ids_trace_text(trace, trace->names[group->first->name].text)),
             ids_text_value(op ? ids_trace_text(trace, op->name) : NULL),
-            ids_text_value(op && op->module != IDS_NONE ? ids_trace_text(trace, trace->modules[op->module].name) : NULL),
+            ids_text_value(op && op->module != IDS_NONE ? ids_trace_text(trace, trace->modules[op->module].name)
+                                                        : NULL),
             triple(report, shape->grid),
             triple(report, shape->block),
             known(IDS_UNIT_BYTES, shape->static_shared_bytes),
@@ -108,18 +120,23 @@ static int occupancy(const struct ids_analysis *analysis, struct ids_report *rep
     for (size_t g = 0; g < groups->count; g++) {
         const struct ids_group *group = &groups->at[g];
         if (group->first->shape == IDS_NONE || analysis->trace->shapes[group->first->shape].occupancy <= 0) continue;
-        known_ones[count++] = (struct weighted){analysis->trace->shapes[group->first->shape].occupancy, group->total_ps};
+        known_ones[count++] =
+            (struct weighted){analysis->trace->shapes[group->first->shape].occupancy, group->total_ps};
         ids_sum(&total_ps, group->total_ps);
     }
     qsort(known_ones, count, sizeof *known_ones, higher);
     for (size_t i = 0; i < count; i++) {
         ids_sum(&sum_ps, known_ones[i].total_ps);
         if (sum_ps < total_ps - sum_ps) continue;
-        struct ids_metric *metric = ids_report_metric(report, "occupancy.median", NULL, ids_real_value(IDS_UNIT_RATIO, known_ones[i].occupancy));
+        struct ids_metric *metric = ids_report_metric(report, "occupancy.median", NULL,
+                                                      ids_real_value(IDS_UNIT_RATIO, known_ones[i].occupancy));
         metric->grade = known_ones[i].occupancy > 0.5 ? IDS_GRADE_GOOD : IDS_GRADE_WARN;
         break;
     }
-    if (!count) ids_report_no_data(report, "occupancy.median", IDS_UNIT_RATIO, NULL, "%s", groups->count ? "no kernel of this trace says its occupancy" : "no GPU kernel in the window");
+    if (!count)
+        ids_report_no_data(report, "occupancy.median", IDS_UNIT_RATIO, NULL, "%s",
+                           groups->count ? "no kernel of this trace says its occupancy"
+                                         : "no GPU kernel in the window");
     free(known_ones);
     return 0;
 }

@@ -7,8 +7,10 @@
 #include <string.h>
 
 static const struct ids_metric_def metrics[] = {
-    {"ops.count", "distinct ops", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Ops, by program and name, that ran in the window."},
-    {"ops.top_share", "largest op", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "The part of all device time that the op with the most self time has."},
+    {"ops.count", "distinct ops", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
+     "Ops, by program and name, that ran in the window."},
+    {"ops.top_share", "largest op", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "The part of all device time that the op with the most self time has."},
 };
 
 static const struct ids_column_def columns[] = {
@@ -32,18 +34,29 @@ static const struct ids_column_def columns[] = {
     {"text", "HLO", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def ops = {
-    "ops", "ops", columns, IDS_COUNT_OF(columns),
-    "One row per HLO op and program, over all devices, most self time first. On a GPU an op is the kernels that carry its name. Self time is the op's own less that of the ops wholly inside "
+    "ops",
+    "ops",
+    columns,
+    IDS_COUNT_OF(columns),
+    "One row per HLO op and program, over all devices, most self time first. On a GPU an op is the kernels that carry "
+    "its name. Self time is the op's own less that of the ops wholly inside "
     "it on its track; share is of the self time of all device activity. flops and bytes are per execution.",
     IDS_TABLE_TOP,
 };
 
 static const struct ids_column_def category_columns[] = {
-    {"self", "self", IDS_UNIT_TIME, 0}, {"share", "share", IDS_UNIT_RATIO, 0}, {"count", "count", IDS_UNIT_COUNT, 0}, {"category", "category", IDS_UNIT_NONE, 0},
+    {"self", "self", IDS_UNIT_TIME, 0},
+    {"share", "share", IDS_UNIT_RATIO, 0},
+    {"count", "count", IDS_UNIT_COUNT, 0},
+    {"category", "category", IDS_UNIT_NONE, 0},
 };
 static const struct ids_table_def categories = {
-    "op_categories", "op categories", category_columns, IDS_COUNT_OF(category_columns),
-    "Device time by hlo_category (TPU), HLO opcode, or, without an op, the kind of activity.", 0,
+    "op_categories",
+    "op categories",
+    category_columns,
+    IDS_COUNT_OF(category_columns),
+    "Device time by hlo_category (TPU), HLO opcode, or, without an op, the kind of activity.",
+    0,
 };
 
 /* One op on all devices and hosts: module and op by name, and the program, of which there may be several of one name. */
@@ -58,12 +71,15 @@ static int64_t clipped(const struct ids_busy *busy, const struct ids_event *even
 
 /* What the activity is called where it has no category. */
 static const char *category_of(const struct ids_trace *trace, const struct ids_event *event) {
-    if (event->op != IDS_NONE && trace->ops[event->op].category) return ids_trace_text(trace, trace->ops[event->op].category);
-    if (event->kind == IDS_KIND_COPY || event->kind == IDS_KIND_SET) return ids_direction_name((enum ids_direction)event->direction);
+    if (event->op != IDS_NONE && trace->ops[event->op].category)
+        return ids_trace_text(trace, trace->ops[event->op].category);
+    if (event->kind == IDS_KIND_COPY || event->kind == IDS_KIND_SET)
+        return ids_direction_name((enum ids_direction)event->direction);
     return event->op == IDS_NONE ? "(no HLO op)" : "(opcode unknown)";
 }
 
-static int gather(const struct ids_analysis *analysis, struct ids_groups *by_op, struct ids_groups *by_category, int64_t *ret_all_ps) {
+static int gather(const struct ids_analysis *analysis, struct ids_groups *by_op, struct ids_groups *by_category,
+                  int64_t *ret_all_ps) {
     const struct ids_trace *trace = analysis->trace;
     *ret_all_ps = 0;
     for (size_t b = 0; b < analysis->busy_count; b++) {
@@ -73,8 +89,11 @@ static int gather(const struct ids_analysis *analysis, struct ids_groups *by_op,
             int64_t duration_ps = clipped(busy, event);
             ids_sum(ret_all_ps, event->self_ps < duration_ps ? event->self_ps : duration_ps);
             const char *category = category_of(trace, event);
-            if (ids_groups_add(by_category, ids_hash_bytes(category, strlen(category)) | 1, event, duration_ps)) return -1;
-            if (event->op != IDS_NONE && ids_groups_add(by_op, op_key(trace, &trace->ops[event->op]), event, duration_ps)) return -1;
+            if (ids_groups_add(by_category, ids_hash_bytes(category, strlen(category)) | 1, event, duration_ps))
+                return -1;
+            if (event->op != IDS_NONE &&
+                ids_groups_add(by_op, op_key(trace, &trace->ops[event->op]), event, duration_ps))
+                return -1;
         }
     }
     return 0;
@@ -88,7 +107,8 @@ static struct ids_value text_or_none(const struct ids_trace *trace, uint32_t tex
     return ids_text_value(text ? ids_trace_text(trace, text) : NULL);
 }
 
-static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_groups *groups, int64_t all_ps) {
+static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_groups *groups,
+                 int64_t all_ps) {
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &ops);
     for (size_t g = 0; g < groups->count; g++) {
@@ -97,7 +117,8 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
         const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, group->self_ps),
-            all_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->self_ps / (double)all_ps) : ids_no_value(IDS_UNIT_RATIO),
+            all_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->self_ps / (double)all_ps)
+                   : ids_no_value(IDS_UNIT_RATIO),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
             ids_int_value(IDS_UNIT_TIME, group->total_ps / (int64_t)group->count),
             ids_text_value(ids_trace_text(trace, op->name)),
@@ -112,20 +133,24 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             known(IDS_UNIT_COUNT, op->flops),
             known(IDS_UNIT_BYTES, op->bytes_accessed),
             text_or_none(trace, op->deduplicated_name),
-            module && module->program_id ? ids_text_value(ids_report_text(report, "%llu", (unsigned long long)module->program_id)) : ids_no_value(IDS_UNIT_NONE),
+            module && module->program_id
+                ? ids_text_value(ids_report_text(report, "%llu", (unsigned long long)module->program_id))
+                : ids_no_value(IDS_UNIT_NONE),
             text_or_none(trace, op->long_name),
         };
         ids_report_row(report, table, row);
     }
 }
 
-static void list_categories(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_groups *groups, int64_t all_ps) {
+static void list_categories(const struct ids_analysis *analysis, struct ids_report *report,
+                            const struct ids_groups *groups, int64_t all_ps) {
     struct ids_table *table = ids_report_table(report, &categories);
     for (size_t g = 0; g < groups->count; g++) {
         const struct ids_group *group = &groups->at[g];
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, group->self_ps),
-            all_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->self_ps / (double)all_ps) : ids_no_value(IDS_UNIT_RATIO),
+            all_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->self_ps / (double)all_ps)
+                   : ids_no_value(IDS_UNIT_RATIO),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
             ids_text_value(category_of(analysis->trace, group->first)),
         };
@@ -142,10 +167,14 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         ids_groups_sort_by_self(&by_category);
         if (by_op.count) {
             ids_report_metric(report, "ops.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)by_op.count));
-            if (all_ps) ids_report_metric(report, "ops.top_share", NULL, ids_real_value(IDS_UNIT_RATIO, (double)by_op.at[0].self_ps / (double)all_ps));
+            if (all_ps)
+                ids_report_metric(report, "ops.top_share", NULL,
+                                  ids_real_value(IDS_UNIT_RATIO, (double)by_op.at[0].self_ps / (double)all_ps));
         } else {
-            const char *why = analysis->busy_count ? "no device event of this trace carries an HLO op" : ids_no_activity_reason(analysis);
-            for (int i = 0; i < IDS_COUNT_OF(metrics); i++) ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
+            const char *why = analysis->busy_count ? "no device event of this trace carries an HLO op"
+                                                   : ids_no_activity_reason(analysis);
+            for (int i = 0; i < IDS_COUNT_OF(metrics); i++)
+                ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
         }
         list(analysis, report, &by_op, all_ps);
         list_categories(analysis, report, &by_category, all_ps);

@@ -6,14 +6,18 @@
 #include <string.h>
 
 static const struct ids_metric_def metrics[] = {
-    {"run.events", "events", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Events in the files of the run, of every track, kept or not."},
+    {"run.events", "events", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
+     "Events in the files of the run, of every track, kept or not."},
     {"run.stats", "stats", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Stats (key and value) on the events of the run."},
-    {"run.tracks", "tracks", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Timelines in the files: threads, streams, lines of devices."},
+    {"run.tracks", "tracks", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
+     "Timelines in the files: threads, streams, lines of devices."},
     {"run.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
-     "From the first to the last activity over the run's active devices, one window for all, so that a device with a single kernel is "
+     "From the first to the last activity over the run's active devices, one window for all, so that a device with a "
+     "single kernel is "
      "not 100 % busy. --window and --from/--to choose another."},
     {"coverage.attributed_share", "attributed", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
-     "The part of device busy time that an HLO op can be named for. The rest is plain copies, kernels of other libraries, or kernels inside "
+     "The part of device busy time that an HLO op can be named for. The rest is plain copies, kernels of other "
+     "libraries, or kernels inside "
      "CUDA graphs that carry no op."},
 };
 
@@ -33,28 +37,47 @@ static const struct ids_column_def device_columns[] = {
     {"memory", "memory", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def devices = {
-    "devices", "devices", device_columns, IDS_COUNT_OF(device_columns),
-    "One row per device of the run, those that did nothing too. Times since the run's first activity.", 0,
+    "devices",
+    "devices",
+    device_columns,
+    IDS_COUNT_OF(device_columns),
+    "One row per device of the run, those that did nothing too. Times since the run's first activity.",
+    0,
 };
 
 static const struct ids_column_def track_columns[] = {
-    {"host", "host", IDS_UNIT_NONE, 0},       {"plane", "plane", IDS_UNIT_NONE, 0},     {"name", "name", IDS_UNIT_NONE, IDS_COLUMN_LONG},
-    {"id", "id", IDS_UNIT_COUNT, 0},          {"events", "events", IDS_UNIT_COUNT, 0},  {"stats", "stats", IDS_UNIT_COUNT, 0},
-    {"first", "first", IDS_UNIT_TIME, 0},     {"last", "last", IDS_UNIT_TIME, 0},       {"overlaps", "overlaps", IDS_UNIT_COUNT, 0},
+    {"host", "host", IDS_UNIT_NONE, 0},
+    {"plane", "plane", IDS_UNIT_NONE, 0},
+    {"name", "name", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"id", "id", IDS_UNIT_COUNT, 0},
+    {"events", "events", IDS_UNIT_COUNT, 0},
+    {"stats", "stats", IDS_UNIT_COUNT, 0},
+    {"first", "first", IDS_UNIT_TIME, 0},
+    {"last", "last", IDS_UNIT_TIME, 0},
+    {"overlaps", "overlaps", IDS_UNIT_COUNT, 0},
 };
 static const struct ids_table_def tracks = {
-    "tracks", "tracks", track_columns, IDS_COUNT_OF(track_columns),
-    "One row per timeline. `overlaps` counts events that overlap another one partly: siblings on lanes.", IDS_TABLE_HIDDEN,
+    "tracks",
+    "tracks",
+    track_columns,
+    IDS_COUNT_OF(track_columns),
+    "One row per timeline. `overlaps` counts events that overlap another one partly: siblings on lanes.",
+    IDS_TABLE_HIDDEN,
 };
 
 static const struct ids_column_def name_columns[] = {
-    {"track", "track", IDS_UNIT_COUNT, 0}, {"name", "name", IDS_UNIT_NONE, IDS_COLUMN_LONG}, {"count", "count", IDS_UNIT_COUNT, 0},
-    {"total", "total", IDS_UNIT_TIME, 0},  {"self", "self", IDS_UNIT_TIME, 0},               {"min", "min", IDS_UNIT_TIME, 0},
+    {"track", "track", IDS_UNIT_COUNT, 0}, {"name", "name", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"count", "count", IDS_UNIT_COUNT, 0}, {"total", "total", IDS_UNIT_TIME, 0},
+    {"self", "self", IDS_UNIT_TIME, 0},    {"min", "min", IDS_UNIT_TIME, 0},
     {"max", "max", IDS_UNIT_TIME, 0},
 };
 static const struct ids_table_def names = {
-    "names", "names", name_columns, IDS_COUNT_OF(name_columns),
-    "One row per track (its place in the table `tracks`, from 0) and event name: sums over all its events.", IDS_TABLE_HIDDEN,
+    "names",
+    "names",
+    name_columns,
+    IDS_COUNT_OF(name_columns),
+    "One row per track (its place in the table `tracks`, from 0) and event name: sums over all its events.",
+    IDS_TABLE_HIDDEN,
 };
 
 static const struct ids_column_def module_columns[] = {
@@ -65,8 +88,13 @@ static const struct ids_column_def module_columns[] = {
     {"self", "op time", IDS_UNIT_TIME, 0},
 };
 static const struct ids_table_def modules = {
-    "modules", "modules", module_columns, IDS_COUNT_OF(module_columns),
-    "One row per compiled program that ran: its distinct ops, how often its most frequent op ran on one device, and their self time.", 0,
+    "modules",
+    "modules",
+    module_columns,
+    IDS_COUNT_OF(module_columns),
+    "One row per compiled program that ran: its distinct ops, how often its most frequent op ran on one device, and "
+    "their self time.",
+    0,
 };
 
 /* "2 × NVIDIA H100 80GB", "8 CPU devices (threads of the CPU client)" */
@@ -81,7 +109,9 @@ static const char *describe_devices(const struct ids_analysis *analysis, struct 
     size_t like = 0;
     for (size_t d = 0; d < trace->device_count; d++) like += trace->devices[d].kind == first->kind;
     const char *model = ids_trace_text(trace, first->model), *vendor = ids_trace_text(trace, first->vendor);
-    const char *what = *model ? model : *vendor ? ids_report_text(report, "%s %s", vendor, kinds[first->kind]) : kinds[first->kind];
+    const char *what = *model    ? model
+                       : *vendor ? ids_report_text(report, "%s %s", vendor, kinds[first->kind])
+                                 : kinds[first->kind];
     if (analysis->busy_count == like) return ids_report_text(report, "%zu × %s", like, what);
     return ids_report_text(report, "%zu × %s, %zu active", like, what, analysis->busy_count);
 }
@@ -109,9 +139,12 @@ static void list_devices(const struct ids_analysis *analysis, struct ids_report 
             busy ? ids_int_value(IDS_UNIT_TIME, busy->last_ps - analysis->first_ps) : nothing,
             busy ? ids_int_value(IDS_UNIT_TIME, ids_spans_total(&busy->busy)) : nothing,
             busy ? ids_int_value(IDS_UNIT_TIME, ids_spans_total(&busy->working)) : nothing,
-            device->peak_flops > 0 ? ids_real_value(IDS_UNIT_NUMBER, device->peak_flops) : ids_no_value(IDS_UNIT_NUMBER),
-            device->peak_bytes_per_second > 0 ? ids_real_value(IDS_UNIT_RATE, device->peak_bytes_per_second) : ids_no_value(IDS_UNIT_RATE),
-            device->memory_bytes ? ids_int_value(IDS_UNIT_BYTES, (int64_t)device->memory_bytes) : ids_no_value(IDS_UNIT_BYTES),
+            device->peak_flops > 0 ? ids_real_value(IDS_UNIT_NUMBER, device->peak_flops)
+                                   : ids_no_value(IDS_UNIT_NUMBER),
+            device->peak_bytes_per_second > 0 ? ids_real_value(IDS_UNIT_RATE, device->peak_bytes_per_second)
+                                              : ids_no_value(IDS_UNIT_RATE),
+            device->memory_bytes ? ids_int_value(IDS_UNIT_BYTES, (int64_t)device->memory_bytes)
+                                 : ids_no_value(IDS_UNIT_BYTES),
         };
         ids_report_row(report, table, row);
     }
@@ -205,7 +238,8 @@ static int coverage(const struct ids_analysis *analysis, struct ids_report *repo
         struct ids_cursor cursor = ids_cursor_over(&busy->device->activity);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->op == IDS_NONE) continue;
-            ids_spans_add(&with_op, event->start_ps > busy->start_ps ? event->start_ps : busy->start_ps, ids_end_in_window(busy, event));
+            ids_spans_add(&with_op, event->start_ps > busy->start_ps ? event->start_ps : busy->start_ps,
+                          ids_end_in_window(busy, event));
         }
         if (ids_spans_unite(&with_op)) return ids_fail(err, IDS_NOMEM, "out of memory");
         int64_t own_ps = ids_spans_total(&with_op), all_ps = ids_spans_total(&busy->busy);
@@ -213,11 +247,16 @@ static int coverage(const struct ids_analysis *analysis, struct ids_report *repo
         ids_sum(&attributed_ps, own_ps);
         ids_sum(&busy_ps, all_ps);
         if (all_ps) {
-            ids_report_metric(report, "coverage.attributed_share", busy->device->key, ids_real_value(IDS_UNIT_RATIO, (double)own_ps / (double)all_ps));
+            ids_report_metric(report, "coverage.attributed_share", busy->device->key,
+                              ids_real_value(IDS_UNIT_RATIO, (double)own_ps / (double)all_ps));
         }
     }
-    if (busy_ps) ids_report_metric(report, "coverage.attributed_share", NULL, ids_real_value(IDS_UNIT_RATIO, (double)attributed_ps / (double)busy_ps));
-    else ids_report_no_data(report, "coverage.attributed_share", IDS_UNIT_RATIO, NULL, "%s", ids_no_activity_reason(analysis));
+    if (busy_ps)
+        ids_report_metric(report, "coverage.attributed_share", NULL,
+                          ids_real_value(IDS_UNIT_RATIO, (double)attributed_ps / (double)busy_ps));
+    else
+        ids_report_no_data(report, "coverage.attributed_share", IDS_UNIT_RATIO, NULL, "%s",
+                           ids_no_activity_reason(analysis));
     return 0;
 }
 
@@ -225,15 +264,19 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     const struct ids_trace *trace = analysis->trace;
     ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
     ids_report_property(report, "devices", ids_text_value(describe_devices(analysis, report)));
-    if (trace->jax_version) ids_report_property(report, "jax_version", ids_text_value(ids_trace_text(trace, trace->jax_version)));
+    if (trace->jax_version)
+        ids_report_property(report, "jax_version", ids_text_value(ids_trace_text(trace, trace->jax_version)));
     if (trace->origin_unix_ns) {
         ids_report_property(report, "start_unix_ns", ids_int_value(IDS_UNIT_COUNT, trace->origin_unix_ns));
     }
     ids_report_metric(report, "run.events", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->event_count));
     ids_report_metric(report, "run.stats", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->stat_count));
     ids_report_metric(report, "run.tracks", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->track_count));
-    if (analysis->busy_count) ids_report_metric(report, "run.window", NULL, ids_int_value(IDS_UNIT_TIME, analysis->end_ps - analysis->start_ps));
-    else ids_report_no_data(report, "run.window", IDS_UNIT_TIME, NULL, "%s", ids_no_activity_reason(analysis));
+    if (analysis->busy_count)
+        ids_report_metric(report, "run.window", NULL,
+                          ids_int_value(IDS_UNIT_TIME, analysis->end_ps - analysis->start_ps));
+    else
+        ids_report_no_data(report, "run.window", IDS_UNIT_TIME, NULL, "%s", ids_no_activity_reason(analysis));
     list_devices(analysis, report);
     list_tracks(analysis, report);
     int code = list_modules(analysis, report, err);

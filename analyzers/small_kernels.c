@@ -1,32 +1,48 @@
 /* small_kernels.c - kernels so short that launching them costs as much as running them. */
 #include "lib/analysis/context.h"
 
-#include "lib/base/vec.h"
 #include "lib/base/saturate.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct ids_metric_def metrics[] = {
     {"kernels.small_count", "small kernels", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
-     "Kernels shorter than 0.1 ms (--small-kernel). A kernel is a GPU kernel that is no copy or set, or an op of a TPU or of the CPU client that is no async -start or "
+     "Kernels shorter than 0.1 ms (--small-kernel). A kernel is a GPU kernel that is no copy or set, or an op of a TPU "
+     "or of the CPU client that is no async -start or "
      "-done and no transfer."},
-    {"kernels.small_share", "of all kernels", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Small kernels ÷ all kernels, by count."},
-    {"kernels.small_time_share", "of kernel time", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Time of small kernels ÷ time of all kernels."},
-    {"kernels.longest_small_run", "longest run", IDS_UNIT_COUNT, IDS_BETTER_LOWER, "The most small kernels in a row on one device: a candidate for fusion."},
+    {"kernels.small_share", "of all kernels", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "Small kernels ÷ all kernels, by count."},
+    {"kernels.small_time_share", "of kernel time", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "Time of small kernels ÷ time of all kernels."},
+    {"kernels.longest_small_run", "longest run", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
+     "The most small kernels in a row on one device: a candidate for fusion."},
     {"kernels.count", "kernels", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Kernels that begin in the window."},
-    {"kernels.total", "kernel time", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Sum of the kernels' durations; kernels that run at the same time add up (device.working is the union)."},
+    {"kernels.total", "kernel time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Sum of the kernels' durations; kernels that run at the same time add up (device.working is the union)."},
     {"kernels.median", "median kernel", IDS_UNIT_TIME, IDS_BETTER_HIGHER,
-     "Time-weighted median duration: half of the kernel time is in kernels at least this long. A million tiny kernels beside a few long ones do not hide the long ones."},
+     "Time-weighted median duration: half of the kernel time is in kernels at least this long. A million tiny kernels "
+     "beside a few long ones do not hide the long ones."},
 };
 
 static const struct ids_column_def columns[] = {
-    {"count", "kernels", IDS_UNIT_COUNT, 0},           {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG}, {"start", "from", IDS_UNIT_TIME, 0},
-    {"duration", "lasting", IDS_UNIT_TIME, 0},         {"busy", "kernel time", IDS_UNIT_TIME, 0},            {"first", "first kernel", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"count", "kernels", IDS_UNIT_COUNT, 0},
+    {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"start", "from", IDS_UNIT_TIME, 0},
+    {"duration", "lasting", IDS_UNIT_TIME, 0},
+    {"busy", "kernel time", IDS_UNIT_TIME, 0},
+    {"first", "first kernel", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"last", "last kernel", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 static const struct ids_table_def runs = {
-    "small_kernel_runs", "longest runs of small kernels", columns, IDS_COUNT_OF(columns),
-    "Small kernels in a row on one device, the 100 longest runs: candidates for fusion. Times since the run's first activity.", 0,
+    "small_kernel_runs",
+    "longest runs of small kernels",
+    columns,
+    IDS_COUNT_OF(columns),
+    "Small kernels in a row on one device, the 100 longest runs: candidates for fusion. Times since the run's first "
+    "activity.",
+    0,
 };
 
 static const struct ids_note notes[] = {
@@ -35,7 +51,8 @@ static const struct ids_note notes[] = {
     {.before = "longest run ", .metric = "kernels.longest_small_run"},
     {.before = "median kernel ", .metric = "kernels.median", .after = " by time"},
 };
-static const struct ids_headline headlines[] = {{"small_kernels", "small kernels", "kernels.small_count", notes, IDS_COUNT_OF(notes), 0}};
+static const struct ids_headline headlines[] = {
+    {"small_kernels", "small kernels", "kernels.small_count", notes, IDS_COUNT_OF(notes), 0}};
 
 struct small_run {
     const struct ids_event *first, *last;
@@ -68,7 +85,8 @@ static int end_run(struct gathering *gathering, struct small_run *run, struct su
     return 0;
 }
 
-static int gather(const struct ids_analysis *analysis, const struct ids_busy *busy, struct gathering *gathering, struct sums *sums) {
+static int gather(const struct ids_analysis *analysis, const struct ids_busy *busy, struct gathering *gathering,
+                  struct sums *sums) {
     struct small_run run = {.device = busy->index};
     struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
     for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
@@ -100,14 +118,16 @@ static int longer(const void *a, const void *b) {
 /* Going from the longest down, the kernel with which half of the time is reached. Only the power of two that it lies in is sorted. */
 static int64_t weighted_median(int64_t *durations_ps, size_t count, int64_t total_ps) {
     __int128 sums_ps[65] = {0}, above_ps = 0;
-    for (size_t i = 0; i < count; i++) sums_ps[durations_ps[i] ? 64 - __builtin_clzll((uint64_t)durations_ps[i]) : 0] += durations_ps[i];
+    for (size_t i = 0; i < count; i++)
+        sums_ps[durations_ps[i] ? 64 - __builtin_clzll((uint64_t)durations_ps[i]) : 0] += durations_ps[i];
     int bits = 64;
     while (bits > 0 && above_ps + sums_ps[bits] < total_ps - above_ps - sums_ps[bits]) above_ps += sums_ps[bits--];
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        if (durations_ps[i] && 64 - __builtin_clzll((uint64_t)durations_ps[i]) == bits) durations_ps[kept++] = durations_ps[i];
+        if (durations_ps[i] && 64 - __builtin_clzll((uint64_t)durations_ps[i]) == bits)
+            durations_ps[kept++] = durations_ps[i];
     }
-    qsort(durations_ps, kept, sizeof *durations_ps, longer);
+    if (kept) qsort(durations_ps, kept, sizeof *durations_ps, longer);
     for (size_t i = 0; i < kept; i++) {
         above_ps += durations_ps[i];
         if (above_ps >= total_ps - above_ps) return durations_ps[i];
@@ -119,10 +139,14 @@ static void figures(struct ids_report *report, const char *device, const struct 
     ids_report_metric(report, "kernels.small_count", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)sums->small));
     ids_report_metric(report, "kernels.count", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)sums->count));
     ids_report_metric(report, "kernels.total", device, ids_int_value(IDS_UNIT_TIME, sums->total_ps));
-    ids_report_metric(report, "kernels.longest_small_run", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)sums->longest));
-    if (sums->count) ids_report_metric(report, "kernels.small_share", device, ids_real_value(IDS_UNIT_RATIO, (double)sums->small / (double)sums->count));
+    ids_report_metric(report, "kernels.longest_small_run", device,
+                      ids_int_value(IDS_UNIT_COUNT, (int64_t)sums->longest));
+    if (sums->count)
+        ids_report_metric(report, "kernels.small_share", device,
+                          ids_real_value(IDS_UNIT_RATIO, (double)sums->small / (double)sums->count));
     if (sums->total_ps) {
-        ids_report_metric(report, "kernels.small_time_share", device, ids_real_value(IDS_UNIT_RATIO, (double)sums->small_ps / (double)sums->total_ps));
+        ids_report_metric(report, "kernels.small_time_share", device,
+                          ids_real_value(IDS_UNIT_RATIO, (double)sums->small_ps / (double)sums->total_ps));
     }
 }
 
@@ -171,13 +195,23 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     if (analysis->busy_count && !failed) figures(report, NULL, &all);
     if (all.count && !failed) {
         int64_t median_ps = weighted_median(gathering.durations_ps, gathering.count, all.total_ps);
-        struct ids_metric *median = ids_report_metric(report, "kernels.median", NULL, ids_int_value(IDS_UNIT_TIME, median_ps));
-        median->grade = median_ps > 1000000000 ? IDS_GRADE_GOOD : median_ps >= 100000000 ? IDS_GRADE_WARN : IDS_GRADE_BAD;
+        struct ids_metric *median =
+            ids_report_metric(report, "kernels.median", NULL, ids_int_value(IDS_UNIT_TIME, median_ps));
+        enum ids_grade grade = median_ps > 1000000000   ? IDS_GRADE_GOOD
+                               : median_ps >= 100000000 ? IDS_GRADE_WARN
+                                                        : IDS_GRADE_BAD;
+        median->grade = grade;
+        for (size_t i = 0; i < report->metric_count; i++) { /* the headline shows the grade of the durations */
+            struct ids_metric *metric = &report->metrics[i];
+            if (!metric->device && !strcmp(metric->id, "kernels.small_count")) metric->grade = grade;
+        }
         list_runs(analysis, report, &gathering);
     } else if (!failed) {
-        const char *why = analysis->busy_count ? "no kernel in the window: devices only copied" : ids_no_activity_reason(analysis);
+        const char *why =
+            analysis->busy_count ? "no kernel in the window: devices only copied" : ids_no_activity_reason(analysis);
         for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
-            if (!ids_report_find(report, metrics[i].id, NULL)) ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
+            if (!ids_report_find(report, metrics[i].id, NULL))
+                ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
         }
     }
     free(gathering.durations_ps);

@@ -6,17 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART(id, title, text) {"steps." id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER, text " Mean per step and device; the parts sum to steps.mean."}
+#define PART(id, title, text)                                              \
+    {                                                                      \
+        "steps." id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER,               \
+            text " Mean per step and device; the parts sum to steps.mean." \
+    }
 
 static const struct ids_metric_def metrics[] = {
     {"steps.mean", "step time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Mean step time. A step's time runs from its first device event to the first device event of the next step (the last step: to its last end). A device event belongs to the "
-     "step whose annotation encloses its launch, directly or through what caused the launch, never by time: with asynchronous dispatch annotations end long before the device does."},
+     "Mean step time. A step's time runs from its first device event to the first device event of the next step (the "
+     "last step: to its last end). A device event belongs to the "
+     "step whose annotation encloses its launch, directly or through what caused the launch, never by time: with "
+     "asynchronous dispatch annotations end long before the device does."},
     {"steps.count", "steps", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Steps with work on a device."},
-    {"steps.median", "median", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Median step time (mean of the two middle ones for an even count)."},
-    {"steps.p95", "p95", IDS_UNIT_TIME, IDS_BETTER_LOWER, "The step time that 95 % of the steps do not exceed (nearest rank)."},
-    {"steps.std", "standard deviation", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Sample standard deviation of the step times."},
-    {"steps.host_mean", "host step time", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Mean length of the step annotations on the host: how long dispatching took."},
+    {"steps.median", "median", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Median step time (mean of the two middle ones for an even count)."},
+    {"steps.p95", "p95", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "The step time that 95 % of the steps do not exceed (nearest rank)."},
+    {"steps.std", "standard deviation", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Sample standard deviation of the step times."},
+    {"steps.host_mean", "host step time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Mean length of the step annotations on the host: how long dispatching took."},
     {"steps.source", "found by", IDS_UNIT_NONE, IDS_BETTER_NEITHER,
      "marker: the file has a Steps line · annotation: events with step_num · none: neither is there."},
     PART("compute", "compute", "Time in which the device computes."),
@@ -33,7 +43,8 @@ static const struct ids_metric_def metrics[] = {
 
 enum part { COMPUTE, COLLECTIVE, H2D, D2H, OTHER, STALLED, INPUT, COMPILE, HOST, IDLE, PARTS };
 static const char *const part_ids[PARTS] = {
-    "steps.compute", "steps.collective", "steps.h2d", "steps.d2h", "steps.other", "steps.stalled", "steps.input", "steps.compile", "steps.host", "steps.idle",
+    "steps.compute", "steps.collective", "steps.h2d",     "steps.d2h",  "steps.other",
+    "steps.stalled", "steps.input",      "steps.compile", "steps.host", "steps.idle",
 };
 
 static const struct ids_column_def columns[] = {
@@ -53,8 +64,13 @@ static const struct ids_column_def columns[] = {
     {"host_duration", "host step", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def table_def = {
-    "steps", "steps", columns, IDS_COUNT_OF(columns),
-    "One row per step. The parts are means over the active devices and sum to the step's time (the last digit goes to idle). Times since the run's first activity.", 0,
+    "steps",
+    "steps",
+    columns,
+    IDS_COUNT_OF(columns),
+    "One row per step. The parts are means over the active devices and sum to the step's time (the last digit goes to "
+    "idle). Times since the run's first activity.",
+    0,
 };
 
 static const struct ids_note notes[] = {
@@ -86,9 +102,11 @@ static enum part part_of_cause(int cause) {
 static int cut_device(const struct ids_analysis *analysis, uint32_t index, struct ids_spans parts[PARTS]) {
     const struct ids_busy *busy = &analysis->busy[index];
     struct ids_spans left = {0};
-    for (size_t i = 0; i < busy->working.count; i++) ids_spans_add(&left, busy->working.at[i].start_ps, busy->working.at[i].end_ps);
-    int failed = ids_spans_unite(&left) || take(&left, &busy->compute, &parts[COMPUTE]) || take(&left, &busy->collective, &parts[COLLECTIVE]) ||
-                 take(&left, &busy->h2d, &parts[H2D]) || take(&left, &busy->d2h, &parts[D2H]);
+    for (size_t i = 0; i < busy->working.count; i++)
+        ids_spans_add(&left, busy->working.at[i].start_ps, busy->working.at[i].end_ps);
+    int failed = ids_spans_unite(&left) || take(&left, &busy->compute, &parts[COMPUTE]) ||
+                 take(&left, &busy->collective, &parts[COLLECTIVE]) || take(&left, &busy->h2d, &parts[H2D]) ||
+                 take(&left, &busy->d2h, &parts[D2H]);
     parts[OTHER] = left;
     failed = failed || ids_spans_subtract(&busy->busy, &busy->working, &parts[STALLED]);
     for (size_t g = 0; g < analysis->gap_count; g++) {
@@ -107,7 +125,9 @@ static int sum_parts(const struct ids_analysis *analysis, int64_t *sums) {
         struct ids_spans parts[PARTS] = {0};
         failed = cut_device(analysis, b, parts);
         for (size_t s = 0; s < steps->count && !failed; s++) {
-            for (int p = 0; p < PARTS; p++) ids_sum(&sums[s * PARTS + (size_t)p], ids_spans_cover(&parts[p], steps->at[s].start_ps, steps->at[s].end_ps));
+            for (int p = 0; p < PARTS; p++)
+                ids_sum(&sums[s * PARTS + (size_t)p],
+                        ids_spans_cover(&parts[p], steps->at[s].start_ps, steps->at[s].end_ps));
         }
         for (int p = 0; p < PARTS; p++) ids_spans_done(&parts[p]);
     }
@@ -146,8 +166,9 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             ids_int_value(IDS_UNIT_TIME, parts[COMPILE]),
             ids_int_value(IDS_UNIT_TIME, parts[HOST]),
             ids_int_value(IDS_UNIT_TIME, parts[IDLE]),
-            step->host_end_ps > step->host_start_ps ? ids_int_value(IDS_UNIT_TIME, step->host_end_ps - step->host_start_ps)
-                                                    : ids_no_value(IDS_UNIT_TIME),
+            step->host_end_ps > step->host_start_ps
+                ? ids_int_value(IDS_UNIT_TIME, step->host_end_ps - step->host_start_ps)
+                : ids_no_value(IDS_UNIT_TIME),
         };
         ids_report_row(report, table, row);
     }
@@ -164,21 +185,30 @@ static void say_source(const struct ids_analysis *analysis, struct ids_report *r
     struct ids_metric *metric = ids_report_metric(report, "steps.source", NULL, ids_text_value(sources[steps->source]));
     uint64_t all = steps->assigned + steps->unassigned;
     if (steps->source == IDS_STEPS_ANNOTATION) {
-        ids_report_rule(report, metric, "annotation '%s'; %llu of %llu device events assigned through their launch; %zu annotations launched nothing",
-                        ids_trace_text(analysis->trace, steps->name), (unsigned long long)steps->assigned, (unsigned long long)all, steps->without_work);
-        ids_report_property(report, "steps",
-                            ids_text_value(ids_report_text(report, "%zu steps (annotation '%s', %lld–%lld)", steps->count, ids_trace_text(analysis->trace, steps->name),
-                                                           (long long)steps->at[0].number, (long long)steps->at[steps->count - 1].number)));
+        ids_report_rule(report, metric,
+                        "annotation '%s'; %llu of %llu device events assigned through their launch; %zu annotations "
+                        "launched nothing",
+                        ids_trace_text(analysis->trace, steps->name), (unsigned long long)steps->assigned,
+                        (unsigned long long)all, steps->without_work);
+        ids_report_property(
+            report, "steps",
+            ids_text_value(ids_report_text(report, "%zu steps (annotation '%s', %lld–%lld)", steps->count,
+                                           ids_trace_text(analysis->trace, steps->name), (long long)steps->at[0].number,
+                                           (long long)steps->at[steps->count - 1].number)));
     } else if (steps->source == IDS_STEPS_MARKER) {
         ids_report_rule(report, metric, "the file's Steps line");
-        ids_report_property(report, "steps", ids_text_value(ids_report_text(report, "%zu steps (Steps line)", steps->count)));
+        ids_report_property(report, "steps",
+                            ids_text_value(ids_report_text(report, "%zu steps (Steps line)", steps->count)));
     } else {
-        ids_report_rule(report, metric, "the trace has no Steps line and no annotation with step_num (jax.profiler.StepTraceAnnotation) that launched work");
+        ids_report_rule(report, metric,
+                        "the trace has no Steps line and no annotation with step_num "
+                        "(jax.profiler.StepTraceAnnotation) that launched work");
     }
 }
 
 /* Mean, median, p95, deviation, and whether the first step stands out. */
-static void figures(const struct ids_analysis *analysis, struct ids_report *report, int64_t *times_ps, const int64_t *sums) {
+static void figures(const struct ids_analysis *analysis, struct ids_report *report, int64_t *times_ps,
+                    const int64_t *sums) {
     const struct ids_steps *steps = &analysis->steps;
     size_t n = steps->count;
     int64_t total_ps = 0, host_ps = 0;
@@ -192,17 +222,24 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
     for (size_t s = 0; s < n; s++) squares += ((double)times_ps[s] - mean) * ((double)times_ps[s] - mean);
     qsort(times_ps, n, sizeof *times_ps, shorter);
     int64_t median_ps = n % 2 ? times_ps[n / 2] : times_ps[n / 2 - 1] + (times_ps[n / 2] - times_ps[n / 2 - 1]) / 2;
-    struct ids_metric *metric = ids_report_metric(report, "steps.mean", NULL, ids_int_value(IDS_UNIT_TIME, total_ps / (int64_t)n));
+    struct ids_metric *metric =
+        ids_report_metric(report, "steps.mean", NULL, ids_int_value(IDS_UNIT_TIME, total_ps / (int64_t)n));
     if (n > 2 && first_ps > 2 * median_ps) {
-        ids_report_rule(report, metric, "the first step takes more than twice the median: this window has warm-up in it");
+        ids_report_rule(report, metric,
+                        "the first step takes more than twice the median: this window has warm-up in it");
     }
     ids_report_metric(report, "steps.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)n));
     ids_report_metric(report, "steps.median", NULL, ids_int_value(IDS_UNIT_TIME, median_ps));
     ids_report_metric(report, "steps.p95", NULL, ids_int_value(IDS_UNIT_TIME, times_ps[(n * 95 + 99) / 100 - 1]));
-    if (n > 1) ids_report_metric(report, "steps.std", NULL, ids_int_value(IDS_UNIT_TIME, (int64_t)llround(sqrt(squares / (double)(n - 1)))));
-    else ids_report_no_data(report, "steps.std", IDS_UNIT_TIME, NULL, "a single step does not vary");
-    if (steps->source == IDS_STEPS_ANNOTATION) ids_report_metric(report, "steps.host_mean", NULL, ids_int_value(IDS_UNIT_TIME, host_ps / (int64_t)n));
-    else ids_report_no_data(report, "steps.host_mean", IDS_UNIT_TIME, NULL, "no step annotation on the host");
+    if (n > 1)
+        ids_report_metric(report, "steps.std", NULL,
+                          ids_int_value(IDS_UNIT_TIME, (int64_t)llround(sqrt(squares / (double)(n - 1)))));
+    else
+        ids_report_no_data(report, "steps.std", IDS_UNIT_TIME, NULL, "a single step does not vary");
+    if (steps->source == IDS_STEPS_ANNOTATION)
+        ids_report_metric(report, "steps.host_mean", NULL, ids_int_value(IDS_UNIT_TIME, host_ps / (int64_t)n));
+    else
+        ids_report_no_data(report, "steps.host_mean", IDS_UNIT_TIME, NULL, "no step annotation on the host");
     int64_t known_ps = 0;
     for (int p = 0; p < PARTS; p++) {
         int64_t part_ps = 0;
@@ -219,7 +256,9 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
             if (!strcmp(metrics[i].id, "steps.source")) continue;
             ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s",
-                               analysis->busy_count ? "no steps in this trace: annotate the loop with jax.profiler.StepTraceAnnotation" : ids_no_activity_reason(analysis));
+                               analysis->busy_count
+                                   ? "no steps in this trace: annotate the loop with jax.profiler.StepTraceAnnotation"
+                                   : ids_no_activity_reason(analysis));
         }
         say_source(analysis, report);
         return 0;

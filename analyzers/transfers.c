@@ -1,16 +1,21 @@
 /* transfers.c - what was copied between host and devices, and set. */
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
-#include "lib/base/vec.h"
 #include "lib/base/saturate.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 
-#define DIRECTION(id, name, what)                                                                                                                        \
-    {"transfers." id "_count", name " copies", IDS_UNIT_COUNT, IDS_BETTER_LOWER, what " that begin in the window."},                                     \
-    {"transfers." id "_bytes", name " bytes", IDS_UNIT_BYTES, IDS_BETTER_LOWER, "Bytes of these, where the trace says how many; a size of 0 is unknown."}, \
-    {"transfers." id "_time", name " time", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Union of their durations on each device (copies at the same time count once), summed over devices."}, \
-    {"transfers." id "_rate", name " rate", IDS_UNIT_RATE, IDS_BETTER_HIGHER, "Bytes of known size ÷ the union of the durations of those copies."}
+#define DIRECTION(id, name, what)                                                                                    \
+    {"transfers." id "_count", name " copies", IDS_UNIT_COUNT, IDS_BETTER_LOWER, what " that begin in the window."}, \
+        {"transfers." id "_bytes", name " bytes", IDS_UNIT_BYTES, IDS_BETTER_LOWER,                                  \
+         "Bytes of these, where the trace says how many; a size of 0 is unknown."},                                  \
+        {"transfers." id "_time", name " time", IDS_UNIT_TIME, IDS_BETTER_LOWER,                                     \
+         "Union of their durations on each device (copies at the same time count once), summed over devices."},      \
+    {                                                                                                                \
+        "transfers." id "_rate", name " rate", IDS_UNIT_RATE, IDS_BETTER_HIGHER,                                     \
+            "Bytes of known size ÷ the union of the durations of those copies."                                     \
+    }
 
 static const struct ids_metric_def metrics[] = {
     DIRECTION("h2d", "H2D", "Copies from host to device memory"),
@@ -19,7 +24,8 @@ static const struct ids_metric_def metrics[] = {
     DIRECTION("p2p", "P2P", "Copies from device to device"),
     DIRECTION("memset", "memset", "Sets of device memory"),
     DIRECTION("other", "other", "Copies whose direction the trace does not tell"),
-    {"transfers.overlapped_share", "hidden", IDS_UNIT_RATIO, IDS_BETTER_HIGHER, "Share of the H2D and D2H time on devices in which the same device also computes."},
+    {"transfers.overlapped_share", "hidden", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
+     "Share of the H2D and D2H time on devices in which the same device also computes."},
 };
 enum { PER_DIRECTION = 4, DIRECTIONS = 6, TIME = 2 };
 
@@ -42,23 +48,36 @@ static int place_of(const struct ids_event *event) {
 }
 
 static const struct ids_column_def kind_columns[] = {
-    {"direction", "direction", IDS_UNIT_NONE, 0},  {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG}, {"mode", "mode", IDS_UNIT_NONE, 0},
-    {"count", "count", IDS_UNIT_COUNT, 0},         {"bytes", "bytes", IDS_UNIT_BYTES, 0},                {"total", "sum of times", IDS_UNIT_TIME, 0},
-    {"largest", "largest", IDS_UNIT_BYTES, 0},     {"name", "for example", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"direction", "direction", IDS_UNIT_NONE, 0}, {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"mode", "mode", IDS_UNIT_NONE, 0},           {"count", "count", IDS_UNIT_COUNT, 0},
+    {"bytes", "bytes", IDS_UNIT_BYTES, 0},        {"total", "sum of times", IDS_UNIT_TIME, 0},
+    {"largest", "largest", IDS_UNIT_BYTES, 0},    {"name", "for example", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 static const struct ids_table_def kinds = {
-    "memcpys", "copies and sets", kind_columns, IDS_COUNT_OF(kind_columns),
-    "One row per device, direction and mode. `total` adds durations up, also of copies at the same time.", 0,
+    "memcpys",
+    "copies and sets",
+    kind_columns,
+    IDS_COUNT_OF(kind_columns),
+    "One row per device, direction and mode. `total` adds durations up, also of copies at the same time.",
+    0,
 };
 
 static const struct ids_column_def largest_columns[] = {
-    {"bytes", "bytes", IDS_UNIT_BYTES, 0},        {"duration", "duration", IDS_UNIT_TIME, 0}, {"rate", "rate", IDS_UNIT_RATE, 0},
-    {"direction", "direction", IDS_UNIT_NONE, 0}, {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG},
-    {"start", "at", IDS_UNIT_TIME, 0},            {"name", "name", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"bytes", "bytes", IDS_UNIT_BYTES, 0},
+    {"duration", "duration", IDS_UNIT_TIME, 0},
+    {"rate", "rate", IDS_UNIT_RATE, 0},
+    {"direction", "direction", IDS_UNIT_NONE, 0},
+    {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"start", "at", IDS_UNIT_TIME, 0},
+    {"name", "name", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 static const struct ids_table_def largest = {
-    "largest_copies", "largest copies", largest_columns, IDS_COUNT_OF(largest_columns),
-    "The 100 copies with the most bytes; equal ones the longer first. Times since the run's first activity.", 0,
+    "largest_copies",
+    "largest copies",
+    largest_columns,
+    IDS_COUNT_OF(largest_columns),
+    "The 100 copies with the most bytes; equal ones the longer first. Times since the run's first activity.",
+    0,
 };
 
 static const struct ids_note h2d_notes[] = {
@@ -99,7 +118,8 @@ static const char *mode_of(const struct ids_event *event) {
     return modes[event->asynchronous % 3][event->pinned % 3];
 }
 
-static int add(struct gathering *gathering, struct sums sums[DIRECTIONS], const struct ids_event *event, uint32_t device, int64_t end_ps) {
+static int add(struct gathering *gathering, struct sums sums[DIRECTIONS], const struct ids_event *event,
+               uint32_t device, int64_t end_ps) {
     struct sums *sum = &sums[place_of(event)];
     sum->count++;
     ids_spans_add(&sum->all, event->start_ps, end_ps);
@@ -113,7 +133,8 @@ static int add(struct gathering *gathering, struct sums sums[DIRECTIONS], const 
         *kept = event;
     }
     uint64_t mode = (uint64_t)event->asynchronous << 8 | event->pinned;
-    return ids_groups_add(&gathering->groups, ids_key_of(ids_key_of(device, event->direction), mode), event, end_ps - event->start_ps);
+    return ids_groups_add(&gathering->groups, ids_key_of(ids_key_of(device, event->direction), mode), event,
+                          end_ps - event->start_ps);
 }
 
 static int is_transfer(const struct ids_event *event) {
@@ -123,7 +144,7 @@ static int is_transfer(const struct ids_event *event) {
 static void figures(struct ids_report *report, const char *device, const struct sums sums[DIRECTIONS]) {
     for (int d = 0; d < DIRECTIONS; d++) {
         const struct sums *sum = &sums[d];
-        const struct ids_metric_def *defs = &metrics[d * PER_DIRECTION];
+        const struct ids_metric_def *defs = &metrics[(size_t)d * PER_DIRECTION];
         ids_report_metric(report, defs[0].id, device, ids_int_value(IDS_UNIT_COUNT, (int64_t)sum->count));
         ids_report_metric(report, defs[TIME].id, device, ids_int_value(IDS_UNIT_TIME, sum->time_ps));
         if (sum->count && sum->unknown == sum->count) {
@@ -132,13 +153,15 @@ static void figures(struct ids_report *report, const char *device, const struct 
             ids_report_no_data(report, defs[3].id, IDS_UNIT_RATE, device, "%s", why);
             continue;
         }
-        struct ids_metric *bytes = ids_report_metric(report, defs[1].id, device, ids_int_value(IDS_UNIT_BYTES, sum->bytes));
+        struct ids_metric *bytes =
+            ids_report_metric(report, defs[1].id, device, ids_int_value(IDS_UNIT_BYTES, sum->bytes));
         if (sum->unknown) {
-            ids_report_rule(report, bytes, "a lower bound: the trace does not say the size of %llu of %llu copies", (unsigned long long)sum->unknown,
-                            (unsigned long long)sum->count);
+            ids_report_rule(report, bytes, "a lower bound: the trace does not say the size of %llu of %llu copies",
+                            (unsigned long long)sum->unknown, (unsigned long long)sum->count);
         }
         if (sum->known_time_ps > 0) {
-            ids_report_metric(report, defs[3].id, device, ids_real_value(IDS_UNIT_RATE, (double)sum->bytes * 1e12 / (double)sum->known_time_ps));
+            ids_report_metric(report, defs[3].id, device,
+                              ids_real_value(IDS_UNIT_RATE, (double)sum->bytes * 1e12 / (double)sum->known_time_ps));
         } else {
             ids_report_no_data(report, defs[3].id, IDS_UNIT_RATE, device, "no such copy in the window");
         }
@@ -174,7 +197,8 @@ static int gather_device(const struct ids_busy *busy, struct gathering *gatherin
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             /* Async ops that name no direction are collectives or copies within the device's memories. */
             if (l == 1 && (event->class == IDS_CLASS_COLLECTIVE || event->direction == IDS_NO_DIRECTION)) continue;
-            if (is_transfer(event) && add(gathering, own, event, busy->index, ids_end_in_window(busy, event))) return -1;
+            if (is_transfer(event) && add(gathering, own, event, busy->index, ids_end_in_window(busy, event)))
+                return -1;
         }
     }
     return 0;
@@ -234,7 +258,8 @@ static void list_largest(const struct ids_analysis *analysis, struct ids_report 
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_BYTES, event->value),
             ids_int_value(IDS_UNIT_TIME, duration_ps),
-            duration_ps ? ids_real_value(IDS_UNIT_RATE, (double)event->value * 1e12 / (double)duration_ps) : ids_no_value(IDS_UNIT_RATE),
+            duration_ps ? ids_real_value(IDS_UNIT_RATE, (double)event->value * 1e12 / (double)duration_ps)
+                        : ids_no_value(IDS_UNIT_RATE),
             ids_text_value(ids_direction_name((enum ids_direction)event->direction)),
             ids_text_value(device_of(analysis, event)),
             ids_int_value(IDS_UNIT_TIME, event->start_ps - analysis->first_ps),
@@ -250,15 +275,21 @@ static int overlapped(const struct ids_analysis *analysis, struct ids_report *re
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
         struct ids_spans both = {0};
-        for (size_t i = 0; i < busy->h2d.count; i++) ids_spans_add(&both, busy->h2d.at[i].start_ps, busy->h2d.at[i].end_ps);
-        for (size_t i = 0; i < busy->d2h.count; i++) ids_spans_add(&both, busy->d2h.at[i].start_ps, busy->d2h.at[i].end_ps);
+        for (size_t i = 0; i < busy->h2d.count; i++)
+            ids_spans_add(&both, busy->h2d.at[i].start_ps, busy->h2d.at[i].end_ps);
+        for (size_t i = 0; i < busy->d2h.count; i++)
+            ids_spans_add(&both, busy->d2h.at[i].start_ps, busy->d2h.at[i].end_ps);
         if (ids_spans_unite(&both)) return -1;
         ids_sum(&copied_ps, ids_spans_total(&both));
         ids_sum(&hidden_ps, ids_spans_overlap(&both, &busy->compute));
         ids_spans_done(&both);
     }
-    if (copied_ps) ids_report_metric(report, "transfers.overlapped_share", NULL, ids_real_value(IDS_UNIT_RATIO, (double)hidden_ps / (double)copied_ps));
-    else ids_report_no_data(report, "transfers.overlapped_share", IDS_UNIT_RATIO, NULL, "no H2D or D2H copy on a device in the window");
+    if (copied_ps)
+        ids_report_metric(report, "transfers.overlapped_share", NULL,
+                          ids_real_value(IDS_UNIT_RATIO, (double)hidden_ps / (double)copied_ps));
+    else
+        ids_report_no_data(report, "transfers.overlapped_share", IDS_UNIT_RATIO, NULL,
+                           "no H2D or D2H copy on a device in the window");
     return 0;
 }
 
@@ -278,7 +309,8 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     for (size_t b = 0; b < analysis->busy_count && !failed; b++) {
         struct sums own[DIRECTIONS] = {0};
         failed = gather_device(&analysis->busy[b], &gathering, own) || close_sums(own, all);
-        if (!failed && analysis->busy[b].device->kind != IDS_DEVICE_CPU) figures(report, analysis->busy[b].device->key, own);
+        if (!failed && analysis->busy[b].device->kind != IDS_DEVICE_CPU)
+            figures(report, analysis->busy[b].device->key, own);
         free_sums(own);
     }
     struct sums host[DIRECTIONS] = {0};
@@ -286,7 +318,8 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     free_sums(host);
     const char *why = gathering.groups.count ? NULL : blind(analysis);
     if (why) {
-        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
+        for (int i = 0; i < IDS_COUNT_OF(metrics); i++)
+            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
     } else if (!failed) {
         figures(report, NULL, all);
         failed = overlapped(analysis, report);

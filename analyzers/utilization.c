@@ -4,29 +4,47 @@
 
 static const struct ids_metric_def metrics[] = {
     {"device.utilization", "device utilization", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
-     "Working time ÷ window, over all active devices Σ working ÷ Σ window. Working is the union of what a device did (kernels, copies, sets; TPU: the "
-     "line XLA Ops; CPU: ops of the CPU client from their start to their end) less what only waits: TPU *-done ops, CPU Rendezvous and Wait. Concurrent work "
+     "Working time ÷ window, over all active devices Σ working ÷ Σ window. Working is the union of what a device did "
+     "(kernels, copies, sets; TPU: the "
+     "line XLA Ops; CPU: ops of the CPU client from their start to their end) less what only waits: TPU *-done ops, "
+     "CPU Rendezvous and Wait. Concurrent work "
      "counts once. Devices without any activity are listed, not averaged."},
-    {"device.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER, "A device's own first to last activity; over all devices the run's window."},
-    {"device.busy", "busy", IDS_UNIT_TIME, IDS_BETTER_NEITHER, "Union of all activity of a device in the window, waits that are booked as ops included; summed over devices."},
-    {"device.working", "working", IDS_UNIT_TIME, IDS_BETTER_NEITHER, "Busy time less waiting: see device.utilization; summed over devices."},
-    {"device.stalled_share", "stalled", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "The part of busy time in which the device only waited: 1 − working ÷ busy."},
-    {"device.compute_share", "compute", IDS_UNIT_RATIO, IDS_BETTER_HIGHER, "Union of compute (neither collective nor copy) ÷ window."},
-    {"device.copy_share", "copies", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Union of copies and sets that are booked as activity ÷ window."},
+    {"device.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
+     "A device's own first to last activity; over all devices the run's window."},
+    {"device.busy", "busy", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
+     "Union of all activity of a device in the window, waits that are booked as ops included; summed over devices."},
+    {"device.working", "working", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
+     "Busy time less waiting: see device.utilization; summed over devices."},
+    {"device.stalled_share", "stalled", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "The part of busy time in which the device only waited: 1 − working ÷ busy."},
+    {"device.compute_share", "compute", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
+     "Union of compute (neither collective nor copy) ÷ window."},
+    {"device.copy_share", "copies", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "Union of copies and sets that are booked as activity ÷ window."},
 };
 
 static const struct ids_column_def columns[] = {
-    {"start", "from", IDS_UNIT_TIME, 0},           {"duration", "length", IDS_UNIT_TIME, 0},       {"utilization", "utilization", IDS_UNIT_RATIO, 0},
-    {"compute", "compute", IDS_UNIT_RATIO, 0},     {"collective", "collective", IDS_UNIT_RATIO, 0}, {"copy", "copy", IDS_UNIT_RATIO, 0},
+    {"start", "from", IDS_UNIT_TIME, 0},
+    {"duration", "length", IDS_UNIT_TIME, 0},
+    {"utilization", "utilization", IDS_UNIT_RATIO, 0},
+    {"compute", "compute", IDS_UNIT_RATIO, 0},
+    {"collective", "collective", IDS_UNIT_RATIO, 0},
+    {"copy", "copy", IDS_UNIT_RATIO, 0},
 };
 static const struct ids_table_def timeline = {
-    "timeline", "utilization over time", columns, IDS_COUNT_OF(columns),
-    "The run's window in 20 equal parts: working time and its classes ÷ length, over all active devices. Classes may overlap.", 0,
+    "timeline",
+    "utilization over time",
+    columns,
+    IDS_COUNT_OF(columns),
+    "The run's window in 20 equal parts: working time and its classes ÷ length, over all active devices. Classes may "
+    "overlap.",
+    0,
 };
 
 static const struct ids_headline headlines[] = {
     {"utilization", "device utilization", "device.utilization",
-     (const struct ids_note[]){{.before = "stalled ", .metric = "device.stalled_share", .after = " of busy time"}}, 1, 1},
+     (const struct ids_note[]){{.before = "stalled ", .metric = "device.stalled_share", .after = " of busy time"}}, 1,
+     1},
 };
 
 static void over_time(const struct ids_analysis *analysis, struct ids_report *report) {
@@ -59,7 +77,8 @@ static void over_time(const struct ids_analysis *analysis, struct ids_report *re
 }
 
 /* The five figures of one device, or of all. */
-static void figures(struct ids_report *report, const char *device, int64_t window_ps, int64_t busy_ps, int64_t working_ps, int64_t compute_ps, int64_t copy_ps) {
+static void figures(struct ids_report *report, const char *device, int64_t window_ps, int64_t busy_ps,
+                    int64_t working_ps, int64_t compute_ps, int64_t copy_ps) {
     ids_report_metric(report, "device.busy", device, ids_int_value(IDS_UNIT_TIME, busy_ps));
     ids_report_metric(report, "device.working", device, ids_int_value(IDS_UNIT_TIME, working_ps));
     if (busy_ps) {
@@ -68,10 +87,13 @@ static void figures(struct ids_report *report, const char *device, int64_t windo
     }
     if (!window_ps) return;
     double utilization = (double)working_ps / (double)window_ps;
-    struct ids_metric *metric = ids_report_metric(report, "device.utilization", device, ids_real_value(IDS_UNIT_RATIO, utilization));
+    struct ids_metric *metric =
+        ids_report_metric(report, "device.utilization", device, ids_real_value(IDS_UNIT_RATIO, utilization));
     metric->grade = utilization > 0.8 ? IDS_GRADE_GOOD : utilization >= 0.5 ? IDS_GRADE_WARN : IDS_GRADE_BAD;
-    ids_report_metric(report, "device.compute_share", device, ids_real_value(IDS_UNIT_RATIO, (double)compute_ps / (double)window_ps));
-    ids_report_metric(report, "device.copy_share", device, ids_real_value(IDS_UNIT_RATIO, (double)copy_ps / (double)window_ps));
+    ids_report_metric(report, "device.compute_share", device,
+                      ids_real_value(IDS_UNIT_RATIO, (double)compute_ps / (double)window_ps));
+    ids_report_metric(report, "device.copy_share", device,
+                      ids_real_value(IDS_UNIT_RATIO, (double)copy_ps / (double)window_ps));
 }
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
@@ -85,15 +107,18 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     int64_t busy_ps = 0, working_ps = 0, compute_ps = 0, copy_ps = 0;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
-        int64_t own[] = {ids_spans_total(&busy->busy), ids_spans_total(&busy->working), ids_spans_total(&busy->compute), ids_spans_total(&busy->copy)};
+        int64_t own[] = {ids_spans_total(&busy->busy), ids_spans_total(&busy->working), ids_spans_total(&busy->compute),
+                         ids_spans_total(&busy->copy)};
         ids_sum(&busy_ps, own[0]);
         ids_sum(&working_ps, own[1]);
         ids_sum(&compute_ps, own[2]);
         ids_sum(&copy_ps, own[3]);
-        ids_report_metric(report, "device.window", busy->device->key, ids_int_value(IDS_UNIT_TIME, busy->last_ps - busy->first_ps));
+        ids_report_metric(report, "device.window", busy->device->key,
+                          ids_int_value(IDS_UNIT_TIME, busy->last_ps - busy->first_ps));
         figures(report, busy->device->key, busy->end_ps - busy->start_ps, own[0], own[1], own[2], own[3]);
     }
-    ids_report_metric(report, "device.window", NULL, ids_int_value(IDS_UNIT_TIME, analysis->end_ps - analysis->start_ps));
+    ids_report_metric(report, "device.window", NULL,
+                      ids_int_value(IDS_UNIT_TIME, analysis->end_ps - analysis->start_ps));
     figures(report, NULL, ids_windows_total(analysis), busy_ps, working_ps, compute_ps, copy_ps);
     over_time(analysis, report);
     return 0;

@@ -1,8 +1,8 @@
 /* Hidden: what the tests and the build ask for. */
+#include "lib/model/dump.h"
 #include "cmd/command.h"
 #include "cmd/manual.h"
 #include "cmd/open_run.h"
-#include "lib/model/dump.h"
 #include "lib/wire/json_writer.h"
 
 #include <inttypes.h>

@@ -107,7 +107,8 @@ static int list_path(struct listing *listing, const char *path, struct ids_error
     int code = 0;
     for (size_t i = 0; i < runs.run_count && !code; i++) code = list_run(listing, &runs.runs[i], err);
     if (runs.unreadable) {
-        fprintf(stderr, "idsprof: list: '%s' and %zu more could not be read\n", runs.unreadable, runs.unreadable_count - 1);
+        fprintf(stderr, "idsprof: list: '%s' and %zu more could not be read\n", runs.unreadable,
+                runs.unreadable_count - 1);
         listing->failed = 1;
     }
     ids_run_list_done(&runs);
@@ -123,15 +124,16 @@ static const char *value_text(struct listing *listing, struct ids_value value) {
 
 static int print_text(struct listing *listing, struct ids_error *err) {
     struct ids_grid_column columns[COLUMNS_COUNT] = {
-        {.title = "run", .stretch = 1},     {.title = "hosts", .right = 1}, {.title = "devices", .stretch = 1},
-        {.title = "size", .right = 1},      {.title = "events", .right = 1}, {.title = "steps", .right = 1},
-        {.title = "window", .right = 1},    {.title = "state", .stretch = 1}};
+        {.title = "run", .stretch = 1},  {.title = "hosts", .right = 1},  {.title = "devices", .stretch = 1},
+        {.title = "size", .right = 1},   {.title = "events", .right = 1}, {.title = "steps", .right = 1},
+        {.title = "window", .right = 1}, {.title = "state", .stretch = 1}};
     const char **cells = calloc(listing->count * COLUMNS_COUNT + 1, sizeof *cells);
     if (!cells) return ids_fail(err, IDS_NOMEM, "no memory for the list");
     for (size_t i = 0; i < listing->count; i++) {
         const struct entry *entry = &listing->entries[i];
         char state[640];
-        snprintf(state, sizeof state, "%s%s%s", entry->state, entry->reason ? ": " : "", entry->reason ? entry->reason : "");
+        snprintf(state, sizeof state, "%s%s%s", entry->state, entry->reason ? ": " : "",
+                 entry->reason ? entry->reason : "");
         const char **row = cells + i * COLUMNS_COUNT;
         row[0] = ids_text_clean(&listing->arena, entry->name);
         row[1] = value_text(listing, entry->hosts);

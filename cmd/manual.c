@@ -71,7 +71,8 @@ static void put_metric(FILE *out, const struct ids_metric_def *metric) {
     fputs("\n.Em ", out);
     put_argument(out, metric->title);
     if (ids_unit_name(metric->unit)) fprintf(out, " ,\n%s", ids_unit_name(metric->unit));
-    if (ids_better_name(metric->better)) fprintf(out, "%s\n%s is better", ids_unit_name(metric->unit) ? "," : " ,", ids_better_name(metric->better));
+    if (ids_better_name(metric->better))
+        fprintf(out, "%s\n%s is better", ids_unit_name(metric->unit) ? "," : " ,", ids_better_name(metric->better));
     fputs(ids_unit_name(metric->unit) || metric->better ? ".\n.br\n" : " .\n.br\n", out);
     put_text(out, metric->definition);
 }

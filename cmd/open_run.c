@@ -18,7 +18,8 @@ enum { SUFFIXES_MAX = 32 };
 static void collect_suffixes(const char *suffixes[SUFFIXES_MAX + 1]) {
     int count = 0;
     for (int f = 0; f < ids_format_count; f++) {
-        for (int i = 0; ids_formats[f]->suffixes[i] && count < SUFFIXES_MAX; i++) suffixes[count++] = ids_formats[f]->suffixes[i];
+        for (int i = 0; ids_formats[f]->suffixes[i] && count < SUFFIXES_MAX; i++)
+            suffixes[count++] = ids_formats[f]->suffixes[i];
     }
     suffixes[count] = NULL;
 }
@@ -75,7 +76,8 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
             return 0;
         }
     }
-    return ids_fail(err, IDS_UNSUPPORTED, "not a profile: idsprof reads %s, and this file begins like none", ids_formats[0]->title);
+    return ids_fail(err, IDS_UNSUPPORTED, "not a profile: idsprof reads %s, and this file begins like none",
+                    ids_formats[0]->title);
 }
 
 /* What came out of a source that was cut is a whole file to the format, so its end is said here. */
@@ -83,7 +85,11 @@ static int say_cut(const struct ids_source *source, struct ids_sink *sink, struc
     const char *why = ids_source_cut(source);
     if (!why) return 0;
     sink->complete = 0;
-    struct ids_diag diag = {.severity = IDS_DAMAGE, .id = "source.cut", .text = why, .offset = (int64_t)ids_source_size(source), .count = 1};
+    struct ids_diag diag = {.severity = IDS_DAMAGE,
+                            .id = "source.cut",
+                            .text = why,
+                            .offset = (int64_t)ids_source_size(source),
+                            .count = 1};
     return sink->ops->diag(sink, &diag, err);
 }
 
@@ -106,7 +112,8 @@ static const char *file_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static int read_files(const struct ids_run_files *run, struct ids_sink *sink, const char **ret_format, struct ids_error *err) {
+static int read_files(const struct ids_run_files *run, struct ids_sink *sink, const char **ret_format,
+                      struct ids_error *err) {
     for (size_t i = 0; i < run->file_count; i++) {
         char size[IDS_VALUE_ROOM];
         ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)run->files[i].size), size, sizeof size);
@@ -121,7 +128,8 @@ static int read_files(const struct ids_run_files *run, struct ids_sink *sink, co
     return 0;
 }
 
-static int read_trace(const struct ids_run_files *run, struct ids_trace **ret_trace, const char **ret_format, struct ids_error *err) {
+static int read_trace(const struct ids_run_files *run, struct ids_trace **ret_trace, const char **ret_format,
+                      struct ids_error *err) {
     struct ids_builder *builder;
     int code = ids_builder_new(&builder, err);
     if (code) return code;
@@ -148,7 +156,8 @@ static void describe_files(const struct ids_run_files *run, struct ids_report *r
     ids_report_property(report, "bytes", ids_int_value(IDS_UNIT_BYTES, bytes));
 }
 
-static int build_report(const struct ids_run_files *run, const struct ids_params *params, struct ids_report *report, struct ids_error *err) {
+static int build_report(const struct ids_run_files *run, const struct ids_params *params, struct ids_report *report,
+                        struct ids_error *err) {
     struct ids_trace *trace = NULL;
     const char *format = NULL;
     int code = read_trace(run, &trace, &format, err);

@@ -109,14 +109,23 @@ static int set_value(const struct ids_opt *opt, const char *text, void *values, 
         text = opt->choice(index);
     }
     switch (opt->type) {
-    case IDS_OPT_FLAG: *(int *)place = 1; return 0;
-    case IDS_OPT_COUNT: return ids_parse_count(text, place, err);
-    case IDS_OPT_TIME: return ids_parse_time(text, place, err);
-    case IDS_OPT_TEXT: *(const char **)place = text; return 0;
-    case IDS_OPT_CHOICE: *(int *)place = index; return 0;
+    case IDS_OPT_FLAG:
+        *(int *)place = 1;
+        return 0;
+    case IDS_OPT_COUNT:
+        return ids_parse_count(text, place, err);
+    case IDS_OPT_TIME:
+        return ids_parse_time(text, place, err);
+    case IDS_OPT_TEXT:
+        *(const char **)place = text;
+        return 0;
+    case IDS_OPT_CHOICE:
+        *(int *)place = index;
+        return 0;
     case IDS_OPT_TEXTS: {
         struct ids_opt_texts *texts = place;
-        if (texts->count == IDS_OPT_TEXTS_MAX) return ids_fail(err, IDS_USAGE, "given more than %d times", IDS_OPT_TEXTS_MAX);
+        if (texts->count == IDS_OPT_TEXTS_MAX)
+            return ids_fail(err, IDS_USAGE, "given more than %d times", IDS_OPT_TEXTS_MAX);
         texts->at[texts->count++] = text;
         return 0;
     }
@@ -180,7 +189,8 @@ static const struct ids_opt *find_opt(const struct ids_opt *opts, int count, int
     return NULL;
 }
 
-int ids_opt_parse(const struct ids_opt *opts, int opt_count, int argc, char **argv, void *values, struct ids_error *err) {
+int ids_opt_parse(const struct ids_opt *opts, int opt_count, int argc, char **argv, void *values,
+                  struct ids_error *err) {
     struct getopt_tables tables;
     if (opt_count > OPTS_MAX) return ids_fail(err, IDS_LIMIT, "a command with more than %d options", OPTS_MAX);
     make_getopt_tables(opts, opt_count, &tables);

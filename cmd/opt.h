@@ -44,7 +44,8 @@ struct ids_opt {
 /* Parses argv[1...] into `values`, which hold the defaults. Returns the index of the first operand (options and operands may
  * be mixed; argv is reordered), IDS_OPT_HELP when help was asked for, or IDS_USAGE. */
 enum { IDS_OPT_HELP = 0 };
-int ids_opt_parse(const struct ids_opt *opts, int opt_count, int argc, char **argv, void *values, struct ids_error *err);
+int ids_opt_parse(const struct ids_opt *opts, int opt_count, int argc, char **argv, void *values,
+                  struct ids_error *err);
 /* One line an option, aligned. */
 void ids_opt_help(const struct ids_opt *opts, int opt_count, FILE *out);
 

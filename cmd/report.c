@@ -28,13 +28,17 @@ static const char *window_choice(int i) {
 #define AT(field) offsetof(struct report_options, field)
 static const struct ids_opt opts[] = {
     {IDS_OPT_COUNT, 'n', "top", "N", "rows of each table; 0 for all (text: 10, --json and --csv: all)", AT(top), NULL},
-    {IDS_OPT_TEXTS, 's', "section", "NAME", "one section in full; may be given again", AT(sections), ids_section_choice},
-    {IDS_OPT_TEXT, 'e', "explain", "ID", "what a metric or table means and how it was found here", AT(explain), ids_explain_choice},
+    {IDS_OPT_TEXTS, 's', "section", "NAME", "one section in full; may be given again", AT(sections),
+     ids_section_choice},
+    {IDS_OPT_TEXT, 'e', "explain", "ID", "what a metric or table means and how it was found here", AT(explain),
+     ids_explain_choice},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: the metrics, or the tables of --section", AT(csv), NULL},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
-    {IDS_OPT_CHOICE, 'w', "window", "WHICH", "shares are of: run, device (each its own), steps", AT(window), window_choice},
-    {IDS_OPT_TIME, 0, "from", "TIME", "leave out what is before, since the first activity: 10us, 1.5ms, 2s", AT(from_ps), NULL},
+    {IDS_OPT_CHOICE, 'w', "window", "WHICH", "shares are of: run, device (each its own), steps", AT(window),
+     window_choice},
+    {IDS_OPT_TIME, 0, "from", "TIME", "leave out what is before, since the first activity: 10us, 1.5ms, 2s",
+     AT(from_ps), NULL},
     {IDS_OPT_TIME, 0, "to", "TIME", "leave out what is after", AT(to_ps), NULL},
     {IDS_OPT_TIME, 0, "small-kernel", "TIME", "kernels shorter than this are small (0.1ms)", AT(small_kernel_ps), NULL},
     {IDS_OPT_FLAG, 0, "strict", NULL, "an incomplete profile is an error (exit 2)", AT(strict), NULL},
@@ -65,27 +69,32 @@ static void make_command(const struct report_options *options, const char *path,
     if (used < size) ids_shell_quote(options->run, buffer + used, size - used);
 }
 
-static int print(const struct report_options *options, const struct ids_report *report, const char *path, struct ids_error *err) {
+static int print(const struct report_options *options, const struct ids_report *report, const char *path,
+                 struct ids_error *err) {
     char command[COMMAND_BYTES];
     make_command(options, path, command, sizeof command);
     struct ids_render render = {
         .only = options->sections.at,
         .only_count = options->sections.count,
-        .top = options->top != TOP_UNSET ? options->top : options->json || options->csv ? 0 : TOP_OF_TEXT,
+        .top = options->top != TOP_UNSET       ? options->top
+               : options->json || options->csv ? 0
+                                               : TOP_OF_TEXT,
         .full = options->full,
         .width = ids_terminal_width(options->width),
         .colour = ids_terminal_colour((enum ids_colour)options->colour),
         .command = command,
     };
     render.sections = ids_sections(&render.section_count);
-    if (options->explain && options->json) return ids_render_explain_json(report, &render, options->explain, stdout, err);
+    if (options->explain && options->json)
+        return ids_render_explain_json(report, &render, options->explain, stdout, err);
     if (options->explain) return ids_render_explain(report, &render, options->explain, stdout, err);
     if (options->json) return ids_render_json(report, &render, stdout, err);
     if (options->csv) return ids_render_csv(report, &render, stdout, err);
     return ids_render_text(report, &render, stdout, err);
 }
 
-static int open_report(const struct report_options *options, const char *path, struct ids_report *ret_report, struct ids_error *err) {
+static int open_report(const struct report_options *options, const char *path, struct ids_report *ret_report,
+                       struct ids_error *err) {
     struct ids_params params;
     struct ids_run_list list;
     const struct ids_run_files *run;

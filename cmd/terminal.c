@@ -20,7 +20,8 @@ static int64_t found_width(void) {
     int64_t width;
     if (columns && ids_parse_count(columns, &width, &ignored) == 0 && width > 0) return width;
     struct winsize window;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) return window.ws_col;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+        return window.ws_col;
     return IDS_WIDTH_ELSEWHERE;
 }
 

@@ -117,7 +117,8 @@ static void parse_value(struct ids_text word, struct ids_arg *arg) {
         arg->u = negative ? 0 - digits : digits;
         return;
     }
-    if (word.length > 2 && !memcmp(word.at, "u:", 2) && parse_digits((struct ids_text){word.at + 2, word.length - 2}, &digits)) {
+    if (word.length > 2 && !memcmp(word.at, "u:", 2) &&
+        parse_digits((struct ids_text){word.at + 2, word.length - 2}, &digits)) {
         arg->type = IDS_VALUE_UINT;
         arg->u = digits;
         return;
@@ -194,7 +195,8 @@ static int read_plane(struct mini *mini, struct ids_error *err) {
     return mini->sink->ops->plane(mini->sink, &plane, &mini->plane, err);
 }
 
-static int name_of(struct mini *mini, struct ids_text word, size_t arg_count, uint32_t *ret_name, struct ids_error *err) {
+static int name_of(struct mini *mini, struct ids_text word, size_t arg_count, uint32_t *ret_name,
+                   struct ids_error *err) {
     uint32_t text = ids_intern(mini->sink->strings, word.at, word.length);
     if (text == IDS_NO_TEXT) return ids_fail(err, IDS_NOMEM, "out of memory");
     *ret_name = ids_idmap_get(&mini->names, text);
@@ -208,7 +210,8 @@ static int name_of(struct mini *mini, struct ids_text word, size_t arg_count, ui
 static int read_meta(struct mini *mini, struct ids_error *err) {
     size_t count;
     uint32_t name;
-    if (!mini->has_plane || mini->word_count < 2) return wrong(mini, err, "expected: meta NAME KEY=VALUE, after a plane");
+    if (!mini->has_plane || mini->word_count < 2)
+        return wrong(mini, err, "expected: meta NAME KEY=VALUE, after a plane");
     int code = parse_args(mini, 2, &count, err);
     return code ? code : name_of(mini, mini->words[1], count, &name, err);
 }
@@ -231,7 +234,8 @@ static int read_event(struct mini *mini, struct ids_error *err) {
     struct ids_slice slice = {0};
     size_t count;
     if (!mini->has_track) return wrong(mini, err, "an event before any line");
-    if (mini->word_count < 3 || !parse_time(mini->words[0], &slice.start_ps) || !parse_time(mini->words[1], &slice.duration_ps)) {
+    if (mini->word_count < 3 || !parse_time(mini->words[0], &slice.start_ps) ||
+        !parse_time(mini->words[1], &slice.duration_ps)) {
         return wrong(mini, err, "expected: START DURATION NAME");
     }
     int code = name_of(mini, mini->words[2], 0, &slice.name, err);
@@ -248,9 +252,12 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
         const char *key;
         size_t offset;
     } fields[] = {
-        {"module", offsetof(struct ids_hlo_instruction, module)}, {"name", offsetof(struct ids_hlo_instruction, name)},
-        {"opcode", offsetof(struct ids_hlo_instruction, opcode)}, {"op_name", offsetof(struct ids_hlo_instruction, op_name)},
-        {"source", offsetof(struct ids_hlo_instruction, source)}, {"groups", offsetof(struct ids_hlo_instruction, groups)},
+        {"module", offsetof(struct ids_hlo_instruction, module)},
+        {"name", offsetof(struct ids_hlo_instruction, name)},
+        {"opcode", offsetof(struct ids_hlo_instruction, opcode)},
+        {"op_name", offsetof(struct ids_hlo_instruction, op_name)},
+        {"source", offsetof(struct ids_hlo_instruction, source)},
+        {"groups", offsetof(struct ids_hlo_instruction, groups)},
     };
     size_t count;
     int code = parse_args(mini, 1, &count, err);

@@ -94,7 +94,8 @@ struct file_field {
 
 /* Reads the field at *at inside a message that ends at `end`. 1; 0 at the end; negative on error. Past the end of the file
  * is the end too, with reader->truncated set. */
-static int file_field(struct reader *reader, uint64_t *at, uint64_t end, struct file_field *ret_field, struct ids_error *err) {
+static int file_field(struct reader *reader, uint64_t *at, uint64_t end, struct file_field *ret_field,
+                      struct ids_error *err) {
     if (*at >= end || *at >= reader->size) return 0;
     enum { HEAD = 20 }; /* two varints */
     const uint8_t *bytes;
@@ -159,7 +160,8 @@ static int record_bytes(struct reader *reader, struct span span, const uint8_t *
         return ids_source_window(reader->source, span.at, (size_t)span.length, ret_bytes, &length, err);
     }
     if (span.length > RECORD_LIMIT) {
-        struct ids_diag diag = {IDS_DAMAGE, "xplane.record_limit", "a record above 512 MiB was left out", (int64_t)span.at, 1};
+        struct ids_diag diag = {IDS_DAMAGE, "xplane.record_limit", "a record above 512 MiB was left out",
+                                (int64_t)span.at, 1};
         return reader->sink->ops->diag(reader->sink, &diag, err);
     }
     if (span.length > reader->record_room) {
@@ -247,8 +249,10 @@ static inline int read_stat(struct reader *reader, struct ids_pb pb, uint64_t of
             if (bad) break;
             uint32_t text = ids_idmap_get(&reader->stat_texts, value);
             arg->type = text == IDS_IDMAP_NONE ? IDS_VALUE_REF : IDS_VALUE_TEXT;
-            if (text == IDS_IDMAP_NONE) arg->u = value;
-            else arg->text = text;
+            if (text == IDS_IDMAP_NONE)
+                arg->u = value;
+            else
+                arg->text = text;
             break;
         }
         default:
@@ -264,7 +268,8 @@ static inline int read_stat(struct reader *reader, struct ids_pb pb, uint64_t of
 /* --- the tables of names ---------------------------------------------------------------------------------------- */
 
 /* A map entry: its key, and its value's bytes (empty when absent). */
-static int read_entry(const uint8_t *bytes, struct span span, uint64_t *ret_key, struct ids_pb *ret_value, struct ids_error *err) {
+static int read_entry(const uint8_t *bytes, struct span span, uint64_t *ret_key, struct ids_pb *ret_value,
+                      struct ids_error *err) {
     struct ids_pb pb = {bytes, bytes + span.length};
     struct ids_pb_field field;
     int more;
@@ -309,10 +314,12 @@ static uint64_t program_of(struct ids_text name, uint64_t key) {
     return at > 0 && at < name.length - 1u && name.at[at - 1] == '(' ? id : key;
 }
 
-static int read_hlo(struct reader *reader, const struct ids_name_info *name, uint64_t key, uint64_t offset, struct ids_error *err) {
+static int read_hlo(struct reader *reader, const struct ids_name_info *name, uint64_t key, uint64_t offset,
+                    struct ids_error *err) {
     for (size_t i = 0; i < name->arg_count; i++) {
         const struct ids_arg *arg = &name->args[i];
-        if (arg->type != IDS_VALUE_BYTES || (arg->key != IDS_KEY_HLO_PROTO && arg->key != IDS_KEY_HLO_PROTO_OLD)) continue;
+        if (arg->type != IDS_VALUE_BYTES || (arg->key != IDS_KEY_HLO_PROTO && arg->key != IDS_KEY_HLO_PROTO_OLD))
+            continue;
         uint64_t program = program_of(ids_strings_text(reader->sink->strings, name->text), key);
         int code = ids_hlo_read((const uint8_t *)arg->chars, arg->length, program, reader->sink, err);
         if (code == IDS_CORRUPT) { /* the profile stands without it: ops lose their opcode */
@@ -377,7 +384,8 @@ struct line {
     bool no_time;         /* out of range, as 0 is among lines that count from 1970: harmless where it has no event */
 };
 
-static int read_event(struct reader *reader, const struct line *line, struct ids_pb pb, uint64_t offset, struct ids_error *err) {
+static int read_event(struct reader *reader, const struct line *line, struct ids_pb pb, uint64_t offset,
+                      struct ids_error *err) {
     uint64_t metadata_id = 0, offset_ps = 0, duration_ps = 0, occurrences = 0;
     const uint8_t *begin = pb.at;
     struct ids_pb payload;
@@ -431,8 +439,8 @@ static int read_event(struct reader *reader, const struct line *line, struct ids
 }
 
 /* The line's own fields; they stand before its events in every file seen, but need not. */
-static int read_line_head(struct reader *reader, struct span span, struct ids_track_info *ret_track, int64_t *ret_timestamp_ns,
-                          struct ids_error *err) {
+static int read_line_head(struct reader *reader, struct span span, struct ids_track_info *ret_track,
+                          int64_t *ret_timestamp_ns, struct ids_error *err) {
     uint64_t at = span.at, end = span.at + span.length;
     bool seen_own = false;
     struct file_field field = {0};
@@ -557,8 +565,9 @@ static int index_space(struct reader *reader, struct ids_error *err) {
             if (!plane) return nomem(err);
             *plane = (struct plane){.span = field.payload};
             int code = index_plane(reader, plane, err);
-            if (code) return ids_error_at(err, "plane %zu ('%s')", reader->plane_count - 1,
-                                          ids_strings_z(reader->sink->strings, plane->name_text));
+            if (code)
+                return ids_error_at(err, "plane %zu ('%s')", reader->plane_count - 1,
+                                    ids_strings_z(reader->sink->strings, plane->name_text));
         } else if (field.number <= SPACE_HOSTNAMES) {
             const uint8_t *bytes;
             int code = record_bytes(reader, field.payload, &bytes, err);
@@ -570,7 +579,8 @@ static int index_space(struct reader *reader, struct ids_error *err) {
                 reader->host_name = text;
                 continue;
             }
-            struct ids_diag diag = {IDS_WARNING, field.number == SPACE_ERRORS ? "xplane.profiler_error" : "xplane.profiler_warning",
+            struct ids_diag diag = {IDS_WARNING,
+                                    field.number == SPACE_ERRORS ? "xplane.profiler_error" : "xplane.profiler_warning",
                                     ids_strings_z(reader->sink->strings, text), (int64_t)field.payload.at, 1};
             code = reader->sink->ops->diag(reader->sink, &diag, err);
             if (code) return code;
@@ -629,12 +639,14 @@ static int read_plane(struct reader *reader, const struct plane *plane, struct i
 static int read_clock(struct reader *reader, struct ids_host_info *host, struct ids_error *err) {
     for (size_t i = 0; i < reader->plane_count; i++) {
         const struct plane *plane = &reader->planes[i];
-        if (!host->start_unix_ns && !strcmp(ids_strings_z(reader->sink->strings, plane->name_text), "Task Environment")) {
+        if (!host->start_unix_ns &&
+            !strcmp(ids_strings_z(reader->sink->strings, plane->name_text), "Task Environment")) {
             int code = read_plane_stats(reader, plane, err);
-            if (code) return code;
+            if (code) return ids_error_at(err, "plane %zu ('Task Environment')", i);
             for (size_t s = 0; s < reader->arg_count; s++) {
                 const struct ids_arg *arg = &reader->args[s];
-                if (arg->key == IDS_KEY_PROFILE_START_TIME && (arg->type == IDS_VALUE_UINT || arg->type == IDS_VALUE_INT)) {
+                if (arg->key == IDS_KEY_PROFILE_START_TIME &&
+                    (arg->type == IDS_VALUE_UINT || arg->type == IDS_VALUE_INT)) {
                     host->start_unix_ns = arg->i;
                 }
             }
@@ -643,7 +655,9 @@ static int read_clock(struct reader *reader, struct ids_host_info *host, struct 
             struct ids_track_info track = {0};
             int64_t timestamp_ns;
             int code = read_line_head(reader, plane->lines.at[l], &track, &timestamp_ns, err);
-            if (code) return code;
+            if (code)
+                return ids_error_at(err, "plane %zu ('%s'): line %zu", i,
+                                    ids_strings_z(reader->sink->strings, plane->name_text), l);
             if (timestamp_ns < EPOCH_NS) break; /* one line tells for its plane */
             host->base_ns = timestamp_ns;
         }
@@ -656,8 +670,8 @@ static int read_space(struct reader *reader, struct ids_error *err) {
     int code = index_space(reader, err);
     if (code) return code;
     if (!reader->plane_count) {
-        return reader->truncated ? ids_fail(err, IDS_TRUNCATED, "the file ends before its first plane") :
-                                   ids_fail(err, IDS_CORRUPT, "an XSpace without planes");
+        return reader->truncated ? ids_fail(err, IDS_TRUNCATED, "the file ends before its first plane")
+                                 : ids_fail(err, IDS_CORRUPT, "an XSpace without planes");
     }
     reader->num_occurrences = ids_intern_z(reader->sink->strings, "num_occurrences");
     if (reader->num_occurrences == IDS_NO_TEXT) return nomem(err);
@@ -669,21 +683,27 @@ static int read_space(struct reader *reader, struct ids_error *err) {
     if (code) return code;
     for (size_t i = 0; i < reader->plane_count; i++) {
         code = read_plane(reader, &reader->planes[i], err);
-        if (code) return ids_error_at(err, "plane %zu ('%s')", i, ids_strings_z(reader->sink->strings, reader->planes[i].name_text));
+        if (code)
+            return ids_error_at(err, "plane %zu ('%s')", i,
+                                ids_strings_z(reader->sink->strings, reader->planes[i].name_text));
     }
     if (reader->without_time) {
-        struct ids_diag lost = {IDS_DAMAGE, "xplane.time_range", "events more than 106 days from the start of the session were left out",
-                                -1, reader->without_time};
+        struct ids_diag lost = {IDS_DAMAGE, "xplane.time_range",
+                                "events more than 106 days from the start of the session were left out", -1,
+                                reader->without_time};
         code = reader->sink->ops->diag(reader->sink, &lost, err);
         if (code) return code;
     }
     if (!reader->truncated) return 0;
     if (!reader->events) {
-        return ids_fail(err, IDS_TRUNCATED, "the file is cut at %" PRIu64 " bytes, before its first whole event", reader->size);
+        return ids_fail(err, IDS_TRUNCATED, "the file is cut at %" PRIu64 " bytes, before its first whole event",
+                        reader->size);
     }
     reader->sink->complete = 0;
     char text[160];
-    snprintf(text, sizeof text, "the file is cut at %" PRIu64 " bytes inside the record at %" PRIu64 "; %" PRIu64 " whole events were kept",
+    snprintf(text, sizeof text,
+             "the file is cut at %" PRIu64 " bytes inside the record at %" PRIu64 "; %" PRIu64
+             " whole events were kept",
              reader->size, reader->cut_at, reader->events);
     struct ids_diag diag = {IDS_DAMAGE, "xplane.truncated", text, (int64_t)reader->cut_at, reader->events};
     return reader->sink->ops->diag(reader->sink, &diag, err);
@@ -711,13 +731,16 @@ static int xplane_read(struct ids_source *source, struct ids_sink *sink, struct 
 static int xplane_bid(const uint8_t *head, size_t length) {
     struct ids_pb pb = {head, head + length};
     uint64_t tag, size;
-    if (ids_pb_varint(&pb, &tag) != 1 || (tag & 7) != IDS_PB_BYTES || tag >> 3 < SPACE_PLANES || tag >> 3 > SPACE_HOSTNAMES) return 0;
+    if (ids_pb_varint(&pb, &tag) != 1 || (tag & 7) != IDS_PB_BYTES || tag >> 3 < SPACE_PLANES ||
+        tag >> 3 > SPACE_HOSTNAMES)
+        return 0;
     if (ids_pb_varint(&pb, &size) != 1 || size > LENGTH_LIMIT) return 0;
     if (tag >> 3 != SPACE_PLANES) return 20;
     if (size < (uint64_t)(pb.end - pb.at)) pb.end = pb.at + size;
     struct ids_pb_field field;
     while (ids_pb_next(&pb, &field) > 0) {
-        if (field.number == PLANE_NAME) return field.wire == IDS_PB_BYTES && field.value && field.bytes[0] == '/' ? 90 : 40;
+        if (field.number == PLANE_NAME)
+            return field.wire == IDS_PB_BYTES && field.value && field.bytes[0] == '/' ? 90 : 40;
         if (field.number > PLANE_STATS) return 0;
     }
     return 10;

@@ -4,21 +4,19 @@
 
 void ids_params_default(struct ids_params *params) {
     *params = (struct ids_params){
-        .window = IDS_WINDOW_RUN,
-        .from_ps = 0,
-        .to_ps = INT64_MAX,
-        .small_kernel_ps = 100000000, /* 0.1 ms */
+        .window = IDS_WINDOW_RUN, .from_ps = 0, .to_ps = INT64_MAX, .small_kernel_ps = 100000000, /* 0.1 ms */
     };
 }
 
 int ids_params_are_default(const struct ids_params *params) {
     struct ids_params standard;
     ids_params_default(&standard);
-    return params->window == standard.window && params->from_ps == standard.from_ps && params->to_ps == standard.to_ps &&
-           params->small_kernel_ps == standard.small_kernel_ps;
+    return params->window == standard.window && params->from_ps == standard.from_ps &&
+           params->to_ps == standard.to_ps && params->small_kernel_ps == standard.small_kernel_ps;
 }
 
-int ids_analyze(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report, struct ids_error *err) {
+int ids_analyze(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report,
+                struct ids_error *err) {
     struct ids_analysis analysis = {.trace = trace, .params = *params};
     int code = ids_steps_make(&analysis, err);
     if (!code) code = ids_busy_make(&analysis, err);

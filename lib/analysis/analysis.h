@@ -14,8 +14,8 @@ enum ids_window_mode {
 /* What a user may set. Every field is part of what a cached summary is valid for. */
 struct ids_params {
     enum ids_window_mode window;
-    int64_t from_ps, to_ps;   /* since the first activity; from 0 and to INT64_MAX by default */
-    int64_t small_kernel_ps;  /* kernels shorter than this are small: 0.1 ms */
+    int64_t from_ps, to_ps;  /* since the first activity; from 0 and to INT64_MAX by default */
+    int64_t small_kernel_ps; /* kernels shorter than this are small: 0.1 ms */
 };
 
 void ids_params_default(struct ids_params *params);

@@ -1,8 +1,8 @@
 /* busy.c - the run's window, and each active device's time as sets. */
 #include "lib/analysis/context.h"
 
-#include "lib/base/vec.h"
 #include "lib/base/saturate.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 
@@ -27,7 +27,8 @@ static int gather_stalls(struct ids_analysis *analysis, struct ids_error *err) {
 }
 
 /* Adds [start, end) without what the set covers. *at is where the set is looked at next; starts only grow. */
-static void add_without(struct ids_spans *to, const struct ids_spans *set, size_t *at, int64_t start_ps, int64_t end_ps) {
+static void add_without(struct ids_spans *to, const struct ids_spans *set, size_t *at, int64_t start_ps,
+                        int64_t end_ps) {
     while (*at < set->count && set->at[*at].end_ps <= start_ps) ++*at;
     for (size_t i = *at; i < set->count && set->at[i].start_ps < end_ps; i++) {
         ids_spans_add(to, start_ps, set->at[i].start_ps);
@@ -79,7 +80,8 @@ static void add_own(struct filling *filling, const struct ids_event *event, int6
 static void close_op(struct filling *filling, struct lane *lane) {
     struct open_op done = lane->stack[--lane->depth];
     add_own(filling, done.event, done.from_ps, done.event->end_ps);
-    if (lane->depth && lane->stack[lane->depth - 1].from_ps < done.event->end_ps) lane->stack[lane->depth - 1].from_ps = done.event->end_ps;
+    if (lane->depth && lane->stack[lane->depth - 1].from_ps < done.event->end_ps)
+        lane->stack[lane->depth - 1].from_ps = done.event->end_ps;
 }
 
 static int open_op(struct filling *filling, const struct ids_event *event) {
@@ -142,7 +144,8 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
         const struct ids_device *device = &trace->devices[d];
         if (!device->activity.count) continue;
         struct ids_busy *busy = &analysis->busy[analysis->busy_count++];
-        *busy = (struct ids_busy){.device = device, .index = (uint32_t)d, .first_ps = device->activity.at[0].start_ps, .last_ps = INT64_MIN};
+        *busy = (struct ids_busy){
+            .device = device, .index = (uint32_t)d, .first_ps = device->activity.at[0].start_ps, .last_ps = INT64_MIN};
         struct ids_cursor cursor = ids_cursor_over(&device->activity);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->end_ps > busy->last_ps) busy->last_ps = event->end_ps;
@@ -159,8 +162,10 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     }
     /* --from and --to count from the run's first activity. */
     int64_t from_ps, to_ps;
-    if (!__builtin_add_overflow(first_ps, analysis->params.from_ps, &from_ps) && from_ps > analysis->start_ps) analysis->start_ps = from_ps;
-    if (!__builtin_add_overflow(first_ps, analysis->params.to_ps, &to_ps) && to_ps < analysis->end_ps) analysis->end_ps = to_ps;
+    if (!__builtin_add_overflow(first_ps, analysis->params.from_ps, &from_ps) && from_ps > analysis->start_ps)
+        analysis->start_ps = from_ps;
+    if (!__builtin_add_overflow(first_ps, analysis->params.to_ps, &to_ps) && to_ps < analysis->end_ps)
+        analysis->end_ps = to_ps;
     int cut_end = analysis->end_ps < last_ps;
     if (analysis->end_ps < analysis->start_ps || (analysis->end_ps == analysis->start_ps && cut_end)) {
         return ids_fail(err, IDS_USAGE, "the window is empty: --from and --to leave nothing of the run");
@@ -192,12 +197,14 @@ int ids_is_kernel(const struct ids_trace *trace, const struct ids_event *event) 
 
 int64_t ids_windows_total(const struct ids_analysis *analysis) {
     int64_t total_ps = 0;
-    for (size_t i = 0; i < analysis->busy_count; i++) ids_sum(&total_ps, analysis->busy[i].end_ps - analysis->busy[i].start_ps);
+    for (size_t i = 0; i < analysis->busy_count; i++)
+        ids_sum(&total_ps, analysis->busy[i].end_ps - analysis->busy[i].start_ps);
     return total_ps;
 }
 
 const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
     if (!analysis->trace->complete) return "the file is cut, and what is left of it holds no device activity";
-    return analysis->trace->device_count ? "no device did anything in this trace: every device plane is empty"
-                                         : "the trace has no device plane and no op of the CPU client: only host events were recorded";
+    return analysis->trace->device_count
+               ? "no device did anything in this trace: every device plane is empty"
+               : "the trace has no device plane and no op of the CPU client: only host events were recorded";
 }

@@ -13,12 +13,12 @@
 /* A device's time inside its window, by what it did. */
 struct ids_busy {
     const struct ids_device *device;
-    uint32_t index;       /* of trace->devices */
-    int64_t start_ps, end_ps; /* the window that its gaps and shares are of */
-    int64_t count_end_ps;     /* events that begin before this count; see ids_busy_cursor */
-    int64_t first_ps, last_ps; /* its own first and last activity */
-    struct ids_spans busy;    /* any activity */
-    struct ids_spans working; /* activity that is not a wait */
+    uint32_t index;                             /* of trace->devices */
+    int64_t start_ps, end_ps;                   /* the window that its gaps and shares are of */
+    int64_t count_end_ps;                       /* events that begin before this count; see ids_busy_cursor */
+    int64_t first_ps, last_ps;                  /* its own first and last activity */
+    struct ids_spans busy;                      /* any activity */
+    struct ids_spans working;                   /* activity that is not a wait */
     struct ids_spans compute, collective, copy; /* by class; collective with its waiting, compute without stalls */
     struct ids_spans h2d, d2h;                  /* copies of that direction, async ones too */
     struct ids_spans async_copy;                /* copies beside the ops */
@@ -54,8 +54,8 @@ enum ids_step_source { IDS_STEPS_NONE, IDS_STEPS_MARKER, IDS_STEPS_ANNOTATION };
 
 struct ids_step {
     int64_t number;
-    int64_t start_ps, end_ps;         /* first device event of this step to that of the next; the last: to its last end */
-    int64_t last_ps;                  /* end of its last device event */
+    int64_t start_ps, end_ps; /* first device event of this step to that of the next; the last: to its last end */
+    int64_t last_ps;          /* end of its last device event */
     int64_t host_start_ps, host_end_ps; /* of its annotation; equal when there is none */
     uint32_t made;                      /* the order in which it was found */
 };
@@ -64,8 +64,8 @@ struct ids_steps {
     enum ids_step_source source;
     struct ids_step *at; /* in time order */
     size_t count, room;
-    uint32_t name;         /* of the annotation: text */
-    size_t without_work;   /* annotations that launched nothing on a device */
+    uint32_t name;                 /* of the annotation: text */
+    size_t without_work;           /* annotations that launched nothing on a device */
     uint64_t assigned, unassigned; /* device events */
     struct ids_keymap of_launch;   /* annotation or launch (address) -> ids_step.made + 1, 0 for none */
     uint32_t *place;               /* by ids_step.made: index in `at` + 1, 0 for a step that launched nothing */
@@ -78,10 +78,10 @@ struct ids_analysis {
     int64_t start_ps, end_ps; /* the run's window; equal when no device did anything */
     struct ids_busy *busy;    /* of the active devices only */
     size_t busy_count;
-    struct ids_spans *stalls; /* by track: waits inside CPU ops */
-    struct ids_spans *deeds;  /* by track and enum ids_cause up to IDS_LATE_PYTHON: what a host thread did */
+    struct ids_spans *stalls;  /* by track: waits inside CPU ops */
+    struct ids_spans *deeds;   /* by track and enum ids_cause up to IDS_LATE_PYTHON: what a host thread did */
     struct ids_spans *staging; /* by host: transfer staging on any of its threads */
-    struct ids_gap *gaps;     /* by device, in time order */
+    struct ids_gap *gaps;      /* by device, in time order */
     size_t gap_count, gap_room;
     struct ids_steps steps;
 };

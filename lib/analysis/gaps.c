@@ -1,8 +1,8 @@
 /* gaps.c - when a device did nothing, and why: the first rule that holds (metrics.md, idle gaps). */
 #include "lib/analysis/context.h"
 
-#include "lib/base/vec.h"
 #include "lib/base/saturate.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,8 @@ static int gather_deeds(struct ids_analysis *analysis, struct ids_error *err) {
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             int deed = deed_of(event);
             if (deed < DEEDS) ids_spans_add(&deeds[deed], event->start_ps, event->end_ps);
-            if (deed == IDS_LATE_STAGING) ids_spans_add(&analysis->staging[trace->tracks[t].host], event->start_ps, event->end_ps);
+            if (deed == IDS_LATE_STAGING)
+                ids_spans_add(&analysis->staging[trace->tracks[t].host], event->start_ps, event->end_ps);
         }
         for (int deed = 0; deed < DEEDS; deed++) {
             if (ids_spans_unite(&deeds[deed])) return nomem(err);
@@ -93,7 +94,8 @@ static int threads_of(const struct ids_trace *trace, const struct ids_event *lau
 }
 
 /* How much of [from, to) the threads spent in the deed: the thread that did most. */
-static int64_t deed_cover(const struct ids_analysis *analysis, const uint32_t *tracks, int count, int deed, int64_t from_ps, int64_t to_ps) {
+static int64_t deed_cover(const struct ids_analysis *analysis, const uint32_t *tracks, int count, int deed,
+                          int64_t from_ps, int64_t to_ps) {
     int64_t most_ps = 0;
     for (int i = 0; i < count; i++) {
         int64_t cover_ps = ids_spans_cover(&analysis->deeds[(size_t)tracks[i] * DEEDS + (size_t)deed], from_ps, to_ps);
@@ -123,11 +125,12 @@ static enum ids_cause late_cause(const struct ids_analysis *analysis, const stru
         }
     }
     if (best < DEEDS && best_ps >= to_ps - from_ps - best_ps) return (enum ids_cause)best;
-    if (gap->previous && gap->previous->launch && gap->previous->launch->track == launch->track && is_small(analysis, gap->previous) &&
-        is_small(analysis, gap->next))
+    if (gap->previous && gap->previous->launch && gap->previous->launch->track == launch->track &&
+        is_small(analysis, gap->previous) && is_small(analysis, gap->next))
         return IDS_LATE_LAUNCH_BOUND;
     /* The runtime stages on pool threads, and no event ties them to the launch that waits for the data. */
-    int64_t staging_ps = ids_spans_cover(&analysis->staging[analysis->trace->tracks[launch->track].host], from_ps, to_ps);
+    int64_t staging_ps =
+        ids_spans_cover(&analysis->staging[analysis->trace->tracks[launch->track].host], from_ps, to_ps);
     if (staging_ps > 0 && staging_ps >= to_ps - from_ps - staging_ps) return IDS_LATE_STAGING;
     int64_t python_ps = deed_cover(analysis, tracks, count, IDS_LATE_PYTHON, from_ps, to_ps);
     return python_ps > 0 && python_ps >= to_ps - from_ps - python_ps ? IDS_LATE_PYTHON : IDS_LATE_NOT_RECORDED;
@@ -149,14 +152,16 @@ static int same_program(const struct ids_trace *trace, const struct ids_event *a
 
 /* The TPU module that the whole gap lies in. */
 static int inside_module(const struct ids_device *device, const struct ids_gap *gap) {
-    struct ids_cursor before = ids_cursor_between(&device->modules, INT64_MIN, gap->start_ps == INT64_MAX ? INT64_MAX : gap->start_ps + 1);
+    struct ids_cursor before =
+        ids_cursor_between(&device->modules, INT64_MIN, gap->start_ps == INT64_MAX ? INT64_MAX : gap->start_ps + 1);
     if (before.at == before.end) return 0;
     const struct ids_event *module = before.end - 1;
     return module->end_ps >= gap->end_ps;
 }
 
 /* How much of the gap the core spent in waits of that name. */
-static int64_t wait_cover(const struct ids_trace *trace, const struct ids_device *device, const struct ids_gap *gap, const char *name) {
+static int64_t wait_cover(const struct ids_trace *trace, const struct ids_device *device, const struct ids_gap *gap,
+                          const char *name) {
     uint32_t text = ids_strings_find(&trace->strings, name, strlen(name));
     int64_t cover_ps = 0;
     if (text == IDS_NO_TEXT) return 0;
@@ -187,8 +192,8 @@ static enum ids_cause cause_of(const struct ids_analysis *analysis, const struct
     return gap->previous && same_program(trace, gap->previous, gap->next) ? IDS_IN_PROGRAM : IDS_QUEUE;
 }
 
-static int add_gap(struct ids_analysis *analysis, uint32_t busy, int64_t start_ps, int64_t end_ps, const struct ids_event *previous,
-                   const struct ids_event *next, struct ids_error *err) {
+static int add_gap(struct ids_analysis *analysis, uint32_t busy, int64_t start_ps, int64_t end_ps,
+                   const struct ids_event *previous, const struct ids_event *next, struct ids_error *err) {
     if (end_ps <= start_ps) return 0;
     struct ids_gap *gap = IDS_PUSH(analysis->gaps, analysis->gap_count, analysis->gap_room);
     if (!gap) return nomem(err);
@@ -229,7 +234,8 @@ int ids_gaps_make(struct ids_analysis *analysis, struct ids_error *err) {
 const struct ids_event *ids_gap_evidence(const struct ids_analysis *analysis, const struct ids_gap *gap) {
     if (!gap->next || !gap->next->launch || gap->cause > IDS_LATE_PYTHON) return NULL;
     const struct ids_event *launch = gap->next->launch, *best = NULL;
-    int64_t from_ps = gap->start_ps, to_ps = launch->start_ps < gap->end_ps ? launch->start_ps : gap->end_ps, best_ps = 0;
+    int64_t from_ps = gap->start_ps, to_ps = launch->start_ps < gap->end_ps ? launch->start_ps : gap->end_ps,
+            best_ps = 0;
     uint32_t tracks[THREADS];
     int count = threads_of(analysis->trace, launch, tracks);
     for (int i = 0; i < count; i++) {

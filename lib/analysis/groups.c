@@ -1,7 +1,7 @@
 #include "lib/analysis/groups.h"
 
-#include "lib/base/vec.h"
 #include "lib/base/saturate.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "lib/analysis/intervals.h"
 
-#include "lib/base/vec.h"
 #include "lib/base/saturate.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 
@@ -26,7 +26,8 @@ void ids_spans_add(struct ids_spans *spans, int64_t start_ps, int64_t end_ps) {
     /* What comes late comes a little late: a few steps back keep the set in order, and spare it the sort. */
     enum { STEPS_BACK = 16 };
     size_t place = spans->count - 1;
-    for (int step = 0; step < STEPS_BACK && place && spans->at[place - 1].start_ps > start_ps; step++, place--) spans->at[place] = spans->at[place - 1];
+    for (int step = 0; step < STEPS_BACK && place && spans->at[place - 1].start_ps > start_ps; step++, place--)
+        spans->at[place] = spans->at[place - 1];
     spans->at[place] = (struct ids_span){start_ps, end_ps};
 }
 
@@ -64,8 +65,10 @@ static size_t ends_after(const struct ids_spans *set, int64_t when_ps) {
     size_t low = 0, high = set->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (set->at[middle].end_ps <= when_ps) low = middle + 1;
-        else high = middle;
+        if (set->at[middle].end_ps <= when_ps)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -90,8 +93,10 @@ static int64_t common(const struct ids_spans *a, const struct ids_spans *b, stru
             ids_sum(&total, to - from);
             if (set) ids_spans_add(set, from, to);
         }
-        if (a->at[i].end_ps < b->at[j].end_ps) i++;
-        else j++;
+        if (a->at[i].end_ps < b->at[j].end_ps)
+            i++;
+        else
+            j++;
     }
     return total;
 }

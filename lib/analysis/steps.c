@@ -38,8 +38,10 @@ static int main_name(const struct ids_trace *trace, uint32_t *ret_name, struct i
             if (event->kind != IDS_KIND_STEP_MARK) continue;
             uint32_t text = trace->names[event->name].text;
             uint64_t *count = ids_keymap_at(&counts, (uint64_t)text + 1);
-            if (!count) code = nomem(err);
-            else if (++*count > best) best = *count, *ret_name = text;
+            if (!count)
+                code = nomem(err);
+            else if (++*count > best)
+                best = *count, *ret_name = text;
         }
     }
     ids_keymap_done(&counts);
@@ -88,7 +90,8 @@ static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids
 }
 
 /* The index + 1 of the step that the launch belongs to, 0 for none; each launch is climbed from once. */
-static int step_of_launch(struct ids_analysis *analysis, const struct ids_event *launch, uint64_t *ret_step, struct ids_error *err) {
+static int step_of_launch(struct ids_analysis *analysis, const struct ids_event *launch, uint64_t *ret_step,
+                          struct ids_error *err) {
     struct ids_keymap *map = &analysis->steps.of_launch;
     if (ids_keymap_get(map, address_of(launch), ret_step)) return 0;
     const struct ids_event *mark = mark_around(analysis->trace, launch);
@@ -155,8 +158,10 @@ static int order(struct ids_steps *steps, struct ids_error *err) {
     if (!steps->place) return nomem(err);
     for (size_t i = 0; i < made; i++) {
         steps->at[i].made = (uint32_t)i;
-        if (steps->at[i].last_ps == INT64_MIN) steps->without_work++;
-        else steps->at[kept++] = steps->at[i];
+        if (steps->at[i].last_ps == INT64_MIN)
+            steps->without_work++;
+        else
+            steps->at[kept++] = steps->at[i];
     }
     steps->count = kept;
     if (kept) qsort(steps->at, kept, sizeof *steps->at, by_start);
@@ -189,7 +194,8 @@ const struct ids_step *ids_step_of_host_event(const struct ids_analysis *analysi
     const struct ids_steps *steps = &analysis->steps;
     const struct ids_event *mark = mark_around(analysis->trace, event);
     uint64_t made;
-    if (!mark || !ids_keymap_get(&steps->of_launch, address_of(mark), &made) || !made || !steps->place[made - 1]) return NULL;
+    if (!mark || !ids_keymap_get(&steps->of_launch, address_of(mark), &made) || !made || !steps->place[made - 1])
+        return NULL;
     return &steps->at[steps->place[made - 1] - 1];
 }
 
@@ -197,14 +203,18 @@ const struct ids_step *ids_step_of_device_event(const struct ids_analysis *analy
     const struct ids_steps *steps = &analysis->steps;
     uint64_t made;
     if (steps->source == IDS_STEPS_ANNOTATION) {
-        if (!event->launch || !ids_keymap_get(&steps->of_launch, address_of(event->launch), &made) || !made) return NULL;
+        if (!event->launch || !ids_keymap_get(&steps->of_launch, address_of(event->launch), &made) || !made)
+            return NULL;
         return steps->place[made - 1] ? &steps->at[steps->place[made - 1] - 1] : NULL;
     }
     for (size_t low = 0, high = steps->count; low < high;) { /* a marker tells by time */
         size_t middle = low + (high - low) / 2;
-        if (event->start_ps >= steps->at[middle].end_ps) low = middle + 1;
-        else if (event->start_ps < steps->at[middle].start_ps) high = middle;
-        else return &steps->at[middle];
+        if (event->start_ps >= steps->at[middle].end_ps)
+            low = middle + 1;
+        else if (event->start_ps < steps->at[middle].start_ps)
+            high = middle;
+        else
+            return &steps->at[middle];
     }
     return NULL;
 }

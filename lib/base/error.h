@@ -28,7 +28,12 @@ struct ids_error {
     char text[512]; /* the message, no newline at the end */
 };
 
-#define IDS_ERROR_INIT {0, {0}}
+#define IDS_ERROR_INIT \
+    {                  \
+        0, {           \
+            0          \
+        }              \
+    }
 
 /* Sets the message and returns `code`, so that `return ids_fail(err, IDS_CORRUPT, "...")` is the whole error path. */
 int ids_fail(struct ids_error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));

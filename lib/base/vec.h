@@ -15,12 +15,12 @@
 void *ids_vec_grow(void *array, size_t *room, size_t element_bytes);
 
 /* The address of a new last element, or NULL. */
-#define IDS_PUSH(array, count, room)                                                               \
-    __extension__({                                                                                \
-        __typeof__(array) grown_ = (array);                                                        \
-        if ((count) == (room)) grown_ = ids_vec_grow((array), &(room), sizeof *(array));           \
-        if (grown_) (array) = grown_;                                                              \
-        grown_ ? &(array)[(count)++] : NULL;                                                       \
+#define IDS_PUSH(array, count, room)                                                     \
+    __extension__({                                                                      \
+        __typeof__(array) grown_ = (array);                                              \
+        if ((count) == (room)) grown_ = ids_vec_grow((array), &(room), sizeof *(array)); \
+        if (grown_) (array) = grown_;                                                    \
+        grown_ ? &(array)[(count)++] : NULL;                                             \
     })
 
 #endif

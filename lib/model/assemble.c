@@ -1,7 +1,7 @@
 #include "lib/model/assemble.h"
 
-#include "lib/base/vec.h"
 #include "lib/base/saturate.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,27 +30,27 @@ void ids_assembly_done(struct ids_assembly *assembly) {
 
 /* Stable bottom-up merge of natural runs: events of a file are mostly in order, or a few ordered runs. `at` and `spare` change places
  * as needed; the result is in `at`. */
-#define DEFINE_RUN_MERGE(function, element, before)                                                                    \
-    static void function(element **at, element **spare, size_t count) {                                                \
-        for (;;) {                                                                                                     \
-            element *from = *at, *to = *spare;                                                                         \
-            size_t out = 0, runs = 0;                                                                                  \
-            for (size_t a = 0; a < count;) {                                                                           \
-                size_t b = a + 1;                                                                                      \
-                while (b < count && !before(&from[b], &from[b - 1])) b++;                                              \
-                size_t c = b < count ? b + 1 : b;                                                                      \
-                while (c < count && !before(&from[c], &from[c - 1])) c++;                                              \
-                size_t i = a, j = b;                                                                                   \
-                while (i < b && j < c) to[out++] = before(&from[j], &from[i]) ? from[j++] : from[i++];                 \
-                while (i < b) to[out++] = from[i++];                                                                   \
-                while (j < c) to[out++] = from[j++];                                                                   \
-                a = c;                                                                                                 \
-                runs++;                                                                                                \
-            }                                                                                                          \
-            *at = to;                                                                                                  \
-            *spare = from;                                                                                             \
-            if (runs <= 1) return;                                                                                     \
-        }                                                                                                              \
+#define DEFINE_RUN_MERGE(function, element, before)                                                    \
+    static void function(element **at, element **spare, size_t count) {                                \
+        for (;;) {                                                                                     \
+            element *from = *at, *to = *spare;                                                         \
+            size_t out = 0, runs = 0;                                                                  \
+            for (size_t a = 0; a < count;) {                                                           \
+                size_t b = a + 1;                                                                      \
+                while (b < count && !before(&from[b], &from[b - 1])) b++;                              \
+                size_t c = b < count ? b + 1 : b;                                                      \
+                while (c < count && !before(&from[c], &from[c - 1])) c++;                              \
+                size_t i = a, j = b;                                                                   \
+                while (i < b && j < c) to[out++] = before(&from[j], &from[i]) ? from[j++] : from[i++]; \
+                while (i < b) to[out++] = from[i++];                                                   \
+                while (j < c) to[out++] = from[j++];                                                   \
+                a = c;                                                                                 \
+                runs++;                                                                                \
+            }                                                                                          \
+            *at = to;                                                                                  \
+            *spare = from;                                                                             \
+            if (runs <= 1) return;                                                                     \
+        }                                                                                              \
     }
 
 /* What a record is ordered by, and where it is: records are four times as long, so these are merged, and the records move once. */
@@ -95,7 +95,8 @@ int ids_events_sort(struct ids_events *events, struct ids_error *err) {
     struct place *places = malloc(events->count * sizeof *places), *spare = malloc(events->count * sizeof *spare);
     struct ids_event *sorted = malloc(events->count * sizeof *sorted);
     if (places && spare && sorted) {
-        for (size_t i = 0; i < events->count; i++) places[i] = (struct place){events->at[i].start_ps, events->at[i].end_ps, i};
+        for (size_t i = 0; i < events->count; i++)
+            places[i] = (struct place){events->at[i].start_ps, events->at[i].end_ps, i};
         merge_places(&places, &spare, events->count);
         for (size_t i = 0; i < events->count; i++) sorted[i] = events->at[places[i].index];
     }
@@ -123,7 +124,8 @@ int ids_events_set_parents(struct ids_events *events, struct ids_error *err) {
 
 /* --- the end of a track ----------------------------------------------------------------------------------------- */
 
-static struct ids_aggregate *aggregate_of(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track, uint32_t name) {
+static struct ids_aggregate *aggregate_of(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track,
+                                          uint32_t name) {
     if (name >= assembly->aggregate_room) {
         size_t room = (size_t)name + (size_t)name / 2 + 256;
         uint32_t *grown = realloc(assembly->aggregate_of_name, room * sizeof *grown);
@@ -142,8 +144,8 @@ static struct ids_aggregate *aggregate_of(struct ids_assembly *assembly, struct 
 }
 
 /* An event is over: its self time is known. */
-static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track, const struct ids_open_event *open,
-                       struct ids_error *err) {
+static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track,
+                       const struct ids_open_event *open, struct ids_error *err) {
     const struct ids_passing *passing = &assembly->at[open->passing];
     int64_t self_ps = passing->duration_ps - open->children_ps;
     if (self_ps < 0) self_ps = 0; /* children that overlap each other on lanes */
@@ -154,9 +156,10 @@ static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, u
     ids_sum(&sum->self_ps, self_ps);
     if (passing->duration_ps < sum->min_ps) sum->min_ps = passing->duration_ps;
     if (passing->duration_ps > sum->max_ps) sum->max_ps = passing->duration_ps;
-    if (passing->kept == IDS_NONE) return 0;
-    /* `kept` was renumbered to the new order when the event was opened. A CPU op may end after its event. */
-    struct ids_event *event = &trace->tracks[track].events.at[passing->kept];
+    /* `kept` was renumbered to the new order when the event was opened; IDS_NONE is above every number. */
+    struct ids_events *events = &trace->tracks[track].events;
+    if (!events->at || passing->kept >= events->count) return 0;
+    struct ids_event *event = &events->at[passing->kept]; /* a CPU op may end after its event */
     if (event->kind == IDS_KIND_OP) self_ps = event->end_ps - event->start_ps - open->kept_children_ps;
     event->self_ps = self_ps > 0 ? self_ps : 0;
     return 0;
@@ -168,7 +171,8 @@ static int keep_in_order(struct ids_trace *trace, struct ids_passing *passing, u
                          const struct ids_events *old, struct ids_events *ordered, struct ids_error *err) {
     if (!old) return 0;
     int is_python = trace->names[passing->name].kind == IDS_KIND_PYTHON;
-    if (passing->kept == IDS_NONE && !(is_python && !in_python && trace->tracks[track].role == IDS_TRACK_HOST)) return 0;
+    if (passing->kept == IDS_NONE && !(is_python && !in_python && trace->tracks[track].role == IDS_TRACK_HOST))
+        return 0;
     if (ordered->count >= IDS_NONE - 1) return ids_fail(err, IDS_LIMIT, "more than four billion events on one track");
     struct ids_event *event = IDS_PUSH(ordered->at, ordered->count, ordered->room);
     if (!event) return nomem(err);
@@ -193,8 +197,8 @@ static int keep_in_order(struct ids_trace *trace, struct ids_passing *passing, u
 
 /* Sweeps the ordered events with a stack of those that are open. A child lies wholly inside its parent; an event that only
  * overlaps the open one is its sibling on another lane. */
-static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track_id, const struct ids_events *old,
-                 struct ids_error *err) {
+static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track_id,
+                 const struct ids_events *old, struct ids_error *err) {
     struct ids_track *track = &trace->tracks[track_id];
     assembly->depth = 0;
     int code;
@@ -263,7 +267,8 @@ static void make_regions(struct ids_track *track) {
     events->count = kept;
 }
 
-int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track_id, struct ids_error *err) {
+int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track_id,
+                        struct ids_error *err) {
     struct ids_track *track = &trace->tracks[track_id];
     int code = assembly->unordered ? sort_passing(assembly, err) : 0;
     if (code) return code;

@@ -17,8 +17,8 @@ struct ids_passing {
 struct ids_assembly {
     struct ids_passing *at;
     size_t count, room;
-    int unordered; /* 1 once an event came before an earlier one */
-    int python;    /* 1 once a Python frame came: its outermost frames become records */
+    int unordered;             /* 1 once an event came before an earlier one */
+    int python;                /* 1 once a Python frame came: its outermost frames become records */
     struct ids_passing *spare; /* for sorting */
     size_t spare_room;
     struct ids_open_event *stack;

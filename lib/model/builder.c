@@ -66,7 +66,8 @@ static int build_host(struct ids_sink *sink, const struct ids_host_info *info, s
     builder->dimensions.host = (uint32_t)trace->host_count;
     char text[256];
     struct ids_text given = text_of(trace, info->name);
-    int length = given.length ? snprintf(text, sizeof text, "%.200s", given.at) : snprintf(text, sizeof text, "host%u", builder->dimensions.host);
+    int length = given.length ? snprintf(text, sizeof text, "%.200s", given.at)
+                              : snprintf(text, sizeof text, "host%u", builder->dimensions.host);
     uint32_t name = ids_intern(&trace->strings, text, (size_t)length);
     /* Two processes of one host are two hosts here; they need two names. */
     for (size_t i = 0; i < trace->host_count; i++) {
@@ -91,7 +92,8 @@ static int begins(struct ids_text text, const char *prefix) {
     return text.length >= length && !memcmp(text.at, prefix, length);
 }
 
-static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info, uint32_t *ret_plane, struct ids_error *err) {
+static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info, uint32_t *ret_plane,
+                       struct ids_error *err) {
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
     *ret_plane = (uint32_t)builder->plane_count;
@@ -100,16 +102,21 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
     *plane = (struct plane){.name = info->name, .host = builder->dimensions.host, .device = IDS_NONE};
     struct ids_text name = text_of(trace, info->name);
     struct ids_device device = {.host = builder->dimensions.host, .ordinal = -1};
-    if (begins(name, "/device:GPU:")) device.kind = IDS_DEVICE_GPU;
-    else if (begins(name, "/device:TPU:")) device.kind = IDS_DEVICE_TPU;
-    else if (begins(name, "/device:")) device.kind = IDS_DEVICE_CUSTOM;
-    else device.kind = IDS_DEVICE_CPU; /* a host's plane, no device by itself */
+    if (begins(name, "/device:GPU:"))
+        device.kind = IDS_DEVICE_GPU;
+    else if (begins(name, "/device:TPU:"))
+        device.kind = IDS_DEVICE_TPU;
+    else if (begins(name, "/device:"))
+        device.kind = IDS_DEVICE_CUSTOM;
+    else
+        device.kind = IDS_DEVICE_CPU; /* a host's plane, no device by itself */
     /* "/device:TPU:0" but also "/device:TPU:0 SparseCore 1", which is no core of its own to average over */
     size_t colon = name.length;
     while (colon > 0 && name.at[colon - 1] >= '0' && name.at[colon - 1] <= '9') colon--;
     if (colon > 0 && colon < name.length && name.at[colon - 1] == ':') {
         device.ordinal = 0;
-        for (size_t i = colon; i < name.length && device.ordinal < INT32_MAX; i++) device.ordinal = device.ordinal * 10 + (name.at[i] - '0');
+        for (size_t i = colon; i < name.length && device.ordinal < INT32_MAX; i++)
+            device.ordinal = device.ordinal * 10 + (name.at[i] - '0');
     } else if (device.kind != IDS_DEVICE_CPU) {
         device.kind = IDS_DEVICE_CUSTOM;
     }
@@ -148,7 +155,8 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
     return ids_device_add(&builder->dimensions, &device, name.at, 0, &plane->device, err);
 }
 
-static int build_name(struct ids_sink *sink, const struct ids_name_info *info, uint32_t *ret_name, struct ids_error *err) {
+static int build_name(struct ids_sink *sink, const struct ids_name_info *info, uint32_t *ret_name,
+                      struct ids_error *err) {
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
     const struct plane *plane = &builder->planes[info->plane];
@@ -181,7 +189,8 @@ static enum ids_track_role role_of(enum ids_device_kind kind, struct ids_text na
     return IDS_TRACK_DERIVED;
 }
 
-static int build_track(struct ids_sink *sink, const struct ids_track_info *info, uint32_t *ret_track, struct ids_error *err) {
+static int build_track(struct ids_sink *sink, const struct ids_track_info *info, uint32_t *ret_track,
+                       struct ids_error *err) {
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
     const struct plane *plane = &builder->planes[info->plane];
@@ -199,7 +208,8 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
         .first_ps = INT64_MAX,
         .last_ps = INT64_MIN,
     };
-    if (plane->device != IDS_NONE) track->role = role_of(trace->devices[plane->device].kind, text_of(trace, info->name));
+    if (plane->device != IDS_NONE)
+        track->role = role_of(trace->devices[plane->device].kind, text_of(trace, info->name));
     struct open_track *open = IDS_PUSH(builder->open, builder->open_count, builder->open_room);
     if (!open) return nomem(err);
     *open = (struct open_track){.track = *ret_track};
@@ -209,14 +219,16 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
 /* --- events ----------------------------------------------------------------------------------------------------- */
 
 /* What a device's event is. */
-static int device_event(struct ids_builder *builder, const struct ids_track *track, const struct ids_facts *facts, struct ids_event *event,
-                        struct ids_error *err) {
+static int device_event(struct ids_builder *builder, const struct ids_track *track, const struct ids_facts *facts,
+                        struct ids_event *event, struct ids_error *err) {
     struct ids_trace *trace = builder->trace;
     struct ids_text name = text_of(trace, trace->names[event->name].text);
     event->device = track->device;
     event->op = trace->names[event->name].op;
-    if (facts->has_correlation) event->consumes = link_of(builder, LINK_CORRELATION, facts->correlation);
-    else if (facts->has_consumer) event->consumes = link_of(builder, facts->consumer_type, facts->consumer);
+    if (facts->has_correlation)
+        event->consumes = link_of(builder, LINK_CORRELATION, facts->correlation);
+    else if (facts->has_consumer)
+        event->consumes = link_of(builder, facts->consumer_type, facts->consumer);
     if (facts->has_run_id) event->run_id = link_of(builder, LINK_RUN, (uint64_t)facts->run_id);
     int code;
     switch (track->role) {
@@ -281,13 +293,14 @@ static int device_event(struct ids_builder *builder, const struct ids_track *tra
 }
 
 /* What a host thread's event is; kind OTHER: counted only. */
-static int host_event(struct ids_builder *builder, const struct plane *plane, const struct ids_facts *facts, struct ids_event *event,
-                      struct ids_error *err) {
+static int host_event(struct ids_builder *builder, const struct plane *plane, const struct ids_facts *facts,
+                      struct ids_event *event, struct ids_error *err) {
     if (facts->hlo_op && !facts->has_correlation) { /* the CPU client runs ops on host threads */
         event->kind = IDS_KIND_OP;
         event->run_id = link_of(builder, LINK_RUN, (uint64_t)facts->run_id);
         if (facts->has_producer) event->produces = link_of(builder, facts->producer_type, facts->producer);
-        int code = ids_cpu_device(&builder->dimensions, ids_trace_text(builder->trace, plane->name), facts->device_ordinal, &event->device, err);
+        int code = ids_cpu_device(&builder->dimensions, ids_trace_text(builder->trace, plane->name),
+                                  facts->device_ordinal, &event->device, err);
         return code ? code : ids_op_of(&builder->dimensions, facts, &event->op, err);
     }
     if (facts->has_run_id) event->run_id = link_of(builder, LINK_RUN, (uint64_t)facts->run_id);
@@ -313,7 +326,8 @@ static int host_event(struct ids_builder *builder, const struct plane *plane, co
 }
 
 /* An "end: NAME": mostly of the op read just before on the same track, else joined at the end. */
-static int end_op(struct ids_builder *builder, struct open_track *open, const struct ids_event *end, struct ids_error *err) {
+static int end_op(struct ids_builder *builder, struct open_track *open, const struct ids_event *end,
+                  struct ids_error *err) {
     struct ids_track *track = &builder->trace->tracks[open->track];
     if (open->last_op && track->events.at[open->last_op - 1].produces == end->consumes) {
         struct ids_event *op = &track->events.at[open->last_op - 1];
@@ -373,8 +387,9 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     struct ids_facts facts;
     if (slice->arg_count || track->role != IDS_TRACK_HOST) {
         if (ids_facts_gather(trace, slice, &facts)) return nomem(err);
-        int code = track->role == IDS_TRACK_HOST ? host_event(builder, &builder->planes[track->plane], &facts, &event, err)
-                                                 : device_event(builder, track, &facts, &event, err);
+        int code = track->role == IDS_TRACK_HOST
+                       ? host_event(builder, &builder->planes[track->plane], &facts, &event, err)
+                       : device_event(builder, track, &facts, &event, err);
         if (code) return code;
     }
     if (event.kind == IDS_KIND_OP_END) {
@@ -393,7 +408,8 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
 }
 
 /* Where a device's event belongs once its track is in order; NULL for an event that stays on its host thread. */
-static struct ids_events *place_of(struct ids_device *device, const struct ids_track *track, const struct ids_event *event) {
+static struct ids_events *place_of(struct ids_device *device, const struct ids_track *track,
+                                   const struct ids_event *event) {
     switch (track->role) {
     case IDS_TRACK_HOST:
         return event->kind == IDS_KIND_OP ? &device->activity : NULL;
@@ -425,7 +441,8 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     size_t staying = 0;
     for (size_t i = 0; i < track->events.count; i++) {
         struct ids_event *event = &track->events.at[i];
-        struct ids_events *place = event->device == IDS_NONE ? NULL : place_of(&trace->devices[event->device], track, event);
+        struct ids_events *place =
+            event->device == IDS_NONE ? NULL : place_of(&trace->devices[event->device], track, event);
         if (!place) {
             track->events.at[staying++] = *event;
             continue;
@@ -498,14 +515,17 @@ struct ids_sink *ids_builder_sink(struct ids_builder *builder) {
 
 int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace, struct ids_error *err) {
     int code = 0;
-    while (!code && builder->open_count) code = build_track_end(&builder->sink, builder->open[builder->open_count - 1].track, err);
+    while (!code && builder->open_count)
+        code = build_track_end(&builder->sink, builder->open[builder->open_count - 1].track, err);
     if (!code && builder->negative_durations) {
-        struct ids_diag diag = {IDS_WARNING, "model.negative_duration", "events with a negative duration were taken as moments", -1,
+        struct ids_diag diag = {IDS_WARNING, "model.negative_duration",
+                                "events with a negative duration were taken as moments", -1,
                                 builder->negative_durations};
         code = build_diag(&builder->sink, &diag, err);
     }
     if (!code && builder->out_of_range) {
-        struct ids_diag diag = {IDS_DAMAGE, "model.time_range", "events more than 26 days from the start of the run were left out", -1,
+        struct ids_diag diag = {IDS_DAMAGE, "model.time_range",
+                                "events more than 26 days from the start of the run were left out", -1,
                                 builder->out_of_range};
         code = build_diag(&builder->sink, &diag, err);
     }

@@ -55,26 +55,46 @@ enum ids_collective ids_collective_of_opcode(struct ids_text opcode) {
 }
 
 enum ids_collective ids_collective_of_kernel(struct ids_text name) {
-    static const char *const libraries[] = {"nccl",        "rccl",      "nvshmem",    "oneshot",          "one_shot",
-                                            "twoshot",     "two_shot",  "multimem",   "cross_device_reduce", "all_reduce_kernel",
-                                            "allreducekernel", "collective_kernel"};
+    static const char *const libraries[] = {"nccl",
+                                            "rccl",
+                                            "nvshmem",
+                                            "oneshot",
+                                            "one_shot",
+                                            "twoshot",
+                                            "two_shot",
+                                            "multimem",
+                                            "cross_device_reduce",
+                                            "all_reduce_kernel",
+                                            "allreducekernel",
+                                            "collective_kernel"};
     int found = 0;
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !found; i++) found = find_word(name, libraries[i]) != NULL;
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !found; i++)
+        found = find_word(name, libraries[i]) != NULL;
     if (!found) return IDS_NO_COLLECTIVE;
     static const struct {
         const char *word;
         enum ids_collective collective;
     } table[] = {
-        {"allreduce", IDS_ALL_REDUCE},         {"all_reduce", IDS_ALL_REDUCE},
-        {"reducescatter", IDS_REDUCE_SCATTER}, {"reduce_scatter", IDS_REDUCE_SCATTER},
-        {"allgather", IDS_ALL_GATHER},         {"all_gather", IDS_ALL_GATHER},
-        {"alltoall", IDS_ALL_TO_ALL},          {"all_to_all", IDS_ALL_TO_ALL},
-        {"permute", IDS_PERMUTE},              {"sendrecv", IDS_SEND_RECV},
-        {"send", IDS_SEND_RECV},               {"recv", IDS_SEND_RECV},
-        {"broadcast", IDS_BROADCAST},          {"cross_device_reduce", IDS_ALL_REDUCE},
-        {"oneshot", IDS_ALL_REDUCE},           {"one_shot", IDS_ALL_REDUCE},
-        {"twoshot", IDS_ALL_REDUCE},           {"two_shot", IDS_ALL_REDUCE},
-        {"multimem", IDS_ALL_REDUCE},          {"reduce", IDS_ALL_REDUCE},
+        {"allreduce", IDS_ALL_REDUCE},
+        {"all_reduce", IDS_ALL_REDUCE},
+        {"reducescatter", IDS_REDUCE_SCATTER},
+        {"reduce_scatter", IDS_REDUCE_SCATTER},
+        {"allgather", IDS_ALL_GATHER},
+        {"all_gather", IDS_ALL_GATHER},
+        {"alltoall", IDS_ALL_TO_ALL},
+        {"all_to_all", IDS_ALL_TO_ALL},
+        {"permute", IDS_PERMUTE},
+        {"sendrecv", IDS_SEND_RECV},
+        {"send", IDS_SEND_RECV},
+        {"recv", IDS_SEND_RECV},
+        {"broadcast", IDS_BROADCAST},
+        {"cross_device_reduce", IDS_ALL_REDUCE},
+        {"oneshot", IDS_ALL_REDUCE},
+        {"one_shot", IDS_ALL_REDUCE},
+        {"twoshot", IDS_ALL_REDUCE},
+        {"two_shot", IDS_ALL_REDUCE},
+        {"multimem", IDS_ALL_REDUCE},
+        {"reduce", IDS_ALL_REDUCE},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (find_word(name, table[i].word)) return table[i].collective;
@@ -88,8 +108,10 @@ void ids_op_classify(struct ids_op *op, struct ids_text category, enum ids_class
     op->marker = ends(category, "-start") || ends(category, "-done");
     op->container = is(category, "while") || is(category, "conditional") || is(category, "call");
     op->collective = (uint8_t)ids_collective_of_opcode(category);
-    if (ends(category, "-done")) op->class = IDS_CLASS_STALL;
-    else if (op->collective) op->class = IDS_CLASS_COLLECTIVE;
+    if (ends(category, "-done"))
+        op->class = IDS_CLASS_STALL;
+    else if (op->collective)
+        op->class = IDS_CLASS_COLLECTIVE;
     else if (begins(category, "copy-start") || begins(category, "infeed") || begins(category, "outfeed") ||
              begins(category, "host send") || begins(category, "host recv"))
         op->class = IDS_CLASS_COPY;
@@ -101,8 +123,8 @@ static int64_t element_bytes(struct ids_text type) {
     static const struct {
         const char *name;
         int64_t bytes;
-    } table[] = {{"pred", 1}, {"s8", 1},  {"u8", 1},  {"bf16", 2}, {"f16", 2}, {"s16", 2}, {"u16", 2},
-                 {"f32", 4},  {"s32", 4}, {"u32", 4}, {"f64", 8},  {"s64", 8}, {"u64", 8}, {"c64", 8}, {"c128", 16}};
+    } table[] = {{"pred", 1}, {"s8", 1},  {"u8", 1},  {"bf16", 2}, {"f16", 2}, {"s16", 2}, {"u16", 2},  {"f32", 4},
+                 {"s32", 4},  {"u32", 4}, {"f64", 8}, {"s64", 8},  {"u64", 8}, {"c64", 8}, {"c128", 16}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (strlen(table[i].name) == type.length && !memcmp(type.at, table[i].name, type.length)) return table[i].bytes;
     }
@@ -119,8 +141,10 @@ static int read_shape(const char **at, const char *end, int64_t *ret_bytes, int 
     int digits = 0;
     for (++*at; *at < end; ++*at) {
         if (**at >= '0' && **at <= '9') {
-            if (extent > INT32_MAX) bytes = -1; /* no real dimension is that long */
-            else extent = extent * 10 + (**at - '0');
+            if (extent > INT32_MAX)
+                bytes = -1; /* no real dimension is that long */
+            else
+                extent = extent * 10 + (**at - '0');
             digits = 1;
         } else if (**at == ',' || **at == ']') {
             if (digits && bytes > 0 && __builtin_mul_overflow(bytes, extent, &bytes)) bytes = -1;
@@ -161,17 +185,28 @@ enum ids_direction ids_direction_of_name(struct ids_text name) {
         const char *word;
         enum ids_direction direction;
     } table[] = {
-        {"h2d", IDS_H2D},          {"htod", IDS_H2D},          {"d2h", IDS_D2H},        {"dtoh", IDS_D2H},
-        {"d2d", IDS_D2D},          {"dtod", IDS_D2D},          {"p2p", IDS_P2P},        {"ptop", IDS_P2P},
-        {"hosttodevice", IDS_H2D}, {"devicetohost", IDS_D2H},  {"devicetodevice", IDS_D2D},
-        {"peertopeer", IDS_P2P},   {"hosttohost", IDS_H2H},    {"h2h", IDS_H2H},        {"htoh", IDS_H2H},
+        {"h2d", IDS_H2D},
+        {"htod", IDS_H2D},
+        {"d2h", IDS_D2H},
+        {"dtoh", IDS_D2H},
+        {"d2d", IDS_D2D},
+        {"dtod", IDS_D2D},
+        {"p2p", IDS_P2P},
+        {"ptop", IDS_P2P},
+        {"hosttodevice", IDS_H2D},
+        {"devicetohost", IDS_D2H},
+        {"devicetodevice", IDS_D2D},
+        {"peertopeer", IDS_P2P},
+        {"hosttohost", IDS_H2H},
+        {"h2h", IDS_H2H},
+        {"htoh", IDS_H2H},
         {"peer", IDS_P2P},
     };
     if (begins(name, "Memset") || begins(name, "hipMemset") || begins(name, "cudaMemset") || begins(name, "cuMemset")) {
         return IDS_MEMSET;
     }
-    if (!begins(name, "Memcpy") && !begins(name, "hipMemcpy") && !begins(name, "cudaMemcpy") && !begins(name, "cuMemcpy") &&
-        !begins(name, "Copy")) {
+    if (!begins(name, "Memcpy") && !begins(name, "hipMemcpy") && !begins(name, "cudaMemcpy") &&
+        !begins(name, "cuMemcpy") && !begins(name, "Copy")) {
         return IDS_NO_DIRECTION;
     }
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -279,8 +314,8 @@ const char *ids_direction_name(enum ids_direction direction) {
 }
 
 const char *ids_collective_name(enum ids_collective collective) {
-    static const char *const names[IDS_COLLECTIVE_COUNT] = {"none",    "all-reduce", "all-gather", "reduce-scatter", "all-to-all",
-                                                            "permute", "send/recv",  "broadcast"};
+    static const char *const names[IDS_COLLECTIVE_COUNT] = {"none",       "all-reduce", "all-gather", "reduce-scatter",
+                                                            "all-to-all", "permute",    "send/recv",  "broadcast"};
     return (unsigned)collective < IDS_COLLECTIVE_COUNT ? names[collective] : "unknown";
 }
 

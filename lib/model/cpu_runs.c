@@ -14,7 +14,7 @@ struct run {
 };
 
 struct call {
-    const struct ids_event *event; /* ExecuteHelperOnSingleDevice */
+    const struct ids_event *event;    /* ExecuteHelperOnSingleDevice */
     const struct ids_event *function; /* the PjitFunction around it, NULL unknown */
     int used;
 };
@@ -24,7 +24,7 @@ struct pairing {
     size_t run_count, run_room;
     struct call *calls;
     size_t call_count, call_room;
-    struct ids_keymap run_of; /* (run id, device) -> index of runs + 1 */
+    struct ids_keymap run_of;  /* (run id, device) -> index of runs + 1 */
     struct ids_keymap call_of; /* address of the event -> index of calls + 1 */
 };
 
@@ -70,7 +70,8 @@ static uint64_t run_key(const struct ids_event *op) {
 }
 
 /* Every run once, in the order of first ops on each device. */
-static int gather_runs(struct ids_trace *trace, struct pairing *pairing, const struct ids_keymap *executions, struct ids_error *err) {
+static int gather_runs(struct ids_trace *trace, struct pairing *pairing, const struct ids_keymap *executions,
+                       struct ids_error *err) {
     for (size_t d = 0; d < trace->device_count; d++) {
         if (trace->devices[d].kind != IDS_DEVICE_CPU) continue;
         struct ids_cursor cursor = ids_cursor_over(&trace->devices[d].activity);
@@ -82,9 +83,11 @@ static int gather_runs(struct ids_trace *trace, struct pairing *pairing, const s
             if (!run) return nomem(err);
             *place = pairing->run_count;
             *run = (struct run){.first = op, .id = op->run_id};
-            if (op->op != IDS_NONE && trace->ops[op->op].module != IDS_NONE) run->module = trace->modules[trace->ops[op->op].module].name;
+            if (op->op != IDS_NONE && trace->ops[op->op].module != IDS_NONE)
+                run->module = trace->modules[trace->ops[op->op].module].name;
             uint64_t address;
-            if (ids_keymap_get(executions, op->run_id, &address)) run->launch = (const struct ids_event *)(uintptr_t)address;
+            if (ids_keymap_get(executions, op->run_id, &address))
+                run->launch = (const struct ids_event *)(uintptr_t)address;
         }
     }
     return 0;
@@ -109,7 +112,8 @@ static int is_module_of(const struct ids_trace *trace, uint32_t module, const st
     static const char prefix[] = "jit_", call[] = "PjitFunction(";
     struct ids_text name = ids_strings_text(&trace->strings, module);
     struct ids_text text = ids_strings_text(&trace->strings, trace->names[function->name].text);
-    if (text.length < sizeof call || name.length < sizeof prefix - 1 || memcmp(name.at, prefix, sizeof prefix - 1) != 0) return 0;
+    if (text.length < sizeof call || name.length < sizeof prefix - 1 || memcmp(name.at, prefix, sizeof prefix - 1) != 0)
+        return 0;
     const char *inner = text.at + sizeof call - 1;
     size_t length = text.length - sizeof call; /* less the closing parenthesis */
     if (name.length - (sizeof prefix - 1) != length) return 0;
@@ -122,7 +126,8 @@ static int is_module_of(const struct ids_trace *trace, uint32_t module, const st
 }
 
 /* Pairs the runs (indices into pairing->runs) with the calls of one program, both in time order. */
-static void pair_program(struct pairing *pairing, const size_t *runs, size_t run_count, const size_t *calls, size_t call_count) {
+static void pair_program(struct pairing *pairing, const size_t *runs, size_t run_count, const size_t *calls,
+                         size_t call_count) {
     size_t skipped = run_count > call_count ? run_count - call_count : 0;
     for (; skipped < run_count; skipped++) {
         int causal = 1;
@@ -144,7 +149,8 @@ static int earlier_run(const void *a, const void *b) {
 
 /* Rule 3, program by program. */
 static int launch_by_order(const struct ids_trace *trace, struct pairing *pairing, struct ids_error *err) {
-    size_t *runs = calloc(pairing->run_count + 1, sizeof *runs), *calls = calloc(pairing->call_count + 1, sizeof *calls);
+    size_t *runs = calloc(pairing->run_count + 1, sizeof *runs),
+           *calls = calloc(pairing->call_count + 1, sizeof *calls);
     unsigned char *done = calloc(pairing->run_count + 1, 1);
     int failed = !runs || !calls || !done;
     for (size_t r = 0; r < pairing->run_count && !failed; r++) {
@@ -182,7 +188,8 @@ static void launch_around(const struct ids_trace *trace, struct run *run) {
     }
 }
 
-static int launch_all(struct ids_trace *trace, struct pairing *pairing, const struct ids_keymap *executions, struct ids_error *err) {
+static int launch_all(struct ids_trace *trace, struct pairing *pairing, const struct ids_keymap *executions,
+                      struct ids_error *err) {
     int code = gather_calls(trace, pairing, err);
     if (!code) code = gather_runs(trace, pairing, executions, err);
     if (code) return code;
@@ -204,7 +211,8 @@ static int launch_all(struct ids_trace *trace, struct pairing *pairing, const st
         struct ids_events *ops = &trace->devices[d].activity;
         for (size_t i = 0; i < ops->count && trace->devices[d].kind == IDS_DEVICE_CPU; i++) {
             uint64_t place;
-            if (ids_keymap_get(&pairing->run_of, run_key(&ops->at[i]), &place)) ops->at[i].launch = pairing->runs[place - 1].launch;
+            if (ids_keymap_get(&pairing->run_of, run_key(&ops->at[i]), &place))
+                ops->at[i].launch = pairing->runs[place - 1].launch;
         }
     }
     return 0;

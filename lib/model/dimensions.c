@@ -27,7 +27,8 @@ void ids_dimensions_done(struct ids_dimensions *dimensions) {
     ids_idmap_done(&dimensions->shapes);
 }
 
-static int module_of(struct ids_dimensions *dimensions, uint64_t program_id, uint32_t name, uint32_t *ret_module, struct ids_error *err) {
+static int module_of(struct ids_dimensions *dimensions, uint64_t program_id, uint32_t name, uint32_t *ret_module,
+                     struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
     /* A program id is a name's number within its host; without one the name has to do. */
     uint64_t key = ids_key_of(program_id ? program_id : name, program_id ? ids_key_of(1, dimensions->host) : 2), there;
@@ -59,23 +60,28 @@ static int new_op(struct ids_trace *trace, uint32_t name, uint32_t module, uint3
     return 0;
 }
 
-int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_op, struct ids_error *err) {
+int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_op,
+              struct ids_error *err) {
     *ret_op = IDS_NONE;
     if (!facts->hlo_op) return 0;
-    uint64_t key = ids_key_of(ids_key_of(facts->program_id, facts->hlo_module), ids_key_of(facts->hlo_op, dimensions->host)), there;
+    uint64_t key = ids_key_of(ids_key_of(facts->program_id, facts->hlo_module),
+                              ids_key_of(facts->hlo_op, dimensions->host)),
+             there;
     if (ids_keymap_get(&dimensions->ops, key, &there)) {
         *ret_op = (uint32_t)there;
         return 0;
     }
     uint32_t module = IDS_NONE;
     int code = 0;
-    if (facts->program_id || facts->hlo_module) code = module_of(dimensions, facts->program_id, facts->hlo_module, &module, err);
+    if (facts->program_id || facts->hlo_module)
+        code = module_of(dimensions, facts->program_id, facts->hlo_module, &module, err);
     if (!code) code = new_op(dimensions->trace, facts->hlo_op, module, ret_op, err);
     if (!code && ids_keymap_add(&dimensions->ops, key, *ret_op) < 0) return nomem(err);
     return code;
 }
 
-int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_shape, struct ids_error *err) {
+int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_shape,
+                 struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
     *ret_shape = IDS_NONE;
     if (!facts->kernel_details) return 0;
@@ -91,15 +97,18 @@ int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *fact
     return 0;
 }
 
-int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *device, const char *plane, int ordinal_in_key,
-                      uint32_t *ret_device, struct ids_error *err) {
+int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *device, const char *plane,
+                   int ordinal_in_key, uint32_t *ret_device, struct ids_error *err) {
     static const char *const kinds[] = {"GPU", "TPU", "CPU", "CUSTOM"};
     struct ids_trace *trace = dimensions->trace;
     char key[512], label[32];
     const char *host = ids_trace_text(trace, trace->hosts[device->host].name);
-    if (ordinal_in_key) snprintf(key, sizeof key, "%.200s:%.200s#%lld", host, plane, (long long)device->ordinal);
-    else snprintf(key, sizeof key, "%.200s:%.200s", host, plane);
-    snprintf(label, sizeof label, "%s%c%lld", kinds[device->kind], ordinal_in_key ? '#' : ':', (long long)device->ordinal);
+    if (ordinal_in_key)
+        snprintf(key, sizeof key, "%.200s:%.200s#%lld", host, plane, (long long)device->ordinal);
+    else
+        snprintf(key, sizeof key, "%.200s:%.200s", host, plane);
+    snprintf(label, sizeof label, "%s%c%lld", kinds[device->kind], ordinal_in_key ? '#' : ':',
+             (long long)device->ordinal);
     *ret_device = (uint32_t)trace->device_count;
     struct ids_device *added = IDS_PUSH(trace->devices, trace->device_count, trace->device_room);
     if (!added) return nomem(err);
@@ -109,7 +118,8 @@ int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *d
     return added->key && added->label ? 0 : nomem(err);
 }
 
-int ids_cpu_device(struct ids_dimensions *dimensions, const char *plane, int64_t ordinal, uint32_t *ret_device, struct ids_error *err) {
+int ids_cpu_device(struct ids_dimensions *dimensions, const char *plane, int64_t ordinal, uint32_t *ret_device,
+                   struct ids_error *err) {
     uint64_t key = ids_key_of(dimensions->host, (uint64_t)ordinal), there;
     if (ids_keymap_get(&dimensions->cpu_devices, key, &there)) {
         *ret_device = (uint32_t)there;
@@ -121,10 +131,11 @@ int ids_cpu_device(struct ids_dimensions *dimensions, const char *plane, int64_t
     return code;
 }
 
-
-int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info *info, uint32_t *ret_op, struct ids_error *err) {
+int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info *info, uint32_t *ret_op,
+                   struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
-    struct ids_op fields = {.flops = -1, .model_flops = -1, .bytes_accessed = -1, .copy_bytes = -1, .direction = IDS_NO_DIRECTION};
+    struct ids_op fields = {
+        .flops = -1, .model_flops = -1, .bytes_accessed = -1, .copy_bytes = -1, .direction = IDS_NO_DIRECTION};
     uint64_t program_id = 0;
     uint32_t shape = 0;
     *ret_op = IDS_NONE;
@@ -174,11 +185,13 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
     fields.long_name = info->text;
     fields.name = info->display ? info->display : info->text;
     const char *space = text.length ? memchr(text.at, ' ', text.length) : NULL;
-    if (!info->display && space && text.at[0] == '%') fields.name = ids_intern(&trace->strings, text.at + 1, (size_t)(space - text.at - 1));
+    if (!info->display && space && text.at[0] == '%')
+        fields.name = ids_intern(&trace->strings, text.at + 1, (size_t)(space - text.at - 1));
     if (fields.name == IDS_NO_TEXT) return nomem(err);
     ids_op_classify(&fields, text_of(trace, fields.category), IDS_RULE_CATEGORY);
     if (is_copy_start(text_of(trace, fields.category))) {
-        fields.direction = (uint8_t)ids_copy_start_direction(text_of(trace, shape ? shape : info->text), &fields.copy_bytes);
+        fields.direction =
+            (uint8_t)ids_copy_start_direction(text_of(trace, shape ? shape : info->text), &fields.copy_bytes);
     }
     *ret_op = (uint32_t)trace->op_count;
     struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);

@@ -19,15 +19,19 @@ struct ids_dimensions {
 void ids_dimensions_done(struct ids_dimensions *dimensions);
 
 /* The op that an event's hlo_op, hlo_module and program_id name; IDS_NONE when it names none. */
-int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_op, struct ids_error *err);
+int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_op,
+              struct ids_error *err);
 /* The op that a TPU event's name stands for, whose stats are those of the name; IDS_NONE when it is none. */
-int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info *info, uint32_t *ret_op, struct ids_error *err);
+int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info *info, uint32_t *ret_op,
+                   struct ids_error *err);
 /* The launch shape in an event's kernel_details; IDS_NONE when it has none. */
-int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_shape, struct ids_error *err);
+int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_shape,
+                 struct ids_error *err);
 /* Adds a device of the plane; `ordinal_in_key` for devices that share a plane. */
-int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *device, const char *plane, int ordinal_in_key,
-                   uint32_t *ret_device, struct ids_error *err);
+int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *device, const char *plane,
+                   int ordinal_in_key, uint32_t *ret_device, struct ids_error *err);
 /* The device of the CPU client with that ordinal on the host that is being read. */
-int ids_cpu_device(struct ids_dimensions *dimensions, const char *plane, int64_t ordinal, uint32_t *ret_device, struct ids_error *err);
+int ids_cpu_device(struct ids_dimensions *dimensions, const char *plane, int64_t ordinal, uint32_t *ret_device,
+                   struct ids_error *err);
 
 #endif

@@ -144,7 +144,8 @@ static int dump_host(struct ids_sink *sink, const struct ids_host_info *host, st
     return check(of(sink), err);
 }
 
-static int dump_plane(struct ids_sink *sink, const struct ids_plane_info *plane, uint32_t *ret_plane, struct ids_error *err) {
+static int dump_plane(struct ids_sink *sink, const struct ids_plane_info *plane, uint32_t *ret_plane,
+                      struct ids_error *err) {
     struct ids_dump *dump = of(sink);
     *ret_plane = (uint32_t)dump->plane_count;
     uint32_t *name = IDS_PUSH(dump->planes, dump->plane_count, dump->plane_room);
@@ -162,7 +163,8 @@ static int dump_plane(struct ids_sink *sink, const struct ids_plane_info *plane,
     return check(dump, err);
 }
 
-static int dump_name(struct ids_sink *sink, const struct ids_name_info *name, uint32_t *ret_name, struct ids_error *err) {
+static int dump_name(struct ids_sink *sink, const struct ids_name_info *name, uint32_t *ret_name,
+                     struct ids_error *err) {
     struct ids_dump *dump = of(sink);
     *ret_name = (uint32_t)dump->name_count;
     struct dump_name *kept = IDS_PUSH(dump->names, dump->name_count, dump->name_room);
@@ -180,7 +182,8 @@ static int dump_name(struct ids_sink *sink, const struct ids_name_info *name, ui
     return check(dump, err);
 }
 
-static int dump_track(struct ids_sink *sink, const struct ids_track_info *track, uint32_t *ret_track, struct ids_error *err) {
+static int dump_track(struct ids_sink *sink, const struct ids_track_info *track, uint32_t *ret_track,
+                      struct ids_error *err) {
     struct ids_dump *dump = of(sink);
     *ret_track = (uint32_t)dump->track_count;
     struct dump_track *kept = IDS_PUSH(dump->tracks, dump->track_count, dump->track_room);

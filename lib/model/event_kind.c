@@ -135,8 +135,8 @@ static enum ids_kind python_kind(const char *name, size_t length) {
 /* Whether a user's annotation is about input: one of its words (letters between other characters, or CamelCase humps) is
  * a word of the trade. Names of C++ scopes and of tasks with spaces are the runtime's own, and are not looked at. */
 static int is_input_annotation(const char *name, size_t length) {
-    static const char *const words[] = {"data",  "dataset",  "dataloader", "dataloading", "input",   "inputs",
-                                        "infeed", "loader", "batch",      "batches",     "prefetch", "fetch"};
+    static const char *const words[] = {"data",   "dataset", "dataloader", "dataloading", "input",    "inputs",
+                                        "infeed", "loader",  "batch",      "batches",     "prefetch", "fetch"};
     if (length > 64 || memchr(name, ':', length) || memchr(name, ' ', length) || memchr(name, '(', length) ||
         memchr(name, '.', length))
         return 0;
@@ -167,7 +167,8 @@ enum ids_kind ids_kind_of_name(const char *name, size_t length) {
         if (begins(name, length, prefixes[i].name)) return prefixes[i].kind;
     }
     static const char gpu_program[] = ":XLA GPU module"; /* xla/service/gpu/gpu_executable.cc */
-    if (length >= sizeof gpu_program && !memcmp(name + length - (sizeof gpu_program - 1), gpu_program, sizeof gpu_program - 1))
+    if (length >= sizeof gpu_program &&
+        !memcmp(name + length - (sizeof gpu_program - 1), gpu_program, sizeof gpu_program - 1))
         return IDS_KIND_EXECUTE;
     return is_input_annotation(name, length) ? IDS_KIND_INPUT : IDS_KIND_OTHER;
 }

@@ -23,7 +23,8 @@ int64_t ids_arg_int(const struct ids_trace *trace, const struct ids_arg *arg, in
     uint64_t value = 0;
     for (size_t i = at; i < text.length; i++) {
         if (text.at[i] < '0' || text.at[i] > '9') return otherwise;
-        if (__builtin_mul_overflow(value, (uint64_t)10, &value) || __builtin_add_overflow(value, (uint64_t)(text.at[i] - '0'), &value))
+        if (__builtin_mul_overflow(value, (uint64_t)10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(text.at[i] - '0'), &value))
             return otherwise;
     }
     return (int64_t)(at ? 0 - value : value);

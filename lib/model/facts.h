@@ -13,8 +13,8 @@ struct ids_facts {
     int64_t producer_type, consumer_type;
     const struct ids_arg *kernel_details, *copy_details, *step_name;
     double occupancy;
-    unsigned has_run_id : 1, has_ordinal : 1, has_size : 1, has_step : 1, has_correlation : 1, has_producer : 1, has_consumer : 1,
-        in_graph : 1;
+    unsigned has_run_id : 1, has_ordinal : 1, has_size : 1, has_step : 1, has_correlation : 1, has_producer : 1,
+        has_consumer : 1, in_graph : 1;
 };
 
 /* Fills *ret_facts from the event's stats. 0, or -1 when memory ran out. */

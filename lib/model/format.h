@@ -7,8 +7,8 @@
 struct ids_source;
 
 struct ids_format {
-    const char *name;          /* "xplane" */
-    const char *title;         /* "XSpace profile (xplane.pb)" */
+    const char *name;            /* "xplane" */
+    const char *title;           /* "XSpace profile (xplane.pb)" */
     const char *const *suffixes; /* NULL-terminated; which files of a folder are worth opening */
     /* How sure the format is that a file that begins with these bytes is its own: 0 (no) to 100. `head` holds the first
      * IDS_FORMAT_HEAD bytes, or the whole file when it is shorter. Content decides; a suffix only hints. */

@@ -1,7 +1,7 @@
 #include "lib/model/join.h"
 
-#include "lib/base/vec.h"
 #include "lib/base/saturate.h"
+#include "lib/base/vec.h"
 #include "lib/model/assemble.h"
 #include "lib/model/classify.h"
 #include "lib/model/cpu_runs.h"
@@ -30,7 +30,9 @@ int ids_join_hlo(struct ids_join *join, const struct ids_hlo_instruction *instru
     if (instruction->program_id &&
         ids_keymap_add(&join->hlo_by_program, ids_key_of(instruction->program_id, instruction->name), index) < 0)
         return nomem(err);
-    return ids_keymap_add(&join->hlo_by_module, ids_key_of(instruction->module, instruction->name), index) < 0 ? nomem(err) : 0;
+    return ids_keymap_add(&join->hlo_by_module, ids_key_of(instruction->module, instruction->name), index) < 0
+               ? nomem(err)
+               : 0;
 }
 
 static int note(struct ids_trace *trace, enum ids_severity severity, const char *id, const char *text, uint64_t count,
@@ -38,7 +40,8 @@ static int note(struct ids_trace *trace, enum ids_severity severity, const char 
     if (!count) return 0;
     struct ids_trace_diag *diag = IDS_PUSH(trace->diags, trace->diag_count, trace->diag_room);
     if (!diag) return nomem(err);
-    *diag = (struct ids_trace_diag){.severity = (uint8_t)severity, .id = id, .text = text, .offset = -1, .count = count, .host = IDS_NONE};
+    *diag = (struct ids_trace_diag){
+        .severity = (uint8_t)severity, .id = id, .text = text, .offset = -1, .count = count, .host = IDS_NONE};
     return 0;
 }
 
@@ -62,7 +65,8 @@ static int end_ops(struct ids_join *join, struct ids_trace *trace, struct ids_er
             op->produces = 0;
         }
     }
-    return note(trace, IDS_NOTE, "cpu.op_without_end", "CPU ops without an 'end:' event were taken to end with their own event", without, err);
+    return note(trace, IDS_NOTE, "cpu.op_without_end",
+                "CPU ops without an 'end:' event were taken to end with their own event", without, err);
 }
 
 /* --- what HLO protos say of ops ----------------------------------------------------------------------------------- */
@@ -112,7 +116,8 @@ static void name_modules(struct ids_trace *trace) {
             const char *open = text.length ? memchr(text.at, '(', text.length) : NULL;
             if (!open) continue;
             uint64_t id = 0;
-            for (const char *c = open + 1; c < text.at + text.length && *c >= '0' && *c <= '9'; c++) id = id * 10 + (uint64_t)(*c - '0');
+            for (const char *c = open + 1; c < text.at + text.length && *c >= '0' && *c <= '9'; c++)
+                id = id * 10 + (uint64_t)(*c - '0');
             for (size_t m = 0; m < trace->module_count; m++) {
                 struct ids_module *module = &trace->modules[m];
                 if (module->program_id != id || module->name) continue;
@@ -137,7 +142,9 @@ static int gather_producers(struct ids_trace *trace, struct producers *producers
             struct ids_event *event = &events->at[i];
             uint64_t address = (uint64_t)(uintptr_t)event;
             if (event->produces && ids_keymap_add(&producers->by_link, event->produces, address) < 0) return nomem(err);
-            if (event->kind == IDS_KIND_EXECUTE && event->run_id && ids_keymap_add(&producers->by_run, event->run_id, address) < 0) return nomem(err);
+            if (event->kind == IDS_KIND_EXECUTE && event->run_id &&
+                ids_keymap_add(&producers->by_run, event->run_id, address) < 0)
+                return nomem(err);
         }
     }
     return 0;
@@ -168,7 +175,8 @@ static void direct_copies(struct ids_trace *trace, struct ids_device *device) {
     for (size_t i = 0; i < device->activity.count; i++) {
         struct ids_event *event = &device->activity.at[i];
         if (event->kind != IDS_KIND_COPY || event->direction != IDS_NO_DIRECTION || !event->launch) continue;
-        event->direction = (uint8_t)ids_direction_of_name(ids_strings_text(&trace->strings, trace->names[event->launch->name].text));
+        event->direction =
+            (uint8_t)ids_direction_of_name(ids_strings_text(&trace->strings, trace->names[event->launch->name].text));
     }
 }
 
@@ -190,7 +198,8 @@ static int launch_devices(struct ids_trace *trace, const struct producers *produ
     }
     int code = ids_cpu_runs_launch(trace, &producers->by_run, err);
     if (code) return code;
-    return note(trace, IDS_NOTE, "model.launch_not_recorded", "device events whose launch is not in the trace", without, err);
+    return note(trace, IDS_NOTE, "model.launch_not_recorded", "device events whose launch is not in the trace", without,
+                err);
 }
 
 static void link_hosts(struct ids_trace *trace, const struct producers *producers) {
@@ -223,7 +232,8 @@ static int order_all(struct ids_trace *trace, struct ids_error *err) {
     }
     for (size_t d = 0; d < trace->device_count; d++) {
         struct ids_device *device = &trace->devices[d];
-        struct ids_events *lists[] = {&device->activity, &device->async, &device->waits, &device->modules, &device->steps};
+        struct ids_events *lists[] = {&device->activity, &device->async, &device->waits, &device->modules,
+                                      &device->steps};
         for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
             int code = ids_events_sort(lists[l], err);
             if (code) return code;

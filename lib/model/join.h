@@ -7,7 +7,7 @@
 
 /* What the reading gathered for the joins. */
 struct ids_join {
-    struct ids_keymap op_ends;    /* link -> when a CPU op ended (its "end:" event), as int64 */
+    struct ids_keymap op_ends; /* link -> when a CPU op ended (its "end:" event), as int64 */
     struct ids_hlo_instruction *hlo;
     size_t hlo_count, hlo_room;
     struct ids_keymap hlo_by_program; /* (program id, instruction name) -> index of hlo */

@@ -98,10 +98,10 @@ enum ids_severity { IDS_NOTE, IDS_WARNING, IDS_DAMAGE };
 /* An entry in the ledger of what was capped, clipped, unmatched, repaired or lost. */
 struct ids_diag {
     enum ids_severity severity;
-    const char *id;    /* stable, for scripts: "xplane.truncated" */
-    const char *text;  /* for people */
-    int64_t offset;    /* in the file; -1 where it makes no sense */
-    uint64_t count;    /* how many events, bytes or records it is about */
+    const char *id;   /* stable, for scripts: "xplane.truncated" */
+    const char *text; /* for people */
+    int64_t offset;   /* in the file; -1 where it makes no sense */
+    uint64_t count;   /* how many events, bytes or records it is about */
 };
 
 struct ids_sink;

@@ -37,8 +37,10 @@ static size_t begin_before(const struct ids_events *events, int64_t when_ps) {
     size_t low = 0, high = events->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (events->at[middle].start_ps < when_ps) low = middle + 1;
-        else high = middle;
+        if (events->at[middle].start_ps < when_ps)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }

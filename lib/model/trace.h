@@ -35,13 +35,13 @@ struct ids_events {
 };
 
 struct ids_device {
-    const char *key; /* "<host>:<plane>", for CPU "<host>:<plane>#<ordinal>" */
+    const char *key;   /* "<host>:<plane>", for CPU "<host>:<plane>#<ordinal>" */
     const char *label; /* short, for a line of the report: "GPU:0", "CPU#3" */
     enum ids_device_kind kind;
     uint32_t host;
-    int64_t ordinal;  /* as the plane's name or the event's stat says; -1 unknown */
-    uint32_t model;   /* text: "NVIDIA GeForce GTX 1080 Ti", "TPU v6 Lite"; may be empty */
-    uint32_t vendor;  /* text */
+    int64_t ordinal;                          /* as the plane's name or the event's stat says; -1 unknown */
+    uint32_t model;                           /* text: "NVIDIA GeForce GTX 1080 Ti", "TPU v6 Lite"; may be empty */
+    uint32_t vendor;                          /* text */
     double peak_flops, peak_bytes_per_second; /* per second; 0 unknown */
     uint64_t memory_bytes;                    /* 0 unknown */
     /* What the hardware did: kernels, copies, sets, ops, waits booked as ops. An event here is activity ("busy"). */
@@ -54,14 +54,14 @@ struct ids_device {
 };
 
 enum ids_track_role {
-    IDS_TRACK_HOST,     /* a host thread */
-    IDS_TRACK_STREAM,   /* GPU stream */
-    IDS_TRACK_OPS,      /* TPU "XLA Ops" */
-    IDS_TRACK_ASYNC,    /* TPU "Async XLA Ops" */
-    IDS_TRACK_MODULES,  /* "XLA Modules" */
-    IDS_TRACK_WAITS,    /* "XLA TraceMe" */
-    IDS_TRACK_STEPS,    /* "Steps" */
-    IDS_TRACK_DERIVED,  /* name scopes and the like that viewers derive, and "CUPTI overhead": never activity */
+    IDS_TRACK_HOST,    /* a host thread */
+    IDS_TRACK_STREAM,  /* GPU stream */
+    IDS_TRACK_OPS,     /* TPU "XLA Ops" */
+    IDS_TRACK_ASYNC,   /* TPU "Async XLA Ops" */
+    IDS_TRACK_MODULES, /* "XLA Modules" */
+    IDS_TRACK_WAITS,   /* "XLA TraceMe" */
+    IDS_TRACK_STEPS,   /* "Steps" */
+    IDS_TRACK_DERIVED, /* name scopes and the like that viewers derive, and "CUPTI overhead": never activity */
 };
 
 struct ids_track {
@@ -79,8 +79,8 @@ struct ids_track {
 struct ids_name {
     uint32_t text, display; /* display may be empty */
     uint32_t plane;
-    uint32_t op;            /* TPU: the op of this name; IDS_NONE */
-    uint8_t kind;           /* enum ids_kind on a host thread */
+    uint32_t op;  /* TPU: the op of this name; IDS_NONE */
+    uint8_t kind; /* enum ids_kind on a host thread */
 };
 
 enum ids_class {
@@ -91,7 +91,16 @@ enum ids_class {
     IDS_CLASS_COUNT,
 };
 
-enum ids_direction { IDS_H2D, IDS_D2H, IDS_D2D, IDS_P2P, IDS_MEMSET, IDS_H2H, IDS_DIRECTION_COUNT, IDS_NO_DIRECTION = IDS_DIRECTION_COUNT };
+enum ids_direction {
+    IDS_H2D,
+    IDS_D2H,
+    IDS_D2D,
+    IDS_P2P,
+    IDS_MEMSET,
+    IDS_H2H,
+    IDS_DIRECTION_COUNT,
+    IDS_NO_DIRECTION = IDS_DIRECTION_COUNT
+};
 
 enum ids_collective {
     IDS_NO_COLLECTIVE,
@@ -121,14 +130,14 @@ struct ids_op {
     uint32_t category; /* hlo_category (TPU), else the HLO opcode; empty unknown */
     uint32_t opcode;   /* from the HLO proto or the HLO text; empty unknown */
     uint32_t long_name, framework_name, source, deduplicated_name, groups; /* texts, empty unknown */
-    int64_t flops, model_flops, bytes_accessed; /* per execution; -1 unknown */
-    int64_t copy_bytes;  /* of a copy between host and device memory; -1 unknown or none */
-    uint8_t direction;   /* enum ids_direction of such a copy */
-    uint8_t class;       /* enum ids_class */
-    uint8_t collective;  /* enum ids_collective */
-    uint8_t class_rule;  /* enum ids_class_rule */
-    uint8_t marker;      /* 1: an async -start or -done: takes part in no count of kernels */
-    uint8_t container;   /* 1: a while, conditional or call: its time is that of the ops inside it */
+    int64_t flops, model_flops, bytes_accessed;                            /* per execution; -1 unknown */
+    int64_t copy_bytes; /* of a copy between host and device memory; -1 unknown or none */
+    uint8_t direction;  /* enum ids_direction of such a copy */
+    uint8_t class;      /* enum ids_class */
+    uint8_t collective; /* enum ids_collective */
+    uint8_t class_rule; /* enum ids_class_rule */
+    uint8_t marker;     /* 1: an async -start or -done: takes part in no count of kernels */
+    uint8_t container;  /* 1: a while, conditional or call: its time is that of the ops inside it */
 };
 
 /* How a kernel was launched. Values are -1 where unknown. */
@@ -144,18 +153,18 @@ struct ids_event {
     const struct ids_event *launch; /* the host event that made this run; NULL unknown */
     uint64_t produces, consumes;    /* links between events (correlation ids, flows); 0 none */
     uint64_t run_id;                /* of an execution; 0 none */
-    int64_t value; /* transfers: bytes, -1 unknown · step marks: the step's number · else 0 */
+    int64_t value;                  /* transfers: bytes, -1 unknown · step marks: the step's number · else 0 */
     uint32_t name, op, shape;       /* indices; op and shape IDS_NONE where there is none */
     uint32_t track, device;
-    uint32_t parent;                /* host threads: index of the kept event it lies in, on the same track; IDS_NONE */
-    uint8_t kind;                   /* enum ids_kind */
-    uint8_t class;                  /* enum ids_class, of activity */
-    uint8_t direction;              /* enum ids_direction, of transfers */
-    uint8_t collective;             /* enum ids_collective */
+    uint32_t parent;    /* host threads: index of the kept event it lies in, on the same track; IDS_NONE */
+    uint8_t kind;       /* enum ids_kind */
+    uint8_t class;      /* enum ids_class, of activity */
+    uint8_t direction;  /* enum ids_direction, of transfers */
+    uint8_t collective; /* enum ids_collective */
     uint8_t class_rule;
-    uint8_t asynchronous;           /* copies: 1 async, 0 sync, 2 unknown */
-    uint8_t pinned;                 /* copies: 1 pinned, 0 pageable, 2 unknown */
-    uint8_t in_graph;               /* ran as part of a CUDA graph */
+    uint8_t asynchronous; /* copies: 1 async, 0 sync, 2 unknown */
+    uint8_t pinned;       /* copies: 1 pinned, 0 pageable, 2 unknown */
+    uint8_t in_graph;     /* ran as part of a CUDA graph */
 };
 
 /* Sums over all events of one name on one track, kept or not. */

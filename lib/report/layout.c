@@ -22,7 +22,7 @@ static int in_ranges(uint32_t character, const struct range *ranges, size_t coun
 
 static int character_columns(uint32_t character) {
     /* wcwidth would need a locale, which this program never sets; the ranges are those of UAX #11 that names can meet. */
-    static const struct range wide[] = {{0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3}, {0xf900, 0xfaff},
+    static const struct range wide[] = {{0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3},   {0xf900, 0xfaff},
                                         {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
     static const struct range none[] = {{0x300, 0x36f}, {0x200b, 0x200f}, {0xfe00, 0xfe0f}, {0x20d0, 0x20ff}};
     if (character < 0x300) return 1;
@@ -32,8 +32,8 @@ static int character_columns(uint32_t character) {
 
 /* Controls, and the marks that turn the direction of what follows. */
 static int is_control(uint32_t character) {
-    return character < 0x20 || (character >= 0x7f && character < 0xa0) || (character >= 0x2028 && character <= 0x202e) ||
-           (character >= 0x2066 && character <= 0x2069);
+    return character < 0x20 || (character >= 0x7f && character < 0xa0) ||
+           (character >= 0x2028 && character <= 0x202e) || (character >= 0x2066 && character <= 0x2069);
 }
 
 const char *ids_text_clean(struct ids_arena *arena, const char *text) {
@@ -120,7 +120,8 @@ void ids_text_wrap(FILE *out, const char *text, int at, int indent, int width) {
     while (*text) {
         size_t length = strcspn(text, " ");
         /* A figure and its unit stay together: "8.1 ms" is one word to a reader. */
-        while (length && text[length - 1] >= '0' && text[length - 1] <= '9' && text[length] == ' ' && text[length + 1]) {
+        while (length && text[length - 1] >= '0' && text[length - 1] <= '9' && text[length] == ' ' &&
+               text[length + 1]) {
             length += 1 + strcspn(text + length + 1, " ");
         }
         int columns = 0;
@@ -215,7 +216,8 @@ static void write_row(const struct ids_grid *grid, struct ids_arena *arena, cons
     }
 }
 
-void ids_grid_write(const struct ids_grid *grid, struct ids_arena *arena, const char *bold, const char *plain, FILE *out) {
+void ids_grid_write(const struct ids_grid *grid, struct ids_arena *arena, const char *bold, const char *plain,
+                    FILE *out) {
     fputs(bold, out);
     write_row(grid, arena, NULL, out);
     fprintf(out, "%s\n", plain);

@@ -44,6 +44,7 @@ struct ids_grid {
  * first, then columns are left out from the right. width 0: as wide as it gets. */
 void ids_grid_fit(struct ids_grid *grid, int width);
 /* Writes the fitted grid, titles first, between `bold` and `plain`. */
-void ids_grid_write(const struct ids_grid *grid, struct ids_arena *arena, const char *bold, const char *plain, FILE *out);
+void ids_grid_write(const struct ids_grid *grid, struct ids_arena *arena, const char *bold, const char *plain,
+                    FILE *out);
 
 #endif

@@ -6,7 +6,8 @@
 
 enum { NO_WIDTH = 1 << 20, MANY_DEVICES = 4, WIDEST_TEXT = 24, NARROWEST_TITLE = 8, NARROWEST_NOTES = 24 };
 
-void ids_painter_init(struct ids_painter *painter, const struct ids_report *report, const struct ids_render *render, FILE *out) {
+void ids_painter_init(struct ids_painter *painter, const struct ids_report *report, const struct ids_render *render,
+                      FILE *out) {
     *painter = (struct ids_painter){.report = report, .render = render, .out = out, .bold = "", .plain = ""};
     if (render->colour) {
         painter->bold = "\033[1m";
@@ -175,7 +176,9 @@ static void write_figure(struct ids_painter *painter, const struct ids_figure *f
     int number = (int)number_length(figure);
     if (number) owed += widths->number - number;
     ids_spaces(out, owed);
-    const char *value = figure->is_text ? ids_text_shorten(&painter->arena, figure->value, ids_painter_width(painter) - at - owed) : figure->value;
+    const char *value = figure->is_text
+                            ? ids_text_shorten(&painter->arena, figure->value, ids_painter_width(painter) - at - owed)
+                            : figure->value;
     fputs(value, out);
     columns = ids_text_columns(value);
     at += owed + columns;
@@ -235,8 +238,10 @@ static int fill_grid(struct ids_painter *painter, const struct ids_table *table,
     for (size_t i = 0; i < columns; i++) {
         const struct ids_column_def *column = &def->columns[i];
         if (column->flags & IDS_COLUMN_DETAIL) continue;
-        grid->columns[grid->column_count++] = (struct ids_grid_column){
-            .title = column->title, .right = column->unit != IDS_UNIT_NONE, .stretch = (column->flags & IDS_COLUMN_LONG) != 0};
+        grid->columns[grid->column_count++] =
+            (struct ids_grid_column){.title = column->title,
+                                     .right = column->unit != IDS_UNIT_NONE,
+                                     .stretch = (column->flags & IDS_COLUMN_LONG) != 0};
     }
     for (size_t row = 0; row < grid->row_count; row++) {
         for (size_t i = 0; i < columns; i++) {
@@ -257,7 +262,11 @@ static void write_left_out(struct ids_painter *painter, const struct ids_grid *g
     int columns = 0;
     for (size_t i = 0; i < grid->column_count; i++) {
         if (!grid->columns[i].left_out) continue;
-        ids_phrase_add(&phrase, "%s%s", columns++ ? ", " : rows ? "; too wide: " : "too wide: ", grid->columns[i].title);
+        ids_phrase_add(&phrase, "%s%s",
+                       columns++ ? ", "
+                       : rows    ? "; too wide: "
+                                 : "too wide: ",
+                       grid->columns[i].title);
     }
     if (columns) ids_phrase_add(&phrase, " (--full shows all)");
     const char *text = ids_phrase_end(painter, &phrase);

@@ -14,7 +14,8 @@ struct ids_painter {
     const char *bold, *plain; /* escape sequences, "" without colour */
 };
 
-void ids_painter_init(struct ids_painter *painter, const struct ids_report *report, const struct ids_render *render, FILE *out);
+void ids_painter_init(struct ids_painter *painter, const struct ids_report *report, const struct ids_render *render,
+                      FILE *out);
 int ids_painter_done(struct ids_painter *painter, struct ids_error *err);
 
 /* The line width to keep to; without bound for --full. */

@@ -37,10 +37,16 @@ static void put_value(FILE *out, struct ids_value value) {
     char buffer[IDS_NUMBER_BYTES];
     if (value.missing) return;
     switch ((enum ids_unit)value.unit) {
-    case IDS_UNIT_NONE: put_field(out, value.text); break;
-    case IDS_UNIT_TIME: fputs(ids_decimal_text(value.i, PS_PLACES, buffer), out); break;
+    case IDS_UNIT_NONE:
+        put_field(out, value.text);
+        break;
+    case IDS_UNIT_TIME:
+        fputs(ids_decimal_text(value.i, PS_PLACES, buffer), out);
+        break;
     case IDS_UNIT_COUNT:
-    case IDS_UNIT_BYTES: fputs(ids_decimal_text(value.i, 0, buffer), out); break;
+    case IDS_UNIT_BYTES:
+        fputs(ids_decimal_text(value.i, 0, buffer), out);
+        break;
     case IDS_UNIT_RATIO:
     case IDS_UNIT_RATE:
     case IDS_UNIT_NUMBER:

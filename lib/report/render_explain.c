@@ -24,7 +24,8 @@ static void write_metric(struct ids_painter *painter, const struct ids_metric_de
     for (size_t i = 0; i < report->metric_count; i++) {
         const struct ids_metric *at = &report->metrics[i];
         if (!at->device || strcmp(at->id, def->id) != 0) continue;
-        ids_phrase_add(&phrase, "%s %s", ids_text_clean(&painter->arena, at->device), ids_painter_value(painter, at->value));
+        ids_phrase_add(&phrase, "%s %s", ids_text_clean(&painter->arena, at->device),
+                       ids_painter_value(painter, at->value));
         if (at->value.missing && at->reason) ids_phrase_add(&phrase, ": %s", at->reason);
         write_line(painter, "", ids_phrase_end(painter, &phrase));
     }
@@ -43,7 +44,8 @@ static void write_columns(struct ids_painter *painter, const struct ids_table_de
     write_line(painter, "in this run", ids_phrase_end(painter, &phrase));
     for (int i = 0; i < def->column_count; i++) {
         const char *unit = ids_unit_name(def->columns[i].unit);
-        ids_phrase_add(&phrase, "%s%s%s%s%s", i ? ", " : "", def->columns[i].id, unit ? " (" : "", unit ? unit : "", unit ? ")" : "");
+        ids_phrase_add(&phrase, "%s%s%s%s%s", i ? ", " : "", def->columns[i].id, unit ? " (" : "", unit ? unit : "",
+                       unit ? ")" : "");
     }
     write_line(painter, "columns", ids_phrase_end(painter, &phrase));
 }

@@ -12,13 +12,21 @@ static void put_value(struct ids_json *json, struct ids_value value) {
         return;
     }
     switch ((enum ids_unit)value.unit) {
-    case IDS_UNIT_NONE: ids_json_text(json, value.text); break;
-    case IDS_UNIT_TIME: ids_json_decimal(json, value.i, PS_PLACES); break;
+    case IDS_UNIT_NONE:
+        ids_json_text(json, value.text);
+        break;
+    case IDS_UNIT_TIME:
+        ids_json_decimal(json, value.i, PS_PLACES);
+        break;
     case IDS_UNIT_COUNT:
-    case IDS_UNIT_BYTES: ids_json_int(json, value.i); break;
+    case IDS_UNIT_BYTES:
+        ids_json_int(json, value.i);
+        break;
     case IDS_UNIT_RATIO:
     case IDS_UNIT_RATE:
-    case IDS_UNIT_NUMBER: ids_json_real(json, value.d); break;
+    case IDS_UNIT_NUMBER:
+        ids_json_real(json, value.d);
+        break;
     }
 }
 
@@ -48,7 +56,8 @@ static void put_devices(struct ids_json *json, const struct ids_report *report, 
     ids_json_object(json, IDS_JSON_INLINE);
     for (size_t i = 0; i < report->metric_count; i++) {
         const struct ids_metric *metric = &report->metrics[i];
-        if (metric->device && metric->reason && !strcmp(metric->id, id)) put_text_if(json, metric->device, metric->reason);
+        if (metric->device && metric->reason && !strcmp(metric->id, id))
+            put_text_if(json, metric->device, metric->reason);
     }
     ids_json_end(json);
 }
@@ -199,7 +208,8 @@ static void put_head(struct ids_json *json, const struct ids_report *report) {
     ids_json_bool(json, report->complete);
 }
 
-int ids_render_json(const struct ids_report *report, const struct ids_render *render, FILE *out, struct ids_error *err) {
+int ids_render_json(const struct ids_report *report, const struct ids_render *render, FILE *out,
+                    struct ids_error *err) {
     (void)err; /* nothing here takes memory */
     struct ids_json json = ids_json_to(out);
     ids_json_object(&json, IDS_JSON_BROKEN);

@@ -17,12 +17,9 @@ struct fact {
 };
 
 static const struct fact facts[] = {
-    {"hosts", NULL, "", " host", "s"},
-    {"devices", NULL, "", " device", "s"},
-    {"jax_version", NULL, "jax ", "", ""},
-    {"steps", "steps.count", "", " step", "s"},
-    {NULL, "run.window", "window ", "", ""},
-    {NULL, "coverage.attributed_share", "", " of device time attributed", ""},
+    {"hosts", NULL, "", " host", "s"},       {"devices", NULL, "", " device", "s"},
+    {"jax_version", NULL, "jax ", "", ""},   {"steps", "steps.count", "", " step", "s"},
+    {NULL, "run.window", "window ", "", ""}, {NULL, "coverage.attributed_share", "", " of device time attributed", ""},
 };
 
 static const struct ids_value *fact_value(const struct ids_report *report, const struct fact *fact) {
@@ -59,11 +56,14 @@ static void write_run(struct ids_painter *painter) {
 static int is_nothing(struct ids_value value) {
     if (value.missing) return 1;
     switch ((enum ids_unit)value.unit) {
-    case IDS_UNIT_NONE: return !*value.text;
+    case IDS_UNIT_NONE:
+        return !*value.text;
     case IDS_UNIT_COUNT:
     case IDS_UNIT_TIME:
-    case IDS_UNIT_BYTES: return value.i == 0;
-    default: return value.d == 0;
+    case IDS_UNIT_BYTES:
+        return value.i == 0;
+    default:
+        return value.d == 0;
     }
 }
 
@@ -87,7 +87,8 @@ static struct ids_figure headline_figure(struct ids_painter *painter, const stru
     struct ids_phrase phrase = ids_phrase_begin();
     if (metric->value.missing && metric->reason) ids_phrase_add(&phrase, "%s", metric->reason);
     if (!metric->value.missing && headline->by_device) ids_phrase_devices(&phrase, painter, metric->id);
-    for (int i = 0; i < headline->note_count && !metric->value.missing; i++) add_note(&phrase, painter, &headline->notes[i]);
+    for (int i = 0; i < headline->note_count && !metric->value.missing; i++)
+        add_note(&phrase, painter, &headline->notes[i]);
     figure.notes = ids_phrase_end(painter, &phrase);
     return figure;
 }
@@ -151,7 +152,8 @@ static struct ids_figure metric_figure(struct ids_painter *painter, const struct
 
 static void write_section(struct ids_painter *painter, const struct ids_section *section) {
     ids_painter_heading(painter, section->title);
-    struct ids_figure *figures = ids_arena_alloc(&painter->arena, ((size_t)section->metric_count + 1) * sizeof *figures);
+    struct ids_figure *figures =
+        ids_arena_alloc(&painter->arena, ((size_t)section->metric_count + 1) * sizeof *figures);
     if (!figures) {
         painter->out_of_memory = 1;
         return;
@@ -239,7 +241,8 @@ static void write_ledger(struct ids_painter *painter, int least_severity) {
     if (wanted > written) fprintf(painter->out, "  and %zu more in --json\n", wanted - written);
 }
 
-int ids_render_text(const struct ids_report *report, const struct ids_render *render, FILE *out, struct ids_error *err) {
+int ids_render_text(const struct ids_report *report, const struct ids_render *render, FILE *out,
+                    struct ids_error *err) {
     struct ids_painter painter;
     ids_painter_init(&painter, report, render, out);
     write_run(&painter);

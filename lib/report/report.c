@@ -73,14 +73,15 @@ void ids_report_property(struct ids_report *report, const char *id, struct ids_v
     }
 }
 
-struct ids_metric *ids_report_metric(struct ids_report *report, const char *id, const char *device, struct ids_value value) {
+struct ids_metric *ids_report_metric(struct ids_report *report, const char *id, const char *device,
+                                     struct ids_value value) {
     struct ids_metric *metric = IDS_PUSH(report->metrics, report->metric_count, report->metric_room);
     if (!metric) {
         report->out_of_memory = 1;
         metric = &report->scratch_metric;
     }
-    *metric = (struct ids_metric){
-        .id = keep(report, id), .device = keep(report, device), .value = keep_value(report, value)};
+    *metric =
+        (struct ids_metric){.id = keep(report, id), .device = keep(report, device), .value = keep_value(report, value)};
     return metric;
 }
 

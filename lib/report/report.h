@@ -14,13 +14,13 @@
 
 /* What a value is, which decides how it is stored and shown. */
 enum ids_unit {
-    IDS_UNIT_NONE,    /* texts */
-    IDS_UNIT_COUNT,   /* int64 */
-    IDS_UNIT_TIME,    /* int64 picoseconds; seconds in JSON, exact */
-    IDS_UNIT_BYTES,   /* int64 */
-    IDS_UNIT_RATIO,   /* double 0..1 */
-    IDS_UNIT_RATE,    /* double bytes per second */
-    IDS_UNIT_NUMBER,  /* double without a unit */
+    IDS_UNIT_NONE,   /* texts */
+    IDS_UNIT_COUNT,  /* int64 */
+    IDS_UNIT_TIME,   /* int64 picoseconds; seconds in JSON, exact */
+    IDS_UNIT_BYTES,  /* int64 */
+    IDS_UNIT_RATIO,  /* double 0..1 */
+    IDS_UNIT_RATE,   /* double bytes per second */
+    IDS_UNIT_NUMBER, /* double without a unit */
 };
 
 enum ids_better { IDS_BETTER_NEITHER, IDS_BETTER_LOWER, IDS_BETTER_HIGHER };
@@ -98,7 +98,7 @@ struct ids_table {
     const struct ids_table_def *def; /* filled in by ids_report_table */
     struct ids_value *cells;         /* row_count * column_count, row by row */
     size_t row_count, row_room;
-    int64_t rows_left_out;           /* rows that the analyzer did not keep (a cap), 0 mostly */
+    int64_t rows_left_out; /* rows that the analyzer did not keep (a cap), 0 mostly */
 };
 
 /* A piece of a headline: `before`, the metric's value, `after` ("longest", idle.longest, ""); the renderer puts the spaces
@@ -120,7 +120,8 @@ struct ids_headline {
 };
 
 struct ids_advice {
-    int64_t saves_ps; /* upper bound of what it could save per step (or in the window when there are no steps); -1 unknown */
+    int64_t
+        saves_ps; /* upper bound of what it could save per step (or in the window when there are no steps); -1 unknown */
     int per_step;
     const char *what;     /* what was found and what to do */
     const char *evidence; /* the figures behind it */
@@ -171,7 +172,8 @@ int ids_report_check(const struct ids_report *report, struct ids_error *err);
 void ids_report_property(struct ids_report *report, const char *id, struct ids_value value);
 /* Sets a metric's value, once per metric and device; returns it, so that grade and rule can be set before the next metric is
  * added (the array may move then). Never NULL (a scratch one when memory ran out). */
-struct ids_metric *ids_report_metric(struct ids_report *report, const char *id, const char *device, struct ids_value value);
+struct ids_metric *ids_report_metric(struct ids_report *report, const char *id, const char *device,
+                                     struct ids_value value);
 /* Says that a metric has no value and why ("the trace has no host plane"). */
 void ids_report_no_data(struct ids_report *report, const char *id, enum ids_unit unit, const char *device,
                         const char *format, ...) __attribute__((format(printf, 5, 6)));

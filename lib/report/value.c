@@ -14,8 +14,8 @@ struct scale {
 
 static const struct scale time_scales[] = {
     {1000000000000, " s"}, {1000000000, " ms"}, {1000000, " us"}, {1000, " ns"}, {1, " ps"}};
-static const struct scale byte_scales[] = {
-    {1000000000000000, " PB"}, {1000000000000, " TB"}, {1000000000, " GB"}, {1000000, " MB"}, {1000, " kB"}, {1, " B"}};
+static const struct scale byte_scales[] = {{1000000000000000, " PB"}, {1000000000000, " TB"}, {1000000000, " GB"},
+                                           {1000000, " MB"},          {1000, " kB"},          {1, " B"}};
 
 /* The number with commas between the thousands. */
 static void format_count(uint64_t value, char *buffer, size_t size) {
@@ -125,13 +125,27 @@ char *ids_value_format(struct ids_value value, char *buffer, size_t size) {
     double number = real ? fabs(value.d) : 0;
     char text[IDS_VALUE_ROOM];
     switch ((enum ids_unit)value.unit) {
-    case IDS_UNIT_COUNT: format_count(whole, text, sizeof text); break;
-    case IDS_UNIT_TIME: format_time(whole, text, sizeof text); break;
-    case IDS_UNIT_BYTES: format_bytes(whole, text, sizeof text); break;
-    case IDS_UNIT_RATIO: format_ratio(number, text, sizeof text); break;
-    case IDS_UNIT_RATE: format_rate(number, text, sizeof text); break;
-    case IDS_UNIT_NUMBER: snprintf(text, sizeof text, "%.4g", number); break;
-    case IDS_UNIT_NONE: text[0] = '\0'; break;
+    case IDS_UNIT_COUNT:
+        format_count(whole, text, sizeof text);
+        break;
+    case IDS_UNIT_TIME:
+        format_time(whole, text, sizeof text);
+        break;
+    case IDS_UNIT_BYTES:
+        format_bytes(whole, text, sizeof text);
+        break;
+    case IDS_UNIT_RATIO:
+        format_ratio(number, text, sizeof text);
+        break;
+    case IDS_UNIT_RATE:
+        format_rate(number, text, sizeof text);
+        break;
+    case IDS_UNIT_NUMBER:
+        snprintf(text, sizeof text, "%.4g", number);
+        break;
+    case IDS_UNIT_NONE:
+        text[0] = '\0';
+        break;
     }
     snprintf(buffer, size, "%s%s", negative ? "-" : "", text);
     return buffer;
@@ -139,13 +153,20 @@ char *ids_value_format(struct ids_value value, char *buffer, size_t size) {
 
 const char *ids_unit_name(enum ids_unit unit) {
     switch (unit) {
-    case IDS_UNIT_NONE: return NULL;
-    case IDS_UNIT_COUNT: return "count";
-    case IDS_UNIT_TIME: return "s";
-    case IDS_UNIT_BYTES: return "bytes";
-    case IDS_UNIT_RATIO: return "ratio";
-    case IDS_UNIT_RATE: return "bytes/s";
-    case IDS_UNIT_NUMBER: return "number";
+    case IDS_UNIT_NONE:
+        return NULL;
+    case IDS_UNIT_COUNT:
+        return "count";
+    case IDS_UNIT_TIME:
+        return "s";
+    case IDS_UNIT_BYTES:
+        return "bytes";
+    case IDS_UNIT_RATIO:
+        return "ratio";
+    case IDS_UNIT_RATE:
+        return "bytes/s";
+    case IDS_UNIT_NUMBER:
+        return "number";
     }
     return NULL;
 }

@@ -72,8 +72,10 @@ static inline int ids_pb_next(struct ids_pb *pb, struct ids_pb_field *ret_field)
     if (pb->at == pb->end) return 0;
     struct ids_pb at = *pb;
     uint64_t tag = *at.at;
-    if (tag >= 8 && tag < 0x80) at.at++; /* fields 1 to 15 */
-    else if (ids_pb_varint(&at, &tag) != 1 || tag >> 3 == 0 || tag >> 3 > 0x1fffffff) return -1;
+    if (tag >= 8 && tag < 0x80)
+        at.at++; /* fields 1 to 15 */
+    else if (ids_pb_varint(&at, &tag) != 1 || tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
+        return -1;
     ret_field->number = (uint32_t)(tag >> 3);
     ret_field->wire = tag & 7;
     ret_field->bytes = NULL;

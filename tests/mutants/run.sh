@@ -134,7 +134,7 @@ for patch in "${patches[@]}"; do
     *'| does not '*) wrong=$((wrong + 1)) ;;
     esac
     IFS='|' read -r _ _ what outcome by _ <<<"$row"
-    printf '%-28s %-10s %s\n' "$name" "${outcome// /}" "${by:- }${what:+($what)}"
+    printf '%-26s%-16s%-26s%s\n' "$name" "$outcome" "$by" "$what"
     write_results
 done
 echo "$caught of ${#rows[@]} caught, $wrong that do not apply or build"

@@ -137,7 +137,7 @@ START_TEST(sets_are_what_a_bitmap_says) {
         random_state = seed;
         uint8_t in_a[MOMENTS], in_b[MOMENTS], both[MOMENTS], only[MOMENTS], gaps[MOMENTS] = {0};
         struct ids_spans a = random_set(in_a), b = random_set(in_b), shared = {0}, rest = {0}, free_time = {0};
-        int64_t from = random_below(MOMENTS), to = from + random_below(MOMENTS), covered = 0, total = 0, overlap = 0;
+        int64_t from = random_below(MOMENTS), to = from + random_below((uint32_t)(MOMENTS - from) + 1), covered = 0, total = 0, overlap = 0;
         for (int64_t t = 0; t < MOMENTS; t++) {
             both[t] = in_a[t] & in_b[t];
             only[t] = in_a[t] & !in_b[t];
