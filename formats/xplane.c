@@ -9,6 +9,7 @@
  * tag or varint, or a length that runs past its parent, is a corrupt file. (design.md, Errors)
  */
 #include "formats/hlo.h"
+#include "formats/pb_file.h"
 #include "lib/base/idmap.h"
 #include "lib/base/vec.h"
 #include "lib/io/source.h"
@@ -31,33 +32,23 @@ enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
 
 /* protobuf's own limit: no message is longer. */
 #define LENGTH_LIMIT ((uint64_t)INT32_MAX)
-/* One name with its stats, an HLO proto among them, or one event. Larger ones are left out with a diag. */
-#define RECORD_LIMIT ((uint64_t)512 << 20)
 /* A line's timestamp above this is nanoseconds since 1970, not since the session's start (three years). */
 #define EPOCH_NS ((int64_t)100000000 * 1000000000)
 
-struct span {
-    uint64_t at, length;
-};
-
 struct spans {
-    struct span *at;
+    struct ids_span_bytes *at;
     size_t count, room;
 };
 
 struct plane {
-    struct span span;
-    char *name; /* for messages and the first look; the sink gets the interned text */
-    uint32_t name_text;
+    struct ids_span_bytes span;
+    uint32_t name; /* text */
     struct spans lines, event_metadata, stat_metadata, stats;
 };
 
 struct reader {
-    struct ids_source *source;
+    struct ids_pb_file file;
     struct ids_sink *sink;
-    uint64_t size;  /* of the source */
-    bool truncated; /* a length ran past the end */
-    uint64_t cut_at;
     uint64_t events;
     uint64_t without_time; /* events that were left out */
     int64_t base_ns;
@@ -71,8 +62,6 @@ struct reader {
     uint32_t num_occurrences;     /* text */
     struct ids_arg *args;
     size_t arg_count, arg_room;
-    uint8_t *record; /* for records longer than a window */
-    size_t record_room;
 };
 
 static int corrupt(struct ids_error *err, uint64_t offset, const char *what) {
@@ -81,99 +70,6 @@ static int corrupt(struct ids_error *err, uint64_t offset, const char *what) {
 
 static int nomem(struct ids_error *err) {
     return ids_fail(err, IDS_NOMEM, "out of memory");
-}
-
-/* --- fields in the file, by offset ----------------------------------------------------------------------------- */
-
-struct file_field {
-    uint32_t number;
-    uint8_t wire;
-    uint64_t value;      /* numbers */
-    struct span payload; /* bytes; cut at the end of the file when that comes first */
-};
-
-/* Reads the field at *at inside a message that ends at `end`. 1; 0 at the end; negative on error. Past the end of the file
- * is the end too, with reader->truncated set. */
-static int file_field(struct reader *reader, uint64_t *at, uint64_t end, struct file_field *ret_field,
-                      struct ids_error *err) {
-    if (*at >= end || *at >= reader->size) return 0;
-    enum { HEAD = 20 }; /* two varints */
-    const uint8_t *bytes;
-    size_t length;
-    int code = ids_source_window(reader->source, *at, HEAD, &bytes, &length, err);
-    if (code) return code;
-    bool to_the_end = *at + length >= reader->size;
-    if (length > end - *at) length = (size_t)(end - *at), to_the_end = false;
-    struct ids_pb pb = {bytes, bytes + length};
-    uint64_t tag, value = 0;
-    int got = ids_pb_varint(&pb, &tag);
-    if (got == 1 && (tag >> 3 == 0 || tag >> 3 > 0x1fffffff)) return corrupt(err, *at, "field number out of range");
-    if (got == 1) {
-        switch (tag & 7) {
-        case IDS_PB_VARINT:
-        case IDS_PB_BYTES:
-            got = ids_pb_varint(&pb, &value);
-            break;
-        case IDS_PB_FIXED64:
-        case IDS_PB_FIXED32: {
-            size_t width = (tag & 7) == IDS_PB_FIXED64 ? 8 : 4;
-            got = (size_t)(pb.end - pb.at) >= width;
-            if (got) pb.at += width;
-            break;
-        }
-        default:
-            return corrupt(err, *at, "unknown wire type");
-        }
-    }
-    if (got < 0) return corrupt(err, *at, "varint longer than 64 bits");
-    if (got == 0) {
-        if (!to_the_end) return corrupt(err, *at, "field runs past the end of its message");
-        reader->truncated = true;
-        reader->cut_at = *at;
-        return 0;
-    }
-    ret_field->number = (uint32_t)(tag >> 3);
-    ret_field->wire = tag & 7;
-    ret_field->value = value;
-    uint64_t next = *at + (uint64_t)(pb.at - bytes);
-    if (ret_field->wire == IDS_PB_BYTES) {
-        if (value > LENGTH_LIMIT) return corrupt(err, *at, "declared length above 2 GiB");
-        if (value > end - next) return corrupt(err, *at, "declared length runs past the end of its message");
-        ret_field->payload = (struct span){next, value};
-        next += value;
-        if (next > reader->size) {
-            reader->truncated = true;
-            reader->cut_at = *at;
-        }
-    }
-    *at = next;
-    return 1;
-}
-
-/* The whole bytes of a span, in the window or, when longer, in reader->record. Sets *ret_bytes NULL when the span is not
- * whole in the file or above the limit (which is reported). */
-static int record_bytes(struct reader *reader, struct span span, const uint8_t **ret_bytes, struct ids_error *err) {
-    *ret_bytes = NULL;
-    if (span.at + span.length > reader->size) return 0;
-    if (span.length <= IDS_SOURCE_WINDOW) {
-        size_t length;
-        return ids_source_window(reader->source, span.at, (size_t)span.length, ret_bytes, &length, err);
-    }
-    if (span.length > RECORD_LIMIT) {
-        struct ids_diag diag = {IDS_DAMAGE, "xplane.record_limit", "a record above 512 MiB was left out",
-                                (int64_t)span.at, 1};
-        return reader->sink->ops->diag(reader->sink, &diag, err);
-    }
-    if (span.length > reader->record_room) {
-        free(reader->record);
-        reader->record_room = 0;
-        reader->record = malloc((size_t)span.length);
-        if (!reader->record) return nomem(err);
-        reader->record_room = (size_t)span.length;
-    }
-    int code = ids_source_read(reader->source, span.at, reader->record, (size_t)span.length, err);
-    if (!code) *ret_bytes = reader->record;
-    return code;
 }
 
 /* --- stats ------------------------------------------------------------------------------------------------------ */
@@ -268,7 +164,7 @@ static inline int read_stat(struct reader *reader, struct ids_pb pb, uint64_t of
 /* --- the tables of names ---------------------------------------------------------------------------------------- */
 
 /* A map entry: its key, and its value's bytes (empty when absent). */
-static int read_entry(const uint8_t *bytes, struct span span, uint64_t *ret_key, struct ids_pb *ret_value,
+static int read_entry(const uint8_t *bytes, struct ids_span_bytes span, uint64_t *ret_key, struct ids_pb *ret_value,
                       struct ids_error *err) {
     struct ids_pb pb = {bytes, bytes + span.length};
     struct ids_pb_field field;
@@ -282,9 +178,9 @@ static int read_entry(const uint8_t *bytes, struct span span, uint64_t *ret_key,
     return more < 0 ? corrupt(err, span.at, "malformed metadata entry") : 0;
 }
 
-static int read_stat_metadata(struct reader *reader, struct span span, struct ids_error *err) {
+static int read_stat_metadata(struct reader *reader, struct ids_span_bytes span, struct ids_error *err) {
     const uint8_t *bytes;
-    int code = record_bytes(reader, span, &bytes, err);
+    int code = ids_pb_file_bytes(&reader->file, span, &bytes, err);
     if (code || !bytes) return code;
     uint64_t key;
     struct ids_pb value;
@@ -331,9 +227,9 @@ static int read_hlo(struct reader *reader, const struct ids_name_info *name, uin
     return 0;
 }
 
-static int read_event_metadata(struct reader *reader, struct span span, struct ids_error *err) {
+static int read_event_metadata(struct reader *reader, struct ids_span_bytes span, struct ids_error *err) {
     const uint8_t *bytes;
-    int code = record_bytes(reader, span, &bytes, err);
+    int code = ids_pb_file_bytes(&reader->file, span, &bytes, err);
     if (code || !bytes) return code;
     uint64_t key;
     struct ids_pb value;
@@ -439,14 +335,14 @@ static int read_event(struct reader *reader, const struct line *line, struct ids
 }
 
 /* The line's own fields; they stand before its events in every file seen, but need not. */
-static int read_line_head(struct reader *reader, struct span span, struct ids_track_info *ret_track,
+static int read_line_head(struct reader *reader, struct ids_span_bytes span, struct ids_track_info *ret_track,
                           int64_t *ret_timestamp_ns, struct ids_error *err) {
     uint64_t at = span.at, end = span.at + span.length;
     bool seen_own = false;
-    struct file_field field = {0};
+    struct ids_pb_file_field field = {0};
     int more;
     *ret_timestamp_ns = 0;
-    while ((more = file_field(reader, &at, end, &field, err)) > 0) {
+    while ((more = ids_pb_file_field(&reader->file, &at, end, &field, err)) > 0) {
         if (field.number == LINE_EVENTS) {
             if (seen_own) break; /* writers go by field number: what a first event did not follow will not come */
         } else if (field.number == LINE_ID && field.wire == IDS_PB_VARINT) {
@@ -458,7 +354,7 @@ static int read_line_head(struct reader *reader, struct span span, struct ids_tr
         } else if (field.number == LINE_NAME && field.wire == IDS_PB_BYTES) {
             const uint8_t *bytes;
             seen_own = true;
-            int code = record_bytes(reader, field.payload, &bytes, err);
+            int code = ids_pb_file_bytes(&reader->file, field.payload, &bytes, err);
             if (code) return code;
             if (!bytes) continue;
             ret_track->name = ids_intern(reader->sink->strings, (const char *)bytes, (size_t)field.payload.length);
@@ -468,7 +364,7 @@ static int read_line_head(struct reader *reader, struct span span, struct ids_tr
     return more < 0 ? more : 0;
 }
 
-static int read_line(struct reader *reader, struct span span, struct ids_error *err) {
+static int read_line(struct reader *reader, struct ids_span_bytes span, struct ids_error *err) {
     struct ids_track_info track = {.plane = reader->plane_id};
     int64_t timestamp_ns;
     int code = read_line_head(reader, span, &track, &timestamp_ns, err);
@@ -480,15 +376,15 @@ static int read_line(struct reader *reader, struct span span, struct ids_error *
     if (code) return code;
 
     uint64_t at = span.at, end = span.at + span.length;
-    struct file_field field = {0};
+    struct ids_pb_file_field field = {0};
     int more;
     for (;;) {
         /* The fast way: events that lie whole in the window, one after the other. */
         const uint8_t *bytes;
         size_t length;
-        uint64_t left = (end < reader->size ? end : reader->size) - at;
-        if (at >= reader->size || !left) break;
-        code = ids_source_window(reader->source, at, left < 4096 ? (size_t)left : 4096, &bytes, &length, err);
+        uint64_t left = (end < reader->file.size ? end : reader->file.size) - at;
+        if (at >= reader->file.size || !left) break;
+        code = ids_source_window(reader->file.source, at, left < 4096 ? (size_t)left : 4096, &bytes, &length, err);
         if (code) return code;
         if (length > left) length = (size_t)left;
         struct ids_pb pb = {bytes, bytes + length};
@@ -504,11 +400,11 @@ static int read_line(struct reader *reader, struct span span, struct ids_error *
         at += (uint64_t)(pb.at - bytes);
         if (pb.at > bytes) continue;
         /* The slow way: another field, or an event longer than what was left in the window. */
-        more = file_field(reader, &at, end, &field, err);
+        more = ids_pb_file_field(&reader->file, &at, end, &field, err);
         if (more < 0) return more;
         if (more == 0) break;
         if (field.number != LINE_EVENTS || field.wire != IDS_PB_BYTES) continue;
-        code = record_bytes(reader, field.payload, &bytes, err);
+        code = ids_pb_file_bytes(&reader->file, field.payload, &bytes, err);
         if (code) return code;
         if (!bytes) continue;
         struct ids_pb event = {bytes, bytes + field.payload.length};
@@ -520,8 +416,8 @@ static int read_line(struct reader *reader, struct span span, struct ids_error *
 
 /* --- planes ----------------------------------------------------------------------------------------------------- */
 
-static int keep_span(struct spans *spans, struct span span, struct ids_error *err) {
-    struct span *kept = IDS_PUSH(spans->at, spans->count, spans->room);
+static int keep_span(struct spans *spans, struct ids_span_bytes span, struct ids_error *err) {
+    struct ids_span_bytes *kept = IDS_PUSH(spans->at, spans->count, spans->room);
     if (!kept) return nomem(err);
     *kept = span;
     return 0;
@@ -530,9 +426,9 @@ static int keep_span(struct spans *spans, struct span span, struct ids_error *er
 /* Where the plane's parts lie. */
 static int index_plane(struct reader *reader, struct plane *plane, struct ids_error *err) {
     uint64_t at = plane->span.at, end = plane->span.at + plane->span.length;
-    struct file_field field = {0};
+    struct ids_pb_file_field field = {0};
     int more;
-    while ((more = file_field(reader, &at, end, &field, err)) > 0) {
+    while ((more = ids_pb_file_field(&reader->file, &at, end, &field, err)) > 0) {
         if (field.wire != IDS_PB_BYTES) continue;
         struct spans *spans = field.number == PLANE_LINES            ? &plane->lines
                               : field.number == PLANE_EVENT_METADATA ? &plane->event_metadata
@@ -544,10 +440,10 @@ static int index_plane(struct reader *reader, struct plane *plane, struct ids_er
             code = keep_span(spans, field.payload, err);
         } else if (field.number == PLANE_NAME) {
             const uint8_t *bytes;
-            code = record_bytes(reader, field.payload, &bytes, err);
+            code = ids_pb_file_bytes(&reader->file, field.payload, &bytes, err);
             if (code || !bytes) return code;
-            plane->name_text = ids_intern(reader->sink->strings, (const char *)bytes, (size_t)field.payload.length);
-            if (plane->name_text == IDS_NO_TEXT) return nomem(err);
+            plane->name = ids_intern(reader->sink->strings, (const char *)bytes, (size_t)field.payload.length);
+            if (plane->name == IDS_NO_TEXT) return nomem(err);
         }
         if (code) return code;
     }
@@ -556,9 +452,9 @@ static int index_plane(struct reader *reader, struct plane *plane, struct ids_er
 
 static int index_space(struct reader *reader, struct ids_error *err) {
     uint64_t at = 0;
-    struct file_field field = {0};
+    struct ids_pb_file_field field = {0};
     int more;
-    while ((more = file_field(reader, &at, UINT64_MAX, &field, err)) > 0) {
+    while ((more = ids_pb_file_field(&reader->file, &at, UINT64_MAX, &field, err)) > 0) {
         if (field.wire != IDS_PB_BYTES) return corrupt(err, at, "not an XSpace: its fields are all messages or texts");
         if (field.number == SPACE_PLANES) {
             struct plane *plane = IDS_PUSH(reader->planes, reader->plane_count, reader->plane_room);
@@ -567,10 +463,10 @@ static int index_space(struct reader *reader, struct ids_error *err) {
             int code = index_plane(reader, plane, err);
             if (code)
                 return ids_error_at(err, "plane %zu ('%s')", reader->plane_count - 1,
-                                    ids_strings_z(reader->sink->strings, plane->name_text));
+                                    ids_strings_z(reader->sink->strings, plane->name));
         } else if (field.number <= SPACE_HOSTNAMES) {
             const uint8_t *bytes;
-            int code = record_bytes(reader, field.payload, &bytes, err);
+            int code = ids_pb_file_bytes(&reader->file, field.payload, &bytes, err);
             if (code) return code;
             if (!bytes) continue;
             uint32_t text = ids_intern(reader->sink->strings, (const char *)bytes, (size_t)field.payload.length);
@@ -599,8 +495,8 @@ static int read_plane_stats(struct reader *reader, const struct plane *plane, st
     reader->arg_count = 0;
     for (size_t i = 0; i < plane->stats.count; i++) {
         const uint8_t *bytes;
-        struct span span = plane->stats.at[i];
-        int code = record_bytes(reader, span, &bytes, err);
+        struct ids_span_bytes span = plane->stats.at[i];
+        int code = ids_pb_file_bytes(&reader->file, span, &bytes, err);
         if (code) return code;
         if (!bytes) continue;
         code = read_stat(reader, (struct ids_pb){bytes, bytes + span.length}, span.at, err);
@@ -618,7 +514,7 @@ static int read_plane_stats(struct reader *reader, const struct plane *plane, st
 static int read_plane(struct reader *reader, const struct plane *plane, struct ids_error *err) {
     int code = read_plane_stats(reader, plane, err);
     if (code) return code;
-    struct ids_plane_info info = {.name = plane->name_text, .args = reader->args, .arg_count = reader->arg_count};
+    struct ids_plane_info info = {.name = plane->name, .args = reader->args, .arg_count = reader->arg_count};
     code = reader->sink->ops->plane(reader->sink, &info, &reader->plane_id, err);
     if (code) return code;
     ids_idmap_done(&reader->event_names);
@@ -639,8 +535,7 @@ static int read_plane(struct reader *reader, const struct plane *plane, struct i
 static int read_clock(struct reader *reader, struct ids_host_info *host, struct ids_error *err) {
     for (size_t i = 0; i < reader->plane_count; i++) {
         const struct plane *plane = &reader->planes[i];
-        if (!host->start_unix_ns &&
-            !strcmp(ids_strings_z(reader->sink->strings, plane->name_text), "Task Environment")) {
+        if (!host->start_unix_ns && !strcmp(ids_strings_z(reader->sink->strings, plane->name), "Task Environment")) {
             int code = read_plane_stats(reader, plane, err);
             if (code) return ids_error_at(err, "plane %zu ('Task Environment')", i);
             for (size_t s = 0; s < reader->arg_count; s++) {
@@ -657,7 +552,7 @@ static int read_clock(struct reader *reader, struct ids_host_info *host, struct 
             int code = read_line_head(reader, plane->lines.at[l], &track, &timestamp_ns, err);
             if (code)
                 return ids_error_at(err, "plane %zu ('%s'): line %zu", i,
-                                    ids_strings_z(reader->sink->strings, plane->name_text), l);
+                                    ids_strings_z(reader->sink->strings, plane->name), l);
             if (timestamp_ns < EPOCH_NS) break; /* one line tells for its plane */
             host->base_ns = timestamp_ns;
         }
@@ -670,8 +565,8 @@ static int read_space(struct reader *reader, struct ids_error *err) {
     int code = index_space(reader, err);
     if (code) return code;
     if (!reader->plane_count) {
-        return reader->truncated ? ids_fail(err, IDS_TRUNCATED, "the file ends before its first plane")
-                                 : ids_fail(err, IDS_CORRUPT, "an XSpace without planes");
+        return reader->file.truncated ? ids_fail(err, IDS_TRUNCATED, "the file ends before its first plane")
+                                      : ids_fail(err, IDS_CORRUPT, "an XSpace without planes");
     }
     reader->num_occurrences = ids_intern_z(reader->sink->strings, "num_occurrences");
     if (reader->num_occurrences == IDS_NO_TEXT) return nomem(err);
@@ -685,7 +580,7 @@ static int read_space(struct reader *reader, struct ids_error *err) {
         code = read_plane(reader, &reader->planes[i], err);
         if (code)
             return ids_error_at(err, "plane %zu ('%s')", i,
-                                ids_strings_z(reader->sink->strings, reader->planes[i].name_text));
+                                ids_strings_z(reader->sink->strings, reader->planes[i].name));
     }
     if (reader->without_time) {
         struct ids_diag lost = {IDS_DAMAGE, "xplane.time_range",
@@ -694,23 +589,29 @@ static int read_space(struct reader *reader, struct ids_error *err) {
         code = reader->sink->ops->diag(reader->sink, &lost, err);
         if (code) return code;
     }
-    if (!reader->truncated) return 0;
+    if (reader->file.left_out) {
+        struct ids_diag lost = {IDS_DAMAGE, "xplane.record_limit", "records above 512 MiB were left out", -1,
+                                reader->file.left_out};
+        code = reader->sink->ops->diag(reader->sink, &lost, err);
+        if (code) return code;
+    }
+    if (!reader->file.truncated) return 0;
     if (!reader->events) {
         return ids_fail(err, IDS_TRUNCATED, "the file is cut at %" PRIu64 " bytes, before its first whole event",
-                        reader->size);
+                        reader->file.size);
     }
     reader->sink->complete = 0;
     char text[160];
     snprintf(text, sizeof text,
              "the file is cut at %" PRIu64 " bytes inside the record at %" PRIu64 "; %" PRIu64
              " whole events were kept",
-             reader->size, reader->cut_at, reader->events);
-    struct ids_diag diag = {IDS_DAMAGE, "xplane.truncated", text, (int64_t)reader->cut_at, reader->events};
+             reader->file.size, reader->file.cut_at, reader->events);
+    struct ids_diag diag = {IDS_DAMAGE, "xplane.truncated", text, (int64_t)reader->file.cut_at, reader->events};
     return reader->sink->ops->diag(reader->sink, &diag, err);
 }
 
 static int xplane_read(struct ids_source *source, struct ids_sink *sink, struct ids_error *err) {
-    struct reader reader = {.source = source, .sink = sink, .size = ids_source_size(source)};
+    struct reader reader = {.file = {.source = source, .size = ids_source_size(source)}, .sink = sink};
     int code = read_space(&reader, err);
     for (size_t i = 0; i < reader.plane_count; i++) {
         struct plane *plane = &reader.planes[i];
@@ -721,7 +622,7 @@ static int xplane_read(struct ids_source *source, struct ids_sink *sink, struct 
     }
     free(reader.planes);
     free(reader.args);
-    free(reader.record);
+    ids_pb_file_done(&reader.file);
     ids_idmap_done(&reader.stat_texts);
     ids_idmap_done(&reader.event_names);
     return code;
