@@ -109,9 +109,9 @@ static int cut_device(const struct ids_analysis *analysis, uint32_t index, struc
                  take(&left, &busy->d2h, &parts[D2H]);
     parts[OTHER] = left;
     failed = failed || ids_spans_subtract(&busy->busy, &busy->working, &parts[STALLED]);
-    for (size_t g = 0; g < analysis->gap_count; g++) {
-        const struct ids_gap *gap = &analysis->gaps[g];
-        if (gap->busy == index) ids_spans_add(&parts[part_of_cause(gap->cause)], gap->start_ps, gap->end_ps);
+    for (size_t g = 0; g < busy->gap_count; g++) {
+        const struct ids_gap *gap = &analysis->gaps[busy->first_gap + g];
+        ids_spans_add(&parts[part_of_cause(gap->cause)], gap->start_ps, gap->end_ps);
     }
     for (int p = 0; p < PARTS; p++) failed = ids_spans_unite(&parts[p]) || failed;
     return failed;

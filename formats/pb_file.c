@@ -87,7 +87,7 @@ int ids_pb_file_bytes(struct ids_pb_file *file, struct ids_span_bytes span, cons
         return ids_source_window(file->source, span.at, (size_t)span.length, ret_bytes, &length, err);
     }
     if (span.length > IDS_PB_FILE_RECORD) {
-        file->left_out++;
+        if (!file->left_out++) file->left_out_at = span.at;
         return 0;
     }
     if (span.length > file->record_room) {

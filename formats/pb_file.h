@@ -19,11 +19,12 @@ struct ids_span_bytes {
 
 struct ids_pb_file {
     struct ids_source *source;
-    uint64_t size;     /* of the source */
-    bool truncated;    /* a field ran past the end */
-    uint64_t cut_at;   /* where that field begins */
-    uint64_t left_out; /* records above IDS_PB_FILE_RECORD */
-    uint8_t *record;   /* for records longer than a window */
+    uint64_t size;        /* of the source */
+    bool truncated;       /* a field ran past the end */
+    uint64_t cut_at;      /* where that field begins */
+    uint64_t left_out;    /* records above IDS_PB_FILE_RECORD */
+    uint64_t left_out_at; /* where the first of them begins */
+    uint8_t *record;      /* for records longer than a window */
     size_t record_room;
 };
 

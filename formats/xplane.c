@@ -590,8 +590,8 @@ static int read_space(struct reader *reader, struct ids_error *err) {
         if (code) return code;
     }
     if (reader->file.left_out) {
-        struct ids_diag lost = {IDS_DAMAGE, "xplane.record_limit", "records above 512 MiB were left out", -1,
-                                reader->file.left_out};
+        struct ids_diag lost = {IDS_DAMAGE, "xplane.record_limit", "a record above 512 MiB was left out",
+                                (int64_t)reader->file.left_out_at, reader->file.left_out};
         code = reader->sink->ops->diag(reader->sink, &lost, err);
         if (code) return code;
     }

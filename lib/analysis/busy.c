@@ -100,6 +100,15 @@ static int open_op(struct filling *filling, const struct ids_event *event) {
     return 0;
 }
 
+static void add_barriers(const struct ids_trace *trace, struct ids_busy *busy) {
+    static const char name[] = "barrier-cores";
+    uint32_t text = ids_strings_find(&trace->strings, name, sizeof name - 1);
+    struct ids_cursor cursor = ids_cursor_over(&busy->device->waits);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (trace->names[event->name].text == text) ids_spans_add(&busy->barrier, event->start_ps, event->end_ps);
+    }
+}
+
 static void add_async(struct ids_busy *busy) {
     struct ids_cursor cursor = ids_cursor_over(&busy->device->async);
     for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
@@ -127,8 +136,9 @@ static int fill_device(struct ids_analysis *analysis, struct ids_busy *busy, str
     }
     free(filling.lanes);
     add_async(busy);
-    struct ids_spans *sets[] = {&busy->busy, &busy->working, &busy->compute, &busy->collective,
-                                &busy->copy, &busy->h2d,     &busy->d2h,     &busy->async_copy};
+    add_barriers(analysis->trace, busy);
+    struct ids_spans *sets[] = {&busy->busy, &busy->working, &busy->compute,    &busy->collective, &busy->copy,
+                                &busy->h2d,  &busy->d2h,     &busy->async_copy, &busy->barrier};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) failed = ids_spans_unite(sets[i]) || failed;
     return failed ? nomem(err) : 0;
 }
@@ -161,11 +171,11 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
         analysis->end_ps = analysis->steps.at[analysis->steps.count - 1].end_ps;
     }
     /* --from and --to count from the run's first activity. */
-    int64_t from_ps, to_ps;
-    if (!__builtin_add_overflow(first_ps, analysis->params.from_ps, &from_ps) && from_ps > analysis->start_ps)
-        analysis->start_ps = from_ps;
-    if (!__builtin_add_overflow(first_ps, analysis->params.to_ps, &to_ps) && to_ps < analysis->end_ps)
-        analysis->end_ps = to_ps;
+    int64_t from_ps = first_ps, to_ps = first_ps;
+    ids_sum(&from_ps, analysis->params.from_ps);
+    ids_sum(&to_ps, analysis->params.to_ps);
+    if (from_ps > analysis->start_ps) analysis->start_ps = from_ps;
+    if (to_ps < analysis->end_ps) analysis->end_ps = to_ps;
     int cut_end = analysis->end_ps < last_ps;
     if (analysis->end_ps < analysis->start_ps || (analysis->end_ps == analysis->start_ps && cut_end)) {
         return ids_fail(err, IDS_USAGE, "the window is empty: --from and --to leave nothing of the run");

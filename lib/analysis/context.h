@@ -22,6 +22,8 @@ struct ids_busy {
     struct ids_spans compute, collective, copy; /* by class; collective with its waiting, compute without stalls */
     struct ids_spans h2d, d2h;                  /* copies of that direction, async ones too */
     struct ids_spans async_copy;                /* copies beside the ops */
+    struct ids_spans barrier;                   /* waits of the core for its peers (TPU barrier-cores) */
+    size_t first_gap, gap_count;                /* its part of analysis->gaps */
 };
 
 enum ids_cause {
@@ -92,6 +94,8 @@ const char *ids_no_activity_reason(const struct ids_analysis *analysis);
 /* busy.c, gaps.c, steps.c: the making of the parts. */
 int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err);
 int ids_gaps_make(struct ids_analysis *analysis, struct ids_error *err);
+/* Leaves only the steps that lie wholly in the window. */
+void ids_steps_trim(struct ids_analysis *analysis);
 int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err);
 void ids_analysis_done(struct ids_analysis *analysis);
 

@@ -159,29 +159,13 @@ static int inside_module(const struct ids_device *device, const struct ids_gap *
     return module->end_ps >= gap->end_ps;
 }
 
-/* How much of the gap the core spent in waits of that name. */
-static int64_t wait_cover(const struct ids_trace *trace, const struct ids_device *device, const struct ids_gap *gap,
-                          const char *name) {
-    uint32_t text = ids_strings_find(&trace->strings, name, strlen(name));
-    int64_t cover_ps = 0;
-    if (text == IDS_NO_TEXT) return 0;
-    for (size_t i = 0; i < device->waits.count && device->waits.at[i].start_ps < gap->end_ps; i++) {
-        const struct ids_event *wait = &device->waits.at[i];
-        if (trace->names[wait->name].text != text || wait->end_ps <= gap->start_ps) continue;
-        int64_t from_ps = wait->start_ps > gap->start_ps ? wait->start_ps : gap->start_ps;
-        int64_t to_ps = wait->end_ps < gap->end_ps ? wait->end_ps : gap->end_ps;
-        ids_sum(&cover_ps, to_ps - from_ps);
-    }
-    return cover_ps;
-}
-
 static enum ids_cause cause_of(const struct ids_analysis *analysis, const struct ids_gap *gap) {
     const struct ids_trace *trace = analysis->trace;
     const struct ids_busy *busy = &analysis->busy[gap->busy];
     int64_t length_ps = gap->end_ps - gap->start_ps;
     if (!gap->next) return IDS_NOT_RECORDED;
     if (inside_module(busy->device, gap)) {
-        int64_t barrier_ps = wait_cover(trace, busy->device, gap, "barrier-cores");
+        int64_t barrier_ps = ids_spans_cover(&busy->barrier, gap->start_ps, gap->end_ps);
         return barrier_ps > 0 && barrier_ps >= length_ps - barrier_ps ? IDS_COLLECTIVE_WAIT : IDS_IN_PROGRAM;
     }
     if (!gap->next->launch) return IDS_NOT_RECORDED;
@@ -227,27 +211,41 @@ static int find_gaps(struct ids_analysis *analysis, uint32_t index, struct ids_e
 
 int ids_gaps_make(struct ids_analysis *analysis, struct ids_error *err) {
     int code = gather_deeds(analysis, err);
-    for (uint32_t i = 0; i < analysis->busy_count && !code; i++) code = find_gaps(analysis, i, err);
+    for (uint32_t i = 0; i < analysis->busy_count && !code; i++) {
+        analysis->busy[i].first_gap = analysis->gap_count;
+        code = find_gaps(analysis, i, err);
+        analysis->busy[i].gap_count = analysis->gap_count - analysis->busy[i].first_gap;
+    }
     return code;
+}
+
+/* Looks at one event for ids_gap_evidence. */
+static void weigh(const struct ids_event *event, int deed, int64_t from_ps, int64_t to_ps,
+                  const struct ids_event **best, int64_t *best_ps) {
+    int64_t start_ps = event->start_ps > from_ps ? event->start_ps : from_ps;
+    int64_t end_ps = event->end_ps < to_ps ? event->end_ps : to_ps;
+    if (deed_of(event) != deed || end_ps - start_ps <= *best_ps) return;
+    *best = event;
+    *best_ps = end_ps - start_ps;
 }
 
 const struct ids_event *ids_gap_evidence(const struct ids_analysis *analysis, const struct ids_gap *gap) {
     if (!gap->next || !gap->next->launch || gap->cause > IDS_LATE_PYTHON) return NULL;
+    const struct ids_trace *trace = analysis->trace;
     const struct ids_event *launch = gap->next->launch, *best = NULL;
-    int64_t from_ps = gap->start_ps, to_ps = launch->start_ps < gap->end_ps ? launch->start_ps : gap->end_ps,
-            best_ps = 0;
+    int64_t from_ps = gap->start_ps, to_ps = launch->start_ps < gap->end_ps ? launch->start_ps : gap->end_ps;
+    int64_t best_ps = 0;
     uint32_t tracks[THREADS];
-    int count = threads_of(analysis->trace, launch, tracks);
+    int count = threads_of(trace, launch, tracks);
     for (int i = 0; i < count; i++) {
-        const struct ids_events *events = &analysis->trace->tracks[tracks[i]].events;
-        for (size_t e = 0; e < events->count && events->at[e].start_ps < to_ps; e++) {
-            const struct ids_event *event = &events->at[e];
-            if (deed_of(event) != gap->cause || event->end_ps <= from_ps) continue;
-            int64_t start_ps = event->start_ps > from_ps ? event->start_ps : from_ps;
-            int64_t end_ps = event->end_ps < to_ps ? event->end_ps : to_ps;
-            if (end_ps - start_ps <= best_ps) continue;
-            best = event;
-            best_ps = end_ps - start_ps;
+        const struct ids_track *track = &trace->tracks[tracks[i]];
+        const struct ids_event *around = ids_track_at(track, from_ps);
+        for (; around; around = ids_event_outside(trace, around)) {
+            weigh(around, gap->cause, from_ps, to_ps, &best, &best_ps);
+        }
+        struct ids_cursor cursor = ids_cursor_between(&track->events, from_ps, to_ps);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            weigh(event, gap->cause, from_ps, to_ps, &best, &best_ps);
         }
     }
     return best;
@@ -257,8 +255,8 @@ void ids_analysis_done(struct ids_analysis *analysis) {
     size_t tracks = analysis->trace->track_count;
     for (size_t i = 0; i < analysis->busy_count; i++) {
         struct ids_busy *busy = &analysis->busy[i];
-        struct ids_spans *sets[] = {&busy->busy, &busy->working, &busy->compute, &busy->collective,
-                                    &busy->copy, &busy->h2d,     &busy->d2h,     &busy->async_copy};
+        struct ids_spans *sets[] = {&busy->busy, &busy->working, &busy->compute,    &busy->collective, &busy->copy,
+                                    &busy->h2d,  &busy->d2h,     &busy->async_copy, &busy->barrier};
         for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) ids_spans_done(sets[s]);
     }
     for (size_t t = 0; analysis->stalls && t < tracks; t++) ids_spans_done(&analysis->stalls[t]);

@@ -190,6 +190,18 @@ int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
     return code;
 }
 
+void ids_steps_trim(struct ids_analysis *analysis) {
+    struct ids_steps *steps = &analysis->steps;
+    size_t kept = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        struct ids_step step = steps->at[i];
+        int inside = step.start_ps >= analysis->start_ps && step.end_ps <= analysis->end_ps;
+        if (inside) steps->at[kept++] = step;
+        steps->place[step.made] = inside ? (uint32_t)kept : 0;
+    }
+    steps->count = kept;
+}
+
 const struct ids_step *ids_step_of_host_event(const struct ids_analysis *analysis, const struct ids_event *event) {
     const struct ids_steps *steps = &analysis->steps;
     const struct ids_event *mark = mark_around(analysis->trace, event);

@@ -112,6 +112,7 @@ static void name_modules(struct ids_trace *trace) {
     for (size_t d = 0; d < trace->device_count; d++) {
         const struct ids_events *events = &trace->devices[d].modules;
         for (size_t i = 0; i < events->count; i++) {
+            if (i && events->at[i].name == events->at[i - 1].name) continue; /* one program after the other */
             struct ids_text text = ids_strings_text(&trace->strings, trace->names[events->at[i].name].text);
             const char *open = text.length ? memchr(text.at, '(', text.length) : NULL;
             if (!open) continue;

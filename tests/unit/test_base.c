@@ -4,6 +4,7 @@
 #include "lib/base/idmap.h"
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
+#include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 #include "tests/support/suite.h"
 
@@ -179,6 +180,27 @@ START_TEST(growth_does_not_overflow) {
 }
 END_TEST
 
+/* ---- saturate ---- */
+
+START_TEST(sums_stop_at_the_largest_number) {
+    static const int64_t table[][3] = {
+        {5, 7, 12},
+        {5, -7, -2},
+        {INT64_MAX - 1, 1, INT64_MAX},
+        {INT64_MAX - 1, 2, INT64_MAX},
+        {INT64_MAX, INT64_MAX, INT64_MAX},
+        {INT64_MIN + 1, -1, INT64_MIN},
+        {INT64_MIN, -1, INT64_MIN},
+        {INT64_MIN, INT64_MAX, -1},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        int64_t sum = table[i][0];
+        ids_sum(&sum, table[i][1]);
+        ck_assert_int_eq(sum, table[i][2]);
+    }
+}
+END_TEST
+
 /* ---- idmap ---- */
 
 START_TEST(idmap_dense_and_sparse) {
@@ -275,5 +297,6 @@ END_TEST
 IDS_RUN_SUITE("base", an_error_reads_from_the_outside_in, a_long_error_is_cut, arena_pieces_are_aligned_zeroed_and_apart,
               a_big_arena_piece_leaves_the_current_block_in_use, an_arena_copy_ends_in_zero, text_ids_are_dense_and_zero_is_empty,
               texts_may_hold_zero_bytes, texts_survive_growth, push_grows_and_keeps, growth_does_not_overflow,
+              sums_stop_at_the_largest_number,
               idmap_dense_and_sparse, idmap_many_sparse_ids, keymap_keeps_the_first_value, keymap_at_counts, keymap_survives_growth,
               keys_of_pairs_differ)
