@@ -182,10 +182,25 @@ static void on_occupancy(const struct adviser *adviser) {
                            say(adviser, "occupancy.median")));
 }
 
+static void on_warm_up(const struct adviser *adviser) {
+    const struct ids_steps *steps = &adviser->analysis->steps;
+    int64_t median_ps = time_of(adviser, "steps.median");
+    if (steps->count < 3) return;
+    int64_t first_ps = steps->at[0].end_ps - steps->at[0].start_ps;
+    if (first_ps <= 2 * median_ps) return;
+    advise(
+        adviser, -1, "steps.mean",
+        "This window has warm-up in it: the first step is no step like the others; begin recording later, or read the "
+        "median",
+        ids_report_text(adviser->report, "the first step took %s, the median one %s", say_time(adviser, first_ps),
+                        say(adviser, "steps.median")));
+}
+
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     (void)err;
     if (!analysis->busy_count) return 0;
     struct adviser adviser = {analysis, report, (int64_t)analysis->steps.count, (int64_t)analysis->busy_count};
+    on_warm_up(&adviser);
     on_idle(&adviser);
     on_recompilation(&adviser);
     on_stalls(&adviser);

@@ -108,7 +108,7 @@ static void classify_events(struct ids_trace *trace) {
 }
 
 /* TPU module names are "jit_f(123)", ops know the number only. */
-static void name_modules(struct ids_trace *trace) {
+static int name_modules(struct ids_trace *trace, struct ids_error *err) {
     for (size_t d = 0; d < trace->device_count; d++) {
         const struct ids_events *events = &trace->devices[d].modules;
         for (size_t i = 0; i < events->count; i++) {
@@ -123,10 +123,12 @@ static void name_modules(struct ids_trace *trace) {
                 struct ids_module *module = &trace->modules[m];
                 if (module->program_id != id || module->name) continue;
                 uint32_t name = ids_intern(&trace->strings, text.at, (size_t)(open - text.at));
-                if (name != IDS_NO_TEXT) module->name = name; /* without memory it stays unnamed */
+                if (name == IDS_NO_TEXT) return nomem(err);
+                module->name = name;
             }
         }
     }
+    return 0;
 }
 
 /* --- launches ------------------------------------------------------------------------------------------------------ */
@@ -244,13 +246,46 @@ static int order_all(struct ids_trace *trace, struct ids_error *err) {
     return 0;
 }
 
+static int by_key(const void *a, const void *b) {
+    const struct ids_device *left = a, *right = b;
+    if (left->host != right->host) return left->host < right->host ? -1 : 1;
+    if (left->kind != right->kind) return left->kind < right->kind ? -1 : 1;
+    if (left->ordinal != right->ordinal) return left->ordinal < right->ordinal ? -1 : 1;
+    return strcmp(left->key, right->key);
+}
+
+/* Devices by host and ordinal: CPU devices were met in the order in which threads ran them. */
+static int order_devices(struct ids_trace *trace, struct ids_error *err) {
+    if (!trace->device_count) return 0;
+    uint32_t *place = calloc(trace->device_count, sizeof *place);
+    if (!place) return nomem(err);
+    for (size_t d = 0; d < trace->device_count; d++) trace->devices[d].found = (uint32_t)d;
+    qsort(trace->devices, trace->device_count, sizeof *trace->devices, by_key);
+    for (size_t d = 0; d < trace->device_count; d++) {
+        struct ids_device *device = &trace->devices[d];
+        struct ids_events *lists[] = {&device->activity, &device->async, &device->waits, &device->modules,
+                                      &device->steps};
+        for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+            for (size_t i = 0; i < lists[l]->count; i++) lists[l]->at[i].device = (uint32_t)d;
+        }
+        place[device->found] = (uint32_t)d;
+    }
+    for (size_t t = 0; t < trace->track_count; t++) {
+        if (trace->tracks[t].device != IDS_NONE) trace->tracks[t].device = place[trace->tracks[t].device];
+    }
+    free(place);
+    return 0;
+}
+
 int ids_join_run(struct ids_join *join, struct ids_trace *trace, struct ids_error *err) {
     int code = end_ops(join, trace, err);
+    if (!code) code = order_devices(trace, err);
     if (!code) code = order_all(trace, err);
     if (code) return code;
     describe_ops(join, trace);
     classify_events(trace);
-    name_modules(trace);
+    code = name_modules(trace, err);
+    if (code) return code;
     struct producers producers = {0};
     code = gather_producers(trace, &producers, err);
     if (!code) {

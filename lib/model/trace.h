@@ -44,6 +44,7 @@ struct ids_device {
     uint32_t vendor;                          /* text */
     double peak_flops, peak_bytes_per_second; /* per second; 0 unknown */
     uint64_t memory_bytes;                    /* 0 unknown */
+    uint32_t found;                           /* in which order the file named it */
     /* What the hardware did: kernels, copies, sets, ops, waits booked as ops. An event here is activity ("busy"). */
     struct ids_events activity;
     /* Copies that run beside the ops (TPU "Async XLA Ops"): transfers, but no activity of the core. */
