@@ -241,9 +241,10 @@ static int coverage(const struct ids_analysis *analysis, struct ids_report *repo
             ids_spans_add(&with_op, event->start_ps > busy->start_ps ? event->start_ps : busy->start_ps,
                           ids_end_in_window(busy, event));
         }
-        if (ids_spans_unite(&with_op)) return ids_fail(err, IDS_NOMEM, "out of memory");
+        int failed = ids_spans_unite(&with_op);
         int64_t own_ps = ids_spans_total(&with_op), all_ps = ids_spans_total(&busy->busy);
         ids_spans_done(&with_op);
+        if (failed) return ids_fail(err, IDS_NOMEM, "out of memory");
         ids_sum(&attributed_ps, own_ps);
         ids_sum(&busy_ps, all_ps);
         if (all_ps) {

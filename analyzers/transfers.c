@@ -279,10 +279,11 @@ static int overlapped(const struct ids_analysis *analysis, struct ids_report *re
             ids_spans_add(&both, busy->h2d.at[i].start_ps, busy->h2d.at[i].end_ps);
         for (size_t i = 0; i < busy->d2h.count; i++)
             ids_spans_add(&both, busy->d2h.at[i].start_ps, busy->d2h.at[i].end_ps);
-        if (ids_spans_unite(&both)) return -1;
+        int failed = ids_spans_unite(&both);
         ids_sum(&copied_ps, ids_spans_total(&both));
         ids_sum(&hidden_ps, ids_spans_overlap(&both, &busy->compute));
         ids_spans_done(&both);
+        if (failed) return -1;
     }
     if (copied_ps)
         ids_report_metric(report, "transfers.overlapped_share", NULL,

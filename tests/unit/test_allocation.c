@@ -1,0 +1,240 @@
+/* Every allocation fails in turn: reading, joining, analysing and dumping end with IDS_NOMEM, and nothing stays allocated.
+ *
+ * malloc and its kin are defined here, above those of the sanitizer or of glibc, which do the work. Under valgrind, which puts
+ * its own in their place, nothing is counted, and the test passes over itself. */
+#include "lib/analysis/analysis.h"
+#include "lib/io/source.h"
+#include "lib/model/builder.h"
+#include "lib/model/dump.h"
+#include "lib/model/format.h"
+#include "tests/support/suite.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define BENEATH(name) __interceptor_##name
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define BENEATH(name) __interceptor_##name
+#endif
+#ifndef BENEATH
+#define BENEATH(name) __libc_##name
+#endif
+void *BENEATH(malloc)(size_t size);
+void *BENEATH(calloc)(size_t count, size_t size);
+void *BENEATH(realloc)(void *at, size_t size);
+void BENEATH(free)(void *at);
+
+static int counting;     /* only what happens between start and stop */
+static long made, kept;  /* allocations asked for, and what is not freed */
+static long first, last; /* these fail, counted from 1 */
+
+static int refused(void) {
+    if (!counting || ++made < first || made > last) return 0;
+    errno = ENOMEM;
+    return 1;
+}
+
+void *malloc(size_t size) {
+    void *at = refused() ? NULL : BENEATH(malloc)(size);
+    kept += counting && at;
+    return at;
+}
+
+void *calloc(size_t count, size_t size) {
+    void *at = refused() ? NULL : BENEATH(calloc)(count, size);
+    kept += counting && at;
+    return at;
+}
+
+void *realloc(void *was, size_t size) {
+    void *at = refused() ? NULL : BENEATH(realloc)(was, size);
+    kept += counting && at && !was;
+    return at;
+}
+
+void free(void *at) {
+    kept -= counting && at;
+    BENEATH(free)(at);
+}
+
+char *strdup(const char *text) { /* a sanitizer's does not pass by malloc */
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+/* ---- what is tried ---- */
+
+struct input {
+    const struct ids_format *format;
+    char *bytes;
+    size_t length;
+    const struct ids_trace *trace; /* for the analysis */
+};
+
+extern const struct ids_format ids_format_xplane, ids_format_mini;
+static struct ids_error err;
+
+static int build(const struct input *input, struct ids_trace **ret_trace) {
+    struct ids_source *source;
+    struct ids_builder *builder;
+    int code = ids_source_memory(input->bytes, input->length, &source, &err);
+    if (code) return code;
+    code = ids_builder_new(&builder, &err);
+    if (!code) {
+        code = input->format->read(source, ids_builder_sink(builder), &err);
+        if (code) ids_builder_free(builder);
+        else code = ids_builder_finish(builder, ret_trace, &err);
+    }
+    ids_source_close(source);
+    return code;
+}
+
+static int build_and_free(const struct input *input) {
+    struct ids_trace *trace;
+    int code = build(input, &trace);
+    if (!code) ids_trace_free(trace);
+    return code;
+}
+
+static int dump(const struct input *input) {
+    struct ids_source *source;
+    struct ids_dump *sink;
+    int code = ids_source_memory(input->bytes, input->length, &source, &err);
+    if (code) return code;
+    code = ids_dump_new(&sink, &err);
+    if (!code) {
+        code = input->format->read(source, ids_dump_sink(sink), &err);
+        ids_dump_free(sink);
+    }
+    ids_source_close(source);
+    return code;
+}
+
+static int analyze(const struct input *input) {
+    struct ids_report report;
+    struct ids_params params;
+    ids_params_default(&params);
+    ids_report_init(&report);
+    int code = ids_analyze(input->trace, &params, &report, &err);
+    ids_report_done(&report);
+    return code;
+}
+
+/* Runs it with allocations from..to failing; how many there were. */
+static long attempt(int (*operation)(const struct input *), const struct input *input, long from, long to, int *ret_code) {
+    err = (struct ids_error)IDS_ERROR_INIT;
+    made = kept = 0;
+    first = from;
+    last = to;
+    counting = 1;
+    *ret_code = operation(input);
+    counting = 0;
+    return made;
+}
+
+static void fail_each(int (*operation)(const struct input *), const struct input *input) {
+    int code;
+    long count = attempt(operation, input, 1, 0, &code);
+    if (!count) return; /* valgrind */
+    ck_assert_msg(!code, "%s", err.text);
+    ck_assert_int_eq(kept, 0);
+    ck_assert_int_gt(count, 10);
+    long harmless = 0;
+    for (long i = 1; i <= count; i++) {
+        for (int all = 0; all < 2; all++) { /* this one, or this one and all that follow */
+            attempt(operation, input, i, all ? count : i, &code);
+            ck_assert_msg(kept == 0, "allocation %ld of %ld%s: %ld pieces left", i, count, all ? " and on" : "", kept);
+            if (!code && !all) printf("harmless %ld of %ld\n", i, count);
+            harmless += !code;
+            if (!code) continue;
+            ck_assert_msg(code == IDS_NOMEM, "allocation %ld of %ld%s: %d '%s'", i, count, all ? " and on" : "", code, err.text);
+            ck_assert_int_eq(err.code, IDS_NOMEM);
+            ck_assert_ptr_nonnull(strstr(err.text, "memory"));
+        }
+    }
+    /* Giving back room, and the buffer of glibc's qsort. */
+    ck_assert_int_le(harmless, 2 * count / 4);
+}
+
+/* ---- inputs ---- */
+
+static struct input testdata(const char *name) {
+    char path[1024];
+    const char *root = getenv("IDS_SOURCE_DIR");
+    snprintf(path, sizeof path, "%s/testdata/%s", root ? root : ".", name);
+    FILE *file = fopen(path, "rb");
+    ck_assert_msg(file != NULL, "%s", path);
+    fseek(file, 0, SEEK_END);
+    struct input input = {.format = &ids_format_xplane, .length = (size_t)ftell(file)};
+    input.bytes = malloc(input.length);
+    rewind(file);
+    ck_assert_uint_eq(fread(input.bytes, 1, input.length, file), input.length);
+    fclose(file);
+    return input;
+}
+
+/* GPU, TPU and CPU with links, steps, HLO, copies, gaps and oddities: what takes memory. */
+static struct input mini(void) {
+    static const char text[] =
+        "idsprof-mini 1\n"
+        "host a start_unix_ns=1000\n"
+        "hlo module=jit_f name=ar.1 opcode=all-reduce program=3\n"
+        "plane /device:GPU:0 gpu_device_name=\"a gpu\"\n"
+        "line 2 \"Stream #2\"\n"
+        "900us 1us k3 correlation_id=3 kernel_details=\"regs:8 grid:1,1,1 block:1,1,1\"\n"
+        "0us 100us k1 correlation_id=1 hlo_op=ar.1 hlo_module=jit_f program_id=3\n"
+        "300us -1us MemcpyH2D memcpy_details=\"size:5 async:1\" correlation_id=2\n"
+        "300us 10us MemcpyH2D memcpy_details=\"size:5 async:1\" correlation_id=2\n"
+        "plane /device:TPU:0\n"
+        "meta f hlo_category=\"loop fusion\" program_id=4 flops=5\n"
+        "line 1 \"XLA Modules\"\n0us 100us jit_g(4) _ct=12 _c=1\n"
+        "line 2 \"XLA Ops\"\n0us 10us f\n40us 20us f\n"
+        "line 3 \"Async XLA Ops\"\n0us 60us f\n"
+        "line 4 \"XLA TraceMe\"\n12us 5us barrier-cores\n"
+        "plane /host:CPU\n"
+        "line 1 python\n"
+        "0us 1ms \"$train.py:1 main\"\n"
+        "0us 400us train step_num=0 _r=1\n1us 1us l1 correlation_id=1\n250us 1us l2 correlation_id=2\n120us 100us backend_compile\n"
+        "500us 300us train step_num=1 _r=1\n600us 1us l3 correlation_id=3\n"
+        "610us 20us PjitFunction(h)\n611us 1us CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice\n"
+        "620us 1us ThreadpoolListener::Record _pt=15 _p=9\n0us 1us DoEnqueueProgram _pt=12 _p=1\n"
+        "line 2 worker\n"
+        "700us 0us ThreadpoolListener::StartRegion _ct=15 _c=9\n"
+        "710us 5us dot hlo_op=dot hlo_module=jit_h run_id=1 _pt=0 _p=1\n711us 1us Rendezvous\n"
+        "720us 0us ThreadpoolListener::StopRegion\n"
+        "730us 1us \"end: dot\" _ct=0 _c=1\n";
+    struct input input = {.format = &ids_format_mini, .length = sizeof text - 1};
+    input.bytes = malloc(input.length);
+    memcpy(input.bytes, text, input.length);
+    return input;
+}
+
+static void fail_all(struct input input) {
+    struct ids_trace *trace;
+    ck_assert_int_eq(build(&input, &trace), 0);
+    input.trace = trace;
+    fail_each(build_and_free, &input);
+    fail_each(dump, &input);
+    fail_each(analyze, &input);
+    ids_trace_free(trace);
+    free(input.bytes);
+}
+
+START_TEST(a_text_of_everything) {
+    fail_all(mini());
+}
+END_TEST
+
+START_TEST(a_recorded_trace) {
+    fail_all(testdata("cpu1_nohlo/plugins/profile/2026_11_21_02_02_59/host.xplane.pb"));
+}
+END_TEST
+
+IDS_RUN_SUITE("allocation", a_text_of_everything, a_recorded_trace)
