@@ -192,9 +192,7 @@ static void say_rule(const struct ids_analysis *analysis, struct ids_report *rep
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     if (!analysis->busy_count) {
-        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
-            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", ids_no_activity_reason(analysis));
-        }
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), ids_no_activity_reason(analysis));
         return 0;
     }
     struct gathering gathering = {0};
@@ -224,11 +222,9 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         if (meeting->count > 1) ids_sum(&wait_ps, meeting->wait_ps);
     }
     if (blind && !failed) {
-        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
-            ids_report_no_data(
-                report, metrics[i].id, metrics[i].unit, NULL,
-                "the trace holds no HLO proto, and the names of CPU ops do not tell (profile with enable_hlo_proto)");
-        }
+        ids_metrics_missing(
+            report, metrics, IDS_COUNT_OF(metrics),
+            "the trace holds no HLO proto, and the names of CPU ops do not tell (profile with enable_hlo_proto)");
     } else if (!failed) {
         figures(report, NULL, count, total_ps, overlapped_ps, allreduce_ps, ids_windows_total(analysis));
         if (shared)
@@ -242,7 +238,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     ids_groups_done(&gathering.groups);
     ids_keymap_done(&gathering.meetings_map);
     free(gathering.meetings);
-    return failed ? ids_fail(err, IDS_NOMEM, "out of memory") : 0;
+    return failed ? ids_no_memory(err) : 0;
 }
 
 static const struct ids_table_def *const tables[] = {&collectives};

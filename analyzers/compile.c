@@ -221,10 +221,8 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     if (!has_host(analysis->trace)) {
-        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
-            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL,
-                               "the trace has no host events, and compilation happens on the host");
-        }
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
+                            "the trace has no host events, and compilation happens on the host");
         return 0;
     }
     struct gathering gathering = {0};
@@ -238,7 +236,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     ids_spans_done(&gathering.tracing);
     ids_spans_done(&gathering.autotuning);
     free(gathering.at);
-    return failed ? ids_fail(err, IDS_NOMEM, "out of memory") : 0;
+    return failed ? ids_no_memory(err) : 0;
 }
 
 static const struct ids_table_def *const tables[] = {&compiles};

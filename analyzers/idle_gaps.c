@@ -326,9 +326,7 @@ static void overhead(const struct ids_analysis *analysis, struct ids_report *rep
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     (void)err;
     if (!analysis->busy_count) {
-        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
-            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", ids_no_activity_reason(analysis));
-        }
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), ids_no_activity_reason(analysis));
         return 0;
     }
     struct sums all = {0};

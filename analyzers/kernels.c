@@ -151,7 +151,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         failed = occupancy(analysis, report, &groups);
     }
     ids_groups_done(&groups);
-    return failed ? ids_fail(err, IDS_NOMEM, "out of memory") : 0;
+    return failed ? ids_no_memory(err) : 0;
 }
 
 static const struct ids_table_def *const tables[] = {&kernels};

@@ -173,15 +173,14 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         } else {
             const char *why = analysis->busy_count ? "no device event of this trace carries an HLO op"
                                                    : ids_no_activity_reason(analysis);
-            for (int i = 0; i < IDS_COUNT_OF(metrics); i++)
-                ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
+            ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why);
         }
         list(analysis, report, &by_op, all_ps);
         list_categories(analysis, report, &by_category, all_ps);
     }
     ids_groups_done(&by_op);
     ids_groups_done(&by_category);
-    return failed ? ids_fail(err, IDS_NOMEM, "out of memory") : 0;
+    return failed ? ids_no_memory(err) : 0;
 }
 
 static const struct ids_table_def *const tables[] = {&ops, &categories};

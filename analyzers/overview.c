@@ -199,7 +199,7 @@ static int list_modules(const struct ids_analysis *analysis, struct ids_report *
     if (!sums || !counts) {
         free(sums);
         free(counts);
-        return ids_fail(err, IDS_NOMEM, "out of memory");
+        return ids_no_memory(err);
     }
     for (size_t b = 0; b < analysis->busy_count; b++) {
         memset(counts, 0, trace->op_count * sizeof *counts);
@@ -244,7 +244,7 @@ static int coverage(const struct ids_analysis *analysis, struct ids_report *repo
         int failed = ids_spans_unite(&with_op);
         int64_t own_ps = ids_spans_total(&with_op), all_ps = ids_spans_total(&busy->busy);
         ids_spans_done(&with_op);
-        if (failed) return ids_fail(err, IDS_NOMEM, "out of memory");
+        if (failed) return ids_no_memory(err);
         ids_sum(&attributed_ps, own_ps);
         ids_sum(&busy_ps, all_ps);
         if (all_ps) {

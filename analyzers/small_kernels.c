@@ -209,14 +209,11 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     } else if (!failed) {
         const char *why =
             analysis->busy_count ? "no kernel in the window: devices only copied" : ids_no_activity_reason(analysis);
-        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
-            if (!ids_report_find(report, metrics[i].id, NULL))
-                ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
-        }
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why);
     }
     free(gathering.durations_ps);
     free(gathering.runs);
-    return failed ? ids_fail(err, IDS_NOMEM, "out of memory") : 0;
+    return failed ? ids_no_memory(err) : 0;
 }
 
 static const struct ids_table_def *const tables[] = {&runs};

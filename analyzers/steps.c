@@ -253,14 +253,11 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     const struct ids_steps *steps = &analysis->steps;
     if (!steps->count || !analysis->busy_count) {
-        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
-            if (!strcmp(metrics[i].id, "steps.source")) continue;
-            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s",
-                               analysis->busy_count
-                                   ? "no steps in this trace: annotate the loop with jax.profiler.StepTraceAnnotation"
-                                   : ids_no_activity_reason(analysis));
-        }
         say_source(analysis, report);
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
+                            analysis->busy_count
+                                ? "no steps in this trace: annotate the loop with jax.profiler.StepTraceAnnotation"
+                                : ids_no_activity_reason(analysis));
         return 0;
     }
     int64_t *sums = calloc(steps->count * PARTS, sizeof *sums), *times_ps = calloc(steps->count, sizeof *times_ps);
@@ -273,7 +270,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     }
     free(sums);
     free(times_ps);
-    return failed ? ids_fail(err, IDS_NOMEM, "out of memory") : 0;
+    return failed ? ids_no_memory(err) : 0;
 }
 
 static const struct ids_table_def *const tables[] = {&table_def};

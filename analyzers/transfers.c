@@ -319,8 +319,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     free_sums(host);
     const char *why = gathering.groups.count ? NULL : blind(analysis);
     if (why) {
-        for (int i = 0; i < IDS_COUNT_OF(metrics); i++)
-            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why);
     } else if (!failed) {
         figures(report, NULL, all);
         failed = overlapped(analysis, report);
@@ -329,7 +328,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     }
     ids_groups_done(&gathering.groups);
     free(gathering.events);
-    return failed ? ids_fail(err, IDS_NOMEM, "out of memory") : 0;
+    return failed ? ids_no_memory(err) : 0;
 }
 
 static const struct ids_table_def *const tables[] = {&kinds, &largest};

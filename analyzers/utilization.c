@@ -99,9 +99,7 @@ static void figures(struct ids_report *report, const char *device, int64_t windo
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     (void)err;
     if (!analysis->busy_count) {
-        for (int i = 0; i < IDS_COUNT_OF(metrics); i++) {
-            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", ids_no_activity_reason(analysis));
-        }
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), ids_no_activity_reason(analysis));
         return 0;
     }
     int64_t busy_ps = 0, working_ps = 0, compute_ps = 0, copy_ps = 0;

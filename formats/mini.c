@@ -147,7 +147,7 @@ static int parse_args(struct mini *mini, size_t first, size_t *ret_count, struct
         if (!equals) return wrong(mini, err, "expected KEY=VALUE");
         struct ids_arg *arg = &mini->args[(*ret_count)++];
         *arg = (struct ids_arg){.key = ids_intern(mini->sink->strings, word.at, (size_t)(equals - word.at))};
-        if (arg->key == IDS_NO_TEXT) return ids_fail(err, IDS_NOMEM, "out of memory");
+        if (arg->key == IDS_NO_TEXT) return ids_no_memory(err);
         struct ids_text value = {equals + 1, (uint32_t)(word.at + word.length - equals - 1)};
         if (value.length > 1 && value.at[0] == '"' && value.at[value.length - 1] == '"') { /* key="a b" is a text */
             arg->type = IDS_VALUE_CHARS;
@@ -198,12 +198,12 @@ static int read_plane(struct mini *mini, struct ids_error *err) {
 static int name_of(struct mini *mini, struct ids_text word, size_t arg_count, uint32_t *ret_name,
                    struct ids_error *err) {
     uint32_t text = ids_intern(mini->sink->strings, word.at, word.length);
-    if (text == IDS_NO_TEXT) return ids_fail(err, IDS_NOMEM, "out of memory");
+    if (text == IDS_NO_TEXT) return ids_no_memory(err);
     *ret_name = ids_idmap_get(&mini->names, text);
     if (*ret_name != IDS_IDMAP_NONE) return 0;
     struct ids_name_info name = {.plane = mini->plane, .text = text, .args = mini->args, .arg_count = arg_count};
     int code = mini->sink->ops->name(mini->sink, &name, ret_name, err);
-    if (!code && ids_idmap_set(&mini->names, text, *ret_name)) return ids_fail(err, IDS_NOMEM, "out of memory");
+    if (!code && ids_idmap_set(&mini->names, text, *ret_name)) return ids_no_memory(err);
     return code;
 }
 
@@ -294,7 +294,7 @@ static int mini_read(struct ids_source *source, struct ids_sink *sink, struct id
     uint64_t size = ids_source_size(source);
     if (size > TEXT_LIMIT) return ids_fail(err, IDS_LIMIT, "a mini profile above 16 MiB");
     char *text = malloc((size_t)size + 1);
-    if (!text) return ids_fail(err, IDS_NOMEM, "out of memory");
+    if (!text) return ids_no_memory(err);
     struct mini mini = {.sink = sink};
     int code = ids_source_read(source, 0, text, (size_t)size, err);
     for (size_t at = 0; !code && at < size;) {

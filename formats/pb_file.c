@@ -12,10 +12,6 @@ static int corrupt(struct ids_error *err, uint64_t offset, const char *what) {
     return ids_fail(err, IDS_CORRUPT, "%s (offset %" PRIu64 ")", what, offset);
 }
 
-static int nomem(struct ids_error *err) {
-    return ids_fail(err, IDS_NOMEM, "out of memory");
-}
-
 void ids_pb_file_done(struct ids_pb_file *file) {
     free(file->record);
     file->record = NULL;
@@ -94,7 +90,7 @@ int ids_pb_file_bytes(struct ids_pb_file *file, struct ids_span_bytes span, cons
         free(file->record);
         file->record_room = 0;
         file->record = malloc((size_t)span.length);
-        if (!file->record) return nomem(err);
+        if (!file->record) return ids_no_memory(err);
         file->record_room = (size_t)span.length;
     }
     int code = ids_source_read(file->source, span.at, file->record, (size_t)span.length, err);

@@ -68,10 +68,6 @@ static int corrupt(struct ids_error *err, uint64_t offset, const char *what) {
     return ids_fail(err, IDS_CORRUPT, "%s (offset %" PRIu64 ")", what, offset);
 }
 
-static int nomem(struct ids_error *err) {
-    return ids_fail(err, IDS_NOMEM, "out of memory");
-}
-
 /* --- stats ------------------------------------------------------------------------------------------------------ */
 
 /* A field's tag as it stands in the file, for fields 1 to 15. */
@@ -96,7 +92,7 @@ static int unnamed_key(struct reader *reader, uint64_t id, uint32_t *ret_key, st
     char name[32];
     int length = snprintf(name, sizeof name, "stat#%" PRId64, (int64_t)id);
     *ret_key = ids_intern(reader->sink->strings, name, (size_t)length);
-    if (*ret_key == IDS_NO_TEXT || ids_idmap_set(&reader->stat_texts, id, *ret_key)) return nomem(err);
+    if (*ret_key == IDS_NO_TEXT || ids_idmap_set(&reader->stat_texts, id, *ret_key)) return ids_no_memory(err);
     return 0;
 }
 
@@ -104,7 +100,7 @@ static int unnamed_key(struct reader *reader, uint64_t id, uint32_t *ret_key, st
  * of stats: the switch is over the tag's byte. */
 static inline int read_stat(struct reader *reader, struct ids_pb pb, uint64_t offset, struct ids_error *err) {
     struct ids_arg *arg = IDS_PUSH(reader->args, reader->arg_count, reader->arg_room);
-    if (!arg) return nomem(err);
+    if (!arg) return ids_no_memory(err);
     arg->type = IDS_VALUE_NONE;
     arg->length = 0;
     uint64_t id = 0, value = 0;
@@ -192,10 +188,10 @@ static int read_stat_metadata(struct reader *reader, struct ids_span_bytes span,
     while ((more = ids_pb_next(&value, &field)) > 0) {
         if (field.number != META_NAME || field.wire != IDS_PB_BYTES) continue;
         text = ids_intern(reader->sink->strings, (const char *)field.bytes, (size_t)field.value);
-        if (text == IDS_NO_TEXT) return nomem(err);
+        if (text == IDS_NO_TEXT) return ids_no_memory(err);
     }
     if (more < 0) return corrupt(err, span.at, "malformed stat metadata");
-    return ids_idmap_set(&reader->stat_texts, key, text) ? nomem(err) : 0;
+    return ids_idmap_set(&reader->stat_texts, key, text) ? ids_no_memory(err) : 0;
 }
 
 /* The program's id: the number in "jit_f(123)", which is what events call it; else the metadata's key. */
@@ -246,7 +242,7 @@ static int read_event_metadata(struct reader *reader, struct ids_span_bytes span
             if (code) return code;
         } else if (field.number == META_NAME || field.number == META_DISPLAY_NAME) {
             uint32_t text = ids_intern(reader->sink->strings, (const char *)field.bytes, (size_t)field.value);
-            if (text == IDS_NO_TEXT) return nomem(err);
+            if (text == IDS_NO_TEXT) return ids_no_memory(err);
             *(field.number == META_NAME ? &name.text : &name.display) = text;
         }
     }
@@ -256,7 +252,7 @@ static int read_event_metadata(struct reader *reader, struct ids_span_bytes span
     uint32_t id;
     code = reader->sink->ops->name(reader->sink, &name, &id, err);
     if (code) return code;
-    if (ids_idmap_set(&reader->event_names, key, id)) return nomem(err);
+    if (ids_idmap_set(&reader->event_names, key, id)) return ids_no_memory(err);
     return read_hlo(reader, &name, key, span.at, err);
 }
 
@@ -265,10 +261,10 @@ static int lost_name(struct reader *reader, uint64_t metadata_id, uint32_t *ret_
     char text[48];
     int length = snprintf(text, sizeof text, "event %" PRId64 " (name lost)", (int64_t)metadata_id);
     uint32_t display = ids_intern(reader->sink->strings, text, (size_t)length);
-    if (display == IDS_NO_TEXT) return nomem(err);
+    if (display == IDS_NO_TEXT) return ids_no_memory(err);
     struct ids_name_info name = {.plane = reader->plane_id, .display = display};
     int code = reader->sink->ops->name(reader->sink, &name, ret_name, err);
-    if (!code && ids_idmap_set(&reader->event_names, metadata_id, *ret_name)) return nomem(err);
+    if (!code && ids_idmap_set(&reader->event_names, metadata_id, *ret_name)) return ids_no_memory(err);
     return code;
 }
 
@@ -309,7 +305,7 @@ static int read_event(struct reader *reader, const struct line *line, struct ids
         case TAG(EVENT_OCCURRENCES, IDS_PB_VARINT): { /* an aggregated event: it has no place in time */
             bad = ids_pb_varint(&pb, &occurrences) != 1;
             struct ids_arg *arg = IDS_PUSH(reader->args, reader->arg_count, reader->arg_room);
-            if (!arg) return nomem(err);
+            if (!arg) return ids_no_memory(err);
             *arg = (struct ids_arg){.key = reader->num_occurrences, .type = IDS_VALUE_INT, .u = occurrences};
             break;
         }
@@ -358,7 +354,7 @@ static int read_line_head(struct reader *reader, struct ids_span_bytes span, str
             if (code) return code;
             if (!bytes) continue;
             ret_track->name = ids_intern(reader->sink->strings, (const char *)bytes, (size_t)field.payload.length);
-            if (ret_track->name == IDS_NO_TEXT) return nomem(err);
+            if (ret_track->name == IDS_NO_TEXT) return ids_no_memory(err);
         }
     }
     return more < 0 ? more : 0;
@@ -418,7 +414,7 @@ static int read_line(struct reader *reader, struct ids_span_bytes span, struct i
 
 static int keep_span(struct spans *spans, struct ids_span_bytes span, struct ids_error *err) {
     struct ids_span_bytes *kept = IDS_PUSH(spans->at, spans->count, spans->room);
-    if (!kept) return nomem(err);
+    if (!kept) return ids_no_memory(err);
     *kept = span;
     return 0;
 }
@@ -443,7 +439,7 @@ static int index_plane(struct reader *reader, struct plane *plane, struct ids_er
             code = ids_pb_file_bytes(&reader->file, field.payload, &bytes, err);
             if (code || !bytes) return code;
             plane->name = ids_intern(reader->sink->strings, (const char *)bytes, (size_t)field.payload.length);
-            if (plane->name == IDS_NO_TEXT) return nomem(err);
+            if (plane->name == IDS_NO_TEXT) return ids_no_memory(err);
         }
         if (code) return code;
     }
@@ -458,7 +454,7 @@ static int index_space(struct reader *reader, struct ids_error *err) {
         if (field.wire != IDS_PB_BYTES) return corrupt(err, at, "not an XSpace: its fields are all messages or texts");
         if (field.number == SPACE_PLANES) {
             struct plane *plane = IDS_PUSH(reader->planes, reader->plane_count, reader->plane_room);
-            if (!plane) return nomem(err);
+            if (!plane) return ids_no_memory(err);
             *plane = (struct plane){.span = field.payload};
             int code = index_plane(reader, plane, err);
             if (code)
@@ -470,7 +466,7 @@ static int index_space(struct reader *reader, struct ids_error *err) {
             if (code) return code;
             if (!bytes) continue;
             uint32_t text = ids_intern(reader->sink->strings, (const char *)bytes, (size_t)field.payload.length);
-            if (text == IDS_NO_TEXT) return nomem(err);
+            if (text == IDS_NO_TEXT) return ids_no_memory(err);
             if (field.number == SPACE_HOSTNAMES) {
                 reader->host_name = text;
                 continue;
@@ -505,7 +501,7 @@ static int read_plane_stats(struct reader *reader, const struct plane *plane, st
         struct ids_arg *arg = &reader->args[reader->arg_count - 1];
         if (arg->type != IDS_VALUE_CHARS && arg->type != IDS_VALUE_BYTES) continue;
         uint32_t text = ids_intern(reader->sink->strings, arg->chars, arg->length);
-        if (text == IDS_NO_TEXT) return nomem(err);
+        if (text == IDS_NO_TEXT) return ids_no_memory(err);
         arg->chars = ids_strings_z(reader->sink->strings, text);
     }
     return 0;
@@ -569,7 +565,7 @@ static int read_space(struct reader *reader, struct ids_error *err) {
                                       : ids_fail(err, IDS_CORRUPT, "an XSpace without planes");
     }
     reader->num_occurrences = ids_intern_z(reader->sink->strings, "num_occurrences");
-    if (reader->num_occurrences == IDS_NO_TEXT) return nomem(err);
+    if (reader->num_occurrences == IDS_NO_TEXT) return ids_no_memory(err);
     struct ids_host_info host = {.name = reader->host_name};
     code = read_clock(reader, &host, err);
     if (code) return code;

@@ -5,23 +5,20 @@
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
-
-static int nomem(struct ids_error *err) {
-    return ids_fail(err, IDS_NOMEM, "out of memory");
-}
+#include <string.h>
 
 /* Waits inside CPU ops, by the thread that they happen on. */
 static int gather_stalls(struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     if (!trace->track_count) return 0;
     analysis->stalls = calloc(trace->track_count, sizeof *analysis->stalls);
-    if (!analysis->stalls) return nomem(err);
+    if (!analysis->stalls) return ids_no_memory(err);
     for (size_t t = 0; t < trace->track_count; t++) {
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (event->kind == IDS_KIND_STALL) ids_spans_add(&analysis->stalls[t], event->start_ps, event->end_ps);
         }
-        if (ids_spans_unite(&analysis->stalls[t])) return nomem(err);
+        if (ids_spans_unite(&analysis->stalls[t])) return ids_no_memory(err);
     }
     return 0;
 }
@@ -120,6 +117,19 @@ static void add_async(struct ids_busy *busy) {
     }
 }
 
+enum { SETS = 9 };
+static void list_sets(struct ids_busy *busy, struct ids_spans *ret_sets[SETS]) {
+    struct ids_spans *sets[SETS] = {&busy->busy, &busy->working, &busy->compute,    &busy->collective, &busy->copy,
+                                    &busy->h2d,  &busy->d2h,     &busy->async_copy, &busy->barrier};
+    memcpy(ret_sets, sets, sizeof sets);
+}
+
+void ids_busy_done(struct ids_busy *busy) {
+    struct ids_spans *sets[SETS];
+    list_sets(busy, sets);
+    for (int i = 0; i < SETS; i++) ids_spans_done(sets[i]);
+}
+
 static int fill_device(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err) {
     size_t tracks = analysis->trace->track_count;
     struct filling filling = {analysis, busy, calloc(tracks, sizeof *filling.lanes)};
@@ -137,10 +147,10 @@ static int fill_device(struct ids_analysis *analysis, struct ids_busy *busy, str
     free(filling.lanes);
     add_async(busy);
     add_barriers(analysis->trace, busy);
-    struct ids_spans *sets[] = {&busy->busy, &busy->working, &busy->compute,    &busy->collective, &busy->copy,
-                                &busy->h2d,  &busy->d2h,     &busy->async_copy, &busy->barrier};
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) failed = ids_spans_unite(sets[i]) || failed;
-    return failed ? nomem(err) : 0;
+    struct ids_spans *sets[SETS];
+    list_sets(busy, sets);
+    for (int i = 0; i < SETS; i++) failed = ids_spans_unite(sets[i]) || failed;
+    return failed ? ids_no_memory(err) : 0;
 }
 
 /* First and last activity of each active device, and of the run. */
@@ -148,7 +158,7 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     if (!trace->device_count) return 0;
     analysis->busy = calloc(trace->device_count, sizeof *analysis->busy);
-    if (!analysis->busy) return nomem(err);
+    if (!analysis->busy) return ids_no_memory(err);
     int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
     for (size_t d = 0; d < trace->device_count; d++) {
         const struct ids_device *device = &trace->devices[d];
@@ -217,4 +227,12 @@ const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
     return analysis->trace->device_count
                ? "no device did anything in this trace: every device plane is empty"
                : "the trace has no device plane and no op of the CPU client: only host events were recorded";
+}
+
+void ids_metrics_missing(struct ids_report *report, const struct ids_metric_def *metrics, int count, const char *why) {
+    for (int i = 0; i < count; i++) {
+        if (!ids_report_find(report, metrics[i].id, NULL)) {
+            ids_report_no_data(report, metrics[i].id, metrics[i].unit, NULL, "%s", why);
+        }
+    }
 }

@@ -91,8 +91,12 @@ struct ids_analysis {
 /* Why there is no data when no device is active, in words for a person. */
 const char *ids_no_activity_reason(const struct ids_analysis *analysis);
 
+/* Says of every metric that has not been set over all devices that there is no data, and why. */
+void ids_metrics_missing(struct ids_report *report, const struct ids_metric_def *metrics, int count, const char *why);
+
 /* busy.c, gaps.c, steps.c: the making of the parts. */
 int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err);
+void ids_busy_done(struct ids_busy *busy);
 int ids_gaps_make(struct ids_analysis *analysis, struct ids_error *err);
 /* Leaves only the steps that lie wholly in the window. */
 void ids_steps_trim(struct ids_analysis *analysis);

@@ -9,10 +9,6 @@
 
 enum { DEEDS = IDS_LATE_PYTHON + 1 };
 
-static int nomem(struct ids_error *err) {
-    return ids_fail(err, IDS_NOMEM, "out of memory");
-}
-
 const char *ids_cause_name(enum ids_cause cause) {
     static const char *const names[IDS_CAUSE_COUNT] = {
         [IDS_LATE_COMPILE] = "host late: compile",
@@ -60,7 +56,7 @@ static int gather_deeds(struct ids_analysis *analysis, struct ids_error *err) {
     if (!trace->track_count) return 0;
     analysis->deeds = calloc(trace->track_count * DEEDS, sizeof *analysis->deeds);
     analysis->staging = calloc(trace->host_count, sizeof *analysis->staging);
-    if (!analysis->deeds || !analysis->staging) return nomem(err);
+    if (!analysis->deeds || !analysis->staging) return ids_no_memory(err);
     for (size_t t = 0; t < trace->track_count; t++) {
         struct ids_spans *deeds = &analysis->deeds[t * DEEDS];
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
@@ -71,11 +67,11 @@ static int gather_deeds(struct ids_analysis *analysis, struct ids_error *err) {
                 ids_spans_add(&analysis->staging[trace->tracks[t].host], event->start_ps, event->end_ps);
         }
         for (int deed = 0; deed < DEEDS; deed++) {
-            if (ids_spans_unite(&deeds[deed])) return nomem(err);
+            if (ids_spans_unite(&deeds[deed])) return ids_no_memory(err);
         }
     }
     for (size_t h = 0; h < trace->host_count; h++) {
-        if (ids_spans_unite(&analysis->staging[h])) return nomem(err);
+        if (ids_spans_unite(&analysis->staging[h])) return ids_no_memory(err);
     }
     return 0;
 }
@@ -180,7 +176,7 @@ static int add_gap(struct ids_analysis *analysis, uint32_t busy, int64_t start_p
                    const struct ids_event *previous, const struct ids_event *next, struct ids_error *err) {
     if (end_ps <= start_ps) return 0;
     struct ids_gap *gap = IDS_PUSH(analysis->gaps, analysis->gap_count, analysis->gap_room);
-    if (!gap) return nomem(err);
+    if (!gap) return ids_no_memory(err);
     *gap = (struct ids_gap){start_ps, end_ps, previous, next, busy, 0};
     gap->cause = (uint8_t)cause_of(analysis, gap);
     return 0;
@@ -253,12 +249,7 @@ const struct ids_event *ids_gap_evidence(const struct ids_analysis *analysis, co
 
 void ids_analysis_done(struct ids_analysis *analysis) {
     size_t tracks = analysis->trace->track_count;
-    for (size_t i = 0; i < analysis->busy_count; i++) {
-        struct ids_busy *busy = &analysis->busy[i];
-        struct ids_spans *sets[] = {&busy->busy, &busy->working, &busy->compute,    &busy->collective, &busy->copy,
-                                    &busy->h2d,  &busy->d2h,     &busy->async_copy, &busy->barrier};
-        for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) ids_spans_done(sets[s]);
-    }
+    for (size_t i = 0; i < analysis->busy_count; i++) ids_busy_done(&analysis->busy[i]);
     for (size_t t = 0; analysis->stalls && t < tracks; t++) ids_spans_done(&analysis->stalls[t]);
     for (size_t t = 0; analysis->deeds && t < tracks * DEEDS; t++) ids_spans_done(&analysis->deeds[t]);
     for (size_t h = 0; analysis->staging && h < analysis->trace->host_count; h++) ids_spans_done(&analysis->staging[h]);

@@ -6,10 +6,6 @@
 
 #include <stdlib.h>
 
-static int nomem(struct ids_error *err) {
-    return ids_fail(err, IDS_NOMEM, "out of memory");
-}
-
 /* The step annotation that a host event lies in, or that its causes lie in. */
 static const struct ids_event *mark_around(const struct ids_trace *trace, const struct ids_event *event) {
     enum { HOPS = 32 }; /* from thread to thread; a chain of links that long is a circle */
@@ -39,7 +35,7 @@ static int main_name(const struct ids_trace *trace, uint32_t *ret_name, struct i
             uint32_t text = trace->names[event->name].text;
             uint64_t *count = ids_keymap_at(&counts, (uint64_t)text + 1);
             if (!count)
-                code = nomem(err);
+                code = ids_no_memory(err);
             else if (++*count > best)
                 best = *count, *ret_name = text;
         }
@@ -62,12 +58,12 @@ static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids
             uint64_t round = 0, index = steps->count;
             uint64_t key = ids_key_of((uint64_t)event->value, round);
             while (ids_keymap_get(&seen, key, &index)) key = ids_key_of((uint64_t)event->value, ++round);
-            if (ids_keymap_add(&seen, key, 1) < 0) code = nomem(err);
+            if (ids_keymap_add(&seen, key, 1) < 0) code = ids_no_memory(err);
             if (!ids_keymap_get(&by_number, key, &index)) {
                 index = steps->count;
                 struct ids_step *step = IDS_PUSH(steps->at, steps->count, steps->room);
                 if (!step || ids_keymap_add(&by_number, key, index) < 0) {
-                    code = nomem(err);
+                    code = ids_no_memory(err);
                     break;
                 }
                 *step = (struct ids_step){
@@ -81,7 +77,7 @@ static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids
             struct ids_step *step = &steps->at[index];
             if (event->start_ps < step->host_start_ps) step->host_start_ps = event->start_ps;
             if (event->end_ps > step->host_end_ps) step->host_end_ps = event->end_ps;
-            if (ids_keymap_add(&steps->of_launch, address_of(event), index + 1) < 0) code = nomem(err);
+            if (ids_keymap_add(&steps->of_launch, address_of(event), index + 1) < 0) code = ids_no_memory(err);
         }
         ids_keymap_done(&seen);
     }
@@ -97,7 +93,7 @@ static int step_of_launch(struct ids_analysis *analysis, const struct ids_event 
     const struct ids_event *mark = mark_around(analysis->trace, launch);
     *ret_step = 0;
     if (mark) ids_keymap_get(map, address_of(mark), ret_step);
-    return ids_keymap_add(map, address_of(launch), *ret_step) < 0 ? nomem(err) : 0;
+    return ids_keymap_add(map, address_of(launch), *ret_step) < 0 ? ids_no_memory(err) : 0;
 }
 
 static void stretch(struct ids_step *step, const struct ids_event *event) {
@@ -132,7 +128,7 @@ static int gather_markers(struct ids_analysis *analysis, struct ids_error *err) 
             if (!ids_keymap_get(&by_number, ids_key_of((uint64_t)event->value, 0), &index)) {
                 struct ids_step *step = IDS_PUSH(steps->at, steps->count, steps->room);
                 if (!step || ids_keymap_add(&by_number, ids_key_of((uint64_t)event->value, 0), index) < 0) {
-                    code = nomem(err);
+                    code = ids_no_memory(err);
                     break;
                 }
                 *step = (struct ids_step){.number = event->value, .start_ps = INT64_MAX, .last_ps = INT64_MIN};
@@ -155,7 +151,7 @@ static int by_start(const void *a, const void *b) {
 static int order(struct ids_steps *steps, struct ids_error *err) {
     size_t made = steps->count, kept = 0;
     steps->place = calloc(made + 1, sizeof *steps->place);
-    if (!steps->place) return nomem(err);
+    if (!steps->place) return ids_no_memory(err);
     for (size_t i = 0; i < made; i++) {
         steps->at[i].made = (uint32_t)i;
         if (steps->at[i].last_ps == INT64_MIN)

@@ -42,6 +42,11 @@ int ids_fail(struct ids_error *err, int code, const char *format, ...) __attribu
 #define ids_fail(err, code, ...) ((ids_fail)((err), (code), __VA_ARGS__), (code))
 #endif
 
+/* The one message that needs no more than itself. */
+static inline int ids_no_memory(struct ids_error *err) {
+    return ids_fail(err, IDS_NOMEM, "out of memory");
+}
+
 /* Puts "where: " in front of the message and returns the code that is there. */
 int ids_error_at(struct ids_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -14,10 +14,6 @@ struct ids_open_event {
     uint8_t python;           /* it, or one around it, is a Python frame */
 };
 
-static int nomem(struct ids_error *err) {
-    return ids_fail(err, IDS_NOMEM, "out of memory");
-}
-
 void ids_assembly_done(struct ids_assembly *assembly) {
     free(assembly->at);
     free(assembly->spare);
@@ -71,7 +67,7 @@ static int sort_passing(struct ids_assembly *assembly, struct ids_error *err) {
         free(assembly->spare);
         assembly->spare_room = 0;
         assembly->spare = malloc(assembly->room * sizeof *assembly->spare);
-        if (!assembly->spare) return nomem(err);
+        if (!assembly->spare) return ids_no_memory(err);
         assembly->spare_room = assembly->room;
     }
     struct ids_passing *at = assembly->at;
@@ -104,7 +100,7 @@ int ids_events_sort(struct ids_events *events, struct ids_error *err) {
     free(places);
     free(spare);
     free(failed ? sorted : events->at);
-    if (failed) return nomem(err);
+    if (failed) return ids_no_memory(err);
     events->at = sorted;
     events->room = events->count;
     return 0;
@@ -157,7 +153,7 @@ static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, u
     int64_t self_ps = passing->duration_ps - open->children_ps;
     if (self_ps < 0) self_ps = 0; /* children that overlap each other on lanes */
     struct ids_aggregate *sum = aggregate_of(assembly, trace, track, passing->name);
-    if (!sum) return nomem(err);
+    if (!sum) return ids_no_memory(err);
     sum->count++;
     ids_sum(&sum->sum_ps, passing->duration_ps);
     ids_sum(&sum->self_ps, self_ps);
@@ -182,7 +178,7 @@ static int keep_in_order(struct ids_trace *trace, struct ids_passing *passing, u
         return 0;
     if (ordered->count >= IDS_NONE - 1) return ids_fail(err, IDS_LIMIT, "more than four billion events on one track");
     struct ids_event *event = IDS_PUSH(ordered->at, ordered->count, ordered->room);
-    if (!event) return nomem(err);
+    if (!event) return ids_no_memory(err);
     if (passing->kept != IDS_NONE) {
         *event = old->at[passing->kept];
     } else {
@@ -233,7 +229,7 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
             op = (uint32_t)assembly->depth + 1;
         }
         struct ids_open_event *open = IDS_PUSH(assembly->stack, assembly->depth, assembly->stack_room);
-        if (!open) return nomem(err);
+        if (!open) return ids_no_memory(err);
         *open = (struct ids_open_event){
             .end_ps = end_ps,
             .passing = (uint32_t)i,

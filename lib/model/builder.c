@@ -46,10 +46,6 @@ static struct ids_builder *of(struct ids_sink *sink) {
     return (struct ids_builder *)sink;
 }
 
-static int nomem(struct ids_error *err) {
-    return ids_fail(err, IDS_NOMEM, "out of memory");
-}
-
 static struct ids_text text_of(const struct ids_trace *trace, uint32_t text) {
     return ids_strings_text(&trace->strings, text);
 }
@@ -76,7 +72,7 @@ static int build_host(struct ids_sink *sink, const struct ids_host_info *info, s
         name = ids_intern(&trace->strings, text, (size_t)length);
     }
     struct ids_host *host = IDS_PUSH(trace->hosts, trace->host_count, trace->host_room);
-    if (!host || name == IDS_NO_TEXT) return nomem(err);
+    if (!host || name == IDS_NO_TEXT) return ids_no_memory(err);
     *host = (struct ids_host){.name = name, .start_unix_ns = info->start_unix_ns};
     /* The run's time 0 is that of the first host whose clock is known. */
     if (info->start_unix_ns && !trace->origin_unix_ns) trace->origin_unix_ns = info->start_unix_ns;
@@ -98,7 +94,7 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
     struct ids_trace *trace = builder->trace;
     *ret_plane = (uint32_t)builder->plane_count;
     struct plane *plane = IDS_PUSH(builder->planes, builder->plane_count, builder->plane_room);
-    if (!plane) return nomem(err);
+    if (!plane) return ids_no_memory(err);
     *plane = (struct plane){.name = info->name, .host = builder->dimensions.host, .device = IDS_NONE};
     struct ids_text name = text_of(trace, info->name);
     struct ids_device device = {.host = builder->dimensions.host, .ordinal = -1};
@@ -123,7 +119,7 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
     for (size_t i = 0; i < info->arg_count; i++) {
         const struct ids_arg *arg = &info->args[i];
         uint32_t text = ids_arg_text(trace, arg);
-        if (text == IDS_NO_TEXT) return nomem(err);
+        if (text == IDS_NO_TEXT) return ids_no_memory(err);
         switch (arg->key) {
         case IDS_KEY_DEVICE_VENDOR:
             device.vendor = text;
@@ -170,7 +166,7 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
     }
     *ret_name = (uint32_t)trace->name_count;
     struct ids_name *added = IDS_PUSH(trace->names, trace->name_count, trace->name_room);
-    if (!added) return nomem(err);
+    if (!added) return ids_no_memory(err);
     *added = name;
     return 0;
 }
@@ -196,7 +192,7 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
     const struct plane *plane = &builder->planes[info->plane];
     *ret_track = (uint32_t)trace->track_count;
     struct ids_track *track = IDS_PUSH(trace->tracks, trace->track_count, trace->track_room);
-    if (!track) return nomem(err);
+    if (!track) return ids_no_memory(err);
     *track = (struct ids_track){
         .host = plane->host,
         .plane = info->plane,
@@ -211,7 +207,7 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
     if (plane->device != IDS_NONE)
         track->role = role_of(trace->devices[plane->device].kind, text_of(trace, info->name));
     struct open_track *open = IDS_PUSH(builder->open, builder->open_count, builder->open_room);
-    if (!open) return nomem(err);
+    if (!open) return ids_no_memory(err);
     *open = (struct open_track){.track = *ret_track};
     return 0;
 }
@@ -335,7 +331,7 @@ static int end_op(struct ids_builder *builder, struct open_track *open, const st
         op->produces = 0;
         return 0;
     }
-    return ids_keymap_add(&builder->join.op_ends, end->consumes, (uint64_t)end->start_ps) < 0 ? nomem(err) : 0;
+    return ids_keymap_add(&builder->join.op_ends, end->consumes, (uint64_t)end->start_ps) < 0 ? ids_no_memory(err) : 0;
 }
 
 static struct open_track *open_of(struct ids_builder *builder, uint32_t track) {
@@ -369,7 +365,7 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     /* Most events of a file are Python frames and inner calls of the runtime, which are only counted. */
     if (!slice->arg_count && track->role == IDS_TRACK_HOST && (kind == IDS_KIND_OTHER || kind == IDS_KIND_PYTHON)) {
         if (kind == IDS_KIND_PYTHON) open->assembly.python = 1;
-        return ids_assembly_add(&open->assembly, &passing) ? nomem(err) : 0;
+        return ids_assembly_add(&open->assembly, &passing) ? ids_no_memory(err) : 0;
     }
 
     struct ids_event event = {
@@ -386,7 +382,7 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     };
     struct ids_facts facts;
     if (slice->arg_count || track->role != IDS_TRACK_HOST) {
-        if (ids_facts_gather(trace, slice, &facts)) return nomem(err);
+        if (ids_facts_gather(trace, slice, &facts)) return ids_no_memory(err);
         int code = track->role == IDS_TRACK_HOST
                        ? host_event(builder, &builder->planes[track->plane], &facts, &event, err)
                        : device_event(builder, track, &facts, &event, err);
@@ -399,12 +395,12 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
         open->assembly.python = 1;
     } else if (event.kind != IDS_KIND_OTHER) {
         struct ids_event *kept = IDS_PUSH(track->events.at, track->events.count, track->events.room);
-        if (!kept) return nomem(err);
+        if (!kept) return ids_no_memory(err);
         *kept = event;
         passing.kept = (uint32_t)(track->events.count - 1);
         if (event.kind == IDS_KIND_OP) open->last_op = track->events.count;
     }
-    return ids_assembly_add(&open->assembly, &passing) ? nomem(err) : 0;
+    return ids_assembly_add(&open->assembly, &passing) ? ids_no_memory(err) : 0;
 }
 
 /* Where a device's event belongs once its track is in order; NULL for an event that stays on its host thread. */
@@ -448,7 +444,7 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
             continue;
         }
         struct ids_event *moved = IDS_PUSH(place->at, place->count, place->room);
-        if (!moved) return nomem(err);
+        if (!moved) return ids_no_memory(err);
         *moved = *event;
     }
     track->events.count = staying;
@@ -469,7 +465,7 @@ static int build_hlo(struct ids_sink *sink, const struct ids_hlo_instruction *in
 static int build_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err) {
     struct ids_trace *trace = of(sink)->trace;
     struct ids_trace_diag *kept = IDS_PUSH(trace->diags, trace->diag_count, trace->diag_room);
-    if (!kept) return nomem(err);
+    if (!kept) return ids_no_memory(err);
     *kept = (struct ids_trace_diag){
         .severity = (uint8_t)diag->severity,
         .id = ids_arena_copy(&trace->arena, diag->id, strlen(diag->id)),
@@ -480,7 +476,7 @@ static int build_diag(struct ids_sink *sink, const struct ids_diag *diag, struct
     };
     if (kept->id && kept->text) return 0;
     trace->diag_count--;
-    return nomem(err);
+    return ids_no_memory(err);
 }
 
 /* --- life ------------------------------------------------------------------------------------------------------- */
@@ -497,11 +493,11 @@ int ids_builder_new(struct ids_builder **ret_builder, struct ids_error *err) {
         .diag = build_diag,
     };
     struct ids_builder *builder = calloc(1, sizeof *builder);
-    if (!builder) return nomem(err);
+    if (!builder) return ids_no_memory(err);
     builder->trace = calloc(1, sizeof *builder->trace);
     if (!builder->trace || ids_keys_intern(&builder->trace->strings)) {
         ids_builder_free(builder);
-        return nomem(err);
+        return ids_no_memory(err);
     }
     builder->sink = (struct ids_sink){&ops, &builder->trace->strings, 1};
     builder->dimensions.trace = builder->trace;

@@ -28,10 +28,6 @@ struct pairing {
     struct ids_keymap call_of; /* address of the event -> index of calls + 1 */
 };
 
-static int nomem(struct ids_error *err) {
-    return ids_fail(err, IDS_NOMEM, "out of memory");
-}
-
 static uint64_t address_of(const struct ids_event *event) {
     return (uint64_t)(uintptr_t)event;
 }
@@ -51,7 +47,7 @@ static int gather_calls(struct ids_trace *trace, struct pairing *pairing, struct
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             if (!is_call(event)) continue;
             struct call *call = IDS_PUSH(pairing->calls, pairing->call_count, pairing->call_room);
-            if (!call) return nomem(err);
+            if (!call) return ids_no_memory(err);
             *call = (struct call){.event = event};
             const struct ids_event *around = ids_event_outside(trace, event);
             while (around && around->kind != IDS_KIND_DISPATCH) around = ids_event_outside(trace, around);
@@ -60,7 +56,8 @@ static int gather_calls(struct ids_trace *trace, struct pairing *pairing, struct
     }
     if (pairing->call_count) qsort(pairing->calls, pairing->call_count, sizeof *pairing->calls, by_start);
     for (size_t i = 0; i < pairing->call_count; i++) {
-        if (ids_keymap_add(&pairing->call_of, address_of(pairing->calls[i].event), i + 1) < 0) return nomem(err);
+        if (ids_keymap_add(&pairing->call_of, address_of(pairing->calls[i].event), i + 1) < 0)
+            return ids_no_memory(err);
     }
     return 0;
 }
@@ -77,10 +74,10 @@ static int gather_runs(struct ids_trace *trace, struct pairing *pairing, const s
         struct ids_cursor cursor = ids_cursor_over(&trace->devices[d].activity);
         for (const struct ids_event *op; (op = ids_cursor_next(&cursor));) {
             uint64_t *place = ids_keymap_at(&pairing->run_of, run_key(op));
-            if (!place) return nomem(err);
+            if (!place) return ids_no_memory(err);
             if (*place) continue;
             struct run *run = IDS_PUSH(pairing->runs, pairing->run_count, pairing->run_room);
-            if (!run) return nomem(err);
+            if (!run) return ids_no_memory(err);
             *place = pairing->run_count;
             *run = (struct run){.first = op, .id = op->run_id};
             if (op->op != IDS_NONE && trace->ops[op->op].module != IDS_NONE)
@@ -171,7 +168,7 @@ static int launch_by_order(const struct ids_trace *trace, struct pairing *pairin
     free(runs);
     free(calls);
     free(done);
-    return failed ? nomem(err) : 0;
+    return failed ? ids_no_memory(err) : 0;
 }
 
 /* Rule 4. A wait inside the op may begin with it, and an event that ends where the op begins is not around it. */
@@ -198,7 +195,7 @@ static int launch_all(struct ids_trace *trace, struct pairing *pairing, const st
         qsort(pairing->runs, pairing->run_count, sizeof *pairing->runs, earlier_run);
         for (size_t i = 0; i < pairing->run_count; i++) {
             uint64_t *place = ids_keymap_at(&pairing->run_of, run_key(pairing->runs[i].first));
-            if (!place) return nomem(err);
+            if (!place) return ids_no_memory(err);
             *place = i + 1;
         }
     }

@@ -7,10 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int nomem(struct ids_error *err) {
-    return ids_fail(err, IDS_NOMEM, "out of memory");
-}
-
 static struct ids_text text_of(const struct ids_trace *trace, uint32_t text) {
     return ids_strings_text(&trace->strings, text);
 }
@@ -39,7 +35,7 @@ static int module_of(struct ids_dimensions *dimensions, uint64_t program_id, uin
     }
     *ret_module = (uint32_t)trace->module_count;
     struct ids_module *module = IDS_PUSH(trace->modules, trace->module_count, trace->module_room);
-    if (!module || ids_keymap_add(&dimensions->modules, key, *ret_module) < 0) return nomem(err);
+    if (!module || ids_keymap_add(&dimensions->modules, key, *ret_module) < 0) return ids_no_memory(err);
     *module = (struct ids_module){.name = name, .program_id = program_id};
     return 0;
 }
@@ -47,7 +43,7 @@ static int module_of(struct ids_dimensions *dimensions, uint64_t program_id, uin
 static int new_op(struct ids_trace *trace, uint32_t name, uint32_t module, uint32_t *ret_op, struct ids_error *err) {
     *ret_op = (uint32_t)trace->op_count;
     struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);
-    if (!op) return nomem(err);
+    if (!op) return ids_no_memory(err);
     *op = (struct ids_op){
         .name = name,
         .module = module,
@@ -76,7 +72,7 @@ int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, 
     if (facts->program_id || facts->hlo_module)
         code = module_of(dimensions, facts->program_id, facts->hlo_module, &module, err);
     if (!code) code = new_op(dimensions->trace, facts->hlo_op, module, ret_op, err);
-    if (!code && ids_keymap_add(&dimensions->ops, key, *ret_op) < 0) return nomem(err);
+    if (!code && ids_keymap_add(&dimensions->ops, key, *ret_op) < 0) return ids_no_memory(err);
     return code;
 }
 
@@ -86,12 +82,12 @@ int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *fact
     *ret_shape = IDS_NONE;
     if (!facts->kernel_details) return 0;
     uint32_t text = ids_arg_text(trace, facts->kernel_details);
-    if (text == IDS_NO_TEXT) return nomem(err);
+    if (text == IDS_NO_TEXT) return ids_no_memory(err);
     *ret_shape = ids_idmap_get(&dimensions->shapes, text);
     if (*ret_shape != IDS_IDMAP_NONE) return 0;
     *ret_shape = (uint32_t)trace->shape_count;
     struct ids_shape *shape = IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room);
-    if (!shape || ids_idmap_set(&dimensions->shapes, text, *ret_shape)) return nomem(err);
+    if (!shape || ids_idmap_set(&dimensions->shapes, text, *ret_shape)) return ids_no_memory(err);
     ids_kernel_details(text_of(trace, text), shape);
     if (shape->occupancy < 0 && facts->occupancy > 0 && facts->occupancy <= 1) shape->occupancy = facts->occupancy;
     return 0;
@@ -111,11 +107,11 @@ int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *d
              (long long)device->ordinal);
     *ret_device = (uint32_t)trace->device_count;
     struct ids_device *added = IDS_PUSH(trace->devices, trace->device_count, trace->device_room);
-    if (!added) return nomem(err);
+    if (!added) return ids_no_memory(err);
     *added = *device;
     added->key = ids_arena_copy(&trace->arena, key, strlen(key));
     added->label = ids_arena_copy(&trace->arena, label, strlen(label));
-    return added->key && added->label ? 0 : nomem(err);
+    return added->key && added->label ? 0 : ids_no_memory(err);
 }
 
 int ids_cpu_device(struct ids_dimensions *dimensions, const char *plane, int64_t ordinal, uint32_t *ret_device,
@@ -127,7 +123,7 @@ int ids_cpu_device(struct ids_dimensions *dimensions, const char *plane, int64_t
     }
     struct ids_device device = {.kind = IDS_DEVICE_CPU, .host = dimensions->host, .ordinal = ordinal};
     int code = ids_device_add(dimensions, &device, plane, 1, ret_device, err);
-    if (!code && ids_keymap_add(&dimensions->cpu_devices, key, *ret_device) < 0) return nomem(err);
+    if (!code && ids_keymap_add(&dimensions->cpu_devices, key, *ret_device) < 0) return ids_no_memory(err);
     return code;
 }
 
@@ -142,7 +138,7 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
     for (size_t i = 0; i < info->arg_count; i++) {
         const struct ids_arg *arg = &info->args[i];
         uint32_t text = ids_arg_text(trace, arg);
-        if (text == IDS_NO_TEXT) return nomem(err);
+        if (text == IDS_NO_TEXT) return ids_no_memory(err);
         switch (arg->key) {
         case IDS_KEY_HLO_CATEGORY:
             fields.category = text;
@@ -187,7 +183,7 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
     const char *space = text.length ? memchr(text.at, ' ', text.length) : NULL;
     if (!info->display && space && text.at[0] == '%')
         fields.name = ids_intern(&trace->strings, text.at + 1, (size_t)(space - text.at - 1));
-    if (fields.name == IDS_NO_TEXT) return nomem(err);
+    if (fields.name == IDS_NO_TEXT) return ids_no_memory(err);
     ids_op_classify(&fields, text_of(trace, fields.category), IDS_RULE_CATEGORY);
     if (is_copy_start(text_of(trace, fields.category))) {
         fields.direction =
@@ -195,7 +191,7 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
     }
     *ret_op = (uint32_t)trace->op_count;
     struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);
-    if (!op) return nomem(err);
+    if (!op) return ids_no_memory(err);
     *op = fields;
     return 0;
 }

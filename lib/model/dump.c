@@ -136,7 +136,7 @@ static void finish_item(struct ids_dump *dump) {
 }
 
 static int check(const struct ids_dump *dump, struct ids_error *err) {
-    return dump->out_of_memory ? ids_fail(err, IDS_NOMEM, "out of memory") : 0;
+    return dump->out_of_memory ? ids_no_memory(err) : 0;
 }
 
 static int dump_host(struct ids_sink *sink, const struct ids_host_info *host, struct ids_error *err) {
@@ -149,7 +149,7 @@ static int dump_plane(struct ids_sink *sink, const struct ids_plane_info *plane,
     struct ids_dump *dump = of(sink);
     *ret_plane = (uint32_t)dump->plane_count;
     uint32_t *name = IDS_PUSH(dump->planes, dump->plane_count, dump->plane_room);
-    if (!name) return ids_fail(err, IDS_NOMEM, "out of memory");
+    if (!name) return ids_no_memory(err);
     *name = plane->name;
     dump->totals.planes++;
     for (size_t i = 0; i < plane->arg_count; i++) {
@@ -168,7 +168,7 @@ static int dump_name(struct ids_sink *sink, const struct ids_name_info *name, ui
     struct ids_dump *dump = of(sink);
     *ret_name = (uint32_t)dump->name_count;
     struct dump_name *kept = IDS_PUSH(dump->names, dump->name_count, dump->name_room);
-    if (!kept) return ids_fail(err, IDS_NOMEM, "out of memory");
+    if (!kept) return ids_no_memory(err);
     kept->text = name->text;
     for (size_t i = 0; i < name->arg_count; i++) {
         begin(dump, 'M');
@@ -187,7 +187,7 @@ static int dump_track(struct ids_sink *sink, const struct ids_track_info *track,
     struct ids_dump *dump = of(sink);
     *ret_track = (uint32_t)dump->track_count;
     struct dump_track *kept = IDS_PUSH(dump->tracks, dump->track_count, dump->track_room);
-    if (!kept) return ids_fail(err, IDS_NOMEM, "out of memory");
+    if (!kept) return ids_no_memory(err);
     *kept = (struct dump_track){dump->planes[track->plane], track->name, track->id, 0};
     dump->totals.lines++;
     return 0;
@@ -253,10 +253,10 @@ int ids_dump_new(struct ids_dump **ret_dump, struct ids_error *err) {
         .diag = dump_diag,
     };
     struct ids_dump *dump = calloc(1, sizeof *dump);
-    if (!dump) return ids_fail(err, IDS_NOMEM, "out of memory");
+    if (!dump) return ids_no_memory(err);
     if (ids_keys_intern(&dump->strings)) {
         ids_dump_free(dump);
-        return ids_fail(err, IDS_NOMEM, "out of memory");
+        return ids_no_memory(err);
     }
     dump->sink = (struct ids_sink){&ops, &dump->strings, 1};
     *ret_dump = dump;

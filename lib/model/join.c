@@ -10,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int nomem(struct ids_error *err) {
-    return ids_fail(err, IDS_NOMEM, "out of memory");
-}
-
 void ids_join_done(struct ids_join *join) {
     ids_keymap_done(&join->op_ends);
     free(join->hlo);
@@ -25,13 +21,13 @@ void ids_join_done(struct ids_join *join) {
 int ids_join_hlo(struct ids_join *join, const struct ids_hlo_instruction *instruction, struct ids_error *err) {
     uint64_t index = join->hlo_count;
     struct ids_hlo_instruction *kept = IDS_PUSH(join->hlo, join->hlo_count, join->hlo_room);
-    if (!kept) return nomem(err);
+    if (!kept) return ids_no_memory(err);
     *kept = *instruction;
     if (instruction->program_id &&
         ids_keymap_add(&join->hlo_by_program, ids_key_of(instruction->program_id, instruction->name), index) < 0)
-        return nomem(err);
+        return ids_no_memory(err);
     return ids_keymap_add(&join->hlo_by_module, ids_key_of(instruction->module, instruction->name), index) < 0
-               ? nomem(err)
+               ? ids_no_memory(err)
                : 0;
 }
 
@@ -39,7 +35,7 @@ static int note(struct ids_trace *trace, enum ids_severity severity, const char 
                 struct ids_error *err) {
     if (!count) return 0;
     struct ids_trace_diag *diag = IDS_PUSH(trace->diags, trace->diag_count, trace->diag_room);
-    if (!diag) return nomem(err);
+    if (!diag) return ids_no_memory(err);
     *diag = (struct ids_trace_diag){
         .severity = (uint8_t)severity, .id = id, .text = text, .offset = -1, .count = count, .host = IDS_NONE};
     return 0;
@@ -123,7 +119,7 @@ static int name_modules(struct ids_trace *trace, struct ids_error *err) {
                 struct ids_module *module = &trace->modules[m];
                 if (module->program_id != id || module->name) continue;
                 uint32_t name = ids_intern(&trace->strings, text.at, (size_t)(open - text.at));
-                if (name == IDS_NO_TEXT) return nomem(err);
+                if (name == IDS_NO_TEXT) return ids_no_memory(err);
                 module->name = name;
             }
         }
@@ -144,10 +140,11 @@ static int gather_producers(struct ids_trace *trace, struct producers *producers
         for (size_t i = 0; i < events->count; i++) {
             struct ids_event *event = &events->at[i];
             uint64_t address = (uint64_t)(uintptr_t)event;
-            if (event->produces && ids_keymap_add(&producers->by_link, event->produces, address) < 0) return nomem(err);
+            if (event->produces && ids_keymap_add(&producers->by_link, event->produces, address) < 0)
+                return ids_no_memory(err);
             if (event->kind == IDS_KIND_EXECUTE && event->run_id &&
                 ids_keymap_add(&producers->by_run, event->run_id, address) < 0)
-                return nomem(err);
+                return ids_no_memory(err);
         }
     }
     return 0;
@@ -258,7 +255,7 @@ static int by_key(const void *a, const void *b) {
 static int order_devices(struct ids_trace *trace, struct ids_error *err) {
     if (!trace->device_count) return 0;
     uint32_t *place = calloc(trace->device_count, sizeof *place);
-    if (!place) return nomem(err);
+    if (!place) return ids_no_memory(err);
     for (size_t d = 0; d < trace->device_count; d++) trace->devices[d].found = (uint32_t)d;
     qsort(trace->devices, trace->device_count, sizeof *trace->devices, by_key);
     for (size_t d = 0; d < trace->device_count; d++) {

@@ -151,7 +151,6 @@ static void fail_each(int (*operation)(const struct input *), const struct input
         for (int all = 0; all < 2; all++) { /* this one, or this one and all that follow */
             attempt(operation, input, i, all ? count : i, &code);
             ck_assert_msg(kept == 0, "allocation %ld of %ld%s: %ld pieces left", i, count, all ? " and on" : "", kept);
-            if (!code && !all) printf("harmless %ld of %ld\n", i, count);
             harmless += !code;
             if (!code) continue;
             ck_assert_msg(code == IDS_NOMEM, "allocation %ld of %ld%s: %d '%s'", i, count, all ? " and on" : "", code, err.text);
@@ -159,8 +158,8 @@ static void fail_each(int (*operation)(const struct input *), const struct input
             ck_assert_ptr_nonnull(strstr(err.text, "memory"));
         }
     }
-    /* Giving back room, and the buffer of glibc's qsort. */
-    ck_assert_int_le(harmless, 2 * count / 4);
+    /* Shrinking an array to its size, and the buffer of glibc's qsort, are as good as done when they fail. */
+    ck_assert_int_le(harmless, 2 * count / 5);
 }
 
 /* ---- inputs ---- */
