@@ -88,6 +88,7 @@ int main(int argc, char **argv) {
     static char output[OUTPUT_BYTES];
     setvbuf(stdout, output, _IOFBF, sizeof output);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a full disk, for the cache no reason to die */
     if (argc < 2) {
         ids_program_usage(stderr);
         return IDS_EXIT_ERROR;

@@ -53,7 +53,9 @@ int ids_choose_run(const struct ids_run_list *list, const char *name, const stru
 
 /* ---- reading ---- */
 
-static int choose_format(struct ids_source *source, const struct ids_format **ret_format, struct ids_error *err) {
+/* *ret_named: only the file's name speaks for the format. */
+static int choose_format(struct ids_source *source, const struct ids_format **ret_format, int *ret_named,
+                         struct ids_error *err) {
     const uint8_t *head;
     size_t length;
     int code = ids_source_window(source, 0, IDS_FORMAT_HEAD, &head, &length, err);
@@ -73,6 +75,7 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
         for (const char *const *suffix = ids_formats[i]->suffixes; *suffix; suffix++) {
             if (!ends_with(ids_source_path(source), *suffix)) continue;
             *ret_format = ids_formats[i];
+            *ret_named = 1;
             return 0;
         }
     }
@@ -98,8 +101,10 @@ int ids_read_file(const char *path, struct ids_sink *sink, const char **ret_form
     int code = ids_source_open(path, &source, err);
     if (code) return code;
     const struct ids_format *format = NULL;
-    code = choose_format(source, &format, err);
+    int named = 0;
+    code = choose_format(source, &format, &named, err);
     if (!code) code = format->read(source, sink, err);
+    if (code && named) ids_error_at(err, "not a profile, though named like one");
     if (!code) code = say_cut(source, sink, err);
     if (!code) *ret_format = format->title;
     ids_source_close(source);

@@ -12,7 +12,9 @@ static void put_valid(FILE *out, const char *text, size_t length) {
         uint32_t character;
         int valid;
         size_t taken = ids_utf8_next(text + at, length - at, &character, &valid);
-        if (!valid) {
+        /* Control characters of a hostile name would reach the terminal that shows the file. */
+        int control = character < 0x20 ? character != '\t' && character != '\n' : character >= 0x7f && character < 0xa0;
+        if (!valid || control) {
             fputs(IDS_REPLACEMENT_UTF8, out);
         } else if (text[at] == '"') {
             fputs("\"\"", out);

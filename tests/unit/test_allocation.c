@@ -89,8 +89,10 @@ static int build(const struct input *input, struct ids_trace **ret_trace) {
     code = ids_builder_new(&builder, &err);
     if (!code) {
         code = input->format->read(source, ids_builder_sink(builder), &err);
-        if (code) ids_builder_free(builder);
-        else code = ids_builder_finish(builder, ret_trace, &err);
+        if (code)
+            ids_builder_free(builder);
+        else
+            code = ids_builder_finish(builder, ret_trace, &err);
     }
     ids_source_close(source);
     return code;
@@ -128,7 +130,8 @@ static int analyze(const struct input *input) {
 }
 
 /* Runs it with allocations from..to failing; how many there were. */
-static long attempt(int (*operation)(const struct input *), const struct input *input, long from, long to, int *ret_code) {
+static long attempt(int (*operation)(const struct input *), const struct input *input, long from, long to,
+                    int *ret_code) {
     err = (struct ids_error)IDS_ERROR_INIT;
     made = kept = 0;
     first = from;
@@ -153,7 +156,8 @@ static void fail_each(int (*operation)(const struct input *), const struct input
             ck_assert_msg(kept == 0, "allocation %ld of %ld%s: %ld pieces left", i, count, all ? " and on" : "", kept);
             harmless += !code;
             if (!code) continue;
-            ck_assert_msg(code == IDS_NOMEM, "allocation %ld of %ld%s: %d '%s'", i, count, all ? " and on" : "", code, err.text);
+            ck_assert_msg(code == IDS_NOMEM, "allocation %ld of %ld%s: %d '%s'", i, count, all ? " and on" : "", code,
+                          err.text);
             ck_assert_int_eq(err.code, IDS_NOMEM);
             ck_assert_ptr_nonnull(strstr(err.text, "memory"));
         }
@@ -200,7 +204,8 @@ static struct input mini(void) {
         "plane /host:CPU\n"
         "line 1 python\n"
         "0us 1ms \"$train.py:1 main\"\n"
-        "0us 400us train step_num=0 _r=1\n1us 1us l1 correlation_id=1\n250us 1us l2 correlation_id=2\n120us 100us backend_compile\n"
+        "0us 400us train step_num=0 _r=1\n1us 1us l1 correlation_id=1\n250us 1us l2 correlation_id=2\n120us 100us "
+        "backend_compile\n"
         "500us 300us train step_num=1 _r=1\n600us 1us l3 correlation_id=3\n"
         "610us 20us PjitFunction(h)\n611us 1us CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice\n"
         "620us 1us ThreadpoolListener::Record _pt=15 _p=9\n0us 1us DoEnqueueProgram _pt=12 _p=1\n"

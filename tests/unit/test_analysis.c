@@ -42,8 +42,8 @@ static const char *shown(const struct ids_spans *set) {
     static char text[512];
     text[0] = '\0';
     for (size_t i = 0; i < set->count; i++) {
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s[%lld,%lld)", i ? " " : "", (long long)set->at[i].start_ps,
-                 (long long)set->at[i].end_ps);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s[%lld,%lld)", i ? " " : "",
+                 (long long)set->at[i].start_ps, (long long)set->at[i].end_ps);
     }
     return text;
 }
@@ -64,9 +64,9 @@ START_TEST(parameters) {
 }
 END_TEST
 
-#define TWO_GPUS                                                                                                       \
-    "plane /device:GPU:0\nline 1 \"Stream #1\"\n10 20 a\n50 10 b\n"                                                    \
-    "plane /device:GPU:1\nline 1 \"Stream #1\"\n20 80 c\n"                                                             \
+#define TWO_GPUS                                                    \
+    "plane /device:GPU:0\nline 1 \"Stream #1\"\n10 20 a\n50 10 b\n" \
+    "plane /device:GPU:1\nline 1 \"Stream #1\"\n20 80 c\n"          \
     "plane /device:GPU:2\n" /* does nothing: it has no part in any mean */
 
 static void expect_windows(int64_t start0, int64_t end0, int64_t start1, int64_t end1) {
@@ -106,7 +106,8 @@ START_TEST(empty_windows_are_refused) {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         int code = make_with(TWO_GPUS, IDS_WINDOW_RUN, table[i][0], table[i][1]);
         int whole = table[i][0] == 90; /* the run's last moment, where nothing is cut */
-        ck_assert_msg(code == (whole ? 0 : IDS_USAGE), "from %lld to %lld", (long long)table[i][0], (long long)table[i][1]);
+        ck_assert_msg(code == (whole ? 0 : IDS_USAGE), "from %lld to %lld", (long long)table[i][0],
+                      (long long)table[i][1]);
         if (!whole) ck_assert_ptr_nonnull(strstr(err.text, "window is empty"));
     }
     done();
@@ -114,10 +115,11 @@ START_TEST(empty_windows_are_refused) {
 END_TEST
 
 START_TEST(events_count_where_they_begin) {
-    make_with("plane /device:GPU:0\nline 1 \"Stream #1\"\n0 10 a\n5 10 b\n20 10 c\n30 0 moment\n", IDS_WINDOW_RUN, 5, 20);
+    make_with("plane /device:GPU:0\nline 1 \"Stream #1\"\n0 10 a\n5 10 b\n20 10 c\n30 0 moment\n", IDS_WINDOW_RUN, 5,
+              20);
     struct ids_cursor cursor = ids_busy_cursor(&analysis.busy[0], &trace->devices[0].activity);
     ck_assert_str_eq(ids_event_name(trace, ids_cursor_next(&cursor)), "b"); /* a began before */
-    ck_assert_ptr_null(ids_cursor_next(&cursor));                          /* c begins at the very end */
+    ck_assert_ptr_null(ids_cursor_next(&cursor));                           /* c begins at the very end */
     make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0 10 a\n10 0 moment\n");
     cursor = ids_busy_cursor(&analysis.busy[0], &trace->devices[0].activity);
     ck_assert_str_eq(ids_event_name(trace, ids_cursor_next(&cursor)), "a");
@@ -142,7 +144,8 @@ END_TEST
 
 START_TEST(times_at_the_far_ends_do_not_overflow) {
     /* 2^61 ps are 2305843009213693952; what lies beyond is left out and said */
-    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n-2305843009213693952 1 a\n2305843009213693951 1 b\n2305843009213693952 1 c\n"
+    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n-2305843009213693952 1 a\n2305843009213693951 1 "
+         "b\n2305843009213693952 1 c\n"
          "-2305843009213693953 1 d\n9000000000000000000 1000000000000000000 e\n"
          "plane /device:GPU:1\nline 1 \"Stream #1\"\n0 1 f\n"
          "plane /device:GPU:2\nline 1 \"Stream #1\"\n0 1 g\n");
@@ -205,7 +208,8 @@ END_TEST
 
 START_TEST(what_counts_as_a_kernel) {
     make("hlo module=m name=cp.1 opcode=copy-start\n"
-         "plane /device:GPU:0\nline 1 \"Stream #1\"\n0 1 gemm\n2 1 MemcpyH2D\n4 1 Memset\n6 1 ncclDevKernel_AllReduce_x\n"
+         "plane /device:GPU:0\nline 1 \"Stream #1\"\n0 1 gemm\n2 1 MemcpyH2D\n4 1 Memset\n6 1 "
+         "ncclDevKernel_AllReduce_x\n"
          "plane /device:TPU:0\n"
          "meta f hlo_category=\"loop fusion\" program_id=1\nmeta w hlo_category=while program_id=1\n"
          "meta ars hlo_category=all-reduce-start program_id=1\nmeta ar hlo_category=all-reduce program_id=1\n"
@@ -220,7 +224,8 @@ START_TEST(what_counts_as_a_kernel) {
                  {1, "f", 1},    {1, "w", 0},         {1, "ars", 0},    {1, "ar", 1},
                  {1, "cd", 0},   {1, "in", 0},        {1, "bare", 1}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        ck_assert_msg(ids_is_kernel(trace, activity(trace, table[i].device, table[i].name)) == table[i].is, "%s", table[i].name);
+        ck_assert_msg(ids_is_kernel(trace, activity(trace, table[i].device, table[i].name)) == table[i].is, "%s",
+                      table[i].name);
     }
     ck_assert_int_eq(ids_is_kernel(trace, &trace->devices[1].waits.at[0]), 0);
     done();
@@ -238,9 +243,9 @@ START_TEST(gaps_and_their_neighbours) {
         uint32_t busy;
         int64_t start, end;
         const char *previous, *next;
-    } table[] = {{0, 15, 30, "b", "c"},  /* b outlasts a */
-                 {0, 40, 90, "c", "d"},  /* a moment is no activity */
-                 {1, 0, 20, NULL, "e"},  /* from the window's edge */
+    } table[] = {{0, 15, 30, "b", "c"}, /* b outlasts a */
+                 {0, 40, 90, "c", "d"}, /* a moment is no activity */
+                 {1, 0, 20, NULL, "e"}, /* from the window's edge */
                  {1, 50, 95, "e", NULL}};
     ck_assert_uint_eq(analysis.gap_count, sizeof table / sizeof *table);
     for (size_t i = 0; i < analysis.gap_count; i++) {
@@ -252,7 +257,8 @@ START_TEST(gaps_and_their_neighbours) {
         ck_assert_ptr_eq(gap->next, table[i].next ? activity(trace, table[i].busy, table[i].next) : NULL);
         ck_assert_int_eq(gap->cause, IDS_NOT_RECORDED); /* there is no launch */
     }
-    ck_assert_int_eq(make_with("plane /device:GPU:0\nline 1 \"Stream #1\"\n0 10 a\n30 10 b\n50 10 c\n", IDS_WINDOW_RUN, 15, 45), 0);
+    ck_assert_int_eq(
+        make_with("plane /device:GPU:0\nline 1 \"Stream #1\"\n0 10 a\n30 10 b\n50 10 c\n", IDS_WINDOW_RUN, 15, 45), 0);
     ck_assert_uint_eq(analysis.gap_count, 2);
     ck_assert_int_eq(analysis.gaps[0].start_ps, 15); /* cut at the window */
     ck_assert_int_eq(analysis.gaps[1].end_ps, 45);
@@ -264,10 +270,11 @@ END_TEST
 /* k1 [0,1000] us, a gap of 1000 us, k2 [2000,3000] us. `host` is what the host did; k2 was launched where it says. */
 static enum ids_cause cause_of(const char *host) {
     char text[2048];
-    snprintf(text, sizeof text,
-             "plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 1000us k1 correlation_id=1\n2000us 1000us k2 correlation_id=2\n"
-             "plane /host:CPU\nline 9 python\n0us 1us launch1 correlation_id=1\n%s",
-             host);
+    snprintf(
+        text, sizeof text,
+        "plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 1000us k1 correlation_id=1\n2000us 1000us k2 correlation_id=2\n"
+        "plane /host:CPU\nline 9 python\n0us 1us launch1 correlation_id=1\n%s",
+        host);
     make(text);
     ck_assert_uint_eq(analysis.gap_count, 1);
     return (enum ids_cause)analysis.gaps[0].cause;
@@ -282,9 +289,11 @@ START_TEST(causes_of_a_late_launch) {
     ck_assert_ptr_eq(evidence, on_host(trace, "backend_compile"));
     ck_assert_int_eq(cause_of("1000us 494us backend_compile\n" LATE), IDS_LATE_NOT_RECORDED);
     ck_assert_ptr_null(ids_gap_evidence(&analysis, &analysis.gaps[0]));
-    ck_assert_int_eq(cause_of("500us 995us backend_compile\n" LATE), IDS_LATE_COMPILE); /* only its part in the gap counts */
+    ck_assert_int_eq(cause_of("500us 995us backend_compile\n" LATE),
+                     IDS_LATE_COMPILE); /* only its part in the gap counts */
     ck_assert_int_eq(cause_of("500us 994us backend_compile\n" LATE), IDS_LATE_NOT_RECORDED);
-    ck_assert_int_eq(cause_of("1000us 300us trace_to_jaxpr\n1300us 300us XlaCompile:#x#\n" LATE), IDS_LATE_COMPILE); /* together */
+    ck_assert_int_eq(cause_of("1000us 300us trace_to_jaxpr\n1300us 300us XlaCompile:#x#\n" LATE),
+                     IDS_LATE_COMPILE); /* together */
     ck_assert_int_eq(cause_of("1000us 600us DevicePut\n" LATE), IDS_LATE_STAGING);
     ck_assert_int_eq(cause_of("1000us 600us np.asarray(jax.Array)\n" LATE), IDS_LATE_SYNC);
     ck_assert_int_eq(cause_of("1000us 600us data_loading\n" LATE), IDS_LATE_INPUT);
@@ -294,7 +303,8 @@ START_TEST(causes_of_a_late_launch) {
     ck_assert_int_eq(cause_of(LATE "line 10 other\n1000us 900us np.asarray(jax.Array)\n"), IDS_LATE_NOT_RECORDED);
     ck_assert_int_eq(cause_of(LATE "line 10 other\n1000us 900us DevicePut\n"), IDS_LATE_STAGING);
     /* the thread that handed the work to the launching one counts */
-    ck_assert_int_eq(cause_of("1000us 900us data_loading\n1950us 1us Queue _pt=3 _p=1\nline 10 worker\n1985us 9us Task _ct=3 _c=1\n" LATE),
+    ck_assert_int_eq(cause_of("1000us 900us data_loading\n1950us 1us Queue _pt=3 _p=1\nline 10 worker\n1985us 9us Task "
+                              "_ct=3 _c=1\n" LATE),
                      IDS_LATE_INPUT);
     done();
 }
@@ -302,7 +312,8 @@ END_TEST
 
 START_TEST(causes_after_an_early_launch) {
     ck_assert_int_eq(cause_of("500us 1us launch2 correlation_id=2\n"), IDS_QUEUE);
-    ck_assert_int_eq(cause_of("1000us 1us launch2 correlation_id=2\n"), IDS_QUEUE); /* at the gap's very start: not late */
+    ck_assert_int_eq(cause_of("1000us 1us launch2 correlation_id=2\n"),
+                     IDS_QUEUE); /* at the gap's very start: not late */
     ck_assert_int_eq(cause_of("1001us 1us launch2 correlation_id=2\n"), IDS_LATE_NOT_RECORDED);
     ck_assert_int_eq(cause_of(""), IDS_NOT_RECORDED);
     make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 1us k1 correlation_id=1\n9us 1us k2 correlation_id=1\n"
@@ -320,7 +331,8 @@ END_TEST
 
 START_TEST(causes_on_a_tpu) {
     make("plane /device:TPU:0\n"
-         "meta f hlo_category=\"loop fusion\" program_id=1\nmeta \"%copy-start.1 = (f32[8]{0:S(5)}, f32[8]{0})\" hlo_category=copy-start program_id=1\n"
+         "meta f hlo_category=\"loop fusion\" program_id=1\nmeta \"%copy-start.1 = (f32[8]{0:S(5)}, f32[8]{0})\" "
+         "hlo_category=copy-start program_id=1\n"
          "line 1 \"XLA Modules\"\n0us 100us jit_f(1) _ct=12 _c=1\n200us 50us jit_f(1) _ct=12 _c=2\n"
          "line 2 \"XLA Ops\"\n0us 10us f\n30us 10us f\n60us 40us f\n200us 50us f\n"
          "line 3 \"XLA TraceMe\"\n40us 10us barrier-cores\n10us 15us dependency-wait\n"
@@ -336,7 +348,8 @@ END_TEST
 
 START_TEST(every_cause_has_its_name) {
     for (int i = 0; i < IDS_CAUSE_COUNT; i++) {
-        for (int k = 0; k < i; k++) ck_assert_str_ne(ids_cause_name((enum ids_cause)i), ids_cause_name((enum ids_cause)k));
+        for (int k = 0; k < i; k++)
+            ck_assert_str_ne(ids_cause_name((enum ids_cause)i), ids_cause_name((enum ids_cause)k));
         ck_assert_int_eq(!strncmp(ids_cause_name((enum ids_cause)i), "host late", 9), IDS_IS_HOST_LATE(i));
     }
     ck_assert_str_eq(ids_cause_name(IDS_CAUSE_COUNT), "not recorded");
@@ -346,11 +359,15 @@ END_TEST
 /* ---- steps ---- */
 
 START_TEST(steps_of_two_hosts_are_one) {
-    make("host a\nplane /device:GPU:0\nline 1 \"Stream #1\"\n100 50 ka0 correlation_id=1\n200 50 ka1 correlation_id=2\n500 10 kax correlation_id=3\n"
-         "plane /host:CPU\nline 1 python\n0 10 train step_num=7 _r=1\n2 1 la0 correlation_id=1\n10 10 train step_num=8 _r=1\n"
+    make("host a\nplane /device:GPU:0\nline 1 \"Stream #1\"\n100 50 ka0 correlation_id=1\n200 50 ka1 "
+         "correlation_id=2\n500 10 kax correlation_id=3\n"
+         "plane /host:CPU\nline 1 python\n0 10 train step_num=7 _r=1\n2 1 la0 correlation_id=1\n10 10 train step_num=8 "
+         "_r=1\n"
          "12 1 la1 correlation_id=2\n40 10 train step_num=9 _r=1\n60 1 lax correlation_id=3\n"
-         "host b\nplane /device:GPU:0\nline 1 \"Stream #1\"\n90 50 kb0 correlation_id=1\n220 60 kb1 correlation_id=2\n400 5 kby\n"
-         "plane /host:CPU\nline 1 python\n5 10 train step_num=7 _r=1\n7 1 lb0 correlation_id=1\n15 10 train step_num=8 _r=1\n"
+         "host b\nplane /device:GPU:0\nline 1 \"Stream #1\"\n90 50 kb0 correlation_id=1\n220 60 kb1 "
+         "correlation_id=2\n400 5 kby\n"
+         "plane /host:CPU\nline 1 python\n5 10 train step_num=7 _r=1\n7 1 lb0 correlation_id=1\n15 10 train step_num=8 "
+         "_r=1\n"
          "17 1 lb1 correlation_id=2\n30 5 evaluate step_num=7 _r=1\n");
     const struct ids_steps *steps = &analysis.steps;
     ck_assert_int_eq(steps->source, IDS_STEPS_ANNOTATION);
@@ -382,8 +399,9 @@ START_TEST(steps_of_two_hosts_are_one) {
 END_TEST
 
 START_TEST(the_window_of_the_steps) {
-    static const char text[] = "plane /device:GPU:0\nline 1 \"Stream #1\"\n50 10 warmup\n100 50 k correlation_id=1\n900 50 after\n"
-                               "plane /host:CPU\nline 1 python\n0 10 train step_num=0 _r=1\n2 1 l correlation_id=1\n";
+    static const char text[] =
+        "plane /device:GPU:0\nline 1 \"Stream #1\"\n50 10 warmup\n100 50 k correlation_id=1\n900 50 after\n"
+        "plane /host:CPU\nline 1 python\n0 10 train step_num=0 _r=1\n2 1 l correlation_id=1\n";
     ck_assert_int_eq(make_with(text, IDS_WINDOW_STEPS, 0, INT64_MAX), 0);
     ck_assert_int_eq(analysis.start_ps, 100);
     ck_assert_int_eq(analysis.end_ps, 150);
@@ -395,7 +413,8 @@ END_TEST
 
 START_TEST(a_number_that_comes_again_is_another_step) {
     make("plane /device:GPU:0\nline 1 \"Stream #1\"\n100 10 k1 correlation_id=1\n200 10 k2 correlation_id=2\n"
-         "plane /host:CPU\nline 1 python\n0 10 train step_num=0 _r=1\n2 1 l1 correlation_id=1\n50 10 train step_num=0 _r=1\n"
+         "plane /host:CPU\nline 1 python\n0 10 train step_num=0 _r=1\n2 1 l1 correlation_id=1\n50 10 train step_num=0 "
+         "_r=1\n"
          "52 1 l2 correlation_id=2\n");
     ck_assert_uint_eq(analysis.steps.count, 2); /* a loop that was run twice */
     ck_assert_int_eq(analysis.steps.at[0].end_ps, 200);
@@ -407,7 +426,8 @@ END_TEST
 START_TEST(steps_through_links) {
     make("plane /host:CPU\n"
          "line 1 python\n0 10 train step_num=3 _r=1\n5 1 Record _pt=15 _p=1\n"
-         "line 2 w1\n20 0 ThreadpoolListener::StartRegion _ct=15 _c=1\n25 1 Record2 _pt=15 _p=2\n30 0 ThreadpoolListener::StopRegion\n"
+         "line 2 w1\n20 0 ThreadpoolListener::StartRegion _ct=15 _c=1\n25 1 Record2 _pt=15 _p=2\n30 0 "
+         "ThreadpoolListener::StopRegion\n"
          "line 3 w2\n90 0 ThreadpoolListener::StartRegion _ct=15 _c=2\n100 10 op hlo_op=op hlo_module=m run_id=1\n"
          "120 0 ThreadpoolListener::StopRegion\n"
          /* a circle of links, which must not be followed for ever */
@@ -433,7 +453,8 @@ START_TEST(steps_of_a_line) {
     ck_assert_int_eq(steps->at[1].number, 12);
     ck_assert_int_eq(steps->at[1].end_ps, 250);
     ck_assert_int_eq(steps->at[2].end_ps, 310);
-    ck_assert_ptr_eq(ids_step_of_device_event(&analysis, activity(trace, 0, "b")), &steps->at[1]); /* at its very start */
+    ck_assert_ptr_eq(ids_step_of_device_event(&analysis, activity(trace, 0, "b")),
+                     &steps->at[1]); /* at its very start */
     ck_assert_ptr_eq(ids_step_of_device_event(&analysis, activity(trace, 0, "c")), &steps->at[2]);
     ck_assert_ptr_null(ids_step_of_device_event(&analysis, activity(trace, 0, "d")));
     make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0 10 a\n");
@@ -471,6 +492,15 @@ START_TEST(groups_of_events) {
     ids_groups_sort_by_self(&groups);
     ck_assert_ptr_eq(groups.at[2].first, &c);
     ids_groups_done(&groups);
+    /* equal in time and count: by the first event's start, then its track, then its name */
+    struct ids_event tied[] = {{.start_ps = 5, .track = 1, .name = 2},
+                               {.start_ps = 5, .track = 1, .name = 1},
+                               {.start_ps = 5, .track = 0, .name = 9},
+                               {.start_ps = 4, .track = 9, .name = 9}};
+    for (uint64_t i = 0; i < 4; i++) ck_assert_int_eq(ids_groups_add(&groups, i + 1, &tied[i], 10), 0);
+    ids_groups_sort_by_total(&groups);
+    for (size_t i = 0; i < 4; i++) ck_assert_ptr_eq(groups.at[i].first, &tied[3 - i]);
+    ids_groups_done(&groups);
 }
 END_TEST
 
@@ -499,8 +529,9 @@ START_TEST(a_report_of_everything) {
 }
 END_TEST
 
-IDS_RUN_SUITE("analysis", parameters, windows, empty_windows_are_refused, events_count_where_they_begin, no_device_at_all,
-              times_at_the_far_ends_do_not_overflow, streams_are_united, waits_are_busy_but_do_not_work, what_counts_as_a_kernel,
-              gaps_and_their_neighbours, causes_of_a_late_launch, causes_after_an_early_launch, causes_on_a_tpu,
-              every_cause_has_its_name, steps_of_two_hosts_are_one, the_window_of_the_steps, a_number_that_comes_again_is_another_step,
+IDS_RUN_SUITE("analysis", parameters, windows, empty_windows_are_refused, events_count_where_they_begin,
+              no_device_at_all, times_at_the_far_ends_do_not_overflow, streams_are_united,
+              waits_are_busy_but_do_not_work, what_counts_as_a_kernel, gaps_and_their_neighbours,
+              causes_of_a_late_launch, causes_after_an_early_launch, causes_on_a_tpu, every_cause_has_its_name,
+              steps_of_two_hosts_are_one, the_window_of_the_steps, a_number_that_comes_again_is_another_step,
               steps_through_links, steps_of_a_line, groups_of_events, a_report_of_everything)

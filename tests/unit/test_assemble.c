@@ -1,6 +1,6 @@
 /* lib/model/assemble.c: the events of one track put in order, with self times, parents, regions and sums. */
-#include "lib/model/assemble.h"
 #include "lib/base/vec.h"
+#include "lib/model/assemble.h"
 #include "tests/support/suite.h"
 
 #include <stdlib.h>
@@ -36,8 +36,12 @@ static struct ids_event *add(int64_t start_ps, int64_t duration_ps, uint32_t nam
     if (start_ps + duration_ps > track()->last_ps) track()->last_ps = start_ps + duration_ps;
     if (kind != IDS_KIND_OTHER) {
         kept = IDS_PUSH(track()->events.at, track()->events.count, track()->events.room);
-        *kept = (struct ids_event){
-            .start_ps = start_ps, .end_ps = start_ps + duration_ps, .name = name, .kind = (uint8_t)kind, .op = IDS_NONE, .parent = IDS_NONE};
+        *kept = (struct ids_event){.start_ps = start_ps,
+                                   .end_ps = start_ps + duration_ps,
+                                   .name = name,
+                                   .kind = (uint8_t)kind,
+                                   .op = IDS_NONE,
+                                   .parent = IDS_NONE};
         passing.kept = (uint32_t)(track()->events.count - 1);
     }
     if (name == FRAME) assembly.python = 1;
@@ -59,9 +63,10 @@ static void done(void) {
 static void expect(size_t index, uint32_t name, int64_t start_ps, int64_t end_ps, int64_t self_ps) {
     ck_assert_uint_lt(index, track()->events.count);
     const struct ids_event *event = &track()->events.at[index];
-    ck_assert_msg(event->name == name && event->start_ps == start_ps && event->end_ps == end_ps && event->self_ps == self_ps,
-                  "event %zu is %u [%lld,%lld] self %lld", index, event->name, (long long)event->start_ps, (long long)event->end_ps,
-                  (long long)event->self_ps);
+    ck_assert_msg(event->name == name && event->start_ps == start_ps && event->end_ps == end_ps &&
+                      event->self_ps == self_ps,
+                  "event %zu is %u [%lld,%lld] self %lld", index, event->name, (long long)event->start_ps,
+                  (long long)event->end_ps, (long long)event->self_ps);
 }
 
 START_TEST(self_time_is_less_the_direct_children) {
@@ -85,9 +90,9 @@ END_TEST
 START_TEST(what_overlaps_partly_is_a_sibling) {
     begin(IDS_TRACK_STREAM);
     add(0, 10, A, IDS_KIND_KERNEL);
-    add(5, 10, B, IDS_KIND_KERNEL);  /* [5,15] sticks out of A */
-    add(12, 2, C, IDS_KIND_KERNEL);  /* inside B */
-    add(15, 5, D, IDS_KIND_KERNEL);  /* touches B */
+    add(5, 10, B, IDS_KIND_KERNEL); /* [5,15] sticks out of A */
+    add(12, 2, C, IDS_KIND_KERNEL); /* inside B */
+    add(15, 5, D, IDS_KIND_KERNEL); /* touches B */
     finish();
     expect(0, A, 0, 10, 10);
     expect(1, B, 5, 15, 8);
@@ -203,7 +208,8 @@ START_TEST(regions_are_made_of_two_moments) {
     expect(1, C, 20, 30, 0);
     expect(2, D, 22, 23, 1);
     expect(3, E, 40, 50, 0); /* never stopped: to the end of the recording */
-    for (size_t i = 0; i < 4; i++) ck_assert_int_eq(track()->events.at[i].kind, i == 2 ? IDS_KIND_SYNC : IDS_KIND_REGION);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_int_eq(track()->events.at[i].kind, i == 2 ? IDS_KIND_SYNC : IDS_KIND_REGION);
     done();
 }
 END_TEST
@@ -246,8 +252,9 @@ END_TEST
 
 START_TEST(records_are_sorted_stably) {
     struct ids_event made[] = {
-        {.start_ps = 30, .end_ps = 40, .name = 0}, {.start_ps = 10, .end_ps = 20, .name = 1}, {.start_ps = 10, .end_ps = 50, .name = 2},
-        {.start_ps = 10, .end_ps = 20, .name = 3}, {.start_ps = -5, .end_ps = 0, .name = 4},  {.start_ps = 40, .end_ps = 41, .name = 5},
+        {.start_ps = 30, .end_ps = 40, .name = 0}, {.start_ps = 10, .end_ps = 20, .name = 1},
+        {.start_ps = 10, .end_ps = 50, .name = 2}, {.start_ps = 10, .end_ps = 20, .name = 3},
+        {.start_ps = -5, .end_ps = 0, .name = 4},  {.start_ps = 40, .end_ps = 41, .name = 5},
         {.start_ps = 30, .end_ps = 40, .name = 6},
     };
     static const uint32_t wanted[] = {4, 2, 1, 3, 0, 6, 5};
@@ -279,11 +286,12 @@ START_TEST(parents_are_the_innermost_around) {
     static const uint32_t wanted[] = {IDS_NONE, 0, 1, 1, 0, 4, IDS_NONE, IDS_NONE};
     struct ids_events events = {at, sizeof at / sizeof *at, sizeof at / sizeof *at};
     ck_assert_int_eq(ids_events_set_parents(&events, &err), 0);
-    for (size_t i = 0; i < events.count; i++) ck_assert_msg(at[i].parent == wanted[i], "event %zu lies in %u", i, at[i].parent);
+    for (size_t i = 0; i < events.count; i++)
+        ck_assert_msg(at[i].parent == wanted[i], "event %zu lies in %u", i, at[i].parent);
 }
 END_TEST
 
 IDS_RUN_SUITE("assemble", self_time_is_less_the_direct_children, what_overlaps_partly_is_a_sibling,
-              of_equal_starts_the_longer_is_outside, any_order_of_the_file_gives_the_same, a_cpu_op_may_outlast_its_event,
-              only_outermost_python_frames_are_kept, regions_are_made_of_two_moments, every_event_is_in_a_sum,
-              records_are_sorted_stably, parents_are_the_innermost_around)
+              of_equal_starts_the_longer_is_outside, any_order_of_the_file_gives_the_same,
+              a_cpu_op_may_outlast_its_event, only_outermost_python_frames_are_kept, regions_are_made_of_two_moments,
+              every_event_is_in_a_sum, records_are_sorted_stably, parents_are_the_innermost_around)

@@ -110,7 +110,8 @@ END_TEST
 
 START_TEST(texts_may_hold_zero_bytes) {
     struct ids_strings strings = {0};
-    uint32_t whole = ids_intern(&strings, "a\0b", 3), other = ids_intern(&strings, "a\0c", 3), cut = ids_intern_z(&strings, "a");
+    uint32_t whole = ids_intern(&strings, "a\0b", 3), other = ids_intern(&strings, "a\0c", 3),
+             cut = ids_intern_z(&strings, "a");
     uint32_t zero = ids_intern(&strings, "\0", 1);
     ck_assert_uint_ne(whole, other);
     ck_assert_uint_ne(whole, cut);
@@ -219,9 +220,11 @@ START_TEST(idmap_dense_and_sparse) {
     for (size_t i = 0; i < COUNT; i++) ck_assert_uint_eq(ids_idmap_get(&map, ids[i]), IDS_IDMAP_NONE);
     for (uint32_t i = 0; i < COUNT; i++) {
         ck_assert_int_eq(ids_idmap_set(&map, ids[i], i), 0);
-        for (uint32_t k = 0; k < COUNT; k++) ck_assert_uint_eq(ids_idmap_get(&map, ids[k]), k <= i ? k : IDS_IDMAP_NONE);
+        for (uint32_t k = 0; k < COUNT; k++)
+            ck_assert_uint_eq(ids_idmap_get(&map, ids[k]), k <= i ? k : IDS_IDMAP_NONE);
     }
-    for (uint32_t i = 0; i < COUNT; i++) ck_assert_int_eq(ids_idmap_set(&map, ids[i], UINT32_MAX - 1 - i), 0); /* replaces */
+    for (uint32_t i = 0; i < COUNT; i++)
+        ck_assert_int_eq(ids_idmap_set(&map, ids[i], UINT32_MAX - 1 - i), 0); /* replaces */
     for (uint32_t i = 0; i < COUNT; i++) ck_assert_uint_eq(ids_idmap_get(&map, ids[i]), UINT32_MAX - 1 - i);
     ck_assert_uint_eq(ids_idmap_get(&map, 2), IDS_IDMAP_NONE);
     ck_assert_uint_eq(ids_idmap_get(&map, (uint64_t)-2), IDS_IDMAP_NONE);
@@ -294,9 +297,9 @@ START_TEST(keys_of_pairs_differ) {
 }
 END_TEST
 
-IDS_RUN_SUITE("base", an_error_reads_from_the_outside_in, a_long_error_is_cut, arena_pieces_are_aligned_zeroed_and_apart,
-              a_big_arena_piece_leaves_the_current_block_in_use, an_arena_copy_ends_in_zero, text_ids_are_dense_and_zero_is_empty,
-              texts_may_hold_zero_bytes, texts_survive_growth, push_grows_and_keeps, growth_does_not_overflow,
-              sums_stop_at_the_largest_number,
-              idmap_dense_and_sparse, idmap_many_sparse_ids, keymap_keeps_the_first_value, keymap_at_counts, keymap_survives_growth,
-              keys_of_pairs_differ)
+IDS_RUN_SUITE("base", an_error_reads_from_the_outside_in, a_long_error_is_cut,
+              arena_pieces_are_aligned_zeroed_and_apart, a_big_arena_piece_leaves_the_current_block_in_use,
+              an_arena_copy_ends_in_zero, text_ids_are_dense_and_zero_is_empty, texts_may_hold_zero_bytes,
+              texts_survive_growth, push_grows_and_keeps, growth_does_not_overflow, sums_stop_at_the_largest_number,
+              idmap_dense_and_sparse, idmap_many_sparse_ids, keymap_keeps_the_first_value, keymap_at_counts,
+              keymap_survives_growth, keys_of_pairs_differ)

@@ -93,8 +93,9 @@ START_TEST(classes_of_ops) {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct ids_op op = {.class = 9, .collective = 9, .marker = 9, .class_rule = 9};
         ids_op_classify(&op, text(table[i].category), IDS_RULE_CATEGORY);
-        ck_assert_msg(op.class == table[i].class && op.marker == table[i].marker && op.collective == table[i].collective, "'%s'",
-                      table[i].category);
+        ck_assert_msg(op.class == table[i].class && op.marker == table[i].marker &&
+                          op.collective == table[i].collective,
+                      "'%s'", table[i].category);
         ck_assert_int_eq(op.class_rule, *table[i].category ? IDS_RULE_CATEGORY : IDS_RULE_DEFAULT);
     }
 }
@@ -111,7 +112,8 @@ START_TEST(copy_start_shapes) {
         /* (destination, source, context); S(5) is the host's memory */
         {"(f32[5,1024]{1,0:T(8,128)S(5)}, f32[5,1024]{1,0:T(8,128)}, u32[]{:S(2)})", IDS_D2H, 5 * 1024 * 4},
         {"(f32[5,1024]{1,0:T(8,128)}, f32[5,1024]{1,0:T(8,128)S(5)}, u32[]{:S(2)})", IDS_H2D, 5 * 1024 * 4},
-        {"%copy-start.7 = (bf16[1280,2097152]{1,0:T(8,128)(2,1)}, bf16[1280,2097152]{1,0:T(8,128)(2,1)S(5)}, u32[]{:S(2)}) "
+        {"%copy-start.7 = (bf16[1280,2097152]{1,0:T(8,128)(2,1)}, bf16[1280,2097152]{1,0:T(8,128)(2,1)S(5)}, "
+         "u32[]{:S(2)}) "
          "copy-start(bf16[1280,2097152]{1,0:T(8,128)(2,1)S(5)} %p.1)",
          IDS_H2D, INT64_C(1280) * 2097152 * 2},
         /* neither or both on the host */
@@ -223,9 +225,10 @@ START_TEST(copy_details) {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct ids_event event = {.value = 77, .asynchronous = 7, .pinned = 2};
         ids_copy_details(text(table[i].details), &event);
-        ck_assert_msg(event.value == table[i].bytes && event.asynchronous == table[i].asynchronous && event.pinned == table[i].pinned,
-                      "'%s': %lld bytes, async %d, pinned %d", table[i].details, (long long)event.value, event.asynchronous,
-                      event.pinned);
+        ck_assert_msg(event.value == table[i].bytes && event.asynchronous == table[i].asynchronous &&
+                          event.pinned == table[i].pinned,
+                      "'%s': %lld bytes, async %d, pinned %d", table[i].details, (long long)event.value,
+                      event.asynchronous, event.pinned);
     }
 }
 END_TEST
@@ -239,7 +242,8 @@ static void check_shape(const char *details, const struct ids_shape *wanted) {
     ck_assert_int_eq(shape.dynamic_shared_bytes, wanted->dynamic_shared_bytes);
     for (int i = 0; i < 3; i++) {
         ck_assert_msg(shape.grid[i] == wanted->grid[i], "'%s': grid[%d] %lld", details, i, (long long)shape.grid[i]);
-        ck_assert_msg(shape.block[i] == wanted->block[i], "'%s': block[%d] %lld", details, i, (long long)shape.block[i]);
+        ck_assert_msg(shape.block[i] == wanted->block[i], "'%s': block[%d] %lld", details, i,
+                      (long long)shape.block[i]);
     }
     ck_assert_double_eq_tol(shape.occupancy, wanted->occupancy, 1e-12);
 }
@@ -267,7 +271,8 @@ START_TEST(kernel_details_that_are_garbage) {
     check_shape("regs:1025 shm:1", &(struct ids_shape){-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1});
     check_shape("regs:1024 shm:1", &(struct ids_shape){1024, 1, -1, {-1, -1, -1}, {-1, -1, -1}, -1});
     check_shape("regs:0", &(struct ids_shape){-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1});
-    check_shape("xregs:5 occ_pct:101 grid:2147483648,,3", &(struct ids_shape){-1, -1, -1, {-1, -1, 3}, {-1, -1, -1}, -1});
+    check_shape("xregs:5 occ_pct:101 grid:2147483648,,3",
+                &(struct ids_shape){-1, -1, -1, {-1, -1, 3}, {-1, -1, -1}, -1});
     check_shape("occ_pct:nan grid:-1,2", &(struct ids_shape){-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1});
 }
 END_TEST
@@ -285,5 +290,6 @@ START_TEST(names_for_people) {
 }
 END_TEST
 
-IDS_RUN_SUITE("classify", collectives_of_opcodes, collectives_of_kernels, classes_of_ops, copy_start_shapes, directions_of_names,
-              rocclr_kernels, copy_details, kernel_details, kernel_details_that_are_garbage, names_for_people)
+IDS_RUN_SUITE("classify", collectives_of_opcodes, collectives_of_kernels, classes_of_ops, copy_start_shapes,
+              directions_of_names, rocclr_kernels, copy_details, kernel_details, kernel_details_that_are_garbage,
+              names_for_people)

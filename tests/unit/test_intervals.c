@@ -19,8 +19,8 @@ static const char *shown(const struct ids_spans *set) {
     static char text[512];
     text[0] = '\0';
     for (size_t i = 0; i < set->count; i++) {
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s[%lld,%lld)", i ? " " : "", (long long)set->at[i].start_ps,
-                 (long long)set->at[i].end_ps);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s[%lld,%lld)", i ? " " : "",
+                 (long long)set->at[i].start_ps, (long long)set->at[i].end_ps);
     }
     return text;
 }
@@ -41,7 +41,8 @@ START_TEST(unions_not_sums) {
     expect(SET({-5, -1}, {-2, 4}), "[-5,4)", 9);
     expect(SET({3, 3}, {5, 4}), "", 0); /* empty and backward ones */
     expect(SET({1, 2}, {4, 5}, {4, 5}, {1, 2}), "[1,2) [4,5)", 2);
-    expect(SET({INT64_MAX - 3, INT64_MAX}, {INT64_MAX - 9, INT64_MAX - 2}), "[9223372036854775798,9223372036854775807)", 9);
+    expect(SET({INT64_MAX - 3, INT64_MAX}, {INT64_MAX - 9, INT64_MAX - 2}), "[9223372036854775798,9223372036854775807)",
+           9);
 }
 END_TEST
 
@@ -72,7 +73,8 @@ START_TEST(cover_of_a_stretch) {
 END_TEST
 
 START_TEST(what_two_sets_share) {
-    struct ids_spans a = SET({0, 10}, {20, 30}, {40, 50}), b = SET({5, 25}, {30, 45}), both = {0}, only = {0}, gaps = {0};
+    struct ids_spans a = SET({0, 10}, {20, 30}, {40, 50}), b = SET({5, 25}, {30, 45}), both = {0}, only = {0},
+                     gaps = {0};
     ck_assert_int_eq(ids_spans_overlap(&a, &b), 15); /* [5,10) [20,25) [40,45) */
     ck_assert_int_eq(ids_spans_intersect(&a, &b, &both), 0);
     expect(both, "[5,10) [20,25) [40,45)", 15);
@@ -137,7 +139,8 @@ START_TEST(sets_are_what_a_bitmap_says) {
         random_state = seed;
         uint8_t in_a[MOMENTS], in_b[MOMENTS], both[MOMENTS], only[MOMENTS], gaps[MOMENTS] = {0};
         struct ids_spans a = random_set(in_a), b = random_set(in_b), shared = {0}, rest = {0}, free_time = {0};
-        int64_t from = random_below(MOMENTS), to = from + random_below((uint32_t)(MOMENTS - from) + 1), covered = 0, total = 0, overlap = 0;
+        int64_t from = random_below(MOMENTS), to = from + random_below((uint32_t)(MOMENTS - from) + 1), covered = 0,
+                total = 0, overlap = 0;
         for (int64_t t = 0; t < MOMENTS; t++) {
             both[t] = in_a[t] & in_b[t];
             only[t] = in_a[t] & !in_b[t];

@@ -6,18 +6,19 @@
 /* ---- CPU ops ---- */
 
 START_TEST(a_cpu_op_ends_where_its_end_begins) {
-    struct ids_trace *trace = mini_trace("host h\n"
-                                         "plane /host:CPU\n"
-                                         "line 1 worker1\n"
-                                         "0 20 dot.1 hlo_op=dot.1 hlo_module=jit_f run_id=7 _pt=0 _p=101\n"    /* ends at 500, elsewhere */
-                                         "600 100 add.2 hlo_op=add.2 hlo_module=jit_f run_id=7 _pt=0 _p=102\n" /* its end: comes before */
-                                         "750 10 tanh.3 hlo_op=tanh.3 hlo_module=jit_f run_id=7 _pt=0 _p=103\n"
-                                         "900 10 \"end: tanh.3\" _ct=0 _c=103\n"                               /* the next of its thread */
-                                         "950 10 exp.4 hlo_op=exp.4 hlo_module=jit_f run_id=7 _pt=0 _p=104\n"  /* never ends */
-                                         "line 2 worker2\n"
-                                         "500 10 \"end: dot.1\" _ct=0 _c=101\n"
-                                         "650 300 \"end: add.2\" _ct=0 _c=102\n"
-                                         "700 10 \"end: other.9\" _ct=1 _c=104\n" /* a link of another type */);
+    struct ids_trace *trace =
+        mini_trace("host h\n"
+                   "plane /host:CPU\n"
+                   "line 1 worker1\n"
+                   "0 20 dot.1 hlo_op=dot.1 hlo_module=jit_f run_id=7 _pt=0 _p=101\n"    /* ends at 500, elsewhere */
+                   "600 100 add.2 hlo_op=add.2 hlo_module=jit_f run_id=7 _pt=0 _p=102\n" /* its end: comes before */
+                   "750 10 tanh.3 hlo_op=tanh.3 hlo_module=jit_f run_id=7 _pt=0 _p=103\n"
+                   "900 10 \"end: tanh.3\" _ct=0 _c=103\n"                              /* the next of its thread */
+                   "950 10 exp.4 hlo_op=exp.4 hlo_module=jit_f run_id=7 _pt=0 _p=104\n" /* never ends */
+                   "line 2 worker2\n"
+                   "500 10 \"end: dot.1\" _ct=0 _c=101\n"
+                   "650 300 \"end: add.2\" _ct=0 _c=102\n"
+                   "700 10 \"end: other.9\" _ct=1 _c=104\n" /* a link of another type */);
     ck_assert_uint_eq(trace->device_count, 1);
     ck_assert_str_eq(trace->devices[0].key, "h:/host:CPU#0");
     ck_assert_str_eq(trace->devices[0].label, "CPU#0");
@@ -71,16 +72,16 @@ START_TEST(correlations_are_links_within_a_host) {
 END_TEST
 
 START_TEST(amd_copies_take_their_direction_from_the_call) {
-    struct ids_trace *trace =
-        mini_trace("plane /device:GPU:0\n"
-                   "line 1 \"Stream #1\"\n"
-                   "100 10 __amd_rocclr_copyBuffer.kd correlation_id=1 memcpy_details=\"kind:Unknown size:0 dest:512 async:1\"\n"
-                   "200 10 __amd_rocclr_fillBufferAligned.kd correlation_id=2\n"
-                   "300 10 MemcpyD2H correlation_id=1 memcpy_details=\"kind_src:device kind_dst:pinned size:64 dest:0 async:1\"\n"
-                   "plane /host:CPU\n"
-                   "line 9 t\n"
-                   "1 1 hipMemcpyHtoDAsync correlation_id=1\n"
-                   "2 1 hipMemsetAsync correlation_id=2\n");
+    struct ids_trace *trace = mini_trace(
+        "plane /device:GPU:0\n"
+        "line 1 \"Stream #1\"\n"
+        "100 10 __amd_rocclr_copyBuffer.kd correlation_id=1 memcpy_details=\"kind:Unknown size:0 dest:512 async:1\"\n"
+        "200 10 __amd_rocclr_fillBufferAligned.kd correlation_id=2\n"
+        "300 10 MemcpyD2H correlation_id=1 memcpy_details=\"kind_src:device kind_dst:pinned size:64 dest:0 async:1\"\n"
+        "plane /host:CPU\n"
+        "line 9 t\n"
+        "1 1 hipMemcpyHtoDAsync correlation_id=1\n"
+        "2 1 hipMemsetAsync correlation_id=2\n");
     const struct ids_event *copy = activity(trace, 0, "__amd_rocclr_copyBuffer.kd");
     ck_assert_int_eq(copy->kind, IDS_KIND_COPY);
     ck_assert_int_eq(copy->class, IDS_CLASS_COPY);
@@ -98,15 +99,16 @@ START_TEST(amd_copies_take_their_direction_from_the_call) {
 END_TEST
 
 START_TEST(shapes_of_kernels_are_kept_once) {
-    struct ids_trace *trace = mini_trace("plane /device:GPU:0 gpu_device_name=\"Test 9000\" device_vendor=Nvidia memory_size=17179869184 "
-                                         "memory_bandwidth=800000000000\n"
-                                         "line 1 \"Stream #1(Kernel)\"\n"
-                                         "0 10 k1 kernel_details=\"regs:32 shm:0 grid:4,1,1 block:128,1,1\" theoretical_occupancy_pct=50.0\n"
-                                         "20 10 k2 kernel_details=\"regs:32 shm:0 grid:4,1,1 block:128,1,1\"\n"
-                                         "40 10 k3 kernel_details=\"regs:64 shm:0 grid:4,1,1 block:128,1,1\" cuda_graph_id=3\n"
-                                         "60 10 k4\n"
-                                         "line 2 \"CUPTI overhead\"\n" /* no activity */
-                                         "0 1000 buffer\n");
+    struct ids_trace *trace =
+        mini_trace("plane /device:GPU:0 gpu_device_name=\"Test 9000\" device_vendor=Nvidia memory_size=17179869184 "
+                   "memory_bandwidth=800000000000\n"
+                   "line 1 \"Stream #1(Kernel)\"\n"
+                   "0 10 k1 kernel_details=\"regs:32 shm:0 grid:4,1,1 block:128,1,1\" theoretical_occupancy_pct=50.0\n"
+                   "20 10 k2 kernel_details=\"regs:32 shm:0 grid:4,1,1 block:128,1,1\"\n"
+                   "40 10 k3 kernel_details=\"regs:64 shm:0 grid:4,1,1 block:128,1,1\" cuda_graph_id=3\n"
+                   "60 10 k4\n"
+                   "line 2 \"CUPTI overhead\"\n" /* no activity */
+                   "0 1000 buffer\n");
     ck_assert_uint_eq(trace->shape_count, 2);
     ck_assert_uint_eq(activity(trace, 0, "k1")->shape, activity(trace, 0, "k2")->shape);
     ck_assert_int_eq(trace->shapes[activity(trace, 0, "k3")->shape].registers, 64);
@@ -127,27 +129,28 @@ END_TEST
 /* ---- TPU ---- */
 
 START_TEST(tpu_ops_are_launched_with_their_module) {
-    struct ids_trace *trace = mini_trace("plane /device:TPU:0 peak_teraflops_per_second=918.5 peak_hbm_bw_gigabytes_per_second=1640.0\n"
-                                         "meta f1 hlo_category=\"loop fusion\" program_id=123\n"
-                                         "meta f2 hlo_category=\"loop fusion\" program_id=123\n"
-                                         "meta f3 hlo_category=\"loop fusion\" program_id=123\n"
-                                         "meta f4 hlo_category=\"loop fusion\" program_id=9\n"
-                                         "line 1 \"XLA Modules\"\n"
-                                         "100 100 jit_f(123) _ct=12 _c=1 run_id=1\n"
-                                         "200 100 jit_f(123) _ct=12 _c=2 run_id=2\n" /* back to back */
-                                         "line 2 \"XLA Ops\"\n"
-                                         "50 10 f4\n" /* before any module */
-                                         "100 50 f1\n"
-                                         "200 50 f2\n" /* of the second module, though the first one ends there */
-                                         "310 10 f3\n" /* after */
-                                         "line 3 \"Async XLA Ops\"\n"
-                                         "150 500 f1\n"
-                                         "line 4 \"XLA TraceMe\"\n"
-                                         "260 10 dependency-wait\n"
-                                         "plane /host:CPU\n"
-                                         "line 9 python\n"
-                                         "10 1 DoEnqueueProgram _pt=12 _p=1\n"
-                                         "20 2 DoEnqueueProgram _pt=12 _p=2\n");
+    struct ids_trace *trace =
+        mini_trace("plane /device:TPU:0 peak_teraflops_per_second=918.5 peak_hbm_bw_gigabytes_per_second=1640.0\n"
+                   "meta f1 hlo_category=\"loop fusion\" program_id=123\n"
+                   "meta f2 hlo_category=\"loop fusion\" program_id=123\n"
+                   "meta f3 hlo_category=\"loop fusion\" program_id=123\n"
+                   "meta f4 hlo_category=\"loop fusion\" program_id=9\n"
+                   "line 1 \"XLA Modules\"\n"
+                   "100 100 jit_f(123) _ct=12 _c=1 run_id=1\n"
+                   "200 100 jit_f(123) _ct=12 _c=2 run_id=2\n" /* back to back */
+                   "line 2 \"XLA Ops\"\n"
+                   "50 10 f4\n" /* before any module */
+                   "100 50 f1\n"
+                   "200 50 f2\n" /* of the second module, though the first one ends there */
+                   "310 10 f3\n" /* after */
+                   "line 3 \"Async XLA Ops\"\n"
+                   "150 500 f1\n"
+                   "line 4 \"XLA TraceMe\"\n"
+                   "260 10 dependency-wait\n"
+                   "plane /host:CPU\n"
+                   "line 9 python\n"
+                   "10 1 DoEnqueueProgram _pt=12 _p=1\n"
+                   "20 2 DoEnqueueProgram _pt=12 _p=2\n");
     const struct ids_device *device = &trace->devices[0];
     const struct ids_event *launch1 = &trace->tracks[4].events.at[0], *launch2 = &trace->tracks[4].events.at[1];
     ck_assert_int_eq(launch1->start_ps, 10);
@@ -174,19 +177,22 @@ START_TEST(tpu_ops_are_launched_with_their_module) {
 END_TEST
 
 START_TEST(tpu_offloading_copies) {
-    struct ids_trace *trace =
-        mini_trace("plane /device:TPU:0\n"
-                   "meta \"%copy-start.7 = (f32[4,8]{1,0:T(8,128)S(5)}, f32[4,8]{1,0:T(8,128)}, u32[]{:S(2)}) copy-start(...)\" "
-                   "hlo_category=copy-start program_id=1 flops=0 bytes_accessed=99 model_flops=7 source=train.py:3 tf_op=jit(f)/copy "
-                   "deduplicated_name=copy.1\n"
-                   "meta \"%copy-done.7 = f32[4,8]{1,0:T(8,128)S(5)} copy-done(...)\" hlo_category=copy-done program_id=1\n"
-                   "line 2 \"XLA Ops\"\n"
-                   "0 1 \"%copy-start.7 = (f32[4,8]{1,0:T(8,128)S(5)}, f32[4,8]{1,0:T(8,128)}, u32[]{:S(2)}) copy-start(...)\"\n"
-                   "50 50 \"%copy-done.7 = f32[4,8]{1,0:T(8,128)S(5)} copy-done(...)\"\n"
-                   "line 3 \"Async XLA Ops\"\n"
-                   "0 100 \"%copy-start.7 = (f32[4,8]{1,0:T(8,128)S(5)}, f32[4,8]{1,0:T(8,128)}, u32[]{:S(2)}) copy-start(...)\"\n");
+    struct ids_trace *trace = mini_trace(
+        "plane /device:TPU:0\n"
+        "meta \"%copy-start.7 = (f32[4,8]{1,0:T(8,128)S(5)}, f32[4,8]{1,0:T(8,128)}, u32[]{:S(2)}) copy-start(...)\" "
+        "hlo_category=copy-start program_id=1 flops=0 bytes_accessed=99 model_flops=7 source=train.py:3 "
+        "tf_op=jit(f)/copy "
+        "deduplicated_name=copy.1\n"
+        "meta \"%copy-done.7 = f32[4,8]{1,0:T(8,128)S(5)} copy-done(...)\" hlo_category=copy-done program_id=1\n"
+        "line 2 \"XLA Ops\"\n"
+        "0 1 \"%copy-start.7 = (f32[4,8]{1,0:T(8,128)S(5)}, f32[4,8]{1,0:T(8,128)}, u32[]{:S(2)}) copy-start(...)\"\n"
+        "50 50 \"%copy-done.7 = f32[4,8]{1,0:T(8,128)S(5)} copy-done(...)\"\n"
+        "line 3 \"Async XLA Ops\"\n"
+        "0 100 \"%copy-start.7 = (f32[4,8]{1,0:T(8,128)S(5)}, f32[4,8]{1,0:T(8,128)}, u32[]{:S(2)}) "
+        "copy-start(...)\"\n");
     const struct ids_device *device = &trace->devices[0];
-    const struct ids_event *start = &device->activity.at[0], *done = &device->activity.at[1], *copy = &device->async.at[0];
+    const struct ids_event *start = &device->activity.at[0], *done = &device->activity.at[1],
+                           *copy = &device->async.at[0];
     ck_assert_int_eq(copy->direction, IDS_D2H);
     ck_assert_int_eq(copy->value, 4 * 8 * 4);
     ck_assert_int_eq(copy->kind, IDS_KIND_COPY);
@@ -210,14 +216,13 @@ END_TEST
 /* ---- launches of the CPU client (cpu_runs.h) ---- */
 
 START_TEST(rule_1_execute_with_the_run_id) {
-    struct ids_trace *trace =
-        mini_trace("plane /host:CPU\n"
-                   "line 1 python\n"
-                   "0 50 \"CommonPjRtLoadedExecutable::Execute (jit_f)\" run_id=5\n"
-                   "line 2 worker\n"
-                   "100 10 dot.1 hlo_op=dot.1 hlo_module=jit_f run_id=5 device_ordinal=0\n"
-                   "200 10 dot.2 hlo_op=dot.2 hlo_module=jit_f run_id=5 device_ordinal=1\n"
-                   "300 10 dot.3 hlo_op=dot.3 hlo_module=jit_f run_id=6 device_ordinal=1\n");
+    struct ids_trace *trace = mini_trace("plane /host:CPU\n"
+                                         "line 1 python\n"
+                                         "0 50 \"CommonPjRtLoadedExecutable::Execute (jit_f)\" run_id=5\n"
+                                         "line 2 worker\n"
+                                         "100 10 dot.1 hlo_op=dot.1 hlo_module=jit_f run_id=5 device_ordinal=0\n"
+                                         "200 10 dot.2 hlo_op=dot.2 hlo_module=jit_f run_id=5 device_ordinal=1\n"
+                                         "300 10 dot.3 hlo_op=dot.3 hlo_module=jit_f run_id=6 device_ordinal=1\n");
     const struct ids_event *execute = on_host(trace, "CommonPjRtLoadedExecutable::Execute (jit_f)");
     ck_assert_uint_eq(trace->device_count, 2);
     ck_assert_str_eq(trace->devices[1].label, "CPU#1");
@@ -231,13 +236,14 @@ END_TEST
 #define HELPER "CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice"
 
 START_TEST(rule_2_it_ran_inline) {
-    struct ids_trace *trace = mini_trace("plane /host:CPU\n"
-                                         "line 1 python\n"
-                                         "0 100 PjitFunction(f)\n"
-                                         "10 80 " HELPER "\n"
-                                         "20 10 dot.1 hlo_op=dot.1 hlo_module=jit_other run_id=5\n" /* whatever its program is */
-                                         "line 2 worker\n"
-                                         "300 10 dot.2 hlo_op=dot.2 hlo_module=jit_other run_id=5\n"); /* the same run, later */
+    struct ids_trace *trace =
+        mini_trace("plane /host:CPU\n"
+                   "line 1 python\n"
+                   "0 100 PjitFunction(f)\n"
+                   "10 80 " HELPER "\n"
+                   "20 10 dot.1 hlo_op=dot.1 hlo_module=jit_other run_id=5\n" /* whatever its program is */
+                   "line 2 worker\n"
+                   "300 10 dot.2 hlo_op=dot.2 hlo_module=jit_other run_id=5\n"); /* the same run, later */
     const struct ids_event *helper = on_host(trace, HELPER);
     ck_assert_ptr_eq(activity(trace, 0, "dot.1")->launch, helper);
     ck_assert_ptr_eq(activity(trace, 0, "dot.2")->launch, helper);
@@ -253,13 +259,14 @@ static void expect_launches(const char *text, int64_t a, int64_t b, int64_t c) {
     for (int i = 0; i < 3; i++) {
         const struct ids_event *launch = activity(trace, 0, (const char *[]){"a", "b", "c"}[i])->launch;
         int64_t start = launch && !strcmp(ids_event_name(trace, launch), HELPER) ? launch->start_ps : -1;
-        ck_assert_msg(start == wanted[i], "op %c: launched at %lld, not %lld", "abc"[i], (long long)start, (long long)wanted[i]);
+        ck_assert_msg(start == wanted[i], "op %c: launched at %lld, not %lld", "abc"[i], (long long)start,
+                      (long long)wanted[i]);
     }
     ids_trace_free(trace);
 }
 
-#define CALLS_AT_10_30_50                                                                                                                  \
-    "plane /host:CPU\nline 1 python\n0 20 PjitFunction(f)\n10 5 " HELPER "\n25 20 PjitFunction(f)\n30 5 " HELPER                           \
+#define CALLS_AT_10_30_50                                                                                        \
+    "plane /host:CPU\nline 1 python\n0 20 PjitFunction(f)\n10 5 " HELPER "\n25 20 PjitFunction(f)\n30 5 " HELPER \
     "\n48 20 PjitFunction(f)\n50 5 " HELPER "\nline 2 worker\n"
 
 START_TEST(rule_3_by_order) {
@@ -327,15 +334,16 @@ START_TEST(rule_4_what_is_around_or_queued_it) {
 END_TEST
 
 START_TEST(causes_lead_from_thread_to_thread) {
-    struct ids_trace *trace = mini_trace("plane /host:CPU\n"
-                                         "line 1 python\n"
-                                         "0 100 train step_num=3 _r=1\n"
-                                         "5 10 Enqueue _pt=7 _p=5\n"
-                                         "line 2 worker\n"
-                                         "200 50 Task _ct=7 _c=5\n"
-                                         "210 10 Inner _pt=7 _p=6\n"
-                                         "300 10 Self _pt=7 _p=8 _ct=7 _c=8\n" /* what it makes it needs itself: no cause */
-                                         "400 10 Orphan _ct=7 _c=99\n");
+    struct ids_trace *trace =
+        mini_trace("plane /host:CPU\n"
+                   "line 1 python\n"
+                   "0 100 train step_num=3 _r=1\n"
+                   "5 10 Enqueue _pt=7 _p=5\n"
+                   "line 2 worker\n"
+                   "200 50 Task _ct=7 _c=5\n"
+                   "210 10 Inner _pt=7 _p=6\n"
+                   "300 10 Self _pt=7 _p=8 _ct=7 _c=8\n" /* what it makes it needs itself: no cause */
+                   "400 10 Orphan _ct=7 _c=99\n");
     const struct ids_event *enqueue = on_host(trace, "Enqueue"), *mark = on_host(trace, "train");
     ck_assert_int_eq(mark->kind, IDS_KIND_STEP_MARK);
     ck_assert_int_eq(mark->value, 3);
@@ -353,7 +361,8 @@ END_TEST
 
 START_TEST(opcodes_tell_the_class) {
     struct ids_trace *trace =
-        mini_trace("hlo module=jit_f name=psum_invariant.7 opcode=all-reduce op_name=jit(f)/psum source=train.py:12 groups={{0,1}}\n"
+        mini_trace("hlo module=jit_f name=psum_invariant.7 opcode=all-reduce op_name=jit(f)/psum source=train.py:12 "
+                   "groups={{0,1}}\n"
                    "hlo module=jit_f name=all-reduce-like.9 opcode=fusion\n"
                    "hlo module=jit_g name=psum_invariant.7 opcode=fusion\n"
                    "hlo module=jit_h name=x.1 opcode=fusion program=41\n"
@@ -378,7 +387,8 @@ START_TEST(opcodes_tell_the_class) {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const struct ids_event *event = activity(trace, 0, table[i].name);
         ck_assert_msg(event->collective == table[i].collective, "%s", table[i].name);
-        ck_assert_msg(event->class == (table[i].collective ? IDS_CLASS_COLLECTIVE : IDS_CLASS_COMPUTE), "%s", table[i].name);
+        ck_assert_msg(event->class == (table[i].collective ? IDS_CLASS_COLLECTIVE : IDS_CLASS_COMPUTE), "%s",
+                      table[i].name);
         ck_assert_msg(event->class_rule == table[i].rule, "%s", table[i].name);
         ck_assert_str_eq(ids_trace_text(trace, trace->ops[event->op].opcode), table[i].opcode);
     }
@@ -400,7 +410,8 @@ START_TEST(kernels_take_the_class_of_their_op) {
                                          "2 1 ncclDevKernel_AllGather_RING_LL hlo_op=fusion.1 hlo_module=jit_f\n"
                                          "4 1 k3 hlo_op=fusion.1 hlo_module=jit_f\n"
                                          "6 1 MemcpyD2D hlo_op=psum.7 hlo_module=jit_f\n");
-    const struct ids_event *by_op = activity(trace, 0, "k1"), *by_name = activity(trace, 0, "ncclDevKernel_AllGather_RING_LL");
+    const struct ids_event *by_op = activity(trace, 0, "k1"),
+                           *by_name = activity(trace, 0, "ncclDevKernel_AllGather_RING_LL");
     ck_assert_int_eq(by_op->class, IDS_CLASS_COLLECTIVE);
     ck_assert_int_eq(by_op->collective, IDS_ALL_REDUCE);
     ck_assert_int_eq(by_op->class_rule, IDS_RULE_OPCODE);
@@ -417,22 +428,49 @@ END_TEST
 /* ---- hosts and planes ---- */
 
 START_TEST(hosts_of_one_name_get_keys_of_their_own) {
-    struct ids_trace *trace = mini_trace("host h\nplane /device:GPU:0\nplane /device:GPU:1\n"
-                                         "host h\nplane /device:GPU:0\n"
-                                         "host h\nplane /device:TPU:3\n"
-                                         "host\nplane /device:GPU:0\n"
-                                         "plane \"/device:TPU:0 SparseCore 1\"\nplane /device:CUSTOM:Megascale\nplane \"#Chip0#\"\n");
-    static const char *const keys[] = {"h:/device:GPU:0",   "h:/device:GPU:1",
-                                       "h~1:/device:GPU:0", "h~2:/device:TPU:3",
-                                       "host3:/device:GPU:0", "host3:/device:TPU:0 SparseCore 1",
-                                       "host3:/device:CUSTOM:Megascale"};
+    struct ids_trace *trace =
+        mini_trace("host h\nplane /device:GPU:0\nplane /device:GPU:1\n"
+                   "host h\nplane /device:GPU:0\n"
+                   "host h\nplane /device:TPU:3\n"
+                   "host\nplane /device:GPU:0\n"
+                   "plane \"/device:TPU:0 SparseCore 1\"\nplane /device:CUSTOM:Megascale\nplane \"#Chip0#\"\n");
+    static const char *const keys[] = {"h:/device:GPU:0",
+                                       "h:/device:GPU:1",
+                                       "h~1:/device:GPU:0",
+                                       "h~2:/device:TPU:3",
+                                       "host3:/device:GPU:0",
+                                       "host3:/device:CUSTOM:Megascale",
+                                       "host3:/device:TPU:0 SparseCore 1"};
     ck_assert_uint_eq(trace->host_count, 4);
     ck_assert_uint_eq(trace->device_count, sizeof keys / sizeof *keys);
     for (size_t i = 0; i < trace->device_count; i++) ck_assert_str_eq(trace->devices[i].key, keys[i]);
     ck_assert_str_eq(trace->devices[3].label, "TPU:3");
     ck_assert_int_eq(trace->devices[3].ordinal, 3);
     ck_assert_int_eq(trace->devices[1].kind, IDS_DEVICE_GPU);
-    ck_assert_int_eq(trace->devices[5].kind, IDS_DEVICE_CUSTOM); /* no core to average over */
+    ck_assert_int_eq(trace->devices[6].kind, IDS_DEVICE_CUSTOM); /* no core to average over */
+    ids_trace_free(trace);
+}
+END_TEST
+
+START_TEST(devices_are_in_order) {
+    struct ids_trace *trace =
+        mini_trace("plane /host:CPU\nline 1 t\n"
+                   "0 1 b hlo_op=b hlo_module=m run_id=1 device_ordinal=10\n" /* as threads ran them */
+                   "2 1 a hlo_op=a hlo_module=m run_id=1 device_ordinal=9\n"
+                   "plane /device:GPU:1\nline 1 \"Stream #1\"\n0 1 d\n"
+                   "plane /device:GPU:0\nline 1 \"Stream #1\"\n0 1 c\n");
+    static const char *const labels[] = {"GPU:0", "GPU:1", "CPU#9", "CPU#10"};
+    static const char *const names[] = {"c", "d", "a", "b"};
+    static const uint32_t tracks[] = {2, 1, 0, 0}; /* as the file has them */
+    ck_assert_uint_eq(trace->device_count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        ck_assert_str_eq(trace->devices[i].label, labels[i]);
+        ck_assert_uint_eq(activity(trace, i, names[i])->device, i);
+        ck_assert_uint_eq(activity(trace, i, names[i])->track, tracks[i]);
+    }
+    ck_assert_uint_eq(trace->tracks[0].device, IDS_NONE);
+    ck_assert_uint_eq(trace->tracks[1].device, 1);
+    ck_assert_uint_eq(trace->tracks[2].device, 0);
     ids_trace_free(trace);
 }
 END_TEST
@@ -476,7 +514,8 @@ START_TEST(odd_events) {
     ck_assert_uint_eq(trace->devices[0].steps.count, 2);
     ck_assert_int_eq(trace->devices[0].steps.at[0].value, 17);
     ck_assert_int_eq(trace->devices[0].steps.at[1].value, 18);
-    const struct ids_event *to = on_host(trace, "tpu::System::TransferToDevice"), *from = on_host(trace, "tpu::System::TransferFromDevice");
+    const struct ids_event *to = on_host(trace, "tpu::System::TransferToDevice"),
+                           *from = on_host(trace, "tpu::System::TransferFromDevice");
     ck_assert_int_eq(to->direction, IDS_H2D);
     ck_assert_int_eq(to->value, 1234);
     ck_assert_int_eq(from->direction, IDS_D2H);
@@ -501,7 +540,8 @@ START_TEST(cursors_and_moments) {
     static const struct {
         int64_t when;
         int event; /* -1 none */
-    } table[] = {{-1, -1}, {0, 0}, {9, 0}, {10, 2}, {15, 2}, {16, 1}, {30, 1}, {31, 0}, {55, 3}, {100, 0}, {101, -1}, {INT64_MAX, -1}};
+    } table[] = {{-1, -1}, {0, 0},  {9, 0},  {10, 2},  {15, 2},   {16, 1},
+                 {30, 1},  {31, 0}, {55, 3}, {100, 0}, {101, -1}, {INT64_MAX, -1}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const struct ids_event *wanted = table[i].event < 0 ? NULL : &at[table[i].event];
         ck_assert_msg(ids_track_at(track, table[i].when) == wanted, "at %lld", (long long)table[i].when);
@@ -520,8 +560,9 @@ START_TEST(cursors_and_moments) {
 END_TEST
 
 IDS_RUN_SUITE("join", a_cpu_op_ends_where_its_end_begins, correlations_are_links_within_a_host,
-              amd_copies_take_their_direction_from_the_call, shapes_of_kernels_are_kept_once, tpu_ops_are_launched_with_their_module,
-              tpu_offloading_copies, rule_1_execute_with_the_run_id, rule_2_it_ran_inline, rule_3_by_order, rule_3_names_of_functions,
-              rule_4_what_is_around_or_queued_it, causes_lead_from_thread_to_thread, opcodes_tell_the_class,
-              kernels_take_the_class_of_their_op, hosts_of_one_name_get_keys_of_their_own, clocks_of_hosts_are_brought_together,
+              amd_copies_take_their_direction_from_the_call, shapes_of_kernels_are_kept_once,
+              tpu_ops_are_launched_with_their_module, tpu_offloading_copies, rule_1_execute_with_the_run_id,
+              rule_2_it_ran_inline, rule_3_by_order, rule_3_names_of_functions, rule_4_what_is_around_or_queued_it,
+              causes_lead_from_thread_to_thread, opcodes_tell_the_class, kernels_take_the_class_of_their_op,
+              hosts_of_one_name_get_keys_of_their_own, devices_are_in_order, clocks_of_hosts_are_brought_together,
               odd_events, cursors_and_moments)

@@ -101,16 +101,16 @@ static int second(const char *bytes, size_t length) {
 
 START_TEST(malformed_fields) {
     ck_assert_int_eq(second("", 0), 0);
-    ck_assert_int_eq(second("\x00\x01", 2), -1);                     /* field number 0 */
-    ck_assert_int_eq(second("\x80\x80\x80\x80\x10\x01", 6), -1);     /* field number 2^29 */
-    ck_assert_int_eq(second("\xf8\xff\xff\xff\x0f\x01", 6), 1);      /* field number 2^29 - 1 */
-    ck_assert_int_eq(second("\x0b\x0c", 2), -1);                     /* a group begins */
-    ck_assert_int_eq(second("\x0c", 1), -1);                         /* a group ends */
-    ck_assert_int_eq(second("\x0e\x01", 2), -1);                     /* wire types that do not exist */
+    ck_assert_int_eq(second("\x00\x01", 2), -1);                 /* field number 0 */
+    ck_assert_int_eq(second("\x80\x80\x80\x80\x10\x01", 6), -1); /* field number 2^29 */
+    ck_assert_int_eq(second("\xf8\xff\xff\xff\x0f\x01", 6), 1);  /* field number 2^29 - 1 */
+    ck_assert_int_eq(second("\x0b\x0c", 2), -1);                 /* a group begins */
+    ck_assert_int_eq(second("\x0c", 1), -1);                     /* a group ends */
+    ck_assert_int_eq(second("\x0e\x01", 2), -1);                 /* wire types that do not exist */
     ck_assert_int_eq(second("\x0f\x01", 2), -1);
-    ck_assert_int_eq(second("\x80", 1), -1);                         /* half a tag */
-    ck_assert_int_eq(second("\x08", 1), -1);                         /* no value */
-    ck_assert_int_eq(second("\x08\x80", 2), -1);                     /* half a value */
+    ck_assert_int_eq(second("\x80", 1), -1);     /* half a tag */
+    ck_assert_int_eq(second("\x08", 1), -1);     /* no value */
+    ck_assert_int_eq(second("\x08\x80", 2), -1); /* half a value */
     ck_assert_int_eq(second("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 11), -1);
 }
 END_TEST
@@ -128,5 +128,5 @@ START_TEST(values_past_the_end) {
 }
 END_TEST
 
-IDS_RUN_SUITE("pb_wire", varints_of_every_length, varints_end_after_64_bits, fields_of_every_wire_type, malformed_fields,
-              values_past_the_end)
+IDS_RUN_SUITE("pb_wire", varints_of_every_length, varints_end_after_64_bits, fields_of_every_wire_type,
+              malformed_fields, values_past_the_end)

@@ -64,8 +64,10 @@ static void say_args(struct recording *log, const struct ids_arg *args, size_t c
         case IDS_VALUE_CHARS:
         case IDS_VALUE_BYTES:
             say(log, "%c:", arg->type == IDS_VALUE_CHARS ? 's' : 'b');
-            if (arg->length > 40) say(log, "%u bytes", arg->length);
-            else say(log, "%.*s", (int)arg->length, arg->chars);
+            if (arg->length > 40)
+                say(log, "%u bytes", arg->length);
+            else
+                say(log, "%.*s", (int)arg->length, arg->chars);
             break;
         case IDS_VALUE_REF:
             say(log, "r:%" PRIu64, arg->u);
@@ -79,27 +81,31 @@ static void say_args(struct recording *log, const struct ids_arg *args, size_t c
 }
 
 static int log_host(struct ids_sink *sink, const struct ids_host_info *host, struct ids_error *err) {
-    say(of(sink), "host '%s' base %" PRId64 " start %" PRId64 "\n", ids_strings_z(sink->strings, host->name), host->base_ns,
-        host->start_unix_ns);
+    say(of(sink), "host '%s' base %" PRId64 " start %" PRId64 "\n", ids_strings_z(sink->strings, host->name),
+        host->base_ns, host->start_unix_ns);
     return call(of(sink), err);
 }
 
-static int log_plane(struct ids_sink *sink, const struct ids_plane_info *plane, uint32_t *ret_plane, struct ids_error *err) {
+static int log_plane(struct ids_sink *sink, const struct ids_plane_info *plane, uint32_t *ret_plane,
+                     struct ids_error *err) {
     *ret_plane = of(sink)->planes++;
     say(of(sink), "plane %u '%s'", *ret_plane, ids_strings_z(sink->strings, plane->name));
     say_args(of(sink), plane->args, plane->arg_count);
     return call(of(sink), err);
 }
 
-static int log_name(struct ids_sink *sink, const struct ids_name_info *name, uint32_t *ret_name, struct ids_error *err) {
+static int log_name(struct ids_sink *sink, const struct ids_name_info *name, uint32_t *ret_name,
+                    struct ids_error *err) {
     *ret_name = of(sink)->names++;
     of(sink)->name_texts[*ret_name % 64] = name->text ? name->text : name->display;
-    say(of(sink), "name %u '%s' '%s'", name->plane, ids_strings_z(sink->strings, name->text), ids_strings_z(sink->strings, name->display));
+    say(of(sink), "name %u '%s' '%s'", name->plane, ids_strings_z(sink->strings, name->text),
+        ids_strings_z(sink->strings, name->display));
     say_args(of(sink), name->args, name->arg_count);
     return call(of(sink), err);
 }
 
-static int log_track(struct ids_sink *sink, const struct ids_track_info *track, uint32_t *ret_track, struct ids_error *err) {
+static int log_track(struct ids_sink *sink, const struct ids_track_info *track, uint32_t *ret_track,
+                     struct ids_error *err) {
     *ret_track = of(sink)->tracks++;
     say(of(sink), "line %u %" PRId64 " '%s'\n", track->plane, track->id, ids_strings_z(sink->strings, track->name));
     return call(of(sink), err);
@@ -125,7 +131,8 @@ static int log_hlo(struct ids_sink *sink, const struct ids_hlo_instruction *hlo,
 }
 
 static int log_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err) {
-    say(of(sink), "diag %d %s offset %" PRId64 " count %" PRIu64 "\n", diag->severity, diag->id, diag->offset, diag->count);
+    say(of(sink), "diag %d %s offset %" PRId64 " count %" PRIu64 "\n", diag->severity, diag->id, diag->offset,
+        diag->count);
     return call(of(sink), err);
 }
 
@@ -140,7 +147,8 @@ static void clear_log(void) {
 
 /* Reads the source into log_of; what ids_format.read said. */
 static int read_source(struct ids_source *source, int fail_at) {
-    static const struct ids_sink_ops ops = {log_host, log_plane, log_name, log_track, log_slice, log_track_end, log_hlo, log_diag};
+    static const struct ids_sink_ops ops = {log_host,  log_plane,     log_name, log_track,
+                                            log_slice, log_track_end, log_hlo,  log_diag};
     clear_log();
     log_of.fail_at = fail_at;
     ck_assert_int_eq(ids_keys_intern(&log_of.strings), 0);
@@ -235,7 +243,8 @@ static struct pb space_of(struct pb one_plane) {
 /* ---- what a file says ---- */
 
 START_TEST(a_whole_file) {
-    struct pb space = {0}, host = plane(7, "/host:CPU"), python = line(11, "python", 3), call_event = event(1, 5, 20), name = {0}, entry = {0};
+    struct pb space = {0}, host = plane(7, "/host:CPU"), python = line(11, "python", 3), call_event = event(1, 5, 20),
+              name = {0}, entry = {0};
     pb_message(&call_event, 4, stat_int(1, -9));
     pb_message(&python, 4, call_event);
     pb_message(&python, 4, event(2, 40, 0));
@@ -322,16 +331,37 @@ START_TEST(values_of_stats) {
     pb_message(&one, 4, stat);
     stat = (struct pb){0};
     pb_int(&stat, 1, 1);
-    pb_message(&one, 4, stat); /* no value */
+    pb_message(&one, 4, stat);            /* no value */
     pb_message(&one, 4, stat_int(99, 5)); /* no name */
     pb_int(&one, 5, 12);
     pb_message(&thread, 4, one);
     pb_message(&host, 3, thread);
     metadata(&host, 4, 1, "e");
-    expect(space_of(host), "host '' base 0 start 0\nplane 0 '/host:CPU'\nname 0 'e' ''\nline 0 1 't'\n"
-                           " 0: 0+1 e key=u:18446744073709551615 negative=u:9223372036854775808 key=d:0.25 key=i:-9223372036854775808"
-                           " key=s:text key=b:bytes key=t:text by reference key=r:3 key=none stat#99=i:5 num_occurrences=i:12\n"
-                           "end 0\n");
+    expect(space_of(host),
+           "host '' base 0 start 0\nplane 0 '/host:CPU'\nname 0 'e' ''\nline 0 1 't'\n"
+           " 0: 0+1 e key=u:18446744073709551615 negative=u:9223372036854775808 key=d:0.25 key=i:-9223372036854775808"
+           " key=s:text key=b:bytes key=t:text by reference key=r:3 key=none stat#99=i:5 num_occurrences=i:12\n"
+           "end 0\n");
+}
+END_TEST
+
+START_TEST(the_last_one_wins) {
+    struct pb gpu = plane(1, "/device:GPU:0"), stream = line(4, "s", 2), kernel = event(9, 9, 9), stat = stat_int(9, 9);
+    pb_uint(&stat, 3, 9);
+    pb_int(&stat, 1, 8);
+    pb_int(&stat, 4, 6); /* of several values */
+    pb_message(&kernel, 4, stat);
+    pb_int(&kernel, 1, 1);
+    pb_int(&kernel, 2, 1);
+    pb_int(&kernel, 3, 3);
+    pb_message(&stream, 4, kernel);
+    pb_message(&gpu, 3, stream);
+    metadata(&gpu, 4, 1, "first");
+    metadata(&gpu, 4, 1, "last"); /* of several names for one id */
+    metadata(&gpu, 5, 8, "first");
+    metadata(&gpu, 5, 8, "last");
+    expect(space_of(gpu), "host '' base 0 start 0\nplane 0 '/device:GPU:0'\nname 0 'first' ''\nname 0 'last' ''\n"
+                          "line 0 4 's'\n 0: 2001+3 last last=i:6\nend 0\n");
 }
 END_TEST
 
@@ -471,7 +501,8 @@ END_TEST
 /* ---- clocks ---- */
 
 START_TEST(times_of_lines_count_from_the_session) {
-    struct pb space = {0}, gpu = plane(1, "/device:TPU:0"), task = plane(2, "Task Environment"), host = plane(3, "/host:CPU");
+    struct pb space = {0}, gpu = plane(1, "/device:TPU:0"), task = plane(2, "Task Environment"),
+              host = plane(3, "/host:CPU");
     struct pb zero = line(1, "zero", 0), some = line(2, "some", 212990), thread = line(3, "thread", 1);
     pb_message(&zero, 4, event(1, 7, 1));
     pb_message(&some, 4, event(1, 7, 1));
@@ -516,19 +547,20 @@ START_TEST(times_of_lines_may_count_from_1970) {
 END_TEST
 
 START_TEST(events_out_of_time_are_left_out) {
-    struct pb gpu = plane(1, "/device:GPU:0"), first = line(1, "s", 1700000000000000500), second = line(2, "s", INT64_MIN),
-              third = line(3, "s", 1700000000000000501);
+    struct pb gpu = plane(1, "/device:GPU:0"), first = line(1, "s", 1700000000000000500),
+              second = line(2, "s", INT64_MIN), third = line(3, "s", 1700000000000000501);
     pb_message(&first, 4, event(1, 7, 1));
-    pb_message(&second, 4, event(1, 7, 1)); /* before all time */
+    pb_message(&second, 4, event(1, 7, 1));        /* before all time */
     pb_message(&third, 4, event(1, INT64_MAX, 1)); /* 1 ns more than there is */
     pb_message(&third, 4, event(1, 9, 1));
     pb_message(&gpu, 3, first);
     pb_message(&gpu, 3, second);
     pb_message(&gpu, 3, third);
     metadata(&gpu, 4, 1, "k");
-    expect(space_of(gpu), "host '' base 1700000000000000500 start 1700000000000000500\nplane 0 '/device:GPU:0'\nname 0 'k' ''\n"
-                          "line 0 1 's'\n 0: 7+1 k\nend 0\nline 0 2 's'\nend 1\nline 0 3 's'\n 2: 1009+1 k\nend 2\n"
-                          "diag 2 xplane.time_range offset -1 count 2\n");
+    expect(space_of(gpu),
+           "host '' base 1700000000000000500 start 1700000000000000500\nplane 0 '/device:GPU:0'\nname 0 'k' ''\n"
+           "line 0 1 's'\n 0: 7+1 k\nend 0\nline 0 2 's'\nend 1\nline 0 3 's'\n 2: 1009+1 k\nend 2\n"
+           "diag 2 xplane.time_range offset -1 count 2\n");
 }
 END_TEST
 
@@ -779,7 +811,8 @@ START_TEST(any_byte_may_be_anything) {
         for (size_t v = 0; v < sizeof values; v++) {
             space.at[at] = values[v];
             int code = read_bytes(space.at, space.length, 0);
-            ck_assert_msg(code == 0 || code == IDS_CORRUPT || code == IDS_TRUNCATED, "byte %zu = %u: %s", at, values[v], err.text);
+            ck_assert_msg(code == 0 || code == IDS_CORRUPT || code == IDS_TRUNCATED, "byte %zu = %u: %s", at, values[v],
+                          err.text);
             if (code) ck_assert_uint_gt(strlen(err.text), 0);
             corrupt += code == IDS_CORRUPT;
             sound += code == 0;
@@ -811,17 +844,22 @@ START_TEST(corrupt_files_say_where) {
     } table[] = {
         {"\x08\x01\x0b", 3, "plane 0 ('p'): line 0: unknown wire type (offset 9)"},
         {"\x08\x01\x00\x01", 4, "plane 0 ('p'): line 0: field number out of range (offset 9)"},
-        {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 11, "plane 0 ('p'): line 0: varint longer than 64 bits (offset 7)"},
+        {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 11,
+         "plane 0 ('p'): line 0: varint longer than 64 bits (offset 7)"},
         {"\x08\x01\x18\x80", 4, "plane 0 ('p'): line 0: field runs past the end of its message (offset 9)"},
-        {"\x08\x01\x22\x05\x08\x01", 6, "plane 0 ('p'): line 0: declared length runs past the end of its message (offset 9)"},
-        {"\x08\x01\x22\xff\xff\xff\xff\x0f\x08\x01", 10, "plane 0 ('p'): line 0: declared length above 2 GiB (offset 9)"},
+        {"\x08\x01\x22\x05\x08\x01", 6,
+         "plane 0 ('p'): line 0: declared length runs past the end of its message (offset 9)"},
+        {"\x08\x01\x22\xff\xff\xff\xff\x0f\x08\x01", 10,
+         "plane 0 ('p'): line 0: declared length above 2 GiB (offset 9)"},
         {"\x08\x01\x0d\x01\x02", 5, "plane 0 ('p'): line 0: field runs past the end of its message (offset 9)"},
-        {"\x22\x02\x08\x80", 4, "plane 0 ('p'): line 0: malformed event (offset 9)"},         /* half a varint */
+        {"\x22\x02\x08\x80", 4, "plane 0 ('p'): line 0: malformed event (offset 9)"},          /* half a varint */
         {"\x22\x04\x08\x01\x10\x80", 6, "plane 0 ('p'): line 0: malformed event (offset 11)"}, /* its second field */
         {"\x22\x04\x08\x01\x0b\x0c", 6, "plane 0 ('p'): line 0: malformed event (offset 11)"}, /* a group */
-        {"\x22\x04\x08\x01\x22\x05", 6, "plane 0 ('p'): line 0: malformed event (offset 11)"}, /* a stat longer than its event */
+        {"\x22\x04\x08\x01\x22\x05", 6,
+         "plane 0 ('p'): line 0: malformed event (offset 11)"}, /* a stat longer than its event */
         {"\x22\x05\x08\x01\x22\x01\x80", 7, "plane 0 ('p'): line 0: malformed stat (offset 11)"},
-        {"\x22\x05\x08\x01\x22\x01\x11", 7, "plane 0 ('p'): line 0: malformed stat (offset 11)"}, /* a double without bytes */
+        {"\x22\x05\x08\x01\x22\x01\x11", 7,
+         "plane 0 ('p'): line 0: malformed stat (offset 11)"}, /* a double without bytes */
         {"\x22\x06\x08\x01\x22\x02\x2a\x09", 8, "plane 0 ('p'): line 0: malformed stat (offset 11)"},
         {"\x22\x06\x08\x01\x22\x02\x38\x80", 8, "plane 0 ('p'): line 0: malformed stat (offset 11)"},
     };
@@ -904,7 +942,8 @@ static int bid(const char *bytes, size_t length) {
 START_TEST(bids) {
     ck_assert_int_eq(bid("", 0), 0);
     ck_assert_int_eq(bid("\x0a\x06\x08\x01\x12\x02/h", 8), 90);
-    ck_assert_int_eq(bid("\x0a\x80\x80\x80\x01\x08\x01\x12\x02/h", 11), 90); /* a long plane, of which this is the head */
+    ck_assert_int_eq(bid("\x0a\x80\x80\x80\x01\x08\x01\x12\x02/h", 11),
+                     90); /* a long plane, of which this is the head */
     ck_assert_int_eq(bid("\x0a\x06\x08\x01\x12\x02xh", 8), 40);
     ck_assert_int_eq(bid("\x0a\x04\x08\x01\x12\x00", 6), 40); /* the empty name */
     ck_assert_int_eq(bid("\x0a\x02\x08\x01", 4), 10);
@@ -920,9 +959,11 @@ START_TEST(bids) {
 }
 END_TEST
 
-IDS_RUN_SUITE("xplane", a_whole_file, ids_may_be_negative_and_repeat, values_of_stats, names_that_are_missing,
-              tables_may_stand_before_or_behind, fields_may_come_in_any_order, unknown_fields_are_passed_over,
-              a_known_field_of_another_type_is_unknown, times_of_lines_count_from_the_session, times_of_lines_may_count_from_1970,
-              events_out_of_time_are_left_out, records_longer_than_a_window, a_record_above_the_limit_is_left_out, hlo_protos_are_read,
-              a_damaged_hlo_proto_is_only_noted, a_file_cut_at_any_byte_keeps_its_whole_events, a_cut_file_says_where,
-              any_byte_may_be_anything, corrupt_files_say_where, corrupt_tables, what_is_no_space, what_the_sink_says_is_handed_on, bids)
+IDS_RUN_SUITE("xplane", a_whole_file, ids_may_be_negative_and_repeat, values_of_stats, the_last_one_wins,
+              names_that_are_missing, tables_may_stand_before_or_behind, fields_may_come_in_any_order,
+              unknown_fields_are_passed_over, a_known_field_of_another_type_is_unknown,
+              times_of_lines_count_from_the_session, times_of_lines_may_count_from_1970,
+              events_out_of_time_are_left_out, records_longer_than_a_window, a_record_above_the_limit_is_left_out,
+              hlo_protos_are_read, a_damaged_hlo_proto_is_only_noted, a_file_cut_at_any_byte_keeps_its_whole_events,
+              a_cut_file_says_where, any_byte_may_be_anything, corrupt_files_say_where, corrupt_tables,
+              what_is_no_space, what_the_sink_says_is_handed_on, bids)
