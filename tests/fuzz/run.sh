@@ -61,6 +61,7 @@ while [ $spent -lt $((minutes * 6000)) ] && [ "$quiet" -lt $((quiet_goal * 6000)
     echo "$(date -u +%H:%M:%S) $target: $((cpu_total / 100)) CPU-s, $runs_total runs, $edges edges, $((quiet / 100)) CPU-s without a new one"
     [ $status -eq 0 ] || break
 done
+[ $status -ne 72 ] || status=0 # libFuzzer was interrupted (SIGINT, SIGTERM): no finding
 
 findings=$(find "$work/findings" -type f | wc -l)
 if [ $status -ne 0 ]; then
