@@ -459,7 +459,7 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
 
 static int build_hlo(struct ids_sink *sink, const struct ids_hlo_instruction *instruction, struct ids_error *err) {
     of(sink)->trace->hlo_instructions++;
-    return ids_join_hlo(&of(sink)->join, instruction, err);
+    return ids_join_hlo(&of(sink)->join, of(sink)->dimensions.host, instruction, err);
 }
 
 static int build_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err) {

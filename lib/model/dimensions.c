@@ -36,7 +36,7 @@ static int module_of(struct ids_dimensions *dimensions, uint64_t program_id, uin
     *ret_module = (uint32_t)trace->module_count;
     struct ids_module *module = IDS_PUSH(trace->modules, trace->module_count, trace->module_room);
     if (!module || ids_keymap_add(&dimensions->modules, key, *ret_module) < 0) return ids_no_memory(err);
-    *module = (struct ids_module){.name = name, .program_id = program_id};
+    *module = (struct ids_module){.name = name, .host = dimensions->host, .program_id = program_id};
     return 0;
 }
 

@@ -18,13 +18,20 @@ void ids_join_done(struct ids_join *join) {
     *join = (struct ids_join){0};
 }
 
-int ids_join_hlo(struct ids_join *join, const struct ids_hlo_instruction *instruction, struct ids_error *err) {
+/* An instruction of a program, whose id is a number of its host. */
+static uint64_t key_in_program(uint32_t host, uint64_t program_id, uint32_t name) {
+    return ids_key_of(ids_key_of(program_id, host), name);
+}
+
+int ids_join_hlo(struct ids_join *join, uint32_t host, const struct ids_hlo_instruction *instruction,
+                 struct ids_error *err) {
     uint64_t index = join->hlo_count;
     struct ids_hlo_instruction *kept = IDS_PUSH(join->hlo, join->hlo_count, join->hlo_room);
     if (!kept) return ids_no_memory(err);
     *kept = *instruction;
     if (instruction->program_id &&
-        ids_keymap_add(&join->hlo_by_program, ids_key_of(instruction->program_id, instruction->name), index) < 0)
+        ids_keymap_add(&join->hlo_by_program, key_in_program(host, instruction->program_id, instruction->name), index) <
+            0)
         return ids_no_memory(err);
     return ids_keymap_add(&join->hlo_by_module, ids_key_of(instruction->module, instruction->name), index) < 0
                ? ids_no_memory(err)
@@ -72,8 +79,10 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
         struct ids_op *op = &trace->ops[i];
         const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
         uint64_t index;
-        if (!module || !(ids_keymap_get(&join->hlo_by_program, ids_key_of(module->program_id, op->name), &index) ||
-                         ids_keymap_get(&join->hlo_by_module, ids_key_of(module->name, op->name), &index)))
+        if (!module) continue;
+        uint64_t in_program = key_in_program(module->host, module->program_id, op->name);
+        if (!ids_keymap_get(&join->hlo_by_program, in_program, &index) &&
+            !ids_keymap_get(&join->hlo_by_module, ids_key_of(module->name, op->name), &index))
             continue;
         const struct ids_hlo_instruction *hlo = &join->hlo[index];
         if (!module->name) trace->modules[op->module].name = hlo->module;
@@ -117,7 +126,7 @@ static int name_modules(struct ids_trace *trace, struct ids_error *err) {
                 id = id * 10 + (uint64_t)(*c - '0');
             for (size_t m = 0; m < trace->module_count; m++) {
                 struct ids_module *module = &trace->modules[m];
-                if (module->program_id != id || module->name) continue;
+                if (module->host != trace->devices[d].host || module->program_id != id || module->name) continue;
                 uint32_t name = ids_intern(&trace->strings, text.at, (size_t)(open - text.at));
                 if (name == IDS_NO_TEXT) return ids_no_memory(err);
                 module->name = name;

@@ -119,7 +119,7 @@ enum ids_collective {
 enum ids_class_rule { IDS_RULE_DEFAULT, IDS_RULE_CATEGORY, IDS_RULE_OPCODE, IDS_RULE_KERNEL_NAME };
 
 struct ids_module {
-    uint32_t name;
+    uint32_t name, host;
     uint64_t program_id; /* 0 unknown */
     uint64_t fingerprint;
 };

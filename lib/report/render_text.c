@@ -67,9 +67,9 @@ static int is_nothing(struct ids_value value) {
     }
 }
 
-static void add_note(struct ids_phrase *phrase, struct ids_painter *painter, const struct ids_note *note) {
+static void add_note(struct ids_phrase *phrase, struct ids_painter *painter, const struct ids_note *note, int always) {
     const struct ids_metric *metric = note->metric ? ids_report_find(painter->report, note->metric, NULL) : NULL;
-    if (!metric || (!note->always && is_nothing(metric->value))) return;
+    if (!metric || (!always && is_nothing(metric->value))) return;
     if (metric->value.unit == IDS_UNIT_RATIO && metric->value.d < note->at_least) return;
     const char *before = note->before ? note->before : "", *after = note->after ? note->after : "";
     char last = *before ? before[strlen(before) - 1] : ' ';
@@ -87,8 +87,10 @@ static struct ids_figure headline_figure(struct ids_painter *painter, const stru
     struct ids_phrase phrase = ids_phrase_begin();
     if (metric->value.missing && metric->reason) ids_phrase_add(&phrase, "%s", metric->reason);
     if (!metric->value.missing && headline->by_device) ids_phrase_devices(&phrase, painter, metric->id);
-    for (int i = 0; i < headline->note_count && !metric->value.missing; i++)
-        add_note(&phrase, painter, &headline->notes[i]);
+    for (int i = 0; i < headline->note_count; i++) { /* beside "no data" only what there is */
+        const struct ids_note *note = &headline->notes[i];
+        add_note(&phrase, painter, note, note->always && !metric->value.missing);
+    }
     figure.notes = ids_phrase_end(painter, &phrase);
     return figure;
 }

@@ -4,7 +4,8 @@
 # Built with `cmake --preset fuzz && cmake --build --preset fuzz`. What was found is kept in a work folder (FUZZ_WORK, by default
 # build/fuzz/work/TARGET), where the next call goes on; at the end the smallest set of inputs with the same coverage goes to
 # tests/fuzz/corpus/TARGET, and a line to tests/fuzz/LOG.md. It runs in slices, since libFuzzer does not say when it saw
-# something new. A finding ends it with exit 1: the input lies in the work folder.
+# something new. A finding ends it with exit 1: the input lies in the work folder; once understood it goes to tests/fuzz/found/TARGET
+# under a name that says what it was.
 set -u
 target=${1:?usage: run.sh TARGET MINUTES}
 minutes=${2:?usage: run.sh TARGET MINUTES}
@@ -80,6 +81,7 @@ if merge "$work/merged" -use_counters=1 && merge "$work/small" -use_counters=0; 
     rm -rf "$work/new" "$corpus"
     mv "$work/merged" "$work/new"
     cp -r "$work/small" "$corpus"
+    [ ! -d "$here/found/$target" ] || cp "$here/found/$target"/* "$corpus" # what once stopped it is replayed for ever
 else
     echo "run.sh: the merge failed; the corpus stays as it was ($work/merge.log)" >&2
 fi
@@ -87,5 +89,5 @@ files=$(find "$corpus" -type f | wc -l)
 bytes=$(find "$corpus" -type f -printf '%s\n' | awk '{s += $1} END {print s + 0}')
 printf '| %s | %s | %d.%02d | %s | %s | %s | %d.%02d | %s files, %s kB | %s |\n' "$(date -u +%Y-%m-%d)" "$target" \
     $((spent / 6000)) $((spent % 6000 / 60)) "$runs_total" "$edges" "${features:-0}" $((quiet / 6000)) $((quiet % 6000 / 60)) "$files" $((bytes / 1000)) \
-    "$([ "$findings" -eq 0 ] && echo none || echo "$findings, see below")" >> "$here/LOG.md"
+    "$([ "$findings" -eq 0 ] && echo none || echo "$findings, see above")" >> "$here/LOG.md"
 exit $((status != 0))

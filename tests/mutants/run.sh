@@ -7,6 +7,7 @@
 # the tests fail without any fault, or a patch does not apply or build (such a patch is neither caught nor survived).
 #
 # IDS_MUTANTS_DIR: the scratch folder (kept, so that a second run builds little). IDS_MUTANTS_JOBS: jobs of build and tests.
+# IDS_MUTANTS_WITHOUT: a regular expression of tests to leave out, said in RESULTS.md.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,6 +16,11 @@ scratch=${IDS_MUTANTS_DIR:-${TMPDIR:-/tmp}/idsprof-mutants-$(id -u)}
 jobs=${IDS_MUTANTS_JOBS:-$(nproc)}
 tree=$scratch/tree build=$scratch/build log=$scratch/log
 results=$here/RESULTS.md
+select=(-L fast) without=''
+if [[ -n ${IDS_MUTANTS_WITHOUT:-} ]]; then
+    select+=(-E "$IDS_MUTANTS_WITHOUT")
+    without=" Tests left out: \`$IDS_MUTANTS_WITHOUT\`."
+fi
 export IDS_SHARED=${IDS_SHARED:-$root/../shared}
 export GIT_CEILING_DIRECTORIES=$scratch
 
@@ -50,7 +56,7 @@ build_tree() {
 # The names of the failed tests, in one line; empty when none failed.
 failed_tests() {
     rm -f "$build/Testing/Temporary/LastTestsFailed.log"
-    if ctest --test-dir "$build" -L fast -j "$jobs" "$@" >"$log" 2>&1; then return; fi
+    if ctest --test-dir "$build" "${select[@]}" -j "$jobs" "$@" >"$log" 2>&1; then return; fi
     local names
     names=$(sed 's/^[0-9]*://' "$build/Testing/Temporary/LastTestsFailed.log" 2>/dev/null | sort | tr '\n' ' ')
     echo "${names:-ctest}"
@@ -67,7 +73,8 @@ try_patch() {
     if ! build_tree; then
         outcome='does not build'
     else
-        by=$(failed_tests --stop-on-failure)
+        by=$(failed_tests --stop-on-failure -LE fault) # those of kind fault take most of the time, and are about memory
+        [[ -n $by ]] || by=$(failed_tests --stop-on-failure -L fault)
         by=${by% }
         outcome=survived
         [[ -z $by ]] || outcome=caught
@@ -99,7 +106,7 @@ write_results() {
     {
         echo '# Seeded faults'
         echo
-        echo "Written by \`tests/mutants/run.sh\`. $(date -u +%F), commit $commit, tree $hash: **$caught of ${#rows[@]} caught**."
+        echo "Written by \`tests/mutants/run.sh\`. $(date -u +%F), commit $commit, tree $hash: **$caught of ${#rows[@]} caught**.$without"
         echo
         echo '| fault | what | outcome | by | patch |'
         echo '|---|---|---|---|---|'

@@ -124,6 +124,21 @@ START_TEST(texts_may_hold_zero_bytes) {
 }
 END_TEST
 
+START_TEST(the_beginning_of_a_text_is_another_text) {
+    struct ids_strings strings = {0};
+    char text[2000];
+    memset(text, 'a', sizeof text);
+    for (uint32_t length = 0; length < sizeof text; length++) {
+        ck_assert_uint_eq(ids_intern(&strings, text, length), length);
+    }
+    for (uint32_t length = sizeof text - 1; length; length--) {
+        ck_assert_uint_eq(ids_intern(&strings, text, length), length);
+        ck_assert_uint_eq(ids_strings_find(&strings, text, length), length);
+    }
+    ids_strings_done(&strings);
+}
+END_TEST
+
 START_TEST(texts_survive_growth) {
     enum { MANY = 20000 };
     struct ids_strings strings = {0};
@@ -300,6 +315,6 @@ END_TEST
 IDS_RUN_SUITE("base", an_error_reads_from_the_outside_in, a_long_error_is_cut,
               arena_pieces_are_aligned_zeroed_and_apart, a_big_arena_piece_leaves_the_current_block_in_use,
               an_arena_copy_ends_in_zero, text_ids_are_dense_and_zero_is_empty, texts_may_hold_zero_bytes,
-              texts_survive_growth, push_grows_and_keeps, growth_does_not_overflow, sums_stop_at_the_largest_number,
-              idmap_dense_and_sparse, idmap_many_sparse_ids, keymap_keeps_the_first_value, keymap_at_counts,
-              keymap_survives_growth, keys_of_pairs_differ)
+              the_beginning_of_a_text_is_another_text, texts_survive_growth, push_grows_and_keeps,
+              growth_does_not_overflow, sums_stop_at_the_largest_number, idmap_dense_and_sparse, idmap_many_sparse_ids,
+              keymap_keeps_the_first_value, keymap_at_counts, keymap_survives_growth, keys_of_pairs_differ)

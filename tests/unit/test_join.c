@@ -176,6 +176,27 @@ START_TEST(tpu_ops_are_launched_with_their_module) {
 }
 END_TEST
 
+START_TEST(program_ids_are_a_hosts_own) {
+    struct ids_trace *trace =
+        mini_trace("host a\nhlo module=jit_f name=op.1 opcode=all-reduce program=1\n"
+                   "plane /device:TPU:0\nmeta f program_id=1\n"
+                   "line 1 \"XLA Modules\"\n0 10 jit_f(1)\nline 2 \"XLA Ops\"\n0 10 f\n"
+                   "plane /host:CPU\nline 1 t\n0 1 a hlo_op=op.1 hlo_module=jit_f program_id=1\n"
+                   "host b\nhlo module=jit_g name=op.1 opcode=fusion program=1\n"
+                   "plane /device:TPU:0\nmeta f program_id=1\n"
+                   "line 1 \"XLA Modules\"\n0 10 jit_g(1)\nline 2 \"XLA Ops\"\n0 10 f\n"
+                   "plane /host:CPU\nline 1 t\n0 1 b hlo_op=op.1 hlo_module=jit_g program_id=1\n");
+    const struct ids_op *on_a = &trace->ops[activity(trace, 0, "f")->op],
+                        *on_b = &trace->ops[activity(trace, 2, "f")->op];
+    ck_assert_uint_ne(on_a->module, on_b->module);
+    ck_assert_str_eq(ids_trace_text(trace, trace->modules[on_a->module].name), "jit_f");
+    ck_assert_str_eq(ids_trace_text(trace, trace->modules[on_b->module].name), "jit_g");
+    ck_assert_int_eq(activity(trace, 1, "a")->collective, IDS_ALL_REDUCE);
+    ck_assert_int_eq(activity(trace, 3, "b")->collective, IDS_NO_COLLECTIVE);
+    ids_trace_free(trace);
+}
+END_TEST
+
 START_TEST(tpu_offloading_copies) {
     struct ids_trace *trace = mini_trace(
         "plane /device:TPU:0\n"
@@ -300,16 +321,19 @@ START_TEST(rule_3_by_order) {
 END_TEST
 
 START_TEST(rule_3_names_of_functions) {
-    struct ids_trace *trace = mini_trace("plane /host:CPU\n"
-                                         "line 1 python\n"
-                                         "0 20 PjitFunction(<lambda>)\n"
-                                         "0 19 PjitFunction(<lambda>)\n" /* recorded twice per call */
-                                         "10 5 " HELPER "\n"
-                                         "line 2 worker\n"
-                                         "100 5 a hlo_op=a hlo_module=jit__lambda_ run_id=1\n"
-                                         "110 5 b hlo_op=b hlo_module=jit_lambda run_id=2\n");
+    struct ids_trace *trace =
+        mini_trace("plane /host:CPU\n"
+                   "line 1 python\n"
+                   "0 20 PjitFunction(<lambda>)\n"
+                   "0 19 PjitFunction(<lambda>)\n" /* recorded twice per call */
+                   "10 5 " HELPER "\n"
+                   "line 2 worker\n"
+                   "100 5 a hlo_op=a hlo_module=jit__lambda_ run_id=9\n"
+                   "110 5 b hlo_op=b hlo_module=jit_lambda run_id=2\n"
+                   "50 5 c hlo_op=c hlo_module=jit_xlambdax run_id=3\n"); /* the first to ask for the call */
     ck_assert_ptr_eq(activity(trace, 0, "a")->launch, on_host(trace, HELPER));
     ck_assert_ptr_null(activity(trace, 0, "b")->launch);
+    ck_assert_ptr_null(activity(trace, 0, "c")->launch);
     ids_trace_free(trace);
 }
 END_TEST
@@ -561,8 +585,8 @@ END_TEST
 
 IDS_RUN_SUITE("join", a_cpu_op_ends_where_its_end_begins, correlations_are_links_within_a_host,
               amd_copies_take_their_direction_from_the_call, shapes_of_kernels_are_kept_once,
-              tpu_ops_are_launched_with_their_module, tpu_offloading_copies, rule_1_execute_with_the_run_id,
-              rule_2_it_ran_inline, rule_3_by_order, rule_3_names_of_functions, rule_4_what_is_around_or_queued_it,
-              causes_lead_from_thread_to_thread, opcodes_tell_the_class, kernels_take_the_class_of_their_op,
-              hosts_of_one_name_get_keys_of_their_own, devices_are_in_order, clocks_of_hosts_are_brought_together,
-              odd_events, cursors_and_moments)
+              tpu_ops_are_launched_with_their_module, program_ids_are_a_hosts_own, tpu_offloading_copies,
+              rule_1_execute_with_the_run_id, rule_2_it_ran_inline, rule_3_by_order, rule_3_names_of_functions,
+              rule_4_what_is_around_or_queued_it, causes_lead_from_thread_to_thread, opcodes_tell_the_class,
+              kernels_take_the_class_of_their_op, hosts_of_one_name_get_keys_of_their_own, devices_are_in_order,
+              clocks_of_hosts_are_brought_together, odd_events, cursors_and_moments)

@@ -365,6 +365,22 @@ START_TEST(the_last_one_wins) {
 }
 END_TEST
 
+START_TEST(names_hold_for_their_plane_only) {
+    struct pb space = {0}, first = plane(1, "/device:GPU:0"), second = plane(2, "/device:GPU:1"),
+              stream = line(4, "s", 0), kernel = event(1, 0, 1);
+    metadata(&first, 4, 1, "k");
+    metadata(&first, 5, 8, "size");
+    pb_message(&kernel, 4, stat_int(8, 6));
+    pb_message(&stream, 4, kernel);
+    pb_message(&second, 3, stream);
+    pb_message(&space, 1, first);
+    pb_message(&space, 1, second);
+    expect(space,
+           "host '' base 0 start 0\nplane 0 '/device:GPU:0'\nname 0 'k' ''\nplane 1 '/device:GPU:1'\nline 1 4 's'\n"
+           "name 1 '' 'event 1 (name lost)'\n 0: 0+1 event 1 (name lost) stat#8=i:6\nend 0\n");
+}
+END_TEST
+
 START_TEST(names_that_are_missing) {
     struct pb host = plane(1, "/host:CPU"), thread = line(1, "t", 0);
     pb_message(&thread, 4, event(5, 0, 1));
@@ -847,6 +863,8 @@ START_TEST(corrupt_files_say_where) {
         {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 11,
          "plane 0 ('p'): line 0: varint longer than 64 bits (offset 7)"},
         {"\x08\x01\x18\x80", 4, "plane 0 ('p'): line 0: field runs past the end of its message (offset 9)"},
+        {"\x08\x01\x22\x03\x08\x01", 6,
+         "plane 0 ('p'): line 0: declared length runs past the end of its message (offset 9)"},
         {"\x08\x01\x22\x05\x08\x01", 6,
          "plane 0 ('p'): line 0: declared length runs past the end of its message (offset 9)"},
         {"\x08\x01\x22\xff\xff\xff\xff\x0f\x08\x01", 10,
@@ -960,8 +978,8 @@ START_TEST(bids) {
 END_TEST
 
 IDS_RUN_SUITE("xplane", a_whole_file, ids_may_be_negative_and_repeat, values_of_stats, the_last_one_wins,
-              names_that_are_missing, tables_may_stand_before_or_behind, fields_may_come_in_any_order,
-              unknown_fields_are_passed_over, a_known_field_of_another_type_is_unknown,
+              names_hold_for_their_plane_only, names_that_are_missing, tables_may_stand_before_or_behind,
+              fields_may_come_in_any_order, unknown_fields_are_passed_over, a_known_field_of_another_type_is_unknown,
               times_of_lines_count_from_the_session, times_of_lines_may_count_from_1970,
               events_out_of_time_are_left_out, records_longer_than_a_window, a_record_above_the_limit_is_left_out,
               hlo_protos_are_read, a_damaged_hlo_proto_is_only_noted, a_file_cut_at_any_byte_keeps_its_whole_events,
