@@ -184,7 +184,9 @@ static void say_source(const struct ids_analysis *analysis, struct ids_report *r
     const struct ids_steps *steps = &analysis->steps;
     struct ids_metric *metric = ids_report_metric(report, "steps.source", NULL, ids_text_value(sources[steps->source]));
     uint64_t all = steps->assigned + steps->unassigned;
-    if (steps->source == IDS_STEPS_ANNOTATION) {
+    if (steps->source != IDS_STEPS_NONE && !steps->count) {
+        ids_report_rule(report, metric, "no step lies wholly in the window");
+    } else if (steps->source == IDS_STEPS_ANNOTATION) {
         ids_report_rule(report, metric,
                         "annotation '%s'; %llu of %llu device events assigned through their launch; %zu annotations "
                         "launched nothing",
@@ -255,9 +257,10 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     if (!steps->count || !analysis->busy_count) {
         say_source(analysis, report);
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
-                            analysis->busy_count
-                                ? "no steps in this trace: annotate the loop with jax.profiler.StepTraceAnnotation"
-                                : ids_no_activity_reason(analysis));
+                            !analysis->busy_count ? ids_no_activity_reason(analysis)
+                            : steps->source != IDS_STEPS_NONE
+                                ? "no step lies wholly in the window"
+                                : "no steps in this trace: annotate the loop with jax.profiler.StepTraceAnnotation");
         return 0;
     }
     int64_t *sums = calloc(steps->count * PARTS, sizeof *sums), *times_ps = calloc(steps->count, sizeof *times_ps);
