@@ -51,6 +51,7 @@ struct reader {
     struct ids_sink *sink;
     uint64_t events;
     uint64_t without_time; /* events that were left out */
+    bool head_ended;       /* the line's own fields were taken to end at its first event */
     int64_t base_ns;
     struct plane *planes;
     size_t plane_count, plane_room;
@@ -340,7 +341,9 @@ static int read_line_head(struct reader *reader, struct ids_span_bytes span, str
     *ret_timestamp_ns = 0;
     while ((more = ids_pb_file_field(&reader->file, &at, end, &field, err)) > 0) {
         if (field.number == LINE_EVENTS) {
-            if (seen_own) break; /* writers go by field number: what a first event did not follow will not come */
+            reader->head_ended =
+                seen_own; /* writers go by field number: what a first event did not follow will not come */
+            if (seen_own) break;
         } else if (field.number == LINE_ID && field.wire == IDS_PB_VARINT) {
             ret_track->id = (int64_t)field.value;
             seen_own = true;
@@ -371,6 +374,7 @@ static int read_line(struct reader *reader, struct ids_span_bytes span, struct i
     code = reader->sink->ops->track(reader->sink, &track, &line.track, err);
     if (code) return code;
 
+    uint64_t before = reader->events;
     uint64_t at = span.at, end = span.at + span.length;
     struct ids_pb_file_field field = {0};
     int more;
@@ -399,6 +403,14 @@ static int read_line(struct reader *reader, struct ids_span_bytes span, struct i
         more = ids_pb_file_field(&reader->file, &at, end, &field, err);
         if (more < 0) return more;
         if (more == 0) break;
+        int is_own = field.number == LINE_NAME ? field.wire == IDS_PB_BYTES
+                                               : field.number <= LINE_TIMESTAMP_NS && field.wire == IDS_PB_VARINT;
+        if (is_own && reader->head_ended && reader->events > before) {
+            struct ids_diag late = {IDS_DAMAGE, "xplane.line_order",
+                                    "a line's id, name or time after its events was not used", (int64_t)at, 1};
+            code = reader->sink->ops->diag(reader->sink, &late, err);
+            if (code) return code;
+        }
         if (field.number != LINE_EVENTS || field.wire != IDS_PB_BYTES) continue;
         code = ids_pb_file_bytes(&reader->file, field.payload, &bytes, err);
         if (code) return code;

@@ -20,12 +20,13 @@ int ids_error_at(struct ids_error *err, const char *format, ...) {
     va_start(args, format);
     vsnprintf(before, sizeof before, format, args);
     va_end(args);
-    size_t used = strlen(before);
-    if (used > sizeof whole - 3) used = sizeof whole - 3;
+    size_t used = strlen(before), rest = strlen(err->text);
+    /* Of a place that is too long the end goes: the reason is worth more, up to three quarters of the room. */
+    size_t reason = rest < sizeof whole / 4 * 3 ? rest : sizeof whole / 4 * 3;
+    if (used > sizeof whole - 3 - reason) used = sizeof whole - 3 - reason;
     memcpy(whole, before, used);
     memcpy(whole + used, ": ", 2);
     used += 2;
-    size_t rest = strlen(err->text);
     if (rest > sizeof whole - 1 - used) rest = sizeof whole - 1 - used;
     memcpy(whole + used, err->text, rest);
     whole[used + rest] = '\0';

@@ -34,7 +34,7 @@ int ids_keymap_add(struct ids_keymap *map, uint64_t key, uint64_t value) {
 }
 
 uint64_t *ids_keymap_at(struct ids_keymap *map, uint64_t key) {
-    if (ids_keymap_add(map, key, 0) < 0) return NULL;
+    if (!key || ids_keymap_add(map, key, 0) < 0) return NULL;
     return &map->slots[find(map->slots, map->room, key)].value;
 }
 

@@ -18,7 +18,8 @@ void ids_keymap_done(struct ids_keymap *map);
 /* Adds a key unless it is there. Returns 1 when added, 0 when it was there (its value stays), -1 when memory ran out.
  * Key 0 means "none" and is never stored. */
 int ids_keymap_add(struct ids_keymap *map, uint64_t key, uint64_t value);
-/* Where the value of a key is kept, 0 for a key that was not there yet; NULL when memory ran out. Valid until the next add. */
+/* Where the value of a key is kept, 0 for a key that was not there yet; NULL when memory ran out, and for key 0.
+ * Valid until the next add. */
 uint64_t *ids_keymap_at(struct ids_keymap *map, uint64_t key);
 /* 1 and *ret_value when there, else 0. */
 int ids_keymap_get(const struct ids_keymap *map, uint64_t key, uint64_t *ret_value);

@@ -99,6 +99,7 @@ enum ids_collective ids_collective_of_kernel(struct ids_text name) {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (find_word(name, table[i].word)) return table[i].collective;
     }
+    if (begins(name, "ncclDevKernel") || begins(name, "ncclKernel")) return IDS_OTHER_COLLECTIVE;
     return IDS_NO_COLLECTIVE; /* a library's helper kernel, such as a memory fill */
 }
 
@@ -261,7 +262,6 @@ void ids_copy_details(struct ids_text details, struct ids_event *event) {
     int64_t asynchronous = detail_number(details, "async");
     event->asynchronous = asynchronous < 0 ? 2 : asynchronous > 0;
     struct ids_text from = detail(details, "kind_src"), to = detail(details, "kind_dst");
-    if (!from.length && !to.length) return;
     event->pinned = begins(from, "pinned") || begins(to, "pinned")       ? 1
                     : begins(from, "pageable") || begins(to, "pageable") ? 0
                                                                          : 2;
@@ -314,8 +314,9 @@ const char *ids_direction_name(enum ids_direction direction) {
 }
 
 const char *ids_collective_name(enum ids_collective collective) {
-    static const char *const names[IDS_COLLECTIVE_COUNT] = {"none",       "all-reduce", "all-gather", "reduce-scatter",
-                                                            "all-to-all", "permute",    "send/recv",  "broadcast"};
+    static const char *const names[IDS_COLLECTIVE_COUNT] = {"none",           "all-reduce", "all-gather",
+                                                            "reduce-scatter", "all-to-all", "permute",
+                                                            "send/recv",      "broadcast",  "collective"};
     return (unsigned)collective < IDS_COLLECTIVE_COUNT ? names[collective] : "unknown";
 }
 

@@ -112,6 +112,7 @@ enum ids_collective {
     IDS_PERMUTE,
     IDS_SEND_RECV,
     IDS_BROADCAST,
+    IDS_OTHER_COLLECTIVE, /* a collective, but the name does not say which (RCCL's ncclDevKernel_Generic) */
     IDS_COLLECTIVE_COUNT,
 };
 

@@ -2,7 +2,8 @@
 """What is known of the real traces must come out of `idsprof report` and `idsprof list`, exactly.
 
 The numbers are those of shared/traces/README.md, shared/trace_facts.md, testdata/README.md and the monitoring.json files (never
-what idsprof printed), and what tests/oracle/xplane_oracle.py, which shares no code with idsprof, finds in the same files.
+what idsprof printed), and what tests/oracle/xplane_oracle.py, which shares no code with idsprof, finds in the same files. Grades are
+those that metrics.md gives to the values, here and in testdata/mini/grade_*.mini.
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED (default ../shared beside the sources), IDS_CI=1 (what is absent is a failure).
 Without the shared folder testdata is checked all the same, then: exit 77.
 
@@ -148,6 +149,29 @@ def check_size(report, folder, events, tracks=None):
     counted = oracle.summarise(planes_of(folder))
     same("run.tracks as the oracle counts", report.value("run.tracks"), counted["lines"])
     same("run.stats as the oracle counts", report.value("run.stats"), counted["event_stats"])
+    check_grades(report)
+
+
+# metrics.md, Grades: from here to there "warn", one side of it good, the other bad.
+GRADES = {
+    "device.utilization": ("0.5", "0.8"),
+    "kernels.median": ("0.0001", "0.001"),
+    "host.overhead_share": ("0.1", "0.2"),
+    "compile.total": ("2", "10"),
+}
+
+
+def check_grades(report):
+    for name, (low, high) in GRADES.items():
+        value, better = report.value(name), report.metric(name)["better"]
+        if value is None or (name == "compile.total" and not value):
+            grade = None
+        elif Decimal(low) <= value <= Decimal(high):
+            grade = "warn"
+        else:
+            grade = "good" if (value > Decimal(high)) == (better == "higher") else "bad"
+        same(f"grade of {name} {value}", report.metric(name).get("grade"), grade)
+    same("grade of idle.share is that of utilization", report.metric("idle.share").get("grade"), report.metric("device.utilization").get("grade"))
 
 
 def check_gpus(report, planes):
@@ -468,6 +492,12 @@ def plain(name):
     true("transfers.h2d_bytes has a reason", bool(report.metric("transfers.h2d_bytes").get("reason")))
 
 
+def graded(path):
+    report = Report(path)
+    check_grades(report)
+    same("grades", {report.metric(name).get("grade") for name in GRADES}, {"warn"})
+
+
 # ---- idsprof list ----
 
 def listed(root, wanted, code):
@@ -533,6 +563,8 @@ def main():
             attempt(name, compilation, name, FUNCTIONS[name][0].encode(), FUNCTIONS[name][1])
         else:
             attempt(name, {"cpu8_annotated": sharded, "cpu1_nohlo": no_hlo, "cpu1_plain": plain}.get(name, recorded), name)
+    for path in sorted((SOURCE / "testdata" / "mini").glob("grade_*.mini")):
+        attempt(path.name, graded, path)
     steps = {name: (events, len(steps) or None) for name, (events, _, _, steps, _) in RECORDED.items()}
     attempt("list testdata", listed, SOURCE / "testdata", steps, 0)
 

@@ -3,6 +3,7 @@
  * malloc and its kin are defined here, above those of the sanitizer or of glibc, which do the work. Under valgrind, which puts
  * its own in their place, nothing is counted, and the test passes over itself. */
 #include "lib/analysis/analysis.h"
+#include "lib/base/vec.h"
 #include "lib/io/source.h"
 #include "lib/model/builder.h"
 #include "lib/model/dump.h"
@@ -145,7 +146,6 @@ static long attempt(int (*operation)(const struct input *), const struct input *
 static void fail_each(int (*operation)(const struct input *), const struct input *input) {
     int code;
     long count = attempt(operation, input, 1, 0, &code);
-    if (!count) return; /* valgrind */
     ck_assert_msg(!code, "%s", err.text);
     ck_assert_int_eq(kept, 0);
     ck_assert_int_gt(count, 10);
@@ -164,6 +164,19 @@ static void fail_each(int (*operation)(const struct input *), const struct input
     }
     /* Shrinking an array to its size, and the buffer of glibc's qsort, are as good as done when they fail. */
     ck_assert_int_le(harmless, 2 * count / 5);
+}
+
+/* Whether what the libraries call is what is defined above. */
+static int in_effect(void) {
+    size_t room = 0;
+    made = 0;
+    first = last = 0;
+    counting = 1;
+    void *array = ids_vec_grow(NULL, &room, 1);
+    free(array);
+    counting = 0;
+    if (!made) puts("malloc is another's (valgrind's?): no allocation fails");
+    return made > 0;
 }
 
 /* ---- inputs ---- */
@@ -232,12 +245,12 @@ static void fail_all(struct input input) {
 }
 
 START_TEST(a_text_of_everything) {
-    fail_all(mini());
+    if (in_effect()) fail_all(mini());
 }
 END_TEST
 
 START_TEST(a_recorded_trace) {
-    fail_all(testdata("cpu1_nohlo/plugins/profile/2026_11_21_02_02_59/host.xplane.pb"));
+    if (in_effect()) fail_all(testdata("cpu1_nohlo/plugins/profile/2026_11_21_02_02_59/host.xplane.pb"));
 }
 END_TEST
 
