@@ -90,8 +90,10 @@ static bool parse_time(struct ids_text word, int64_t *ret_ps) {
     struct ids_text unit = {word.at + at, (uint32_t)(word.length - at)};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (!is(unit, units[i].unit)) continue;
-        if (fraction * (units[i].ps > scale ? units[i].ps / scale : 1) > INT64_MAX / 2) return false;
-        int64_t ps = whole * units[i].ps + fraction * units[i].ps / scale;
+        /* Powers of ten, so that one divides the other; the fraction is below its scale, and the product below the unit. */
+        int64_t unit_ps = units[i].ps, ps;
+        int64_t part_ps = scale <= unit_ps ? fraction * (unit_ps / scale) : fraction / (scale / unit_ps);
+        if (__builtin_mul_overflow(whole, unit_ps, &ps) || __builtin_add_overflow(ps, part_ps, &ps)) return false;
         *ret_ps = begin ? -ps : ps;
         return true;
     }

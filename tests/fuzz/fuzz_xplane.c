@@ -58,14 +58,19 @@ static void check_metrics(const struct ids_report *report) {
             if (!metric->reason) stop("no value and no reason", metric->id);
         } else if (metric->value.unit == IDS_UNIT_RATIO && !(metric->value.d >= 0 && metric->value.d <= 1 + 1e-9)) {
             stop("a ratio outside 0..1", metric->id);
-        } else if ((metric->value.unit == IDS_UNIT_RATE || metric->value.unit == IDS_UNIT_NUMBER) && !isfinite(metric->value.d)) {
+        } else if ((metric->value.unit == IDS_UNIT_RATE || metric->value.unit == IDS_UNIT_NUMBER) &&
+                   !isfinite(metric->value.d)) {
             stop("not finite", metric->id);
         }
     }
 }
 
 static size_t utf8_length(const unsigned char *at, size_t left) {
-    size_t length = *at < 0x80 ? 1 : *at >= 0xc2 && *at < 0xe0 ? 2 : *at >= 0xe0 && *at < 0xf0 ? 3 : *at >= 0xf0 && *at < 0xf5 ? 4 : 0;
+    size_t length = *at < 0x80                  ? 1
+                    : *at >= 0xc2 && *at < 0xe0 ? 2
+                    : *at >= 0xe0 && *at < 0xf0 ? 3
+                    : *at >= 0xf0 && *at < 0xf5 ? 4
+                                                : 0;
     if (!length || length > left) return 0;
     for (size_t i = 1; i < length; i++) {
         if ((at[i] & 0xc0) != 0x80) return 0;
@@ -95,8 +100,10 @@ static void render(const struct ids_report *report, render_function *function, c
     how.sections = ids_sections(&how.section_count);
     int code = function(report, &how, out, &err);
     fclose(out);
-    if (code) check_error(code, &err);
-    else check_text(text, length, which);
+    if (code)
+        check_error(code, &err);
+    else
+        check_text(text, length, which);
     free(text);
 }
 
