@@ -48,17 +48,19 @@ static int main_name(const struct ids_trace *trace, uint32_t *ret_name, struct i
 static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     struct ids_steps *steps = &analysis->steps;
-    struct ids_keymap by_number = {0}; /* (number, how many times seen on this track) -> step */
+    struct ids_keymap by_number = {0}; /* (number, how many times seen on this track before) -> step */
     int code = 0;
     for (size_t t = 0; t < trace->track_count && !code; t++) {
-        struct ids_keymap seen = {0};
+        struct ids_keymap seen = {0}; /* number -> how many times so far */
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; !code && (event = ids_cursor_next(&cursor));) {
             if (event->kind != IDS_KIND_STEP_MARK || trace->names[event->name].text != name) continue;
-            uint64_t round = 0, index = steps->count;
-            uint64_t key = ids_key_of((uint64_t)event->value, round);
-            while (ids_keymap_get(&seen, key, &index)) key = ids_key_of((uint64_t)event->value, ++round);
-            if (ids_keymap_add(&seen, key, 1) < 0) code = ids_no_memory(err);
+            uint64_t *round = ids_keymap_at(&seen, ids_key_of((uint64_t)event->value, 0)), index = steps->count;
+            if (!round) {
+                code = ids_no_memory(err);
+                break;
+            }
+            uint64_t key = ids_key_of((uint64_t)event->value, (*round)++);
             if (!ids_keymap_get(&by_number, key, &index)) {
                 index = steps->count;
                 struct ids_step *step = IDS_PUSH(steps->at, steps->count, steps->room);
