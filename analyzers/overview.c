@@ -120,12 +120,11 @@ static void list_devices(const struct ids_analysis *analysis, struct ids_report 
     static const char *const kinds[] = {"GPU", "TPU", "CPU", "CUSTOM"};
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &devices);
+    size_t next = 0; /* the active devices are in the order of all */
     for (size_t d = 0; d < trace->device_count; d++) {
         const struct ids_device *device = &trace->devices[d];
         const struct ids_busy *busy = NULL;
-        for (size_t b = 0; b < analysis->busy_count; b++) {
-            if (analysis->busy[b].index == d) busy = &analysis->busy[b];
-        }
+        if (next < analysis->busy_count && analysis->busy[next].index == d) busy = &analysis->busy[next++];
         struct ids_value nothing = ids_no_value(IDS_UNIT_TIME);
         const char *model = ids_trace_text(trace, device->model);
         struct ids_value row[] = {
@@ -155,7 +154,7 @@ static void list_tracks(const struct ids_analysis *analysis, struct ids_report *
     struct ids_table *table = ids_report_table(report, &tracks);
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_track *track = &trace->tracks[t];
-        int empty = !track->event_count;
+        int empty = track->first_ps > track->last_ps;
         struct ids_value row[] = {
             ids_text_value(ids_trace_text(trace, trace->hosts[track->host].name)),
             ids_text_value(ids_trace_text(trace, track->plane_name)),

@@ -60,6 +60,7 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
     size_t length;
     int code = ids_source_window(source, 0, IDS_FORMAT_HEAD, &head, &length, err);
     if (code) return code;
+    if (!length && ids_source_cut(source)) return ids_fail(err, IDS_UNSUPPORTED, "%s", ids_source_cut(source));
     if (!length) return ids_fail(err, IDS_UNSUPPORTED, "the file is empty");
     if (length > IDS_FORMAT_HEAD) length = IDS_FORMAT_HEAD;
     int best = 0;
@@ -79,8 +80,9 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
             return 0;
         }
     }
-    return ids_fail(err, IDS_UNSUPPORTED, "not a profile: idsprof reads %s, and this file begins like none",
-                    ids_formats[0]->title);
+    return ids_fail(
+        err, IDS_UNSUPPORTED,
+        "not a profile: idsprof reads XSpace profiles (*.xplane.pb, also gzip), and this is something else");
 }
 
 /* What came out of a source that was cut is a whole file to the format, so its end is said here. */
@@ -105,6 +107,7 @@ int ids_read_file(const char *path, struct ids_sink *sink, const char **ret_form
     code = choose_format(source, &format, &named, err);
     if (!code) code = format->read(source, sink, err);
     if (code && named) ids_error_at(err, "not a profile, though named like one");
+    if (code == IDS_CORRUPT && ids_source_cut(source)) ids_error_at(err, "%s", ids_source_cut(source));
     if (!code) code = say_cut(source, sink, err);
     if (!code) *ret_format = format->title;
     ids_source_close(source);

@@ -462,8 +462,9 @@ static int index_space(struct reader *reader, struct ids_error *err) {
     uint64_t at = 0;
     struct ids_pb_file_field field = {0};
     int more;
-    while ((more = ids_pb_file_field(&reader->file, &at, UINT64_MAX, &field, err)) > 0) {
-        if (field.wire != IDS_PB_BYTES) return corrupt(err, at, "not an XSpace: its fields are all messages or texts");
+    for (uint64_t begin = 0; (more = ids_pb_file_field(&reader->file, &at, UINT64_MAX, &field, err)) > 0; begin = at) {
+        if (field.wire != IDS_PB_BYTES)
+            return corrupt(err, begin, "not an XSpace: its fields are all messages or texts");
         if (field.number == SPACE_PLANES) {
             struct plane *plane = IDS_PUSH(reader->planes, reader->plane_count, reader->plane_room);
             if (!plane) return ids_no_memory(err);

@@ -309,6 +309,9 @@ static int open_fd(struct ids_source *source, int fd, struct ids_error *err) {
     struct stat status;
     if (fstat(fd, &status)) return ids_fail(err, IDS_IO, "cannot read: %s", strerror(errno));
     if (S_ISDIR(status.st_mode)) return ids_fail(err, IDS_IO, "is a folder, not a file");
+    if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && fd != STDIN_FILENO)) {
+        return ids_fail(err, IDS_IO, "is a device, not a file");
+    }
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* twice the kernel's read-ahead; no harm where it does nothing */
     if (!reads_in_place(fd, &status)) return open_spooled(source, fd, err);
     source->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);

@@ -39,6 +39,9 @@ struct ids_builder {
     uint64_t negative_durations, out_of_range;
 };
 
+/* Threads and streams of a whole run; half a gigabyte of memory for a damaged file. */
+enum { TRACK_LIMIT = 1000000 };
+
 /* Times further than this from the run's start (26 days) are damage. Within it, differences of times cannot overflow. */
 #define TIME_LIMIT_PS ((int64_t)1 << 61)
 
@@ -190,6 +193,7 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
     const struct plane *plane = &builder->planes[info->plane];
+    if (trace->track_count >= TRACK_LIMIT) return ids_fail(err, IDS_LIMIT, "more than %d timelines", TRACK_LIMIT);
     *ret_track = (uint32_t)trace->track_count;
     struct ids_track *track = IDS_PUSH(trace->tracks, trace->track_count, trace->track_room);
     if (!track) return ids_no_memory(err);

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A run of 2,000 hosts with 8 devices each is below it; a damaged file is not. */
+enum { DEVICE_LIMIT = 16384 };
+
 static struct ids_text text_of(const struct ids_trace *trace, uint32_t text) {
     return ids_strings_text(&trace->strings, text);
 }
@@ -105,6 +108,7 @@ int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *d
         snprintf(key, sizeof key, "%.200s:%.200s", host, plane);
     snprintf(label, sizeof label, "%s%c%lld", kinds[device->kind], ordinal_in_key ? '#' : ':',
              (long long)device->ordinal);
+    if (trace->device_count >= DEVICE_LIMIT) return ids_fail(err, IDS_LIMIT, "more than %d devices", DEVICE_LIMIT);
     *ret_device = (uint32_t)trace->device_count;
     struct ids_device *added = IDS_PUSH(trace->devices, trace->device_count, trace->device_room);
     if (!added) return ids_no_memory(err);
