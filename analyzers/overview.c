@@ -106,14 +106,15 @@ static const char *describe_devices(const struct ids_analysis *analysis, struct 
     if (first->kind == IDS_DEVICE_CPU) {
         return ids_report_text(report, "%zu × CPU (the CPU client's threads are the device)", trace->device_count);
     }
-    size_t like = 0;
+    size_t like = 0, active = 0; /* of that kind */
     for (size_t d = 0; d < trace->device_count; d++) like += trace->devices[d].kind == first->kind;
+    for (size_t b = 0; b < analysis->busy_count; b++) active += analysis->busy[b].device->kind == first->kind;
     const char *model = ids_trace_text(trace, first->model), *vendor = ids_trace_text(trace, first->vendor);
     const char *what = *model    ? model
                        : *vendor ? ids_report_text(report, "%s %s", vendor, kinds[first->kind])
                                  : kinds[first->kind];
-    if (analysis->busy_count == like) return ids_report_text(report, "%zu × %s", like, what);
-    return ids_report_text(report, "%zu × %s, %zu active", like, what, analysis->busy_count);
+    if (active == like) return ids_report_text(report, "%zu × %s", like, what);
+    return ids_report_text(report, "%zu × %s, %zu active", like, what, active);
 }
 
 static void list_devices(const struct ids_analysis *analysis, struct ids_report *report) {

@@ -8,7 +8,7 @@ static const struct ids_metric_def metrics[] = {
      "(kernels, copies, sets; TPU: the "
      "line XLA Ops; CPU: ops of the CPU client from their start to their end) less what only waits: TPU *-done ops, "
      "CPU Rendezvous and Wait. Concurrent work "
-     "counts once. Devices without any activity are listed, not averaged."},
+     "counts once. Devices without any activity, and CPU devices beside an accelerator, are listed, not averaged."},
     {"device.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
      "A device's own first to last activity; over all devices the run's window."},
     {"device.busy", "busy", IDS_UNIT_TIME, IDS_BETTER_NEITHER,

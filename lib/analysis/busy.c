@@ -153,6 +153,14 @@ static int fill_device(struct ids_analysis *analysis, struct ids_busy *busy, str
     return failed ? ids_no_memory(err) : 0;
 }
 
+int ids_device_counts(const struct ids_trace *trace, const struct ids_device *device) {
+    if (!device->activity.count || device->kind != IDS_DEVICE_CPU) return device->activity.count > 0;
+    for (size_t d = 0; d < trace->device_count; d++) {
+        if (trace->devices[d].kind != IDS_DEVICE_CPU && trace->devices[d].activity.count) return 0;
+    }
+    return 1;
+}
+
 /* First and last activity of each active device, and of the run. */
 static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
@@ -162,7 +170,7 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
     for (size_t d = 0; d < trace->device_count; d++) {
         const struct ids_device *device = &trace->devices[d];
-        if (!device->activity.count) continue;
+        if (!ids_device_counts(trace, device)) continue;
         struct ids_busy *busy = &analysis->busy[analysis->busy_count++];
         *busy = (struct ids_busy){
             .device = device, .index = (uint32_t)d, .first_ps = device->activity.at[0].start_ps, .last_ps = INT64_MIN};

@@ -88,6 +88,10 @@ struct ids_analysis {
     struct ids_steps steps;
 };
 
+/* Whether a device takes part in windows, means and steps: it did something, and it is no CPU device beside an accelerator (a few
+ * ops that JAX runs on the CPU backend must not halve a GPU's utilization). */
+int ids_device_counts(const struct ids_trace *trace, const struct ids_device *device);
+
 /* Why there is no data when no device is active, in words for a person. */
 const char *ids_no_activity_reason(const struct ids_analysis *analysis);
 

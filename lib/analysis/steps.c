@@ -105,6 +105,7 @@ static void stretch(struct ids_step *step, const struct ids_event *event) {
 
 static int assign_by_launch(struct ids_analysis *analysis, struct ids_error *err) {
     for (size_t d = 0; d < analysis->trace->device_count; d++) {
+        if (!ids_device_counts(analysis->trace, &analysis->trace->devices[d])) continue;
         struct ids_cursor cursor = ids_cursor_over(&analysis->trace->devices[d].activity);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             uint64_t step = 0;
