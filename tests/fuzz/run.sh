@@ -20,7 +20,7 @@ slice_seconds=120
 
 # A leak and a slow input are findings too. The quarantine of freed memory counts as memory used, so it is kept small.
 export ASAN_OPTIONS=quarantine_size_mb=32:detect_leaks=1:detect_stack_use_after_return=1
-limits="-rss_limit_mb=512 -timeout=5 -max_len=65536"
+limits=(-rss_limit_mb=512 -timeout=5 -max_len=65536)
 
 mkdir -p "$work/new" "$work/findings" "$corpus"
 python3 "$here/make_seeds.py" "$work/seeds" || exit 2
@@ -43,7 +43,7 @@ status=0
 features=0
 while [ $spent -lt $((minutes * 6000)) ] && [ "$quiet" -lt $((quiet_goal * 6000)) ]; do
     before=$(cpu_of_children)
-    "$fuzzer" $limits "-dict=$dict" "-max_total_time=$slice_seconds" -print_final_stats=1 "-artifact_prefix=$work/findings/" \
+    "$fuzzer" "${limits[@]}" "-dict=$dict" "-max_total_time=$slice_seconds" -print_final_stats=1 "-artifact_prefix=$work/findings/" \
         "$work/new" "$corpus" "$work/seeds/$target" > "$work/slice.log" 2>&1
     status=$?
     used=$(($(cpu_of_children) - before))
@@ -75,7 +75,7 @@ fi
 merge() { # into FOLDER, with libFuzzer's option
     rm -rf "$1"
     mkdir -p "$1"
-    "$fuzzer" $limits "$2" -merge=1 "$1" "$corpus" "$work/seeds/$target" "$work/new" > "$work/merge.log" 2>&1
+    "$fuzzer" "${limits[@]}" "$2" -merge=1 "$1" "$corpus" "$work/seeds/$target" "$work/new" > "$work/merge.log" 2>&1
 }
 if merge "$work/merged" -use_counters=1 && merge "$work/small" -use_counters=0; then
     rm -rf "$work/new" "$corpus"
