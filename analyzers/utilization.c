@@ -15,6 +15,8 @@ static const struct ids_metric_def metrics[] = {
      "Union of all activity of a device in the window, waits that are booked as ops included; summed over devices."},
     {"device.working", "working", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
      "Busy time less waiting: see device.utilization; summed over devices."},
+    {"device.stalled", "stalled time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Busy time in which the device only waited: device.busy − device.working; summed over devices."},
     {"device.stalled_share", "stalled", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "The part of busy time in which the device only waited: 1 − working ÷ busy."},
     {"device.compute_share", "compute", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
@@ -81,6 +83,7 @@ static void figures(struct ids_report *report, const char *device, int64_t windo
                     int64_t working_ps, int64_t compute_ps, int64_t copy_ps) {
     ids_report_metric(report, "device.busy", device, ids_int_value(IDS_UNIT_TIME, busy_ps));
     ids_report_metric(report, "device.working", device, ids_int_value(IDS_UNIT_TIME, working_ps));
+    ids_report_metric(report, "device.stalled", device, ids_int_value(IDS_UNIT_TIME, busy_ps - working_ps));
     if (busy_ps) {
         double stalled = (double)(busy_ps - working_ps) / (double)busy_ps;
         ids_report_metric(report, "device.stalled_share", device, ids_real_value(IDS_UNIT_RATIO, stalled));
