@@ -196,6 +196,18 @@ static void on_warm_up(const struct adviser *adviser) {
                         say(adviser, "steps.median")));
 }
 
+/* What saves most comes first; equal and unknown ones stay in the order of the rules above. */
+static void rank(struct ids_report *report) {
+    for (size_t i = 1; i < report->advice_count; i++) {
+        struct ids_advice advice = report->advice[i];
+        size_t place = i;
+        for (; place && report->advice[place - 1].saves_ps < advice.saves_ps; place--) {
+            report->advice[place] = report->advice[place - 1];
+        }
+        report->advice[place] = advice;
+    }
+}
+
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     (void)err;
     if (!analysis->busy_count) return 0;
@@ -209,6 +221,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     on_one_op(&adviser);
     on_small_kernels(&adviser);
     on_occupancy(&adviser);
+    rank(report);
     return 0;
 }
 
