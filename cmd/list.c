@@ -106,11 +106,7 @@ static int list_path(struct listing *listing, const char *path, struct ids_error
     }
     int code = 0;
     for (size_t i = 0; i < runs.run_count && !code; i++) code = list_run(listing, &runs.runs[i], err);
-    if (runs.unreadable) {
-        fprintf(stderr, "idsprof: list: '%s' and %zu more could not be read\n", runs.unreadable,
-                runs.unreadable_count - 1);
-        listing->failed = 1;
-    }
+    if (ids_say_unreadable(&runs, "list")) listing->failed = 1;
     ids_run_list_done(&runs);
     return code;
 }

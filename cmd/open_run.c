@@ -30,6 +30,14 @@ int ids_find_runs(const char *path, struct ids_run_list *ret_list, struct ids_er
     return ids_runs_find(path, suffixes, ret_list, err);
 }
 
+int ids_say_unreadable(const struct ids_run_list *list, const char *command) {
+    if (!list->unreadable) return 0;
+    fprintf(stderr, "idsprof: %s: '%s' ", command, list->unreadable);
+    if (list->unreadable_count > 1) fprintf(stderr, "and %zu more ", list->unreadable_count - 1);
+    fputs("could not be read; the runs in there are left out\n", stderr);
+    return 1;
+}
+
 static int ends_with(const char *text, const char *end) {
     size_t length = strlen(text), end_length = strlen(end);
     return length >= end_length && !strcmp(text + length - end_length, end);

@@ -9,6 +9,8 @@
 
 /* Every run at or below a path that holds a format we know. */
 int ids_find_runs(const char *path, struct ids_run_list *ret_list, struct ids_error *err);
+/* Says on stderr which folders below `path` could not be looked into; 1 when there were any. */
+int ids_say_unreadable(const struct ids_run_list *list, const char *command);
 /* The run of that name (or whose path ends with it), the newest when name is NULL. */
 int ids_choose_run(const struct ids_run_list *list, const char *name, const struct ids_run_files **ret_run,
                    struct ids_error *err);

@@ -102,6 +102,7 @@ static int open_report(const struct report_options *options, const char *path, s
     if (code) return code;
     code = ids_find_runs(path, &list, err);
     if (code) return code;
+    ids_say_unreadable(&list, "report");
     code = ids_choose_run(&list, options->run, &run, err);
     if (!code) code = ids_open_run(run, &params, options->no_cache, ret_report, err);
     ids_run_list_done(&list);
