@@ -11,7 +11,7 @@ static const struct ids_metric_def metrics[] = {
     {"kernels.small_count", "small kernels", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
      "Kernels shorter than 0.1 ms (--small-kernel). A kernel is a GPU kernel that is no copy or set, or an op of a TPU "
      "or of the CPU client that is no async -start or "
-     "-done and no transfer."},
+     "-done, no transfer, and no loop, conditional or call around other ops."},
     {"kernels.small_share", "of all kernels", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Small kernels ÷ all kernels, by count."},
     {"kernels.small_time_share", "of kernel time", IDS_UNIT_RATIO, IDS_BETTER_LOWER,

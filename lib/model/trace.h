@@ -122,7 +122,6 @@ enum ids_class_rule { IDS_RULE_DEFAULT, IDS_RULE_CATEGORY, IDS_RULE_OPCODE, IDS_
 struct ids_module {
     uint32_t name, host;
     uint64_t program_id; /* 0 unknown */
-    uint64_t fingerprint;
 };
 
 /* One HLO op of one program. */

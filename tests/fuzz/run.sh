@@ -2,7 +2,7 @@
 # run.sh TARGET MINUTES: fuzzes xplane, hlo or mini for about so many CPU-minutes, or until 20 of them brought no new edge.
 #
 # Built with `cmake --preset fuzz && cmake --build --preset fuzz`. What was found is kept in a work folder (FUZZ_WORK, by default
-# build/fuzz/work/TARGET), where the next call goes on; at the end the smallest set of inputs with the same coverage goes to
+# build/fuzz/kept/TARGET), where the next call goes on; at the end the smallest set of inputs with the same coverage goes to
 # tests/fuzz/corpus/TARGET, and a line to tests/fuzz/LOG.md. It runs in slices, since libFuzzer does not say when it saw
 # something new. A finding ends it with exit 1: the input lies in the work folder; once understood it goes to tests/fuzz/found/TARGET
 # under a name that says what it was.
@@ -12,7 +12,7 @@ minutes=${2:?usage: run.sh TARGET MINUTES}
 here=$(cd "$(dirname "$0")" && pwd)
 build=${FUZZ_BUILD:-$here/../../build/fuzz}
 fuzzer=$build/fuzz/fuzz_$target
-work=${FUZZ_WORK:-$build/work/$target}
+work=${FUZZ_WORK:-$build/kept/$target}
 corpus=$here/corpus/$target
 quiet_goal=20
 slice_seconds=120

@@ -1,5 +1,6 @@
 /* lib/store/cache.c: which summaries are found again, which are refused, and which make room. */
 #include "lib/store/summary.h"
+#include "tests/support/remove_tree.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -18,19 +19,6 @@ static char folder[64];
 static void setup(void) {
     snprintf(folder, sizeof folder, "/tmp/idsprof-cache-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void remove_tree(const char *path) {
-    DIR *stream = opendir(path);
-    struct dirent *entry;
-    while (stream && (entry = readdir(stream))) {
-        char below[512];
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
-        snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
-        if (unlink(below)) remove_tree(below);
-    }
-    if (stream) closedir(stream);
-    rmdir(path);
 }
 
 static void teardown(void) {

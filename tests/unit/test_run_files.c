@@ -1,5 +1,6 @@
 /* lib/io/run_files.c: which files make up a run, and what the run is called. */
 #include "lib/io/run_files.h"
+#include "tests/support/remove_tree.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -17,19 +18,6 @@ static const char *const suffixes[] = {".xplane.pb", ".trace.json.gz", NULL};
 static void setup(void) {
     snprintf(folder, sizeof folder, "/tmp/idsprof-runs-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void remove_tree(const char *path) {
-    DIR *stream = opendir(path);
-    struct dirent *entry;
-    while (stream && (entry = readdir(stream))) {
-        char below[1024];
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
-        snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
-        if (unlink(below)) remove_tree(below);
-    }
-    if (stream) closedir(stream);
-    rmdir(path);
 }
 
 static void teardown(void) {

@@ -1,5 +1,6 @@
 /* lib/store/summary.c: a report goes into SQLite and comes back the same, or not at all. The cache: test_cache.c. */
 #include "lib/store/summary.h"
+#include "tests/support/remove_tree.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -24,19 +25,6 @@ static char *expected; /* report_text of what was written; the fixture frees it 
 static void setup(void) {
     snprintf(folder, sizeof folder, "/tmp/idsprof-summary-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void remove_tree(const char *path) {
-    DIR *stream = opendir(path);
-    struct dirent *entry;
-    while (stream && (entry = readdir(stream))) {
-        char below[512];
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
-        snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
-        if (unlink(below)) remove_tree(below);
-    }
-    if (stream) closedir(stream);
-    rmdir(path);
 }
 
 static void teardown(void) {
