@@ -72,10 +72,21 @@ struct ids_track_info {
     int64_t id;    /* the file's own; may be negative or repeat */
 };
 
+/* What an event on a timeline is. xplane.pb knows slices only. */
+enum ids_form {
+    IDS_FORM_SLICE,
+    IDS_FORM_INSTANT,   /* a moment */
+    IDS_FORM_COUNTER,   /* values of a counter from this moment on: its args, one per series */
+    IDS_FORM_FLOW_OUT,  /* an arrow starts at the slice around this moment; its ends bear the same arg "id" */
+    IDS_FORM_FLOW_STEP, /* it passes through */
+    IDS_FORM_FLOW_IN,   /* it ends */
+};
+
 struct ids_slice {
-    int64_t start_ps; /* since the host's base */
-    int64_t duration_ps;
-    uint32_t name; /* what name() gave */
+    int64_t start_ps;    /* since the host's base */
+    int64_t duration_ps; /* 0 for all forms but slices */
+    uint32_t name;       /* what name() gave */
+    uint8_t form;        /* enum ids_form */
     uint32_t arg_count;
     const struct ids_arg *args;
 };
