@@ -16,6 +16,7 @@ struct ids_chrome_event {
      * of `args`. */
     struct ids_chrome_member *members;
     size_t member_count, room;
+    size_t args_at, args_count; /* which of them are those of `args` */
 };
 
 /* Takes the element apart at whose bracket the scan stands, and moves the scan behind it. `event` is {0} at first, and may be

@@ -254,10 +254,10 @@ static int read_async(struct reader *reader, uint32_t process, int64_t ps, struc
     return code ? code : keep_mark(reader, &mark, element, err);
 }
 
-/* The thread that the event lies on. */
+/* The thread that the event lies on. An arrow binds to the slice around it and stays on the thread. */
 static int thread_of(struct reader *reader, uint32_t process, uint32_t *ret_thread, struct ids_error *err) {
     uint32_t layer = 0;
-    if (reader->places.processes[process].gpu) {
+    if (reader->places.processes[process].gpu && !strchr("stf", reader->event.phase)) {
         struct ids_text cat = cat_of(reader, &reader->event);
         if (cat.length && !is_gpu_work(cat)) layer = ids_intern(reader->sink->strings, cat.at, cat.length);
         if (layer == IDS_NO_TEXT) return ids_no_memory(err);
