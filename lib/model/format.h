@@ -13,6 +13,9 @@ struct ids_format {
     /* How sure the format is that a file that begins with these bytes is its own: 0 (no) to 100. `head` holds the first
      * IDS_FORMAT_HEAD bytes, or the whole file when it is shorter. Content decides; a suffix only hints. */
     int (*bid)(const uint8_t *head, size_t length);
+    /* 1: read() goes through the content once or more from front to back (ids_stream). 0: it jumps, and a packed source is
+     * unpacked before. */
+    int streams;
     /* Reads the whole source into the sink. A file that ends early: complete events before the end are delivered,
      * sink->complete becomes 0, a diag says where, and the result is 0 - or IDS_TRUNCATED when not one event was whole. */
     int (*read)(struct ids_source *source, struct ids_sink *sink, struct ids_error *err);
