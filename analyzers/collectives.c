@@ -37,6 +37,8 @@ static const struct ids_column_def columns[] = {
     {"mean", "mean", IDS_UNIT_TIME, 0},
     {"min", "min", IDS_UNIT_TIME, 0},
     {"max", "max", IDS_UNIT_TIME, 0},
+    {"bytes", "bytes", IDS_UNIT_BYTES, 0},
+    {"rate", "rate", IDS_UNIT_RATE, IDS_COLUMN_DETAIL},
     {"name", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"rule", "known by", IDS_UNIT_NONE, 0},
@@ -47,7 +49,10 @@ static const struct ids_table_def collectives = {
     "collectives",
     columns,
     IDS_COUNT_OF(columns),
-    "One row per op (or kernel) that is a collective, over all devices. `rule` says how it was recognised.",
+    "One row per op (or kernel) that is a collective, over all devices. `bytes` is what one device gave (Kineto) or "
+    "got (the "
+    "result in the HLO proto), summed; `rate` is bytes ÷ total, the algorithm's bandwidth. `rule` says how it was "
+    "recognised.",
     0,
 };
 
@@ -147,6 +152,13 @@ static void figures(struct ids_report *report, const char *device, uint64_t coun
                       ids_real_value(IDS_UNIT_RATIO, (double)total_ps / (double)window_ps));
 }
 
+/* Who takes part: from the HLO proto, or from Kineto's args. */
+static const char *groups_of(const struct ids_trace *trace, const struct ids_event *event) {
+    uint32_t text = event->op != IDS_NONE ? trace->ops[event->op].groups : 0;
+    if (!text && event->shape != IDS_NONE) text = trace->shapes[event->shape].groups;
+    return text ? ids_trace_text(trace, text) : NULL;
+}
+
 static void list(const struct ids_analysis *analysis, struct ids_report *report, struct ids_groups *groups) {
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &collectives);
@@ -154,6 +166,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
     for (size_t g = 0; g < groups->count; g++) {
         const struct ids_group *group = &groups->at[g];
         const struct ids_op *op = group->first->op == IDS_NONE ? NULL : &trace->ops[group->first->op];
+        const int sized = !group->unknown_values;
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, group->total_ps),
             ids_text_value(ids_collective_name((enum ids_collective)group->first->collective)),
@@ -161,11 +174,15 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             ids_int_value(IDS_UNIT_TIME, group->total_ps / (int64_t)group->count),
             ids_int_value(IDS_UNIT_TIME, group->min_ps),
             ids_int_value(IDS_UNIT_TIME, group->max_ps),
+            sized ? ids_int_value(IDS_UNIT_BYTES, group->value) : ids_no_value(IDS_UNIT_BYTES),
+            sized && group->total_ps
+                ? ids_real_value(IDS_UNIT_RATE, (double)group->value * 1e12 / (double)group->total_ps)
+                : ids_no_value(IDS_UNIT_RATE),
             ids_text_value(op ? ids_trace_text(trace, op->name) : ids_event_name(trace, group->first)),
             ids_text_value(op && op->module != IDS_NONE ? ids_trace_text(trace, trace->modules[op->module].name)
                                                         : NULL),
             ids_text_value(ids_class_rule_name((enum ids_class_rule)group->first->class_rule)),
-            ids_text_value(op && op->groups ? ids_trace_text(trace, op->groups) : NULL),
+            ids_text_value(groups_of(trace, group->first)),
         };
         ids_report_row(report, table, row);
     }

@@ -247,12 +247,15 @@ static int coverage(const struct ids_analysis *analysis, struct ids_report *repo
         if (failed) return ids_no_memory(err);
         ids_sum(&attributed_ps, own_ps);
         ids_sum(&busy_ps, all_ps);
-        if (all_ps) {
+        if (all_ps && analysis->trace->op_count) {
             ids_report_metric(report, "coverage.attributed_share", busy->device->key,
                               ids_real_value(IDS_UNIT_RATIO, (double)own_ps / (double)all_ps));
         }
     }
-    if (busy_ps)
+    if (busy_ps && !analysis->trace->op_count)
+        ids_report_no_data(report, "coverage.attributed_share", IDS_UNIT_RATIO, NULL,
+                           "nothing in this trace names HLO ops: it is no program of XLA's");
+    else if (busy_ps)
         ids_report_metric(report, "coverage.attributed_share", NULL,
                           ids_real_value(IDS_UNIT_RATIO, (double)attributed_ps / (double)busy_ps));
     else

@@ -17,7 +17,8 @@ enum { LINK_CORRELATION = 1000, LINK_RUN = 1001 };
 
 struct plane {
     uint32_t name, host;
-    uint32_t device; /* IDS_NONE: a host's plane */
+    uint32_t device;    /* IDS_NONE: a host's plane */
+    uint32_t step_name; /* of steps that bear their number in their name; IDS_NONE until one was met */
 };
 
 /* A track that is being read. Formats of one timeline after the other have one; others may have many. */
@@ -33,8 +34,10 @@ struct ids_builder {
     struct ids_join join;
     struct plane *planes;
     size_t plane_count, plane_room;
-    struct open_track *open;
+    struct open_track *open; /* in any order */
     size_t open_count, open_room;
+    uint32_t *place_of_track; /* track -> its index in `open` */
+    size_t place_count, place_room;
     struct ids_dimensions dimensions;
     uint64_t negative_durations, out_of_range;
 };
@@ -86,6 +89,10 @@ static int build_host(struct ids_sink *sink, const struct ids_host_info *info, s
     return 0;
 }
 
+static int contains(struct ids_text text, const char *word) {
+    return memmem(text.at, text.length, word, strlen(word)) != NULL;
+}
+
 static int begins(struct ids_text text, const char *prefix) {
     size_t length = strlen(prefix);
     return text.length >= length && !memcmp(text.at, prefix, length);
@@ -98,7 +105,8 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
     *ret_plane = (uint32_t)builder->plane_count;
     struct plane *plane = IDS_PUSH(builder->planes, builder->plane_count, builder->plane_room);
     if (!plane) return ids_no_memory(err);
-    *plane = (struct plane){.name = info->name, .host = builder->dimensions.host, .device = IDS_NONE};
+    *plane =
+        (struct plane){.name = info->name, .host = builder->dimensions.host, .device = IDS_NONE, .step_name = IDS_NONE};
     struct ids_text name = text_of(trace, info->name);
     struct ids_device device = {.host = builder->dimensions.host, .ordinal = -1};
     if (begins(name, "/device:GPU:"))
@@ -132,13 +140,13 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
             device.model = text;
             break;
         case IDS_KEY_PEAK_TERAFLOPS:
-            device.peak_flops = ids_arg_real(arg) * 1e12;
+            device.peak_flops = ids_arg_real(trace, arg) * 1e12;
             break;
         case IDS_KEY_PEAK_HBM_GIGABYTES:
-            device.peak_bytes_per_second = ids_arg_real(arg) * 1e9;
+            device.peak_bytes_per_second = ids_arg_real(trace, arg) * 1e9;
             break;
         case IDS_KEY_MEMORY_BANDWIDTH:
-            device.peak_bytes_per_second = ids_arg_real(arg);
+            device.peak_bytes_per_second = ids_arg_real(trace, arg);
             break;
         case IDS_KEY_MEMORY_SIZE:
             device.memory_bytes = (uint64_t)ids_arg_int(trace, arg, 0);
@@ -174,11 +182,22 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
     return 0;
 }
 
+/* "Stream #14(Kernel,MemcpyH2D)" of XLA, "stream 7 " of Kineto, "thread 7" where a Kineto file lost its names. What Kineto puts
+ * over a stream is on "stream 7 (gpu_user_annotation)". */
+static int is_stream(struct ids_text name) {
+    if (begins(name, "Stream #")) return 1;
+    if (!begins(name, "stream ") && !begins(name, "thread ")) return 0;
+    size_t at = sizeof "stream " - 1;
+    while (at < name.length && name.at[at] >= '0' && name.at[at] <= '9') at++;
+    while (at < name.length && name.at[at] == ' ') at++;
+    return at == name.length;
+}
+
 static enum ids_track_role role_of(enum ids_device_kind kind, struct ids_text name) {
     if (begins(name, "Steps")) return IDS_TRACK_STEPS;
     if (kind == IDS_DEVICE_GPU) {
         /* Lines such as "XLA Ops" on a GPU are derived by viewers from the streams (trace_facts). */
-        return begins(name, "Stream #") ? IDS_TRACK_STREAM : IDS_TRACK_DERIVED;
+        return is_stream(name) ? IDS_TRACK_STREAM : IDS_TRACK_DERIVED;
     }
     if (kind != IDS_DEVICE_TPU) return IDS_TRACK_DERIVED;
     if (begins(name, "XLA Ops")) return IDS_TRACK_OPS;
@@ -210,17 +229,46 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
     };
     if (plane->device != IDS_NONE)
         track->role = role_of(trace->devices[plane->device].kind, text_of(trace, info->name));
+    uint32_t *place = IDS_PUSH(builder->place_of_track, builder->place_count, builder->place_room);
+    if (!place) return ids_no_memory(err);
     struct open_track *open = IDS_PUSH(builder->open, builder->open_count, builder->open_room);
     if (!open) return ids_no_memory(err);
+    *place = (uint32_t)(builder->open_count - 1);
     *open = (struct open_track){.track = *ret_track};
     return 0;
 }
 
 /* --- events ----------------------------------------------------------------------------------------------------- */
 
+/* Kineto: the name says from where to where, "Memcpy HtoD (Pinned -> Device)". */
+static void kineto_copy(const struct ids_facts *facts, struct ids_text name, struct ids_event *event) {
+    event->value = facts->size;
+    if (contains(name, "Pinned"))
+        event->pinned = 1;
+    else if (contains(name, "Pageable"))
+        event->pinned = 0;
+}
+
+/* What a rank gives to a collective, as Kineto's NCCL metadata say; -1 unknown. */
+static int64_t collective_bytes(const struct ids_trace *trace, const struct ids_facts *facts) {
+    int64_t element_bytes = facts->dtype ? ids_dtype_bytes(ids_arg_chars(trace, facts->dtype)) : -1, bytes;
+    if (element_bytes < 0 || facts->message_elements < 0 ||
+        __builtin_mul_overflow(element_bytes, facts->message_elements, &bytes))
+        return -1;
+    return bytes;
+}
+
+/* In xplane.pb a TPU op's stats are those of its name, in a Chrome trace each event bears them. */
+static int op_of_slice(struct ids_builder *builder, const struct ids_facts *facts, const struct ids_slice *slice,
+                       struct ids_event *event, struct ids_error *err) {
+    if (event->op != IDS_NONE) return 0;
+    uint32_t name = builder->trace->names[event->name].text;
+    return ids_op_of_event(&builder->dimensions, facts, slice, name, &event->op, err);
+}
+
 /* What a device's event is. */
-static int device_event(struct ids_builder *builder, const struct ids_track *track, const struct ids_facts *facts,
-                        struct ids_event *event, struct ids_error *err) {
+static int device_event(struct ids_builder *builder, const struct ids_track *track, const struct ids_slice *slice,
+                        const struct ids_facts *facts, struct ids_event *event, struct ids_error *err) {
     struct ids_trace *trace = builder->trace;
     struct ids_text name = text_of(trace, trace->names[event->name].text);
     event->device = track->device;
@@ -248,16 +296,21 @@ static int device_event(struct ids_builder *builder, const struct ids_track *tra
             event->collective = (uint8_t)ids_collective_of_kernel(name);
             event->class = event->collective ? IDS_CLASS_COLLECTIVE : IDS_CLASS_COMPUTE;
             event->class_rule = event->collective ? IDS_RULE_KERNEL_NAME : IDS_RULE_DEFAULT;
+            if (event->collective) event->value = collective_bytes(trace, facts);
             return ids_shape_of(&builder->dimensions, facts, &event->shape, err);
         }
         event->class = IDS_CLASS_COPY;
         event->value = -1;
         event->asynchronous = event->pinned = 2;
-        if (facts->copy_details) ids_copy_details(ids_arg_chars(trace, facts->copy_details), event);
+        if (facts->copy_details)
+            ids_copy_details(ids_arg_chars(trace, facts->copy_details), event);
+        else if (facts->has_size)
+            kineto_copy(facts, name, event);
         return 0;
     case IDS_TRACK_OPS:
         event->kind = IDS_KIND_OP;
-        if (event->op == IDS_NONE) return 0;
+        code = op_of_slice(builder, facts, slice, event, err);
+        if (code || event->op == IDS_NONE) return code;
         event->class = trace->ops[event->op].class;
         event->collective = trace->ops[event->op].collective;
         event->class_rule = trace->ops[event->op].class_rule;
@@ -268,7 +321,8 @@ static int device_event(struct ids_builder *builder, const struct ids_track *tra
         event->value = -1;
         event->asynchronous = 1;
         event->pinned = 2;
-        if (event->op == IDS_NONE) return 0;
+        code = op_of_slice(builder, facts, slice, event, err);
+        if (code || event->op == IDS_NONE) return code;
         event->direction = trace->ops[event->op].direction;
         event->value = trace->ops[event->op].copy_bytes;
         event->collective = trace->ops[event->op].collective;
@@ -292,8 +346,24 @@ static int device_event(struct ids_builder *builder, const struct ids_track *tra
     }
 }
 
+/* Steps that bear their number in their name are events of many names; their records get the name without it. */
+static int step_name(struct ids_builder *builder, struct plane *plane, size_t length, struct ids_event *event,
+                     struct ids_error *err) {
+    struct ids_trace *trace = builder->trace;
+    if (plane->step_name == IDS_NONE) {
+        uint32_t text = ids_intern(&trace->strings, text_of(trace, trace->names[event->name].text).at, length);
+        struct ids_name *added = IDS_PUSH(trace->names, trace->name_count, trace->name_room);
+        if (text == IDS_NO_TEXT || !added) return ids_no_memory(err);
+        *added = (struct ids_name){
+            .text = text, .plane = (uint32_t)(plane - builder->planes), .op = IDS_NONE, .kind = IDS_KIND_STEP_MARK};
+        plane->step_name = (uint32_t)(trace->name_count - 1);
+    }
+    event->name = plane->step_name;
+    return 0;
+}
+
 /* What a host thread's event is; kind OTHER: counted only. */
-static int host_event(struct ids_builder *builder, const struct plane *plane, const struct ids_facts *facts,
+static int host_event(struct ids_builder *builder, struct plane *plane, const struct ids_facts *facts,
                       struct ids_event *event, struct ids_error *err) {
     if (facts->hlo_op && !facts->has_correlation) { /* the CPU client runs ops on host threads */
         event->kind = IDS_KIND_OP;
@@ -316,12 +386,25 @@ static int host_event(struct ids_builder *builder, const struct plane *plane, co
         event->value = facts->step_num;
         return 0;
     }
+    struct ids_text name = text_of(builder->trace, builder->trace->names[event->name].text);
+    if (event->kind == IDS_KIND_STEP_MARK) { /* PyTorch: the number is part of the name */
+        const char *number = memchr(name.at, '#', name.length);
+        int code = number ? step_name(builder, plane, (size_t)(number - name.at), event, err) : 0;
+        if (code) return code;
+        struct ids_arg text = {.type = IDS_VALUE_CHARS,
+                               .chars = number ? number + 1 : "",
+                               .length = number ? (uint32_t)(name.at + name.length - number - 1) : 0};
+        event->value = ids_arg_int(builder->trace, &text, -1);
+        return 0;
+    }
+    if (event->kind == IDS_KIND_LAUNCH && facts->has_ordinal) event->value = facts->device_ordinal + 1;
     if (event->kind == IDS_KIND_TRANSFER) {
-        struct ids_text name = text_of(builder->trace, builder->trace->names[event->name].text);
         event->direction = begins(name, "tpu::System::TransferTo") ? IDS_H2D : IDS_D2H;
         event->value = facts->has_size ? facts->size : -1;
     }
     if (event->kind == IDS_KIND_OTHER && (event->produces || event->consumes)) event->kind = IDS_KIND_FLOW;
+    if (event->kind == IDS_KIND_OTHER && facts->is_python)
+        event->kind = builder->trace->names[event->name].kind = IDS_KIND_PYTHON;
     return 0;
 }
 
@@ -339,10 +422,7 @@ static int end_op(struct ids_builder *builder, struct open_track *open, const st
 }
 
 static struct open_track *open_of(struct ids_builder *builder, uint32_t track) {
-    for (size_t i = builder->open_count; i-- > 0;) {
-        if (builder->open[i].track == track) return &builder->open[i];
-    }
-    return NULL;
+    return &builder->open[builder->place_of_track[track]];
 }
 
 static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct ids_slice *slice, struct ids_error *err) {
@@ -358,6 +438,8 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     }
     track->event_count++;
     track->stat_count += slice->arg_count;
+    if (slice->form > IDS_FORM_INSTANT)
+        return 0; /* counters and arrows are no activity; correlation ids say what arrows do */
     if (__builtin_add_overflow(slice->start_ps, trace->hosts[track->host].shift_ps, &start_ps) ||
         __builtin_add_overflow(start_ps, duration_ps, &end_ps) || start_ps < -TIME_LIMIT_PS || end_ps > TIME_LIMIT_PS) {
         builder->out_of_range++;
@@ -385,11 +467,11 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
         .direction = IDS_NO_DIRECTION,
     };
     struct ids_facts facts;
-    if (slice->arg_count || track->role != IDS_TRACK_HOST) {
+    if (slice->arg_count || track->role != IDS_TRACK_HOST || kind == IDS_KIND_STEP_MARK) {
         if (ids_facts_gather(trace, slice, &facts)) return ids_no_memory(err);
         int code = track->role == IDS_TRACK_HOST
                        ? host_event(builder, &builder->planes[track->plane], &facts, &event, err)
-                       : device_event(builder, track, &facts, &event, err);
+                       : device_event(builder, track, slice, &facts, &event, err);
         if (code) return code;
     }
     if (event.kind == IDS_KIND_OP_END) {
@@ -437,6 +519,7 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     int code = ids_assembly_finish(&open->assembly, trace, track_id, err);
     ids_assembly_done(&open->assembly);
     *open = builder->open[--builder->open_count];
+    builder->place_of_track[open->track] = (uint32_t)(open - builder->open);
     if (code) return code;
     size_t staying = 0;
     for (size_t i = 0; i < track->events.count; i++) {
@@ -545,6 +628,7 @@ void ids_builder_free(struct ids_builder *builder) {
     ids_join_done(&builder->join);
     for (size_t i = 0; i < builder->open_count; i++) ids_assembly_done(&builder->open[i].assembly);
     free(builder->open);
+    free(builder->place_of_track);
     free(builder->planes);
     ids_dimensions_done(&builder->dimensions);
     free(builder);

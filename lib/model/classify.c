@@ -267,13 +267,17 @@ void ids_copy_details(struct ids_text details, struct ids_event *event) {
                                                                          : 2;
 }
 
-static void detail_triple(struct ids_text details, const char *key, int64_t ret_values[3]) {
-    struct ids_text value = detail(details, key);
+void ids_launch_triple(struct ids_text text, int64_t ret_values[3]) {
+    if (text.length && *text.at == '[') text.at++, text.length--;
     for (int i = 0; i < 3; i++) {
-        ret_values[i] = take_number(&value);
+        ret_values[i] = take_number(&text);
         if (ret_values[i] <= 0 || ret_values[i] > INT32_MAX) ret_values[i] = -1;
-        if (value.length && *value.at == ',') value.at++, value.length--;
+        if (text.length && *text.at == ',') text.at++, text.length--;
     }
+}
+
+static void detail_triple(struct ids_text details, const char *key, int64_t ret_values[3]) {
+    ids_launch_triple(detail(details, key), ret_values);
 }
 
 void ids_kernel_details(struct ids_text details, struct ids_shape *ret_shape) {
@@ -299,6 +303,18 @@ void ids_kernel_details(struct ids_text details, struct ids_shape *ret_shape) {
         }
     }
     ret_shape->occupancy = percent > 0 && percent <= 100 ? percent / 100 : -1;
+}
+
+int64_t ids_dtype_bytes(struct ids_text dtype) {
+    static const struct {
+        const char *name;
+        int64_t bytes;
+    } table[] = {{"Float", 4}, {"Half", 2},  {"BFloat16", 2}, {"Double", 8}, {"Byte", 1},          {"Char", 1},
+                 {"Bool", 1},  {"Short", 2}, {"Int", 4},      {"Long", 8},   {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (is(dtype, table[i].name)) return table[i].bytes;
+    }
+    return -1;
 }
 
 /* --- names of the classes --------------------------------------------------------------------------------------- */

@@ -31,5 +31,9 @@ void ids_copy_details(struct ids_text details, struct ids_event *event);
  * ... occ_pct:100", " grid:1,1,1 block:512,1,1 private_mem:0 group_mem:0 occ_pct:0". Impossible values (more than 1,024
  * registers, occ_pct 0) are unknown: older writers left garbage there. */
 void ids_kernel_details(struct ids_text details, struct ids_shape *ret_shape);
+/* Three numbers, "160,1,1" or "[8,1,1]"; -1 for what is not there or no size. */
+void ids_launch_triple(struct ids_text text, int64_t ret_values[3]);
+/* The bytes of an element of PyTorch's dtype as Kineto spells it ("Float", "BFloat16"); -1 unknown. */
+int64_t ids_dtype_bytes(struct ids_text dtype);
 
 #endif

@@ -23,6 +23,7 @@ void ids_dimensions_done(struct ids_dimensions *dimensions) {
     ids_keymap_done(&dimensions->ops);
     ids_keymap_done(&dimensions->modules);
     ids_keymap_done(&dimensions->cpu_devices);
+    ids_keymap_done(&dimensions->launches);
     ids_idmap_done(&dimensions->shapes);
 }
 
@@ -54,6 +55,7 @@ static int new_op(struct ids_trace *trace, uint32_t name, uint32_t module, uint3
         .model_flops = -1,
         .bytes_accessed = -1,
         .copy_bytes = -1,
+        .result_bytes = -1,
         .direction = IDS_NO_DIRECTION,
     };
     return 0;
@@ -79,11 +81,47 @@ int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, 
     return code;
 }
 
+/* "[8,1,1]" */
+static uint64_t triple_of(struct ids_trace *trace, const struct ids_arg *arg, int64_t ret_values[3]) {
+    if (!arg) return 0;
+    struct ids_text text = ids_arg_chars(trace, arg);
+    ids_launch_triple(text, ret_values);
+    return ids_key_of(ids_key_of((uint64_t)ret_values[0], (uint64_t)ret_values[1]), (uint64_t)ret_values[2]);
+}
+
+/* Kineto gives a kernel's launch as args of their own. */
+static int shape_of_args(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_shape,
+                         struct ids_error *err) {
+    struct ids_trace *trace = dimensions->trace;
+    struct ids_shape shape = {.registers = facts->registers,
+                              .static_shared_bytes = facts->shared_memory,
+                              .dynamic_shared_bytes = -1,
+                              .grid = {-1, -1, -1},
+                              .block = {-1, -1, -1},
+                              .occupancy = facts->occupancy > 0 && facts->occupancy <= 1 ? facts->occupancy : -1};
+    if (facts->group_ranks) shape.groups = ids_arg_text(trace, facts->group_ranks);
+    if (shape.groups == IDS_NO_TEXT) return ids_no_memory(err);
+    if (!facts->grid && !facts->block && facts->registers < 0 && !shape.groups) return 0;
+    uint64_t key = ids_key_of(triple_of(trace, facts->grid, shape.grid), triple_of(trace, facts->block, shape.block));
+    key = ids_key_of(ids_key_of(key, (uint64_t)facts->registers), (uint64_t)facts->shared_memory);
+    key = ids_key_of(ids_key_of(key, shape.groups), (uint64_t)(shape.occupancy * 1e6));
+    uint64_t *place = ids_keymap_at(&dimensions->launches, key);
+    if (!place) return ids_no_memory(err);
+    if (!*place) {
+        struct ids_shape *added = IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room);
+        if (!added) return ids_no_memory(err);
+        *added = shape;
+        *place = trace->shape_count;
+    }
+    *ret_shape = (uint32_t)(*place - 1);
+    return 0;
+}
+
 int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_shape,
                  struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
     *ret_shape = IDS_NONE;
-    if (!facts->kernel_details) return 0;
+    if (!facts->kernel_details) return shape_of_args(dimensions, facts, ret_shape, err);
     uint32_t text = ids_arg_text(trace, facts->kernel_details);
     if (text == IDS_NO_TEXT) return ids_no_memory(err);
     *ret_shape = ids_idmap_get(&dimensions->shapes, text);
@@ -134,8 +172,12 @@ int ids_cpu_device(struct ids_dimensions *dimensions, const char *plane, int64_t
 int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info *info, uint32_t *ret_op,
                    struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
-    struct ids_op fields = {
-        .flops = -1, .model_flops = -1, .bytes_accessed = -1, .copy_bytes = -1, .direction = IDS_NO_DIRECTION};
+    struct ids_op fields = {.flops = -1,
+                            .model_flops = -1,
+                            .bytes_accessed = -1,
+                            .copy_bytes = -1,
+                            .result_bytes = -1,
+                            .direction = IDS_NO_DIRECTION};
     uint64_t program_id = 0;
     uint32_t shape = 0;
     *ret_op = IDS_NONE;
@@ -197,5 +239,51 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
     struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);
     if (!op) return ids_no_memory(err);
     *op = fields;
+    return 0;
+}
+
+int ids_op_of_event(struct ids_dimensions *dimensions, const struct ids_facts *facts, const struct ids_slice *slice,
+                    uint32_t name, uint32_t *ret_op, struct ids_error *err) {
+    *ret_op = IDS_NONE;
+    if (!facts->hlo_category) return 0;
+    uint64_t key = ids_key_of(ids_key_of(facts->long_name, facts->hlo_category), ids_key_of(name, dimensions->host)),
+             there;
+    if (ids_keymap_get(&dimensions->ops, key, &there)) {
+        *ret_op = (uint32_t)there;
+        return 0;
+    }
+    struct ids_name_info info = {.text = facts->long_name ? facts->long_name : name,
+                                 .display = name,
+                                 .args = slice->args,
+                                 .arg_count = slice->arg_count};
+    int code = ids_op_of_name(dimensions, &info, ret_op, err);
+    if (!code && ids_keymap_add(&dimensions->ops, key, *ret_op) < 0) return ids_no_memory(err);
+    return code;
+}
+
+int ids_module_named(struct ids_trace *trace, uint32_t host, uint32_t event_name, uint32_t *ret_module,
+                     struct ids_error *err) {
+    struct ids_text text = text_of(trace, event_name);
+    const char *open = text.length ? memchr(text.at, '(', text.length) : NULL;
+    uint64_t id = 0;
+    uint32_t name = event_name;
+    if (open) {
+        for (const char *c = open + 1; c < text.at + text.length && *c >= '0' && *c <= '9'; c++)
+            id = id * 10 + (uint64_t)(*c - '0');
+        name = ids_intern(&trace->strings, text.at, (size_t)(open - text.at));
+        if (name == IDS_NO_TEXT) return ids_no_memory(err);
+    }
+    for (size_t m = 0; m < trace->module_count; m++) {
+        struct ids_module *module = &trace->modules[m];
+        if (module->host != host || module->program_id != id || (module->name && module->name != name)) continue;
+        if (!id && module->name != name) continue;
+        module->name = name;
+        *ret_module = (uint32_t)m;
+        return 0;
+    }
+    *ret_module = (uint32_t)trace->module_count;
+    struct ids_module *module = IDS_PUSH(trace->modules, trace->module_count, trace->module_room);
+    if (!module) return ids_no_memory(err);
+    *module = (struct ids_module){.name = name, .host = host, .program_id = id};
     return 0;
 }

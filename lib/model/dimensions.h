@@ -14,6 +14,7 @@ struct ids_dimensions {
     struct ids_keymap modules;     /* (program, module name) -> module */
     struct ids_idmap shapes;       /* text of kernel_details -> shape */
     struct ids_keymap cpu_devices; /* (host, ordinal) -> device */
+    struct ids_keymap launches;    /* what Kineto says of a launch -> shape + 1 */
 };
 
 void ids_dimensions_done(struct ids_dimensions *dimensions);
@@ -24,7 +25,13 @@ int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, 
 /* The op that a TPU event's name stands for, whose stats are those of the name; IDS_NONE when it is none. */
 int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info *info, uint32_t *ret_op,
                    struct ids_error *err);
-/* The launch shape in an event's kernel_details; IDS_NONE when it has none. */
+/* The same where each event bears the stats of its name (a Chrome trace): `name` is the event's. */
+int ids_op_of_event(struct ids_dimensions *dimensions, const struct ids_facts *facts, const struct ids_slice *slice,
+                    uint32_t name, uint32_t *ret_op, struct ids_error *err);
+/* The module that an event of an "XLA Modules" line, called "jit_f(123)", is an execution of. */
+int ids_module_named(struct ids_trace *trace, uint32_t host, uint32_t event_name, uint32_t *ret_module,
+                     struct ids_error *err);
+/* The launch shape in an event's kernel_details, or in Kineto's args; IDS_NONE when it has none. */
 int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_shape,
                  struct ids_error *err);
 /* Adds a device of the plane; `ordinal_in_key` for devices that share a plane. */

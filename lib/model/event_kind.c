@@ -86,6 +86,7 @@ static const struct rule prefixes[] = {
     {"Iterator::", IDS_KIND_INPUT}, /* tf.data */
     {"IteratorGetNext", IDS_KIND_INPUT},
     {"DoEnqueueProgram", IDS_KIND_LAUNCH},
+    {"ProfilerStep#", IDS_KIND_STEP_MARK}, /* torch.profiler */
 };
 
 /* Python frames "$file.py:12 function", by function, and by file where the function's name alone would be too common. */

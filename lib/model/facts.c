@@ -1,6 +1,9 @@
 #include "lib/model/facts.h"
 
+#include "lib/base/decimal.h"
 #include "lib/model/keys.h"
+
+#include <string.h>
 
 uint32_t ids_arg_text(struct ids_trace *trace, const struct ids_arg *arg) {
     if (arg->type == IDS_VALUE_TEXT) return arg->text;
@@ -18,19 +21,11 @@ int64_t ids_arg_int(const struct ids_trace *trace, const struct ids_arg *arg, in
     if (arg->type == IDS_VALUE_INT || arg->type == IDS_VALUE_UINT) return arg->i;
     if (arg->type == IDS_VALUE_REAL && arg->d > -9e18 && arg->d < 9e18) return (int64_t)arg->d;
     struct ids_text text = ids_arg_chars(trace, arg);
-    size_t at = text.length && *text.at == '-';
-    if (at == text.length) return otherwise;
-    uint64_t value = 0;
-    for (size_t i = at; i < text.length; i++) {
-        if (text.at[i] < '0' || text.at[i] > '9') return otherwise;
-        if (__builtin_mul_overflow(value, (uint64_t)10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(text.at[i] - '0'), &value))
-            return otherwise;
-    }
-    return (int64_t)(at ? 0 - value : value);
+    int64_t value;
+    return ids_decimal_integer(text.at, text.length, &value) ? value : otherwise;
 }
 
-double ids_arg_real(const struct ids_arg *arg) {
+double ids_arg_real(const struct ids_trace *trace, const struct ids_arg *arg) {
     switch (arg->type) {
     case IDS_VALUE_REAL:
         return arg->d;
@@ -38,13 +33,20 @@ double ids_arg_real(const struct ids_arg *arg) {
         return (double)arg->i;
     case IDS_VALUE_UINT:
         return (double)arg->u;
-    default:
-        return 0;
+    default: {
+        struct ids_text text = ids_arg_chars(trace, arg);
+        double value;
+        return ids_decimal_real(text.at, text.length, &value) ? 0 : value;
+    }
     }
 }
 
+static int text_is(struct ids_text text, const char *word) {
+    return strlen(word) == text.length && !memcmp(text.at, word, text.length);
+}
+
 int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, struct ids_facts *facts) {
-    *facts = (struct ids_facts){.occupancy = -1};
+    *facts = (struct ids_facts){.occupancy = -1, .registers = -1, .shared_memory = -1, .message_elements = -1};
     for (uint32_t i = 0; i < slice->arg_count; i++) {
         const struct ids_arg *arg = &slice->args[i];
         switch (arg->key) {
@@ -68,6 +70,7 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
             facts->has_ordinal = 1;
             break;
         case IDS_KEY_CORRELATION_ID:
+        case IDS_KEY_CORRELATION:
             facts->correlation = (uint64_t)ids_arg_int(trace, arg, 0);
             facts->has_correlation = facts->correlation != 0;
             break;
@@ -100,11 +103,47 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
             facts->copy_details = arg;
             break;
         case IDS_KEY_OCCUPANCY_PCT:
-            facts->occupancy = ids_arg_real(arg) / 100;
+            facts->occupancy = ids_arg_real(trace, arg) / 100;
             break;
         case IDS_KEY_SIZE:
+        case IDS_KEY_BYTES:
             facts->size = ids_arg_int(trace, arg, -1); /* MapDmaBuffer says "5.37GB": no number */
             facts->has_size = facts->size >= 0;
+            break;
+        case IDS_KEY_LONG_NAME:
+            facts->long_name = ids_arg_text(trace, arg);
+            if (facts->long_name == IDS_NO_TEXT) return -1;
+            break;
+        case IDS_KEY_HLO_CATEGORY:
+            facts->hlo_category = ids_arg_text(trace, arg);
+            if (facts->hlo_category == IDS_NO_TEXT) return -1;
+            break;
+        case IDS_KEY_CATEGORY:
+            facts->is_python = text_is(ids_arg_chars(trace, arg), "python_function");
+            break;
+        case IDS_KEY_GRID:
+            facts->grid = arg;
+            break;
+        case IDS_KEY_BLOCK:
+            facts->block = arg;
+            break;
+        case IDS_KEY_REGISTERS_PER_THREAD:
+            facts->registers = ids_arg_int(trace, arg, -1);
+            break;
+        case IDS_KEY_SHARED_MEMORY:
+            facts->shared_memory = ids_arg_int(trace, arg, -1);
+            break;
+        case IDS_KEY_ACHIEVED_OCCUPANCY:
+            facts->occupancy = ids_arg_real(trace, arg) / 100;
+            break;
+        case IDS_KEY_MESSAGE_ELEMENTS:
+            facts->message_elements = ids_arg_int(trace, arg, -1);
+            break;
+        case IDS_KEY_DTYPE:
+            facts->dtype = arg;
+            break;
+        case IDS_KEY_GROUP_RANKS:
+            facts->group_ranks = arg;
             break;
         case IDS_KEY_CUDA_GRAPH_ID:
         case IDS_KEY_CUDA_GRAPH_EXEC_ID:

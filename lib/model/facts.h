@@ -12,7 +12,13 @@ struct ids_facts {
     uint64_t correlation, producer, consumer;
     int64_t producer_type, consumer_type;
     const struct ids_arg *kernel_details, *copy_details, *step_name;
-    double occupancy;
+    double occupancy; /* 0..1; negative unknown */
+    uint32_t long_name,
+        hlo_category; /* of a TPU op in a Chrome trace, where each event bears what xplane.pb says of its name */
+    /* Kineto's words for the launch of a kernel; -1 unknown */
+    int64_t registers, shared_memory, message_elements;
+    const struct ids_arg *grid, *block, *dtype, *group_ranks;
+    int is_python; /* cat python_function */
     unsigned has_run_id : 1, has_ordinal : 1, has_size : 1, has_step : 1, has_correlation : 1, has_producer : 1,
         has_consumer : 1, in_graph : 1;
 };
@@ -20,11 +26,11 @@ struct ids_facts {
 /* Fills *ret_facts from the event's stats. 0, or -1 when memory ran out. */
 int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, struct ids_facts *ret_facts);
 
-/* Values of a stat. A text as an interned id (IDS_NO_TEXT when memory ran out); a number, also where a writer gave it as text
- * (trace.json does), `otherwise` when it is none; a real number, 0 when it is none. */
+/* Values of a stat. A text as an interned id (IDS_NO_TEXT when memory ran out); numbers, also where a writer gave them
+ * as text (trace.json does): an integer, `otherwise` when it is none; a real number, 0 when it is none. */
 uint32_t ids_arg_text(struct ids_trace *trace, const struct ids_arg *arg);
 struct ids_text ids_arg_chars(const struct ids_trace *trace, const struct ids_arg *arg);
 int64_t ids_arg_int(const struct ids_trace *trace, const struct ids_arg *arg, int64_t otherwise);
-double ids_arg_real(const struct ids_arg *arg);
+double ids_arg_real(const struct ids_trace *trace, const struct ids_arg *arg);
 
 #endif

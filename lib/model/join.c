@@ -5,6 +5,7 @@
 #include "lib/model/assemble.h"
 #include "lib/model/classify.h"
 #include "lib/model/cpu_runs.h"
+#include "lib/model/dimensions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,7 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
         if (!op->source) op->source = hlo->source;
         if (!op->framework_name) op->framework_name = hlo->op_name;
         if (!op->groups) op->groups = hlo->groups;
+        op->result_bytes = hlo->result_bytes;
         if (op->category) continue; /* the device's own word stands */
         op->category = hlo->opcode;
         ids_op_classify(op, ids_strings_text(&trace->strings, hlo->opcode), IDS_RULE_OPCODE);
@@ -108,40 +110,83 @@ static void classify_events(struct ids_trace *trace) {
             event->class = event->kind == IDS_KIND_KERNEL ? IDS_CLASS_COLLECTIVE : op->class;
             event->collective = op->collective;
             event->class_rule = op->class_rule;
+            if (op->collective) event->value = op->result_bytes;
         }
     }
 }
 
-/* TPU module names are "jit_f(123)", ops know the number only. */
-static int name_modules(struct ids_trace *trace, struct ids_error *err) {
-    for (size_t d = 0; d < trace->device_count; d++) {
-        const struct ids_events *events = &trace->devices[d].modules;
-        for (size_t i = 0; i < events->count; i++) {
-            if (i && events->at[i].name == events->at[i - 1].name) continue; /* one program after the other */
-            struct ids_text text = ids_strings_text(&trace->strings, trace->names[events->at[i].name].text);
-            const char *open = text.length ? memchr(text.at, '(', text.length) : NULL;
-            if (!open) continue;
-            uint64_t id = 0;
-            for (const char *c = open + 1; c < text.at + text.length && *c >= '0' && *c <= '9'; c++)
-                id = id * 10 + (uint64_t)(*c - '0');
-            for (size_t m = 0; m < trace->module_count; m++) {
-                struct ids_module *module = &trace->modules[m];
-                if (module->host != trace->devices[d].host || module->program_id != id || module->name) continue;
-                uint32_t name = ids_intern(&trace->strings, text.at, (size_t)(open - text.at));
-                if (name == IDS_NO_TEXT) return ids_no_memory(err);
-                module->name = name;
-            }
+/* TPU: what runs is in the module that covers its start on the same core. */
+struct covering {
+    const struct ids_events *modules;
+    size_t at;
+};
+static const struct ids_event *covering_module(struct covering *covering, const struct ids_event *event) {
+    const struct ids_events *modules = covering->modules;
+    while (covering->at < modules->count && modules->at[covering->at].end_ps <= event->start_ps) covering->at++;
+    return covering->at < modules->count && modules->at[covering->at].start_ps <= event->start_ps
+               ? &modules->at[covering->at]
+               : NULL;
+}
+
+/* A Chrome trace does not say which program an op is of: one op for each module it runs in. */
+static int place_ops(struct ids_trace *trace, struct ids_device *device, struct ids_events *events,
+                     struct ids_keymap *placed, const struct ids_keymap *module_of_name, struct ids_error *err) {
+    struct covering covering = {.modules = &device->modules};
+    for (size_t i = 0; i < events->count; i++) {
+        struct ids_event *event = &events->at[i];
+        if (event->op == IDS_NONE || trace->ops[event->op].module != IDS_NONE) continue;
+        const struct ids_event *execution = covering_module(&covering, event);
+        uint64_t module;
+        if (!execution || !ids_keymap_get(module_of_name, ids_key_of(execution->name, 0), &module)) continue;
+        uint64_t *place = ids_keymap_at(placed, ids_key_of(event->op, module));
+        if (!place) return ids_no_memory(err);
+        if (!*place) {
+            struct ids_op op = trace->ops[event->op];
+            op.module = (uint32_t)module;
+            struct ids_op *added = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);
+            if (!added) return ids_no_memory(err);
+            *added = op;
+            *place = trace->op_count;
         }
+        event->op = (uint32_t)(*place - 1);
     }
     return 0;
+}
+
+/* TPU module names are "jit_f(123)", ops know the number only, or nothing. */
+static int name_modules(struct ids_trace *trace, struct ids_error *err) {
+    struct ids_keymap module_of_name = {0}, placed = {0};
+    int code = 0;
+    for (size_t d = 0; d < trace->device_count && !code; d++) {
+        struct ids_device *device = &trace->devices[d];
+        for (size_t i = 0; i < device->modules.count && !code; i++) {
+            uint64_t key = ids_key_of(device->modules.at[i].name, 0), there;
+            uint32_t module;
+            if (ids_keymap_get(&module_of_name, key, &there)) continue;
+            uint32_t name = trace->names[device->modules.at[i].name].text;
+            code = ids_module_named(trace, device->host, name, &module, err);
+            if (!code && ids_keymap_add(&module_of_name, key, module) < 0) code = ids_no_memory(err);
+        }
+        if (!code) code = place_ops(trace, device, &device->activity, &placed, &module_of_name, err);
+        if (!code) code = place_ops(trace, device, &device->async, &placed, &module_of_name, err);
+    }
+    ids_keymap_done(&module_of_name);
+    ids_keymap_done(&placed);
+    return code;
 }
 
 /* --- launches ------------------------------------------------------------------------------------------------------ */
 
 struct producers {
-    struct ids_keymap by_link; /* link -> host event */
-    struct ids_keymap by_run;  /* run -> the host event that executes it on all its devices */
+    struct ids_keymap by_link;      /* link -> host event */
+    struct ids_keymap by_run;       /* run -> the host event that executes it on all its devices */
+    struct ids_keymap by_execution; /* run and device -> the host event that enqueues it there */
 };
+
+/* Where the file keeps no links between events (a Chrome trace), the execution of a run on a core is told by their numbers. */
+static uint64_t key_of_execution(uint64_t run_id, int64_t ordinal) {
+    return ids_key_of(run_id, (uint64_t)ordinal);
+}
 
 static int gather_producers(struct ids_trace *trace, struct producers *producers, struct ids_error *err) {
     for (size_t t = 0; t < trace->track_count; t++) {
@@ -154,6 +199,10 @@ static int gather_producers(struct ids_trace *trace, struct producers *producers
             if (event->kind == IDS_KIND_EXECUTE && event->run_id &&
                 ids_keymap_add(&producers->by_run, event->run_id, address) < 0)
                 return ids_no_memory(err);
+            if (event->kind == IDS_KIND_LAUNCH && event->run_id && event->value > 0 &&
+                ids_keymap_add(&producers->by_execution, key_of_execution(event->run_id, event->value - 1), address) <
+                    0)
+                return ids_no_memory(err);
         }
     }
     return 0;
@@ -164,17 +213,15 @@ static const struct ids_event *producer(const struct ids_keymap *map, uint64_t k
     return ids_keymap_get(map, key, &address) ? (const struct ids_event *)(uintptr_t)address : NULL;
 }
 
-/* A TPU op is launched with the module it runs in: the module that covers its start on the same core. */
+/* A TPU op is launched with the module it runs in. */
 static void launch_with_modules(struct ids_device *device) {
     struct ids_events *lists[] = {&device->activity, &device->async, &device->waits};
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-        size_t m = 0;
+        struct covering covering = {.modules = &device->modules};
         for (size_t i = 0; i < lists[l]->count; i++) {
             struct ids_event *event = &lists[l]->at[i];
-            while (m < device->modules.count && device->modules.at[m].end_ps <= event->start_ps) m++;
-            if (m < device->modules.count && device->modules.at[m].start_ps <= event->start_ps && !event->launch) {
-                event->launch = device->modules.at[m].launch;
-            }
+            const struct ids_event *execution = covering_module(&covering, event);
+            if (execution && !event->launch) event->launch = execution->launch;
         }
     }
 }
@@ -197,9 +244,12 @@ static int launch_devices(struct ids_trace *trace, const struct producers *produ
         for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
             for (size_t i = 0; i < lists[l]->count; i++) {
                 struct ids_event *event = &lists[l]->at[i];
-                if (!event->consumes) continue;
-                event->launch = producer(&producers->by_link, event->consumes);
-                without += !event->launch;
+                if (event->consumes)
+                    event->launch = producer(&producers->by_link, event->consumes);
+                else if (event->kind == IDS_KIND_MODULE && event->run_id)
+                    event->launch =
+                        producer(&producers->by_execution, key_of_execution(event->run_id, device->ordinal));
+                without += event->consumes && !event->launch;
             }
         }
         launch_with_modules(device);
@@ -300,5 +350,6 @@ int ids_join_run(struct ids_join *join, struct ids_trace *trace, struct ids_erro
     }
     ids_keymap_done(&producers.by_link);
     ids_keymap_done(&producers.by_run);
+    ids_keymap_done(&producers.by_execution);
     return code;
 }

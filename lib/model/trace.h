@@ -132,20 +132,22 @@ struct ids_op {
     uint32_t opcode;   /* from the HLO proto or the HLO text; empty unknown */
     uint32_t long_name, framework_name, source, deduplicated_name, groups; /* texts, empty unknown */
     int64_t flops, model_flops, bytes_accessed;                            /* per execution; -1 unknown */
-    int64_t copy_bytes; /* of a copy between host and device memory; -1 unknown or none */
-    uint8_t direction;  /* enum ids_direction of such a copy */
-    uint8_t class;      /* enum ids_class */
-    uint8_t collective; /* enum ids_collective */
-    uint8_t class_rule; /* enum ids_class_rule */
-    uint8_t marker;     /* 1: an async -start or -done: takes part in no count of kernels */
-    uint8_t container;  /* 1: a while, conditional or call: its time is that of the ops inside it */
+    int64_t copy_bytes;   /* of a copy between host and device memory; -1 unknown or none */
+    int64_t result_bytes; /* from the HLO proto; -1 unknown */
+    uint8_t direction;    /* enum ids_direction of such a copy */
+    uint8_t class;        /* enum ids_class */
+    uint8_t collective;   /* enum ids_collective */
+    uint8_t class_rule;   /* enum ids_class_rule */
+    uint8_t marker;       /* 1: an async -start or -done: takes part in no count of kernels */
+    uint8_t container;    /* 1: a while, conditional or call: its time is that of the ops inside it */
 };
 
 /* How a kernel was launched. Values are -1 where unknown. */
 struct ids_shape {
     int64_t registers, static_shared_bytes, dynamic_shared_bytes;
     int64_t grid[3], block[3];
-    double occupancy; /* theoretical, 0..1; negative unknown */
+    double occupancy; /* theoretical (Kineto's: estimated, the size of the grid included), 0..1; negative unknown */
+    uint32_t groups;  /* text: the ranks that take part, of a collective in a Kineto file; empty unknown */
 };
 
 struct ids_event {
@@ -154,8 +156,10 @@ struct ids_event {
     const struct ids_event *launch; /* the host event that made this run; NULL unknown */
     uint64_t produces, consumes;    /* links between events (correlation ids, flows); 0 none */
     uint64_t run_id;                /* of an execution; 0 none */
-    int64_t value;                  /* transfers: bytes, -1 unknown · step marks: the step's number · else 0 */
-    uint32_t name, op, shape;       /* indices; op and shape IDS_NONE where there is none */
+    int64_t
+        value; /* transfers and collectives: bytes, -1 unknown · step marks: the step's number · launches of a program: the
+                    * device's ordinal + 1, 0 unknown · else 0 */
+    uint32_t name, op, shape; /* indices; op and shape IDS_NONE where there is none */
     uint32_t track, device;
     uint32_t parent;    /* host threads: index of the kept event it lies in, on the same track; IDS_NONE */
     uint8_t kind;       /* enum ids_kind */

@@ -38,10 +38,13 @@ START_TEST(numbers) {
     ck_assert_int_eq(ids_arg_int(&trace, &(struct ids_arg){.type = IDS_VALUE_INT, .i = -4}, -99), -4);
     ck_assert_int_eq(ids_arg_int(&trace, &(struct ids_arg){.type = IDS_VALUE_BYTES, .chars = "7", .length = 1}, -99),
                      -99);
-    ck_assert_double_eq(ids_arg_real(&(struct ids_arg){.type = IDS_VALUE_REAL, .d = 0.5}), 0.5);
-    ck_assert_double_eq(ids_arg_real(&(struct ids_arg){.type = IDS_VALUE_INT, .i = -3}), -3);
-    ck_assert_double_eq(ids_arg_real(&(struct ids_arg){.type = IDS_VALUE_UINT, .u = 3}), 3);
-    ck_assert_double_eq(ids_arg_real(&(struct ids_arg){.type = IDS_VALUE_CHARS, .chars = "3", .length = 1}), 0);
+    ck_assert_double_eq(ids_arg_real(&trace, &(struct ids_arg){.type = IDS_VALUE_REAL, .d = 0.5}), 0.5);
+    ck_assert_double_eq(ids_arg_real(&trace, &(struct ids_arg){.type = IDS_VALUE_INT, .i = -3}), -3);
+    ck_assert_double_eq(ids_arg_real(&trace, &(struct ids_arg){.type = IDS_VALUE_UINT, .u = 3}), 3);
+    ck_assert_double_eq(ids_arg_real(&trace, &(struct ids_arg){.type = IDS_VALUE_CHARS, .chars = "2.5", .length = 3}),
+                        2.5);
+    ck_assert_double_eq(ids_arg_real(&trace, &(struct ids_arg){.type = IDS_VALUE_CHARS, .chars = "3 GB", .length = 4}),
+                        0);
     ids_strings_done(&trace.strings);
 }
 END_TEST

@@ -1,0 +1,45 @@
+/* chrome_event.h - one element of a Chrome trace's traceEvents, taken apart into spans of the window it lies in. */
+#ifndef IDS_FORMATS_CHROME_EVENT_H
+#define IDS_FORMATS_CHROME_EVENT_H
+
+#include "lib/model/sink.h"
+#include "lib/wire/json_scan.h"
+
+struct ids_chrome_member {
+    struct ids_json_span key, value;
+};
+
+struct ids_chrome_event {
+    char phase;                                            /* 'X', 'M', ...; 0 where there is none */
+    struct ids_json_span name, cat, id, pid, tid, ts, dur; /* type IDS_JSON_NONE where absent */
+    /* Everything else that the element says: members beside the ones above but ph (cat and id are there too), then the members
+     * of `args`. */
+    struct ids_chrome_member *members;
+    size_t member_count, room;
+};
+
+/* Takes the element apart at whose bracket the scan stands, and moves the scan behind it. `event` is {0} at first, and may be
+ * used again and again; ids_chrome_event_done frees it. IDS_JSON_MORE leaves the scan where it was; *ret_no_memory is set, with
+ * IDS_JSON_BAD, when memory ran out. */
+enum ids_json_result ids_chrome_event_read(struct ids_json_scan *scan, struct ids_chrome_event *event,
+                                           int *ret_no_memory);
+void ids_chrome_event_done(struct ids_chrome_event *event);
+
+/* A number, given as one or in quotes; 0 when it is none (or no integer). */
+int ids_chrome_integer(const struct ids_json_span *span, int64_t *ret_value);
+/* Microseconds, given as a number or in quotes, as picoseconds; 0 when it is none. */
+int ids_chrome_time(const struct ids_json_span *span, __int128 *ret_ps);
+
+/* Texts that had to be unescaped or minified: one buffer that is given its room before it is used, so that what lies in it stays. */
+struct ids_chrome_scratch {
+    char *at;
+    size_t used, room;
+};
+/* Empties the buffer and makes room for all the texts of elements of `length` bytes. 0, or -1 when memory ran out. */
+int ids_chrome_scratch_reset(struct ids_chrome_scratch *scratch, size_t length);
+/* The text that a string, or any other value as it is written, stands for. */
+struct ids_text ids_chrome_text(struct ids_chrome_scratch *scratch, const struct ids_json_span *span);
+/* The value as the sink takes it; the key is left to the caller. */
+void ids_chrome_value(struct ids_chrome_scratch *scratch, const struct ids_json_span *span, struct ids_arg *ret_arg);
+
+#endif

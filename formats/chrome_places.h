@@ -1,0 +1,72 @@
+/* chrome_places.h - the processes and threads of a Chrome trace: what metadata, wherever in the file it stands, says of them, and
+ * the planes and tracks of the sink that they become when their first event comes. */
+#ifndef IDS_FORMATS_CHROME_PLACES_H
+#define IDS_FORMATS_CHROME_PLACES_H
+
+#include "formats/chrome_event.h"
+
+#include "lib/base/idmap.h"
+#include "lib/base/keymap.h"
+
+struct ids_chrome_process {
+    uint64_t key;
+    int64_t number; /* the pid where it is one */
+    uint32_t text;  /* the pid as a text */
+    uint32_t name, labels;
+    int64_t sort_index;
+    uint32_t plane;         /* the sink's, once `opened` */
+    struct ids_idmap names; /* text -> the sink's name */
+    uint8_t is_number, has_sort_index;
+    uint8_t gpu; /* Kineto's: it has kernels or copies; its name is its process's and says nothing */
+    uint8_t opened;
+};
+
+struct ids_chrome_thread {
+    uint32_t process, name;
+    int64_t id;
+    uint32_t track; /* the sink's, once `opened` */
+    uint8_t opened;
+    int64_t last_ps; /* the last time of any of its events */
+};
+
+/* One of Kineto's deviceProperties. */
+struct ids_chrome_device {
+    int64_t id;
+    uint32_t name;
+    int64_t memory_bytes, cores, capability_major, capability_minor; /* -1 unknown */
+};
+
+struct ids_chrome_places {
+    struct ids_sink *sink;
+    struct ids_chrome_process *processes;
+    size_t process_count, process_room;
+    struct ids_chrome_thread *threads;
+    size_t thread_count, thread_room;
+    struct ids_keymap process_map, thread_map; /* key -> index */
+    struct ids_chrome_device *devices;
+    size_t device_count, device_room;
+};
+
+void ids_chrome_places_done(struct ids_chrome_places *places);
+
+/* The process of a pid, the thread of a tid in it; made when they are met first. The texts of the event they come from are
+ * taken through `scratch`. A layer is a timeline beside the thread's own: 0 for that, else an interned text for its name. */
+int ids_chrome_process_of(struct ids_chrome_places *places, struct ids_chrome_scratch *scratch,
+                          const struct ids_json_span *pid, uint32_t *ret_process, struct ids_error *err);
+int ids_chrome_thread_of(struct ids_chrome_places *places, struct ids_chrome_scratch *scratch, uint32_t process,
+                         const struct ids_json_span *tid, uint32_t layer, uint32_t *ret_thread, struct ids_error *err);
+/* A timeline of a process that is no thread: its counters, its async events of a category. `name` is interned. */
+int ids_chrome_timeline_of(struct ids_chrome_places *places, uint32_t process, uint32_t name, uint32_t *ret_thread,
+                           struct ids_error *err);
+
+/* A metadata event (phase M); *ret_known is 0 for one that means nothing here. */
+int ids_chrome_metadata(struct ids_chrome_places *places, struct ids_chrome_scratch *scratch,
+                        const struct ids_chrome_event *event, int *ret_known, struct ids_error *err);
+
+/* Gives the thread's plane and track to the sink unless it has them. */
+int ids_chrome_open(struct ids_chrome_places *places, uint32_t thread, struct ids_error *err);
+/* The sink's name for an event of that process; its plane is open. */
+int ids_chrome_name(struct ids_chrome_places *places, uint32_t process, struct ids_text text, uint32_t *ret_name,
+                    struct ids_error *err);
+
+#endif

@@ -1,0 +1,70 @@
+#include "formats/chrome_properties.h"
+
+#include "lib/base/decimal.h"
+#include "lib/base/vec.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
+
+/* Small objects that a library may make a tree of; its nodes take 64 bytes for as little as two. */
+enum { TREE_BYTES = 1 << 20 };
+
+static const char devices_key[] = "deviceProperties", distributed_key[] = "distributedInfo",
+                  clock_key[] = "baseTimeNanoseconds";
+
+static int is(const struct ids_json_span *key, const char *name) {
+    return strlen(name) == key->length && !memcmp(key->at, name, key->length);
+}
+
+int ids_chrome_property_wanted(const struct ids_json_span *key) {
+    return is(key, devices_key) || is(key, distributed_key) || is(key, clock_key);
+}
+
+/* -1 where it is absent or no number that an int64 holds. */
+static int64_t number_of(const cJSON *object, const char *key) {
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(value) && value->valuedouble >= 0 && value->valuedouble < 9e18 ? (int64_t)value->valuedouble
+                                                                                         : -1;
+}
+
+static int read_devices(struct ids_chrome_places *places, const cJSON *list, struct ids_error *err) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list) {
+        if (!cJSON_IsObject(item)) continue;
+        const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name");
+        struct ids_chrome_device device = {
+            .id = number_of(item, "id"),
+            .memory_bytes = number_of(item, "totalGlobalMem"),
+            .cores = number_of(item, "numSms"),
+            .capability_major = number_of(item, "computeMajor"),
+            .capability_minor = number_of(item, "computeMinor"),
+        };
+        if (cJSON_IsString(name)) device.name = ids_intern_z(places->sink->strings, name->valuestring);
+        struct ids_chrome_device *added = IDS_PUSH(places->devices, places->device_count, places->device_room);
+        if (!added || device.name == IDS_NO_TEXT) return ids_no_memory(err);
+        *added = device;
+    }
+    return 0;
+}
+
+int ids_chrome_property(struct ids_chrome_places *places, const struct ids_json_span *key,
+                        const struct ids_json_span *value, struct ids_chrome_properties *properties,
+                        struct ids_error *err) {
+    if (is(key, clock_key)) {
+        properties->has_base_time = ids_chrome_integer(value, &properties->base_time_ns);
+        return 0;
+    }
+    cJSON *tree = value->length <= TREE_BYTES ? cJSON_ParseWithLength(value->at, value->length) : NULL;
+    if (!tree) {
+        properties->unread++;
+        return 0;
+    }
+    int code = 0;
+    if (is(key, distributed_key)) {
+        properties->rank = number_of(tree, "rank");
+    } else if (!places->device_count) {
+        code = read_devices(places, tree, err);
+    }
+    cJSON_Delete(tree);
+    return code;
+}

@@ -1,0 +1,629 @@
+/* chrome_trace.c - Chrome/Perfetto JSON: trace.json.gz and perfetto_trace.json.gz of JAX, XLA and TSL, Kineto files of PyTorch.
+ *
+ * Format: "Trace Event Format" (Google, 2013..2016): {"traceEvents": [...], other members} or the bare array, whose closing
+ * bracket may be missing. What is made of it:
+ *
+ * - A process (pid) is a plane, called as its process_name, or "process <pid>". One called "/device:..." is a device. Kineto gives
+ *   GPUs the pids 0, 1, ... and Python's name; there, what has events of cat kernel, gpu_memcpy or gpu_memset is "/device:GPU:<pid>".
+ * - A thread (tid) of it is a track, called as its thread_name, a tid that is a text, or "thread <tid>". On Kineto's GPUs events of
+ *   any other category (gpu_user_annotation, cuda_sync) span those of the stream and get a track beside it, "<name> (<cat>)".
+ * - X is a slice; B/E and b/e (S/F) are paired by time, the latter on the track "async <cat>"; i, I, R, n, T, p are instants; C is a
+ *   counter, on the track "counters"; s, t, f are flows. M names things. Others are counted in a diag.
+ * - Every member that is not ph, name, pid, tid, ts, dur or args is an arg of the event (cat, id, ...), and so are those of args.
+ *   Integers, other numbers and texts keep their types; true and false are texts; an object or array is the text of it.
+ * - Times are microseconds with a fraction, and exact: picoseconds, what is below them cut off. Where the first time is beyond
+ *   11 days (an epoch, or time since boot) all are counted from there.
+ *
+ * The file is read twice: names, of which Kineto writes the last one last, must be known before events. The first pass only skips
+ * (2.6 GB/s) and takes few elements apart; unpacking goes on beside it.
+ */
+#include "formats/chrome_pairs.h"
+#include "formats/chrome_places.h"
+#include "formats/chrome_properties.h"
+
+#include "lib/base/vec.h"
+#include "lib/io/source.h"
+#include "lib/io/stream.h"
+#include "lib/model/format.h"
+#include "lib/model/keys.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ELEMENT_LIMIT = 64 << 20, /* bytes of one event; real ones have a hundred, with a call stack ten thousand */
+    BUFFER_BYTES = 1 << 20,
+};
+/* Times within this of 0 need no base. */
+static const __int128 NEAR_PS = (__int128)1000000 * 1000000 * 1000000;
+/* Nanoseconds since 1970 of a day in 2001: above it, a time is one of the wall clock. */
+static const int64_t EPOCH_NS = 1000000000000000000;
+
+enum place { AT_START, AT_MEMBERS, IN_MEMBER, AT_ELEMENTS, AT_END };
+
+/* What could not be kept, for the ledger. */
+struct losses {
+    uint64_t without_time, out_of_range, without_begin, without_end, unknown_phases, unknown_metadata, strays, trailing;
+};
+
+struct reader {
+    struct ids_source *source;
+    struct ids_sink *sink;
+    struct ids_stream *stream;
+    char *buffer;
+    size_t room;
+    uint64_t buffer_at; /* offset of buffer[0] in the (unpacked) file */
+    struct ids_json_scan scan;
+    enum place place;
+    int first_member, bare, counting; /* counting: the first pass */
+    struct ids_json_skip skip;
+
+    struct ids_chrome_event event, second;
+    struct ids_chrome_scratch scratch;
+    struct ids_chrome_places places;
+    struct ids_chrome_properties properties;
+    struct ids_chrome_pairs pairs;
+    struct ids_arg *args;
+    size_t arg_room;
+    uint32_t counters_text;
+    int64_t base_ns;
+    int has_base;
+    uint64_t slices;
+    int64_t first_ps, last_ps;
+    struct losses losses;
+};
+
+/* ---- the window ---- */
+
+static uint64_t offset_of(const struct reader *reader, const char *at) {
+    return reader->buffer_at + (uint64_t)(at - reader->buffer);
+}
+
+static int grow(struct reader *reader, size_t room, struct ids_error *err) {
+    if (room <= reader->room) return 0;
+    if (room < reader->room * 2) room = reader->room * 2;
+    if (room < BUFFER_BYTES) room = BUFFER_BYTES;
+    char *buffer = realloc(reader->buffer, room);
+    if (!buffer) return ids_no_memory(err);
+    reader->buffer = buffer;
+    reader->room = room;
+    return 0;
+}
+
+/* Reads on: what is not used yet moves to the front, and at least as much again (or to the end of the file) comes behind it, so
+ * that an element over many windows is not looked at again for each of them. */
+static int read_on(struct reader *reader, struct ids_error *err) {
+    size_t rest = (size_t)(reader->scan.end - reader->scan.at);
+    if (rest > ELEMENT_LIMIT) {
+        return ids_fail(err, IDS_LIMIT,
+                        "an element of traceEvents, or a member beside it, of more than %d MiB (offset %" PRIu64 ")",
+                        ELEMENT_LIMIT >> 20, offset_of(reader, reader->scan.at));
+    }
+    if (rest) memmove(reader->buffer, reader->scan.at, rest);
+    if (reader->buffer) reader->buffer_at = offset_of(reader, reader->scan.at);
+    size_t used = rest, wanted = rest * 2;
+    do {
+        const uint8_t *bytes;
+        size_t length;
+        int code = ids_stream_next(reader->stream, &bytes, &length, err);
+        if (!code) code = grow(reader, used + length, err);
+        if (code) return code;
+        if (length) memcpy(reader->buffer + used, bytes, length);
+        used += length;
+        reader->scan.whole = !length;
+    } while (!reader->scan.whole && used < wanted);
+    reader->scan.at = reader->buffer;
+    reader->scan.end = reader->buffer ? reader->buffer + used : NULL;
+    return 0;
+}
+
+/* ---- events into the sink ---- */
+
+static int is(struct ids_text text, const char *word) {
+    return strlen(word) == text.length && !memcmp(text.at, word, text.length);
+}
+
+/* Kineto's categories of what a GPU does. */
+static int is_gpu_work(struct ids_text cat) {
+    return is(cat, "kernel") || is(cat, "gpu_memcpy") || is(cat, "gpu_memset");
+}
+
+static struct ids_text cat_of(struct reader *reader, const struct ids_chrome_event *event) {
+    return event->cat.type == IDS_JSON_STRING ? ids_chrome_text(&reader->scratch, &event->cat)
+                                              : (struct ids_text){"", 0};
+}
+
+static int add_args(struct reader *reader, const struct ids_chrome_event *event, uint32_t *count,
+                    struct ids_error *err) {
+    if (*count + event->member_count > reader->arg_room) {
+        size_t room = (*count + event->member_count) * 2;
+        struct ids_arg *args = realloc(reader->args, room * sizeof *args);
+        if (!args) return ids_no_memory(err);
+        reader->args = args;
+        reader->arg_room = room;
+    }
+    for (size_t i = 0; i < event->member_count; i++) {
+        struct ids_arg *arg = &reader->args[(*count)++];
+        struct ids_text key = ids_chrome_text(&reader->scratch, &event->members[i].key);
+        arg->key = ids_intern(reader->sink->strings, key.at, key.length);
+        if (arg->key == IDS_NO_TEXT) return ids_no_memory(err);
+        ids_chrome_value(&reader->scratch, &event->members[i].value, arg);
+    }
+    return 0;
+}
+
+/* The event, with the args of a second one behind its own (the end of a B), to the sink. */
+static int give(struct reader *reader, uint32_t thread_index, enum ids_form form, int64_t start_ps, int64_t duration_ps,
+                const struct ids_chrome_event *event, const struct ids_chrome_event *more, struct ids_error *err) {
+    struct ids_slice slice = {.start_ps = start_ps, .duration_ps = duration_ps, .form = (uint8_t)form};
+    struct ids_chrome_thread *thread = &reader->places.threads[thread_index];
+    struct ids_text name = {"", 0};
+    if (event->name.type != IDS_JSON_NONE) name = ids_chrome_text(&reader->scratch, &event->name);
+    int code = thread->opened ? 0 : ids_chrome_open(&reader->places, thread_index, err);
+    if (!code) code = ids_chrome_name(&reader->places, thread->process, name, &slice.name, err);
+    if (!code) code = add_args(reader, event, &slice.arg_count, err);
+    if (!code && more) code = add_args(reader, more, &slice.arg_count, err);
+    if (code) return code;
+    slice.args = reader->args;
+    int64_t end_ps;
+    if (!__builtin_add_overflow(start_ps, duration_ps, &end_ps) && end_ps > thread->last_ps) thread->last_ps = end_ps;
+    if (start_ps < reader->first_ps) reader->first_ps = start_ps;
+    if (end_ps > reader->last_ps) reader->last_ps = end_ps;
+    return reader->sink->ops->slice(reader->sink, thread->track, &slice, err);
+}
+
+static int say_host(struct reader *reader, __int128 first_ps, struct ids_error *err) {
+    char name[32] = "";
+    if (reader->properties.rank >= 0) snprintf(name, sizeof name, "rank %" PRId64, reader->properties.rank);
+    struct ids_host_info host = {.name = ids_intern_z(reader->sink->strings, name)};
+    if (host.name == IDS_NO_TEXT) return ids_no_memory(err);
+    __int128 base_ns = first_ps / 1000000000 * 1000000; /* whole milliseconds */
+    if ((first_ps >= NEAR_PS || first_ps <= -NEAR_PS) && base_ns == (int64_t)base_ns) host.base_ns = (int64_t)base_ns;
+    if (reader->properties.has_base_time) {
+        if (__builtin_add_overflow(reader->properties.base_time_ns, host.base_ns, &host.start_unix_ns))
+            host.start_unix_ns = 0;
+    } else if (host.base_ns > EPOCH_NS) {
+        host.start_unix_ns = host.base_ns;
+    }
+    reader->base_ns = host.base_ns;
+    reader->has_base = 1;
+    return reader->sink->ops->host(reader->sink, &host, err);
+}
+
+/* The event's time since the base; 0 when it has none that can be kept. */
+static int start_of(struct reader *reader, const struct ids_chrome_event *event, int64_t *ret_ps, int *ret_code,
+                    struct ids_error *err) {
+    __int128 ps;
+    *ret_code = 0;
+    if (!ids_chrome_time(&event->ts, &ps)) {
+        reader->losses.without_time++;
+        return 0;
+    }
+    if (!reader->has_base) *ret_code = say_host(reader, ps, err);
+    ps -= (__int128)reader->base_ns * 1000;
+    if (ps != (int64_t)ps) {
+        reader->losses.out_of_range++;
+        return 0;
+    }
+    *ret_ps = (int64_t)ps;
+    return !*ret_code;
+}
+
+static int64_t duration_of(const struct ids_chrome_event *event) {
+    __int128 ps;
+    if (event->dur.type == IDS_JSON_NONE || !ids_chrome_time(&event->dur, &ps)) return 0;
+    return ps > INT64_MAX ? INT64_MAX : ps < INT64_MIN ? INT64_MIN : (int64_t)ps;
+}
+
+/* A timeline of the process called "async <cat>". */
+static int async_thread(struct reader *reader, uint32_t process, struct ids_text cat, uint32_t *ret_thread,
+                        struct ids_error *err) {
+    char *name = NULL;
+    int length = asprintf(&name, "async %.*s", (int)(cat.length < 4096 ? cat.length : 4096), cat.at);
+    uint32_t text = length < 0 ? IDS_NO_TEXT : ids_intern(reader->sink->strings, name, (size_t)length);
+    free(name);
+    if (text == IDS_NO_TEXT) return ids_no_memory(err);
+    return ids_chrome_timeline_of(&reader->places, process, text, ret_thread, err);
+}
+
+static int keep_mark(struct reader *reader, struct ids_chrome_mark *mark, struct ids_text element,
+                     struct ids_error *err) {
+    struct ids_chrome_thread *thread = &reader->places.threads[mark->thread];
+    if (mark->ps > thread->last_ps) thread->last_ps = mark->ps;
+    return ids_chrome_pairs_add(&reader->pairs, mark, element.at, element.length, err);
+}
+
+/* The phases of async events: b, n, e, and before them S, T or p, F. */
+static int read_async(struct reader *reader, uint32_t process, int64_t ps, struct ids_text element,
+                      struct ids_error *err) {
+    const struct ids_chrome_event *event = &reader->event;
+    struct ids_text cat = cat_of(reader, event);
+    struct ids_text id = {"", 0};
+    if (event->id.type != IDS_JSON_NONE) id = ids_chrome_text(&reader->scratch, &event->id);
+    struct ids_chrome_mark mark = {
+        .group = ids_key_of(ids_key_of(reader->places.processes[process].key, ids_hash_bytes(cat.at, cat.length)),
+                            ids_hash_bytes(id.at, id.length)),
+        .phase = event->phase == 'b' || event->phase == 'S'   ? 'B'
+                 : event->phase == 'e' || event->phase == 'F' ? 'E'
+                                                              : 'n',
+        .ps = ps,
+    };
+    int code = async_thread(reader, process, cat, &mark.thread, err);
+    return code ? code : keep_mark(reader, &mark, element, err);
+}
+
+/* The thread that the event lies on. */
+static int thread_of(struct reader *reader, uint32_t process, uint32_t *ret_thread, struct ids_error *err) {
+    uint32_t layer = 0;
+    if (reader->places.processes[process].gpu) {
+        struct ids_text cat = cat_of(reader, &reader->event);
+        if (cat.length && !is_gpu_work(cat)) layer = ids_intern(reader->sink->strings, cat.at, cat.length);
+        if (layer == IDS_NO_TEXT) return ids_no_memory(err);
+    }
+    return ids_chrome_thread_of(&reader->places, &reader->scratch, process, &reader->event.tid, layer, ret_thread, err);
+}
+
+static int read_event(struct reader *reader, struct ids_text element, struct ids_error *err) {
+    const struct ids_chrome_event *event = &reader->event;
+    if (!event->phase && !event->member_count && event->name.type == IDS_JSON_NONE && event->ts.type == IDS_JSON_NONE)
+        return 0; /* JAX ends its list with {} */
+    if (event->phase == 'M') return 0;
+    if (!event->phase || !strchr("XBEiIRCstfbneSTpF", event->phase)) {
+        reader->losses.unknown_phases++;
+        return 0;
+    }
+    int64_t ps;
+    int code;
+    if (ids_chrome_scratch_reset(&reader->scratch, element.length)) return ids_no_memory(err);
+    if (!start_of(reader, event, &ps, &code, err)) return code;
+    uint32_t process, thread;
+    code = ids_chrome_process_of(&reader->places, &reader->scratch, &event->pid, &process, err);
+    if (code) return code;
+    if (strchr("bneSTpF", event->phase)) return read_async(reader, process, ps, element, err);
+    if (event->phase == 'C') {
+        code = ids_chrome_timeline_of(&reader->places, process, reader->counters_text, &thread, err);
+        return code ? code : give(reader, thread, IDS_FORM_COUNTER, ps, 0, event, NULL, err);
+    }
+    code = thread_of(reader, process, &thread, err);
+    if (code) return code;
+    switch (event->phase) {
+    case 'X':
+        reader->slices++;
+        return give(reader, thread, IDS_FORM_SLICE, ps, duration_of(event), event, NULL, err);
+    case 'B':
+    case 'E': {
+        struct ids_chrome_mark mark = {ids_key_of(thread, 0), thread, event->phase, ps, 0, 0};
+        return keep_mark(reader, &mark, element, err);
+    }
+    case 's':
+        return give(reader, thread, IDS_FORM_FLOW_OUT, ps, 0, event, NULL, err);
+    case 't':
+        return give(reader, thread, IDS_FORM_FLOW_STEP, ps, 0, event, NULL, err);
+    case 'f':
+        return give(reader, thread, IDS_FORM_FLOW_IN, ps, 0, event, NULL, err);
+    default:
+        return give(reader, thread, IDS_FORM_INSTANT, ps, 0, event, NULL, err);
+    }
+}
+
+/* ---- pairs ---- */
+
+/* Takes a kept element apart again. It was whole when it was kept. */
+static int reread(const struct ids_chrome_pairs *pairs, const struct ids_chrome_mark *mark,
+                  struct ids_chrome_event *event, struct ids_error *err) {
+    const char *text = pairs->text + mark->text_at;
+    struct ids_json_scan scan = {text, text + mark->text_length, 1, NULL};
+    int no_memory;
+    return ids_chrome_event_read(&scan, event, &no_memory) == IDS_JSON_OK ? 0 : ids_no_memory(err);
+}
+
+static int give_pair(void *context, const struct ids_chrome_mark *begin, const struct ids_chrome_mark *end,
+                     struct ids_error *err) {
+    struct reader *reader = context;
+    int moment = end == begin;
+    size_t length = begin->text_length + (end ? end->text_length : 0);
+    if (ids_chrome_scratch_reset(&reader->scratch, length)) return ids_no_memory(err);
+    int code = reread(&reader->pairs, begin, &reader->event, err);
+    if (!code && end && !moment) code = reread(&reader->pairs, end, &reader->second, err);
+    if (code) return code;
+    reader->losses.without_end += !end;
+    int64_t end_ps = end ? end->ps : reader->places.threads[begin->thread].last_ps, duration_ps;
+    if (__builtin_sub_overflow(end_ps, begin->ps, &duration_ps)) duration_ps = INT64_MAX;
+    return give(reader, begin->thread, moment ? IDS_FORM_INSTANT : IDS_FORM_SLICE, begin->ps, duration_ps,
+                &reader->event, end && !moment ? &reader->second : NULL, err);
+}
+
+/* ---- elements and members ---- */
+
+static int corrupt(const struct reader *reader, struct ids_error *err) {
+    return ids_fail(err, IDS_CORRUPT, "not JSON: %s was expected (offset %" PRIu64 ")",
+                    reader->scan.why ? reader->scan.why : "something else", offset_of(reader, reader->scan.at));
+}
+
+static const char *const watched_list[] = {"M", "kernel", "gpu_memcpy", "gpu_memset"};
+static const struct ids_json_words watched = {watched_list, 4, 1u << 1 | 1u << 6 | 1u << 10};
+
+/* First pass: what names something, and whose processes are GPUs. */
+static int count_event(struct reader *reader, struct ids_text element, struct ids_error *err) {
+    struct ids_json_scan scan = {element.at, element.at + element.length, 1, NULL};
+    struct ids_chrome_event *event = &reader->event;
+    int no_memory, known;
+    if (ids_chrome_event_read(&scan, event, &no_memory) != IDS_JSON_OK)
+        return no_memory ? ids_no_memory(err) : 0; /* the second pass says what is wrong with it */
+    if (ids_chrome_scratch_reset(&reader->scratch, element.length)) return ids_no_memory(err);
+    if (event->phase == 'M') {
+        int code = ids_chrome_metadata(&reader->places, &reader->scratch, event, &known, err);
+        if (!code && !known) reader->losses.unknown_metadata++;
+        return code;
+    }
+    if (!is_gpu_work(cat_of(reader, event))) return 0;
+    uint32_t process;
+    int code = ids_chrome_process_of(&reader->places, &reader->scratch, &event->pid, &process, err);
+    if (!code) reader->places.processes[process].gpu = 1;
+    return code;
+}
+
+static enum ids_json_result element(struct reader *reader, int *ret_code, struct ids_error *err) {
+    struct ids_json_scan *scan = &reader->scan;
+    const char *start = scan->at;
+    if (!reader->counting) {
+        int no_memory;
+        enum ids_json_result result = ids_chrome_event_read(scan, &reader->event, &no_memory);
+        if (no_memory) *ret_code = ids_no_memory(err);
+        if (result != IDS_JSON_OK) return result;
+        *ret_code = read_event(reader, (struct ids_text){start, (uint32_t)(scan->at - start)}, err);
+        return IDS_JSON_OK;
+    }
+    struct ids_json_skip skip = {.watched = &watched};
+    if (ids_json_skip(scan, &skip) != IDS_JSON_OK) {
+        scan->at = start;
+        return IDS_JSON_MORE;
+    }
+    if (skip.seen) *ret_code = count_event(reader, (struct ids_text){start, (uint32_t)(scan->at - start)}, err);
+    return IDS_JSON_OK;
+}
+
+static enum ids_json_result elements(struct reader *reader, int *ret_code, struct ids_error *err) {
+    struct ids_json_scan *scan = &reader->scan;
+    enum ids_json_result result = ids_json_space(scan);
+    if (result != IDS_JSON_OK) return result;
+    if (*scan->at == '{') return element(reader, ret_code, err);
+    if (*scan->at == ',') {
+        scan->at++;
+        return IDS_JSON_OK;
+    }
+    if (*scan->at == ']') {
+        scan->at++;
+        reader->place = reader->bare ? AT_END : AT_MEMBERS;
+        return IDS_JSON_OK;
+    }
+    struct ids_json_span stray;
+    result = ids_json_value(scan, &stray);
+    if (result == IDS_JSON_OK) reader->losses.strays += !reader->counting;
+    return result;
+}
+
+static enum ids_json_result member(struct reader *reader, int *ret_code, struct ids_error *err) {
+    struct ids_json_scan *scan = &reader->scan;
+    const char *start = scan->at;
+    const int first = reader->first_member;
+    struct ids_json_span key, value;
+    enum ids_json_result result = ids_json_member(scan, &reader->first_member, &key);
+    if (result == IDS_JSON_END) reader->place = AT_END;
+    if (result == IDS_JSON_END) return IDS_JSON_OK;
+    if (result == IDS_JSON_OK) result = ids_json_space(scan);
+    if (result == IDS_JSON_OK) {
+        int opens = *scan->at == '{' || *scan->at == '[';
+        if (*scan->at == '[' && is((struct ids_text){key.at, (uint32_t)key.length}, "traceEvents")) {
+            scan->at++;
+            reader->place = AT_ELEMENTS;
+            return IDS_JSON_OK;
+        }
+        if (opens && (!reader->counting || !ids_chrome_property_wanted(&key))) {
+            reader->skip = (struct ids_json_skip){0};
+            reader->place = IN_MEMBER;
+            return IDS_JSON_OK;
+        }
+        result = ids_json_value(scan, &value);
+    }
+    if (result == IDS_JSON_OK && reader->counting && ids_chrome_property_wanted(&key))
+        *ret_code = ids_chrome_property(&reader->places, &key, &value, &reader->properties, err);
+    if (result == IDS_JSON_MORE) {
+        scan->at = start;
+        reader->first_member = first;
+    }
+    return result;
+}
+
+static enum ids_json_result begin(struct reader *reader) {
+    struct ids_json_scan *scan = &reader->scan;
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    if (scan->end - scan->at >= 3 && !memcmp(scan->at, byte_order_mark, 3)) scan->at += 3;
+    enum ids_json_result result = ids_json_space(scan);
+    if (result != IDS_JSON_OK) return result;
+    reader->bare = *scan->at == '[';
+    if (!reader->bare && *scan->at != '{') {
+        scan->why = "'{' or '['";
+        return IDS_JSON_BAD;
+    }
+    scan->at++;
+    reader->first_member = 1;
+    reader->place = reader->bare ? AT_ELEMENTS : AT_MEMBERS;
+    return IDS_JSON_OK;
+}
+
+static enum ids_json_result step(struct reader *reader, int *ret_code, struct ids_error *err) {
+    enum ids_json_result result;
+    switch (reader->place) {
+    case AT_START:
+        return begin(reader);
+    case AT_MEMBERS:
+        return member(reader, ret_code, err);
+    case IN_MEMBER:
+        result = ids_json_skip(&reader->scan, &reader->skip);
+        if (result == IDS_JSON_OK) reader->place = AT_MEMBERS;
+        return result;
+    case AT_ELEMENTS:
+        return elements(reader, ret_code, err);
+    default:
+        result = ids_json_space(&reader->scan);
+        if (result == IDS_JSON_OK) reader->losses.trailing = 1;
+        return IDS_JSON_END;
+    }
+}
+
+/* 1 when the file ends where it may: all closed, or only closing brackets are missing. */
+static int ends_well(struct reader *reader) {
+    if (reader->place == AT_END) return 1;
+    if (reader->place != AT_ELEMENTS && reader->place != AT_MEMBERS) return 0;
+    return ids_json_space(&reader->scan) == IDS_JSON_MORE; /* nothing but space is left */
+}
+
+/* One pass over the file. *ret_cut is the offset at which an element that ends early begins, or -1. */
+static int pass(struct reader *reader, int counting, int64_t *ret_cut, struct ids_error *err) {
+    reader->counting = counting;
+    reader->place = AT_START;
+    reader->buffer_at = 0;
+    reader->scan = (struct ids_json_scan){reader->buffer, reader->buffer, 0, NULL};
+    *ret_cut = -1;
+    int code = ids_stream_open(reader->source, &reader->stream, err);
+    while (!code) {
+        enum ids_json_result result = step(reader, &code, err);
+        if (code || result == IDS_JSON_END) break;
+        if (result == IDS_JSON_BAD) code = corrupt(reader, err);
+        if (result == IDS_JSON_MORE && reader->scan.whole) {
+            if (!ends_well(reader)) *ret_cut = (int64_t)offset_of(reader, reader->scan.at);
+            break;
+        }
+        if (result == IDS_JSON_MORE) code = read_on(reader, err);
+    }
+    ids_stream_close(reader->stream);
+    reader->stream = NULL;
+    return code;
+}
+
+/* ---- the whole file ---- */
+
+static int say(struct reader *reader, enum ids_severity severity, const char *id, const char *text, int64_t offset,
+               uint64_t count, struct ids_error *err) {
+    if (!count) return 0;
+    struct ids_diag diag = {severity, id, text, offset, count};
+    return reader->sink->ops->diag(reader->sink, &diag, err);
+}
+
+/* JAX's converter writes the earliest events up to a limit and says nothing of the rest (trace_facts). */
+static int say_cap(struct reader *reader, struct ids_error *err) {
+    if (reader->slices != 1000000 && reader->slices != 5000000) return 0;
+    char text[256];
+    int64_t covered_ps = 0;
+    if (reader->last_ps > reader->first_ps && __builtin_sub_overflow(reader->last_ps, reader->first_ps, &covered_ps))
+        covered_ps = 0;
+    snprintf(text, sizeof text,
+             "exactly %" PRIu64
+             " events, a limit of the writer: probably only the earliest of them; they cover %" PRId64
+             ".%03d s, and the xplane.pb of the run has all",
+             reader->slices, covered_ps / 1000000000000, (int)(covered_ps / 1000000000 % 1000));
+    return say(reader, IDS_WARNING, "chrome.capped", text, -1, 1, err);
+}
+
+static int say_losses(struct reader *reader, struct ids_error *err) {
+    const struct losses *losses = &reader->losses;
+    const struct {
+        enum ids_severity severity;
+        const char *id, *text;
+        uint64_t count;
+    } all[] = {
+        {IDS_WARNING, "chrome.without_time", "events without a time (ts) were left out", losses->without_time},
+        {IDS_DAMAGE, "chrome.time_range", "events more than 106 days from the first one were left out",
+         losses->out_of_range},
+        {IDS_WARNING, "chrome.end_without_begin", "end events (E, e) that nothing began were left out",
+         losses->without_begin},
+        {IDS_WARNING, "chrome.begin_without_end",
+         "begun events without an end were taken to last as long as their timeline", losses->without_end},
+        {IDS_NOTE, "chrome.phase", "events of a kind (ph) that is not known were left out", losses->unknown_phases},
+        {IDS_NOTE, "chrome.metadata", "metadata events (M) of a kind that is not known were left out",
+         losses->unknown_metadata},
+        {IDS_WARNING, "chrome.stray", "elements of traceEvents that are no objects were left out", losses->strays},
+        {IDS_NOTE, "chrome.trailing", "what follows the end of the JSON was not read", losses->trailing},
+        {IDS_NOTE, "chrome.property", "members beside traceEvents that are too large or no JSON were not read",
+         reader->properties.unread},
+    };
+    int code = say_cap(reader, err);
+    for (size_t i = 0; i < sizeof all / sizeof *all && !code; i++)
+        code = say(reader, all[i].severity, all[i].id, all[i].text, -1, all[i].count, err);
+    return code;
+}
+
+static int end_tracks(struct reader *reader, struct ids_error *err) {
+    int code = 0;
+    for (size_t i = 0; i < reader->places.thread_count && !code; i++) {
+        const struct ids_chrome_thread *thread = &reader->places.threads[i];
+        if (thread->opened) code = reader->sink->ops->track_end(reader->sink, thread->track, err);
+    }
+    return code;
+}
+
+static int read_passes(struct reader *reader, struct ids_error *err) {
+    int64_t cut;
+    reader->counters_text = ids_intern_z(reader->sink->strings, "counters");
+    if (reader->counters_text == IDS_NO_TEXT) return ids_no_memory(err);
+    int code = pass(reader, 1, &cut, err);
+    if (!code) code = pass(reader, 0, &cut, err);
+    if (!code) code = ids_chrome_pairs_match(&reader->pairs, give_pair, reader, &reader->losses.without_begin, err);
+    if (code) return code;
+    if (!reader->has_base) {
+        if (cut >= 0)
+            return ids_fail(err, IDS_TRUNCATED, "the file ends before its first event is whole (offset %" PRId64 ")",
+                            cut);
+        code = say_host(reader, 0, err);
+    }
+    if (!code) code = end_tracks(reader, err);
+    if (!code && cut >= 0) {
+        reader->sink->complete = 0;
+        code = say(reader, IDS_DAMAGE, "chrome.truncated",
+                   "the file ends within an event; what comes before it was kept", cut, 1, err);
+    }
+    return code ? code : say_losses(reader, err);
+}
+
+static int chrome_read(struct ids_source *source, struct ids_sink *sink, struct ids_error *err) {
+    struct reader reader = {.source = source, .sink = sink, .first_ps = INT64_MAX, .last_ps = INT64_MIN};
+    reader.properties.rank = -1;
+    reader.places.sink = sink;
+    int code = read_passes(&reader, err);
+    ids_chrome_event_done(&reader.event);
+    ids_chrome_event_done(&reader.second);
+    ids_chrome_pairs_done(&reader.pairs);
+    ids_chrome_places_done(&reader.places);
+    free(reader.scratch.at);
+    free(reader.args);
+    free(reader.buffer);
+    return code;
+}
+
+static int chrome_bid(const uint8_t *head, size_t length) {
+    static const char *const words[] = {"\"traceEvents\"",      "\"ph\"",
+                                        "\"deviceProperties\"", "\"schemaVersion\"",
+                                        "\"displayTimeUnit\"",  "\"distributedInfo\"",
+                                        "\"systemTraceEvents\""};
+    size_t at = length >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0;
+    while (at < length && (head[at] == ' ' || head[at] == '\n' || head[at] == '\r' || head[at] == '\t')) at++;
+    if (at == length || (head[at] != '{' && head[at] != '[')) return 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (memmem(head, length, words[i], strlen(words[i]))) return i < 2 ? 90 : 60;
+    }
+    return 0;
+}
+
+static const char *const suffixes[] = {".trace.json.gz", ".trace.json", NULL};
+
+const struct ids_format ids_format_chrome_trace = {
+    .name = "chrome_trace",
+    .title = "Chrome trace (trace.json)",
+    .suffixes = suffixes,
+    .streams = 1,
+    .bid = chrome_bid,
+    .read = chrome_read,
+};

@@ -1,0 +1,299 @@
+#include "lib/wire/json_scan.h"
+
+#include "lib/wire/utf8.h"
+
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+static enum ids_json_result bad(struct ids_json_scan *scan, const char *at, const char *why) {
+    scan->at = at;
+    scan->why = why;
+    return IDS_JSON_BAD;
+}
+
+/* The first quote or backslash, or `end`. 1.3 GB/s of short strings by byte, 2.9 by sixteen. */
+static const char *find_quote(const char *at, const char *end) {
+#ifdef __SSE2__
+    for (; end - at >= 16; at += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+        __m128i hits =
+            _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+        int mask = _mm_movemask_epi8(hits);
+        if (mask) return at + __builtin_ctz((unsigned)mask);
+    }
+#endif
+    while (at < end && *at != '"' && *at != '\\') at++;
+    return at;
+}
+
+/* The first quote or bracket, or `end`. A bracket and a brace of one side differ in one bit. */
+static const char *find_structure(const char *at, const char *end) {
+#ifdef __SSE2__
+    for (; end - at >= 16; at += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+        __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+        __m128i hits = _mm_or_si128(
+            _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
+            _mm_or_si128(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')), _mm_cmpeq_epi8(folded, _mm_set1_epi8('}'))));
+        int mask = _mm_movemask_epi8(hits);
+        if (mask) return at + __builtin_ctz((unsigned)mask);
+    }
+#endif
+    while (at < end && *at != '"' && (*at | 0x20) != '{' && (*at | 0x20) != '}') at++;
+    return at;
+}
+
+static int is_space(char c) {
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+enum ids_json_result ids_json_space(struct ids_json_scan *scan) {
+    while (scan->at < scan->end && is_space(*scan->at)) scan->at++;
+    return scan->at < scan->end ? IDS_JSON_OK : IDS_JSON_MORE;
+}
+
+static void notice(struct ids_json_skip *skip, const char *string, size_t length) {
+    for (int i = 0; i < skip->watched->count; i++) {
+        const char *word = skip->watched->words[i];
+        if (strlen(word) == length && !memcmp(word, string, length)) skip->seen |= 1u << i;
+    }
+}
+
+enum ids_json_result ids_json_skip(struct ids_json_scan *scan, struct ids_json_skip *skip) {
+    const char *at = scan->at, *end = scan->end, *string = NULL;
+    const uint32_t lengths = skip->watched ? skip->watched->lengths : 0;
+    while (at < end) {
+        if (skip->escape) {
+            skip->escape = 0;
+            at++;
+        } else if (skip->in_string) {
+            at = find_quote(at, end);
+            if (at == end) break;
+            if (*at == '\\') {
+                skip->escape = 1;
+                string = NULL;
+            } else {
+                skip->in_string = 0;
+                if (string && at - string < 32 && lengths >> (at - string) & 1)
+                    notice(skip, string, (size_t)(at - string));
+            }
+            at++;
+        } else {
+            at = find_structure(at, end);
+            if (at == end) break;
+            char c = *at++;
+            if (c == '"') {
+                skip->in_string = 1;
+                string = at;
+            } else if (c == '{' || c == '[') {
+                skip->depth++;
+            } else if (--skip->depth == 0) {
+                scan->at = at;
+                return IDS_JSON_OK;
+            }
+        }
+    }
+    scan->at = at;
+    return IDS_JSON_MORE;
+}
+
+static enum ids_json_result string_value(struct ids_json_scan *scan, struct ids_json_span *ret_value) {
+    const char *start = scan->at + 1;
+    int escaped = 0;
+    for (const char *at = start;;) {
+        at = find_quote(at, scan->end);
+        if (at == scan->end) return IDS_JSON_MORE;
+        if (*at == '"') {
+            *ret_value = (struct ids_json_span){start, (size_t)(at - start), IDS_JSON_STRING, (uint8_t)escaped};
+            scan->at = at + 1;
+            return IDS_JSON_OK;
+        }
+        if (scan->end - at < 2) return IDS_JSON_MORE;
+        escaped = 1;
+        at += 2;
+    }
+}
+
+static enum ids_json_result number_value(struct ids_json_scan *scan, struct ids_json_span *ret_value) {
+    const char *at = scan->at;
+    while (at < scan->end &&
+           ((*at >= '0' && *at <= '9') || *at == '.' || *at == '-' || *at == '+' || (*at | 0x20) == 'e'))
+        at++;
+    if (at == scan->end && !scan->whole) return IDS_JSON_MORE;
+    *ret_value = (struct ids_json_span){scan->at, (size_t)(at - scan->at), IDS_JSON_NUMBER, 0};
+    scan->at = at;
+    return IDS_JSON_OK;
+}
+
+/* true, false, null; and NaN and Infinity, which some writers (Python's) put where JSON has no word. */
+static enum ids_json_result word_value(struct ids_json_scan *scan, struct ids_json_span *ret_value) {
+    static const struct {
+        const char *word;
+        uint8_t type;
+    } words[] = {{"true", IDS_JSON_TRUE}, {"false", IDS_JSON_FALSE},   {"null", IDS_JSON_NULL},
+                 {"NaN", IDS_JSON_NULL},  {"Infinity", IDS_JSON_NULL}, {"-Infinity", IDS_JSON_NULL}};
+    size_t left = (size_t)(scan->end - scan->at);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t length = strlen(words[i].word), compared = left < length ? left : length;
+        if (memcmp(scan->at, words[i].word, compared) != 0) continue;
+        if (compared < length) return scan->whole ? bad(scan, scan->at, "a value") : IDS_JSON_MORE;
+        *ret_value = (struct ids_json_span){scan->at, length, words[i].type, 0};
+        scan->at += length;
+        return IDS_JSON_OK;
+    }
+    return bad(scan, scan->at, "a value");
+}
+
+enum ids_json_result ids_json_value(struct ids_json_scan *scan, struct ids_json_span *ret_value) {
+    const char *start = scan->at;
+    enum ids_json_result result = ids_json_space(scan);
+    if (result != IDS_JSON_OK) {
+        scan->at = start;
+        return result;
+    }
+    const char c = *scan->at;
+    if (c == '"') {
+        result = string_value(scan, ret_value);
+    } else if ((c >= '0' && c <= '9') || (c == '-' && (scan->end - scan->at < 2 || scan->at[1] != 'I'))) {
+        result = number_value(scan, ret_value);
+    } else if (c == '{' || c == '[') {
+        struct ids_json_skip skip = {0};
+        const char *value = scan->at;
+        result = ids_json_skip(scan, &skip);
+        if (result == IDS_JSON_OK) {
+            *ret_value = (struct ids_json_span){value, (size_t)(scan->at - value),
+                                                c == '{' ? IDS_JSON_OBJECT : IDS_JSON_ARRAY, 0};
+        }
+    } else {
+        result = word_value(scan, ret_value);
+    }
+    if (result == IDS_JSON_MORE) scan->at = start;
+    return result;
+}
+
+enum ids_json_result ids_json_member(struct ids_json_scan *scan, int *first, struct ids_json_span *ret_key) {
+    const char *start = scan->at;
+    enum ids_json_result result = ids_json_space(scan);
+    if (result == IDS_JSON_OK && *scan->at == '}') {
+        scan->at++;
+        return IDS_JSON_END;
+    }
+    if (result == IDS_JSON_OK && !*first) {
+        if (*scan->at != ',') return bad(scan, scan->at, "',' or '}'");
+        scan->at++;
+        result = ids_json_space(scan);
+        if (result == IDS_JSON_OK && *scan->at == '}') { /* a comma before the bracket, as people write it */
+            scan->at++;
+            return IDS_JSON_END;
+        }
+    }
+    if (result == IDS_JSON_OK && *scan->at != '"') return bad(scan, scan->at, "a key in quotes");
+    if (result == IDS_JSON_OK) result = string_value(scan, ret_key);
+    if (result == IDS_JSON_OK) result = ids_json_space(scan);
+    if (result == IDS_JSON_MORE) {
+        scan->at = start;
+        return result;
+    }
+    if (*scan->at != ':') return bad(scan, scan->at, "':'");
+    scan->at++;
+    *first = 0;
+    return IDS_JSON_OK;
+}
+
+/* ---- what spans mean ---- */
+
+static size_t put_utf8(uint32_t character, char *to) {
+    if (character < 0x80) {
+        to[0] = (char)character;
+        return 1;
+    }
+    if (character < 0x800) {
+        to[0] = (char)(0xc0 | character >> 6);
+        to[1] = (char)(0x80 | (character & 0x3f));
+        return 2;
+    }
+    if (character < 0x10000) {
+        to[0] = (char)(0xe0 | character >> 12);
+        to[1] = (char)(0x80 | (character >> 6 & 0x3f));
+        to[2] = (char)(0x80 | (character & 0x3f));
+        return 3;
+    }
+    to[0] = (char)(0xf0 | character >> 18);
+    to[1] = (char)(0x80 | (character >> 12 & 0x3f));
+    to[2] = (char)(0x80 | (character >> 6 & 0x3f));
+    to[3] = (char)(0x80 | (character & 0x3f));
+    return 4;
+}
+
+/* Four hexadecimal digits at `at`; -1 when there are not. */
+static int32_t hex4(const char *at, const char *end) {
+    int32_t value = 0;
+    if (end - at < 4) return -1;
+    for (int i = 0; i < 4; i++) {
+        char c = at[i];
+        int digit = c >= '0' && c <= '9'                     ? c - '0'
+                    : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                             : -1;
+        if (digit < 0) return -1;
+        value = value * 16 + digit;
+    }
+    return value;
+}
+
+/* Behind "\u": the character, and *at behind it. Six bytes give at most three, twelve at most four. */
+static uint32_t escaped_character(const char **at, const char *end) {
+    int32_t high = hex4(*at, end);
+    if (high < 0) return IDS_REPLACEMENT;
+    *at += 4;
+    if (high < 0xd800 || high > 0xdfff) return (uint32_t)high;
+    if (high > 0xdbff || end - *at < 6 || (*at)[0] != '\\' || (*at)[1] != 'u') return IDS_REPLACEMENT;
+    int32_t low = hex4(*at + 2, end);
+    if (low < 0xdc00 || low > 0xdfff) return IDS_REPLACEMENT;
+    *at += 6;
+    return 0x10000 + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
+}
+
+size_t ids_json_unescape(const struct ids_json_span *span, char *to) {
+    static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
+    const char *at = span->at, *end = at + span->length;
+    size_t used = 0;
+    while (at < end) {
+        const char *stop = memchr(at, '\\', (size_t)(end - at));
+        size_t plain = (size_t)((stop ? stop : end) - at);
+        memcpy(to + used, at, plain);
+        used += plain;
+        at += plain;
+        if (end - at < 2) break; /* a span never ends with half an escape */
+        char c = at[1];
+        const char *letter = memchr(letters, c, sizeof letters - 1);
+        at += 2;
+        if (c == 'u' && hex4(at, end) >= 0) {
+            used += put_utf8(escaped_character(&at, end), to + used);
+        } else {
+            to[used++] = letter ? meanings[letter - letters] : c;
+        }
+    }
+    return used;
+}
+
+size_t ids_json_minify(const struct ids_json_span *span, char *to) {
+    const char *at = span->at, *end = at + span->length;
+    size_t used = 0;
+    while (at < end) {
+        if (*at == '"') {
+            const char *start = at++;
+            while (at < end && *at != '"') at += *at == '\\' ? 2 : 1;
+            at = at < end ? at + 1 : end;
+            memcpy(to + used, start, (size_t)(at - start));
+            used += (size_t)(at - start);
+        } else if (is_space(*at)) {
+            at++;
+        } else {
+            to[used++] = *at++;
+        }
+    }
+    return used;
+}

@@ -1,0 +1,76 @@
+/* json_scan.h - reading JSON in place and without a tree, from a window of it that may end anywhere.
+ *
+ * A scan stands at a place in a window. A function that does not find its end there returns IDS_JSON_MORE and leaves the scan
+ * where it was: the caller reads on and asks again. Nothing is copied or unescaped; a value is a span of the window.
+ * Depth costs no memory and no stack: nested values are skipped by counting brackets, so that the kinds of brackets inside a
+ * value that nobody looks into are not checked against each other.
+ */
+#ifndef IDS_LIB_WIRE_JSON_SCAN_H
+#define IDS_LIB_WIRE_JSON_SCAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum ids_json_result {
+    IDS_JSON_OK,
+    IDS_JSON_MORE, /* the window ends inside */
+    IDS_JSON_END,  /* no more members or elements: the closing bracket was passed */
+    IDS_JSON_BAD,  /* not JSON; scan->at is where, scan->why what was expected */
+};
+
+enum ids_json_type {
+    IDS_JSON_NONE,
+    IDS_JSON_STRING, /* the span is what stands between the quotes */
+    IDS_JSON_NUMBER,
+    IDS_JSON_TRUE,
+    IDS_JSON_FALSE,
+    IDS_JSON_NULL,
+    IDS_JSON_OBJECT, /* the span has its brackets */
+    IDS_JSON_ARRAY,
+};
+
+struct ids_json_span {
+    const char *at;
+    size_t length;
+    uint8_t type;    /* enum ids_json_type */
+    uint8_t escaped; /* a string with backslashes: ids_json_unescape */
+};
+
+struct ids_json_scan {
+    const char *at, *end;
+    int whole; /* nothing follows the window: a number may end with it */
+    const char *why;
+};
+
+/* The next character that is no white space stays in front; IDS_JSON_MORE when there is none. */
+enum ids_json_result ids_json_space(struct ids_json_scan *scan);
+/* Any value as a whole. */
+enum ids_json_result ids_json_value(struct ids_json_scan *scan, struct ids_json_span *ret_value);
+/* Behind the bracket of an object, or behind a member: the next key, and the scan in front of its value; *first is 1 before
+ * the first member and set to 0. IDS_JSON_END behind the closing bracket. */
+enum ids_json_result ids_json_member(struct ids_json_scan *scan, int *first, struct ids_json_span *ret_key);
+
+/* Skips a value of any size over many windows; {0}, or with `watched` set, in front of its bracket. IDS_JSON_MORE when the
+ * window was used up (scan->at is its end then), IDS_JSON_OK behind the value. Strings in it that are one of the watched words
+ * are noticed on the way, those that lie in one window and have no escapes: it is how a reader finds the few elements that it
+ * wants to take apart. */
+struct ids_json_words {
+    const char *const *words; /* below 32 of them, each shorter than 32 bytes */
+    int count;
+    uint32_t lengths; /* bit n: there is a word of n bytes */
+};
+struct ids_json_skip {
+    const struct ids_json_words *watched;
+    uint32_t seen; /* bit n: words[n] was met */
+    uint64_t depth;
+    uint8_t in_string, escape;
+};
+enum ids_json_result ids_json_skip(struct ids_json_scan *scan, struct ids_json_skip *skip);
+
+/* Writes the string's characters as UTF-8 to `to`, which has room for span->length bytes; returns their number. A lone
+ * surrogate becomes U+FFFD, an unknown escape the character behind the backslash. Bytes that are no UTF-8 stay as they are. */
+size_t ids_json_unescape(const struct ids_json_span *span, char *to);
+/* Copies a value without the white space outside its strings; returns the number of bytes, at most span->length. */
+size_t ids_json_minify(const struct ids_json_span *span, char *to);
+
+#endif
