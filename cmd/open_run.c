@@ -64,13 +64,12 @@ int ids_choose_run(const struct ids_run_list *list, const char *name, const stru
 /* *ret_named: only the file's name speaks for the format. */
 static int choose_format(struct ids_source *source, const struct ids_format **ret_format, int *ret_named,
                          struct ids_error *err) {
-    const uint8_t *head;
+    uint8_t head[IDS_FORMAT_HEAD];
     size_t length;
-    int code = ids_source_window(source, 0, IDS_FORMAT_HEAD, &head, &length, err);
+    int code = ids_source_head(source, head, sizeof head, &length, err);
     if (code) return code;
     if (!length && ids_source_cut(source)) return ids_fail(err, IDS_UNSUPPORTED, "%s", ids_source_cut(source));
     if (!length) return ids_fail(err, IDS_UNSUPPORTED, "the file is empty");
-    if (length > IDS_FORMAT_HEAD) length = IDS_FORMAT_HEAD;
     int best = 0;
     for (int i = 0; i < ids_format_count; i++) {
         int bid = ids_formats[i]->bid(head, length);
@@ -101,7 +100,7 @@ static int say_cut(const struct ids_source *source, struct ids_sink *sink, struc
     struct ids_diag diag = {.severity = IDS_DAMAGE,
                             .id = "source.cut",
                             .text = why,
-                            .offset = (int64_t)ids_source_size(source),
+                            .offset = (int64_t)ids_source_cut_at(source),
                             .count = 1};
     return sink->ops->diag(sink, &diag, err);
 }
@@ -113,6 +112,7 @@ int ids_read_file(const char *path, struct ids_sink *sink, const char **ret_form
     const struct ids_format *format = NULL;
     int named = 0;
     code = choose_format(source, &format, &named, err);
+    if (!code && !format->streams) code = ids_source_unpack(source, err);
     if (!code) code = format->read(source, sink, err);
     if (code && named) ids_error_at(err, "not a profile, though named like one");
     if (code == IDS_CORRUPT && ids_source_cut(source)) ids_error_at(err, "%s", ids_source_cut(source));

@@ -323,5 +323,6 @@ const struct ids_format ids_format_mini = {
     .title = "idsprof's text form of a profile, for tests",
     .suffixes = suffixes,
     .bid = mini_bid,
+    .streams = 0,
     .read = mini_read,
 };

@@ -663,5 +663,6 @@ const struct ids_format ids_format_xplane = {
     .title = "XSpace profile (xplane.pb)",
     .suffixes = suffixes,
     .bid = xplane_bid,
+    .streams = 0,
     .read = xplane_read,
 };

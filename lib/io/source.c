@@ -1,5 +1,8 @@
 #include "lib/io/source.h"
 
+#include "lib/io/gunzip.h"
+#include "lib/io/source_parts.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 enum {
     /* 98 MB from the page cache in windows of 100 bytes, minimum of five: 6.6 ms with reads of 64 KiB, 6.1 with 256 KiB,
@@ -16,15 +18,7 @@ enum {
     /* After a jump: who indexes lines looks at a few bytes and jumps on. */
     JUMP_BYTES = 16 << 10,
     BUFFER_BYTES = IDS_SOURCE_WINDOW + READ_BYTES,
-
-    SPOOL_MEMORY_BYTES = 64 << 20,
-    SPOOL_FIRST_BYTES = 1 << 20,
-    /* Real traces unpack to 15..20 times their size, deflate can do 1,032. Small outputs may have any ratio. */
-    GZIP_MAX_RATIO = 200,
-    GZIP_FREE_BYTES = 256 << 20,
 };
-/* An endless pipe must not fill the disk. */
-static const uint64_t SPOOL_MAX_BYTES = UINT64_C(64) << 30;
 
 struct ids_source {
     char *path;
@@ -32,10 +26,12 @@ struct ids_source {
     const uint8_t *memory; /* the caller's, or `owned` */
     uint8_t *owned;
     uint64_t size;
+    int packed;      /* what is described above is gzip */
     uint8_t *buffer; /* of a file: bytes [buffer_at, buffer_at + buffer_length) */
     uint64_t buffer_at;
     size_t buffer_length;
-    char cut[128];
+    char cut[IDS_SOURCE_CUT_ROOM];
+    uint64_t cut_at;
 };
 
 static int source_new(const char *path, struct ids_source **ret_source, struct ids_error *err) {
@@ -71,238 +67,67 @@ const char *ids_source_cut(const struct ids_source *source) {
     return source->cut[0] ? source->cut : NULL;
 }
 
-/* ---- a spool: bytes that come in order, kept in memory, and in an unlinked file when they are many ---- */
-
-struct spool {
-    uint8_t *bytes; /* everything so far, or (fd >= 0) what is not yet written */
-    size_t length, room;
-    int fd;
-    uint64_t written;
-};
-
-static void spool_done(struct spool *spool) {
-    free(spool->bytes);
-    if (spool->fd >= 0) close(spool->fd);
+int ids_source_packed(const struct ids_source *source) {
+    return source->packed;
 }
-
-static int write_whole(int fd, const uint8_t *bytes, size_t length) {
-    while (length) {
-        ssize_t n = write(fd, bytes, length);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return -1;
-        bytes += n;
-        length -= (size_t)n;
-    }
-    return 0;
+uint64_t ids_source_cut_at(const struct ids_source *source) {
+    return source->cut_at;
 }
-
-static int open_temporary(struct ids_error *err) {
-    const char *folder = getenv("TMPDIR");
-    if (!folder || !*folder) folder = "/tmp";
-    char path[4096];
-    if ((size_t)snprintf(path, sizeof path, "%s/idsprof.XXXXXX", folder) >= sizeof path) {
-        return ids_fail(err, IDS_LIMIT, "TMPDIR is a path of more than %zu bytes", sizeof path);
-    }
-    int fd = mkstemp(path);
-    if (fd < 0) return ids_fail(err, IDS_IO, "cannot make a temporary file in '%s': %s", folder, strerror(errno));
-    unlink(path);
-    fcntl(fd, F_SETFD, FD_CLOEXEC); /* capture starts other programs */
-    return fd;
-}
-
-static int spool_flush(struct spool *spool, struct ids_error *err) {
-    if (write_whole(spool->fd, spool->bytes, spool->length)) {
-        return ids_fail(err, IDS_IO, "cannot write a temporary file (TMPDIR): %s", strerror(errno));
-    }
-    spool->written += spool->length;
-    spool->length = 0;
-    return 0;
-}
-
-/* Makes sure that at least one byte can be added at bytes + length. */
-static int spool_space(struct spool *spool, struct ids_error *err) {
-    if (spool->length < spool->room) return 0;
-    if (spool->written + spool->length >= SPOOL_MAX_BYTES) {
-        return ids_fail(err, IDS_LIMIT, "more than the limit of %llu GiB of unpacked input",
-                        (unsigned long long)(SPOOL_MAX_BYTES >> 30));
-    }
-    if (spool->fd < 0 && spool->room == SPOOL_MEMORY_BYTES) {
-        spool->fd = open_temporary(err);
-        if (spool->fd < 0) return err->code;
-        int code = spool_flush(spool, err);
-        if (code) return code;
-        uint8_t *smaller = realloc(spool->bytes, SPOOL_FIRST_BYTES);
-        if (smaller) spool->bytes = smaller;
-        spool->room = SPOOL_FIRST_BYTES;
-        return 0;
-    }
-    if (spool->fd >= 0) return spool_flush(spool, err);
-    size_t room = spool->room ? spool->room * 2 : SPOOL_FIRST_BYTES;
-    uint8_t *bytes = realloc(spool->bytes, room);
-    if (!bytes) return ids_fail(err, IDS_NOMEM, "no memory for %zu bytes of unpacked input", room);
-    spool->bytes = bytes;
-    spool->room = room;
-    return 0;
-}
-
-/* The source takes over what the spool holds. */
-static int spool_hand_over(struct spool *spool, struct ids_source *source, struct ids_error *err) {
-    if (spool->fd >= 0) {
-        int code = spool_flush(spool, err);
-        if (code) return code;
-        source->fd = spool->fd;
-        source->size = spool->written;
-        spool->fd = -1;
-        return 0;
-    }
-    source->memory = source->owned = spool->bytes;
-    source->size = spool->length;
-    *spool = (struct spool){.fd = -1};
-    return 0;
-}
-
-/* ---- input that cannot seek, or is packed ---- */
-
-struct input {
-    int fd;
-    uint8_t *bytes; /* READ_BYTES of room; [at, length) are not yet used */
-    size_t at, length;
-    uint64_t total; /* read so far */
-};
-
-/* Reads on until there are at least `need` bytes (1 or 2) or the input ends. */
-static int input_fill(struct input *input, size_t need, struct ids_error *err) {
-    if (input->length - input->at >= need) return 0;
-    memmove(input->bytes, input->bytes + input->at, input->length - input->at);
-    input->length -= input->at;
-    input->at = 0;
-    while (input->length < need) {
-        ssize_t n = read(input->fd, input->bytes + input->length, READ_BYTES - input->length);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return ids_fail(err, IDS_IO, "cannot read: %s", strerror(errno));
-        if (n == 0) break;
-        input->length += (size_t)n;
-        input->total += (uint64_t)n;
-    }
-    return 0;
-}
-
-/* RFC 1952: two magic bytes and the only method there is. */
-static int looks_gzip(const struct input *input) {
-    const uint8_t *head = input->bytes + input->at;
-    return input->length - input->at >= 3 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8;
-}
-
-static int copy_through(struct input *input, struct spool *spool, struct ids_error *err) {
-    for (;;) {
-        int code = input_fill(input, 1, err);
-        if (!code && input->at == input->length) return 0;
-        if (!code) code = spool_space(spool, err);
-        if (code) return code;
-        size_t n = input->length - input->at;
-        if (n > spool->room - spool->length) n = spool->room - spool->length;
-        memcpy(spool->bytes + spool->length, input->bytes + input->at, n);
-        spool->length += n;
-        input->at += n;
-    }
-}
-
-static int check_ratio(const struct input *input, const struct spool *spool, struct ids_error *err) {
-    uint64_t unpacked = spool->written + spool->length;
-    if (unpacked <= GZIP_FREE_BYTES || unpacked / GZIP_MAX_RATIO <= input->total) return 0;
-    return ids_fail(err, IDS_LIMIT, "gzip: unpacks to more than %d times its size (%llu bytes from %llu): refused",
-                    GZIP_MAX_RATIO, (unsigned long long)unpacked, (unsigned long long)input->total);
-}
-
-static void set_cut(struct ids_source *source, const struct input *input, const char *why) {
-    snprintf(source->cut, sizeof source->cut, "gzip: %s (offset %llu)", why,
-             (unsigned long long)(input->total - (input->length - input->at)));
-}
-
-/* After a member: 1 when another one follows. Zero bytes at the end are padding (gzip(1), tapes); other bytes are said. */
-static int next_member(struct input *input, struct ids_source *source, int *ret_more, struct ids_error *err) {
-    *ret_more = 0;
-    for (;;) {
-        int code = input_fill(input, 3, err);
-        if (code) return code;
-        if (looks_gzip(input)) {
-            *ret_more = 1;
-            return 0;
-        }
-        if (input->at == input->length) return 0;
-        if (input->bytes[input->at]) break;
-        input->at++;
-    }
-    set_cut(source, input, "bytes behind the end that are not gzip");
-    return 0;
-}
-
-/* Unpacks every member. A damaged or missing tail is the source's `cut`, not a failure. */
-static int inflate_members(z_stream *stream, struct input *input, struct spool *spool, struct ids_source *source,
-                           struct ids_error *err) {
-    for (;;) {
-        int code = input_fill(input, 1, err);
-        if (!code) code = spool_space(spool, err);
-        if (!code) code = check_ratio(input, spool, err);
-        if (code) return code;
-        if (input->at == input->length) {
-            set_cut(source, input, "unexpected end");
-            return 0;
-        }
-        stream->next_in = input->bytes + input->at;
-        stream->avail_in = (uInt)(input->length - input->at);
-        stream->next_out = spool->bytes + spool->length;
-        stream->avail_out = (uInt)(spool->room - spool->length);
-        int state = inflate(stream, Z_NO_FLUSH);
-        input->at = input->length - stream->avail_in;
-        spool->length = spool->room - stream->avail_out;
-        if (state == Z_MEM_ERROR) return ids_fail(err, IDS_NOMEM, "gzip: no memory to unpack");
-        if (state == Z_STREAM_END) {
-            int more;
-            code = next_member(input, source, &more, err);
-            if (code || !more) return code;
-            inflateReset(stream);
-        } else if (state != Z_OK && state != Z_BUF_ERROR) {
-            set_cut(source, input, stream->msg ? stream->msg : "damaged");
-            return 0;
-        }
-    }
-}
-
-static int unpack(struct input *input, struct spool *spool, struct ids_source *source, struct ids_error *err) {
-    z_stream stream = {0};
-    enum { GZIP_ONLY = 15 + 16 }; /* zlib.h, inflateInit2 */
-    if (inflateInit2(&stream, GZIP_ONLY) != Z_OK) return ids_fail(err, IDS_NOMEM, "gzip: no memory to unpack");
-    int code = inflate_members(&stream, input, spool, source, err);
-    inflateEnd(&stream);
-    return code;
+void ids_source_set_cut(struct ids_source *source, const char *why, uint64_t at) {
+    snprintf(source->cut, sizeof source->cut, "%s", why ? why : "");
+    source->cut_at = at;
 }
 
 /* ---- opening ---- */
 
-/* Reads all of a file that is packed or cannot seek. */
-static int open_spooled(struct ids_source *source, int fd, struct ids_error *err) {
-    struct spool spool = {.fd = -1};
-    struct input input = {.fd = fd, .bytes = malloc(READ_BYTES)};
-    int code;
-    if (!input.bytes) return ids_fail(err, IDS_NOMEM, "no memory for an input");
-    code = input_fill(&input, 3, err);
-    if (!code && looks_gzip(&input)) {
-        code = unpack(&input, &spool, source, err);
-    } else if (!code) {
-        code = copy_through(&input, &spool, err);
+/* The source's bytes are now those of the spool. */
+static int take_spool(struct ids_source *source, struct ids_spool *spool, struct ids_error *err) {
+    int code = ids_spool_flush(spool, err);
+    if (code) return code;
+    if (source->fd >= 0) close(source->fd);
+    free(source->owned);
+    source->buffer_at = source->buffer_length = 0;
+    source->size = ids_spool_size(spool);
+    source->fd = spool->fd;
+    source->memory = source->owned = NULL;
+    if (spool->fd < 0) {
+        source->memory = source->owned = spool->bytes;
+        spool->bytes = NULL;
     }
-    if (!code) code = spool_hand_over(&spool, source, err);
-    free(input.bytes);
-    spool_done(&spool);
+    spool->fd = -1;
+    ids_spool_done(spool);
+    return 0;
+}
+
+/* Reads all of a pipe. */
+static int open_spooled(struct ids_source *source, int fd, struct ids_error *err) {
+    struct ids_spool spool = IDS_SPOOL_INIT;
+    int code;
+    for (;;) {
+        uint8_t *at;
+        size_t room;
+        code = ids_spool_space(&spool, &at, &room, err);
+        if (code) break;
+        ssize_t n = read(fd, at, room);
+        if (n == 0) break;
+        if (n > 0) {
+            ids_spool_added(&spool, (size_t)n);
+        } else if (errno != EINTR) {
+            code = ids_fail(err, IDS_IO, "cannot read: %s", strerror(errno));
+            break;
+        }
+    }
+    if (!code) code = take_spool(source, &spool, err);
+    ids_spool_done(&spool);
     return code;
 }
 
-/* A regular file that is not gzip is read in place. Returns 1 for such a file. */
-static int reads_in_place(int fd, const struct stat *status) {
+static int look_whether_packed(struct ids_source *source, struct ids_error *err) {
     uint8_t head[3];
-    if (!S_ISREG(status->st_mode) || lseek(fd, 0, SEEK_CUR) != 0) return 0;
-    return pread(fd, head, sizeof head, 0) < 3 || head[0] != 0x1f || head[1] != 0x8b || head[2] != 8;
+    size_t length;
+    int code = ids_source_copy(source, 0, head, sizeof head, &length, err);
+    source->packed = !code && ids_looks_gzip(head, length);
+    return code;
 }
 
 static int open_fd(struct ids_source *source, int fd, struct ids_error *err) {
@@ -313,7 +138,8 @@ static int open_fd(struct ids_source *source, int fd, struct ids_error *err) {
         return ids_fail(err, IDS_IO, "is a device, not a file");
     }
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* twice the kernel's read-ahead; no harm where it does nothing */
-    if (!reads_in_place(fd, &status)) return open_spooled(source, fd, err);
+    /* Standard input may be a file of which somebody has read a part. */
+    if (!S_ISREG(status.st_mode) || lseek(fd, 0, SEEK_CUR) != 0) return open_spooled(source, fd, err);
     source->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (source->fd < 0) return ids_fail(err, IDS_IO, "cannot read: %s", strerror(errno));
     source->size = (uint64_t)status.st_size;
@@ -330,6 +156,7 @@ int ids_source_open(const char *path, struct ids_source **ret_source, struct ids
         code = ids_fail(err, errno == ENOENT ? IDS_NOT_FOUND : IDS_IO, "cannot open: %s", strerror(errno));
     } else {
         code = open_fd(source, fd, err);
+        if (!code) code = look_whether_packed(source, err);
         if (!is_stdin) close(fd);
     }
     if (code) {
@@ -346,6 +173,22 @@ int ids_source_memory(const void *bytes, size_t length, struct ids_source **ret_
     if (code) return code;
     (*ret_source)->memory = bytes;
     (*ret_source)->size = length;
+    (*ret_source)->packed = ids_looks_gzip(bytes, length);
+    return 0;
+}
+
+int ids_source_of_spool(const char *path, struct ids_spool *spool, struct ids_source **ret_source,
+                        struct ids_error *err) {
+    struct ids_source *source = NULL;
+    int code = source_new(path, &source, err);
+    if (!code) code = take_spool(source, spool, err);
+    if (!code) code = look_whether_packed(source, err);
+    ids_spool_done(spool);
+    if (code) {
+        ids_source_close(source);
+        return code;
+    }
+    *ret_source = source;
     return 0;
 }
 
@@ -432,4 +275,57 @@ int ids_source_read(struct ids_source *source, uint64_t offset, void *bytes, siz
     }
     size_t done = 0;
     return read_at(source, offset, bytes, &done, length, err);
+}
+
+int ids_source_copy(const struct ids_source *source, uint64_t offset, void *bytes, size_t room, size_t *ret_length,
+                    struct ids_error *err) {
+    *ret_length = 0;
+    if (offset >= source->size) return 0;
+    if (room > source->size - offset) room = (size_t)(source->size - offset);
+    if (source->fd >= 0) return read_at(source, offset, bytes, ret_length, room, err);
+    memcpy(bytes, source->memory + offset, room);
+    *ret_length = room;
+    return 0;
+}
+
+/* ---- gzip ---- */
+
+int ids_source_head(struct ids_source *source, uint8_t *head, size_t room, size_t *ret_length, struct ids_error *err) {
+    if (!source->packed) return ids_source_copy(source, 0, head, room, ret_length, err);
+    struct ids_gunzip *gunzip;
+    int code = ids_gunzip_new(source, &gunzip, err);
+    if (code) return code;
+    code = ids_gunzip_read(gunzip, head, room, ret_length, err);
+    if (!code && *ret_length < room) ids_source_set_cut(source, ids_gunzip_cut(gunzip), *ret_length);
+    ids_gunzip_free(gunzip);
+    return code;
+}
+
+static int unpack_into(struct ids_gunzip *gunzip, struct ids_spool *spool, struct ids_error *err) {
+    for (;;) {
+        uint8_t *at;
+        size_t room, length;
+        int code = ids_spool_space(spool, &at, &room, err);
+        if (!code) code = ids_gunzip_read(gunzip, at, room, &length, err);
+        if (code) return code;
+        ids_spool_added(spool, length);
+        if (length < room) return 0;
+    }
+}
+
+int ids_source_unpack(struct ids_source *source, struct ids_error *err) {
+    if (!source->packed) return 0;
+    struct ids_spool spool = IDS_SPOOL_INIT;
+    struct ids_gunzip *gunzip;
+    int code = ids_gunzip_new(source, &gunzip, err);
+    if (code) return code;
+    code = unpack_into(gunzip, &spool, err);
+    if (!code) code = take_spool(source, &spool, err);
+    if (!code) {
+        source->packed = 0;
+        ids_source_set_cut(source, ids_gunzip_cut(gunzip), source->size);
+    }
+    ids_gunzip_free(gunzip);
+    ids_spool_done(&spool);
+    return code;
 }

@@ -10,10 +10,12 @@ struct ids_format {
     const char *name;            /* "xplane" */
     const char *title;           /* "XSpace profile (xplane.pb)" */
     const char *const *suffixes; /* NULL-terminated; which files of a folder are worth opening */
-    int streams;                 /* 1: reads its source front to back (ids_stream), 0: by offset */
     /* How sure the format is that a file that begins with these bytes is its own: 0 (no) to 100. `head` holds the first
      * IDS_FORMAT_HEAD bytes, or the whole file when it is shorter. Content decides; a suffix only hints. */
     int (*bid)(const uint8_t *head, size_t length);
+    /* 1: read() goes through the content once or more from front to back (ids_stream). 0: it jumps, and a packed source is
+     * unpacked before. */
+    int streams;
     /* Reads the whole source into the sink. A file that ends early: complete events before the end are delivered,
      * sink->complete becomes 0, a diag says where, and the result is 0 - or IDS_TRUNCATED when not one event was whole. */
     int (*read)(struct ids_source *source, struct ids_sink *sink, struct ids_error *err);

@@ -71,6 +71,22 @@ static struct ids_source *open_source(const char *name) {
     return source;
 }
 
+static struct ids_source *open_unpacked(const char *name) {
+    struct ids_source *source = open_source(name);
+    ck_assert_msg(ids_source_unpack(source, &err) == 0, "%s", err.text);
+    ck_assert(!ids_source_packed(source));
+    return source;
+}
+
+static int unpack_fails(const char *name) {
+    struct ids_source *source = open_source(name);
+    int code = ids_source_unpack(source, &err);
+    ck_assert_int_eq(code, err.code);
+    ck_assert(ids_source_packed(source));
+    ids_source_close(source);
+    return code;
+}
+
 static int open_fails(const char *name) {
     struct ids_source *source = NULL;
     err = (struct ids_error)IDS_ERROR_INIT;
@@ -205,20 +221,20 @@ START_TEST(packed_members) {
     memcpy(both, a, first);
     memcpy(both + first, b, second);
     store(both, first + second);
-    struct ids_source *source = open_source(path);
+    struct ids_source *source = open_unpacked(path);
     ck_assert_ptr_null(ids_source_cut(source));
     check_whole(source, length);
     ids_source_close(source);
 
     store(both, first + second + 100); /* padding of zeros is fine */
-    source = open_source(path);
+    source = open_unpacked(path);
     ck_assert_ptr_null(ids_source_cut(source));
     ck_assert_uint_eq(ids_source_size(source), length);
     ids_source_close(source);
 
     both[first + second] = 'x'; /* other bytes are said */
     store(both, first + second + 1);
-    source = open_source(path);
+    source = open_unpacked(path);
     ck_assert_ptr_nonnull(strstr(ids_source_cut(source), "not gzip"));
     check_whole(source, length);
     ids_source_close(source);
@@ -235,7 +251,7 @@ START_TEST(packed_and_cut) {
     uint64_t last = 0;
     for (size_t cut = 3; cut < packed_length; cut += 4999) {
         store(packed, cut);
-        struct ids_source *source = open_source(path);
+        struct ids_source *source = open_unpacked(path);
         ck_assert_ptr_nonnull(ids_source_cut(source));
         ck_assert_ptr_nonnull(strstr(ids_source_cut(source), "unexpected end"));
         ck_assert_uint_ge(ids_source_size(source), last);
@@ -254,20 +270,68 @@ START_TEST(packed_and_damaged) {
     uint8_t *bytes = make_bytes(length), *packed = gzip(bytes, length, &packed_length);
     packed[packed_length - 6] ^= 1; /* the checksum: the bytes are all there */
     store(packed, packed_length);
-    struct ids_source *source = open_source(path);
+    struct ids_source *source = open_unpacked(path);
     ck_assert_ptr_nonnull(strstr(ids_source_cut(source), "incorrect data check"));
     check_whole(source, length);
     ids_source_close(source);
     memset(packed + packed_length / 2, 0xff, 100);
     store(packed, packed_length);
-    source = open_source(path);
+    source = open_unpacked(path);
     ck_assert_ptr_nonnull(ids_source_cut(source));
     ck_assert_uint_lt(ids_source_size(source), length + 100000);
     ids_source_close(source);
     store("\x1f\x8b\x08\xff", 4);
-    source = open_source(path);
+    source = open_unpacked(path);
     ck_assert_ptr_nonnull(ids_source_cut(source));
     ck_assert_uint_eq(ids_source_size(source), 0);
+    ids_source_close(source);
+    free(bytes);
+    free(packed);
+}
+END_TEST
+
+/* Until it is unpacked, the bytes are those of the file; a look at the content does not change that. */
+START_TEST(packed_until_asked_for) {
+    size_t length = 600000, packed_length, got;
+    uint8_t *bytes = make_bytes(length), *packed = gzip(bytes, length, &packed_length), head[5000];
+    store(packed, packed_length);
+    struct ids_source *source = open_source(path);
+    ck_assert(ids_source_packed(source));
+    ck_assert_int_eq(ids_source_head(source, head, sizeof head, &got, &err), 0);
+    ck_assert_uint_eq(got, sizeof head);
+    ck_assert_int_eq(memcmp(head, bytes, got), 0);
+    ck_assert(ids_source_packed(source));
+    ck_assert_uint_eq(ids_source_size(source), packed_length);
+    const uint8_t *window;
+    ck_assert_int_eq(ids_source_window(source, 0, 3, &window, &got, &err), 0);
+    ck_assert_int_eq(memcmp(window, packed, 3), 0);
+    ck_assert_int_eq(ids_source_copy(source, packed_length - 7, head, sizeof head, &got, &err), 0);
+    ck_assert_uint_eq(got, 7);
+    ck_assert_int_eq(memcmp(head, packed + packed_length - 7, 7), 0);
+    ck_assert_int_eq(ids_source_unpack(source, &err), 0);
+    check_whole(source, length); /* and not what the window held before */
+    ck_assert_int_eq(ids_source_unpack(source, &err), 0);
+    check_whole(source, length);
+    ck_assert_int_eq(ids_source_copy(source, length, head, 1, &got, &err), 0);
+    ck_assert_uint_eq(got, 0);
+    ids_source_close(source);
+
+    store(packed, 100); /* so short that the look at the head meets the end */
+    source = open_source(path);
+    ck_assert_int_eq(ids_source_head(source, head, sizeof head, &got, &err), 0);
+    ck_assert_uint_lt(got, 100);
+    ck_assert_int_eq(memcmp(head, bytes, got), 0);
+    ck_assert_ptr_nonnull(strstr(ids_source_cut(source), "unexpected end"));
+    ck_assert_uint_eq(ids_source_cut_at(source), got);
+    ids_source_close(source);
+
+    store(bytes, 10);
+    source = open_source(path);
+    ck_assert(!ids_source_packed(source));
+    ck_assert_int_eq(ids_source_head(source, head, sizeof head, &got, &err), 0);
+    ck_assert_uint_eq(got, 10);
+    ck_assert_int_eq(ids_source_unpack(source, &err), 0); /* nothing to do */
+    check_whole(source, 10);
     ids_source_close(source);
     free(bytes);
     free(packed);
@@ -291,10 +355,10 @@ START_TEST(a_bomb) {
         for (int i = 0; i < mebibytes; i++) ck_assert_int_eq(gzwrite(file, zeros, sizeof zeros), sizeof zeros);
         gzclose(file);
         if (mebibytes == 300) {
-            ck_assert_int_eq(open_fails(path), IDS_LIMIT);
+            ck_assert_int_eq(unpack_fails(path), IDS_LIMIT);
             ck_assert_ptr_nonnull(strstr(err.text, "200 times its size"));
         } else {
-            struct ids_source *source = open_source(path);
+            struct ids_source *source = open_unpacked(path);
             ck_assert_uint_eq(ids_source_size(source), 100 << 20);
             ids_source_close(source);
         }
@@ -317,7 +381,7 @@ START_TEST(large_gzip_in_a_temporary_file) {
     size_t length;
     store_large(&length);
     setenv("TMPDIR", folder, 1);
-    struct ids_source *source = open_source(path);
+    struct ids_source *source = open_unpacked(path);
     check_whole(source, length);
     ids_source_close(source);
 }
@@ -327,7 +391,7 @@ START_TEST(no_room_for_the_temporary_file) {
     size_t length;
     store_large(&length);
     setenv("TMPDIR", "/nowhere", 1);
-    ck_assert_int_eq(open_fails(path), IDS_IO);
+    ck_assert_int_eq(unpack_fails(path), IDS_IO);
     ck_assert_ptr_nonnull(strstr(err.text, "'/nowhere'"));
     setenv("TMPDIR", folder, 1);
     struct rlimit limit = {1 << 20, RLIM_INFINITY}, before;
@@ -335,7 +399,7 @@ START_TEST(no_room_for_the_temporary_file) {
     limit.rlim_max = before.rlim_max;
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
-    int code = open_fails(path);
+    int code = unpack_fails(path);
     setrlimit(RLIMIT_FSIZE, &before);
     ck_assert_int_eq(code, IDS_IO);
     ck_assert_ptr_nonnull(strstr(err.text, "File too large"));
@@ -386,6 +450,8 @@ START_TEST(standard_input) {
     check_whole(source, length);
     ids_source_close(source);
     source = open_stdin(packed, packed_length, 1); /* gzip that comes a byte at a time */
+    ck_assert_uint_eq(ids_source_size(source), packed_length);
+    ck_assert_int_eq(ids_source_unpack(source, &err), 0);
     ck_assert_ptr_null(ids_source_cut(source));
     check_whole(source, length);
     ids_source_close(source);
@@ -438,6 +504,7 @@ int main(void) {
     tcase_add_test(cases, packed_members);
     tcase_add_test(cases, packed_and_cut);
     tcase_add_test(cases, packed_and_damaged);
+    tcase_add_test(cases, packed_until_asked_for);
     tcase_add_test(cases, two_magic_bytes_are_not_gzip);
     tcase_add_test(cases, a_bomb);
     tcase_add_test(cases, large_gzip_in_a_temporary_file);

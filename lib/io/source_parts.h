@@ -1,0 +1,14 @@
+/* source_parts.h - what the other files of lib/io do to a source. */
+#ifndef IDS_LIB_IO_SOURCE_PARTS_H
+#define IDS_LIB_IO_SOURCE_PARTS_H
+
+#include "lib/io/source.h"
+#include "lib/io/spool.h"
+
+/* A source of what the spool holds, which is taken over (and empty after a failure too). `path` is how people call it. */
+int ids_source_of_spool(const char *path, struct ids_spool *spool, struct ids_source **ret_source,
+                        struct ids_error *err);
+/* The content was seen to end early, for this reason (NULL: it ended as it should), after that many bytes. */
+void ids_source_set_cut(struct ids_source *source, const char *why, uint64_t at);
+
+#endif
