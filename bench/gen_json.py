@@ -53,7 +53,7 @@ def events():
             host += duration + rng.randrange(50, 400)
         for thread in (421395, 421396):
             at = begin
-            for _ in range(55):
+            for _ in range(37):
                 duration = rng.randrange(300, 3000)
                 body.append(FRAME % (thread, us(at), us(duration), rng.choice(("ThreadpoolListener::Record", "Thunks::Execute", "RecordUsage"))))
                 at += duration + rng.randrange(100, 900)

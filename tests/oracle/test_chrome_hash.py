@@ -126,8 +126,9 @@ HAND_MADE = {
         b'"reversed":"\\ude00\\ud83d","high then other":"\\ud83d\\u0041","at end":"\\ud83d"}}',
         b'{"ph":"X","pid":1,"tid":1,"ts":3,"dur":1,"name":"raw \xc3\xa4 \xf0\x9f\x98\x80","args":{"broken":"\xff\xfe\xc0\xaf"}}',
         b'{"ph":"X","pid":1,"tid":1,"ts":4,"dur":1,"name":"nul \\u0000 in it","args":{"nul":"\\u0000","":"empty key","sep":"\\u001f"}}',
-        b'{"ph":"X","pid":1,"tid":1,"ts":5,"dur":1,"name":"' + b'long' * 30000 + b'","args":{"' + b'k' * 300 + b'":"' + b'v\\n' * 20000 + b'"}}',
         b'{"ph":"X","pid":1,"tid":1,"ts":6,"dur":1}', b'{"ph":"X","pid":1,"tid":1,"ts":7,"dur":1,"name":""}'),
+    'texts_long': events(
+        b'{"ph":"X","pid":1,"tid":1,"ts":5,"dur":1,"name":"' + b'long' * 30000 + b'","args":{"' + b'k' * 300 + b'":"' + b'v\\n' * 20000 + b'"}}'),
     # Times are exact: what is below a picosecond is cut off, towards zero.
     'times': events(*(X % pair for pair in (
         (b'0', b'0'), (b'0.000001', b'0.000001'), (b'0.0000019', b'0.0000009'), (b'-0.0000019', b'1'), (b'-5.25', b'0.5'),
