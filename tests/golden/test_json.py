@@ -21,7 +21,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import test_mini
@@ -102,7 +102,8 @@ def read(path):
 
 
 def ps(microseconds):
-    return int(Decimal(microseconds) * 10**6)
+    """Picoseconds, rounded: see chrome_oracle.picoseconds."""
+    return int((Decimal(microseconds) * 10**6).to_integral_value(ROUND_HALF_UP))
 
 
 def span(event):

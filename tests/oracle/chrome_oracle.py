@@ -153,14 +153,16 @@ def value(raw):
 
 
 def picoseconds(raw):
-    """Of microseconds as a number or a numeric string, exactly, cut towards zero; None when it is neither."""
+    """Of microseconds as a number or a numeric string: the nearest, of two the one further from zero; None when it is neither.
+
+    XLA writes a double with 17 digits: 1.92 us, 1,920,000 ps in the xplane of that run, is "1.9199999999999999"."""
     found = DECIMAL.fullmatch(raw[1:-1] if raw[:1] == b'"' else raw)
     if not found:
         return None
     sign, whole, fraction, exponent = found.groups()
     fraction = fraction or b''
     digits, power = int(whole + fraction), int(exponent or 0) - len(fraction) + 6
-    ps = digits * 10 ** power if power >= 0 else digits // 10 ** -power
+    ps = digits * 10 ** power if power >= 0 else (digits + 10 ** -power // 2) // 10 ** -power
     return -ps if sign else ps
 
 

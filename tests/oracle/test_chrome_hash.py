@@ -129,12 +129,13 @@ HAND_MADE = {
         b'{"ph":"X","pid":1,"tid":1,"ts":6,"dur":1}', b'{"ph":"X","pid":1,"tid":1,"ts":7,"dur":1,"name":""}'),
     'texts_long': events(
         b'{"ph":"X","pid":1,"tid":1,"ts":5,"dur":1,"name":"' + b'long' * 30000 + b'","args":{"' + b'k' * 300 + b'":"' + b'v\\n' * 20000 + b'"}}'),
-    # Times are exact: what is below a picosecond is cut off, towards zero.
+    # Times are exact to the picosecond: what is below is rounded.
     'times': events(*(X % pair for pair in (
         (b'0', b'0'), (b'0.000001', b'0.000001'), (b'0.0000019', b'0.0000009'), (b'-0.0000019', b'1'), (b'-5.25', b'0.5'),
         (b'1.5e3', b'2E-3'), (b'12.5e-1', b'1e0'), (b'"7.25"', b'"3"'), (b'"1e2"', b'"2.5E1"'), (b'100.1', b'0.3'),
         (b'999999999.999999', b'1e-6'), (b'123456.7890123456789', b'2.0000000000000000000001'), (b'3.670', b'0.10'),
-        (b'0.1e1', b'1000000e-6'), (b'5', b'-1'))),
+        (b'64559.813999999998', b'1.9199999999999999'), (b'1.0000005', b'1.00000049999'),
+        (b'-1.0000005', b'0.0000004'), (b'0.1e1', b'1000000e-6'), (b'5', b'-1'))),
         b'{"ph":"X","pid":1,"tid":2,"ts":20,"name":"no dur"}', b'{"ph":"X","pid":1,"tid":2,"name":"no ts","dur":3}',
         b'{"ph":"X","pid":5,"tid":2,"name":"no ts either","dur":3}'),
     'times_epoch': events(X % (b'1700000000000000.123456', b'1.000001'), X % (b'1700000000000999.9999999', b'0.5'),
