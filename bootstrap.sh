@@ -51,12 +51,13 @@ suite() { # PRESET [ctest arguments]; ends with why tests were skipped
     return $rc
 }
 
-python_environment() { # .venv of tests/requirements.txt, made again only when that changes
-    cmp -s tests/requirements.txt .venv/made-from && return
+python_environment() { # .venv of tests/requirements*.txt, made again only when these change
+    cat tests/requirements.txt tests/requirements-hta.txt | cmp -s - .venv/made-from && return
     # One chain, for in a condition `set -e` does not hold.
     python3 -m venv --clear .venv &&
         .venv/bin/pip install --quiet --requirement tests/requirements.txt &&
-        cp tests/requirements.txt .venv/made-from
+        .venv/bin/pip install --quiet --no-deps --requirement tests/requirements-hta.txt &&
+        cat tests/requirements.txt tests/requirements-hta.txt >.venv/made-from
 }
 
 live_suite() {
