@@ -11,7 +11,9 @@ cd "$(dirname "$0")"
 demo_trace=testdata/cpu8_annotated
 coverage_percent=85
 
-build_packages=(gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libprotobuf-c-dev protobuf-c-compiler libcjson-dev libisal-dev libsqlite3-dev)
+# Libraries: gzip both ways, archives, small messages and JSON, the database.
+library_packages=(zlib1g-dev libisal-dev libarchive-dev libprotobuf-c-dev protobuf-c-compiler libcjson-dev libsqlite3-dev)
+build_packages=(gcc libc6-dev cmake ninja-build pkg-config "${library_packages[@]}")
 fast_packages=("${build_packages[@]}" check libsubunit-dev python3 sqlite3)
 full_packages=("${fast_packages[@]}" ca-certificates python3-venv gcovr valgrind clang-tidy clang-format cppcheck mandoc shellcheck)
 

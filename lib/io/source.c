@@ -32,6 +32,7 @@ struct ids_source {
     size_t buffer_length;
     char cut[IDS_SOURCE_CUT_ROOM];
     uint64_t cut_at;
+    char outer_cut[IDS_SOURCE_CUT_ROOM]; /* of the archive that it came out of */
 };
 
 static int source_new(const char *path, struct ids_source **ret_source, struct ids_error *err) {
@@ -64,18 +65,21 @@ uint64_t ids_source_size(const struct ids_source *source) {
     return source->size;
 }
 const char *ids_source_cut(const struct ids_source *source) {
-    return source->cut[0] ? source->cut : NULL;
+    return source->cut[0] ? source->cut : source->outer_cut[0] ? source->outer_cut : NULL;
 }
 
 int ids_source_packed(const struct ids_source *source) {
     return source->packed;
 }
 uint64_t ids_source_cut_at(const struct ids_source *source) {
-    return source->cut_at;
+    return source->cut[0] ? source->cut_at : source->size;
 }
 void ids_source_set_cut(struct ids_source *source, const char *why, uint64_t at) {
     snprintf(source->cut, sizeof source->cut, "%s", why ? why : "");
     source->cut_at = at;
+}
+void ids_source_set_outer_cut(struct ids_source *source, const char *why) {
+    snprintf(source->outer_cut, sizeof source->outer_cut, "%s", why);
 }
 
 /* ---- opening ---- */

@@ -10,5 +10,7 @@ int ids_source_of_spool(const char *path, struct ids_spool *spool, struct ids_so
                         struct ids_error *err);
 /* The content was seen to end early, for this reason (NULL: it ended as it should), after that many bytes. */
 void ids_source_set_cut(struct ids_source *source, const char *why, uint64_t at);
+/* The bytes themselves are not all: what the content looks like does not change that. */
+void ids_source_set_outer_cut(struct ids_source *source, const char *why);
 
 #endif
