@@ -11,7 +11,9 @@ cd "$(dirname "$0")"
 demo_trace=testdata/cpu8_annotated
 coverage_percent=85
 
-build_packages=(gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libarchive-dev libprotobuf-c-dev protobuf-c-compiler libcjson-dev libsqlite3-dev)
+# Libraries: gzip both ways, archives, small messages and JSON, the database.
+library_packages=(zlib1g-dev libisal-dev libarchive-dev libprotobuf-c-dev protobuf-c-compiler libcjson-dev libsqlite3-dev)
+build_packages=(gcc libc6-dev cmake ninja-build pkg-config "${library_packages[@]}")
 fast_packages=("${build_packages[@]}" check libsubunit-dev python3 sqlite3)
 full_packages=("${fast_packages[@]}" ca-certificates python3-venv gcovr valgrind clang-tidy clang-format cppcheck mandoc shellcheck)
 
@@ -51,12 +53,13 @@ suite() { # PRESET [ctest arguments]; ends with why tests were skipped
     return $rc
 }
 
-python_environment() { # .venv of tests/requirements.txt, made again only when that changes
-    cmp -s tests/requirements.txt .venv/made-from && return
+python_environment() { # .venv of tests/requirements*.txt, made again only when these change
+    cat tests/requirements.txt tests/requirements-hta.txt | cmp -s - .venv/made-from && return
     # One chain, for in a condition `set -e` does not hold.
     python3 -m venv --clear .venv &&
         .venv/bin/pip install --quiet --requirement tests/requirements.txt &&
-        cp tests/requirements.txt .venv/made-from
+        .venv/bin/pip install --quiet --no-deps --requirement tests/requirements-hta.txt &&
+        cat tests/requirements.txt tests/requirements-hta.txt >.venv/made-from
 }
 
 live_suite() {

@@ -24,9 +24,17 @@ static int add_member(struct ids_chrome_event *event, const struct ids_json_span
 static enum ids_json_result read_args(struct ids_json_scan *scan, struct ids_chrome_event *event, int *ret_no_memory) {
     int first = 1;
     struct ids_json_span key, value;
+    if (event->args_count) { /* `args` twice: the last one counts, as for every member */
+        size_t behind = event->args_at + event->args_count;
+        memmove(event->members + event->args_at, event->members + behind,
+                (event->member_count - behind) * sizeof *event->members);
+        event->member_count -= event->args_count;
+    }
+    event->args_at = event->member_count;
     scan->at++;
     for (;;) {
         enum ids_json_result result = ids_json_member(scan, &first, &key);
+        event->args_count = event->member_count - event->args_at;
         if (result == IDS_JSON_END) return IDS_JSON_OK;
         if (result == IDS_JSON_OK) result = ids_json_value(scan, &value);
         if (result != IDS_JSON_OK) return result;

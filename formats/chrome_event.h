@@ -16,6 +16,7 @@ struct ids_chrome_event {
      * of `args`. */
     struct ids_chrome_member *members;
     size_t member_count, room;
+    size_t args_at, args_count; /* which of them are those of `args` */
 };
 
 /* Takes the element apart at whose bracket the scan stands, and moves the scan behind it. `event` is {0} at first, and may be
@@ -27,7 +28,7 @@ void ids_chrome_event_done(struct ids_chrome_event *event);
 
 /* A number, given as one or in quotes; 0 when it is none (or no integer). */
 int ids_chrome_integer(const struct ids_json_span *span, int64_t *ret_value);
-/* Microseconds, given as a number or in quotes, as picoseconds; 0 when it is none. */
+/* Microseconds, given as a number or in quotes, as (rounded) picoseconds; 0 when it is none. */
 int ids_chrome_time(const struct ids_json_span *span, __int128 *ret_ps);
 
 /* Texts that had to be unescaped or minified: one buffer that is given its room before it is used, so that what lies in it stays. */

@@ -170,7 +170,7 @@ int ids_chrome_metadata(struct ids_chrome_places *places, struct ids_chrome_scra
     if (text == IDS_NO_TEXT) return ids_no_memory(err);
     if (kind == THREAD_NAME) {
         code = ids_chrome_thread_of(places, scratch, process, &event->tid, 0, &thread, err);
-        if (!code && text) places->threads[thread].name = text;
+        if (!code) places->threads[thread].name = text;
         return code;
     }
     *(kind == PROCESS_NAME ? &places->processes[process].name : &places->processes[process].labels) = text;

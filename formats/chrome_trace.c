@@ -11,7 +11,8 @@
  *   counter, on the track "counters"; s, t, f are flows. M names things. Others are counted in a diag.
  * - Every member that is not ph, name, pid, tid, ts, dur or args is an arg of the event (cat, id, ...), and so are those of args.
  *   Integers, other numbers and texts keep their types; true and false are texts; an object or array is the text of it.
- * - Times are microseconds with a fraction, and exact: picoseconds, what is below them cut off. Where the first time is beyond
+ * - Times are microseconds with a fraction, taken as exact decimals to the nearest picosecond (XLA prints 1.92 as
+ *   1.9199999999999999). Where the first time is beyond
  *   11 days (an epoch, or time since boot) all are counted from there.
  *
  * The file is read twice: names, of which Kineto writes the last one last, must be known before events. The first pass only skips
@@ -48,6 +49,13 @@ struct losses {
     uint64_t without_time, out_of_range, without_begin, without_end, unknown_phases, unknown_metadata, strays, trailing;
 };
 
+/* Where the event before lay: writers go thread by thread, and so a map is seldom asked. */
+struct last_place {
+    char pid[24], tid[24];
+    uint8_t pid_length, tid_length; /* 0: not remembered */
+    uint32_t process, thread;
+};
+
 struct reader {
     struct ids_source *source;
     struct ids_sink *sink;
@@ -65,9 +73,11 @@ struct reader {
     struct ids_chrome_places places;
     struct ids_chrome_properties properties;
     struct ids_chrome_pairs pairs;
-    struct ids_arg *args;
+    struct ids_arg
+        *args; /* of the event; before it is filled, args[i].key is the key that stood there in the event before */
     size_t arg_room;
     uint32_t counters_text;
+    struct last_place last;
     int64_t base_ns;
     int has_base;
     uint64_t slices;
@@ -135,20 +145,28 @@ static struct ids_text cat_of(struct reader *reader, const struct ids_chrome_eve
                                               : (struct ids_text){"", 0};
 }
 
+/* The key at place `i`. Events of one kind follow each other: mostly it is the key that stood there last time. */
+static int intern_key(struct reader *reader, const struct ids_json_span *span, uint32_t *key) {
+    struct ids_text before = ids_strings_text(reader->sink->strings, *key);
+    if (!span->escaped && before.length == span->length && !memcmp(before.at, span->at, before.length)) return 0;
+    struct ids_text text = ids_chrome_text(&reader->scratch, span);
+    *key = ids_intern(reader->sink->strings, text.at, text.length);
+    return *key == IDS_NO_TEXT ? -1 : 0;
+}
+
 static int add_args(struct reader *reader, const struct ids_chrome_event *event, uint32_t *count,
                     struct ids_error *err) {
     if (*count + event->member_count > reader->arg_room) {
         size_t room = (*count + event->member_count) * 2;
         struct ids_arg *args = realloc(reader->args, room * sizeof *args);
         if (!args) return ids_no_memory(err);
+        for (size_t i = reader->arg_room; i < room; i++) args[i].key = 0;
         reader->args = args;
         reader->arg_room = room;
     }
     for (size_t i = 0; i < event->member_count; i++) {
         struct ids_arg *arg = &reader->args[(*count)++];
-        struct ids_text key = ids_chrome_text(&reader->scratch, &event->members[i].key);
-        arg->key = ids_intern(reader->sink->strings, key.at, key.length);
-        if (arg->key == IDS_NO_TEXT) return ids_no_memory(err);
+        if (intern_key(reader, &event->members[i].key, &arg->key)) return ids_no_memory(err);
         ids_chrome_value(&reader->scratch, &event->members[i].value, arg);
     }
     return 0;
@@ -254,15 +272,37 @@ static int read_async(struct reader *reader, uint32_t process, int64_t ps, struc
     return code ? code : keep_mark(reader, &mark, element, err);
 }
 
-/* The thread that the event lies on. */
+/* The thread that the event lies on. An arrow binds to the slice around it and stays on the thread. */
 static int thread_of(struct reader *reader, uint32_t process, uint32_t *ret_thread, struct ids_error *err) {
     uint32_t layer = 0;
-    if (reader->places.processes[process].gpu) {
+    if (reader->places.processes[process].gpu && !strchr("stf", reader->event.phase)) {
         struct ids_text cat = cat_of(reader, &reader->event);
         if (cat.length && !is_gpu_work(cat)) layer = ids_intern(reader->sink->strings, cat.at, cat.length);
         if (layer == IDS_NO_TEXT) return ids_no_memory(err);
     }
     return ids_chrome_thread_of(&reader->places, &reader->scratch, process, &reader->event.tid, layer, ret_thread, err);
+}
+
+static int is_last(const struct reader *reader, const struct ids_chrome_event *event) {
+    const struct last_place *last = &reader->last;
+    return event->pid.length == last->pid_length && event->tid.length == last->tid_length && last->tid_length &&
+           !memcmp(event->pid.at, last->pid, last->pid_length) && !memcmp(event->tid.at, last->tid, last->tid_length);
+}
+
+/* Remembers numbers only: they are one place however they are written, and their processes have no second tracks here. */
+static void remember(struct reader *reader, const struct ids_chrome_event *event, uint32_t process, uint32_t thread) {
+    struct last_place *last = &reader->last;
+    last->pid_length = last->tid_length = 0;
+    if (event->pid.type != IDS_JSON_NUMBER || event->tid.type != IDS_JSON_NUMBER ||
+        event->pid.length > sizeof last->pid || event->tid.length > sizeof last->tid ||
+        reader->places.processes[process].gpu)
+        return;
+    last->pid_length = (uint8_t)event->pid.length;
+    last->tid_length = (uint8_t)event->tid.length;
+    memcpy(last->pid, event->pid.at, event->pid.length);
+    memcpy(last->tid, event->tid.at, event->tid.length);
+    last->process = process;
+    last->thread = thread;
 }
 
 static int read_event(struct reader *reader, struct ids_text element, struct ids_error *err) {
@@ -279,6 +319,10 @@ static int read_event(struct reader *reader, struct ids_text element, struct ids
     if (ids_chrome_scratch_reset(&reader->scratch, element.length)) return ids_no_memory(err);
     if (!start_of(reader, event, &ps, &code, err)) return code;
     uint32_t process, thread;
+    if (event->phase == 'X' && is_last(reader, event)) {
+        reader->slices++;
+        return give(reader, reader->last.thread, IDS_FORM_SLICE, ps, duration_of(event), event, NULL, err);
+    }
     code = ids_chrome_process_of(&reader->places, &reader->scratch, &event->pid, &process, err);
     if (code) return code;
     if (strchr("bneSTpF", event->phase)) return read_async(reader, process, ps, element, err);
@@ -291,6 +335,7 @@ static int read_event(struct reader *reader, struct ids_text element, struct ids
     switch (event->phase) {
     case 'X':
         reader->slices++;
+        remember(reader, event, process, thread);
         return give(reader, thread, IDS_FORM_SLICE, ps, duration_of(event), event, NULL, err);
     case 'B':
     case 'E': {
@@ -343,7 +388,7 @@ static int corrupt(const struct reader *reader, struct ids_error *err) {
 }
 
 static const char *const watched_list[] = {"M", "kernel", "gpu_memcpy", "gpu_memset"};
-static const struct ids_json_words watched = {watched_list, 4, 1u << 1 | 1u << 6 | 1u << 10};
+static const struct ids_json_words watched = {watched_list, 4, "Mkg"};
 
 /* First pass: what names something, and whose processes are GPUs. */
 static int count_event(struct reader *reader, struct ids_text element, struct ids_error *err) {

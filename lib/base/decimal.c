@@ -67,12 +67,38 @@ static int take_apart(const char *text, size_t length, struct decimal *ret) {
     return 0;
 }
 
+/* Up to 18 digits without an exponent and with no more than `places` behind the point: all but a few numbers of a trace. */
+static int scale_plain(const char *text, size_t length, int places, __int128 *ret_value) {
+    static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
+    uint64_t mantissa = 0;
+    size_t point = length;
+    if (!length || length > 19 || (size_t)places >= sizeof powers / sizeof *powers || !is_digit(*text)) return 0;
+    for (size_t i = 0; i < length; i++) {
+        if (is_digit(text[i]))
+            mantissa = mantissa * 10 + (unsigned)(text[i] - '0');
+        else if (text[i] == '.' && point == length && i + 1 < length)
+            point = i;
+        else
+            return 0;
+    }
+    size_t behind = point == length ? 0 : length - point - 1;
+    if (behind > (size_t)places || (point == length && length > 18)) return 0;
+    *ret_value = (__int128)mantissa * (__int128)powers[(size_t)places - behind];
+    return 1;
+}
+
 int ids_decimal_scaled(const char *text, size_t length, int places, __int128 *ret_value) {
     struct decimal decimal;
+    if (scale_plain(text, length, places, ret_value)) return 0;
     if (take_apart(text, length, &decimal)) return -1;
     static const unsigned __int128 limit = (unsigned __int128)1000000000000000000 * 1000000000000000000;
     int64_t exponent = decimal.exponent + places;
-    for (; exponent < 0 && decimal.mantissa; exponent++) decimal.mantissa /= 10;
+    if (exponent < -MANTISSA_DIGITS) decimal.mantissa = 0;
+    if (exponent < 0 && decimal.mantissa) {
+        unsigned __int128 divisor = 1;
+        for (; exponent < 0; exponent++) divisor *= 10;
+        decimal.mantissa = decimal.mantissa / divisor + (decimal.mantissa % divisor >= (divisor + 1) / 2);
+    }
     for (; exponent > 0 && decimal.mantissa; exponent--) {
         if (decimal.mantissa >= limit / 10) return -1;
         decimal.mantissa *= 10;

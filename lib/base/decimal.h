@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number times 10^places, cut off towards zero: microseconds with 6 places are picoseconds. Returns 0, or -1 when the
+/* The number times 10^places, to the nearest integer (halves away from zero): microseconds with 6 places are picoseconds. Returns 0, or -1 when the
  * text is no decimal or the result has more than 36 digits. */
 int ids_decimal_scaled(const char *text, size_t length, int places, __int128 *ret_value);
 

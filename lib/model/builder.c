@@ -438,8 +438,8 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     }
     track->event_count++;
     track->stat_count += slice->arg_count;
-    if (slice->form > IDS_FORM_INSTANT)
-        return 0; /* counters and arrows are no activity; correlation ids say what arrows do */
+    /* Counters and arrows are no activity (correlation ids say what arrows do), nor are moments on a device. */
+    if (slice->form > IDS_FORM_INSTANT || (slice->form && track->role != IDS_TRACK_HOST)) return 0;
     if (__builtin_add_overflow(slice->start_ps, trace->hosts[track->host].shift_ps, &start_ps) ||
         __builtin_add_overflow(start_ps, duration_ps, &end_ps) || start_ps < -TIME_LIMIT_PS || end_ps > TIME_LIMIT_PS) {
         builder->out_of_range++;

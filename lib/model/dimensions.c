@@ -101,7 +101,7 @@ static int shape_of_args(struct ids_dimensions *dimensions, const struct ids_fac
                               .occupancy = facts->occupancy > 0 && facts->occupancy <= 1 ? facts->occupancy : -1};
     if (facts->group_ranks) shape.groups = ids_arg_text(trace, facts->group_ranks);
     if (shape.groups == IDS_NO_TEXT) return ids_no_memory(err);
-    if (!facts->grid && !facts->block && facts->registers < 0 && !shape.groups) return 0;
+    if (!facts->grid && !facts->block && facts->registers < 0 && !shape.groups && shape.occupancy < 0) return 0;
     uint64_t key = ids_key_of(triple_of(trace, facts->grid, shape.grid), triple_of(trace, facts->block, shape.block));
     key = ids_key_of(ids_key_of(key, (uint64_t)facts->registers), (uint64_t)facts->shared_memory);
     key = ids_key_of(ids_key_of(key, shape.groups), (uint64_t)(shape.occupancy * 1e6));

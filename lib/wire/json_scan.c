@@ -29,23 +29,6 @@ static const char *find_quote(const char *at, const char *end) {
     return at;
 }
 
-/* The first quote or bracket, or `end`. A bracket and a brace of one side differ in one bit. */
-static const char *find_structure(const char *at, const char *end) {
-#ifdef __SSE2__
-    for (; end - at >= 16; at += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-        __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
-        __m128i hits = _mm_or_si128(
-            _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
-            _mm_or_si128(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')), _mm_cmpeq_epi8(folded, _mm_set1_epi8('}'))));
-        int mask = _mm_movemask_epi8(hits);
-        if (mask) return at + __builtin_ctz((unsigned)mask);
-    }
-#endif
-    while (at < end && *at != '"' && (*at | 0x20) != '{' && (*at | 0x20) != '}') at++;
-    return at;
-}
-
 static int is_space(char c) {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
@@ -55,49 +38,106 @@ enum ids_json_result ids_json_space(struct ids_json_scan *scan) {
     return scan->at < scan->end ? IDS_JSON_OK : IDS_JSON_MORE;
 }
 
-static void notice(struct ids_json_skip *skip, const char *string, size_t length) {
+/* Behind a quote: is it one of the watched words? */
+static void notice(struct ids_json_skip *skip, const char *string, const char *end) {
     for (int i = 0; i < skip->watched->count; i++) {
         const char *word = skip->watched->words[i];
-        if (strlen(word) == length && !memcmp(word, string, length)) skip->seen |= 1u << i;
+        size_t length = strlen(word);
+        if ((size_t)(end - string) > length && string[length] == '"' && !memcmp(word, string, length))
+            skip->seen |= 1u << i;
     }
 }
 
-enum ids_json_result ids_json_skip(struct ids_json_scan *scan, struct ids_json_skip *skip) {
-    const char *at = scan->at, *end = scan->end, *string = NULL;
-    const uint32_t lengths = skip->watched ? skip->watched->lengths : 0;
-    while (at < end) {
+#ifdef __SSE2__
+static void load(const char *at, __m128i ret_bytes[4]) {
+    for (int i = 0; i < 4; i++) ret_bytes[i] = _mm_loadu_si128((const __m128i *)(const void *)(at + 16 * i));
+}
+
+/* Bit i: byte i of the 64 is the character, after `fold` was set in it. */
+static uint64_t where(const __m128i bytes[4], char character, char fold) {
+    uint64_t mask = 0;
+    for (int i = 0; i < 4; i++) {
+        __m128i hits = _mm_cmpeq_epi8(_mm_or_si128(bytes[i], _mm_set1_epi8(fold)), _mm_set1_epi8(character));
+        mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(hits) << (16 * i);
+    }
+    return mask;
+}
+
+/* Bit i: byte i of the 64 begins a watched word. */
+static uint64_t like_watched(const struct ids_json_words *watched, const char *at) {
+    uint64_t mask = 0;
+    if (!watched) return 0;
+    __m128i bytes[4];
+    load(at, bytes);
+    for (const char *first = watched->firsts; *first; first++) mask |= where(bytes, *first, 0);
+    return mask;
+}
+
+/* Skips whole blocks of 64 bytes while they hold no backslash: strings are what lies between quotes, so that an exclusive or
+ * over all quotes before a byte tells whether it is in one, and only brackets outside of strings are counted. Returns where it
+ * stopped: at the end of a block, or behind the bracket that closes the value (depth is 0 then). */
+static const char *skip_blocks(struct ids_json_skip *skip, const char *at, const char *end) {
+    for (; end - at > 64; at += 64) {
+        __m128i bytes[4];
+        load(at, bytes);
+        if (where(bytes, '\\', 0)) return at;
+        uint64_t quotes = where(bytes, '"', 0), inside = quotes;
+        for (int shift = 1; shift < 64; shift *= 2) inside ^= inside << shift;
+        if (skip->in_string) inside = ~inside;
+        uint64_t opening = where(bytes, '{', 0x20) & ~inside, closing = where(bytes, '}', 0x20) & ~inside;
+        const char *stop = NULL;
+        for (uint64_t rest = opening | closing; rest && !stop; rest &= rest - 1) {
+            skip->depth += opening & rest & -rest ? 1 : (uint64_t)-1;
+            if (!skip->depth) stop = at + __builtin_ctzll(rest) + 1;
+        }
+        uint64_t starts = quotes & inside;
+        if (stop) starts &= ((uint64_t)1 << (stop - 1 - at)) - 1;
+        for (uint64_t like = starts & like_watched(skip->watched, at + 1); like; like &= like - 1)
+            notice(skip, at + __builtin_ctzll(like) + 1, end);
+        if (stop) return stop;
+        skip->in_string = inside >> 63 != 0;
+    }
+    return at;
+}
+#endif
+
+/* The same byte by byte, up to `end`; 1 when the value is closed. */
+static int skip_bytes(struct ids_json_skip *skip, const char **at, const char *end, const char *window_end) {
+    while (*at < end) {
+        char c = *(*at)++;
         if (skip->escape) {
             skip->escape = 0;
-            at++;
         } else if (skip->in_string) {
-            at = find_quote(at, end);
-            if (at == end) break;
-            if (*at == '\\') {
-                skip->escape = 1;
-                string = NULL;
-            } else {
-                skip->in_string = 0;
-                if (string && at - string < 32 && lengths >> (at - string) & 1)
-                    notice(skip, string, (size_t)(at - string));
-            }
-            at++;
-        } else {
-            at = find_structure(at, end);
-            if (at == end) break;
-            char c = *at++;
-            if (c == '"') {
-                skip->in_string = 1;
-                string = at;
-            } else if (c == '{' || c == '[') {
-                skip->depth++;
-            } else if (--skip->depth == 0) {
-                scan->at = at;
-                return IDS_JSON_OK;
-            }
+            skip->escape = c == '\\';
+            skip->in_string = c != '"';
+        } else if (c == '"') {
+            skip->in_string = 1;
+            if (skip->watched) notice(skip, *at, window_end);
+        } else if (c == '{' || c == '[') {
+            skip->depth++;
+        } else if ((c == '}' || c == ']') && --skip->depth == 0) {
+            return 1;
         }
     }
+    return 0;
+}
+
+enum ids_json_result ids_json_skip(struct ids_json_scan *scan, struct ids_json_skip *skip) {
+    const char *at = scan->at, *end = scan->end;
+    int closed = 0;
+    while (at < end && !closed) {
+#ifdef __SSE2__
+        if (!skip->escape) {
+            const char *before = at;
+            at = skip_blocks(skip, at, end);
+            closed = at > before && !skip->depth;
+        }
+        if (closed) break;
+#endif
+        closed = skip_bytes(skip, &at, end - at > 64 ? at + 64 : end, end);
+    }
     scan->at = at;
-    return IDS_JSON_MORE;
+    return closed ? IDS_JSON_OK : IDS_JSON_MORE;
 }
 
 static enum ids_json_result string_value(struct ids_json_scan *scan, struct ids_json_span *ret_value) {

@@ -55,9 +55,9 @@ enum ids_json_result ids_json_member(struct ids_json_scan *scan, int *first, str
  * are noticed on the way, those that lie in one window and have no escapes: it is how a reader finds the few elements that it
  * wants to take apart. */
 struct ids_json_words {
-    const char *const *words; /* below 32 of them, each shorter than 32 bytes */
+    const char *const *words; /* up to 32 of them */
     int count;
-    uint32_t lengths; /* bit n: there is a word of n bytes */
+    const char *firsts; /* their first characters, each once */
 };
 struct ids_json_skip {
     const struct ids_json_words *watched;

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Makes the first inputs of the fuzz targets: make_seeds.py FOLDER writes FOLDER/{xplane,hlo,mini}/* and FOLDER/*.dict.
+"""Makes the first inputs of the fuzz targets: make_seeds.py FOLDER writes FOLDER/{xplane,hlo,mini,chrome}/* and FOLDER/*.dict.
 
 Recorded traces are too large (13 kB and more) for a fuzzer to get anywhere. So the cases in testdata/mini, which hold every
 feature of GPU, TPU and CPU traces in a few events each, are turned into XSpace files, and features of the file format alone
-(references, aggregates, lost tables, HLO, damage) are added by hand.
+(references, aggregates, lost tables, HLO, damage) are added by hand. JSON traces are those of testdata/json and of the oracle's test,
+without the long ones, and damaged ones.
 """
+import gzip
 import os
 import re
 import sys
@@ -12,7 +14,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "..", "..")
 sys.path.insert(0, os.path.join(HERE, "..", "fault"))
+sys.path.insert(0, os.path.join(HERE, "..", "oracle"))
 sys.dont_write_bytecode = True
+from test_chrome_hash import HAND_MADE  # noqa: E402
 from xspace import *  # noqa: E402
 
 UNITS = {"": 1, "ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
@@ -163,6 +167,43 @@ def sums_too_large():
             "line_at_zero": space([epoch, zero])}
 
 
+def json_traces():
+    """Small JSON traces of every kind: name -> bytes."""
+    folder = os.path.join(SOURCE, "testdata", "json")
+    seeds = {name: data for name, data in HAND_MADE.items() if len(data) < 5000}
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".trace.json"):
+            with open(os.path.join(folder, name), "rb") as file:
+                seeds["json_" + name.removesuffix(".trace.json")] = file.read()
+    kineto = seeds["json_kineto"]
+    event = b'{"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":%s,"dur":%s,"name":"x","args":{"a":%s}}]}'
+    bad = {
+        "cut_in_event": kineto[:kineto.index(b'"gemm"') + 3], "cut_in_escape": seeds["texts"][:seeds["texts"].index(b"u20AC") + 3],
+        "cut_before_events": kineto[:200], "cut_in_array": seeds["array"][:20], "no_events": b'{"traceEvents":[]}', "no_array": b'{"traceEvents":5}',
+        "no_trace": b'{"a":[{"ph":"X"}]}', "twice": b'{"traceEvents":[{"ph":"X","ts":1,"dur":1}],"traceEvents":[{"ph":"X","ts":2,"dur":1}]}',
+        "elements": b'[1,"x",null,true,[],[{}],{},{"ph":"X","ts":1}]', "two_commas": b'[{"ph":"X","ts":1},,{"ph":"X","ts":2}]',
+        "after_the_end": b'[{"ph":"X","ts":1}] x', "single_quotes": b"{'traceEvents':[]}", "no_colon": b'{"traceEvents" []}', "bom": b"\xef\xbb\xbf[]",
+        "nul": b'[{"ph":"X","ts":1,"name":"a\0b"}\0]', "control": b'[{"ph":"X","ts":1,"name":"a\n\tb"}]', "escape": b'[{"ph":"X","ts":1,"name":"\\x\\u12"}]',
+        "nan": event % (b"NaN", b"Infinity", b"-Infinity"), "huge_time": event % (b"1e30", b"1e400", b"1e999999999"),
+        "long_number": event % (b"1" * 400, b"0." + b"0" * 400 + b"1", b"9" * 400), "leading_zero": event % (b"007", b"+1", b".5"),
+        "minus": event % (b"-", b"1.", b"1e"), "deep": event % (b"1", b"1", b"[" * 500 + b"]" * 500), "deep_open": event % (b"1", b"1", b'{"a":[' * 300),
+        "brackets_differ": event % (b"1", b"1", b"[}]"), "far_apart": b'[{"ph":"X","ts":0,"dur":1},{"ph":"X","ts":1e15,"dur":1},{"ph":"X","ts":-9e18,"dur":9e18}]',
+        "many_begins": b"[" + b",".join([b'{"ph":"B","ts":1}'] * 60) + b"]", "open_async": b'[{"ph":"b","cat":"c","id":1,"ts":1},{"ph":"e","cat":"c","id":"1","ts":3}]',
+        "properties": b'{"deviceProperties":[{"id":0,"name":"G","totalGlobalMem":1e99,"numSms":"x"},7,{"id":"0"}],"distributedInfo":[],'
+                      b'"baseTimeNanoseconds":"x","traceEvents":[{"ph":"X","cat":"kernel","pid":0,"ts":1,"dur":2}]}',
+        "gzip": gzip.compress(seeds["kineto"], mtime=0),
+    }
+    return {**seeds, **bad}
+
+
+def json_words():
+    words = set(re.findall(r'"[A-Za-z_ .%#]{1,32}"', "".join(data.decode("latin-1") for data in json_traces().values())))
+    words |= {'"ph":"%s"' % phase for phase in "XBEbneSTpFiIRCstfM"}
+    words |= {"{", "}", "[", "]", ",", ":", "true", "false", "null", "NaN", "1e308", "-1", "0.000001", "1700000000000000", "18446744073709551615",
+              "\\u", "\\ud83d", "\\ude00", '\\"', '"traceEvents":[', '{"ph":"X","ts":1,"dur":2,"pid":0,"tid":7,"cat":"kernel"}'}
+    return "".join('"%s"\n' % word.replace("\\", "\\\\").replace('"', '\\"') for word in sorted(words))
+
+
 def nested(depth):
     out = shape()
     for _ in range(depth):
@@ -206,6 +247,9 @@ def main():
         write(os.path.join(out, "xplane"), name, data)
     for name, data in modules.items():
         write(os.path.join(out, "hlo"), name, data)
+    for name, data in json_traces().items():
+        write(os.path.join(out, "chrome"), name, data)
+    write(out, "chrome.dict", json_words().encode())
     words = dictionary({"/device:GPU:0", "/device:TPU:0", "/host:CPU", "/host:metadata", "Task Environment", "Stream #1(Kernel)"})
     write(out, "xplane.dict", words.encode())
     write(out, "mini.dict", words.encode())

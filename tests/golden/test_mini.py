@@ -169,9 +169,9 @@ def no_constant(text):
     raise ValueError(f"{text} is not JSON")
 
 
-def check_file(program, path):
-    """The number of expectations in the file, and the failures as texts."""
-    with open(path, encoding="utf-8") as file:
+def check_file(program, path, expected=None, check=check_line):
+    """The number of expectations in the file (or in another one), and the failures as texts."""
+    with open(expected or path, encoding="utf-8") as file:
         lines = [line[2:].strip() for line in file if line.startswith("#=")]
     args = " ".join(line[4:].strip() for line in lines if line.split()[0] == "args")
     checks = [line for line in lines if line.split()[0] != "args"]
@@ -193,7 +193,7 @@ def check_file(program, path):
         failures.append("schema or complete is wrong")
     for line in checks:
         try:
-            check_line(report, line)
+            check(report, line)
         except Wrong as wrong:
             failures.append(f"{line}: {wrong}")
         except (KeyError, TypeError, ValueError) as error:

@@ -271,7 +271,7 @@ START_TEST(packed_and_damaged) {
     packed[packed_length - 6] ^= 1; /* the checksum: the bytes are all there */
     store(packed, packed_length);
     struct ids_source *source = open_unpacked(path);
-    ck_assert_ptr_nonnull(strstr(ids_source_cut(source), "incorrect data check"));
+    ck_assert_ptr_nonnull(strstr(ids_source_cut(source), "the checksum is wrong"));
     check_whole(source, length);
     ids_source_close(source);
     memset(packed + packed_length / 2, 0xff, 100);

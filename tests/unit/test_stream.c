@@ -189,7 +189,7 @@ START_TEST(cut_and_damaged) {
     input.bytes[whole - 6] ^= 1; /* the checksum: the bytes are all there */
     struct ids_source *source = source_of(&input);
     ck_assert_uint_eq(read_whole(source), 3000000);
-    ck_assert_ptr_nonnull(strstr(ids_source_cut(source), "incorrect data check"));
+    ck_assert_ptr_nonnull(strstr(ids_source_cut(source), "the checksum is wrong"));
     input.bytes[whole - 6] ^= 1;
     ck_assert_uint_eq(read_whole(source), 3000000);
     ck_assert_ptr_null(ids_source_cut(source)); /* each pass says what it saw */

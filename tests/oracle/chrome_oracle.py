@@ -1,0 +1,413 @@
+#!/usr/bin/env python3
+"""An independent decoder of Chrome/Perfetto JSON traces (JAX, XLA, Kineto), standard library only.
+
+It shares no code with idsprof; the tests compare what both read of a file. The JSON is taken apart with regular expressions and not
+with the module json, because nested values are compared as they stand in the file, byte for byte, and so are broken strings.
+
+    chrome_oracle.py FILE           the JSON object that xplane_oracle.py prints, of a trace.json or trace.json.gz
+    chrome_oracle.py --items FILE   every hashed item, one a line (to find where two decoders differ)
+
+Items and hash are those of xplane_oracle.py, without M items. What an event, a plane and a track are is said in
+formats/chrome_trace.h; where that leaves a choice, the choice is a comment here.
+"""
+import gzip
+import json
+import random
+import re
+import struct
+import sys
+
+from xplane_oracle import Event, Line, Plane, US, items, summarise
+
+STRING = rb'"(?:[^"\\]|\\.)*"'
+NUMBER = rb'-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?'
+SCALAR = rb'%s|%s|true|false|null' % (STRING, NUMBER)
+SPACE = rb'[ \t\r\n]*'
+# A member of an object up to its value, which is a scalar or begins with a bracket.
+MEMBER = re.compile(rb'%s(%s)%s:%s(%s|(?=[\[{]))%s' % (SPACE, STRING, SPACE, SPACE, SCALAR, SPACE), re.S)
+ELEMENT = re.compile(rb'%s(%s|(?=[\[{]))%s' % (SPACE, SCALAR, SPACE), re.S)
+# What matters to the nesting of a value that is taken as a whole.
+BRACKET = re.compile(rb'%s|[\[\]{}]' % STRING, re.S)
+BLANKS = re.compile(rb'(%s)|[ \t\r\n]+' % STRING, re.S)
+ESCAPE = re.compile(rb'\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
+SIMPLE = {b'"': b'"', b'\\': b'\\', b'/': b'/', b'b': b'\b', b'f': b'\f', b'n': b'\n', b'r': b'\r', b't': b'\t'}
+INTEGER = re.compile(rb'-?[0-9]+')
+DECIMAL = re.compile(rb'(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([-+]?[0-9]+))?')
+GPU_CATEGORIES = (b'kernel', b'gpu_memcpy', b'gpu_memset')
+PROPERTIES = ((b'name', b'gpu_device_name'), (b'totalGlobalMem', b'memory_size'), (b'numSms', b'core_count'),
+              (b'computeMajor', b'compute_cap_major'), (b'computeMinor', b'compute_cap_minor'))
+OWN = frozenset((b'ph', b'name', b'pid', b'tid', b'ts', b'dur', b'args'))
+INT64, UINT64 = range(-1 << 63, 1 << 63), range(1 << 64)
+
+
+class End(Exception):
+    """The file ends here."""
+
+
+def skip_space(data, at):
+    while data[at:at + 1] in (b' ', b'\t', b'\r', b'\n'):
+        at += 1
+    return at
+
+
+def skip_value(data, at):
+    """Where the array or object that begins at `at` ends."""
+    depth = 0
+    while True:
+        found = BRACKET.search(data, at)
+        if not found:
+            raise End
+        at, what = found.end(), data[found.start()]
+        if what in b'[{':
+            depth += 1
+        elif what in b']}':
+            depth -= 1
+            if not depth:
+                return at
+
+
+def members(data, at):
+    """The members of the object at `at` as (key, raw value), and where it ends."""
+    found, at = [], skip_space(data, at + 1)
+    if data[at:at + 1] == b'}':
+        return found, at + 1
+    while True:
+        member = MEMBER.match(data, at)
+        if not member:
+            raise End if at + 200 > len(data) else ValueError('no member of an object at offset %d' % at)
+        key, raw = member.groups()
+        at = member.end()
+        if not raw:
+            begin, at = at, skip_value(data, at)
+            raw = data[begin:at]
+            at = skip_space(data, at)
+        found.append((key[1:-1] if b'\\' not in key else string(key), raw))
+        after = data[at:at + 1]
+        at += 1
+        if after == b'}':
+            return found, at
+        if after != b',':
+            raise ValueError('neither , nor } at offset %d' % (at - 1)) if after else End
+
+
+def array(data, at, each):
+    """Calls each(begin, end, members) for the elements of the array at `at`, members being None for what is no object; returns
+    where it ends. The closing bracket may be missing, and a comma may stand before it."""
+    at = skip_space(data, at + 1)
+    while True:
+        first = data[at:at + 1]
+        if first in (b']', b''):
+            return at + 1
+        begin, found = at, None
+        if first == b'{':
+            found, at = members(data, at)
+        else:
+            element = ELEMENT.match(data, at)
+            if not element:
+                raise End if at + 200 > len(data) else ValueError('no value at offset %d' % at)
+            at = element.end() if element[1] else skip_value(data, at)
+        each(begin, at, found)
+        at = skip_space(data, at)
+        if data[at:at + 1] == b',':
+            at = skip_space(data, at + 1)
+
+
+def unescape(found):
+    high, low, code, simple = found.groups()
+    if simple:
+        return SIMPLE[simple]
+    if high:
+        return chr(0x10000 + ((int(high, 16) & 0x3ff) << 10) + (int(low, 16) & 0x3ff)).encode()
+    code = int(code, 16)
+    return chr(0xfffd if 0xd800 <= code < 0xe000 else code).encode()
+
+
+def string(raw):
+    """The bytes of a JSON string. Bytes that are no UTF-8 stay as they are."""
+    return ESCAPE.sub(unescape, raw[1:-1])
+
+
+def text(raw):
+    """A value where a text is wanted: a string's, else the literal itself."""
+    return string(raw) if raw[:1] == b'"' else raw
+
+
+def value(raw):
+    """A value of an arg, as the hash has it."""
+    first = raw[:1]
+    if first == b'"':
+        return b's:' + (raw[1:-1] if b'\\' not in raw else string(raw))
+    if first in b'[{':
+        return b's:' + BLANKS.sub(lambda found: found[1] or b'', raw)
+    if first in b'tf':
+        return b's:' + raw
+    if first == b'n':
+        return b'n:'
+    if INTEGER.fullmatch(raw):
+        number = int(raw)
+        if number in INT64:
+            return b'i:%d' % number
+        if number in UINT64:
+            return b'u:%d' % number
+    return b'd:%016x' % struct.unpack('>Q', struct.pack('>d', float(raw)))
+
+
+def picoseconds(raw):
+    """Of microseconds as a number or a numeric string: the nearest, of two the one further from zero; None when it is neither.
+
+    XLA writes a double with 17 digits: 1.92 us, 1,920,000 ps in the xplane of that run, is "1.9199999999999999"."""
+    found = DECIMAL.fullmatch(raw[1:-1] if raw[:1] == b'"' else raw)
+    if not found:
+        return None
+    sign, whole, fraction, exponent = found.groups()
+    fraction = fraction or b''
+    digits, power = int(whole + fraction), int(exponent or 0) - len(fraction) + 6
+    ps = digits * 10 ** power if power >= 0 else (digits + 10 ** -power // 2) // 10 ** -power
+    return -ps if sign else ps
+
+
+def identity(raw):
+    """A pid or tid: a number, also one in quotes, or a text. Missing or null is 0."""
+    if raw is None or raw == b'null':
+        return 0
+    inside = text(raw)
+    if INTEGER.fullmatch(inside) and int(inside) in INT64:
+        return int(inside)
+    return inside
+
+
+def shown(ident):
+    return b'%d' % ident if isinstance(ident, int) else ident
+
+
+class Reader:
+    def __init__(self):
+        self.names, self.labels, self.sort, self.threads = {}, {}, {}, {}
+        self.spans = []               # (begin, end) of each element of traceEvents
+        self.properties = {}          # id of a GPU: its entry
+        self.by_category = set()      # pids of Kineto's GPUs
+        self.slices = []              # (pid, track, start, duration, name, args), track: see track_of
+        self.nested = {}              # (pid, tid): B and E, (time, is an end, track, name, args)
+        self.asynchronous = {}        # (pid, category, id): the same
+        self.last = {}                # (pid, tid) or (pid, async, category): the last time in it
+
+    def element(self, begin, end, found):
+        self.spans.append((begin, end))
+        if not found:                 # {}, or no object at all
+            return
+        own, args, category, inner, ids = {}, [], None, None, {}
+        for key, raw in found:
+            if key in OWN:
+                own[key] = raw        # the last of two counts
+                continue
+            args.append((key, value(raw)))
+            if key == b'cat':
+                category = text(raw)
+            elif key in (b'id', b'id2'):
+                ids[key] = value(raw)[2:]
+        phase = text(own.get(b'ph', b''))
+        pid, tid = identity(own.get(b'pid')), identity(own.get(b'tid'))
+        name = text(own.get(b'name', b''))
+        inner = own.get(b'args')
+        if phase == b'M':
+            self.metadata(pid, tid, name, inner)
+            return
+        if category in GPU_CATEGORIES:
+            self.by_category.add(pid)
+        start = picoseconds(own[b'ts']) if b'ts' in own else None
+        if start is None:
+            return
+        if inner is not None:
+            if inner[:1] == b'{':
+                args += [(key, value(raw)) for key, raw in members(inner, 0)[0]]
+            else:
+                args.append((b'args', value(inner)))
+        thread = (pid, tid)
+        if phase == b'X':
+            duration = (picoseconds(own[b'dur']) or 0) if b'dur' in own else 0
+            self.slice(pid, ('thread', tid, category), start, duration, name, args, thread)
+        elif phase in (b'i', b'I', b'R'):
+            self.slice(pid, ('thread', tid, category), start, 0, name, args, thread)
+        elif phase in (b's', b't', b'f'):
+            # An arrow is bound to the slice around it, so it lies with the slices of its thread, whatever its category.
+            self.slice(pid, ('thread', tid, None), start, 0, name, args, thread)
+        elif phase == b'C':
+            self.slice(pid, ('counters',), start, 0, name, args, (pid, 'counters'))
+        elif phase in (b'B', b'E'):
+            self.note(thread, start)
+            self.nested.setdefault(thread, []).append((start, phase == b'E', ('thread', tid, category), name, args))
+        elif phase in (b'b', b'e', b'S', b'F', b'n', b'T', b'p'):
+            track = ('async', category or b'')
+            if phase in (b'n', b'T', b'p'):
+                self.slice(pid, track, start, 0, name, args, (pid, track))
+                return
+            self.note((pid, track), start)
+            # Chrome has both "id":1 and "id":"1": one id. id2 is taken where there is no id.
+            key = (pid, category or b'', ids.get(b'id', ids.get(b'id2', b'')))
+            self.asynchronous.setdefault(key, []).append((start, phase in (b'e', b'F'), track, name, args))
+
+    def note(self, where, time):
+        self.last[where] = max(time, self.last.get(where, time))
+
+    def slice(self, pid, track, start, duration, name, args, where):
+        self.note(where, start + duration)
+        self.slices.append((pid, track, start, duration, name, args))
+
+    def metadata(self, pid, tid, name, inner):
+        args = dict(members(inner, 0)[0]) if inner and inner[:1] == b'{' else {}
+        if name == b'process_name' and b'name' in args:
+            self.names[pid] = text(args[b'name'])
+        elif name == b'process_labels' and b'labels' in args:
+            self.labels[pid] = value(args[b'labels'])
+        elif name == b'process_sort_index' and INTEGER.fullmatch(args.get(b'sort_index', b'')):
+            self.sort[pid] = value(args[b'sort_index'])
+        elif name == b'thread_name' and b'name' in args:
+            self.threads[pid, tid] = text(args[b'name'])
+
+    def pair(self, groups, where):
+        """Begins and ends become slices: by time, in the file's order where it is the same, the innermost first."""
+        for key, marks in groups.items():
+            marks.sort(key=lambda mark: mark[0])
+            stack = []
+            for mark in marks:
+                if not mark[1]:
+                    stack.append(mark)
+                elif stack:
+                    start, _, track, name, args = stack.pop()
+                    self.slices.append((key[0], track, start, mark[0] - start, name, args + mark[4]))
+            for start, _, track, name, args in stack:
+                self.slices.append((key[0], track, start, self.last[where(key, track)] - start, name, args))
+
+    def gpu(self, begin, end, found):
+        """An element of deviceProperties."""
+        entry = dict(found or ())
+        if INTEGER.fullmatch(entry.get(b'id', b'')):
+            self.properties[int(entry[b'id'])] = entry
+
+    def top(self, data):
+        """The whole file: an object, or the array alone."""
+        at = skip_space(data, 0)
+        if data[at:at + 1] == b'[':
+            self.events(data, at)
+            return
+        if data[at:at + 1] != b'{':
+            raise ValueError('no JSON trace')
+        at = skip_space(data, at + 1)
+        while data[at:at + 1] not in (b'}', b''):
+            member = MEMBER.match(data, at)
+            if not member:
+                raise ValueError('no member at offset %d' % at)
+            at, key = member.end(), string(member[1])
+            if key == b'traceEvents' and data[at:at + 1] == b'[':
+                at = self.events(data, at)
+            elif key == b'deviceProperties' and data[at:at + 1] == b'[':
+                at = array(data, at, self.gpu)
+            elif not member[2]:
+                at = skip_value(data, at)
+            at = skip_space(data, at)
+            if data[at:at + 1] == b',':
+                at = skip_space(data, at + 1)
+
+    def events(self, data, at):
+        try:
+            return array(data, at, self.element)
+        except End:
+            return len(data)          # cut within an element
+
+    def plane_of(self, pid):
+        plane, name = Plane(), self.names.get(pid)
+        plane.metadata, plane.lines, plane.stats = {}, [], []
+        gpu = False
+        if name is not None and name.startswith(b'/device:'):
+            plane.name = name
+        elif pid in self.by_category:
+            plane.name, gpu = b'/device:GPU:' + shown(pid), True
+        else:
+            plane.name = name if name is not None else b'process ' + shown(pid)
+        if name is not None and name != plane.name:
+            plane.stats.append((b'process_name', b's:' + name))
+        if pid in self.labels:
+            plane.stats.append((b'process_labels', self.labels[pid]))
+        if pid in self.sort:
+            plane.stats.append((b'process_sort_index', self.sort[pid]))
+        if gpu and pid in self.properties:
+            entry = self.properties[pid]
+            plane.stats += [(key, value(entry[member])) for member, key in PROPERTIES if member in entry]
+        return plane, gpu
+
+    def track_of(self, pid, gpu, track):
+        """What tells a track from others, its id and its name."""
+        if track[0] == 'counters':
+            return track, 0, b'counters'
+        if track[0] == 'async':
+            return track, 0, b'async ' + track[1]
+        _, tid, category = track
+        name = self.threads.get((pid, tid))
+        if name is None:
+            name = b'thread %d' % tid if isinstance(tid, int) else tid
+        own = category if gpu and category is not None and category not in GPU_CATEGORIES else None
+        return ('thread', tid, own), tid if isinstance(tid, int) else 0, name if own is None else name + b' (' + own + b')'
+
+    def planes(self):
+        self.pair(self.nested, lambda key, _: key)
+        self.pair(self.asynchronous, lambda key, track: (key[0], track))
+        planes, lines = {}, {}
+        for pid, track, start, duration, name, args in self.slices:
+            line = lines.get((pid, track))
+            if line is None:
+                if pid not in planes:
+                    planes[pid] = self.plane_of(pid)
+                plane, gpu = planes[pid]
+                key, ident, title = self.track_of(pid, gpu, track)
+                line = lines.get((pid, 'is', key))
+                if line is None:
+                    line = lines[pid, 'is', key] = Line()
+                    line.id, line.name, line.events = ident, title, []
+                    plane.lines.append(line)
+                lines[pid, track] = line
+            event = Event()
+            event.start, event.dur, event.name, event.stats = start, duration, name, args
+            line.events.append(event)
+        return [plane for plane, _ in planes.values()]
+
+
+def parse(data):
+    """The planes of a trace, as xplane_oracle.parse gives them."""
+    reader = Reader()
+    reader.top(data)
+    return reader.planes()
+
+
+def content(path):
+    with open(path, 'rb') as f:
+        data = f.read()
+    return gzip.decompress(data) if data[:2] == b'\x1f\x8b' else data
+
+
+def load(path):
+    return parse(content(path))
+
+
+def shuffled(data, seed):
+    """The trace with the elements of traceEvents in another order."""
+    reader = Reader()
+    reader.top(data)
+    whole = [data[begin:end] for begin, end in reader.spans]
+    random.Random(seed).shuffle(whole)
+    return data[:reader.spans[0][0]] + b','.join(whole) + data[reader.spans[-1][1]:]
+
+
+def main(argv):
+    if len(argv) not in (2, 3) or len(argv) == 3 and argv[1] != '--items':
+        sys.exit('usage: chrome_oracle.py [--items] FILE')
+    planes = load(argv[-1])
+    if len(argv) == 2:
+        print(json.dumps(summarise(planes)))
+        return
+    for prefix, endings in items(planes):
+        for end in endings:
+            sys.stdout.buffer.write((prefix + end).replace(b'\n', b'\\n').replace(US, b'|') + b'\n')
+
+
+if __name__ == '__main__':
+    main(sys.argv)
