@@ -14,24 +14,44 @@
 
 enum { SUFFIXES_MAX = 32 };
 
-/* The endings of all formats, in the order of formats.def, NULL at the end. */
-static void collect_suffixes(const char *suffixes[SUFFIXES_MAX + 1]) {
+static void add_suffixes(const char *all[SUFFIXES_MAX + 1], const char *const *some) {
     int count = 0;
-    for (int f = 0; f < ids_format_count; f++) {
-        for (int i = 0; ids_formats[f]->suffixes[i] && count < SUFFIXES_MAX; i++)
-            suffixes[count++] = ids_formats[f]->suffixes[i];
+    while (all[count]) count++;
+    for (; some && *some && count < SUFFIXES_MAX; some++) all[count++] = *some;
+}
+
+/* The format that claims content which begins with these bytes, or NULL. */
+static const struct ids_format *best_bid(const uint8_t *head, size_t length) {
+    const struct ids_format *format = NULL;
+    int best = 0;
+    for (int i = 0; i < ids_format_count; i++) {
+        int bid = ids_formats[i]->bid(head, length);
+        if (bid <= best) continue;
+        best = bid;
+        format = ids_formats[i];
     }
-    suffixes[count] = NULL;
+    return format;
+}
+
+/* Bytes that a format without generic endings claims are no profile by the name of "x.json". */
+static int is_profile(const uint8_t *head, size_t length) {
+    const struct ids_format *format = best_bid(head, length);
+    return format && format->generic_suffixes;
 }
 
 int ids_find_runs(const char *path, struct ids_run_list *ret_list, struct ids_error *err) {
-    const char *suffixes[SUFFIXES_MAX + 1];
-    collect_suffixes(suffixes);
-    return ids_runs_find(path, suffixes, ret_list, err);
+    const char *suffixes[SUFFIXES_MAX + 1] = {NULL}, *generic[SUFFIXES_MAX + 1] = {NULL};
+    for (int i = 0; i < ids_format_count; i++) { /* in the order of formats.def */
+        add_suffixes(suffixes, ids_formats[i]->suffixes);
+        add_suffixes(generic, ids_formats[i]->generic_suffixes);
+    }
+    const struct ids_run_kinds kinds = {suffixes, generic, is_profile};
+    return ids_runs_find(path, &kinds, ret_list, err);
 }
 
 int ids_say_unreadable(const struct ids_run_list *list, const char *command) {
-    if (!list->unreadable) return 0;
+    for (size_t i = 0; i < list->note_count; i++) fprintf(stderr, "idsprof: %s: %s\n", command, list->notes[i]);
+    if (!list->unreadable) return list->damaged != 0;
     fprintf(stderr, "idsprof: %s: '%s' ", command, list->unreadable);
     if (list->unreadable_count > 1) fprintf(stderr, "and %zu more ", list->unreadable_count - 1);
     fputs("could not be read; the runs in there are left out\n", stderr);
@@ -70,14 +90,8 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
     if (code) return code;
     if (!length && ids_source_cut(source)) return ids_fail(err, IDS_UNSUPPORTED, "%s", ids_source_cut(source));
     if (!length) return ids_fail(err, IDS_UNSUPPORTED, "the file is empty");
-    int best = 0;
-    for (int i = 0; i < ids_format_count; i++) {
-        int bid = ids_formats[i]->bid(head, length);
-        if (bid <= best) continue;
-        best = bid;
-        *ret_format = ids_formats[i];
-    }
-    if (best) return 0;
+    *ret_format = best_bid(head, length);
+    if (*ret_format) return 0;
     /* Content decides. Where it says nothing, a file that is named like a profile is read as one, to say where it is damaged. */
     for (int i = 0; i < ids_format_count; i++) {
         for (const char *const *suffix = ids_formats[i]->suffixes; *suffix; suffix++) {
@@ -105,22 +119,35 @@ static int say_cut(const struct ids_source *source, struct ids_sink *sink, struc
     return sink->ops->diag(sink, &diag, err);
 }
 
-int ids_read_file(const char *path, struct ids_sink *sink, const char **ret_format, struct ids_error *err) {
-    struct ids_source *source;
-    int code = ids_source_open(path, &source, err);
-    if (code) return code;
+/* `source` is closed. */
+static int read_source(struct ids_source *source, struct ids_sink *sink, const char **ret_format,
+                       struct ids_error *err) {
     const struct ids_format *format = NULL;
     int named = 0;
-    code = choose_format(source, &format, &named, err);
+    int code = choose_format(source, &format, &named, err);
     if (!code && !format->streams) code = ids_source_unpack(source, err);
     if (!code) code = format->read(source, sink, err);
     if (code && named) ids_error_at(err, "not a profile, though named like one");
     if (code == IDS_CORRUPT && ids_source_cut(source)) ids_error_at(err, "%s", ids_source_cut(source));
     if (!code) code = say_cut(source, sink, err);
     if (!code) *ret_format = format->title;
+    if (code)
+        ids_error_at(err, strcmp(ids_source_path(source), "standard input") ? "'%s'" : "%s", ids_source_path(source));
     ids_source_close(source);
-    if (code) ids_error_at(err, strcmp(path, "-") ? "'%s'" : "standard input", path);
     return code;
+}
+
+int ids_read_file(const char *path, struct ids_sink *sink, const char **ret_format, struct ids_error *err) {
+    struct ids_source *source = NULL;
+    int code = ids_source_open(path, &source, err);
+    return code ? code : read_source(source, sink, ret_format, err);
+}
+
+int ids_read_run_file(const struct ids_run_file *file, struct ids_sink *sink, const char **ret_format,
+                      struct ids_error *err) {
+    struct ids_source *source = NULL;
+    int code = ids_run_file_open(file, &source, err);
+    return code ? code : read_source(source, sink, ret_format, err);
 }
 
 static const char *file_name(const char *path) {
@@ -138,7 +165,7 @@ static int read_files(const struct ids_run_files *run, struct ids_sink *sink, co
         } else {
             ids_progress("reading"); /* a pipe */
         }
-        int code = ids_read_file(run->files[i].path, sink, ret_format, err);
+        int code = ids_read_run_file(&run->files[i], sink, ret_format, err);
         if (code) return code;
     }
     return 0;

@@ -9,7 +9,7 @@
 
 /* Every run at or below a path that holds a format we know. */
 int ids_find_runs(const char *path, struct ids_run_list *ret_list, struct ids_error *err);
-/* Says on stderr which folders below `path` could not be looked into; 1 when there were any. */
+/* Says on stderr what below the path was left out; 1 when something could not be read (and was not left out on purpose). */
 int ids_say_unreadable(const struct ids_run_list *list, const char *command);
 /* The run of that name (or whose path ends with it), the newest when name is NULL. */
 int ids_choose_run(const struct ids_run_list *list, const char *name, const struct ids_run_files **ret_run,
@@ -23,6 +23,9 @@ int ids_open_run(const struct ids_run_files *run, const struct ids_params *param
 /* Reads one file into a sink, with the format that its content asks for; *ret_format is what that format is called. A file
  * that ends early is in the sink's diag. */
 int ids_read_file(const char *path, struct ids_sink *sink, const char **ret_format, struct ids_error *err);
+/* The same of a run's file, which may lie in an archive. */
+int ids_read_run_file(const struct ids_run_file *file, struct ids_sink *sink, const char **ret_format,
+                      struct ids_error *err);
 
 /* The path as a shell reads it back. */
 int ids_shell_quote(const char *path, char *buffer, size_t size);

@@ -700,11 +700,13 @@ static int chrome_bid(const uint8_t *head, size_t length) {
 }
 
 static const char *const suffixes[] = {".trace.json.gz", ".trace.json", NULL};
+static const char *const generic_suffixes[] = {".pt.trace.json.gz", ".pt.trace.json", ".json.gz", ".json", NULL};
 
 const struct ids_format ids_format_chrome_trace = {
     .name = "chrome_trace",
     .title = "Chrome trace (trace.json)",
     .suffixes = suffixes,
+    .generic_suffixes = generic_suffixes,
     .streams = 1,
     .bid = chrome_bid,
     .read = chrome_read,

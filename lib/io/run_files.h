@@ -1,20 +1,39 @@
 /* run_files.h - which files make up a run.
  *
- * A run is a file, a folder `plugins/profile/<timestamp>` with one file per host, or the newest such folder anywhere
- * below a log folder. Only names are looked at here; content decides later what a file is.
+ * A run is a file, a folder `plugins/profile/<timestamp>` with one file per host, or the newest such folder anywhere below a
+ * log folder. A tar or zip is looked into as if it were a folder of that name (archive.h), also when it lies in a log folder; there
+ * a packed tar of more than 256 MiB is left out with a word, for its list alone takes seconds.
+ *
+ * Endings that say what a file is (".xplane.pb", ".trace.json.gz"): all files of the best such ending in a folder are one run,
+ * a file per host. The others of them are `also`.
+ *
+ * Generic endings (".json"): looked at only in folders without one of the above, and a file counts only if its content is a
+ * profile. Each file is a run of its own, but for the ranks of one job:
+ *   - names that differ only in the number behind "rank" or "worker" ("sampled_rank-0.json.gz"), and in times of ten digits or more;
+ *   - names as PyTorch gives them, `<worker>.<time>.pt.trace.json[.gz]`, whatever the worker is called.
+ * Of these one run takes each rank once, and only files whose times lie within 5 minutes of its first one: a worker that writes
+ * a profile again begins another run. A file that is there packed and plain is taken once, and the other is `also`.
  */
 #ifndef IDS_LIB_IO_RUN_FILES_H
 #define IDS_LIB_IO_RUN_FILES_H
 
-#include "lib/base/error.h"
+#include "lib/io/source.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
+struct ids_run_reader; /* what the files of one list share */
+
 struct ids_run_file {
-    char *path;
-    uint64_t size, device, inode; /* as stat says; with mtime the identity for the cache */
-    int64_t mtime_ns;             /* all four are 0 for a pipe, which has no identity */
+    char *path; /* for people; of a member of an archive `runs.tar.gz/<its path in there>` */
+    uint64_t size, device,
+        inode;           /* as stat says; with mtime the identity for the cache. Of a member: its own size, and */
+    int64_t mtime_ns;    /* the rest of the archive. All four are 0 for a pipe, which has no identity */
+    int64_t written_ns;  /* when the content was written: of a member its own time */
+    char *archive;       /* NULL, or the path of the archive that it is a member of, */
+    char *member;        /* its path in there, */
+    size_t member_index; /* and where */
+    struct ids_run_reader *reader;
 };
 
 struct ids_run_files {
@@ -22,6 +41,8 @@ struct ids_run_files {
     char *name; /* for people: the folder's own name, or the part of the path that tells it from its neighbours */
     struct ids_run_file *files; /* sorted by name; more than one: several hosts */
     size_t file_count;
+    char *also; /* NULL, or a file of the same run in a form that is not as good, and is not read */
+    size_t also_count;
 };
 
 struct ids_run_list {
@@ -29,14 +50,32 @@ struct ids_run_list {
     size_t run_count;
     char *unreadable; /* the first folder that was left out because it could not be read, or NULL */
     size_t unreadable_count;
+    char **notes; /* sentences about what else was left out ("'a.tar': left out: 2 links (...)"), at most 64 */
+    size_t note_count;
+    size_t damaged; /* archives that are cut or could not be read; each has a note */
+    struct ids_run_reader *reader;
 };
 
-/* Every run at or below `path` (a file, a run folder, a log folder). `suffixes` is a NULL-terminated list of file name
- * endings worth opening, best first ("xplane.pb"): in one run folder only files of the best ending present are taken.
- * "-" is standard input. IDS_NOT_FOUND with a message that says what was looked for when there is none; IDS_IO when the
- * path, or every folder that could hold a run, cannot be read (a folder beside runs that were found is counted as
- * unreadable). Symbolic links to folders are followed for `path` alone; depth and number of entries are limited. */
-int ids_runs_find(const char *path, const char *const *suffixes, struct ids_run_list *ret_list, struct ids_error *err);
+/* NULL-terminated lists of file name endings, best first. The longest that fits decides which list a name belongs to. */
+struct ids_run_kinds {
+    const char *const *suffixes;
+    const char *const *generic; /* NULL: none */
+    /* Is content that begins with these bytes (IDS_RUN_HEAD, or all of it) a profile? For files with generic endings. */
+    int (*is_profile)(const uint8_t *head, size_t length);
+};
+
+enum { IDS_RUN_HEAD = 4096 };
+
+/* Every run at or below `path` (a file, an archive, a run folder, a log folder). "-" is standard input. IDS_NOT_FOUND with a
+ * message that says what was looked for when there is none; IDS_IO when the path, or every folder that could hold a run,
+ * cannot be read (a folder beside runs that were found is counted as unreadable). Symbolic links to folders are followed
+ * for `path` alone; depth and number of entries are limited. */
+int ids_runs_find(const char *path, const struct ids_run_kinds *kinds, struct ids_run_list *ret_list,
+                  struct ids_error *err);
 void ids_run_list_done(struct ids_run_list *list);
+
+/* Opens a file of a run, wherever it lies. The list must live, for it holds the open archive; files of one archive are read in one
+ * pass when they are asked for in the order of member_index. The source may outlive the list. */
+int ids_run_file_open(const struct ids_run_file *file, struct ids_source **ret_source, struct ids_error *err);
 
 #endif

@@ -10,6 +10,8 @@ struct ids_format {
     const char *name;            /* "xplane" */
     const char *title;           /* "XSpace profile (xplane.pb)" */
     const char *const *suffixes; /* NULL-terminated; which files of a folder are worth opening */
+    /* NULL, or endings that others use too: in a folder such a file is opened when its content bids (run_files.h). */
+    const char *const *generic_suffixes;
     /* How sure the format is that a file that begins with these bytes is its own: 0 (no) to 100. `head` holds the first
      * IDS_FORMAT_HEAD bytes, or the whole file when it is shorter. Content decides; a suffix only hints. */
     int (*bid)(const uint8_t *head, size_t length);

@@ -93,7 +93,7 @@ static int describe_files(const struct ids_run_files *run, FILE *place, FILE *ke
     fwrite(run->name, 1, strlen(run->name) + 1, place);
     for (size_t i = 0; i < run->file_count; i++) {
         const struct ids_run_file *file = &run->files[i];
-        AUTO_TEXT path = realpath(file->path, NULL);
+        AUTO_TEXT path = realpath(file->archive ? file->archive : file->path, NULL);
         if (!file->inode || !path) {
             return ids_fail(err, IDS_NOT_FOUND, "'%s' has no identity to be cached by", file->path);
         }
@@ -102,6 +102,9 @@ static int describe_files(const struct ids_run_files *run, FILE *place, FILE *ke
         fwrite(text, 1, (size_t)length, key);
         fwrite(path, 1, strlen(path), key);
         fwrite(path, 1, strlen(path) + 1, place);
+        if (!file->archive) continue;
+        fwrite(file->member, 1, strlen(file->member) + 1, key);
+        fwrite(file->member, 1, strlen(file->member) + 1, place);
     }
     return 0;
 }

@@ -23,7 +23,7 @@ int ids_summary_read(const char *path, const char *key, const struct ids_table_d
                      struct ids_report *report, struct ids_error *err);
 
 /* The cache: one file per run under $XDG_CACHE_HOME/idsprof (default ~/.cache/idsprof), named by a hash of the run's name and
- * paths, and valid for one identity of the source files (device, inode, size, mtime) and one build of the program. A cache
+ * paths, and valid for one identity of the source files (device, inode, size, mtime; of a member of an archive those of the archive, its size and its path in there) and one build of the program. A cache
  * that cannot be used (read-only home, full disk, a folder that others may write) is never the user's problem: the functions
  * return a code and the caller goes on. IDS_NOT_FOUND: not cached, or the run has no identity (a pipe). Size limit: the
  * least recently used files are removed when all together pass 256 MiB. */

@@ -58,8 +58,10 @@ static void make_run(void) {
     snprintf(source, sizeof source, "%s/vm.xplane.pb", folder);
     store(source, (const uint8_t *)"trace", 5);
     ck_assert_int_eq(stat(source, &status), 0);
-    cached_file = (struct ids_run_file){source, 5, status.st_dev, status.st_ino, 1234567890123456789};
-    cached_run = (struct ids_run_files){source, (char *)(uintptr_t) "vm", &cached_file, 1};
+    cached_file = (struct ids_run_file){
+        .path = source, .size = 5, .device = status.st_dev, .inode = status.st_ino, .mtime_ns = 1234567890123456789};
+    cached_run = (struct ids_run_files){
+        .path = source, .name = (char *)(uintptr_t) "vm", .files = &cached_file, .file_count = 1};
     setenv("XDG_CACHE_HOME", in_folder("cache/deep"), 1);
 }
 

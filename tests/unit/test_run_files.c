@@ -2,6 +2,8 @@
 #include "lib/io/run_files.h"
 #include "tests/support/remove_tree.h"
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,6 +16,13 @@
 
 static char folder[64];
 static const char *const suffixes[] = {".xplane.pb", ".trace.json.gz", NULL};
+static const char *const generic[] = {".pt.trace.json.gz", ".pt.trace.json", ".json.gz", ".json", NULL};
+
+static int looks_like_one(const uint8_t *head, size_t length) {
+    return length >= 5 && !memcmp(head, "trace", 5);
+}
+
+static const struct ids_run_kinds kinds = {suffixes, generic, looks_like_one};
 
 static void setup(void) {
     snprintf(folder, sizeof folder, "/tmp/idsprof-runs-XXXXXX");
@@ -52,7 +61,7 @@ static struct ids_error err;
 static int find(const char *path) {
     ids_run_list_done(&list);
     err = (struct ids_error)IDS_ERROR_INIT;
-    int code = ids_runs_find(path, suffixes, &list, &err);
+    int code = ids_runs_find(path, &kinds, &list, &err);
     ck_assert_int_eq(code, err.code);
     if (code) ck_assert_uint_eq(list.run_count, 0);
     return code;
@@ -233,6 +242,209 @@ START_TEST(unreadable_folders) {
 }
 END_TEST
 
+/* A file with that content. */
+static void make_with(const char *name, const char *content) {
+    make(name);
+    FILE *file = fopen(at(name), "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_ge(fputs(content, file), 0);
+    fclose(file);
+}
+
+START_TEST(other_forms) {
+    make("r/plugins/profile/1/b.xplane.pb");
+    make("r/plugins/profile/1/z.trace.json.gz");
+    make("r/plugins/profile/1/b.trace.json.gz");
+    make_with("r/plugins/profile/1/perfetto_trace.json.gz", "trace");
+    ck_assert_int_eq(find(at("r")), 0);
+    ck_assert_str_eq(found(), "r:b.xplane.pb");
+    ck_assert_uint_eq(list.runs[0].also_count, 2);
+    ck_assert_str_eq(list.runs[0].also, at("r/plugins/profile/1/b.trace.json.gz"));
+    make("s/plugins/profile/1/b.xplane.pb");
+    ck_assert_int_eq(find(at("s")), 0);
+    ck_assert_ptr_null(list.runs[0].also);
+    ids_run_list_done(&list);
+}
+END_TEST
+
+START_TEST(generic_endings) {
+    for (int i = 0; i < 100; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "data/%d.json", i);
+        make_with(name, "{\"no\": 1}");
+    }
+    ck_assert_int_eq(find(at("data")), IDS_NOT_FOUND);
+    make_with("data/big.json", "trace of one");
+    make_with("data/other.json", "trace of another");
+    make_with("data/other.json.gz", "trace of another, as if packed");
+    ck_assert_int_eq(find(at("data")), 0);
+    ck_assert_str_eq(found(), "big:big.json other:other.json.gz");
+    ck_assert_str_eq(list.runs[1].path, at("data/other.json.gz"));
+    ck_assert_str_eq(list.runs[1].also, at("data/other.json"));
+    ck_assert_uint_eq(list.runs[1].also_count, 1);
+    make("data/a.trace.json.gz"); /* an ending that says it: the others do not count */
+    ck_assert_int_eq(find(at("data")), 0);
+    ck_assert_str_eq(found(), "data:a.trace.json.gz");
+    ids_run_list_done(&list);
+}
+END_TEST
+
+START_TEST(ranks_of_one_job) {
+    make_with("k/sampled_rank-0.json.gz", "trace");
+    make_with("k/sampled_rank-1.json.gz", "trace");
+    make_with("k/sampled_rank-10.json", "trace");
+    ck_assert_int_eq(find(at("k")), 0);
+    ck_assert_str_eq(found(), "k:sampled_rank-0.json.gz,sampled_rank-1.json.gz,sampled_rank-10.json");
+    ck_assert_str_eq(list.runs[0].path, at("k"));
+    make_with("k/base_rank-0.json.gz", "trace"); /* another job; and words that end in rank are none */
+    make_with("k/frank1.json", "trace");
+    make_with("k/frank2.json", "trace");
+    ck_assert_int_eq(find(at("k")), 0);
+    ck_assert_str_eq(found(), "base_rank-0:base_rank-0.json.gz frank1:frank1.json frank2:frank2.json "
+                              "sampled_rank-0:sampled_rank-0.json.gz,sampled_rank-1.json.gz,sampled_rank-10.json");
+    /* one job writes twice */
+    make_with("t/trace_1700000000_worker0.json", "trace");
+    make_with("t/trace_1700000003_worker1.json", "trace");
+    make_with("t/trace_1700000100_worker0.json", "trace");
+    make_with("t/trace_1700000101_worker1.json", "trace");
+    ck_assert_int_eq(find(at("t")), 0);
+    ck_assert_str_eq(found(), "trace_1700000000_worker0:trace_1700000000_worker0.json,trace_1700000003_worker1.json "
+                              "trace_1700000100_worker0:trace_1700000100_worker0.json,trace_1700000101_worker1.json");
+    ids_run_list_done(&list);
+}
+END_TEST
+
+/* `<host>_<process>.<time in ms>.pt.trace.json`, as tensorboard_trace_handler writes them. */
+START_TEST(pytorch_names) {
+    make_with("p/vm_11.1700000000100.pt.trace.json", "trace");
+    make_with("p/vm_12.1700000000300.pt.trace.json.gz", "trace");
+    ck_assert_int_eq(find(at("p")), 0);
+    ck_assert_str_eq(found(), "p:vm_11.1700000000100.pt.trace.json,vm_12.1700000000300.pt.trace.json.gz");
+    make_with("p/vm_11.1700000005000.pt.trace.json", "trace"); /* the next cycle */
+    make_with("p/vm_12.1700000005100.pt.trace.json", "trace");
+    make_with("p/vm_99.1700009999999.pt.trace.json", "trace"); /* an hour later, another process */
+    make_with("p/vm_98.1700000000200.pt.trace.json", "not one");
+    ck_assert_int_eq(find(at("p")), 0);
+    ck_assert_uint_eq(list.run_count, 3);
+    ck_assert_uint_eq(list.runs[0].file_count, 2);
+    ck_assert_uint_eq(list.runs[1].file_count, 2);
+    ck_assert_uint_eq(list.runs[2].file_count, 1);
+    ck_assert_str_eq(list.runs[2].name, "vm_99.1700009999999");
+    ids_run_list_done(&list);
+}
+END_TEST
+
+/* ---- archives ---- */
+
+struct content {
+    const char *path, *text;
+};
+
+static void make_tar(const char *name, const char *extra, const struct content *members, size_t count) {
+    struct archive *writer = archive_write_new();
+    size_t length = strlen(name);
+    if (!strcmp(name + length - 4, ".zip")) {
+        archive_write_set_format_zip(writer);
+    } else {
+        archive_write_set_format_pax_restricted(writer);
+    }
+    if (!strcmp(name + length - 3, ".gz")) archive_write_add_filter_gzip(writer);
+    ck_assert_int_eq(archive_write_open_filename(writer, at(name)), ARCHIVE_OK);
+    for (size_t i = 0; i < count + (extra != NULL); i++) {
+        struct archive_entry *entry = archive_entry_new();
+        archive_entry_set_pathname(entry, i < count ? members[i].path : extra);
+        archive_entry_set_filetype(entry, i < count ? AE_IFREG : AE_IFLNK);
+        archive_entry_set_perm(entry, 0644);
+        archive_entry_set_mtime(entry, 1600000000, 0);
+        size_t bytes = i < count ? strlen(members[i].text) : 0;
+        archive_entry_set_size(entry, (la_int64_t)bytes);
+        if (i == count) archive_entry_set_symlink(entry, "elsewhere");
+        ck_assert_int_eq(archive_write_header(writer, entry), ARCHIVE_OK);
+        if (bytes) ck_assert_int_eq(archive_write_data(writer, members[i].text, bytes), (la_ssize_t)bytes);
+        archive_entry_free(entry);
+    }
+    ck_assert_int_eq(archive_write_close(writer), ARCHIVE_OK);
+    archive_write_free(writer);
+}
+
+static void check_content(const struct ids_run_file *file, const char *wanted) {
+    struct ids_source *source = NULL;
+    char text[64];
+    size_t length;
+    ck_assert_msg(ids_run_file_open(file, &source, &err) == 0, "%s", err.text);
+    ck_assert_int_eq(ids_source_copy(source, 0, text, sizeof text, &length, &err), 0);
+    ck_assert_uint_eq(length, strlen(wanted));
+    ck_assert_int_eq(memcmp(text, wanted, length), 0);
+    ck_assert_str_eq(ids_source_path(source), file->path);
+    ids_source_close(source);
+}
+
+static const struct content members[] = {
+    {"tad/plugins/profile/2026_01/b.xplane.pb", "tad b"},
+    {"./lcam/plugins/profile/2026_02/vm.xplane.pb", "lcam"},
+    {"tad/plugins/profile/2026_01/a.xplane.pb", "tad a"},
+    {"tad/plugins/profile/2026_01/a.trace.json.gz", "json"},
+    {"tad/notes.txt", "notes"},
+    {"kineto/rank0.json", "trace 0"},
+    {"kineto/rank1.json", "trace 1"},
+    {"kineto/conf.json", "{}"},
+};
+enum { MEMBERS = sizeof members / sizeof *members };
+
+START_TEST(in_an_archive) {
+    static const char *const names[] = {"runs.tar", "runs.tar.gz", "runs.zip", "misnamed.gz"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        make_tar(names[i], NULL, members, MEMBERS);
+        ck_assert_msg(find(at(names[i])) == 0, "%s", err.text);
+        ck_assert_str_eq(found(), "tad:a.xplane.pb,b.xplane.pb lcam:vm.xplane.pb kineto:rank0.json,rank1.json");
+        char path[600];
+        snprintf(path, sizeof path, "%s/tad/plugins/profile/2026_01", at(names[i]));
+        ck_assert_str_eq(list.runs[0].path, path);
+        ck_assert_uint_eq(list.runs[0].also_count, 1);
+        ck_assert_uint_eq(list.note_count, 0);
+        check_content(&list.runs[2].files[1], "trace 1");
+        check_content(&list.runs[0].files[0], "tad a"); /* back, and forward */
+        check_content(&list.runs[0].files[1], "tad b");
+        check_content(&list.runs[1].files[0], "lcam");
+        check_content(&list.runs[2].files[0], "trace 0");
+        const struct ids_run_file *file = &list.runs[1].files[0];
+        struct stat status;
+        ck_assert_int_eq(stat(at(names[i]), &status), 0);
+        ck_assert_uint_eq(file->inode, status.st_ino);
+        ck_assert_uint_eq(file->size, 4);
+        ck_assert_int_eq(file->written_ns, INT64_C(1600000000000000000));
+    }
+    ids_run_list_done(&list);
+}
+END_TEST
+
+START_TEST(archives_among_runs) {
+    make("logs/tad/plugins/profile/2026_00/vm.xplane.pb");
+    make_tar("logs/old.zip", "link", members, 2);
+    make_tar("logs/older.tar.gz", NULL, members, 2);
+    ck_assert_int_eq(find(at("logs")), 0);
+    ck_assert_uint_eq(list.run_count, 5);
+    ck_assert_uint_eq(list.damaged, 0);
+    ck_assert_uint_eq(list.note_count, 1);
+    ck_assert_ptr_nonnull(strstr(list.notes[0], "old.zip': left out: 1 link ('link')"));
+    for (size_t i = 0; i < 5; i++) {
+        const struct ids_run_file *file = &list.runs[i].files[0];
+        if (file->archive) check_content(file, strstr(file->path, "tad") ? "tad b" : "lcam"); /* one after the other */
+        for (size_t k = 0; k < i; k++) ck_assert_str_ne(list.runs[i].name, list.runs[k].name);
+    }
+    make_with("logs/broken.tar", "nothing of the kind");
+    ck_assert_int_eq(truncate(at("logs/older.tar.gz"), 60), 0);
+    ck_assert_int_eq(find(at("logs")), 0); /* the others are found all the same */
+    ck_assert_uint_eq(list.run_count, 3);
+    ck_assert_uint_eq(list.damaged, 2);
+    ids_run_list_done(&list);
+    ck_assert_int_lt(find(at("logs/broken.tar")), 0);
+    ck_assert_ptr_nonnull(strstr(err.text, "broken.tar': not a tar or zip"));
+    make_tar("empty.tar", NULL, members + 4, 1);
+    ck_assert_int_eq(find(at("empty.tar")), IDS_NOT_FOUND);
+}
+END_TEST
+
 int main(void) {
     TCase *cases = tcase_create("run_files");
     tcase_add_checked_fixture(cases, setup, teardown);
@@ -245,6 +457,12 @@ int main(void) {
     tcase_add_test(cases, depth);
     tcase_add_test(cases, nothing_there);
     tcase_add_test(cases, unreadable_folders);
+    tcase_add_test(cases, other_forms);
+    tcase_add_test(cases, generic_endings);
+    tcase_add_test(cases, ranks_of_one_job);
+    tcase_add_test(cases, pytorch_names);
+    tcase_add_test(cases, in_an_archive);
+    tcase_add_test(cases, archives_among_runs);
     Suite *suite = suite_create("run_files");
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

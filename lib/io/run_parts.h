@@ -1,0 +1,59 @@
+/* run_parts.h - the steps of ids_runs_find: what a name says (here), which files of a folder are a run (run_folder.c), what runs
+ * are called (run_names.c), members of archives (run_archive.c). */
+#ifndef IDS_LIB_IO_RUN_PARTS_H
+#define IDS_LIB_IO_RUN_PARTS_H
+
+#include "lib/io/run_files.h"
+
+enum {
+    IDS_RUN_MAX_DEPTH = 12, /* folders below the path: a log folder, plugins, profile, a time, and names between */
+};
+
+struct ids_suffix {
+    int rank; /* in its list; -1: of neither */
+    int generic;
+    size_t length;
+};
+
+struct ids_candidate {
+    struct ids_run_file file;
+    struct ids_suffix suffix;
+};
+
+/* The files of one folder that may be of a run. */
+struct ids_candidates {
+    struct ids_candidate *items;
+    size_t count, room;
+};
+
+struct ids_finder {
+    const struct ids_run_kinds *kinds;
+    struct ids_run_list list;
+    size_t run_room, note_room;
+    size_t entries; /* files and folders looked at */
+    size_t looked;  /* files of generic endings whose content was looked at */
+    int refused;    /* errno of the first folder that could not be read */
+    struct ids_error *err;
+};
+
+struct ids_suffix ids_suffix_of(const char *name, const struct ids_run_kinds *kinds);
+const char *ids_last_component(const char *path, size_t length);
+char *ids_join_path(const char *folder, const char *name);
+void ids_run_file_done(struct ids_run_file *file);
+void ids_candidates_done(struct ids_candidates *candidates);
+int ids_add_note(struct ids_finder *finder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Counts one more look; 0 when there were too many, which is said once. */
+int ids_may_look(struct ids_finder *finder);
+
+/* Makes runs of a folder's files, which are moved; those with a generic ending are known to be profiles. */
+int ids_settle_folder(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates);
+/* Names for all runs of the list, none of them alike if that can be. `top` is the path that was asked for. */
+int ids_name_runs(struct ids_run_list *list, const char *top, const struct ids_run_kinds *kinds, struct ids_error *err);
+/* The name of a single file, which the caller frees; NULL without memory. */
+char *ids_file_run_name(const char *path, const struct ids_run_kinds *kinds);
+
+/* Adds the runs in an archive; `status` is its identity. */
+int ids_find_in_archive(struct ids_finder *finder, const char *path, const struct ids_run_file *status);
+void ids_run_reader_free(struct ids_run_reader *reader);
+
+#endif
