@@ -24,6 +24,10 @@ int ids_open_run(const struct ids_run_files *run, const struct ids_params *param
  * that ends early is in the sink's diag. */
 int ids_read_file(const char *path, struct ids_sink *sink, const char **ret_format, struct ids_error *err);
 
+/* The trace of a run, without its analysis; the caller's to free. *ret_format is what its format is called. */
+int ids_open_trace(const struct ids_run_files *run, struct ids_trace **ret_trace, const char **ret_format,
+                   struct ids_error *err);
+
 /* The path as a shell reads it back. */
 int ids_shell_quote(const char *path, char *buffer, size_t size);
 

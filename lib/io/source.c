@@ -1,5 +1,7 @@
 #include "lib/io/source.h"
 
+#include "lib/io/temporary.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -96,20 +98,6 @@ static int write_whole(int fd, const uint8_t *bytes, size_t length) {
     return 0;
 }
 
-static int open_temporary(struct ids_error *err) {
-    const char *folder = getenv("TMPDIR");
-    if (!folder || !*folder) folder = "/tmp";
-    char path[4096];
-    if ((size_t)snprintf(path, sizeof path, "%s/idsprof.XXXXXX", folder) >= sizeof path) {
-        return ids_fail(err, IDS_LIMIT, "TMPDIR is a path of more than %zu bytes", sizeof path);
-    }
-    int fd = mkstemp(path);
-    if (fd < 0) return ids_fail(err, IDS_IO, "cannot make a temporary file in '%s': %s", folder, strerror(errno));
-    unlink(path);
-    fcntl(fd, F_SETFD, FD_CLOEXEC); /* capture starts other programs */
-    return fd;
-}
-
 static int spool_flush(struct spool *spool, struct ids_error *err) {
     if (write_whole(spool->fd, spool->bytes, spool->length)) {
         return ids_fail(err, IDS_IO, "cannot write a temporary file (TMPDIR): %s", strerror(errno));
@@ -127,7 +115,7 @@ static int spool_space(struct spool *spool, struct ids_error *err) {
                         (unsigned long long)(SPOOL_MAX_BYTES >> 30));
     }
     if (spool->fd < 0 && spool->room == SPOOL_MEMORY_BYTES) {
-        spool->fd = open_temporary(err);
+        spool->fd = ids_temporary_file(err);
         if (spool->fd < 0) return err->code;
         int code = spool_flush(spool, err);
         if (code) return code;

@@ -31,8 +31,11 @@ static struct ids_dump_totals dump_of(int64_t base_ns, const char *plane_name, i
     for (size_t i = 0; i < count; i++) {
         const struct ids_name_info info = {.plane = plane, .text = ids_intern_z(sink->strings, events[i].name)};
         ck_assert_int_eq(sink->ops->name(sink, &info, &name, &err), 0);
-        const struct ids_slice slice = {events[i].start_ps, events[i].duration_ps, name, events[i].arg_count,
-                                        events[i].args};
+        const struct ids_slice slice = {.start_ps = events[i].start_ps,
+                                        .duration_ps = events[i].duration_ps,
+                                        .name = name,
+                                        .arg_count = events[i].arg_count,
+                                        .args = events[i].args};
         ck_assert_int_eq(sink->ops->slice(sink, track, &slice, &err), 0);
     }
     ck_assert_int_eq(sink->ops->track_end(sink, track, &err), 0);
