@@ -1,7 +1,7 @@
 /* chrome.c - Chrome's JSON trace format, an object with traceEvents; without a cap on events.
  *
  * A plane is a process, a track a thread, named by metadata events before their first event. Times are microseconds with as many places
- * as the picoseconds need. Perfetto, which reads this too, cuts start and duration down to nanoseconds each and drops a slice that then
+ * as the picoseconds need. Perfetto, which reads this too, rounds start and duration to nanoseconds each and drops a slice that then
  * overlaps another of its thread: such a slice goes to a thread of its own, whose thread_name bears the arg "lane_of", the tid of the
  * track that it belongs to. What a format of its own would lose (the stats of planes, the host) stands in otherData.
  */
@@ -138,6 +138,12 @@ static int chrome_name(struct ids_sink *sink, const struct ids_name_info *name, 
     return ids_args_json_add_name(&chrome->args, name, err);
 }
 
+/* Perfetto takes thread 0 of a process for the thread that has the process's number: only one of them can be used. */
+static int keep_apart(struct chrome *chrome, const struct track *track) {
+    int32_t pid = (int32_t)track->plane + 1, other = track->tid == 0 ? pid : track->tid == pid ? 0 : -1;
+    return other < 0 ? 0 : -(ids_thread_id(&chrome->tids, track->plane, other) < 0);
+}
+
 static int chrome_track(struct ids_sink *sink, const struct ids_track_info *info, uint32_t *ret_track,
                         struct ids_error *err) {
     struct chrome *chrome = of(sink);
@@ -146,7 +152,7 @@ static int chrome_track(struct ids_sink *sink, const struct ids_track_info *info
     if (!track) return ids_no_memory(err);
     *track = (struct track){.plane = info->plane, .name = info->name};
     track->tid = ids_thread_id(&chrome->tids, info->plane, info->id);
-    if (track->tid < 0) return ids_no_memory(err);
+    if (track->tid < 0 || keep_apart(chrome, track)) return ids_no_memory(err);
     put_metadata(chrome, "thread_name", "name", track->plane, track->tid);
     put_text(chrome, out_of(chrome), info->name);
     if (track->tid != info->id) {
@@ -160,15 +166,17 @@ static int chrome_track(struct ids_sink *sink, const struct ids_track_info *info
 
 /* --- events ----------------------------------------------------------------------------------------------------- */
 
-static int64_t floor_ns(int64_t ps) {
-    return ps / PS_IN_NS - (ps % PS_IN_NS < 0);
+/* As Perfetto does: the nearest nanosecond, away from zero where there are two. */
+static int64_t round_ns(int64_t ps) {
+    int64_t rest = ps % PS_IN_NS;
+    return ps / PS_IN_NS + (rest >= PS_IN_NS / 2) - (rest <= -PS_IN_NS / 2);
 }
 
 /* The thread for a slice. */
 static int choose_tid(struct chrome *chrome, uint32_t track_id, const struct ids_slice *slice, int32_t *ret_tid,
                       struct ids_error *err) {
     struct track *track = &chrome->tracks[track_id];
-    int64_t start = floor_ns(slice->start_ps), length = slice->duration_ps > 0 ? slice->duration_ps / PS_IN_NS : 0;
+    int64_t start = round_ns(slice->start_ps), length = slice->duration_ps > 0 ? round_ns(slice->duration_ps) : 0;
     size_t lane;
     if (ids_lanes_place(&track->lanes, start, start + length, NULL, NULL, &lane)) return ids_no_memory(err);
     *ret_tid = track->tid;
