@@ -272,28 +272,55 @@ struct program_outputs {
     struct ids_program_files files; /* first */
     struct extraction *extraction;
     struct ids_output output;
+    /* Standard output takes one program: it waits until it is known that there is no other. */
+    struct ids_out held_out;
+    struct ids_buffer held;
+    size_t held_count;
 };
+
+static int hold(struct ids_out *out, const void *bytes, size_t length, struct ids_error *err) {
+    struct program_outputs *outputs =
+        (struct program_outputs *)((char *)out - offsetof(struct program_outputs, held_out));
+    if (outputs->held_count == 1) ids_buffer_put(&outputs->held, bytes, length);
+    return outputs->held.failed ? ids_no_memory(err) : 0;
+}
 
 static int open_program(struct ids_program_files *files, const char *name, struct ids_out **ret_out,
                         struct ids_error *err) {
     struct program_outputs *outputs = (struct program_outputs *)files;
-    struct extraction *extraction = outputs->extraction;
-    if (to_stdout(extraction) && extraction->files)
-        return ids_fail(err, IDS_USAGE, "there are several programs, and standard output takes one; choose with --name");
-    int code = ids_output_open(extraction->options->folder, name, extraction->options->force, &outputs->output, err);
+    const struct extract_options *options = outputs->extraction->options;
+    if (to_stdout(outputs->extraction)) {
+        outputs->held_count++;
+        *ret_out = &outputs->held_out;
+        return 0;
+    }
     *ret_out = &outputs->output.out;
-    return code;
+    return ids_output_open(options->folder, name, options->force, &outputs->output, err);
 }
 
 static int close_program(struct ids_program_files *files, int code, struct ids_error *err) {
     struct program_outputs *outputs = (struct program_outputs *)files;
+    if (to_stdout(outputs->extraction)) return code;
     return end_output(outputs->extraction, &outputs->output, code, err);
 }
 
-/* Programs are counted first where only one may come: half an answer is none. */
+static int write_held(struct program_outputs *outputs, struct ids_error *err) {
+    struct extraction *extraction = outputs->extraction;
+    if (!outputs->held_count) return 0;
+    if (outputs->held_count > 1) {
+        return ids_fail(err, IDS_USAGE, "there are %zu programs, and standard output takes one; choose with --name",
+                        outputs->held_count);
+    }
+    int code = ids_output_open("-", "", 0, &outputs->output, err);
+    if (code) return code;
+    code = outputs->output.out.write(&outputs->output.out, outputs->held.at, outputs->held.length, err);
+    return end_output(extraction, &outputs->output, code, err);
+}
+
 static int write_programs(struct extraction *extraction, struct ids_error *err) {
     const struct extract_options *options = extraction->options;
-    struct program_outputs outputs = {.files = {open_program, close_program}, .extraction = extraction};
+    struct program_outputs outputs = {
+        .files = {open_program, close_program}, .extraction = extraction, .held_out = {hold}};
     int code = 0;
     for (size_t i = 0; i < extraction->run->file_count && !code; i++) {
         struct ids_export *export;
@@ -304,6 +331,8 @@ static int write_programs(struct extraction *extraction, struct ids_error *err) 
         if (!code && !export->sink.complete) extraction->incomplete = 1;
         ids_export_free(export);
     }
+    if (!code) code = write_held(&outputs, err);
+    ids_buffer_done(&outputs.held);
     return code;
 }
 
