@@ -171,8 +171,8 @@ static int read_files(const struct ids_run_files *run, struct ids_sink *sink, co
     return 0;
 }
 
-static int read_trace(const struct ids_run_files *run, struct ids_trace **ret_trace, const char **ret_format,
-                      struct ids_error *err) {
+int ids_open_trace(const struct ids_run_files *run, struct ids_trace **ret_trace, const char **ret_format,
+                   struct ids_error *err) {
     struct ids_builder *builder;
     int code = ids_builder_new(&builder, err);
     if (code) return code;
@@ -203,7 +203,7 @@ static int build_report(const struct ids_run_files *run, const struct ids_params
                         struct ids_error *err) {
     struct ids_trace *trace = NULL;
     const char *format = NULL;
-    int code = read_trace(run, &trace, &format, err);
+    int code = ids_open_trace(run, &trace, &format, err);
     if (code) return code;
     describe_files(run, report);
     ids_report_property(report, "format", ids_text_value(format));

@@ -27,6 +27,10 @@ int ids_read_file(const char *path, struct ids_sink *sink, const char **ret_form
 int ids_read_run_file(const struct ids_run_file *file, struct ids_sink *sink, const char **ret_format,
                       struct ids_error *err);
 
+/* The trace of a run, without its analysis; the caller's to free. *ret_format is what its format is called. */
+int ids_open_trace(const struct ids_run_files *run, struct ids_trace **ret_trace, const char **ret_format,
+                   struct ids_error *err);
+
 /* The path as a shell reads it back. */
 int ids_shell_quote(const char *path, char *buffer, size_t size);
 

@@ -246,7 +246,7 @@ int ids_chrome_open(struct ids_chrome_places *places, uint32_t index, struct ids
     struct ids_chrome_process *process = &places->processes[thread->process];
     int code = process->opened ? 0 : open_plane(places, process, err);
     if (code || thread->opened) return code;
-    struct ids_track_info info = {process->plane, thread->name, thread->id};
+    struct ids_track_info info = {.plane = process->plane, .name = thread->name, .id = thread->id};
     code = places->sink->ops->track(places->sink, &info, &thread->track, err);
     if (!code) thread->opened = 1;
     return code;

@@ -213,8 +213,13 @@ static int read_hlo(struct reader *reader, const struct ids_name_info *name, uin
         const struct ids_arg *arg = &name->args[i];
         if (arg->type != IDS_VALUE_BYTES || (arg->key != IDS_KEY_HLO_PROTO && arg->key != IDS_KEY_HLO_PROTO_OLD))
             continue;
-        uint64_t program = program_of(ids_strings_text(reader->sink->strings, name->text), key);
-        int code = ids_hlo_read((const uint8_t *)arg->chars, arg->length, program, reader->sink, err);
+        const struct ids_sink_ops *ops = reader->sink->ops;
+        uint64_t program_id = program_of(ids_strings_text(reader->sink->strings, name->text), key);
+        const struct ids_program program = {name->text, program_id, arg->chars, arg->length};
+        int code = ops->program ? ops->program(reader->sink, &program, err) : 0;
+        if (code) return code;
+        if (!ops->hlo) continue;
+        code = ids_hlo_read((const uint8_t *)arg->chars, arg->length, program_id, reader->sink, err);
         if (code == IDS_CORRUPT) { /* the profile stands without it: ops lose their opcode */
             struct ids_diag diag = {IDS_WARNING, "xplane.hlo", err->text, (int64_t)offset, 1};
             code = reader->sink->ops->diag(reader->sink, &diag, err);
@@ -232,7 +237,7 @@ static int read_event_metadata(struct reader *reader, struct ids_span_bytes span
     struct ids_pb value;
     code = read_entry(bytes, span, &key, &value, err);
     if (code) return code;
-    struct ids_name_info name = {.plane = reader->plane_id};
+    struct ids_name_info name = {.plane = reader->plane_id, .id = (int64_t)key};
     reader->arg_count = 0;
     struct ids_pb_field field;
     int more;
@@ -263,7 +268,7 @@ static int lost_name(struct reader *reader, uint64_t metadata_id, uint32_t *ret_
     int length = snprintf(text, sizeof text, "event %" PRId64 " (name lost)", (int64_t)metadata_id);
     uint32_t display = ids_intern(reader->sink->strings, text, (size_t)length);
     if (display == IDS_NO_TEXT) return ids_no_memory(err);
-    struct ids_name_info name = {.plane = reader->plane_id, .display = display};
+    struct ids_name_info name = {.plane = reader->plane_id, .display = display, .id = (int64_t)metadata_id};
     int code = reader->sink->ops->name(reader->sink, &name, ret_name, err);
     if (!code && ids_idmap_set(&reader->event_names, metadata_id, *ret_name)) return ids_no_memory(err);
     return code;
@@ -371,6 +376,7 @@ static int read_line(struct reader *reader, struct ids_span_bytes span, struct i
     struct line line;
     line.no_time = __builtin_sub_overflow(timestamp_ns, reader->base_ns, &timestamp_ns) ||
                    __builtin_mul_overflow(timestamp_ns, (int64_t)1000, &line.timestamp_ps);
+    if (!line.no_time) track.origin_ps = line.timestamp_ps;
     code = reader->sink->ops->track(reader->sink, &track, &line.track, err);
     if (code) return code;
 

@@ -1,5 +1,7 @@
 #include "lib/io/spool.h"
 
+#include "lib/io/temporary.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,20 +36,6 @@ static int write_whole(int fd, const uint8_t *bytes, size_t length) {
     return 0;
 }
 
-static int open_temporary(struct ids_error *err) {
-    const char *folder = getenv("TMPDIR");
-    if (!folder || !*folder) folder = "/tmp";
-    char path[4096];
-    if ((size_t)snprintf(path, sizeof path, "%s/idsprof.XXXXXX", folder) >= sizeof path) {
-        return ids_fail(err, IDS_LIMIT, "TMPDIR is a path of more than %zu bytes", sizeof path);
-    }
-    int fd = mkstemp(path);
-    if (fd < 0) return ids_fail(err, IDS_IO, "cannot make a temporary file in '%s': %s", folder, strerror(errno));
-    unlink(path);
-    fcntl(fd, F_SETFD, FD_CLOEXEC); /* capture starts other programs */
-    return fd;
-}
-
 int ids_spool_flush(struct ids_spool *spool, struct ids_error *err) {
     if (spool->fd < 0) return 0;
     if (write_whole(spool->fd, spool->bytes, spool->length)) {
@@ -60,7 +48,7 @@ int ids_spool_flush(struct ids_spool *spool, struct ids_error *err) {
 
 /* From memory into a file; a small buffer is left. */
 static int spill(struct ids_spool *spool, struct ids_error *err) {
-    spool->fd = open_temporary(err);
+    spool->fd = ids_temporary_file(err);
     if (spool->fd < 0) return err->code;
     int code = ids_spool_flush(spool, err);
     if (code) return code;

@@ -3,7 +3,7 @@
  * A format knows files, a sink knows what becomes of their contents: the trace builder (analysis), the dump (hashes for
  * the oracle), and later rows and exporters. A format calls, per file:
  *
- *   host, then in any order plane, name, track, slice, track_end, hlo, diag
+ *   host, then in any order plane, name, track, slice, track_end, program, hlo, diag
  *
  * with a plane before its names and tracks, and a name and a track before the slices that use them. Every text is
  * interned in `strings`, in which the keys of keys.h have their fixed ids. What a sink is given is the caller's and only
@@ -63,6 +63,7 @@ struct ids_name_info {
     uint32_t display;
     const struct ids_arg *args;
     size_t arg_count;
+    int64_t id; /* the file's own (of a program in /host:metadata it is the program's); 0 where it has none */
 };
 
 /* A sequence of events on one timeline (XLine). */
@@ -70,6 +71,7 @@ struct ids_track_info {
     uint32_t plane;
     uint32_t name; /* interned */
     int64_t id;    /* the file's own; may be negative or repeat */
+    int64_t origin_ps; /* what the file's offsets on this line count from, since the host's base; whole nanoseconds */
 };
 
 /* What an event on a timeline is. xplane.pb knows slices only. */
@@ -104,6 +106,14 @@ struct ids_hlo_instruction {
     int64_t result_bytes; /* of the result's shape; -1 unknown */
 };
 
+/* A compiled program as the file holds it: a serialized HloProto. */
+struct ids_program {
+    uint32_t name; /* interned: "jit_train_step(123)" */
+    uint64_t program_id;
+    const void *bytes;
+    size_t length;
+};
+
 enum ids_severity { IDS_NOTE, IDS_WARNING, IDS_DAMAGE };
 
 /* An entry in the ledger of what was capped, clipped, unmatched, repaired or lost. */
@@ -124,7 +134,9 @@ struct ids_sink_ops {
     int (*slice)(struct ids_sink *sink, uint32_t track, const struct ids_slice *slice, struct ids_error *err);
     /* No more slices for this track. */
     int (*track_end)(struct ids_sink *sink, uint32_t track, struct ids_error *err);
+    /* The two that a sink may leave NULL: it does not want them. */
     int (*hlo)(struct ids_sink *sink, const struct ids_hlo_instruction *instruction, struct ids_error *err);
+    int (*program)(struct ids_sink *sink, const struct ids_program *program, struct ids_error *err);
     int (*diag)(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err);
 };
 

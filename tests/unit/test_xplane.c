@@ -147,8 +147,8 @@ static void clear_log(void) {
 
 /* Reads the source into log_of; what ids_format.read said. */
 static int read_source(struct ids_source *source, int fail_at) {
-    static const struct ids_sink_ops ops = {log_host,  log_plane,     log_name, log_track,
-                                            log_slice, log_track_end, log_hlo,  log_diag};
+    static const struct ids_sink_ops ops = {log_host,      log_plane, log_name, log_track, log_slice,
+                                            log_track_end, log_hlo,   NULL,     log_diag};
     clear_log();
     log_of.fail_at = fail_at;
     ck_assert_int_eq(ids_keys_intern(&log_of.strings), 0);

@@ -1,0 +1,69 @@
+/* export.h - writing a trace in a format of others: sinks that any reader can feed, and that write as they are fed.
+ *
+ *   struct ids_export *export;
+ *   ids_chrome_new(out, &export, err);
+ *   ... a reader feeds &export->sink, mostly through ordered.h and filter.h ...
+ *   code = export->finish(export, err);
+ *   ids_export_free(export);
+ *
+ * Memory follows names, tracks and the largest event, not the number of events: what must wait (a protobuf message whose length
+ * stands in front) waits aside.
+ */
+#ifndef IDS_LIB_EXPORT_EXPORT_H
+#define IDS_LIB_EXPORT_EXPORT_H
+
+#include "lib/base/buffer.h"
+#include "lib/export/out.h"
+#include "lib/model/sink.h"
+
+/* Things of the input that the format has no place for. */
+struct ids_export_loss {
+    const char *one, *many; /* "HLO program", "HLO programs" */
+    uint64_t count;
+};
+enum { IDS_EXPORT_LOSSES = 4 };
+
+struct ids_export {
+    struct ids_sink sink; /* first, so that the sink is the export */
+    struct ids_strings strings;
+    struct ids_out *out;
+    struct ids_buffer buffer;                         /* made, but not yet written */
+    uint64_t events;                                  /* written, of any form */
+    struct ids_export_loss losses[IDS_EXPORT_LOSSES]; /* those with `one` are used */
+    /* Writes the rest, once the reader is done. */
+    int (*finish)(struct ids_export *export, struct ids_error *err);
+    void (*done)(struct ids_export *export); /* frees what the format added */
+};
+
+/* Chrome's JSON trace format, uncompressed: an object with traceEvents. Wants its events in order (ordered.h). */
+int ids_chrome_new(struct ids_out *out, struct ids_export **ret_export, struct ids_error *err);
+/* Perfetto's protobuf. Wants its events in order. */
+int ids_perfetto_new(struct ids_out *out, struct ids_export **ret_export, struct ids_error *err);
+/* XSpace. `only_used`: names that no event has, and that hold no program, are left out. */
+int ids_xspace_new(struct ids_out *out, int only_used, struct ids_export **ret_export, struct ids_error *err);
+/* A row an event, RFC 4180. `host` is for the first column, where the file names none. */
+int ids_csv_new(struct ids_out *out, const char *host, struct ids_export **ret_export, struct ids_error *err);
+/* Programs: each as an output of its own, which `open` gives and `close` ends (it is told the code so far, and gives the code
+ * that remains). `export->events` counts the programs. */
+struct ids_program_files {
+    int (*open)(struct ids_program_files *files, const char *name, struct ids_out **ret_out, struct ids_error *err);
+    int (*close)(struct ids_program_files *files, int code, struct ids_error *err);
+};
+/* `wanted`: NULL, or globs of which a program's name must match one. */
+int ids_programs_new(struct ids_program_files *files, const char *const *wanted, size_t wanted_count,
+                     struct ids_export **ret_export, struct ids_error *err);
+
+void ids_export_free(struct ids_export *export);
+
+/* For formats: fills the common part of an export, which is zeroed. */
+int ids_export_init(struct ids_export *export, struct ids_out *out, const struct ids_sink_ops *ops,
+                    struct ids_error *err);
+/* Hands the buffer on when it is large, or whatever is in it. */
+int ids_export_write(struct ids_export *export, struct ids_error *err);
+int ids_export_write_all(struct ids_export *export, struct ids_error *err);
+
+/* For formats that want none of it. */
+int ids_export_no_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err);
+int ids_export_no_track_end(struct ids_sink *sink, uint32_t track, struct ids_error *err);
+
+#endif

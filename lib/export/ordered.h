@@ -1,0 +1,19 @@
+/* ordered.h - a sink in front of one that needs each track's events in order: by start, longer first, else as they came.
+ *
+ * Readers give events as files hold them: one track after the other or mixed, sorted or not. An event of an open track is kept as 40
+ * bytes, its args aside; track_end hands the track on. What is not an event passes at once, so ids are those of the next sink.
+ */
+#ifndef IDS_LIB_EXPORT_ORDERED_H
+#define IDS_LIB_EXPORT_ORDERED_H
+
+#include "lib/model/sink.h"
+
+struct ids_ordered;
+
+int ids_ordered_new(struct ids_sink *next, struct ids_ordered **ret_ordered, struct ids_error *err);
+struct ids_sink *ids_ordered_sink(struct ids_ordered *ordered);
+/* Ends tracks that the reader left open. */
+int ids_ordered_finish(struct ids_ordered *ordered, struct ids_error *err);
+void ids_ordered_free(struct ids_ordered *ordered);
+
+#endif

@@ -1,0 +1,24 @@
+/* aside.h - bytes that are put aside and read again, in bounded memory: the first up to a budget stay there, the others go to an
+ * unlinked temporary file. */
+#ifndef IDS_LIB_IO_ASIDE_H
+#define IDS_LIB_IO_ASIDE_H
+
+#include "lib/base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ids_aside;
+
+int ids_aside_new(size_t memory_bytes, struct ids_aside **ret_aside, struct ids_error *err);
+void ids_aside_free(struct ids_aside *aside);
+/* Adds bytes at the end; where they lie is what the length was before. More than 64 GiB is IDS_LIMIT. */
+int ids_aside_append(struct ids_aside *aside, const void *bytes, size_t length, struct ids_error *err);
+uint64_t ids_aside_length(const struct ids_aside *aside);
+/* `length` bytes at `at`, which were appended before; valid until the next call. */
+int ids_aside_read(struct ids_aside *aside, uint64_t at, size_t length, const uint8_t **ret_bytes,
+                   struct ids_error *err);
+/* Forgets what it holds, and keeps its memory. */
+void ids_aside_clear(struct ids_aside *aside);
+
+#endif

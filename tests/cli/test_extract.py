@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""`idsprof extract`: what it lists, writes, keeps, refuses and says.  Environment: IDSPROF, IDS_SOURCE_DIR."""
+import csv
+import gzip
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+IDSPROF = os.environ['IDSPROF']
+SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
+RUN = SOURCE / 'testdata/cpu8_annotated'
+PROFILE = next(RUN.glob('plugins/profile/*/*.xplane.pb'))
+sys.path.insert(0, str(SOURCE / 'tests' / 'fault'))
+import xspace  # noqa: E402
+
+failures = []
+work = Path(tempfile.mkdtemp())
+CONVERSIONS = {'chrome': '.trace.json.gz', 'perfetto': '.pftrace', 'xplane': '.xplane.pb', 'csv': '.events.csv'}
+
+
+def check(ok, message):
+    if not ok:
+        failures.append(message)
+
+
+def idsprof(*arguments, cwd=work, **options):
+    return subprocess.run([IDSPROF, 'extract', *map(str, arguments)], capture_output=True, timeout=120, cwd=cwd, **options)
+
+
+def expect_error(message, *arguments, **options):
+    run = idsprof(*arguments, **options)
+    first = run.stderr.decode().split('\n')[0]
+    check(run.returncode == 2, f'{arguments}: exit {run.returncode}')
+    check(first == 'idsprof: extract: ' + message, f'{arguments}: {first!r}, wanted {message!r}')
+
+
+def folder(name):
+    path = work / name
+    shutil.rmtree(path, ignore_errors=True)
+    return path
+
+
+def profile(path, planes):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(xspace.space(planes))
+    return path
+
+
+def rows(path_or_bytes):
+    data = path_or_bytes if isinstance(path_or_bytes, bytes) else Path(path_or_bytes).read_bytes()
+    return list(csv.DictReader(data.decode().split('\r\n')))
+
+
+# Two devices and a thread. Three steps of 100 ns are annotated on the host; each launches a kernel (correlation ids) that runs after its
+# annotation is over: 150-200, 250-300, 350-400 ns. The first device activity is at 150 ns.
+def small():
+    host, planes = xspace.Plane('/host:CPU'), []
+    host.line(7, 'python')
+    for step in range(3):
+        host.event('train', step * 100_000, 90_000, {'step_num': step, '_r': 1})
+        host.event('launch', step * 100_000 + 10_000, 1_000, {'correlation_id': step + 1})
+    for device in range(2):
+        plane = xspace.Plane('/device:GPU:%d' % device)
+        plane.line(13 + device, 'Stream #%d(Compute)' % (13 + device))
+        for step in range(3):
+            plane.event('kernel_%d' % step, 150_000 + step * 100_000, 50_000, {'correlation_id': step + 1} if not device else {})
+        planes.append(plane)
+    return [host, *planes, xspace.metadata_plane({'jit_f(7)': xspace.hlo_proto('jit_f', []), 'jit/g': b'x'})]
+
+
+def names(*arguments):
+    """The names of the events that pass, with their plane's last part."""
+    run = idsprof(SMALL, '--format', 'csv', '-o', '-', *arguments)
+    check(run.returncode == 0, f'{arguments}: exit {run.returncode}: {run.stderr.decode()}')
+    return sorted('%s %s' % (row['plane'].split(':', 1)[-1], row['name']) for row in rows(run.stdout))
+
+
+def check_filters():
+    kernels = ['GPU:%d kernel_%d' % (d, s) for d in range(2) for s in range(3)]
+    host = ['CPU launch'] * 3 + ['CPU train'] * 3
+    check(names() == sorted(kernels + host), f'no filter: {names()}')
+    check(names('--device', 'GPU:*') == kernels, 'GPU:*')
+    check(names('--device', '1') == kernels[3:], 'a number')
+    check(names('--device', '/device:GPU:0') == kernels[:3], 'a whole name')
+    check(names('--device', '0', '--device', '1') == kernels, 'two devices')
+    check(names('--device', '7') == [], 'a device that is not there')
+    check(names('--track', 'Stream #13*') == kernels[:3], 'a track')
+    check(names('--track', '/device:GPU:1/*') == kernels[3:], 'a track by its plane')
+    check(names('--name', 'kernel_[02]') == ['GPU:0 kernel_0', 'GPU:0 kernel_2', 'GPU:1 kernel_0', 'GPU:1 kernel_2'], 'names')
+    check(names('--min-duration', '50ns') == sorted(kernels + ['CPU train'] * 3), 'long slices')
+    check(names('--min-duration', '50001ps') == ['CPU train'] * 3, 'longer ones')
+    # Times count from the first device activity, at 150 ns; what overlaps the window stays, what only touches it does not.
+    check(names('--from', '50ns', '--to', '100ns') == ['CPU launch', 'CPU train'], names('--from', '50ns', '--to', '100ns'))
+    check(names('--from', '49ns', '--to', '101ns', '--device', '0') == ['GPU:0 kernel_0', 'GPU:0 kernel_1'], 'a window')
+    # Step 1 begins with its annotation at 100 ns and ends with its kernel at 300 ns.
+    check(names('--steps', '1', '--device', '0') == ['GPU:0 kernel_0', 'GPU:0 kernel_1'], 'one step')
+    check(names('--steps', '1', '--name', 'train') == ['CPU train'] * 2, names('--steps', '1', '--name', 'train'))
+    check(names('--steps', '1-2', '--name', 'kernel*', '--device', '1') == kernels[3:], 'two steps')
+    check(names('--steps', '0-2', '--from', '200ns') == ['GPU:0 kernel_2', 'GPU:1 kernel_2'], 'steps and a time')
+    expect_error("--steps: there is no step 7; the run has 0-2", SMALL, '-f', 'csv', '--steps', '7')
+    expect_error("--steps: 'x' is not a step such as 7, or steps such as 3-5", SMALL, '-f', 'csv', '--steps', 'x')
+    expect_error("--steps: 5-3: the first comes after the last", SMALL, '-f', 'csv', '--steps', '5-3')
+    # The CPU client's ops, by their device.
+    run = idsprof(RUN, '-f', 'csv', '-o', '-', '--device', 'CPU:3')
+    ops = [json.loads(row['args']) for row in rows(run.stdout)]
+    check(ops and all(a['device_ordinal'] == 3 and 'hlo_op' in a for a in ops), 'ops of a CPU device')
+    # The smaller xplane: names and tracks that are left out are not in it, programs are.
+    idsprof(SMALL, '-f', 'xplane', '--device', '1', '--name', 'kernel_1', '-o', folder('smaller'))
+    data = (work / 'smaller/h.xplane.pb').read_bytes()
+    check(b'kernel_1' in data and b'kernel_0' not in data and b'launch' not in data and b'hlo_proto' in data, 'the smaller xplane')
+    check(len(data) < SMALL.stat().st_size / 2, 'it is not smaller')
+
+
+def check_outputs():
+    for format, suffix in CONVERSIONS.items():
+        out = folder('out')
+        run = idsprof(RUN, '--format', format, '-o', out)
+        check(run.returncode == 0, f'{format}: {run.stderr.decode()}')
+        check([p.name for p in out.iterdir()] == ['host' + suffix], f'{format} wrote {list(out.iterdir())}')
+        written = (out / ('host' + suffix)).read_bytes()
+        said = run.stderr.decode()
+        check(said.count('\n') == 1 and '1 file' in said and '2,745 events' in said and str(out) in said, f'{format} says {said!r}')
+        check(('2 HLO programs' in said) == (format != 'xplane'), f'{format} says of programs {said!r}')
+        check((out / ('host' + suffix)).stat().st_mode & 0o777 == 0o666 & ~UMASK, f'{format}: mode')
+        stdout = idsprof(RUN, '--format', format, '-o', '-')
+        check(stdout.returncode == 0 and stdout.stdout == written, f'{format} on standard output is not the file')
+        # What is there is kept, to the byte.
+        (out / ('host' + suffix)).write_bytes(b'mine')
+        expect_error(f"'{out}/host{suffix}' is there already, and is kept; --force writes over it", RUN, '-f', format, '-o', out)
+        check((out / ('host' + suffix)).read_bytes() == b'mine', f'{format} wrote over a file')
+        check(idsprof(RUN, '-f', format, '-o', out, '--force').returncode == 0, f'{format} --force')
+        check((out / ('host' + suffix)).read_bytes() == written, f'{format}: --force wrote something else')
+        check(len(list(out.iterdir())) == 1, f'{format} left {list(out.iterdir())}')
+        # From standard input.
+        with open(PROFILE, 'rb') as f:
+            run = idsprof('-', '-f', format, '-o', folder('piped'), stdin=f)
+        check(run.returncode == 0 and (work / f'piped/profile{suffix}').exists(), f'{format} of a pipe: {run.stderr.decode()}')
+
+
+def check_raw():
+    here = folder('here')
+    here.mkdir()
+    run = idsprof(RUN, cwd=here)
+    check(run.returncode == 0 and (here / 'host.xplane.pb').read_bytes() == PROFILE.read_bytes(), 'raw is the default, . the folder')
+    expect_error("'./host.xplane.pb' is there already, and is kept; --force writes over it", RUN, cwd=here)
+    # Into the run's own folder: kept without, and whole with --force.
+    own = folder('own')
+    shutil.copytree(PROFILE.parent, own)
+    (own / 'jit_f(1).hlo_proto.pb').write_bytes(b'hlo')
+    (own / 'notes.txt').write_bytes(b'no')
+    check(idsprof(own, '-o', own).returncode == 2, 'raw into its own folder')
+    check(idsprof(own, '-o', own, '--force').returncode == 0, 'raw into its own folder with --force')
+    check((own / 'host.xplane.pb').read_bytes() == PROFILE.read_bytes(), 'a file was lost in its own folder')
+    copy = folder('copy')
+    run = idsprof(own, '-o', copy)
+    check(sorted(p.name for p in copy.iterdir()) == ['host.xplane.pb', 'jit_f(1).hlo_proto.pb'], f'copied {list(copy.iterdir())}')
+    check('2 files' in run.stderr.decode(), run.stderr.decode())
+    expect_error(f"'{own}' gives 2 files, and standard output takes one; choose a folder with -o", own, '-o', '-')
+    check(idsprof(PROFILE, '-o', '-').stdout == PROFILE.read_bytes(), 'raw on standard output')
+
+
+def check_programs():
+    out = folder('hlo')
+    run = idsprof(SMALL, '-f', 'hlo', '-o', out)
+    check(run.returncode == 0, run.stderr.decode())
+    check(sorted(p.name for p in out.iterdir()) == ['jit_f(7).hlo_proto.pb', 'jit_g(2).hlo_proto.pb'], f'{list(out.iterdir())}')
+    check((out / 'jit_f(7).hlo_proto.pb').read_bytes() == xspace.hlo_proto('jit_f', []), 'the program')
+    run = idsprof(SMALL, '-f', 'hlo', '-o', '-', '--name', 'jit_f*')
+    check(run.returncode == 0 and run.stdout == xspace.hlo_proto('jit_f', []), 'one program on standard output')
+    run = idsprof(SMALL, '-f', 'hlo', '-o', '-')
+    check(run.returncode == 2 and not run.stdout and b'there are 2 programs' in run.stderr, f'two programs on standard output: {run}')
+    run = idsprof(SMALL, '-f', 'hlo', '-o', out, '--name', 'nothing')
+    check(run.returncode == 1 and b'holds no HLO of that name' in run.stderr, f'no program: {run}')
+
+
+def check_list():
+    run = idsprof(SMALL, '--list', '--json')
+    listing = json.loads(run.stdout)
+    check(run.returncode == 0 and listing['schema'] == 1 and listing['files'] == [{'name': 'h.xplane.pb', 'bytes': SMALL.stat().st_size}],
+          f'files: {listing}')
+    only = listing['profiles'][0]
+    check(only['events'] == 12 and only['complete'] is True and only['host'] == 'h', f'{only}')
+    check(only['devices'] == ['GPU:0', 'GPU:1'], f'devices: {only["devices"]}')
+    check(only['tracks'][1] == {'plane': '/device:GPU:0', 'track': 'Stream #13(Compute)', 'id': 13, 'events': 3}, f'{only["tracks"]}')
+    check([p['name'] for p in only['programs']] == ['jit_f(7)', 'jit/g'] and only['programs'][0]['program_id'] == 7, f'{only["programs"]}')
+    said = idsprof(RUN, '--list').stdout.decode()
+    for word in ('host.xplane.pb', '2,745 events', 'CPU:3', '/host:CPU', 'python', 'jit_train_sharded'):
+        check(word in said, f'--list lacks {word}: {said}')
+    expect_error('--list shows all of a run; it cannot be filtered', RUN, '--list', '--name', 'x')
+    expect_error('--json is for --list', RUN, '--json')
+
+
+def check_mistakes():
+    expect_error('files are copied whole; to take out a part choose a --format: chrome, perfetto, xplane or csv', RUN, '--from', '1ms')
+    expect_error("--format: there is no 'json', only raw, chrome, perfetto, xplane, csv, hlo", RUN, '-f', 'json')
+    expect_error('--from is not before --to', RUN, '-f', 'csv', '--from', '2ms', '--to', '1ms')
+    expect_error('programs can be chosen by --name alone', RUN, '-f', 'hlo', '--from', '1ms')
+    expect_error("cannot open '/nonexistent': No such file or directory", '/nonexistent')
+    (work / 'a_file').write_bytes(b'')
+    expect_error(f"'{work}/a_file' is not a folder", RUN, '-f', 'csv', '-o', work / 'a_file')
+    run = idsprof(RUN, '-o', work / 'no/such/folder')
+    check(run.returncode == 2 and b'cannot make the folder' in run.stderr, f'{run}')
+    with open(PROFILE, 'rb') as f:
+        run = idsprof('-', '-f', 'csv', '-o', '-', '--steps', '1', stdin=f)
+        check(run.returncode == 2 and b'read the run twice' in run.stderr, f'steps of a pipe: {run}')
+
+
+def check_disk_full():
+    """A limit on the size of files stands for the full disk; /dev/full for one on standard output."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+    for format in [*CONVERSIONS, 'raw', 'hlo']:
+        out = folder('full')
+        out.mkdir()
+        run = idsprof(RUN, '-f', format, '-o', out, preexec_fn=limit)
+        check(run.returncode == 2 and b'cannot write' in run.stderr and b'File too large' in run.stderr, f'{format} on a full disk: {run}')
+        check(all(p.stat().st_size < 8192 and 'idsprof' not in p.name for p in out.iterdir()), f'{format} left {list(out.iterdir())}')
+        # What was there is as it was.
+        kept = out / ('host' + CONVERSIONS.get(format, '.xplane.pb'))
+        kept.write_bytes(b'mine')
+        idsprof(RUN, '-f', format, '-o', out, '--force', preexec_fn=limit)
+        check(kept.read_bytes() == b'mine', f'{format}: a full disk cost the old file')
+    for format in CONVERSIONS:
+        with open('/dev/full', 'wb') as full:
+            run = subprocess.run([IDSPROF, 'extract', RUN, '-f', format, '-o', '-'], stdout=full, stderr=subprocess.PIPE, timeout=60)
+        check(run.returncode == 2 and b'No space left on device' in run.stderr, f'{format} into /dev/full: {run}')
+
+
+def check_reader_leaves():
+    for format in CONVERSIONS:
+        reader, writer = os.pipe()
+        child = subprocess.Popen([IDSPROF, 'extract', RUN, '-f', format, '-o', '-'], stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        os.close(reader)
+        said = child.communicate(timeout=60)[1]
+        check(child.returncode == 0 and said == b'', f'{format}: the reader left: {child.returncode} {said}')
+
+
+def check_interrupted():
+    """The input is a pipe that never ends: the temporary file is there, and gone after the signal."""
+    out = folder('interrupted')
+    out.mkdir()
+    child = subprocess.Popen([IDSPROF, 'extract', '-', '-f', 'csv', '-o', out], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    for _ in range(100):
+        if list(out.iterdir()):
+            break
+        time.sleep(0.05)
+    check(len(list(out.iterdir())) == 1, 'nothing was begun')
+    child.send_signal(signal.SIGTERM)
+    check(child.wait(timeout=60) == -signal.SIGTERM, f'exit {child.returncode}')
+    check(not list(out.iterdir()), f'an interrupted extraction left {list(out.iterdir())}')
+    child.stdin.close()
+    child.stderr.close()
+
+
+def check_damage():
+    """A file that is cut: what is whole of it is written, and said to be a part; one that is no profile leaves nothing."""
+    cut = work / 'cut.xplane.pb'
+    cut.write_bytes(PROFILE.read_bytes()[:90_000])
+    run = idsprof(cut, '-f', 'csv', '-o', folder('cut'))
+    check(run.returncode == 0 and b'the profile is incomplete' in run.stderr, f'a cut file: {run}')
+    check(0 < len(rows(work / 'cut/cut.events.csv')) < 2745, 'events of a cut file')
+    bad = work / 'bad.xplane.pb'
+    bad.write_bytes(b'\x0a\x05\x12\x03/xy\xff\xff\xff')
+    for format in CONVERSIONS:
+        out = folder('bad')
+        run = idsprof(bad, '-f', format, '-o', out)
+        check(run.returncode == 2 and not list(out.iterdir()), f'{format} of damage: {run} {list(out.iterdir())}')
+
+
+def check_two_hosts():
+    run = folder('hosts') / 'plugins/profile/t'
+    for host in ('a', 'b'):
+        profile(run / f'{host}.xplane.pb', small())
+    out = folder('both')
+    done = idsprof(run, '-f', 'chrome', '-o', out)
+    check(sorted(p.name for p in out.iterdir()) == ['a.trace.json.gz', 'b.trace.json.gz'], f'{list(out.iterdir())}')
+    check('2 files' in done.stderr.decode() and '24 events' in done.stderr.decode(), done.stderr.decode())
+    trace = json.loads(gzip.decompress((out / 'a.trace.json.gz').read_bytes()))
+    check(sum(e['ph'] == 'X' for e in trace['traceEvents']) == 12, 'events of one host')
+    check(idsprof(run, '-f', 'chrome', '-o', '-').returncode == 2, 'two hosts on standard output')
+
+
+UMASK = os.umask(0)
+os.umask(UMASK)
+SMALL = profile(work / 'small' / 'h.xplane.pb', small())
+for test in (check_filters, check_outputs, check_raw, check_programs, check_list, check_mistakes, check_disk_full, check_reader_leaves,
+             check_interrupted, check_damage, check_two_hosts):
+    try:
+        test()
+    except Exception as e:
+        failures.append(f'{test.__name__}: {type(e).__name__}: {e}')
+shutil.rmtree(work)
+for failure in failures:
+    print('FAIL:', str(failure)[:1500])
+sys.exit(bool(failures))

