@@ -27,6 +27,9 @@ int ids_read_file(const char *path, struct ids_sink *sink, const char **ret_form
 int ids_read_run_file(const struct ids_run_file *file, struct ids_sink *sink, const char **ret_format,
                       struct ids_error *err);
 
+/* The name of the format that a file's ending speaks for, or NULL. */
+const char *ids_format_named(const char *path);
+
 /* The path as a shell reads it back. */
 int ids_shell_quote(const char *path, char *buffer, size_t size);
 
