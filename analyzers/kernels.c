@@ -58,6 +58,9 @@ static int gather(const struct ids_analysis *analysis, struct ids_groups *groups
     return 0;
 }
 
+/* A program of a hundred thousand kernels of different names is none; a damaged file may have a million. */
+enum { ROWS_LIMIT = 50000 };
+
 static struct ids_value triple(struct ids_report *report, const int64_t values[3]) {
     if (values[0] < 0) return ids_no_value(IDS_UNIT_NONE);
     return ids_text_value(
@@ -73,7 +76,11 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
     static const struct ids_shape unknown = {-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1, 0};
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &kernels);
-    for (size_t g = 0; g < groups->count; g++) {
+    if (groups->count > ROWS_LIMIT)
+        ids_report_diag(report, IDS_NOTE, "kernels.rows",
+                        "kernels beyond the 50,000 with most time have no row of their own", -1,
+                        groups->count - ROWS_LIMIT);
+    for (size_t g = 0; g < groups->count && g < ROWS_LIMIT; g++) {
         const struct ids_group *group = &groups->at[g];
         const struct ids_shape *shape =
             group->first->shape == IDS_NONE ? &unknown : &trace->shapes[group->first->shape];

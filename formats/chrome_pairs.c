@@ -28,8 +28,8 @@ int ids_chrome_pairs_add(struct ids_chrome_pairs *pairs, const struct ids_chrome
     struct ids_chrome_mark *added = IDS_PUSH(pairs->marks, pairs->count, pairs->room);
     if (!added) return ids_no_memory(err);
     *added = *mark;
-    added->text_at = pairs->text_used;
-    added->text_length = length;
+    added->text_at = (uint32_t)pairs->text_used;
+    added->text_length = (uint32_t)length;
     memcpy(pairs->text + pairs->text_used, text, length);
     pairs->text_used += length;
     return 0;

@@ -6,11 +6,11 @@
 #include "formats/chrome_event.h"
 
 struct ids_chrome_mark {
-    uint64_t group;  /* marks of one group pair with each other, the innermost first */
-    uint32_t thread; /* on which the slice lies */
-    char phase;      /* 'B' begins, 'E' ends, 'n' is a moment */
+    uint64_t group; /* marks of one group pair with each other, the innermost first */
     int64_t ps;
-    size_t text_at, text_length; /* the element */
+    uint32_t thread;               /* on which the slice lies */
+    uint32_t text_at, text_length; /* the element */
+    char phase;                    /* 'B' begins, 'E' ends, 'n' is a moment */
 };
 
 struct ids_chrome_pairs {

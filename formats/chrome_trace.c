@@ -66,6 +66,8 @@ struct reader {
     struct ids_json_scan scan;
     enum place place;
     int first_member, bare, counting; /* counting: the first pass */
+    int has_list, has_objects;        /* traceEvents was there; it held objects */
+    int after_element;                /* a comma or the bracket must follow */
     struct ids_json_skip skip;
 
     struct ids_chrome_event event, second;
@@ -80,6 +82,8 @@ struct reader {
     struct last_place last;
     int64_t base_ns;
     int has_base;
+    __int128 work_ps; /* the time of the first GPU event, where has_work: host events of Kineto may have time 0 */
+    int has_work;
     uint64_t slices;
     int64_t first_ps, last_ps;
     struct losses losses;
@@ -197,6 +201,7 @@ static int say_host(struct reader *reader, __int128 first_ps, struct ids_error *
     if (reader->properties.rank >= 0) snprintf(name, sizeof name, "rank %" PRId64, reader->properties.rank);
     struct ids_host_info host = {.name = ids_intern_z(reader->sink->strings, name)};
     if (host.name == IDS_NO_TEXT) return ids_no_memory(err);
+    if (reader->has_work) first_ps = reader->work_ps;
     __int128 base_ns = first_ps / 1000000000 * 1000000; /* whole milliseconds */
     if ((first_ps >= NEAR_PS || first_ps <= -NEAR_PS) && base_ns == (int64_t)base_ns) host.base_ns = (int64_t)base_ns;
     if (reader->properties.has_base_time) {
@@ -339,7 +344,8 @@ static int read_event(struct reader *reader, struct ids_text element, struct ids
         return give(reader, thread, IDS_FORM_SLICE, ps, duration_of(event), event, NULL, err);
     case 'B':
     case 'E': {
-        struct ids_chrome_mark mark = {ids_key_of(thread, 0), thread, event->phase, ps, 0, 0};
+        struct ids_chrome_mark mark = {
+            .group = ids_key_of(thread, 0), .ps = ps, .thread = thread, .phase = event->phase};
         return keep_mark(reader, &mark, element, err);
     }
     case 's':
@@ -407,12 +413,14 @@ static int count_event(struct reader *reader, struct ids_text element, struct id
     uint32_t process;
     int code = ids_chrome_process_of(&reader->places, &reader->scratch, &event->pid, &process, err);
     if (!code) reader->places.processes[process].gpu = 1;
+    if (!code && !reader->has_work) reader->has_work = ids_chrome_time(&event->ts, &reader->work_ps);
     return code;
 }
 
 static enum ids_json_result element(struct reader *reader, int *ret_code, struct ids_error *err) {
     struct ids_json_scan *scan = &reader->scan;
     const char *start = scan->at;
+    reader->has_objects = 1;
     if (!reader->counting) {
         int no_memory;
         enum ids_json_result result = ids_chrome_event_read(scan, &reader->event, &no_memory);
@@ -422,10 +430,9 @@ static enum ids_json_result element(struct reader *reader, int *ret_code, struct
         return IDS_JSON_OK;
     }
     struct ids_json_skip skip = {.watched = &watched};
-    if (ids_json_skip(scan, &skip) != IDS_JSON_OK) {
-        scan->at = start;
-        return IDS_JSON_MORE;
-    }
+    enum ids_json_result result = ids_json_skip(scan, &skip);
+    if (result == IDS_JSON_MORE) scan->at = start;
+    if (result != IDS_JSON_OK) return result;
     if (skip.seen) *ret_code = count_event(reader, (struct ids_text){start, (uint32_t)(scan->at - start)}, err);
     return IDS_JSON_OK;
 }
@@ -434,9 +441,9 @@ static enum ids_json_result elements(struct reader *reader, int *ret_code, struc
     struct ids_json_scan *scan = &reader->scan;
     enum ids_json_result result = ids_json_space(scan);
     if (result != IDS_JSON_OK) return result;
-    if (*scan->at == '{') return element(reader, ret_code, err);
-    if (*scan->at == ',') {
+    if (*scan->at == ',' && reader->after_element) {
         scan->at++;
+        reader->after_element = 0;
         return IDS_JSON_OK;
     }
     if (*scan->at == ']') {
@@ -444,9 +451,16 @@ static enum ids_json_result elements(struct reader *reader, int *ret_code, struc
         reader->place = reader->bare ? AT_END : AT_MEMBERS;
         return IDS_JSON_OK;
     }
+    if (reader->after_element || *scan->at == ',') {
+        scan->why = reader->after_element ? "',' or ']'" : "an event";
+        return IDS_JSON_BAD;
+    }
+    const int object = *scan->at == '{';
     struct ids_json_span stray;
-    result = ids_json_value(scan, &stray);
-    if (result == IDS_JSON_OK) reader->losses.strays += !reader->counting;
+    result = object ? element(reader, ret_code, err) : ids_json_value(scan, &stray);
+    if (result != IDS_JSON_OK) return result;
+    reader->after_element = 1;
+    reader->losses.strays += !reader->counting && !object;
     return result;
 }
 
@@ -463,6 +477,8 @@ static enum ids_json_result member(struct reader *reader, int *ret_code, struct 
         int opens = *scan->at == '{' || *scan->at == '[';
         if (*scan->at == '[' && is((struct ids_text){key.at, (uint32_t)key.length}, "traceEvents")) {
             scan->at++;
+            reader->has_list = 1;
+            reader->after_element = 0;
             reader->place = AT_ELEMENTS;
             return IDS_JSON_OK;
         }
@@ -488,13 +504,14 @@ static enum ids_json_result begin(struct reader *reader) {
     if (scan->end - scan->at >= 3 && !memcmp(scan->at, byte_order_mark, 3)) scan->at += 3;
     enum ids_json_result result = ids_json_space(scan);
     if (result != IDS_JSON_OK) return result;
-    reader->bare = *scan->at == '[';
+    reader->bare = reader->has_list = *scan->at == '[';
     if (!reader->bare && *scan->at != '{') {
         scan->why = "'{' or '['";
         return IDS_JSON_BAD;
     }
     scan->at++;
     reader->first_member = 1;
+    reader->after_element = 0;
     reader->place = reader->bare ? AT_ELEMENTS : AT_MEMBERS;
     return IDS_JSON_OK;
 }
@@ -514,7 +531,8 @@ static enum ids_json_result step(struct reader *reader, int *ret_code, struct id
         return elements(reader, ret_code, err);
     default:
         result = ids_json_space(&reader->scan);
-        if (result == IDS_JSON_OK) reader->losses.trailing = 1;
+        if (result == IDS_JSON_MORE) return result;
+        reader->losses.trailing = 1;
         return IDS_JSON_END;
     }
 }
@@ -524,6 +542,14 @@ static int ends_well(struct reader *reader) {
     if (reader->place == AT_END) return 1;
     if (reader->place != AT_ELEMENTS && reader->place != AT_MEMBERS) return 0;
     return ids_json_space(&reader->scan) == IDS_JSON_MORE; /* nothing but space is left */
+}
+
+/* What does not read as JSON in a gzip file that is damaged is the damage, and the end of what can be read. */
+static int damaged_source(struct reader *reader, int *ret_code, struct ids_error *err) {
+    const uint8_t *bytes;
+    size_t length = 1;
+    while (!*ret_code && length) *ret_code = ids_stream_next(reader->stream, &bytes, &length, err);
+    return !*ret_code && ids_source_cut(reader->source);
 }
 
 /* One pass over the file. *ret_cut is the offset at which an element that ends early begins, or -1. */
@@ -537,7 +563,11 @@ static int pass(struct reader *reader, int counting, int64_t *ret_cut, struct id
     while (!code) {
         enum ids_json_result result = step(reader, &code, err);
         if (code || result == IDS_JSON_END) break;
-        if (result == IDS_JSON_BAD) code = corrupt(reader, err);
+        if (result == IDS_JSON_BAD && damaged_source(reader, &code, err)) {
+            *ret_cut = (int64_t)offset_of(reader, reader->scan.at);
+            break;
+        }
+        if (result == IDS_JSON_BAD && !code) code = corrupt(reader, err);
         if (result == IDS_JSON_MORE && reader->scan.whole) {
             if (!ends_well(reader)) *ret_cut = (int64_t)offset_of(reader, reader->scan.at);
             break;
@@ -618,6 +648,10 @@ static int read_passes(struct reader *reader, struct ids_error *err) {
     if (!code) code = pass(reader, 0, &cut, err);
     if (!code) code = ids_chrome_pairs_match(&reader->pairs, give_pair, reader, &reader->losses.without_begin, err);
     if (code) return code;
+    if (!reader->has_list && cut < 0)
+        return ids_fail(err, IDS_UNSUPPORTED, "JSON, but no trace: it has no list 'traceEvents'");
+    if (!reader->has_objects && reader->losses.strays)
+        return ids_fail(err, IDS_UNSUPPORTED, "JSON, but no trace: its list holds no events");
     if (!reader->has_base) {
         if (cut >= 0)
             return ids_fail(err, IDS_TRUNCATED, "the file ends before its first event is whole (offset %" PRId64 ")",
@@ -627,8 +661,11 @@ static int read_passes(struct reader *reader, struct ids_error *err) {
     if (!code) code = end_tracks(reader, err);
     if (!code && cut >= 0) {
         reader->sink->complete = 0;
-        code = say(reader, IDS_DAMAGE, "chrome.truncated",
-                   "the file ends within an event; what comes before it was kept", cut, 1, err);
+        char text[160];
+        snprintf(text, sizeof text,
+                 "the file is cut at %" PRIu64 " bytes inside the event at %" PRId64 "; what comes before it was kept",
+                 offset_of(reader, reader->scan.end), cut);
+        code = say(reader, IDS_DAMAGE, "chrome.truncated", text, cut, 1, err);
     }
     return code ? code : say_losses(reader, err);
 }

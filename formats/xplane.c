@@ -645,7 +645,7 @@ static int xplane_bid(const uint8_t *head, size_t length) {
         tag >> 3 > SPACE_HOSTNAMES)
         return 0;
     if (ids_pb_varint(&pb, &size) != 1 || size > LENGTH_LIMIT) return 0;
-    if (tag >> 3 != SPACE_PLANES) return 20;
+    if (tag >> 3 != SPACE_PLANES) return size <= (uint64_t)(pb.end - pb.at) ? 20 : 0; /* a host name, a warning */
     if (size < (uint64_t)(pb.end - pb.at)) pb.end = pb.at + size;
     struct ids_pb_field field;
     while (ids_pb_next(&pb, &field) > 0) {

@@ -48,6 +48,22 @@ static void notice(struct ids_json_skip *skip, const char *string, const char *e
     }
 }
 
+/* Counts a bracket. IDS_JSON_OK: it closes the value; IDS_JSON_BAD: it is not of the kind that was opened. */
+static enum ids_json_result bracket(struct ids_json_skip *skip, char c) {
+    uint64_t is_brace = (c & 0x20) != 0; /* [ and ] have that bit clear, { and } set */
+    if ((c | 0x20) == '{') {
+        skip->kinds = skip->kinds << 1 | is_brace;
+        skip->deep |= ++skip->depth > 64;
+        return IDS_JSON_MORE;
+    }
+    if (!skip->deep && (skip->kinds & 1) != is_brace) {
+        skip->wrong = 1;
+        return IDS_JSON_BAD;
+    }
+    skip->kinds >>= 1;
+    return --skip->depth ? IDS_JSON_MORE : IDS_JSON_OK;
+}
+
 #ifdef __SSE2__
 static void load(const char *at, __m128i ret_bytes[4]) {
     for (int i = 0; i < 4; i++) ret_bytes[i] = _mm_loadu_si128((const __m128i *)(const void *)(at + 16 * i));
@@ -75,7 +91,7 @@ static uint64_t like_watched(const struct ids_json_words *watched, const char *a
 
 /* Skips whole blocks of 64 bytes while they hold no backslash: strings are what lies between quotes, so that an exclusive or
  * over all quotes before a byte tells whether it is in one, and only brackets outside of strings are counted. Returns where it
- * stopped: at the end of a block, or behind the bracket that closes the value (depth is 0 then). */
+ * stopped: at the end of a block, or behind the bracket that closes the value (depth is 0 then) or is wrong. */
 static const char *skip_blocks(struct ids_json_skip *skip, const char *at, const char *end) {
     for (; end - at > 64; at += 64) {
         __m128i bytes[4];
@@ -87,8 +103,8 @@ static const char *skip_blocks(struct ids_json_skip *skip, const char *at, const
         uint64_t opening = where(bytes, '{', 0x20) & ~inside, closing = where(bytes, '}', 0x20) & ~inside;
         const char *stop = NULL;
         for (uint64_t rest = opening | closing; rest && !stop; rest &= rest - 1) {
-            skip->depth += opening & rest & -rest ? 1 : (uint64_t)-1;
-            if (!skip->depth) stop = at + __builtin_ctzll(rest) + 1;
+            const char *place = at + __builtin_ctzll(rest);
+            if (bracket(skip, *place) != IDS_JSON_MORE) stop = place + 1;
         }
         uint64_t starts = quotes & inside;
         if (stop) starts &= ((uint64_t)1 << (stop - 1 - at)) - 1;
@@ -101,8 +117,9 @@ static const char *skip_blocks(struct ids_json_skip *skip, const char *at, const
 }
 #endif
 
-/* The same byte by byte, up to `end`; 1 when the value is closed. */
-static int skip_bytes(struct ids_json_skip *skip, const char **at, const char *end, const char *window_end) {
+/* The same byte by byte, up to `end`. */
+static enum ids_json_result skip_bytes(struct ids_json_skip *skip, const char **at, const char *end,
+                                       const char *window_end) {
     while (*at < end) {
         char c = *(*at)++;
         if (skip->escape) {
@@ -113,31 +130,31 @@ static int skip_bytes(struct ids_json_skip *skip, const char **at, const char *e
         } else if (c == '"') {
             skip->in_string = 1;
             if (skip->watched) notice(skip, *at, window_end);
-        } else if (c == '{' || c == '[') {
-            skip->depth++;
-        } else if ((c == '}' || c == ']') && --skip->depth == 0) {
-            return 1;
+        } else if ((c | 0x20) == '{' || (c | 0x20) == '}') {
+            enum ids_json_result result = bracket(skip, c);
+            if (result != IDS_JSON_MORE) return result;
         }
     }
-    return 0;
+    return IDS_JSON_MORE;
 }
 
 enum ids_json_result ids_json_skip(struct ids_json_scan *scan, struct ids_json_skip *skip) {
     const char *at = scan->at, *end = scan->end;
-    int closed = 0;
-    while (at < end && !closed) {
+    enum ids_json_result result = IDS_JSON_MORE;
+    while (at < end && result == IDS_JSON_MORE) {
 #ifdef __SSE2__
         if (!skip->escape) {
             const char *before = at;
             at = skip_blocks(skip, at, end);
-            closed = at > before && !skip->depth;
+            result = skip->wrong ? IDS_JSON_BAD : at > before && !skip->depth ? IDS_JSON_OK : IDS_JSON_MORE;
         }
-        if (closed) break;
+        if (result != IDS_JSON_MORE) break;
 #endif
-        closed = skip_bytes(skip, &at, end - at > 64 ? at + 64 : end, end);
+        result = skip_bytes(skip, &at, end - at > 64 ? at + 64 : end, end);
     }
+    if (result == IDS_JSON_BAD) return bad(scan, at - 1, "a closing bracket of the other kind");
     scan->at = at;
-    return closed ? IDS_JSON_OK : IDS_JSON_MORE;
+    return result;
 }
 
 static enum ids_json_result string_value(struct ids_json_scan *scan, struct ids_json_span *ret_value) {

@@ -2,8 +2,8 @@
  *
  * A scan stands at a place in a window. A function that does not find its end there returns IDS_JSON_MORE and leaves the scan
  * where it was: the caller reads on and asks again. Nothing is copied or unescaped; a value is a span of the window.
- * Depth costs no memory and no stack: nested values are skipped by counting brackets, so that the kinds of brackets inside a
- * value that nobody looks into are not checked against each other.
+ * Depth costs no memory and no stack: nested values are skipped by counting brackets, and down to 64 levels a closing one must
+ * be of the kind that was opened.
  */
 #ifndef IDS_LIB_WIRE_JSON_SCAN_H
 #define IDS_LIB_WIRE_JSON_SCAN_H
@@ -63,7 +63,8 @@ struct ids_json_skip {
     const struct ids_json_words *watched;
     uint32_t seen; /* bit n: words[n] was met */
     uint64_t depth;
-    uint8_t in_string, escape;
+    uint64_t kinds; /* bit n: the bracket n levels up is a brace; not known once it was deeper than 64 */
+    uint8_t in_string, escape, deep, wrong;
 };
 enum ids_json_result ids_json_skip(struct ids_json_scan *scan, struct ids_json_skip *skip);
 

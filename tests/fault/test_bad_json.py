@@ -22,6 +22,9 @@ case = base.case
 SANITIZED = base.SANITIZED
 MANY = 100000 if SANITIZED else 1000000
 SECONDS, BYTES = 5, 300 << 20
+# What has a bound of its own: begins are held as text until their ends are found (512 MiB of it at most), a name is kept as long as
+# the run is (some 500 bytes with its kernel, its sums and its row).
+MORE = {"begins": 200 << 20, "begins_with_args": 200 << 20, "names": 300 << 20}
 with open(os.path.join(base.SOURCE, "testdata/json/kineto.trace.json"), "rb") as real:
     KINETO = real.read()
 
@@ -99,11 +102,11 @@ def strange(t):
                       "half_escape": x(name=b'"\\u12G4"'), "newline": x(name=b'"a\nb"'), "null": b"null", "numbers": b"1,2", "array": b"[[{}]]",
                       "name_number": x(name=b"5"), "name_object": x(name=b'{"a":1}'), "args_null": x(args=b"null"), "args_number": x(args=b"5"),
                       "comma_before_end": KERNEL % 50 + b",", "nul_in_text": x(name=b'"a\0b"')}.items():
-        t.run("report", t.file(name + ".trace.json", trace(bad)))
+        t.run("report", "--no-cache", t.file(name + ".trace.json", trace(bad)))
         either(t, name + ".trace.json'", r"offset \d+")
     for name, data in {"after": trace() + b" x", "second": trace() + trace(), "bom": b"\xef\xbb\xbf" + trace(), "nuls": trace() + bytes(100),
                        "twice": trace(tail=b',"traceEvents":[' + x() + b"]")}.items():
-        t.run("report", t.file(name + ".trace.json", data))
+        t.run("report", "--no-cache", t.file(name + ".trace.json", data))
         either(t, name + ".trace.json'")
 
 
@@ -286,7 +289,8 @@ def measured(t, path, *arguments):
     print("     %-28s exit %d %6.2f s %6.1f MB" % (os.path.basename(path), t.code, spent, peak / 1e6), flush=True)
     if not SANITIZED:
         t.check(spent <= SECONDS, "%s: %.1f s of %d" % (os.path.basename(path), spent, SECONDS))
-        t.check(peak <= BYTES, "%s: %.0f MB of %.0f" % (os.path.basename(path), peak / 1e6, BYTES / 1e6))
+        most = BYTES + MORE.get(os.path.basename(path).split(".")[0], 0)
+        t.check(peak <= most, "%s: %.0f MB of %.0f" % (os.path.basename(path), peak / 1e6, most / 1e6))
     os.unlink(path)
     return t
 

@@ -97,6 +97,7 @@ static size_t make_value(char *to, uint64_t seed, int *ret_words) {
                                          "\"M\\n\":2,",
                                          "\"Mx\":3,",
                                          "\"cat\":\"kernel\","};
+    char closing[64] = "}";
     size_t used = 0, depth = 1;
     *ret_words = 0;
     to[used++] = '{';
@@ -111,13 +112,12 @@ static size_t make_value(char *to, uint64_t seed, int *ret_words) {
             if (pick == 7) *ret_words |= 2;
         } else if (pick < 10) {
             to[used++] = pick == 8 ? '{' : '[';
-            depth++;
+            closing[depth++] = pick == 8 ? '}' : ']';
         } else if (depth > 1) {
-            to[used++] = pick == 10 ? '}' : ']';
-            depth--;
+            to[used++] = closing[--depth];
         }
     }
-    while (depth--) to[used++] = '}';
+    while (depth) to[used++] = closing[--depth];
     return used;
 }
 
@@ -145,6 +145,20 @@ START_TEST(skipping) {
             ck_assert_int_eq(result, at == length ? IDS_JSON_OK : IDS_JSON_MORE);
             ck_assert(result == IDS_JSON_OK || scan.at == scan.end);
         }
+    }
+}
+END_TEST
+
+START_TEST(brackets_of_the_wrong_kind) {
+    char text[512];
+    for (size_t before = 0; before < 200; before++) { /* in a block of 64 bytes and in what is left behind one */
+        memset(text, ' ', sizeof text);
+        text[0] = '[';
+        memcpy(text + 1 + before, "{\"a\":1]}", 8);
+        struct ids_json_skip skip = {0};
+        struct ids_json_scan scan = scan_of(text, sizeof text, 1);
+        ck_assert_int_eq(ids_json_skip(&scan, &skip), IDS_JSON_BAD);
+        ck_assert_int_eq(scan.at - text, (long)before + 7);
     }
 }
 END_TEST
@@ -196,4 +210,4 @@ START_TEST(texts) {
 }
 END_TEST
 
-IDS_RUN_SUITE("json_scan", values, members, skipping, depth_costs_nothing, texts)
+IDS_RUN_SUITE("json_scan", values, members, skipping, brackets_of_the_wrong_kind, depth_costs_nothing, texts)
