@@ -50,10 +50,11 @@ static int names_devices(struct part part) {
 }
 
 static int says_nothing(struct part part) {
-    static const char *const words[] = {"trace",   "traces",      "profile", "profiles", "profiling", "run",
-                                        "runs",    "log",         "logs",    "plugins",  "tb",        "output",
-                                        "outputs", "tensorboard", "out",     "results",  "result",    "steps",
-                                        "global",  "tmp",         "json",    "data",     "pt",        NULL};
+    static const char *const words[] = {
+        "trace", "traces",  "profile", "profiles", "profiling", "run",         "runs",   "log",
+        "logs",  "plugins", "tb",      "out",      "output",    "outputs",     "result", "results",
+        "steps", "global",  "tmp",     "data",     "pt",        "tensorboard", "json",   "archive",
+        "tar",   "tgz",     "gz",      "zst",      "xz",        "zip",         NULL};
     return is_one_of(part, words);
 }
 
