@@ -81,6 +81,21 @@ int ids_choose_run(const struct ids_run_list *list, const char *name, const stru
 
 /* ---- reading ---- */
 
+static int has_ending(const char *path, const char *const *suffixes) {
+    for (; suffixes && *suffixes; suffixes++) {
+        if (ends_with(path, *suffixes)) return 1;
+    }
+    return 0;
+}
+
+const char *ids_format_named(const char *path) {
+    for (int i = 0; i < ids_format_count; i++) {
+        if (has_ending(path, ids_formats[i]->suffixes) || has_ending(path, ids_formats[i]->generic_suffixes))
+            return ids_formats[i]->name;
+    }
+    return NULL;
+}
+
 /* *ret_named: only the file's name speaks for the format. */
 static int choose_format(struct ids_source *source, const struct ids_format **ret_format, int *ret_named,
                          struct ids_error *err) {
