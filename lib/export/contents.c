@@ -78,8 +78,7 @@ static int note_track_end(struct ids_sink *sink, uint32_t track, struct ids_erro
 
 static int note_program(struct ids_sink *sink, const struct ids_program *program, struct ids_error *err) {
     struct ids_contents *contents = of(sink);
-    struct ids_contents_program *noted =
-        IDS_PUSH(contents->programs, contents->program_count, contents->program_room);
+    struct ids_contents_program *noted = IDS_PUSH(contents->programs, contents->program_count, contents->program_room);
     if (!noted) return ids_no_memory(err);
     *noted = (struct ids_contents_program){program->name, program->program_id, program->length};
     return 0;

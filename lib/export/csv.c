@@ -14,9 +14,9 @@ struct csv {
     struct ids_args_json args;
     const char *host; /* where the file names none */
     uint32_t host_name;
-    uint32_t *planes;          /* texts */
-    struct ids_text *heads;    /* by track: the columns that all its rows share */
-    struct ids_text *names;    /* by name, as a column */
+    uint32_t *planes;       /* texts */
+    struct ids_text *heads; /* by track: the columns that all its rows share */
+    struct ids_text *names; /* by name, as a column */
     size_t plane_count, plane_room, head_count, head_room, name_count, name_room;
     struct ids_arena arena;
     struct ids_buffer scratch;

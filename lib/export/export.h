@@ -27,8 +27,8 @@ struct ids_export {
     struct ids_sink sink; /* first, so that the sink is the export */
     struct ids_strings strings;
     struct ids_out *out;
-    struct ids_buffer buffer; /* made, but not yet written */
-    uint64_t events;          /* written, of any form */
+    struct ids_buffer buffer;                         /* made, but not yet written */
+    uint64_t events;                                  /* written, of any form */
     struct ids_export_loss losses[IDS_EXPORT_LOSSES]; /* those with `one` are used */
     /* Writes the rest, once the reader is done. */
     int (*finish)(struct ids_export *export, struct ids_error *err);

@@ -479,8 +479,7 @@ static uint64_t counter_uuid(struct perfetto *perfetto, uint32_t track_id, uint3
     if (!uuid || *uuid) return uuid ? *uuid : 0;
     *uuid = ++perfetto->next_uuid;
     struct ids_buffer *buffer = out_of(perfetto), *scratch = &perfetto->scratch;
-    struct descriptor descriptor =
-        open_descriptor(perfetto, *uuid, process_uuid(perfetto->tracks[track_id].plane));
+    struct descriptor descriptor = open_descriptor(perfetto, *uuid, process_uuid(perfetto->tracks[track_id].plane));
     struct ids_text text = ids_strings_text(&perfetto->export.strings, perfetto->names[name].text);
     scratch->length = 0;
     ids_buffer_put(scratch, text.at, text.length);

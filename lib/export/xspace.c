@@ -14,7 +14,14 @@
 #include <stdlib.h>
 
 enum { SPACE_PLANES = 1, SPACE_HOSTNAMES = 4 };
-enum { PLANE_ID = 1, PLANE_NAME = 2, PLANE_LINES = 3, PLANE_EVENT_METADATA = 4, PLANE_STAT_METADATA = 5, PLANE_STATS = 6 };
+enum {
+    PLANE_ID = 1,
+    PLANE_NAME = 2,
+    PLANE_LINES = 3,
+    PLANE_EVENT_METADATA = 4,
+    PLANE_STAT_METADATA = 5,
+    PLANE_STATS = 6
+};
 enum { LINE_ID = 1, LINE_NAME = 2, LINE_TIMESTAMP_NS = 3, LINE_EVENTS = 4 };
 enum { EVENT_METADATA_ID = 1, EVENT_OFFSET_PS = 2, EVENT_DURATION_PS = 3, EVENT_STATS = 4, EVENT_OCCURRENCES = 5 };
 enum { STAT_METADATA_ID = 1, STAT_DOUBLE = 2, STAT_UINT = 3, STAT_INT = 4, STAT_STR = 5, STAT_BYTES = 6, STAT_REF = 7 };
@@ -60,7 +67,7 @@ struct xspace {
     size_t name_count, name_room;
     struct track *tracks;
     size_t track_count, track_room;
-    struct ids_strands strands;   /* events, by track */
+    struct ids_strands strands; /* events, by track */
     struct ids_spool *name_bytes;
     struct ids_buffer scratch;
 };
@@ -78,7 +85,8 @@ static uint64_t text_id(struct plane *plane, uint32_t text) {
     while (ids_idmap_get(&plane->text_ids, plane->next_text) != IDS_IDMAP_NONE) plane->next_text++;
     uint64_t id = plane->next_text++;
     uint32_t *used = IDS_PUSH(plane->used_texts, plane->used_count, plane->used_room);
-    if (!used || ids_idmap_set(&plane->texts, text, (uint32_t)id) || ids_idmap_set(&plane->text_ids, id, text)) return 0;
+    if (!used || ids_idmap_set(&plane->texts, text, (uint32_t)id) || ids_idmap_set(&plane->text_ids, id, text))
+        return 0;
     *used = text;
     return id;
 }
@@ -280,7 +288,8 @@ static void put_stat_metadata(const struct xspace *xspace, const struct plane *p
 /* protobuf's own limit: no message is longer. */
 static int check_length(uint64_t length, const char *what, struct ids_error *err) {
     if (length <= INT32_MAX) return 0;
-    return ids_fail(err, IDS_LIMIT, "%s would be above 2 GiB, which no XSpace can hold; take out a part of the run", what);
+    return ids_fail(err, IDS_LIMIT, "%s would be above 2 GiB, which no XSpace can hold; take out a part of the run",
+                    what);
 }
 
 /* Adds the message's head: tag and length. */
@@ -397,9 +406,8 @@ int ids_xspace_new(struct ids_out *out, int only_used, struct ids_export **ret_e
     if (!xspace) return ids_no_memory(err);
     xspace->export.finish = xspace_finish;
     xspace->export.done = xspace_done;
-    xspace->export.losses[LOST_FORMS] =
-        (struct ids_export_loss){"event that is no slice (kept without a duration)",
-                                 "events that are no slices (kept without a duration)", 0};
+    xspace->export.losses[LOST_FORMS] = (struct ids_export_loss){
+        "event that is no slice (kept without a duration)", "events that are no slices (kept without a duration)", 0};
     xspace->export.losses[LOST_REFS] =
         (struct ids_export_loss){"reference that leads nowhere", "references that lead nowhere", 0};
     xspace->only_used = only_used;

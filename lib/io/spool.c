@@ -14,7 +14,7 @@ struct ids_spool {
     size_t memory_bytes;
     uint8_t *memory; /* bytes [0, memory_length) */
     size_t memory_length, memory_room;
-    int fd;           /* bytes [memory_length, memory_length + written); -1 until it is needed */
+    int fd; /* bytes [memory_length, memory_length + written); -1 until it is needed */
     uint64_t written;
     uint8_t *tail; /* what comes behind */
     size_t tail_length;
@@ -113,7 +113,8 @@ static int read_file(struct ids_spool *spool, uint64_t at, uint8_t *bytes, size_
         ssize_t n = pread(spool->fd, bytes, length, (off_t)at);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) {
-            return ids_fail(err, IDS_IO, "cannot read a temporary file (TMPDIR): %s", n ? strerror(errno) : "it shrank");
+            return ids_fail(err, IDS_IO, "cannot read a temporary file (TMPDIR): %s",
+                            n ? strerror(errno) : "it shrank");
         }
         bytes += n;
         at += (uint64_t)n;
