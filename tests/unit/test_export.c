@@ -84,7 +84,8 @@ static int note_host(struct ids_sink *sink, const struct ids_host_info *host, st
     note(sink, "host ");
     return 0;
 }
-static int note_plane(struct ids_sink *sink, const struct ids_plane_info *plane, uint32_t *ret, struct ids_error *error) {
+static int note_plane(struct ids_sink *sink, const struct ids_plane_info *plane, uint32_t *ret,
+                      struct ids_error *error) {
     (void)error;
     note(sink, "plane:%s ", ids_strings_z(sink->strings, plane->name));
     *ret = ((struct note *)sink)->planes++;
@@ -96,7 +97,8 @@ static int note_name(struct ids_sink *sink, const struct ids_name_info *name, ui
     *ret = ((struct note *)sink)->names++;
     return 0;
 }
-static int note_track(struct ids_sink *sink, const struct ids_track_info *track, uint32_t *ret, struct ids_error *error) {
+static int note_track(struct ids_sink *sink, const struct ids_track_info *track, uint32_t *ret,
+                      struct ids_error *error) {
     (void)error;
     note(sink, "track:%s ", ids_strings_z(sink->strings, track->name));
     *ret = ((struct note *)sink)->tracks++;
@@ -153,7 +155,8 @@ START_TEST(order) {
     ck_assert_ptr_null(sink->ops->hlo);
     uint32_t plane = put_plane(sink, "p"), a = put_track(sink, plane, "a", 1), b = put_track(sink, plane, "b", 2);
     uint32_t name = put_name(sink, plane, "n", NULL);
-    const struct ids_arg first[] = {{.type = IDS_VALUE_CHARS, .chars = "one", .length = 3}, {.type = IDS_VALUE_INT, .i = -4}};
+    const struct ids_arg first[] = {{.type = IDS_VALUE_CHARS, .chars = "one", .length = 3},
+                                    {.type = IDS_VALUE_INT, .i = -4}};
     const struct ids_arg second[] = {{.type = IDS_VALUE_CHARS, .chars = "two!", .length = 4}};
     to.text[0] = '\0';
     /* Two tracks mixed; equal ones keep their order, longer ones come first. */
@@ -200,10 +203,10 @@ START_TEST(lanes) {
     struct ended ended = {""};
     size_t lane = 99;
     ck_assert_uint_eq(place(&all, 0, 100, &ended), 0);
-    ck_assert_uint_eq(place(&all, 10, 100, &ended), 0);  /* nested, with the same end */
-    ck_assert_uint_eq(place(&all, 20, 110, &ended), 1);  /* overlaps */
-    ck_assert_uint_eq(place(&all, 30, 120, &ended), 2);  /* both */
-    ck_assert_uint_eq(place(&all, 40, 105, &ended), 1);  /* lies in the second lane's */
+    ck_assert_uint_eq(place(&all, 10, 100, &ended), 0); /* nested, with the same end */
+    ck_assert_uint_eq(place(&all, 20, 110, &ended), 1); /* overlaps */
+    ck_assert_uint_eq(place(&all, 30, 120, &ended), 2); /* both */
+    ck_assert_uint_eq(place(&all, 40, 105, &ended), 1); /* lies in the second lane's */
     ck_assert_int_eq(ids_lanes_at(&all, 115, &lane), 1);
     ck_assert_uint_eq(lane, 2);
     ck_assert_str_eq(ended.text, "");
@@ -251,15 +254,15 @@ static void filtered(const struct ids_filter_params *params, char *ret_text, siz
     ids_strings_done(&to.strings);
 }
 
-#define FILTERED(wanted, ...)                                              \
-    do {                                                                   \
-        struct ids_filter_params params;                                   \
-        char text[1024];                                                   \
-        ids_filter_params_default(&params);                                \
-        ck_assert_int_eq(ids_filter_params_are_default(&params), 1);       \
-        __VA_ARGS__;                                                       \
-        filtered(&params, text, sizeof text);                              \
-        ck_assert_str_eq(text, wanted);                                    \
+#define FILTERED(wanted, ...)                                        \
+    do {                                                             \
+        struct ids_filter_params params;                             \
+        char text[1024];                                             \
+        ids_filter_params_default(&params);                          \
+        ck_assert_int_eq(ids_filter_params_are_default(&params), 1); \
+        __VA_ARGS__;                                                 \
+        filtered(&params, text, sizeof text);                        \
+        ck_assert_str_eq(text, wanted);                              \
     } while (0)
 #define GLOBS(field, glob) (params.field = (struct ids_globs){(const char *const[]){glob}, 1})
 
@@ -287,9 +290,12 @@ END_TEST
 /* Two slices that overlap, one with args of each type, an instant, a counter and a flow. */
 static void feed(struct ids_sink *sink) {
     uint32_t gpu, name;
-    OK(sink->ops->host(sink, &(struct ids_host_info){.name = ids_intern_z(sink->strings, "box"), .start_unix_ns = 1700000000000000000}, &err));
+    OK(sink->ops->host(
+        sink, &(struct ids_host_info){.name = ids_intern_z(sink->strings, "box"), .start_unix_ns = 1700000000000000000},
+        &err));
     const struct ids_arg plane_args[] = {{.key = IDS_KEY_CLOCK_RATE, .type = IDS_VALUE_UINT, .u = 5}};
-    OK(sink->ops->plane(sink, &(struct ids_plane_info){ids_intern_z(sink->strings, "/device:GPU:0"), plane_args, 1}, &gpu, &err));
+    OK(sink->ops->plane(sink, &(struct ids_plane_info){ids_intern_z(sink->strings, "/device:GPU:0"), plane_args, 1},
+                        &gpu, &err));
     const struct ids_arg shared[] = {{.key = IDS_KEY_FLOPS, .type = IDS_VALUE_INT, .i = 9},
                                      {.key = IDS_KEY_SIZE, .type = IDS_VALUE_INT, .i = 1}};
     const struct ids_name_info info = {.plane = gpu,
@@ -312,8 +318,9 @@ static void feed(struct ids_sink *sink) {
         .start_ps = 1000000, .duration_ps = 2000001, .name = name, .args = args, .arg_count = 6};
     OK(sink->ops->slice(sink, track, &slice, &err));
     put_slice(sink, track, plain, 2000000, 4000000); /* overlaps */
-    const struct ids_arg flow[] = {{.key = ids_intern_z(sink->strings, "id"), .type = IDS_VALUE_INT, .i = 4},
-                                   {.key = ids_intern_z(sink->strings, "cat"), .type = IDS_VALUE_CHARS, .chars = "c", .length = 1}};
+    const struct ids_arg flow[] = {
+        {.key = ids_intern_z(sink->strings, "id"), .type = IDS_VALUE_INT, .i = 4},
+        {.key = ids_intern_z(sink->strings, "cat"), .type = IDS_VALUE_CHARS, .chars = "c", .length = 1}};
     put_event(sink, track, plain, IDS_FORM_FLOW_OUT, 2500000, flow, 2);
     put_event(sink, track, plain, IDS_FORM_INSTANT, 7000000, NULL, 0);
     const struct ids_arg values[] = {{.key = IDS_KEY_SIZE, .type = IDS_VALUE_INT, .i = 12}};
@@ -333,15 +340,18 @@ START_TEST(chrome) {
         "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":1700000000000000000,\"traceEvents\":[\n"
         "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"/device:GPU:0\"}},\n"
         "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":0}},\n"
-        "{\"ph\":\"M\",\"pid\":1,\"tid\":1073741824,\"name\":\"thread_name\",\"args\":{\"name\":\"Stream\",\"id\":-3}},\n"
+        "{\"ph\":\"M\",\"pid\":1,\"tid\":1073741824,\"name\":\"thread_name\",\"args\":{\"name\":\"Stream\",\"id\":-3}},"
+        "\n"
         "{\"ph\":\"M\",\"pid\":1,\"tid\":1073741824,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":0}},\n"
         "{\"ph\":\"X\",\"pid\":1,\"tid\":1073741824,\"ts\":1,\"dur\":2.000001,\"name\":\"fusion\",\"args\":{"
         "\"size\":18446744073709551615,\"size #2\":0.5,\"name\":\"module\",\"_r\":null,\"source\":\"ref:77\","
         "\"tf_op\":\"base64:AQI=\",\"flops\":9,\"long_name\":\"%fusion = f32[]\"}},\n"
-        "{\"ph\":\"M\",\"pid\":1,\"tid\":1073741825,\"name\":\"thread_name\",\"args\":{\"name\":\"Stream\",\"lane_of\":1073741824}},\n"
+        "{\"ph\":\"M\",\"pid\":1,\"tid\":1073741825,\"name\":\"thread_name\",\"args\":{\"name\":\"Stream\",\"lane_of\":"
+        "1073741824}},\n"
         "{\"ph\":\"M\",\"pid\":1,\"tid\":1073741825,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":0}},\n"
         "{\"ph\":\"X\",\"pid\":1,\"tid\":1073741825,\"ts\":2,\"dur\":4,\"name\":\"a,\\\"b\\\"\"},\n"
-        "{\"ph\":\"s\",\"pid\":1,\"tid\":1073741824,\"ts\":2.5,\"name\":\"a,\\\"b\\\"\",\"id\":4,\"cat\":\"c\",\"args\":{}},\n"
+        "{\"ph\":\"s\",\"pid\":1,\"tid\":1073741824,\"ts\":2.5,\"name\":\"a,\\\"b\\\"\",\"id\":4,\"cat\":\"c\","
+        "\"args\":{}},\n"
         "{\"ph\":\"i\",\"pid\":1,\"tid\":1073741824,\"ts\":7,\"name\":\"a,\\\"b\\\"\"},\n"
         "{\"ph\":\"C\",\"pid\":1,\"tid\":1073741824,\"ts\":8,\"name\":\"a,\\\"b\\\"\",\"args\":{\"size\":12}}\n"
         "],\n\"otherData\":{\"written_by\":\"idsprof " IDS_VERSION "\",\"host\":\"box\",\"planes\":["
@@ -359,15 +369,16 @@ START_TEST(csv) {
     feed(&export->sink);
     OK(export->finish(export, &err));
     ids_buffer_byte(&out.bytes, '\0');
-    ck_assert_str_eq(out.bytes.at,
-                     "host,plane,track,track_id,form,name,start_ps,duration_ps,args\r\n"
-                     "box,/device:GPU:0,Stream,-3,slice,fusion,1000000,2000001,\"{\"\"size\"\":18446744073709551615,"
-                     "\"\"size #2\"\":0.5,\"\"name\"\":\"\"module\"\",\"\"_r\"\":null,\"\"source\"\":\"\"ref:77\"\","
-                     "\"\"tf_op\"\":\"\"base64:AQI=\"\",\"\"flops\"\":9,\"\"long_name\"\":\"\"%fusion = f32[]\"\"}\"\r\n"
-                     "box,/device:GPU:0,Stream,-3,slice,\"a,\"\"b\"\"\",2000000,4000000,{}\r\n"
-                     "box,/device:GPU:0,Stream,-3,flow_out,\"a,\"\"b\"\"\",2500000,0,\"{\"\"id\"\":4,\"\"cat\"\":\"\"c\"\"}\"\r\n"
-                     "box,/device:GPU:0,Stream,-3,instant,\"a,\"\"b\"\"\",7000000,0,{}\r\n"
-                     "box,/device:GPU:0,Stream,-3,counter,\"a,\"\"b\"\"\",8000000,0,\"{\"\"size\"\":12}\"\r\n");
+    ck_assert_str_eq(
+        out.bytes.at,
+        "host,plane,track,track_id,form,name,start_ps,duration_ps,args\r\n"
+        "box,/device:GPU:0,Stream,-3,slice,fusion,1000000,2000001,\"{\"\"size\"\":18446744073709551615,"
+        "\"\"size #2\"\":0.5,\"\"name\"\":\"\"module\"\",\"\"_r\"\":null,\"\"source\"\":\"\"ref:77\"\","
+        "\"\"tf_op\"\":\"\"base64:AQI=\"\",\"\"flops\"\":9,\"\"long_name\"\":\"\"%fusion = f32[]\"\"}\"\r\n"
+        "box,/device:GPU:0,Stream,-3,slice,\"a,\"\"b\"\"\",2000000,4000000,{}\r\n"
+        "box,/device:GPU:0,Stream,-3,flow_out,\"a,\"\"b\"\"\",2500000,0,\"{\"\"id\"\":4,\"\"cat\"\":\"\"c\"\"}\"\r\n"
+        "box,/device:GPU:0,Stream,-3,instant,\"a,\"\"b\"\"\",7000000,0,{}\r\n"
+        "box,/device:GPU:0,Stream,-3,counter,\"a,\"\"b\"\"\",8000000,0,\"{\"\"size\"\":12}\"\r\n");
     ids_export_free(export);
     ids_buffer_done(&out.bytes);
 }
@@ -427,10 +438,10 @@ START_TEST(perfetto) {
         ck_assert_int_eq(more, 0);
     }
     ck_assert_int_eq(more, 0);
-    /* Tracks: 1 the thread, 2 its second lane, 3 the counter. The first slice has six args, three shared ones of which one is the long
-     * name, and its exact start and duration, since 2,000,001 ps is no whole number of ns; it ends at 3,000 ns, when the instant comes
+    /* Tracks: 1 the thread, 2 its second lane, 3 the counter. The first slice has six args, two shared ones (flops and the long name; size is its own),
+     * and its exact start and duration, since 2,000,001 ps is no whole number of ns; it ends at 3,000 ns, when the instant comes
      * or at the end. The flow is bound to it by id 4. */
-    ck_assert_str_eq(text, "1@1000/1#11 1@2000/2 0@2500/1#2s4 3@7000/1 4@8000/3=12 2@3000/1 2@6000/2 ");
+    ck_assert_str_eq(text, "1@1000/1#10 1@2000/2 0@2500/1#2s4 3@7000/1 4@8000/3=12 2@3000/1 2@6000/2 ");
     ck_assert_uint_eq(descriptors, 4);
     ck_assert_uint_ge(interned, 1);
     ck_assert_uint_eq(export->events, 5);
@@ -500,7 +511,8 @@ struct kept_files {
     int refuse;
 };
 
-static int open_kept(struct ids_program_files *files, const char *name, struct ids_out **ret_out, struct ids_error *error) {
+static int open_kept(struct ids_program_files *files, const char *name, struct ids_out **ret_out,
+                     struct ids_error *error) {
     struct kept_files *kept = (struct kept_files *)files;
     if (kept->refuse) return ids_fail(error, IDS_USAGE, "there already");
     strncat(kept->names, name, sizeof kept->names - strlen(kept->names) - 1);
@@ -611,4 +623,5 @@ START_TEST(full) {
 }
 END_TEST
 
-IDS_RUN_SUITE("export", order, lanes, filter, chrome, csv, perfetto, xspace, xspace_only_used, programs, gzip, contents, full)
+IDS_RUN_SUITE("export", order, lanes, filter, chrome, csv, perfetto, xspace, xspace_only_used, programs, gzip, contents,
+              full)

@@ -10,12 +10,12 @@ static const char *text_of(struct ids_buffer *buffer) {
     return buffer->at;
 }
 
-#define PUTS(call, wanted)                                \
-    do {                                                  \
-        struct ids_buffer buffer = {0};                   \
-        call;                                             \
-        ck_assert_str_eq(text_of(&buffer), (wanted));     \
-        ids_buffer_done(&buffer);                         \
+#define PUTS(call, wanted)                            \
+    do {                                              \
+        struct ids_buffer buffer = {0};               \
+        call;                                         \
+        ck_assert_str_eq(text_of(&buffer), (wanted)); \
+        ids_buffer_done(&buffer);                     \
     } while (0)
 #define PUTS_TEXT(text, wanted) PUTS(ids_json_put_text(&buffer, (text), sizeof(text) - 1), (wanted))
 

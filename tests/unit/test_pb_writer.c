@@ -27,7 +27,8 @@ START_TEST(fields) {
 END_TEST
 
 START_TEST(sizes) {
-    const uint64_t values[] = {0, 1, 127, 128, 16383, 16384, UINT32_MAX, UINT64_C(1) << 56, UINT64_C(1) << 63, UINT64_MAX};
+    const uint64_t values[] = {0,         1, 127, 128, 16383, 16384, UINT32_MAX, UINT64_C(1) << 56, UINT64_C(1) << 63,
+                               UINT64_MAX};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         struct ids_buffer buffer = {0};
         uint64_t back;
@@ -43,7 +44,7 @@ END_TEST
 
 /* A message inside a message, of each length around those where the length takes another byte. */
 START_TEST(messages) {
-    const size_t lengths[] = {0, 1, 123, 125, 126, 127, 128, 129, 16380, 16383, 16384, 70000, 3000000};
+    const size_t lengths[] = {0, 1, 123, 125, 126, 127, 128, 129, 16380, 16383, 16384, 70000, 2097152};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         struct ids_buffer buffer = {0};
         IDS_BUFFER_PUT(&buffer, "before");
@@ -64,7 +65,9 @@ START_TEST(messages) {
         ck_assert_int_eq(ids_pb_next(&pb, &field), 1);
         ck_assert_uint_eq(field.number, 100);
         ck_assert_uint_eq(field.value, lengths[i]);
-        for (size_t b = 0; b < lengths[i]; b++) ck_assert_uint_eq(field.bytes[b], b % 251);
+        size_t same = 0;
+        while (same < lengths[i] && field.bytes[same] == same % 251) same++;
+        ck_assert_uint_eq(same, lengths[i]);
         ck_assert_int_eq(ids_pb_next(&pb, &field), 1);
         ck_assert_uint_eq(field.value, 7);
         ck_assert_int_eq(ids_pb_next(&pb, &field), 0);
