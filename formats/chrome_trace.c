@@ -123,9 +123,9 @@ static int read_on(struct reader *reader, struct ids_error *err) {
         const uint8_t *bytes;
         size_t length;
         int code = ids_stream_next(reader->stream, &bytes, &length, err);
-        if (!code) code = grow(reader, used + length, err);
+        if (!code && length) code = grow(reader, used + length, err);
         if (code) return code;
-        if (length) memcpy(reader->buffer + used, bytes, length);
+        if (length && reader->buffer) memcpy(reader->buffer + used, bytes, length);
         used += length;
         reader->scan.whole = !length;
     } while (!reader->scan.whole && used < wanted);
