@@ -162,6 +162,20 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
     return ids_device_add(&builder->dimensions, &device, name.at, 0, &plane->device, err);
 }
 
+static void name_on_stream(struct ids_name *name, struct ids_text text) {
+    char rocclr = ids_rocclr_kernel(text);
+    name->direction = (uint8_t)ids_direction_of_name(text);
+    if (name->direction == IDS_MEMSET || rocclr == 's') {
+        name->stream_kind = IDS_KIND_SET;
+        name->direction = IDS_MEMSET;
+    } else if (name->direction != IDS_NO_DIRECTION || rocclr == 'c' || begins(text, "Memcpy")) {
+        name->stream_kind = IDS_KIND_COPY;
+    } else {
+        name->stream_kind = IDS_KIND_KERNEL;
+        name->collective = (uint8_t)ids_collective_of_kernel(text);
+    }
+}
+
 static int build_name(struct ids_sink *sink, const struct ids_name_info *info, uint32_t *ret_name,
                       struct ids_error *err) {
     struct ids_builder *builder = of(sink);
@@ -171,8 +185,9 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
     if (plane->device == IDS_NONE) {
         struct ids_text text = text_of(trace, info->text);
         name.kind = (uint8_t)ids_kind_of_name(text.at, text.length);
-    } else if (info->arg_count) {
-        int code = ids_op_of_name(&builder->dimensions, info, &name.op, err);
+    } else {
+        if (trace->devices[plane->device].kind == IDS_DEVICE_GPU) name_on_stream(&name, text_of(trace, info->text));
+        int code = info->arg_count ? ids_op_of_name(&builder->dimensions, info, &name.op, err) : 0;
         if (code) return code;
     }
     *ret_name = (uint32_t)trace->name_count;
@@ -284,16 +299,10 @@ static int device_event(struct ids_builder *builder, const struct ids_track *tra
         event->in_graph = facts->in_graph;
         code = ids_op_of(&builder->dimensions, facts, &event->op, err);
         if (code) return code;
-        event->direction = (uint8_t)ids_direction_of_name(name);
-        char rocclr = ids_rocclr_kernel(name);
-        if (event->direction == IDS_MEMSET || rocclr == 's') {
-            event->kind = IDS_KIND_SET;
-            event->direction = IDS_MEMSET;
-        } else if (event->direction != IDS_NO_DIRECTION || rocclr == 'c' || begins(name, "Memcpy")) {
-            event->kind = IDS_KIND_COPY;
-        } else {
-            event->kind = IDS_KIND_KERNEL;
-            event->collective = (uint8_t)ids_collective_of_kernel(name);
+        event->kind = trace->names[event->name].stream_kind;
+        event->direction = trace->names[event->name].direction;
+        if (event->kind == IDS_KIND_KERNEL) {
+            event->collective = trace->names[event->name].collective;
             event->class = event->collective ? IDS_CLASS_COLLECTIVE : IDS_CLASS_COMPUTE;
             event->class_rule = event->collective ? IDS_RULE_KERNEL_NAME : IDS_RULE_DEFAULT;
             if (event->collective) event->value = collective_bytes(trace, facts);

@@ -82,6 +82,9 @@ struct ids_name {
     uint32_t plane;
     uint32_t op;  /* TPU: the op of this name; IDS_NONE */
     uint8_t kind; /* enum ids_kind on a host thread */
+    /* What a GPU's stream does under that name, told once and not for each event: KERNEL, COPY or SET, a copy's direction, a kernel's
+     * collective. */
+    uint8_t stream_kind, direction, collective;
 };
 
 enum ids_class {
