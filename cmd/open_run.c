@@ -155,8 +155,8 @@ static const char *file_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static int read_files(const struct ids_run_files *run, struct ids_sink *sink, const char **ret_format,
-                      struct ids_error *err) {
+int ids_read_run(const struct ids_run_files *run, struct ids_sink *sink, const char **ret_format,
+                 struct ids_error *err) {
     for (size_t i = 0; i < run->file_count; i++) {
         char size[IDS_VALUE_ROOM];
         ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)run->files[i].size), size, sizeof size);
@@ -176,7 +176,7 @@ int ids_open_trace(const struct ids_run_files *run, struct ids_trace **ret_trace
     struct ids_builder *builder;
     int code = ids_builder_new(&builder, err);
     if (code) return code;
-    code = read_files(run, ids_builder_sink(builder), ret_format, err);
+    code = ids_read_run(run, ids_builder_sink(builder), ret_format, err);
     if (code) {
         ids_builder_free(builder);
         return code;
@@ -199,19 +199,24 @@ static void describe_files(const struct ids_run_files *run, struct ids_report *r
     ids_report_property(report, "bytes", ids_int_value(IDS_UNIT_BYTES, bytes));
 }
 
+int ids_report_trace(const struct ids_run_files *run, const struct ids_trace *trace, const char *format,
+                     const struct ids_params *params, struct ids_report *report, struct ids_error *err) {
+    describe_files(run, report);
+    ids_report_property(report, "format", ids_text_value(format));
+    ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
+    ids_progress("analyzing");
+    int code = ids_analyze(trace, params, report, err);
+    if (!code) code = ids_report_check(report, err);
+    return code ? ids_error_at(err, "'%s'", run->path) : 0;
+}
+
 static int build_report(const struct ids_run_files *run, const struct ids_params *params, struct ids_report *report,
                         struct ids_error *err) {
     struct ids_trace *trace = NULL;
     const char *format = NULL;
     int code = ids_open_trace(run, &trace, &format, err);
     if (code) return code;
-    describe_files(run, report);
-    ids_report_property(report, "format", ids_text_value(format));
-    ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
-    ids_progress("analyzing");
-    code = ids_analyze(trace, params, report, err);
-    if (!code) code = ids_report_check(report, err);
-    if (code) ids_error_at(err, "'%s'", run->path);
+    code = ids_report_trace(run, trace, format, params, report, err);
     ids_trace_free(trace);
     return code;
 }

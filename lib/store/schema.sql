@@ -1,15 +1,18 @@
 -- The fixed tables of a summary (see summary.h). Beside them every report table has a table of its own name.
 -- Times are integer picoseconds. Rows are in the order of the report: ORDER BY rowid. NULL is "no data".
 CREATE TABLE meta (         -- what this file is
+    run INTEGER NOT NULL,   -- run.id; 1 in the cache
     id TEXT NOT NULL,       -- key (identity of the input), program, complete, checksum (last: the file is whole)
     value                   -- complete: 1, or 0 where the input ended early
 );
 CREATE TABLE property (     -- the run: name, hosts, devices, format, versions, window
+    run INTEGER NOT NULL,   -- run.id; 1 in the cache
     id TEXT NOT NULL,
     unit TEXT NOT NULL,     -- text, count, time_ps, bytes, ratio, bytes_per_s, number
     value
 );
 CREATE TABLE metric (       -- one row per metric and device
+    run INTEGER NOT NULL,   -- run.id; 1 in the cache
     id TEXT NOT NULL,       -- as in idsprof-metrics(7)
     device TEXT,            -- NULL: over all devices
     unit TEXT NOT NULL,     -- as of property
@@ -19,12 +22,14 @@ CREATE TABLE metric (       -- one row per metric and device
     grade TEXT              -- good, warn, bad; NULL: not graded
 );
 CREATE TABLE report_table ( -- the other tables, in the order of the report
+    run INTEGER NOT NULL,   -- run.id; 1 in the cache
     id TEXT NOT NULL,       -- the table's name
     title TEXT NOT NULL,
     row_count INTEGER NOT NULL,
     rows_left_out INTEGER NOT NULL -- that a cap of the analyzer dropped
 );
 CREATE TABLE advice (       -- what to do, most saving first
+    run INTEGER NOT NULL,   -- run.id; 1 in the cache
     saves_ps INTEGER,       -- at most; NULL: unknown
     per_step INTEGER,       -- 1: saves_ps is per step, 0: in the window
     what TEXT,
@@ -32,6 +37,7 @@ CREATE TABLE advice (       -- what to do, most saving first
     explain TEXT            -- the metric behind it
 );
 CREATE TABLE diag (         -- what was capped, clipped, unmatched, repaired or lost
+    run INTEGER NOT NULL,   -- run.id; 1 in the cache
     severity TEXT NOT NULL, -- note, warning, damage
     id TEXT NOT NULL,
     text TEXT,
