@@ -3,12 +3,20 @@
 usage: measure.py IDSPROF WALK XPROF_PYTHON XPROF_TOOL MID SMALL ROUNDS
 Prints a Markdown table. Each round runs every command once, so that a slow minute of the machine hits all of them; the minimum counts.
 idsprof is timed as a whole process with an empty cache (cold) or a filled one; of xprof only the first call of the converter counts,
-without the 1 to 2 seconds of imports. Memory is the peak resident set of the process."""
+without the 1 to 2 seconds of imports. Exports are timed with their writing into the temporary folder. Memory is the peak resident set of the process."""
 import json, os, shutil, sys, tempfile
 
 from rounds import cold, judge, measure, report, run
 
 idsprof, walk, python, tool, mid, small, rounds = sys.argv[1:7] + [int(sys.argv[7])]
+
+
+def export(path, kind):
+    folder = tempfile.mkdtemp()
+    try:
+        return run([idsprof, "extract", path, "--format", kind, "--output", folder])
+    finally:
+        shutil.rmtree(folder)
 
 
 def xprof(path):
@@ -26,7 +34,9 @@ warm = tempfile.mkdtemp()
 for path in (mid, small):
     report(idsprof, path, warm)
 size = {path: os.path.getsize(path) for path in (mid, small)}
-print(f"mid {size[mid] / 1e6:.1f} MB ({limit(mid)[2].split()[1]} events), small {size[small] / 1e6:.1f} MB; {rounds} interleaved rounds\n")
+events = int(limit(mid)[2].split()[1])
+print(f"mid {size[mid] / 1e6:.1f} MB ({events} events), small {size[small] / 1e6:.1f} MB; {rounds} interleaved rounds\n")
+exports = {f"idsprof extract, {kind}, mid": kind for kind in ("chrome", "perfetto", "xplane", "csv")}
 least, peaks = measure({
     "xprof overview_page, first call, mid": lambda: xprof(mid),
     "idsprof report, cold, mid": lambda: cold(idsprof, mid),
@@ -35,13 +45,18 @@ least, peaks = measure({
     "xprof overview_page, first call, small": lambda: xprof(small),
     "idsprof report, cold, small": lambda: cold(idsprof, small),
     "idsprof report, cached, small": lambda: report(idsprof, small, warm),
+    **{name: lambda kind=kind: export(mid, kind) for name, kind in exports.items()},
 }, rounds)
 shutil.rmtree(warm)
 x, i = "xprof overview_page, first call, mid", "idsprof report, cold, mid"
+slowest = max(exports, key=lambda name: least[name])
+most = max(peaks[name] for name in exports)
 sys.exit(judge([
     ("cold report on mid against xprof", f"{least[x] / least[i]:.1f}×", "≥ 8×", least[x] / least[i] >= 8),
     ("peak memory on mid, share of xprof's", f"1/{peaks[x] / peaks[i]:.1f}", "≤ 1/4", peaks[i] * 4 <= peaks[x]),
     ("cached report on mid", f"{least['idsprof report, cached, mid'] * 1e3:.1f} ms", "≤ 30 ms", least["idsprof report, cached, mid"] <= 0.030),
     ("cold report on small", f"{least['idsprof report, cold, small'] * 1e3:.1f} ms", "≤ 100 ms", least["idsprof report, cold, small"] <= 0.100),
+    (f"the slowest export of mid ({slowest.split(', ')[1]})", f"{events / least[slowest] / 1e6:.1f} M events/s", "≥ 1 M events/s", events / least[slowest] >= 1e6),
+    ("peak memory of exports of mid", f"{most:.0f} MB", "≤ 100 MB", most <= 100),
     ("cold report on mid against the walk limit", f"{least[i] / least['walk limit, mid']:.1f}×", "", True),
 ]))

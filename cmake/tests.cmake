@@ -92,6 +92,7 @@ ids_probe(analyzers_sqlite LAYER analyzers INCLUDE sqlite3.h CODE "sqlite3_open(
 ids_probe(formats_sqlite   LAYER formats   INCLUDE sqlite3.h CODE "sqlite3_open(\"x\", NULL)")
 ids_probe(store_sqlite     LAYER store     INCLUDE sqlite3.h CODE "sqlite3_open(\"x\", NULL)" ALLOWED)
 ids_probe(analyzers_files  LAYER analyzers INCLUDE fcntl.h   CODE "open(\"x\", O_RDONLY)")
+ids_probe(export_files     LAYER export    INCLUDE fcntl.h   CODE "open(\"x\", O_RDONLY)")
 ids_probe(io_files         LAYER io        INCLUDE fcntl.h   CODE "open(\"x\", O_RDONLY)" ALLOWED)
 add_test(NAME contract.layer_includes
          COMMAND ${CMAKE_COMMAND} -DLAYER=analyzers -DALLOWED=analyzers -DSTAMP=/dev/null

@@ -47,7 +47,8 @@ static const struct ids_opt opts[] = {
      AT(from_ps), NULL},
     {IDS_OPT_TIME, 0, "to", "TIME", "leave out what begins after", AT(to_ps), NULL},
     {IDS_OPT_TEXT, 0, "steps", "STEPS", "only the time of these steps: 7, or 3-5", AT(steps), NULL},
-    {IDS_OPT_TEXTS, 'd', "device", "GLOB", "only devices of this name or number; may be given again", AT(devices), NULL},
+    {IDS_OPT_TEXTS, 'd', "device", "GLOB", "only devices of this name or number; may be given again", AT(devices),
+     NULL},
     {IDS_OPT_TEXTS, 't', "track", "GLOB", "only tracks of this name; may be given again", AT(tracks), NULL},
     {IDS_OPT_TEXTS, 'n', "name", "GLOB", "only events of this name; may be given again", AT(names), NULL},
     {IDS_OPT_TIME, 0, "min-duration", "TIME", "leave out shorter slices", AT(min_duration_ps), NULL},
@@ -85,8 +86,9 @@ static int check_options(const struct extract_options *options, struct ids_error
     if (!has_filter(options)) return 0;
     if (options->list) return ids_fail(err, IDS_USAGE, "--list shows all of a run; it cannot be filtered");
     if (options->format == RAW) {
-        return ids_fail(err, IDS_USAGE, "files are copied whole; to take out a part choose a --format: chrome, "
-                                        "perfetto, xplane or csv");
+        return ids_fail(err, IDS_USAGE,
+                        "files are copied whole; to take out a part choose a --format: chrome, "
+                        "perfetto, xplane or csv");
     }
     if (options->format == HLO && (options->from_ps >= 0 || options->to_ps >= 0 || options->steps ||
                                    options->devices.count || options->tracks.count || options->min_duration_ps))
@@ -142,7 +144,8 @@ static int copy_file(struct extraction *extraction, const char *path, struct ids
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return ids_fail(err, IDS_IO, "cannot open '%s': %s", path, strerror(errno));
     ids_progress("copying %.80s", ids_file_name(path));
-    int code = ids_output_open(options->folder, is_stdin ? "profile" : ids_file_name(path), options->force, &output, err);
+    int code =
+        ids_output_open(options->folder, is_stdin ? "profile" : ids_file_name(path), options->force, &output, err);
     if (!code) code = end_output(extraction, &output, copy_bytes(fd, path, &output.out, err), err);
     if (!is_stdin) close(fd);
     return code;

@@ -81,6 +81,21 @@ int ids_choose_run(const struct ids_run_list *list, const char *name, const stru
 
 /* ---- reading ---- */
 
+static int has_ending(const char *path, const char *const *suffixes) {
+    for (; suffixes && *suffixes; suffixes++) {
+        if (ends_with(path, *suffixes)) return 1;
+    }
+    return 0;
+}
+
+const char *ids_format_named(const char *path) {
+    for (int i = 0; i < ids_format_count; i++) {
+        if (has_ending(path, ids_formats[i]->suffixes) || has_ending(path, ids_formats[i]->generic_suffixes))
+            return ids_formats[i]->name;
+    }
+    return NULL;
+}
+
 /* *ret_named: only the file's name speaks for the format. */
 static int choose_format(struct ids_source *source, const struct ids_format **ret_format, int *ret_named,
                          struct ids_error *err) {
@@ -101,9 +116,10 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
             return 0;
         }
     }
-    return ids_fail(
-        err, IDS_UNSUPPORTED,
-        "not a profile: idsprof reads XSpace profiles (*.xplane.pb, also gzip), and this is something else");
+    return ids_fail(err, IDS_UNSUPPORTED,
+                    "not a profile: idsprof reads XSpace profiles (*.xplane.pb), Chrome traces of JAX and PyTorch "
+                    "(*.trace.json), both also "
+                    "gzip and in archives, and this is something else");
 }
 
 /* What came out of a source that was cut is a whole file to the format, so its end is said here. */
@@ -197,6 +213,18 @@ static void describe_files(const struct ids_run_files *run, struct ids_report *r
     ids_report_property(report, "path", ids_text_value(run->path));
     ids_report_property(report, "files", ids_int_value(IDS_UNIT_COUNT, (int64_t)run->file_count));
     ids_report_property(report, "bytes", ids_int_value(IDS_UNIT_BYTES, bytes));
+    if (!run->also) return;
+    /* Of a run that is there in two forms the better one is read; the other is XLA's conversion of it (trace_facts). */
+    const char *better =
+        ends_with(run->files[0].path, ".pb") || ends_with(run->files[0].path, ".pb.gz")
+            ? "of the same run: trace.json lacks programs, kernel details, memory, the links between threads, and "
+              "what is beyond a million events (newer writers: five)"
+            : "of the same run";
+    ids_report_property(report, "not_read",
+                        ids_text_value(run->also_count > 1
+                                           ? ids_report_text(report, "%s and %zu more %s", file_name(run->also),
+                                                             run->also_count - 1, better)
+                                           : ids_report_text(report, "%s %s", file_name(run->also), better)));
 }
 
 int ids_report_trace(const struct ids_run_files *run, const struct ids_trace *trace, const char *format,

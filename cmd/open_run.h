@@ -37,6 +37,8 @@ int ids_report_trace(const struct ids_run_files *run, const struct ids_trace *tr
 /* The trace of a run, without its analysis; the caller's to free. *ret_format is what its format is called. */
 int ids_open_trace(const struct ids_run_files *run, struct ids_trace **ret_trace, const char **ret_format,
                    struct ids_error *err);
+/* The name of the format that a file's ending speaks for, or NULL. */
+const char *ids_format_named(const char *path);
 
 /* The path as a shell reads it back. */
 int ids_shell_quote(const char *path, char *buffer, size_t size);

@@ -141,6 +141,20 @@ static const struct ids_json_span *arg_of(const struct ids_chrome_event *event, 
     return NULL;
 }
 
+/* What `idsprof extract` says of threads that it had to give other tids: the file's own id, and the thread of which this one
+ * holds the events that overlap others. */
+static int fold_lane(struct ids_chrome_places *places, struct ids_chrome_scratch *scratch, uint32_t process,
+                     const struct ids_chrome_event *event, uint32_t thread, struct ids_error *err) {
+    const struct ids_json_span *lane_of = arg_of(event, "lane_of"), *id = arg_of(event, "id");
+    int64_t number;
+    uint32_t under;
+    if (id && ids_chrome_integer(id, &number)) places->threads[thread].id = number;
+    if (!lane_of || !ids_chrome_integer(lane_of, &number)) return 0;
+    int code = ids_chrome_thread_of(places, scratch, process, lane_of, 0, &under, err);
+    if (!code && under != thread) places->threads[thread].lane_of = under + 1;
+    return code;
+}
+
 int ids_chrome_metadata(struct ids_chrome_places *places, struct ids_chrome_scratch *scratch,
                         const struct ids_chrome_event *event, int *ret_known, struct ids_error *err) {
     static const struct {
@@ -172,7 +186,7 @@ int ids_chrome_metadata(struct ids_chrome_places *places, struct ids_chrome_scra
     if (kind == THREAD_NAME) {
         code = ids_chrome_thread_of(places, scratch, process, &event->tid, 0, &thread, err);
         if (!code) places->threads[thread].name = text;
-        return code;
+        return code ? code : fold_lane(places, scratch, process, event, thread, err);
     }
     *(kind == PROCESS_NAME ? &places->processes[process].name : &places->processes[process].labels) = text;
     return 0;

@@ -24,7 +24,8 @@ struct ids_chrome_process {
 struct ids_chrome_thread {
     uint32_t process, name;
     int64_t id;
-    uint32_t track; /* the sink's, once `opened` */
+    uint32_t lane_of; /* index + 1 of the thread whose overlapping events lie here; 0: it stands for itself */
+    uint32_t track;   /* the sink's, once `opened` */
     uint8_t opened;
     int64_t last_ps; /* the last time of any of its events */
 };

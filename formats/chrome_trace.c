@@ -7,6 +7,7 @@
  *   GPUs the pids 0, 1, ... and Python's name; there, what has events of cat kernel, gpu_memcpy or gpu_memset is "/device:GPU:<pid>".
  * - A thread (tid) of it is a track, called as its thread_name, a tid that is a text, or "thread <tid>". On Kineto's GPUs events of
  *   any other category (gpu_user_annotation, cuda_sync) span those of the stream and get a track beside it, "<name> (<cat>)".
+ *   What `idsprof extract` wrote on lanes (thread_name with lane_of) comes back to the thread it was on.
  * - X is a slice; B/E and b/e (S/F) are paired by time, the latter on the track "async <cat>"; i, I, R, n, T, p are instants; C is a
  *   counter, on the track "counters"; s, t, f are flows. M names things. Others are counted in a diag.
  * - Every member that is not ph, name, pid, tid, ts, dur or args is an arg of the event (cat, id, ...), and so are those of args.
@@ -285,7 +286,11 @@ static int thread_of(struct reader *reader, uint32_t process, uint32_t *ret_thre
         if (cat.length && !is_gpu_work(cat)) layer = ids_intern(reader->sink->strings, cat.at, cat.length);
         if (layer == IDS_NO_TEXT) return ids_no_memory(err);
     }
-    return ids_chrome_thread_of(&reader->places, &reader->scratch, process, &reader->event.tid, layer, ret_thread, err);
+    int code =
+        ids_chrome_thread_of(&reader->places, &reader->scratch, process, &reader->event.tid, layer, ret_thread, err);
+    if (!code && reader->places.threads[*ret_thread].lane_of)
+        *ret_thread = reader->places.threads[*ret_thread].lane_of - 1;
+    return code;
 }
 
 static int is_last(const struct reader *reader, const struct ids_chrome_event *event) {

@@ -10,7 +10,7 @@ struct ids_step_times {
 };
 
 struct ids_times {
-    int64_t first_ps; /* the run's first device activity; its first event where no device did anything */
+    int64_t first_ps;             /* the run's first device activity; its first event where no device did anything */
     struct ids_step_times *steps; /* in time order */
     size_t step_count;
 };

@@ -56,11 +56,23 @@ enum {
 enum { LOST_PROGRAMS = 0, LOST_COUNTERS = 1, LOST_TIMES = 2, LOST_STATS = 3 };
 enum { PS_IN_NS = 1000, INTERNED_BYTES = 64 << 10 /* texts of names go out when there are that many */ };
 
-/* What every event of a name bears, once encoded. */
+/* An annotation that every event of a name bears, encoded. */
+struct piece {
+    uint32_t key;
+    size_t at, length; /* in the name's annotations */
+};
+
 struct name {
     uint32_t text; /* what its events are called */
     const char *annotations;
-    size_t annotation_bytes;
+    const struct piece *pieces;
+    size_t piece_count;
+};
+
+/* Whether a text has been interned, and the last event that had it as a key. */
+struct known {
+    unsigned char as; /* bits of enum interning */
+    uint32_t seen, times;
 };
 
 struct track {
@@ -84,8 +96,11 @@ struct perfetto {
     struct track *tracks;
     size_t track_count, track_room;
     struct ids_arena arena;
-    unsigned char *known; /* by text: which interning has it, bits 1 << enum */
+    struct known *known; /* by text */
     size_t known_room;
+    uint32_t serial;      /* of the event */
+    struct piece *pieces; /* of the name that is being made */
+    size_t piece_count, piece_room;
     struct ids_keymap counters; /* (track, name, key) -> uuid of its track */
     struct ids_buffer scratch, annotations, interned;
     uint32_t key_start, key_duration, key_id;
@@ -131,24 +146,30 @@ static void put_text(struct perfetto *perfetto, struct ids_buffer *buffer, uint3
     put_string(buffer, field, bytes.at, bytes.length);
 }
 
+/* NULL when memory ran out. */
+static struct known *known_of(struct perfetto *perfetto, uint32_t text) {
+    if (text >= perfetto->known_room) {
+        size_t room = perfetto->known_room ? perfetto->known_room : 1024;
+        while (room <= text) room *= 2;
+        struct known *known = realloc(perfetto->known, room * sizeof *known);
+        if (!known) {
+            perfetto->interned.failed = 1;
+            return NULL;
+        }
+        memset(known + perfetto->known_room, 0, (room - perfetto->known_room) * sizeof *known);
+        perfetto->known = known;
+        perfetto->known_room = room;
+    }
+    return &perfetto->known[text];
+}
+
 /* The number of a text that is interned in one way, 1 and on; the first time its text goes along with the packet. */
 static uint64_t intern(struct perfetto *perfetto, enum interning as, uint32_t text) {
     static const uint32_t fields[] = {
         [AS_KEY] = INTERNED_ANNOTATION_NAMES, [AS_STRING] = INTERNED_STRINGS, [AS_NAME] = INTERNED_EVENT_NAMES};
-    if (text >= perfetto->known_room) {
-        size_t room = perfetto->known_room ? perfetto->known_room : 1024;
-        while (room <= text) room *= 2;
-        unsigned char *known = realloc(perfetto->known, room);
-        if (!known) {
-            perfetto->interned.failed = 1;
-            return 0;
-        }
-        memset(known + perfetto->known_room, 0, room - perfetto->known_room);
-        perfetto->known = known;
-        perfetto->known_room = room;
-    }
-    if (!(perfetto->known[text] & as)) {
-        perfetto->known[text] |= (unsigned char)as;
+    struct known *known = known_of(perfetto, text);
+    if (known && !(known->as & as)) {
+        known->as |= (unsigned char)as;
         size_t entry = ids_pb_open(&perfetto->interned, fields[as]);
         ids_pb_put_uint(&perfetto->interned, INTERNED_ID, (uint64_t)text + 1);
         put_text(perfetto, &perfetto->interned, INTERNED_TEXT, text);
@@ -211,6 +232,32 @@ static void put_annotation(struct perfetto *perfetto, struct ids_buffer *buffer,
         put_string(buffer, ANNOTATION_STRING, "", 0);
     }
     ids_pb_close(buffer, annotation);
+}
+
+/* An arg of the event itself. A key that it has twice gets " #2" (and so on) behind its name, as in Chrome's format. */
+static void put_own(struct perfetto *perfetto, struct ids_buffer *buffer, const struct ids_arg *arg) {
+    struct known *known = known_of(perfetto, arg->key);
+    struct ids_arg named = *arg;
+    if (!known) return;
+    if (known->seen != perfetto->serial) {
+        known->seen = perfetto->serial;
+        known->times = 0;
+    }
+    if (++known->times > 1) {
+        char number[16];
+        int length = snprintf(number, sizeof number, " #%u", known->times);
+        struct ids_text key = ids_strings_text(&perfetto->export.strings, arg->key);
+        perfetto->scratch.length = 0;
+        ids_buffer_put(&perfetto->scratch, key.at, key.length);
+        ids_buffer_put(&perfetto->scratch, number, (size_t)length);
+        if (!perfetto->scratch.failed)
+            named.key = ids_intern(&perfetto->export.strings, perfetto->scratch.at, perfetto->scratch.length);
+        if (perfetto->scratch.failed || named.key == IDS_NO_TEXT) {
+            buffer->failed = 1;
+            return;
+        }
+    }
+    put_annotation(perfetto, buffer, &named);
 }
 
 /* --- descriptors ------------------------------------------------------------------------------------------------ */
@@ -297,6 +344,15 @@ static int is_program(const struct ids_arg *arg) {
     return arg->type == IDS_VALUE_BYTES && (arg->key == IDS_KEY_HLO_PROTO || arg->key == IDS_KEY_HLO_PROTO_OLD);
 }
 
+static int add_piece(struct perfetto *perfetto, const struct ids_arg *arg) {
+    struct piece *piece = IDS_PUSH(perfetto->pieces, perfetto->piece_count, perfetto->piece_room);
+    if (!piece || !known_of(perfetto, arg->key)) return -1;
+    *piece = (struct piece){.key = arg->key, .at = perfetto->annotations.length};
+    put_annotation(perfetto, &perfetto->annotations, arg);
+    piece->length = perfetto->annotations.length - piece->at;
+    return perfetto->annotations.failed ? -1 : 0;
+}
+
 static int perfetto_name(struct ids_sink *sink, const struct ids_name_info *info, uint32_t *ret_name,
                          struct ids_error *err) {
     struct perfetto *perfetto = of(sink);
@@ -306,19 +362,23 @@ static int perfetto_name(struct ids_sink *sink, const struct ids_name_info *info
     if (!name) return ids_no_memory(err);
     *name = (struct name){.text = info->display ? info->display : info->text};
     buffer->length = 0;
+    perfetto->piece_count = 0;
     int long_name = info->display && info->text && info->display != info->text;
     for (size_t i = 0; i < info->arg_count; i++) {
         if (is_program(&info->args[i])) continue;
         if (info->args[i].key == IDS_KEY_LONG_NAME) long_name = 0;
-        put_annotation(perfetto, buffer, &info->args[i]);
+        if (add_piece(perfetto, &info->args[i])) return ids_no_memory(err);
     }
     const struct ids_arg arg = {.key = IDS_KEY_LONG_NAME, .type = IDS_VALUE_TEXT, .text = info->text};
-    if (long_name) put_annotation(perfetto, buffer, &arg);
-    if (buffer->failed) return ids_no_memory(err);
-    name->annotation_bytes = buffer->length;
-    if (buffer->length) {
+    if (long_name && add_piece(perfetto, &arg)) return ids_no_memory(err);
+    name->piece_count = perfetto->piece_count;
+    if (name->piece_count) {
+        size_t bytes = name->piece_count * sizeof *name->pieces;
+        struct piece *pieces = ids_arena_alloc(&perfetto->arena, bytes);
         name->annotations = ids_arena_copy(&perfetto->arena, buffer->at, buffer->length);
-        if (!name->annotations) return ids_no_memory(err);
+        if (!name->annotations || !pieces) return ids_no_memory(err);
+        memcpy(pieces, perfetto->pieces, bytes);
+        name->pieces = pieces;
     }
     if (perfetto->interned.length < INTERNED_BYTES) return 0;
     begin(perfetto);
@@ -397,21 +457,25 @@ static int make_lanes(struct perfetto *perfetto, struct track *track, size_t lan
 }
 
 /* What an event is called, and its annotations. */
-static int fill_event(struct perfetto *perfetto, const struct ids_slice *slice) {
+static void fill_event(struct perfetto *perfetto, const struct ids_slice *slice) {
     struct ids_buffer *buffer = out_of(perfetto);
     const struct name *name = &perfetto->names[slice->name];
     ids_pb_put_uint(buffer, EVENT_NAME_ID, (uint64_t)name->text + 1);
     ids_buffer_put(buffer, perfetto->annotations.at, perfetto->annotations.length);
-    ids_buffer_put(buffer, name->annotations, name->annotation_bytes);
-    return 0;
+    for (size_t i = 0; i < name->piece_count; i++) { /* where the event has the key too, its own holds */
+        const struct piece *piece = &name->pieces[i];
+        if (perfetto->known[piece->key].seen != perfetto->serial)
+            ids_buffer_put(buffer, name->annotations + piece->at, piece->length);
+    }
 }
 
 /* Encodes the event's own args, before its packet is opened: they may need interning. */
 static int prepare(struct perfetto *perfetto, const struct ids_slice *slice, struct ids_error *err) {
     struct ids_buffer *buffer = &perfetto->annotations;
     buffer->length = 0;
+    perfetto->serial++;
     intern(perfetto, AS_NAME, perfetto->names[slice->name].text);
-    for (uint32_t i = 0; i < slice->arg_count; i++) put_annotation(perfetto, buffer, &slice->args[i]);
+    for (uint32_t i = 0; i < slice->arg_count; i++) put_own(perfetto, buffer, &slice->args[i]);
     if (slice->start_ps % PS_IN_NS || slice->duration_ps % PS_IN_NS) {
         const struct ids_arg start = {.key = perfetto->key_start, .type = IDS_VALUE_INT, .i = slice->start_ps};
         const struct ids_arg duration = {.key = perfetto->key_duration, .type = IDS_VALUE_INT, .i = slice->duration_ps};
@@ -568,6 +632,7 @@ static void perfetto_done(struct ids_export *export) {
     free(perfetto->names);
     free(perfetto->planes);
     free(perfetto->known);
+    free(perfetto->pieces);
     ids_arena_done(&perfetto->arena);
     ids_thread_ids_done(&perfetto->tids);
     ids_keymap_done(&perfetto->counters);

@@ -33,6 +33,7 @@ struct ids_archive {
     uint64_t taken;       /* bytes of the source read in this pass; jumps back count again */
     uint64_t header_from; /* `taken` when the header was asked for; UINT64_MAX while data is read */
     uint64_t unpacked;    /* of this pass */
+    int broken;           /* something failed in this pass: libarchive gives nothing more, a new pass may get by */
     int in_member;        /* of the last header's data, `so_far` bytes were given and more may come */
     uint64_t so_far;
     struct ids_error failure; /* of the source, inside of libarchive */
@@ -121,7 +122,7 @@ static int start_reader(struct ids_archive *archive, struct ids_error *err) {
     archive->reader = reader;
     archive->next = 0;
     archive->at = archive->taken = archive->header_from = archive->unpacked = 0;
-    archive->in_member = 0;
+    archive->in_member = archive->broken = 0;
     archive->failure = (struct ids_error)IDS_ERROR_INIT;
     /* ARCHIVE_WARN is a filter that would start a program. */
     if (archive_read_support_filter_gzip(reader) != ARCHIVE_OK ||
@@ -190,13 +191,15 @@ static int next_piece(struct ids_archive *archive, const void **ret_bytes, size_
     la_int64_t offset;
     *ret_length = 0;
     archive->header_from = UINT64_MAX;
+    archive->broken = 1;                                      /* until it is known to have gone well */
     for (int tries = 0; tries < 3 && !*ret_length; tries++) { /* a piece may be empty, but not again and again */
         int state = archive_read_data_block(archive->reader, ret_bytes, ret_length, &offset);
         if (archive->failure.code) return ids_fail(err, archive->failure.code, "%s", archive->failure.text);
         if (state != ARCHIVE_OK) {
             *ret_length = 0;
             archive->in_member = 0;
-            if (state != ARCHIVE_EOF) *ret_cut = why_failed(archive);
+            archive->broken = state != ARCHIVE_EOF;
+            if (archive->broken) *ret_cut = why_failed(archive);
             return 0;
         }
         if (offset < 0 || (uint64_t)offset != archive->so_far) {
@@ -210,7 +213,9 @@ static int next_piece(struct ids_archive *archive, const void **ret_bytes, size_
         return ids_fail(err, IDS_LIMIT, "archive: a file of more than %llu GiB",
                         (unsigned long long)(MAX_MEMBER_BYTES >> 30));
     }
-    return check_unpacked(archive, err);
+    int code = check_unpacked(archive, err);
+    archive->broken = code != 0;
+    return code;
 }
 
 /* Passes over the rest of a member of a packed archive in pieces that are checked; libarchive would unpack it all in one call. What
@@ -244,6 +249,7 @@ static int next_entry(struct ids_archive *archive, struct archive_entry **ret_en
         return 0;
     }
     *ret_entry = NULL;
+    archive->broken = 1;
     if (state != ARCHIVE_EOF) *ret_cut = why_failed(archive);
     return 0;
 }
@@ -361,12 +367,14 @@ static int make_list(struct ids_archive *archive, struct ids_member_list *list, 
 /* Back to the first header, for the next pass. */
 static int rewind_archive(struct ids_archive *archive, struct ids_error *err) {
     stop_reader(archive);
-    return start_reader(archive, err);
+    int code = start_reader(archive, err);
+    if (code) archive->broken = 1;
+    return code;
 }
 
 int ids_archive_list(struct ids_archive *archive, struct ids_member_list *ret_list, struct ids_error *err) {
     struct ids_member_list list = {0};
-    int code = archive->next ? rewind_archive(archive, err) : 0;
+    int code = !archive->reader || archive->broken || archive->next ? rewind_archive(archive, err) : 0;
     if (!code) code = make_list(archive, &list, err);
     if (code) {
         ids_member_list_done(&list);
@@ -405,7 +413,8 @@ int ids_left_out_text(const struct ids_member_list *list, enum ids_left_out kind
 
 /* Goes on to the header of the member. */
 static int find_member(struct ids_archive *archive, const struct ids_member *member, struct ids_error *err) {
-    int code = !archive->reader || member->index < archive->next ? rewind_archive(archive, err) : 0;
+    int behind = !archive->reader || archive->broken || member->index < archive->next;
+    int code = behind ? rewind_archive(archive, err) : 0;
     while (!code) {
         struct archive_entry *entry;
         const char *cut = NULL, *path = NULL;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_FOLDER_BYTES = 1100 }; /* archive.h allows 1,024 of a path */
+
 /* One archive is open at a time: where the last member ended, the next one is read on. */
 struct ids_run_reader {
     char *path; /* NULL: none */
@@ -92,7 +94,7 @@ static size_t select_members(const struct ids_finder *finder, const struct ids_m
     return count;
 }
 
-/* Looks at the content of files with generic endings, in folders that have no others. */
+/* Looks at the content of files with generic endings. */
 static int look_at_generic(struct ids_finder *finder, struct ids_archive *archive, const char *path,
                            struct found *found, size_t count) {
     qsort(found, count, sizeof *found, by_folder);
@@ -100,7 +102,12 @@ static int look_at_generic(struct ids_finder *finder, struct ids_archive *archiv
         int named = 0;
         end = end_of_folder(found, count, first);
         for (size_t i = first; i < end; i++) named |= !found[i].suffix.generic;
-        for (size_t i = first; i < end && named; i++) found[i].is_profile = found[i].suffix.generic ? -1 : 1;
+        for (size_t i = first; i < end; i++) {
+            const char *member = found[i].member->path;
+            char folder[MAX_FOLDER_BYTES];
+            snprintf(folder, sizeof folder, "/%.*s", (int)found[i].folder_bytes, member);
+            if (found[i].suffix.generic && ids_is_companion(folder, member, named)) found[i].is_profile = -1;
+        }
     }
     qsort(found, count, sizeof *found, by_index);
     for (size_t i = 0; i < count; i++) {

@@ -137,15 +137,16 @@ static int look(struct ids_finder *finder, const char *path, int *ret_is) {
     return 0;
 }
 
-/* Drops the files with generic endings that are no profiles; all of them when there are others. */
-static int sift(struct ids_finder *finder, struct ids_candidates *candidates) {
+/* Drops the files with generic endings that are no profiles of their own. */
+static int sift(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates) {
     int named = 0, code = 0;
     size_t kept = 0;
     for (size_t i = 0; i < candidates->count; i++) named |= !candidates->items[i].suffix.generic;
     for (size_t i = 0; i < candidates->count; i++) {
         struct ids_candidate *candidate = &candidates->items[i];
         int keep = !candidate->suffix.generic;
-        if (!keep && !named && !code && ids_may_look(finder)) code = look(finder, candidate->file.path, &keep);
+        if (!keep && !code && !ids_is_companion(folder, candidate->file.path, named) && ids_may_look(finder))
+            code = look(finder, candidate->file.path, &keep);
         if (keep) {
             candidates->items[kept++] = *candidate;
         } else {
@@ -254,7 +255,7 @@ static int walk(struct ids_finder *finder, int parent, const char *name, const c
         code = visit(finder, fd, path, entry->d_name, depth, &candidates);
     }
     closedir(stream);
-    if (!code) code = sift(finder, &candidates);
+    if (!code) code = sift(finder, path, &candidates);
     if (!code && candidates.count) code = ids_settle_folder(finder, path, &candidates);
     ids_candidates_done(&candidates);
     return code;

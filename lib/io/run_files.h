@@ -7,8 +7,8 @@
  * Endings that say what a file is (".xplane.pb", ".trace.json.gz"): all files of the best such ending in a folder are one run,
  * a file per host. The others of them are `also`.
  *
- * Generic endings (".json"): looked at only in folders without one of the above, and a file counts only if its content is a
- * profile. Each file is a run of its own, but for the ranks of one job:
+ * Generic endings (".json"): such a file counts only if its content is a profile, and not beside one of the above in a folder
+ * `profile/<timestamp>`, nor where it is JAX's perfetto_trace. Each is a run of its own, but for the ranks of one job:
  *   - names that differ only in the number behind "rank" or "worker" ("sampled_rank-0.json.gz"), and in times of ten digits or more;
  *   - names as PyTorch gives them, `<worker>.<time>.pt.trace.json[.gz]`, whatever the worker is called.
  * Of these one run takes each rank once, and only files whose times lie within 5 minutes of its first one: a worker that writes

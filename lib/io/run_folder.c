@@ -3,6 +3,7 @@
 #include "lib/io/run_parts.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -61,12 +62,14 @@ static int add_run(struct ids_finder *finder, struct ids_run_files *run) {
 static int settle_named(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates) {
     struct ids_run_files run = {.path = strdup(folder)};
     size_t room = 0;
-    int best = candidates->items[0].suffix.rank, code = run.path ? 0 : ids_no_memory(finder->err);
-    for (size_t i = 1; i < candidates->count; i++) {
+    int best = INT_MAX, code = run.path ? 0 : ids_no_memory(finder->err);
+    for (size_t i = 0; i < candidates->count; i++) {
+        if (candidates->items[i].suffix.generic) continue;
         if (candidates->items[i].suffix.rank < best) best = candidates->items[i].suffix.rank;
     }
     for (size_t i = 0; i < candidates->count && !code; i++) {
         struct ids_candidate *candidate = &candidates->items[i];
+        if (candidate->suffix.generic) continue;
         if (candidate->suffix.rank == best) {
             code = push_file(finder, &run, &room, &candidate->file);
         } else {
@@ -74,12 +77,28 @@ static int settle_named(struct ids_finder *finder, const char *folder, struct id
             candidate->file.path = NULL;
         }
     }
-    if (!code) code = add_run(finder, &run);
+    if (!code && run.file_count) code = add_run(finder, &run);
     run_done(&run);
     return code;
 }
 
 /* ---- generic endings ---- */
+
+/* The last folder of `path` before `*length`, which is moved in front of it. */
+static int cut_folder(const char *path, size_t *length, const char *wanted) {
+    while (*length && path[*length - 1] == '/') --*length;
+    size_t end = *length;
+    while (*length && path[*length - 1] != '/') --*length;
+    return !wanted || (end - *length == strlen(wanted) && !strncmp(path + *length, wanted, end - *length));
+}
+
+int ids_is_companion(const char *folder, const char *path, int named) {
+    const char *name = ids_last_component(path, strlen(path));
+    size_t length = strlen(folder);
+    if (!named) return 0;
+    return !strncmp(name, "perfetto_trace.", strlen("perfetto_trace.")) ||
+           (cut_folder(folder, &length, NULL) && cut_folder(folder, &length, "profile"));
+}
 
 /* What a file name says: files of one job have the same `job` and different ranks. */
 struct role {
@@ -238,13 +257,13 @@ static int add_ranks(struct ids_finder *finder, const char *path, struct role *r
     return code;
 }
 
-static int settle_roles(struct ids_finder *finder, const char *folder, struct role *roles, size_t count) {
+static int settle_roles(struct ids_finder *finder, const char *folder, int alone, struct role *roles, size_t count) {
     int code = 0;
     qsort(roles, count, sizeof *roles, by_job);
     for (size_t first = 0, end; first < count && !code; first = end) {
         for (end = first + 1; end < count && goes_on(roles, first, end);) end++;
         /* The folder is the run when there is nothing else in it but ranks of one job. */
-        int whole = first == 0 && end == count && roles[0].job;
+        int whole = alone && first == 0 && end == count && roles[0].job;
         code = add_ranks(finder, whole ? folder : roles[first].candidate->file.path, roles, first, end);
     }
     return code;
@@ -253,14 +272,18 @@ static int settle_roles(struct ids_finder *finder, const char *folder, struct ro
 static int settle_generic(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates) {
     struct role *roles = calloc(candidates->count, sizeof *roles);
     size_t count = 0;
-    int code = roles ? 0 : ids_no_memory(finder->err);
-    while (!code && count < candidates->count) {
-        struct ids_candidate *candidate = &candidates->items[count];
-        if (read_role(&roles[count++], candidate, finder->kinds)) code = ids_no_memory(finder->err);
+    int code = roles ? 0 : ids_no_memory(finder->err), alone = 1;
+    for (size_t i = 0; i < candidates->count && !code; i++) {
+        struct ids_candidate *candidate = &candidates->items[i];
+        if (!candidate->suffix.generic) {
+            alone = 0;
+        } else if (read_role(&roles[count++], candidate, finder->kinds)) {
+            code = ids_no_memory(finder->err);
+        }
     }
     if (!code) {
         count = join_twins(roles, count);
-        code = settle_roles(finder, folder, roles, count);
+        code = settle_roles(finder, folder, alone, roles, count);
     }
     for (size_t i = 0; roles && i < count; i++) role_done(&roles[i]);
     free(roles);
@@ -268,6 +291,6 @@ static int settle_generic(struct ids_finder *finder, const char *folder, struct 
 }
 
 int ids_settle_folder(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates) {
-    return candidates->items[0].suffix.generic ? settle_generic(finder, folder, candidates)
-                                               : settle_named(finder, folder, candidates);
+    int code = settle_named(finder, folder, candidates);
+    return code ? code : settle_generic(finder, folder, candidates);
 }

@@ -45,6 +45,8 @@ int ids_add_note(struct ids_finder *finder, const char *format, ...) __attribute
 /* Counts one more look; 0 when there were too many, which is said once. */
 int ids_may_look(struct ids_finder *finder);
 
+/* Does a file with a generic ending belong to the run that is in its folder anyhow (`named`: in a file whose ending says so)? */
+int ids_is_companion(const char *folder, const char *path, int named);
 /* Makes runs of a folder's files, which are moved; those with a generic ending are known to be profiles. */
 int ids_settle_folder(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates);
 /* Names for all runs of the list, none of them alike if that can be. `top` is the path that was asked for. */

@@ -104,7 +104,7 @@ static int shape_of_args(struct ids_dimensions *dimensions, const struct ids_fac
     if (!facts->grid && !facts->block && facts->registers < 0 && !shape.groups && shape.occupancy < 0) return 0;
     uint64_t key = ids_key_of(triple_of(trace, facts->grid, shape.grid), triple_of(trace, facts->block, shape.block));
     key = ids_key_of(ids_key_of(key, (uint64_t)facts->registers), (uint64_t)facts->shared_memory);
-    key = ids_key_of(ids_key_of(key, shape.groups), (uint64_t)(shape.occupancy * 1e6));
+    key = ids_key_of(ids_key_of(key, shape.groups), (uint64_t)(int64_t)(shape.occupancy * 1e6));
     uint64_t *place = ids_keymap_at(&dimensions->launches, key);
     if (!place) return ids_no_memory(err);
     if (!*place) {

@@ -69,8 +69,8 @@ struct ids_name_info {
 /* A sequence of events on one timeline (XLine). */
 struct ids_track_info {
     uint32_t plane;
-    uint32_t name; /* interned */
-    int64_t id;    /* the file's own; may be negative or repeat */
+    uint32_t name;     /* interned */
+    int64_t id;        /* the file's own; may be negative or repeat */
     int64_t origin_ps; /* what the file's offsets on this line count from, since the host's base; whole nanoseconds */
 };
 
@@ -134,10 +134,11 @@ struct ids_sink_ops {
     int (*slice)(struct ids_sink *sink, uint32_t track, const struct ids_slice *slice, struct ids_error *err);
     /* No more slices for this track. */
     int (*track_end)(struct ids_sink *sink, uint32_t track, struct ids_error *err);
-    /* The two that a sink may leave NULL: it does not want them. */
+    /* NULL: the sink wants no instructions, and programs need not be parsed. */
     int (*hlo)(struct ids_sink *sink, const struct ids_hlo_instruction *instruction, struct ids_error *err);
-    int (*program)(struct ids_sink *sink, const struct ids_program *program, struct ids_error *err);
     int (*diag)(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err);
+    /* NULL: the sink wants no programs. */
+    int (*program)(struct ids_sink *sink, const struct ids_program *program, struct ids_error *err);
 };
 
 struct ids_sink {

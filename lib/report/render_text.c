@@ -49,6 +49,10 @@ static void write_run(struct ids_painter *painter) {
     while (*rest == ' ') rest++;
     fprintf(painter->out, "%s%s%s%s", painter->bold, title, painter->plain, *rest ? " " : "");
     ids_text_wrap(painter->out, rest, ids_text_columns(title) + 1, 2, ids_painter_width(painter));
+    const struct ids_value *not_read = ids_report_find_property(report, "not_read");
+    if (!not_read || not_read->missing) return;
+    fputs("  not read: ", painter->out);
+    ids_text_wrap(painter->out, ids_painter_value(painter, *not_read), 12, 2, ids_painter_width(painter));
 }
 
 /* ---- headlines ---- */

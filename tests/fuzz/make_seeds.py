@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the first inputs of the fuzz targets: make_seeds.py FOLDER writes FOLDER/{xplane,hlo,mini,chrome}/* and FOLDER/*.dict.
+"""Makes the first inputs of the fuzz targets: make_seeds.py FOLDER writes FOLDER/{xplane,hlo,mini,chrome,archive}/* and FOLDER/*.dict.
 
 Recorded traces are too large (13 kB and more) for a fuzzer to get anywhere. So the cases in testdata/mini, which hold every
 feature of GPU, TPU and CPU traces in a few events each, are turned into XSpace files, and features of the file format alone
@@ -7,9 +7,13 @@ feature of GPU, TPU and CPU traces in a few events each, are turned into XSpace 
 without the long ones, and damaged ones.
 """
 import gzip
+import io
+import lzma
 import os
 import re
 import sys
+import tarfile
+import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "..", "..")
@@ -231,6 +235,39 @@ def dictionary(texts):
                    for word in sorted(words | texts))
 
 
+def archives():
+    """Small archives of every kind, with what is left out of one, and damage."""
+    def tar(mode, style, names):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode=mode, format=style) as archive:
+            for name, kind, link, data in names:
+                member = tarfile.TarInfo(name)
+                member.type, member.linkname, member.size, member.mtime = kind, link, len(data), 1700000000
+                if style == tarfile.PAX_FORMAT and kind == tarfile.REGTYPE:
+                    member.pax_headers = {"mtime": "1700000000.25", "comment": "c"}
+                archive.addfile(member, io.BytesIO(data))
+        return out.getvalue()
+
+    files = [("a/host.xplane.pb", tarfile.REGTYPE, "", b"\x0a\x02\x10\x01" * 9), ("./a/x.json.gz", tarfile.REGTYPE, "", gzip.compress(b"{}", mtime=0))]
+    odd = files + [("d", tarfile.DIRTYPE, "", b""), ("l.pb", tarfile.SYMTYPE, "../x", b""), ("h.pb", tarfile.LNKTYPE, "a/host.xplane.pb", b""),
+                   ("c.pb", tarfile.CHRTYPE, "", b""), ("../up.pb", tarfile.REGTYPE, "", b"u"), ("/abs.pb", tarfile.REGTYPE, "", b"u"),
+                   ("a/host.xplane.pb", tarfile.REGTYPE, "", b"again"), ("n" * 150, tarfile.REGTYPE, "", b"long"), ("in.tar.gz", tarfile.REGTYPE, "", b"x")]
+    found = {f"tar_{style}": tar("w", style, odd) for style in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT) if style != tarfile.USTAR_FORMAT}
+    found["tar_0"] = tar("w", tarfile.USTAR_FORMAT, files)
+    found["tar_gz"] = gzip.compress(found["tar_0"], mtime=0)
+    found["tar_xz"] = lzma.compress(found["tar_0"], preset=0)
+    found["tar_cut"], found["tar_gz_cut"] = found["tar_0"][:1300], found["tar_gz"][:-20]
+    for name, method in (("zip", zipfile.ZIP_DEFLATED), ("zip_stored", zipfile.ZIP_STORED)):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", method) as archive:
+            for path, kind, _, data in odd:
+                if kind == tarfile.REGTYPE and path != "a/host.xplane.pb":
+                    archive.writestr(zipfile.ZipInfo(path, (2026, 1, 2, 3, 4, 6)), data, method)
+        found[name] = out.getvalue()
+    found["zip_cut"] = found["zip"][:-30]
+    return found
+
+
 def main():
     out = sys.argv[1]
     mini = os.path.join(SOURCE, "testdata", "mini")
@@ -250,6 +287,9 @@ def main():
     for name, data in json_traces().items():
         write(os.path.join(out, "chrome"), name, data)
     write(out, "chrome.dict", json_words().encode())
+    for name, data in archives().items():
+        write(os.path.join(out, "archive"), name, data)
+    write(out, "archive.dict", dictionary({"ustar", "PaxHeader", "GNU.sparse.map", "SCHILY.realsize", "../"}).encode())
     words = dictionary({"/device:GPU:0", "/device:TPU:0", "/host:CPU", "/host:metadata", "Task Environment", "Stream #1(Kernel)"})
     write(out, "xplane.dict", words.encode())
     write(out, "mini.dict", words.encode())

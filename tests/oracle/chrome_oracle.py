@@ -183,6 +183,7 @@ def shown(ident):
 class Reader:
     def __init__(self):
         self.names, self.labels, self.sort, self.threads = {}, {}, {}, {}
+        self.lanes, self.ids = {}, {}
         self.spans = []               # (begin, end) of each element of traceEvents
         self.properties = {}          # id of a GPU: its entry
         self.by_category = set()      # pids of Kineto's GPUs
@@ -263,6 +264,10 @@ class Reader:
             self.sort[pid] = value(args[b'sort_index'])
         elif name == b'thread_name' and b'name' in args:
             self.threads[pid, tid] = text(args[b'name'])
+            if INTEGER.fullmatch(args.get(b'lane_of', b'')):
+                self.lanes[pid, tid] = int(args[b'lane_of'])
+            if INTEGER.fullmatch(args.get(b'id', b'')):
+                self.ids[pid, tid] = int(args[b'id'])
 
     def pair(self, groups, where):
         """Begins and ends become slices: by time, in the file's order where it is the same, the innermost first."""
@@ -342,11 +347,12 @@ class Reader:
         if track[0] == 'async':
             return track, 0, b'async ' + track[1]
         _, tid, category = track
+        tid = self.lanes.get((pid, tid), tid)
         name = self.threads.get((pid, tid))
         if name is None:
             name = b'thread %d' % tid if isinstance(tid, int) else tid
         own = category if gpu and category is not None and category not in GPU_CATEGORIES else None
-        return ('thread', tid, own), tid if isinstance(tid, int) else 0, name if own is None else name + b' (' + own + b')'
+        return ('thread', tid, own), self.ids.get((pid, tid), tid if isinstance(tid, int) else 0), name if own is None else name + b' (' + own + b')'
 
     def planes(self):
         self.pair(self.nested, lambda key, _: key)

@@ -86,7 +86,9 @@ static size_t member_length(struct ids_archive *archive, const struct ids_member
     size_t size = (size_t)ids_source_size(source), got;
     uint8_t *bytes = malloc(size + 1);
     ck_assert_int_eq(ids_source_copy(source, 0, bytes, size, &got, &err), 0);
-    for (size_t i = 0; i < size; i++) ck_assert_uint_eq(bytes[i], byte_at(i));
+    for (size_t i = 0; i < size; i++) {
+        if (bytes[i] != byte_at(i)) ck_abort_msg("byte %zu", i);
+    }
     free(bytes);
     snprintf(ret_cut, 128, "%s", ids_source_cut(source) ? ids_source_cut(source) : "");
     ids_source_close(source);

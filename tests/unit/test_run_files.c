@@ -282,9 +282,10 @@ START_TEST(generic_endings) {
     ck_assert_str_eq(list.runs[1].path, at("data/other.json.gz"));
     ck_assert_str_eq(list.runs[1].also, at("data/other.json"));
     ck_assert_uint_eq(list.runs[1].also_count, 1);
-    make("data/a.trace.json.gz"); /* an ending that says it: the others do not count */
+    make("data/a.trace.json.gz"); /* an ending that says it: a run beside them */
+    make_with("data/perfetto_trace.json.gz", "trace that JAX makes of the same");
     ck_assert_int_eq(find(at("data")), 0);
-    ck_assert_str_eq(found(), "data:a.trace.json.gz");
+    ck_assert_str_eq(found(), "big:big.json data:a.trace.json.gz other:other.json.gz");
     ids_run_list_done(&list);
 }
 END_TEST

@@ -136,7 +136,14 @@ static int log_diag(struct ids_sink *sink, const struct ids_diag *diag, struct i
     return call(of(sink), err);
 }
 
+static int log_program(struct ids_sink *sink, const struct ids_program *program, struct ids_error *err) {
+    say(of(sink), "program %" PRIu64 " %s %zu\n", program->program_id, ids_strings_z(sink->strings, program->name),
+        program->length);
+    return call(of(sink), err);
+}
+
 static struct recording log_of;
+static int wants_programs, wants_no_hlo;
 static struct ids_error err;
 
 static void clear_log(void) {
@@ -147,8 +154,15 @@ static void clear_log(void) {
 
 /* Reads the source into log_of; what ids_format.read said. */
 static int read_source(struct ids_source *source, int fail_at) {
-    static const struct ids_sink_ops ops = {log_host,      log_plane, log_name, log_track, log_slice,
-                                            log_track_end, log_hlo,   NULL,     log_diag};
+    const struct ids_sink_ops ops = {.host = log_host,
+                                     .plane = log_plane,
+                                     .name = log_name,
+                                     .track = log_track,
+                                     .slice = log_slice,
+                                     .track_end = log_track_end,
+                                     .hlo = wants_no_hlo ? NULL : log_hlo,
+                                     .diag = log_diag,
+                                     .program = wants_programs ? log_program : NULL};
     clear_log();
     log_of.fail_at = fail_at;
     ck_assert_int_eq(ids_keys_intern(&log_of.strings), 0);
@@ -722,6 +736,34 @@ START_TEST(hlo_protos_are_read) {
 }
 END_TEST
 
+/* A sink that wants whole programs gets them under the same ids, and one that wants no instructions has them not parsed: what is no HLO
+ * is then no matter. */
+START_TEST(programs_are_handed_on) {
+    struct pb meta = {0}, plane = {0}, space = {0}, stat = {0};
+    pb_int(&stat, 1, 5);
+    pb_bytes(&stat, 6, "\xff\xff", 2);
+    pb_text(&meta, 2, "jit_f(123)");
+    pb_message(&meta, 5, stat);
+    struct pb entry = {0};
+    pb_int(&entry, 1, 9);
+    pb_message(&entry, 2, meta);
+    pb_text(&plane, 2, "/p");
+    pb_message(&plane, 4, entry);
+    metadata(&plane, 5, 5, "hlo_proto");
+    pb_message(&space, 1, plane);
+    wants_programs = wants_no_hlo = 1;
+    ck_assert_int_eq(read_bytes(space.at, space.length, 0), 0);
+    wants_programs = wants_no_hlo = 0;
+    ck_assert_ptr_nonnull(strstr(log_of.text, "program 123 jit_f(123) 2\n"));
+    ck_assert_ptr_null(strstr(log_of.text, "diag"));
+    ck_assert_int_eq(read_bytes(space.at, space.length, 0), 0);
+    ck_assert_ptr_null(strstr(log_of.text, "program 123"));
+    ck_assert_ptr_nonnull(strstr(log_of.text, "diag 1 xplane.hlo"));
+    pb_free(&space);
+    clear_log();
+}
+END_TEST
+
 START_TEST(a_damaged_hlo_proto_is_only_noted) {
     struct pb programs = plane(1, "/host:metadata"), name = {0}, entry = {0};
     pb_text(&name, 2, "jit_f(1)");
@@ -982,6 +1024,6 @@ IDS_RUN_SUITE("xplane", a_whole_file, ids_may_be_negative_and_repeat, values_of_
               fields_may_come_in_any_order, unknown_fields_are_passed_over, a_known_field_of_another_type_is_unknown,
               times_of_lines_count_from_the_session, times_of_lines_may_count_from_1970,
               events_out_of_time_are_left_out, records_longer_than_a_window, a_record_above_the_limit_is_left_out,
-              hlo_protos_are_read, a_damaged_hlo_proto_is_only_noted, a_file_cut_at_any_byte_keeps_its_whole_events,
-              a_cut_file_says_where, any_byte_may_be_anything, corrupt_files_say_where, corrupt_tables,
-              what_is_no_space, what_the_sink_says_is_handed_on, bids)
+              hlo_protos_are_read, programs_are_handed_on, a_damaged_hlo_proto_is_only_noted,
+              a_file_cut_at_any_byte_keeps_its_whole_events, a_cut_file_says_where, any_byte_may_be_anything,
+              corrupt_files_say_where, corrupt_tables, what_is_no_space, what_the_sink_says_is_handed_on, bids)

@@ -1,0 +1,20 @@
+/* run_label.h - what the path of a run says about it: method, devices, step, time. */
+#ifndef IDS_CMD_RUN_LABEL_H
+#define IDS_CMD_RUN_LABEL_H
+
+#include "lib/io/run_files.h"
+
+struct ids_run_label {
+    char method[64]; /* "lcam" of "4gpu_1700000000/lcam_trace"; empty: nothing but words like "trace" and "logs" */
+    int64_t gpus;    /* 4 of it; -1: not said */
+    int64_t step;    /* 100 of "step_00000100"; -1: not said */
+    int64_t time_s;  /* since 1970 UTC, 0: not known */
+    char time[24];   /* "2026-01-02 03:04:05", or empty */
+    int time_of_run; /* the time is the run's, in the clock of the machine that recorded it; else the newest file's, UTC */
+};
+
+/* From the run's folder upward (or its file, without the ending), plugins/profile/<time> set aside: the nearest folder of three
+ * that says it. A time comes from the name of the folder <time>, else from the files. */
+void ids_label_run(const struct ids_run_files *run, struct ids_run_label *ret_label);
+
+#endif

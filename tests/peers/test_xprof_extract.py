@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""XProf opens the xplane.pb that `idsprof extract` writes, and finds in it what it finds in the original.
+
+Whole: kernel statistics of GPU traces, ops of a TPU trace, events of the CPU traces of testdata are equal, row by row. One device of
+several, taken out: its rows alone.
+Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED, IDS_PYTHON (a Python with xprof).  Exit: 0, 1, 77.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SOURCE = Path(os.environ.get('IDS_SOURCE_DIR') or Path(__file__).resolve().parents[2])
+sys.path.insert(0, str(SOURCE / 'tests' / 'peers'))
+import test_xprof as peer  # noqa: E402  (ends with 77 where there is no xprof)
+
+
+def extract(profile, folder, *arguments):
+    run = subprocess.run([peer.IDSPROF, 'extract', str(profile), '-f', 'xplane', '-o', folder, '--force', *arguments],
+                         capture_output=True, text=True, timeout=300)
+    if run.returncode:
+        raise RuntimeError(run.stderr)
+    return Path(folder) / profile.name
+
+
+def rows(path, tool):
+    return sorted(json.dumps(row, sort_keys=True) for row in peer.xprof_rows(path, tool))
+
+
+def viewer_events(path, args=True):
+    """Without args: XProf derives some of those from the host's events, which a part of the devices lacks."""
+    trace = peer.xprof(path, 'trace_viewer', trace_viewer_options={})
+    # Its numbering of threads is its own, and may differ.
+    return sorted(json.dumps([e['name'], e['ts'], e.get('dur'), e.get('args') if args else None], sort_keys=True) for e in trace['traceEvents'] if e.get('ph') == 'X')
+
+
+def main():
+    if not os.access(peer.IDSPROF, os.X_OK):
+        peer.absent('IDSPROF names no program (%r)' % peer.IDSPROF)
+    failures = compared = 0
+
+    def same(what, wanted, got):
+        nonlocal failures, compared
+        ok = wanted == got and bool(wanted)
+        compared, failures = compared + 1, failures + (not ok)
+        print('%s %s: %d rows, %d of them in the extracted profile' % ('ok  ' if ok else 'FAIL', what, len(wanted), len(set(got) & set(wanted))))
+
+    with tempfile.TemporaryDirectory() as folder:
+        for path in sorted((SOURCE / 'testdata').glob('cpu*/plugins/profile/*/*.xplane.pb'))[:4]:
+            same(path.parents[3].name + ' events', viewer_events(path), viewer_events(extract(path, folder)))
+        for name, path in peer.shared(peer.GPU):
+            same(name + ' kernels', rows(path, 'kernel_stats'), rows(extract(path, folder), 'kernel_stats'))
+        for name, path in peer.shared(peer.TPU):
+            same(name + ' ops', rows(path, 'hlo_stats'), rows(extract(path, folder), 'hlo_stats'))
+        # Eight GPUs, of which one is taken out: an eighth of the file, and its kernels are among those of all.
+        for name, path in peer.shared(['gpu_v100x8_tf2']):
+            small = extract(path, folder, '-d', 'GPU:4')
+            events = viewer_events(small, args=False)
+            everything = set(viewer_events(path, args=False))
+            ok = events and set(events) <= everything and small.stat().st_size < path.stat().st_size / 4
+            compared, failures = compared + 1, failures + (not ok)
+            print('%s %s: GPU:4 alone, %d events, %d bytes of %d' % ('ok  ' if ok else 'FAIL', name, len(events), small.stat().st_size, path.stat().st_size))
+    print('%d compared, %d failures' % (compared, failures))
+    if failures:
+        return 1
+    if not (peer.SHARED / 'traces').is_dir():
+        peer.absent('GPU and TPU traces are not there (%s); testdata agrees' % (peer.SHARED / 'traces'))
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,627 @@
+/* lib/export: order, filter, lanes, and each format on small traces; the bytes are derived by hand. */
+#include "lib/export/contents.h"
+#include "lib/export/export.h"
+#include "lib/export/filter.h"
+#include "lib/export/gzip.h"
+#include "lib/export/lanes.h"
+#include "lib/export/ordered.h"
+#include "lib/io/source.h"
+#include "lib/model/dump.h"
+#include "lib/model/format.h"
+#include "lib/model/keys.h"
+#include "lib/wire/pb_wire.h"
+#include "tests/support/memory_out.h"
+#include "tests/support/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+extern const struct ids_format ids_format_xplane;
+
+static struct ids_error err;
+#define OK(call) ck_assert_msg((call) == 0, "%s", err.text)
+
+/* ---- feeding ---- */
+
+static uint32_t put_plane(struct ids_sink *sink, const char *name) {
+    uint32_t id;
+    const struct ids_plane_info info = {.name = ids_intern_z(sink->strings, name)};
+    OK(sink->ops->plane(sink, &info, &id, &err));
+    return id;
+}
+
+static uint32_t put_name(struct ids_sink *sink, uint32_t plane, const char *text, const char *display) {
+    uint32_t id;
+    const struct ids_name_info info = {.plane = plane,
+                                       .text = ids_intern_z(sink->strings, text),
+                                       .display = display ? ids_intern_z(sink->strings, display) : 0};
+    OK(sink->ops->name(sink, &info, &id, &err));
+    return id;
+}
+
+static uint32_t put_track(struct ids_sink *sink, uint32_t plane, const char *name, int64_t track_id) {
+    uint32_t id;
+    const struct ids_track_info info = {.plane = plane, .name = ids_intern_z(sink->strings, name), .id = track_id};
+    OK(sink->ops->track(sink, &info, &id, &err));
+    return id;
+}
+
+static void put_slice(struct ids_sink *sink, uint32_t track, uint32_t name, int64_t start_ps, int64_t duration_ps) {
+    const struct ids_slice slice = {.start_ps = start_ps, .duration_ps = duration_ps, .name = name};
+    OK(sink->ops->slice(sink, track, &slice, &err));
+}
+
+static void put_event(struct ids_sink *sink, uint32_t track, uint32_t name, enum ids_form form, int64_t start_ps,
+                      const struct ids_arg *args, uint32_t arg_count) {
+    const struct ids_slice slice = {
+        .start_ps = start_ps, .name = name, .form = (uint8_t)form, .args = args, .arg_count = arg_count};
+    OK(sink->ops->slice(sink, track, &slice, &err));
+}
+
+/* ---- a sink that writes down what it gets ---- */
+
+struct note {
+    struct ids_sink sink; /* first */
+    struct ids_strings strings;
+    char text[4096];
+    uint32_t planes, names, tracks;
+};
+
+static void note(struct ids_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(struct ids_sink *sink, const char *format, ...) {
+    struct note *to = (struct note *)sink;
+    size_t used = strlen(to->text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(to->text + used, sizeof to->text - used, format, args);
+    va_end(args);
+}
+
+static int note_host(struct ids_sink *sink, const struct ids_host_info *host, struct ids_error *error) {
+    (void)host, (void)error;
+    note(sink, "host ");
+    return 0;
+}
+static int note_plane(struct ids_sink *sink, const struct ids_plane_info *plane, uint32_t *ret,
+                      struct ids_error *error) {
+    (void)error;
+    note(sink, "plane:%s ", ids_strings_z(sink->strings, plane->name));
+    *ret = ((struct note *)sink)->planes++;
+    return 0;
+}
+static int note_name(struct ids_sink *sink, const struct ids_name_info *name, uint32_t *ret, struct ids_error *error) {
+    (void)error;
+    note(sink, "name:%s ", ids_strings_z(sink->strings, name->text));
+    *ret = ((struct note *)sink)->names++;
+    return 0;
+}
+static int note_track(struct ids_sink *sink, const struct ids_track_info *track, uint32_t *ret,
+                      struct ids_error *error) {
+    (void)error;
+    note(sink, "track:%s ", ids_strings_z(sink->strings, track->name));
+    *ret = ((struct note *)sink)->tracks++;
+    return 0;
+}
+static int note_slice(struct ids_sink *sink, uint32_t track, const struct ids_slice *slice, struct ids_error *error) {
+    (void)error;
+    note(sink, "%u:%lld+%lld", track, (long long)slice->start_ps, (long long)slice->duration_ps);
+    for (uint32_t i = 0; i < slice->arg_count; i++) {
+        const struct ids_arg *arg = &slice->args[i];
+        if (arg->type == IDS_VALUE_CHARS)
+            note(sink, "'%.*s'", (int)arg->length, arg->chars);
+        else if (arg->type == IDS_VALUE_TEXT)
+            note(sink, "=%s", ids_strings_z(sink->strings, arg->text));
+        else
+            note(sink, "=%lld", (long long)arg->i);
+    }
+    note(sink, " ");
+    return 0;
+}
+static int note_end(struct ids_sink *sink, uint32_t track, struct ids_error *error) {
+    (void)error;
+    note(sink, "end:%u ", track);
+    return 0;
+}
+static int note_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *error) {
+    (void)error;
+    note(sink, "diag:%s ", diag->id);
+    return 0;
+}
+
+static void note_init(struct note *to) {
+    static const struct ids_sink_ops ops = {.host = note_host,
+                                            .plane = note_plane,
+                                            .name = note_name,
+                                            .track = note_track,
+                                            .slice = note_slice,
+                                            .track_end = note_end,
+                                            .diag = note_diag};
+    *to = (struct note){.sink = {&ops, NULL, 1}};
+    to->sink.strings = &to->strings;
+    ck_assert_int_eq(ids_keys_intern(&to->strings), 0);
+}
+
+/* ---- order ---- */
+
+START_TEST(order) {
+    struct note to;
+    struct ids_ordered *ordered;
+    note_init(&to);
+    OK(ids_ordered_new(&to.sink, &ordered, &err));
+    struct ids_sink *sink = ids_ordered_sink(ordered);
+    ck_assert_ptr_null(sink->ops->program); /* what the next one does not want */
+    ck_assert_ptr_null(sink->ops->hlo);
+    uint32_t plane = put_plane(sink, "p"), a = put_track(sink, plane, "a", 1), b = put_track(sink, plane, "b", 2);
+    uint32_t name = put_name(sink, plane, "n", NULL);
+    const struct ids_arg first[] = {{.type = IDS_VALUE_CHARS, .chars = "one", .length = 3},
+                                    {.type = IDS_VALUE_INT, .i = -4}};
+    const struct ids_arg second[] = {{.type = IDS_VALUE_CHARS, .chars = "two!", .length = 4}};
+    to.text[0] = '\0';
+    /* Two tracks mixed; equal ones keep their order, longer ones come first. */
+    put_slice(sink, a, name, 30, 1);
+    put_slice(sink, b, name, 7, 0);
+    put_event(sink, a, name, IDS_FORM_SLICE, 10, first, 2);
+    put_slice(sink, b, name, 5, 0);
+    put_event(sink, a, name, IDS_FORM_SLICE, 10, second, 1);
+    put_slice(sink, a, name, 10, 3);
+    put_slice(sink, a, name, -2, 1);
+    ck_assert_str_eq(to.text, "");
+    OK(sink->ops->track_end(sink, a, &err));
+    ck_assert_str_eq(to.text, "0:-2+1 0:10+3 0:10+0'one'=-4 0:10+0'two!' 0:30+1 end:0 ");
+    to.text[0] = '\0';
+    sink->complete = 0;
+    OK(ids_ordered_finish(ordered, &err)); /* b was left open; a is not ended twice */
+    ck_assert_str_eq(to.text, "1:5+0 1:7+0 end:1 ");
+    ck_assert_int_eq(to.sink.complete, 0);
+    ids_ordered_free(ordered);
+    ids_strings_done(&to.strings);
+}
+END_TEST
+
+/* ---- lanes ---- */
+
+struct ended {
+    char text[256];
+};
+static int note_ended(void *context, size_t lane, int64_t end) {
+    struct ended *to = context;
+    size_t used = strlen(to->text);
+    snprintf(to->text + used, sizeof to->text - used, "%zu:%lld ", lane, (long long)end);
+    return 0;
+}
+
+static size_t place(struct ids_lanes *lanes, int64_t start, int64_t end, struct ended *ended) {
+    size_t lane = 99;
+    ck_assert_int_eq(ids_lanes_place(lanes, start, end, ended ? note_ended : NULL, ended, &lane), 0);
+    return lane;
+}
+
+START_TEST(lanes) {
+    struct ids_lanes all = {0};
+    struct ended ended = {""};
+    size_t lane = 99;
+    ck_assert_uint_eq(place(&all, 0, 100, &ended), 0);
+    ck_assert_uint_eq(place(&all, 10, 100, &ended), 0); /* nested, with the same end */
+    ck_assert_uint_eq(place(&all, 20, 110, &ended), 1); /* overlaps */
+    ck_assert_uint_eq(place(&all, 30, 120, &ended), 2); /* both */
+    ck_assert_uint_eq(place(&all, 40, 105, &ended), 1); /* lies in the second lane's */
+    ck_assert_int_eq(ids_lanes_at(&all, 115, &lane), 1);
+    ck_assert_uint_eq(lane, 2);
+    ck_assert_str_eq(ended.text, "");
+    ck_assert_uint_eq(place(&all, 100, 130, &ended), 0); /* what only touches has ended */
+    ck_assert_str_eq(ended.text, "0:100 0:100 ");
+    ended.text[0] = '\0';
+    ck_assert_uint_eq(place(&all, 130, 130, &ended), 0); /* a moment */
+    ck_assert_uint_eq(place(&all, 130, 130, &ended), 0); /* beside it, not in it */
+    ck_assert_str_eq(ended.text, "0:130 0:130 ");
+    ended.text[0] = '\0';
+    ck_assert_int_eq(ids_lanes_end(&all, note_ended, &ended), 0);
+    ck_assert_str_eq(ended.text, "0:130 1:105 1:110 2:120 ");
+    ids_lanes_done(&all);
+    ck_assert_int_eq(ids_lanes_at(&all, 0, &lane), 0);
+    /* A staircase of more slices than lanes: each of those beyond has one of its own. */
+    for (int64_t i = 0; i < IDS_LANES_MAX + 10; i++) ck_assert_uint_eq(place(&all, i, 100000 + i, NULL), (size_t)i);
+    ids_lanes_done(&all);
+}
+END_TEST
+
+/* ---- filter ---- */
+
+static void filtered(const struct ids_filter_params *params, char *ret_text, size_t room) {
+    struct note to;
+    struct ids_filter *filter;
+    note_init(&to);
+    OK(ids_filter_new(&to.sink, params, &filter, &err));
+    struct ids_sink *sink = ids_filter_sink(filter);
+    OK(sink->ops->host(sink, &(struct ids_host_info){0}, &err));
+    uint32_t host = put_plane(sink, "/host:CPU"), gpu = put_plane(sink, "/device:GPU:0");
+    uint32_t op = put_name(sink, host, "op", NULL), kernel = put_name(sink, gpu, "long kernel", "kern");
+    uint32_t thread = put_track(sink, host, "thread", 1), stream = put_track(sink, gpu, "stream", 2);
+    const struct ids_arg cpu_op[] = {{.key = IDS_KEY_HLO_OP, .type = IDS_VALUE_TEXT, .text = IDS_KEY_NAME},
+                                     {.key = IDS_KEY_DEVICE_ORDINAL, .type = IDS_VALUE_INT, .i = 3}};
+    to.text[0] = '\0';
+    put_slice(sink, thread, op, 0, 10);
+    put_event(sink, thread, op, IDS_FORM_SLICE, 5, cpu_op, 2);
+    put_slice(sink, stream, kernel, 10, 10);
+    put_event(sink, stream, kernel, IDS_FORM_COUNTER, 20, NULL, 0);
+    OK(sink->ops->track_end(sink, thread, &err));
+    OK(sink->ops->track_end(sink, stream, &err));
+    OK(sink->ops->diag(sink, &(struct ids_diag){.id = "d"}, &err));
+    snprintf(ret_text, room, "%s", to.text);
+    ids_filter_free(filter);
+    ids_strings_done(&to.strings);
+}
+
+#define FILTERED(wanted, ...)                                        \
+    do {                                                             \
+        struct ids_filter_params params;                             \
+        char text[1024];                                             \
+        ids_filter_params_default(&params);                          \
+        ck_assert_int_eq(ids_filter_params_are_default(&params), 1); \
+        __VA_ARGS__;                                                 \
+        filtered(&params, text, sizeof text);                        \
+        ck_assert_str_eq(text, wanted);                              \
+    } while (0)
+#define GLOBS(field, glob) (params.field = (struct ids_globs){(const char *const[]){glob}, 1})
+
+START_TEST(filter) {
+    FILTERED("0:0+10 0:5+0=name=3 1:10+10 1:20+0 end:0 end:1 diag:d ", (void)0);
+    FILTERED("0:10+10 end:0 diag:d ", GLOBS(tracks, "stream"), params.to_ps = 20);
+    FILTERED("0:10+10 0:20+0 end:0 diag:d ", GLOBS(tracks, "/device:*/str*"));
+    FILTERED("1:10+10 1:20+0 end:0 end:1 diag:d ", GLOBS(names, "kern"));
+    FILTERED("1:10+10 1:20+0 end:0 end:1 diag:d ", GLOBS(names, "long k*"));
+    FILTERED("end:0 end:1 diag:d ", GLOBS(names, "Kern"));
+    FILTERED("1:10+10 1:20+0 end:0 end:1 diag:d ", GLOBS(devices, "GPU:0"));
+    FILTERED("0:5+0=name=3 end:0 diag:d ", GLOBS(devices, "CPU#3"));
+    FILTERED("0:5+0=name=3 end:0 diag:d ", GLOBS(devices, "3"));
+    FILTERED("0:0+10 1:10+10 1:20+0 end:0 end:1 diag:d ", params.min_duration_ps = 10);
+    FILTERED("1:20+0 end:0 end:1 diag:d ", params.min_duration_ps = 11);
+    FILTERED("0:0+10 0:5+0=name=3 end:0 end:1 diag:d ", params.to_ps = 10);
+    FILTERED("1:10+10 1:20+0 end:0 end:1 diag:d ", params.from_ps = 10);
+    FILTERED("0:0+10 0:5+0=name=3 1:10+10 1:20+0 end:0 end:1 diag:d ", params.from_ps = 5);
+    FILTERED("1:20+0 end:0 end:1 diag:d ", params.from_ps = 20);
+}
+END_TEST
+
+/* ---- formats ---- */
+
+/* Two slices that overlap, one with args of each type, an instant, a counter and a flow. */
+static void feed(struct ids_sink *sink) {
+    uint32_t gpu, name;
+    OK(sink->ops->host(
+        sink, &(struct ids_host_info){.name = ids_intern_z(sink->strings, "box"), .start_unix_ns = 1700000000000000000},
+        &err));
+    const struct ids_arg plane_args[] = {{.key = IDS_KEY_CLOCK_RATE, .type = IDS_VALUE_UINT, .u = 5}};
+    OK(sink->ops->plane(sink, &(struct ids_plane_info){ids_intern_z(sink->strings, "/device:GPU:0"), plane_args, 1},
+                        &gpu, &err));
+    const struct ids_arg shared[] = {{.key = IDS_KEY_FLOPS, .type = IDS_VALUE_INT, .i = 9},
+                                     {.key = IDS_KEY_SIZE, .type = IDS_VALUE_INT, .i = 1}};
+    const struct ids_name_info info = {.plane = gpu,
+                                       .text = ids_intern_z(sink->strings, "%fusion = f32[]"),
+                                       .display = ids_intern_z(sink->strings, "fusion"),
+                                       .args = shared,
+                                       .arg_count = 2};
+    OK(sink->ops->name(sink, &info, &name, &err));
+    uint32_t plain = put_name(sink, gpu, "a,\"b\"", NULL);
+    uint32_t track = put_track(sink, gpu, "Stream", -3);
+    const struct ids_arg args[] = {
+        {.key = IDS_KEY_SIZE, .type = IDS_VALUE_UINT, .u = UINT64_MAX},
+        {.key = IDS_KEY_SIZE, .type = IDS_VALUE_REAL, .d = 0.5},
+        {.key = IDS_KEY_NAME, .type = IDS_VALUE_TEXT, .text = IDS_KEY_MODULE},
+        {.key = IDS_KEY_ROOT, .type = IDS_VALUE_NONE},
+        {.key = IDS_KEY_SOURCE, .type = IDS_VALUE_REF, .u = 77},
+        {.key = IDS_KEY_TF_OP, .type = IDS_VALUE_BYTES, .chars = "\1\2", .length = 2},
+    };
+    const struct ids_slice slice = {
+        .start_ps = 1000000, .duration_ps = 2000001, .name = name, .args = args, .arg_count = 6};
+    OK(sink->ops->slice(sink, track, &slice, &err));
+    put_slice(sink, track, plain, 2000000, 4000000); /* overlaps */
+    const struct ids_arg flow[] = {
+        {.key = ids_intern_z(sink->strings, "id"), .type = IDS_VALUE_INT, .i = 4},
+        {.key = ids_intern_z(sink->strings, "cat"), .type = IDS_VALUE_CHARS, .chars = "c", .length = 1}};
+    put_event(sink, track, plain, IDS_FORM_FLOW_OUT, 2500000, flow, 2);
+    put_event(sink, track, plain, IDS_FORM_INSTANT, 7000000, NULL, 0);
+    const struct ids_arg values[] = {{.key = IDS_KEY_SIZE, .type = IDS_VALUE_INT, .i = 12}};
+    put_event(sink, track, plain, IDS_FORM_COUNTER, 8000000, values, 1);
+    OK(sink->ops->track_end(sink, track, &err));
+}
+
+START_TEST(chrome) {
+    struct memory_out out = {.out = {memory_write}};
+    struct ids_export *export;
+    OK(ids_chrome_new(&out.out, &export, &err));
+    feed(&export->sink);
+    OK(export->finish(export, &err));
+    ids_buffer_byte(&out.bytes, '\0');
+    ck_assert_str_eq(
+        out.bytes.at,
+        "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":1700000000000000000,\"traceEvents\":[\n"
+        "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"/device:GPU:0\"}},\n"
+        "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":0}},\n"
+        "{\"ph\":\"M\",\"pid\":1,\"tid\":1073741824,\"name\":\"thread_name\",\"args\":{\"name\":\"Stream\",\"id\":-3}},"
+        "\n"
+        "{\"ph\":\"M\",\"pid\":1,\"tid\":1073741824,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":0}},\n"
+        "{\"ph\":\"X\",\"pid\":1,\"tid\":1073741824,\"ts\":1,\"dur\":2.000001,\"name\":\"fusion\",\"args\":{"
+        "\"size\":18446744073709551615,\"size #2\":0.5,\"name\":\"module\",\"_r\":null,\"source\":\"ref:77\","
+        "\"tf_op\":\"base64:AQI=\",\"flops\":9,\"long_name\":\"%fusion = f32[]\"}},\n"
+        "{\"ph\":\"M\",\"pid\":1,\"tid\":1073741825,\"name\":\"thread_name\",\"args\":{\"name\":\"Stream\",\"lane_of\":"
+        "1073741824}},\n"
+        "{\"ph\":\"M\",\"pid\":1,\"tid\":1073741825,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":0}},\n"
+        "{\"ph\":\"X\",\"pid\":1,\"tid\":1073741825,\"ts\":2,\"dur\":4,\"name\":\"a,\\\"b\\\"\"},\n"
+        "{\"ph\":\"s\",\"pid\":1,\"tid\":1073741824,\"ts\":2.5,\"name\":\"a,\\\"b\\\"\",\"id\":4,\"cat\":\"c\","
+        "\"args\":{}},\n"
+        "{\"ph\":\"i\",\"pid\":1,\"tid\":1073741824,\"ts\":7,\"name\":\"a,\\\"b\\\"\"},\n"
+        "{\"ph\":\"C\",\"pid\":1,\"tid\":1073741824,\"ts\":8,\"name\":\"a,\\\"b\\\"\",\"args\":{\"size\":12}}\n"
+        "],\n\"otherData\":{\"written_by\":\"idsprof " IDS_VERSION "\",\"host\":\"box\",\"planes\":["
+        "{\"pid\":1,\"name\":\"/device:GPU:0\",\"stats\":[{\"clock_rate\":5}]}]}}\n");
+    ck_assert_uint_eq(export->events, 5);
+    ids_export_free(export);
+    ids_buffer_done(&out.bytes);
+}
+END_TEST
+
+START_TEST(csv) {
+    struct memory_out out = {.out = {memory_write}};
+    struct ids_export *export;
+    OK(ids_csv_new(&out.out, "file", &export, &err));
+    feed(&export->sink);
+    OK(export->finish(export, &err));
+    ids_buffer_byte(&out.bytes, '\0');
+    ck_assert_str_eq(
+        out.bytes.at,
+        "host,plane,track,track_id,form,name,start_ps,duration_ps,args\r\n"
+        "box,/device:GPU:0,Stream,-3,slice,fusion,1000000,2000001,\"{\"\"size\"\":18446744073709551615,"
+        "\"\"size #2\"\":0.5,\"\"name\"\":\"\"module\"\",\"\"_r\"\":null,\"\"source\"\":\"\"ref:77\"\","
+        "\"\"tf_op\"\":\"\"base64:AQI=\"\",\"\"flops\"\":9,\"\"long_name\"\":\"\"%fusion = f32[]\"\"}\"\r\n"
+        "box,/device:GPU:0,Stream,-3,slice,\"a,\"\"b\"\"\",2000000,4000000,{}\r\n"
+        "box,/device:GPU:0,Stream,-3,flow_out,\"a,\"\"b\"\"\",2500000,0,\"{\"\"id\"\":4,\"\"cat\"\":\"\"c\"\"}\"\r\n"
+        "box,/device:GPU:0,Stream,-3,instant,\"a,\"\"b\"\"\",7000000,0,{}\r\n"
+        "box,/device:GPU:0,Stream,-3,counter,\"a,\"\"b\"\"\",8000000,0,\"{\"\"size\"\":12}\"\r\n");
+    ids_export_free(export);
+    ids_buffer_done(&out.bytes);
+}
+END_TEST
+
+/* Perfetto: each event's type, time, track and legacy phase, in the order of the packets. */
+static void say_event(struct ids_pb event, uint64_t timestamp, char *text, size_t room) {
+    struct ids_pb_field field;
+    uint64_t type = 0, track = 0, phase = 0, bound = 0;
+    int64_t value = 0;
+    unsigned annotations = 0;
+    while (ids_pb_next(&event, &field) > 0) {
+        if (field.number == 9) type = field.value;
+        if (field.number == 11) track = field.value;
+        if (field.number == 4) annotations++;
+        if (field.number == 30) value = (int64_t)field.value;
+        if (field.number != 6) continue;
+        struct ids_pb legacy = ids_pb_inside(&field);
+        while (ids_pb_next(&legacy, &field) > 0) {
+            if (field.number == 2) phase = field.value;
+            if (field.number == 6) bound = field.value;
+        }
+    }
+    size_t used = strlen(text);
+    snprintf(text + used, room - used, "%llu@%llu/%llu", (unsigned long long)type,
+             (unsigned long long)(timestamp - 1700000000000000000u), (unsigned long long)track);
+    used = strlen(text);
+    if (annotations) snprintf(text + used, room - used, "#%u", annotations);
+    used = strlen(text);
+    if (phase) snprintf(text + used, room - used, "%c%llu", (char)phase, (unsigned long long)bound);
+    used = strlen(text);
+    snprintf(text + used, room - used, type == 4 ? "=%lld " : " ", (long long)value);
+}
+
+START_TEST(perfetto) {
+    struct memory_out out = {.out = {memory_write}};
+    struct ids_export *export;
+    char text[1024] = "";
+    unsigned descriptors = 0, interned = 0;
+    OK(ids_perfetto_new(&out.out, &export, &err));
+    feed(&export->sink);
+    OK(export->finish(export, &err));
+    struct ids_pb trace = {(const uint8_t *)out.bytes.at, (const uint8_t *)out.bytes.at + out.bytes.length};
+    struct ids_pb_field field;
+    int more;
+    while ((more = ids_pb_next(&trace, &field)) > 0) {
+        ck_assert_uint_eq(field.number, 1);
+        struct ids_pb packet = ids_pb_inside(&field);
+        uint64_t timestamp = 0;
+        while ((more = ids_pb_next(&packet, &field)) > 0) {
+            if (field.number == 8) timestamp = field.value;
+            if (field.number == 10) ck_assert_uint_eq(field.value, 1);
+            descriptors += field.number == 60;
+            interned += field.number == 12;
+            if (field.number == 11) say_event(ids_pb_inside(&field), timestamp, text, sizeof text);
+        }
+        ck_assert_int_eq(more, 0);
+    }
+    ck_assert_int_eq(more, 0);
+    /* Tracks: 1 the thread, 2 its second lane, 3 the counter. The first slice has six args, two shared ones (flops and the long name; size is its own),
+     * and its exact start and duration, since 2,000,001 ps is no whole number of ns; it ends at 3,000 ns, when the instant comes
+     * or at the end. The flow is bound to it by id 4. */
+    ck_assert_str_eq(text, "1@1000/1#10 1@2000/2 0@2500/1#2s4 3@7000/1 4@8000/3=12 2@3000/1 2@6000/2 ");
+    ck_assert_uint_eq(descriptors, 4);
+    ck_assert_uint_ge(interned, 1);
+    ck_assert_uint_eq(export->events, 5);
+    ids_export_free(export);
+    ids_buffer_done(&out.bytes);
+}
+END_TEST
+
+/* XSpace: read again, the dump is that of what was fed. */
+START_TEST(xspace) {
+    struct memory_out out = {.out = {memory_write}};
+    struct ids_export *export;
+    struct ids_dump *before, *after;
+    struct ids_dump_totals wanted, got;
+    struct ids_source *source;
+    OK(ids_dump_new(&before, &err));
+    feed(ids_dump_sink(before));
+    ids_dump_totals(before, &wanted);
+    OK(ids_xspace_new(&out.out, 0, &export, &err));
+    feed(&export->sink);
+    OK(export->finish(export, &err));
+    ck_assert_uint_eq(export->losses[0].count, 3); /* instant, counter, flow */
+    OK(ids_source_memory(out.bytes.at, out.bytes.length, &source, &err));
+    OK(ids_dump_new(&after, &err));
+    OK(ids_format_xplane.read(source, ids_dump_sink(after), &err));
+    ids_dump_totals(after, &got);
+    ck_assert_uint_eq(got.events, 5);
+    ck_assert_uint_eq(got.hash, wanted.hash);
+    ids_source_close(source);
+    ids_dump_free(before);
+    ids_dump_free(after);
+    ids_export_free(export);
+    ids_buffer_done(&out.bytes);
+}
+END_TEST
+
+/* Names without an event go, unless they hold a program. */
+START_TEST(xspace_only_used) {
+    struct memory_out out = {.out = {memory_write}};
+    struct ids_export *export;
+    OK(ids_xspace_new(&out.out, 1, &export, &err));
+    struct ids_sink *sink = &export->sink;
+    uint32_t plane = put_plane(sink, "/p"), id;
+    uint32_t used = put_name(sink, plane, "is used", NULL);
+    put_name(sink, plane, "is not", NULL);
+    const struct ids_arg hlo = {.key = IDS_KEY_HLO_PROTO, .type = IDS_VALUE_BYTES, .chars = "HLO", .length = 3};
+    const struct ids_name_info program = {
+        .plane = plane, .text = ids_intern_z(sink->strings, "program"), .args = &hlo, .arg_count = 1, .id = 7};
+    OK(sink->ops->name(sink, &program, &id, &err));
+    put_slice(sink, put_track(sink, plane, "t", 1), used, 5, 6);
+    OK(export->finish(export, &err));
+    ck_assert_ptr_nonnull(memmem(out.bytes.at, out.bytes.length, "is used", 7));
+    ck_assert_ptr_null(memmem(out.bytes.at, out.bytes.length, "is not", 6));
+    ck_assert_ptr_nonnull(memmem(out.bytes.at, out.bytes.length, "\x08\x07\x12\x07program", 11)); /* under its own id */
+    ck_assert_ptr_nonnull(memmem(out.bytes.at, out.bytes.length, "HLO", 3));
+    ids_export_free(export);
+    ids_buffer_done(&out.bytes);
+}
+END_TEST
+
+/* ---- programs ---- */
+
+struct kept_files {
+    struct ids_program_files files; /* first */
+    struct memory_out out;
+    char names[512];
+    int refuse;
+};
+
+static int open_kept(struct ids_program_files *files, const char *name, struct ids_out **ret_out,
+                     struct ids_error *error) {
+    struct kept_files *kept = (struct kept_files *)files;
+    if (kept->refuse) return ids_fail(error, IDS_USAGE, "there already");
+    strncat(kept->names, name, sizeof kept->names - strlen(kept->names) - 1);
+    strncat(kept->names, "|", sizeof kept->names - strlen(kept->names) - 1);
+    *ret_out = &kept->out.out;
+    return 0;
+}
+static int close_kept(struct ids_program_files *files, int code, struct ids_error *error) {
+    (void)files, (void)error;
+    return code;
+}
+
+START_TEST(programs) {
+    struct kept_files kept = {.files = {open_kept, close_kept}, .out = {.out = {memory_write}}};
+    struct ids_export *export;
+    OK(ids_programs_new(&kept.files, NULL, 0, &export, &err));
+    struct ids_sink *sink = &export->sink;
+    ck_assert_ptr_null(sink->ops->hlo); /* instructions are not parsed for it */
+    const struct {
+        const char *name;
+        uint64_t id;
+    } given[] = {{"jit_f(7)", 7}, {"jit_f(7)", 8}, {"../a\n\xff", 1}, {"", UINT64_MAX}};
+    for (size_t i = 0; i < 4; i++) {
+        const struct ids_program program = {ids_intern_z(sink->strings, given[i].name), given[i].id, "xy", 2};
+        OK(sink->ops->program(sink, &program, &err));
+    }
+    ck_assert_str_eq(kept.names, "jit_f(7).hlo_proto.pb|jit_f(7)(8).hlo_proto.pb|_._a__(1).hlo_proto.pb|"
+                                 "(18446744073709551615).hlo_proto.pb|");
+    ck_assert_uint_eq(kept.out.bytes.length, 8);
+    ck_assert_uint_eq(export->events, 4);
+    kept.refuse = 1;
+    const struct ids_program program = {0, 1, "xy", 2};
+    ck_assert_int_eq(sink->ops->program(sink, &program, &err), IDS_USAGE);
+    ids_export_free(export);
+    ids_buffer_done(&kept.out.bytes);
+}
+END_TEST
+
+/* ---- gzip, contents, failures ---- */
+
+START_TEST(gzip) {
+    const size_t lengths[] = {0, 1, 262143, 262144, 262145, 5000000};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct memory_out out = {.out = {memory_write}};
+        struct ids_gzip *packer;
+        unsigned char *bytes = malloc(lengths[i] + 1), *back = malloc(lengths[i] + 1);
+        ck_assert(bytes && back);
+        for (size_t b = 0; b < lengths[i]; b++) bytes[b] = (unsigned char)(b * b >> 7);
+        OK(ids_gzip_new(&out.out, &packer, &err));
+        for (size_t at = 0; at < lengths[i]; at += 100003) {
+            size_t left = lengths[i] - at;
+            OK(ids_gzip_out(packer)->write(ids_gzip_out(packer), bytes + at, left < 100003 ? left : 100003, &err));
+        }
+        OK(ids_gzip_finish(packer, &err));
+        ids_gzip_free(packer);
+        z_stream stream = {.next_in = (unsigned char *)out.bytes.at, .avail_in = (unsigned)out.bytes.length};
+        stream.next_out = back;
+        stream.avail_out = (unsigned)lengths[i] + 1;
+        ck_assert_int_eq(inflateInit2(&stream, 15 + 16), Z_OK);
+        ck_assert_int_eq(inflate(&stream, Z_FINISH), Z_STREAM_END); /* one member, its sums right */
+        ck_assert_uint_eq(stream.avail_in, 0);
+        ck_assert_uint_eq(stream.total_out, lengths[i]);
+        ck_assert_mem_eq(back, bytes, lengths[i]);
+        inflateEnd(&stream);
+        free(bytes);
+        free(back);
+        ids_buffer_done(&out.bytes);
+    }
+}
+END_TEST
+
+START_TEST(contents) {
+    struct ids_contents all;
+    OK(ids_contents_init(&all, &err));
+    feed(&all.sink);
+    const struct ids_program program = {0, 9, "xyz", 3};
+    OK(all.sink.ops->program(&all.sink, &program, &err));
+    ck_assert_uint_eq(all.events, 5);
+    ck_assert_uint_eq(all.track_count, 1);
+    ck_assert_uint_eq(all.tracks[0].events, 5);
+    ck_assert_int_eq(all.tracks[0].id, -3);
+    ck_assert_uint_eq(all.programs[0].bytes, 3);
+    ids_contents_done(&all);
+}
+END_TEST
+
+/* An output that refuses: each format hands the error on, at the latest when it ends. */
+START_TEST(full) {
+    for (int format = 0; format < 4; format++) {
+        struct memory_out out = {.out = {memory_write}, .limit = 20};
+        struct ids_export *export;
+        OK(format == 0   ? ids_chrome_new(&out.out, &export, &err)
+           : format == 1 ? ids_perfetto_new(&out.out, &export, &err)
+           : format == 2 ? ids_xspace_new(&out.out, 0, &export, &err)
+                         : ids_csv_new(&out.out, "h", &export, &err));
+        feed(&export->sink);
+        ck_assert_int_eq(export->finish(export, &err), IDS_IO);
+        ck_assert_str_eq(err.text, "full");
+        ids_export_free(export);
+        ids_buffer_done(&out.bytes);
+    }
+    struct memory_out out = {.out = {memory_write}, .limit = 5};
+    struct ids_gzip *packer;
+    OK(ids_gzip_new(&out.out, &packer, &err));
+    ck_assert_int_eq(ids_gzip_finish(packer, &err), IDS_IO);
+    ids_gzip_free(packer);
+    ids_buffer_done(&out.bytes);
+}
+END_TEST
+
+IDS_RUN_SUITE("export", order, lanes, filter, chrome, csv, perfetto, xspace, xspace_only_used, programs, gzip, contents,
+              full)
