@@ -31,7 +31,7 @@ static int import_path(const struct import_options *options, struct ids_run_db *
     if (code) return code;
     ids_say_unreadable(&list, "import");
     code = ids_choose_run(&list, options->run, &run, err);
-    if (!code) code = ids_import_run(db, run, err);
+    if (!code) code = ids_import_run(db, run, "", err);
     ids_run_list_done(&list);
     return code;
 }

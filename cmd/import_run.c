@@ -37,7 +37,7 @@ static int read_both(struct ids_run_db *db, const struct ids_run_files *run, str
     return code ? code : ids_run_db_end_events(db, err);
 }
 
-int ids_import_run(struct ids_run_db *db, const struct ids_run_files *run, struct ids_error *err) {
+int ids_import_run(struct ids_run_db *db, const struct ids_run_files *run, const char *key, struct ids_error *err) {
     struct ids_builder *builder;
     struct ids_trace *trace = NULL;
     struct ids_params params;
@@ -55,7 +55,7 @@ int ids_import_run(struct ids_run_db *db, const struct ids_run_files *run, struc
     ids_report_init(&report);
     ids_params_default(&params);
     if (!code) code = ids_report_trace(run, trace, format, &params, &report, err);
-    if (!code) code = ids_run_db_end(db, &report, err);
+    if (!code) code = ids_run_db_end(db, &report, key, err);
     ids_report_done(&report);
     ids_trace_free(trace);
     return code;

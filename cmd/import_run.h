@@ -7,6 +7,7 @@
 
 /* A database in the empty file `path`, with the tables of every analyzer. */
 int ids_import_begin(const char *path, struct ids_run_db **ret_db, struct ids_error *err);
-int ids_import_run(struct ids_run_db *db, const struct ids_run_files *run, struct ids_error *err);
+/* `key` is stored with the run (run_db.h). */
+int ids_import_run(struct ids_run_db *db, const struct ids_run_files *run, const char *key, struct ids_error *err);
 
 #endif

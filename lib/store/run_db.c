@@ -86,9 +86,9 @@ static int put_run(struct ids_run_db *db, const struct ids_report *report, struc
     return sqlite3_finalize(insert) == SQLITE_OK ? 0 : ids_db_fail(db->db, err);
 }
 
-int ids_run_db_end(struct ids_run_db *db, const struct ids_report *report, struct ids_error *err) {
+int ids_run_db_end(struct ids_run_db *db, const struct ids_report *report, const char *key, struct ids_error *err) {
     int code = put_run(db, report, err);
-    return code ? code : ids_summary_put(db->db, db->numbers.run, report, "", err);
+    return code ? code : ids_summary_put(db->db, db->numbers.run, report, key, err);
 }
 
 static int sync_file(const char *path, struct ids_error *err) {

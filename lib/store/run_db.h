@@ -19,8 +19,9 @@ int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct 
                      struct ids_error *err);
 /* Writes what is left of the events of the run. */
 int ids_run_db_end_events(struct ids_run_db *db, struct ids_error *err);
-/* Ends the run with its summary; properties "name", "path" and "format" are those of the table run. */
-int ids_run_db_end(struct ids_run_db *db, const struct ids_report *report, struct ids_error *err);
+/* Ends the run with its summary; properties "name", "path" and "format" are those of the table run.
+ * `key` is stored with it, any text. */
+int ids_run_db_end(struct ids_run_db *db, const struct ids_report *report, const char *key, struct ids_error *err);
 /* Views, then everything to the disk. */
 int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err);
 /* The events written so far. */

@@ -281,7 +281,7 @@ static int fill(const struct ids_report *report, const char *key, const char *pa
 }
 
 /* A new file beside `path`. The name is unique on this machine; the loop is for what a crash left behind. */
-static int open_beside(const char *path, char **ret_name, struct ids_error *err) {
+int ids_summary_open_beside(const char *path, char **ret_name, struct ids_error *err) {
     for (unsigned attempt = 0; attempt < 1000; attempt++) {
         char *name;
         if (asprintf(&name, "%s.tmp-%ld-%u", path, (long)getpid(), attempt) < 0) {
@@ -304,7 +304,7 @@ int ids_summary_write_file(const struct ids_report *report, const char *key, con
     char *name = NULL;
     if (!stat(path, &status) && !S_ISREG(status.st_mode))
         return ids_fail(err, IDS_IO, "'%s': not a regular file", path);
-    int fd = open_beside(path, &name, err);
+    int fd = ids_summary_open_beside(path, &name, err);
     int code = fd < 0 ? fd : fill(report, key, name, err);
     if (!code && sync && fsync(fd)) code = ids_fail(err, IDS_IO, "cannot write: %s", strerror(errno));
     if (!code && rename(name, path)) code = ids_fail(err, IDS_IO, "cannot rename: %s", strerror(errno));
@@ -539,4 +539,15 @@ int ids_summary_read_run(const char *path, int64_t run, const char *key,
 int ids_summary_read(const char *path, const char *key, const struct ids_table_def *(*find_table)(const char *id),
                      struct ids_report *report, struct ids_error *err) {
     return ids_summary_read_run(path, 1, key, find_table, report, err);
+}
+
+int ids_summary_check_key(const char *path, const char *key, struct ids_error *err) {
+    struct ids_report report;
+    struct reader reader = {.report = &report, .run = 1, .err = err};
+    ids_report_init(&report);
+    int code = ids_db_open(path, &reader.db, err);
+    if (!code) code = read_head(&reader, key);
+    sqlite3_close(reader.db);
+    ids_report_done(&report);
+    return code;
 }

@@ -31,7 +31,7 @@ int ids_summary_read_run(const char *path, int64_t run, const char *key,
  * paths, and valid for one identity of the source files (device, inode, size, mtime; of a member of an archive those of the archive, its size and its path in there) and one build of the program. A cache
  * that cannot be used (read-only home, full disk, a folder that others may write) is never the user's problem: the functions
  * return a code and the caller goes on. IDS_NOT_FOUND: not cached, or the run has no identity (a pipe). Size limit: the
- * least recently used files are removed when all together pass 256 MiB. */
+ * least recently used files are removed when all together pass 4 GiB, those of events_cache.h among them. */
 int ids_cache_load(const struct ids_run_files *run, const struct ids_table_def *(*find_table)(const char *id),
                    struct ids_report *report, struct ids_error *err);
 int ids_cache_save(const struct ids_run_files *run, const struct ids_report *report, struct ids_error *err);
