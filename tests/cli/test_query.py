@@ -153,8 +153,31 @@ def check_gate():
         check(database.read_bytes() == before, 'the database was changed')
         check(sorted(p.name for p in Path(folder).iterdir()) == ['run.db', 'target'], 'files were made')
         for sql in ('PRAGMA table_info(event)', 'PRAGMA user_version', 'EXPLAIN QUERY PLAN SELECT * FROM events', 'VALUES (1)',
-                    "SELECT json_extract('{\"a\": 1}', '$.a')", 'SELECT * FROM pragma_table_list'):
+                    "SELECT json_extract('{\"a\": 1}', '$.a')", 'SELECT * FROM pragma_table_list',
+                    "SELECT value FROM json_each('[1, 2]')"):
             check(query(database, sql).returncode == 0, f'{sql}: {query(database, sql).stderr}')
+
+
+def check_database_as_run():
+    """report and list take a database for the runs that are in it."""
+    tool = lambda *a: subprocess.run([IDSPROF, *map(str, a)], capture_output=True, text=True, timeout=120)  # noqa: E731
+    cpu8 = next((SOURCE / 'testdata' / 'cpu8_annotated').rglob('*.xplane.pb'))
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / 'two.db'
+        tool('import', CPU1, cpu8, '-o', database)
+        for name, path in (('cpu1_annotated', CPU1), ('cpu8_annotated', cpu8), (None, cpu8)):
+            mine = tool('report', database, '--json', *(['--run', name] if name else []))
+            want, got = json.loads(tool('report', path, '--json').stdout), json.loads(mine.stdout or '{}')
+            check(mine.returncode == 0 and got.get('metrics') == want['metrics'] and got['tables'] == want['tables'],
+                  f'report of a database: {mine.stderr}')
+        listed = json.loads(tool('list', database, '--json').stdout)['runs']
+        check(len(listed) == 2 and all(r['state'] == 'whole' for r in listed), f'list of a database: {listed}')
+        done = tool('report', database, '--small-kernel', '1us')
+        check(done.returncode == 2 and 'two.db' in done.stderr, f'another parameter: {done}')
+        other = Path(folder) / 'other.db'
+        subprocess.run([sys.executable, '-c', f"import sqlite3; sqlite3.connect({str(other)!r}).execute('CREATE TABLE t(a)')"], check=True)
+        done = tool('report', other)
+        check(done.returncode == 2 and 'other.db' in done.stderr, f"somebody else's database: {done}")
 
 
 def check_errors():
@@ -186,7 +209,7 @@ def check_cache():
     check(len(list(cache.iterdir())) == 1, 'temporary files stay')
 
 
-for test in (check_questions, check_formats, check_gate, check_errors, check_cache):
+for test in (check_questions, check_formats, check_gate, check_database_as_run, check_errors, check_cache):
     test()
 for failure in failures:
     print('FAIL:', failure)
