@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -158,6 +159,24 @@ def check_gate():
             check(query(database, sql).returncode == 0, f'{sql}: {query(database, sql).stderr}')
 
 
+def check_documented():
+    """Every table and view says what it is, and every column of it, in its own SQL."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / 'run.db'
+        subprocess.run([IDSPROF, 'import', str(CPU1), '-o', str(database), '-q'], check=True)
+        db = sqlite3.connect(database)
+        nouns = {name: sql for name, sql in db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")}
+        check({'events', 'stats', 'flows', 'copies', 'kernels', 'ops', 'memcpys', 'gaps', 'steps', 'collectives', 'compiles', 'devices', 'tracks',
+               'diag'} <= nouns.keys(), f'nouns: {sorted(nouns)}')
+        for name, sql in nouns.items():
+            head = sql.split('\n', 1)[0]
+            check(re.search(r'-- \S', head), f'{name} is not documented: {head}')
+            for column in db.execute(f'PRAGMA table_info("{name}")'):
+                told = re.search(rf'^ *(?:.* AS )?"?{re.escape(column[1])}"?(?: [A-Z ]+)?,? *-- \S', sql, re.M)
+                check(told, f'{name}.{column[1]} is not documented')
+        db.close()
+
+
 def check_database_as_run():
     """report and list take a database for the runs that are in it."""
     tool = lambda *a: subprocess.run([IDSPROF, *map(str, a)], capture_output=True, text=True, timeout=120)  # noqa: E731
@@ -209,7 +228,7 @@ def check_cache():
     check(len(list(cache.iterdir())) == 1, 'temporary files stay')
 
 
-for test in (check_questions, check_formats, check_gate, check_database_as_run, check_errors, check_cache):
+for test in (check_questions, check_formats, check_gate, check_documented, check_database_as_run, check_errors, check_cache):
     test()
 for failure in failures:
     print('FAIL:', failure)
