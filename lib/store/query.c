@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct ids_query {
@@ -20,7 +21,10 @@ enum { MAX_CELL_BYTES = 64 << 20 };
 int ids_is_database(const char *path) {
     static const char magic[] = "SQLite format 3";
     char head[sizeof magic];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status;
+    /* Opening a pipe, even for a look, would take it away from who reads it next. */
+    if (stat(path, &status) || !S_ISREG(status.st_mode)) return 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return 0;
     ssize_t length = pread(fd, head, sizeof head, 0);
     close(fd);
