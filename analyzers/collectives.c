@@ -153,8 +153,8 @@ static void figures(struct ids_report *report, const char *device, uint64_t coun
 }
 
 /* Who takes part: from the HLO proto, or from Kineto's args. */
-static const char *groups_of(const struct ids_trace *trace, const struct ids_event *event) {
-    uint32_t text = event->op != IDS_NONE ? trace->ops[event->op].groups : 0;
+static const char *groups_of(const struct ids_trace *trace, const struct ids_event *event, const struct ids_op *op) {
+    uint32_t text = op ? op->groups : 0;
     if (!text && event->shape != IDS_NONE) text = trace->shapes[event->shape].groups;
     return text ? ids_trace_text(trace, text) : NULL;
 }
@@ -182,7 +182,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             ids_text_value(op && op->module != IDS_NONE ? ids_trace_text(trace, trace->modules[op->module].name)
                                                         : NULL),
             ids_text_value(ids_class_rule_name((enum ids_class_rule)group->first->class_rule)),
-            ids_text_value(groups_of(trace, group->first)),
+            ids_text_value(groups_of(trace, group->first, op)),
         };
         ids_report_row(report, table, row);
     }

@@ -342,8 +342,7 @@ static int write_programs(struct extraction *extraction, struct ids_error *err) 
 /* ---- what was done ---- */
 
 static void say(const struct extraction *extraction) {
-    static const char *const titles[] = {
-        [CHROME] = "Chrome's JSON", [PERFETTO] = "Perfetto's format", [XPLANE] = "XSpace", [CSV] = "CSV"};
+    static const char *const titles[] = {"a copy", "Chrome's JSON", "Perfetto's format", "XSpace", "CSV", "a HloProto"};
     const struct extract_options *options = extraction->options;
     struct ids_arena arena = {0};
     char bytes[IDS_VALUE_ROOM], events[IDS_VALUE_ROOM];
@@ -358,7 +357,8 @@ static void say(const struct extraction *extraction) {
     for (size_t i = 0; i < IDS_EXPORT_LOSSES; i++) {
         const struct ids_export_loss *loss = &extraction->losses[i];
         if (!loss->count) continue;
-        if (*before == ';') fprintf(stderr, "; %s has no place for ", titles[options->format]);
+        if (*before == ';')
+            fprintf(stderr, "; %s has no place for ", titles[options->format > HLO ? RAW : options->format]);
         if (*before == ',') fputs(", ", stderr);
         before = ",";
         fprintf(stderr, "%llu %s", (unsigned long long)loss->count, loss->count == 1 ? loss->one : loss->many);

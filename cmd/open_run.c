@@ -169,12 +169,10 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
     if (*ret_format) return 0;
     /* Content decides. Where it says nothing, a file that is named like a profile is read as one, to say where it is damaged. */
     for (int i = 0; i < ids_format_count; i++) {
-        for (const char *const *suffix = ids_formats[i]->suffixes; *suffix; suffix++) {
-            if (!ends_with(ids_source_path(source), *suffix)) continue;
-            *ret_format = ids_formats[i];
-            *ret_named = 1;
-            return 0;
-        }
+        if (!has_ending(ids_source_path(source), ids_formats[i]->suffixes)) continue;
+        *ret_format = ids_formats[i];
+        *ret_named = 1;
+        return 0;
     }
     return ids_fail(err, IDS_UNSUPPORTED,
                     "not a profile: idsprof reads XSpace profiles (*.xplane.pb), Chrome traces of JAX and PyTorch "

@@ -164,8 +164,16 @@ int ids_chrome_metadata(struct ids_chrome_places *places, struct ids_chrome_scra
                  {"process_labels", "labels", 0},
                  {"process_sort_index", "sort_index", 0},
                  {"thread_name", "name", 1},
+                 {"thread_labels", "name", 1}, /* of idsprof extract: an empty name, which viewers refuse */
                  {"thread_sort_index", "sort_index", 1}};
-    enum { PROCESS_NAME, PROCESS_LABELS, PROCESS_SORT_INDEX, THREAD_NAME, KINDS = sizeof kinds / sizeof *kinds };
+    enum {
+        PROCESS_NAME,
+        PROCESS_LABELS,
+        PROCESS_SORT_INDEX,
+        THREAD_NAME,
+        THREAD_LABELS,
+        KINDS = sizeof kinds / sizeof *kinds
+    };
     struct ids_text name = ids_chrome_text(scratch, &event->name);
     int kind = 0;
     while (kind < KINDS && !is(name, kinds[kind].name)) kind++;
@@ -180,10 +188,10 @@ int ids_chrome_metadata(struct ids_chrome_places *places, struct ids_chrome_scra
             (uint8_t)ids_chrome_integer(value, &places->processes[process].sort_index);
         return 0;
     }
-    if (kind != PROCESS_NAME && kind != PROCESS_LABELS && kind != THREAD_NAME) return 0;
+    if (kind > THREAD_LABELS) return 0;
     uint32_t text = intern(places, ids_chrome_text(scratch, value));
     if (text == IDS_NO_TEXT) return ids_no_memory(err);
-    if (kind == THREAD_NAME) {
+    if (kind == THREAD_NAME || kind == THREAD_LABELS) {
         code = ids_chrome_thread_of(places, scratch, process, &event->tid, 0, &thread, err);
         if (!code) places->threads[thread].name = text;
         return code ? code : fold_lane(places, scratch, process, event, thread, err);

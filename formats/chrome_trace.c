@@ -14,7 +14,7 @@
  *   Integers, other numbers and texts keep their types; true and false are texts; an object or array is the text of it.
  * - Times are microseconds with a fraction, taken as exact decimals to the nearest picosecond (XLA prints 1.92 as
  *   1.9199999999999999). Where the first time is beyond
- *   11 days (an epoch, or time since boot) all are counted from there.
+ *   11 days (an epoch, or time since boot) all are counted from the least of them.
  *
  * The file is read twice: names, of which Kineto writes the last one last, must be known before events. The first pass only skips
  * (2.6 GB/s) and takes few elements apart; unpacking goes on beside it.
@@ -40,6 +40,9 @@ enum {
 };
 /* Times within this of 0 need no base. */
 static const __int128 NEAR_PS = (__int128)1000000 * 1000000 * 1000000;
+/* No run is longer: 26 days. */
+static const __int128 RUN_PS = (__int128)26 * 86400 * 1000000000000;
+enum { NEAR_ENOUGH = 1000 };
 /* Nanoseconds since 1970 of a day in 2001: above it, a time is one of the wall clock. */
 static const int64_t EPOCH_NS = 1000000000000000000;
 
@@ -48,6 +51,14 @@ enum place { AT_START, AT_MEMBERS, IN_MEMBER, AT_ELEMENTS, AT_END };
 /* What could not be kept, for the ledger. */
 struct losses {
     uint64_t without_time, out_of_range, without_begin, without_end, unknown_phases, unknown_metadata, strays, trailing;
+};
+
+/* What the first pass found out about times: JAX's begin near 0, Kineto's count from boot or from 1970, and then all are counted from
+ * the least of them (viewers drop what lies before 0). A host event of Kineto may have time 0 nevertheless. */
+struct clock {
+    int is_far;
+    unsigned near_count; /* times near 0 before any that is far; after NEAR_ENOUGH of them nobody looks on */
+    __int128 first_ps, least_ps;
 };
 
 /* Where the event before lay: writers go thread by thread, and so a map is seldom asked. */
@@ -83,8 +94,7 @@ struct reader {
     struct last_place last;
     int64_t base_ns;
     int has_base;
-    __int128 work_ps; /* the time of the first GPU event, where has_work: host events of Kineto may have time 0 */
-    int has_work;
+    struct clock clock;
     uint64_t slices;
     int64_t first_ps, last_ps;
     struct losses losses;
@@ -123,9 +133,9 @@ static int read_on(struct reader *reader, struct ids_error *err) {
         const uint8_t *bytes;
         size_t length;
         int code = ids_stream_next(reader->stream, &bytes, &length, err);
-        if (!code) code = grow(reader, used + length, err);
+        if (!code && length) code = grow(reader, used + length, err);
         if (code) return code;
-        if (length) memcpy(reader->buffer + used, bytes, length);
+        if (length && reader->buffer) memcpy(reader->buffer + used, bytes, length);
         used += length;
         reader->scan.whole = !length;
     } while (!reader->scan.whole && used < wanted);
@@ -197,14 +207,13 @@ static int give(struct reader *reader, uint32_t thread_index, enum ids_form form
     return reader->sink->ops->slice(reader->sink, thread->track, &slice, err);
 }
 
-static int say_host(struct reader *reader, __int128 first_ps, struct ids_error *err) {
+static int say_host(struct reader *reader, struct ids_error *err) {
     char name[32] = "";
     if (reader->properties.rank >= 0) snprintf(name, sizeof name, "rank %" PRId64, reader->properties.rank);
     struct ids_host_info host = {.name = ids_intern_z(reader->sink->strings, name)};
     if (host.name == IDS_NO_TEXT) return ids_no_memory(err);
-    if (reader->has_work) first_ps = reader->work_ps;
-    __int128 base_ns = first_ps / 1000000000 * 1000000; /* whole milliseconds */
-    if ((first_ps >= NEAR_PS || first_ps <= -NEAR_PS) && base_ns == (int64_t)base_ns) host.base_ns = (int64_t)base_ns;
+    __int128 base_ns = reader->clock.least_ps / 1000000000 * 1000000; /* whole milliseconds */
+    if (reader->clock.is_far && base_ns == (int64_t)base_ns) host.base_ns = (int64_t)base_ns;
     if (reader->properties.has_base_time) {
         if (__builtin_add_overflow(reader->properties.base_time_ns, host.base_ns, &host.start_unix_ns))
             host.start_unix_ns = 0;
@@ -225,7 +234,7 @@ static int start_of(struct reader *reader, const struct ids_chrome_event *event,
         reader->losses.without_time++;
         return 0;
     }
-    if (!reader->has_base) *ret_code = say_host(reader, ps, err);
+    if (!reader->has_base) *ret_code = say_host(reader, err);
     ps -= (__int128)reader->base_ns * 1000;
     if (ps != (int64_t)ps) {
         reader->losses.out_of_range++;
@@ -401,6 +410,30 @@ static int corrupt(const struct reader *reader, struct ids_error *err) {
 static const char *const watched_list[] = {"M", "kernel", "gpu_memcpy", "gpu_memset"};
 static const struct ids_json_words watched = {watched_list, 4, "Mkg"};
 
+/* First pass: the time that the element bears, found by its key alone. Where an arg has that key too, its value counts if it
+ * comes first, and if it is like a time of this file it can but lower the base. */
+static void look_at_time(struct reader *reader, struct ids_text element) {
+    struct clock *clock = &reader->clock;
+    static const char key[] = "\"ts\"";
+    if (clock->near_count >= NEAR_ENOUGH) return;
+    const char *at = memmem(element.at, element.length, key, sizeof key - 1), *end = element.at + element.length;
+    if (!at) return;
+    for (at += sizeof key - 1; at < end && (*at == ' ' || *at == ':'); at++) {
+    }
+    struct ids_json_scan scan = {at, end, 1, NULL};
+    struct ids_json_span span;
+    __int128 ps;
+    if (at == end || ids_json_value(&scan, &span) != IDS_JSON_OK || !ids_chrome_time(&span, &ps)) return;
+    if (ps < NEAR_PS && ps > -NEAR_PS) {
+        clock->near_count += !clock->is_far;
+    } else if (!clock->is_far) {
+        clock->is_far = 1;
+        clock->first_ps = clock->least_ps = ps;
+    } else if (ps < clock->least_ps && clock->first_ps - ps < RUN_PS) {
+        clock->least_ps = ps;
+    }
+}
+
 /* First pass: what names something, and whose processes are GPUs. */
 static int count_event(struct reader *reader, struct ids_text element, struct ids_error *err) {
     struct ids_json_scan scan = {element.at, element.at + element.length, 1, NULL};
@@ -418,7 +451,6 @@ static int count_event(struct reader *reader, struct ids_text element, struct id
     uint32_t process;
     int code = ids_chrome_process_of(&reader->places, &reader->scratch, &event->pid, &process, err);
     if (!code) reader->places.processes[process].gpu = 1;
-    if (!code && !reader->has_work) reader->has_work = ids_chrome_time(&event->ts, &reader->work_ps);
     return code;
 }
 
@@ -438,6 +470,7 @@ static enum ids_json_result element(struct reader *reader, int *ret_code, struct
     enum ids_json_result result = ids_json_skip(scan, &skip);
     if (result == IDS_JSON_MORE) scan->at = start;
     if (result != IDS_JSON_OK) return result;
+    look_at_time(reader, (struct ids_text){start, (uint32_t)(scan->at - start)});
     if (skip.seen) *ret_code = count_event(reader, (struct ids_text){start, (uint32_t)(scan->at - start)}, err);
     return IDS_JSON_OK;
 }
@@ -661,7 +694,7 @@ static int read_passes(struct reader *reader, struct ids_error *err) {
         if (cut >= 0)
             return ids_fail(err, IDS_TRUNCATED, "the file ends before its first event is whole (offset %" PRId64 ")",
                             cut);
-        code = say_host(reader, 0, err);
+        code = say_host(reader, err);
     }
     if (!code) code = end_tracks(reader, err);
     if (!code && cut >= 0) {

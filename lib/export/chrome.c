@@ -138,6 +138,11 @@ static int chrome_name(struct ids_sink *sink, const struct ids_name_info *name, 
     return ids_args_json_add_name(&chrome->args, name, err);
 }
 
+/* Perfetto takes an empty thread_name for an error; what it does not know it passes over. */
+static const char *name_event(const struct chrome *chrome, uint32_t name) {
+    return ids_strings_text(&chrome->export.strings, name).length ? "thread_name" : "thread_labels";
+}
+
 /* Perfetto takes thread 0 of a process for the thread that has the process's number: only one of them can be used. */
 static int keep_apart(struct chrome *chrome, const struct track *track) {
     int32_t pid = (int32_t)track->plane + 1, other = track->tid == 0 ? pid : track->tid == pid ? 0 : -1;
@@ -153,7 +158,7 @@ static int chrome_track(struct ids_sink *sink, const struct ids_track_info *info
     *track = (struct track){.plane = info->plane, .name = info->name};
     track->tid = ids_thread_id(&chrome->tids, info->plane, info->id);
     if (track->tid < 0 || keep_apart(chrome, track)) return ids_no_memory(err);
-    put_metadata(chrome, "thread_name", "name", track->plane, track->tid);
+    put_metadata(chrome, name_event(chrome, info->name), "name", track->plane, track->tid);
     put_text(chrome, out_of(chrome), info->name);
     if (track->tid != info->id) {
         IDS_BUFFER_PUT(out_of(chrome), ",\"id\":");
@@ -184,7 +189,7 @@ static int choose_tid(struct chrome *chrome, uint32_t track_id, const struct ids
     while (track->lane_count < lane) {
         int32_t *tid = IDS_PUSH(track->lane_tids, track->lane_count, track->lane_room);
         if (!tid || (*tid = ids_thread_id(&chrome->tids, track->plane, -1)) < 0) return ids_no_memory(err);
-        put_metadata(chrome, "thread_name", "name", track->plane, *tid);
+        put_metadata(chrome, name_event(chrome, track->name), "name", track->plane, *tid);
         put_text(chrome, out_of(chrome), track->name);
         IDS_BUFFER_PUT(out_of(chrome), ",\"lane_of\":");
         ids_json_put_uint(out_of(chrome), (uint64_t)track->tid);

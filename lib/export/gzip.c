@@ -169,7 +169,8 @@ int ids_gzip_new(struct ids_out *next, struct ids_gzip **ret_gzip, struct ids_er
     gzip->out.write = gzip_write;
     gzip->next = next;
     gzip->slot_count = 2 * wanted;
-    gzip->packed_room = deflateBound(NULL, BLOCK_BYTES) + 64; /* and the empty block that ends at a byte */
+    z_stream any = {0};                                       /* of no settings yet: the bound for all */
+    gzip->packed_room = deflateBound(&any, BLOCK_BYTES) + 64; /* and the empty block that ends at a byte */
     pthread_mutex_init(&gzip->lock, NULL);
     pthread_cond_init(&gzip->changed, NULL);
     for (size_t i = 0; i < gzip->slot_count; i++) {

@@ -66,7 +66,7 @@ static enum ids_json_result bracket(struct ids_json_skip *skip, char c) {
 
 #ifdef __SSE2__
 static void load(const char *at, __m128i ret_bytes[4]) {
-    for (int i = 0; i < 4; i++) ret_bytes[i] = _mm_loadu_si128((const __m128i *)(const void *)(at + 16 * i));
+    for (size_t i = 0; i < 4; i++) ret_bytes[i] = _mm_loadu_si128((const __m128i *)(const void *)(at + 16 * i));
 }
 
 /* Bit i: byte i of the 64 is the character, after `fold` was set in it. */

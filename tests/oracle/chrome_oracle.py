@@ -262,7 +262,7 @@ class Reader:
             self.labels[pid] = value(args[b'labels'])
         elif name == b'process_sort_index' and INTEGER.fullmatch(args.get(b'sort_index', b'')):
             self.sort[pid] = value(args[b'sort_index'])
-        elif name == b'thread_name' and b'name' in args:
+        elif name in (b'thread_name', b'thread_labels') and b'name' in args:
             self.threads[pid, tid] = text(args[b'name'])
             if INTEGER.fullmatch(args.get(b'lane_of', b'')):
                 self.lanes[pid, tid] = int(args[b'lane_of'])

@@ -180,7 +180,7 @@ def chrome_events(path):
         if e['ph'] == 'M':
             if e['name'] == 'process_name':
                 processes[e['pid']] = e['args']['name']
-            if e['name'] == 'thread_name':
+            if e['name'] in ('thread_name', 'thread_labels'):
                 at = e['pid'], e['tid']
                 assert at not in threads, 'thread %s twice' % (at,)
                 threads[at] = e['args']['name']
