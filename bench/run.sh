@@ -39,4 +39,6 @@ rc=0
     "$work"/mid/plugins/profile/*/*.xplane.pb "$work"/small/plugins/profile/*/*.xplane.pb "${1:-3}" || rc=$?
 echo
 "$python" bench/measure_json.py build/release/idsprof "$python" "$work/million.trace.json.gz" "$kineto" "${1:-3}" || rc=$?
+echo
+"$python" bench/measure_import.py build/release/idsprof "$python" "$shared/bench/xprof_eventsdb.py" "$work"/mid/plugins/profile/*/*.xplane.pb "${1:-3}" || rc=$?
 exit $rc

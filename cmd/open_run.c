@@ -5,10 +5,13 @@
 #include "lib/io/source.h"
 #include "lib/model/builder.h"
 #include "lib/model/format.h"
+#include "lib/store/query.h"
 #include "lib/store/summary.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- which run ---- */
 
@@ -39,7 +42,64 @@ static int is_profile(const uint8_t *head, size_t length) {
     return format && format->generic_suffixes;
 }
 
+enum { DATABASE_RUNS_MAX = 16384 };
+
+static int add_database_run(struct ids_run_list *list, const char *path, struct ids_cell id, struct ids_cell name,
+                            struct ids_error *err) {
+    struct ids_run_files *run = &list->runs[list->run_count];
+    if (id.type != IDS_CELL_INT || id.i < 1 || name.type != IDS_CELL_TEXT)
+        return ids_fail(err, IDS_CORRUPT, "damaged database: a run without number or name");
+    *run = (struct ids_run_files){.path = strdup(path),
+                                  .name = strndup(name.bytes, name.length),
+                                  .files = calloc(1, sizeof *run->files),
+                                  .number = id.i};
+    list->run_count++;
+    if (!run->files || !run->path || !run->name) return ids_no_memory(err);
+    run->file_count = 1;
+    run->files->path = strdup(path);
+    struct stat status;
+    if (!stat(path, &status)) run->files->size = (uint64_t)status.st_size;
+    return run->files->path ? 0 : ids_no_memory(err);
+}
+
+/* The runs that a database holds, in the order in which they were imported. */
+static int find_in_database(const char *path, struct ids_run_list *ret_list, struct ids_error *err) {
+    struct ids_run_list list = {.runs = calloc(DATABASE_RUNS_MAX, sizeof *list.runs)};
+    struct ids_query *query = NULL;
+    int more = 0;
+    int code = list.runs ? ids_query_open(path, &query, err) : ids_no_memory(err);
+    if (!code && ids_query_prepare(query, "SELECT id, name FROM run ORDER BY id", err))
+        code = ids_fail(err, IDS_UNSUPPORTED, "'%s': a database, but none that idsprof import wrote", path);
+    while (!code && list.run_count < DATABASE_RUNS_MAX && (more = ids_query_next(query, err)) > 0)
+        code = add_database_run(&list, path, ids_query_cell(query, 0), ids_query_cell(query, 1), err);
+    if (!code && more < 0) code = more;
+    if (!code && !list.run_count) code = ids_fail(err, IDS_NOT_FOUND, "'%s': a database without a run", path);
+    ids_query_free(query);
+    if (code) {
+        ids_run_list_done(&list);
+        return code;
+    }
+    *ret_list = list;
+    return 0;
+}
+
+/* The report that was stored when the run was imported. */
+static int read_from_database(const struct ids_run_files *run, const struct ids_params *params,
+                              struct ids_report *report, struct ids_error *err) {
+    if (!ids_params_are_default(params))
+        return ids_fail(err, IDS_USAGE,
+                        "'%s': a database holds the report with default options; for others give the "
+                        "profile itself",
+                        run->path);
+    int code = ids_summary_read_run(run->path, run->number, NULL, ids_table_def_find, report, err);
+    if (code == IDS_NOT_FOUND)
+        code = ids_fail(err, IDS_UNSUPPORTED, "'%s': made by another version of idsprof; import the profile again",
+                        run->path);
+    return code;
+}
+
 int ids_find_runs(const char *path, struct ids_run_list *ret_list, struct ids_error *err) {
+    if (ids_is_database(path)) return find_in_database(path, ret_list, err);
     const char *suffixes[SUFFIXES_MAX + 1] = {NULL}, *generic[SUFFIXES_MAX + 1] = {NULL};
     for (int i = 0; i < ids_format_count; i++) { /* in the order of formats.def */
         add_suffixes(suffixes, ids_formats[i]->suffixes);
@@ -169,8 +229,8 @@ static const char *file_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static int read_files(const struct ids_run_files *run, struct ids_sink *sink, const char **ret_format,
-                      struct ids_error *err) {
+int ids_read_run(const struct ids_run_files *run, struct ids_sink *sink, const char **ret_format,
+                 struct ids_error *err) {
     for (size_t i = 0; i < run->file_count; i++) {
         char size[IDS_VALUE_ROOM];
         ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)run->files[i].size), size, sizeof size);
@@ -190,7 +250,7 @@ int ids_open_trace(const struct ids_run_files *run, struct ids_trace **ret_trace
     struct ids_builder *builder;
     int code = ids_builder_new(&builder, err);
     if (code) return code;
-    code = read_files(run, ids_builder_sink(builder), ret_format, err);
+    code = ids_read_run(run, ids_builder_sink(builder), ret_format, err);
     if (code) {
         ids_builder_free(builder);
         return code;
@@ -225,19 +285,24 @@ static void describe_files(const struct ids_run_files *run, struct ids_report *r
                                            : ids_report_text(report, "%s %s", file_name(run->also), better)));
 }
 
+int ids_report_trace(const struct ids_run_files *run, const struct ids_trace *trace, const char *format,
+                     const struct ids_params *params, struct ids_report *report, struct ids_error *err) {
+    describe_files(run, report);
+    ids_report_property(report, "format", ids_text_value(format));
+    ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
+    ids_progress("analyzing");
+    int code = ids_analyze(trace, params, report, err);
+    if (!code) code = ids_report_check(report, err);
+    return code ? ids_error_at(err, "'%s'", run->path) : 0;
+}
+
 static int build_report(const struct ids_run_files *run, const struct ids_params *params, struct ids_report *report,
                         struct ids_error *err) {
     struct ids_trace *trace = NULL;
     const char *format = NULL;
     int code = ids_open_trace(run, &trace, &format, err);
     if (code) return code;
-    describe_files(run, report);
-    ids_report_property(report, "format", ids_text_value(format));
-    ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
-    ids_progress("analyzing");
-    code = ids_analyze(trace, params, report, err);
-    if (!code) code = ids_report_check(report, err);
-    if (code) ids_error_at(err, "'%s'", run->path);
+    code = ids_report_trace(run, trace, format, params, report, err);
     ids_trace_free(trace);
     return code;
 }
@@ -247,6 +312,7 @@ int ids_open_run(const struct ids_run_files *run, const struct ids_params *param
     struct ids_error ignored = IDS_ERROR_INIT; /* a cache that fails is nobody's problem */
     int cached = !no_cache && ids_params_are_default(params);
     ids_report_init(ret_report);
+    if (run->number) return read_from_database(run, params, ret_report, err);
     if (cached && ids_cache_load(run, ids_table_def_find, ret_report, &ignored) == 0) {
         describe_files(run, ret_report);
         return 0;

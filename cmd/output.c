@@ -19,7 +19,7 @@ static void remove_unfinished(int number) {
     raise(number);
 }
 
-static void watch(const char *path) {
+void ids_output_watch(const char *path) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     snprintf(unfinished, sizeof unfinished, "%s", path);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -73,7 +73,7 @@ static int output_write(struct ids_out *out, const void *bytes, size_t length, s
 static int open_temporary(struct ids_output *output, struct ids_error *err) {
     output->fd = mkostemp(output->temporary, O_CLOEXEC);
     if (output->fd < 0) return ids_fail(err, IDS_IO, "cannot write '%s': %s", output->path, strerror(errno));
-    watch(output->temporary);
+    ids_output_watch(output->temporary);
     mode_t mask = umask(0);
     umask(mask);
     fchmod(output->fd, 0666 & ~mask);

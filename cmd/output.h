@@ -28,4 +28,7 @@ int ids_output_open(const char *folder, const char *name, int force, struct ids_
 int ids_output_close(struct ids_output *output, int code, struct ids_error *err);
 void ids_output_done(struct ids_output *output);
 
+/* A file that a signal which ends the program removes; "" none. One at a time: outputs use it too. */
+void ids_output_watch(const char *path);
+
 #endif

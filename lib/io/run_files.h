@@ -43,6 +43,7 @@ struct ids_run_files {
     size_t file_count;
     char *also; /* NULL, or a file of the same run in a form that is not as good, and is not read */
     size_t also_count;
+    int64_t number; /* 0, or which run of a database it is (then `files` is the database); never set here */
 };
 
 struct ids_run_list {

@@ -1,5 +1,6 @@
 #include "lib/model/assemble.h"
 
+#include "lib/base/run_merge.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
@@ -24,31 +25,6 @@ void ids_assembly_done(struct ids_assembly *assembly) {
 
 /* --- order ------------------------------------------------------------------------------------------------------ */
 
-/* Stable bottom-up merge of natural runs: events of a file are mostly in order, or a few ordered runs. `at` and `spare` change places
- * as needed; the result is in `at`. */
-#define DEFINE_RUN_MERGE(function, element, before)                                                    \
-    static void function(element **at, element **spare, size_t count) {                                \
-        for (;;) {                                                                                     \
-            element *from = *at, *to = *spare;                                                         \
-            size_t out = 0, runs = 0;                                                                  \
-            for (size_t a = 0; a < count;) {                                                           \
-                size_t b = a + 1;                                                                      \
-                while (b < count && !before(&from[b], &from[b - 1])) b++;                              \
-                size_t c = b < count ? b + 1 : b;                                                      \
-                while (c < count && !before(&from[c], &from[c - 1])) c++;                              \
-                size_t i = a, j = b;                                                                   \
-                while (i < b && j < c) to[out++] = before(&from[j], &from[i]) ? from[j++] : from[i++]; \
-                while (i < b) to[out++] = from[i++];                                                   \
-                while (j < c) to[out++] = from[j++];                                                   \
-                a = c;                                                                                 \
-                runs++;                                                                                \
-            }                                                                                          \
-            *at = to;                                                                                  \
-            *spare = from;                                                                             \
-            if (runs <= 1) return;                                                                     \
-        }                                                                                              \
-    }
-
 /* What a record is ordered by, and where it is: records are four times as long, so these are merged, and the records move once. */
 struct place {
     int64_t start_ps, end_ps;
@@ -59,8 +35,8 @@ static int place_before(const struct place *a, const struct place *b) {
     return a->start_ps != b->start_ps ? a->start_ps < b->start_ps : a->end_ps > b->end_ps;
 }
 
-DEFINE_RUN_MERGE(merge_passing, struct ids_passing, ids_passing_before)
-DEFINE_RUN_MERGE(merge_places, struct place, place_before)
+IDS_DEFINE_RUN_MERGE(merge_passing, struct ids_passing, ids_passing_before)
+IDS_DEFINE_RUN_MERGE(merge_places, struct place, place_before)
 
 static int sort_passing(struct ids_assembly *assembly, struct ids_error *err) {
     if (assembly->spare_room < assembly->room) {

@@ -1,5 +1,6 @@
 #include "lib/base/intern.h"
 #include "lib/base/vec.h"
+#include "lib/store/events_cache.h"
 #include "lib/store/summary_file.h"
 
 #include <dirent.h>
@@ -21,7 +22,7 @@ enum {
     ABANDONED_S = 3600, /* a temporary file that old belongs to a process that ended */
     NAME_BYTES = 19,    /* 16 hexadecimal digits and ".db" */
 };
-static const uint64_t MAX_CACHE_BYTES = UINT64_C(256) << 20;
+static const uint64_t MAX_CACHE_BYTES = UINT64_C(4) << 30;
 
 static void free_text(char **text) {
     free(*text);
@@ -85,9 +86,13 @@ static void describe_program(char *text, size_t size) {
              status.st_mtim.tv_nsec);
 }
 
+enum tier { SUMMARY, EVENTS };
+
 /* `place`: what the file is named by; `key`: what must be the same for it to be valid. */
-static int describe_files(const struct ids_run_files *run, FILE *place, FILE *key, struct ids_error *err) {
+static int describe_files(const struct ids_run_files *run, enum tier tier, FILE *place, FILE *key,
+                          struct ids_error *err) {
     char text[192];
+    if (tier == EVENTS) fwrite("events", 1, sizeof "events", place);
     describe_program(text, sizeof text);
     fwrite(text, 1, strlen(text), key);
     fwrite(run->name, 1, strlen(run->name) + 1, place);
@@ -110,13 +115,13 @@ static int describe_files(const struct ids_run_files *run, FILE *place, FILE *ke
 }
 
 /* The caller frees *ret_key in any case. */
-static int describe_run(const struct ids_run_files *run, char name[NAME_BYTES + 1], char **ret_key,
+static int describe_run(const struct ids_run_files *run, enum tier tier, char name[NAME_BYTES + 1], char **ret_key,
                         struct ids_error *err) {
     AUTO_TEXT place_text = NULL;
     size_t place_bytes = 0, key_bytes = 0;
     FILE *place = open_memstream(&place_text, &place_bytes);
     FILE *key = open_memstream(ret_key, &key_bytes);
-    int code = place && key ? describe_files(run, place, key, err) : no_memory(err);
+    int code = place && key ? describe_files(run, tier, place, key, err) : no_memory(err);
     int lost = place && fclose(place);
     lost |= key && fclose(key);
     if (code) return code;
@@ -125,10 +130,10 @@ static int describe_run(const struct ids_run_files *run, char name[NAME_BYTES + 
     return 0;
 }
 
-static int entry_of(const struct ids_run_files *run, char **ret_folder, char **ret_path, char **ret_key,
+static int entry_of(const struct ids_run_files *run, enum tier tier, char **ret_folder, char **ret_path, char **ret_key,
                     struct ids_error *err) {
     char name[NAME_BYTES + 1];
-    int code = describe_run(run, name, ret_key, err);
+    int code = describe_run(run, tier, name, ret_key, err);
     if (!code) code = cache_folder(ret_folder, err);
     if (!code && asprintf(ret_path, "%s/%s", *ret_folder, name) < 0) {
         *ret_path = NULL;
@@ -204,7 +209,7 @@ int ids_cache_load(const struct ids_run_files *run, const struct ids_table_def *
     AUTO_TEXT folder = NULL;
     AUTO_TEXT path = NULL;
     AUTO_TEXT key = NULL;
-    int code = entry_of(run, &folder, &path, &key, err);
+    int code = entry_of(run, SUMMARY, &folder, &path, &key, err);
     if (!code) code = check_folder(folder, err);
     if (!code) code = ids_summary_read(path, key, find_table, report, err);
     if (code) return code;
@@ -217,10 +222,57 @@ int ids_cache_save(const struct ids_run_files *run, const struct ids_report *rep
     AUTO_TEXT folder = NULL;
     AUTO_TEXT path = NULL;
     AUTO_TEXT key = NULL;
-    int code = entry_of(run, &folder, &path, &key, err);
+    int code = entry_of(run, SUMMARY, &folder, &path, &key, err);
     if (!code) code = make_folder(folder, err);
     /* Not synced: a user waits for it, and a file that a power cut damaged is found by its checksum and made anew. */
     if (!code) code = ids_summary_write_file(report, key, path, 0, err);
     if (!code) evict(folder, strrchr(path, '/') + 1);
     return code;
+}
+
+/* ---- databases of events ---- */
+
+int ids_events_cache_find(const struct ids_run_files *run, char **ret_path, struct ids_error *err) {
+    AUTO_TEXT folder = NULL;
+    AUTO_TEXT path = NULL;
+    AUTO_TEXT key = NULL;
+    int code = entry_of(run, EVENTS, &folder, &path, &key, err);
+    if (!code) code = check_folder(folder, err);
+    if (!code) code = ids_summary_check_key(path, key, err);
+    if (code) return code;
+    utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
+    *ret_path = path;
+    path = NULL;
+    return 0;
+}
+
+int ids_events_entry_begin(const struct ids_run_files *run, struct ids_events_entry *ret_entry, struct ids_error *err) {
+    struct ids_events_entry entry = {0};
+    int code = entry_of(run, EVENTS, &entry.folder, &entry.path, &entry.key, err);
+    if (!code) code = make_folder(entry.folder, err);
+    int fd = code ? code : ids_summary_open_beside(entry.path, &entry.temporary, err);
+    if (fd >= 0) {
+        close(fd);
+        *ret_entry = entry;
+        return 0;
+    }
+    ids_events_entry_done(&entry);
+    return fd;
+}
+
+int ids_events_entry_commit(struct ids_events_entry *entry, struct ids_error *err) {
+    if (rename(entry->temporary, entry->path))
+        return ids_fail(err, IDS_IO, "cannot rename '%s': %s", entry->temporary, strerror(errno));
+    free(entry->temporary);
+    entry->temporary = NULL;
+    evict(entry->folder, strrchr(entry->path, '/') + 1);
+    return 0;
+}
+
+void ids_events_entry_done(struct ids_events_entry *entry) {
+    if (entry->temporary) unlink(entry->temporary);
+    free(entry->folder);
+    free(entry->path);
+    free(entry->temporary);
+    free(entry->key);
 }

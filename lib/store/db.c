@@ -124,6 +124,12 @@ int ids_rows_prepare(struct ids_rows *rows, sqlite3 *db, uint64_t *sum, const ch
     return sqlite3_prepare_v2(db, sql, -1, &rows->statement, NULL) == SQLITE_OK ? 0 : ids_db_fail(db, err);
 }
 
+void ids_rows_of_run(struct ids_rows *rows, int64_t run) {
+    if (!rows->statement) return;
+    sqlite3_bind_int64(rows->statement, 1, run); /* stays over all rows */
+    rows->first = rows->column = 1;
+}
+
 void ids_rows_done(struct ids_rows *rows) {
     sqlite3_finalize(rows->statement);
     rows->statement = NULL;
@@ -188,14 +194,14 @@ void ids_rows_put_value(struct ids_rows *rows, struct ids_value value) {
 
 int ids_rows_insert(struct ids_rows *rows, struct ids_error *err) {
     if (rows->failed) return sticky_failure(rows, err);
-    rows->column = 0;
+    rows->column = rows->first;
     sqlite3_step(rows->statement);
     return sqlite3_reset(rows->statement) == SQLITE_OK ? 0 : ids_db_fail(rows->db, err);
 }
 
 int ids_rows_next(struct ids_rows *rows, struct ids_error *err) {
     if (rows->failed) return sticky_failure(rows, err);
-    rows->column = 0;
+    rows->column = rows->first;
     int result = sqlite3_step(rows->statement);
     if (result == SQLITE_ROW) return 1;
     return result == SQLITE_DONE ? 0 : ids_db_fail(rows->db, err);

@@ -29,10 +29,14 @@ struct ids_rows {
     sqlite3_stmt *statement;
     uint64_t *sum;
     int column;
+    int first;  /* 1: column 1 is the run, see ids_rows_of_run */
     int failed; /* an SQLite code; a value of the wrong type is SQLITE_MISMATCH */
 };
 
 int ids_rows_prepare(struct ids_rows *rows, sqlite3 *db, uint64_t *sum, const char *sql, struct ids_error *err);
+/* Of a statement whose first parameter is the run: `INSERT INTO x VALUES (?1, ?, ...)` or `SELECT * FROM x WHERE run = ?1`, where run is
+ * the first column. Values are then those behind it. */
+void ids_rows_of_run(struct ids_rows *rows, int64_t run);
 void ids_rows_done(struct ids_rows *rows);
 
 /* Values of a row, left to right. */

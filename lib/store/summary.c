@@ -53,6 +53,7 @@ static char *create_table(const struct ids_table_def *def) {
     sqlite3_str *sql = sqlite3_str_new(NULL);
     sqlite3_str_appendf(sql, "CREATE TABLE \"%w\" (", def->id);
     append_comment(sql, def->definition ? def->definition : def->title);
+    sqlite3_str_appendall(sql, "    \"run\" INTEGER NOT NULL, -- run.id\n");
     for (int i = 0; i < def->column_count; i++) {
         const struct ids_column_def *column = &def->columns[i];
         sqlite3_str_appendf(sql, "    \"%w\" %s%s", column->id, unit_types[column->unit],
@@ -70,8 +71,8 @@ static char *create_table(const struct ids_table_def *def) {
 
 static char *insert_row(const struct ids_table_def *def) {
     sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(sql, "INSERT INTO \"%w\" VALUES (", def->id);
-    for (int i = 0; i < def->column_count; i++) sqlite3_str_appendall(sql, i ? ",?" : "?");
+    sqlite3_str_appendf(sql, "INSERT INTO \"%w\" VALUES (?1", def->id);
+    for (int i = 0; i < def->column_count; i++) sqlite3_str_appendall(sql, ",?");
     sqlite3_str_appendall(sql, ")");
     return sqlite3_str_finish(sql);
 }
@@ -81,6 +82,7 @@ static char *insert_row(const struct ids_table_def *def) {
 struct writer {
     const struct ids_report *report;
     sqlite3 *db;
+    int64_t run;
     uint64_t sum;
     struct ids_error *err;
 };
@@ -89,9 +91,10 @@ static int write_meta(struct writer *writer, const char *id, const char *text, i
     struct ids_rows rows;
     uint64_t unused = 0;
     int is_sum = !strcmp(id, "checksum");
-    int code = ids_rows_prepare(&rows, writer->db, is_sum ? &unused : &writer->sum, "INSERT INTO meta VALUES (?, ?)",
-                                writer->err);
+    int code = ids_rows_prepare(&rows, writer->db, is_sum ? &unused : &writer->sum,
+                                "INSERT INTO meta VALUES (?1, ?, ?)", writer->err);
     if (code) return code;
+    ids_rows_of_run(&rows, writer->run);
     ids_rows_put_text(&rows, id);
     if (text) {
         ids_rows_put_text(&rows, text);
@@ -183,6 +186,7 @@ static int write_table_list(struct writer *writer, struct ids_rows *rows) {
 static int write_fixed(struct writer *writer, const char *sql, int (*write)(struct writer *, struct ids_rows *)) {
     struct ids_rows rows;
     int code = ids_rows_prepare(&rows, writer->db, &writer->sum, sql, writer->err);
+    if (!code) ids_rows_of_run(&rows, writer->run);
     if (!code) code = write(writer, &rows);
     ids_rows_done(&rows);
     return code;
@@ -206,49 +210,78 @@ static int write_rows(struct writer *writer, const struct ids_table *table, stru
 }
 
 static int write_table(struct writer *writer, const struct ids_table *table) {
-    char *create = create_table(table->def), *insert = insert_row(table->def);
+    char *insert = insert_row(table->def);
     struct ids_rows rows = {0};
-    int code = create && insert ? ids_db_exec(writer->db, create, writer->err)
-                                : ids_fail(writer->err, IDS_NOMEM, "no memory for a database");
-    if (!code) code = ids_rows_prepare(&rows, writer->db, &writer->sum, insert, writer->err);
+    int code = insert ? ids_rows_prepare(&rows, writer->db, &writer->sum, insert, writer->err)
+                      : ids_fail(writer->err, IDS_NOMEM, "no memory for a database");
+    if (!code) ids_rows_of_run(&rows, writer->run);
     if (!code) code = write_rows(writer, table, &rows);
     ids_rows_done(&rows);
-    sqlite3_free(create);
     sqlite3_free(insert);
     return code ? ids_error_at(writer->err, "table '%s'", table->id) : 0;
 }
 
-static int write_all(struct writer *writer, const char *key) {
-    int code = ids_db_exec(writer->db, "BEGIN", writer->err);
-    if (!code) code = ids_db_exec(writer->db, ids_schema_sql, writer->err);
-    if (!code) code = write_meta(writer, "key", key, 0);
+/* Everything of one run, into tables that are there. */
+static int write_run(struct writer *writer, const char *key) {
+    int code = write_meta(writer, "key", key, 0);
     if (!code) code = write_meta(writer, "program", "idsprof " IDS_VERSION, 0);
     if (!code) code = write_meta(writer, "complete", NULL, writer->report->complete);
-    if (!code) code = write_fixed(writer, "INSERT INTO property VALUES (?,?,?)", write_properties);
-    if (!code) code = write_fixed(writer, "INSERT INTO metric VALUES (?,?,?,?,?,?,?)", write_metrics);
-    if (!code) code = write_fixed(writer, "INSERT INTO advice VALUES (?,?,?,?,?)", write_advice);
-    if (!code) code = write_fixed(writer, "INSERT INTO diag VALUES (?,?,?,?,?)", write_diags);
-    if (!code) code = write_fixed(writer, "INSERT INTO report_table VALUES (?,?,?,?)", write_table_list);
+    if (!code) code = write_fixed(writer, "INSERT INTO property VALUES (?1,?,?,?)", write_properties);
+    if (!code) code = write_fixed(writer, "INSERT INTO metric VALUES (?1,?,?,?,?,?,?,?)", write_metrics);
+    if (!code) code = write_fixed(writer, "INSERT INTO advice VALUES (?1,?,?,?,?,?)", write_advice);
+    if (!code) code = write_fixed(writer, "INSERT INTO diag VALUES (?1,?,?,?,?,?)", write_diags);
+    if (!code) code = write_fixed(writer, "INSERT INTO report_table VALUES (?1,?,?,?,?)", write_table_list);
     for (size_t i = 0; !code && i < writer->report->table_count; i++)
         code = write_table(writer, &writer->report->tables[i]);
-    if (!code) code = write_meta(writer, "checksum", NULL, (int64_t)writer->sum);
+    return code ? code : write_meta(writer, "checksum", NULL, (int64_t)writer->sum);
+}
+
+static int make_tables(sqlite3 *db, const struct ids_table_def *const *tables, size_t count, struct ids_error *err) {
+    int code = ids_db_exec(db, ids_schema_sql, err);
+    for (size_t i = 0; !code && i < count; i++) {
+        char *create = create_table(tables[i]);
+        code = create ? ids_db_exec(db, create, err) : ids_fail(err, IDS_NOMEM, "no memory for a database");
+        sqlite3_free(create);
+        if (code) ids_error_at(err, "table '%s'", tables[i]->id);
+    }
+    return code;
+}
+
+int ids_summary_tables(sqlite3 *db, const struct ids_table_def *const *tables, size_t count, struct ids_error *err) {
+    return make_tables(db, tables, count, err);
+}
+
+int ids_summary_put(sqlite3 *db, int64_t run, const struct ids_report *report, const char *key, struct ids_error *err) {
+    struct writer writer = {.report = report, .db = db, .run = run, .err = err};
+    return write_run(&writer, key);
+}
+
+static int write_file(struct writer *writer, const char *key) {
+    const struct ids_report *report = writer->report;
+    const struct ids_table_def **tables = calloc(report->table_count + 1, sizeof *tables);
+    if (!tables) return ids_fail(writer->err, IDS_NOMEM, "no memory for a database");
+    for (size_t i = 0; i < report->table_count; i++) tables[i] = report->tables[i].def;
+    int code = ids_db_exec(writer->db, "BEGIN", writer->err);
+    if (!code) code = make_tables(writer->db, tables, report->table_count, writer->err);
+    free(tables);
+    if (!code) code = write_run(writer, key);
     char pragma[64];
     snprintf(pragma, sizeof pragma, "PRAGMA user_version=%d; COMMIT", IDS_SCHEMA_VERSION);
     return code ? code : ids_db_exec(writer->db, pragma, writer->err);
 }
 
 static int fill(const struct ids_report *report, const char *key, const char *path, struct ids_error *err) {
-    struct writer writer = {.report = report, .err = err};
+    struct writer writer = {.report = report, .run = 1, .err = err};
     int code = ids_db_create(path, &writer.db, err);
     if (code) return code;
-    code = write_all(&writer, key);
+    code = write_file(&writer, key);
     /* Nothing is left to be written after COMMIT; a failing close would only be a statement not finalized. */
     sqlite3_close(writer.db);
     return code;
 }
 
 /* A new file beside `path`. The name is unique on this machine; the loop is for what a crash left behind. */
-static int open_beside(const char *path, char **ret_name, struct ids_error *err) {
+int ids_summary_open_beside(const char *path, char **ret_name, struct ids_error *err) {
     for (unsigned attempt = 0; attempt < 1000; attempt++) {
         char *name;
         if (asprintf(&name, "%s.tmp-%ld-%u", path, (long)getpid(), attempt) < 0) {
@@ -271,7 +304,7 @@ int ids_summary_write_file(const struct ids_report *report, const char *key, con
     char *name = NULL;
     if (!stat(path, &status) && !S_ISREG(status.st_mode))
         return ids_fail(err, IDS_IO, "'%s': not a regular file", path);
-    int fd = open_beside(path, &name, err);
+    int fd = ids_summary_open_beside(path, &name, err);
     int code = fd < 0 ? fd : fill(report, key, name, err);
     if (!code && sync && fsync(fd)) code = ids_fail(err, IDS_IO, "cannot write: %s", strerror(errno));
     if (!code && rename(name, path)) code = ids_fail(err, IDS_IO, "cannot rename: %s", strerror(errno));
@@ -290,6 +323,7 @@ int ids_summary_write(const struct ids_report *report, const char *key, const ch
 struct reader {
     struct ids_report *report;
     sqlite3 *db;
+    int64_t run;
     uint64_t sum;
     const struct ids_table_def *(*find_table)(const char *id);
     struct ids_error *err;
@@ -370,6 +404,7 @@ static int read_fixed(struct reader *reader, const char *sql, int (*read)(struct
     struct ids_rows rows;
     int more;
     int code = ids_rows_prepare(&rows, reader->db, &reader->sum, sql, reader->err);
+    if (!code) ids_rows_of_run(&rows, reader->run);
     while (!code && (more = ids_rows_next(&rows, reader->err)) != 0) code = more < 0 ? more : read(reader, &rows);
     ids_rows_done(&rows);
     return code;
@@ -380,8 +415,9 @@ static int read_meta(struct reader *reader, const char *id, enum ids_unit unit, 
     struct ids_rows rows;
     uint64_t unused = 0;
     uint64_t *sum = strcmp(id, "checksum") != 0 ? &reader->sum : &unused;
-    int code = ids_rows_prepare(&rows, reader->db, sum, "SELECT id, value FROM meta WHERE id = ?", reader->err);
-    if (!code && sqlite3_bind_text(rows.statement, 1, id, -1, SQLITE_STATIC) != SQLITE_OK)
+    int code = ids_rows_prepare(&rows, reader->db, sum, "SELECT * FROM meta WHERE run = ?1 AND id = ?2", reader->err);
+    if (!code) ids_rows_of_run(&rows, reader->run);
+    if (!code && sqlite3_bind_text(rows.statement, 2, id, -1, SQLITE_STATIC) != SQLITE_OK)
         code = ids_db_fail(reader->db, reader->err);
     int more = code ? code : ids_rows_next(&rows, reader->err);
     if (more < 0) code = more;
@@ -433,10 +469,11 @@ static int read_cells(struct reader *reader, struct ids_table *table, struct ids
 static int read_table(struct reader *reader, struct ids_table *table) {
     struct ids_rows rows = {0};
     struct ids_value *cells = calloc((size_t)table->def->column_count, sizeof *cells);
-    char *sql = sqlite3_mprintf("SELECT * FROM \"%w\" ORDER BY rowid", table->id);
+    char *sql = sqlite3_mprintf("SELECT * FROM \"%w\" WHERE run = ?1 ORDER BY rowid", table->id);
     int code =
         cells && sql ? check_table(reader, table->def) : ids_fail(reader->err, IDS_NOMEM, "no memory for a database");
     if (!code) code = ids_rows_prepare(&rows, reader->db, &reader->sum, sql, reader->err);
+    if (!code) ids_rows_of_run(&rows, reader->run);
     if (!code) code = read_cells(reader, table, &rows, cells);
     ids_rows_done(&rows);
     sqlite3_free(sql);
@@ -474,11 +511,11 @@ static int read_head(struct reader *reader, const char *key) {
 static int read_all(struct reader *reader, const char *key) {
     struct ids_value checksum = {0};
     int code = read_head(reader, key);
-    if (!code) code = read_fixed(reader, "SELECT * FROM property ORDER BY rowid", read_property);
-    if (!code) code = read_fixed(reader, "SELECT * FROM metric ORDER BY rowid", read_metric);
-    if (!code) code = read_fixed(reader, "SELECT * FROM advice ORDER BY rowid", read_advice);
-    if (!code) code = read_fixed(reader, "SELECT * FROM diag ORDER BY rowid", read_diag);
-    if (!code) code = read_fixed(reader, "SELECT * FROM report_table ORDER BY rowid", read_table_entry);
+    if (!code) code = read_fixed(reader, "SELECT * FROM property WHERE run = ?1 ORDER BY rowid", read_property);
+    if (!code) code = read_fixed(reader, "SELECT * FROM metric WHERE run = ?1 ORDER BY rowid", read_metric);
+    if (!code) code = read_fixed(reader, "SELECT * FROM advice WHERE run = ?1 ORDER BY rowid", read_advice);
+    if (!code) code = read_fixed(reader, "SELECT * FROM diag WHERE run = ?1 ORDER BY rowid", read_diag);
+    if (!code) code = read_fixed(reader, "SELECT * FROM report_table WHERE run = ?1 ORDER BY rowid", read_table_entry);
     for (size_t i = 0; !code && i < reader->report->table_count; i++)
         code = read_table(reader, &reader->report->tables[i]);
     if (!code) code = read_meta(reader, "checksum", IDS_UNIT_COUNT, &checksum);
@@ -486,9 +523,10 @@ static int read_all(struct reader *reader, const char *key) {
     return code ? code : ids_report_check(reader->report, reader->err);
 }
 
-int ids_summary_read(const char *path, const char *key, const struct ids_table_def *(*find_table)(const char *id),
-                     struct ids_report *report, struct ids_error *err) {
-    struct reader reader = {.report = report, .find_table = find_table, .err = err};
+int ids_summary_read_run(const char *path, int64_t run, const char *key,
+                         const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,
+                         struct ids_error *err) {
+    struct reader reader = {.report = report, .run = run, .find_table = find_table, .err = err};
     int code = ids_db_open(path, &reader.db, err);
     if (!code) code = read_all(&reader, key);
     sqlite3_close(reader.db);
@@ -496,4 +534,20 @@ int ids_summary_read(const char *path, const char *key, const struct ids_table_d
     ids_report_done(report);
     ids_report_init(report);
     return ids_error_at(err, "'%s'", path);
+}
+
+int ids_summary_read(const char *path, const char *key, const struct ids_table_def *(*find_table)(const char *id),
+                     struct ids_report *report, struct ids_error *err) {
+    return ids_summary_read_run(path, 1, key, find_table, report, err);
+}
+
+int ids_summary_check_key(const char *path, const char *key, struct ids_error *err) {
+    struct ids_report report;
+    struct reader reader = {.report = &report, .run = 1, .err = err};
+    ids_report_init(&report);
+    int code = ids_db_open(path, &reader.db, err);
+    if (!code) code = read_head(&reader, key);
+    sqlite3_close(reader.db);
+    ids_report_done(&report);
+    return code;
 }

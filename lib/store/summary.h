@@ -12,7 +12,7 @@
 #include "lib/report/report.h"
 
 /* Raised when the layout of the file or the meaning of a stored figure changes: an older cache is then rebuilt. */
-enum { IDS_SCHEMA_VERSION = 1 };
+enum { IDS_SCHEMA_VERSION = 2 };
 
 /* Writes the report to `path`; `key` (any text) is stored and checked by ids_summary_read. */
 int ids_summary_write(const struct ids_report *report, const char *key, const char *path, struct ids_error *err);
@@ -22,11 +22,16 @@ int ids_summary_write(const struct ids_report *report, const char *key, const ch
 int ids_summary_read(const char *path, const char *key, const struct ids_table_def *(*find_table)(const char *id),
                      struct ids_report *report, struct ids_error *err);
 
+/* The same of one run of a database that holds several (run_db.h). `key` NULL: any. */
+int ids_summary_read_run(const char *path, int64_t run, const char *key,
+                         const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,
+                         struct ids_error *err);
+
 /* The cache: one file per run under $XDG_CACHE_HOME/idsprof (default ~/.cache/idsprof), named by a hash of the run's name and
  * paths, and valid for one identity of the source files (device, inode, size, mtime; of a member of an archive those of the archive, its size and its path in there) and one build of the program. A cache
  * that cannot be used (read-only home, full disk, a folder that others may write) is never the user's problem: the functions
  * return a code and the caller goes on. IDS_NOT_FOUND: not cached, or the run has no identity (a pipe). Size limit: the
- * least recently used files are removed when all together pass 256 MiB. */
+ * least recently used files are removed when all together pass 4 GiB, those of events_cache.h among them. */
 int ids_cache_load(const struct ids_run_files *run, const struct ids_table_def *(*find_table)(const char *id),
                    struct ids_report *report, struct ids_error *err);
 int ids_cache_save(const struct ids_run_files *run, const struct ids_report *report, struct ids_error *err);

@@ -4,9 +4,20 @@
 
 #include "lib/store/summary.h"
 
+#include <sqlite3.h>
+
 /* ids_summary_write; without `sync` the file can be lost or damaged when the machine (not the program) stops: the checksum
  * in it finds that. */
 int ids_summary_write_file(const struct ids_report *report, const char *key, const char *path, int sync,
                            struct ids_error *err);
+
+/* The parts of it, in a transaction of the caller's: the tables, and what one run puts into them. */
+int ids_summary_tables(sqlite3 *db, const struct ids_table_def *const *tables, size_t count, struct ids_error *err);
+int ids_summary_put(sqlite3 *db, int64_t run, const struct ids_report *report, const char *key, struct ids_error *err);
+
+/* A new file beside `path`, whose name says that it is not finished: its descriptor. */
+int ids_summary_open_beside(const char *path, char **ret_name, struct ids_error *err);
+/* 0 when the file is a summary of this schema with that key. */
+int ids_summary_check_key(const char *path, const char *key, struct ids_error *err);
 
 #endif

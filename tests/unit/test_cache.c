@@ -145,11 +145,11 @@ START_TEST(the_least_recently_used_go) {
     ck_assert_int_eq(save(), 0);
     const char *cache = in_folder("cache/deep/idsprof");
     struct timespec times[2] = {0};
-    for (int i = 0; i < 4; i++) { /* 80 MiB each, without the blocks */
+    for (int i = 0; i < 4; i++) { /* 1.25 GiB each, without the blocks */
         char path[256];
         snprintf(path, sizeof path, "%s/%016d.db", cache, i);
         store(path, (const uint8_t *)"", 0);
-        ck_assert_int_eq(truncate(path, 80 << 20), 0);
+        ck_assert_int_eq(truncate(path, (off_t)1280 << 20), 0);
         times[0].tv_sec = times[1].tv_sec = 1000 + 100 * (i ^ 1); /* used in the order 1 0 3 2 */
         ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
     }

@@ -1,0 +1,93 @@
+#include "cmd/command.h"
+#include "cmd/import_run.h"
+#include "cmd/open_run.h"
+#include "cmd/output.h"
+#include "cmd/progress.h"
+#include "lib/analysis/analyzer.h"
+#include "lib/base/vec.h"
+#include "lib/store/run_db.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct import_options {
+    const char *output, *run;
+    int force, quiet;
+};
+
+#define AT(field) offsetof(struct import_options, field)
+static const struct ids_opt opts[] = {
+    {IDS_OPT_TEXT, 'o', "output", "FILE", "the database to write", AT(output), NULL},
+    {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "write over a file that is there already", AT(force), NULL},
+    {IDS_OPT_FLAG, 'q', "quiet", NULL, "print nothing when it is done", AT(quiet), NULL},
+};
+
+static int import_path(const struct import_options *options, struct ids_run_db *db, const char *path,
+                       struct ids_error *err) {
+    struct ids_run_list list;
+    const struct ids_run_files *run;
+    int code = ids_find_runs(path, &list, err);
+    if (code) return code;
+    ids_say_unreadable(&list, "import");
+    code = ids_choose_run(&list, options->run, &run, err);
+    if (!code) code = ids_import_run(db, run, "", err);
+    ids_run_list_done(&list);
+    return code;
+}
+
+static int fill(const struct import_options *options, const char *path, char *const *operands, int operand_count,
+                int64_t *ret_events, struct ids_error *err) {
+    struct ids_run_db *db = NULL;
+    int code = ids_import_begin(path, &db, err);
+    for (int i = 0; i < operand_count && !code; i++) code = import_path(options, db, operands[i], err);
+    if (!code) ids_progress("writing");
+    if (!code) code = ids_run_db_finish(db, err);
+    if (!code) *ret_events = ids_run_db_events(db);
+    ids_run_db_free(db);
+    return code;
+}
+
+/* The path of the file as a folder and a name in it; `folder` is the caller's to free. */
+static int split(const char *path, char **ret_folder, const char **ret_name, struct ids_error *err) {
+    const char *slash = strrchr(path, '/');
+    *ret_name = slash ? slash + 1 : path;
+    if (!**ret_name) return ids_fail(err, IDS_USAGE, "--output: '%s' names no file", path);
+    *ret_folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    return *ret_folder ? 0 : ids_no_memory(err);
+}
+
+static void say_done(const struct ids_output *output, int64_t events) {
+    char count[IDS_VALUE_ROOM];
+    ids_value_format(ids_int_value(IDS_UNIT_COUNT, events), count, sizeof count);
+    printf("%s: %s events; to see what is in it: idsprof query %s --schema\n", output->path, count, output->path);
+}
+
+static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+    const struct import_options *options = values;
+    char *folder = NULL;
+    const char *name;
+    struct ids_output output;
+    int64_t events = 0;
+    if (!options->output) return ids_fail(err, IDS_USAGE, "say with -o FILE where to write the database");
+    if (!strcmp(options->output, "-"))
+        return ids_fail(err, IDS_USAGE, "a database cannot be written to standard output; choose a file with -o");
+    int code = split(options->output, &folder, &name, err);
+    if (!code) code = ids_output_open(folder, name, options->force, &output, err);
+    free(folder);
+    if (code) return code;
+    code = ids_output_close(&output, fill(options, output.temporary, operands, operand_count, &events, err), err);
+    ids_progress_end();
+    if (!code && !options->quiet) say_done(&output, events);
+    ids_output_done(&output);
+    return code;
+}
+
+const struct ids_command ids_command_import = {
+    .operands = "RUN...",
+    .least = 1,
+    .most = -1,
+    IDS_OPTIONS(opts),
+    .values_bytes = sizeof(struct import_options),
+    .run = run,
+};

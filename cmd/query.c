@@ -1,0 +1,124 @@
+#include "cmd/command.h"
+#include "cmd/open_events.h"
+#include "cmd/progress.h"
+#include "cmd/query_print.h"
+#include "lib/base/buffer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SQL_BYTES = 1 << 20 };
+
+struct query_options {
+    const char *run, *file;
+    int format, schema;
+};
+
+/* In the order of enum ids_query_format. */
+static const char *format_choice(int i) {
+    static const char *const names[] = {"table", "json", "csv", NULL};
+    return names[i];
+}
+
+#define AT(field) offsetof(struct query_options, field)
+static const struct ids_opt opts[] = {
+    {IDS_OPT_TEXT, 'f', "file", "FILE", "read the SQL from this file; - for standard input", AT(file), NULL},
+    {IDS_OPT_CHOICE, 0, "format", "FORMAT", "table, json or csv", AT(format), format_choice},
+    {IDS_OPT_FLAG, 0, "schema", NULL, "print the tables and views, with what each column means", AT(schema), NULL},
+    {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
+};
+
+static int read_sql(const char *path, struct ids_buffer *sql, struct ids_error *err) {
+    int is_stdin = !strcmp(path, "-");
+    FILE *file = is_stdin ? stdin : fopen(path, "re");
+    if (!file) return ids_fail(err, IDS_IO, "cannot open '%s': %s", path, strerror(errno));
+    char block[4096];
+    size_t length;
+    while ((length = fread(block, 1, sizeof block, file)) > 0 && sql->length <= SQL_BYTES)
+        ids_buffer_put(sql, block, length);
+    int failed = ferror(file);
+    if (!is_stdin) fclose(file);
+    if (failed) return ids_fail(err, IDS_IO, "cannot read '%s': %s", path, strerror(errno));
+    if (sql->length > SQL_BYTES) return ids_fail(err, IDS_LIMIT, "'%s': more than 1 MiB of SQL", path);
+    if (sql->failed) return ids_no_memory(err);
+    if (sql->length && memchr(sql->at, '\0', sql->length))
+        return ids_fail(err, IDS_USAGE, "'%s': no SQL, it has zero bytes", path);
+    return 0;
+}
+
+static struct ids_query *running;
+
+static void interrupt(int number) {
+    (void)number;
+    if (running) ids_query_interrupt(running);
+}
+
+static int ask(const struct query_options *options, const char *database, const char *sql, struct ids_error *err) {
+    struct ids_query *query;
+    int code = ids_query_open(database, &query, err);
+    if (code) return code;
+    running = query;
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}, before;
+    sigaction(SIGINT, &action, &before); /* the second one ends the program */
+    code = ids_query_prepare(query, sql, err);
+    if (!code) code = ids_query_print(query, (enum ids_query_format)options->format, stdout, err);
+    running = NULL;
+    sigaction(SIGINT, &before, NULL);
+    ids_query_free(query);
+    return code;
+}
+
+static const char schema_sql[] =
+    "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type = 'view' DESC, rowid";
+
+static int print_schema(const char *database, struct ids_error *err) {
+    struct ids_query *query;
+    int more, code = ids_query_open(database, &query, err);
+    if (code) return code;
+    code = ids_query_prepare(query, schema_sql, err);
+    while (!code && (more = ids_query_next(query, err)) != 0) {
+        if (more < 0) {
+            code = more;
+        } else {
+            ids_query_put_lines(ids_query_cell(query, 0), stdout);
+            fputs(";\n\n", stdout);
+        }
+    }
+    ids_query_free(query);
+    return code;
+}
+
+static int check_arguments(const struct query_options *options, int operand_count, struct ids_error *err) {
+    int given = (operand_count > 1) + (options->file != NULL) + options->schema;
+    if (!given) return ids_fail(err, IDS_USAGE, "no SQL: give it behind the run, or in a file with -f");
+    if (given > 1) return ids_fail(err, IDS_USAGE, "SQL, --file and --schema exclude each other");
+    return 0;
+}
+
+static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+    const struct query_options *options = values;
+    struct ids_buffer sql = {0};
+    char *database = NULL;
+    int code = check_arguments(options, operand_count, err);
+    if (code) return code;
+    if (options->file) code = read_sql(options->file, &sql, err);
+    if (operand_count > 1) ids_buffer_put(&sql, operands[1], strlen(operands[1]));
+    ids_buffer_byte(&sql, '\0');
+    if (!code && sql.failed) code = ids_no_memory(err);
+    if (!code) code = ids_open_events(operands[0], options->run, &database, err);
+    if (!code) code = options->schema ? print_schema(database, err) : ask(options, database, sql.at, err);
+    free(database);
+    ids_buffer_done(&sql);
+    return code;
+}
+
+const struct ids_command ids_command_query = {
+    .operands = "RUN [SQL]",
+    .least = 1,
+    .most = 2,
+    IDS_OPTIONS(opts),
+    .values_bytes = sizeof(struct query_options),
+    .run = run,
+};

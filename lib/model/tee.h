@@ -1,0 +1,22 @@
+/* tee.h - a sink that gives what it gets to two sinks. They number planes and tracks alike, densely, from 0, as they come; names may
+ * have other numbers, since the trace builder makes some itself. */
+#ifndef IDS_LIB_MODEL_TEE_H
+#define IDS_LIB_MODEL_TEE_H
+
+#include "lib/model/sink.h"
+
+struct ids_tee {
+    struct ids_sink sink; /* first, so that the sink is the tee */
+    struct ids_sink_ops ops;
+    struct ids_sink *left, *right;
+    uint32_t *right_name; /* by the left one's number */
+    size_t name_room;
+};
+
+/* Both have the same `strings`; the numbers given out are the left one's. The caller's storage. */
+void ids_tee_init(struct ids_tee *tee, struct ids_sink *left, struct ids_sink *right);
+/* After reading: tells both whether the file was complete. */
+void ids_tee_finish(struct ids_tee *tee);
+void ids_tee_done(struct ids_tee *tee);
+
+#endif

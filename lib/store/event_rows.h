@@ -1,0 +1,33 @@
+/* event_rows.h - the sink that makes a database of events: every event and every stat as rows (events.sql says which).
+ *
+ * Events of a track may come in any order; a track is put in order and written when it ends. What is held meanwhile is 48 bytes an
+ * event, 72 more for one with links, and the stats that nearly no other event shares, beyond 64 MiB in an unlinked file.
+ */
+#ifndef IDS_LIB_STORE_EVENT_ROWS_H
+#define IDS_LIB_STORE_EVENT_ROWS_H
+
+#include "lib/model/sink.h"
+
+#include <sqlite3.h>
+
+/* The numbers that rows of a database get next, over all runs in it. */
+struct ids_row_numbers {
+    int64_t run, host, plane, track, name, stat, set, event;
+};
+
+struct ids_event_rows;
+
+/* Makes the tables of events.sql, in a transaction of the caller's. */
+int ids_event_tables(sqlite3 *db, struct ids_error *err);
+/* For the run `numbers->run`. `strings` is the table that texts are interned in (with the keys of keys.h), the caller's, as are `db`
+ * and `numbers`. */
+int ids_event_rows_new(sqlite3 *db, struct ids_strings *strings, struct ids_row_numbers *numbers,
+                       struct ids_event_rows **ret_rows, struct ids_error *err);
+struct ids_sink *ids_event_rows_sink(struct ids_event_rows *rows);
+/* Writes the tracks that the reader left open, and what is known at the end only. */
+int ids_event_rows_finish(struct ids_event_rows *rows, struct ids_error *err);
+/* The wall clock at time 0 of the run; 0 unknown. */
+int64_t ids_event_rows_origin(const struct ids_event_rows *rows);
+void ids_event_rows_free(struct ids_event_rows *rows);
+
+#endif

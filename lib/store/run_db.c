@@ -1,0 +1,130 @@
+#include "lib/store/run_db.h"
+
+#include "lib/store/db.h"
+#include "lib/store/event_rows.h"
+#include "lib/store/summary_file.h"
+#include "lib/store/views.sql.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct ids_run_db {
+    sqlite3 *db;
+    char *path;
+    int fd; /* of the same file, only to tell the system to write */
+    struct ids_row_numbers numbers;
+    struct ids_event_rows *rows; /* of the run at hand */
+    int64_t origin_unix_ns;
+};
+
+/* Not synced page by page: ids_run_db_finish does so once. */
+static const char settings[] = "PRAGMA page_size=16384; PRAGMA synchronous=OFF; PRAGMA cache_size=-16384; "
+                               "PRAGMA secure_delete=OFF; PRAGMA temp_store=MEMORY; BEGIN";
+
+enum { WRITE_STEPS = 1000000 }; /* of SQLite's machine, about 2 MB of rows */
+
+/* The disk begins to write while rows are still made, so that the sync at the end waits for the last of them only. */
+static int write_behind(void *context) {
+    const struct ids_run_db *db = context;
+    sync_file_range(db->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    return 0;
+}
+
+static int make_all(struct ids_run_db *db, const struct ids_table_def *const *tables, size_t count,
+                    struct ids_error *err) {
+    int code = ids_db_exec(db->db, settings, err);
+    if (!code) code = ids_event_tables(db->db, err);
+    return code ? code : ids_summary_tables(db->db, tables, count, err);
+}
+
+int ids_run_db_create(const char *path, const struct ids_table_def *const *tables, size_t count,
+                      struct ids_run_db **ret_db, struct ids_error *err) {
+    struct ids_run_db *db = calloc(1, sizeof *db);
+    if (!db) return ids_no_memory(err);
+    db->fd = -1;
+    db->path = strdup(path);
+    int code = db->path ? ids_db_create(path, &db->db, err) : ids_no_memory(err);
+    if (!code) db->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (!code && db->fd < 0) code = ids_fail(err, IDS_IO, "cannot open '%s': %s", path, strerror(errno));
+    if (!code) sqlite3_progress_handler(db->db, WRITE_STEPS, write_behind, db);
+    if (!code) code = make_all(db, tables, count, err);
+    if (code) {
+        ids_run_db_free(db);
+        return code;
+    }
+    *ret_db = db;
+    return 0;
+}
+
+int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct ids_sink **ret_sink,
+                     struct ids_error *err) {
+    db->numbers.run++;
+    int code = ids_event_rows_new(db->db, strings, &db->numbers, &db->rows, err);
+    if (!code) *ret_sink = ids_event_rows_sink(db->rows);
+    return code;
+}
+
+int ids_run_db_end_events(struct ids_run_db *db, struct ids_error *err) {
+    int code = ids_event_rows_finish(db->rows, err);
+    db->origin_unix_ns = ids_event_rows_origin(db->rows);
+    ids_event_rows_free(db->rows);
+    db->rows = NULL;
+    return code;
+}
+
+static const char *property(const struct ids_report *report, const char *id) {
+    for (size_t i = 0; i < report->property_count; i++) {
+        const struct ids_property *property = &report->properties[i];
+        if (!strcmp(property->id, id) && property->value.unit == IDS_UNIT_NONE && !property->value.missing)
+            return property->value.text;
+    }
+    return "";
+}
+
+static int put_run(struct ids_run_db *db, const struct ids_report *report, struct ids_error *err) {
+    sqlite3_stmt *insert = NULL;
+    if (sqlite3_prepare_v2(db->db, "INSERT INTO run VALUES (?,?,?,?,?,?)", -1, &insert, NULL) != SQLITE_OK)
+        return ids_db_fail(db->db, err);
+    sqlite3_bind_int64(insert, 1, db->numbers.run);
+    sqlite3_bind_text(insert, 2, property(report, "name"), -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 3, property(report, "path"), -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 4, property(report, "format"), -1, SQLITE_STATIC);
+    sqlite3_bind_int(insert, 5, report->complete);
+    if (db->origin_unix_ns) sqlite3_bind_int64(insert, 6, db->origin_unix_ns);
+    sqlite3_step(insert);
+    return sqlite3_finalize(insert) == SQLITE_OK ? 0 : ids_db_fail(db->db, err);
+}
+
+int ids_run_db_end(struct ids_run_db *db, const struct ids_report *report, const char *key, struct ids_error *err) {
+    int code = put_run(db, report, err);
+    return code ? code : ids_summary_put(db->db, db->numbers.run, report, key, err);
+}
+
+int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err) {
+    char end[96];
+    /* 'idsp': what a file of ours is known by */
+    snprintf(end, sizeof end, "PRAGMA application_id=0x69647370; PRAGMA user_version=%d; COMMIT", IDS_SCHEMA_VERSION);
+    int code = ids_db_exec(db->db, ids_views_sql, err);
+    if (!code) code = ids_db_exec(db->db, end, err);
+    if (!code && sqlite3_close(db->db) != SQLITE_OK) code = ids_db_fail(db->db, err);
+    if (code) return code;
+    db->db = NULL;
+    return fsync(db->fd) ? ids_fail(err, IDS_IO, "cannot write '%s': %s", db->path, strerror(errno)) : 0;
+}
+
+int64_t ids_run_db_events(const struct ids_run_db *db) {
+    return db->numbers.event;
+}
+
+void ids_run_db_free(struct ids_run_db *db) {
+    if (!db) return;
+    ids_event_rows_free(db->rows);
+    sqlite3_close(db->db);
+    if (db->fd >= 0) close(db->fd);
+    free(db->path);
+    free(db);
+}

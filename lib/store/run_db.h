@@ -1,0 +1,31 @@
+/* run_db.h - a database of runs: the summary of each (summary.h) and all of its events (events.sql), in one SQLite file.
+ *
+ * It is filled in one transaction without a journal, so that a failure means to throw the file away: write under a temporary name and
+ * rename when ids_run_db_finish has said that all is on the disk. */
+#ifndef IDS_LIB_STORE_RUN_DB_H
+#define IDS_LIB_STORE_RUN_DB_H
+
+#include "lib/model/sink.h"
+#include "lib/report/report.h"
+
+struct ids_run_db;
+
+/* `path` is an empty file; `tables` are all that a report may have. */
+int ids_run_db_create(const char *path, const struct ids_table_def *const *tables, size_t count,
+                      struct ids_run_db **ret_db, struct ids_error *err);
+/* Begins a run, whose files are to be read into *ret_sink. `strings` is where their texts are interned; it must live until the run
+ * ends. */
+int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct ids_sink **ret_sink,
+                     struct ids_error *err);
+/* Writes what is left of the events of the run. */
+int ids_run_db_end_events(struct ids_run_db *db, struct ids_error *err);
+/* Ends the run with its summary; properties "name", "path" and "format" are those of the table run.
+ * `key` is stored with it, any text. */
+int ids_run_db_end(struct ids_run_db *db, const struct ids_report *report, const char *key, struct ids_error *err);
+/* Views, then everything to the disk. */
+int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err);
+/* The events written so far. */
+int64_t ids_run_db_events(const struct ids_run_db *db);
+void ids_run_db_free(struct ids_run_db *db);
+
+#endif

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""`idsprof import`: what is in the file, several runs in one, what is kept, and what an interruption leaves.
+
+Every expectation is counted by the oracle or made by hand here. Environment: IDSPROF, IDS_SOURCE_DIR.
+"""
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
+IDSPROF = os.environ['IDSPROF']
+sys.path.insert(0, str(SOURCE / 'tests' / 'oracle'))
+import xplane_oracle  # noqa: E402
+
+CPU1 = next((SOURCE / 'testdata' / 'cpu1_annotated').rglob('*.xplane.pb'))
+CPU8 = next((SOURCE / 'testdata' / 'cpu8_annotated').rglob('*.xplane.pb'))
+failures = []
+
+
+def check(ok, message):
+    if not ok:
+        failures.append(message)
+
+
+def idsprof(*arguments):
+    return subprocess.run([IDSPROF, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+
+
+def rows(path, sql):
+    db = sqlite3.connect('file:%s?mode=ro' % path, uri=True)
+    try:
+        return db.execute(sql).fetchall()
+    finally:
+        db.close()
+
+
+def counted(path):
+    planes = xplane_oracle.load(path)
+    return sum(len(line.events) for plane in planes for line in plane.lines)
+
+
+def check_content(folder):
+    output = folder / 'two.db'
+    run = idsprof('import', CPU1, CPU8, '-o', output)
+    check(run.returncode == 0, f'import of two runs: {run.stderr}')
+    check(f'{output}: ' in run.stdout, f'import says {run.stdout!r}')
+    check(rows(output, 'PRAGMA integrity_check') == [('ok',)], 'the file is not whole')
+    check(rows(output, 'SELECT id, complete FROM run ORDER BY id') == [(1, 1), (2, 1)], 'two runs')
+    for number, path in ((1, CPU1), (2, CPU8)):
+        got = rows(output, f'SELECT count(*) FROM events WHERE run = {number}')
+        check(got == [(counted(path),)], f'{path.name}: {got} events, the oracle counts {counted(path)}')
+        # what the report says of the run alone
+        report = json.loads(idsprof('report', path, '--json', '--no-cache').stdout)
+        steps = report['tables']['steps']
+        got = rows(output, f'SELECT count(*) FROM steps WHERE run = {number}')
+        check(got == [(len(steps['rows']),)], f'{path.name}: {got} steps, the report has {len(steps["rows"])}')
+    # The views lose nothing and make nothing up.
+    for sql in ('SELECT count(*) FROM events', 'SELECT count(*) FROM event'):
+        check(rows(output, sql) == [(counted(CPU1) + counted(CPU8),)], sql)
+    stats = sum(len(e.stats) for path in (CPU1, CPU8) for p in xplane_oracle.load(path) for l in p.lines for e in l.events)
+    shared = rows(output, 'SELECT count(*) FROM event JOIN name_stat USING (name)')[0][0]
+    check(rows(output, 'SELECT count(*) FROM stats') == [(stats + shared,)], 'the view stats')
+    # A child of a step annotation lies in it.
+    check(rows(output, "SELECT count(*) FROM events c JOIN events p ON p.id = c.parent WHERE p.name = 'train' AND "
+                       "(c.start_ps < p.start_ps OR c.start_ps + c.dur_ps > p.start_ps + p.dur_ps)") == [(0,)], 'children')
+    check(rows(output, "SELECT count(*) > 0 FROM events c JOIN events p ON p.id = c.parent WHERE p.name = 'train'") == [(1,)],
+          'no children of steps')
+
+
+def check_same_bytes(folder):
+    first, second = folder / 'first.db', folder / 'second.db'
+    for path in (first, second):
+        idsprof('import', CPU1, '-o', path, '-q')
+    check(first.read_bytes() == second.read_bytes(), 'the same input gives other bytes')
+
+
+def check_kept(folder):
+    kept = folder / 'kept.db'
+    kept.write_text('mine')
+    run = idsprof('import', CPU1, '-o', kept)
+    check(run.returncode == 2 and '--force' in run.stderr, f'a file that is there: {run.returncode} {run.stderr}')
+    check(kept.read_text() == 'mine', 'a file that was there is not kept')
+    run = idsprof('import', SOURCE / 'README.md', '-o', kept, '--force')
+    check(run.returncode == 2 and kept.read_text() == 'mine', 'a failing import with --force does harm')
+    run = idsprof('import', CPU1, '-o', kept, '--force', '--quiet')
+    check(run.returncode == 0 and run.stdout == '' and rows(kept, 'SELECT count(*) FROM run') == [(1,)], '--force')
+
+
+def check_errors(folder):
+    for arguments, word in (([CPU1], '-o FILE'), ([CPU1, '-o', '-'], 'standard output'), ([CPU1, '-o', f'{folder}/no/x.db'], 'no/x.db'),
+                            ([CPU1, '-o', f'{folder}/'], 'names no file'), ([SOURCE / 'README.md', '-o', folder / 'n.db'], 'README.md')):
+        run = idsprof('import', *arguments)
+        check(run.returncode == 2 and word in run.stderr and run.stdout == '', f'{arguments}: {run.returncode} {run.stderr}')
+    check(not (folder / 'n.db').exists(), 'a file after an error')
+
+
+def check_killed(folder):
+    """Ended at any moment, an import leaves no file of its name; ended by a signal that can be caught, none at all."""
+    output = folder / 'killed.db'
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        seen = 0
+        for i in range(24):
+            for path in folder.glob('killed*'):
+                path.unlink()
+            process = subprocess.Popen([IDSPROF, 'import', *[str(CPU8)] * 30, '-o', str(output), '-q'])
+            time.sleep(i * 0.004)
+            process.send_signal(number)
+            seen += process.wait() == -number
+            if output.exists():  # it had come to the end
+                check(rows(output, 'SELECT count(*) FROM run') == [(30,)], f'signal {number}: a file that is not whole')
+            elif number == signal.SIGTERM and i > 2:  # before that the handler may not be there
+                check(not list(folder.glob('*killed*')), f'SIGTERM leaves {list(folder.glob("*killed*"))}')
+        check(seen > 5, f'signal {number} came too late each time')
+
+
+with tempfile.TemporaryDirectory() as name:
+    for test in (check_content, check_same_bytes, check_kept, check_errors, check_killed):
+        test(Path(name))
+for failure in failures:
+    print('FAIL:', failure)
+sys.exit(bool(failures))

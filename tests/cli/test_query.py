@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""`idsprof query`: the questions of its manual, the formats, what a statement may not do, and the cache of events.
+
+Answers are held against the oracle's decoding of the same file. Environment: IDSPROF, IDS_SOURCE_DIR; XDG_CACHE_HOME is the test's own.
+"""
+import csv
+import io
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
+IDSPROF = os.environ['IDSPROF']
+sys.path.insert(0, str(SOURCE / 'tests' / 'oracle'))
+import xplane_oracle  # noqa: E402
+
+CPU1 = next((SOURCE / 'testdata' / 'cpu1_annotated').rglob('*.xplane.pb'))
+PLANES = xplane_oracle.load(CPU1)
+EVENTS = [(plane, line, event) for plane in PLANES for line in plane.lines for event in line.events]
+failures = []
+
+
+def check(ok, message):
+    if not ok:
+        failures.append(message)
+
+
+def query(run, *arguments, stdin=None):
+    return subprocess.run([IDSPROF, 'query', str(run), *map(str, arguments)], capture_output=True, text=True, timeout=120, input=stdin)
+
+
+def answer(run, sql):
+    done = query(run, sql, '--format', 'json')
+    if done.returncode:
+        failures.append('%s: %s' % (sql, done.stderr.strip()))
+        return []
+    return json.loads(done.stdout)
+
+
+def questions():
+    """[(question, SQL)] of the manual."""
+    page = (SOURCE / 'man' / 'idsprof-query.1').read_text()
+    examples = page[page.index('.Sh EXAMPLES'):]
+    found = re.findall(r'\n([^.\n][^\n]*(?:\n[^.\n][^\n]*)*)\n\.Bd -literal -offset indent\n(.*?)\n\.Ed', examples, re.S)
+    return [(' '.join(q.split()), sql) for q, sql in found]
+
+
+def python_self():
+    """Σ self time by name on the Python thread, by the definition: less what lies wholly inside."""
+    total = Counter()
+    for plane in PLANES:
+        for line in plane.lines:
+            if line.name != b'python':
+                continue
+            stack = []
+            for e in sorted(line.events, key=lambda e: (e.start, -e.dur)):
+                while stack and not (e.start + e.dur <= stack[-1][0] and (e.start < stack[-1][0] or not e.dur)):
+                    stack.pop()
+                total[e.name.decode()] += e.dur
+                if stack:
+                    total[stack[-1][1]] -= e.dur
+                stack.append((e.start + e.dur, e.name.decode()))
+    return total
+
+
+def check_questions():
+    asked = dict(questions())
+    check(len(asked) == 10, f'the manual asks {len(asked)} questions')
+    answers = {q: answer(CPU1, sql) for q, sql in asked.items()}
+    for q, rows in answers.items():
+        check(rows, f'no answer: {q}')
+    by = lambda word: next(rows for q, rows in answers.items() if word in q)  # noqa: E731
+
+    own = python_self()
+    for row in by('Python thread'):
+        check(abs(row['ms'] * 1e9 - own[row['name']]) < 1000, f'self time of {row}: {own[row["name"]]}')
+    tracks = Counter((p.name.decode(), l.name.decode(), len(l.events)) for p in PLANES for l in p.lines)
+    check(Counter((r['plane'], r['track'], r['event_count']) for r in by('timelines')) == tracks, 'timelines')
+    steps = sorted(xplane_oracle.number(e, b'step_num') for e in xplane_oracle.step_annotations(PLANES))
+    check([r['step'] for r in by('each step')] == steps, f'steps {by("each step")}')
+    keys = Counter()
+    for _, _, event in EVENTS:
+        keys.update(k.decode() for k, _ in event.stats)
+    got = Counter()
+    for row in by('Which stats'):
+        got[row['key']] += row['uses']
+    check(all(got[k] >= n for k, n in keys.items()), f'stats {got} {keys}')
+    check(got['hlo_op'] == keys['hlo_op'] and got['run_id'] == keys['run_id'] and got['_p'] == keys['_p'], 'uses of stats')
+    slow = sorted((e.dur for _, _, e in EVENTS if any(k == b'hlo_module' for k, _ in e.stats)), reverse=True)[:10]
+    check([round(r['us'] * 1e6) for r in by('slowest')] == slow, 'slowest ops')
+    around = by('longest compilation')
+    longest = max((e for _, _, e in EVENTS if b'ompile' in e.name), key=lambda e: e.dur)
+    check(around[-1]['name'] == longest.name.decode() and [r['depth'] for r in around] == list(range(len(around))), f'around {around}')
+    for row in by('slow and typical'):
+        durations = [e.dur for _, _, e in EVENTS if e.name.decode() == row['name']]
+        check((row['calls'], round(row['most_us'] * 1e6)) == (len(durations), max(durations)), f'calls {row}')
+    made, taken = {}, []
+    for _, _, e in EVENTS:
+        stats = dict(e.stats)
+        if b'_p' in stats:
+            made.setdefault((stats.get(b'_pt', b'i:0')[2:], stats[b'_p'][2:]), e)
+        if b'_c' in stats:
+            taken.append(((stats.get(b'_ct', b'i:0')[2:], stats[b'_c'][2:]), e))
+    flows = sum(key in made for key, _ in taken)
+    check(answer(CPU1, "SELECT count(*) AS n FROM flows WHERE kind = 'link'") == [{'n': flows}], f'{flows} links')
+    report = json.loads(subprocess.run([IDSPROF, 'report', str(CPU1), '--json'], capture_output=True, text=True).stdout)
+    check(len(by('idle')) == len(report['tables']['idle_causes']['rows']), 'idle causes')
+
+
+def check_formats():
+    sql = "SELECT 1 AS a, 2.5 AS b, NULL AS c, 'x,\"y\"' AS d, x'00ff' AS e, '' AS f, char(27) || 'z' AS g"
+    check(answer(CPU1, sql) == [{'a': 1, 'b': 2.5, 'c': None, 'd': 'x,"y"', 'e': "x'00ff'", 'f': '', 'g': '\x1bz'}], 'json')
+    out = query(CPU1, sql, '--format', 'csv').stdout
+    check(list(csv.reader(io.StringIO(out))) == [list('abcdefg'), ['1', '2.5', '', 'x,"y"', "x'00ff'", '', '\ufffdz']], f'csv {out!r}')
+    check(out.splitlines()[1].startswith('1,2.5,,"x,""y""",x\'00ff\',"",'), 'NULL and "" are one in CSV')
+    out = query(CPU1, "SELECT 'ä' AS name, 10 AS n UNION ALL SELECT 'b', 9").stdout
+    check(out == 'name   n\nä     10\nb      9\n', f'table {out!r}')
+    check('\x1b' not in query(CPU1, sql).stdout, 'a terminal is sent what a name says')
+    check(query(CPU1, 'SELECT 1 WHERE 0', '--format', 'json').stdout.split() == ['[]'], 'no rows as JSON')
+    many = query(CPU1, 'WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n LIMIT 5000) SELECT i FROM n').stdout
+    check(many.split() == ['i'] + [str(i) for i in range(1, 5001)], 'many rows as a table')
+    check(query(CPU1, '-f', '-', stdin='SELECT 7 AS n; -- done\n').stdout.split() == ['n', '7'], 'SQL from standard input')
+    with tempfile.NamedTemporaryFile('w', suffix='.sql') as file:
+        file.write('/* a file */ SELECT 8 AS n')
+        file.flush()
+        check(query(CPU1, '-f', file.name).stdout.split() == ['n', '8'], 'SQL from a file')
+    schema = query(CPU1, '--schema').stdout
+    check('CREATE VIEW events' in schema and 'CREATE TABLE event ' in schema and '-- how long it took' in schema, '--schema')
+
+
+def check_gate():
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / 'run.db'
+        subprocess.run([IDSPROF, 'import', str(CPU1), '-o', str(database), '-q'], check=True)
+        before = database.read_bytes()
+        target = Path(folder) / 'target'
+        target.write_text('secret')
+        for sql in (f"ATTACH '{target}' AS t", f"VACUUM INTO '{folder}/copy'", 'DELETE FROM event', 'DROP TABLE event', 'UPDATE run SET name = 1',
+                    'INSERT INTO run VALUES (9, 9, 9, 9, 9, 9)', 'CREATE TABLE t(a)', 'CREATE TEMP TABLE t(a)', 'CREATE TEMP VIEW v AS SELECT 1',
+                    'CREATE TEMP TRIGGER t AFTER INSERT ON run BEGIN SELECT 1; END', 'PRAGMA journal_mode = wal', 'PRAGMA user_version = 9',
+                    'PRAGMA query_only = 0', 'PRAGMA writable_schema = 1', 'PRAGMA trusted_schema = 1', "PRAGMA temp_store_directory = '/'",
+                    "SELECT load_extension('x')", f"SELECT readfile('{target}')", f"SELECT writefile('{folder}/w', 1)", 'BEGIN', 'SAVEPOINT a',
+                    'REINDEX', 'ANALYZE', 'DETACH main', 'ALTER TABLE run RENAME TO r', 'SELECT 1; DELETE FROM event',
+                    'CREATE VIRTUAL TABLE temp.x USING fts5(a)', 'SELECT zeroblob(900000000)'):
+            done = query(database, sql)
+            check(done.returncode == 2 and done.stdout == '' and done.stderr.startswith('idsprof: query: '), f'{sql}: {done}')
+            check('secret' not in done.stdout + done.stderr, f'{sql} reads another file')
+        check(database.read_bytes() == before, 'the database was changed')
+        check(sorted(p.name for p in Path(folder).iterdir()) == ['run.db', 'target'], 'files were made')
+        for sql in ('PRAGMA table_info(event)', 'PRAGMA user_version', 'EXPLAIN QUERY PLAN SELECT * FROM events', 'VALUES (1)',
+                    "SELECT json_extract('{\"a\": 1}', '$.a')", 'SELECT * FROM pragma_table_list',
+                    "SELECT value FROM json_each('[1, 2]')"):
+            check(query(database, sql).returncode == 0, f'{sql}: {query(database, sql).stderr}')
+
+
+def check_documented():
+    """Every table and view says what it is, and every column of it, in its own SQL."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / 'run.db'
+        subprocess.run([IDSPROF, 'import', str(CPU1), '-o', str(database), '-q'], check=True)
+        db = sqlite3.connect(database)
+        nouns = {name: sql for name, sql in db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL")}
+        check({'events', 'stats', 'flows', 'copies', 'kernels', 'ops', 'memcpys', 'gaps', 'steps', 'collectives', 'compiles', 'devices', 'tracks',
+               'diag'} <= nouns.keys(), f'nouns: {sorted(nouns)}')
+        for name, sql in nouns.items():
+            head = sql.split('\n', 1)[0]
+            check(re.search(r'-- \S', head), f'{name} is not documented: {head}')
+            for column in db.execute(f'PRAGMA table_info("{name}")'):
+                told = re.search(rf'^ *(?:.* AS )?"?{re.escape(column[1])}"?(?: [A-Z ]+)?,? *-- \S', sql, re.M)
+                check(told, f'{name}.{column[1]} is not documented')
+        db.close()
+
+
+def check_database_as_run():
+    """report and list take a database for the runs that are in it."""
+    tool = lambda *a: subprocess.run([IDSPROF, *map(str, a)], capture_output=True, text=True, timeout=120)  # noqa: E731
+    cpu8 = next((SOURCE / 'testdata' / 'cpu8_annotated').rglob('*.xplane.pb'))
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / 'two.db'
+        tool('import', CPU1, cpu8, '-o', database)
+        for name, path in (('cpu1_annotated', CPU1), ('cpu8_annotated', cpu8), (None, cpu8)):
+            mine = tool('report', database, '--json', *(['--run', name] if name else []))
+            want, got = json.loads(tool('report', path, '--json').stdout), json.loads(mine.stdout or '{}')
+            check(mine.returncode == 0 and got.get('metrics') == want['metrics'] and got['tables'] == want['tables'],
+                  f'report of a database: {mine.stderr}')
+        listed = json.loads(tool('list', database, '--json').stdout)['runs']
+        check(len(listed) == 2 and all(r['state'] == 'whole' for r in listed), f'list of a database: {listed}')
+        done = tool('report', database, '--small-kernel', '1us')
+        check(done.returncode == 2 and 'two.db' in done.stderr, f'another parameter: {done}')
+        other = Path(folder) / 'other.db'
+        subprocess.run([sys.executable, '-c', f"import sqlite3; sqlite3.connect({str(other)!r}).execute('CREATE TABLE t(a)')"], check=True)
+        done = tool('report', other)
+        check(done.returncode == 2 and 'other.db' in done.stderr, f"somebody else's database: {done}")
+
+
+def check_errors():
+    for arguments, word in (([], 'no SQL'), (['SELECT 1', '--schema'], 'exclude'), (['selec'], 'syntax'), (['SELECT * FROM nothing'], 'nothing'),
+                            (['-f', '/nonexistent.sql'], '/nonexistent.sql'), ([''], 'no SQL'), (['SELECT 1; SELECT 2'], 'one statement')):
+        done = query(CPU1, *arguments)
+        check(done.returncode == 2 and word in done.stderr and not done.stdout, f'{arguments}: {done}')
+    done = query(SOURCE / 'README.md', 'SELECT 1')
+    check(done.returncode == 2 and 'README.md' in done.stderr, f'no run: {done}')
+
+
+def check_cache():
+    """A run is imported once; a damaged file is imported again; two at a time get along."""
+    cache = Path(os.environ['XDG_CACHE_HOME']) / 'idsprof'
+    sql = 'SELECT count(*) AS n FROM event'
+    want = [{'n': len(EVENTS)}]
+    for path in cache.glob('*.db*'):
+        path.unlink()
+    check(answer(CPU1, sql) == want, 'the first query')
+    files = {p.name: p.stat().st_ino for p in cache.iterdir()}
+    check(len(files) == 1 and answer(CPU1, sql) == want, f'the cache holds {files}')
+    check({p.name: p.stat().st_ino for p in cache.iterdir()} == files, 'the second query imports again')
+    entry = next(cache.iterdir())
+    entry.write_bytes(entry.read_bytes()[:16384])
+    check(answer(CPU1, sql) == want, 'a cut file in the cache')
+    entry.unlink()
+    both = [subprocess.Popen([IDSPROF, 'query', str(CPU1), sql, '--format', 'json'], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    check(all(json.loads(p.communicate(timeout=60)[0]) == want for p in both), 'four at a time')
+    check(len(list(cache.iterdir())) == 1, 'temporary files stay')
+
+
+for test in (check_questions, check_formats, check_gate, check_documented, check_database_as_run, check_errors, check_cache):
+    test()
+for failure in failures:
+    print('FAIL:', failure)
+sys.exit(bool(failures))
