@@ -72,9 +72,11 @@ struct reader {
     struct ids_source *source;
     struct ids_sink *sink;
     struct ids_stream *stream;
-    char *buffer;
+    char *window;       /* what is looked at: a chunk of the stream with what was left in front of it, or `buffer` */
+    uint64_t window_at; /* its offset in the (unpacked) file */
+    char *buffer;       /* for elements over many chunks */
     size_t room;
-    uint64_t buffer_at; /* offset of buffer[0] in the (unpacked) file */
+    char rest[IDS_STREAM_HEADROOM];
     struct ids_json_scan scan;
     enum place place;
     int first_member, bare, counting; /* counting: the first pass */
@@ -103,7 +105,7 @@ struct reader {
 /* ---- the window ---- */
 
 static uint64_t offset_of(const struct reader *reader, const char *at) {
-    return reader->buffer_at + (uint64_t)(at - reader->buffer);
+    return reader->window_at + (uint64_t)(at - reader->window);
 }
 
 static int grow(struct reader *reader, size_t room, struct ids_error *err) {
@@ -117,8 +119,54 @@ static int grow(struct reader *reader, size_t room, struct ids_error *err) {
     return 0;
 }
 
-/* Reads on: what is not used yet moves to the front, and at least as much again (or to the end of the file) comes behind it, so
- * that an element over many windows is not looked at again for each of them. */
+static int next_bytes(struct reader *reader, uint8_t **ret_bytes, size_t *ret_length, struct ids_error *err) {
+    int code = ids_stream_next(reader->stream, ret_bytes, ret_length, err);
+    reader->scan.whole = !*ret_length;
+    return code;
+}
+
+/* What is not used yet, which is little, goes in front of the next bytes where they lie. */
+static int read_on_in_place(struct reader *reader, size_t rest, struct ids_error *err) {
+    uint8_t *bytes;
+    size_t length = 0;
+    if (rest) memcpy(reader->rest, reader->scan.at, rest);
+    reader->window_at = offset_of(reader, reader->scan.at);
+    int code = next_bytes(reader, &bytes, &length, err);
+    if (code) return code;
+    reader->window = (char *)bytes - rest;
+    if (rest) memcpy(bytes - rest, reader->rest, rest);
+    reader->scan.at = reader->window;
+    reader->scan.end = reader->window + rest + length;
+    return 0;
+}
+
+/* An element over many chunks is gathered in a buffer: at least as much again as there is (or all to the end of the file) comes
+ * behind it, so that it is not looked at again for each chunk. */
+static int read_on_in_buffer(struct reader *reader, size_t rest, struct ids_error *err) {
+    const uint64_t offset = offset_of(reader, reader->scan.at);
+    const size_t kept_at = reader->window == reader->buffer ? (size_t)(reader->scan.at - reader->buffer) : 0;
+    const int is_kept = reader->window == reader->buffer;
+    int code = grow(reader, kept_at + rest, err);
+    if (code) return code;
+    memmove(reader->buffer, is_kept ? reader->buffer + kept_at : reader->scan.at, rest);
+    size_t used = rest;
+    do {
+        uint8_t *bytes;
+        size_t length = 0;
+        code = next_bytes(reader, &bytes, &length, err);
+        if (!code && length) code = grow(reader, used + length, err);
+        if (code) return code;
+        if (length) memcpy(reader->buffer + used, bytes, length);
+        used += length;
+    } while (!reader->scan.whole && used < rest * 2);
+    reader->window = reader->buffer;
+    reader->window_at = offset;
+    reader->scan.at = reader->buffer;
+    reader->scan.end = reader->buffer + used;
+    return 0;
+}
+
+/* Reads on, keeping what is not used yet. */
 static int read_on(struct reader *reader, struct ids_error *err) {
     size_t rest = (size_t)(reader->scan.end - reader->scan.at);
     if (rest > ELEMENT_LIMIT) {
@@ -126,22 +174,7 @@ static int read_on(struct reader *reader, struct ids_error *err) {
                         "an element of traceEvents, or a member beside it, of more than %d MiB (offset %" PRIu64 ")",
                         ELEMENT_LIMIT >> 20, offset_of(reader, reader->scan.at));
     }
-    if (rest) memmove(reader->buffer, reader->scan.at, rest);
-    if (reader->buffer) reader->buffer_at = offset_of(reader, reader->scan.at);
-    size_t used = rest, wanted = rest * 2;
-    do {
-        const uint8_t *bytes;
-        size_t length;
-        int code = ids_stream_next(reader->stream, &bytes, &length, err);
-        if (!code && length) code = grow(reader, used + length, err);
-        if (code) return code;
-        if (length && reader->buffer) memcpy(reader->buffer + used, bytes, length);
-        used += length;
-        reader->scan.whole = !length;
-    } while (!reader->scan.whole && used < wanted);
-    reader->scan.at = reader->buffer;
-    reader->scan.end = reader->buffer ? reader->buffer + used : NULL;
-    return 0;
+    return rest <= IDS_STREAM_HEADROOM ? read_on_in_place(reader, rest, err) : read_on_in_buffer(reader, rest, err);
 }
 
 /* ---- events into the sink ---- */
@@ -584,7 +617,7 @@ static int ends_well(struct reader *reader) {
 
 /* What does not read as JSON in a gzip file that is damaged is the damage, and the end of what can be read. */
 static int damaged_source(struct reader *reader, int *ret_code, struct ids_error *err) {
-    const uint8_t *bytes;
+    uint8_t *bytes;
     size_t length = 1;
     while (!*ret_code && length) *ret_code = ids_stream_next(reader->stream, &bytes, &length, err);
     return !*ret_code && ids_source_cut(reader->source);
@@ -594,8 +627,9 @@ static int damaged_source(struct reader *reader, int *ret_code, struct ids_error
 static int pass(struct reader *reader, int counting, int64_t *ret_cut, struct ids_error *err) {
     reader->counting = counting;
     reader->place = AT_START;
-    reader->buffer_at = 0;
-    reader->scan = (struct ids_json_scan){reader->buffer, reader->buffer, 0, NULL};
+    reader->window = reader->rest;
+    reader->window_at = 0;
+    reader->scan = (struct ids_json_scan){reader->rest, reader->rest, 0, NULL};
     *ret_cut = -1;
     int code = ids_stream_open(reader->source, &reader->stream, err);
     while (!code) {

@@ -14,6 +14,7 @@ enum {
 };
 
 struct chunk {
+    uint8_t headroom[IDS_STREAM_HEADROOM];
     uint8_t bytes[CHUNK_BYTES];
     size_t length;
 };
@@ -127,7 +128,7 @@ static int next_plain(struct ids_stream *stream, struct ids_error *err) {
 }
 
 /* Gives the chunk back that the reader held, and waits for the next one. *ret_chunk is NULL at the end. */
-static void next_unpacked(struct ids_stream *stream, const struct chunk **ret_chunk) {
+static void next_unpacked(struct ids_stream *stream, struct chunk **ret_chunk) {
     pthread_mutex_lock(&stream->lock);
     if (stream->held) {
         stream->given++;
@@ -139,8 +140,8 @@ static void next_unpacked(struct ids_stream *stream, const struct chunk **ret_ch
     pthread_mutex_unlock(&stream->lock);
 }
 
-int ids_stream_next(struct ids_stream *stream, const uint8_t **ret_bytes, size_t *ret_length, struct ids_error *err) {
-    const struct chunk *chunk = stream->ring;
+int ids_stream_next(struct ids_stream *stream, uint8_t **ret_bytes, size_t *ret_length, struct ids_error *err) {
+    struct chunk *chunk = stream->ring;
     if (!stream->gunzip) {
         int code = next_plain(stream, err);
         if (code) return code;
@@ -149,7 +150,7 @@ int ids_stream_next(struct ids_stream *stream, const uint8_t **ret_bytes, size_t
         if (!chunk && stream->failure.code) return ids_fail(err, stream->failure.code, "%s", stream->failure.text);
         if (!chunk) ids_source_set_cut(stream->source, ids_gunzip_cut(stream->gunzip), stream->at);
     }
-    *ret_bytes = chunk ? chunk->bytes : (const uint8_t *)"";
+    *ret_bytes = chunk ? chunk->bytes : stream->ring->bytes;
     *ret_length = chunk ? chunk->length : 0;
     stream->at += *ret_length;
     return 0;

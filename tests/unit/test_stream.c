@@ -60,7 +60,7 @@ static uint64_t read_whole(struct ids_source *source) {
     struct ids_stream *stream = open_stream(source);
     uint64_t at = 0;
     for (;;) {
-        const uint8_t *bytes;
+        uint8_t *bytes;
         size_t length;
         ck_assert_msg(ids_stream_next(stream, &bytes, &length, &err) == 0, "%s", err.text);
         if (!length) break;
@@ -69,7 +69,7 @@ static uint64_t read_whole(struct ids_source *source) {
         }
         at += length;
     }
-    const uint8_t *bytes;
+    uint8_t *bytes;
     size_t length = 1;
     ck_assert_int_eq(ids_stream_next(stream, &bytes, &length, &err), 0); /* the end stays the end */
     ck_assert_uint_eq(length, 0);
@@ -113,7 +113,7 @@ START_TEST(plain) {
     ck_assert_int_eq(ftruncate(fd, 300000), 0);
     close(fd);
     struct ids_stream *stream = open_stream(source);
-    const uint8_t *chunk;
+    uint8_t *chunk;
     size_t length;
     int code;
     do {
@@ -221,7 +221,7 @@ START_TEST(stopped_early) {
     for (int reads = 0; reads < 60; reads++) {
         struct ids_stream *stream = open_stream(source);
         for (int i = 0; i < reads % 9; i++) {
-            const uint8_t *bytes;
+            uint8_t *bytes;
             size_t length;
             ck_assert_int_eq(ids_stream_next(stream, &bytes, &length, &err), 0);
             if (reads % 2) usleep(300);
@@ -247,7 +247,7 @@ START_TEST(a_bomb) {
         ck_assert_int_eq(ids_source_open(path, &source, &err), 0);
         unlink(path);
         struct ids_stream *stream = open_stream(source);
-        const uint8_t *bytes;
+        uint8_t *bytes;
         size_t length;
         uint64_t sum = 0;
         int code;
