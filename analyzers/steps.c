@@ -256,11 +256,14 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     const struct ids_steps *steps = &analysis->steps;
     if (!steps->count || !analysis->busy_count) {
         say_source(analysis, report);
-        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
-                            !analysis->busy_count ? ids_no_activity_reason(analysis)
-                            : steps->source != IDS_STEPS_NONE
-                                ? "no step lies wholly in the window"
-                                : "no steps in this trace: annotate the loop with jax.profiler.StepTraceAnnotation");
+        ids_metrics_missing(
+            report, metrics, IDS_COUNT_OF(metrics),
+            !analysis->busy_count             ? ids_no_activity_reason(analysis)
+            : steps->source != IDS_STEPS_NONE ? "no step lies wholly in the window"
+            : steps->name != IDS_NONE
+                ? "steps are annotated, but nothing in this trace ties devices' work to them (JAX's trace.json of a "
+                  "CPU lacks the links that its xplane.pb has)"
+                : "no steps in this trace: annotate the loop with jax.profiler.StepTraceAnnotation");
         return 0;
     }
     int64_t *sums = calloc(steps->count * PARTS, sizeof *sums), *times_ps = calloc(steps->count, sizeof *times_ps);

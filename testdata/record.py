@@ -34,6 +34,7 @@ TRACES = {
     'cpu1_compile_py': (1, True, True, True),
     'cpu2_python':     (2, True, True, False),
     'cpu1_nohlo':      (1, False, False, False),
+    'cpu1_pair':       (1, False, True, False),
 }
 COMPILE_EVENTS = ('jaxpr_trace_duration', 'jaxpr_to_mlir_module_duration', 'backend_compile_duration')
 
@@ -102,9 +103,9 @@ def child(name, out, python, hlo, cache):
     def trace():
         o = jax.profiler.ProfileOptions()
         o.host_tracer_level, o.python_tracer_level, o.enable_hlo_proto = 2, int(python), hlo
-        return jax.profiler.trace(out, profiler_options=o)
+        return jax.profiler.trace(out, profiler_options=o, create_perfetto_trace=name == 'cpu1_pair')
 
-    if name in ('cpu1_annotated', 'cpu1_nohlo'):
+    if name in ('cpu1_annotated', 'cpu1_nohlo', 'cpu1_pair'):
         # A step that feeds, trains and waits; in cpu1_annotated `score` meets a new shape in steps 1-3.
         steps, p = (6, params(256)) if name == 'cpu1_annotated' else (4, params(128))
         d = p['w0'].shape[0]
@@ -271,6 +272,8 @@ def record(name, into):
             run = into / name / 'plugins' / 'profile' / Path(made).parent.name
             run.mkdir(parents=True)
             shutil.copyfile(made, run / 'host.xplane.pb')
+            for json_form in glob.glob(out + '/plugins/profile/*/*.trace.json.gz'):
+                shutil.copyfile(json_form, run / 'host.trace.json.gz')    # of cpu1_pair: the same run in both forms
             if os.path.exists(out + '/monitoring.json'):
                 shutil.copyfile(out + '/monitoring.json', into / name / 'monitoring.json')
             print(name, json.dumps(facts, indent=1))

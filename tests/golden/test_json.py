@@ -7,7 +7,7 @@
    Each is read as it is, packed with gzip, and with its events in another order, which must give the same.
 2. The shared JSON traces to facts that are counted here with the module json alone: kernels, union of busy time, copies and bytes
    by direction, window, steps by ProfilerStep and launch.
-3. The pair of one run (gpu_1080ti_xla_pair): what both files hold must come out equal.
+3. The pairs of one run (gpu_1080ti_xla_pair, and cpu1_pair of testdata): what both files hold must come out equal.
 
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED, IDS_CI=1 (what is absent is a failure).  Exit: 0, 1, 77.
 
@@ -269,6 +269,18 @@ def pair(about, folder):
     same(about, "run.events", (xplane.value("run.events"), other.value("run.events")), (55, 41))
 
 
+def cpu_pair(about, folder):
+    """The same of the CPU client, recorded here. Its JSON lacks the ends of ops ("end: ..." and the links to them), so that times of
+    ops are shorter, and the HLO; executions, steps and the window are in both."""
+    xplane = Report(next(folder.rglob("*.xplane.pb")))
+    other = Report(next(folder.rglob("*.trace.json.gz")))
+    for name in ("steps.count", "steps.mean", "steps.median", "steps.p95", "steps.std", "run.window", "device.window", "compile.count"):
+        same(about, name, other.value(name), xplane.value(name))
+    same(about, "steps.count", other.value("steps.count"), 4)
+    ops = lambda report: sorted([row["name"], row["module"], row["count"]] for row in report.rows("ops"))
+    same(about, "ops", ops(other), ops(xplane))
+
+
 def shared(names):
     traces, there = SHARED / "traces", 0
     checks = [(path, kineto) for path in sorted(traces.glob("kineto_*/*.json.gz"))]
@@ -296,6 +308,10 @@ def main():
     names = [name for name in sys.argv[1:] if name != "-v"]
     with tempfile.TemporaryDirectory() as folder:
         by_hand(names, Path(folder))
+    try:
+        cpu_pair("cpu1_pair", SOURCE / "testdata" / "cpu1_pair")
+    except Wrong as wrong:
+        fail("cpu1_pair", wrong)
     there = shared(names)
     for failure in failures:
         print("FAIL", failure)
