@@ -12,7 +12,7 @@ int ids_import_begin(const char *path, struct ids_run_db **ret_db, struct ids_er
     const struct ids_table_def **tables = NULL;
     size_t count = 0;
     for (int i = 0; i < ids_analyzer_count; i++) count += (size_t)ids_analyzers[i]->table_count;
-    tables = calloc(count, sizeof *tables);
+    tables = calloc(count + 1, sizeof *tables);
     if (!tables) return ids_no_memory(err);
     count = 0;
     for (int i = 0; i < ids_analyzer_count; i++) {
