@@ -12,8 +12,8 @@ static int is(const struct ids_json_span *span, const char *text, size_t length)
     return span->length == length && !memcmp(span->at, text, length);
 }
 
-/* A place for one more member, which counts once member_count is raised. Keys and values are read into it and not copied there: to
- * copy what was written a moment ago stalls, and cost a tenth of a report. NULL when memory ran out. */
+/* A place for one more member, which counts once member_count is raised: keys and values are read where they stay. NULL when memory
+ * ran out. */
 static struct ids_chrome_member *next_member(struct ids_chrome_event *event) {
     struct ids_chrome_member *member = IDS_PUSH(event->members, event->member_count, event->room);
     if (member) event->member_count--;

@@ -129,14 +129,10 @@ int ids_chrome_timeline_of(struct ids_chrome_places *places, uint32_t process, u
 
 /* ---- metadata ---- */
 
-static int is(struct ids_text text, const char *word) {
-    return strlen(word) == text.length && !memcmp(text.at, word, text.length);
-}
-
 static const struct ids_json_span *arg_of(const struct ids_chrome_event *event, const char *key) {
     for (size_t i = 0; i < event->member_count; i++) {
         const struct ids_chrome_member *member = &event->members[i];
-        if (is((struct ids_text){member->key.at, (uint32_t)member->key.length}, key)) return &member->value;
+        if (ids_text_is((struct ids_text){member->key.at, (uint32_t)member->key.length}, key)) return &member->value;
     }
     return NULL;
 }
@@ -176,7 +172,7 @@ int ids_chrome_metadata(struct ids_chrome_places *places, struct ids_chrome_scra
     };
     struct ids_text name = ids_chrome_text(scratch, &event->name);
     int kind = 0;
-    while (kind < KINDS && !is(name, kinds[kind].name)) kind++;
+    while (kind < KINDS && !ids_text_is(name, kinds[kind].name)) kind++;
     *ret_known = kind < KINDS;
     const struct ids_json_span *value = kind < KINDS ? arg_of(event, kinds[kind].arg) : NULL;
     if (!value) return 0;

@@ -13,11 +13,10 @@
  * - Every member that is not ph, name, pid, tid, ts, dur or args is an arg of the event (cat, id, ...), and so are those of args.
  *   Integers, other numbers and texts keep their types; true and false are texts; an object or array is the text of it.
  * - Times are microseconds with a fraction, taken as exact decimals to the nearest picosecond (XLA prints 1.92 as
- *   1.9199999999999999). Where the first time is beyond
- *   11 days (an epoch, or time since boot) all are counted from the least of them.
+ *   1.9199999999999999). Where they are beyond 11 days (an epoch, or time since boot) all are counted from the least of them.
  *
  * The file is read twice: names, of which Kineto writes the last one last, must be known before events. The first pass only skips
- * (2.6 GB/s) and takes few elements apart; unpacking goes on beside it.
+ * and takes few elements apart; unpacking goes on beside it.
  */
 #include "formats/chrome_pairs.h"
 #include "formats/chrome_places.h"
@@ -35,7 +34,7 @@
 #include <string.h>
 
 enum {
-    ELEMENT_LIMIT = 64 << 20, /* bytes of one event; real ones have a hundred, with a call stack ten thousand */
+    ELEMENT_LIMIT = 64 << 20, /* bytes of one event, or of a member beside the list that is read */
     BUFFER_BYTES = 1 << 20,
 };
 /* Times within this of 0 need no base. */
@@ -89,8 +88,7 @@ struct reader {
     struct ids_chrome_places places;
     struct ids_chrome_properties properties;
     struct ids_chrome_pairs pairs;
-    struct ids_arg
-        *args; /* of the event; before it is filled, args[i].key is the key that stood there in the event before */
+    struct ids_arg *args; /* of the event; the keys of the one before stay until they are filled */
     size_t arg_room;
     uint32_t counters_text;
     struct last_place last;
@@ -179,13 +177,9 @@ static int read_on(struct reader *reader, struct ids_error *err) {
 
 /* ---- events into the sink ---- */
 
-static int is(struct ids_text text, const char *word) {
-    return strlen(word) == text.length && !memcmp(text.at, word, text.length);
-}
-
 /* Kineto's categories of what a GPU does. */
 static int is_gpu_work(struct ids_text cat) {
-    return is(cat, "kernel") || is(cat, "gpu_memcpy") || is(cat, "gpu_memset");
+    return ids_text_is(cat, "kernel") || ids_text_is(cat, "gpu_memcpy") || ids_text_is(cat, "gpu_memset");
 }
 
 static struct ids_text cat_of(struct reader *reader, const struct ids_chrome_event *event) {
@@ -546,7 +540,7 @@ static enum ids_json_result member(struct reader *reader, int *ret_code, struct 
     if (result == IDS_JSON_OK) result = ids_json_space(scan);
     if (result == IDS_JSON_OK) {
         int opens = *scan->at == '{' || *scan->at == '[';
-        if (*scan->at == '[' && is((struct ids_text){key.at, (uint32_t)key.length}, "traceEvents")) {
+        if (*scan->at == '[' && ids_text_is((struct ids_text){key.at, (uint32_t)key.length}, "traceEvents")) {
             scan->at++;
             reader->has_list = 1;
             reader->after_element = 0;

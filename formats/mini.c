@@ -39,10 +39,6 @@ static int wrong(const struct mini *mini, struct ids_error *err, const char *wha
     return ids_fail(err, IDS_CORRUPT, "line %zu: %s", mini->line_number, what);
 }
 
-static bool is(struct ids_text word, const char *text) {
-    return strlen(text) == word.length && !memcmp(word.at, text, word.length);
-}
-
 static int split(struct mini *mini, struct ids_text line, struct ids_error *err) {
     mini->word_count = 0;
     for (size_t at = 0; at < line.length;) {
@@ -89,7 +85,7 @@ static bool parse_time(struct ids_text word, int64_t *ret_ps) {
     if (at == begin) return false;
     struct ids_text unit = {word.at + at, (uint32_t)(word.length - at)};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (!is(unit, units[i].unit)) continue;
+        if (!ids_text_is(unit, units[i].unit)) continue;
         /* Powers of ten, so that one divides the other; the fraction is below its scale, and the product below the unit. */
         int64_t unit_ps = units[i].ps, ps;
         int64_t part_ps = scale <= unit_ps ? fraction * (unit_ps / scale) : fraction / (scale / unit_ps);
@@ -267,10 +263,10 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
     for (size_t i = 0; i < count; i++) {
         struct ids_arg *arg = &mini->args[i];
         struct ids_text key = ids_strings_text(mini->sink->strings, arg->key);
-        if (is(key, "program")) hlo.program_id = arg->u;
-        if (is(key, "bytes")) hlo.result_bytes = arg->i;
+        if (ids_text_is(key, "program")) hlo.program_id = arg->u;
+        if (ids_text_is(key, "bytes")) hlo.result_bytes = arg->i;
         for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
-            if (!is(key, fields[f].key) || arg->type != IDS_VALUE_CHARS) continue;
+            if (!ids_text_is(key, fields[f].key) || arg->type != IDS_VALUE_CHARS) continue;
             uint32_t text = ids_intern(mini->sink->strings, arg->chars, arg->length);
             memcpy((char *)&hlo + fields[f].offset, &text, sizeof text);
         }
@@ -282,13 +278,13 @@ static int read_line(struct mini *mini, struct ids_text line, struct ids_error *
     int code = split(mini, line, err);
     if (code || !mini->word_count) return code;
     struct ids_text first = mini->words[0];
-    bool begins_track = is(first, "host") || is(first, "plane") || is(first, "line");
+    bool begins_track = ids_text_is(first, "host") || ids_text_is(first, "plane") || ids_text_is(first, "line");
     if (begins_track && (code = end_track(mini, err))) return code;
-    if (is(first, "host")) return read_host(mini, err);
-    if (is(first, "plane")) return read_plane(mini, err);
-    if (is(first, "meta")) return read_meta(mini, err);
-    if (is(first, "line")) return read_track(mini, err);
-    if (is(first, "hlo")) return read_hlo(mini, err);
+    if (ids_text_is(first, "host")) return read_host(mini, err);
+    if (ids_text_is(first, "plane")) return read_plane(mini, err);
+    if (ids_text_is(first, "meta")) return read_meta(mini, err);
+    if (ids_text_is(first, "line")) return read_track(mini, err);
+    if (ids_text_is(first, "hlo")) return read_hlo(mini, err);
     return read_event(mini, err);
 }
 

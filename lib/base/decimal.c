@@ -22,7 +22,7 @@ static int is_digit(char c) {
 static int take_apart(const char *text, size_t length, struct decimal *ret) {
     const char *at = text, *end = text + length;
     struct decimal decimal = {0};
-    uint64_t head = 0; /* the first 19 digits: 128-bit steps cost three times as much */
+    uint64_t head = 0; /* the first 19 digits, which need no 128-bit steps */
     int digits = 0, used = 0;
     if (at < end && *at == '-') {
         decimal.negative = 1;

@@ -9,11 +9,27 @@
 #include "lib/base/arena.h"
 
 #include <stdint.h>
+#include <string.h>
 
 struct ids_text {
     const char *at;
     uint32_t length;
 };
+
+static inline int ids_text_is(struct ids_text text, const char *whole) {
+    return strlen(whole) == text.length && !memcmp(text.at, whole, text.length);
+}
+static inline int ids_text_begins(struct ids_text text, const char *prefix) {
+    size_t length = strlen(prefix);
+    return text.length >= length && !memcmp(text.at, prefix, length);
+}
+static inline int ids_text_ends(struct ids_text text, const char *suffix) {
+    size_t length = strlen(suffix);
+    return text.length >= length && !memcmp(text.at + text.length - length, suffix, length);
+}
+static inline int ids_text_contains(struct ids_text text, const char *word) {
+    return memmem(text.at, text.length, word, strlen(word)) != NULL;
+}
 
 struct ids_strings {
     struct ids_arena arena;

@@ -89,15 +89,6 @@ static int build_host(struct ids_sink *sink, const struct ids_host_info *info, s
     return 0;
 }
 
-static int contains(struct ids_text text, const char *word) {
-    return memmem(text.at, text.length, word, strlen(word)) != NULL;
-}
-
-static int begins(struct ids_text text, const char *prefix) {
-    size_t length = strlen(prefix);
-    return text.length >= length && !memcmp(text.at, prefix, length);
-}
-
 static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info, uint32_t *ret_plane,
                        struct ids_error *err) {
     struct ids_builder *builder = of(sink);
@@ -109,11 +100,11 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
         (struct plane){.name = info->name, .host = builder->dimensions.host, .device = IDS_NONE, .step_name = IDS_NONE};
     struct ids_text name = text_of(trace, info->name);
     struct ids_device device = {.host = builder->dimensions.host, .ordinal = -1};
-    if (begins(name, "/device:GPU:"))
+    if (ids_text_begins(name, "/device:GPU:"))
         device.kind = IDS_DEVICE_GPU;
-    else if (begins(name, "/device:TPU:"))
+    else if (ids_text_begins(name, "/device:TPU:"))
         device.kind = IDS_DEVICE_TPU;
-    else if (begins(name, "/device:"))
+    else if (ids_text_begins(name, "/device:"))
         device.kind = IDS_DEVICE_CUSTOM;
     else
         device.kind = IDS_DEVICE_CPU; /* a host's plane, no device by itself */
@@ -168,7 +159,7 @@ static void name_on_stream(struct ids_name *name, struct ids_text text) {
     if (name->direction == IDS_MEMSET || rocclr == 's') {
         name->stream_kind = IDS_KIND_SET;
         name->direction = IDS_MEMSET;
-    } else if (name->direction != IDS_NO_DIRECTION || rocclr == 'c' || begins(text, "Memcpy")) {
+    } else if (name->direction != IDS_NO_DIRECTION || rocclr == 'c' || ids_text_begins(text, "Memcpy")) {
         name->stream_kind = IDS_KIND_COPY;
     } else {
         name->stream_kind = IDS_KIND_KERNEL;
@@ -200,8 +191,8 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
 /* "Stream #14(Kernel,MemcpyH2D)" of XLA, "stream 7 " of Kineto, "thread 7" where a Kineto file lost its names. What Kineto puts
  * over a stream is on "stream 7 (gpu_user_annotation)". */
 static int is_stream(struct ids_text name) {
-    if (begins(name, "Stream #")) return 1;
-    if (!begins(name, "stream ") && !begins(name, "thread ")) return 0;
+    if (ids_text_begins(name, "Stream #")) return 1;
+    if (!ids_text_begins(name, "stream ") && !ids_text_begins(name, "thread ")) return 0;
     size_t at = sizeof "stream " - 1;
     while (at < name.length && name.at[at] >= '0' && name.at[at] <= '9') at++;
     while (at < name.length && name.at[at] == ' ') at++;
@@ -209,16 +200,16 @@ static int is_stream(struct ids_text name) {
 }
 
 static enum ids_track_role role_of(enum ids_device_kind kind, struct ids_text name) {
-    if (begins(name, "Steps")) return IDS_TRACK_STEPS;
+    if (ids_text_begins(name, "Steps")) return IDS_TRACK_STEPS;
     if (kind == IDS_DEVICE_GPU) {
         /* Lines such as "XLA Ops" on a GPU are derived by viewers from the streams (trace_facts). */
         return is_stream(name) ? IDS_TRACK_STREAM : IDS_TRACK_DERIVED;
     }
     if (kind != IDS_DEVICE_TPU) return IDS_TRACK_DERIVED;
-    if (begins(name, "XLA Ops")) return IDS_TRACK_OPS;
-    if (begins(name, "XLA Modules")) return IDS_TRACK_MODULES;
-    if (begins(name, "Async XLA Ops")) return IDS_TRACK_ASYNC;
-    if (begins(name, "XLA TraceMe")) return IDS_TRACK_WAITS;
+    if (ids_text_begins(name, "XLA Ops")) return IDS_TRACK_OPS;
+    if (ids_text_begins(name, "XLA Modules")) return IDS_TRACK_MODULES;
+    if (ids_text_begins(name, "Async XLA Ops")) return IDS_TRACK_ASYNC;
+    if (ids_text_begins(name, "XLA TraceMe")) return IDS_TRACK_WAITS;
     return IDS_TRACK_DERIVED;
 }
 
@@ -258,9 +249,9 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
 /* Kineto: the name says from where to where, "Memcpy HtoD (Pinned -> Device)". */
 static void kineto_copy(const struct ids_facts *facts, struct ids_text name, struct ids_event *event) {
     event->value = facts->size;
-    if (contains(name, "Pinned"))
+    if (ids_text_contains(name, "Pinned"))
         event->pinned = 1;
-    else if (contains(name, "Pageable"))
+    else if (ids_text_contains(name, "Pageable"))
         event->pinned = 0;
 }
 
@@ -408,7 +399,7 @@ static int host_event(struct ids_builder *builder, struct plane *plane, const st
     }
     if (event->kind == IDS_KIND_LAUNCH && facts->has_ordinal) event->value = facts->device_ordinal + 1;
     if (event->kind == IDS_KIND_TRANSFER) {
-        event->direction = begins(name, "tpu::System::TransferTo") ? IDS_H2D : IDS_D2H;
+        event->direction = ids_text_begins(name, "tpu::System::TransferTo") ? IDS_H2D : IDS_D2H;
         event->value = facts->has_size ? facts->size : -1;
     }
     if (event->kind == IDS_KIND_OTHER && (event->produces || event->consumes)) event->kind = IDS_KIND_FLOW;

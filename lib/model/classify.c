@@ -2,20 +2,6 @@
 
 #include <string.h>
 
-static int begins(struct ids_text text, const char *prefix) {
-    size_t length = strlen(prefix);
-    return text.length >= length && !memcmp(text.at, prefix, length);
-}
-
-static int ends(struct ids_text text, const char *suffix) {
-    size_t length = strlen(suffix);
-    return text.length >= length && !memcmp(text.at + text.length - length, suffix, length);
-}
-
-static int is(struct ids_text text, const char *whole) {
-    return strlen(whole) == text.length && begins(text, whole);
-}
-
 static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -49,7 +35,7 @@ enum ids_collective ids_collective_of_opcode(struct ids_text opcode) {
         {"recv", IDS_SEND_RECV},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (begins(opcode, table[i].prefix)) return table[i].collective;
+        if (ids_text_begins(opcode, table[i].prefix)) return table[i].collective;
     }
     return IDS_NO_COLLECTIVE;
 }
@@ -99,22 +85,24 @@ enum ids_collective ids_collective_of_kernel(struct ids_text name) {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (find_word(name, table[i].word)) return table[i].collective;
     }
-    if (begins(name, "ncclDevKernel") || begins(name, "ncclKernel")) return IDS_OTHER_COLLECTIVE;
+    if (ids_text_begins(name, "ncclDevKernel") || ids_text_begins(name, "ncclKernel")) return IDS_OTHER_COLLECTIVE;
     return IDS_NO_COLLECTIVE; /* a library's helper kernel, such as a memory fill */
 }
 
 void ids_op_classify(struct ids_op *op, struct ids_text category, enum ids_class_rule rule) {
     op->class = IDS_CLASS_COMPUTE;
     op->class_rule = (uint8_t)(category.length ? rule : IDS_RULE_DEFAULT);
-    op->marker = ends(category, "-start") || ends(category, "-done");
-    op->container = is(category, "while") || is(category, "conditional") || is(category, "call");
+    op->marker = ids_text_ends(category, "-start") || ids_text_ends(category, "-done");
+    op->container =
+        ids_text_is(category, "while") || ids_text_is(category, "conditional") || ids_text_is(category, "call");
     op->collective = (uint8_t)ids_collective_of_opcode(category);
-    if (ends(category, "-done"))
+    if (ids_text_ends(category, "-done"))
         op->class = IDS_CLASS_STALL;
     else if (op->collective)
         op->class = IDS_CLASS_COLLECTIVE;
-    else if (begins(category, "copy-start") || begins(category, "infeed") || begins(category, "outfeed") ||
-             begins(category, "host send") || begins(category, "host recv"))
+    else if (ids_text_begins(category, "copy-start") || ids_text_begins(category, "infeed") ||
+             ids_text_begins(category, "outfeed") || ids_text_begins(category, "host send") ||
+             ids_text_begins(category, "host recv"))
         op->class = IDS_CLASS_COPY;
 }
 
@@ -129,7 +117,7 @@ static int64_t element_bytes(struct ids_text type) {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (strlen(table[i].name) == type.length && !memcmp(type.at, table[i].name, type.length)) return table[i].bytes;
     }
-    return begins(type, "f8") ? 1 : -1; /* the 8-bit floats: f8e4m3fn, ... */
+    return ids_text_begins(type, "f8") ? 1 : -1; /* the 8-bit floats: f8e4m3fn, ... */
 }
 
 /* Reads one array shape "f32[5,1024]{1,0:T(8,128)S(5)}" at *at; its bytes (-1 unknown) and whether it lies in host memory. */
@@ -203,11 +191,12 @@ enum ids_direction ids_direction_of_name(struct ids_text name) {
         {"htoh", IDS_H2H},
         {"peer", IDS_P2P},
     };
-    if (begins(name, "Memset") || begins(name, "hipMemset") || begins(name, "cudaMemset") || begins(name, "cuMemset")) {
+    if (ids_text_begins(name, "Memset") || ids_text_begins(name, "hipMemset") || ids_text_begins(name, "cudaMemset") ||
+        ids_text_begins(name, "cuMemset")) {
         return IDS_MEMSET;
     }
-    if (!begins(name, "Memcpy") && !begins(name, "hipMemcpy") && !begins(name, "cudaMemcpy") &&
-        !begins(name, "cuMemcpy") && !begins(name, "Copy")) {
+    if (!ids_text_begins(name, "Memcpy") && !ids_text_begins(name, "hipMemcpy") &&
+        !ids_text_begins(name, "cudaMemcpy") && !ids_text_begins(name, "cuMemcpy") && !ids_text_begins(name, "Copy")) {
         return IDS_NO_DIRECTION;
     }
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -217,8 +206,8 @@ enum ids_direction ids_direction_of_name(struct ids_text name) {
 }
 
 char ids_rocclr_kernel(struct ids_text name) {
-    if (begins(name, "__amd_rocclr_copy")) return 'c';
-    if (begins(name, "__amd_rocclr_fill")) return 's';
+    if (ids_text_begins(name, "__amd_rocclr_copy")) return 'c';
+    if (ids_text_begins(name, "__amd_rocclr_fill")) return 's';
     return 0;
 }
 
@@ -262,9 +251,9 @@ void ids_copy_details(struct ids_text details, struct ids_event *event) {
     int64_t asynchronous = detail_number(details, "async");
     event->asynchronous = asynchronous < 0 ? 2 : asynchronous > 0;
     struct ids_text from = detail(details, "kind_src"), to = detail(details, "kind_dst");
-    event->pinned = begins(from, "pinned") || begins(to, "pinned")       ? 1
-                    : begins(from, "pageable") || begins(to, "pageable") ? 0
-                                                                         : 2;
+    event->pinned = ids_text_begins(from, "pinned") || ids_text_begins(to, "pinned")       ? 1
+                    : ids_text_begins(from, "pageable") || ids_text_begins(to, "pageable") ? 0
+                                                                                           : 2;
 }
 
 void ids_launch_triple(struct ids_text text, int64_t ret_values[3]) {
@@ -312,7 +301,7 @@ int64_t ids_dtype_bytes(struct ids_text dtype) {
     } table[] = {{"Float", 4}, {"Half", 2},  {"BFloat16", 2}, {"Double", 8}, {"Byte", 1},          {"Char", 1},
                  {"Bool", 1},  {"Short", 2}, {"Int", 4},      {"Long", 8},   {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (is(dtype, table[i].name)) return table[i].bytes;
+        if (ids_text_is(dtype, table[i].name)) return table[i].bytes;
     }
     return -1;
 }

@@ -41,10 +41,6 @@ double ids_arg_real(const struct ids_trace *trace, const struct ids_arg *arg) {
     }
 }
 
-static int text_is(struct ids_text text, const char *word) {
-    return strlen(word) == text.length && !memcmp(text.at, word, text.length);
-}
-
 int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, struct ids_facts *facts) {
     *facts = (struct ids_facts){.occupancy = -1, .registers = -1, .shared_memory = -1, .message_elements = -1};
     for (uint32_t i = 0; i < slice->arg_count; i++) {
@@ -119,7 +115,7 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
             if (facts->hlo_category == IDS_NO_TEXT) return -1;
             break;
         case IDS_KEY_CATEGORY:
-            facts->is_python = text_is(ids_arg_chars(trace, arg), "python_function");
+            facts->is_python = ids_text_is(ids_arg_chars(trace, arg), "python_function");
             break;
         case IDS_KEY_GRID:
             facts->grid = arg;
