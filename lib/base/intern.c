@@ -1,5 +1,6 @@
 #include "lib/base/intern.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,9 +24,40 @@ uint64_t ids_hash_bytes(const void *bytes, size_t length) {
 
 void ids_strings_done(struct ids_strings *strings) {
     ids_arena_done(&strings->arena);
-    free(strings->texts);
+    for (int i = 0; i < IDS_STRINGS_BLOCKS; i++) free(strings->blocks[i]);
     free(strings->slots);
-    *strings = (struct ids_strings){0};
+    memset(strings, 0, sizeof *strings);
+}
+
+enum { FIRST_BITS = 7 }; /* the first block has 128 texts, and each other one as many as all before it */
+
+/* The block that a text is in, and the id of the first text there. */
+static inline unsigned block_of(uint32_t id, uint32_t *ret_first) {
+    unsigned bits = 31 - (unsigned)__builtin_clz(id | (1u << FIRST_BITS >> 1));
+    *ret_first = bits < FIRST_BITS ? 0 : 1u << bits;
+    return bits - (FIRST_BITS - 1);
+}
+
+static inline struct ids_text *text_at(const struct ids_strings *strings, uint32_t id) {
+    uint32_t first;
+    struct ids_text *block = strings->blocks[block_of(id, &first)];
+    return &block[id - first];
+}
+
+static inline uint32_t count_of(const struct ids_strings *strings) {
+    return atomic_load_explicit(&strings->count, memory_order_relaxed);
+}
+
+/* Where the next text goes; NULL when memory ran out. */
+static struct ids_text *next_text(struct ids_strings *strings, uint32_t id) {
+    uint32_t first;
+    unsigned number = block_of(id, &first);
+    if (!strings->blocks[number]) {
+        size_t room = first ? first : 1u << FIRST_BITS;
+        strings->blocks[number] = malloc(room * sizeof(struct ids_text));
+        if (!strings->blocks[number]) return NULL;
+    }
+    return &strings->blocks[number][id - first];
 }
 
 /* Doubles the slot table (and makes the first one). Returns 0 when memory ran out. */
@@ -34,8 +66,8 @@ static int grow_slots(struct ids_strings *strings) {
     if (!size) return 0;
     uint32_t *slots = calloc(size, sizeof *slots);
     if (!slots) return 0;
-    for (uint32_t id = 0; id < strings->count; id++) {
-        struct ids_text text = strings->texts[id];
+    for (uint32_t id = 0; id < count_of(strings); id++) {
+        struct ids_text text = *text_at(strings, id);
         uint32_t slot = (uint32_t)ids_hash_bytes(text.at, text.length) & (size - 1);
         while (slots[slot]) slot = (slot + 1) & (size - 1);
         slots[slot] = id + 1;
@@ -47,29 +79,25 @@ static int grow_slots(struct ids_strings *strings) {
 }
 
 uint32_t ids_intern(struct ids_strings *strings, const char *text, size_t length) {
-    if (length > UINT32_MAX - 1 || strings->count == IDS_NO_TEXT - 1) return IDS_NO_TEXT;
+    if (length > UINT32_MAX - 1 || count_of(strings) == IDS_NO_TEXT - 1) return IDS_NO_TEXT;
     if (!strings->slots && length && ids_intern(strings, "", 0) == IDS_NO_TEXT) return IDS_NO_TEXT;
-    if (!strings->slots || strings->count >= (strings->slot_mask + 1) / 2) {
+    if (!strings->slots || count_of(strings) >= (strings->slot_mask + 1) / 2) {
         if (!grow_slots(strings)) return IDS_NO_TEXT;
     }
     uint32_t slot = (uint32_t)ids_hash_bytes(text, length) & strings->slot_mask;
     for (; strings->slots[slot]; slot = (slot + 1) & strings->slot_mask) {
         uint32_t id = strings->slots[slot] - 1;
-        struct ids_text there = strings->texts[id];
+        struct ids_text there = *text_at(strings, id);
         if (there.length == length && !memcmp(there.at, text, length)) return id;
     }
-    if (strings->count == strings->room) {
-        uint32_t room = strings->room ? strings->room * 2 : 128;
-        struct ids_text *texts = realloc(strings->texts, room * sizeof *texts);
-        if (!texts) return IDS_NO_TEXT;
-        strings->texts = texts;
-        strings->room = room;
-    }
-    char *copy = ids_arena_copy(&strings->arena, text, length);
+    uint32_t id = count_of(strings);
+    struct ids_text *next = next_text(strings, id);
+    char *copy = next ? ids_arena_copy(&strings->arena, text, length) : NULL;
     if (!copy) return IDS_NO_TEXT;
-    strings->texts[strings->count] = (struct ids_text){copy, (uint32_t)length};
-    strings->slots[slot] = ++strings->count;
-    return strings->count - 1;
+    *next = (struct ids_text){copy, (uint32_t)length};
+    strings->slots[slot] = id + 1;
+    atomic_store_explicit(&strings->count, id + 1, memory_order_relaxed);
+    return id;
 }
 
 uint32_t ids_intern_z(struct ids_strings *strings, const char *text) {
@@ -81,15 +109,15 @@ uint32_t ids_strings_find(const struct ids_strings *strings, const char *text, s
     uint32_t slot = (uint32_t)ids_hash_bytes(text, length) & strings->slot_mask;
     for (; strings->slots[slot]; slot = (slot + 1) & strings->slot_mask) {
         uint32_t id = strings->slots[slot] - 1;
-        struct ids_text there = strings->texts[id];
+        struct ids_text there = *text_at(strings, id);
         if (there.length == length && !memcmp(there.at, text, length)) return id;
     }
     return IDS_NO_TEXT;
 }
 
 struct ids_text ids_strings_text(const struct ids_strings *strings, uint32_t id) {
-    if (id >= strings->count) return (struct ids_text){"", 0};
-    return strings->texts[id];
+    if (id >= count_of(strings)) return (struct ids_text){"", 0};
+    return *text_at(strings, id);
 }
 
 const char *ids_strings_z(const struct ids_strings *strings, uint32_t id) {

@@ -2,6 +2,9 @@
  *
  * Ids are dense from 0; id 0 is always the empty text. Texts are bytes, may hold zero bytes, and have a zero byte
  * behind them. Two texts are equal exactly when their ids are.
+ *
+ * One thread adds texts. Another may meanwhile ask for those whose ids it was given (by a lock or the like that both pass): a text never
+ * moves, nor does what leads to it.
  */
 #ifndef IDS_LIB_BASE_INTERN_H
 #define IDS_LIB_BASE_INTERN_H
@@ -31,11 +34,14 @@ static inline int ids_text_contains(struct ids_text text, const char *word) {
     return memmem(text.at, text.length, word, strlen(word)) != NULL;
 }
 
+enum { IDS_STRINGS_BLOCKS = 26 }; /* of 128 texts, 128, 256, 512 and so on: above four billion */
+
 struct ids_strings {
     struct ids_arena arena;
-    struct ids_text *texts;
+    struct ids_text *blocks[IDS_STRINGS_BLOCKS];
     uint32_t *slots; /* id + 1; 0 is free */
-    uint32_t count, room, slot_mask;
+    uint32_t slot_mask;
+    _Atomic uint32_t count;
 };
 
 /* What ids_intern returns when memory ran out (or four billion texts were passed). */

@@ -50,23 +50,29 @@ void ids_aside_clear(struct ids_aside *aside) {
     aside->written = 0; /* the file is written over from its begin */
 }
 
-static int write_at(struct ids_aside *aside, const uint8_t *bytes, size_t length, struct ids_error *err) {
-    if (aside->fd < 0 && (aside->fd = ids_temporary_file(err)) < 0) return err->code;
+static int write_at(int fd, uint64_t at, const uint8_t *bytes, size_t length, struct ids_error *err) {
     while (length) {
-        ssize_t n = pwrite(aside->fd, bytes, length, (off_t)aside->written);
+        ssize_t n = pwrite(fd, bytes, length, (off_t)at);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return ids_fail(err, IDS_IO, "cannot write a temporary file (TMPDIR): %s", strerror(errno));
         bytes += n;
+        at += (uint64_t)n;
         length -= (size_t)n;
-        aside->written += (uint64_t)n;
     }
     return 0;
+}
+
+static int write_more(struct ids_aside *aside, const uint8_t *bytes, size_t length, struct ids_error *err) {
+    if (aside->fd < 0 && (aside->fd = ids_temporary_file(err)) < 0) return err->code;
+    int code = write_at(aside->fd, aside->written, bytes, length, err);
+    if (!code) aside->written += length;
+    return code;
 }
 
 static int flush_tail(struct ids_aside *aside, struct ids_error *err) {
     size_t length = aside->tail_length;
     aside->tail_length = 0;
-    return length ? write_at(aside, aside->tail, length, err) : 0;
+    return length ? write_more(aside, aside->tail, length, err) : 0;
 }
 
 /* Appends to memory what the budget lets; *ret_taken says how much. */
@@ -102,15 +108,15 @@ int ids_aside_append(struct ids_aside *aside, const void *bytes, size_t length, 
     const uint8_t *rest = (const uint8_t *)bytes + taken;
     if (!aside->tail && !(aside->tail = malloc(TAIL_BYTES))) return ids_no_memory(err);
     if (length > TAIL_BYTES - aside->tail_length && (code = flush_tail(aside, err))) return code;
-    if (length > TAIL_BYTES) return write_at(aside, rest, length, err);
+    if (length > TAIL_BYTES) return write_more(aside, rest, length, err);
     memcpy(aside->tail + aside->tail_length, rest, length);
     aside->tail_length += length;
     return 0;
 }
 
-static int read_file(struct ids_aside *aside, uint64_t at, uint8_t *bytes, size_t length, struct ids_error *err) {
+static int read_at(int fd, uint64_t at, uint8_t *bytes, size_t length, struct ids_error *err) {
     while (length) {
-        ssize_t n = pread(aside->fd, bytes, length, (off_t)at);
+        ssize_t n = pread(fd, bytes, length, (off_t)at);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) {
             return ids_fail(err, IDS_IO, "cannot read a temporary file (TMPDIR): %s",
@@ -123,10 +129,53 @@ static int read_file(struct ids_aside *aside, uint64_t at, uint8_t *bytes, size_
     return 0;
 }
 
-/* Fills the window from `at` on with at least `length` bytes, and with more of the file while there is some. */
+/* What of `length` bytes at `at` lies in one piece: in memory, in the file or behind it. `ret_at` is NULL for the file. */
+static size_t piece(const struct ids_aside *aside, uint64_t at, size_t length, uint8_t **ret_at) {
+    uint64_t file_end = aside->memory_length + aside->written, end;
+    if (at < aside->memory_length) {
+        *ret_at = aside->memory + at;
+        end = aside->memory_length;
+    } else if (at < file_end) {
+        *ret_at = NULL;
+        end = file_end;
+    } else {
+        *ret_at = aside->tail + (at - file_end);
+        return length;
+    }
+    return length < end - at ? length : (size_t)(end - at);
+}
+
+int ids_aside_copy(const struct ids_aside *aside, uint64_t at, size_t length, void *bytes, struct ids_error *err) {
+    for (uint8_t *to = bytes; length;) {
+        uint8_t *from;
+        size_t n = piece(aside, at, length, &from);
+        int code = from ? 0 : read_at(aside->fd, at - aside->memory_length, to, n, err);
+        if (code) return code;
+        if (from) memcpy(to, from, n);
+        to += n;
+        at += n;
+        length -= n;
+    }
+    return 0;
+}
+
+int ids_aside_patch(struct ids_aside *aside, uint64_t at, const void *bytes, size_t length, struct ids_error *err) {
+    if (at < aside->window_at + aside->window_length && at + length > aside->window_at) aside->window_length = 0;
+    for (const uint8_t *from = bytes; length;) {
+        uint8_t *to;
+        size_t n = piece(aside, at, length, &to);
+        int code = to ? 0 : write_at(aside->fd, at - aside->memory_length, from, n, err);
+        if (code) return code;
+        if (to) memcpy(to, from, n);
+        from += n;
+        at += n;
+        length -= n;
+    }
+    return 0;
+}
+
+/* Fills the window from `at` on with at least `length` bytes, and with more of what is there. */
 static int move_window(struct ids_aside *aside, uint64_t at, size_t length, struct ids_error *err) {
-    int code = flush_tail(aside, err);
-    if (code) return code;
     uint64_t end = ids_aside_length(aside);
     size_t wanted = length < WINDOW_BYTES ? WINDOW_BYTES : length;
     if (wanted > end - at) wanted = (size_t)(end - at);
@@ -137,11 +186,7 @@ static int move_window(struct ids_aside *aside, uint64_t at, size_t length, stru
         aside->window = window;
         aside->window_room = wanted < WINDOW_BYTES ? WINDOW_BYTES : wanted;
     }
-    size_t from_memory = at < aside->memory_length ? (size_t)(aside->memory_length - at) : 0;
-    if (from_memory > wanted) from_memory = wanted;
-    if (from_memory) memcpy(aside->window, aside->memory + at, from_memory);
-    code = read_file(aside, at + from_memory - aside->memory_length, aside->window + from_memory, wanted - from_memory,
-                     err);
+    int code = ids_aside_copy(aside, at, wanted, aside->window, err);
     if (code) return code;
     aside->window_at = at;
     aside->window_length = wanted;

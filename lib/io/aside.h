@@ -18,6 +18,10 @@ uint64_t ids_aside_length(const struct ids_aside *aside);
 /* `length` bytes at `at`, which were appended before; valid until the next call. */
 int ids_aside_read(struct ids_aside *aside, uint64_t at, size_t length, const uint8_t **ret_bytes,
                    struct ids_error *err);
+/* The same, into memory of the caller's: for several places that are read in turn. */
+int ids_aside_copy(const struct ids_aside *aside, uint64_t at, size_t length, void *bytes, struct ids_error *err);
+/* Puts other bytes in the place of some that were appended before. */
+int ids_aside_patch(struct ids_aside *aside, uint64_t at, const void *bytes, size_t length, struct ids_error *err);
 /* Forgets what it holds, and keeps its memory. */
 void ids_aside_clear(struct ids_aside *aside);
 

@@ -1,5 +1,5 @@
-/* event_parts.h - what the parts of the row builder share: the records that wait for the end of their track (event_rows.c), the stats
- * (event_stats.c) and the table that SQLite reads rows from (event_batch.c). */
+/* event_parts.h - what the parts of the row builder share: the events that wait for the end of their track (event_track.c), what lies in
+ * what (event_nest.c), the stats (event_stats.c) and the links (event_flows.c). event_rows.c puts them together. */
 #ifndef IDS_LIB_STORE_EVENT_PARTS_H
 #define IDS_LIB_STORE_EVENT_PARTS_H
 
@@ -8,7 +8,7 @@
 #include "lib/io/aside.h"
 #include "lib/store/event_rows.h"
 
-/* ---- waiting events ---- */
+/* ---- events that wait ---- */
 
 struct ids_row {
     int64_t start_ps, duration_ps;
@@ -33,6 +33,68 @@ struct ids_row_rare {
     uint8_t has; /* a bit for each column */
 };
 
+/* Part of a track's rows that memory had no room for: in order, aside. */
+struct ids_row_run {
+    uint64_t at, end;
+};
+
+/* The events of one track, in any order. */
+struct ids_track_rows {
+    struct ids_row *rows;
+    struct ids_row_rare *rare;
+    size_t count, room, rare_count, rare_room;
+    int unsorted;
+    struct ids_row_run *runs; /* of events that came before */
+    size_t run_count, run_room;
+    uint64_t count_in_runs;
+};
+
+/* What tracks share to be put in order. All zeros at first. */
+struct ids_row_desk {
+    struct ids_aside *runs, *ordered; /* made when memory does not do */
+    struct ids_row *spare;            /* for sorting */
+    size_t spare_room;
+    struct ids_open_row *stack; /* of the events that are open where the sweep is */
+    size_t depth, stack_room;
+};
+
+void ids_row_desk_done(struct ids_row_desk *desk);
+void ids_track_rows_done(struct ids_track_rows *track);
+/* `rare` may be NULL; row->rare is set here. */
+int ids_track_rows_add(struct ids_track_rows *track, const struct ids_row *row, const struct ids_row_rare *rare,
+                       struct ids_error *err);
+static inline uint64_t ids_track_rows_count(const struct ids_track_rows *track) {
+    return track->count_in_runs + track->count;
+}
+static inline size_t ids_track_rows_bytes(const struct ids_track_rows *track) {
+    return track->count * sizeof *track->rows + track->rare_count * sizeof *track->rare;
+}
+/* Puts the events that are in memory into order and aside; the memory is free then. */
+int ids_track_rows_spill(struct ids_track_rows *track, struct ids_row_desk *desk, struct ids_error *err);
+/* Gives every event to `put`, ordered by start, longer ones first, with parent, depth and self time; `index` counts them from 0.
+ * `rare` is NULL for an event without. */
+typedef int ids_row_put(void *context, uint64_t index, const struct ids_row *row, const struct ids_row_rare *rare,
+                        struct ids_error *err);
+int ids_track_rows_each(struct ids_track_rows *track, struct ids_row_desk *desk, ids_row_put *put, void *context,
+                        struct ids_error *err);
+
+/* ---- what lies in what ---- */
+
+struct ids_open_row {
+    int64_t end_ps, duration_ps, children_ps;
+    uint64_t where;
+    uint32_t index; /* + 1 */
+};
+
+/* Is told the self time of an event that is over, where that is not its duration. */
+typedef int ids_row_closed(void *context, uint64_t where, int64_t self_ps, struct ids_error *err);
+
+/* The sweep over a track's events in order: sets the row's parent, depth and self_ps, the latter as if nothing lay in it; `closed` says
+ * what it is when that is known. Events of a track are told by `where`, any number. */
+int ids_nest_next(struct ids_row_desk *desk, struct ids_row *row, uint64_t index, uint64_t where,
+                  ids_row_closed *closed, void *context, struct ids_error *err);
+int ids_nest_end(struct ids_row_desk *desk, ids_row_closed *closed, void *context, struct ids_error *err);
+
 /* ---- stats ---- */
 
 struct ids_event_stats;
@@ -55,17 +117,22 @@ int ids_event_stats_finish(struct ids_event_stats *stats, struct ids_error *err)
 /* Binds text as the tables hold it: a blob where it is not UTF-8 or has a zero byte. */
 int ids_bind_text(sqlite3_stmt *statement, int column, const char *text, size_t length);
 
-/* ---- the batch ---- */
+/* ---- links ---- */
 
-/* The rows of one track, in order. */
-struct ids_batch {
-    const struct ids_row *rows;
-    const struct ids_row_rare *rare;
-    size_t count;
-    int64_t track, first_event, first_name, first_set; /* what is added to numbers of the rows */
-};
+/* As the words for them are ordered. */
+enum ids_flow_kind { IDS_FLOW_ARROW, IDS_FLOW_CORRELATION, IDS_FLOW_LINK };
 
-/* A statement that, stepped, inserts what *batch then holds. */
-int ids_batch_prepare(sqlite3 *db, const struct ids_batch *batch, sqlite3_stmt **ret_insert, struct ids_error *err);
+/* Which event made which happen, by a key that both bear. Memory does not follow their number: keys, then events, are divided into parts
+ * that are joined and sorted one by one. */
+struct ids_event_flows;
+
+int ids_event_flows_new(struct ids_event_flows **ret_flows, struct ids_error *err);
+void ids_event_flows_free(struct ids_event_flows *flows);
+/* What an event hands on. The first that hands on a key is it. Key 0 is none. */
+int ids_event_flows_give(struct ids_event_flows *flows, uint64_t key, int64_t event, struct ids_error *err);
+int ids_event_flows_take(struct ids_event_flows *flows, uint64_t key, int64_t event, enum ids_flow_kind kind,
+                         struct ids_error *err);
+/* Writes the rows of table flow. No event above `last_event` was named. */
+int ids_event_flows_write(struct ids_event_flows *flows, sqlite3 *db, int64_t last_event, struct ids_error *err);
 
 #endif

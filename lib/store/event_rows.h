@@ -1,14 +1,14 @@
 /* event_rows.h - the sink that makes a database of events: every event and every stat as rows (events.sql says which).
  *
- * Events of a track may come in any order; a track is put in order and written when it ends. What is held meanwhile is 48 bytes an
- * event, 72 more for one with links, and the stats that nearly no other event shares, beyond 64 MiB in an unlinked file.
+ * Events of a track may come in any order; a track is put in order and written when it ends. What waits meanwhile is held in memory up
+ * to a budget (48 bytes an event, 72 more for one with links); beyond it, sorted runs lie in an unlinked file until they are merged.
+ * Beside that, memory follows the distinct names, tracks and texts, and not the number of events.
  */
 #ifndef IDS_LIB_STORE_EVENT_ROWS_H
 #define IDS_LIB_STORE_EVENT_ROWS_H
 
 #include "lib/model/sink.h"
-
-#include <sqlite3.h>
+#include "lib/store/row_pages.h"
 
 /* The numbers that rows of a database get next, over all runs in it. */
 struct ids_row_numbers {
@@ -19,10 +19,11 @@ struct ids_event_rows;
 
 /* Makes the tables of events.sql, in a transaction of the caller's. */
 int ids_event_tables(sqlite3 *db, struct ids_error *err);
-/* For the run `numbers->run`. `strings` is the table that texts are interned in (with the keys of keys.h), the caller's, as are `db`
- * and `numbers`. */
-int ids_event_rows_new(sqlite3 *db, struct ids_strings *strings, struct ids_row_numbers *numbers,
-                       struct ids_event_rows **ret_rows, struct ids_error *err);
+/* For the run `numbers->run`. `pages` are those of table event; `strings` is the table that texts are interned in (with the keys of
+ * keys.h); both are the caller's, as are `db` and `numbers`. `held_most`: bytes of waiting events in memory. */
+int ids_event_rows_new(sqlite3 *db, struct ids_row_pages *pages, struct ids_strings *strings,
+                       struct ids_row_numbers *numbers, size_t held_most, struct ids_event_rows **ret_rows,
+                       struct ids_error *err);
 struct ids_sink *ids_event_rows_sink(struct ids_event_rows *rows);
 /* Writes the tracks that the reader left open, and what is known at the end only. */
 int ids_event_rows_finish(struct ids_event_rows *rows, struct ids_error *err);

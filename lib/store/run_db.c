@@ -15,30 +15,26 @@
 struct ids_run_db {
     sqlite3 *db;
     char *path;
-    int fd; /* of the same file, only to tell the system to write */
+    int fd; /* of the same file */
+    struct ids_row_pages *events;
+    size_t held_most;
     struct ids_row_numbers numbers;
     struct ids_event_rows *rows; /* of the run at hand */
     int64_t origin_unix_ns;
 };
 
-/* Not synced page by page: ids_run_db_finish does so once. */
+/* Not synced page by page: ids_run_db_finish does so once. Locks end with a transaction, as row_pages.h wants it. */
 static const char settings[] = "PRAGMA page_size=16384; PRAGMA synchronous=OFF; PRAGMA cache_size=-16384; "
-                               "PRAGMA secure_delete=OFF; PRAGMA temp_store=MEMORY; BEGIN";
+                               "PRAGMA secure_delete=OFF; PRAGMA temp_store=MEMORY; PRAGMA locking_mode=NORMAL; BEGIN";
 
-enum { WRITE_STEPS = 1000000 }; /* of SQLite's machine, about 2 MB of rows */
-
-/* The disk begins to write while rows are still made, so that the sync at the end waits for the last of them only. */
-static int write_behind(void *context) {
-    const struct ids_run_db *db = context;
-    sync_file_range(db->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-    return 0;
-}
+enum { HELD_BYTES = 128 << 20 };
 
 static int make_all(struct ids_run_db *db, const struct ids_table_def *const *tables, size_t count,
                     struct ids_error *err) {
     int code = ids_db_exec(db->db, settings, err);
     if (!code) code = ids_event_tables(db->db, err);
-    return code ? code : ids_summary_tables(db->db, tables, count, err);
+    if (!code) code = ids_summary_tables(db->db, tables, count, err);
+    return code ? code : ids_row_pages_new(db->db, db->fd, "event", &db->events, err);
 }
 
 int ids_run_db_create(const char *path, const struct ids_table_def *const *tables, size_t count,
@@ -46,11 +42,11 @@ int ids_run_db_create(const char *path, const struct ids_table_def *const *table
     struct ids_run_db *db = calloc(1, sizeof *db);
     if (!db) return ids_no_memory(err);
     db->fd = -1;
+    db->held_most = HELD_BYTES;
     db->path = strdup(path);
     int code = db->path ? ids_db_create(path, &db->db, err) : ids_no_memory(err);
-    if (!code) db->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (!code) db->fd = open(path, O_RDWR | O_CLOEXEC);
     if (!code && db->fd < 0) code = ids_fail(err, IDS_IO, "cannot open '%s': %s", path, strerror(errno));
-    if (!code) sqlite3_progress_handler(db->db, WRITE_STEPS, write_behind, db);
     if (!code) code = make_all(db, tables, count, err);
     if (code) {
         ids_run_db_free(db);
@@ -63,7 +59,7 @@ int ids_run_db_create(const char *path, const struct ids_table_def *const *table
 int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct ids_sink **ret_sink,
                      struct ids_error *err) {
     db->numbers.run++;
-    int code = ids_event_rows_new(db->db, strings, &db->numbers, &db->rows, err);
+    int code = ids_event_rows_new(db->db, db->events, strings, &db->numbers, db->held_most, &db->rows, err);
     if (!code) *ret_sink = ids_event_rows_sink(db->rows);
     return code;
 }
@@ -108,12 +104,17 @@ int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err) {
     char end[96];
     /* 'idsp': what a file of ours is known by */
     snprintf(end, sizeof end, "PRAGMA application_id=0x69647370; PRAGMA user_version=%d; COMMIT", IDS_SCHEMA_VERSION);
-    int code = ids_db_exec(db->db, ids_views_sql, err);
+    int code = ids_row_pages_finish(db->events, err);
+    if (!code) code = ids_db_exec(db->db, ids_views_sql, err);
     if (!code) code = ids_db_exec(db->db, end, err);
     if (!code && sqlite3_close(db->db) != SQLITE_OK) code = ids_db_fail(db->db, err);
     if (code) return code;
     db->db = NULL;
     return fsync(db->fd) ? ids_fail(err, IDS_IO, "cannot write '%s': %s", db->path, strerror(errno)) : 0;
+}
+
+void ids_run_db_hold(struct ids_run_db *db, size_t bytes) {
+    db->held_most = bytes;
 }
 
 int64_t ids_run_db_events(const struct ids_run_db *db) {
@@ -123,6 +124,7 @@ int64_t ids_run_db_events(const struct ids_run_db *db) {
 void ids_run_db_free(struct ids_run_db *db) {
     if (!db) return;
     ids_event_rows_free(db->rows);
+    ids_row_pages_free(db->events);
     sqlite3_close(db->db);
     if (db->fd >= 0) close(db->fd);
     free(db->path);

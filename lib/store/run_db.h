@@ -24,6 +24,9 @@ int ids_run_db_end_events(struct ids_run_db *db, struct ids_error *err);
 int ids_run_db_end(struct ids_run_db *db, const struct ids_report *report, const char *key, struct ids_error *err);
 /* Views, then everything to the disk. */
 int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err);
+/* How many bytes of events may wait in memory for their track to end, in place of 128 MiB; more wait in a file. Before
+ * ids_run_db_begin. The rows are the same. */
+void ids_run_db_hold(struct ids_run_db *db, size_t bytes);
 /* The events written so far. */
 int64_t ids_run_db_events(const struct ids_run_db *db);
 void ids_run_db_free(struct ids_run_db *db);

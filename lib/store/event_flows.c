@@ -1,0 +1,152 @@
+#include "lib/base/run_merge.h"
+#include "lib/base/vec.h"
+#include "lib/store/db.h"
+#include "lib/store/event_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PARTS = 64,
+    PART_SHIFT = 58,        /* keys are hashes; their low bits are for the hash table of the part */
+    PART_BYTES = 512 << 10, /* of a part in memory; more goes into a file */
+};
+
+/* An event that hands on a key (kind GIVES), or takes one. */
+struct end {
+    uint64_t key;
+    int64_t event;
+    uint64_t kind;
+};
+enum { GIVES = IDS_FLOW_LINK + 1 };
+
+/* A row of the table. */
+struct flow {
+    int64_t to;
+    uint64_t kind;
+    int64_t from;
+};
+
+struct ids_event_flows {
+    struct ids_aside *ends[PARTS];  /* by key */
+    struct ids_aside *flows[PARTS]; /* by event */
+};
+
+static int flow_before(const struct flow *a, const struct flow *b) {
+    if (a->to != b->to) return a->to < b->to;
+    if (a->kind != b->kind) return a->kind < b->kind;
+    return a->from < b->from;
+}
+
+IDS_DEFINE_RUN_MERGE(merge_flows, struct flow, flow_before)
+
+int ids_event_flows_new(struct ids_event_flows **ret_flows, struct ids_error *err) {
+    *ret_flows = calloc(1, sizeof **ret_flows);
+    return *ret_flows ? 0 : ids_no_memory(err);
+}
+
+void ids_event_flows_free(struct ids_event_flows *flows) {
+    if (!flows) return;
+    for (int i = 0; i < PARTS; i++) {
+        ids_aside_free(flows->ends[i]);
+        ids_aside_free(flows->flows[i]);
+    }
+    free(flows);
+}
+
+static int append(struct ids_aside **part, const void *record, size_t bytes, struct ids_error *err) {
+    int code = *part ? 0 : ids_aside_new(PART_BYTES, part, err);
+    return code ? code : ids_aside_append(*part, record, bytes, err);
+}
+
+static int add_end(struct ids_event_flows *flows, uint64_t key, int64_t event, uint64_t kind, struct ids_error *err) {
+    const struct end end = {key, event, kind};
+    if (!key) return 0;
+    return append(&flows->ends[key >> PART_SHIFT], &end, sizeof end, err);
+}
+
+int ids_event_flows_give(struct ids_event_flows *flows, uint64_t key, int64_t event, struct ids_error *err) {
+    return add_end(flows, key, event, GIVES, err);
+}
+
+int ids_event_flows_take(struct ids_event_flows *flows, uint64_t key, int64_t event, enum ids_flow_kind kind,
+                         struct ids_error *err) {
+    return add_end(flows, key, event, kind, err);
+}
+
+/* ---- at the end ---- */
+
+static int read_end(struct ids_aside *ends, uint64_t at, struct end *ret_end, struct ids_error *err) {
+    const uint8_t *bytes;
+    int code = ids_aside_read(ends, at, sizeof *ret_end, &bytes, err);
+    if (!code) memcpy(ret_end, bytes, sizeof *ret_end);
+    return code;
+}
+
+/* Ties what is taken to what was given, of one part. */
+static int join_part(struct ids_event_flows *flows, struct ids_aside *ends, int64_t last_event, struct ids_error *err) {
+    struct ids_keymap given = {0};
+    struct end end;
+    int code = 0;
+    uint64_t length = ids_aside_length(ends);
+    for (uint64_t at = 0; at < length && !code; at += sizeof end) {
+        code = read_end(ends, at, &end, err);
+        if (!code && end.kind == GIVES && ids_keymap_add(&given, end.key, (uint64_t)end.event) < 0)
+            code = ids_no_memory(err);
+    }
+    for (uint64_t at = 0; at < length && !code; at += sizeof end) {
+        uint64_t from;
+        code = read_end(ends, at, &end, err);
+        if (code || end.kind == GIVES || !ids_keymap_get(&given, end.key, &from)) continue;
+        const struct flow flow = {end.event, end.kind, (int64_t)from};
+        size_t part = (size_t)((uint64_t)end.event * PARTS / ((uint64_t)last_event + 1));
+        code = append(&flows->flows[part], &flow, sizeof flow, err);
+    }
+    ids_keymap_done(&given);
+    return code;
+}
+
+static int write_sorted(sqlite3 *db, sqlite3_stmt *insert, const struct flow *flows, size_t count,
+                        struct ids_error *err) {
+    static const char *const words[] = {"arrow", "correlation", "link"};
+    for (size_t i = 0; i < count; i++) {
+        if (i && !flow_before(&flows[i - 1], &flows[i])) continue; /* twice the same */
+        sqlite3_bind_int64(insert, 1, flows[i].to);
+        sqlite3_bind_text(insert, 2, words[flows[i].kind], -1, SQLITE_STATIC);
+        sqlite3_bind_int64(insert, 3, flows[i].from);
+        sqlite3_step(insert);
+        if (sqlite3_reset(insert) != SQLITE_OK) return ids_db_fail(db, err);
+    }
+    return 0;
+}
+
+static int write_part(sqlite3 *db, sqlite3_stmt *insert, const struct ids_aside *part, struct ids_error *err) {
+    size_t bytes = (size_t)ids_aside_length(part);
+    struct flow *flows = malloc(bytes), *spare = malloc(bytes);
+    int code = flows && spare ? ids_aside_copy(part, 0, bytes, flows, err) : ids_no_memory(err);
+    if (!code) {
+        merge_flows(&flows, &spare, bytes / sizeof *flows);
+        code = write_sorted(db, insert, flows, bytes / sizeof *flows, err);
+    }
+    free(flows);
+    free(spare);
+    return code;
+}
+
+int ids_event_flows_write(struct ids_event_flows *flows, sqlite3 *db, int64_t last_event, struct ids_error *err) {
+    sqlite3_stmt *insert = NULL;
+    int code = 0;
+    for (int i = 0; i < PARTS && !code; i++) {
+        if (flows->ends[i]) code = join_part(flows, flows->ends[i], last_event, err);
+        ids_aside_free(flows->ends[i]);
+        flows->ends[i] = NULL;
+    }
+    if (code) return code;
+    if (sqlite3_prepare_v2(db, "INSERT INTO flow VALUES (?,?,?)", -1, &insert, NULL) != SQLITE_OK)
+        return ids_db_fail(db, err);
+    for (int i = 0; i < PARTS && !code; i++) {
+        if (flows->flows[i]) code = write_part(db, insert, flows->flows[i], err);
+    }
+    sqlite3_finalize(insert);
+    return code;
+}

@@ -1,0 +1,44 @@
+/* Parent, depth and self time: the rule of the trace builder (assemble.c). A child lies wholly inside its parent; an event that only
+ * overlaps the open one is its sibling. Counters and arrows lie in an event, and nothing lies in them. */
+#include "lib/base/saturate.h"
+#include "lib/base/vec.h"
+#include "lib/store/event_parts.h"
+
+enum { DEPTH_MOST = 1 << 20 }; /* of events that are open at once; deeper ones are siblings */
+
+static int close_innermost(struct ids_row_desk *desk, ids_row_closed *closed, void *context, struct ids_error *err) {
+    const struct ids_open_row *open = &desk->stack[--desk->depth];
+    if (!open->children_ps) return 0;
+    int64_t self_ps = open->duration_ps - open->children_ps;
+    return closed(context, open->where, self_ps < 0 ? 0 : self_ps, err); /* children that overlap each other on lanes */
+}
+
+int ids_nest_next(struct ids_row_desk *desk, struct ids_row *row, uint64_t index, uint64_t where,
+                  ids_row_closed *closed, void *context, struct ids_error *err) {
+    int64_t end_ps = row->start_ps;
+    ids_sum(&end_ps, row->duration_ps > 0 ? row->duration_ps : 0);
+    row->self_ps = row->duration_ps;
+    while (desk->depth) {
+        const struct ids_open_row *open = &desk->stack[desk->depth - 1];
+        if (end_ps <= open->end_ps && (row->start_ps < open->end_ps || row->start_ps == end_ps)) break;
+        int code = close_innermost(desk, closed, context, err);
+        if (code) return code;
+    }
+    struct ids_open_row *parent = desk->depth ? &desk->stack[desk->depth - 1] : NULL;
+    row->parent = parent ? parent->index : 0;
+    row->depth = (uint32_t)desk->depth;
+    if (row->form != IDS_FORM_SLICE || desk->depth >= DEPTH_MOST || row->duration_ps < 0) return 0;
+    if (parent) ids_sum(&parent->children_ps, row->duration_ps);
+    struct ids_open_row *open = IDS_PUSH(desk->stack, desk->depth, desk->stack_room);
+    if (!open) return ids_no_memory(err);
+    *open = (struct ids_open_row){
+        .end_ps = end_ps, .duration_ps = row->duration_ps, .where = where, .index = (uint32_t)index + 1};
+    return 0;
+}
+
+int ids_nest_end(struct ids_row_desk *desk, ids_row_closed *closed, void *context, struct ids_error *err) {
+    int code = 0;
+    while (desk->depth && !code) code = close_innermost(desk, closed, context, err);
+    desk->depth = 0;
+    return code;
+}

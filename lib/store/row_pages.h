@@ -1,0 +1,34 @@
+/* row_pages.h - rows of a table of integers, written as pages of SQLite's file format (https://sqlite.org/fileformat2.html), six
+ * times as fast as SQLite's own insert: rows come in the order of their ids, so that a page is filled, written once and done.
+ *
+ * SQLite owns the file; pages go behind what it has. Between two of its transactions the file's header is told of them, as another
+ * process would that had written to it, and SQLite goes on behind them. Until ids_row_pages_finish nothing leads to them.
+ */
+#ifndef IDS_LIB_STORE_ROW_PAGES_H
+#define IDS_LIB_STORE_ROW_PAGES_H
+
+#include "lib/base/error.h"
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+enum { IDS_ROW_COLUMNS_MOST = 14 };
+
+struct ids_row_pages;
+
+/* For the empty table `table`, whose first column is its INTEGER PRIMARY KEY. `fd` is the file of `db`, open for writing; `db` takes no
+ * exclusive lock that outlives a transaction, keeps no journal, and is in a transaction that changed something. Both stay the caller's. */
+int ids_row_pages_new(sqlite3 *db, int fd, const char *table, struct ids_row_pages **ret_pages, struct ids_error *err);
+/* Adds a row: its id, above all before, and the columns behind it; where bit i of `nulls` is set, values[i] is not looked at.
+ * Every megabyte or so it ends the transaction of `db` and begins another: no statement may be half done. */
+int ids_row_pages_put(struct ids_row_pages *pages, int64_t id, const int64_t *values, unsigned count, uint32_t nulls,
+                      struct ids_error *err);
+/* Writes what is left: the table then has its rows, in the transaction that `db` is in then. To be called once. */
+int ids_row_pages_finish(struct ids_row_pages *pages, struct ids_error *err);
+void ids_row_pages_free(struct ids_row_pages *pages);
+
+/* The first of `count` pages in a row behind the first `used` of a file: the page with byte 2^30 is never used, it is where
+ * SQLite's locks are. */
+uint32_t ids_row_pages_behind(uint32_t used, uint32_t count, uint32_t page_bytes);
+
+#endif
