@@ -23,7 +23,7 @@ int ids_import_begin(const char *path, struct ids_run_db **ret_db, struct ids_er
     return code;
 }
 
-/* One decode for both tiers: each event goes to the trace builder and to the rows. */
+/* One decode for both tiers: each event goes to the trace builder, and on another thread to the rows. */
 static int read_both(struct ids_run_db *db, const struct ids_run_files *run, struct ids_builder *builder,
                      const char **ret_format, struct ids_error *err) {
     struct ids_sink *left = ids_builder_sink(builder), *right;
@@ -34,7 +34,8 @@ static int read_both(struct ids_run_db *db, const struct ids_run_files *run, str
     code = ids_read_run(run, &tee.sink, ret_format, err);
     ids_tee_finish(&tee);
     ids_tee_done(&tee);
-    return code ? code : ids_run_db_end_events(db, err);
+    if (!code) ids_run_db_end_events(db);
+    return code;
 }
 
 int ids_import_run(struct ids_run_db *db, const struct ids_run_files *run, const char *key, struct ids_error *err) {
@@ -47,6 +48,7 @@ int ids_import_run(struct ids_run_db *db, const struct ids_run_files *run, const
     if (code) return code;
     code = read_both(db, run, builder, &format, err);
     if (code) {
+        ids_run_db_give_up(db);
         ids_builder_free(builder);
         return code;
     }
@@ -56,6 +58,7 @@ int ids_import_run(struct ids_run_db *db, const struct ids_run_files *run, const
     ids_params_default(&params);
     if (!code) code = ids_report_trace(run, trace, format, &params, &report, err);
     if (!code) code = ids_run_db_end(db, &report, key, err);
+    if (code) ids_run_db_give_up(db);
     ids_report_done(&report);
     ids_trace_free(trace);
     return code;

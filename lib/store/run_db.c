@@ -1,5 +1,6 @@
 #include "lib/store/run_db.h"
 
+#include "lib/model/relay.h"
 #include "lib/store/db.h"
 #include "lib/store/event_rows.h"
 #include "lib/store/summary_file.h"
@@ -20,6 +21,7 @@ struct ids_run_db {
     size_t held_most;
     struct ids_row_numbers numbers;
     struct ids_event_rows *rows; /* of the run at hand */
+    struct ids_relay *relay;     /* the thread that makes them */
     int64_t origin_unix_ns;
 };
 
@@ -60,15 +62,30 @@ int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct 
                      struct ids_error *err) {
     db->numbers.run++;
     int code = ids_event_rows_new(db->db, db->events, strings, &db->numbers, db->held_most, &db->rows, err);
-    if (!code) *ret_sink = ids_event_rows_sink(db->rows);
+    if (!code) code = ids_relay_new(ids_event_rows_sink(db->rows), &db->relay, err);
+    if (!code) *ret_sink = ids_relay_sink(db->relay);
     return code;
 }
 
-int ids_run_db_end_events(struct ids_run_db *db, struct ids_error *err) {
-    int code = ids_event_rows_finish(db->rows, err);
-    db->origin_unix_ns = ids_event_rows_origin(db->rows);
+static int finish_rows(void *rows, struct ids_error *err) {
+    return ids_event_rows_finish(rows, err);
+}
+
+void ids_run_db_end_events(struct ids_run_db *db) {
+    ids_relay_end(db->relay, finish_rows, db->rows);
+}
+
+void ids_run_db_give_up(struct ids_run_db *db) {
+    ids_relay_free(db->relay);
     ids_event_rows_free(db->rows);
+    db->relay = NULL;
     db->rows = NULL;
+}
+
+static int wait_for_rows(struct ids_run_db *db, struct ids_error *err) {
+    int code = ids_relay_wait(db->relay, err);
+    db->origin_unix_ns = ids_event_rows_origin(db->rows);
+    ids_run_db_give_up(db);
     return code;
 }
 
@@ -96,7 +113,8 @@ static int put_run(struct ids_run_db *db, const struct ids_report *report, struc
 }
 
 int ids_run_db_end(struct ids_run_db *db, const struct ids_report *report, const char *key, struct ids_error *err) {
-    int code = put_run(db, report, err);
+    int code = wait_for_rows(db, err);
+    if (!code) code = put_run(db, report, err);
     return code ? code : ids_summary_put(db->db, db->numbers.run, report, key, err);
 }
 
@@ -123,7 +141,7 @@ int64_t ids_run_db_events(const struct ids_run_db *db) {
 
 void ids_run_db_free(struct ids_run_db *db) {
     if (!db) return;
-    ids_event_rows_free(db->rows);
+    ids_run_db_give_up(db);
     ids_row_pages_free(db->events);
     sqlite3_close(db->db);
     if (db->fd >= 0) close(db->fd);

@@ -13,15 +13,17 @@ struct ids_run_db;
 /* `path` is an empty file; `tables` are all that a report may have. */
 int ids_run_db_create(const char *path, const struct ids_table_def *const *tables, size_t count,
                       struct ids_run_db **ret_db, struct ids_error *err);
-/* Begins a run, whose files are to be read into *ret_sink. `strings` is where their texts are interned; it must live until the run
- * ends. */
+/* Begins a run, whose files are to be read into *ret_sink; their rows are made on a thread of their own (relay.h). `strings` is where
+ * their texts are interned; it must live until the run ends. */
 int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct ids_sink **ret_sink,
                      struct ids_error *err);
-/* Writes what is left of the events of the run. */
-int ids_run_db_end_events(struct ids_run_db *db, struct ids_error *err);
-/* Ends the run with its summary; properties "name", "path" and "format" are those of the table run.
+/* No more events of the run come. What is left of them is written while the caller makes its report. */
+void ids_run_db_end_events(struct ids_run_db *db);
+/* Waits for the events and ends the run with its summary; properties "name", "path" and "format" are those of the table run.
  * `key` is stored with it, any text. */
 int ids_run_db_end(struct ids_run_db *db, const struct ids_report *report, const char *key, struct ids_error *err);
+/* In place of ids_run_db_end, after a failure: nothing uses `strings` any more. What the file holds is of no use. */
+void ids_run_db_give_up(struct ids_run_db *db);
 /* Views, then everything to the disk. */
 int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err);
 /* How many bytes of events may wait in memory for their track to end, in place of 128 MiB; more wait in a file. Before
