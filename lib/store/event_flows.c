@@ -1,6 +1,5 @@
 #include "lib/base/run_merge.h"
 #include "lib/base/vec.h"
-#include "lib/store/db.h"
 #include "lib/store/event_parts.h"
 
 #include <stdlib.h>
@@ -84,7 +83,8 @@ static int read_end(struct ids_aside *ends, uint64_t at, struct end *ret_end, st
 }
 
 /* Ties what is taken to what was given, of one part. */
-static int join_part(struct ids_event_flows *flows, struct ids_aside *ends, int64_t last_event, struct ids_error *err) {
+static int join_part(struct ids_event_flows *flows, struct ids_aside *ends, int64_t first_event, int64_t last_event,
+                     struct ids_error *err) {
     struct ids_keymap given = {0};
     struct end end;
     int code = 0;
@@ -99,54 +99,47 @@ static int join_part(struct ids_event_flows *flows, struct ids_aside *ends, int6
         code = read_end(ends, at, &end, err);
         if (code || end.kind == GIVES || !ids_keymap_get(&given, end.key, &from)) continue;
         const struct flow flow = {end.event, end.kind, (int64_t)from};
-        size_t part = (size_t)((uint64_t)end.event * PARTS / ((uint64_t)last_event + 1));
+        size_t part = (size_t)(end.event - first_event) * PARTS / (size_t)(last_event - first_event + 1);
         code = append(&flows->flows[part], &flow, sizeof flow, err);
     }
     ids_keymap_done(&given);
     return code;
 }
 
-static int write_sorted(sqlite3 *db, sqlite3_stmt *insert, const struct flow *flows, size_t count,
-                        struct ids_error *err) {
+static int write_sorted(struct ids_row_pages *pages, const struct flow *flows, size_t count, struct ids_error *err) {
     static const char *const words[] = {"arrow", "correlation", "link"};
-    for (size_t i = 0; i < count; i++) {
+    int code = 0;
+    for (size_t i = 0; i < count && !code; i++) {
         if (i && !flow_before(&flows[i - 1], &flows[i])) continue; /* twice the same */
-        sqlite3_bind_int64(insert, 1, flows[i].to);
-        sqlite3_bind_text(insert, 2, words[flows[i].kind], -1, SQLITE_STATIC);
-        sqlite3_bind_int64(insert, 3, flows[i].from);
-        sqlite3_step(insert);
-        if (sqlite3_reset(insert) != SQLITE_OK) return ids_db_fail(db, err);
+        const int64_t values[] = {flows[i].to, (int64_t)(uintptr_t)words[flows[i].kind], flows[i].from};
+        code = ids_row_pages_put_keyed(pages, &(struct ids_row_values){values, 3, 0, 1u << 1}, err);
     }
-    return 0;
+    return code;
 }
 
-static int write_part(sqlite3 *db, sqlite3_stmt *insert, const struct ids_aside *part, struct ids_error *err) {
+static int write_part(struct ids_row_pages *pages, const struct ids_aside *part, struct ids_error *err) {
     size_t bytes = (size_t)ids_aside_length(part);
     struct flow *flows = malloc(bytes), *spare = malloc(bytes);
     int code = flows && spare ? ids_aside_copy(part, 0, bytes, flows, err) : ids_no_memory(err);
     if (!code) {
         merge_flows(&flows, &spare, bytes / sizeof *flows);
-        code = write_sorted(db, insert, flows, bytes / sizeof *flows, err);
+        code = write_sorted(pages, flows, bytes / sizeof *flows, err);
     }
     free(flows);
     free(spare);
     return code;
 }
 
-int ids_event_flows_write(struct ids_event_flows *flows, sqlite3 *db, int64_t last_event, struct ids_error *err) {
-    sqlite3_stmt *insert = NULL;
+int ids_event_flows_write(struct ids_event_flows *flows, struct ids_row_pages *pages, int64_t first_event,
+                          int64_t last_event, struct ids_error *err) {
     int code = 0;
     for (int i = 0; i < PARTS && !code; i++) {
-        if (flows->ends[i]) code = join_part(flows, flows->ends[i], last_event, err);
+        if (flows->ends[i]) code = join_part(flows, flows->ends[i], first_event, last_event, err);
         ids_aside_free(flows->ends[i]);
         flows->ends[i] = NULL;
     }
-    if (code) return code;
-    if (sqlite3_prepare_v2(db, "INSERT INTO flow VALUES (?,?,?)", -1, &insert, NULL) != SQLITE_OK)
-        return ids_db_fail(db, err);
     for (int i = 0; i < PARTS && !code; i++) {
-        if (flows->flows[i]) code = write_part(db, insert, flows->flows[i], err);
+        if (flows->flows[i]) code = write_part(pages, flows->flows[i], err);
     }
-    sqlite3_finalize(insert);
     return code;
 }

@@ -132,7 +132,8 @@ void ids_event_flows_free(struct ids_event_flows *flows);
 int ids_event_flows_give(struct ids_event_flows *flows, uint64_t key, int64_t event, struct ids_error *err);
 int ids_event_flows_take(struct ids_event_flows *flows, uint64_t key, int64_t event, enum ids_flow_kind kind,
                          struct ids_error *err);
-/* Writes the rows of table flow. No event above `last_event` was named. */
-int ids_event_flows_write(struct ids_event_flows *flows, sqlite3 *db, int64_t last_event, struct ids_error *err);
+/* Writes the rows of table flow. The events named were first_event to last_event. */
+int ids_event_flows_write(struct ids_event_flows *flows, struct ids_row_pages *pages, int64_t first_event,
+                          int64_t last_event, struct ids_error *err);
 
 #endif

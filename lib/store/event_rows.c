@@ -31,11 +31,11 @@ struct ids_event_rows {
     struct ids_sink sink; /* first, so that the sink is the builder */
     sqlite3 *db;
     struct ids_row_numbers *numbers;
-    struct ids_row_pages *pages;
+    struct ids_event_pages pages;
     struct ids_event_stats *stats;
     struct ids_event_flows *flows;
     struct ids_aside *loose;
-    int64_t first_plane, first_name, first_set; /* what is added to numbers of the run */
+    int64_t first_plane, first_name, first_set, first_event; /* what is added to numbers of the run */
     int64_t host, origin_unix_ns;
     struct plane *planes;
     size_t plane_count, plane_room;
@@ -269,7 +269,7 @@ static int put_event(void *context, uint64_t index, const struct ids_row *row, c
                      (uint32_t)!row->form << AT_FORM | (uint32_t)!row->set << AT_SET |
                      (~has & ((1u << IDS_EVENT_COLUMNS) - 1)) << AT_COLUMNS;
     if (has) memcpy(&values[AT_COLUMNS], rare->columns, sizeof rare->columns);
-    int code = ids_row_pages_put(rows->pages, event, values, AT_END, nulls, err);
+    int code = ids_row_pages_put(rows->pages.event, event, &(struct ids_row_values){values, AT_END, nulls, 0}, err);
     if (code || !rare) return code;
     if (rare->loose_count) code = ids_event_stats_put_loose(rows->stats, event, rare, err);
     return code ? code : note_links(writing, event, row, rare, err);
@@ -312,8 +312,27 @@ static int pass_diag(struct ids_sink *sink, const struct ids_diag *diag, struct 
 
 /* ---- life ---- */
 
-int ids_event_tables(sqlite3 *db, struct ids_error *err) {
-    return ids_db_exec(db, ids_events_sql, err);
+int ids_event_tables(sqlite3 *db, int fd, struct ids_event_pages *ret_pages, struct ids_error *err) {
+    struct ids_event_pages pages = {0};
+    int code = ids_db_exec(db, ids_events_sql, err);
+    if (!code) code = ids_row_pages_new(db, fd, "event", &pages.event, err);
+    if (!code) code = ids_row_pages_new(db, fd, "flow", &pages.flow, err);
+    if (code)
+        ids_event_pages_free(&pages);
+    else
+        *ret_pages = pages;
+    return code;
+}
+
+int ids_event_pages_finish(const struct ids_event_pages *pages, struct ids_error *err) {
+    int code = ids_row_pages_finish(pages->event, err);
+    return code ? code : ids_row_pages_finish(pages->flow, err);
+}
+
+void ids_event_pages_free(struct ids_event_pages *pages) {
+    ids_row_pages_free(pages->event);
+    ids_row_pages_free(pages->flow);
+    *pages = (struct ids_event_pages){0};
 }
 
 static int prepare_all(struct ids_event_rows *rows, struct ids_error *err) {
@@ -336,7 +355,7 @@ static int prepare_all(struct ids_event_rows *rows, struct ids_error *err) {
     return 0;
 }
 
-int ids_event_rows_new(sqlite3 *db, struct ids_row_pages *pages, struct ids_strings *strings,
+int ids_event_rows_new(sqlite3 *db, const struct ids_event_pages *pages, struct ids_strings *strings,
                        struct ids_row_numbers *numbers, size_t held_most, struct ids_event_rows **ret_rows,
                        struct ids_error *err) {
     static const struct ids_sink_ops ops = {
@@ -353,7 +372,8 @@ int ids_event_rows_new(sqlite3 *db, struct ids_row_pages *pages, struct ids_stri
     rows->sink = (struct ids_sink){&ops, strings, 1};
     rows->db = db;
     rows->numbers = numbers;
-    rows->pages = pages;
+    rows->pages = *pages;
+    rows->first_event = numbers->event + 1;
     rows->held_most = held_most;
     rows->first_plane = numbers->plane + 1;
     rows->first_name = numbers->name + 1;
@@ -377,7 +397,8 @@ struct ids_sink *ids_event_rows_sink(struct ids_event_rows *rows) {
 int ids_event_rows_finish(struct ids_event_rows *rows, struct ids_error *err) {
     int code = 0;
     for (size_t i = 0; i < rows->track_count && !code; i++) code = end_track(&rows->sink, (uint32_t)i, err);
-    if (!code) code = ids_event_flows_write(rows->flows, rows->db, rows->numbers->event, err);
+    if (!code)
+        code = ids_event_flows_write(rows->flows, rows->pages.flow, rows->first_event, rows->numbers->event, err);
     return code ? code : ids_event_stats_finish(rows->stats, err);
 }
 

@@ -15,13 +15,21 @@ struct ids_row_numbers {
     int64_t run, host, plane, track, name, stat, set, event;
 };
 
+/* The tables that are written as pages. */
+struct ids_event_pages {
+    struct ids_row_pages *event, *flow;
+};
+
 struct ids_event_rows;
 
-/* Makes the tables of events.sql, in a transaction of the caller's. */
-int ids_event_tables(sqlite3 *db, struct ids_error *err);
-/* For the run `numbers->run`. `pages` are those of table event; `strings` is the table that texts are interned in (with the keys of
+/* Makes the tables of events.sql, in a transaction of the caller's; `fd` and `db` as row_pages.h wants them. All runs write into the same
+ * pages; they are to be finished when all are in, and freed in any case. */
+int ids_event_tables(sqlite3 *db, int fd, struct ids_event_pages *ret_pages, struct ids_error *err);
+int ids_event_pages_finish(const struct ids_event_pages *pages, struct ids_error *err);
+void ids_event_pages_free(struct ids_event_pages *pages);
+/* For the run `numbers->run`. `strings` is the table that texts are interned in (with the keys of
  * keys.h); both are the caller's, as are `db` and `numbers`. `held_most`: bytes of waiting events in memory. */
-int ids_event_rows_new(sqlite3 *db, struct ids_row_pages *pages, struct ids_strings *strings,
+int ids_event_rows_new(sqlite3 *db, const struct ids_event_pages *pages, struct ids_strings *strings,
                        struct ids_row_numbers *numbers, size_t held_most, struct ids_event_rows **ret_rows,
                        struct ids_error *err);
 struct ids_sink *ids_event_rows_sink(struct ids_event_rows *rows);

@@ -1,5 +1,6 @@
 #include "lib/store/row_pages.h"
 
+#include "lib/base/buffer.h"
 #include "lib/base/vec.h"
 #include "lib/store/db.h"
 
@@ -11,41 +12,48 @@
 #include <unistd.h>
 
 enum {
-    HELD_BYTES = 2 << 20, /* pages that are written at once */
+    HELD_BYTES = 1 << 20, /* pages that are written at once */
     LEAF = 0x0d,
+    LEAF_KEYED = 0x0a,
     LEAF_HEADER = 8,
     INTERIOR = 0x05,
+    INTERIOR_KEYED = 0x02,
     INTERIOR_HEADER = 12,
-    INTERIOR_CELL_MOST = 4 + 9 + 2, /* the page, the key, and the place of the cell */
-    /* lengths of payload and id, length of the header, a type and at most 8 bytes for each column, and the 8 that the last one
-     * is written in */
+    /* lengths of payload and header, an id, a type and at most 8 bytes for each column, and the 8 that the last one is written in;
+     * words count as numbers, of which no table has so many */
     CELL_MOST = 1 + 9 + 1 + 1 + IDS_ROW_COLUMNS_MOST * 9 + 8,
     FILE_CHANGES = 24, /* in the header of the file: counts changes */
     FILE_PAGES = 28,
     FILE_PAGES_AT = 92, /* the change at which FILE_PAGES was right */
 };
 
-/* A page, and the greatest id below it. */
+/* A page, and what separates it from the next: its greatest id, or the row between them. */
 struct child {
-    int64_t last_id;
     uint32_t page;
+    uint32_t bytes; /* of the separator */
+    size_t at;
 };
 
-struct children {
-    struct child *at;
+/* Pages of one level of the tree, in order. */
+struct level {
+    struct child *children;
     size_t count, room;
+    struct ids_buffer separators;
 };
 
 struct ids_row_pages {
     sqlite3 *db;
     int fd;
     uint32_t root, page_bytes;
+    int keyed;
     uint8_t *held; /* pages that are full, and the one that is being filled */
     uint32_t held_pages, held_most;
     uint8_t *page;          /* the one that is being filled */
     uint32_t rows, content; /* of it: how many rows, and where the last one begins */
     int64_t last_id;
-    struct children leaves; /* all; the last held_pages of them have no number yet */
+    uint8_t up[CELL_MOST]; /* keyed: a row that had no room, and goes above the page when another row comes */
+    uint32_t up_bytes;
+    struct level leaves; /* all; the last held_pages of them have no number yet */
 };
 
 /* ---- bytes ---- */
@@ -77,32 +85,39 @@ static uint8_t *put_varint(uint8_t *at, uint64_t value) {
 
 /* ---- rows ---- */
 
-/* Writes the cell of a row; returns its length. */
-static size_t make_cell(uint8_t *cell, int64_t id, const int64_t *values, unsigned count, uint32_t nulls) {
+/* Writes a row's record, its length in front; returns where it ends. The id of a table with ids stands before the record. */
+static uint8_t *make_record(uint8_t *head, int keyed, const struct ids_row_values *row) {
     /* By how many bits a number needs beside its sign: its type, and how many bytes that has. */
     static const uint8_t type_of_bits[65] = {[0 ... 7] = 1,   [8 ... 15] = 2,  [16 ... 23] = 3,
                                              [24 ... 31] = 4, [32 ... 47] = 5, [48 ... 64] = 6};
     static const uint8_t bytes_of_type[10] = {0, 1, 2, 3, 4, 6, 8, 0, 0, 0};
+    unsigned count = row->count;
     /* Columns that are NULL at the end need not be there. */
-    while (count && nulls >> (count - 1) & 1) count--;
-    uint8_t *head = put_varint(cell + 1, (uint64_t)id);
-    uint8_t *type = head, *at = head + 2 + count;
-    *type++ = (uint8_t)(2 + count); /* the length of the header itself */
-    *type++ = 0;                    /* the id stands in the cell */
+    while (count && row->nulls >> (count - 1) & 1) count--;
+    uint8_t *type = head, *at = head + 1 + !keyed + count;
+    *type++ = (uint8_t)(at - head); /* the length of the header itself */
+    if (!keyed) *type++ = 0;        /* the column of the id */
     for (unsigned i = 0; i < count; i++) {
-        uint64_t value = (uint64_t)values[i];
-        uint64_t magnitude = value ^ (uint64_t)(values[i] >> 63);
+        if (row->words >> i & 1) {
+            const char *word = (const char *)(uintptr_t)row->values[i];
+            size_t length = strnlen(word, IDS_ROW_WORD_MOST);
+            memcpy(at, word, length);
+            at += length;
+            *type++ = (uint8_t)(13 + 2 * length);
+            continue;
+        }
+        uint64_t value = (uint64_t)row->values[i];
+        uint64_t magnitude = value ^ (uint64_t)(row->values[i] >> 63);
         unsigned kind = type_of_bits[magnitude ? 64 - __builtin_clzll(magnitude) : 0];
         if (value < 2) kind = 8 + (unsigned)value; /* 0 and 1 are types of their own */
-        if (nulls >> i & 1) kind = 0;
+        if (row->nulls >> i & 1) kind = 0;
         unsigned bytes = bytes_of_type[kind];
         uint64_t big_endian = __builtin_bswap64(value << ((64 - 8 * bytes) & 63));
         memcpy(at, &big_endian, sizeof big_endian); /* what is too much is written over */
         at += bytes;
         *type++ = (uint8_t)kind;
     }
-    *cell = (uint8_t)(at - head); /* below 128 with so few columns */
-    return (size_t)(at - cell);
+    return at;
 }
 
 static void begin_page(struct ids_row_pages *pages) {
@@ -113,7 +128,7 @@ static void begin_page(struct ids_row_pages *pages) {
 
 static void end_page(struct ids_row_pages *pages) {
     uint8_t *page = pages->page;
-    page[0] = LEAF;
+    page[0] = pages->keyed ? LEAF_KEYED : LEAF;
     put16(page + 1, 0); /* no free blocks */
     put16(page + 3, pages->rows);
     put16(page + 5, pages->content & 0xffff); /* 65536 is written as 0 */
@@ -177,77 +192,153 @@ static int write_held(struct ids_row_pages *pages, struct ids_error *err) {
     if (!count) return 0;
     int code = append(pages, pages->held, count, &first, err);
     if (code) return code;
-    struct child *leaves = pages->leaves.at + pages->leaves.count - count;
+    struct child *leaves = pages->leaves.children + pages->leaves.count - count;
     for (uint32_t i = 0; i < count; i++) leaves[i].page = first + i;
     pages->held_pages = 0;
     return 0;
 }
 
-static int next_page(struct ids_row_pages *pages, struct ids_error *err) {
+static int add_child(struct level *level, uint32_t page, const uint8_t *separator, size_t bytes,
+                     struct ids_error *err) {
+    struct child *child = IDS_PUSH(level->children, level->count, level->room);
+    if (!child) return ids_no_memory(err);
+    *child = (struct child){page, (uint32_t)bytes, level->separators.length};
+    ids_buffer_put(&level->separators, separator, bytes);
+    return level->separators.failed ? ids_no_memory(err) : 0;
+}
+
+static int next_page(struct ids_row_pages *pages, const uint8_t *separator, size_t bytes, struct ids_error *err) {
     end_page(pages);
-    struct child *leaf = IDS_PUSH(pages->leaves.at, pages->leaves.count, pages->leaves.room);
-    if (!leaf) return ids_no_memory(err);
-    *leaf = (struct child){.last_id = pages->last_id};
+    int code = add_child(&pages->leaves, 0, separator, bytes, err);
+    if (code) return code;
     pages->held_pages++;
-    int code = pages->held_pages == pages->held_most ? write_held(pages, err) : 0;
+    if (pages->held_pages == pages->held_most) code = write_held(pages, err);
     begin_page(pages);
     return code;
 }
 
-int ids_row_pages_put(struct ids_row_pages *pages, int64_t id, const int64_t *values, unsigned count, uint32_t nulls,
-                      struct ids_error *err) {
-    uint8_t cell[CELL_MOST];
-    size_t length = make_cell(cell, id, values, count, nulls);
-    if (LEAF_HEADER + 2 * (pages->rows + 1) + length > pages->content) {
-        int code = next_page(pages, err);
-        if (code) return code;
-    }
+static int next_page_by_id(struct ids_row_pages *pages, struct ids_error *err) {
+    uint8_t separator[9];
+    return next_page(pages, separator, (size_t)(put_varint(separator, (uint64_t)pages->last_id) - separator), err);
+}
+
+static int has_room(const struct ids_row_pages *pages, size_t length) {
+    return LEAF_HEADER + 2 * (pages->rows + 1) + length <= pages->content;
+}
+
+static void put_cell(struct ids_row_pages *pages, const uint8_t *cell, size_t length) {
     pages->content -= (uint32_t)length;
     memcpy(pages->page + pages->content, cell, length);
     put16(pages->page + LEAF_HEADER + 2 * pages->rows, pages->content);
     pages->rows++;
+}
+
+int ids_row_pages_put(struct ids_row_pages *pages, int64_t id, const struct ids_row_values *values,
+                      struct ids_error *err) {
+    uint8_t cell[CELL_MOST];
+    uint8_t *head = put_varint(cell + 1, (uint64_t)id), *end = make_record(head, 0, values);
+    cell[0] = (uint8_t)(end - head); /* below 128 with so few columns */
+    size_t length = (size_t)(end - cell);
+    if (!has_room(pages, length)) {
+        int code = next_page_by_id(pages, err);
+        if (code) return code;
+    }
+    put_cell(pages, cell, length);
     pages->last_id = id;
     return 0;
 }
 
-/* ---- the tree above the rows ---- */
-
-/* A page that leads to `count` others, at least two. */
-static void make_interior(uint8_t *page, uint32_t page_bytes, const struct child *children, size_t count) {
-    memset(page, 0, page_bytes);
-    uint32_t content = page_bytes, cells = (uint32_t)count - 1;
-    for (uint32_t i = 0; i < cells; i++) {
-        uint8_t cell[INTERIOR_CELL_MOST];
-        put32(cell, children[i].page);
-        uint32_t length = (uint32_t)(put_varint(cell + 4, (uint64_t)children[i].last_id) - cell);
-        content -= length;
-        memcpy(page + content, cell, length);
-        put16(page + INTERIOR_HEADER + 2 * i, content);
-    }
-    page[0] = INTERIOR;
-    put16(page + 3, cells);
-    put16(page + 5, content & 0xffff);
-    put32(page + 8, children[cells].page);
+/* The row that waited goes above the page, which is full. */
+static int put_up(struct ids_row_pages *pages, struct ids_error *err) {
+    size_t bytes = pages->up_bytes;
+    pages->up_bytes = 0;
+    return bytes ? next_page(pages, pages->up, bytes, err) : 0;
 }
 
-/* Replaces pages by the pages above them. They are spread evenly, so that none leads to a single one. */
-static int make_level(const struct ids_row_pages *pages, struct children *level, size_t most, struct ids_error *err) {
+int ids_row_pages_put_keyed(struct ids_row_pages *pages, const struct ids_row_values *values, struct ids_error *err) {
+    uint8_t cell[CELL_MOST];
+    int code = put_up(pages, err);
+    if (code) return code;
+    uint8_t *end = make_record(cell + 1, 1, values);
+    size_t length = (size_t)(end - cell);
+    cell[0] = (uint8_t)(length - 1);
+    if (has_room(pages, length)) {
+        put_cell(pages, cell, length);
+    } else {
+        memcpy(pages->up, cell, length);
+        pages->up_bytes = (uint32_t)length;
+    }
+    return 0;
+}
+
+/* No row came behind the one that waited: the row before it goes up in its place. */
+static int share_last_rows(struct ids_row_pages *pages, struct ids_error *err) {
+    uint8_t last[CELL_MOST], separator[CELL_MOST];
+    size_t bytes = pages->up_bytes, before = (size_t)pages->page[pages->content] + 1;
+    if (!bytes) return 0;
+    memcpy(last, pages->up, bytes);
+    memcpy(separator, pages->page + pages->content, before);
+    pages->content += (uint32_t)before;
+    pages->rows--;
+    pages->up_bytes = 0;
+    int code = next_page(pages, separator, before, err);
+    if (!code) put_cell(pages, last, bytes);
+    return code;
+}
+
+/* ---- the tree above the rows ---- */
+
+/* A page that leads to the children [first, last]; what separates the last one from the next goes up. */
+static void make_interior(const struct ids_row_pages *pages, uint8_t *page, const struct level *level, size_t first,
+                          size_t last) {
+    memset(page, 0, pages->page_bytes);
+    uint32_t content = pages->page_bytes;
+    for (size_t i = first; i < last; i++) {
+        const struct child *child = &level->children[i];
+        content -= 4 + child->bytes;
+        put32(page + content, child->page);
+        memcpy(page + content + 4, level->separators.at + child->at, child->bytes);
+        put16(page + INTERIOR_HEADER + 2 * (i - first), content);
+    }
+    page[0] = pages->keyed ? INTERIOR_KEYED : INTERIOR;
+    put16(page + 3, (uint32_t)(last - first));
+    put16(page + 5, content & 0xffff);
+    put32(page + 8, level->children[last].page);
+}
+
+/* How many children any page has room for. */
+static size_t most_children(const struct ids_row_pages *pages, const struct level *level) {
+    uint32_t longest = 0;
+    for (size_t i = 0; i < level->count; i++) {
+        if (level->children[i].bytes > longest) longest = level->children[i].bytes;
+    }
+    return (pages->page_bytes - INTERIOR_HEADER) / (2 + 4 + longest);
+}
+
+static void level_done(struct level *level) {
+    free(level->children);
+    ids_buffer_done(&level->separators);
+    *level = (struct level){0};
+}
+
+/* The level above: pages are spread evenly, so that none leads to a single one. */
+static int make_level(const struct ids_row_pages *pages, const struct level *level, size_t most, struct level *above,
+                      struct ids_error *err) {
     size_t parents = (level->count + most - 1) / most, done = 0;
     uint8_t *bytes = malloc(parents * pages->page_bytes);
-    if (!bytes) return ids_no_memory(err);
-    for (size_t i = 0; i < parents; i++) {
-        size_t count = (level->count - done) / (parents - i);
-        make_interior(bytes + i * pages->page_bytes, pages->page_bytes, level->at + done, count);
-        done += count;
-        level->at[i].last_id = level->at[done - 1].last_id;
+    int code = bytes ? 0 : ids_no_memory(err);
+    for (size_t i = 0; i < parents && !code; i++) {
+        size_t last = done + (level->count - done) / (parents - i) - 1;
+        const struct child *child = &level->children[last];
+        make_interior(pages, bytes + i * pages->page_bytes, level, done, last);
+        code = add_child(above, 0, (const uint8_t *)level->separators.at + child->at, child->bytes, err);
+        done = last + 1;
     }
-    uint32_t first;
-    int code = append(pages, bytes, (uint32_t)parents, &first, err);
+    uint32_t first = 0;
+    if (!code) code = append(pages, bytes, (uint32_t)parents, &first, err);
+    for (size_t i = 0; i < parents && !code; i++) above->children[i].page = first + (uint32_t)i;
     free(bytes);
-    if (code) return code;
-    for (size_t i = 0; i < parents; i++) level->at[i].page = first + (uint32_t)i;
-    level->count = parents;
-    return 0;
+    return code;
 }
 
 /* The root of a table stays where it was made. */
@@ -265,16 +356,23 @@ static int write_root(const struct ids_row_pages *pages, const uint8_t *page, st
 }
 
 int ids_row_pages_finish(struct ids_row_pages *pages, struct ids_error *err) {
+    int code = share_last_rows(pages, err);
+    if (code) return code;
     if (!pages->leaves.count) { /* the only page is the root */
         end_page(pages);
         return write_root(pages, pages->page, err);
     }
-    int code = pages->rows ? next_page(pages, err) : 0;
+    code = next_page(pages, pages->up, 0, err); /* nothing comes behind the last page */
     if (!code) code = write_held(pages, err);
-    size_t most = (pages->page_bytes - INTERIOR_HEADER) / INTERIOR_CELL_MOST;
-    while (!code && pages->leaves.count > most) code = make_level(pages, &pages->leaves, most, err);
+    size_t most;
+    while (!code && pages->leaves.count > (most = most_children(pages, &pages->leaves))) {
+        struct level above = {0};
+        code = make_level(pages, &pages->leaves, most, &above, err);
+        level_done(&pages->leaves);
+        pages->leaves = above;
+    }
     if (code) return code;
-    make_interior(pages->held, pages->page_bytes, pages->leaves.at, pages->leaves.count);
+    make_interior(pages, pages->held, &pages->leaves, 0, pages->leaves.count - 1);
     return write_root(pages, pages->held, err);
 }
 
@@ -298,6 +396,10 @@ int ids_row_pages_new(sqlite3 *db, int fd, const char *table, struct ids_row_pag
     pages->fd = fd;
     snprintf(sql, sizeof sql, "SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table);
     int code = ask(db, sql, &pages->root, err);
+    uint32_t keyed = 0;
+    snprintf(sql, sizeof sql, "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = '%s'", table);
+    if (!code) code = ask(db, sql, &keyed, err);
+    pages->keyed = (int)keyed;
     if (!code) code = ask(db, "PRAGMA page_size", &pages->page_bytes, err);
     if (!code) {
         pages->held_most = HELD_BYTES / pages->page_bytes;
@@ -316,6 +418,6 @@ int ids_row_pages_new(sqlite3 *db, int fd, const char *table, struct ids_row_pag
 void ids_row_pages_free(struct ids_row_pages *pages) {
     if (!pages) return;
     free(pages->held);
-    free(pages->leaves.at);
+    level_done(&pages->leaves);
     free(pages);
 }

@@ -1,5 +1,5 @@
-/* row_pages.h - rows of a table of integers, written as pages of SQLite's file format (https://sqlite.org/fileformat2.html), six
- * times as fast as SQLite's own insert: rows come in the order of their ids, so that a page is filled, written once and done.
+/* row_pages.h - rows of a table, written as pages of SQLite's file format (https://sqlite.org/fileformat2.html), many times as fast as
+ * SQLite's own insert: rows come in the order of their keys, so that a page is filled, written once and done.
  *
  * SQLite owns the file; pages go behind what it has. Between two of its transactions the file's header is told of them, as another
  * process would that had written to it, and SQLite goes on behind them. Until ids_row_pages_finish nothing leads to them.
@@ -12,17 +12,28 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-enum { IDS_ROW_COLUMNS_MOST = 14 };
+enum { IDS_ROW_COLUMNS_MOST = 13, IDS_ROW_WORD_MOST = 15 };
 
 struct ids_row_pages;
 
-/* For the empty table `table`, whose first column is its INTEGER PRIMARY KEY. `fd` is the file of `db`, open for writing; `db` takes no
- * exclusive lock that outlives a transaction, keeps no journal, and is in a transaction that changed something. Both stay the caller's. */
+/* For the empty table `table`. `fd` is the file of `db`, open for writing; `db` takes no exclusive lock that outlives a transaction,
+ * keeps no journal, and is in a transaction. Both stay the caller's. */
 int ids_row_pages_new(sqlite3 *db, int fd, const char *table, struct ids_row_pages **ret_pages, struct ids_error *err);
-/* Adds a row: its id, above all before, and the columns behind it; where bit i of `nulls` is set, values[i] is not looked at.
+
+/* The columns of a row: numbers, NULL where bit i of `nulls` is set; where bit i of `words` is, values[i] is the place of a text of
+ * at most IDS_ROW_WORD_MOST bytes (const char *). */
+struct ids_row_values {
+    const int64_t *values;
+    unsigned count; /* at most IDS_ROW_COLUMNS_MOST */
+    uint32_t nulls, words;
+};
+
+/* Adds a row to a table with an INTEGER PRIMARY KEY `id`, its first column, which is above all before; `values` are the others.
  * Every megabyte or so it ends the transaction of `db` and begins another: no statement may be half done. */
-int ids_row_pages_put(struct ids_row_pages *pages, int64_t id, const int64_t *values, unsigned count, uint32_t nulls,
+int ids_row_pages_put(struct ids_row_pages *pages, int64_t id, const struct ids_row_values *values,
                       struct ids_error *err);
+/* Adds a row to a table WITHOUT ROWID, whose primary key are its first columns; the key is above all before. */
+int ids_row_pages_put_keyed(struct ids_row_pages *pages, const struct ids_row_values *values, struct ids_error *err);
 /* Writes what is left: the table then has its rows, in the transaction that `db` is in then. To be called once. */
 int ids_row_pages_finish(struct ids_row_pages *pages, struct ids_error *err);
 void ids_row_pages_free(struct ids_row_pages *pages);

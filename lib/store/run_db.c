@@ -17,7 +17,7 @@ struct ids_run_db {
     sqlite3 *db;
     char *path;
     int fd; /* of the same file */
-    struct ids_row_pages *events;
+    struct ids_event_pages pages;
     size_t held_most;
     struct ids_row_numbers numbers;
     struct ids_event_rows *rows; /* of the run at hand */
@@ -34,9 +34,8 @@ enum { HELD_BYTES = 128 << 20 };
 static int make_all(struct ids_run_db *db, const struct ids_table_def *const *tables, size_t count,
                     struct ids_error *err) {
     int code = ids_db_exec(db->db, settings, err);
-    if (!code) code = ids_event_tables(db->db, err);
-    if (!code) code = ids_summary_tables(db->db, tables, count, err);
-    return code ? code : ids_row_pages_new(db->db, db->fd, "event", &db->events, err);
+    if (!code) code = ids_event_tables(db->db, db->fd, &db->pages, err);
+    return code ? code : ids_summary_tables(db->db, tables, count, err);
 }
 
 int ids_run_db_create(const char *path, const struct ids_table_def *const *tables, size_t count,
@@ -61,7 +60,7 @@ int ids_run_db_create(const char *path, const struct ids_table_def *const *table
 int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct ids_sink **ret_sink,
                      struct ids_error *err) {
     db->numbers.run++;
-    int code = ids_event_rows_new(db->db, db->events, strings, &db->numbers, db->held_most, &db->rows, err);
+    int code = ids_event_rows_new(db->db, &db->pages, strings, &db->numbers, db->held_most, &db->rows, err);
     if (!code) code = ids_relay_new(ids_event_rows_sink(db->rows), &db->relay, err);
     if (!code) *ret_sink = ids_relay_sink(db->relay);
     return code;
@@ -122,7 +121,7 @@ int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err) {
     char end[96];
     /* 'idsp': what a file of ours is known by */
     snprintf(end, sizeof end, "PRAGMA application_id=0x69647370; PRAGMA user_version=%d; COMMIT", IDS_SCHEMA_VERSION);
-    int code = ids_row_pages_finish(db->events, err);
+    int code = ids_event_pages_finish(&db->pages, err);
     if (!code) code = ids_db_exec(db->db, ids_views_sql, err);
     if (!code) code = ids_db_exec(db->db, end, err);
     if (!code && sqlite3_close(db->db) != SQLITE_OK) code = ids_db_fail(db->db, err);
@@ -142,7 +141,7 @@ int64_t ids_run_db_events(const struct ids_run_db *db) {
 void ids_run_db_free(struct ids_run_db *db) {
     if (!db) return;
     ids_run_db_give_up(db);
-    ids_row_pages_free(db->events);
+    ids_event_pages_free(&db->pages);
     sqlite3_close(db->db);
     if (db->fd >= 0) close(db->fd);
     free(db->path);
