@@ -77,7 +77,7 @@ int ids_extract_window_of(const struct ids_run_files *run, int64_t from_ps, int6
     }
     struct ids_trace *trace;
     const char *format;
-    int code = ids_open_trace(run, &trace, &format, err);
+    int code = ids_open_trace(run, INT64_MAX, &trace, &format, err);
     if (code) return code;
     code = find_window(trace, from_ps, to_ps, steps, ret_window, err);
     ids_trace_free(trace);

@@ -38,28 +38,43 @@ static int read_both(struct ids_run_db *db, const struct ids_run_files *run, str
     return code;
 }
 
+/* The trace out of the builder, or, of a run that memory has no room for, of a part that is read once more. Takes the builder's trace;
+ * what rows ask for stays in the builder. */
+static int make_trace(const struct ids_run_files *run, struct ids_builder **builder, struct ids_trace **ret_trace,
+                      struct ids_error *err) {
+    int64_t until_ps;
+    const char *format;
+    if (ids_builder_overflowed(*builder, &until_ps)) return ids_open_trace(run, until_ps, ret_trace, &format, err);
+    ids_progress("analyzing");
+    int code = ids_builder_finish(*builder, ret_trace, err);
+    if (!code) *builder = NULL;
+    return code;
+}
+
+static int report_and_end(struct ids_run_db *db, const struct ids_run_files *run, const struct ids_trace *trace,
+                          const char *format, const char *key, struct ids_error *err) {
+    struct ids_params params;
+    struct ids_report report;
+    ids_report_init(&report);
+    ids_params_default(&params);
+    int code = ids_report_trace(run, trace, format, &params, &report, err);
+    if (!code) code = ids_run_db_end(db, &report, key, err);
+    ids_report_done(&report);
+    return code;
+}
+
 int ids_import_run(struct ids_run_db *db, const struct ids_run_files *run, const char *key, struct ids_error *err) {
     struct ids_builder *builder;
     struct ids_trace *trace = NULL;
-    struct ids_params params;
-    struct ids_report report;
     const char *format = NULL;
     int code = ids_builder_new(&builder, err);
     if (code) return code;
+    ids_builder_bound(builder, ids_trace_bytes_most(run), INT64_MAX);
     code = read_both(db, run, builder, &format, err);
-    if (code) {
-        ids_run_db_give_up(db);
-        ids_builder_free(builder);
-        return code;
-    }
-    ids_progress("analyzing");
-    code = ids_builder_finish(builder, &trace, err);
-    ids_report_init(&report);
-    ids_params_default(&params);
-    if (!code) code = ids_report_trace(run, trace, format, &params, &report, err);
-    if (!code) code = ids_run_db_end(db, &report, key, err);
-    if (code) ids_run_db_give_up(db);
-    ids_report_done(&report);
+    if (!code) code = make_trace(run, &builder, &trace, err);
+    if (!code) code = report_and_end(db, run, trace, format, key, err);
+    if (code) ids_run_db_give_up(db); /* before the texts go */
     ids_trace_free(trace);
+    ids_builder_free(builder);
     return code;
 }

@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- which run ---- */
 
@@ -245,19 +247,42 @@ int ids_read_run(const struct ids_run_files *run, struct ids_sink *sink, const c
     return 0;
 }
 
-int ids_open_trace(const struct ids_run_files *run, struct ids_trace **ret_trace, const char **ret_format,
-                   struct ids_error *err) {
+uint64_t ids_trace_bytes_most(const struct ids_run_files *run) {
+    struct rlimit limit;
+    for (size_t i = 0; i < run->file_count; i++) {
+        if (!run->files[i].size) return UINT64_MAX; /* a pipe cannot be read twice */
+    }
+    uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (!getrlimit(RLIMIT_DATA, &limit) && limit.rlim_cur < most) most = limit.rlim_cur;
+    if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur < most) most = limit.rlim_cur;
+    return most / 5;
+}
+
+/* *ret_trace is NULL when it does not fit, and *until_ps then up to where it would. */
+static int try_trace(const struct ids_run_files *run, int64_t *until_ps, struct ids_trace **ret_trace,
+                     const char **ret_format, struct ids_error *err) {
     struct ids_builder *builder;
     int code = ids_builder_new(&builder, err);
     if (code) return code;
+    ids_builder_bound(builder, ids_trace_bytes_most(run), *until_ps);
     code = ids_read_run(run, ids_builder_sink(builder), ret_format, err);
-    if (code) {
-        ids_builder_free(builder);
-        return code;
+    int fits = !code && !ids_builder_overflowed(builder, until_ps);
+    if (fits) ids_progress("joining events");
+    if (fits && (code = ids_builder_finish(builder, ret_trace, err))) ids_error_at(err, "'%s'", run->path);
+    if (!fits || code) ids_builder_free(builder);
+    return code;
+}
+
+int ids_open_trace(const struct ids_run_files *run, int64_t until_ps, struct ids_trace **ret_trace,
+                   const char **ret_format, struct ids_error *err) {
+    enum { TRIES = 8 }; /* each reads the whole run; the last takes no event, should all be at one moment */
+    struct ids_trace *trace = NULL;
+    int code = 0;
+    for (int i = 1; !trace && !code; i++) {
+        if (i == TRIES) until_ps = INT64_MIN;
+        code = try_trace(run, &until_ps, &trace, ret_format, err);
     }
-    ids_progress("joining events");
-    code = ids_builder_finish(builder, ret_trace, err);
-    if (code) ids_error_at(err, "'%s'", run->path);
+    if (!code) *ret_trace = trace;
     return code;
 }
 
@@ -290,6 +315,10 @@ int ids_report_trace(const struct ids_run_files *run, const struct ids_trace *tr
     describe_files(run, report);
     ids_report_property(report, "format", ids_text_value(format));
     ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
+    for (size_t i = 0; i < trace->diag_count; i++) {
+        if (strcmp(trace->diags[i].id, "model.part") != 0) continue; /* said in the first line too */
+        ids_report_property(report, "part", ids_text_value(ids_report_text(report, "%s", trace->diags[i].text)));
+    }
     ids_progress("analyzing");
     int code = ids_analyze(trace, params, report, err);
     if (!code) code = ids_report_check(report, err);
@@ -300,7 +329,7 @@ static int build_report(const struct ids_run_files *run, const struct ids_params
                         struct ids_error *err) {
     struct ids_trace *trace = NULL;
     const char *format = NULL;
-    int code = ids_open_trace(run, &trace, &format, err);
+    int code = ids_open_trace(run, INT64_MAX, &trace, &format, err);
     if (code) return code;
     code = ids_report_trace(run, trace, format, params, report, err);
     ids_trace_free(trace);

@@ -34,9 +34,13 @@ int ids_read_run(const struct ids_run_files *run, struct ids_sink *sink, const c
 int ids_report_trace(const struct ids_run_files *run, const struct ids_trace *trace, const char *format,
                      const struct ids_params *params, struct ids_report *report, struct ids_error *err);
 
-/* The trace of a run, without its analysis; the caller's to free. *ret_format is what its format is called. */
-int ids_open_trace(const struct ids_run_files *run, struct ids_trace **ret_trace, const char **ret_format,
-                   struct ids_error *err);
+/* The trace of a run, without its analysis; the caller's to free. *ret_format is what its format is called. Of a run that memory has no
+ * room for it is a part, which its diag says (builder.h): events before `until_ps`, INT64_MAX for all, or fewer. */
+int ids_open_trace(const struct ids_run_files *run, int64_t until_ps, struct ids_trace **ret_trace,
+                   const char **ret_format, struct ids_error *err);
+/* How many bytes of records a trace of the run may hold: a fifth of the machine's memory, or of what this process may have. The
+ * analysis needs as much again. */
+uint64_t ids_trace_bytes_most(const struct ids_run_files *run);
 /* The name of the format that a file's ending speaks for, or NULL. */
 const char *ids_format_named(const char *path);
 

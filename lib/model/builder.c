@@ -25,7 +25,18 @@ struct plane {
 struct open_track {
     uint32_t track;
     struct ids_assembly assembly;
-    size_t last_op; /* CPU: index + 1 of the op read last, whose end mostly comes next */
+    size_t last_op;         /* CPU: index + 1 of the op read last, whose end mostly comes next */
+    uint64_t passing, kept; /* records in the assembly and of the track, as if they were held */
+};
+
+/* What the records would take if all were held. */
+struct held {
+    uint64_t most_bytes; /* above it, all are let go */
+    uint64_t bytes, peak_bytes;
+    int overflowed;
+    int64_t until_ps;          /* events from here on are counted only */
+    uint64_t beyond;           /* how many */
+    int64_t first_ps, last_ps; /* when the events of the run begin, those beyond too */
 };
 
 struct ids_builder {
@@ -39,6 +50,7 @@ struct ids_builder {
     uint32_t *place_of_track; /* track -> its index in `open` */
     size_t place_count, place_room;
     struct ids_dimensions dimensions;
+    struct held held;
     uint64_t negative_durations, out_of_range;
 };
 
@@ -408,6 +420,63 @@ static int host_event(struct ids_builder *builder, struct plane *plane, const st
     return 0;
 }
 
+/* --- how much is held ------------------------------------------------------------------------------------------- */
+
+static void let_go(struct ids_events *events) {
+    free(events->at);
+    *events = (struct ids_events){0};
+}
+
+static void let_all_go(struct ids_builder *builder) {
+    struct ids_trace *trace = builder->trace;
+    for (size_t i = 0; i < builder->open_count; i++) {
+        ids_assembly_done(&builder->open[i].assembly);
+        builder->open[i].last_op = 0;
+    }
+    for (size_t i = 0; i < trace->track_count; i++) let_go(&trace->tracks[i].events);
+    for (size_t i = 0; i < trace->device_count; i++) {
+        struct ids_device *device = &trace->devices[i];
+        let_go(&device->activity);
+        let_go(&device->async);
+        let_go(&device->waits);
+        let_go(&device->modules);
+        let_go(&device->steps);
+    }
+    ids_keymap_done(&builder->join.op_ends);
+    builder->held.overflowed = 1;
+}
+
+/* Counts bytes that are about to be held; 0 when they are not to be. */
+static int may_hold(struct ids_builder *builder, uint64_t bytes) {
+    struct held *held = &builder->held;
+    held->bytes += bytes;
+    if (held->bytes > held->peak_bytes) held->peak_bytes = held->bytes;
+    if (held->bytes > held->most_bytes && !held->overflowed) let_all_go(builder);
+    return !held->overflowed;
+}
+
+static int add_passing(struct ids_builder *builder, struct open_track *open, const struct ids_passing *passing,
+                       struct ids_error *err) {
+    open->passing++;
+    if (!may_hold(builder, sizeof *passing)) return 0;
+    return ids_assembly_add(&open->assembly, passing) ? ids_no_memory(err) : 0;
+}
+
+static int keep_event(struct ids_builder *builder, struct open_track *open, const struct ids_event *event,
+                      struct ids_passing *passing, struct ids_error *err) {
+    struct ids_events *events = &builder->trace->tracks[open->track].events;
+    open->kept++;
+    if (!may_hold(builder, sizeof *event)) return 0;
+    struct ids_event *kept = IDS_PUSH(events->at, events->count, events->room);
+    if (!kept) return ids_no_memory(err);
+    *kept = *event;
+    passing->kept = (uint32_t)(events->count - 1);
+    if (event->kind == IDS_KIND_OP) open->last_op = events->count;
+    return 0;
+}
+
+/* --- events ----------------------------------------------------------------------------------------------------- */
+
 /* An "end: NAME": mostly of the op read just before on the same track, else joined at the end. */
 static int end_op(struct ids_builder *builder, struct open_track *open, const struct ids_event *end,
                   struct ids_error *err) {
@@ -418,6 +487,7 @@ static int end_op(struct ids_builder *builder, struct open_track *open, const st
         op->produces = 0;
         return 0;
     }
+    if (builder->held.overflowed || !may_hold(builder, 2 * sizeof(struct ids_keymap_slot))) return 0;
     return ids_keymap_add(&builder->join.op_ends, end->consumes, (uint64_t)end->start_ps) < 0 ? ids_no_memory(err) : 0;
 }
 
@@ -445,13 +515,20 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
         builder->out_of_range++;
         return 0;
     }
+    struct held *held = &builder->held;
+    if (start_ps < held->first_ps) held->first_ps = start_ps;
+    if (start_ps > held->last_ps) held->last_ps = start_ps;
+    if (start_ps >= held->until_ps) {
+        held->beyond++;
+        return 0;
+    }
     if (start_ps < track->first_ps) track->first_ps = start_ps;
     if (end_ps > track->last_ps) track->last_ps = end_ps;
     struct ids_passing passing = {start_ps, duration_ps, slice->name, IDS_NONE};
     /* Most events of a file are Python frames and inner calls of the runtime, which are only counted. */
     if (!slice->arg_count && track->role == IDS_TRACK_HOST && (kind == IDS_KIND_OTHER || kind == IDS_KIND_PYTHON)) {
         if (kind == IDS_KIND_PYTHON) open->assembly.python = 1;
-        return ids_assembly_add(&open->assembly, &passing) ? ids_no_memory(err) : 0;
+        return add_passing(builder, open, &passing, err);
     }
 
     struct ids_event event = {
@@ -480,13 +557,10 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     } else if (event.kind == IDS_KIND_PYTHON) {
         open->assembly.python = 1;
     } else if (event.kind != IDS_KIND_OTHER) {
-        struct ids_event *kept = IDS_PUSH(track->events.at, track->events.count, track->events.room);
-        if (!kept) return ids_no_memory(err);
-        *kept = event;
-        passing.kept = (uint32_t)(track->events.count - 1);
-        if (event.kind == IDS_KIND_OP) open->last_op = track->events.count;
+        int code = keep_event(builder, open, &event, &passing, err);
+        if (code) return code;
     }
-    return ids_assembly_add(&open->assembly, &passing) ? ids_no_memory(err) : 0;
+    return add_passing(builder, open, &passing, err);
 }
 
 /* Where a device's event belongs once its track is in order; NULL for an event that stays on its host thread. */
@@ -518,6 +592,10 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     struct open_track *open = open_of(builder, track_id);
     int code = ids_assembly_finish(&open->assembly, trace, track_id, err);
     ids_assembly_done(&open->assembly);
+    builder->held.bytes -= open->passing * sizeof(struct ids_passing);
+    /* Outermost Python frames became records; moments that mark tasks were joined. */
+    if (!code && track->events.count > open->kept)
+        may_hold(builder, (track->events.count - open->kept) * sizeof *track->events.at);
     *open = builder->open[--builder->open_count];
     builder->place_of_track[open->track] = (uint32_t)(open - builder->open);
     if (code) return code;
@@ -537,10 +615,7 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     track->events.count = staying;
     trace->event_count += track->event_count;
     trace->stat_count += track->stat_count;
-    if (!staying) { /* most of a device's tracks, and threads that did nothing of interest */
-        free(track->events.at);
-        track->events = (struct ids_events){0};
-    }
+    if (!staying) let_go(&track->events); /* most of a device's tracks, and threads that did nothing of interest */
     return 0;
 }
 
@@ -588,12 +663,42 @@ int ids_builder_new(struct ids_builder **ret_builder, struct ids_error *err) {
     }
     builder->sink = (struct ids_sink){&ops, &builder->trace->strings, 1};
     builder->dimensions.trace = builder->trace;
+    builder->held =
+        (struct held){.most_bytes = UINT64_MAX, .until_ps = INT64_MAX, .first_ps = INT64_MAX, .last_ps = INT64_MIN};
     *ret_builder = builder;
     return 0;
 }
 
 struct ids_sink *ids_builder_sink(struct ids_builder *builder) {
     return &builder->sink;
+}
+
+void ids_builder_bound(struct ids_builder *builder, uint64_t most_bytes, int64_t until_ps) {
+    builder->held.most_bytes = most_bytes;
+    builder->held.until_ps = until_ps;
+}
+
+int ids_builder_overflowed(const struct ids_builder *builder, int64_t *ret_until_ps) {
+    const struct held *held = &builder->held;
+    if (!held->overflowed) return 0;
+    int64_t end_ps = held->last_ps < held->until_ps ? held->last_ps + 1 : held->until_ps;
+    double share = 0.9 * (double)held->most_bytes / (double)held->peak_bytes; /* events may be denser at first */
+    *ret_until_ps = held->first_ps + (int64_t)((double)(end_ps - held->first_ps) * share);
+    return 1;
+}
+
+/* What of the run is in the trace, where that is not all. */
+static int say_bound(struct ids_builder *builder, struct ids_error *err) {
+    const struct held *held = &builder->held;
+    double part = (double)held->until_ps - (double)held->first_ps, all = (double)held->last_ps - (double)held->first_ps;
+    char text[256];
+    if (!held->beyond) return 0;
+    snprintf(text, sizeof text,
+             "the first %.3f s of %.3f s of the run; the events behind them would take the report above %.0f "
+             "MB of memory",
+             part > 0 ? part / 1e12 : 0, all / 1e12, (double)held->most_bytes / 1e6);
+    const struct ids_diag diag = {IDS_WARNING, "model.part", text, -1, held->beyond};
+    return build_diag(&builder->sink, &diag, err);
 }
 
 int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace, struct ids_error *err) {
@@ -612,14 +717,14 @@ int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace
                                 builder->out_of_range};
         code = build_diag(&builder->sink, &diag, err);
     }
+    if (!code) code = say_bound(builder, err);
     if (!code) code = ids_join_run(&builder->join, builder->trace, err);
-    if (!code) {
-        builder->trace->complete = builder->sink.complete;
-        *ret_trace = builder->trace;
-        builder->trace = NULL;
-    }
+    if (code) return code;
+    builder->trace->complete = builder->sink.complete;
+    *ret_trace = builder->trace;
+    builder->trace = NULL;
     ids_builder_free(builder);
-    return code;
+    return 0;
 }
 
 void ids_builder_free(struct ids_builder *builder) {

@@ -17,9 +17,13 @@ struct fact {
 };
 
 static const struct fact facts[] = {
-    {"hosts", NULL, "", " host", "s"},       {"devices", NULL, "", " device", "s"},
-    {"jax_version", NULL, "jax ", "", ""},   {"steps", "steps.count", "", " step", "s"},
-    {NULL, "run.window", "window ", "", ""}, {NULL, "coverage.attributed_share", "", " of device time attributed", ""},
+    {"part", NULL, "IN PART: ", "", ""},
+    {"hosts", NULL, "", " host", "s"},
+    {"devices", NULL, "", " device", "s"},
+    {"jax_version", NULL, "jax ", "", ""},
+    {"steps", "steps.count", "", " step", "s"},
+    {NULL, "run.window", "window ", "", ""},
+    {NULL, "coverage.attributed_share", "", " of device time attributed", ""},
 };
 
 static const struct ids_value *fact_value(const struct ids_report *report, const struct fact *fact) {

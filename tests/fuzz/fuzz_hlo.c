@@ -21,6 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
         if (!err.text[0]) abort();
         return 0;
     }
-    if (!ids_builder_finish(builder, &trace, &err)) ids_trace_free(trace);
+    if (ids_builder_finish(builder, &trace, &err))
+        ids_builder_free(builder);
+    else
+        ids_trace_free(trace);
     return 0;
 }

@@ -18,10 +18,8 @@ static int build(const uint8_t *bytes, size_t length, struct ids_trace **ret_tra
     code = ids_builder_new(&builder, err);
     if (!code) {
         code = ids_format_mini.read(source, ids_builder_sink(builder), err);
-        if (code)
-            ids_builder_free(builder);
-        else
-            code = ids_builder_finish(builder, ret_trace, err);
+        if (!code) code = ids_builder_finish(builder, ret_trace, err);
+        if (code) ids_builder_free(builder);
     }
     ids_source_close(source);
     return code;

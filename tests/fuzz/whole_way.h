@@ -145,6 +145,7 @@ static int whole_way(const struct ids_format *format, const uint8_t *bytes, size
     code = ids_builder_finish(builder, &trace, &err);
     if (code) {
         check_error(code, &err);
+        ids_builder_free(builder);
         return 0;
     }
     if (trace->event_count != events) stop("the sinks saw different events", "event_count");

@@ -90,10 +90,8 @@ static int build(const struct input *input, struct ids_trace **ret_trace) {
     code = ids_builder_new(&builder, &err);
     if (!code) {
         code = input->format->read(source, ids_builder_sink(builder), &err);
-        if (code)
-            ids_builder_free(builder);
-        else
-            code = ids_builder_finish(builder, ret_trace, &err);
+        if (!code) code = ids_builder_finish(builder, ret_trace, &err);
+        if (code) ids_builder_free(builder);
     }
     ids_source_close(source);
     return code;
