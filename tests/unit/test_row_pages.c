@@ -1,0 +1,210 @@
+/* lib/store/row_pages.c: SQLite reads back what was written as pages beside it, and finds no fault with the file. */
+#include "lib/store/db.h"
+#include "lib/store/row_pages.h"
+#include "tests/support/suite.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct ids_error err;
+static char path[] = "/tmp/idsprof-test-pages.XXXXXX";
+static sqlite3 *db;
+static int fd;
+
+static void begin(int page_bytes) {
+    char sql[256];
+    strcpy(path + sizeof path - 7, "XXXXXX");
+    fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(ids_db_create(path, &db, &err), 0);
+    snprintf(sql, sizeof sql,
+             "PRAGMA page_size=%d; PRAGMA locking_mode=NORMAL; BEGIN; CREATE TABLE row (id INTEGER PRIMARY KEY, a, b, "
+             "c, d); "
+             "CREATE TABLE keyed (a, word TEXT, b, PRIMARY KEY (a, word, b)) WITHOUT ROWID; CREATE TABLE other (x)",
+             page_bytes);
+    ck_assert_int_eq(ids_db_exec(db, sql, &err), 0);
+}
+
+static int64_t ask(const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+/* As another program finds the file. */
+static void reopen(void) {
+    ck_assert_int_eq(ids_db_exec(db, "COMMIT", &err), 0);
+    ck_assert_int_eq(sqlite3_close(db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_int_eq(ask("SELECT integrity_check = 'ok' FROM pragma_integrity_check"), 1);
+}
+
+static void done(void) {
+    sqlite3_close(db);
+    close(fd);
+    unlink(path);
+}
+
+/* Column a counts, b is its square or NULL, c is NULL but in every hundredth row, d is always NULL. */
+static void put(struct ids_row_pages *pages, int64_t i) {
+    const int64_t values[] = {i, i * i, -i, 0};
+    uint32_t nulls = 1u << 3 | (i % 3 ? 0 : 1u << 1) | (i % 100 ? 1u << 2 : 0);
+    ck_assert_int_eq(ids_row_pages_put(pages, i, &(struct ids_row_values){values, 4, nulls, 0}, &err), 0);
+}
+
+static void put_keyed(struct ids_row_pages *pages, int64_t i) {
+    static const char *const words[] = {"arrow", "b", ""};
+    const int64_t values[] = {i, (int64_t)(uintptr_t)words[i % 3], i * 1000};
+    ck_assert_int_eq(ids_row_pages_put_keyed(pages, &(struct ids_row_values){values, 3, 0, 1u << 1}, &err), 0);
+}
+
+static void check_table(int64_t count) {
+    char sql[512];
+    ck_assert_int_eq(ask("SELECT count(*) FROM row"), count);
+    ck_assert_int_eq(ask("SELECT count(*) FROM row WHERE a IS NOT id OR b IS NOT iif(id % 3, id * id, NULL) OR "
+                         "c IS NOT iif(id % 100, NULL, -id) OR d IS NOT NULL"),
+                     0);
+    for (int64_t i = 1; i <= count; i += count / 7 + 1) { /* through the tree, and not along its leaves */
+        snprintf(sql, sizeof sql, "SELECT a FROM row WHERE id = %lld", (long long)i);
+        ck_assert_int_eq(ask(sql), i);
+    }
+}
+
+static void check_keyed(int64_t count) {
+    char sql[512];
+    ck_assert_int_eq(ask("SELECT count(*) FROM keyed"), count);
+    ck_assert_int_eq(
+        ask("SELECT count(*) FROM keyed WHERE b != a * 1000 OR word != CASE a % 3 WHEN 0 THEN 'arrow' WHEN 1 THEN 'b' "
+            "ELSE '' END"),
+        0);
+    for (int64_t i = 1; i <= count; i += count / 7 + 1) {
+        snprintf(sql, sizeof sql, "SELECT b FROM keyed WHERE a = %lld", (long long)i);
+        ck_assert_int_eq(ask(sql), i * 1000);
+    }
+}
+
+/* Every number of rows up to some pages, so that each way to end a page comes; then trees of two, three and four levels. */
+START_TEST(any_number_of_rows) {
+    int64_t counts[140];
+    size_t tried = 0;
+    for (; tried < 130; tried++) counts[tried] = (int64_t)tried;
+    const int64_t more[] = {1000, 5000, 29999, 100000};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) counts[tried++] = more[i];
+    for (size_t i = 0; i < tried; i++) {
+        struct ids_row_pages *rows, *keyed;
+        begin(1024);
+        ck_assert_int_eq(ids_row_pages_new(db, fd, "row", &rows, &err), 0);
+        ck_assert_int_eq(ids_row_pages_new(db, fd, "keyed", &keyed, &err), 0);
+        for (int64_t n = 1; n <= counts[i]; n++) {
+            put(rows, n);
+            put_keyed(keyed, n);
+        }
+        ck_assert_int_eq(ids_row_pages_finish(rows, &err), 0);
+        ck_assert_int_eq(ids_row_pages_finish(keyed, &err), 0);
+        ids_row_pages_free(rows);
+        ids_row_pages_free(keyed);
+        reopen();
+        check_table(counts[i]);
+        check_keyed(counts[i]);
+        done();
+    }
+}
+END_TEST
+
+/* SQLite goes on writing its own tables meanwhile, and finds its statements as they were. */
+START_TEST(beside_sqlite) {
+    enum { ROWS = 200000 };
+    struct ids_row_pages *rows;
+    sqlite3_stmt *insert = NULL;
+    begin(4096);
+    ck_assert_int_eq(ids_row_pages_new(db, fd, "row", &rows, &err), 0);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, "INSERT INTO other VALUES (?)", -1, &insert, NULL), SQLITE_OK);
+    for (int64_t i = 1; i <= ROWS; i++) {
+        put(rows, i);
+        if (i % 10) continue;
+        sqlite3_bind_int64(insert, 1, i);
+        ck_assert_int_eq(sqlite3_step(insert), SQLITE_DONE);
+        sqlite3_reset(insert);
+    }
+    sqlite3_finalize(insert);
+    ck_assert_int_eq(ids_row_pages_finish(rows, &err), 0);
+    ids_row_pages_free(rows);
+    ck_assert_int_eq(ids_db_exec(db, "CREATE TABLE late AS SELECT * FROM row WHERE id % 1000 = 0", &err), 0);
+    reopen();
+    check_table(ROWS);
+    ck_assert_int_eq(ask("SELECT count(*) FROM other"), ROWS / 10);
+    ck_assert_int_eq(ask("SELECT sum(x) FROM other"), 2000100000); /* 10 + 20 + ... + 200000 */
+    ck_assert_int_eq(ask("SELECT count(*) FROM late"), ROWS / 1000);
+    done();
+}
+END_TEST
+
+/* Each number at the edges of a length. */
+START_TEST(every_length) {
+    struct ids_row_pages *rows;
+    int64_t tried[2 * 64 * 3], count = 0;
+    for (int bits = 0; bits < 64; bits++) {
+        for (int64_t off = -1; off <= 1; off++) {
+            int64_t value = (int64_t)((UINT64_C(1) << bits) + (uint64_t)off);
+            tried[count++] = value;
+            tried[count++] = (int64_t) - (uint64_t)value;
+        }
+    }
+    begin(16384);
+    ck_assert_int_eq(ids_row_pages_new(db, fd, "row", &rows, &err), 0);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t values[] = {tried[i], tried[i], tried[i], tried[i]};
+        int64_t id = i + (i < count / 2 ? 1 : (int64_t)1 << 40); /* ids of more bytes too */
+        ck_assert_int_eq(ids_row_pages_put(rows, id, &(struct ids_row_values){values, 4, 0, 0}, &err), 0);
+    }
+    ck_assert_int_eq(ids_row_pages_finish(rows, &err), 0);
+    ids_row_pages_free(rows);
+    reopen();
+    for (int64_t i = 0; i < count; i++) {
+        char sql[128];
+        snprintf(sql, sizeof sql, "SELECT a FROM row WHERE id = %lld",
+                 (long long)(i + (i < count / 2 ? 1 : (int64_t)1 << 40)));
+        ck_assert_int_eq(ask(sql), tried[i]);
+    }
+    ck_assert_int_eq(ask("SELECT count(*) FROM row WHERE a IS NOT b OR a IS NOT d OR typeof(c) != 'integer'"), 0);
+    done();
+}
+END_TEST
+
+/* The page of the locks: of 1024 bytes, number 1048577. */
+START_TEST(page_of_the_locks) {
+    ck_assert_uint_eq(ids_row_pages_behind(10, 5, 1024), 11);
+    ck_assert_uint_eq(ids_row_pages_behind(1048571, 5, 1024), 1048572); /* up to 1048576 */
+    ck_assert_uint_eq(ids_row_pages_behind(1048572, 5, 1024), 1048578);
+    ck_assert_uint_eq(ids_row_pages_behind(1048576, 1, 1024), 1048578);
+    ck_assert_uint_eq(ids_row_pages_behind(1048577, 1, 1024), 1048578); /* SQLite passed over it */
+    ck_assert_uint_eq(ids_row_pages_behind(65535, 1, 16384), 65536);
+    ck_assert_uint_eq(ids_row_pages_behind(65536, 1, 16384), 65538);
+}
+END_TEST
+
+/* A file that cannot be written: the write fails, and says why. */
+START_TEST(no_room) {
+    struct ids_row_pages *rows;
+    int code = 0, closed;
+    begin(1024);
+    closed = open("/dev/full", O_RDWR);
+    ck_assert_int_eq(ids_row_pages_new(db, closed, "row", &rows, &err), 0);
+    for (int64_t i = 1; i < 200000 && !code; i++) {
+        const int64_t values[] = {i, i, i, i};
+        code = ids_row_pages_put(rows, i, &(struct ids_row_values){values, 4, 0, 0}, &err);
+    }
+    ck_assert_int_eq(code, IDS_IO);
+    ck_assert_ptr_nonnull(strstr(err.text, "No space left on device"));
+    ids_row_pages_free(rows);
+    close(closed);
+    done();
+}
+END_TEST
+
+IDS_RUN_SUITE("row_pages", any_number_of_rows, beside_sqlite, every_length, page_of_the_locks, no_room)
