@@ -3,7 +3,7 @@ import os, shutil, subprocess, sys, tempfile, time
 
 
 def run(command, env=None):
-    """(seconds of the whole process, peak memory in MB, standard output)"""
+    """(seconds of the whole process, peak memory in MB, standard output); run.cpu are its CPU seconds"""
     with tempfile.TemporaryFile() as out:
         begin = time.perf_counter()
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, env={**os.environ, **(env or {})})
@@ -12,6 +12,7 @@ def run(command, env=None):
         if status:
             sys.exit(f"failed ({status}): {' '.join(command)}")
         out.seek(0)
+        run.cpu = usage.ru_utime + usage.ru_stime
         return seconds, usage.ru_maxrss / 1024, out.read().decode()
 
 

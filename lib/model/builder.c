@@ -694,7 +694,7 @@ static int say_bound(struct ids_builder *builder, struct ids_error *err) {
     char text[256];
     if (!held->beyond) return 0;
     snprintf(text, sizeof text,
-             "the first %.3f s of %.3f s of the run; the events behind them would take the report above %.0f "
+             "the first %.4g s of %.4g s of the run; the events behind them would take the report above %.0f "
              "MB of memory",
              part > 0 ? part / 1e12 : 0, all / 1e12, (double)held->most_bytes / 1e6);
     const struct ids_diag diag = {IDS_WARNING, "model.part", text, -1, held->beyond};

@@ -11,6 +11,8 @@ Real events have 30 to 100 bytes in the file, so that a real profile needs much 
 Seconds are of CPU, 20 times what was measured: enough for a slow machine, and what is quadratic takes longer. IDSPROF, IDS_SANITIZE.
 """
 import os
+import resource
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -183,12 +185,39 @@ def run(folder, name, make, memory, seconds):
     check(name, spent <= seconds, "%.1f s, the bound is %d" % (spent, seconds))
 
 
+def import_under_a_limit(folder):
+    """Of a run that memory has no room for every event is a row, and the report is of the part that it has room for."""
+    path, database, count = os.path.join(folder, "much.xplane.pb"), os.path.join(folder, "much.db"), 400000
+
+    def device():
+        events = b"".join(blob(4, number(1, 1) + number(2, i * 1000) + number(3, 500)) for i in range(count))
+        return plane(blob(3, blob(2, "Stream #1") + events) + blob(4, number(1, 1) + blob(2, number(1, 1) + blob(2, "k"))), "/device:GPU:0")
+
+    if SANITIZED or not write(path, device):
+        check("import_under_a_limit", SANITIZED, "the file could not be made")
+        return
+    limits = lambda: resource.setrlimit(resource.RLIMIT_DATA, (100 << 20, 100 << 20))
+    done = subprocess.run([IDSPROF, "import", path, "-o", database], capture_output=True, text=True, preexec_fn=limits)
+    check("import_under_a_limit", done.returncode == 0 and "400,000 events" in done.stdout, f"{done.returncode} {done.stdout} {done.stderr}")
+    if done.returncode:
+        return
+    db = sqlite3.connect(database)
+    rows = db.execute("SELECT count(*), min(start_ps), max(start_ps), sum(dur_ps) FROM event").fetchone()
+    check("import_under_a_limit", rows == (count, 0, (count - 1) * 1000, count * 500), f"rows {rows}")
+    said = db.execute("SELECT count FROM diag WHERE id = 'model.part'").fetchall()
+    check("import_under_a_limit", len(said) == 1 and 0 < said[0][0] < count, f"the report's part: {said}")
+    shown = subprocess.run([IDSPROF, "report", "--no-cache", path], capture_output=True, text=True, preexec_fn=limits)
+    check("import_under_a_limit", "IN PART: the first " in shown.stdout, f"report: {shown.stdout[:200]} {shown.stderr}")
+    db.close()
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, make, records, each, seconds in HOSTILE:
             run(folder, name, make, PROGRAM_BYTES + records * each, seconds)
         for name, make, memory, seconds in CROOKED:
             run(folder, name, make, memory, seconds)
+        import_under_a_limit(folder)
     for failure in failures:
         print("FAIL", failure)
     return 1 if failures else 0

@@ -64,6 +64,40 @@ START_TEST(a_long_one) {
 }
 END_TEST
 
+/* Bytes are changed where they lie, in memory, in the file, behind it and across the borders; copies and the window see it. */
+START_TEST(patched) {
+    enum { LENGTH = 2 << 20, PATCH = 3000 };
+    const size_t budgets[] = {0, 1000, 1 << 20, 4 << 20};
+    uint8_t *bytes = malloc(LENGTH), *copy = malloc(LENGTH);
+    for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++) {
+        struct ids_aside *aside;
+        const uint8_t *back;
+        fill(bytes, LENGTH, 1);
+        ck_assert_int_eq(ids_aside_new(budgets[b], &aside, &err), 0);
+        for (size_t at = 0; at < LENGTH; at += 1000) {
+            size_t length = LENGTH - at < 1000 ? LENGTH - at : 1000;
+            ck_assert_int_eq(ids_aside_append(aside, bytes + at, length, &err), 0);
+        }
+        for (size_t at = 0; at + PATCH < LENGTH; at += 99991) {
+            ck_assert_int_eq(ids_aside_read(aside, at, PATCH, &back, &err), 0); /* the window has the old ones */
+            fill(bytes + at + 7, PATCH - 7, at * 3);
+            ck_assert_int_eq(ids_aside_patch(aside, at + 7, bytes + at + 7, PATCH - 7, &err), 0);
+            ck_assert_int_eq(ids_aside_read(aside, at, PATCH, &back, &err), 0);
+            ck_assert_mem_eq(back, bytes + at, PATCH);
+        }
+        fill(bytes + LENGTH - 5, 5, 77);
+        ck_assert_int_eq(ids_aside_patch(aside, LENGTH - 5, bytes + LENGTH - 5, 5, &err), 0);
+        ck_assert_int_eq(ids_aside_copy(aside, 0, LENGTH, copy, &err), 0);
+        ck_assert_mem_eq(copy, bytes, LENGTH);
+        ck_assert_int_eq(ids_aside_copy(aside, LENGTH - 700, 700, copy, &err), 0);
+        ck_assert_mem_eq(copy, bytes + LENGTH - 700, 700);
+        ids_aside_free(aside);
+    }
+    free(bytes);
+    free(copy);
+}
+END_TEST
+
 /* The temporary file cannot be made: the message names the folder. */
 START_TEST(no_folder) {
     struct ids_aside *aside;
@@ -76,4 +110,4 @@ START_TEST(no_folder) {
 }
 END_TEST
 
-IDS_RUN_SUITE("aside", comes_back, a_long_one, no_folder)
+IDS_RUN_SUITE("aside", comes_back, a_long_one, patched, no_folder)
