@@ -38,7 +38,8 @@ int ids_db_exec(sqlite3 *db, const char *sql, struct ids_error *err) {
 
 int ids_db_create(const char *path, sqlite3 **ret_db, struct ids_error *err) {
     sqlite3 *db = NULL;
-    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* counting its memory takes a lock an allocation, a tenth of an import */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS,
+                   0); /* counting its memory takes a lock an allocation, a tenth of an import */
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     int code = sqlite3_open_v2(path, &db, flags, NULL) == SQLITE_OK ? 0 : ids_db_fail(db, err);
     if (!code) {

@@ -325,8 +325,7 @@ int ids_event_tables(sqlite3 *db, int fd, struct ids_event_pages *ret_pages, str
 }
 
 int ids_event_pages_finish(const struct ids_event_pages *pages, struct ids_error *err) {
-    int code = ids_row_pages_finish(pages->event, err);
-    return code ? code : ids_row_pages_finish(pages->flow, err);
+    return ids_row_pages_show(pages->flow, err);
 }
 
 void ids_event_pages_free(struct ids_event_pages *pages) {
@@ -397,6 +396,7 @@ struct ids_sink *ids_event_rows_sink(struct ids_event_rows *rows) {
 int ids_event_rows_finish(struct ids_event_rows *rows, struct ids_error *err) {
     int code = 0;
     for (size_t i = 0; i < rows->track_count && !code; i++) code = end_track(&rows->sink, (uint32_t)i, err);
+    if (!code) code = ids_row_pages_show(rows->pages.event, err);
     if (!code)
         code = ids_event_flows_write(rows->flows, rows->pages.flow, rows->first_event, rows->numbers->event, err);
     return code ? code : ids_event_stats_finish(rows->stats, err);

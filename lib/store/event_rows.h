@@ -23,7 +23,7 @@ struct ids_event_pages {
 struct ids_event_rows;
 
 /* Makes the tables of events.sql, in a transaction of the caller's; `fd` and `db` as row_pages.h wants them. All runs write into the same
- * pages; they are to be finished when all are in, and freed in any case. */
+ * pages; they are finished when all are in, and freed in any case. */
 int ids_event_tables(sqlite3 *db, int fd, struct ids_event_pages *ret_pages, struct ids_error *err);
 int ids_event_pages_finish(const struct ids_event_pages *pages, struct ids_error *err);
 void ids_event_pages_free(struct ids_event_pages *pages);
@@ -33,7 +33,8 @@ int ids_event_rows_new(sqlite3 *db, const struct ids_event_pages *pages, struct 
                        struct ids_row_numbers *numbers, size_t held_most, struct ids_event_rows **ret_rows,
                        struct ids_error *err);
 struct ids_sink *ids_event_rows_sink(struct ids_event_rows *rows);
-/* Writes the tracks that the reader left open, and what is known at the end only. */
+/* Writes the tracks that the reader left open, and what is known at the end only. Then table event has the rows of the run; table flow
+ * when ids_event_pages_finish was called. */
 int ids_event_rows_finish(struct ids_event_rows *rows, struct ids_error *err);
 /* The wall clock at time 0 of the run; 0 unknown. */
 int64_t ids_event_rows_origin(const struct ids_event_rows *rows);

@@ -54,6 +54,8 @@ struct ids_row_pages {
     uint8_t up[CELL_MOST]; /* keyed: a row that had no room, and goes above the page when another row comes */
     uint32_t up_bytes;
     struct level leaves; /* all; the last held_pages of them have no number yet */
+    uint32_t *above;     /* pages that led to them when rows were shown; they are written over the next time */
+    size_t above_count, above_room;
 };
 
 /* ---- bytes ---- */
@@ -321,9 +323,29 @@ static void level_done(struct level *level) {
     *level = (struct level){0};
 }
 
+/* Numbers `count` pages of the tree above the rows, of which *used were numbered already, and writes them. */
+static int write_above(struct ids_row_pages *pages, const uint8_t *bytes, size_t count, size_t *used,
+                       struct level *level, struct ids_error *err) {
+    size_t done = 0;
+    int code = 0;
+    for (; done < count && *used < pages->above_count && !code; done++) {
+        level->children[done].page = pages->above[(*used)++];
+        code = write_pages(pages, bytes + done * pages->page_bytes, level->children[done].page, 1, err);
+    }
+    if (code || done == count) return code;
+    uint32_t first;
+    code = append(pages, bytes + done * pages->page_bytes, (uint32_t)(count - done), &first, err);
+    for (; done < count && !code; done++, (*used)++) {
+        uint32_t *page = IDS_PUSH(pages->above, pages->above_count, pages->above_room);
+        if (!page) return ids_no_memory(err);
+        *page = level->children[done].page = first++;
+    }
+    return code;
+}
+
 /* The level above: pages are spread evenly, so that none leads to a single one. */
-static int make_level(const struct ids_row_pages *pages, const struct level *level, size_t most, struct level *above,
-                      struct ids_error *err) {
+static int make_level(struct ids_row_pages *pages, const struct level *level, size_t most, size_t *used,
+                      struct level *above, struct ids_error *err) {
     size_t parents = (level->count + most - 1) / most, done = 0;
     uint8_t *bytes = malloc(parents * pages->page_bytes);
     int code = bytes ? 0 : ids_no_memory(err);
@@ -334,9 +356,7 @@ static int make_level(const struct ids_row_pages *pages, const struct level *lev
         code = add_child(above, 0, (const uint8_t *)level->separators.at + child->at, child->bytes, err);
         done = last + 1;
     }
-    uint32_t first = 0;
-    if (!code) code = append(pages, bytes, (uint32_t)parents, &first, err);
-    for (size_t i = 0; i < parents && !code; i++) above->children[i].page = first + (uint32_t)i;
+    if (!code) code = write_above(pages, bytes, parents, used, above, err);
     free(bytes);
     return code;
 }
@@ -355,25 +375,38 @@ static int write_root(const struct ids_row_pages *pages, const uint8_t *page, st
     return code ? code : ids_db_exec(pages->db, "BEGIN IMMEDIATE", err);
 }
 
-int ids_row_pages_finish(struct ids_row_pages *pages, struct ids_error *err) {
+/* Levels above the leaves until one page has room for the last of them: the root. */
+static int make_tree(struct ids_row_pages *pages, struct ids_error *err) {
+    struct level below = {0};
+    const struct level *level = &pages->leaves;
+    size_t most, used = 0;
+    int code = 0;
+    while (!code && level->count > (most = most_children(pages, level))) {
+        struct level above = {0};
+        code = make_level(pages, level, most, &used, &above, err);
+        level_done(&below);
+        below = above;
+        level = &below;
+    }
+    uint8_t *root = pages->held; /* nothing is in it now */
+    if (!code) make_interior(pages, root, level, 0, level->count - 1);
+    if (!code) code = write_root(pages, root, err);
+    level_done(&below);
+    return code;
+}
+
+int ids_row_pages_show(struct ids_row_pages *pages, struct ids_error *err) {
     int code = share_last_rows(pages, err);
     if (code) return code;
-    if (!pages->leaves.count) { /* the only page is the root */
+    if (!pages->leaves.count) { /* the only page is the root, and is not full yet */
         end_page(pages);
         return write_root(pages, pages->page, err);
     }
-    code = next_page(pages, pages->up, 0, err); /* nothing comes behind the last page */
+    if (pages->rows) code = pages->keyed ? next_page(pages, pages->up, 0, err) : next_page_by_id(pages, err);
     if (!code) code = write_held(pages, err);
-    size_t most;
-    while (!code && pages->leaves.count > (most = most_children(pages, &pages->leaves))) {
-        struct level above = {0};
-        code = make_level(pages, &pages->leaves, most, &above, err);
-        level_done(&pages->leaves);
-        pages->leaves = above;
-    }
-    if (code) return code;
-    make_interior(pages, pages->held, &pages->leaves, 0, pages->leaves.count - 1);
-    return write_root(pages, pages->held, err);
+    if (!code) code = make_tree(pages, err);
+    begin_page(pages);
+    return code;
 }
 
 /* ---- life ---- */
@@ -418,6 +451,7 @@ int ids_row_pages_new(sqlite3 *db, int fd, const char *table, struct ids_row_pag
 void ids_row_pages_free(struct ids_row_pages *pages) {
     if (!pages) return;
     free(pages->held);
+    free(pages->above);
     level_done(&pages->leaves);
     free(pages);
 }

@@ -2,7 +2,7 @@
  * SQLite's own insert: rows come in the order of their keys, so that a page is filled, written once and done.
  *
  * SQLite owns the file; pages go behind what it has. Between two of its transactions the file's header is told of them, as another
- * process would that had written to it, and SQLite goes on behind them. Until ids_row_pages_finish nothing leads to them.
+ * process would that had written to it, and SQLite goes on behind them. Until ids_row_pages_show nothing leads to them.
  */
 #ifndef IDS_LIB_STORE_ROW_PAGES_H
 #define IDS_LIB_STORE_ROW_PAGES_H
@@ -34,8 +34,9 @@ int ids_row_pages_put(struct ids_row_pages *pages, int64_t id, const struct ids_
                       struct ids_error *err);
 /* Adds a row to a table WITHOUT ROWID, whose primary key are its first columns; the key is above all before. */
 int ids_row_pages_put_keyed(struct ids_row_pages *pages, const struct ids_row_values *values, struct ids_error *err);
-/* Writes what is left: the table then has its rows, in the transaction that `db` is in then. To be called once. */
-int ids_row_pages_finish(struct ids_row_pages *pages, struct ids_error *err);
+/* From now on the table has the rows that were put, in the transaction that `db` is in then. More may be put behind them and shown again;
+ * not so WITHOUT ROWID. */
+int ids_row_pages_show(struct ids_row_pages *pages, struct ids_error *err);
 void ids_row_pages_free(struct ids_row_pages *pages);
 
 /* The first of `count` pages in a row behind the first `used` of a file: the page with byte 2^30 is never used, it is where

@@ -21,6 +21,25 @@ static const char *testdata(void) {
     return path;
 }
 
+/* What the tables hold: as many events as were read, each but the first of its kind behind the one before. */
+static void check_rows(const char *path, int64_t events) {
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    static const char sql[] =
+        "SELECT count(*), max(id), (SELECT count(*) FROM event b JOIN event a ON a.id = b.id - 1 WHERE "
+        "a.track = b.track AND (a.start_ps, -a.dur_ps) > (b.start_ps, -b.dur_ps)), "
+        "(SELECT integrity_check = 'ok' FROM pragma_integrity_check) FROM event";
+    ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+    ck_assert_int_eq(sqlite3_column_int64(statement, 0), events);
+    ck_assert_int_eq(sqlite3_column_int64(statement, 1), events);
+    ck_assert_int_eq(sqlite3_column_int64(statement, 2), 0);
+    ck_assert_int_eq(sqlite3_column_int64(statement, 3), 1);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+}
+
 /* The bytes of a database of the run, made with `held` bytes of events in memory; the caller's to free. */
 static char *import(const struct ids_run_files *run, const size_t *held, size_t *ret_length, int64_t *ret_events) {
     char path[] = "/tmp/idsprof-test-import.XXXXXX";
@@ -33,6 +52,7 @@ static char *import(const struct ids_run_files *run, const size_t *held, size_t 
     ck_assert_msg(!ids_run_db_finish(db, &err), "%s", err.text);
     *ret_events = ids_run_db_events(db);
     ids_run_db_free(db);
+    if (!held) check_rows(path, *ret_events);
     struct stat status;
     ck_assert_int_eq(fstat(fd, &status), 0);
     char *bytes = malloc((size_t)status.st_size);

@@ -104,8 +104,8 @@ START_TEST(any_number_of_rows) {
             put(rows, n);
             put_keyed(keyed, n);
         }
-        ck_assert_int_eq(ids_row_pages_finish(rows, &err), 0);
-        ck_assert_int_eq(ids_row_pages_finish(keyed, &err), 0);
+        ck_assert_int_eq(ids_row_pages_show(rows, &err), 0);
+        ck_assert_int_eq(ids_row_pages_show(keyed, &err), 0);
         ids_row_pages_free(rows);
         ids_row_pages_free(keyed);
         reopen();
@@ -132,7 +132,7 @@ START_TEST(beside_sqlite) {
         sqlite3_reset(insert);
     }
     sqlite3_finalize(insert);
-    ck_assert_int_eq(ids_row_pages_finish(rows, &err), 0);
+    ck_assert_int_eq(ids_row_pages_show(rows, &err), 0);
     ids_row_pages_free(rows);
     ck_assert_int_eq(ids_db_exec(db, "CREATE TABLE late AS SELECT * FROM row WHERE id % 1000 = 0", &err), 0);
     reopen();
@@ -140,6 +140,26 @@ START_TEST(beside_sqlite) {
     ck_assert_int_eq(ask("SELECT count(*) FROM other"), ROWS / 10);
     ck_assert_int_eq(ask("SELECT sum(x) FROM other"), 2000100000); /* 10 + 20 + ... + 200000 */
     ck_assert_int_eq(ask("SELECT count(*) FROM late"), ROWS / 1000);
+    done();
+}
+END_TEST
+
+/* Shown after each part, the rows so far are there; pages of the tree are used again, so that none is lost (integrity_check). */
+START_TEST(shown_in_parts) {
+    const int64_t parts[] = {0, 3, 3, 40, 41, 45, 3000, 3001, 70000, 70000, 200000};
+    struct ids_row_pages *rows;
+    int64_t n = 1;
+    begin(1024);
+    ck_assert_int_eq(ids_row_pages_new(db, fd, "row", &rows, &err), 0);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        for (; n <= parts[i]; n++) put(rows, n);
+        ck_assert_int_eq(ids_row_pages_show(rows, &err), 0);
+        check_table(parts[i]);
+        ck_assert_int_eq(ids_db_exec(db, "INSERT INTO other VALUES (zeroblob(3000))", &err), 0);
+    }
+    ids_row_pages_free(rows);
+    reopen();
+    check_table(200000);
     done();
 }
 END_TEST
@@ -162,7 +182,7 @@ START_TEST(every_length) {
         int64_t id = i + (i < count / 2 ? 1 : (int64_t)1 << 40); /* ids of more bytes too */
         ck_assert_int_eq(ids_row_pages_put(rows, id, &(struct ids_row_values){values, 4, 0, 0}, &err), 0);
     }
-    ck_assert_int_eq(ids_row_pages_finish(rows, &err), 0);
+    ck_assert_int_eq(ids_row_pages_show(rows, &err), 0);
     ids_row_pages_free(rows);
     reopen();
     for (int64_t i = 0; i < count; i++) {
@@ -207,4 +227,4 @@ START_TEST(no_room) {
 }
 END_TEST
 
-IDS_RUN_SUITE("row_pages", any_number_of_rows, beside_sqlite, every_length, page_of_the_locks, no_room)
+IDS_RUN_SUITE("row_pages", any_number_of_rows, beside_sqlite, shown_in_parts, every_length, page_of_the_locks, no_room)
