@@ -5,6 +5,7 @@ Every expectation is counted by the oracle or made by hand here. Environment: ID
 """
 import json
 import os
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -119,8 +120,37 @@ def check_killed(folder):
         check(seen > 5, f'signal {number} came too late each time')
 
 
+def limited(folder, kind, bytes_most):
+    """An import of 30 runs under a limit; SIGXFSZ is ignored, as Python does, so that a full file is an error of the write."""
+    output = folder / 'limited.db'
+    run = subprocess.run([IDSPROF, 'import', *[str(CPU8)] * 30, '-o', str(output), '--force', '-q'], capture_output=True, text=True,
+                         restore_signals=False, preexec_fn=lambda: resource.setrlimit(kind, (bytes_most, bytes_most)))
+    left = [path.name for path in folder.glob('*limited*')]
+    check(left == (['limited.db'] if run.returncode == 0 else []), f'limit {kind} of {bytes_most}: leaves {left}')
+    for path in folder.glob('*limited*'):
+        check(rows(path, 'SELECT count(*) FROM run') == [(30,)], f'limit {kind} of {bytes_most}: not whole')
+        path.unlink()
+    return run
+
+
+def check_full(folder):
+    """The disk fills, or memory ends, on whichever thread: a message and no file."""
+    for most in (5_000, 200_000, 700_000, 2_000_000, 3_000_000):
+        run = limited(folder, resource.RLIMIT_FSIZE, most)
+        check(run.returncode == 2 and any(word in run.stderr for word in ('File too large', 'disk I/O error')), f'a file of {most}: {run.returncode} {run.stderr}')
+    if os.environ.get('IDS_SANITIZE') == '1':  # sanitizers need the memory
+        return
+    codes = set()
+    for most in range(1 << 20, 41 << 20, 4 << 20):
+        run = limited(folder, resource.RLIMIT_DATA, most)
+        codes.add(run.returncode)
+        check(run.returncode == 0 or (run.returncode == 2 and ('memory' in run.stderr or 'thread' in run.stderr)),
+              f'memory of {most}: {run.returncode} {run.stderr}')
+    check(codes == {0, 2}, f'limits of memory that tell nothing: {codes}')
+
+
 with tempfile.TemporaryDirectory() as name:
-    for test in (check_content, check_same_bytes, check_kept, check_errors, check_killed):
+    for test in (check_content, check_same_bytes, check_kept, check_errors, check_full, check_killed):
         test(Path(name))
 for failure in failures:
     print('FAIL:', failure)
