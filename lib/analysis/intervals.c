@@ -1,5 +1,6 @@
 #include "lib/analysis/intervals.h"
 
+#include "lib/base/run_merge.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
@@ -31,16 +32,26 @@ void ids_spans_add(struct ids_spans *spans, int64_t start_ps, int64_t end_ps) {
     spans->at[place] = (struct ids_span){start_ps, end_ps};
 }
 
-static int by_start(const void *a, const void *b) {
-    const struct ids_span *left = a, *right = b;
-    return (left->start_ps > right->start_ps) - (left->start_ps < right->start_ps);
+static int span_before(const struct ids_span *a, const struct ids_span *b) {
+    return a->start_ps < b->start_ps;
+}
+
+IDS_DEFINE_RUN_MERGE(merge_spans, struct ids_span, span_before)
+
+static int sort_spans(struct ids_spans *spans) {
+    struct ids_span *spare = malloc(spans->count * sizeof *spare), *at = spans->at;
+    if (!spare) return -1;
+    merge_spans(&spans->at, &spare, spans->count);
+    if (spans->at != at) spans->room = spans->count; /* the buffers changed places */
+    free(spare);
+    return 0;
 }
 
 int ids_spans_unite(struct ids_spans *spans) {
     if (spans->out_of_memory) return -1;
     int ordered = 1;
     for (size_t i = 1; i < spans->count && ordered; i++) ordered = spans->at[i].start_ps >= spans->at[i - 1].start_ps;
-    if (!ordered) qsort(spans->at, spans->count, sizeof *spans->at, by_start);
+    if (!ordered && sort_spans(spans)) return -1;
     size_t kept = 0;
     for (size_t i = 0; i < spans->count; i++) {
         struct ids_span span = spans->at[i];

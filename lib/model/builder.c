@@ -47,6 +47,7 @@ struct ids_builder {
     size_t plane_count, plane_room;
     struct open_track *open; /* in any order */
     size_t open_count, open_room;
+    struct ids_assembly idle; /* empty */
     uint32_t *place_of_track; /* track -> its index in `open` */
     size_t place_count, place_room;
     struct ids_dimensions dimensions;
@@ -252,7 +253,8 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
     struct open_track *open = IDS_PUSH(builder->open, builder->open_count, builder->open_room);
     if (!open) return ids_no_memory(err);
     *place = (uint32_t)(builder->open_count - 1);
-    *open = (struct open_track){.track = *ret_track};
+    *open = (struct open_track){.track = *ret_track, .assembly = builder->idle};
+    builder->idle = (struct ids_assembly){0};
     return 0;
 }
 
@@ -433,6 +435,7 @@ static void let_all_go(struct ids_builder *builder) {
         ids_assembly_done(&builder->open[i].assembly);
         builder->open[i].last_op = 0;
     }
+    ids_assembly_done(&builder->idle);
     for (size_t i = 0; i < trace->track_count; i++) let_go(&trace->tracks[i].events);
     for (size_t i = 0; i < trace->device_count; i++) {
         struct ids_device *device = &trace->devices[i];
@@ -591,7 +594,8 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     struct ids_track *track = &trace->tracks[track_id];
     struct open_track *open = open_of(builder, track_id);
     int code = ids_assembly_finish(&open->assembly, trace, track_id, err);
-    ids_assembly_done(&open->assembly);
+    ids_assembly_done(&builder->idle);
+    builder->idle = open->assembly; /* its memory serves the next track */
     builder->held.bytes -= open->passing * sizeof(struct ids_passing);
     /* Outermost Python frames became records; moments that mark tasks were joined. */
     if (!code && track->events.count > open->kept)
@@ -717,6 +721,7 @@ int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace
                                 builder->out_of_range};
         code = build_diag(&builder->sink, &diag, err);
     }
+    ids_assembly_done(&builder->idle);
     if (!code) code = say_bound(builder, err);
     if (!code) code = ids_join_run(&builder->join, builder->trace, err);
     if (code) return code;
@@ -732,6 +737,7 @@ void ids_builder_free(struct ids_builder *builder) {
     ids_trace_free(builder->trace);
     ids_join_done(&builder->join);
     for (size_t i = 0; i < builder->open_count; i++) ids_assembly_done(&builder->open[i].assembly);
+    ids_assembly_done(&builder->idle);
     free(builder->open);
     free(builder->place_of_track);
     free(builder->planes);
