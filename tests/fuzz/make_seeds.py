@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the first inputs of the fuzz targets: make_seeds.py FOLDER writes FOLDER/{xplane,hlo,mini,chrome,archive}/* and FOLDER/*.dict.
+"""Makes the first inputs of the fuzz targets: make_seeds.py FOLDER writes FOLDER/TARGET/* and FOLDER/*.dict.
 
 Recorded traces are too large (13 kB and more) for a fuzzer to get anywhere. So the cases in testdata/mini, which hold every
 feature of GPU, TPU and CPU traces in a few events each, are turned into XSpace files, and features of the file format alone
@@ -216,6 +216,10 @@ def nested(depth):
 
 
 def write(folder, name, data):
+    """One input; `chrome` and `xplane` are also what the whole way to a report starts with."""
+    parent, target = os.path.split(folder)
+    if target in ("chrome", "xplane"):
+        write(os.path.join(parent, "report_" + target), name, data)
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name), "wb") as file:
         file.write(data)
@@ -286,13 +290,16 @@ def main():
         write(os.path.join(out, "hlo"), name, data)
     for name, data in json_traces().items():
         write(os.path.join(out, "chrome"), name, data)
-    write(out, "chrome.dict", json_words().encode())
+        if not data.startswith(b"\x1f\x8b"):
+            write(os.path.join(out, "json_scan"), name, b"\x10" + data)
+    for target in ("chrome", "report_chrome", "json_scan"):
+        write(out, target + ".dict", json_words().encode())
     for name, data in archives().items():
         write(os.path.join(out, "archive"), name, data)
     write(out, "archive.dict", dictionary({"ustar", "PaxHeader", "GNU.sparse.map", "SCHILY.realsize", "../"}).encode())
     words = dictionary({"/device:GPU:0", "/device:TPU:0", "/host:CPU", "/host:metadata", "Task Environment", "Stream #1(Kernel)"})
-    write(out, "xplane.dict", words.encode())
-    write(out, "mini.dict", words.encode())
+    for target in ("xplane", "report_xplane", "mini"):
+        write(out, target + ".dict", words.encode())
     write(out, "hlo.dict", dictionary({"fusion", "tuple", "all-reduce"}).encode())
 
 
