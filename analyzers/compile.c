@@ -67,41 +67,6 @@ struct gathering {
     int python; /* a Python frame was seen: the tracer was on */
 };
 
-/* Calls outwards and backwards along what caused an event, at most so far. */
-enum { HOPS = 32 };
-
-/* Whether another compilation encloses or caused this one. */
-static int is_part(const struct ids_trace *trace, const struct ids_event *event) {
-    const struct ids_event *at = event;
-    for (int hop = 0; at && hop < HOPS; hop++) {
-        for (const struct ids_event *around = hop ? at : ids_event_outside(trace, at); around;
-             around = ids_event_outside(trace, around)) {
-            if (around->kind == IDS_KIND_COMPILE) return 1;
-        }
-        at = ids_event_cause(trace, at);
-    }
-    return 0;
-}
-
-/* The jitted function whose call led to the compilation: the PjitFunction(f) around it, else what the event says itself
- * ("XlaCompile:#module=jit_f#"). */
-static const char *function_of(const struct ids_trace *trace, const struct ids_event *event,
-                               struct ids_report *report) {
-    const struct ids_event *call = NULL, *at = event;
-    for (int hop = 0; at && !call && hop < HOPS; hop++) {
-        for (const struct ids_event *around = at; around && !call; around = ids_event_outside(trace, around)) {
-            if (around->kind == IDS_KIND_DISPATCH) call = around;
-        }
-        if (!call) at = ids_event_cause(trace, at);
-    }
-    struct ids_text name = ids_strings_text(&trace->strings, trace->names[(call ? call : event)->name].text);
-    const char *open = name.length ? memchr(name.at, call ? '(' : '=', name.length) : NULL;
-    if (!open) return NULL;
-    size_t length = 0;
-    while (open + 1 + length < name.at + name.length && !strchr(call ? ")" : "#,", open[1 + length])) length++;
-    return ids_report_text(report, "%.*s", (int)length, open + 1);
-}
-
 static int gather(const struct ids_analysis *analysis, struct gathering *gathering) {
     const struct ids_trace *trace = analysis->trace;
     for (size_t t = 0; t < trace->track_count; t++) {
@@ -110,7 +75,7 @@ static int gather(const struct ids_analysis *analysis, struct gathering *gatheri
             switch (event->kind) {
             case IDS_KIND_COMPILE:
                 ids_spans_add(&gathering->backend, event->start_ps, event->end_ps);
-                if (is_part(trace, event)) break;
+                if (ids_is_part_of_compilation(trace, event)) break;
                 struct compilation *kept = IDS_PUSH(gathering->at, gathering->count, gathering->room);
                 if (!kept) return -1;
                 *kept = (struct compilation){event, ids_step_of_host_event(analysis, event)};
@@ -154,10 +119,11 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
     if (gathering->count) qsort(gathering->at, gathering->count, sizeof *gathering->at, longest_first);
     for (size_t i = 0; i < gathering->count && i < KEPT; i++) {
         const struct compilation *one = &gathering->at[i];
+        struct ids_text function = ids_compiled_function(trace, one->event);
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, one->event->end_ps - one->event->start_ps),
             ids_int_value(IDS_UNIT_TIME, one->event->start_ps - analysis->first_ps),
-            ids_text_value(function_of(trace, one->event, report)),
+            ids_text_value(function.at ? ids_report_text(report, "%.*s", (int)function.length, function.at) : NULL),
             one->step ? ids_int_value(IDS_UNIT_COUNT, one->step->number) : ids_no_value(IDS_UNIT_COUNT),
             ids_text_value(ids_event_name(trace, one->event)),
             ids_text_value(ids_trace_text(trace, trace->tracks[one->event->track].name)),

@@ -42,6 +42,7 @@ int ids_import_run(struct ids_run_db *db, const struct ids_run_files *run, const
     struct ids_trace *trace = NULL;
     struct ids_params params;
     struct ids_report report;
+    struct ids_findings findings = {0};
     const char *format = NULL;
     int code = ids_builder_new(&builder, err);
     if (code) return code;
@@ -54,9 +55,11 @@ int ids_import_run(struct ids_run_db *db, const struct ids_run_files *run, const
     code = ids_builder_finish(builder, &trace, err);
     ids_report_init(&report);
     ids_params_default(&params);
-    if (!code) code = ids_report_trace(run, trace, format, &params, &report, err);
+    if (!code) code = ids_report_trace(run, trace, format, &params, &report, &findings, err);
+    if (!code) code = ids_run_db_put_findings(db, trace, &findings, &report, err);
     if (!code) code = ids_run_db_end(db, &report, key, err);
     ids_report_done(&report);
+    ids_findings_done(&findings);
     ids_trace_free(trace);
     return code;
 }

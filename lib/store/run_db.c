@@ -1,6 +1,7 @@
 #include "lib/store/run_db.h"
 
 #include "lib/store/db.h"
+#include "lib/store/event_findings.h"
 #include "lib/store/event_rows.h"
 #include "lib/store/summary_file.h"
 #include "lib/store/views.sql.h"
@@ -17,6 +18,7 @@ struct ids_run_db {
     char *path;
     int fd; /* of the same file, only to tell the system to write */
     struct ids_row_numbers numbers;
+    struct ids_finding_numbers findings;
     struct ids_event_rows *rows; /* of the run at hand */
     int64_t origin_unix_ns;
 };
@@ -38,6 +40,7 @@ static int make_all(struct ids_run_db *db, const struct ids_table_def *const *ta
                     struct ids_error *err) {
     int code = ids_db_exec(db->db, settings, err);
     if (!code) code = ids_event_tables(db->db, err);
+    if (!code) code = ids_findings_tables(db->db, err);
     return code ? code : ids_summary_tables(db->db, tables, count, err);
 }
 
@@ -62,7 +65,9 @@ int ids_run_db_create(const char *path, const struct ids_table_def *const *table
 
 int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct ids_sink **ret_sink,
                      struct ids_error *err) {
-    db->numbers.run++;
+    db->findings.run = ++db->numbers.run;
+    db->findings.first_track = db->numbers.track + 1;
+    db->findings.first_name = db->numbers.name + 1;
     int code = ids_event_rows_new(db->db, strings, &db->numbers, &db->rows, err);
     if (!code) *ret_sink = ids_event_rows_sink(db->rows);
     return code;
@@ -73,6 +78,16 @@ int ids_run_db_end_events(struct ids_run_db *db, struct ids_error *err) {
     db->origin_unix_ns = ids_event_rows_origin(db->rows);
     ids_event_rows_free(db->rows);
     db->rows = NULL;
+    return code;
+}
+
+int ids_run_db_put_findings(struct ids_run_db *db, const struct ids_trace *trace, const struct ids_findings *findings,
+                            struct ids_report *report, struct ids_error *err) {
+    uint64_t lost;
+    int code = ids_findings_put(db->db, trace, findings, &db->findings, &lost, err);
+    if (!code && lost)
+        ids_report_diag(report, IDS_WARNING, "store.finding_without_event",
+                        "activities that are in the figures but, since many events are alike, in no row", -1, lost);
     return code;
 }
 

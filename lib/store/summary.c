@@ -51,7 +51,7 @@ static void append_comment(sqlite3_str *sql, const char *text) {
 /* As sqlite_schema keeps it, so that it can be compared. NULL when memory ran out. */
 static char *create_table(const struct ids_table_def *def) {
     sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(sql, "CREATE TABLE \"%w\" (", def->id);
+    sqlite3_str_appendf(sql, "CREATE TABLE \"report_%w\" (", def->id);
     append_comment(sql, def->definition ? def->definition : def->title);
     sqlite3_str_appendall(sql, "    \"run\" INTEGER NOT NULL, -- run.id\n");
     for (int i = 0; i < def->column_count; i++) {
@@ -71,7 +71,7 @@ static char *create_table(const struct ids_table_def *def) {
 
 static char *insert_row(const struct ids_table_def *def) {
     sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(sql, "INSERT INTO \"%w\" VALUES (?1", def->id);
+    sqlite3_str_appendf(sql, "INSERT INTO \"report_%w\" VALUES (?1", def->id);
     for (int i = 0; i < def->column_count; i++) sqlite3_str_appendall(sql, ",?");
     sqlite3_str_appendall(sql, ")");
     return sqlite3_str_finish(sql);
@@ -440,7 +440,7 @@ static int check_table(struct reader *reader, const struct ids_table_def *def) {
     char *wanted = create_table(def);
     if (!wanted) return ids_fail(reader->err, IDS_NOMEM, "no memory for a database");
     int code = ids_rows_prepare(&rows, reader->db, &unused,
-                                "SELECT sql FROM sqlite_schema WHERE type='table' AND name=?", reader->err);
+                                "SELECT sql FROM sqlite_schema WHERE type='table' AND name='report_' || ?", reader->err);
     if (!code) {
         sqlite3_bind_text(rows.statement, 1, def->id, -1, SQLITE_STATIC);
         int more = ids_rows_next(&rows, reader->err);
@@ -469,7 +469,7 @@ static int read_cells(struct reader *reader, struct ids_table *table, struct ids
 static int read_table(struct reader *reader, struct ids_table *table) {
     struct ids_rows rows = {0};
     struct ids_value *cells = calloc((size_t)table->def->column_count, sizeof *cells);
-    char *sql = sqlite3_mprintf("SELECT * FROM \"%w\" WHERE run = ?1 ORDER BY rowid", table->id);
+    char *sql = sqlite3_mprintf("SELECT * FROM \"report_%w\" WHERE run = ?1 ORDER BY rowid", table->id);
     int code =
         cells && sql ? check_table(reader, table->def) : ids_fail(reader->err, IDS_NOMEM, "no memory for a database");
     if (!code) code = ids_rows_prepare(&rows, reader->db, &reader->sum, sql, reader->err);

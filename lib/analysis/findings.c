@@ -1,0 +1,152 @@
+/* findings.c - what was found of single events, for those who want rows instead of sums. */
+#include "lib/analysis/context.h"
+
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t number_of(const struct ids_analysis *analysis, const struct ids_step *step) {
+    return step ? (uint32_t)(step - analysis->steps.at) + 1 : 0;
+}
+
+/* The work that is open on one track, innermost last: as in busy.c. */
+struct lane {
+    uint32_t *stack; /* index + 1 in findings->work */
+    size_t depth, room;
+};
+
+static int put_work(const struct ids_analysis *analysis, struct ids_findings *findings, struct lane *lanes,
+                    const struct ids_event *event) {
+    struct lane *lane = &lanes[event->track];
+    while (lane->depth) {
+        const struct ids_event *open = findings->work[lane->stack[lane->depth - 1] - 1].event;
+        if (open->end_ps >= event->end_ps && open->end_ps > event->start_ps) break;
+        lane->depth--;
+    }
+    struct ids_found_work *work = IDS_PUSH(findings->work, findings->work_count, findings->work_room);
+    if (!work) return -1;
+    *work = (struct ids_found_work){.event = event,
+                                    .around = lane->depth ? lane->stack[lane->depth - 1] : 0,
+                                    .step = number_of(analysis, ids_step_of_device_event(analysis, event))};
+    uint32_t *open = IDS_PUSH(lane->stack, lane->depth, lane->room);
+    if (!open) return -1;
+    *open = (uint32_t)findings->work_count;
+    return 0;
+}
+
+static int put_beside(const struct ids_analysis *analysis, struct ids_findings *findings,
+                      const struct ids_event *event) {
+    struct ids_found_work *work = IDS_PUSH(findings->work, findings->work_count, findings->work_room);
+    if (!work) return -1;
+    *work = (struct ids_found_work){
+        .event = event, .step = number_of(analysis, ids_step_of_device_event(analysis, event)), .beside = 1};
+    return 0;
+}
+
+static int put_device(const struct ids_analysis *analysis, struct ids_findings *findings,
+                      const struct ids_device *device) {
+    size_t tracks = analysis->trace->track_count;
+    struct lane *lanes = calloc(tracks + 1, sizeof *lanes);
+    int failed = !lanes;
+    struct ids_cursor cursor = ids_cursor_over(&device->activity);
+    for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));)
+        failed = put_work(analysis, findings, lanes, event);
+    cursor = ids_cursor_over(&device->async);
+    for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));)
+        failed = put_beside(analysis, findings, event);
+    for (size_t t = 0; lanes && t < tracks; t++) free(lanes[t].stack);
+    free(lanes);
+    return failed;
+}
+
+/* Events that figures are made of, or that tell of a thread. What is launched says its launch itself (table flow). */
+static int is_deed(const struct ids_event *event) {
+    switch (event->kind) {
+    case IDS_KIND_STEP_MARK:
+    case IDS_KIND_COMPILE:
+    case IDS_KIND_LOWER:
+    case IDS_KIND_TRACE:
+    case IDS_KIND_AUTOTUNE:
+    case IDS_KIND_CACHE_READ:
+    case IDS_KIND_CACHE_WRITE:
+    case IDS_KIND_SYNC:
+    case IDS_KIND_TRANSFER:
+    case IDS_KIND_STAGING:
+    case IDS_KIND_INPUT:
+    case IDS_KIND_STALL:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static int put_deeds(const struct ids_analysis *analysis, struct ids_findings *findings) {
+    const struct ids_trace *trace = analysis->trace;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (!is_deed(event)) continue;
+            struct ids_found_deed *deed = IDS_PUSH(findings->deeds, findings->deed_count, findings->deed_room);
+            if (!deed) return -1;
+            *deed = (struct ids_found_deed){.event = event};
+            if (event->kind != IDS_KIND_COMPILE) continue;
+            deed->step = number_of(analysis, ids_step_of_host_event(analysis, event));
+            deed->function = ids_compiled_function(trace, event);
+            deed->part = (uint8_t)ids_is_part_of_compilation(trace, event);
+        }
+    }
+    return 0;
+}
+
+static int put_gaps(const struct ids_analysis *analysis, struct ids_findings *findings) {
+    findings->gaps = calloc(analysis->gap_count + 1, sizeof *findings->gaps);
+    if (!findings->gaps) return -1;
+    for (size_t g = 0; g < analysis->gap_count; g++) {
+        const struct ids_gap *gap = &analysis->gaps[g];
+        findings->gaps[findings->gap_count++] = (struct ids_found_gap){
+            .start_ps = gap->start_ps,
+            .end_ps = gap->end_ps,
+            .previous = gap->previous,
+            .next = gap->next,
+            .launch = gap->next ? gap->next->launch : NULL,
+            .evidence = ids_gap_evidence(analysis, gap),
+            .device = analysis->busy[gap->busy].index,
+            .cause = gap->cause,
+        };
+    }
+    return 0;
+}
+
+static int put_steps(const struct ids_analysis *analysis, struct ids_findings *findings) {
+    const struct ids_steps *steps = &analysis->steps;
+    findings->step_source = steps->source == IDS_STEPS_MARKER ? "marker" : "annotation";
+    findings->steps = calloc(steps->count + 1, sizeof *findings->steps);
+    if (!findings->steps) return -1;
+    for (size_t s = 0; s < steps->count; s++) {
+        const struct ids_step *step = &steps->at[s];
+        findings->steps[findings->step_count++] = (struct ids_found_step){
+            step->number, step->start_ps, step->end_ps, step->host_start_ps, step->host_end_ps};
+    }
+    return 0;
+}
+
+int ids_findings_make(const struct ids_analysis *analysis, struct ids_findings *findings, struct ids_error *err) {
+    static const char *cause_names[IDS_CAUSE_COUNT];
+    const struct ids_trace *trace = analysis->trace;
+    for (int cause = 0; cause < IDS_CAUSE_COUNT; cause++) cause_names[cause] = ids_cause_name((enum ids_cause)cause);
+    *findings = (struct ids_findings){.cause_names = cause_names, .cause_count = IDS_CAUSE_COUNT};
+    findings->devices = calloc(trace->device_count + 1, sizeof *findings->devices);
+    int failed = !findings->devices || put_steps(analysis, findings);
+    findings->device_count = trace->device_count;
+    for (size_t b = 0; b < analysis->busy_count && !failed; b++) {
+        const struct ids_busy *busy = &analysis->busy[b];
+        findings->devices[busy->index] = (struct ids_found_device){1, busy->start_ps, busy->end_ps};
+    }
+    for (size_t d = 0; d < trace->device_count && !failed; d++)
+        failed = put_device(analysis, findings, &trace->devices[d]);
+    failed = failed || put_deeds(analysis, findings) || put_gaps(analysis, findings);
+    if (!failed) return 0;
+    ids_findings_done(findings);
+    return ids_no_memory(err);
+}
