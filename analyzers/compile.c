@@ -1,5 +1,6 @@
 /* compile.c - what compilation cost, and which function was compiled in the middle of a step. */
 #include "lib/analysis/context.h"
+#include "lib/analysis/metric_sql.h"
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
@@ -12,21 +13,33 @@ static const struct ids_metric_def metrics[] = {
      "Backend compilation: union over all threads of backend_compile*, compile_or_get_cached, *Client::Compile and "
      "XlaCompile* events, so that compilations at the same time "
      "and workers inside one count once. A hit of the persistent cache leaves no event unless the Python tracer is "
-     "on."},
+     "on.",
+     IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'compile'") "SELECT " IDS_SQL_UNION
+                                                                                   " FROM span"},
     {"compile.count", "compilations", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
-     "Compilations that no other one encloses or caused on another thread."},
+     "Compilations that no other one encloses or caused on another thread.",
+     "SELECT count(*) FROM compiles WHERE run = :run"},
     {"compile.in_steps", "inside steps", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
-     "Compilations that were caused inside a step: recompilation in the loop, unless it is the first step."},
+     "Compilations that were caused inside a step: recompilation in the loop, unless it is the first step.",
+     "SELECT count(step) FROM compiles WHERE run = :run"},
     {"compile.in_steps_time", "time inside steps", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Sum of the durations of the compilations inside steps."},
+     "Sum of the durations of the compilations inside steps.",
+     "SELECT coalesce(sum(dur_ps), 0) FROM compiles WHERE run = :run AND step IS NOT NULL"},
     {"compile.lowering", "lowering", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of lower_sharding_computation and lower_jaxpr_to_module: from jaxpr to StableHLO."},
+     "Union of lower_sharding_computation and lower_jaxpr_to_module: from jaxpr to StableHLO.",
+     IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'lowering'") "SELECT " IDS_SQL_UNION
+                                                                                    " FROM span"},
     {"compile.tracing", "tracing", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of trace_to_jaxpr: running the Python function to get its jaxpr. Only the Python tracer records it whole."},
+     "Union of trace_to_jaxpr: running the Python function to get its jaxpr. Only the Python tracer records it whole.",
+     IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'tracing'") "SELECT " IDS_SQL_UNION
+                                                                                   " FROM span"},
     {"compile.autotuning", "autotuning", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of XlaAutotunerMeasurement events (XLA on GPU), which lie inside backend compilation."},
+     "Union of XlaAutotunerMeasurement events (XLA on GPU), which lie inside backend compilation.",
+     IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'autotuning'") "SELECT " IDS_SQL_UNION
+                                                                                      " FROM span"},
     {"compile.cache_reads", "cache reads", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
-     "Reads of the persistent compilation cache that the Python tracer saw."},
+     "Reads of the persistent compilation cache that the Python tracer saw.",
+     "SELECT count(*) FROM deeds WHERE run = :run AND kind = 'compilation cache read'"},
 };
 
 static const struct ids_column_def columns[] = {

@@ -120,13 +120,14 @@ static int put_gaps(const struct ids_analysis *analysis, struct ids_findings *fi
 
 static int put_steps(const struct ids_analysis *analysis, struct ids_findings *findings) {
     const struct ids_steps *steps = &analysis->steps;
-    findings->step_source = steps->source == IDS_STEPS_MARKER ? "marker" : "annotation";
+    static const char *const sources[] = {NULL, "marker", "annotation"};
+    findings->step_source = sources[steps->source];
     findings->steps = calloc(steps->count + 1, sizeof *findings->steps);
     if (!findings->steps) return -1;
     for (size_t s = 0; s < steps->count; s++) {
         const struct ids_step *step = &steps->at[s];
-        findings->steps[findings->step_count++] = (struct ids_found_step){
-            step->number, step->start_ps, step->end_ps, step->host_start_ps, step->host_end_ps};
+        findings->steps[findings->step_count++] =
+            (struct ids_found_step){step->number, step->start_ps, step->end_ps, step->host_start_ps, step->host_end_ps};
     }
     return 0;
 }

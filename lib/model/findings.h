@@ -42,7 +42,7 @@ struct ids_found_step {
 };
 
 struct ids_findings {
-    const char *step_source; /* "marker", "annotation" */
+    const char *step_source; /* "marker", "annotation"; NULL: no steps */
     const char *const *cause_names;
     size_t cause_count;
     struct ids_found_device *devices; /* one for each device of the trace */

@@ -22,7 +22,7 @@ struct putter {
     struct ids_finding_numbers *numbers;
     struct ids_finding_numbers first; /* of this run */
     struct ids_event_ids *ids;
-    struct ids_keymap classes; /* what activities have in common -> activity_class.id */
+    struct ids_keymap classes;  /* what activities have in common -> activity_class.id */
     struct ordered_work *order; /* findings->work as rows */
     sqlite3_stmt *insert, *insert_class;
     uint64_t lost;
@@ -146,9 +146,15 @@ static int put_op(struct putter *putter, size_t o) {
 static int put_shape(struct putter *putter, size_t s) {
     const struct ids_shape *shape = &putter->trace->shapes[s];
     sqlite3_stmt *insert = putter->insert;
-    const int64_t values[] = {shape->registers, shape->static_shared_bytes, shape->dynamic_shared_bytes,
-                              shape->grid[0],   shape->grid[1],             shape->grid[2],
-                              shape->block[0],  shape->block[1],            shape->block[2]};
+    const int64_t values[] = {shape->registers,
+                              shape->static_shared_bytes,
+                              shape->dynamic_shared_bytes,
+                              shape->grid[0],
+                              shape->grid[1],
+                              shape->grid[2],
+                              shape->block[0],
+                              shape->block[1],
+                              shape->block[2]};
     put_int(putter, insert, ++putter->numbers->shape);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) put_if(putter, insert, values[i] >= 0, values[i]);
     put_real_if(putter, insert, shape->occupancy > 0, shape->occupancy);
@@ -163,7 +169,6 @@ static int put_step(struct putter *putter, size_t s) {
     put_int(putter, insert, ++putter->numbers->step);
     put_int(putter, insert, putter->numbers->run);
     put_int(putter, insert, step->number);
-    put_word(putter, insert, putter->findings->step_source);
     put_int(putter, insert, step->start_ps);
     put_int(putter, insert, step->end_ps);
     put_if(putter, insert, has_host, step->host_start_ps);
@@ -206,8 +211,7 @@ static int put_class(struct putter *putter, const struct ids_found_work *work) {
     put_word(putter, insert, ids_kind_name((enum ids_kind)event->kind));
     put_word(putter, insert, ids_class_name((enum ids_class)event->class));
     put_word(putter, insert, ids_class_rule_name((enum ids_class_rule)event->class_rule));
-    put_word(putter, insert,
-             event->collective ? ids_collective_name((enum ids_collective)event->collective) : NULL);
+    put_word(putter, insert, event->collective ? ids_collective_name((enum ids_collective)event->collective) : NULL);
     put_word(putter, insert,
              event->direction < IDS_DIRECTION_COUNT ? ids_direction_name((enum ids_direction)event->direction) : NULL);
     put_if(putter, insert, has_bytes(event), event->value);
@@ -242,7 +246,7 @@ static int put_work(struct putter *putter, size_t place) {
         ids_event_ids_get(putter->ids, work->around ? putter->findings->work[work->around - 1].event : NULL);
     int64_t duration_ps = event->end_ps - event->start_ps;
     put_int(putter, insert, row.id);
-    put_int(putter, insert, (int64_t)*class);
+    put_int(putter, insert, (int64_t) * class);
     put_if(putter, insert, work->step != 0, putter->first.step + work->step);
     put_if(putter, insert, around.id != 0, around.id);
     put_if(putter, insert, duration_ps != row.duration_ps, duration_ps);
@@ -338,7 +342,7 @@ static int put_everything(struct putter *putter) {
         {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
         {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
         {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
-        {"INSERT INTO step VALUES (?,?,?,?,?,?,?,?)", findings->step_count, put_step},
+        {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
         {"INSERT OR IGNORE INTO gap_cause VALUES (?,?)", findings->cause_count, put_cause},
         {"INSERT OR IGNORE INTO activity VALUES (?,?,?,?,?,?)", findings->work_count, put_work},
         {"INSERT OR IGNORE INTO deed VALUES (?,?,?,?,?,?,?)", findings->deed_count, put_deed},
@@ -347,8 +351,8 @@ static int put_everything(struct putter *putter) {
     int code = find_ids(putter);
     if (!code) code = order_work(putter);
     if (!code)
-        code = prepare(putter, &putter->insert_class,
-                       "INSERT INTO activity_class VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+        code =
+            prepare(putter, &putter->insert_class, "INSERT INTO activity_class VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !code; i++)
         code = put_all(putter, tables[i].sql, tables[i].count, tables[i].put);
     return code;

@@ -229,7 +229,8 @@ static int sort_wanted(struct ids_event_ids *ids, struct ids_error *err) {
     merge_wanted(&ids->wanted, &ids->spare, ids->wanted_count);
     free(ids->spare);
     ids->spare = NULL;
-    for (size_t i = 0; i < ids->wanted_count; i++) *ids_keymap_at(&ids->place_of, address_of(ids->wanted[i].event)) = i + 1;
+    for (size_t i = 0; i < ids->wanted_count; i++)
+        *ids_keymap_at(&ids->place_of, address_of(ids->wanted[i].event)) = i + 1;
     return 0;
 }
 

@@ -51,7 +51,7 @@ CREATE TABLE activity_class ( -- what many activities have in common
     id INTEGER PRIMARY KEY,   -- as in activity.class
     device INTEGER NOT NULL,  -- device.id
     kind TEXT NOT NULL,       -- kernel, op, copy, set
-    class TEXT NOT NULL,      -- compute, collective, copy, stall
+    class TEXT NOT NULL,      -- compute, collective, copy, stalled
     rule TEXT NOT NULL,       -- by what the class was told
     collective TEXT,          -- all-reduce and the like; NULL for what is none
     direction TEXT,           -- of a copy or set: H2D and the like; NULL where unknown or none
@@ -84,7 +84,6 @@ CREATE TABLE step (           -- steps of the program
     id INTEGER PRIMARY KEY,   -- in time order within the run
     run INTEGER NOT NULL,     -- run.id
     number INTEGER NOT NULL,  -- as the program counts
-    source TEXT NOT NULL,     -- marker: a Steps line; annotation: events with step_num
     start_ps INTEGER NOT NULL, -- its first activity on a device, since the origin of the run
     end_ps INTEGER NOT NULL,  -- the first activity of the next one; of the last step its last end
     host_start_ps INTEGER,    -- where its annotation begins; NULL where there is none

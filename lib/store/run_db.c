@@ -21,6 +21,7 @@ struct ids_run_db {
     struct ids_finding_numbers findings;
     struct ids_event_rows *rows; /* of the run at hand */
     int64_t origin_unix_ns;
+    const char *step_source; /* static; NULL: no steps */
 };
 
 /* Not synced page by page: ids_run_db_finish does so once. */
@@ -68,6 +69,7 @@ int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct 
     db->findings.run = ++db->numbers.run;
     db->findings.first_track = db->numbers.track + 1;
     db->findings.first_name = db->numbers.name + 1;
+    db->step_source = NULL;
     int code = ids_event_rows_new(db->db, strings, &db->numbers, &db->rows, err);
     if (!code) *ret_sink = ids_event_rows_sink(db->rows);
     return code;
@@ -84,6 +86,7 @@ int ids_run_db_end_events(struct ids_run_db *db, struct ids_error *err) {
 int ids_run_db_put_findings(struct ids_run_db *db, const struct ids_trace *trace, const struct ids_findings *findings,
                             struct ids_report *report, struct ids_error *err) {
     uint64_t lost;
+    db->step_source = findings->step_source;
     int code = ids_findings_put(db->db, trace, findings, &db->findings, &lost, err);
     if (!code && lost)
         ids_report_diag(report, IDS_WARNING, "store.finding_without_event",
@@ -102,7 +105,7 @@ static const char *property(const struct ids_report *report, const char *id) {
 
 static int put_run(struct ids_run_db *db, const struct ids_report *report, struct ids_error *err) {
     sqlite3_stmt *insert = NULL;
-    if (sqlite3_prepare_v2(db->db, "INSERT INTO run VALUES (?,?,?,?,?,?)", -1, &insert, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(db->db, "INSERT INTO run VALUES (?,?,?,?,?,?,?)", -1, &insert, NULL) != SQLITE_OK)
         return ids_db_fail(db->db, err);
     sqlite3_bind_int64(insert, 1, db->numbers.run);
     sqlite3_bind_text(insert, 2, property(report, "name"), -1, SQLITE_STATIC);
@@ -110,6 +113,7 @@ static int put_run(struct ids_run_db *db, const struct ids_report *report, struc
     sqlite3_bind_text(insert, 4, property(report, "format"), -1, SQLITE_STATIC);
     sqlite3_bind_int(insert, 5, report->complete);
     if (db->origin_unix_ns) sqlite3_bind_int64(insert, 6, db->origin_unix_ns);
+    sqlite3_bind_text(insert, 7, db->step_source, -1, SQLITE_STATIC);
     sqlite3_step(insert);
     return sqlite3_finalize(insert) == SQLITE_OK ? 0 : ids_db_fail(db->db, err);
 }

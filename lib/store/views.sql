@@ -28,21 +28,22 @@ SELECT
     e.id AS event,            -- event.id
     s.name AS key,            -- what the stat is called
     s.type AS type,           -- as stat.type
-    v.value AS value          -- as stat_set.value
+    v.value AS value,         -- as stat_set.value
+    0 AS of_name              -- 1: not the event's own, but of all events of its name
 FROM event e JOIN stat_set v ON v.id = e.stat_set JOIN stat s ON s.id = v.stat
 UNION ALL
-SELECT v.event, s.name, s.type, v.value
+SELECT v.event, s.name, s.type, v.value, 0
 FROM event_stat v JOIN stat s ON s.id = v.stat
 UNION ALL
 SELECT e.id, s.name, s.type,
     CASE c.name WHEN 'run_id' THEN e.run_id WHEN 'producer_id' THEN e.producer_id
-                WHEN 'consumer_id' THEN e.consumer_id ELSE e.correlation_id END
+                WHEN 'consumer_id' THEN e.consumer_id ELSE e.correlation_id END, 0
 FROM event e JOIN track t ON t.id = e.track JOIN plane p ON p.id = t.plane JOIN host h ON h.id = p.host
 JOIN event_column c ON c.run = h.run JOIN stat s ON s.id = c.stat
 WHERE CASE c.name WHEN 'run_id' THEN e.run_id WHEN 'producer_id' THEN e.producer_id
                   WHEN 'consumer_id' THEN e.consumer_id ELSE e.correlation_id END IS NOT NULL
 UNION ALL
-SELECT e.id, s.name, s.type, v.value
+SELECT e.id, s.name, s.type, v.value, 1
 FROM event e JOIN name_stat v ON v.name = e.name JOIN stat s ON s.id = v.stat;
 CREATE VIEW flows AS          -- what made what happen
 SELECT
@@ -68,7 +69,7 @@ SELECT
     coalesce(a.dur_ps, e.dur_ps) AS dur_ps, -- how long it took; an op of the CPU client to its end
     coalesce(a.self_ps, e.self_ps, e.dur_ps) AS self_ps, -- without the activity inside it
     c.kind AS kind,           -- kernel, op, copy, set
-    c.class AS class,         -- compute, collective, copy, stall
+    c.class AS class,         -- compute, collective, copy, stalled
     c.rule AS rule,           -- by what the class was told
     c.collective AS collective, -- all-reduce and the like; NULL for what is none
     c.direction AS direction, -- of a copy or set: H2D and the like; NULL where unknown or none
@@ -80,7 +81,8 @@ SELECT
     o.name AS op,             -- the HLO op; NULL where none is known
     o.module AS module,       -- the program; NULL where none is known
     s.number AS step,         -- the step that launched it; NULL where it belongs to none
-    d.is_active AS is_active, -- 1: the figures of the report count it
+    CASE WHEN d.is_active = 1 AND e.start_ps + h.shift_ps >= d.start_ps AND e.start_ps + h.shift_ps <= d.end_ps
+        THEN 1 ELSE 0 END AS is_active, -- 1: the figures of the report count it: it begins in the window of an active device
     a.around AS around,       -- id of the innermost activity around it; NULL where there is none
     d.id AS device_id,        -- device.id
     e.track AS track_id,      -- track.id
@@ -143,7 +145,7 @@ SELECT
     a.start_ps AS start_ps,   -- since the origin of the run
     a.dur_ps AS dur_ps,       -- how long it took
     a.self_ps AS self_ps,     -- without the ops inside it
-    a.class AS class,         -- compute, collective, copy, stall
+    a.class AS class,         -- compute, collective, copy, stalled
     a.step AS step,           -- the step that launched it; NULL where it belongs to none
     a.around AS around,       -- id of the loop, condition or call around it; NULL where there is none
     o.flops AS flops,         -- per execution; NULL where the file does not say
@@ -242,8 +244,9 @@ SELECT
     s.end_ps - s.start_ps AS dur_ps, -- to the first activity of the next one; of the last step to its last end
     s.host_start_ps AS host_start_ps, -- where its annotation begins; NULL where there is none
     s.host_end_ps - s.host_start_ps AS host_dur_ps, -- how long dispatching took; NULL where there is no annotation
-    s.source AS source        -- marker: a Steps line; annotation: events with step_num
-FROM step s;
+    r.step_source AS source   -- as run.step_source
+FROM step s
+JOIN run r ON r.id = s.run;
 CREATE VIEW compiles AS       -- every compilation that no other one encloses or caused
 SELECT
     e.id AS id,               -- event.id
@@ -313,8 +316,9 @@ JOIN host h ON h.id = p.host
 LEFT JOIN event f ON f.id = t.first_event;
 CREATE VIEW device_time AS    -- the window of every active device, cut where what it does changes: a sum over rows is a time without overlap
 WITH act AS (
-    SELECT run, device_id, id, track_id, class, direction, is_beside, around, start_ps, start_ps + dur_ps AS end_ps
-    FROM activities WHERE is_active = 1),
+    SELECT a.run, a.device_id, a.id, a.track_id, a.class, a.direction, a.is_beside, a.around, a.start_ps,
+        a.start_ps + a.dur_ps AS end_ps
+    FROM activities a JOIN device d ON d.id = a.device_id WHERE d.is_active = 1),
 child AS (
     SELECT around, start_ps, end_ps, lead(start_ps) OVER (PARTITION BY around ORDER BY start_ps, id) AS next_ps
     FROM act WHERE around IS NOT NULL),
@@ -329,10 +333,10 @@ own AS ( -- when an activity is the innermost one of its track
 track_edge AS ( -- work on each track, and the waits inside it
     SELECT run, device_id, track_id, from_ps AS at_ps, 1 AS work, CASE WHEN class = 'compute' THEN 1 ELSE 0 END AS compute,
         0 AS stall
-    FROM own WHERE from_ps < to_ps AND class <> 'stall'
+    FROM own WHERE from_ps < to_ps AND class <> 'stalled'
     UNION ALL
     SELECT run, device_id, track_id, to_ps, -1, CASE WHEN class = 'compute' THEN -1 ELSE 0 END, 0
-    FROM own WHERE from_ps < to_ps AND class <> 'stall'
+    FROM own WHERE from_ps < to_ps AND class <> 'stalled'
     UNION ALL
     SELECT o.run, o.device_id, o.track_id, d.start_ps, 0, 0, 1
     FROM deeds d JOIN (SELECT DISTINCT run, device_id, track_id FROM own) o ON o.track_id = d.track_id
@@ -359,7 +363,7 @@ part AS ( -- intervals of a device, each with what it says
     SELECT run, device_id, from_ps, to_ps, 0, 0, 0, CASE WHEN class = 'collective' THEN 1 ELSE 0 END,
         CASE WHEN class = 'copy' THEN 1 ELSE 0 END, CASE WHEN direction = 'H2D' THEN 1 ELSE 0 END,
         CASE WHEN direction = 'D2H' THEN 1 ELSE 0 END, 0, 0, 0
-    FROM own WHERE class IN ('collective', 'copy') OR (direction IS NOT NULL AND class <> 'stall')
+    FROM own WHERE class IN ('collective', 'copy') OR (direction IS NOT NULL AND class <> 'stalled')
     UNION ALL
     SELECT run, device_id, start_ps, end_ps, 0, 0, 0, CASE WHEN class = 'collective' THEN 1 ELSE 0 END, 0,
         CASE WHEN direction = 'H2D' THEN 1 ELSE 0 END, CASE WHEN direction = 'D2H' THEN 1 ELSE 0 END,
@@ -404,7 +408,10 @@ SELECT
     CASE WHEN t.async_copy > 0 THEN 1 ELSE 0 END AS async_copy, -- 1: a copy beside the ops
     CASE WHEN t.working > 0 THEN CASE WHEN t.compute > 0 THEN 'compute' WHEN t.collective > 0 THEN 'collective'
             WHEN t.h2d > 0 THEN 'h2d' WHEN t.d2h > 0 THEN 'd2h' ELSE 'other' END
-        WHEN t.busy > 0 THEN 'stalled' ELSE c.name END AS part, -- what the time is booked to in the parts of a step; idle: the cause
+        WHEN t.busy > 0 THEN 'stalled' WHEN c.name = 'host late: input' THEN 'input'
+        WHEN c.name = 'host late: compile' THEN 'compile' WHEN c.name LIKE 'host late%' THEN 'host'
+        ELSE 'idle' END AS part, -- which part of a step it is: compute, collective, h2d, d2h, other, stalled, input, compile, host, idle
+    CASE WHEN t.busy > 0 THEN NULL ELSE c.name END AS cause, -- why it is idle; NULL where it is busy
     s.number AS step,         -- the step that the device is at, by time; NULL in none
     CASE WHEN t.step > 0 THEN t.step END AS step_id, -- step.id
     CASE WHEN t.busy > 0 THEN NULL ELSE g.id END AS gap -- gap.id; NULL where it is busy
