@@ -439,8 +439,9 @@ static int check_table(struct reader *reader, const struct ids_table_def *def) {
     uint64_t unused = 0;
     char *wanted = create_table(def);
     if (!wanted) return ids_fail(reader->err, IDS_NOMEM, "no memory for a database");
-    int code = ids_rows_prepare(&rows, reader->db, &unused,
-                                "SELECT sql FROM sqlite_schema WHERE type='table' AND name='report_' || ?", reader->err);
+    int code =
+        ids_rows_prepare(&rows, reader->db, &unused,
+                         "SELECT sql FROM sqlite_schema WHERE type='table' AND name='report_' || ?", reader->err);
     if (!code) {
         sqlite3_bind_text(rows.statement, 1, def->id, -1, SQLITE_STATIC);
         int more = ids_rows_next(&rows, reader->err);
