@@ -65,7 +65,7 @@ def check_database(cache, folder):
     run('import', MINI / 'util_tpu_done.mini', MINI / 'util_tpu_while_done.mini', '-o', database, '-q', cache=cache)
     for name, want in (('util_tpu_done', '40.00 us'), ('util_tpu_while_done', '50.00 us')):
         for command in ('report', 'query'):
-            out = run(command, database, '--run', name, '--explain', 'device.working', cache=cache).stdout
+            out = run(command, database, '--run', f'{name}.mini', '--explain', 'device.working', cache=cache).stdout
             check(f'from rows    {want}, the same\n' in out, f'{command} of {name} in a database: {out}')
     sql = json.loads(run('query', database, '--explain', 'idle.total', '--format', 'json', cache=cache).stdout)['sql']
     check(sqlite3.connect(database).execute(sql).fetchall(), f'{sql} cannot be copied')
@@ -73,7 +73,7 @@ def check_database(cache, folder):
     db.execute("UPDATE activity SET dur_ps = 1")
     db.commit()
     db.close()
-    out = run('query', database, '--run', 'util_tpu_done', '--explain', 'device.busy', cache=cache).stdout
+    out = run('query', database, '--run', 'util_tpu_done.mini', '--explain', 'device.busy', cache=cache).stdout
     check('which is not the value above' in out, f'rows that do not agree: {out}')
 
 
