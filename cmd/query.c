@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SQL_BYTES = 1 << 20 };
+enum { SQL_BYTES = 1 << 20, OPENINGS = 3 };
 
 struct query_options {
     const char *run, *file, *explain;
@@ -140,8 +140,14 @@ static int run(const void *values, char *const *operands, int operand_count, str
     if (operand_count > 1) ids_buffer_put(&sql, operands[1], strlen(operands[1]));
     ids_buffer_byte(&sql, '\0');
     if (!code && sql.failed) code = ids_no_memory(err);
-    if (!code) code = ids_open_events(operands[0], options->run, &database, err);
-    if (!code) code = options->schema ? print_schema(database, err) : ask(options, database, sql.at, err);
+    /* Another process may make room in the cache between the two. */
+    for (int attempt = 0; !code || (code == IDS_NOT_FOUND && database); attempt++) {
+        free(database);
+        database = NULL;
+        code = ids_open_events(operands[0], options->run, &database, err);
+        if (!code) code = options->schema ? print_schema(database, err) : ask(options, database, sql.at, err);
+        if (!code || attempt == OPENINGS) break;
+    }
     free(database);
     ids_buffer_done(&sql);
     return code;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -289,6 +290,7 @@ int ids_summary_open_beside(const char *path, char **ret_name, struct ids_error 
         }
         int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0) {
+            flock(fd, LOCK_EX | LOCK_NB); /* nobody else has it; where it cannot be locked, it is only young */
             *ret_name = name;
             return fd;
         }
