@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 struct dump_options {
-    int hash, json, manual, sql;
+    int hash, json, manual, sql, schema;
 };
 
 #define AT(field) offsetof(struct dump_options, field)
@@ -17,6 +17,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 0, "hash", NULL, "totals and a hash over all that was decoded", AT(hash), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON (the only form there is)", AT(json), NULL},
     {IDS_OPT_FLAG, 0, "manual", NULL, "the page idsprof-metrics(7)", AT(manual), NULL},
+    {IDS_OPT_FLAG, 0, "schema", NULL, "the page idsprof-schema(5), of a database", AT(schema), NULL},
     {IDS_OPT_FLAG, 0, "sql", NULL, "the statement of each metric", AT(sql), NULL},
 };
 
@@ -64,7 +65,9 @@ static int run(const void *values, char *const *operands, int operand_count, str
         print_sql();
         return IDS_EXIT_DONE;
     }
-    if (!options->hash || !operand_count) return ids_fail(err, IDS_USAGE, "either --manual, --sql, or --hash FILE");
+    if (options->schema && operand_count) return ids_manual_schema(operands[0], stdout, err);
+    if (!options->hash || !operand_count)
+        return ids_fail(err, IDS_USAGE, "either --manual, --sql, --schema DATABASE, or --hash FILE");
     struct ids_dump *dump;
     const char *format;
     int code = ids_dump_new(&dump, err);
