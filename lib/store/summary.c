@@ -43,8 +43,8 @@ static int index_of(const char *name, const char *const *names, int count) {
 /* ---- the tables of a report as SQL ---- */
 
 /* Comments end at a newline. */
-static void append_comment(sqlite3_str *sql, const char *text) {
-    sqlite3_str_appendall(sql, " -- ");
+static void append_comment(sqlite3_str *sql, const char *before, const char *text) {
+    sqlite3_str_appendf(sql, " -- %s%s", before, *before ? ", " : "");
     for (; text && *text; text++) sqlite3_str_appendchar(sql, 1, *text == '\n' ? ' ' : *text);
     sqlite3_str_appendall(sql, "\n");
 }
@@ -53,18 +53,13 @@ static void append_comment(sqlite3_str *sql, const char *text) {
 static char *create_table(const struct ids_table_def *def) {
     sqlite3_str *sql = sqlite3_str_new(NULL);
     sqlite3_str_appendf(sql, "CREATE TABLE \"report_%w\" (", def->id);
-    append_comment(sql, def->definition ? def->definition : def->title);
+    append_comment(sql, "", def->definition ? def->definition : def->title);
     sqlite3_str_appendall(sql, "    \"run\" INTEGER NOT NULL, -- run.id\n");
     for (int i = 0; i < def->column_count; i++) {
         const struct ids_column_def *column = &def->columns[i];
         sqlite3_str_appendf(sql, "    \"%w\" %s%s", column->id, unit_types[column->unit],
                             i + 1 < def->column_count ? "," : "");
-        if (column->unit == IDS_UNIT_NONE) {
-            append_comment(sql, column->title);
-        } else {
-            sqlite3_str_appendf(sql, " -- [%s]", unit_names[column->unit]);
-            append_comment(sql, column->title);
-        }
+        append_comment(sql, column->unit == IDS_UNIT_NONE ? "" : unit_names[column->unit], column->title);
     }
     sqlite3_str_appendall(sql, ")");
     return sqlite3_str_finish(sql);
