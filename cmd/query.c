@@ -67,7 +67,7 @@ static int ask(const struct query_options *options, const char *database, const 
     int code = ids_query_open(database, &query, err);
     if (code) return code;
     running = query;
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}, before;
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)}, before;
     sigaction(SIGINT, &action, &before); /* the second one ends the program */
     code = ids_query_prepare(query, sql, err);
     if (!code) code = ids_query_print(query, (enum ids_query_format)options->format, stdout, err);

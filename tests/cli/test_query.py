@@ -8,10 +8,12 @@ import io
 import json
 import os
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -235,7 +237,37 @@ def check_cache():
     check(len(list(cache.iterdir())) == 1, 'temporary files stay')
 
 
-for test in (check_questions, check_formats, check_gate, check_documented, check_database_as_run, check_errors, check_cache):
+def check_interrupt():
+    """An interrupt ends the statement with a word; one during the import leaves nothing."""
+    endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 60000'
+    process = subprocess.Popen([IDSPROF, 'query', str(CPU1), endless, '--format', 'csv'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    shown = b''
+    while len(shown) < 200000:  # so it runs; what is left of the rows waits in it
+        shown += process.stdout.read(65536)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    rows = (shown + out).split()
+    check(process.returncode == 2 and err == b'idsprof: query: interrupted\n', f'SIGINT: {process.returncode} {err}')
+    check(rows == [b'i'] + [b'%d' % i for i in range(1, len(rows))], 'what was found before an interrupt is not printed')
+    cache = Path(os.environ['XDG_CACHE_HOME']) / 'idsprof'
+    ended = 0
+    for i in range(12):
+        for path in cache.glob('*.db*'):
+            path.unlink()
+        process = subprocess.Popen([IDSPROF, 'query', str(CPU1), 'SELECT 1'], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 20
+        while process.poll() is None and not list(cache.glob('*.tmp-*')) and time.monotonic() < deadline:
+            pass
+        time.sleep(0.001 * i)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        ended += process.returncode not in (0, 2)
+        left = list(cache.glob('*.tmp-*'))
+        check(i < 2 or not left, f'SIGINT while it imports leaves {left}')  # the first moments are before the handler
+    check(ended, 'SIGINT came too late each time')
+
+
+for test in (check_questions, check_formats, check_gate, check_documented, check_database_as_run, check_errors, check_cache, check_interrupt):
     test()
 for failure in failures:
     print('FAIL:', failure)
