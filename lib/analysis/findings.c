@@ -28,7 +28,8 @@ static int put_work(const struct ids_analysis *analysis, struct ids_findings *fi
     if (!work) return -1;
     *work = (struct ids_found_work){.event = event,
                                     .around = lane->depth ? lane->stack[lane->depth - 1] : 0,
-                                    .step = number_of(analysis, ids_step_of_device_event(analysis, event))};
+                                    .step = number_of(analysis, ids_step_of_device_event(analysis, event)),
+                                    .cause = IDS_NO_CAUSE};
     uint32_t *open = IDS_PUSH(lane->stack, lane->depth, lane->room);
     if (!open) return -1;
     *open = (uint32_t)findings->work_count;
@@ -39,8 +40,10 @@ static int put_beside(const struct ids_analysis *analysis, struct ids_findings *
                       const struct ids_event *event) {
     struct ids_found_work *work = IDS_PUSH(findings->work, findings->work_count, findings->work_room);
     if (!work) return -1;
-    *work = (struct ids_found_work){
-        .event = event, .step = number_of(analysis, ids_step_of_device_event(analysis, event)), .beside = 1};
+    *work = (struct ids_found_work){.event = event,
+                                    .step = number_of(analysis, ids_step_of_device_event(analysis, event)),
+                                    .beside = 1,
+                                    .cause = IDS_NO_CAUSE};
     return 0;
 }
 
@@ -60,7 +63,8 @@ static int put_device(const struct ids_analysis *analysis, struct ids_findings *
     return failed;
 }
 
-/* Events that figures are made of, or that tell of a thread. What is launched says its launch itself (table flow). */
+/* Events that figures are made of, or that tell of a thread. Launches are in table flow. Stalls are told by their names alone, and are too
+ * many to be told one by one: the CPU client writes several for each op that it waits in. */
 static int is_deed(const struct ids_event *event) {
     switch (event->kind) {
     case IDS_KIND_STEP_MARK:
@@ -74,7 +78,6 @@ static int is_deed(const struct ids_event *event) {
     case IDS_KIND_TRANSFER:
     case IDS_KIND_STAGING:
     case IDS_KIND_INPUT:
-    case IDS_KIND_STALL:
         return 1;
     default:
         return 0;
@@ -99,21 +102,25 @@ static int put_deeds(const struct ids_analysis *analysis, struct ids_findings *f
     return 0;
 }
 
-static int put_gaps(const struct ids_analysis *analysis, struct ids_findings *findings) {
-    findings->gaps = calloc(analysis->gap_count + 1, sizeof *findings->gaps);
-    if (!findings->gaps) return -1;
-    for (size_t g = 0; g < analysis->gap_count; g++) {
-        const struct ids_gap *gap = &analysis->gaps[g];
-        findings->gaps[findings->gap_count++] = (struct ids_found_gap){
-            .start_ps = gap->start_ps,
-            .end_ps = gap->end_ps,
-            .previous = gap->previous,
-            .next = gap->next,
-            .launch = gap->next ? gap->next->launch : NULL,
-            .evidence = ids_gap_evidence(analysis, gap),
-            .device = analysis->busy[gap->busy].index,
-            .cause = gap->cause,
-        };
+/* Gaps go to the work that ends them; `first` is the device's first work. */
+static int put_gaps(const struct ids_analysis *analysis, const struct ids_busy *busy, struct ids_findings *findings,
+                    size_t first) {
+    struct ids_found_device *device = &findings->devices[busy->index];
+    for (size_t g = 0; g < busy->gap_count; g++) {
+        const struct ids_gap *gap = &analysis->gaps[busy->first_gap + g];
+        int64_t idle_ps = gap->end_ps - gap->start_ps;
+        if (!gap->next || gap->next->start_ps != gap->end_ps) {
+            device->idle_ps = idle_ps;
+            device->cause = gap->cause;
+            continue;
+        }
+        size_t place = first + (size_t)(gap->next - busy->device->activity.at);
+        findings->work[place].idle_ps = idle_ps;
+        findings->work[place].cause = gap->cause;
+        if (!IDS_IS_HOST_LATE(gap->cause)) continue;
+        struct ids_found_late *late = IDS_PUSH(findings->late, findings->late_count, findings->late_room);
+        if (!late) return -1;
+        *late = (struct ids_found_late){gap->next->launch, ids_gap_evidence(analysis, gap), (uint32_t)place};
     }
     return 0;
 }
@@ -140,13 +147,18 @@ int ids_findings_make(const struct ids_analysis *analysis, struct ids_findings *
     findings->devices = calloc(trace->device_count + 1, sizeof *findings->devices);
     int failed = !findings->devices || put_steps(analysis, findings);
     findings->device_count = trace->device_count;
-    for (size_t b = 0; b < analysis->busy_count && !failed; b++) {
-        const struct ids_busy *busy = &analysis->busy[b];
-        findings->devices[busy->index] = (struct ids_found_device){1, busy->start_ps, busy->end_ps};
-    }
-    for (size_t d = 0; d < trace->device_count && !failed; d++)
+    const struct ids_busy *busy = analysis->busy, *end = busy + analysis->busy_count; /* in the order of all devices */
+    for (size_t d = 0; d < trace->device_count && !failed; d++) {
+        size_t first = findings->work_count;
+        findings->devices[d] = (struct ids_found_device){.cause = IDS_NO_CAUSE};
         failed = put_device(analysis, findings, &trace->devices[d]);
-    failed = failed || put_deeds(analysis, findings) || put_gaps(analysis, findings);
+        if (failed || busy == end || busy->index != d) continue;
+        findings->devices[d].active = 1;
+        findings->devices[d].start_ps = busy->start_ps;
+        findings->devices[d].end_ps = busy->end_ps;
+        failed = put_gaps(analysis, busy++, findings, first);
+    }
+    failed = failed || put_deeds(analysis, findings);
     if (!failed) return 0;
     ids_findings_done(findings);
     return ids_no_memory(err);

@@ -7,6 +7,6 @@ void ids_findings_done(struct ids_findings *findings) {
     free(findings->steps);
     free(findings->work);
     free(findings->deeds);
-    free(findings->gaps);
+    free(findings->late);
     *findings = (struct ids_findings){0};
 }

@@ -25,6 +25,7 @@ struct putter {
     struct ids_keymap classes;  /* what activities have in common -> activity_class.id */
     struct ordered_work *order; /* findings->work as rows */
     sqlite3_stmt *insert, *insert_class;
+    size_t first_deed, first_late; /* their numbers in ids; work is from 0 */
     uint64_t lost;
     int column; /* of the row at hand */
     struct ids_error *err;
@@ -113,6 +114,8 @@ static int put_device(struct putter *putter, size_t d) {
     put_int(putter, insert, found->active);
     put_if(putter, insert, found->active, found->start_ps);
     put_if(putter, insert, found->active, found->end_ps);
+    put_if(putter, insert, found->idle_ps != 0, found->idle_ps);
+    put_if(putter, insert, found->cause != IDS_NO_CAUSE, found->cause);
     put_real_if(putter, insert, device->peak_flops > 0, device->peak_flops);
     put_real_if(putter, insert, device->peak_bytes_per_second > 0, device->peak_bytes_per_second);
     put_if(putter, insert, device->memory_bytes > 0, (int64_t)device->memory_bytes);
@@ -200,6 +203,10 @@ static uint64_t class_key(const struct ids_found_work *work) {
     return has_bytes(event) ? ids_key_of(key, (uint64_t)event->value) : key;
 }
 
+static struct ids_event_row row_of_work(const struct putter *putter, const struct ids_found_work *work) {
+    return ids_event_ids_get(putter->ids, (size_t)(work - putter->findings->work));
+}
+
 static int put_class(struct putter *putter, const struct ids_found_work *work) {
     const struct ids_event *event = work->event;
     sqlite3_stmt *insert = putter->insert_class;
@@ -229,7 +236,7 @@ static int put_class(struct putter *putter, const struct ids_found_work *work) {
 static int put_work(struct putter *putter, size_t place) {
     const struct ids_found_work *work = putter->order[place].work;
     const struct ids_event *event = work->event;
-    struct ids_event_row row = ids_event_ids_get(putter->ids, event);
+    struct ids_event_row row = row_of_work(putter, work);
     if (!row.id) {
         putter->lost++;
         return 0;
@@ -242,52 +249,91 @@ static int put_work(struct putter *putter, size_t place) {
         *class = (uint64_t)putter->numbers->class;
     }
     sqlite3_stmt *insert = putter->insert;
-    struct ids_event_row around =
-        ids_event_ids_get(putter->ids, work->around ? putter->findings->work[work->around - 1].event : NULL);
+    struct ids_event_row around = ids_event_ids_get(putter->ids, work->around ? work->around - 1 : SIZE_MAX);
     int64_t duration_ps = event->end_ps - event->start_ps;
     put_int(putter, insert, row.id);
     put_int(putter, insert, (int64_t) * class);
     put_if(putter, insert, work->step != 0, putter->first.step + work->step);
     put_if(putter, insert, around.id != 0, around.id);
     put_if(putter, insert, duration_ps != row.duration_ps, duration_ps);
-    put_if(putter, insert, event->self_ps != row.self_ps, event->self_ps);
+    put_if(putter, insert, event->self_ps != duration_ps, event->self_ps);
+    put_if(putter, insert, work->cause != IDS_NO_CAUSE, work->idle_ps);
+    put_if(putter, insert, work->cause != IDS_NO_CAUSE, work->cause);
     return end_row(putter, insert);
 }
 
+static int put_late(struct putter *putter, size_t l) {
+    const struct ids_found_late *late = &putter->findings->late[l];
+    struct ids_event_row row = ids_event_ids_get(putter->ids, late->work);
+    struct ids_event_row launch = ids_event_ids_get(putter->ids, putter->first_late + 2 * l);
+    struct ids_event_row evidence = ids_event_ids_get(putter->ids, putter->first_late + 2 * l + 1);
+    if (!row.id) return 0;
+    put_int(putter, putter->insert, row.id);
+    put_if(putter, putter->insert, launch.id != 0, launch.id);
+    put_if(putter, putter->insert, evidence.id != 0, evidence.id);
+    return end_row(putter, putter->insert);
+}
+
+/* ---- deeds ---- */
+
 static int put_deed(struct putter *putter, size_t d) {
-    const struct ids_found_deed *deed = &putter->findings->deeds[d];
-    const struct ids_event *event = deed->event;
-    struct ids_event_row row = ids_event_ids_get(putter->ids, event);
+    struct ids_event_row row = ids_event_ids_get(putter->ids, putter->first_deed + d);
     if (!row.id) {
         putter->lost++;
         return 0;
     }
-    sqlite3_stmt *insert = putter->insert;
-    int is_transfer = event->kind == IDS_KIND_TRANSFER;
-    put_int(putter, insert, row.id);
-    put_word(putter, insert, ids_kind_name((enum ids_kind)event->kind));
-    put_if(putter, insert, deed->step != 0, putter->first.step + deed->step);
-    put_chars(putter, insert, deed->function);
-    put_if(putter, insert, event->kind == IDS_KIND_COMPILE, deed->part);
-    put_word(putter, insert, is_transfer ? ids_direction_name((enum ids_direction)event->direction) : NULL);
-    put_if(putter, insert, is_transfer && event->value >= 0, event->value);
-    return end_row(putter, insert);
+    put_int(putter, putter->insert, row.id);
+    put_int(putter, putter->insert, putter->findings->deeds[d].event->kind);
+    return end_row(putter, putter->insert);
 }
 
-static int put_gap(struct putter *putter, size_t g) {
-    const struct ids_found_gap *gap = &putter->findings->gaps[g];
-    sqlite3_stmt *insert = putter->insert;
-    const struct ids_event *events[] = {gap->previous, gap->next, gap->launch, gap->evidence};
-    put_int(putter, insert, ++putter->numbers->gap);
-    put_int(putter, insert, putter->first.device + gap->device + 1);
-    put_int(putter, insert, gap->start_ps);
-    put_int(putter, insert, gap->end_ps - gap->start_ps);
-    put_int(putter, insert, gap->cause);
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-        struct ids_event_row row = ids_event_ids_get(putter->ids, events[i]);
-        put_if(putter, insert, row.id != 0, row.id);
+static int put_compilation(struct putter *putter, size_t d) {
+    const struct ids_found_deed *deed = &putter->findings->deeds[d];
+    struct ids_event_row row = ids_event_ids_get(putter->ids, putter->first_deed + d);
+    if (!row.id || deed->event->kind != IDS_KIND_COMPILE) return 0;
+    put_int(putter, putter->insert, row.id);
+    put_if(putter, putter->insert, deed->step != 0, putter->first.step + deed->step);
+    put_chars(putter, putter->insert, deed->function);
+    put_int(putter, putter->insert, deed->part);
+    return end_row(putter, putter->insert);
+}
+
+static int put_transfer(struct putter *putter, size_t d) {
+    const struct ids_event *event = putter->findings->deeds[d].event;
+    struct ids_event_row row = ids_event_ids_get(putter->ids, putter->first_deed + d);
+    if (!row.id || event->kind != IDS_KIND_TRANSFER) return 0;
+    put_int(putter, putter->insert, row.id);
+    put_word(putter, putter->insert, ids_direction_name((enum ids_direction)event->direction));
+    put_if(putter, putter->insert, event->value >= 0, event->value);
+    return end_row(putter, putter->insert);
+}
+
+/* All kinds there are, so that the numbers mean something without the program. */
+static int put_kind(struct putter *putter, size_t kind) {
+    put_int(putter, putter->insert, (int64_t)kind);
+    put_word(putter, putter->insert, ids_kind_name((enum ids_kind)kind));
+    return end_row(putter, putter->insert);
+}
+
+/* Names of hosts' events that say that an op waits. */
+static int put_stall_names(struct putter *putter) {
+    static const char names[] = "SELECT n.id, n.text FROM name n JOIN plane p ON p.id = n.plane "
+                                "WHERE n.id >= ? AND p.name NOT LIKE '/device:%'";
+    sqlite3_stmt *select = NULL;
+    int result, code = prepare(putter, &select, names);
+    if (!code) code = prepare(putter, &putter->insert, "INSERT OR IGNORE INTO stall_name VALUES (?)");
+    if (!code) sqlite3_bind_int64(select, 1, putter->numbers->first_name);
+    while (!code && (result = sqlite3_step(select)) == SQLITE_ROW) {
+        const char *text = sqlite3_column_blob(select, 1);
+        size_t length = (size_t)sqlite3_column_bytes(select, 1);
+        if (!text || ids_kind_of_name(text, length) != IDS_KIND_STALL) continue;
+        put_int(putter, putter->insert, sqlite3_column_int64(select, 0));
+        code = end_row(putter, putter->insert);
     }
-    return end_row(putter, insert);
+    sqlite3_finalize(putter->insert);
+    putter->insert = NULL;
+    if (sqlite3_finalize(select) != SQLITE_OK && !code) code = ids_db_fail(putter->db, putter->err);
+    return code;
 }
 
 /* ---- all ---- */
@@ -300,10 +346,12 @@ static int find_ids(struct putter *putter) {
         code = ids_event_ids_want(putter->ids, findings->work[i].event, putter->err);
     for (size_t i = 0; i < findings->deed_count && !code; i++)
         code = ids_event_ids_want(putter->ids, findings->deeds[i].event, putter->err);
-    for (size_t i = 0; i < findings->gap_count && !code; i++) {
-        code = ids_event_ids_want(putter->ids, findings->gaps[i].launch, putter->err);
-        if (!code) code = ids_event_ids_want(putter->ids, findings->gaps[i].evidence, putter->err);
+    for (size_t i = 0; i < findings->late_count && !code; i++) {
+        code = ids_event_ids_want(putter->ids, findings->late[i].launch, putter->err);
+        if (!code) code = ids_event_ids_want(putter->ids, findings->late[i].evidence, putter->err);
     }
+    putter->first_deed = findings->work_count;
+    putter->first_late = findings->work_count + findings->deed_count;
     return code ? code : ids_event_ids_find(putter->ids, putter->err);
 }
 
@@ -324,7 +372,7 @@ static int order_work(struct putter *putter) {
     }
     for (size_t i = 0; i < count; i++) {
         const struct ids_found_work *work = &putter->findings->work[i];
-        putter->order[i] = (struct ordered_work){ids_event_ids_get(putter->ids, work->event).id, work};
+        putter->order[i] = (struct ordered_work){row_of_work(putter, work).id, work};
     }
     merge_work(&putter->order, &spare, count);
     free(spare);
@@ -339,14 +387,17 @@ static int put_everything(struct putter *putter) {
         size_t count;
         int (*put)(struct putter *, size_t);
     } tables[] = {
-        {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
+        {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
         {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
         {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
         {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
         {"INSERT OR IGNORE INTO gap_cause VALUES (?,?)", findings->cause_count, put_cause},
-        {"INSERT OR IGNORE INTO activity VALUES (?,?,?,?,?,?)", findings->work_count, put_work},
-        {"INSERT OR IGNORE INTO deed VALUES (?,?,?,?,?,?,?)", findings->deed_count, put_deed},
-        {"INSERT INTO gap VALUES (?,?,?,?,?,?,?,?,?)", findings->gap_count, put_gap},
+        {"INSERT OR IGNORE INTO deed_kind VALUES (?,?)", IDS_KIND_COUNT, put_kind},
+        {"INSERT OR IGNORE INTO activity VALUES (?,?,?,?,?,?,?,?)", findings->work_count, put_work},
+        {"INSERT OR IGNORE INTO late VALUES (?,?,?)", findings->late_count, put_late},
+        {"INSERT OR IGNORE INTO deed VALUES (?,?)", findings->deed_count, put_deed},
+        {"INSERT OR IGNORE INTO compilation VALUES (?,?,?,?)", findings->deed_count, put_compilation},
+        {"INSERT OR IGNORE INTO transfer VALUES (?,?,?)", findings->deed_count, put_transfer},
     };
     int code = find_ids(putter);
     if (!code) code = order_work(putter);
@@ -355,7 +406,7 @@ static int put_everything(struct putter *putter) {
             prepare(putter, &putter->insert_class, "INSERT INTO activity_class VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !code; i++)
         code = put_all(putter, tables[i].sql, tables[i].count, tables[i].put);
-    return code;
+    return code ? code : put_stall_names(putter);
 }
 
 int ids_findings_put(sqlite3 *db, const struct ids_trace *trace, const struct ids_findings *findings,

@@ -1,6 +1,5 @@
 #include "lib/store/event_ids.h"
 
-#include "lib/base/keymap.h"
 #include "lib/base/run_merge.h"
 #include "lib/base/vec.h"
 #include "lib/store/db.h"
@@ -15,6 +14,8 @@ enum {
 
 struct wanted {
     const struct ids_event *event;
+    int64_t start_ps; /* its own: a sort that looks at events takes most of the time */
+    uint32_t track, number;
 };
 
 /* A row of the table, as far as it is needed. */
@@ -31,10 +32,9 @@ struct ids_event_ids {
     int64_t first_track, first_name;
     uint32_t *text_of_name; /* by name.id - first_name */
     size_t name_count, name_room;
-    struct wanted *wanted, *spare;
-    size_t wanted_count, wanted_room;
-    struct ids_event_row *found; /* by place in `wanted`, once that is in order */
-    struct ids_keymap place_of;  /* event -> place in `wanted` + 1 */
+    struct wanted *wanted;
+    size_t wanted_count, wanted_room, asked;
+    struct ids_event_row *found; /* by number */
     sqlite3_stmt *track, *range, *point;
     struct row *together; /* rows that begin at one time */
     size_t together_count, together_room, first_unused;
@@ -42,18 +42,14 @@ struct ids_event_ids {
     int64_t last;  /* event.id of the track's last event; 0: no row left */
 };
 
-static uint64_t address_of(const struct ids_event *event) {
-    return (uint64_t)(uintptr_t)event;
-}
-
 static int64_t duration_of(const struct ids_event *event) {
     return event->end_ps - event->start_ps;
 }
 
 /* By track, start, longer first; what is equal in the order of the trace. */
 static int wanted_before(const struct wanted *a, const struct wanted *b) {
-    if (a->event->track != b->event->track) return a->event->track < b->event->track;
-    if (a->event->start_ps != b->event->start_ps) return a->event->start_ps < b->event->start_ps;
+    if (a->track != b->track) return a->track < b->track;
+    if (a->start_ps != b->start_ps) return a->start_ps < b->start_ps;
     if (a->event->end_ps != b->event->end_ps) return a->event->end_ps > b->event->end_ps;
     return a->event < b->event;
 }
@@ -87,8 +83,7 @@ int ids_event_ids_new(sqlite3 *db, const struct ids_trace *trace, int64_t first_
     ids->trace = trace;
     ids->first_track = first_track;
     ids->first_name = first_name;
-    static const char range[] =
-        "SELECT id, start_ps, dur_ps, coalesce(self_ps, dur_ps), name FROM event WHERE id BETWEEN ? AND ? ORDER BY id";
+    static const char range[] = "SELECT id, start_ps, dur_ps, name FROM event WHERE id BETWEEN ? AND ? ORDER BY id";
     int code = 0;
     if (sqlite3_prepare_v2(db, "SELECT first_event, last_event FROM track WHERE id=?", -1, &ids->track, NULL) !=
             SQLITE_OK ||
@@ -105,13 +100,12 @@ int ids_event_ids_new(sqlite3 *db, const struct ids_trace *trace, int64_t first_
 }
 
 int ids_event_ids_want(struct ids_event_ids *ids, const struct ids_event *event, struct ids_error *err) {
+    size_t number = ids->asked++;
     if (!event) return 0;
-    int added = ids_keymap_add(&ids->place_of, address_of(event), 0);
-    if (added < 0) return ids_no_memory(err);
-    if (!added) return 0;
+    if (number >= UINT32_MAX) return ids_fail(err, IDS_LIMIT, "more than four billion findings");
     struct wanted *wanted = IDS_PUSH(ids->wanted, ids->wanted_count, ids->wanted_room);
     if (!wanted) return ids_no_memory(err);
-    wanted->event = event;
+    *wanted = (struct wanted){event, event->start_ps, event->track, (uint32_t)number};
     return 0;
 }
 
@@ -125,10 +119,10 @@ static int next_row(struct ids_event_ids *ids, struct ids_error *err) {
         return 0;
     }
     if (result != SQLITE_ROW) return ids_db_fail(ids->db, err);
-    int64_t duration_ps = sqlite3_column_int64(ids->range, 2), name = sqlite3_column_int64(ids->range, 4);
+    int64_t duration_ps = sqlite3_column_int64(ids->range, 2), name = sqlite3_column_int64(ids->range, 3);
     size_t place = (size_t)(name - ids->first_name);
     ids->at = (struct row){
-        .found = {sqlite3_column_int64(ids->range, 0), duration_ps, sqlite3_column_int64(ids->range, 3)},
+        .found = {sqlite3_column_int64(ids->range, 0), duration_ps},
         .start_ps = sqlite3_column_int64(ids->range, 1),
         .text = place < ids->name_count ? ids->text_of_name[place] : IDS_NO_TEXT,
     };
@@ -222,24 +216,37 @@ static struct ids_event_row take(struct ids_event_ids *ids, const struct ids_eve
 
 /* ---- all ---- */
 
+/* Into buckets by track first: a device's work comes in time order over many tracks, which a merge would take many passes for. */
 static int sort_wanted(struct ids_event_ids *ids, struct ids_error *err) {
-    ids->spare = malloc((ids->wanted_room + 1) * sizeof *ids->spare);
-    ids->found = calloc(ids->wanted_count + 1, sizeof *ids->found);
-    if (!ids->spare || !ids->found) return ids_no_memory(err);
-    merge_wanted(&ids->wanted, &ids->spare, ids->wanted_count);
-    free(ids->spare);
-    ids->spare = NULL;
-    for (size_t i = 0; i < ids->wanted_count; i++)
-        *ids_keymap_at(&ids->place_of, address_of(ids->wanted[i].event)) = i + 1;
+    size_t tracks = ids->trace->track_count;
+    size_t *begin = calloc(tracks + 2, sizeof *begin);
+    struct wanted *sorted = malloc((ids->wanted_count + 1) * sizeof *sorted);
+    if (!begin || !sorted) {
+        free(begin);
+        free(sorted);
+        return ids_no_memory(err);
+    }
+    for (size_t i = 0; i < ids->wanted_count; i++) begin[ids->wanted[i].track + 1]++;
+    for (size_t t = 0; t < tracks; t++) begin[t + 1] += begin[t];
+    for (size_t i = 0; i < ids->wanted_count; i++) sorted[begin[ids->wanted[i].track]++] = ids->wanted[i];
+    merge_wanted(&sorted, &ids->wanted, ids->wanted_count);
+    free(ids->wanted);
+    free(begin);
+    ids->wanted = sorted;
     return 0;
 }
 
 int ids_event_ids_find(struct ids_event_ids *ids, struct ids_error *err) {
-    int code = sort_wanted(ids, err);
+    ids->found = calloc(ids->asked + 1, sizeof *ids->found);
+    int code = ids->found ? sort_wanted(ids, err) : ids_no_memory(err);
     uint32_t track = IDS_NONE;
     int64_t together_ps = 0;
     for (size_t i = 0; i < ids->wanted_count && !code; i++) {
         const struct ids_event *event = ids->wanted[i].event;
+        if (i && ids->wanted[i - 1].event == event) { /* asked for again */
+            ids->found[ids->wanted[i].number] = ids->found[ids->wanted[i - 1].number];
+            continue;
+        }
         const struct ids_host *host = &ids->trace->hosts[ids->trace->tracks[event->track].host];
         int64_t start_ps = event->start_ps - host->shift_ps; /* the builder added it, within its limits */
         int is_new = event->track != track;
@@ -247,17 +254,14 @@ int ids_event_ids_find(struct ids_event_ids *ids, struct ids_error *err) {
         track = event->track;
         if (!code && (is_new || start_ps != together_ps)) code = gather_together(ids, start_ps, err);
         together_ps = start_ps;
-        if (!code) ids->found[i] = take(ids, event);
+        if (!code) ids->found[ids->wanted[i].number] = take(ids, event);
     }
     sqlite3_reset(ids->range);
     return code;
 }
 
-struct ids_event_row ids_event_ids_get(const struct ids_event_ids *ids, const struct ids_event *event) {
-    uint64_t place;
-    if (!event || !ids_keymap_get(&ids->place_of, address_of(event), &place) || !place)
-        return (struct ids_event_row){0};
-    return ids->found[place - 1];
+struct ids_event_row ids_event_ids_get(const struct ids_event_ids *ids, size_t number) {
+    return number < ids->asked ? ids->found[number] : (struct ids_event_row){0};
 }
 
 void ids_event_ids_free(struct ids_event_ids *ids) {
@@ -265,10 +269,8 @@ void ids_event_ids_free(struct ids_event_ids *ids) {
     sqlite3_finalize(ids->track);
     sqlite3_finalize(ids->range);
     sqlite3_finalize(ids->point);
-    ids_keymap_done(&ids->place_of);
     free(ids->text_of_name);
     free(ids->wanted);
-    free(ids->spare);
     free(ids->found);
     free(ids->together);
     free(ids);

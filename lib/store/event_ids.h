@@ -14,17 +14,16 @@ struct ids_event_ids;
 /* For the run whose first track and name have these numbers. `db` and `trace` must outlive it. */
 int ids_event_ids_new(sqlite3 *db, const struct ids_trace *trace, int64_t first_track, int64_t first_name,
                       struct ids_event_ids **ret_ids, struct ids_error *err);
-/* Asks for an event; NULL is ignored. */
+/* Asks for an event, which may be NULL, and may be asked for again. What was asked for first is number 0, and so on. */
 int ids_event_ids_want(struct ids_event_ids *ids, const struct ids_event *event, struct ids_error *err);
 /* Finds all that were asked for; once. */
 int ids_event_ids_find(struct ids_event_ids *ids, struct ids_error *err);
 
 struct ids_event_row {
-    int64_t id; /* event.id; 0 where the table has no such event */
-    int64_t duration_ps, self_ps;
+    int64_t id; /* event.id; 0 where the table has no such event, and for NULL */
+    int64_t duration_ps;
 };
-/* Of an event that was asked for; id 0 for NULL. */
-struct ids_event_row ids_event_ids_get(const struct ids_event_ids *ids, const struct ids_event *event);
+struct ids_event_row ids_event_ids_get(const struct ids_event_ids *ids, size_t number);
 void ids_event_ids_free(struct ids_event_ids *ids);
 
 #endif

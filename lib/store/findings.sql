@@ -1,6 +1,6 @@
 -- What the report found of single events, with default options; the views are made of these and of the tables of events.
 CREATE TABLE device (         -- what runs programs; a thread pool of the CPU client is one too
-    id INTEGER PRIMARY KEY,   -- as in activity_class.device and gap.device
+    id INTEGER PRIMARY KEY,   -- as in activity_class.device
     run INTEGER NOT NULL,     -- run.id
     name TEXT NOT NULL,       -- the host and its plane, vm:/device:GPU:0; of a CPU with its number behind
     label TEXT NOT NULL,      -- short: GPU:0
@@ -11,6 +11,8 @@ CREATE TABLE device (         -- what runs programs; a thread pool of the CPU cl
     is_active INTEGER NOT NULL, -- 1: it takes part in the figures of the report
     start_ps INTEGER,         -- where the window of its figures begins; NULL where it is not active
     end_ps INTEGER,           -- where it ends
+    idle_ps INTEGER,          -- how long it did nothing after its last activity in the window; NULL where it did not
+    cause INTEGER,            -- of that: gap_cause.id; NULL where there is none
     peak_flops REAL,          -- of the hardware, per second; NULL where the file does not say
     peak_bandwidth REAL,      -- bytes per second of its memory; NULL where the file does not say
     memory_bytes INTEGER      -- of its memory; NULL where the file does not say
@@ -63,22 +65,46 @@ CREATE TABLE activity_class ( -- what many activities have in common
     op INTEGER,               -- op.id; NULL where no op is known
     launch_shape INTEGER      -- launch_shape.id; NULL where none is known
 );
-CREATE TABLE activity (       -- what devices did: each kernel, op, copy and set
+CREATE TABLE activity (       -- what devices did: each kernel, op, copy and set, and the gap that ended with it
     event INTEGER PRIMARY KEY, -- event.id
     class INTEGER NOT NULL,   -- activity_class.id
     step INTEGER,             -- step.id; NULL where it belongs to none
     around INTEGER,           -- event of the innermost activity around it on its track; NULL where there is none
     dur_ps INTEGER,           -- how long it took where that is not event.dur_ps: an op of the CPU client ends with its `end:`
-    self_ps INTEGER           -- without the activity inside it where that is not self_ps of event
+    self_ps INTEGER,          -- without the activity inside it; NULL where it is the whole time
+    idle_ps INTEGER,          -- how long the device had done nothing when it began; NULL where it had not
+    cause INTEGER             -- why: gap_cause.id; NULL where there was no gap
 );
-CREATE TABLE deed (           -- what hosts did that figures are made of
+CREATE TABLE late (           -- of gaps that the host was late to end, what it did
+    activity INTEGER PRIMARY KEY, -- activity.event that ended the gap
+    launch INTEGER,           -- event.id of what launched it; NULL where it was not recorded
+    evidence INTEGER          -- event.id of the deed that took most of the time; NULL where none was recorded
+);
+CREATE TABLE gap_cause (      -- why devices idle
+    id INTEGER PRIMARY KEY,   -- as in activity.cause and device.cause
+    name TEXT NOT NULL        -- as the report has it
+);
+CREATE TABLE deed_kind (      -- kinds of what hosts do
+    id INTEGER PRIMARY KEY,   -- as in deed.kind
+    name TEXT NOT NULL        -- compile, lowering, tracing, sync wait and so on
+);
+CREATE TABLE deed (           -- what hosts did that figures are made of; stalls are the events of stall_name
     event INTEGER PRIMARY KEY, -- event.id
-    kind TEXT NOT NULL,       -- compile, lowering, tracing, autotuning, compilation cache read or write, sync wait, transfer, transfer staging, input, step annotation, stall
-    step INTEGER,             -- of a compilation: step.id that it was caused in; NULL in none
-    function TEXT,            -- of a compilation: the jitted function whose call led to it
-    is_part INTEGER,          -- of a compilation: 1 where another one encloses or caused it
-    direction TEXT,           -- of a transfer
-    bytes INTEGER             -- of a transfer; NULL where unknown
+    kind INTEGER NOT NULL     -- deed_kind.id
+);
+CREATE TABLE stall_name (     -- names of events in which an op only waits (CPU client: Rendezvous and the like)
+    name INTEGER PRIMARY KEY  -- name.id
+);
+CREATE TABLE compilation (    -- what is known of the deeds that are compilations
+    event INTEGER PRIMARY KEY, -- deed.event
+    step INTEGER,             -- step.id that it was caused in; NULL in none
+    function TEXT,            -- the jitted function whose call led to it; NULL where unknown
+    is_part INTEGER NOT NULL  -- 1 where another one encloses or caused it
+);
+CREATE TABLE transfer (       -- what is known of the deeds that are transfers
+    event INTEGER PRIMARY KEY, -- deed.event
+    direction TEXT,           -- H2D or D2H
+    bytes INTEGER             -- NULL where unknown
 );
 CREATE TABLE step (           -- steps of the program
     id INTEGER PRIMARY KEY,   -- in time order within the run
@@ -88,19 +114,4 @@ CREATE TABLE step (           -- steps of the program
     end_ps INTEGER NOT NULL,  -- the first activity of the next one; of the last step its last end
     host_start_ps INTEGER,    -- where its annotation begins; NULL where there is none
     host_end_ps INTEGER       -- where it ends
-);
-CREATE TABLE gap_cause (      -- why devices idle
-    id INTEGER PRIMARY KEY,   -- as in gap.cause
-    name TEXT NOT NULL        -- as the report has it
-);
-CREATE TABLE gap (            -- when active devices did nothing
-    id INTEGER PRIMARY KEY,   -- in time order within a device
-    device INTEGER NOT NULL,  -- device.id
-    start_ps INTEGER NOT NULL, -- since the origin of the run
-    dur_ps INTEGER NOT NULL,  -- how long it took
-    cause INTEGER NOT NULL,   -- gap_cause.id
-    previous INTEGER,         -- event.id of the activity before; NULL where there is none in the window
-    next INTEGER,             -- event.id of the activity that ends it; NULL where there is none in the window
-    launch INTEGER,           -- event.id of what launched that; NULL where it was not recorded
-    evidence INTEGER          -- event.id of the host's deed that took most of the time to a late launch; NULL where none
 );

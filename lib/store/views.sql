@@ -67,7 +67,7 @@ SELECT
     coalesce(n.display, n.text) AS name, -- what the event is called
     e.start_ps + h.shift_ps AS start_ps, -- since the origin of the run
     coalesce(a.dur_ps, e.dur_ps) AS dur_ps, -- how long it took; an op of the CPU client to its end
-    coalesce(a.self_ps, e.self_ps, e.dur_ps) AS self_ps, -- without the activity inside it
+    coalesce(a.self_ps, a.dur_ps, e.dur_ps) AS self_ps, -- without the activity inside it
     c.kind AS kind,           -- kernel, op, copy, set
     c.class AS class,         -- compute, collective, copy, stalled
     c.rule AS rule,           -- by what the class was told
@@ -179,13 +179,12 @@ WHERE a.kind IN ('copy', 'set') AND (a.is_beside = 0 OR (a.class <> 'collective'
 UNION ALL
 SELECT e.id, h.run, NULL, t.name, coalesce(n.display, n.text), coalesce(w.direction, 'other'), e.start_ps + h.shift_ps,
     e.dur_ps, w.bytes, NULL, NULL, NULL, NULL, 1, 1
-FROM deed w
+FROM transfer w
 JOIN event e ON e.id = w.event
 JOIN track t ON t.id = e.track
 JOIN plane p ON p.id = t.plane
 JOIN host h ON h.id = p.host
-JOIN name n ON n.id = e.name
-WHERE w.kind = 'transfer';
+JOIN name n ON n.id = e.name;
 CREATE VIEW collectives AS    -- every collective of every device; of an asynchronous pair the op, not its start
 SELECT
     a.id AS id,               -- event.id
@@ -211,30 +210,35 @@ LEFT JOIN launch_shape l ON l.id = a.launch_shape
 WHERE a.class = 'collective' AND a.collective IS NOT NULL;
 CREATE VIEW gaps AS           -- every interval in which an active device did nothing, with its cause
 SELECT
-    g.id AS id,               -- gap.id
     d.run AS run,             -- run.id
     d.name AS device,         -- device.name
-    g.start_ps AS start_ps,   -- since the origin of the run
-    g.dur_ps AS dur_ps,       -- how long it took
+    e.start_ps + h.shift_ps - a.idle_ps AS start_ps, -- since the origin of the run
+    a.idle_ps AS dur_ps,      -- how long it took
     c.name AS cause,          -- the first rule that held; idsprof-metrics(7) has them
-    g.next AS next,           -- event.id of the activity that ends it; NULL where there is none in the window
-    coalesce(nn.display, nn.text) AS next_name, -- what that is called
-    g.previous AS previous,   -- event.id of the activity before it; NULL where there is none in the window
-    g.launch AS launch,       -- event.id of what launched the next activity; NULL where it was not recorded
+    e.id AS next,             -- event.id of the activity that ends it; NULL where there is none in the window
+    coalesce(n.display, n.text) AS next_name, -- what that is called
+    w.launch AS launch,       -- event.id of what launched it; NULL unless the host was late and it was recorded
     l.start_ps + lh.shift_ps AS launch_ps, -- when that was
-    g.evidence AS evidence,   -- event.id of the host's deed that took most of the time; NULL where none was recorded
+    w.evidence AS evidence,   -- event.id of the host's deed that took most of the time; NULL where none was recorded
     coalesce(vn.display, vn.text) AS evidence_name -- what that is called
-FROM gap g
-JOIN device d ON d.id = g.device
-JOIN gap_cause c ON c.id = g.cause
-LEFT JOIN event n ON n.id = g.next
-LEFT JOIN name nn ON nn.id = n.name
-LEFT JOIN event l ON l.id = g.launch
+FROM activity a
+JOIN activity_class k ON k.id = a.class
+JOIN device d ON d.id = k.device
+JOIN gap_cause c ON c.id = a.cause
+JOIN event e ON e.id = a.event
+JOIN name n ON n.id = e.name
+JOIN plane p ON p.id = n.plane
+JOIN host h ON h.id = p.host
+LEFT JOIN late w ON w.activity = a.event
+LEFT JOIN event l ON l.id = w.launch
 LEFT JOIN name ln ON ln.id = l.name
 LEFT JOIN plane lp ON lp.id = ln.plane
 LEFT JOIN host lh ON lh.id = lp.host
-LEFT JOIN event v ON v.id = g.evidence
-LEFT JOIN name vn ON vn.id = v.name;
+LEFT JOIN event v ON v.id = w.evidence
+LEFT JOIN name vn ON vn.id = v.name
+UNION ALL
+SELECT d.run, d.name, d.end_ps - d.idle_ps, d.idle_ps, c.name, NULL, NULL, NULL, NULL, NULL, NULL
+FROM device d JOIN gap_cause c ON c.id = d.cause;
 CREATE VIEW steps AS          -- the steps of the program that have work on a device
 SELECT
     s.id AS id,               -- step.id; in time order
@@ -257,31 +261,40 @@ SELECT
     e.start_ps + h.shift_ps AS start_ps, -- since the origin of the run
     e.dur_ps AS dur_ps,       -- how long it took
     s.number AS step          -- the step that it was caused in; NULL in none
-FROM deed w
+FROM compilation w
 JOIN event e ON e.id = w.event
 JOIN track t ON t.id = e.track
 JOIN plane p ON p.id = t.plane
 JOIN host h ON h.id = p.host
 JOIN name n ON n.id = e.name
 LEFT JOIN step s ON s.id = w.step
-WHERE w.kind = 'compile' AND w.is_part = 0;
+WHERE w.is_part = 0;
 CREATE VIEW deeds AS          -- what hosts did that figures are made of: compiling, waiting, staging, feeding, marking steps
 SELECT
     e.id AS id,               -- event.id
     h.run AS run,             -- run.id
     h.name AS host,           -- the machine; NULL where the file does not say
     t.name AS thread,         -- where it ran
-    w.kind AS kind,           -- as deed.kind
+    k.name AS kind,           -- compile, lowering, tracing, autotuning, compilation cache read or write, sync wait, transfer, transfer staging, input, step annotation, stall
     coalesce(n.display, n.text) AS name, -- what the event is called
     e.start_ps + h.shift_ps AS start_ps, -- since the origin of the run
     e.dur_ps AS dur_ps,       -- how long it took
     e.track AS track_id       -- track.id
 FROM deed w
+JOIN deed_kind k ON k.id = w.kind
 JOIN event e ON e.id = w.event
 JOIN track t ON t.id = e.track
 JOIN plane p ON p.id = t.plane
 JOIN host h ON h.id = p.host
-JOIN name n ON n.id = e.name;
+JOIN name n ON n.id = e.name
+UNION ALL
+SELECT e.id, h.run, h.name, t.name, 'stall', coalesce(n.display, n.text), e.start_ps + h.shift_ps, e.dur_ps, e.track
+FROM event e CROSS JOIN stall_name w
+JOIN track t ON t.id = e.track
+JOIN plane p ON p.id = t.plane
+JOIN host h ON h.id = p.host
+JOIN name n ON n.id = e.name
+WHERE w.name = e.name;
 CREATE VIEW devices AS        -- the devices of the runs, also those that did nothing
 SELECT
     d.id AS id,               -- device.id
@@ -354,7 +367,7 @@ track_time AS (
     FROM track_edge),
 part AS ( -- intervals of a device, each with what it says
     SELECT run, device_id, start_ps AS from_ps, end_ps AS to_ps, 1 AS busy, 0 AS working, 0 AS compute, 0 AS collective,
-        0 AS copy, 0 AS h2d, 0 AS d2h, 0 AS async_copy, 0 AS gap, 0 AS step
+        0 AS copy, 0 AS h2d, 0 AS d2h, 0 AS async_copy, 0 AS cause, 0 AS step
     FROM act WHERE is_beside = 0
     UNION ALL
     SELECT run, device_id, from_ps, to_ps, 0, 1, CASE WHEN compute > 0 THEN 1 ELSE 0 END, 0, 0, 0, 0, 0, 0, 0
@@ -370,27 +383,29 @@ part AS ( -- intervals of a device, each with what it says
         CASE WHEN class = 'collective' THEN 0 ELSE 1 END, 0, 0
     FROM act WHERE is_beside = 1
     UNION ALL
-    SELECT d.run, d.id, g.start_ps, g.start_ps + g.dur_ps, 0, 0, 0, 0, 0, 0, 0, 0, g.id, 0
-    FROM gap g JOIN device d ON d.id = g.device
+    SELECT a.run, a.device_id, a.start_ps - g.idle_ps, a.start_ps, 0, 0, 0, 0, 0, 0, 0, 0, g.cause + 1, 0
+    FROM activity g JOIN act a ON a.id = g.event WHERE g.cause IS NOT NULL
+    UNION ALL
+    SELECT run, id, end_ps - idle_ps, end_ps, 0, 0, 0, 0, 0, 0, 0, 0, cause + 1, 0 FROM device WHERE cause IS NOT NULL
     UNION ALL
     SELECT s.run, d.id, s.start_ps, s.end_ps, 0, 0, 0, 0, 0, 0, 0, 0, 0, s.id
     FROM step s JOIN device d ON d.run = s.run AND d.is_active = 1),
 cut AS (
     SELECT p.run, p.device_id, CASE WHEN p.from_ps < d.start_ps THEN d.start_ps ELSE p.from_ps END AS from_ps,
         CASE WHEN p.to_ps > d.end_ps THEN d.end_ps ELSE p.to_ps END AS to_ps, p.busy, p.working, p.compute, p.collective,
-        p.copy, p.h2d, p.d2h, p.async_copy, p.gap, p.step
+        p.copy, p.h2d, p.d2h, p.async_copy, p.cause, p.step
     FROM part p JOIN device d ON d.id = p.device_id),
 edge AS (
-    SELECT run, device_id, from_ps AS at_ps, busy, working, compute, collective, copy, h2d, d2h, async_copy, gap, step
+    SELECT run, device_id, from_ps AS at_ps, busy, working, compute, collective, copy, h2d, d2h, async_copy, cause, step
     FROM cut WHERE from_ps < to_ps
     UNION ALL
-    SELECT run, device_id, to_ps, -busy, -working, -compute, -collective, -copy, -h2d, -d2h, -async_copy, -gap, -step
+    SELECT run, device_id, to_ps, -busy, -working, -compute, -collective, -copy, -h2d, -d2h, -async_copy, -cause, -step
     FROM cut WHERE from_ps < to_ps),
 state AS (
     SELECT run, device_id, at_ps, lead(at_ps) OVER (PARTITION BY run, device_id ORDER BY at_ps) AS next_ps,
         sum(busy) OVER sweep AS busy, sum(working) OVER sweep AS working, sum(compute) OVER sweep AS compute,
         sum(collective) OVER sweep AS collective, sum(copy) OVER sweep AS copy, sum(h2d) OVER sweep AS h2d,
-        sum(d2h) OVER sweep AS d2h, sum(async_copy) OVER sweep AS async_copy, sum(gap) OVER sweep AS gap,
+        sum(d2h) OVER sweep AS d2h, sum(async_copy) OVER sweep AS async_copy, sum(cause) OVER sweep AS cause,
         sum(step) OVER sweep AS step
     FROM edge WINDOW sweep AS (PARTITION BY run, device_id ORDER BY at_ps))
 SELECT
@@ -413,11 +428,9 @@ SELECT
         ELSE 'idle' END AS part, -- which part of a step it is: compute, collective, h2d, d2h, other, stalled, input, compile, host, idle
     CASE WHEN t.busy > 0 THEN NULL ELSE c.name END AS cause, -- why it is idle; NULL where it is busy
     s.number AS step,         -- the step that the device is at, by time; NULL in none
-    CASE WHEN t.step > 0 THEN t.step END AS step_id, -- step.id
-    CASE WHEN t.busy > 0 THEN NULL ELSE g.id END AS gap -- gap.id; NULL where it is busy
+    CASE WHEN t.step > 0 THEN t.step END AS step_id -- step.id
 FROM state t
 JOIN device d ON d.id = t.device_id
 LEFT JOIN step s ON s.id = t.step
-LEFT JOIN gap g ON g.id = t.gap
-LEFT JOIN gap_cause c ON c.id = g.cause
+LEFT JOIN gap_cause c ON c.id = t.cause - 1
 WHERE t.next_ps > t.at_ps;
