@@ -1,6 +1,7 @@
 /* collectives.c - how long devices talked to each other, and how much of it compute did not hide. */
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
+#include "lib/analysis/metric_sql.h"
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
@@ -10,24 +11,37 @@
 
 static const struct ids_metric_def metrics[] = {
     {"collectives.share", "collectives", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "Collective time ÷ window, over all active devices."},
+     "Collective time ÷ window, over all active devices.", IDS_SQL_TIME_SHARE("collective")},
     {"collectives.total", "collective time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Union of collectives on each device, waiting for peers included, summed over devices. What is a collective is "
      "told by hlo_category (TPU), else by the opcode in the HLO proto, else by "
-     "the kernel's name (nccl, rccl, nvshmem, one-shot, multimem, custom all-reduce): op names lie."},
+     "the kernel's name (nccl, rccl, nvshmem, one-shot, multimem, custom all-reduce): op names lie.",
+     IDS_SQL_TIME("collective")},
     {"collectives.count", "count", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
-     "Collectives that begin in the window, each device's counted; of an async pair the -start is not counted."},
+     "Collectives that begin in the window, each device's counted; of an async pair the -start is not counted.",
+     "SELECT count(*) FROM collectives WHERE run = :run AND is_active = 1 AND is_start = 0"},
     {"collectives.exposed", "exposed", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Collective time in which the device computes nothing else; summed over devices."},
+     "Collective time in which the device computes nothing else; summed over devices.",
+     IDS_SQL_TIME("collective * (1 - compute)")},
     {"collectives.exposed_share", "exposed", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "collectives.exposed ÷ window, over all active devices."},
+     "collectives.exposed ÷ window, over all active devices.", IDS_SQL_TIME_SHARE("collective * (1 - compute)")},
     {"collectives.overlapped", "overlapped", IDS_UNIT_TIME, IDS_BETTER_HIGHER,
-     "Collective time in which the device also computes: collectives.total less collectives.exposed."},
+     "Collective time in which the device also computes: collectives.total less collectives.exposed.",
+     IDS_SQL_TIME("collective * compute")},
     {"collectives.allreduce_share", "AllReduce", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "Union of all-reduces ÷ window, over all active devices."},
+     "Union of all-reduces ÷ window, over all active devices.",
+     IDS_SQL_SPANS("device", "cut_ps",
+                   IDS_SQL_IN_WINDOW("collectives", "a.collective = 'all-reduce'")) "SELECT " IDS_SQL_UNION
+                                                                                    " * 1.0 / " IDS_SQL_WINDOWS
+                                                                                    " FROM span"},
     {"collectives.wait", "waiting for peers", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Where several devices take part in one collective: a device's duration less the shortest among them, which came "
-     "last and did not wait; summed."},
+     "last and did not wait; summed.",
+     "WITH run_by AS (SELECT cut_ps, module, op, coalesce(op, name) AS what, row_number() OVER (PARTITION BY device, "
+     "module, op, coalesce(op, name) ORDER BY is_beside, start_ps, dur_ps DESC, id) AS time FROM " IDS_SQL_IN_WINDOW(
+         "collectives", "a.is_start = 0") "), met AS (SELECT count(*) AS devices, sum(cut_ps) - count(*) * min(cut_ps) "
+                                          "AS wait_ps FROM run_by GROUP BY module, op, what, time) SELECT sum(wait_ps) "
+                                          "FROM met WHERE devices > 1"},
 };
 
 static const struct ids_column_def columns[] = {

@@ -1,5 +1,6 @@
 /* compile.c - what compilation cost, and which function was compiled in the middle of a step. */
 #include "lib/analysis/context.h"
+#include "lib/analysis/metric_sql.h"
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
@@ -12,21 +13,33 @@ static const struct ids_metric_def metrics[] = {
      "Backend compilation: union over all threads of backend_compile*, compile_or_get_cached, *Client::Compile and "
      "XlaCompile* events, so that compilations at the same time "
      "and workers inside one count once. A hit of the persistent cache leaves no event unless the Python tracer is "
-     "on."},
+     "on.",
+     IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'compile'") "SELECT " IDS_SQL_UNION
+                                                                                   " FROM span"},
     {"compile.count", "compilations", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
-     "Compilations that no other one encloses or caused on another thread."},
+     "Compilations that no other one encloses or caused on another thread.",
+     "SELECT count(*) FROM compiles WHERE run = :run"},
     {"compile.in_steps", "inside steps", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
-     "Compilations that were caused inside a step: recompilation in the loop, unless it is the first step."},
+     "Compilations that were caused inside a step: recompilation in the loop, unless it is the first step.",
+     "SELECT count(step) FROM compiles WHERE run = :run"},
     {"compile.in_steps_time", "time inside steps", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Sum of the durations of the compilations inside steps."},
+     "Sum of the durations of the compilations inside steps.",
+     "SELECT coalesce(sum(dur_ps), 0) FROM compiles WHERE run = :run AND step IS NOT NULL"},
     {"compile.lowering", "lowering", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of lower_sharding_computation and lower_jaxpr_to_module: from jaxpr to StableHLO."},
+     "Union of lower_sharding_computation and lower_jaxpr_to_module: from jaxpr to StableHLO.",
+     IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'lowering'") "SELECT " IDS_SQL_UNION
+                                                                                    " FROM span"},
     {"compile.tracing", "tracing", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of trace_to_jaxpr: running the Python function to get its jaxpr. Only the Python tracer records it whole."},
+     "Union of trace_to_jaxpr: running the Python function to get its jaxpr. Only the Python tracer records it whole.",
+     IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'tracing'") "SELECT " IDS_SQL_UNION
+                                                                                   " FROM span"},
     {"compile.autotuning", "autotuning", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of XlaAutotunerMeasurement events (XLA on GPU), which lie inside backend compilation."},
+     "Union of XlaAutotunerMeasurement events (XLA on GPU), which lie inside backend compilation.",
+     IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'autotuning'") "SELECT " IDS_SQL_UNION
+                                                                                      " FROM span"},
     {"compile.cache_reads", "cache reads", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
-     "Reads of the persistent compilation cache that the Python tracer saw."},
+     "Reads of the persistent compilation cache that the Python tracer saw.",
+     "SELECT count(*) FROM deeds WHERE run = :run AND kind = 'compilation cache read'"},
 };
 
 static const struct ids_column_def columns[] = {
@@ -67,41 +80,6 @@ struct gathering {
     int python; /* a Python frame was seen: the tracer was on */
 };
 
-/* Calls outwards and backwards along what caused an event, at most so far. */
-enum { HOPS = 32 };
-
-/* Whether another compilation encloses or caused this one. */
-static int is_part(const struct ids_trace *trace, const struct ids_event *event) {
-    const struct ids_event *at = event;
-    for (int hop = 0; at && hop < HOPS; hop++) {
-        for (const struct ids_event *around = hop ? at : ids_event_outside(trace, at); around;
-             around = ids_event_outside(trace, around)) {
-            if (around->kind == IDS_KIND_COMPILE) return 1;
-        }
-        at = ids_event_cause(trace, at);
-    }
-    return 0;
-}
-
-/* The jitted function whose call led to the compilation: the PjitFunction(f) around it, else what the event says itself
- * ("XlaCompile:#module=jit_f#"). */
-static const char *function_of(const struct ids_trace *trace, const struct ids_event *event,
-                               struct ids_report *report) {
-    const struct ids_event *call = NULL, *at = event;
-    for (int hop = 0; at && !call && hop < HOPS; hop++) {
-        for (const struct ids_event *around = at; around && !call; around = ids_event_outside(trace, around)) {
-            if (around->kind == IDS_KIND_DISPATCH) call = around;
-        }
-        if (!call) at = ids_event_cause(trace, at);
-    }
-    struct ids_text name = ids_strings_text(&trace->strings, trace->names[(call ? call : event)->name].text);
-    const char *open = name.length ? memchr(name.at, call ? '(' : '=', name.length) : NULL;
-    if (!open) return NULL;
-    size_t length = 0;
-    while (open + 1 + length < name.at + name.length && !strchr(call ? ")" : "#,", open[1 + length])) length++;
-    return ids_report_text(report, "%.*s", (int)length, open + 1);
-}
-
 static int gather(const struct ids_analysis *analysis, struct gathering *gathering) {
     const struct ids_trace *trace = analysis->trace;
     for (size_t t = 0; t < trace->track_count; t++) {
@@ -110,7 +88,7 @@ static int gather(const struct ids_analysis *analysis, struct gathering *gatheri
             switch (event->kind) {
             case IDS_KIND_COMPILE:
                 ids_spans_add(&gathering->backend, event->start_ps, event->end_ps);
-                if (is_part(trace, event)) break;
+                if (ids_is_part_of_compilation(trace, event)) break;
                 struct compilation *kept = IDS_PUSH(gathering->at, gathering->count, gathering->room);
                 if (!kept) return -1;
                 *kept = (struct compilation){event, ids_step_of_host_event(analysis, event)};
@@ -154,10 +132,11 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
     if (gathering->count) qsort(gathering->at, gathering->count, sizeof *gathering->at, longest_first);
     for (size_t i = 0; i < gathering->count && i < KEPT; i++) {
         const struct compilation *one = &gathering->at[i];
+        struct ids_text function = ids_compiled_function(trace, one->event);
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, one->event->end_ps - one->event->start_ps),
             ids_int_value(IDS_UNIT_TIME, one->event->start_ps - analysis->first_ps),
-            ids_text_value(function_of(trace, one->event, report)),
+            ids_text_value(function.at ? ids_report_text(report, "%.*s", (int)function.length, function.at) : NULL),
             one->step ? ids_int_value(IDS_UNIT_COUNT, one->step->number) : ids_no_value(IDS_UNIT_COUNT),
             ids_text_value(ids_event_name(trace, one->event)),
             ids_text_value(ids_trace_text(trace, trace->tracks[one->event->track].name)),

@@ -1,64 +1,93 @@
 /* idle_gaps.c - when devices did nothing, and why. The causes are found in lib/analysis/gaps.c. */
 #include "lib/analysis/context.h"
+#include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define CAUSE(id, title, text)                                                                                     \
-    {id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER, text}, {                                                          \
-        id "_share", title ", of idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "The part of idle.total that " id " is." \
+/* `of`: which gaps, as a condition over the view gaps. */
+#define CAUSE(id, title, text, of)                                                                                  \
+    {id,                                                                                                            \
+     title,                                                                                                         \
+     IDS_UNIT_TIME,                                                                                                 \
+     IDS_BETTER_LOWER,                                                                                              \
+     text,                                                                                                          \
+     "SELECT coalesce(sum(dur_ps), 0) FROM gaps WHERE run = :run AND cause " of},                                   \
+    {                                                                                                               \
+        id "_share", title ", of idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "The part of idle.total that " id " is.", \
+            "SELECT sum(dur_ps * (cause " of ")) * 1.0 / sum(dur_ps) FROM gaps WHERE run = :run"                    \
     }
 
 static const struct ids_metric_def metrics[] = {
     {"idle.share", "idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "Idle time ÷ window, over all active devices. Idle is what device.busy leaves of the window."},
+     "Idle time ÷ window, over all active devices. Idle is what device.busy leaves of the window.",
+     "SELECT coalesce(sum(dur_ps), 0) * 1.0 / " IDS_SQL_WINDOWS " FROM gaps WHERE run = :run"},
     {"idle.total", "idle time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Time in the window without any activity on any stream of a device; summed over devices."},
+     "Time in the window without any activity on any stream of a device; summed over devices.",
+     "SELECT coalesce(sum(dur_ps), 0) FROM gaps WHERE run = :run"},
     {"idle.gaps", "gaps", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
-     "Maximal intervals of a device's window without any activity."},
-    {"idle.longest", "longest gap", IDS_UNIT_TIME, IDS_BETTER_LOWER, "The longest gap of any device."},
+     "Maximal intervals of a device's window without any activity.", "SELECT count(*) FROM gaps WHERE run = :run"},
+    {"idle.longest", "longest gap", IDS_UNIT_TIME, IDS_BETTER_LOWER, "The longest gap of any device.",
+     "SELECT coalesce(max(dur_ps), 0) FROM gaps WHERE run = :run"},
     CAUSE("idle.host_late", "host late",
           "Gaps whose next activity was launched only after the gap had begun: the device waited for the host. Told by "
           "the launch (correlation id, flow, run "
-          "id), not by what happened at the same time."),
+          "id), not by what happened at the same time.",
+          "LIKE 'host late%'"),
     CAUSE("idle.host_late.compile", "host late: compile",
           "Of idle.host_late: the launching thread, or one that caused the launch, was tracing, lowering or compiling "
           "for at least half of the time from the gap's "
-          "start to the launch, and for longer than it did any other of these classes."),
+          "start to the launch, and for longer than it did any other of these classes.",
+          "= 'host late: compile'"),
     CAUSE("idle.host_late.staging", "host late: transfer staging",
           "The same, for preparing or doing a transfer (device_put, layout change, DMA mapping); also when any thread "
           "of that host did so for at least half of the time, since the runtime "
-          "stages on pool threads and records no link to the launch that waits for the data."),
+          "stages on pool threads and records no link to the launch that waits for the data.",
+          "= 'host late: transfer staging'"),
     CAUSE("idle.host_late.sync", "host late: sync wait",
-          "The same, for waiting on a device (block_until_ready, np.asarray, stream synchronisation)."),
+          "The same, for waiting on a device (block_until_ready, np.asarray, stream synchronisation).",
+          "= 'host late: sync wait'"),
     CAUSE("idle.host_late.input", "host late: input",
-          "The same, for tf.data or an annotation whose name says data, input, load, batch, fetch."),
+          "The same, for tf.data or an annotation whose name says data, input, load, batch, fetch.",
+          "= 'host late: input'"),
     CAUSE("idle.host_late.launch_bound", "host late: launch-bound",
           "None of the above, and the activities on both sides are small kernels launched from one thread: launching "
-          "takes longer than running."),
+          "takes longer than running.",
+          "= 'host late: launch-bound'"),
     CAUSE("idle.host_late.python", "host late: Python",
-          "None of the above, and a Python frame (Python tracer) covers at least half of the time."),
+          "None of the above, and a Python frame (Python tracer) covers at least half of the time.",
+          "= 'host late: Python'"),
     CAUSE("idle.host_late.not_recorded", "host late: not recorded",
           "The launch came late and the trace holds nothing that says why. Sync and input without an event are here, "
           "never guessed; capture with the Python tracer or "
-          "annotate the loop."),
+          "annotate the loop.",
+          "= 'host late: not recorded'"),
     CAUSE("idle.in_program", "in-program dependency",
           "The next activity had been launched, and it and the previous one belong to one execution of a program: a "
           "dependency inside the program (TPU: both inside one "
-          "module)."),
+          "module).",
+          "= 'in-program dependency'"),
     CAUSE("idle.collective_wait", "collective wait",
           "Launched before, and the core waits in barrier-cores for at least half of the gap, or the next activity is "
-          "a collective."),
+          "a collective.",
+          "= 'collective wait'"),
     CAUSE("idle.transfer_wait", "transfer wait",
-          "Launched before, and asynchronous copies cover at least half of the gap."),
-    CAUSE("idle.queue", "queue", "Launched before, in another execution, and none of the above."),
+          "Launched before, and asynchronous copies cover at least half of the gap.", "= 'transfer wait'"),
+    CAUSE("idle.queue", "queue", "Launched before, in another execution, and none of the above.", "= 'queue'"),
     CAUSE("idle.not_recorded", "not recorded",
-          "The launch of the next activity is not in the trace, or there is no next activity in the window."),
+          "The launch of the next activity is not in the trace, or there is no next activity in the window.",
+          "= 'not recorded'"),
     {"host.overhead_share", "host overhead", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Share of time in which devices idle because the host dispatches, compiles, waits or loads data (idle.host_late), "
      "of the steps where there are some, else of the "
-     "window."},
+     "window.",
+     "WITH whole AS (SELECT min(start_ps) AS from_ps, max(start_ps + dur_ps) AS to_ps, count(*) AS devices FROM "
+     "devices WHERE run = :run AND is_active = 1), counted AS (SELECT coalesce((SELECT min(start_ps) FROM steps WHERE "
+     "run = :run), from_ps) AS from_ps, coalesce((SELECT max(start_ps + dur_ps) FROM steps WHERE run = :run), to_ps) "
+     "AS to_ps, devices FROM whole) SELECT coalesce(sum(min(g.start_ps + g.dur_ps, c.to_ps) - max(g.start_ps, "
+     "c.from_ps)), 0) * 1.0 / (SELECT (to_ps - from_ps) * devices FROM counted) FROM gaps g JOIN counted c ON "
+     "g.start_ps < c.to_ps AND g.start_ps + g.dur_ps > c.from_ps WHERE g.run = :run AND g.cause LIKE 'host late%'"},
 };
 
 /* The metrics of each cause: the time, and its share of all idle time. */

@@ -8,7 +8,10 @@
 static const struct ids_metric_def metrics[] = {
     {"occupancy.median", "occupancy", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Theoretical occupancy that half of the kernel time reaches or exceeds (time-weighted median), of the kernels "
-     "whose occupancy the trace tells. 0 % is unknown."},
+     "whose occupancy the trace tells. 0 % is unknown.",
+     "SELECT max(occupancy) FROM (SELECT occupancy, sum(dur_ps) OVER (ORDER BY occupancy DESC, id ROWS UNBOUNDED "
+     "PRECEDING) AS reached_ps, sum(dur_ps) OVER () AS total_ps FROM kernels WHERE run = :run AND is_active = 1 AND "
+     "kind = 'kernel' AND occupancy > 0) WHERE reached_ps >= total_ps - reached_ps"},
 };
 
 static const struct ids_column_def columns[] = {

@@ -8,9 +8,14 @@
 
 static const struct ids_metric_def metrics[] = {
     {"ops.count", "distinct ops", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
-     "Ops, by program and name, that ran in the window."},
+     "Ops, by program and name, that ran in the window.",
+     "SELECT count(*) FROM (SELECT DISTINCT module, program_id, op FROM ops WHERE run = :run AND is_active = 1 AND "
+     "is_beside = 0)"},
     {"ops.top_share", "largest op", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "The part of all device time that the op with the most self time has."},
+     "The part of all device time that the op with the most self time has.",
+     "SELECT max(self_ps) * 1.0 / (SELECT sum(self_ps) FROM activities WHERE run = :run AND is_active = 1 AND "
+     "is_beside = 0) FROM (SELECT sum(self_ps) AS self_ps FROM ops WHERE run = :run AND is_active = 1 AND is_beside = "
+     "0 GROUP BY module, program_id, op)"},
 };
 
 static const struct ids_column_def columns[] = {

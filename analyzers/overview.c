@@ -1,5 +1,6 @@
 /* overview.c - what the run is: hosts, devices, tracks, window, and how much of the device time an op can be named for. */
 #include "lib/analysis/context.h"
+#include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
 
 #include <stdlib.h>
@@ -7,18 +8,25 @@
 
 static const struct ids_metric_def metrics[] = {
     {"run.events", "events", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
-     "Events in the files of the run, of every track, kept or not."},
-    {"run.stats", "stats", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Stats (key and value) on the events of the run."},
+     "Events in the files of the run, of every track, kept or not.", "SELECT count(*) FROM events WHERE run = :run"},
+    {"run.stats", "stats", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Stats (key and value) on the events of the run.",
+     "SELECT count(*) FROM stats s JOIN events e ON e.id = s.event WHERE e.run = :run AND s.of_name = 0"},
     {"run.tracks", "tracks", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
-     "Timelines in the files: threads, streams, lines of devices."},
+     "Timelines in the files: threads, streams, lines of devices.", "SELECT count(*) FROM tracks WHERE run = :run"},
     {"run.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
-     "From the first to the last activity over the run's active devices, one window for all, so that a device with a "
+     "From the first to the last activity over the run's active devices, one window for all, so that a device with "
+     "a "
      "single kernel is "
-     "not 100 % busy. --window and --from/--to choose another."},
+     "not 100 % busy. --window and --from/--to choose another.",
+     "SELECT max(start_ps + dur_ps) - min(start_ps) FROM devices WHERE run = :run AND is_active = 1"},
     {"coverage.attributed_share", "attributed", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "The part of device busy time that an HLO op can be named for. The rest is plain copies, kernels of other "
      "libraries, or kernels inside "
-     "CUDA graphs that carry no op."},
+     "CUDA graphs that carry no op.",
+     IDS_SQL_SPANS("device", "dur_ps",
+                   "activities WHERE run = :run AND is_active = 1 AND is_beside = 0 AND op_id IS NOT "
+                   "NULL") "SELECT " IDS_SQL_UNION " * 1.0 / (SELECT sum(dur_ps * busy) FROM device_time "
+                           "WHERE run = :run) FROM span"},
 };
 
 static const struct ids_column_def device_columns[] = {

@@ -11,19 +11,31 @@ static const struct ids_metric_def metrics[] = {
     {"kernels.small_count", "small kernels", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
      "Kernels shorter than 0.1 ms (--small-kernel). A kernel is a GPU kernel that is no copy or set, or an op of a TPU "
      "or of the CPU client that is no async -start or "
-     "-done, no transfer, and no loop, conditional or call around other ops."},
+     "-done, no transfer, and no loop, conditional or call around other ops.",
+     "SELECT count(*) FROM kernels WHERE run = :run AND is_active = 1 AND dur_ps < 100000000"},
     {"kernels.small_share", "of all kernels", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "Small kernels ÷ all kernels, by count."},
+     "Small kernels ÷ all kernels, by count.",
+     "SELECT sum(dur_ps < 100000000) * 1.0 / count(*) FROM kernels WHERE run = :run AND is_active = 1"},
     {"kernels.small_time_share", "of kernel time", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "Time of small kernels ÷ time of all kernels."},
+     "Time of small kernels ÷ time of all kernels.",
+     "SELECT sum(dur_ps * (dur_ps < 100000000)) * 1.0 / sum(dur_ps) FROM kernels WHERE run = :run AND is_active = 1"},
     {"kernels.longest_small_run", "longest run", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
-     "The most small kernels in a row on one device: a candidate for fusion."},
-    {"kernels.count", "kernels", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Kernels that begin in the window."},
+     "The most small kernels in a row on one device: a candidate for fusion.",
+     "WITH numbered AS (SELECT device, dur_ps, sum(dur_ps >= 100000000) OVER (PARTITION BY device ORDER BY start_ps, "
+     "dur_ps DESC, id ROWS UNBOUNDED PRECEDING) AS longer_before FROM kernels WHERE run = :run AND is_active = 1) "
+     "SELECT coalesce(max(kernels), 0) FROM (SELECT count(*) AS kernels FROM numbered WHERE dur_ps < 100000000 GROUP "
+     "BY device, longer_before)"},
+    {"kernels.count", "kernels", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Kernels that begin in the window.",
+     "SELECT count(*) FROM kernels WHERE run = :run AND is_active = 1"},
     {"kernels.total", "kernel time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Sum of the kernels' durations; kernels that run at the same time add up (device.working is the union)."},
+     "Sum of the kernels' durations; kernels that run at the same time add up (device.working is the union).",
+     "SELECT coalesce(sum(dur_ps), 0) FROM kernels WHERE run = :run AND is_active = 1"},
     {"kernels.median", "median kernel", IDS_UNIT_TIME, IDS_BETTER_HIGHER,
      "Time-weighted median duration: half of the kernel time is in kernels at least this long. A million tiny kernels "
-     "beside a few long ones do not hide the long ones."},
+     "beside a few long ones do not hide the long ones.",
+     "SELECT max(dur_ps) FROM (SELECT dur_ps, sum(dur_ps) OVER (ORDER BY dur_ps DESC, id ROWS UNBOUNDED PRECEDING) AS "
+     "reached_ps, sum(dur_ps) OVER () AS total_ps FROM kernels WHERE run = :run AND is_active = 1) WHERE reached_ps >= "
+     "total_ps - reached_ps"},
 };
 
 static const struct ids_column_def columns[] = {

@@ -6,10 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART(id, title, text)                                              \
-    {                                                                      \
-        "steps." id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER,               \
-            text " Mean per step and device; the parts sum to steps.mean." \
+/* A part of the steps as rows: means over the devices for each step, in whole picoseconds, then over the steps. */
+#define PART_SQL(is_part)                                                                                           \
+    "WITH mean AS (SELECT step_id, part, sum(dur_ps) / (SELECT count(*) FROM devices WHERE run = :run AND "         \
+    "is_active = 1) AS part_ps FROM device_time WHERE run = :run AND step_id IS NOT NULL GROUP BY step_id, part), " \
+    "whole AS (SELECT part, sum(part_ps) / (SELECT count(*) FROM steps WHERE run = :run) AS part_ps FROM mean "     \
+    "WHERE part " is_part " GROUP BY part) "
+#define PART(id, title, text)                                                    \
+    {                                                                            \
+        "steps." id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER,                     \
+            text " Mean per step and device; the parts sum to steps.mean.",      \
+            PART_SQL("= '" id "'") "SELECT coalesce(sum(part_ps), 0) FROM whole" \
     }
 
 static const struct ids_metric_def metrics[] = {
@@ -17,18 +24,29 @@ static const struct ids_metric_def metrics[] = {
      "Mean step time. A step's time runs from its first device event to the first device event of the next step (the "
      "last step: to its last end). A device event belongs to the "
      "step whose annotation encloses its launch, directly or through what caused the launch, never by time: with "
-     "asynchronous dispatch annotations end long before the device does."},
-    {"steps.count", "steps", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Steps with work on a device."},
+     "asynchronous dispatch annotations end long before the device does.",
+     "SELECT sum(dur_ps) / count(*) FROM steps WHERE run = :run"},
+    {"steps.count", "steps", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Steps with work on a device.",
+     "SELECT count(*) FROM steps WHERE run = :run"},
     {"steps.median", "median", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Median step time (mean of the two middle ones for an even count)."},
+     "Median step time (mean of the two middle ones for an even count).",
+     "WITH ordered AS (SELECT dur_ps, row_number() OVER (ORDER BY dur_ps) AS place, count(*) OVER () AS steps FROM "
+     "steps WHERE run = :run) SELECT min(dur_ps) + (max(dur_ps) - min(dur_ps)) / 2 FROM ordered WHERE place IN ((steps "
+     "+ 1) / 2, (steps + 2) / 2)"},
     {"steps.p95", "p95", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "The step time that 95 % of the steps do not exceed (nearest rank)."},
-    {"steps.std", "standard deviation", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Sample standard deviation of the step times."},
+     "The step time that 95 % of the steps do not exceed (nearest rank).",
+     "WITH ordered AS (SELECT dur_ps, row_number() OVER (ORDER BY dur_ps) AS place, count(*) OVER () AS steps FROM "
+     "steps WHERE run = :run) SELECT dur_ps FROM ordered WHERE place = (steps * 95 + 99) / 100"},
+    {"steps.std", "standard deviation", IDS_UNIT_TIME, IDS_BETTER_LOWER, "Sample standard deviation of the step times.",
+     "WITH mean AS (SELECT sum(dur_ps) * 1.0 / count(*) AS mean_ps FROM steps WHERE run = :run) SELECT "
+     "CAST(round(sqrt(sum((dur_ps - mean_ps) * (dur_ps - mean_ps)) / (count(*) - 1))) AS INTEGER) FROM steps, mean "
+     "WHERE run = :run"},
     {"steps.host_mean", "host step time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Mean length of the step annotations on the host: how long dispatching took."},
+     "Mean length of the step annotations on the host: how long dispatching took.",
+     "SELECT coalesce(sum(host_dur_ps), 0) / count(*) FROM steps WHERE run = :run"},
     {"steps.source", "found by", IDS_UNIT_NONE, IDS_BETTER_NEITHER,
-     "marker: the file has a Steps line · annotation: events with step_num · none: neither is there."},
+     "marker: the file has a Steps line · annotation: events with step_num · none: neither is there.",
+     "SELECT coalesce(step_source, 'none') FROM run WHERE id = :run"},
     PART("compute", "compute", "Time in which the device computes."),
     PART("collective", "collectives, exposed", "Time in collectives and no compute."),
     PART("h2d", "H2D, exposed", "Time in H2D copies and nothing of the above."),
@@ -38,7 +56,12 @@ static const struct ids_metric_def metrics[] = {
     PART("input", "input", "Idle: the host was late because of input."),
     PART("compile", "compile", "Idle: the host was late because it traced, lowered or compiled."),
     PART("host", "host", "Idle: the host was late for another reason: dispatch, staging, waiting, Python, unrecorded."),
-    PART("idle", "idle, other", "Idle for any other reason: dependencies, queues, transfers, not recorded."),
+    {"steps.idle", "idle, other", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Idle for any other reason: dependencies, queues, transfers, not recorded. Mean per step and device; the parts "
+     "sum "
+     "to steps.mean.",
+     PART_SQL("<> 'idle'") "SELECT (SELECT sum(dur_ps) / count(*) FROM steps WHERE run = :run) - "
+                           "coalesce(sum(part_ps), 0) FROM whole"},
 };
 
 enum part { COMPUTE, COLLECTIVE, H2D, D2H, OTHER, STALLED, INPUT, COMPILE, HOST, IDLE, PARTS };

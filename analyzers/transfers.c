@@ -1,31 +1,56 @@
 /* transfers.c - what was copied between host and devices, and set. */
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
+#include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
 
-#define DIRECTION(id, name, what)                                                                                    \
-    {"transfers." id "_count", name " copies", IDS_UNIT_COUNT, IDS_BETTER_LOWER, what " that begin in the window."}, \
-        {"transfers." id "_bytes", name " bytes", IDS_UNIT_BYTES, IDS_BETTER_LOWER,                                  \
-         "Bytes of these, where the trace says how many; a size of 0 is unknown."},                                  \
-        {"transfers." id "_time", name " time", IDS_UNIT_TIME, IDS_BETTER_LOWER,                                     \
-         "Union of their durations on each device (copies at the same time count once), summed over devices."},      \
-    {                                                                                                                \
-        "transfers." id "_rate", name " rate", IDS_UNIT_RATE, IDS_BETTER_HIGHER,                                     \
-            "Bytes of known size ÷ the union of the durations of those copies."                                     \
+/* `of`: which copies, as a condition over the view memcpys. */
+#define COPIES(of) "memcpys WHERE run = :run AND is_active = 1 AND direction " of
+#define COPIES_CUT(of) IDS_SQL_IN_WINDOW("memcpys", "a.direction " of)
+#define DIRECTION(id, name, what, of)                                                                               \
+    {"transfers." id "_count",                                                                                      \
+     name " copies",                                                                                                \
+     IDS_UNIT_COUNT,                                                                                                \
+     IDS_BETTER_LOWER,                                                                                              \
+     what " that begin in the window.",                                                                             \
+     "SELECT count(*) FROM " COPIES(of)},                                                                           \
+        {"transfers." id "_bytes",                                                                                  \
+         name " bytes",                                                                                             \
+         IDS_UNIT_BYTES,                                                                                            \
+         IDS_BETTER_LOWER,                                                                                          \
+         "Bytes of these, where the trace says how many; a size of 0 is unknown.",                                  \
+         "SELECT coalesce(sum(bytes), 0) FROM " COPIES(of)},                                                        \
+        {"transfers." id "_time",                                                                                   \
+         name " time",                                                                                              \
+         IDS_UNIT_TIME,                                                                                             \
+         IDS_BETTER_LOWER,                                                                                          \
+         "Union of their durations on each device (copies at the same time count once), summed over devices.",      \
+         IDS_SQL_SPANS("device", "cut_ps", COPIES_CUT(of)) "SELECT " IDS_SQL_UNION " FROM span"},                   \
+    {                                                                                                               \
+        "transfers." id "_rate", name " rate", IDS_UNIT_RATE, IDS_BETTER_HIGHER,                                    \
+            "Bytes of known size ÷ the union of the durations of those copies.",                                    \
+            IDS_SQL_SPANS(                                                                                          \
+                "device", "cut_ps",                                                                                 \
+                COPIES_CUT(                                                                                         \
+                    of " AND a.bytes IS NOT NULL")) "SELECT (SELECT sum(bytes) FROM " COPIES(of) ") * 1e12 "        \
+                                                                                                 "/ " IDS_SQL_UNION \
+                                                                                                 " FROM span"       \
     }
 
 static const struct ids_metric_def metrics[] = {
-    DIRECTION("h2d", "H2D", "Copies from host to device memory"),
-    DIRECTION("d2h", "D2H", "Copies from device to host memory"),
-    DIRECTION("d2d", "D2D", "Copies within a device's memory"),
-    DIRECTION("p2p", "P2P", "Copies from device to device"),
-    DIRECTION("memset", "memset", "Sets of device memory"),
-    DIRECTION("other", "other", "Copies whose direction the trace does not tell"),
+    DIRECTION("h2d", "H2D", "Copies from host to device memory", "= 'H2D'"),
+    DIRECTION("d2h", "D2H", "Copies from device to host memory", "= 'D2H'"),
+    DIRECTION("d2d", "D2D", "Copies within a device's memory", "= 'D2D'"),
+    DIRECTION("p2p", "P2P", "Copies from device to device", "= 'P2P'"),
+    DIRECTION("memset", "memset", "Sets of device memory", "= 'memset'"),
+    DIRECTION("other", "other", "Copies whose direction the trace does not tell", "IN ('other', 'H2H')"),
     {"transfers.overlapped_share", "hidden", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
-     "Share of the H2D and D2H time on devices in which the same device also computes."},
+     "Share of the H2D and D2H time on devices in which the same device also computes.",
+     "SELECT sum(dur_ps * compute * (h2d = 1 OR d2h = 1)) * 1.0 / sum(dur_ps * (h2d = 1 OR d2h = 1)) FROM device_time "
+     "WHERE run = :run"},
 };
 enum { PER_DIRECTION = 4, DIRECTIONS = 6, TIME = 2 };
 

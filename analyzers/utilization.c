@@ -1,5 +1,6 @@
 /* utilization.c - how much of the window each device worked, stalled apart. */
 #include "lib/analysis/context.h"
+#include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
 
 static const struct ids_metric_def metrics[] = {
@@ -8,21 +9,26 @@ static const struct ids_metric_def metrics[] = {
      "(kernels, copies, sets; TPU: the "
      "line XLA Ops; CPU: ops of the CPU client from their start to their end) less what only waits: TPU *-done ops, "
      "CPU Rendezvous and Wait. Concurrent work "
-     "counts once. Devices without any activity, and CPU devices beside an accelerator, are listed, not averaged."},
+     "counts once. Devices without any activity, and CPU devices beside an accelerator, are listed, not averaged.",
+     IDS_SQL_TIME_SHARE("working")},
     {"device.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
-     "A device's own first to last activity; over all devices the run's window."},
+     "A device's own first to last activity; over all devices the run's window.",
+     "SELECT max(start_ps + dur_ps) - min(start_ps) FROM devices WHERE run = :run AND is_active = 1"},
     {"device.busy", "busy", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
-     "Union of all activity of a device in the window, waits that are booked as ops included; summed over devices."},
+     "Union of all activity of a device in the window, waits that are booked as ops included; summed over devices.",
+     IDS_SQL_TIME("busy")},
     {"device.working", "working", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
-     "Busy time less waiting: see device.utilization; summed over devices."},
+     "Busy time less waiting: see device.utilization; summed over devices.", IDS_SQL_TIME("working")},
     {"device.stalled", "stalled time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Busy time in which the device only waited: device.busy − device.working; summed over devices."},
+     "Busy time in which the device only waited: device.busy − device.working; summed over devices.",
+     IDS_SQL_TIME("busy - working")},
     {"device.stalled_share", "stalled", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "The part of busy time in which the device only waited: 1 − working ÷ busy."},
+     "The part of busy time in which the device only waited: 1 − working ÷ busy.",
+     "SELECT sum(dur_ps * (busy - working)) * 1.0 / sum(dur_ps * busy) FROM device_time WHERE run = :run"},
     {"device.compute_share", "compute", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
-     "Union of compute (neither collective nor copy) ÷ window."},
+     "Union of compute (neither collective nor copy) ÷ window.", IDS_SQL_TIME_SHARE("compute")},
     {"device.copy_share", "copies", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "Union of copies and sets that are booked as activity ÷ window."},
+     "Union of copies and sets that are booked as activity ÷ window.", IDS_SQL_TIME_SHARE("copy")},
 };
 
 static const struct ids_column_def columns[] = {

@@ -3,12 +3,13 @@
 #include "cmd/command.h"
 #include "cmd/manual.h"
 #include "cmd/open_run.h"
+#include "lib/analysis/analyzer.h"
 #include "lib/wire/json_writer.h"
 
 #include <inttypes.h>
 
 struct dump_options {
-    int hash, json, manual;
+    int hash, json, manual, sql, schema;
 };
 
 #define AT(field) offsetof(struct dump_options, field)
@@ -16,6 +17,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 0, "hash", NULL, "totals and a hash over all that was decoded", AT(hash), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON (the only form there is)", AT(json), NULL},
     {IDS_OPT_FLAG, 0, "manual", NULL, "the page idsprof-metrics(7)", AT(manual), NULL},
+    {IDS_OPT_FLAG, 0, "schema", NULL, "the page idsprof-schema(5), of a database", AT(schema), NULL},
+    {IDS_OPT_FLAG, 0, "sql", NULL, "the statement of each metric", AT(sql), NULL},
 };
 
 static void print_totals(const struct ids_dump_totals *totals) {
@@ -40,13 +43,31 @@ static void print_totals(const struct ids_dump_totals *totals) {
     ids_json_end(&json);
 }
 
+static void print_sql(void) {
+    struct ids_json json = ids_json_to(stdout);
+    ids_json_object(&json, 0);
+    for (int a = 0; a < ids_analyzer_count; a++) {
+        for (int m = 0; m < ids_analyzers[a]->metric_count; m++) {
+            ids_json_key(&json, ids_analyzers[a]->metrics[m].id);
+            ids_json_text(&json, ids_analyzers[a]->metrics[m].sql);
+        }
+    }
+    ids_json_end(&json);
+}
+
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct dump_options *options = values;
     if (options->manual) {
         ids_manual_metrics(stdout);
         return IDS_EXIT_DONE;
     }
-    if (!options->hash || !operand_count) return ids_fail(err, IDS_USAGE, "either --manual, or --hash FILE");
+    if (options->sql) {
+        print_sql();
+        return IDS_EXIT_DONE;
+    }
+    if (options->schema && operand_count) return ids_manual_schema(operands[0], stdout, err);
+    if (!options->hash || !operand_count)
+        return ids_fail(err, IDS_USAGE, "either --manual, --sql, --schema DATABASE, or --hash FILE");
     struct ids_dump *dump;
     const char *format;
     int code = ids_dump_new(&dump, err);

@@ -55,11 +55,14 @@ static int report_and_end(struct ids_run_db *db, const struct ids_run_files *run
                           const char *format, const char *key, struct ids_error *err) {
     struct ids_params params;
     struct ids_report report;
+    struct ids_findings findings = {0};
     ids_report_init(&report);
     ids_params_default(&params);
-    int code = ids_report_trace(run, trace, format, &params, &report, err);
+    int code = ids_report_trace(run, trace, format, &params, &report, &findings, err);
+    if (!code) code = ids_run_db_put_findings(db, trace, &findings, &report, err);
     if (!code) code = ids_run_db_end(db, &report, key, err);
     ids_report_done(&report);
+    ids_findings_done(&findings);
     return code;
 }
 

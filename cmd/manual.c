@@ -31,8 +31,7 @@ static int ends_sentence(const char *word, size_t length) {
     return length > 1 && strchr(".!?", word[length - 1]) != NULL;
 }
 
-/* Text as mdoc wants it: lines not too long, a new one for each sentence, none that looks like a request. */
-static void put_text(FILE *out, const char *text) {
+void ids_manual_text(FILE *out, const char *text) {
     size_t column = 0;
     while (*text) {
         size_t length = strcspn(text, " ");
@@ -74,14 +73,14 @@ static void put_metric(FILE *out, const struct ids_metric_def *metric) {
     if (ids_better_name(metric->better))
         fprintf(out, "%s\n%s is better", ids_unit_name(metric->unit) ? "," : " ,", ids_better_name(metric->better));
     fputs(ids_unit_name(metric->unit) || metric->better ? ".\n.br\n" : " .\n.br\n", out);
-    put_text(out, metric->definition);
+    ids_manual_text(out, metric->definition);
 }
 
 static void put_table(FILE *out, const struct ids_table_def *table) {
     fputs(".It Sy ", out);
     put_argument(out, table->id);
     fputc('\n', out);
-    put_text(out, table->definition);
+    ids_manual_text(out, table->definition);
     fputs("Columns:\n", out);
     for (int i = 0; i < table->column_count; i++) {
         const struct ids_column_def *column = &table->columns[i];

@@ -58,3 +58,18 @@ int ids_open_events(const char *path, const char *name, char **ret_database, str
     ids_run_list_done(&list);
     return code;
 }
+
+int ids_open_events_of_run(const char *path, const char *name, char **ret_database, int64_t *ret_run,
+                           struct ids_error *err) {
+    struct ids_run_list list;
+    const struct ids_run_files *run;
+    *ret_run = 1;
+    if (!ids_is_database(path)) return ids_open_events(path, name, ret_database, err);
+    int code = ids_find_runs(path, &list, err);
+    if (code) return code;
+    code = ids_choose_run(&list, name, &run, err);
+    if (!code) *ret_run = run->number;
+    if (!code) *ret_database = strdup(path);
+    ids_run_list_done(&list);
+    return code || *ret_database ? code : ids_no_memory(err);
+}

@@ -311,7 +311,8 @@ static void describe_files(const struct ids_run_files *run, struct ids_report *r
 }
 
 int ids_report_trace(const struct ids_run_files *run, const struct ids_trace *trace, const char *format,
-                     const struct ids_params *params, struct ids_report *report, struct ids_error *err) {
+                     const struct ids_params *params, struct ids_report *report, struct ids_findings *ret_findings,
+                     struct ids_error *err) {
     describe_files(run, report);
     ids_report_property(report, "format", ids_text_value(format));
     ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
@@ -320,7 +321,7 @@ int ids_report_trace(const struct ids_run_files *run, const struct ids_trace *tr
         ids_report_property(report, "part", ids_text_value(ids_report_text(report, "%s", trace->diags[i].text)));
     }
     ids_progress("analyzing");
-    int code = ids_analyze(trace, params, report, err);
+    int code = ids_analyze_events(trace, params, report, ret_findings, err);
     if (!code) code = ids_report_check(report, err);
     return code ? ids_error_at(err, "'%s'", run->path) : 0;
 }
@@ -331,7 +332,7 @@ static int build_report(const struct ids_run_files *run, const struct ids_params
     const char *format = NULL;
     int code = ids_open_trace(run, INT64_MAX, &trace, &format, err);
     if (code) return code;
-    code = ids_report_trace(run, trace, format, params, report, err);
+    code = ids_report_trace(run, trace, format, params, report, NULL, err);
     ids_trace_free(trace);
     return code;
 }

@@ -30,9 +30,10 @@ int ids_read_run_file(const struct ids_run_file *file, struct ids_sink *sink, co
 /* All files of a run into a sink. */
 int ids_read_run(const struct ids_run_files *run, struct ids_sink *sink, const char **ret_format,
                  struct ids_error *err);
-/* Fills an initialised report with what the analyzers say of the run's trace. */
+/* Fills an initialised report with what the analyzers say of the run's trace; *ret_findings, unless NULL, is the caller's to end. */
 int ids_report_trace(const struct ids_run_files *run, const struct ids_trace *trace, const char *format,
-                     const struct ids_params *params, struct ids_report *report, struct ids_error *err);
+                     const struct ids_params *params, struct ids_report *report, struct ids_findings *ret_findings,
+                     struct ids_error *err);
 
 /* The trace of a run, without its analysis; the caller's to free. *ret_format is what its format is called. Of a run that memory has no
  * room for it is a part, which its diag says (builder.h): events before `until_ps`, INT64_MAX for all, or fewer. */

@@ -1,18 +1,23 @@
 #include "cmd/command.h"
+#include "cmd/explain.h"
 #include "cmd/open_events.h"
 #include "cmd/progress.h"
 #include "cmd/query_print.h"
+#include "cmd/sections.h"
+#include "cmd/terminal.h"
+#include "lib/analysis/analyzer.h"
 #include "lib/base/buffer.h"
+#include "lib/store/summary.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SQL_BYTES = 1 << 20 };
+enum { SQL_BYTES = 1 << 20, OPENINGS = 3 };
 
 struct query_options {
-    const char *run, *file;
+    const char *run, *file, *explain;
     int format, schema;
 };
 
@@ -27,6 +32,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 'f', "file", "FILE", "read the SQL from this file; - for standard input", AT(file), NULL},
     {IDS_OPT_CHOICE, 0, "format", "FORMAT", "table, json or csv", AT(format), format_choice},
     {IDS_OPT_FLAG, 0, "schema", NULL, "print the tables and views, with what each column means", AT(schema), NULL},
+    {IDS_OPT_TEXT, 'e', "explain", "ID", "what a metric means, its SQL, and the value that the rows give", AT(explain),
+     ids_explain_choice},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
 };
 
@@ -60,7 +67,7 @@ static int ask(const struct query_options *options, const char *database, const 
     int code = ids_query_open(database, &query, err);
     if (code) return code;
     running = query;
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}, before;
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)}, before;
     sigaction(SIGINT, &action, &before); /* the second one ends the program */
     code = ids_query_prepare(query, sql, err);
     if (!code) code = ids_query_print(query, (enum ids_query_format)options->format, stdout, err);
@@ -90,10 +97,35 @@ static int print_schema(const char *database, struct ids_error *err) {
     return code;
 }
 
+/* The metric out of the report that was stored with the rows, and out of the rows. */
+static int explain(const struct query_options *options, const char *path, struct ids_error *err) {
+    struct ids_explanation explanation = {0};
+    struct ids_report report;
+    char *database = NULL;
+    int64_t number;
+    int code = ids_open_events_of_run(path, options->run, &database, &number, err);
+    if (code) return code;
+    ids_report_init(&report);
+    code = ids_summary_read_run(database, number, NULL, ids_table_def_find, &report, err);
+    if (!code) code = ids_explanation_make(options->explain, database, number, NULL, &explanation, err);
+    struct ids_render render = {.width = ids_terminal_width(0), .explained = &explanation.about};
+    render.sections = ids_sections(&render.section_count);
+    if (!code && options->format == IDS_QUERY_JSON)
+        code = ids_render_explain_json(&report, &render, options->explain, stdout, err);
+    else if (!code)
+        code = ids_render_explain(&report, &render, options->explain, stdout, err);
+    ids_explanation_done(&explanation);
+    ids_report_done(&report);
+    free(database);
+    return code;
+}
+
 static int check_arguments(const struct query_options *options, int operand_count, struct ids_error *err) {
-    int given = (operand_count > 1) + (options->file != NULL) + options->schema;
+    int given = (operand_count > 1) + (options->file != NULL) + options->schema + (options->explain != NULL);
     if (!given) return ids_fail(err, IDS_USAGE, "no SQL: give it behind the run, or in a file with -f");
-    if (given > 1) return ids_fail(err, IDS_USAGE, "SQL, --file and --schema exclude each other");
+    if (options->explain && options->format == IDS_QUERY_CSV)
+        return ids_fail(err, IDS_USAGE, "--explain has no CSV; --format json it has");
+    if (given > 1) return ids_fail(err, IDS_USAGE, "SQL, --file, --schema and --explain exclude each other");
     return 0;
 }
 
@@ -103,12 +135,19 @@ static int run(const void *values, char *const *operands, int operand_count, str
     char *database = NULL;
     int code = check_arguments(options, operand_count, err);
     if (code) return code;
+    if (options->explain) return explain(options, operands[0], err);
     if (options->file) code = read_sql(options->file, &sql, err);
     if (operand_count > 1) ids_buffer_put(&sql, operands[1], strlen(operands[1]));
     ids_buffer_byte(&sql, '\0');
     if (!code && sql.failed) code = ids_no_memory(err);
-    if (!code) code = ids_open_events(operands[0], options->run, &database, err);
-    if (!code) code = options->schema ? print_schema(database, err) : ask(options, database, sql.at, err);
+    /* Another process may make room in the cache between the two. */
+    for (int attempt = 0; !code || (code == IDS_NOT_FOUND && database); attempt++) {
+        free(database);
+        database = NULL;
+        code = ids_open_events(operands[0], options->run, &database, err);
+        if (!code) code = options->schema ? print_schema(database, err) : ask(options, database, sql.at, err);
+        if (!code || attempt == OPENINGS) break;
+    }
     free(database);
     ids_buffer_done(&sql);
     return code;

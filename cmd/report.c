@@ -1,8 +1,11 @@
 #include "cmd/command.h"
+#include "cmd/explain.h"
 #include "cmd/open_run.h"
 #include "cmd/sections.h"
 #include "cmd/terminal.h"
+#include "lib/store/events_cache.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { TOP_OF_TEXT = 10, TOP_UNSET = -1, COMMAND_BYTES = 4352 };
@@ -69,8 +72,39 @@ static void make_command(const struct report_options *options, const char *path,
     if (used < size) ids_shell_quote(options->run, buffer + used, size - used);
 }
 
-static int print(const struct report_options *options, const struct ids_report *report, const char *path,
+/* The report, and where the rows are that it can be held against. */
+struct opened {
+    struct ids_report report;
+    char *database; /* NULL: nowhere yet */
+    int64_t run;    /* its number there */
+};
+
+static int explain(const struct report_options *options, const struct opened *opened, struct ids_render *render,
+                   const char *path, struct ids_error *err) {
+    struct ids_explanation explanation;
+    char command[COMMAND_BYTES];
+    size_t used = (size_t)snprintf(command, sizeof command, "idsprof query ");
+    ids_shell_quote(path, command + used, sizeof command - used);
+    used = strlen(command);
+    if (options->run) {
+        used += (size_t)snprintf(command + used, sizeof command - used, " --run ");
+        if (used < sizeof command) ids_shell_quote(options->run, command + used, sizeof command - used);
+        used = strlen(command);
+    }
+    if (used < sizeof command) snprintf(command + used, sizeof command - used, " --explain %s", options->explain);
+    int code = ids_explanation_make(options->explain, opened->database, opened->run, command, &explanation, err);
+    render->explained = &explanation.about;
+    if (!code && options->json)
+        code = ids_render_explain_json(&opened->report, render, options->explain, stdout, err);
+    else if (!code)
+        code = ids_render_explain(&opened->report, render, options->explain, stdout, err);
+    ids_explanation_done(&explanation);
+    return code;
+}
+
+static int print(const struct report_options *options, const struct opened *opened, const char *path,
                  struct ids_error *err) {
+    const struct ids_report *report = &opened->report;
     char command[COMMAND_BYTES];
     make_command(options, path, command, sizeof command);
     struct ids_render render = {
@@ -85,15 +119,25 @@ static int print(const struct report_options *options, const struct ids_report *
         .command = command,
     };
     render.sections = ids_sections(&render.section_count);
-    if (options->explain && options->json)
-        return ids_render_explain_json(report, &render, options->explain, stdout, err);
-    if (options->explain) return ids_render_explain(report, &render, options->explain, stdout, err);
+    if (options->explain) return explain(options, opened, &render, path, err);
     if (options->json) return ids_render_json(report, &render, stdout, err);
     if (options->csv) return ids_render_csv(report, &render, stdout, err);
     return ids_render_text(report, &render, stdout, err);
 }
 
-static int open_report(const struct report_options *options, const char *path, struct ids_report *ret_report,
+/* The rows of a database, or those that an earlier query left in the cache; they are of a report with default options. */
+static void find_rows(const struct report_options *options, const struct ids_params *params,
+                      const struct ids_run_files *run, struct opened *opened) {
+    struct ids_error ignored = IDS_ERROR_INIT;
+    opened->run = run->number ? run->number : 1;
+    if (!options->explain || !ids_params_are_default(params)) return;
+    if (run->number)
+        opened->database = strdup(run->path);
+    else if (!options->no_cache && ids_events_cache_find(run, &opened->database, &ignored))
+        opened->database = NULL;
+}
+
+static int open_report(const struct report_options *options, const char *path, struct opened *ret_opened,
                        struct ids_error *err) {
     struct ids_params params;
     struct ids_run_list list;
@@ -104,7 +148,8 @@ static int open_report(const struct report_options *options, const char *path, s
     if (code) return code;
     ids_say_unreadable(&list, "report");
     code = ids_choose_run(&list, options->run, &run, err);
-    if (!code) code = ids_open_run(run, &params, options->no_cache, ret_report, err);
+    if (!code) code = ids_open_run(run, &params, options->no_cache, &ret_opened->report, err);
+    if (!code) find_rows(options, &params, run, ret_opened);
     ids_run_list_done(&list);
     return code;
 }
@@ -112,14 +157,15 @@ static int open_report(const struct report_options *options, const char *path, s
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     (void)operand_count;
     const struct report_options *options = values;
-    struct ids_report report;
-    int code = open_report(options, operands[0], &report, err);
+    struct opened opened = {0};
+    int code = open_report(options, operands[0], &opened, err);
     if (code) return code;
-    code = print(options, &report, operands[0], err);
-    if (!code && options->strict && !report.complete) {
+    code = print(options, &opened, operands[0], err);
+    if (!code && options->strict && !opened.report.complete) {
         code = ids_fail(err, IDS_TRUNCATED, "'%s': the profile is incomplete, and --strict was given", operands[0]);
     }
-    ids_report_done(&report);
+    ids_report_done(&opened.report);
+    free(opened.database);
     return code;
 }
 

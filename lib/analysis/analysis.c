@@ -17,6 +17,12 @@ int ids_params_are_default(const struct ids_params *params) {
 
 int ids_analyze(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report,
                 struct ids_error *err) {
+    return ids_analyze_events(trace, params, report, NULL, err);
+}
+
+int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report,
+                       struct ids_findings *ret_findings, struct ids_error *err) {
+    struct ids_findings findings = {0};
     struct ids_analysis analysis = {.trace = trace, .params = *params};
     int code = ids_steps_make(&analysis, err);
     if (!code) code = ids_busy_make(&analysis, err);
@@ -28,6 +34,12 @@ int ids_analyze(const struct ids_trace *trace, const struct ids_params *params, 
         const struct ids_trace_diag *diag = &trace->diags[i];
         ids_report_diag(report, diag->severity, diag->id, diag->text, diag->offset, diag->count);
     }
+    if (!code && ret_findings) code = ids_findings_make(&analysis, &findings, err);
     ids_analysis_done(&analysis);
-    return code ? code : ids_report_check(report, err);
+    if (!code) code = ids_report_check(report, err);
+    if (code)
+        ids_findings_done(&findings);
+    else if (ret_findings)
+        *ret_findings = findings;
+    return code;
 }

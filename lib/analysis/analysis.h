@@ -2,6 +2,7 @@
 #ifndef IDS_LIB_ANALYSIS_ANALYSIS_H
 #define IDS_LIB_ANALYSIS_ANALYSIS_H
 
+#include "lib/model/findings.h"
 #include "lib/model/trace.h"
 #include "lib/report/report.h"
 
@@ -26,5 +27,8 @@ int ids_params_are_default(const struct ids_params *params);
  * an error: its metrics have no data and say why. */
 int ids_analyze(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report,
                 struct ids_error *err);
+/* The same, and what was found of single events (unless NULL), the caller's to end. */
+int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report,
+                       struct ids_findings *ret_findings, struct ids_error *err);
 
 #endif

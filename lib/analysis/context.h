@@ -9,6 +9,7 @@
 #include "lib/analysis/analyzer.h"
 #include "lib/analysis/intervals.h"
 #include "lib/base/keymap.h"
+#include "lib/model/findings.h"
 
 /* A device's time inside its window, by what it did. */
 struct ids_busy {
@@ -128,6 +129,15 @@ static inline int64_t ids_end_in_window(const struct ids_busy *busy, const struc
 
 /* A kernel: a GPU's kernel that is no copy or set, an op that is no async marker, no transfer and no wait. */
 int ids_is_kernel(const struct ids_trace *trace, const struct ids_event *event);
+
+/* Whether another compilation encloses or caused this one. */
+int ids_is_part_of_compilation(const struct ids_trace *trace, const struct ids_event *event);
+/* The jitted function whose call led to the compilation: the PjitFunction(f) around it, else what the event says itself
+ * ("XlaCompile:#module=jit_f#"). Length 0 unknown. */
+struct ids_text ids_compiled_function(const struct ids_trace *trace, const struct ids_event *event);
+
+/* Findings about single events; the caller's to end. */
+int ids_findings_make(const struct ids_analysis *analysis, struct ids_findings *findings, struct ids_error *err);
 
 /* Sums over the active devices: Σ part ÷ Σ window. */
 int64_t ids_windows_total(const struct ids_analysis *analysis);

@@ -1,5 +1,6 @@
 #include "lib/report/render.h"
 
+#include <math.h>
 #include <string.h>
 
 int ids_render_wants(const struct ids_render *render, const char *section) {
@@ -34,4 +35,19 @@ const struct ids_table_def *ids_render_table_def(const struct ids_render *render
         }
     }
     return NULL;
+}
+
+int ids_render_agrees(const struct ids_value *metric, const struct ids_value *rows) {
+    if (metric->missing || rows->missing) return metric->missing == rows->missing;
+    if (metric->unit != rows->unit) return 0;
+    switch (metric->unit) {
+    case IDS_UNIT_NONE:
+        return !strcmp(metric->text, rows->text);
+    case IDS_UNIT_RATIO:
+    case IDS_UNIT_RATE:
+    case IDS_UNIT_NUMBER:
+        return fabs(metric->d - rows->d) <= 1e-9 * fabs(metric->d);
+    default:
+        return metric->i == rows->i;
+    }
 }

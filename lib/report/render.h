@@ -22,6 +22,14 @@ struct ids_section {
     int headline_count;
 };
 
+/* What --explain says of the rows that a figure comes from. */
+struct ids_explained {
+    const char *sql;        /* a statement that can be copied */
+    const char *command;    /* the command that runs it; NULL where it was run */
+    int has_value;          /* it was run */
+    struct ids_value value; /* what it gave, of the metric's unit */
+};
+
 struct ids_render {
     const struct ids_section *sections; /* all there are, in the order of the report */
     int section_count;
@@ -32,6 +40,7 @@ struct ids_render {
     int width;           /* of the terminal */
     int colour;          /* 1: bold headings, coloured grades */
     const char *command; /* what the next command begins with: "idsprof report runs/tad"; may be NULL */
+    const struct ids_explained *explained; /* for ids_render_explain and its JSON; may be NULL */
 };
 
 int ids_render_text(const struct ids_report *report, const struct ids_render *render, FILE *out, struct ids_error *err);
@@ -54,5 +63,8 @@ const struct ids_metric_def *ids_render_metric_def(const struct ids_render *rend
                                                    const struct ids_section **ret_section);
 const struct ids_table_def *ids_render_table_def(const struct ids_render *render, const char *id,
                                                  const struct ids_section **ret_section);
+/* Whether the value from rows is the metric's: equal, or for a real number equal but for the last digits, since sums may be made in
+ * another order. */
+int ids_render_agrees(const struct ids_value *metric, const struct ids_value *rows);
 
 #endif

@@ -36,6 +36,49 @@ static void write_metric(struct ids_painter *painter, const struct ids_metric_de
     }
 }
 
+/* Words of SQL, broken between them but in no literal, so that it can be copied. */
+static void write_sql(struct ids_painter *painter, const char *sql) {
+    int at = LABEL, width = ids_painter_width(painter), is_first = 1;
+    fprintf(painter->out, "  %-*s", LABEL - INDENT, "SQL");
+    while (*sql) {
+        int length = 0, is_quoted = 0;
+        for (; sql[length] && (is_quoted || sql[length] != ' '); length++) is_quoted ^= sql[length] == '\'';
+        if (!is_first && at + 1 + length > width) {
+            fputc('\n', painter->out);
+            ids_spaces(painter->out, LABEL);
+            at = LABEL;
+        } else if (!is_first) {
+            fputc(' ', painter->out);
+            at++;
+        }
+        fwrite(sql, 1, (size_t)length, painter->out);
+        at += length;
+        sql += length;
+        is_first = 0;
+        while (*sql == ' ') sql++;
+    }
+    fputc('\n', painter->out);
+}
+
+static void write_rows(struct ids_painter *painter, const struct ids_metric_def *def) {
+    const struct ids_explained *explained = painter->render->explained;
+    struct ids_phrase phrase = ids_phrase_begin();
+    if (!explained || !explained->sql) return;
+    write_sql(painter, explained->sql);
+    if (!def) return;
+    if (explained->command) {
+        write_line(painter, "from rows", explained->command);
+    } else if (explained->has_value) {
+        const struct ids_metric *metric = ids_report_find(painter->report, def->id, NULL);
+        if (!metric || metric->value.missing) return; /* the rows that it would be made of are not there */
+        ids_phrase_add(&phrase, "%s, %s", ids_painter_value(painter, explained->value),
+                       ids_render_agrees(&metric->value, &explained->value)
+                           ? "the same"
+                           : "which is not the value above: a defect of idsprof");
+        write_line(painter, "from rows", ids_phrase_end(painter, &phrase));
+    }
+}
+
 static void write_columns(struct ids_painter *painter, const struct ids_table_def *def) {
     const struct ids_table *table = ids_report_find_table(painter->report, def->id);
     struct ids_phrase phrase = ids_phrase_begin();
@@ -64,6 +107,7 @@ int ids_render_explain(const struct ids_report *report, const struct ids_render 
     write_line(&painter, "definition", definition);
     if (metric) write_metric(&painter, metric);
     if (table) write_columns(&painter, table);
+    write_rows(&painter, metric);
     struct ids_phrase phrase = ids_phrase_begin();
     if (render->command) {
         ids_phrase_add(&phrase, "%s --section %s%s", render->command, section->name,

@@ -239,6 +239,13 @@ int ids_render_explain_json(const struct ids_report *report, const struct ids_re
     put_text_if(&json, "definition", metric ? metric->definition : table ? table->definition : NULL);
     if (metric) put_metric(&json, report, metric);
     if (table) put_columns(&json, table);
+    if (render->explained) {
+        put_text_if(&json, "sql", render->explained->sql);
+        if (render->explained->has_value) {
+            ids_json_key(&json, "from_rows");
+            put_value(&json, render->explained->value);
+        }
+    }
     ids_json_end(&json);
     return 0;
 }

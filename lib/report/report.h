@@ -32,6 +32,9 @@ struct ids_metric_def {
     enum ids_unit unit;
     enum ids_better better;
     const char *definition; /* what it means and by which rule it is found, for --explain and the manual */
+    /* One statement that gives the value over all devices out of a database of events: times in picoseconds, :run for the
+     * run's number. */
+    const char *sql;
 };
 
 enum ids_column_flags {

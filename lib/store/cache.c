@@ -1,5 +1,6 @@
 #include "lib/base/intern.h"
 #include "lib/base/vec.h"
+#include "lib/store/cache_folder.h"
 #include "lib/store/events_cache.h"
 #include "lib/store/summary_file.h"
 
@@ -14,16 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef IDS_VERSION
-#define IDS_VERSION "unknown"
-#endif
-
-enum {
-    ABANDONED_S = 3600, /* a temporary file that old belongs to a process that ended */
-    NAME_BYTES = 19,    /* 16 hexadecimal digits and ".db" */
-};
-static const uint64_t MAX_CACHE_BYTES = UINT64_C(4) << 30;
-
 static void free_text(char **text) {
     free(*text);
 }
@@ -33,58 +24,7 @@ static int no_memory(struct ids_error *err) {
     return ids_fail(err, IDS_NOMEM, "no memory for the cache");
 }
 
-/* ---- where ---- */
-
-/* The folder's path, the folder not yet made. */
-static int cache_folder(char **ret_folder, struct ids_error *err) {
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int length;
-    if (xdg && xdg[0] == '/') { /* "all paths must be absolute ... consider a relative path invalid and ignore it" */
-        length = asprintf(ret_folder, "%s/idsprof", xdg);
-    } else if (home && home[0] == '/') {
-        length = asprintf(ret_folder, "%s/.cache/idsprof", home);
-    } else {
-        return ids_fail(err, IDS_NOT_FOUND, "neither XDG_CACHE_HOME nor HOME is set");
-    }
-    if (length >= 0) return 0;
-    *ret_folder = NULL;
-    return no_memory(err);
-}
-
-/* What others may write to could hold anything. */
-static int check_folder(const char *folder, struct ids_error *err) {
-    struct stat status;
-    if (lstat(folder, &status)) {
-        return ids_fail(err, errno == ENOENT ? IDS_NOT_FOUND : IDS_IO, "cache '%s': %s", folder, strerror(errno));
-    }
-    if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 022)) {
-        return ids_fail(err, IDS_IO, "cache '%s': not a folder that only its user can write", folder);
-    }
-    return 0;
-}
-
-/* Makes the folder and those above it. */
-static int make_folder(char *folder, struct ids_error *err) {
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(folder, 0700); /* what fails here fails for the last one too */
-        *slash = '/';
-    }
-    if (mkdir(folder, 0700) && errno != EEXIST) {
-        return ids_fail(err, IDS_IO, "cache '%s': %s", folder, strerror(errno));
-    }
-    return check_folder(folder, err);
-}
-
 /* ---- which ---- */
-
-/* The build: a version alone would keep figures of yesterday's build of the same version. */
-static void describe_program(char *text, size_t size) {
-    struct stat status;
-    if (stat("/proc/self/exe", &status)) memset(&status, 0, sizeof status);
-    snprintf(text, size, IDS_VERSION " %lld %lld.%09ld", (long long)status.st_size, (long long)status.st_mtim.tv_sec,
-             status.st_mtim.tv_nsec);
-}
 
 enum tier { SUMMARY, EVENTS };
 
@@ -93,7 +33,7 @@ static int describe_files(const struct ids_run_files *run, enum tier tier, FILE 
                           struct ids_error *err) {
     char text[192];
     if (tier == EVENTS) fwrite("events", 1, sizeof "events", place);
-    describe_program(text, sizeof text);
+    ids_cache_program(text, sizeof text);
     fwrite(text, 1, strlen(text), key);
     fwrite(run->name, 1, strlen(run->name) + 1, place);
     for (size_t i = 0; i < run->file_count; i++) {
@@ -108,15 +48,16 @@ static int describe_files(const struct ids_run_files *run, enum tier tier, FILE 
         fwrite(path, 1, strlen(path), key);
         fwrite(path, 1, strlen(path) + 1, place);
         if (!file->archive) continue;
-        fwrite(file->member, 1, strlen(file->member) + 1, key);
+        fwrite("\n\t", 1, 2, key);
+        fwrite(file->member, 1, strlen(file->member), key);
         fwrite(file->member, 1, strlen(file->member) + 1, place);
     }
     return 0;
 }
 
 /* The caller frees *ret_key in any case. */
-static int describe_run(const struct ids_run_files *run, enum tier tier, char name[NAME_BYTES + 1], char **ret_key,
-                        struct ids_error *err) {
+static int describe_run(const struct ids_run_files *run, enum tier tier, char name[IDS_CACHE_NAME_BYTES + 1],
+                        char **ret_key, struct ids_error *err) {
     AUTO_TEXT place_text = NULL;
     size_t place_bytes = 0, key_bytes = 0;
     FILE *place = open_memstream(&place_text, &place_bytes);
@@ -126,15 +67,15 @@ static int describe_run(const struct ids_run_files *run, enum tier tier, char na
     lost |= key && fclose(key);
     if (code) return code;
     if (lost) return no_memory(err);
-    snprintf(name, NAME_BYTES + 1, "%016" PRIx64 ".db", ids_hash_bytes(place_text, place_bytes));
+    snprintf(name, IDS_CACHE_NAME_BYTES + 1, "%016" PRIx64 ".db", ids_hash_bytes(place_text, place_bytes));
     return 0;
 }
 
 static int entry_of(const struct ids_run_files *run, enum tier tier, char **ret_folder, char **ret_path, char **ret_key,
                     struct ids_error *err) {
-    char name[NAME_BYTES + 1];
+    char name[IDS_CACHE_NAME_BYTES + 1];
     int code = describe_run(run, tier, name, ret_key, err);
-    if (!code) code = cache_folder(ret_folder, err);
+    if (!code) code = ids_cache_folder(ret_folder, err);
     if (!code && asprintf(ret_path, "%s/%s", *ret_folder, name) < 0) {
         *ret_path = NULL;
         code = no_memory(err);
@@ -145,7 +86,7 @@ static int entry_of(const struct ids_run_files *run, enum tier tier, char **ret_
 /* ---- how much ---- */
 
 struct entry {
-    char name[NAME_BYTES + 1];
+    char name[IDS_CACHE_NAME_BYTES + 1];
     struct timespec used;
     uint64_t size;
 };
@@ -157,11 +98,6 @@ static int by_use(const void *a, const void *b) {
     return strcmp(left->name, right->name);
 }
 
-/* "0123456789abcdef.db", and what was begun under such a name. Other files are not ours to remove. */
-static int is_entry(const char *name) {
-    return strspn(name, "0123456789abcdef") == 16 && !strncmp(name + 16, ".db", 3);
-}
-
 /* Lists the entries, and removes temporary files that nobody will finish. */
 static size_t list_entries(DIR *stream, struct entry **ret_entries, uint64_t *ret_total) {
     struct entry *entries = NULL;
@@ -169,10 +105,13 @@ static size_t list_entries(DIR *stream, struct entry **ret_entries, uint64_t *re
     const struct dirent *found;
     while ((found = readdir(stream))) {
         struct stat status;
-        if (!is_entry(found->d_name) || fstatat(dirfd(stream), found->d_name, &status, AT_SYMLINK_NOFOLLOW)) continue;
+        if (!ids_cache_is_ours(found->d_name) || fstatat(dirfd(stream), found->d_name, &status, AT_SYMLINK_NOFOLLOW))
+            continue;
         *ret_total += (uint64_t)status.st_size;
-        if (found->d_name[NAME_BYTES]) {
-            if (time(NULL) - status.st_mtim.tv_sec > ABANDONED_S) unlinkat(dirfd(stream), found->d_name, 0);
+        if (found->d_name[IDS_CACHE_NAME_BYTES]) {
+            if (ids_cache_is_abandoned(dirfd(stream), found->d_name, &status) &&
+                !unlinkat(dirfd(stream), found->d_name, 0))
+                *ret_total -= (uint64_t)status.st_size;
             continue;
         }
         struct entry *entry = IDS_PUSH(entries, count, room);
@@ -189,11 +128,11 @@ static size_t list_entries(DIR *stream, struct entry **ret_entries, uint64_t *re
 static void evict(const char *folder, const char *kept) {
     DIR *stream = opendir(folder);
     struct entry *entries = NULL;
-    uint64_t total = 0;
+    uint64_t total = 0, limit = ids_cache_limit();
     if (!stream) return;
     size_t count = list_entries(stream, &entries, &total);
-    if (count && total > MAX_CACHE_BYTES) qsort(entries, count, sizeof *entries, by_use);
-    for (size_t i = 0; i < count && total > MAX_CACHE_BYTES; i++) {
+    if (count && total > limit) qsort(entries, count, sizeof *entries, by_use);
+    for (size_t i = 0; i < count && total > limit; i++) {
         if (!strcmp(entries[i].name, kept)) continue;
         unlinkat(dirfd(stream), entries[i].name, 0);
         total -= entries[i].size;
@@ -210,7 +149,7 @@ int ids_cache_load(const struct ids_run_files *run, const struct ids_table_def *
     AUTO_TEXT path = NULL;
     AUTO_TEXT key = NULL;
     int code = entry_of(run, SUMMARY, &folder, &path, &key, err);
-    if (!code) code = check_folder(folder, err);
+    if (!code) code = ids_cache_folder_check(folder, err);
     if (!code) code = ids_summary_read(path, key, find_table, report, err);
     if (code) return code;
     /* The time of last use; atime is off or coarse on many file systems. */
@@ -223,7 +162,7 @@ int ids_cache_save(const struct ids_run_files *run, const struct ids_report *rep
     AUTO_TEXT path = NULL;
     AUTO_TEXT key = NULL;
     int code = entry_of(run, SUMMARY, &folder, &path, &key, err);
-    if (!code) code = make_folder(folder, err);
+    if (!code) code = ids_cache_folder_make(folder, err);
     /* Not synced: a user waits for it, and a file that a power cut damaged is found by its checksum and made anew. */
     if (!code) code = ids_summary_write_file(report, key, path, 0, err);
     if (!code) evict(folder, strrchr(path, '/') + 1);
@@ -237,7 +176,7 @@ int ids_events_cache_find(const struct ids_run_files *run, char **ret_path, stru
     AUTO_TEXT path = NULL;
     AUTO_TEXT key = NULL;
     int code = entry_of(run, EVENTS, &folder, &path, &key, err);
-    if (!code) code = check_folder(folder, err);
+    if (!code) code = ids_cache_folder_check(folder, err);
     if (!code) code = ids_summary_check_key(path, key, err);
     if (code) return code;
     utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
@@ -247,12 +186,12 @@ int ids_events_cache_find(const struct ids_run_files *run, char **ret_path, stru
 }
 
 int ids_events_entry_begin(const struct ids_run_files *run, struct ids_events_entry *ret_entry, struct ids_error *err) {
-    struct ids_events_entry entry = {0};
+    struct ids_events_entry entry = {.lock = -1};
     int code = entry_of(run, EVENTS, &entry.folder, &entry.path, &entry.key, err);
-    if (!code) code = make_folder(entry.folder, err);
+    if (!code) code = ids_cache_folder_make(entry.folder, err);
     int fd = code ? code : ids_summary_open_beside(entry.path, &entry.temporary, err);
+    entry.lock = fd;
     if (fd >= 0) {
-        close(fd);
         *ret_entry = entry;
         return 0;
     }
@@ -271,6 +210,7 @@ int ids_events_entry_commit(struct ids_events_entry *entry, struct ids_error *er
 
 void ids_events_entry_done(struct ids_events_entry *entry) {
     if (entry->temporary) unlink(entry->temporary);
+    if (entry->lock >= 0) close(entry->lock);
     free(entry->folder);
     free(entry->path);
     free(entry->temporary);

@@ -1,6 +1,7 @@
 /* events_cache.h - databases of events in the cache: as run_db.h, one for a run, named and valid as summaries are (summary.h).
  *
- * Two processes may make the same one: each has a temporary file of its own, and the last to rename it is kept. */
+ * Two processes may make the same one: each has a temporary file of its own, and the last to rename it is kept. Why a file that has its
+ * name is whole stands in cache_folder.h. */
 #ifndef IDS_LIB_STORE_EVENTS_CACHE_H
 #define IDS_LIB_STORE_EVENTS_CACHE_H
 
@@ -11,6 +12,7 @@ int ids_events_cache_find(const struct ids_run_files *run, char **ret_path, stru
 
 struct ids_events_entry {
     char *folder, *path, *temporary, *key; /* key: what the run's summary is to be stored under */
+    int lock;                              /* the temporary file, locked as long as it is written */
 };
 
 /* An empty temporary file in the cache, to be filled; removed again by ids_events_entry_done unless it was committed. */

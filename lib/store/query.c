@@ -134,7 +134,7 @@ static int fail(struct ids_query *query, struct ids_error *err) {
     }
     switch (result) {
     case SQLITE_INTERRUPT:
-        return ids_fail(err, IDS_USAGE, "interrupted");
+        return ids_fail(err, IDS_IO, "interrupted");
     case SQLITE_TOOBIG:
         return ids_fail(err, IDS_LIMIT, "%s (a value may have %d MiB)", sqlite3_errmsg(query->db),
                         MAX_CELL_BYTES >> 20);

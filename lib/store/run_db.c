@@ -2,6 +2,7 @@
 
 #include "lib/model/relay.h"
 #include "lib/store/db.h"
+#include "lib/store/event_findings.h"
 #include "lib/store/event_rows.h"
 #include "lib/store/summary_file.h"
 #include "lib/store/views.sql.h"
@@ -20,9 +21,11 @@ struct ids_run_db {
     struct ids_event_pages pages;
     size_t held_most;
     struct ids_row_numbers numbers;
+    struct ids_finding_numbers findings;
     struct ids_event_rows *rows; /* of the run at hand */
     struct ids_relay *relay;     /* the thread that makes them */
     int64_t origin_unix_ns;
+    const char *step_source; /* static; NULL: no steps */
 };
 
 /* Not synced page by page: ids_run_db_finish does so once. Locks end with a transaction, as row_pages.h wants it. */
@@ -35,6 +38,7 @@ static int make_all(struct ids_run_db *db, const struct ids_table_def *const *ta
                     struct ids_error *err) {
     int code = ids_db_exec(db->db, settings, err);
     if (!code) code = ids_event_tables(db->db, db->fd, &db->pages, err);
+    if (!code) code = ids_findings_tables(db->db, err);
     return code ? code : ids_summary_tables(db->db, tables, count, err);
 }
 
@@ -59,7 +63,10 @@ int ids_run_db_create(const char *path, const struct ids_table_def *const *table
 
 int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct ids_sink **ret_sink,
                      struct ids_error *err) {
-    db->numbers.run++;
+    db->findings.run = ++db->numbers.run;
+    db->findings.first_track = db->numbers.track + 1;
+    db->findings.first_name = db->numbers.name + 1;
+    db->step_source = NULL;
     int code = ids_event_rows_new(db->db, &db->pages, strings, &db->numbers, db->held_most, &db->rows, err);
     if (!code) code = ids_relay_new(ids_event_rows_sink(db->rows), &db->relay, err);
     if (!code) *ret_sink = ids_relay_sink(db->relay);
@@ -90,6 +97,18 @@ static int wait_for_rows(struct ids_run_db *db, struct ids_error *err) {
     return code;
 }
 
+int ids_run_db_put_findings(struct ids_run_db *db, const struct ids_trace *trace, const struct ids_findings *findings,
+                            struct ids_report *report, struct ids_error *err) {
+    uint64_t lost = 0;
+    db->step_source = findings->step_source;
+    int code = wait_for_rows(db, err);
+    if (!code) code = ids_findings_put(db->db, trace, findings, &db->findings, &lost, err);
+    if (!code && lost)
+        ids_report_diag(report, IDS_WARNING, "store.finding_without_event",
+                        "activities that are in the figures but, since many events are alike, in no row", -1, lost);
+    return code;
+}
+
 static const char *property(const struct ids_report *report, const char *id) {
     for (size_t i = 0; i < report->property_count; i++) {
         const struct ids_property *property = &report->properties[i];
@@ -101,7 +120,7 @@ static const char *property(const struct ids_report *report, const char *id) {
 
 static int put_run(struct ids_run_db *db, const struct ids_report *report, struct ids_error *err) {
     sqlite3_stmt *insert = NULL;
-    if (sqlite3_prepare_v2(db->db, "INSERT INTO run VALUES (?,?,?,?,?,?)", -1, &insert, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(db->db, "INSERT INTO run VALUES (?,?,?,?,?,?,?)", -1, &insert, NULL) != SQLITE_OK)
         return ids_db_fail(db->db, err);
     sqlite3_bind_int64(insert, 1, db->numbers.run);
     sqlite3_bind_text(insert, 2, property(report, "name"), -1, SQLITE_STATIC);
@@ -109,6 +128,7 @@ static int put_run(struct ids_run_db *db, const struct ids_report *report, struc
     sqlite3_bind_text(insert, 4, property(report, "format"), -1, SQLITE_STATIC);
     sqlite3_bind_int(insert, 5, report->complete);
     if (db->origin_unix_ns) sqlite3_bind_int64(insert, 6, db->origin_unix_ns);
+    sqlite3_bind_text(insert, 7, db->step_source, -1, SQLITE_STATIC);
     sqlite3_step(insert);
     return sqlite3_finalize(insert) == SQLITE_OK ? 0 : ids_db_fail(db->db, err);
 }

@@ -5,6 +5,7 @@
 #ifndef IDS_LIB_STORE_RUN_DB_H
 #define IDS_LIB_STORE_RUN_DB_H
 
+#include "lib/model/findings.h"
 #include "lib/model/sink.h"
 #include "lib/report/report.h"
 
@@ -19,6 +20,9 @@ int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct 
                      struct ids_error *err);
 /* No more events of the run come. What is left of them is written while the caller makes its report. */
 void ids_run_db_end_events(struct ids_run_db *db);
+/* Waits for the events, and writes what was found of single ones; what could not be kept is noted in the report. */
+int ids_run_db_put_findings(struct ids_run_db *db, const struct ids_trace *trace, const struct ids_findings *findings,
+                            struct ids_report *report, struct ids_error *err);
 /* Waits for the events and ends the run with its summary; properties "name", "path" and "format" are those of the table run.
  * `key` is stored with it, any text. */
 int ids_run_db_end(struct ids_run_db *db, const struct ids_report *report, const char *key, struct ids_error *err);

@@ -1,4 +1,4 @@
--- The fixed tables of a summary (see summary.h). Beside them every report table has a table of its own name.
+-- The fixed tables of a summary (see summary.h). Beside them every table x of the report is a table report_x.
 -- Times are integer picoseconds. Rows are in the order of the report: ORDER BY rowid. NULL is "no data".
 CREATE TABLE meta (         -- what this file is
     run INTEGER NOT NULL,   -- run.id; 1 in the cache

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,8 +43,8 @@ static int index_of(const char *name, const char *const *names, int count) {
 /* ---- the tables of a report as SQL ---- */
 
 /* Comments end at a newline. */
-static void append_comment(sqlite3_str *sql, const char *text) {
-    sqlite3_str_appendall(sql, " -- ");
+static void append_comment(sqlite3_str *sql, const char *before, const char *text) {
+    sqlite3_str_appendf(sql, " -- %s%s", before, *before ? ", " : "");
     for (; text && *text; text++) sqlite3_str_appendchar(sql, 1, *text == '\n' ? ' ' : *text);
     sqlite3_str_appendall(sql, "\n");
 }
@@ -51,19 +52,14 @@ static void append_comment(sqlite3_str *sql, const char *text) {
 /* As sqlite_schema keeps it, so that it can be compared. NULL when memory ran out. */
 static char *create_table(const struct ids_table_def *def) {
     sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(sql, "CREATE TABLE \"%w\" (", def->id);
-    append_comment(sql, def->definition ? def->definition : def->title);
+    sqlite3_str_appendf(sql, "CREATE TABLE \"report_%w\" (", def->id);
+    append_comment(sql, "", def->definition ? def->definition : def->title);
     sqlite3_str_appendall(sql, "    \"run\" INTEGER NOT NULL, -- run.id\n");
     for (int i = 0; i < def->column_count; i++) {
         const struct ids_column_def *column = &def->columns[i];
         sqlite3_str_appendf(sql, "    \"%w\" %s%s", column->id, unit_types[column->unit],
                             i + 1 < def->column_count ? "," : "");
-        if (column->unit == IDS_UNIT_NONE) {
-            append_comment(sql, column->title);
-        } else {
-            sqlite3_str_appendf(sql, " -- [%s]", unit_names[column->unit]);
-            append_comment(sql, column->title);
-        }
+        append_comment(sql, column->unit == IDS_UNIT_NONE ? "" : unit_names[column->unit], column->title);
     }
     sqlite3_str_appendall(sql, ")");
     return sqlite3_str_finish(sql);
@@ -71,7 +67,7 @@ static char *create_table(const struct ids_table_def *def) {
 
 static char *insert_row(const struct ids_table_def *def) {
     sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(sql, "INSERT INTO \"%w\" VALUES (?1", def->id);
+    sqlite3_str_appendf(sql, "INSERT INTO \"report_%w\" VALUES (?1", def->id);
     for (int i = 0; i < def->column_count; i++) sqlite3_str_appendall(sql, ",?");
     sqlite3_str_appendall(sql, ")");
     return sqlite3_str_finish(sql);
@@ -289,6 +285,7 @@ int ids_summary_open_beside(const char *path, char **ret_name, struct ids_error 
         }
         int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0) {
+            flock(fd, LOCK_EX | LOCK_NB); /* nobody else has it; where it cannot be locked, it is only young */
             *ret_name = name;
             return fd;
         }
@@ -439,8 +436,9 @@ static int check_table(struct reader *reader, const struct ids_table_def *def) {
     uint64_t unused = 0;
     char *wanted = create_table(def);
     if (!wanted) return ids_fail(reader->err, IDS_NOMEM, "no memory for a database");
-    int code = ids_rows_prepare(&rows, reader->db, &unused,
-                                "SELECT sql FROM sqlite_schema WHERE type='table' AND name=?", reader->err);
+    int code =
+        ids_rows_prepare(&rows, reader->db, &unused,
+                         "SELECT sql FROM sqlite_schema WHERE type='table' AND name='report_' || ?", reader->err);
     if (!code) {
         sqlite3_bind_text(rows.statement, 1, def->id, -1, SQLITE_STATIC);
         int more = ids_rows_next(&rows, reader->err);
@@ -469,7 +467,7 @@ static int read_cells(struct reader *reader, struct ids_table *table, struct ids
 static int read_table(struct reader *reader, struct ids_table *table) {
     struct ids_rows rows = {0};
     struct ids_value *cells = calloc((size_t)table->def->column_count, sizeof *cells);
-    char *sql = sqlite3_mprintf("SELECT * FROM \"%w\" WHERE run = ?1 ORDER BY rowid", table->id);
+    char *sql = sqlite3_mprintf("SELECT * FROM \"report_%w\" WHERE run = ?1 ORDER BY rowid", table->id);
     int code =
         cells && sql ? check_table(reader, table->def) : ids_fail(reader->err, IDS_NOMEM, "no memory for a database");
     if (!code) code = ids_rows_prepare(&rows, reader->db, &reader->sum, sql, reader->err);

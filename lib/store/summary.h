@@ -2,7 +2,7 @@
  *
  * A summary is a plain SQLite file (user_version = IDS_SCHEMA_VERSION) that sqlite3, DuckDB or Datasette open. Table
  * `metric` has a row per metric and device, `property`, `advice` and `diag` what their names say, and every report table
- * has a table of its own name with its own columns (times in integer picoseconds). It is written under a temporary name,
+ * has a table report_<its name> with its own columns (times in integer picoseconds). It is written under a temporary name,
  * synced, and renamed when whole. A checksum over all values, stored last, tells a whole file from a damaged one.
  */
 #ifndef IDS_LIB_STORE_SUMMARY_H
@@ -12,7 +12,7 @@
 #include "lib/report/report.h"
 
 /* Raised when the layout of the file or the meaning of a stored figure changes: an older cache is then rebuilt. */
-enum { IDS_SCHEMA_VERSION = 2 };
+enum { IDS_SCHEMA_VERSION = 3 };
 
 /* Writes the report to `path`; `key` (any text) is stored and checked by ids_summary_read. */
 int ids_summary_write(const struct ids_report *report, const char *key, const char *path, struct ids_error *err);

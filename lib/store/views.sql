@@ -1,4 +1,5 @@
--- What people ask for, as views over the tables of events.sql. Times are integer picoseconds since the origin of the run.
+-- What people ask for, a view a noun, a row an event. Times are integer picoseconds since the origin of the run. What the analysis found
+-- is that of a report with default options; is_active marks what its figures are made of. Words are kept to what SQLite and DuckDB share.
 CREATE VIEW events AS         -- every event, with its names
 SELECT
     e.id AS id,               -- event.id; ordered by track, then start
@@ -27,21 +28,22 @@ SELECT
     e.id AS event,            -- event.id
     s.name AS key,            -- what the stat is called
     s.type AS type,           -- as stat.type
-    v.value AS value          -- as stat_set.value
+    v.value AS value,         -- as stat_set.value
+    0 AS of_name              -- 1: not the event's own, but of all events of its name
 FROM event e JOIN stat_set v ON v.id = e.stat_set JOIN stat s ON s.id = v.stat
 UNION ALL
-SELECT v.event, s.name, s.type, v.value
+SELECT v.event, s.name, s.type, v.value, 0
 FROM event_stat v JOIN stat s ON s.id = v.stat
 UNION ALL
 SELECT e.id, s.name, s.type,
     CASE c.name WHEN 'run_id' THEN e.run_id WHEN 'producer_id' THEN e.producer_id
-                WHEN 'consumer_id' THEN e.consumer_id ELSE e.correlation_id END
+                WHEN 'consumer_id' THEN e.consumer_id ELSE e.correlation_id END, 0
 FROM event e JOIN track t ON t.id = e.track JOIN plane p ON p.id = t.plane JOIN host h ON h.id = p.host
 JOIN event_column c ON c.run = h.run JOIN stat s ON s.id = c.stat
 WHERE CASE c.name WHEN 'run_id' THEN e.run_id WHEN 'producer_id' THEN e.producer_id
                   WHEN 'consumer_id' THEN e.consumer_id ELSE e.correlation_id END IS NOT NULL
 UNION ALL
-SELECT e.id, s.name, s.type, v.value
+SELECT e.id, s.name, s.type, v.value, 1
 FROM event e JOIN name_stat v ON v.name = e.name JOIN stat s ON s.id = v.stat;
 CREATE VIEW flows AS          -- what made what happen
 SELECT
@@ -56,23 +58,379 @@ JOIN event c ON c.id = f.from_event JOIN name a ON a.id = c.name
 JOIN plane cp ON cp.id = a.plane JOIN host ch ON ch.id = cp.host
 JOIN event e ON e.id = f.to_event JOIN name b ON b.id = e.name
 JOIN plane ep ON ep.id = b.plane JOIN host eh ON eh.id = ep.host;
-CREATE VIEW copies AS         -- every single copy and set of device memory (GPU), with its details
+CREATE VIEW activities AS     -- what devices did: every kernel, op, copy and set; kernels, ops, memcpys and collectives are parts of this
+SELECT
+    e.id AS id,               -- event.id
+    d.run AS run,             -- run.id
+    d.name AS device,         -- device.name
+    t.name AS stream,         -- the track: a stream, a line of a TPU, a thread of the CPU client
+    coalesce(n.display, n.text) AS name, -- what the event is called
+    e.start_ps + h.shift_ps AS start_ps, -- since the origin of the run
+    coalesce(a.dur_ps, e.dur_ps) AS dur_ps, -- how long it took; an op of the CPU client to its end
+    coalesce(a.self_ps, a.dur_ps, e.dur_ps) AS self_ps, -- without the activity inside it
+    c.kind AS kind,           -- kernel, op, copy, set
+    c.class AS class,         -- compute, collective, copy, stalled
+    c.rule AS rule,           -- by what the class was told
+    c.collective AS collective, -- all-reduce and the like; NULL for what is none
+    c.direction AS direction, -- of a copy or set: H2D and the like; NULL where unknown or none
+    c.bytes AS bytes,         -- of a copy or collective; NULL where unknown or none
+    c.is_async AS is_async,   -- of a copy; NULL where unknown
+    c.is_pinned AS is_pinned, -- of a copy: 1 pinned, 0 pageable; NULL where unknown
+    c.is_beside AS is_beside, -- 1: beside the ops of the device, and no activity of its own (TPU's asynchronous ops)
+    c.is_in_graph AS is_in_graph, -- 1: as part of a CUDA graph
+    o.name AS op,             -- the HLO op; NULL where none is known
+    o.module AS module,       -- the program; NULL where none is known
+    s.number AS step,         -- the step that launched it; NULL where it belongs to none
+    CASE WHEN d.is_active = 1 AND e.start_ps + h.shift_ps >= d.start_ps AND e.start_ps + h.shift_ps <= d.end_ps
+        THEN 1 ELSE 0 END AS is_active, -- 1: the figures of the report count it: it begins in the window of an active device
+    a.around AS around,       -- id of the innermost activity around it; NULL where there is none
+    d.id AS device_id,        -- device.id
+    e.track AS track_id,      -- track.id
+    o.id AS op_id,            -- op.id
+    c.launch_shape AS launch_shape, -- launch_shape.id
+    s.id AS step_id           -- step.id
+FROM activity a
+JOIN activity_class c ON c.id = a.class
+JOIN device d ON d.id = c.device
+JOIN event e ON e.id = a.event
+JOIN track t ON t.id = e.track
+JOIN plane p ON p.id = t.plane
+JOIN host h ON h.id = p.host
+JOIN name n ON n.id = e.name
+LEFT JOIN op o ON o.id = c.op
+LEFT JOIN step s ON s.id = a.step;
+CREATE VIEW kernels AS        -- every kernel: of a GPU; of a TPU or the CPU client each op that computes or is a collective
+SELECT
+    a.id AS id,               -- event.id
+    a.run AS run,             -- run.id
+    a.device AS device,       -- device.name
+    a.stream AS stream,       -- the stream, line or thread
+    a.name AS name,           -- of a GPU the kernel's, else the op's
+    a.start_ps AS start_ps,   -- since the origin of the run
+    a.dur_ps AS dur_ps,       -- how long it took
+    a.kind AS kind,           -- kernel, or op
+    a.class AS class,         -- compute, collective
+    a.op AS op,               -- the HLO op; NULL where none is known
+    a.module AS module,       -- the program; NULL where none is known
+    a.step AS step,           -- the step that launched it; NULL where it belongs to none
+    l.grid_x AS grid_x,       -- blocks; NULL where unknown
+    l.grid_y AS grid_y,       -- blocks
+    l.grid_z AS grid_z,       -- blocks
+    l.block_x AS block_x,     -- threads; NULL where unknown
+    l.block_y AS block_y,     -- threads
+    l.block_z AS block_z,     -- threads
+    l.registers AS registers, -- of a thread; NULL where unknown
+    l.static_shared_bytes AS static_shared_bytes, -- shared memory that the kernel has
+    l.dynamic_shared_bytes AS dynamic_shared_bytes, -- shared memory that the launch gives
+    l.occupancy AS occupancy, -- theoretical, 0 to 1; NULL where unknown
+    a.is_in_graph AS is_in_graph, -- 1: as part of a CUDA graph
+    a.is_active AS is_active  -- 1: the figures of the report count it
+FROM activities a
+LEFT JOIN op o ON o.id = a.op_id
+LEFT JOIN launch_shape l ON l.id = a.launch_shape
+WHERE a.is_beside = 0 AND (a.kind = 'kernel' OR (a.kind = 'op' AND a.class IN ('compute', 'collective')
+    AND coalesce(o.is_marker, 0) = 0 AND coalesce(o.is_container, 0) = 0));
+CREATE VIEW ops AS            -- every execution of an HLO op; of a GPU every kernel, copy or set that bears one
+SELECT
+    a.id AS id,               -- event.id
+    a.run AS run,             -- run.id
+    a.device AS device,       -- device.name
+    a.stream AS stream,       -- the stream, line or thread
+    o.name AS op,             -- fusion.3
+    o.category AS category,   -- hlo_category (TPU), else the opcode; NULL where unknown
+    o.module AS module,       -- the program; NULL where unknown
+    o.program_id AS program_id, -- its number; NULL where unknown
+    o.op_name AS op_name,     -- where it is in the program: jit(train_step)/layer0/dot_general
+    o.source AS source,       -- file and line of the program
+    a.start_ps AS start_ps,   -- since the origin of the run
+    a.dur_ps AS dur_ps,       -- how long it took
+    a.self_ps AS self_ps,     -- without the ops inside it
+    a.class AS class,         -- compute, collective, copy, stalled
+    a.step AS step,           -- the step that launched it; NULL where it belongs to none
+    a.around AS around,       -- id of the loop, condition or call around it; NULL where there is none
+    o.flops AS flops,         -- per execution; NULL where the file does not say
+    o.bytes_accessed AS bytes_accessed, -- per execution; NULL where the file does not say
+    o.deduplicated_name AS deduplicated_name, -- the op that this one is equal to
+    o.text AS text,           -- the whole instruction
+    a.is_beside AS is_beside, -- 1: on the line of asynchronous ops, and no activity of the device
+    a.is_active AS is_active, -- 1: the figures of the report count it
+    o.id AS op_id             -- op.id
+FROM activities a
+JOIN op o ON o.id = a.op_id;
+CREATE VIEW memcpys AS        -- every copy and set of device memory, and the transfers that only the host's runtime books (TPU)
+SELECT
+    a.id AS id,               -- event.id
+    a.run AS run,             -- run.id
+    a.device AS device,       -- device.name; NULL for the runtime's
+    a.stream AS stream,       -- the stream, line or thread
+    a.name AS name,           -- MemcpyH2D and the like
+    coalesce(a.direction, 'other') AS direction, -- H2D, D2H, D2D, P2P, H2H, memset, or other where the trace does not tell
+    a.start_ps AS start_ps,   -- since the origin of the run
+    a.dur_ps AS dur_ps,       -- how long it took
+    a.bytes AS bytes,         -- NULL where the trace does not tell
+    a.is_async AS is_async,   -- NULL where the trace does not tell
+    a.is_pinned AS is_pinned, -- 1 pinned, 0 pageable; NULL where the trace does not tell
+    a.op AS op,               -- the HLO op; NULL where none is known
+    a.step AS step,           -- the step that launched it; NULL where it belongs to none
+    a.is_beside AS is_beside, -- 1: beside the ops of the device
+    a.is_active AS is_active  -- 1: the figures of the report count it
+FROM activities a
+WHERE a.kind IN ('copy', 'set') AND (a.is_beside = 0 OR (a.class <> 'collective' AND a.direction IS NOT NULL))
+UNION ALL
+SELECT e.id, h.run, NULL, t.name, coalesce(n.display, n.text), coalesce(w.direction, 'other'), e.start_ps + h.shift_ps,
+    e.dur_ps, w.bytes, NULL, NULL, NULL, NULL, 1, 1
+FROM transfer w
+JOIN event e ON e.id = w.event
+JOIN track t ON t.id = e.track
+JOIN plane p ON p.id = t.plane
+JOIN host h ON h.id = p.host
+JOIN name n ON n.id = e.name;
+CREATE VIEW collectives AS    -- every collective of every device; of an asynchronous pair the op, not its start
+SELECT
+    a.id AS id,               -- event.id
+    a.run AS run,             -- run.id
+    a.device AS device,       -- device.name
+    a.stream AS stream,       -- the stream, line or thread
+    a.name AS name,           -- what the event is called
+    a.collective AS collective, -- all-reduce, all-gather, ...
+    a.start_ps AS start_ps,   -- since the origin of the run
+    a.dur_ps AS dur_ps,       -- how long it took, waiting for peers included
+    a.op AS op,               -- the HLO op; NULL where none is known
+    a.module AS module,       -- the program; NULL where none is known
+    a.bytes AS bytes,         -- of one device; NULL where unknown
+    coalesce(o.replica_groups, l.ranks) AS replica_groups, -- who takes part; NULL where unknown
+    a.rule AS rule,           -- by what it was recognised
+    a.step AS step,           -- the step that launched it; NULL where it belongs to none
+    coalesce(o.is_marker, 0) * (1 - a.is_beside) AS is_start, -- 1: only the start of an asynchronous one, which has a row of its own
+    a.is_beside AS is_beside, -- 1: on the line of asynchronous ops
+    a.is_active AS is_active  -- 1: the figures of the report count it
+FROM activities a
+LEFT JOIN op o ON o.id = a.op_id
+LEFT JOIN launch_shape l ON l.id = a.launch_shape
+WHERE a.class = 'collective' AND a.collective IS NOT NULL;
+CREATE VIEW gaps AS           -- every interval in which an active device did nothing, with its cause
+SELECT
+    d.run AS run,             -- run.id
+    d.name AS device,         -- device.name
+    e.start_ps + h.shift_ps - a.idle_ps AS start_ps, -- since the origin of the run
+    a.idle_ps AS dur_ps,      -- how long it took
+    c.name AS cause,          -- the first rule that held; idsprof-metrics(7) has them
+    e.id AS next,             -- event.id of the activity that ends it; NULL where there is none in the window
+    coalesce(n.display, n.text) AS next_name, -- what that is called
+    w.launch AS launch,       -- event.id of what launched it; NULL unless the host was late and it was recorded
+    l.start_ps + lh.shift_ps AS launch_ps, -- when that was
+    w.evidence AS evidence,   -- event.id of the host's deed that took most of the time; NULL where none was recorded
+    coalesce(vn.display, vn.text) AS evidence_name -- what that is called
+FROM activity a
+JOIN activity_class k ON k.id = a.class
+JOIN device d ON d.id = k.device
+JOIN gap_cause c ON c.id = a.cause
+JOIN event e ON e.id = a.event
+JOIN name n ON n.id = e.name
+JOIN plane p ON p.id = n.plane
+JOIN host h ON h.id = p.host
+LEFT JOIN late w ON w.activity = a.event
+LEFT JOIN event l ON l.id = w.launch
+LEFT JOIN name ln ON ln.id = l.name
+LEFT JOIN plane lp ON lp.id = ln.plane
+LEFT JOIN host lh ON lh.id = lp.host
+LEFT JOIN event v ON v.id = w.evidence
+LEFT JOIN name vn ON vn.id = v.name
+UNION ALL
+SELECT d.run, d.name, d.end_ps - d.idle_ps, d.idle_ps, c.name, NULL, NULL, NULL, NULL, NULL, NULL
+FROM device d JOIN gap_cause c ON c.id = d.cause;
+CREATE VIEW steps AS          -- the steps of the program that have work on a device
+SELECT
+    s.id AS id,               -- step.id; in time order
+    s.run AS run,             -- run.id
+    s.number AS step,         -- as the program counts
+    s.start_ps AS start_ps,   -- its first activity on a device, since the origin of the run
+    s.end_ps - s.start_ps AS dur_ps, -- to the first activity of the next one; of the last step to its last end
+    s.host_start_ps AS host_start_ps, -- where its annotation begins; NULL where there is none
+    s.host_end_ps - s.host_start_ps AS host_dur_ps, -- how long dispatching took; NULL where there is no annotation
+    r.step_source AS source   -- as run.step_source
+FROM step s
+JOIN run r ON r.id = s.run;
+CREATE VIEW compiles AS       -- every compilation that no other one encloses or caused
 SELECT
     e.id AS id,               -- event.id
     h.run AS run,             -- run.id
-    p.name AS device,         -- the plane
-    t.name AS stream,         -- the track
-    n.text AS name,           -- MemcpyH2D and the like
+    t.name AS thread,         -- where it ran
+    coalesce(n.display, n.text) AS name, -- what the event is called
+    w.function AS function,   -- the jitted function whose call led to it; NULL where unknown
     e.start_ps + h.shift_ps AS start_ps, -- since the origin of the run
     e.dur_ps AS dur_ps,       -- how long it took
-    (SELECT v.value FROM stat_set v JOIN stat s ON s.id = v.stat
-     WHERE v.id = e.stat_set AND s.name IN ('memcpy_details', 'memset_details', 'bytes')
-     UNION ALL
-     SELECT v.value FROM event_stat v JOIN stat s ON s.id = v.stat
-     WHERE v.event = e.id AND s.name IN ('memcpy_details', 'memset_details', 'bytes') LIMIT 1) AS details -- as the file has it
-FROM name n
-JOIN plane p ON p.id = n.plane AND p.name LIKE '/device:%'
+    s.number AS step          -- the step that it was caused in; NULL in none
+FROM compilation w
+JOIN event e ON e.id = w.event
+JOIN track t ON t.id = e.track
+JOIN plane p ON p.id = t.plane
 JOIN host h ON h.id = p.host
-JOIN track t ON t.plane = p.id
-JOIN event e ON e.track = t.id AND e.name = n.id
-WHERE n.text LIKE 'Memcpy%' OR n.text LIKE 'Memset%';
+JOIN name n ON n.id = e.name
+LEFT JOIN step s ON s.id = w.step
+WHERE w.is_part = 0;
+CREATE VIEW deeds AS          -- what hosts did that figures are made of: compiling, waiting, staging, feeding, marking steps
+SELECT
+    e.id AS id,               -- event.id
+    h.run AS run,             -- run.id
+    h.name AS host,           -- the machine; NULL where the file does not say
+    t.name AS thread,         -- where it ran
+    k.name AS kind,           -- compile, lowering, tracing, autotuning, compilation cache read or write, sync wait, transfer, transfer staging, input, step annotation, stall
+    coalesce(n.display, n.text) AS name, -- what the event is called
+    e.start_ps + h.shift_ps AS start_ps, -- since the origin of the run
+    e.dur_ps AS dur_ps,       -- how long it took
+    e.track AS track_id       -- track.id
+FROM deed w
+JOIN deed_kind k ON k.id = w.kind
+JOIN event e ON e.id = w.event
+JOIN track t ON t.id = e.track
+JOIN plane p ON p.id = t.plane
+JOIN host h ON h.id = p.host
+JOIN name n ON n.id = e.name
+UNION ALL
+SELECT e.id, h.run, h.name, t.name, 'stall', coalesce(n.display, n.text), e.start_ps + h.shift_ps, e.dur_ps, e.track
+FROM event e CROSS JOIN stall_name w
+JOIN track t ON t.id = e.track
+JOIN plane p ON p.id = t.plane
+JOIN host h ON h.id = p.host
+JOIN name n ON n.id = e.name
+WHERE w.name = e.name;
+CREATE VIEW devices AS        -- the devices of the runs, also those that did nothing
+SELECT
+    d.id AS id,               -- device.id
+    d.run AS run,             -- run.id
+    d.name AS device,         -- the host and its plane
+    d.label AS label,         -- short: GPU:0
+    d.kind AS kind,           -- GPU, TPU, CPU, CUSTOM
+    d.model AS model,         -- what it is; NULL where the file does not say
+    d.host AS host,           -- the machine, or the process
+    d.ordinal AS ordinal,     -- its number on the host; NULL where the file does not say
+    d.is_active AS is_active, -- 1: the figures of the report count it
+    d.start_ps AS start_ps,   -- where the window of its figures begins; NULL where it is not active
+    d.end_ps - d.start_ps AS dur_ps, -- how long that is
+    d.peak_flops AS peak_flops, -- of the hardware, per second; NULL where the file does not say
+    d.peak_bandwidth AS peak_bandwidth, -- bytes per second of its memory; NULL where the file does not say
+    d.memory_bytes AS memory_bytes -- of its memory; NULL where the file does not say
+FROM device d;
+CREATE VIEW tracks AS         -- the timelines of the files: threads, streams, lines of devices
+SELECT
+    t.id AS id,               -- track.id
+    h.run AS run,             -- run.id
+    h.name AS host,           -- the machine; NULL where the file does not say
+    p.name AS plane,          -- the device or group of threads
+    t.name AS track,          -- the thread or stream
+    t.event_count AS events,  -- how many there are
+    f.start_ps + h.shift_ps AS start_ps, -- when the first one begins; NULL where there is none
+    t.first_event AS first_event, -- event.id; its events are those from here
+    t.last_event AS last_event -- to here
+FROM track t
+JOIN plane p ON p.id = t.plane
+JOIN host h ON h.id = p.host
+LEFT JOIN event f ON f.id = t.first_event;
+CREATE VIEW device_time AS    -- the window of every active device, cut where what it does changes: a sum over rows is a time without overlap
+WITH act AS (
+    SELECT a.run, a.device_id, a.id, a.track_id, a.class, a.direction, a.is_beside, a.around, a.start_ps,
+        a.start_ps + a.dur_ps AS end_ps
+    FROM activities a JOIN device d ON d.id = a.device_id WHERE d.is_active = 1),
+child AS (
+    SELECT around, start_ps, end_ps, lead(start_ps) OVER (PARTITION BY around ORDER BY start_ps, id) AS next_ps
+    FROM act WHERE around IS NOT NULL),
+first_child AS (SELECT around, min(start_ps) AS start_ps FROM child GROUP BY around),
+own AS ( -- when an activity is the innermost one of its track
+    SELECT a.run, a.device_id, a.track_id, a.class, a.direction, a.start_ps AS from_ps,
+        coalesce(f.start_ps, a.end_ps) AS to_ps
+    FROM act a LEFT JOIN first_child f ON f.around = a.id WHERE a.is_beside = 0
+    UNION ALL
+    SELECT a.run, a.device_id, a.track_id, a.class, a.direction, c.end_ps, coalesce(c.next_ps, a.end_ps)
+    FROM child c JOIN act a ON a.id = c.around),
+track_edge AS ( -- work on each track, and the waits inside it
+    SELECT run, device_id, track_id, from_ps AS at_ps, 1 AS work, CASE WHEN class = 'compute' THEN 1 ELSE 0 END AS compute,
+        0 AS stall
+    FROM own WHERE from_ps < to_ps AND class <> 'stalled'
+    UNION ALL
+    SELECT run, device_id, track_id, to_ps, -1, CASE WHEN class = 'compute' THEN -1 ELSE 0 END, 0
+    FROM own WHERE from_ps < to_ps AND class <> 'stalled'
+    UNION ALL
+    SELECT o.run, o.device_id, o.track_id, d.start_ps, 0, 0, 1
+    FROM deeds d JOIN (SELECT DISTINCT run, device_id, track_id FROM own) o ON o.track_id = d.track_id
+    WHERE d.kind = 'stall' AND d.dur_ps > 0
+    UNION ALL
+    SELECT o.run, o.device_id, o.track_id, d.start_ps + d.dur_ps, 0, 0, -1
+    FROM deeds d JOIN (SELECT DISTINCT run, device_id, track_id FROM own) o ON o.track_id = d.track_id
+    WHERE d.kind = 'stall' AND d.dur_ps > 0),
+track_time AS (
+    SELECT run, device_id, at_ps AS from_ps,
+        lead(at_ps) OVER (PARTITION BY run, device_id, track_id ORDER BY at_ps) AS to_ps,
+        sum(work) OVER (PARTITION BY run, device_id, track_id ORDER BY at_ps) AS work,
+        sum(compute) OVER (PARTITION BY run, device_id, track_id ORDER BY at_ps) AS compute,
+        sum(stall) OVER (PARTITION BY run, device_id, track_id ORDER BY at_ps) AS stall
+    FROM track_edge),
+part AS ( -- intervals of a device, each with what it says
+    SELECT run, device_id, start_ps AS from_ps, end_ps AS to_ps, 1 AS busy, 0 AS working, 0 AS compute, 0 AS collective,
+        0 AS copy, 0 AS h2d, 0 AS d2h, 0 AS async_copy, 0 AS cause, 0 AS step
+    FROM act WHERE is_beside = 0
+    UNION ALL
+    SELECT run, device_id, from_ps, to_ps, 0, 1, CASE WHEN compute > 0 THEN 1 ELSE 0 END, 0, 0, 0, 0, 0, 0, 0
+    FROM track_time WHERE work > 0 AND stall = 0
+    UNION ALL
+    SELECT run, device_id, from_ps, to_ps, 0, 0, 0, CASE WHEN class = 'collective' THEN 1 ELSE 0 END,
+        CASE WHEN class = 'copy' THEN 1 ELSE 0 END, CASE WHEN direction = 'H2D' THEN 1 ELSE 0 END,
+        CASE WHEN direction = 'D2H' THEN 1 ELSE 0 END, 0, 0, 0
+    FROM own WHERE class IN ('collective', 'copy') OR (direction IS NOT NULL AND class <> 'stalled')
+    UNION ALL
+    SELECT run, device_id, start_ps, end_ps, 0, 0, 0, CASE WHEN class = 'collective' THEN 1 ELSE 0 END, 0,
+        CASE WHEN direction = 'H2D' THEN 1 ELSE 0 END, CASE WHEN direction = 'D2H' THEN 1 ELSE 0 END,
+        CASE WHEN class = 'collective' THEN 0 ELSE 1 END, 0, 0
+    FROM act WHERE is_beside = 1
+    UNION ALL
+    SELECT a.run, a.device_id, a.start_ps - g.idle_ps, a.start_ps, 0, 0, 0, 0, 0, 0, 0, 0, g.cause + 1, 0
+    FROM activity g JOIN act a ON a.id = g.event WHERE g.cause IS NOT NULL
+    UNION ALL
+    SELECT run, id, end_ps - idle_ps, end_ps, 0, 0, 0, 0, 0, 0, 0, 0, cause + 1, 0 FROM device WHERE cause IS NOT NULL
+    UNION ALL
+    SELECT s.run, d.id, s.start_ps, s.end_ps, 0, 0, 0, 0, 0, 0, 0, 0, 0, s.id
+    FROM step s JOIN device d ON d.run = s.run AND d.is_active = 1),
+cut AS (
+    SELECT p.run, p.device_id, CASE WHEN p.from_ps < d.start_ps THEN d.start_ps ELSE p.from_ps END AS from_ps,
+        CASE WHEN p.to_ps > d.end_ps THEN d.end_ps ELSE p.to_ps END AS to_ps, p.busy, p.working, p.compute, p.collective,
+        p.copy, p.h2d, p.d2h, p.async_copy, p.cause, p.step
+    FROM part p JOIN device d ON d.id = p.device_id),
+edge AS (
+    SELECT run, device_id, from_ps AS at_ps, busy, working, compute, collective, copy, h2d, d2h, async_copy, cause, step
+    FROM cut WHERE from_ps < to_ps
+    UNION ALL
+    SELECT run, device_id, to_ps, -busy, -working, -compute, -collective, -copy, -h2d, -d2h, -async_copy, -cause, -step
+    FROM cut WHERE from_ps < to_ps),
+state AS (
+    SELECT run, device_id, at_ps, lead(at_ps) OVER (PARTITION BY run, device_id ORDER BY at_ps) AS next_ps,
+        sum(busy) OVER sweep AS busy, sum(working) OVER sweep AS working, sum(compute) OVER sweep AS compute,
+        sum(collective) OVER sweep AS collective, sum(copy) OVER sweep AS copy, sum(h2d) OVER sweep AS h2d,
+        sum(d2h) OVER sweep AS d2h, sum(async_copy) OVER sweep AS async_copy, sum(cause) OVER sweep AS cause,
+        sum(step) OVER sweep AS step
+    FROM edge WINDOW sweep AS (PARTITION BY run, device_id ORDER BY at_ps))
+SELECT
+    t.run AS run,             -- run.id
+    d.name AS device,         -- device.name
+    t.at_ps AS start_ps,      -- since the origin of the run
+    t.next_ps - t.at_ps AS dur_ps, -- how long it took
+    CASE WHEN t.busy > 0 THEN 1 ELSE 0 END AS busy, -- 1: any activity
+    CASE WHEN t.working > 0 THEN 1 ELSE 0 END AS working, -- 1: activity that is not a wait
+    CASE WHEN t.compute > 0 THEN 1 ELSE 0 END AS compute, -- 1: neither a collective nor a copy nor a wait
+    CASE WHEN t.collective > 0 THEN 1 ELSE 0 END AS collective, -- 1: a collective, also beside the ops
+    CASE WHEN t.copy > 0 THEN 1 ELSE 0 END AS copy, -- 1: a copy or set that is activity
+    CASE WHEN t.h2d > 0 THEN 1 ELSE 0 END AS h2d, -- 1: a copy from the host, also beside the ops
+    CASE WHEN t.d2h > 0 THEN 1 ELSE 0 END AS d2h, -- 1: a copy to the host, also beside the ops
+    CASE WHEN t.async_copy > 0 THEN 1 ELSE 0 END AS async_copy, -- 1: a copy beside the ops
+    CASE WHEN t.working > 0 THEN CASE WHEN t.compute > 0 THEN 'compute' WHEN t.collective > 0 THEN 'collective'
+            WHEN t.h2d > 0 THEN 'h2d' WHEN t.d2h > 0 THEN 'd2h' ELSE 'other' END
+        WHEN t.busy > 0 THEN 'stalled' WHEN c.name = 'host late: input' THEN 'input'
+        WHEN c.name = 'host late: compile' THEN 'compile' WHEN c.name LIKE 'host late%' THEN 'host'
+        ELSE 'idle' END AS part, -- which part of a step it is: compute, collective, h2d, d2h, other, stalled, input, compile, host, idle
+    CASE WHEN t.busy > 0 THEN NULL ELSE c.name END AS cause, -- why it is idle; NULL where it is busy
+    s.number AS step,         -- the step that the device is at, by time; NULL in none
+    CASE WHEN t.step > 0 THEN t.step END AS step_id -- step.id
+FROM state t
+JOIN device d ON d.id = t.device_id
+LEFT JOIN step s ON s.id = t.step
+LEFT JOIN gap_cause c ON c.id = t.cause - 1
+WHERE t.next_ps > t.at_ps;

@@ -53,8 +53,8 @@ MISTAKES = [
     (['report', '/nonexistent'], "idsprof: report: cannot open '/nonexistent': No such file or directory"),
     (['list', '/nonexistent'], "idsprof: list: cannot open '/nonexistent': No such file or directory"),
     (['completion', 'tcsh'], "idsprof: completion: there is no 'tcsh', only bash, zsh, fish"),
-    (['help', 'nothing'], "idsprof: help: there is no 'nothing', only report, list, extract, import, query, help, completion"),
-    (['dump'], 'idsprof: dump: either --manual, or --hash FILE'),
+    (['help', 'nothing'], "idsprof: help: there is no 'nothing', only report, list, extract, import, query, cache, help, completion"),
+    (['dump'], 'idsprof: dump: either --manual, --sql, --schema DATABASE, or --hash FILE'),
 ]
 
 

@@ -8,8 +8,10 @@ Environment: IDSPROF (the binary), IDS_SOURCE_DIR.
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 IDSPROF = os.environ['IDSPROF']
@@ -77,6 +79,30 @@ def check_metrics_page():
           'man/idsprof-metrics.7 is not what the definitions say; to make it: idsprof dump --manual >man/idsprof-metrics.7')
 
 
+def check_schema_page():
+    """idsprof-schema(5) is what the SQL of a database says; a table or column without a comment is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = os.path.join(folder, 'run.db')
+        mini = next((MAN.parent / 'testdata' / 'mini').glob('*.mini'))
+        output('import', str(mini), '-o', database)
+        check((MAN / 'idsprof-schema.5').read_text() == output('dump', '--schema', database),
+              'man/idsprof-schema.5 is not what the SQL says; to make it: idsprof import RUN -o x.db; '
+              'idsprof dump --schema x.db >man/idsprof-schema.5')
+        db = sqlite3.connect(database)
+        schema = output('query', database, '--schema')
+        for name, sql in db.execute('SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL').fetchall():
+            check(sql in schema, f'query --schema lacks {name}')
+        for bad, word in (('CREATE TABLE x (a INTEGER)', 'x is not documented'), ('CREATE TABLE x ( -- an x\n    a, -- an a\n    b\n)', 'x.b is not documented'),
+                          ('CREATE VIEW x AS -- an x\nSELECT 1 AS a, -- an a\n    2 AS b', 'x.b is not documented')):
+            db.execute(bad)
+            db.commit()
+            run = subprocess.run([IDSPROF, 'dump', '--schema', database], capture_output=True, text=True, timeout=60)
+            check(run.returncode == 2 and word in run.stderr, f'{bad}: {run.returncode} {run.stderr}')
+            db.execute('DROP %s x' % bad.split()[1])
+            db.commit()
+        db.close()
+
+
 def check_lint():
     if not shutil.which('mandoc'):
         if os.environ.get('IDS_CI') == '1':
@@ -125,6 +151,7 @@ def check_help_command():
 
 check_pages()
 check_metrics_page()
+check_schema_page()
 check_lint()
 check_completion()
 check_help_command()

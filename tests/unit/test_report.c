@@ -12,10 +12,11 @@
 /* ---- definitions as analyzers have them ---- */
 
 static const struct ids_metric_def idle_metrics[] = {
-    {"idle.share", "idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Idle time over the window. Of all devices."},
-    {"idle.gaps", "gaps", IDS_UNIT_COUNT, IDS_BETTER_LOWER, "How many gaps there are."},
-    {"idle.longest", "longest gap", IDS_UNIT_TIME, IDS_BETTER_LOWER, "The longest."},
-    {"idle.source", "source", IDS_UNIT_NONE, IDS_BETTER_NEITHER, "By what."},
+    {"idle.share", "idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER, "Idle time over the window. Of all devices.",
+     "SELECT 0.25 WHERE :run = 1"},
+    {"idle.gaps", "gaps", IDS_UNIT_COUNT, IDS_BETTER_LOWER, "How many gaps there are.", NULL},
+    {"idle.longest", "longest gap", IDS_UNIT_TIME, IDS_BETTER_LOWER, "The longest.", NULL},
+    {"idle.source", "source", IDS_UNIT_NONE, IDS_BETTER_NEITHER, "By what.", NULL},
 };
 static const struct ids_column_def op_columns[] = {
     {"name", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG},
@@ -25,12 +26,21 @@ static const struct ids_column_def op_columns[] = {
 };
 static const struct ids_table_def ops = {"ops", "ops", op_columns, 4, "One row per op.", IDS_TABLE_TOP};
 static const struct ids_column_def track_columns[] = {{"id", "id", IDS_UNIT_COUNT, 0}};
-static const struct ids_table_def tracks = {"tracks", "tracks", track_columns, 1, "One row per track.", IDS_TABLE_HIDDEN};
+static const struct ids_table_def tracks = {"tracks",        "tracks", track_columns, 1, "One row per track.",
+                                            IDS_TABLE_HIDDEN};
 static const struct ids_table_def *const op_tables[] = {&ops, &tracks};
-static const struct ids_note idle_notes[] = {{.metric = "idle.gaps", .after = " gaps"}, {.before = "longest", .metric = "idle.longest"}, {.before = "never", .metric = "idle.none"}};
-static const struct ids_headline idle_headlines[] = {{"idle", "idle", "idle.share", idle_notes, 3, 1}, {"idle", "by", "idle.source", NULL, 0, 0}};
+static const struct ids_note idle_notes[] = {{.metric = "idle.gaps", .after = " gaps"},
+                                             {.before = "longest", .metric = "idle.longest"},
+                                             {.before = "never", .metric = "idle.none"}};
+static const struct ids_headline idle_headlines[] = {{"idle", "idle", "idle.share", idle_notes, 3, 1},
+                                                     {"idle", "by", "idle.source", NULL, 0, 0}};
 static const struct ids_section sections[] = {
-    {.name = "idle", .title = "idle gaps", .metrics = idle_metrics, .metric_count = 4, .headlines = idle_headlines, .headline_count = 2},
+    {.name = "idle",
+     .title = "idle gaps",
+     .metrics = idle_metrics,
+     .metric_count = 4,
+     .headlines = idle_headlines,
+     .headline_count = 2},
     {.name = "ops", .title = "ops", .tables = op_tables, .table_count = 2},
 };
 
@@ -40,7 +50,8 @@ static struct ids_error err;
 
 static void setup(void) {
     ids_report_init(&report);
-    render = (struct ids_render){.sections = sections, .section_count = 2, .top = 10, .width = 80, .command = "idsprof report r"};
+    render = (struct ids_render){
+        .sections = sections, .section_count = 2, .top = 10, .width = 80, .command = "idsprof report r"};
     ids_report_property(&report, "name", ids_text_value("r"));
     ids_report_property(&report, "hosts", ids_int_value(IDS_UNIT_COUNT, 2));
     ids_report_property(&report, "devices", ids_text_value("2 × X"));
@@ -54,14 +65,20 @@ static void setup(void) {
     ids_report_no_data(&report, "idle.source", IDS_UNIT_NONE, NULL, "no %s", "source");
     struct ids_table *table = ids_report_table(&report, &ops);
     struct ids_value rows[][4] = {
-        {ids_text_value("fusion.1"), ids_int_value(IDS_UNIT_TIME, 2737123456789), ids_real_value(IDS_UNIT_RATIO, 0.5), ids_real_value(IDS_UNIT_NUMBER, 1e9)},
-        {ids_text_value("a \"quoted\", name"), ids_int_value(IDS_UNIT_TIME, 5000), ids_no_value(IDS_UNIT_RATIO), ids_real_value(IDS_UNIT_NUMBER, NAN)},
+        {ids_text_value("fusion.1"), ids_int_value(IDS_UNIT_TIME, 2737123456789), ids_real_value(IDS_UNIT_RATIO, 0.5),
+         ids_real_value(IDS_UNIT_NUMBER, 1e9)},
+        {ids_text_value("a \"quoted\", name"), ids_int_value(IDS_UNIT_TIME, 5000), ids_no_value(IDS_UNIT_RATIO),
+         ids_real_value(IDS_UNIT_NUMBER, NAN)},
     };
     ids_report_row(&report, table, rows[0]);
     ids_report_row(&report, table, rows[1]);
     struct ids_value track = ids_int_value(IDS_UNIT_COUNT, -7);
     ids_report_row(&report, ids_report_table(&report, &tracks), &track);
-    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 31000000000, .per_step = 1, .what = "Do less", .evidence = "it is much", .explain = "idle.share"});
+    ids_report_advice(&report, &(struct ids_advice){.saves_ps = 31000000000,
+                                                    .per_step = 1,
+                                                    .what = "Do less",
+                                                    .evidence = "it is much",
+                                                    .explain = "idle.share"});
     ids_report_diag(&report, 0, "x.note", "a note", -1, 1);
     ids_report_diag(&report, 1, "x.warning", "two were cut", 17, 2);
 }
@@ -141,14 +158,31 @@ START_TEST(test_values) {
         int64_t value;
         const char *wanted;
     } integers[] = {
-        {IDS_UNIT_COUNT, 0, "0"}, {IDS_UNIT_COUNT, 999, "999"}, {IDS_UNIT_COUNT, 1204, "1,204"}, {IDS_UNIT_COUNT, -1234567, "-1,234,567"},
+        {IDS_UNIT_COUNT, 0, "0"},
+        {IDS_UNIT_COUNT, 999, "999"},
+        {IDS_UNIT_COUNT, 1204, "1,204"},
+        {IDS_UNIT_COUNT, -1234567, "-1,234,567"},
         {IDS_UNIT_COUNT, INT64_MIN, "-9,223,372,036,854,775,808"},
-        {IDS_UNIT_TIME, 0, "0 s"}, {IDS_UNIT_TIME, 7, "7 ps"}, {IDS_UNIT_TIME, 1234, "1.234 ns"}, {IDS_UNIT_TIME, 512000, "512 ns"},
-        {IDS_UNIT_TIME, 8100000000, "8.100 ms"}, {IDS_UNIT_TIME, 162500000000, "162.5 ms"}, {IDS_UNIT_TIME, 2737123456789, "2.737 s"},
-        {IDS_UNIT_TIME, 76050000000000, "76.05 s"}, {IDS_UNIT_TIME, 999949999999, "999.9 ms"}, {IDS_UNIT_TIME, 999950000000, "1.000 s"},
-        {IDS_UNIT_TIME, 9999500000000, "10.00 s"}, {IDS_UNIT_TIME, INT64_MAX, "9,223,372 s"}, {IDS_UNIT_TIME, -1500000, "-1.500 us"},
-        {IDS_UNIT_BYTES, 0, "0 B"}, {IDS_UNIT_BYTES, 999, "999 B"}, {IDS_UNIT_BYTES, 4000000, "4 MB"}, {IDS_UNIT_BYTES, 1200000000, "1.2 GB"},
-        {IDS_UNIT_BYTES, 5368709120, "5.369 GB"}, {IDS_UNIT_BYTES, 1000, "1 kB"}, {IDS_UNIT_BYTES, 999999, "1 MB"},
+        {IDS_UNIT_TIME, 0, "0 s"},
+        {IDS_UNIT_TIME, 7, "7 ps"},
+        {IDS_UNIT_TIME, 1234, "1.234 ns"},
+        {IDS_UNIT_TIME, 512000, "512 ns"},
+        {IDS_UNIT_TIME, 8100000000, "8.100 ms"},
+        {IDS_UNIT_TIME, 162500000000, "162.5 ms"},
+        {IDS_UNIT_TIME, 2737123456789, "2.737 s"},
+        {IDS_UNIT_TIME, 76050000000000, "76.05 s"},
+        {IDS_UNIT_TIME, 999949999999, "999.9 ms"},
+        {IDS_UNIT_TIME, 999950000000, "1.000 s"},
+        {IDS_UNIT_TIME, 9999500000000, "10.00 s"},
+        {IDS_UNIT_TIME, INT64_MAX, "9,223,372 s"},
+        {IDS_UNIT_TIME, -1500000, "-1.500 us"},
+        {IDS_UNIT_BYTES, 0, "0 B"},
+        {IDS_UNIT_BYTES, 999, "999 B"},
+        {IDS_UNIT_BYTES, 4000000, "4 MB"},
+        {IDS_UNIT_BYTES, 1200000000, "1.2 GB"},
+        {IDS_UNIT_BYTES, 5368709120, "5.369 GB"},
+        {IDS_UNIT_BYTES, 1000, "1 kB"},
+        {IDS_UNIT_BYTES, 999999, "1 MB"},
     };
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
         expect_value(ids_int_value(integers[i].unit, integers[i].value), integers[i].wanted);
@@ -158,10 +192,14 @@ START_TEST(test_values) {
         double value;
         const char *wanted;
     } reals[] = {
-        {IDS_UNIT_RATIO, 0, "0.0 %"}, {IDS_UNIT_RATIO, 0.713, "71.3 %"}, {IDS_UNIT_RATIO, 1, "100.0 %"}, {IDS_UNIT_RATIO, 1e-6, "<0.1 %"},
-        {IDS_UNIT_RATIO, 0.99999, ">99.9 %"}, {IDS_UNIT_RATIO, 1.5, "150.0 %"}, {IDS_UNIT_RATIO, -0.5, "-50.0 %"}, {IDS_UNIT_RATIO, NAN, "no data"},
-        {IDS_UNIT_RATE, 24.1e9, "24.1 GB/s"}, {IDS_UNIT_RATE, 1.5e12, "1.50 TB/s"}, {IDS_UNIT_RATE, 12, "12 B/s"}, {IDS_UNIT_RATE, 120e9, "120 GB/s"},
-        {IDS_UNIT_NUMBER, 0.25, "0.25"}, {IDS_UNIT_NUMBER, 197e12, "1.97e+14"}, {IDS_UNIT_NUMBER, INFINITY, "no data"},
+        {IDS_UNIT_RATIO, 0, "0.0 %"},           {IDS_UNIT_RATIO, 0.713, "71.3 %"},
+        {IDS_UNIT_RATIO, 1, "100.0 %"},         {IDS_UNIT_RATIO, 1e-6, "<0.1 %"},
+        {IDS_UNIT_RATIO, 0.99999, ">99.9 %"},   {IDS_UNIT_RATIO, 1.5, "150.0 %"},
+        {IDS_UNIT_RATIO, -0.5, "-50.0 %"},      {IDS_UNIT_RATIO, NAN, "no data"},
+        {IDS_UNIT_RATE, 24.1e9, "24.1 GB/s"},   {IDS_UNIT_RATE, 1.5e12, "1.50 TB/s"},
+        {IDS_UNIT_RATE, 12, "12 B/s"},          {IDS_UNIT_RATE, 120e9, "120 GB/s"},
+        {IDS_UNIT_NUMBER, 0.25, "0.25"},        {IDS_UNIT_NUMBER, 197e12, "1.97e+14"},
+        {IDS_UNIT_NUMBER, INFINITY, "no data"},
     };
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
         expect_value(ids_real_value(reals[i].unit, reals[i].value), reals[i].wanted);
@@ -178,7 +216,9 @@ START_TEST(test_clean) {
     struct ids_arena arena = {0};
     ck_assert_str_eq(ids_text_clean(&arena, "plain · text"), "plain · text");
     ck_assert_str_eq(ids_text_clean(&arena, "a\033[31mb\n\x9b"), "a\xef\xbf\xbd[31mb\xef\xbf\xbd\xef\xbf\xbd");
-    ck_assert_str_eq(ids_text_clean(&arena, "\xe2\x80\xae" "x"), "\xef\xbf\xbdx"); /* right-to-left override */
+    ck_assert_str_eq(ids_text_clean(&arena, "\xe2\x80\xae"
+                                            "x"),
+                     "\xef\xbf\xbdx"); /* right-to-left override */
     ck_assert_int_eq(ids_text_columns("a·b"), 3);
     ck_assert_int_eq(ids_text_columns("漢字"), 4);
     ck_assert_int_eq(ids_text_columns("e\xcc\x81"), 1);
@@ -215,24 +255,23 @@ END_TEST
 /* ---- renderings ---- */
 
 START_TEST(test_text) {
-    expect(ids_render_text,
-           "r · 2 hosts · 2 × X\n"
-           "\n"
-           "  idle   25.0 %    warn   GPU:0 20.0 %, GPU:1 no data, 1,204 gaps, longest\n"
-           "                          8.100 ms\n"
-           "  by     no data          no source\n"
-           "\n"
-           "  OPS                  self   share\n"
-           "  fusion.1          2.737 s  50.0 %\n"
-           "  a \"quoted\", name     5 ns       -\n"
-           "\n"
-           "  WHAT TO DO\n"
-           "  1  up to 31.00 ms a step: Do less\n"
-           "     it is much\n"
-           "     idsprof report r --explain idle.share\n"
-           "\n"
-           "  LEDGER\n"
-           "  warning  two were cut (2) (offset 17)\n");
+    expect(ids_render_text, "r · 2 hosts · 2 × X\n"
+                            "\n"
+                            "  idle   25.0 %    warn   GPU:0 20.0 %, GPU:1 no data, 1,204 gaps, longest\n"
+                            "                          8.100 ms\n"
+                            "  by     no data          no source\n"
+                            "\n"
+                            "  OPS                  self   share\n"
+                            "  fusion.1          2.737 s  50.0 %\n"
+                            "  a \"quoted\", name     5 ns       -\n"
+                            "\n"
+                            "  WHAT TO DO\n"
+                            "  1  up to 31.00 ms a step: Do less\n"
+                            "     it is much\n"
+                            "     idsprof report r --explain idle.share\n"
+                            "\n"
+                            "  LEDGER\n"
+                            "  warning  two were cut (2) (offset 17)\n");
 }
 END_TEST
 
@@ -273,8 +312,9 @@ END_TEST
 /* Every width: no line is wider, none ends in a space, and the table says what it had to leave out. */
 START_TEST(test_text_widths) {
     struct ids_table *table = ids_report_table(&report, &ops);
-    struct ids_value row[] = {ids_text_value("jit(train_step)/jit(main)/transpose(jvp(layer_3))/attention/dot_general[漢字]"),
-                              ids_int_value(IDS_UNIT_TIME, 123456789), ids_real_value(IDS_UNIT_RATIO, 0.4), ids_no_value(IDS_UNIT_NUMBER)};
+    struct ids_value row[] = {
+        ids_text_value("jit(train_step)/jit(main)/transpose(jvp(layer_3))/attention/dot_general[漢字]"),
+        ids_int_value(IDS_UNIT_TIME, 123456789), ids_real_value(IDS_UNIT_RATIO, 0.4), ids_no_value(IDS_UNIT_NUMBER)};
     ids_report_row(&report, table, row);
     for (render.width = 40; render.width < 130; render.width++) {
         char *text = rendered(ids_render_text);
@@ -300,7 +340,8 @@ END_TEST
 START_TEST(test_text_top) {
     render.top = 1;
     char *text = rendered(ids_render_text);
-    ck_assert_ptr_nonnull(strstr(text, "  TOP 1 OPS     self   share\n  fusion.1   2.737 s  50.0 %\n  1 more with --top 0\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "  TOP 1 OPS     self   share\n  fusion.1   2.737 s  50.0 %\n  1 more with --top 0\n"));
     free(text);
 }
 END_TEST
@@ -309,7 +350,8 @@ START_TEST(test_many_devices) {
     char device[32];
     for (int i = 2; i < 9; i++) {
         snprintf(device, sizeof device, "%c:/device:GPU:%d", i == 8 ? 'b' : 'a', i == 8 ? 0 : i);
-        ids_report_metric(&report, "idle.share", device, ids_real_value(IDS_UNIT_RATIO, i == 8 ? 0.1 : 0.2 + i / 100.0));
+        ids_report_metric(&report, "idle.share", device,
+                          ids_real_value(IDS_UNIT_RATIO, i == 8 ? 0.1 : 0.2 + i / 100.0));
     }
     render.width = 200;
     char *text = rendered(ids_render_text);
@@ -320,40 +362,45 @@ START_TEST(test_many_devices) {
 END_TEST
 
 START_TEST(test_json) {
-    expect(ids_render_json,
-           "{\n"
-           "  \"schema\": 1,\n"
-           "  \"complete\": true,\n"
-           "  \"run\": {\n"
-           "    \"name\": \"r\",\n"
-           "    \"hosts\": 2,\n"
-           "    \"devices\": \"2 × X\"\n"
-           "  },\n"
-           "  \"metrics\": {\n"
-           "    \"idle.share\": {\"value\":0.25, \"unit\":\"ratio\", \"better\":\"lower\", \"grade\":\"warn\", \"rule\":\"by counting\", "
-           "\"by_device\":{\"a:/device:GPU:0\":0.2, \"a:/device:GPU:1\":null}, \"reason_by_device\":{\"a:/device:GPU:1\":\"asleep\"}},\n"
-           "    \"idle.gaps\": {\"value\":1204, \"unit\":\"count\", \"better\":\"lower\"},\n"
-           "    \"idle.longest\": {\"value\":0.0081, \"unit\":\"s\", \"better\":\"lower\"},\n"
-           "    \"idle.source\": {\"value\":null, \"unit\":\"text\", \"reason\":\"no source\"}\n"
-           "  },\n"
-           "  \"tables\": {\n"
-           "    \"ops\": {\n"
-           "      \"title\": \"ops\",\n"
-           "      \"columns\": [{\"id\":\"name\"}, {\"id\":\"self\", \"unit\":\"s\"}, {\"id\":\"share\", \"unit\":\"ratio\"}, {\"id\":\"flops\", \"unit\":\"number\"}],\n"
-           "      \"rows\": [\n"
-           "        [\"fusion.1\", 2.737123456789, 0.5, 1000000000],\n"
-           "        [\"a \\\"quoted\\\", name\", 0.000000005, null, null]\n"
-           "      ]\n"
-           "    }\n"
-           "  },\n"
-           "  \"advice\": [\n"
-           "    {\"saves\":0.031, \"per\":\"step\", \"what\":\"Do less\", \"evidence\":\"it is much\", \"explain\":\"idle.share\"}\n"
-           "  ],\n"
-           "  \"diag\": [\n"
-           "    {\"severity\":\"note\", \"id\":\"x.note\", \"text\":\"a note\", \"offset\":null, \"count\":1},\n"
-           "    {\"severity\":\"warning\", \"id\":\"x.warning\", \"text\":\"two were cut\", \"offset\":17, \"count\":2}\n"
-           "  ]\n"
-           "}\n");
+    expect(
+        ids_render_json,
+        "{\n"
+        "  \"schema\": 1,\n"
+        "  \"complete\": true,\n"
+        "  \"run\": {\n"
+        "    \"name\": \"r\",\n"
+        "    \"hosts\": 2,\n"
+        "    \"devices\": \"2 × X\"\n"
+        "  },\n"
+        "  \"metrics\": {\n"
+        "    \"idle.share\": {\"value\":0.25, \"unit\":\"ratio\", \"better\":\"lower\", \"grade\":\"warn\", "
+        "\"rule\":\"by counting\", "
+        "\"by_device\":{\"a:/device:GPU:0\":0.2, \"a:/device:GPU:1\":null}, "
+        "\"reason_by_device\":{\"a:/device:GPU:1\":\"asleep\"}},\n"
+        "    \"idle.gaps\": {\"value\":1204, \"unit\":\"count\", \"better\":\"lower\"},\n"
+        "    \"idle.longest\": {\"value\":0.0081, \"unit\":\"s\", \"better\":\"lower\"},\n"
+        "    \"idle.source\": {\"value\":null, \"unit\":\"text\", \"reason\":\"no source\"}\n"
+        "  },\n"
+        "  \"tables\": {\n"
+        "    \"ops\": {\n"
+        "      \"title\": \"ops\",\n"
+        "      \"columns\": [{\"id\":\"name\"}, {\"id\":\"self\", \"unit\":\"s\"}, {\"id\":\"share\", "
+        "\"unit\":\"ratio\"}, {\"id\":\"flops\", \"unit\":\"number\"}],\n"
+        "      \"rows\": [\n"
+        "        [\"fusion.1\", 2.737123456789, 0.5, 1000000000],\n"
+        "        [\"a \\\"quoted\\\", name\", 0.000000005, null, null]\n"
+        "      ]\n"
+        "    }\n"
+        "  },\n"
+        "  \"advice\": [\n"
+        "    {\"saves\":0.031, \"per\":\"step\", \"what\":\"Do less\", \"evidence\":\"it is much\", "
+        "\"explain\":\"idle.share\"}\n"
+        "  ],\n"
+        "  \"diag\": [\n"
+        "    {\"severity\":\"note\", \"id\":\"x.note\", \"text\":\"a note\", \"offset\":null, \"count\":1},\n"
+        "    {\"severity\":\"warning\", \"id\":\"x.warning\", \"text\":\"two were cut\", \"offset\":17, \"count\":2}\n"
+        "  ]\n"
+        "}\n");
 }
 END_TEST
 
@@ -421,7 +468,9 @@ START_TEST(test_empty_report) {
                             "  idle   no data   not measured\n"
                             "  by     no data   as above\n");
     char *text = rendered(ids_render_json);
-    ck_assert_ptr_nonnull(strstr(text, "\"idle.gaps\": {\"value\":null, \"unit\":\"count\", \"better\":\"lower\", \"reason\":\"not measured\"}"));
+    ck_assert_ptr_nonnull(strstr(
+        text,
+        "\"idle.gaps\": {\"value\":null, \"unit\":\"count\", \"better\":\"lower\", \"reason\":\"not measured\"}"));
     free(text);
 }
 END_TEST

@@ -1,0 +1,80 @@
+#include "cmd/explain.h"
+
+#include "lib/analysis/analyzer.h"
+#include "lib/store/query.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The statement with the run's number instead of :run, so that it can be copied. */
+static char *with_run(const char *sql, int64_t run) {
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (!out) return NULL;
+    for (const char *at; (at = strstr(sql, ":run")); sql = at + strlen(":run"))
+        fprintf(out, "%.*s%" PRId64, (int)(at - sql), sql, run);
+    fputs(sql, out);
+    return fclose(out) ? NULL : text;
+}
+
+static int take_value(struct ids_explanation *explanation, enum ids_unit unit, struct ids_cell cell,
+                      struct ids_error *err) {
+    struct ids_value *value = &explanation->about.value;
+    int is_real = unit == IDS_UNIT_RATIO || unit == IDS_UNIT_RATE || unit == IDS_UNIT_NUMBER;
+    *value = ids_no_value(unit);
+    switch (cell.type) {
+    case IDS_CELL_NULL:
+        return 0;
+    case IDS_CELL_TEXT:
+        explanation->text = strndup(cell.bytes, cell.length);
+        if (!explanation->text) return ids_no_memory(err);
+        *value = ids_text_value(explanation->text);
+        return 0;
+    case IDS_CELL_INT:
+        *value = is_real ? ids_real_value(unit, (double)cell.i) : ids_int_value(unit, cell.i);
+        return 0;
+    case IDS_CELL_REAL:
+        *value = is_real ? ids_real_value(unit, cell.d) : ids_int_value(unit, (int64_t)cell.d);
+        return 0;
+    default:
+        return ids_fail(err, IDS_CORRUPT, "damaged database: a blob where a figure was asked for");
+    }
+}
+
+static int ask(struct ids_explanation *explanation, const char *database, enum ids_unit unit, struct ids_error *err) {
+    struct ids_query *query;
+    int code = ids_query_open(database, &query, err);
+    if (code) return code;
+    code = ids_query_prepare(query, explanation->sql, err);
+    int more = code ? code : ids_query_next(query, err);
+    if (more > 0) code = take_value(explanation, unit, ids_query_cell(query, 0), err);
+    if (more < 0) code = more;
+    if (!more) explanation->about.value = ids_no_value(unit);
+    explanation->about.has_value = !code;
+    ids_query_free(query);
+    return code;
+}
+
+int ids_explanation_make(const char *id, const char *database, int64_t run, const char *command,
+                         struct ids_explanation *ret_explanation, struct ids_error *err) {
+    const struct ids_metric_def *metric = ids_metric_def_find(id, NULL);
+    *ret_explanation = (struct ids_explanation){0};
+    if (metric) {
+        ret_explanation->sql = with_run(metric->sql, run);
+    } else if (asprintf(&ret_explanation->sql, "SELECT * FROM report_%s WHERE run = %" PRId64, id, run) < 0) {
+        ret_explanation->sql = NULL;
+    }
+    if (command) ret_explanation->command = strdup(command);
+    if (!ret_explanation->sql || (command && !ret_explanation->command)) return ids_no_memory(err);
+    ret_explanation->about.sql = ret_explanation->sql;
+    if (metric && !database) ret_explanation->about.command = ret_explanation->command;
+    return metric && database ? ask(ret_explanation, database, metric->unit, err) : 0;
+}
+
+void ids_explanation_done(struct ids_explanation *explanation) {
+    free(explanation->sql);
+    free(explanation->command);
+    free(explanation->text);
+}

@@ -1,0 +1,165 @@
+/* findings.c - what was found of single events, for those who want rows instead of sums. */
+#include "lib/analysis/context.h"
+
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t number_of(const struct ids_analysis *analysis, const struct ids_step *step) {
+    return step ? (uint32_t)(step - analysis->steps.at) + 1 : 0;
+}
+
+/* The work that is open on one track, innermost last: as in busy.c. */
+struct lane {
+    uint32_t *stack; /* index + 1 in findings->work */
+    size_t depth, room;
+};
+
+static int put_work(const struct ids_analysis *analysis, struct ids_findings *findings, struct lane *lanes,
+                    const struct ids_event *event) {
+    struct lane *lane = &lanes[event->track];
+    while (lane->depth) {
+        const struct ids_event *open = findings->work[lane->stack[lane->depth - 1] - 1].event;
+        if (open->end_ps >= event->end_ps && open->end_ps > event->start_ps) break;
+        lane->depth--;
+    }
+    struct ids_found_work *work = IDS_PUSH(findings->work, findings->work_count, findings->work_room);
+    if (!work) return -1;
+    *work = (struct ids_found_work){.event = event,
+                                    .around = lane->depth ? lane->stack[lane->depth - 1] : 0,
+                                    .step = number_of(analysis, ids_step_of_device_event(analysis, event)),
+                                    .cause = IDS_NO_CAUSE};
+    uint32_t *open = IDS_PUSH(lane->stack, lane->depth, lane->room);
+    if (!open) return -1;
+    *open = (uint32_t)findings->work_count;
+    return 0;
+}
+
+static int put_beside(const struct ids_analysis *analysis, struct ids_findings *findings,
+                      const struct ids_event *event) {
+    struct ids_found_work *work = IDS_PUSH(findings->work, findings->work_count, findings->work_room);
+    if (!work) return -1;
+    *work = (struct ids_found_work){.event = event,
+                                    .step = number_of(analysis, ids_step_of_device_event(analysis, event)),
+                                    .beside = 1,
+                                    .cause = IDS_NO_CAUSE};
+    return 0;
+}
+
+static int put_device(const struct ids_analysis *analysis, struct ids_findings *findings,
+                      const struct ids_device *device) {
+    size_t tracks = analysis->trace->track_count;
+    struct lane *lanes = calloc(tracks + 1, sizeof *lanes);
+    int failed = !lanes;
+    struct ids_cursor cursor = ids_cursor_over(&device->activity);
+    for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));)
+        failed = put_work(analysis, findings, lanes, event);
+    cursor = ids_cursor_over(&device->async);
+    for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));)
+        failed = put_beside(analysis, findings, event);
+    for (size_t t = 0; lanes && t < tracks; t++) free(lanes[t].stack);
+    free(lanes);
+    return failed;
+}
+
+/* Events that figures are made of, or that tell of a thread. Launches are in table flow. Stalls are told by their names alone, and are too
+ * many to be told one by one: the CPU client writes several for each op that it waits in. */
+static int is_deed(const struct ids_event *event) {
+    switch (event->kind) {
+    case IDS_KIND_STEP_MARK:
+    case IDS_KIND_COMPILE:
+    case IDS_KIND_LOWER:
+    case IDS_KIND_TRACE:
+    case IDS_KIND_AUTOTUNE:
+    case IDS_KIND_CACHE_READ:
+    case IDS_KIND_CACHE_WRITE:
+    case IDS_KIND_SYNC:
+    case IDS_KIND_TRANSFER:
+    case IDS_KIND_STAGING:
+    case IDS_KIND_INPUT:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static int put_deeds(const struct ids_analysis *analysis, struct ids_findings *findings) {
+    const struct ids_trace *trace = analysis->trace;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (!is_deed(event)) continue;
+            struct ids_found_deed *deed = IDS_PUSH(findings->deeds, findings->deed_count, findings->deed_room);
+            if (!deed) return -1;
+            *deed = (struct ids_found_deed){.event = event};
+            if (event->kind != IDS_KIND_COMPILE) continue;
+            deed->step = number_of(analysis, ids_step_of_host_event(analysis, event));
+            deed->function = ids_compiled_function(trace, event);
+            deed->part = (uint8_t)ids_is_part_of_compilation(trace, event);
+        }
+    }
+    return 0;
+}
+
+/* Gaps go to the work that ends them; `first` is the device's first work. */
+static int put_gaps(const struct ids_analysis *analysis, const struct ids_busy *busy, struct ids_findings *findings,
+                    size_t first) {
+    struct ids_found_device *device = &findings->devices[busy->index];
+    for (size_t g = 0; g < busy->gap_count; g++) {
+        const struct ids_gap *gap = &analysis->gaps[busy->first_gap + g];
+        int64_t idle_ps = gap->end_ps - gap->start_ps;
+        if (!gap->next || gap->next->start_ps != gap->end_ps) {
+            device->idle_ps = idle_ps;
+            device->cause = gap->cause;
+            continue;
+        }
+        size_t place = first + (size_t)(gap->next - busy->device->activity.at);
+        findings->work[place].idle_ps = idle_ps;
+        findings->work[place].cause = gap->cause;
+        if (!IDS_IS_HOST_LATE(gap->cause)) continue;
+        struct ids_found_late *late = IDS_PUSH(findings->late, findings->late_count, findings->late_room);
+        if (!late) return -1;
+        *late = (struct ids_found_late){gap->next->launch, ids_gap_evidence(analysis, gap), (uint32_t)place};
+    }
+    return 0;
+}
+
+static int put_steps(const struct ids_analysis *analysis, struct ids_findings *findings) {
+    const struct ids_steps *steps = &analysis->steps;
+    static const char *const sources[] = {NULL, "marker", "annotation"};
+    findings->step_source = sources[steps->source];
+    findings->steps = calloc(steps->count + 1, sizeof *findings->steps);
+    if (!findings->steps) return -1;
+    for (size_t s = 0; s < steps->count; s++) {
+        const struct ids_step *step = &steps->at[s];
+        findings->steps[findings->step_count++] =
+            (struct ids_found_step){step->number, step->start_ps, step->end_ps, step->host_start_ps, step->host_end_ps};
+    }
+    return 0;
+}
+
+int ids_findings_make(const struct ids_analysis *analysis, struct ids_findings *findings, struct ids_error *err) {
+    static const char *cause_names[IDS_CAUSE_COUNT];
+    const struct ids_trace *trace = analysis->trace;
+    for (int cause = 0; cause < IDS_CAUSE_COUNT; cause++) cause_names[cause] = ids_cause_name((enum ids_cause)cause);
+    *findings = (struct ids_findings){.cause_names = cause_names, .cause_count = IDS_CAUSE_COUNT};
+    findings->devices = calloc(trace->device_count + 1, sizeof *findings->devices);
+    int failed = !findings->devices || put_steps(analysis, findings);
+    findings->device_count = trace->device_count;
+    const struct ids_busy *busy = analysis->busy, *end = busy + analysis->busy_count; /* in the order of all devices */
+    for (size_t d = 0; d < trace->device_count && !failed; d++) {
+        size_t first = findings->work_count;
+        findings->devices[d] = (struct ids_found_device){.cause = IDS_NO_CAUSE};
+        failed = put_device(analysis, findings, &trace->devices[d]);
+        if (failed || busy == end || busy->index != d) continue;
+        findings->devices[d].active = 1;
+        findings->devices[d].start_ps = busy->start_ps;
+        findings->devices[d].end_ps = busy->end_ps;
+        failed = put_gaps(analysis, busy++, findings, first);
+    }
+    failed = failed || put_deeds(analysis, findings);
+    if (!failed) return 0;
+    ids_findings_done(findings);
+    return ids_no_memory(err);
+}

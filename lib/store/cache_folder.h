@@ -1,0 +1,42 @@
+/* cache_folder.h - the folder of the cache: where it is, which files in it are ours, and how much it may hold.
+ *
+ * What makes a file of it good for use, at whatever moment the program or the machine stopped:
+ *   - it is written under a temporary name and renamed when whole, so that a program that is killed leaves none of its name;
+ *   - a database of events is on the disk (fsync) before it is renamed, so that after a power cut it is whole or not there. Its
+ *     rows have no checksum of their own: nothing that is meant to survive a crash can be half written, and reading all rows before
+ *     each query would cost more than the query. What a disk changes later is found by SQLite where it breaks a page, and not
+ *     where it changes a number, as in any file;
+ *   - a report is not synced, since a user waits for it, and has a checksum over every value instead;
+ *   - both are for one identity of the source files and one build of the program, which stand in them.
+ * Who writes a temporary file holds a lock on it (flock), which ends with the process; others may remove it only then. */
+#ifndef IDS_LIB_STORE_CACHE_FOLDER_H
+#define IDS_LIB_STORE_CACHE_FOLDER_H
+
+#include "lib/base/error.h"
+
+#include <dirent.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/* "0123456789abcdef.db"; a file that is being written has more behind it. */
+enum { IDS_CACHE_NAME_BYTES = 19 };
+
+/* $XDG_CACHE_HOME/idsprof or ~/.cache/idsprof; it may not be there. The caller's to free. */
+int ids_cache_folder(char **ret_folder, struct ids_error *err);
+/* That it is there, and that only its user can write to it: what others may write to could hold anything. */
+int ids_cache_folder_check(const char *folder, struct ids_error *err);
+/* Makes it, and those above it. */
+int ids_cache_folder_make(char *folder, struct ids_error *err);
+/* What all files together may have: $IDSPROF_CACHE_LIMIT (bytes, or with K, M, G behind), 4 GiB by default. */
+uint64_t ids_cache_limit(void);
+
+/* 1 for the names of files that the cache made; others are not ours to touch. */
+int ids_cache_is_ours(const char *name);
+/* 1 for a file that was begun and that nobody writes any more. */
+int ids_cache_is_abandoned(int folder, const char *name, const struct stat *status);
+
+/* The first line of what an entry is valid for: this build of the program. */
+void ids_cache_program(char *text, size_t size);
+
+#endif

@@ -1,0 +1,423 @@
+#include "lib/store/event_findings.h"
+
+#include "lib/base/keymap.h"
+#include "lib/base/run_merge.h"
+#include "lib/store/db.h"
+#include "lib/store/event_ids.h"
+#include "lib/store/event_parts.h"
+#include "lib/store/findings.sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ordered_work {
+    int64_t id; /* event.id */
+    const struct ids_found_work *work;
+};
+
+struct putter {
+    sqlite3 *db;
+    const struct ids_trace *trace;
+    const struct ids_findings *findings;
+    struct ids_finding_numbers *numbers;
+    struct ids_finding_numbers first; /* of this run */
+    struct ids_event_ids *ids;
+    struct ids_keymap classes;  /* what activities have in common -> activity_class.id */
+    struct ordered_work *order; /* findings->work as rows */
+    sqlite3_stmt *insert, *insert_class;
+    size_t first_deed, first_late; /* their numbers in ids; work is from 0 */
+    uint64_t lost;
+    int column; /* of the row at hand */
+    struct ids_error *err;
+};
+
+int ids_findings_tables(sqlite3 *db, struct ids_error *err) {
+    return ids_db_exec(db, ids_findings_sql, err);
+}
+
+/* ---- values of a row, left to right ---- */
+
+static int prepare(struct putter *putter, sqlite3_stmt **statement, const char *sql) {
+    return sqlite3_prepare_v2(putter->db, sql, -1, statement, NULL) == SQLITE_OK ? 0
+                                                                                 : ids_db_fail(putter->db, putter->err);
+}
+
+static void put_int(struct putter *putter, sqlite3_stmt *statement, int64_t value) {
+    sqlite3_bind_int64(statement, ++putter->column, value);
+}
+
+static void put_if(struct putter *putter, sqlite3_stmt *statement, int is_known, int64_t value) {
+    if (is_known)
+        put_int(putter, statement, value);
+    else
+        sqlite3_bind_null(statement, ++putter->column);
+}
+
+static void put_real_if(struct putter *putter, sqlite3_stmt *statement, int is_known, double value) {
+    if (is_known)
+        sqlite3_bind_double(statement, ++putter->column, value);
+    else
+        sqlite3_bind_null(statement, ++putter->column);
+}
+
+/* NULL where the text is empty. */
+static void put_chars(struct putter *putter, sqlite3_stmt *statement, struct ids_text text) {
+    if (text.length)
+        ids_bind_text(statement, ++putter->column, text.at, text.length);
+    else
+        sqlite3_bind_null(statement, ++putter->column);
+}
+
+static void put_text(struct putter *putter, sqlite3_stmt *statement, uint32_t text) {
+    put_chars(putter, statement, ids_strings_text(&putter->trace->strings, text));
+}
+
+static void put_word(struct putter *putter, sqlite3_stmt *statement, const char *word) {
+    if (word && *word)
+        sqlite3_bind_text(statement, ++putter->column, word, -1, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(statement, ++putter->column);
+}
+
+static int end_row(struct putter *putter, sqlite3_stmt *statement) {
+    putter->column = 0;
+    sqlite3_step(statement);
+    return sqlite3_reset(statement) == SQLITE_OK ? 0 : ids_db_fail(putter->db, putter->err);
+}
+
+/* Rows of one table: `put` is called with each index. */
+static int put_all(struct putter *putter, const char *sql, size_t count, int (*put)(struct putter *, size_t)) {
+    int code = prepare(putter, &putter->insert, sql);
+    for (size_t i = 0; i < count && !code; i++) code = put(putter, i);
+    sqlite3_finalize(putter->insert);
+    putter->insert = NULL;
+    return code;
+}
+
+/* ---- dimensions ---- */
+
+static int put_device(struct putter *putter, size_t d) {
+    static const char *const kinds[] = {"GPU", "TPU", "CPU", "CUSTOM"};
+    const struct ids_trace *trace = putter->trace;
+    const struct ids_device *device = &trace->devices[d];
+    const struct ids_found_device *found = &putter->findings->devices[d];
+    sqlite3_stmt *insert = putter->insert;
+    put_int(putter, insert, ++putter->numbers->device);
+    put_int(putter, insert, putter->numbers->run);
+    sqlite3_bind_text(insert, ++putter->column, device->key, -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, ++putter->column, device->label, -1, SQLITE_STATIC);
+    put_word(putter, insert, kinds[device->kind]);
+    put_text(putter, insert, device->model ? device->model : device->vendor);
+    sqlite3_bind_text(insert, ++putter->column, ids_trace_text(trace, trace->hosts[device->host].name), -1,
+                      SQLITE_STATIC);
+    put_if(putter, insert, device->ordinal >= 0, device->ordinal);
+    put_int(putter, insert, found->active);
+    put_if(putter, insert, found->active, found->start_ps);
+    put_if(putter, insert, found->active, found->end_ps);
+    put_if(putter, insert, found->idle_ps != 0, found->idle_ps);
+    put_if(putter, insert, found->cause != IDS_NO_CAUSE, found->cause);
+    put_real_if(putter, insert, device->peak_flops > 0, device->peak_flops);
+    put_real_if(putter, insert, device->peak_bytes_per_second > 0, device->peak_bytes_per_second);
+    put_if(putter, insert, device->memory_bytes > 0, (int64_t)device->memory_bytes);
+    return end_row(putter, insert);
+}
+
+static int put_op(struct putter *putter, size_t o) {
+    const struct ids_op *op = &putter->trace->ops[o];
+    const struct ids_module *module = op->module == IDS_NONE ? NULL : &putter->trace->modules[op->module];
+    sqlite3_stmt *insert = putter->insert;
+    put_int(putter, insert, ++putter->numbers->op);
+    put_int(putter, insert, putter->numbers->run);
+    struct ids_text name = ids_strings_text(&putter->trace->strings, op->name);
+    ids_bind_text(insert, ++putter->column, name.at, name.length);
+    put_text(putter, insert, module ? module->name : 0);
+    put_if(putter, insert, module && module->program_id, module ? (int64_t)module->program_id : 0);
+    put_text(putter, insert, op->category);
+    put_text(putter, insert, op->opcode);
+    put_text(putter, insert, op->framework_name);
+    put_text(putter, insert, op->source);
+    put_text(putter, insert, op->long_name);
+    put_text(putter, insert, op->deduplicated_name);
+    put_text(putter, insert, op->groups);
+    put_if(putter, insert, op->flops >= 0, op->flops);
+    put_if(putter, insert, op->bytes_accessed >= 0, op->bytes_accessed);
+    put_int(putter, insert, op->marker);
+    put_int(putter, insert, op->container);
+    return end_row(putter, insert);
+}
+
+static int put_shape(struct putter *putter, size_t s) {
+    const struct ids_shape *shape = &putter->trace->shapes[s];
+    sqlite3_stmt *insert = putter->insert;
+    const int64_t values[] = {shape->registers,
+                              shape->static_shared_bytes,
+                              shape->dynamic_shared_bytes,
+                              shape->grid[0],
+                              shape->grid[1],
+                              shape->grid[2],
+                              shape->block[0],
+                              shape->block[1],
+                              shape->block[2]};
+    put_int(putter, insert, ++putter->numbers->shape);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) put_if(putter, insert, values[i] >= 0, values[i]);
+    put_real_if(putter, insert, shape->occupancy > 0, shape->occupancy);
+    put_text(putter, insert, shape->groups);
+    return end_row(putter, insert);
+}
+
+static int put_step(struct putter *putter, size_t s) {
+    const struct ids_found_step *step = &putter->findings->steps[s];
+    sqlite3_stmt *insert = putter->insert;
+    int has_host = step->host_end_ps > step->host_start_ps;
+    put_int(putter, insert, ++putter->numbers->step);
+    put_int(putter, insert, putter->numbers->run);
+    put_int(putter, insert, step->number);
+    put_int(putter, insert, step->start_ps);
+    put_int(putter, insert, step->end_ps);
+    put_if(putter, insert, has_host, step->host_start_ps);
+    put_if(putter, insert, has_host, step->host_end_ps);
+    return end_row(putter, insert);
+}
+
+static int put_cause(struct putter *putter, size_t cause) {
+    put_int(putter, putter->insert, (int64_t)cause);
+    put_word(putter, putter->insert, putter->findings->cause_names[cause]);
+    return end_row(putter, putter->insert);
+}
+
+/* ---- activities ---- */
+
+static int has_bytes(const struct ids_event *event) {
+    int is_copy = event->kind == IDS_KIND_COPY || event->kind == IDS_KIND_SET;
+    return (is_copy || event->collective) && event->value >= 0;
+}
+
+/* All columns of activity_class are in the key. */
+static uint64_t class_key(const struct ids_found_work *work) {
+    const struct ids_event *event = work->event;
+    uint64_t words = (uint64_t)event->kind | (uint64_t)event->class << 8 | (uint64_t)event->class_rule << 16 |
+                     (uint64_t)event->collective << 24 | (uint64_t)event->direction << 32 |
+                     (uint64_t)event->asynchronous << 40 | (uint64_t)event->pinned << 48 |
+                     (uint64_t)event->in_graph << 56 | (uint64_t)work->beside << 57;
+    uint64_t key = ids_key_of(ids_key_of(words, event->device), ids_key_of(event->op, event->shape));
+    return has_bytes(event) ? ids_key_of(key, (uint64_t)event->value) : key;
+}
+
+static struct ids_event_row row_of_work(const struct putter *putter, const struct ids_found_work *work) {
+    return ids_event_ids_get(putter->ids, (size_t)(work - putter->findings->work));
+}
+
+static int put_class(struct putter *putter, const struct ids_found_work *work) {
+    const struct ids_event *event = work->event;
+    sqlite3_stmt *insert = putter->insert_class;
+    int is_copy = event->kind == IDS_KIND_COPY || event->kind == IDS_KIND_SET;
+    int column = putter->column;
+    putter->column = 0;
+    put_int(putter, insert, ++putter->numbers->class);
+    put_int(putter, insert, putter->first.device + event->device + 1);
+    put_word(putter, insert, ids_kind_name((enum ids_kind)event->kind));
+    put_word(putter, insert, ids_class_name((enum ids_class)event->class));
+    put_word(putter, insert, ids_class_rule_name((enum ids_class_rule)event->class_rule));
+    put_word(putter, insert, event->collective ? ids_collective_name((enum ids_collective)event->collective) : NULL);
+    put_word(putter, insert,
+             event->direction < IDS_DIRECTION_COUNT ? ids_direction_name((enum ids_direction)event->direction) : NULL);
+    put_if(putter, insert, has_bytes(event), event->value);
+    put_if(putter, insert, is_copy && event->asynchronous < 2, event->asynchronous);
+    put_if(putter, insert, is_copy && event->pinned < 2, event->pinned);
+    put_int(putter, insert, work->beside);
+    put_int(putter, insert, event->in_graph);
+    put_if(putter, insert, event->op != IDS_NONE, putter->first.op + event->op + 1);
+    put_if(putter, insert, event->shape != IDS_NONE, putter->first.shape + event->shape + 1);
+    int code = end_row(putter, insert);
+    putter->column = column;
+    return code;
+}
+
+static int put_work(struct putter *putter, size_t place) {
+    const struct ids_found_work *work = putter->order[place].work;
+    const struct ids_event *event = work->event;
+    struct ids_event_row row = row_of_work(putter, work);
+    if (!row.id) {
+        putter->lost++;
+        return 0;
+    }
+    uint64_t *class = ids_keymap_at(&putter->classes, class_key(work));
+    if (!class) return ids_no_memory(putter->err);
+    if (!*class) {
+        int code = put_class(putter, work);
+        if (code) return code;
+        *class = (uint64_t)putter->numbers->class;
+    }
+    sqlite3_stmt *insert = putter->insert;
+    struct ids_event_row around = ids_event_ids_get(putter->ids, work->around ? work->around - 1 : SIZE_MAX);
+    int64_t duration_ps = event->end_ps - event->start_ps;
+    put_int(putter, insert, row.id);
+    put_int(putter, insert, (int64_t) * class);
+    put_if(putter, insert, work->step != 0, putter->first.step + work->step);
+    put_if(putter, insert, around.id != 0, around.id);
+    put_if(putter, insert, duration_ps != row.duration_ps, duration_ps);
+    put_if(putter, insert, event->self_ps != duration_ps, event->self_ps);
+    put_if(putter, insert, work->cause != IDS_NO_CAUSE, work->idle_ps);
+    put_if(putter, insert, work->cause != IDS_NO_CAUSE, work->cause);
+    return end_row(putter, insert);
+}
+
+static int put_late(struct putter *putter, size_t l) {
+    const struct ids_found_late *late = &putter->findings->late[l];
+    struct ids_event_row row = ids_event_ids_get(putter->ids, late->work);
+    struct ids_event_row launch = ids_event_ids_get(putter->ids, putter->first_late + 2 * l);
+    struct ids_event_row evidence = ids_event_ids_get(putter->ids, putter->first_late + 2 * l + 1);
+    if (!row.id) return 0;
+    put_int(putter, putter->insert, row.id);
+    put_if(putter, putter->insert, launch.id != 0, launch.id);
+    put_if(putter, putter->insert, evidence.id != 0, evidence.id);
+    return end_row(putter, putter->insert);
+}
+
+/* ---- deeds ---- */
+
+static int put_deed(struct putter *putter, size_t d) {
+    struct ids_event_row row = ids_event_ids_get(putter->ids, putter->first_deed + d);
+    if (!row.id) {
+        putter->lost++;
+        return 0;
+    }
+    put_int(putter, putter->insert, row.id);
+    put_int(putter, putter->insert, putter->findings->deeds[d].event->kind);
+    return end_row(putter, putter->insert);
+}
+
+static int put_compilation(struct putter *putter, size_t d) {
+    const struct ids_found_deed *deed = &putter->findings->deeds[d];
+    struct ids_event_row row = ids_event_ids_get(putter->ids, putter->first_deed + d);
+    if (!row.id || deed->event->kind != IDS_KIND_COMPILE) return 0;
+    put_int(putter, putter->insert, row.id);
+    put_if(putter, putter->insert, deed->step != 0, putter->first.step + deed->step);
+    put_chars(putter, putter->insert, deed->function);
+    put_int(putter, putter->insert, deed->part);
+    return end_row(putter, putter->insert);
+}
+
+static int put_transfer(struct putter *putter, size_t d) {
+    const struct ids_event *event = putter->findings->deeds[d].event;
+    struct ids_event_row row = ids_event_ids_get(putter->ids, putter->first_deed + d);
+    if (!row.id || event->kind != IDS_KIND_TRANSFER) return 0;
+    put_int(putter, putter->insert, row.id);
+    put_word(putter, putter->insert, ids_direction_name((enum ids_direction)event->direction));
+    put_if(putter, putter->insert, event->value >= 0, event->value);
+    return end_row(putter, putter->insert);
+}
+
+/* All kinds there are, so that the numbers mean something without the program. */
+static int put_kind(struct putter *putter, size_t kind) {
+    put_int(putter, putter->insert, (int64_t)kind);
+    put_word(putter, putter->insert, ids_kind_name((enum ids_kind)kind));
+    return end_row(putter, putter->insert);
+}
+
+/* Names of hosts' events that say that an op waits. */
+static int put_stall_names(struct putter *putter) {
+    static const char names[] = "SELECT n.id, n.text FROM name n JOIN plane p ON p.id = n.plane "
+                                "WHERE n.id >= ? AND p.name NOT LIKE '/device:%'";
+    sqlite3_stmt *select = NULL;
+    int result, code = prepare(putter, &select, names);
+    if (!code) code = prepare(putter, &putter->insert, "INSERT OR IGNORE INTO stall_name VALUES (?)");
+    if (!code) sqlite3_bind_int64(select, 1, putter->numbers->first_name);
+    while (!code && (result = sqlite3_step(select)) == SQLITE_ROW) {
+        const char *text = sqlite3_column_blob(select, 1);
+        size_t length = (size_t)sqlite3_column_bytes(select, 1);
+        if (!text || ids_kind_of_name(text, length) != IDS_KIND_STALL) continue;
+        put_int(putter, putter->insert, sqlite3_column_int64(select, 0));
+        code = end_row(putter, putter->insert);
+    }
+    sqlite3_finalize(putter->insert);
+    putter->insert = NULL;
+    if (sqlite3_finalize(select) != SQLITE_OK && !code) code = ids_db_fail(putter->db, putter->err);
+    return code;
+}
+
+/* ---- all ---- */
+
+static int find_ids(struct putter *putter) {
+    const struct ids_findings *findings = putter->findings;
+    int code = ids_event_ids_new(putter->db, putter->trace, putter->numbers->first_track, putter->numbers->first_name,
+                                 &putter->ids, putter->err);
+    for (size_t i = 0; i < findings->work_count && !code; i++)
+        code = ids_event_ids_want(putter->ids, findings->work[i].event, putter->err);
+    for (size_t i = 0; i < findings->deed_count && !code; i++)
+        code = ids_event_ids_want(putter->ids, findings->deeds[i].event, putter->err);
+    for (size_t i = 0; i < findings->late_count && !code; i++) {
+        code = ids_event_ids_want(putter->ids, findings->late[i].launch, putter->err);
+        if (!code) code = ids_event_ids_want(putter->ids, findings->late[i].evidence, putter->err);
+    }
+    putter->first_deed = findings->work_count;
+    putter->first_late = findings->work_count + findings->deed_count;
+    return code ? code : ids_event_ids_find(putter->ids, putter->err);
+}
+
+static int work_before(const struct ordered_work *a, const struct ordered_work *b) {
+    return a->id < b->id;
+}
+
+IDS_DEFINE_RUN_MERGE(merge_work, struct ordered_work, work_before)
+
+/* Rows go to the end of their table, which fills its pages. */
+static int order_work(struct putter *putter) {
+    size_t count = putter->findings->work_count;
+    struct ordered_work *spare = calloc(count + 1, sizeof *spare);
+    putter->order = calloc(count + 1, sizeof *putter->order);
+    if (!spare || !putter->order) {
+        free(spare);
+        return ids_no_memory(putter->err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct ids_found_work *work = &putter->findings->work[i];
+        putter->order[i] = (struct ordered_work){row_of_work(putter, work).id, work};
+    }
+    merge_work(&putter->order, &spare, count);
+    free(spare);
+    return 0;
+}
+
+static int put_everything(struct putter *putter) {
+    const struct ids_trace *trace = putter->trace;
+    const struct ids_findings *findings = putter->findings;
+    const struct {
+        const char *sql;
+        size_t count;
+        int (*put)(struct putter *, size_t);
+    } tables[] = {
+        {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
+        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
+        {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
+        {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
+        {"INSERT OR IGNORE INTO gap_cause VALUES (?,?)", findings->cause_count, put_cause},
+        {"INSERT OR IGNORE INTO deed_kind VALUES (?,?)", IDS_KIND_COUNT, put_kind},
+        {"INSERT OR IGNORE INTO activity VALUES (?,?,?,?,?,?,?,?)", findings->work_count, put_work},
+        {"INSERT OR IGNORE INTO late VALUES (?,?,?)", findings->late_count, put_late},
+        {"INSERT OR IGNORE INTO deed VALUES (?,?)", findings->deed_count, put_deed},
+        {"INSERT OR IGNORE INTO compilation VALUES (?,?,?,?)", findings->deed_count, put_compilation},
+        {"INSERT OR IGNORE INTO transfer VALUES (?,?,?)", findings->deed_count, put_transfer},
+    };
+    int code = find_ids(putter);
+    if (!code) code = order_work(putter);
+    if (!code)
+        code =
+            prepare(putter, &putter->insert_class, "INSERT INTO activity_class VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && !code; i++)
+        code = put_all(putter, tables[i].sql, tables[i].count, tables[i].put);
+    return code ? code : put_stall_names(putter);
+}
+
+int ids_findings_put(sqlite3 *db, const struct ids_trace *trace, const struct ids_findings *findings,
+                     struct ids_finding_numbers *numbers, uint64_t *ret_lost, struct ids_error *err) {
+    struct putter putter = {
+        .db = db, .trace = trace, .findings = findings, .numbers = numbers, .first = *numbers, .err = err};
+    int code = put_everything(&putter);
+    sqlite3_finalize(putter.insert_class);
+    ids_keymap_done(&putter.classes);
+    ids_event_ids_free(putter.ids);
+    free(putter.order);
+    if (!code) *ret_lost = putter.lost;
+    return code;
+}

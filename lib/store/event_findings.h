@@ -1,0 +1,21 @@
+/* event_findings.h - what the analysis found of single events, as rows of the tables of findings.sql. */
+#ifndef IDS_LIB_STORE_EVENT_FINDINGS_H
+#define IDS_LIB_STORE_EVENT_FINDINGS_H
+
+#include "lib/model/findings.h"
+#include "lib/store/event_rows.h"
+
+/* Makes the tables, in a transaction of the caller's. */
+int ids_findings_tables(sqlite3 *db, struct ids_error *err);
+
+/* The numbers of the run's first rows, and of the next rows of each table, over all runs of a database. */
+struct ids_finding_numbers {
+    int64_t run, first_track, first_name;
+    int64_t device, op, shape, class, step;
+};
+/* Writes the findings of a run whose events are in the table event already. *ret_lost counts what could not be tied to its row (a
+ * damaged file). */
+int ids_findings_put(sqlite3 *db, const struct ids_trace *trace, const struct ids_findings *findings,
+                     struct ids_finding_numbers *numbers, uint64_t *ret_lost, struct ids_error *err);
+
+#endif

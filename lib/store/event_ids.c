@@ -1,0 +1,277 @@
+#include "lib/store/event_ids.h"
+
+#include "lib/base/run_merge.h"
+#include "lib/base/vec.h"
+#include "lib/store/db.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LINEAR = 32,  /* rows that are stepped over before a jump is worth its queries */
+    LOOK = 10000, /* rows that begin together and are looked at for one event; a damaged file may have all at time 0 */
+};
+
+struct wanted {
+    const struct ids_event *event;
+    int64_t start_ps; /* its own: a sort that looks at events takes most of the time */
+    uint32_t track, number;
+};
+
+/* A row of the table, as far as it is needed. */
+struct row {
+    struct ids_event_row found;
+    int64_t start_ps;
+    uint32_t text; /* of the trace's strings */
+    uint8_t used;
+};
+
+struct ids_event_ids {
+    sqlite3 *db;
+    const struct ids_trace *trace;
+    int64_t first_track, first_name;
+    uint32_t *text_of_name; /* by name.id - first_name */
+    size_t name_count, name_room;
+    struct wanted *wanted;
+    size_t wanted_count, wanted_room, asked;
+    struct ids_event_row *found; /* by number */
+    sqlite3_stmt *track, *range, *point;
+    struct row *together; /* rows that begin at one time */
+    size_t together_count, together_room, first_unused;
+    struct row at; /* the row that `range` is at */
+    int64_t last;  /* event.id of the track's last event; 0: no row left */
+};
+
+static int64_t duration_of(const struct ids_event *event) {
+    return event->end_ps - event->start_ps;
+}
+
+/* By track, start, longer first; what is equal in the order of the trace. */
+static int wanted_before(const struct wanted *a, const struct wanted *b) {
+    if (a->track != b->track) return a->track < b->track;
+    if (a->start_ps != b->start_ps) return a->start_ps < b->start_ps;
+    if (a->event->end_ps != b->event->end_ps) return a->event->end_ps > b->event->end_ps;
+    return a->event < b->event;
+}
+
+IDS_DEFINE_RUN_MERGE(merge_wanted, struct wanted, wanted_before)
+
+static int read_names(struct ids_event_ids *ids, struct ids_error *err) {
+    sqlite3_stmt *names = NULL;
+    if (sqlite3_prepare_v2(ids->db, "SELECT text FROM name WHERE id >= ? ORDER BY id", -1, &names, NULL) != SQLITE_OK)
+        return ids_db_fail(ids->db, err);
+    sqlite3_bind_int64(names, 1, ids->first_name);
+    int result, code = 0;
+    while (!code && (result = sqlite3_step(names)) == SQLITE_ROW) {
+        const char *text = sqlite3_column_blob(names, 0);
+        size_t length = (size_t)sqlite3_column_bytes(names, 0);
+        uint32_t *place = IDS_PUSH(ids->text_of_name, ids->name_count, ids->name_room);
+        if (!place)
+            code = ids_no_memory(err);
+        else
+            *place = ids_strings_find(&ids->trace->strings, text ? text : "", length);
+    }
+    if (sqlite3_finalize(names) != SQLITE_OK && !code) code = ids_db_fail(ids->db, err);
+    return code;
+}
+
+int ids_event_ids_new(sqlite3 *db, const struct ids_trace *trace, int64_t first_track, int64_t first_name,
+                      struct ids_event_ids **ret_ids, struct ids_error *err) {
+    struct ids_event_ids *ids = calloc(1, sizeof *ids);
+    if (!ids) return ids_no_memory(err);
+    ids->db = db;
+    ids->trace = trace;
+    ids->first_track = first_track;
+    ids->first_name = first_name;
+    static const char range[] = "SELECT id, start_ps, dur_ps, name FROM event WHERE id BETWEEN ? AND ? ORDER BY id";
+    int code = 0;
+    if (sqlite3_prepare_v2(db, "SELECT first_event, last_event FROM track WHERE id=?", -1, &ids->track, NULL) !=
+            SQLITE_OK ||
+        sqlite3_prepare_v2(db, range, -1, &ids->range, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(db, "SELECT start_ps FROM event WHERE id=?", -1, &ids->point, NULL) != SQLITE_OK)
+        code = ids_db_fail(db, err);
+    if (!code) code = read_names(ids, err);
+    if (code) {
+        ids_event_ids_free(ids);
+        return code;
+    }
+    *ret_ids = ids;
+    return 0;
+}
+
+int ids_event_ids_want(struct ids_event_ids *ids, const struct ids_event *event, struct ids_error *err) {
+    size_t number = ids->asked++;
+    if (!event) return 0;
+    if (number >= UINT32_MAX) return ids_fail(err, IDS_LIMIT, "more than four billion findings");
+    struct wanted *wanted = IDS_PUSH(ids->wanted, ids->wanted_count, ids->wanted_room);
+    if (!wanted) return ids_no_memory(err);
+    *wanted = (struct wanted){event, event->start_ps, event->track, (uint32_t)number};
+    return 0;
+}
+
+/* ---- rows of one track ---- */
+
+/* The next row into ids->at; last = 0 behind the last one. */
+static int next_row(struct ids_event_ids *ids, struct ids_error *err) {
+    int result = sqlite3_step(ids->range);
+    if (result == SQLITE_DONE) {
+        ids->last = 0;
+        return 0;
+    }
+    if (result != SQLITE_ROW) return ids_db_fail(ids->db, err);
+    int64_t duration_ps = sqlite3_column_int64(ids->range, 2), name = sqlite3_column_int64(ids->range, 3);
+    size_t place = (size_t)(name - ids->first_name);
+    ids->at = (struct row){
+        .found = {sqlite3_column_int64(ids->range, 0), duration_ps},
+        .start_ps = sqlite3_column_int64(ids->range, 1),
+        .text = place < ids->name_count ? ids->text_of_name[place] : IDS_NO_TEXT,
+    };
+    if (ids->at.found.duration_ps < 0) ids->at.found.duration_ps = 0; /* as the trace takes them */
+    return 0;
+}
+
+static int from_row(struct ids_event_ids *ids, int64_t id, struct ids_error *err) {
+    sqlite3_reset(ids->range);
+    sqlite3_bind_int64(ids->range, 1, id);
+    sqlite3_bind_int64(ids->range, 2, ids->last);
+    return next_row(ids, err);
+}
+
+static int begin_track(struct ids_event_ids *ids, uint32_t track, struct ids_error *err) {
+    sqlite3_bind_int64(ids->track, 1, ids->first_track + track);
+    int result = sqlite3_step(ids->track);
+    int64_t first = result == SQLITE_ROW ? sqlite3_column_int64(ids->track, 0) : 0;
+    ids->last = result == SQLITE_ROW ? sqlite3_column_int64(ids->track, 1) : 0;
+    if (sqlite3_reset(ids->track) != SQLITE_OK) return ids_db_fail(ids->db, err);
+    ids->together_count = 0;
+    return ids->last ? from_row(ids, first, err) : 0;
+}
+
+static int start_of(struct ids_event_ids *ids, int64_t id, int64_t *ret_start_ps, struct ids_error *err) {
+    sqlite3_bind_int64(ids->point, 1, id);
+    if (sqlite3_step(ids->point) == SQLITE_ROW) *ret_start_ps = sqlite3_column_int64(ids->point, 0);
+    return sqlite3_reset(ids->point) == SQLITE_OK ? 0 : ids_db_fail(ids->db, err);
+}
+
+/* Far ahead: in steps that double, then by halves, so that threads with few wanted events among many cost little. */
+static int jump(struct ids_event_ids *ids, int64_t start_ps, struct ids_error *err) {
+    int64_t low = ids->at.found.id, high = low, width = LINEAR, there_ps = INT64_MIN;
+    int code = 0;
+    while (!code && there_ps < start_ps && high < ids->last) { /* the row `low` begins before */
+        if (there_ps != INT64_MIN) low = high;
+        high = width < ids->last - low ? low + width : ids->last;
+        width *= 2;
+        code = start_of(ids, high, &there_ps, err);
+    }
+    if (there_ps < start_ps) high = ids->last + 1;
+    while (!code && high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        code = start_of(ids, middle, &there_ps, err);
+        if (there_ps < start_ps)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (code) return code;
+    if (high > ids->last) {
+        ids->last = 0;
+        return 0;
+    }
+    return from_row(ids, high, err);
+}
+
+/* All rows that begin at the time. */
+static int gather_together(struct ids_event_ids *ids, int64_t start_ps, struct ids_error *err) {
+    int code = 0;
+    for (int i = 0; !code && ids->last && ids->at.start_ps < start_ps && i < LINEAR; i++) code = next_row(ids, err);
+    if (!code && ids->last && ids->at.start_ps < start_ps) code = jump(ids, start_ps, err);
+    ids->together_count = ids->first_unused = 0;
+    while (!code && ids->last && ids->at.start_ps == start_ps) {
+        struct row *row = IDS_PUSH(ids->together, ids->together_count, ids->together_room);
+        if (!row) return ids_no_memory(err);
+        *row = ids->at;
+        code = next_row(ids, err);
+    }
+    return code;
+}
+
+/* The end of a CPU client's op is not that of its event, and a step whose number is in its name has lost it in the trace. */
+static int is_same(const struct ids_trace *trace, const struct ids_event *event, const struct row *row) {
+    int same_name = trace->names[event->name].text == row->text;
+    int same_time = duration_of(event) == row->found.duration_ps;
+    if (event->kind == IDS_KIND_OP || event->kind == IDS_KIND_REGION) return same_name;
+    return same_time && (same_name || event->kind == IDS_KIND_STEP_MARK);
+}
+
+static struct ids_event_row take(struct ids_event_ids *ids, const struct ids_event *event) {
+    while (ids->first_unused < ids->together_count && ids->together[ids->first_unused].used) ids->first_unused++;
+    for (size_t i = ids->first_unused, looked = 0; i < ids->together_count && looked < LOOK; i++, looked++) {
+        struct row *row = &ids->together[i];
+        if (row->used || !is_same(ids->trace, event, row)) continue;
+        row->used = 1;
+        return row->found;
+    }
+    return (struct ids_event_row){0};
+}
+
+/* ---- all ---- */
+
+/* Into buckets by track first: a device's work comes in time order over many tracks, which a merge would take many passes for. */
+static int sort_wanted(struct ids_event_ids *ids, struct ids_error *err) {
+    size_t tracks = ids->trace->track_count;
+    size_t *begin = calloc(tracks + 2, sizeof *begin);
+    struct wanted *sorted = malloc((ids->wanted_count + 1) * sizeof *sorted);
+    if (!begin || !sorted) {
+        free(begin);
+        free(sorted);
+        return ids_no_memory(err);
+    }
+    for (size_t i = 0; i < ids->wanted_count; i++) begin[ids->wanted[i].track + 1]++;
+    for (size_t t = 0; t < tracks; t++) begin[t + 1] += begin[t];
+    for (size_t i = 0; i < ids->wanted_count; i++) sorted[begin[ids->wanted[i].track]++] = ids->wanted[i];
+    merge_wanted(&sorted, &ids->wanted, ids->wanted_count);
+    free(ids->wanted);
+    free(begin);
+    ids->wanted = sorted;
+    return 0;
+}
+
+int ids_event_ids_find(struct ids_event_ids *ids, struct ids_error *err) {
+    ids->found = calloc(ids->asked + 1, sizeof *ids->found);
+    int code = ids->found ? sort_wanted(ids, err) : ids_no_memory(err);
+    uint32_t track = IDS_NONE;
+    int64_t together_ps = 0;
+    for (size_t i = 0; i < ids->wanted_count && !code; i++) {
+        const struct ids_event *event = ids->wanted[i].event;
+        if (i && ids->wanted[i - 1].event == event) { /* asked for again */
+            ids->found[ids->wanted[i].number] = ids->found[ids->wanted[i - 1].number];
+            continue;
+        }
+        const struct ids_host *host = &ids->trace->hosts[ids->trace->tracks[event->track].host];
+        int64_t start_ps = event->start_ps - host->shift_ps; /* the builder added it, within its limits */
+        int is_new = event->track != track;
+        if (is_new) code = begin_track(ids, event->track, err);
+        track = event->track;
+        if (!code && (is_new || start_ps != together_ps)) code = gather_together(ids, start_ps, err);
+        together_ps = start_ps;
+        if (!code) ids->found[ids->wanted[i].number] = take(ids, event);
+    }
+    sqlite3_reset(ids->range);
+    return code;
+}
+
+struct ids_event_row ids_event_ids_get(const struct ids_event_ids *ids, size_t number) {
+    return number < ids->asked ? ids->found[number] : (struct ids_event_row){0};
+}
+
+void ids_event_ids_free(struct ids_event_ids *ids) {
+    if (!ids) return;
+    sqlite3_finalize(ids->track);
+    sqlite3_finalize(ids->range);
+    sqlite3_finalize(ids->point);
+    free(ids->text_of_name);
+    free(ids->wanted);
+    free(ids->found);
+    free(ids->together);
+    free(ids);
+}

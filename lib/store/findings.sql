@@ -1,0 +1,117 @@
+-- What the report found of single events, with default options; the views are made of these and of the tables of events.
+CREATE TABLE device (         -- what runs programs; a thread pool of the CPU client is one too
+    id INTEGER PRIMARY KEY,   -- as in activity_class.device
+    run INTEGER NOT NULL,     -- run.id
+    name TEXT NOT NULL,       -- the host and its plane, vm:/device:GPU:0; of a CPU with its number behind
+    label TEXT NOT NULL,      -- short: GPU:0
+    kind TEXT NOT NULL,       -- GPU, TPU, CPU, CUSTOM
+    model TEXT,               -- what it is; NULL where the file does not say
+    host TEXT NOT NULL,       -- the machine, or the process
+    ordinal INTEGER,          -- its number on the host; NULL where the file does not say
+    is_active INTEGER NOT NULL, -- 1: it takes part in the figures of the report
+    start_ps INTEGER,         -- where the window of its figures begins; NULL where it is not active
+    end_ps INTEGER,           -- where it ends
+    idle_ps INTEGER,          -- how long it did nothing after its last activity in the window; NULL where it did not
+    cause INTEGER,            -- of that: gap_cause.id; NULL where there is none
+    peak_flops REAL,          -- of the hardware, per second; NULL where the file does not say
+    peak_bandwidth REAL,      -- bytes per second of its memory; NULL where the file does not say
+    memory_bytes INTEGER      -- of its memory; NULL where the file does not say
+);
+CREATE TABLE op (             -- an instruction of a compiled program (HLO)
+    id INTEGER PRIMARY KEY,   -- as in activity_class.op
+    run INTEGER NOT NULL,     -- run.id
+    name TEXT NOT NULL,       -- fusion.3
+    module TEXT,              -- the program: jit_train_step
+    program_id INTEGER,       -- its number, two's complement above 2^63; NULL where the file does not say
+    category TEXT,            -- hlo_category (TPU), else the opcode; NULL where neither is known
+    opcode TEXT,              -- of the HLO proto or text; NULL where the file has none
+    op_name TEXT,             -- where it is in the program: jit(train_step)/layer0/dot_general
+    source TEXT,              -- file and line of the program
+    text TEXT,                -- the whole instruction
+    deduplicated_name TEXT,   -- the op that this one is equal to
+    replica_groups TEXT,      -- of a collective: which devices take part
+    flops INTEGER,            -- per execution; NULL where the file does not say
+    bytes_accessed INTEGER,   -- per execution; NULL where the file does not say
+    is_marker INTEGER NOT NULL, -- 1: only begins or ends something asynchronous
+    is_container INTEGER NOT NULL -- 1: a loop, condition or call: its time is that of the ops inside
+);
+CREATE TABLE launch_shape (   -- how kernels were launched
+    id INTEGER PRIMARY KEY,   -- as in activity_class.launch_shape
+    registers INTEGER,        -- of a thread; NULL in every column: unknown
+    static_shared_bytes INTEGER, -- shared memory that the kernel has
+    dynamic_shared_bytes INTEGER, -- shared memory that the launch gives
+    grid_x INTEGER,           -- blocks
+    grid_y INTEGER,           -- blocks
+    grid_z INTEGER,           -- blocks
+    block_x INTEGER,          -- threads
+    block_y INTEGER,          -- threads
+    block_z INTEGER,          -- threads
+    occupancy REAL,           -- theoretical, 0 to 1
+    ranks TEXT                -- of a collective: which ranks take part
+);
+CREATE TABLE activity_class ( -- what many activities have in common
+    id INTEGER PRIMARY KEY,   -- as in activity.class
+    device INTEGER NOT NULL,  -- device.id
+    kind TEXT NOT NULL,       -- kernel, op, copy, set
+    class TEXT NOT NULL,      -- compute, collective, copy, stalled
+    rule TEXT NOT NULL,       -- by what the class was told
+    collective TEXT,          -- all-reduce and the like; NULL for what is none
+    direction TEXT,           -- of a copy or set: H2D and the like; NULL where unknown or none
+    bytes INTEGER,            -- of a copy or collective; NULL where unknown or none
+    is_async INTEGER,         -- of a copy; NULL where unknown
+    is_pinned INTEGER,        -- of a copy: 1 pinned, 0 pageable; NULL where unknown
+    is_beside INTEGER NOT NULL, -- 1: beside the ops of the device, and no activity of its own (TPU's asynchronous ops)
+    is_in_graph INTEGER NOT NULL, -- 1: as part of a CUDA graph
+    op INTEGER,               -- op.id; NULL where no op is known
+    launch_shape INTEGER      -- launch_shape.id; NULL where none is known
+);
+CREATE TABLE activity (       -- what devices did: each kernel, op, copy and set, and the gap that ended with it
+    event INTEGER PRIMARY KEY, -- event.id
+    class INTEGER NOT NULL,   -- activity_class.id
+    step INTEGER,             -- step.id; NULL where it belongs to none
+    around INTEGER,           -- event of the innermost activity around it on its track; NULL where there is none
+    dur_ps INTEGER,           -- how long it took where that is not event.dur_ps: an op of the CPU client ends with its `end:`
+    self_ps INTEGER,          -- without the activity inside it; NULL where it is the whole time
+    idle_ps INTEGER,          -- how long the device had done nothing when it began; NULL where it had not
+    cause INTEGER             -- why: gap_cause.id; NULL where there was no gap
+);
+CREATE TABLE late (           -- of gaps that the host was late to end, what it did
+    activity INTEGER PRIMARY KEY, -- activity.event that ended the gap
+    launch INTEGER,           -- event.id of what launched it; NULL where it was not recorded
+    evidence INTEGER          -- event.id of the deed that took most of the time; NULL where none was recorded
+);
+CREATE TABLE gap_cause (      -- why devices idle
+    id INTEGER PRIMARY KEY,   -- as in activity.cause and device.cause
+    name TEXT NOT NULL        -- as the report has it
+);
+CREATE TABLE deed_kind (      -- kinds of what hosts do
+    id INTEGER PRIMARY KEY,   -- as in deed.kind
+    name TEXT NOT NULL        -- compile, lowering, tracing, sync wait and so on
+);
+CREATE TABLE deed (           -- what hosts did that figures are made of; stalls are the events of stall_name
+    event INTEGER PRIMARY KEY, -- event.id
+    kind INTEGER NOT NULL     -- deed_kind.id
+);
+CREATE TABLE stall_name (     -- names of events in which an op only waits (CPU client: Rendezvous and the like)
+    name INTEGER PRIMARY KEY  -- name.id
+);
+CREATE TABLE compilation (    -- what is known of the deeds that are compilations
+    event INTEGER PRIMARY KEY, -- deed.event
+    step INTEGER,             -- step.id that it was caused in; NULL in none
+    function TEXT,            -- the jitted function whose call led to it; NULL where unknown
+    is_part INTEGER NOT NULL  -- 1 where another one encloses or caused it
+);
+CREATE TABLE transfer (       -- what is known of the deeds that are transfers
+    event INTEGER PRIMARY KEY, -- deed.event
+    direction TEXT,           -- H2D or D2H
+    bytes INTEGER             -- NULL where unknown
+);
+CREATE TABLE step (           -- steps of the program
+    id INTEGER PRIMARY KEY,   -- in time order within the run
+    run INTEGER NOT NULL,     -- run.id
+    number INTEGER NOT NULL,  -- as the program counts
+    start_ps INTEGER NOT NULL, -- its first activity on a device, since the origin of the run
+    end_ps INTEGER NOT NULL,  -- the first activity of the next one; of the last step its last end
+    host_start_ps INTEGER,    -- where its annotation begins; NULL where there is none
+    host_end_ps INTEGER       -- where it ends
+);
