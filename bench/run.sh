@@ -16,6 +16,7 @@ cmake --preset release >/dev/null
 cmake --build --preset release --target idsprof -j "$(nproc)" -- --quiet
 mkdir -p "$work"
 cc -O3 -I. bench/walk.c -o "$work/walk"
+cc -O2 -I. bench/gen_events.c -o "$work/gen_events"
 make_trace() { # NAME ARGUMENTS: about half a minute for mid
     compgen -G "$work/$1/plugins/profile/*/*.xplane.pb" >/dev/null || "$python" "$shared/bench/gen_trace.py" "$work/$1" --perfetto 0 "${@:2}" >/dev/null
 }
@@ -41,4 +42,7 @@ echo
 "$python" bench/measure_json.py build/release/idsprof "$python" "$work/million.trace.json.gz" "$kineto" "${1:-3}" || rc=$?
 echo
 "$python" bench/measure_import.py build/release/idsprof "$python" "$shared/bench/xprof_eventsdb.py" "$work"/mid/plugins/profile/*/*.xplane.pb "${1:-3}" || rc=$?
+echo
+"$python" bench/measure_scale.py build/release/idsprof "$work/gen_events" "$work/scale" --data 2000000000 --rounds "${1:-3}" \
+    100000 300000 1000000 3000000 10000000 || rc=$?
 exit $rc

@@ -248,6 +248,7 @@ int ids_read_run(const struct ids_run_files *run, struct ids_sink *sink, const c
 }
 
 uint64_t ids_trace_bytes_most(const struct ids_run_files *run) {
+    enum { LEAST_BYTES = 8 << 20 }; /* who has less than five times of that is told that memory ran out */
     struct rlimit limit;
     for (size_t i = 0; i < run->file_count; i++) {
         if (!run->files[i].size) return UINT64_MAX; /* a pipe cannot be read twice */
@@ -255,7 +256,7 @@ uint64_t ids_trace_bytes_most(const struct ids_run_files *run) {
     uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     if (!getrlimit(RLIMIT_DATA, &limit) && limit.rlim_cur < most) most = limit.rlim_cur;
     if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur < most) most = limit.rlim_cur;
-    return most / 5;
+    return most / 5 > LEAST_BYTES ? most / 5 : LEAST_BYTES;
 }
 
 /* *ret_trace is NULL when it does not fit, and *until_ps then up to where it would. */

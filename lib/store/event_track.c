@@ -169,7 +169,7 @@ static void merge_done(struct merge *merge) {
 static int merge_begin(struct merge *merge, const struct ids_track_rows *track, const struct ids_aside *aside,
                        struct ids_error *err) {
     size_t room = MERGE_BYTES / track->run_count / 8 * 8;
-    if (room < 2 * RECORD_MOST) room = 2 * RECORD_MOST;
+    if (room < (size_t)2 * RECORD_MOST) room = (size_t)2 * RECORD_MOST;
     *merge = (struct merge){
         .readers = calloc(track->run_count, sizeof *merge->readers),
         .heap = calloc(track->run_count, sizeof *merge->heap),
@@ -218,6 +218,7 @@ static int nest_merged(struct merge *merge, struct ids_row_desk *desk, struct id
     int code = 0;
     for (uint64_t i = 0; merge->heap_count && !code; i++) {
         const struct reader *top = &merge->readers[merge->heap[0]];
+        if (!top->row) break; /* those on the heap have one */
         struct ids_row row = *top->row;
         uint64_t where = ids_aside_length(desk->ordered);
         code = ids_nest_next(desk, &row, i, where, closed_aside, desk->ordered, err);

@@ -109,7 +109,7 @@ static uint8_t *make_record(uint8_t *head, int keyed, const struct ids_row_value
             continue;
         }
         uint64_t value = (uint64_t)row->values[i];
-        uint64_t magnitude = value ^ (uint64_t)(row->values[i] >> 63);
+        uint64_t magnitude = value ^ (row->values[i] < 0 ? UINT64_MAX : 0);
         unsigned kind = type_of_bits[magnitude ? 64 - __builtin_clzll(magnitude) : 0];
         if (value < 2) kind = 8 + (unsigned)value; /* 0 and 1 are types of their own */
         if (row->nulls >> i & 1) kind = 0;
@@ -231,7 +231,7 @@ static int has_room(const struct ids_row_pages *pages, size_t length) {
 static void put_cell(struct ids_row_pages *pages, const uint8_t *cell, size_t length) {
     pages->content -= (uint32_t)length;
     memcpy(pages->page + pages->content, cell, length);
-    put16(pages->page + LEAF_HEADER + 2 * pages->rows, pages->content);
+    put16(pages->page + LEAF_HEADER + (size_t)2 * pages->rows, pages->content);
     pages->rows++;
 }
 
@@ -314,7 +314,8 @@ static size_t most_children(const struct ids_row_pages *pages, const struct leve
     for (size_t i = 0; i < level->count; i++) {
         if (level->children[i].bytes > longest) longest = level->children[i].bytes;
     }
-    return (pages->page_bytes - INTERIOR_HEADER) / (2 + 4 + longest);
+    size_t most = (pages->page_bytes - INTERIOR_HEADER) / (2 + 4 + longest);
+    return most > 2 ? most : 2; /* the smallest page has room for three */
 }
 
 static void level_done(struct level *level) {
@@ -434,6 +435,7 @@ int ids_row_pages_new(sqlite3 *db, int fd, const char *table, struct ids_row_pag
     if (!code) code = ask(db, sql, &keyed, err);
     pages->keyed = (int)keyed;
     if (!code) code = ask(db, "PRAGMA page_size", &pages->page_bytes, err);
+    if (!code && !pages->page_bytes) code = ids_fail(err, IDS_CORRUPT, "damaged database: pages of 0 bytes");
     if (!code) {
         pages->held_most = HELD_BYTES / pages->page_bytes;
         pages->held = malloc((size_t)pages->held_most * pages->page_bytes);
