@@ -328,86 +328,87 @@ JOIN plane p ON p.id = t.plane
 JOIN host h ON h.id = p.host
 LEFT JOIN event f ON f.id = t.first_event;
 CREATE VIEW device_time AS    -- the window of every active device, cut where what it does changes: a sum over rows is a time without overlap
-WITH act AS (
+WITH act AS MATERIALIZED (
     SELECT a.run, a.device_id, a.id, a.track_id, a.class, a.direction, a.is_beside, a.around, a.start_ps,
         a.start_ps + a.dur_ps AS end_ps
     FROM activities a JOIN device d ON d.id = a.device_id WHERE d.is_active = 1),
-child AS (
+child AS MATERIALIZED (
     SELECT around, start_ps, end_ps, lead(start_ps) OVER (PARTITION BY around ORDER BY start_ps, id) AS next_ps
     FROM act WHERE around IS NOT NULL),
-first_child AS (SELECT around, min(start_ps) AS start_ps FROM child GROUP BY around),
-own AS ( -- when an activity is the innermost one of its track
+own AS MATERIALIZED ( -- when an activity is the innermost one of its track
     SELECT a.run, a.device_id, a.track_id, a.class, a.direction, a.start_ps AS from_ps,
         coalesce(f.start_ps, a.end_ps) AS to_ps
-    FROM act a LEFT JOIN first_child f ON f.around = a.id WHERE a.is_beside = 0
+    FROM act a LEFT JOIN (SELECT around, min(start_ps) AS start_ps FROM child GROUP BY around) f ON f.around = a.id
+    WHERE a.is_beside = 0 AND coalesce(f.start_ps, a.end_ps) > a.start_ps
     UNION ALL
     SELECT a.run, a.device_id, a.track_id, a.class, a.direction, c.end_ps, coalesce(c.next_ps, a.end_ps)
-    FROM child c JOIN act a ON a.id = c.around),
-track_edge AS ( -- work on each track, and the waits inside it
-    SELECT run, device_id, track_id, from_ps AS at_ps, 1 AS work, CASE WHEN class = 'compute' THEN 1 ELSE 0 END AS compute,
-        0 AS stall
-    FROM own WHERE from_ps < to_ps AND class <> 'stalled'
+    FROM child c JOIN act a ON a.id = c.around WHERE coalesce(c.next_ps, a.end_ps) > c.end_ps),
+wait AS MATERIALIZED ( -- in which ops on their track do not work
+    SELECT track_id, start_ps AS from_ps, start_ps + dur_ps AS to_ps FROM deeds
+    WHERE kind = 'stall' AND dur_ps > 0 AND track_id IN (SELECT track_id FROM own)),
+work AS MATERIALIZED ( -- on tracks with waits; lane: 0 where nothing else of the track is at the same time, else the device
+    SELECT device_id, track_id, from_ps, to_ps, CASE WHEN class = 'compute' THEN 1048577 ELSE 1 END AS counts,
+        CASE WHEN max(to_ps) OVER (PARTITION BY track_id ORDER BY from_ps, to_ps ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) > from_ps
+            OR lead(from_ps) OVER (PARTITION BY track_id ORDER BY from_ps, to_ps) < to_ps THEN device_id ELSE 0 END AS lane
+    FROM own WHERE class <> 'stalled' AND track_id IN (SELECT track_id FROM wait)),
+track_edge AS ( -- several counts in one number, 20 bits each: work, compute, wait
+    SELECT track_id, lane, from_ps AS at_ps, counts, device_id AS device FROM work
     UNION ALL
-    SELECT run, device_id, track_id, to_ps, -1, CASE WHEN class = 'compute' THEN -1 ELSE 0 END, 0
-    FROM own WHERE from_ps < to_ps AND class <> 'stalled'
+    SELECT track_id, lane, to_ps, -counts, -device_id FROM work
     UNION ALL
-    SELECT o.run, o.device_id, o.track_id, d.start_ps, 0, 0, 1
-    FROM deeds d JOIN (SELECT DISTINCT run, device_id, track_id FROM own) o ON o.track_id = d.track_id
-    WHERE d.kind = 'stall' AND d.dur_ps > 0
+    SELECT w.track_id, l.lane, w.from_ps, 1099511627776, 0
+    FROM wait w JOIN (SELECT DISTINCT track_id, lane FROM work) l ON l.track_id = w.track_id
     UNION ALL
-    SELECT o.run, o.device_id, o.track_id, d.start_ps + d.dur_ps, 0, 0, -1
-    FROM deeds d JOIN (SELECT DISTINCT run, device_id, track_id FROM own) o ON o.track_id = d.track_id
-    WHERE d.kind = 'stall' AND d.dur_ps > 0),
+    SELECT w.track_id, l.lane, w.to_ps, -1099511627776, 0
+    FROM wait w JOIN (SELECT DISTINCT track_id, lane FROM work) l ON l.track_id = w.track_id),
 track_time AS (
-    SELECT run, device_id, at_ps AS from_ps,
-        lead(at_ps) OVER (PARTITION BY run, device_id, track_id ORDER BY at_ps) AS to_ps,
-        sum(work) OVER (PARTITION BY run, device_id, track_id ORDER BY at_ps) AS work,
-        sum(compute) OVER (PARTITION BY run, device_id, track_id ORDER BY at_ps) AS compute,
-        sum(stall) OVER (PARTITION BY run, device_id, track_id ORDER BY at_ps) AS stall
-    FROM track_edge),
-part AS ( -- intervals of a device, each with what it says
-    SELECT run, device_id, start_ps AS from_ps, end_ps AS to_ps, 1 AS busy, 0 AS working, 0 AS compute, 0 AS collective,
-        0 AS copy, 0 AS h2d, 0 AS d2h, 0 AS async_copy, 0 AS cause, 0 AS step
+    SELECT at_ps AS from_ps, lead(at_ps) OVER sweep AS to_ps, CAST(sum(counts) OVER sweep AS BIGINT) AS counts,
+        CAST(sum(device) OVER sweep AS BIGINT) AS devices
+    FROM track_edge WINDOW sweep AS (PARTITION BY track_id, lane ORDER BY at_ps)),
+part AS ( -- intervals of a device; what they say is counted as above: busy, working, compute; collective, copy, h2d; d2h, async_copy
+    SELECT run, device_id, start_ps AS from_ps, end_ps AS to_ps, 1 AS a, 0 AS b, 0 AS c, 0 AS cause, 0 AS step
     FROM act WHERE is_beside = 0
     UNION ALL
-    SELECT run, device_id, from_ps, to_ps, 0, 1, CASE WHEN compute > 0 THEN 1 ELSE 0 END, 0, 0, 0, 0, 0, 0, 0
-    FROM track_time WHERE work > 0 AND stall = 0
+    SELECT run, device_id, from_ps, to_ps, CASE WHEN class = 'compute' THEN 1099512676352 ELSE 1048576 END, 0, 0, 0, 0
+    FROM own WHERE class <> 'stalled' AND track_id NOT IN (SELECT track_id FROM wait)
     UNION ALL
-    SELECT run, device_id, from_ps, to_ps, 0, 0, 0, CASE WHEN class = 'collective' THEN 1 ELSE 0 END,
-        CASE WHEN class = 'copy' THEN 1 ELSE 0 END, CASE WHEN direction = 'H2D' THEN 1 ELSE 0 END,
-        CASE WHEN direction = 'D2H' THEN 1 ELSE 0 END, 0, 0, 0
+    SELECT d.run, d.id, t.from_ps, t.to_ps, CASE WHEN t.counts >= 1048576 THEN 1099512676352 ELSE 1048576 END, 0, 0, 0, 0
+    FROM track_time t JOIN device d ON d.id = CAST(t.devices / (t.counts & 1048575) AS BIGINT)
+    WHERE t.counts > 0 AND t.counts < 1099511627776 AND t.to_ps > t.from_ps
+    UNION ALL
+    SELECT run, device_id, from_ps, to_ps, 0, CASE WHEN class = 'collective' THEN 1 WHEN class = 'copy' THEN 1048576 ELSE 0 END
+        + CASE WHEN direction = 'H2D' THEN 1099511627776 ELSE 0 END, CASE WHEN direction = 'D2H' THEN 1 ELSE 0 END, 0, 0
     FROM own WHERE class IN ('collective', 'copy') OR (direction IS NOT NULL AND class <> 'stalled')
     UNION ALL
-    SELECT run, device_id, start_ps, end_ps, 0, 0, 0, CASE WHEN class = 'collective' THEN 1 ELSE 0 END, 0,
-        CASE WHEN direction = 'H2D' THEN 1 ELSE 0 END, CASE WHEN direction = 'D2H' THEN 1 ELSE 0 END,
-        CASE WHEN class = 'collective' THEN 0 ELSE 1 END, 0, 0
+    SELECT run, device_id, start_ps, end_ps, 0, CASE WHEN class = 'collective' THEN 1 ELSE 0 END
+        + CASE WHEN direction = 'H2D' THEN 1099511627776 ELSE 0 END, CASE WHEN direction = 'D2H' THEN 1 ELSE 0 END
+        + CASE WHEN class = 'collective' THEN 0 ELSE 1048576 END, 0, 0
     FROM act WHERE is_beside = 1
     UNION ALL
-    SELECT a.run, a.device_id, a.start_ps - g.idle_ps, a.start_ps, 0, 0, 0, 0, 0, 0, 0, 0, g.cause + 1, 0
+    SELECT a.run, a.device_id, a.start_ps - g.idle_ps, a.start_ps, 0, 0, 0, g.cause + 1, 0
     FROM activity g JOIN act a ON a.id = g.event WHERE g.cause IS NOT NULL
     UNION ALL
-    SELECT run, id, end_ps - idle_ps, end_ps, 0, 0, 0, 0, 0, 0, 0, 0, cause + 1, 0 FROM device WHERE cause IS NOT NULL
+    SELECT run, id, end_ps - idle_ps, end_ps, 0, 0, 0, cause + 1, 0 FROM device WHERE cause IS NOT NULL
     UNION ALL
-    SELECT s.run, d.id, s.start_ps, s.end_ps, 0, 0, 0, 0, 0, 0, 0, 0, 0, s.id
-    FROM step s JOIN device d ON d.run = s.run AND d.is_active = 1),
-cut AS (
+    SELECT s.run, d.id, s.start_ps, s.end_ps, 0, 0, 0, 0, s.id FROM step s JOIN device d ON d.run = s.run AND d.is_active = 1),
+cut AS MATERIALIZED (
     SELECT p.run, p.device_id, CASE WHEN p.from_ps < d.start_ps THEN d.start_ps ELSE p.from_ps END AS from_ps,
-        CASE WHEN p.to_ps > d.end_ps THEN d.end_ps ELSE p.to_ps END AS to_ps, p.busy, p.working, p.compute, p.collective,
-        p.copy, p.h2d, p.d2h, p.async_copy, p.cause, p.step
+        CASE WHEN p.to_ps > d.end_ps THEN d.end_ps ELSE p.to_ps END AS to_ps, p.a, p.b, p.c, p.cause, p.step
     FROM part p JOIN device d ON d.id = p.device_id),
 edge AS (
-    SELECT run, device_id, from_ps AS at_ps, busy, working, compute, collective, copy, h2d, d2h, async_copy, cause, step
-    FROM cut WHERE from_ps < to_ps
+    SELECT run, device_id, from_ps AS at_ps, a, b, c, cause, step FROM cut WHERE from_ps < to_ps
     UNION ALL
-    SELECT run, device_id, to_ps, -busy, -working, -compute, -collective, -copy, -h2d, -d2h, -async_copy, -cause, -step
-    FROM cut WHERE from_ps < to_ps),
-state AS (
-    SELECT run, device_id, at_ps, lead(at_ps) OVER (PARTITION BY run, device_id ORDER BY at_ps) AS next_ps,
-        sum(busy) OVER sweep AS busy, sum(working) OVER sweep AS working, sum(compute) OVER sweep AS compute,
-        sum(collective) OVER sweep AS collective, sum(copy) OVER sweep AS copy, sum(h2d) OVER sweep AS h2d,
-        sum(d2h) OVER sweep AS d2h, sum(async_copy) OVER sweep AS async_copy, sum(cause) OVER sweep AS cause,
+    SELECT run, device_id, to_ps, -a, -b, -c, -cause, -step FROM cut WHERE from_ps < to_ps),
+swept AS (
+    SELECT run, device_id, at_ps, lead(at_ps) OVER sweep AS next_ps, CAST(sum(a) OVER sweep AS BIGINT) AS a,
+        CAST(sum(b) OVER sweep AS BIGINT) AS b, CAST(sum(c) OVER sweep AS BIGINT) AS c, sum(cause) OVER sweep AS cause,
         sum(step) OVER sweep AS step
-    FROM edge WINDOW sweep AS (PARTITION BY run, device_id ORDER BY at_ps))
+    FROM edge WINDOW sweep AS (PARTITION BY run, device_id ORDER BY at_ps)),
+state AS (
+    SELECT run, device_id, at_ps, next_ps, a & 1048575 AS busy, (a >> 20) & 1048575 AS working, a >> 40 AS compute,
+        b & 1048575 AS collective, (b >> 20) & 1048575 AS copy, b >> 40 AS h2d, c & 1048575 AS d2h, c >> 20 AS async_copy,
+        cause, step
+    FROM swept WHERE next_ps > at_ps)
 SELECT
     t.run AS run,             -- run.id
     d.name AS device,         -- device.name
@@ -432,5 +433,4 @@ SELECT
 FROM state t
 JOIN device d ON d.id = t.device_id
 LEFT JOIN step s ON s.id = t.step
-LEFT JOIN gap_cause c ON c.id = t.cause - 1
-WHERE t.next_ps > t.at_ps;
+LEFT JOIN gap_cause c ON c.id = t.cause - 1;

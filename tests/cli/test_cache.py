@@ -124,12 +124,13 @@ def check_killed(folder):
     lost = cache.files / ('0' * 16 + '.db.tmp-1-0')
     lost.write_bytes(b'half')
     os.utime(lost, (time.time() - 5, time.time() - 5))
-    check({e['state'] for e in cache.list()['entries'] if e['holds'] == 'unfinished'} == {'abandoned'}, f'{cache.list()}')
+    state = lambda: next(e['state'] for e in cache.list()['entries'] if e['file'] == lost.name)  # noqa: E731
+    check(state() == 'abandoned', f'{cache.list()}')
     with open(lost) as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        check('writing' in {e['state'] for e in cache.list()['entries']}, f'a file that is being written: {cache.list()}')
+        check(state() == 'writing', f'a file that is being written: {cache.list()}')
         cleared = json.loads(cache.run('cache', '--clear', '--json').stdout)
-        check(cleared['left'] == 1 and lost.exists(), f'a file that is being written: {cleared}')
+        check(cleared['left'] >= 1 and lost.exists(), f'a file that is being written: {cleared}')  # and what was killed this second
     os.utime(lost, (time.time() - 5, time.time() - 5))
     cache.run('report', CPU1)
     check(not lost.exists(), f'what was abandoned stays: {cache.names()}')
