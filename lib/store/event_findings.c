@@ -17,6 +17,7 @@ struct ordered_work {
 
 struct putter {
     sqlite3 *db;
+    struct ids_row_pages *activity;
     const struct ids_trace *trace;
     const struct ids_findings *findings;
     struct ids_finding_numbers *numbers;
@@ -31,8 +32,9 @@ struct putter {
     struct ids_error *err;
 };
 
-int ids_findings_tables(sqlite3 *db, struct ids_error *err) {
-    return ids_db_exec(db, ids_findings_sql, err);
+int ids_findings_tables(sqlite3 *db, int fd, struct ids_row_pages **ret_activity, struct ids_error *err) {
+    int code = ids_db_exec(db, ids_findings_sql, err);
+    return code ? code : ids_row_pages_new(db, fd, "activity", ret_activity, err);
 }
 
 /* ---- values of a row, left to right ---- */
@@ -241,6 +243,7 @@ static int put_work(struct putter *putter, size_t place) {
         putter->lost++;
         return 0;
     }
+    if (place && putter->order[place - 1].id == row.id) return 0; /* it is there */
     uint64_t *class = ids_keymap_at(&putter->classes, class_key(work));
     if (!class) return ids_no_memory(putter->err);
     if (!*class) {
@@ -248,18 +251,16 @@ static int put_work(struct putter *putter, size_t place) {
         if (code) return code;
         *class = (uint64_t)putter->numbers->class;
     }
-    sqlite3_stmt *insert = putter->insert;
     struct ids_event_row around = ids_event_ids_get(putter->ids, work->around ? work->around - 1 : SIZE_MAX);
     int64_t duration_ps = event->end_ps - event->start_ps;
-    put_int(putter, insert, row.id);
-    put_int(putter, insert, (int64_t) * class);
-    put_if(putter, insert, work->step != 0, putter->first.step + work->step);
-    put_if(putter, insert, around.id != 0, around.id);
-    put_if(putter, insert, duration_ps != row.duration_ps, duration_ps);
-    put_if(putter, insert, event->self_ps != duration_ps, event->self_ps);
-    put_if(putter, insert, work->cause != IDS_NO_CAUSE, work->idle_ps);
-    put_if(putter, insert, work->cause != IDS_NO_CAUSE, work->cause);
-    return end_row(putter, insert);
+    int is_gap_end = work->cause != IDS_NO_CAUSE;
+    const int64_t values[] = {
+        (int64_t) * class, putter->first.step + work->step, around.id, duration_ps, event->self_ps, work->idle_ps,
+        work->cause};
+    uint32_t nulls = (uint32_t)(work->step == 0) << 1 | (uint32_t)(around.id == 0) << 2 |
+                     (uint32_t)(duration_ps == row.duration_ps) << 3 | (uint32_t)(event->self_ps == duration_ps) << 4 |
+                     (uint32_t)!is_gap_end << 5 | (uint32_t)!is_gap_end << 6;
+    return ids_row_pages_put(putter->activity, row.id, &(struct ids_row_values){values, 7, nulls, 0}, putter->err);
 }
 
 static int put_late(struct putter *putter, size_t l) {
@@ -393,7 +394,6 @@ static int put_everything(struct putter *putter) {
         {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
         {"INSERT OR IGNORE INTO gap_cause VALUES (?,?)", findings->cause_count, put_cause},
         {"INSERT OR IGNORE INTO deed_kind VALUES (?,?)", IDS_KIND_COUNT, put_kind},
-        {"INSERT OR IGNORE INTO activity VALUES (?,?,?,?,?,?,?,?)", findings->work_count, put_work},
         {"INSERT OR IGNORE INTO late VALUES (?,?,?)", findings->late_count, put_late},
         {"INSERT OR IGNORE INTO deed VALUES (?,?)", findings->deed_count, put_deed},
         {"INSERT OR IGNORE INTO compilation VALUES (?,?,?,?)", findings->deed_count, put_compilation},
@@ -406,13 +406,20 @@ static int put_everything(struct putter *putter) {
             prepare(putter, &putter->insert_class, "INSERT INTO activity_class VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !code; i++)
         code = put_all(putter, tables[i].sql, tables[i].count, tables[i].put);
+    for (size_t i = 0; i < findings->work_count && !code; i++) code = put_work(putter, i);
     return code ? code : put_stall_names(putter);
 }
 
-int ids_findings_put(sqlite3 *db, const struct ids_trace *trace, const struct ids_findings *findings,
-                     struct ids_finding_numbers *numbers, uint64_t *ret_lost, struct ids_error *err) {
-    struct putter putter = {
-        .db = db, .trace = trace, .findings = findings, .numbers = numbers, .first = *numbers, .err = err};
+int ids_findings_put(sqlite3 *db, struct ids_row_pages *activity, const struct ids_trace *trace,
+                     const struct ids_findings *findings, struct ids_finding_numbers *numbers, uint64_t *ret_lost,
+                     struct ids_error *err) {
+    struct putter putter = {.db = db,
+                            .activity = activity,
+                            .trace = trace,
+                            .findings = findings,
+                            .numbers = numbers,
+                            .first = *numbers,
+                            .err = err};
     int code = put_everything(&putter);
     sqlite3_finalize(putter.insert_class);
     ids_keymap_done(&putter.classes);
