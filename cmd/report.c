@@ -79,9 +79,10 @@ struct opened {
     int64_t run;    /* its number there */
 };
 
-static int explain(const struct report_options *options, const struct opened *opened, struct ids_render *render,
+static int explain(const struct report_options *options, const struct opened *opened, const struct ids_render *how,
                    const char *path, struct ids_error *err) {
     struct ids_explanation explanation;
+    struct ids_render render = *how;
     char command[COMMAND_BYTES];
     size_t used = (size_t)snprintf(command, sizeof command, "idsprof query ");
     ids_shell_quote(path, command + used, sizeof command - used);
@@ -93,11 +94,11 @@ static int explain(const struct report_options *options, const struct opened *op
     }
     if (used < sizeof command) snprintf(command + used, sizeof command - used, " --explain %s", options->explain);
     int code = ids_explanation_make(options->explain, opened->database, opened->run, command, &explanation, err);
-    render->explained = &explanation.about;
+    render.explained = &explanation.about;
     if (!code && options->json)
-        code = ids_render_explain_json(&opened->report, render, options->explain, stdout, err);
+        code = ids_render_explain_json(&opened->report, &render, options->explain, stdout, err);
     else if (!code)
-        code = ids_render_explain(&opened->report, render, options->explain, stdout, err);
+        code = ids_render_explain(&opened->report, &render, options->explain, stdout, err);
     ids_explanation_done(&explanation);
     return code;
 }

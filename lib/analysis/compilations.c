@@ -26,6 +26,7 @@ struct ids_text ids_compiled_function(const struct ids_trace *trace, const struc
         }
         if (!call) at = ids_event_cause(trace, at);
     }
+    if (!call && !event) return (struct ids_text){0};
     struct ids_text name = ids_strings_text(&trace->strings, trace->names[(call ? call : event)->name].text);
     const char *open = name.length ? memchr(name.at, call ? '(' : '=', name.length) : NULL;
     if (!open) return (struct ids_text){0};

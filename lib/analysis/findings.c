@@ -47,18 +47,60 @@ static int put_beside(const struct ids_analysis *analysis, struct ids_findings *
     return 0;
 }
 
-static int put_device(const struct ids_analysis *analysis, struct ids_findings *findings,
+/* `lanes`: one for each track, all empty, and so again afterwards. */
+static int put_device(const struct ids_analysis *analysis, struct ids_findings *findings, struct lane *lanes,
                       const struct ids_device *device) {
-    size_t tracks = analysis->trace->track_count;
-    struct lane *lanes = calloc(tracks + 1, sizeof *lanes);
-    int failed = !lanes;
+    int failed = 0;
     struct ids_cursor cursor = ids_cursor_over(&device->activity);
     for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));)
         failed = put_work(analysis, findings, lanes, event);
+    cursor = ids_cursor_over(&device->activity);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) lanes[event->track].depth = 0;
     cursor = ids_cursor_over(&device->async);
     for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));)
         failed = put_beside(analysis, findings, event);
-    for (size_t t = 0; lanes && t < tracks; t++) free(lanes[t].stack);
+    return failed;
+}
+
+/* Gaps go to the work that ends them; `first` is the device's first work. */
+static int put_gaps(const struct ids_analysis *analysis, const struct ids_busy *busy, struct ids_findings *findings,
+                    size_t first) {
+    struct ids_found_device *device = &findings->devices[busy->index];
+    for (size_t g = 0; g < busy->gap_count; g++) {
+        const struct ids_gap *gap = &analysis->gaps[busy->first_gap + g];
+        int64_t idle_ps = gap->end_ps - gap->start_ps;
+        if (!gap->next || gap->next->start_ps != gap->end_ps) {
+            device->idle_ps = idle_ps;
+            device->cause = gap->cause;
+            continue;
+        }
+        size_t place = first + (size_t)(gap->next - busy->device->activity.at);
+        findings->work[place].idle_ps = idle_ps;
+        findings->work[place].cause = gap->cause;
+        if (!IDS_IS_HOST_LATE(gap->cause)) continue;
+        struct ids_found_late *late = IDS_PUSH(findings->late, findings->late_count, findings->late_room);
+        if (!late) return -1;
+        *late = (struct ids_found_late){gap->next->launch, ids_gap_evidence(analysis, gap), (uint32_t)place};
+    }
+    return 0;
+}
+
+static int put_devices(const struct ids_analysis *analysis, struct ids_findings *findings) {
+    const struct ids_trace *trace = analysis->trace;
+    struct lane *lanes = calloc(trace->track_count + 1, sizeof *lanes);
+    int failed = !lanes;
+    const struct ids_busy *busy = analysis->busy, *end = busy + analysis->busy_count; /* in the order of all devices */
+    for (size_t d = 0; d < trace->device_count && !failed; d++) {
+        size_t first = findings->work_count;
+        findings->devices[d] = (struct ids_found_device){.cause = IDS_NO_CAUSE};
+        failed = put_device(analysis, findings, lanes, &trace->devices[d]);
+        if (failed || busy == end || busy->index != d) continue;
+        findings->devices[d].active = 1;
+        findings->devices[d].start_ps = busy->start_ps;
+        findings->devices[d].end_ps = busy->end_ps;
+        failed = put_gaps(analysis, busy++, findings, first);
+    }
+    for (size_t t = 0; lanes && t < trace->track_count; t++) free(lanes[t].stack);
     free(lanes);
     return failed;
 }
@@ -102,29 +144,6 @@ static int put_deeds(const struct ids_analysis *analysis, struct ids_findings *f
     return 0;
 }
 
-/* Gaps go to the work that ends them; `first` is the device's first work. */
-static int put_gaps(const struct ids_analysis *analysis, const struct ids_busy *busy, struct ids_findings *findings,
-                    size_t first) {
-    struct ids_found_device *device = &findings->devices[busy->index];
-    for (size_t g = 0; g < busy->gap_count; g++) {
-        const struct ids_gap *gap = &analysis->gaps[busy->first_gap + g];
-        int64_t idle_ps = gap->end_ps - gap->start_ps;
-        if (!gap->next || gap->next->start_ps != gap->end_ps) {
-            device->idle_ps = idle_ps;
-            device->cause = gap->cause;
-            continue;
-        }
-        size_t place = first + (size_t)(gap->next - busy->device->activity.at);
-        findings->work[place].idle_ps = idle_ps;
-        findings->work[place].cause = gap->cause;
-        if (!IDS_IS_HOST_LATE(gap->cause)) continue;
-        struct ids_found_late *late = IDS_PUSH(findings->late, findings->late_count, findings->late_room);
-        if (!late) return -1;
-        *late = (struct ids_found_late){gap->next->launch, ids_gap_evidence(analysis, gap), (uint32_t)place};
-    }
-    return 0;
-}
-
 static int put_steps(const struct ids_analysis *analysis, struct ids_findings *findings) {
     const struct ids_steps *steps = &analysis->steps;
     static const char *const sources[] = {NULL, "marker", "annotation"};
@@ -147,18 +166,7 @@ int ids_findings_make(const struct ids_analysis *analysis, struct ids_findings *
     findings->devices = calloc(trace->device_count + 1, sizeof *findings->devices);
     int failed = !findings->devices || put_steps(analysis, findings);
     findings->device_count = trace->device_count;
-    const struct ids_busy *busy = analysis->busy, *end = busy + analysis->busy_count; /* in the order of all devices */
-    for (size_t d = 0; d < trace->device_count && !failed; d++) {
-        size_t first = findings->work_count;
-        findings->devices[d] = (struct ids_found_device){.cause = IDS_NO_CAUSE};
-        failed = put_device(analysis, findings, &trace->devices[d]);
-        if (failed || busy == end || busy->index != d) continue;
-        findings->devices[d].active = 1;
-        findings->devices[d].start_ps = busy->start_ps;
-        findings->devices[d].end_ps = busy->end_ps;
-        failed = put_gaps(analysis, busy++, findings, first);
-    }
-    failed = failed || put_deeds(analysis, findings);
+    failed = failed || put_devices(analysis, findings) || put_deeds(analysis, findings);
     if (!failed) return 0;
     ids_findings_done(findings);
     return ids_no_memory(err);

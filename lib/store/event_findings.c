@@ -321,10 +321,10 @@ static int put_stall_names(struct putter *putter) {
     static const char names[] = "SELECT n.id, n.text FROM name n JOIN plane p ON p.id = n.plane "
                                 "WHERE n.id >= ? AND p.name NOT LIKE '/device:%'";
     sqlite3_stmt *select = NULL;
-    int result, code = prepare(putter, &select, names);
+    int code = prepare(putter, &select, names);
     if (!code) code = prepare(putter, &putter->insert, "INSERT OR IGNORE INTO stall_name VALUES (?)");
     if (!code) sqlite3_bind_int64(select, 1, putter->numbers->first_name);
-    while (!code && (result = sqlite3_step(select)) == SQLITE_ROW) {
+    while (!code && sqlite3_step(select) == SQLITE_ROW) {
         const char *text = sqlite3_column_blob(select, 1);
         size_t length = (size_t)sqlite3_column_bytes(select, 1);
         if (!text || ids_kind_of_name(text, length) != IDS_KIND_STALL) continue;

@@ -8,13 +8,13 @@
 #include <string.h>
 
 enum {
-    LINEAR = 32,  /* rows that are stepped over before a jump is worth its queries */
-    LOOK = 10000, /* rows that begin together and are looked at for one event; a damaged file may have all at time 0 */
+    LINEAR = 32, /* rows that are stepped over before a jump is worth its queries */
+    LOOK = 1000, /* rows that begin together and are looked at for one event; a damaged file may have all at time 0 */
 };
 
 struct wanted {
     const struct ids_event *event;
-    int64_t start_ps; /* its own: a sort that looks at events takes most of the time */
+    int64_t start_ps, end_ps; /* its own: a sort that looks at events takes most of the time */
     uint32_t track, number;
 };
 
@@ -50,7 +50,7 @@ static int64_t duration_of(const struct ids_event *event) {
 static int wanted_before(const struct wanted *a, const struct wanted *b) {
     if (a->track != b->track) return a->track < b->track;
     if (a->start_ps != b->start_ps) return a->start_ps < b->start_ps;
-    if (a->event->end_ps != b->event->end_ps) return a->event->end_ps > b->event->end_ps;
+    if (a->end_ps != b->end_ps) return a->end_ps > b->end_ps;
     return a->event < b->event;
 }
 
@@ -61,8 +61,8 @@ static int read_names(struct ids_event_ids *ids, struct ids_error *err) {
     if (sqlite3_prepare_v2(ids->db, "SELECT text FROM name WHERE id >= ? ORDER BY id", -1, &names, NULL) != SQLITE_OK)
         return ids_db_fail(ids->db, err);
     sqlite3_bind_int64(names, 1, ids->first_name);
-    int result, code = 0;
-    while (!code && (result = sqlite3_step(names)) == SQLITE_ROW) {
+    int code = 0;
+    while (!code && sqlite3_step(names) == SQLITE_ROW) {
         const char *text = sqlite3_column_blob(names, 0);
         size_t length = (size_t)sqlite3_column_bytes(names, 0);
         uint32_t *place = IDS_PUSH(ids->text_of_name, ids->name_count, ids->name_room);
@@ -105,7 +105,7 @@ int ids_event_ids_want(struct ids_event_ids *ids, const struct ids_event *event,
     if (number >= UINT32_MAX) return ids_fail(err, IDS_LIMIT, "more than four billion findings");
     struct wanted *wanted = IDS_PUSH(ids->wanted, ids->wanted_count, ids->wanted_room);
     if (!wanted) return ids_no_memory(err);
-    *wanted = (struct wanted){event, event->start_ps, event->track, (uint32_t)number};
+    *wanted = (struct wanted){event, event->start_ps, event->end_ps, event->track, (uint32_t)number};
     return 0;
 }
 
@@ -220,7 +220,7 @@ static struct ids_event_row take(struct ids_event_ids *ids, const struct ids_eve
 static int sort_wanted(struct ids_event_ids *ids, struct ids_error *err) {
     size_t tracks = ids->trace->track_count;
     size_t *begin = calloc(tracks + 2, sizeof *begin);
-    struct wanted *sorted = malloc((ids->wanted_count + 1) * sizeof *sorted);
+    struct wanted *sorted = calloc(ids->wanted_count + 1, sizeof *sorted);
     if (!begin || !sorted) {
         free(begin);
         free(sorted);
