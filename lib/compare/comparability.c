@@ -218,6 +218,15 @@ static double common_kernels(const struct ids_side *a, const struct ids_side *b)
     return all > 0 ? common / all : -1;
 }
 
+static int knows_programs(const struct ids_side *side) {
+    const struct ids_table *modules = ids_report_find_table(side->runs[0].report, "modules");
+    int prints = ids_table_column(modules, "fingerprint");
+    for (size_t row = 0; prints >= 0 && row < modules->row_count; row++) {
+        if (!ids_table_cell(modules, row, prints)->missing) return 1;
+    }
+    return 0;
+}
+
 static void compare_programs(struct looking *looking, const struct ids_side *a, const struct ids_side *b) {
     struct programs programs = {0};
     size_t unused = 0, none = 0;
@@ -240,6 +249,10 @@ static void compare_programs(struct looking *looking, const struct ids_side *a, 
     if (programs.changed)
         find(looking, IDS_FINDING_NOTE, "programs.changed", "%zu program%s in common run%s other ops",
              programs.changed, programs.changed == 1 ? "" : "s", programs.changed == 1 ? "s" : "");
+    if (all_a && all_b && knows_programs(a) != knows_programs(b))
+        find(looking, IDS_FINDING_WARNING, "programs.hlo",
+             "only %s says what its ops compute (enable_hlo_proto): ops are matched by name, and XLA's names are renumbered",
+             knows_programs(a) ? a->label : b->label);
     double common = all_a || all_b ? -1 : common_kernels(a, b);
     if (common >= 0 && common < 0.1)
         find(looking, IDS_FINDING_UNLIKE, "kernels.none",

@@ -15,12 +15,19 @@ int ids_direction_of(enum ids_better better, double change) {
     return better == IDS_BETTER_HIGHER ? sign : better == IDS_BETTER_LOWER ? -sign : 0;
 }
 
+/* What the threshold is a share of: of a share the larger side, so that idle time of 0.04 % and 0.05 % is the same. */
+static double threshold_base(const struct ids_difference *difference) {
+    double a = fabs(difference->a);
+    return difference->unit == IDS_UNIT_RATIO ? fmax(a, 1 - a) : a;
+}
+
 enum ids_verdict ids_judge(const struct ids_difference *difference, const struct ids_compare_options *options,
                            int many) {
     if (!difference->has_a || !difference->has_b) return IDS_VERDICT_NO_DATA;
     double change = difference->b - difference->a;
     if (change == 0) return IDS_VERDICT_SAME;
-    int large = fabs(change) > options->threshold * fabs(difference->a);
+    double base = threshold_base(difference);
+    int large = fabs(change) > options->threshold * base;
     struct ids_interval interval = difference->interval;
     if (!interval.known) return large ? IDS_VERDICT_COUNTED : IDS_VERDICT_SAME;
     int outside = change < interval.low || change > interval.high;
@@ -31,7 +38,7 @@ enum ids_verdict ids_judge(const struct ids_difference *difference, const struct
     if (!ids_interval_excludes_zero(&interval))
         return !large ? IDS_VERDICT_SAME : outside ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_UNSURE;
     double typical = interval.typical_b - interval.typical_a;
-    if (fabs(typical) <= options->threshold * fabs(difference->a))
+    if (fabs(typical) <= options->threshold * base)
         return large ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_SAME;
     int direction = ids_direction_of(difference->better, typical);
     if ((!many && options->noise <= 0) || !direction) return IDS_VERDICT_DIFFERS;
@@ -128,6 +135,22 @@ int ids_headline_make(const struct ids_side *a, const struct ids_side *b, const 
         row->verdict = ids_judge(row, options, a->by_run);
     }
     return 0;
+}
+
+size_t ids_headline_of_run(const struct ids_side *side, size_t run, struct ids_difference ret_rows[IDS_HEADLINES]) {
+    size_t count = 0;
+    for (size_t f = 0; f < sizeof figures / sizeof *figures; f++) {
+        const struct figure *figure = &figures[f];
+        if (figure->when != ALWAYS && (figure->when == PER_STEP) != side->per_step) continue;
+        double value = figure_of_run(&side->runs[run], figure);
+        ret_rows[count++] = (struct ids_difference){.id = figure->id,
+                                                    .title = figure->title,
+                                                    .unit = figure->unit,
+                                                    .better = figure->better,
+                                                    .has_a = !isnan(value),
+                                                    .a = value};
+    }
+    return count;
 }
 
 /* ---- the parts ---- */

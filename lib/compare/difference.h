@@ -48,6 +48,9 @@ enum { IDS_HEADLINES = 12 };
 int ids_headline_make(const struct ids_side *a, const struct ids_side *b, const struct ids_compare_options *options,
                       struct ids_difference ret_rows[IDS_HEADLINES], size_t *ret_count, struct ids_error *err);
 
+/* The same figures of one run of a settled side, as `a` of the rows. */
+size_t ids_headline_of_run(const struct ids_side *side, size_t run, struct ids_difference ret_rows[IDS_HEADLINES]);
+
 /* The parts of a step (or of the window), each a mean over the active devices; they sum to it. */
 struct ids_part {
     const char *id, *title;
