@@ -190,8 +190,8 @@ static void write_rows(struct ids_painter *painter, const struct ids_check *chec
         ids_phrase_add(&shown, "%s", row->has_value ? ids_check_value(value, row, row->value) : "-");
         struct ids_phrase notes = ids_phrase_begin();
         ids_phrase_add(&notes, "%s", row->note ? row->note : "");
-        if (row->limit->over) ids_phrase_add(&notes, "over %lld steps", (long long)row->limit->over);
-        if (row->limit->after) ids_phrase_add(&notes, " after %lld", (long long)row->limit->after);
+        if (!row->note && row->limit->over) ids_phrase_add(&notes, "over %lld steps ", (long long)row->limit->over);
+        if (!row->note && row->limit->after) ids_phrase_add(&notes, "after %lld", (long long)row->limit->after);
         *cell++ = words[row->verdict];
         *cell++ = row->limit->metric->id;
         *cell++ = ids_phrase_end(painter, &shown);

@@ -125,7 +125,11 @@ static void look_at_host_calls(struct ids_diff *diff, const char *what, const ch
     host_calls(diff->b, wanted, &b, &time_b);
     if (fabs(b - a) < 0.05 * fmax(a, b) || a + b == 0) return;
     char from[32], to[32], time_from[IDS_VALUE_ROOM], time_to[IDS_VALUE_ROOM];
-    say(diff, id, "transfers", 0, 0, "%s: %s \xe2\x86\x92 %s calls %s, taking %s \xe2\x86\x92 %s of the host's time", what,
+    /* What the calls cost a step is at most what devices waited more. */
+    double waited = (double)diff->idle_ps, cost = time_b - time_a;
+    int same_way = (cost > 0 && waited > 0) || (cost < 0 && waited < 0);
+    double change = fabs(cost) < fabs(waited) ? cost : waited;
+    say(diff, id, "transfers", same_way, change, "%s: %s \xe2\x86\x92 %s calls %s, taking %s \xe2\x86\x92 %s of the host's time", what,
         number(from, a), number(to, b), per(diff), amount(time_from, IDS_UNIT_TIME, time_a),
         amount(time_to, IDS_UNIT_TIME, time_b));
 }

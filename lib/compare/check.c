@@ -159,11 +159,14 @@ static int check_baseline(struct ids_check *check, const struct ids_side *side, 
         return 0;
     }
     int sign = metric->better == IDS_BETTER_HIGHER ? -1 : 1; /* of what is worse */
-    row->bound = before + sign * limit->value * fabs(before);
+    /* Of a share that should be low (idle time) the other side counts too: 0.04 % and 0.05 % are the same. */
+    double base = fabs(before);
+    if (metric->unit == IDS_UNIT_RATIO && sign > 0) base = fmax(base, 1 - base);
+    row->bound = before + sign * limit->value * base;
     double worse = sign * (row->value - before);
     if (spread(baseline, side, metric->id, &interval)) return -1;
     int sure = !interval.known || (sign > 0 ? interval.low > 0 : interval.high < 0);
-    int beyond = worse > limit->value * fabs(before);
+    int beyond = worse > limit->value * base;
     row->verdict = beyond && sure ? IDS_CHECK_BROKEN : IDS_CHECK_HELD;
     row->note = ids_report_text(&check->report, "baseline %s%s",
                                 value_text(&check->report, metric->unit, before),
