@@ -1,6 +1,7 @@
 #include "lib/compare/comparability.h"
 
 #include "lib/base/vec.h"
+#include "lib/compare/names.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -199,6 +200,12 @@ static void count_programs(const struct ids_side *of, const struct ids_side *in,
     }
 }
 
+/* XLA numbers its kernels anew in each compilation. */
+static int same_base(const char *a, const char *b) {
+    size_t length = ids_base_name(a);
+    return length == ids_base_name(b) && !memcmp(a, b, length);
+}
+
 /* The part of A's kernel time whose kernels B has by name; -1 without kernels. */
 static double common_kernels(const struct ids_side *a, const struct ids_side *b) {
     const struct ids_table *left = ids_report_find_table(a->runs[0].report, "kernels");
@@ -210,7 +217,7 @@ static double common_kernels(const struct ids_side *a, const struct ids_side *b)
         double total = ids_value_number(*ids_table_cell(left, row, totals));
         all += total;
         for (size_t at = 0; at < right->row_count; at++) {
-            if (strcmp(text_cell(left, row, names), text_cell(right, at, other)) != 0) continue;
+            if (!same_base(text_cell(left, row, names), text_cell(right, at, other))) continue;
             common += total;
             break;
         }
