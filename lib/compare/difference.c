@@ -104,11 +104,40 @@ static int mean_of(const struct ids_side *side, const struct figure *figure, dou
     return count > 0;
 }
 
+/* A run's typical step: of the steps that trimming leaves, so that one slow step of one run makes no difference between sides. */
+struct typical {
+    ids_of_step *of_step;
+    ids_of_run *of_run;
+    const void *what;
+};
+
+static double typical_of_run(const struct ids_side_run *run, const void *what) {
+    const struct typical *typical = what;
+    if (!typical->of_step || !run->steps) return typical->of_run(run, typical->what);
+    size_t count = run->steps->row_count;
+    double *values = calloc(count, sizeof *values), result = NAN;
+    int known = values != NULL;
+    for (size_t i = 0; i < count && known; i++) {
+        values[i] = typical->of_step(run->steps, i, typical->what);
+        known = !isnan(values[i]);
+    }
+    if (known) result = ids_trimmed_mean((struct ids_sample){values, count, 1});
+    free(values);
+    return result;
+}
+
+static double typical_of_step(const struct ids_table *steps, size_t row, const void *what) {
+    const struct typical *typical = what;
+    return typical->of_step(steps, row, typical->what);
+}
+
 static int spread(const struct ids_side *a, const struct ids_side *b, ids_of_step *of_step, ids_of_run *of_run,
                   const void *what, struct ids_interval *ret_interval) {
     struct ids_numbers left = {0}, right = {0};
-    int failed = ids_side_numbers(a, of_step, of_run, what, &left) ||
-                 ids_side_numbers(b, of_step, of_run, what, &right);
+    const struct typical typical = {a->per_step ? of_step : NULL, of_run, what};
+    ids_of_step *by_step = typical.of_step ? typical_of_step : NULL;
+    int failed = ids_side_numbers(a, by_step, typical_of_run, &typical, &left) ||
+                 ids_side_numbers(b, by_step, typical_of_run, &typical, &right);
     if (!failed)
         *ret_interval = ids_interval_of(ids_numbers_sample(&left), ids_numbers_sample(&right), IDS_CONFIDENCE);
     free(left.at);

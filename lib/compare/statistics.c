@@ -6,6 +6,7 @@
 
 #define TRIM 0.2
 #define MOST_AUTOCORRELATION 0.9
+enum { RUNS_TRIMMED = 10 };
 
 static int smaller(const void *a, const void *b) {
     double left = *(const double *)a, right = *(const double *)b;
@@ -92,7 +93,8 @@ static double autocorrelation(const struct ids_sample *sample, double low, doubl
 }
 
 static int trim(const struct ids_sample *sample, struct trimmed *ret_trimmed) {
-    size_t n = sample->count, cut = (size_t)(TRIM * (double)n), kept = n - 2 * cut;
+    int cuts = sample->serial || sample->count >= RUNS_TRIMMED;
+    size_t n = sample->count, cut = cuts ? (size_t)(TRIM * (double)n) : 0, kept = n - 2 * cut;
     double *sorted = malloc((n ? n : 1) * sizeof *sorted);
     if (!sorted || !n) {
         free(sorted);
@@ -133,6 +135,8 @@ struct ids_interval ids_interval_of(struct ids_sample a, struct ids_sample b, do
     if (variance > 0) {
         double df = variance * variance /
                     (left.variance * left.variance / left.df + right.variance * right.variance / right.df);
+        /* With as many values on either side the t test holds its level also where variances differ. */
+        if (!a.serial && !b.serial && a.count == b.count) df = left.df + right.df;
         half = ids_student_quantile(0.5 + confidence / 2, df) * sqrt(variance);
     }
     double difference = right.mean - left.mean;

@@ -2,7 +2,8 @@
  *
  * The interval is Yuen's: of the difference of 20 % trimmed means, with winsorized variances and Welch's degrees of freedom. A fifth of
  * the values at either end takes no part, so that a slow step now and then (garbage collection, a compilation) neither makes nor
- * hides a difference; of fewer than five values nothing is trimmed, and it is Welch's. Values of one recording follow each other:
+ * hides a difference; of fewer than five steps or ten runs nothing is trimmed, and it is Welch's; sets of equally many runs have the
+ * degrees of freedom of both together (Student's), for of three runs a side Welch's would leave two. Values of one recording follow each other:
  * where they go up and down together (lag-1 autocorrelation r above 0) they tell less than their number says, and their variance is
  * taken (1 + r) / (1 - r) times. It is a formula: no random numbers, the same input gives the same bytes.
  */
