@@ -72,9 +72,7 @@ static const char *const watched[] = {"steps.mean",          "device.utilization
                                       "collectives.exposed_share", "compile.in_steps"};
 
 static int make_budget(const struct check_options *options, struct ids_budget *budget, struct ids_error *err) {
-    double tolerance = 0.05;
-    int code = options->tolerance ? ids_parse_share(options->tolerance, &tolerance, err) : 0;
-    if (code) return ids_error_at(err, "--tolerance");
+    int code = 0;
     if (options->budget) code = read_budget(options->budget, budget, err);
     size_t first = budget->count;
     for (size_t i = 0; i < options->max.count && !code; i++)
@@ -86,11 +84,7 @@ static int make_budget(const struct check_options *options, struct ids_budget *b
         budget->at[i].over = options->over;
         budget->at[i].after = options->after;
     }
-    int named = 0;
-    for (size_t i = 0; i < budget->count; i++) named |= budget->at[i].kind == IDS_LIMIT_BASELINE;
-    for (size_t i = 0; i < sizeof watched / sizeof *watched && options->baseline && !named && !code; i++)
-        code = ids_budget_add_baseline(budget, watched[i], tolerance, find_metric, err);
-    if (!code && !budget->count)
+    if (!code && !budget->count && !options->baseline)
         code = ids_fail(err, IDS_USAGE, "no limits: give --budget FILE, --max ID=VALUE, --min ID=VALUE or --baseline");
     return code;
 }
@@ -150,6 +144,22 @@ static int look_at_basis(const struct check_options *options, const struct ids_s
     ids_findings_done(&findings);
     ids_report_done(&texts);
     return code;
+}
+
+/* Where no limit speaks of the baseline, those figures may not be worse that a change is looked for first, if the baseline has them. */
+static int watch(const struct check_options *options, const struct ids_side *basis, struct ids_budget *budget,
+                 struct ids_error *err) {
+    double tolerance = 0.05, value;
+    int code = options->tolerance ? ids_parse_share(options->tolerance, &tolerance, err) : 0;
+    if (code) return ids_error_at(err, "--tolerance");
+    for (size_t i = 0; i < budget->count; i++) {
+        if (budget->at[i].kind == IDS_LIMIT_BASELINE) return 0;
+    }
+    for (size_t i = 0; i < sizeof watched / sizeof *watched && !code; i++) {
+        if (ids_side_metric(basis, watched[i], &value))
+            code = ids_budget_add_baseline(budget, watched[i], tolerance, find_metric, err);
+    }
+    return code || budget->count ? code : ids_fail(err, IDS_USAGE, "the baseline has none of the figures that are watched");
 }
 
 /* ---- output ---- */
@@ -282,13 +292,14 @@ static int gather(char *const *operands, int operand_count, const struct check_o
 }
 
 static int check_side(const struct check_options *options, struct ids_side *side, const char *const *names,
-                      const struct ids_budget *budget, const char *path, struct ids_error *err) {
+                      struct ids_budget *budget, const char *path, struct ids_error *err) {
     struct basis basis = {0};
     struct ids_check check;
     int code = options->baseline ? open_basis(options, &basis, err) : 0;
     struct ids_side *const settled[] = {side, basis.used};
     if (!code) ids_sides_settle(settled, basis.used ? 2 : 1);
     if (!code && basis.used) code = look_at_basis(options, side, basis.used, err);
+    if (!code && basis.used) code = watch(options, basis.used, budget, err);
     if (!code) code = ids_check_make(side, names, basis.used, budget, &check, err);
     ids_progress_end();
     if (!code) {

@@ -151,7 +151,7 @@ static double normal_quantile(double p) {
 }
 
 struct ids_slope ids_slope_of(const double *x, const double *y, size_t count, double confidence) {
-    enum { LEAST = 5, MOST = 2000 };
+    enum { MOST = 2000 };
     struct ids_slope result = {0};
     if (count < 2 || count > MOST) return result;
     double *slopes = malloc(count * (count - 1) / 2 * sizeof *slopes);
@@ -168,10 +168,10 @@ struct ids_slope ids_slope_of(const double *x, const double *y, size_t count, do
         double k = (double)count, spread = sqrt(k * (k - 1) * (2 * k + 5) / 18);
         double half = normal_quantile(0.5 + confidence / 2) * spread;
         double first = floor(((double)n - half) / 2), last = ceil(((double)n + half) / 2);
-        if (count >= LEAST && first >= 0 && last < (double)n) {
+        if (first >= 0) {
             result.known = 1;
             result.low = slopes[(size_t)first];
-            result.high = slopes[(size_t)last];
+            result.high = slopes[(size_t)fmin(last, (double)n - 1)];
         }
     }
     free(slopes);

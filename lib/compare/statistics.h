@@ -42,8 +42,8 @@ double ids_student_quantile(double p, double df);
 double ids_trimmed_mean(struct ids_sample sample);
 double ids_mean(const double *at, size_t count);
 
-/* The median of the slopes between all pairs of points, and its interval (Theil, Sen; normal approximation of Kendall's S, exact enough from
- * ten points on, and wide below: with fewer than five points it is unknown). */
+/* The median of the slopes between all pairs of points, and its interval (Theil, Sen; by the normal approximation of Kendall's S).
+ * At 99 % six points are the fewest that have one: of fewer even a series that only goes up may be chance. */
 struct ids_slope {
     int known;
     double slope, low, high;
