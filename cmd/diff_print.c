@@ -151,16 +151,25 @@ static const char *signed_text(struct ids_painter *painter, enum ids_unit unit, 
     return keep(painter, ids_signed(buffer, unit, value));
 }
 
+enum { HEADLINE_COLUMNS = 5, NARROWEST_VERDICT = 24 };
+
+static int widest(const char *const *cells, size_t rows, int column, const char *title) {
+    int width = ids_text_columns(title);
+    for (size_t row = 0; row < rows; row++) {
+        int columns = ids_text_columns(cells[row * HEADLINE_COLUMNS + (size_t)column]);
+        if (columns > width) width = columns;
+    }
+    return width;
+}
+
+/* The figures in columns, and behind them, or where there is no room below them, the words, which are never left out. */
 static void write_headline(struct ids_painter *painter, const struct ids_diff *diff) {
-    enum { COLUMNS = 6 };
-    struct ids_grid_column columns[COLUMNS] = {
-        {.title = ""},        {.title = "before", .right = 1},          {.title = "after", .right = 1},
-        {.title = "difference", .right = 1}, {.title = "", .right = 1}, {.title = "", .stretch = 1}};
-    struct ids_grid grid = {.columns = columns, .column_count = COLUMNS, .row_count = diff->headline_count};
-    const char **cell = grid.cells = cells_of(painter, COLUMNS * grid.row_count);
-    if (!cell) return;
-    fputc('\n', painter->out);
-    for (size_t i = 0; i < grid.row_count; i++) {
+    static const char *const titles[HEADLINE_COLUMNS] = {"", "before", "after", "difference", ""};
+    size_t rows = diff->headline_count;
+    const char **cells = cells_of(painter, HEADLINE_COLUMNS * rows), **cell = cells;
+    int widths[HEADLINE_COLUMNS], at = 2;
+    if (!cells) return;
+    for (size_t i = 0; i < rows; i++) {
         const struct ids_difference *row = &diff->headline[i];
         int both = row->has_a && row->has_b;
         *cell++ = row->title;
@@ -168,9 +177,40 @@ static void write_headline(struct ids_painter *painter, const struct ids_diff *d
         *cell++ = ids_painter_value(painter, ids_figure_value(row->unit, row->has_b, row->b));
         *cell++ = both && row->a != row->b ? signed_text(painter, row->unit, row->b - row->a) : "";
         *cell++ = relative(painter, row);
-        *cell++ = ids_verdict_words(painter, row);
     }
-    write_grid(painter, &grid);
+    for (int c = 0; c < HEADLINE_COLUMNS; c++) {
+        widths[c] = widest(cells, rows, c, titles[c]);
+        at += widths[c] + 2;
+    }
+    int width = ids_painter_width(painter), below = width - at < NARROWEST_VERDICT;
+    const char *above = NULL; /* one reason often leaves several figures without data */
+    fprintf(painter->out, "\n%s", painter->bold);
+    for (int c = 0; c + 1 < HEADLINE_COLUMNS; c++) fprintf(painter->out, "  %*s", widths[c], titles[c]);
+    fprintf(painter->out, "%s\n", painter->plain);
+    for (size_t i = 0; i < rows; i++) {
+        const char *words = ids_verdict_words(painter, &diff->headline[i]), *own = words;
+        if (above && diff->headline[i].verdict == IDS_VERDICT_NO_DATA && !strcmp(words, above)) words = "as above";
+        above = own;
+        int owed = 2;
+        for (int c = 0; c < HEADLINE_COLUMNS; c++) {
+            const char *text = cells[i * HEADLINE_COLUMNS + (size_t)c];
+            int pad = widths[c] - ids_text_columns(text);
+            if (c) owed += pad;
+            if (*text) {
+                ids_spaces(painter->out, owed);
+                fputs(text, painter->out);
+                owed = 0;
+            }
+            owed += c ? 2 : pad + 2;
+        }
+        if (below && ids_text_columns(words) > width - at) {
+            fputs("\n      ", painter->out);
+            ids_text_wrap(painter->out, words, 6, 6, width);
+        } else {
+            ids_spaces(painter->out, owed);
+            ids_text_wrap(painter->out, words, at, at, width);
+        }
+    }
 }
 
 /* ---- parts ---- */
@@ -407,6 +447,7 @@ static void write_many(struct ids_painter *painter, const struct ids_diff *diffs
     fputc('\n', painter->out);
     write_grid(painter, &grid);
     fputs("  ~ within the spread, or through single steps\n", painter->out);
+    if (grid.columns[columns - 1].left_out) fputs("  too wide for all columns (--full shows them)\n", painter->out);
 }
 
 int ids_diff_print_many(const struct ids_diff *diffs, size_t count, const struct ids_diff_print *print, FILE *out,

@@ -128,7 +128,7 @@ static void write_losses(struct ids_painter *painter, const struct ids_scale *sc
             char text[IDS_SIGNED_ROOM];
             struct ids_phrase time = ids_phrase_begin(), share = ids_phrase_begin();
             ids_phrase_add(&time, "%s", ids_signed(text, IDS_UNIT_TIME, lost));
-            if (point->loss_ps > 0) ids_phrase_add(&share, "%.0f %%", 100 * lost / point->loss_ps);
+            if (point->loss_ps > 0) ids_phrase_add(&share, "%lld %%", llround(100 * lost / point->loss_ps));
             *cell++ = ids_phrase_end(painter, &time);
             *cell++ = ids_phrase_end(painter, &share);
         }

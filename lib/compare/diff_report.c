@@ -76,24 +76,24 @@ static const struct ids_column_def sum_columns[] = {
     {"change", "change", IDS_UNIT_TIME, 0},
     {"a", "before", IDS_UNIT_TIME, 0},
     {"b", "after", IDS_UNIT_TIME, 0},
-    {"count_a", "runs before", IDS_UNIT_NUMBER, 0},
-    {"count_b", "runs after", IDS_UNIT_NUMBER, 0},
+    {"name", "name", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"added", "added", IDS_UNIT_COUNT, 0},
     {"removed", "removed", IDS_UNIT_COUNT, 0},
     {"matched", "matched", IDS_UNIT_COUNT, 0},
-    {"name", "name", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"count_a", "runs before", IDS_UNIT_NUMBER, 0},
+    {"count_b", "runs after", IDS_UNIT_NUMBER, 0},
 };
 static const struct ids_column_def family_columns[] = {
     {"change", "change", IDS_UNIT_TIME, 0},
     {"a", "before", IDS_UNIT_TIME, 0},
     {"b", "after", IDS_UNIT_TIME, 0},
-    {"count_a", "runs before", IDS_UNIT_NUMBER, 0},
-    {"count_b", "runs after", IDS_UNIT_NUMBER, 0},
+    {"name", "family", IDS_UNIT_NONE, 0},
+    {"pass", "pass", IDS_UNIT_NONE, 0},
     {"added", "added", IDS_UNIT_COUNT, 0},
     {"removed", "removed", IDS_UNIT_COUNT, 0},
     {"matched", "matched", IDS_UNIT_COUNT, 0},
-    {"name", "family", IDS_UNIT_NONE, 0},
-    {"pass", "pass", IDS_UNIT_NONE, 0},
+    {"count_a", "runs before", IDS_UNIT_NUMBER, 0},
+    {"count_b", "runs after", IDS_UNIT_NUMBER, 0},
 };
 static const struct ids_table_def modules_def = {"modules", "programs", sum_columns, COUNT_OF(sum_columns),
                                                  "Ops put together by program; runs are executions per step and device.", 0};
@@ -230,22 +230,20 @@ static void list_matches(struct ids_diff *diff, const struct ids_table_def *def,
     }
 }
 
+/* Only families have the column of passes. */
 static void list_sums(struct ids_diff *diff, const struct ids_table_def *def, const struct ids_sums *sums) {
     struct ids_table *table = ids_report_table(&diff->report, def);
     for (size_t i = 0; i < sums->count; i++) {
         const struct ids_sum *sum = &sums->at[i];
-        struct ids_value row[] = {
-            time_of(sum->b_ps - sum->a_ps),
-            time_of(sum->a_ps),
-            time_of(sum->b_ps),
-            ids_real_value(IDS_UNIT_NUMBER, sum->count_a),
-            ids_real_value(IDS_UNIT_NUMBER, sum->count_b),
-            ids_int_value(IDS_UNIT_COUNT, (int64_t)sum->added),
-            ids_int_value(IDS_UNIT_COUNT, (int64_t)sum->removed),
-            ids_int_value(IDS_UNIT_COUNT, (int64_t)sum->matched),
-            ids_text_value(sum->name),
-            text_of(sum->pass),
-        };
+        struct ids_value row[COUNT_OF(family_columns)] = {
+            time_of(sum->b_ps - sum->a_ps), time_of(sum->a_ps), time_of(sum->b_ps), ids_text_value(sum->name)};
+        struct ids_value *next = &row[4];
+        if (def == &families_def) *next++ = text_of(sum->pass);
+        *next++ = ids_int_value(IDS_UNIT_COUNT, (int64_t)sum->added);
+        *next++ = ids_int_value(IDS_UNIT_COUNT, (int64_t)sum->removed);
+        *next++ = ids_int_value(IDS_UNIT_COUNT, (int64_t)sum->matched);
+        *next++ = ids_real_value(IDS_UNIT_NUMBER, sum->count_a);
+        *next = ids_real_value(IDS_UNIT_NUMBER, sum->count_b);
         ids_report_row(&diff->report, table, row);
     }
 }

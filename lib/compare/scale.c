@@ -106,8 +106,8 @@ static void list_points(struct ids_scale *scale) {
             time_of(point->ideal_ps),
             ids_real_value(IDS_UNIT_NUMBER, point->speedup),
             ids_real_value(IDS_UNIT_RATIO, point->efficiency),
-            time_of(point->loss_ps),
         };
+        row[7] = ids_int_value(IDS_UNIT_TIME, row[3].i - row[4].i);
         int64_t rest = row[7].i;
         for (int i = 0; i < IDS_SCALE_PARTS; i++) {
             row[8 + i] = time_of(point->lost_ps[i]);
