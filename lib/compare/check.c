@@ -129,7 +129,7 @@ static int spread(const struct ids_side *a, const struct ids_side *b, const char
     *ret_interval = ids_interval_of(ids_numbers_sample(&left), ids_numbers_sample(&right), IDS_CONFIDENCE);
     free(left.at);
     free(right.at);
-    return failed;
+    return failed || ret_interval->out_of_memory;
 }
 
 static const char *value_text(struct ids_report *texts, enum ids_unit unit, double value) {

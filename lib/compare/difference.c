@@ -109,6 +109,7 @@ struct typical {
     ids_of_step *of_step;
     ids_of_run *of_run;
     const void *what;
+    int *failed; /* memory ran out */
 };
 
 static double typical_of_run(const struct ids_side_run *run, const void *what) {
@@ -116,12 +117,16 @@ static double typical_of_run(const struct ids_side_run *run, const void *what) {
     if (!typical->of_step || !run->steps) return typical->of_run(run, typical->what);
     size_t count = run->steps->row_count;
     double *values = calloc(count, sizeof *values), result = NAN;
-    int known = values != NULL;
-    for (size_t i = 0; i < count && known; i++) {
+    int known = 1;
+    if (!values) *typical->failed = 1;
+    for (size_t i = 0; i < count && known && values; i++) {
         values[i] = typical->of_step(run->steps, i, typical->what);
         known = !isnan(values[i]);
     }
-    if (known) result = ids_trimmed_mean((struct ids_sample){values, count, 1});
+    if (known && values) {
+        result = ids_trimmed_mean((struct ids_sample){values, count, 1});
+        *typical->failed |= isnan(result);
+    }
     free(values);
     return result;
 }
@@ -134,15 +139,17 @@ static double typical_of_step(const struct ids_table *steps, size_t row, const v
 static int spread(const struct ids_side *a, const struct ids_side *b, ids_of_step *of_step, ids_of_run *of_run,
                   const void *what, struct ids_interval *ret_interval) {
     struct ids_numbers left = {0}, right = {0};
-    const struct typical typical = {a->per_step ? of_step : NULL, of_run, what};
+    int failed = 0;
+    const struct typical typical = {a->per_step ? of_step : NULL, of_run, what, &failed};
     ids_of_step *by_step = typical.of_step ? typical_of_step : NULL;
-    int failed = ids_side_numbers(a, by_step, typical_of_run, &typical, &left) ||
-                 ids_side_numbers(b, by_step, typical_of_run, &typical, &right);
+    if (ids_side_numbers(a, by_step, typical_of_run, &typical, &left) ||
+        ids_side_numbers(b, by_step, typical_of_run, &typical, &right))
+        failed = 1;
     if (!failed)
         *ret_interval = ids_interval_of(ids_numbers_sample(&left), ids_numbers_sample(&right), IDS_CONFIDENCE);
     free(left.at);
     free(right.at);
-    return failed;
+    return failed || ret_interval->out_of_memory;
 }
 
 int ids_headline_make(const struct ids_side *a, const struct ids_side *b, const struct ids_compare_options *options,

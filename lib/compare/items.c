@@ -264,7 +264,7 @@ static struct ids_interval of_moments(struct moments a, struct moments b, double
         half = ids_student_quantile(0.5 + confidence / 2, df) * sqrt(variance);
     }
     double difference = b.mean - a.mean;
-    return (struct ids_interval){1, difference - half, difference + half, a.mean, b.mean};
+    return (struct ids_interval){1, 0, difference - half, difference + half, a.mean, b.mean};
 }
 
 struct ids_interval ids_items_interval(const struct ids_side *a_side, const struct ids_item *a,
@@ -273,7 +273,7 @@ struct ids_interval ids_items_interval(const struct ids_side *a_side, const stru
     if ((a && !a->values) || (b && !b->values))
         return of_moments(moments_of(a, (double)count_a), moments_of(b, (double)count_b), confidence);
     double *zeros = calloc(count_a + count_b + 1, sizeof *zeros);
-    if (!zeros) return (struct ids_interval){0};
+    if (!zeros) return (struct ids_interval){.out_of_memory = 1};
     struct ids_sample left = {a ? a->values : zeros, count_a, !a_side->by_run};
     struct ids_sample right = {b ? b->values : zeros, count_b, !b_side->by_run};
     struct ids_interval interval = ids_interval_of(left, right, confidence);

@@ -176,21 +176,23 @@ static int match_all(struct matching *matching) {
 
 /* ---- what became of them ---- */
 
-static void judge(const struct ids_side *a_side, const struct ids_side *b_side,
+static int judge(const struct ids_side *a_side, const struct ids_side *b_side,
                   const struct ids_compare_options *options, double confidence, struct ids_match *match) {
     if (!match->a || !match->b) {
         match->class = match->a ? IDS_MATCH_REMOVED : IDS_MATCH_ADDED;
-        return;
+        return 0;
     }
     match->interval = ids_items_interval(a_side, match->a, b_side, match->b, confidence);
+    if (match->interval.out_of_memory) return -1;
     double least = options->threshold > options->noise ? options->threshold : options->noise;
-    if (match->change_ps == 0 || fabs(match->change_ps) <= least * match->a->time_ps) return;
+    if (match->change_ps == 0 || fabs(match->change_ps) <= least * match->a->time_ps) return 0;
     double change = match->change_ps;
     if (match->interval.known) {
-        if (!ids_interval_excludes_zero(&match->interval)) return;
+        if (!ids_interval_excludes_zero(&match->interval)) return 0;
         change = match->interval.low;
     }
     match->class = change > 0 ? IDS_MATCH_SLOWER : IDS_MATCH_FASTER;
+    return 0;
 }
 
 static int largest_first(const void *a, const void *b) {
@@ -213,14 +215,15 @@ int ids_matches_make(const struct ids_side *a_side, const struct ids_items *a, c
         free(matching.matched[side]);
         ids_keymap_done(&matching.modules[side]);
     }
+    size_t pairs = 0;
+    for (size_t i = 0; i < ret_matches->count; i++) pairs += ret_matches->at[i].a && ret_matches->at[i].b;
+    double confidence = 1 - (1 - IDS_CONFIDENCE) / (double)(pairs ? pairs : 1);
+    for (size_t i = 0; i < ret_matches->count && !failed; i++)
+        failed = judge(a_side, b_side, options, confidence, &ret_matches->at[i]);
     if (failed) {
         ids_matches_done(ret_matches);
         return ids_no_memory(err);
     }
-    size_t pairs = 0;
-    for (size_t i = 0; i < ret_matches->count; i++) pairs += ret_matches->at[i].a && ret_matches->at[i].b;
-    double confidence = 1 - (1 - IDS_CONFIDENCE) / (double)(pairs ? pairs : 1);
-    for (size_t i = 0; i < ret_matches->count; i++) judge(a_side, b_side, options, confidence, &ret_matches->at[i]);
     if (ret_matches->count) qsort(ret_matches->at, ret_matches->count, sizeof *ret_matches->at, largest_first);
     return 0;
 }

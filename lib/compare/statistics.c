@@ -123,14 +123,17 @@ static int trim(const struct ids_sample *sample, struct trimmed *ret_trimmed) {
 
 double ids_trimmed_mean(struct ids_sample sample) {
     struct trimmed trimmed;
-    return trim(&sample, &trimmed) ? 0 : trimmed.mean;
+    return trim(&sample, &trimmed) ? NAN : trimmed.mean;
 }
 
 struct ids_interval ids_interval_of(struct ids_sample a, struct ids_sample b, double confidence) {
     struct ids_interval interval = {0};
     struct trimmed left, right;
-    if (a.count < IDS_SAMPLE_LEAST || b.count < IDS_SAMPLE_LEAST || trim(&a, &left) || trim(&b, &right))
+    if (a.count < IDS_SAMPLE_LEAST || b.count < IDS_SAMPLE_LEAST) return interval;
+    if (trim(&a, &left) || trim(&b, &right)) {
+        interval.out_of_memory = 1;
         return interval;
+    }
     double variance = left.variance + right.variance, half = 0;
     if (variance > 0) {
         double df = variance * variance /
@@ -140,7 +143,7 @@ struct ids_interval ids_interval_of(struct ids_sample a, struct ids_sample b, do
         half = ids_student_quantile(0.5 + confidence / 2, df) * sqrt(variance);
     }
     double difference = right.mean - left.mean;
-    return (struct ids_interval){1, difference - half, difference + half, left.mean, right.mean};
+    return (struct ids_interval){1, 0, difference - half, difference + half, left.mean, right.mean};
 }
 
 /* ---- slopes ---- */
@@ -156,7 +159,10 @@ struct ids_slope ids_slope_of(const double *x, const double *y, size_t count, do
     if (count < 2 || count > MOST) return result;
     double *slopes = malloc(count * (count - 1) / 2 * sizeof *slopes);
     size_t n = 0;
-    if (!slopes) return result;
+    if (!slopes) {
+        result.out_of_memory = 1;
+        return result;
+    }
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count; j++) {
             if (x[j] != x[i]) slopes[n++] = (y[j] - y[i]) / (x[j] - x[i]);

@@ -24,7 +24,8 @@ struct ids_sample {
 };
 
 struct ids_interval {
-    int known;        /* 0: a sample has fewer than IDS_SAMPLE_LEAST values, or memory ran out */
+    int known;         /* 0: a sample has fewer than IDS_SAMPLE_LEAST values */
+    int out_of_memory; /* then it is not known either; the caller says so */
     double low, high; /* of b - a */
     double typical_a, typical_b; /* the trimmed means */
 };
@@ -38,14 +39,14 @@ static inline int ids_interval_excludes_zero(const struct ids_interval *interval
 
 /* The value that a Student-t variable of `df` degrees of freedom stays below with probability p, 0.5 <= p < 1. */
 double ids_student_quantile(double p, double df);
-/* The mean of what trimming leaves; 0 of nothing. */
+/* The mean of what trimming leaves; NAN of nothing, or when memory ran out. */
 double ids_trimmed_mean(struct ids_sample sample);
 double ids_mean(const double *at, size_t count);
 
 /* The median of the slopes between all pairs of points, and its interval (Theil, Sen; by the normal approximation of Kendall's S).
  * At 99 % six points are the fewest that have one: of fewer even a series that only goes up may be chance. */
 struct ids_slope {
-    int known;
+    int known, out_of_memory;
     double slope, low, high;
 };
 struct ids_slope ids_slope_of(const double *x, const double *y, size_t count, double confidence);

@@ -57,6 +57,7 @@ static int add_line(struct ids_trend *trend, const struct ids_difference *figure
     line.first = values[0];
     line.last = values[count - 1];
     line.slope = ids_slope_of(trend->x, values, count, IDS_CONFIDENCE);
+    if (line.slope.out_of_memory) return -1;
     double whole = line.slope.slope * (trend->x[count - 1] - trend->x[0]);
     if (line.slope.known) {
         int sure = line.slope.low > 0 || line.slope.high < 0;

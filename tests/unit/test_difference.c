@@ -132,7 +132,8 @@ static enum ids_verdict judge(double a, double b, struct ids_interval interval, 
 }
 
 START_TEST(words) {
-    struct ids_interval none = {0}, sure = {1, 4, 16, 100, 110}, unsure = {1, -4, 24, 100, 110}, still = {1, -1, 1, 100, 100};
+    struct ids_interval none = {0}, sure = {1, 0, 4, 16, 100, 110}, unsure = {1, 0, -4, 24, 100, 110};
+    struct ids_interval still = {1, 0, -1, 1, 100, 100};
     ck_assert_int_eq(judge(100, 100, none, 0, 0), IDS_VERDICT_SAME);
     ck_assert_int_eq(judge(100, 100.5, none, 0, 0), IDS_VERDICT_SAME); /* half a percent, below the threshold */
     ck_assert_int_eq(judge(100, 110, none, 0, 0), IDS_VERDICT_COUNTED);
@@ -143,7 +144,7 @@ START_TEST(words) {
     /* A stated noise of 3 % takes 3 from either end: [1, 19] still excludes zero, with 5 % [-1, 21] does not. */
     ck_assert_int_eq(judge(100, 110, sure, 0.03, 0), IDS_VERDICT_REGRESSION);
     ck_assert_int_eq(judge(100, 110, sure, 0.05, 0), IDS_VERDICT_UNSURE);
-    struct ids_interval less = {1, -16, -4, 110, 100};
+    struct ids_interval less = {1, 0, -16, -4, 110, 100};
     ck_assert_int_eq(judge(110, 100, less, 0, 1), IDS_VERDICT_IMPROVEMENT);
     struct ids_difference absent = {.has_a = 1};
     ck_assert_int_eq(ids_judge(&absent, &plain, 1), IDS_VERDICT_NO_DATA);
