@@ -39,7 +39,8 @@ static const struct ids_table_def kernels = {
     columns,
     IDS_COUNT_OF(columns),
     "One row per GPU kernel, op and launch shape, over all devices, most time first; copies and sets are not kernels. "
-    "Share is of the kernel time. The fingerprint is that of the HLO op; in_steps is the time that belongs to steps, and "
+    "Share is of the kernel time. The fingerprint is that of the HLO op; in_steps is the time that belongs to steps, "
+    "and "
     "squares the sum of the squares of the steps' sums in s².",
     IDS_TABLE_TOP,
 };

@@ -43,7 +43,8 @@ static const struct ids_table_def ops = {
     IDS_COUNT_OF(columns),
     "One row per HLO op and program, over all devices, most self time first. On a GPU an op is the kernels that carry "
     "its name. Self time is the op's own less that of the ops wholly inside "
-    "it on its track; share is of the self time of all device activity. flops and bytes are per execution. The fingerprint is "
+    "it on its track; share is of the self time of all device activity. flops and bytes are per execution. The "
+    "fingerprint is "
     "the same for what computes the same, whatever it is called and whichever program it is in.",
     IDS_TABLE_TOP,
 };
@@ -76,8 +77,10 @@ static const struct ids_table_def op_steps = {
     "ops by step",
     step_columns,
     IDS_COUNT_OF(step_columns),
-    "One row per op (its place in the table `ops`, from 0; none: activity without an op): self time that belongs to steps, over all "
-    "devices, the sum of the squares of the steps' sums in s², and, of the 512 ops with most self time, the sums by step in ps.",
+    "One row per op (its place in the table `ops`, from 0; none: activity without an op): self time that belongs to "
+    "steps, over all "
+    "devices, the sum of the squares of the steps' sums in s², and, of the 512 ops with most self time, the sums by "
+    "step in ps.",
     IDS_TABLE_HIDDEN,
 };
 

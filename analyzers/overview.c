@@ -287,9 +287,8 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         ids_report_property(report, "python_tracer_level", ids_int_value(IDS_UNIT_COUNT, trace->tracer_python));
     }
     if (trace->time_scale_count)
-        ids_report_property(
-            report, "time_scale_multiplier",
-            ids_real_value(IDS_UNIT_NUMBER, trace->time_scale_sum / (double)trace->time_scale_count));
+        ids_report_property(report, "time_scale_multiplier",
+                            ids_real_value(IDS_UNIT_NUMBER, trace->time_scale_sum / (double)trace->time_scale_count));
     if (trace->origin_unix_ns) {
         ids_report_property(report, "start_unix_ns", ids_int_value(IDS_UNIT_COUNT, trace->origin_unix_ns));
     }

@@ -1,9 +1,9 @@
+#include "lib/store/baseline.h"
 #include "cmd/command.h"
 #include "cmd/open_sides.h"
 #include "cmd/progress.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/report/layout.h"
-#include "lib/store/baseline.h"
 #include "lib/wire/json_writer.h"
 
 #include <stdlib.h>
@@ -38,7 +38,8 @@ static int save(const struct baseline_options *options, char *const *operands, i
     const struct ids_open_options open = {.command = "baseline", .no_cache = options->no_cache};
     if (count < 2) return ids_fail(err, IDS_USAGE, "expected: idsprof baseline save NAME RUN...");
     if (!ids_baseline_is_name(operands[0]))
-        return ids_fail(err, IDS_USAGE, "'%s' is no name for a baseline: letters, digits, '.', '_' and '-'", operands[0]);
+        return ids_fail(err, IDS_USAGE, "'%s' is no name for a baseline: letters, digits, '.', '_' and '-'",
+                        operands[0]);
     struct ids_open_side *sides = calloc((size_t)count, sizeof *sides);
     const struct ids_report **reports = NULL;
     size_t total = 0, at = 0;

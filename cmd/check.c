@@ -32,7 +32,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXTS, 0, "max", "LIMIT", "ID=VALUE: the figure may be no larger; may be given again", AT(max), NULL},
     {IDS_OPT_TEXTS, 0, "min", "LIMIT", "ID=VALUE: the figure may be no smaller; may be given again", AT(min), NULL},
     {IDS_OPT_TEXT, 0, "baseline", "WHAT", "a saved baseline or a run: no worse than that", AT(baseline), NULL},
-    {IDS_OPT_TEXT, 't', "tolerance", "SHARE", "how much worse than the baseline is still well (5%)", AT(tolerance), NULL},
+    {IDS_OPT_TEXT, 't', "tolerance", "SHARE", "how much worse than the baseline is still well (5%)", AT(tolerance),
+     NULL},
     {IDS_OPT_COUNT, 0, "over", "N", "of --max and --min: figures of steps are over N steps", AT(over), NULL},
     {IDS_OPT_COUNT, 0, "after", "N", "of the same: after N steps of warm-up", AT(after), NULL},
     {IDS_OPT_TEXT, 0, "junit", "FILE", "write JUnit XML; - for standard output", AT(junit), NULL},
@@ -68,8 +69,8 @@ static int read_budget(const char *path, struct ids_budget *budget, struct ids_e
 }
 
 /* What a change is looked for first, where only a baseline is given. */
-static const char *const watched[] = {"steps.mean",          "device.utilization", "idle.share",
-                                      "collectives.exposed_share", "compile.in_steps"};
+static const char *const watched[] = {"steps.mean", "device.utilization", "idle.share", "collectives.exposed_share",
+                                      "compile.in_steps"};
 
 static int make_budget(const struct check_options *options, struct ids_budget *budget, struct ids_error *err) {
     int code = 0;
@@ -159,7 +160,8 @@ static int watch(const struct check_options *options, const struct ids_side *bas
         if (ids_side_metric(basis, watched[i], &value))
             code = ids_budget_add_baseline(budget, watched[i], tolerance, find_metric, err);
     }
-    return code || budget->count ? code : ids_fail(err, IDS_USAGE, "the baseline has none of the figures that are watched");
+    return code || budget->count ? code
+                                 : ids_fail(err, IDS_USAGE, "the baseline has none of the figures that are watched");
 }
 
 /* ---- output ---- */

@@ -29,7 +29,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_COUNT, 'n', "top", "N", "rows of each table; 0 for all (text: 10, --json and --csv: all)", AT(top), NULL},
     {IDS_OPT_CHOICE, 's', "sort", "COLUMN", "ops and kernels by change, ratio, before, after or name", AT(sort),
      sort_choice},
-    {IDS_OPT_TEXT, 't', "threshold", "SHARE", "a smaller change of a figure or an op is none (1%)", AT(threshold), NULL},
+    {IDS_OPT_TEXT, 't', "threshold", "SHARE", "a smaller change of a figure or an op is none (1%)", AT(threshold),
+     NULL},
     {IDS_OPT_TEXT, 0, "noise", "SHARE", "how much recordings of the same thing differ; lets one a side be judged",
      AT(noise), NULL},
     {IDS_OPT_FLAG, 0, "force", NULL, "compare what cannot be compared all the same", AT(force), NULL},
@@ -43,8 +44,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_CHOICE, 0, "color", "WHEN", "auto, always or never", AT(colour), ids_colour_choice},
 };
 
-static int make_options(const struct diff_options *options, int operand_count,
-                        struct ids_compare_options *ret_options, struct ids_error *err) {
+static int make_options(const struct diff_options *options, int operand_count, struct ids_compare_options *ret_options,
+                        struct ids_error *err) {
     *ret_options = (struct ids_compare_options){.threshold = 0.01};
     int code = options->threshold ? ids_parse_share(options->threshold, &ret_options->threshold, err) : 0;
     if (code) return ids_error_at(err, "--threshold");
@@ -160,7 +161,9 @@ static int compare(const struct diff_options *options, const struct ids_compare_
         worse |= !code && ids_diff_verdict(&diffs[made]) == IDS_VERDICT_REGRESSION;
     }
     ids_progress_end();
-    if (!code) code = count == 2 ? print_two(options, diffs, sides[1].path, err) : print_many(options, diffs, made, sides, err);
+    if (!code)
+        code =
+            count == 2 ? print_two(options, diffs, sides[1].path, err) : print_many(options, diffs, made, sides, err);
     for (size_t i = 0; i < made; i++) ids_diff_done(&diffs[i]);
     free(diffs);
     return code ? code : worse ? IDS_EXIT_NO : IDS_EXIT_DONE;

@@ -65,8 +65,8 @@ const char *ids_verdict_words(struct ids_painter *painter, const struct ids_diff
         ids_phrase_add(&phrase, "within the spread (%s to %s)", low, high);
         break;
     case IDS_VERDICT_SINGLE_STEPS:
-        ids_phrase_add(&phrase, "%s through single steps; a typical one %s to %s",
-                       direction_word(row, row->b - row->a), low, high);
+        ids_phrase_add(&phrase, "%s through single steps; a typical one %s to %s", direction_word(row, row->b - row->a),
+                       low, high);
         break;
     case IDS_VERDICT_COUNTED:
         ids_phrase_add(&phrase, "%s", direction_word(row, row->b - row->a));
@@ -106,8 +106,7 @@ static void write_findings(struct ids_painter *painter, const struct ids_finding
         fprintf(painter->out, "  %s%-7s%s  ", finding->severity == IDS_FINDING_UNLIKE ? painter->bold : "",
                 ids_finding_severity_name(finding->severity),
                 finding->severity == IDS_FINDING_UNLIKE ? painter->plain : "");
-        ids_text_wrap(painter->out, ids_text_clean(&painter->arena, finding->text), 11, 11,
-                      ids_painter_width(painter));
+        ids_text_wrap(painter->out, ids_text_clean(&painter->arena, finding->text), 11, 11, ids_painter_width(painter));
     }
 }
 
@@ -269,7 +268,8 @@ static void write_parts(struct ids_painter *painter, const struct ids_diff *diff
 
 /* ---- what changed ---- */
 
-static void write_changes(struct ids_painter *painter, const struct ids_diff *diff, const struct ids_diff_print *print) {
+static void write_changes(struct ids_painter *painter, const struct ids_diff *diff,
+                          const struct ids_diff_print *print) {
     char path[COMMAND_BYTES];
     const char *last = NULL;
     if (!diff->changes.count) return;
@@ -331,8 +331,7 @@ static void write_matches(struct ids_painter *painter, const struct ids_diff *di
         int is_same = !strcmp(ids_table_cell(table, row, class)->text, "same");
         same += (size_t)is_same;
         if (is_same && painter->render->top) continue;
-        memcpy(&shown.cells[shown.row_count++ * columns], ids_table_cell(table, row, 0),
-               columns * sizeof *shown.cells);
+        memcpy(&shown.cells[shown.row_count++ * columns], ids_table_cell(table, row, 0), columns * sizeof *shown.cells);
     }
     ids_painter_table(painter, &shown, painter->render->top, 0);
     if (!shown.row_count)
@@ -463,8 +462,7 @@ int ids_diff_print_many(const struct ids_diff *diffs, size_t count, const struct
         for (size_t c = 0; c < diffs[i].changes.count && c < 3; c++) {
             const struct ids_change *change = &diffs[i].changes.at[c];
             phrase = ids_phrase_begin();
-            if (change->known)
-                ids_phrase_add(&phrase, "%s: ", signed_text(&painter, IDS_UNIT_TIME, change->change_ps));
+            if (change->known) ids_phrase_add(&phrase, "%s: ", signed_text(&painter, IDS_UNIT_TIME, change->change_ps));
             ids_phrase_add(&phrase, "%s", change->text);
             fputs("  ", out);
             ids_text_wrap(out, ids_phrase_end(&painter, &phrase), 2, 4, ids_painter_width(&painter));

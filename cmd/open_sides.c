@@ -64,8 +64,9 @@ static int add_pattern(struct ids_open_side *side, const struct ids_open_options
     int why = glob(side->path, GLOB_BRACE | GLOB_TILDE, NULL, &found);
     if (why == GLOB_NOSPACE) return ids_no_memory(err);
     int code = why ? ids_fail(err, IDS_NOT_FOUND, "'%s': nothing is called so", side->path) : 0;
-    size_t first =
-        options->newest > 0 && (uint64_t)options->newest < found.gl_pathc ? found.gl_pathc - (size_t)options->newest : 0;
+    size_t first = options->newest > 0 && (uint64_t)options->newest < found.gl_pathc
+                       ? found.gl_pathc - (size_t)options->newest
+                       : 0;
     for (size_t i = first; i < found.gl_pathc && !code; i++) code = add_runs(side, found.gl_pathv[i], 1, options, err);
     globfree(&found);
     return code;

@@ -1,3 +1,4 @@
+#include "lib/compare/scale.h"
 #include "cmd/command.h"
 #include "cmd/diff_print.h"
 #include "cmd/open_sides.h"
@@ -5,7 +6,6 @@
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "lib/base/decimal.h"
-#include "lib/compare/scale.h"
 
 #include <errno.h>
 #include <math.h>
@@ -77,10 +77,10 @@ static void write_grid(struct ids_painter *painter, struct ids_grid *grid) {
 }
 
 static void write_points(struct ids_painter *painter, const struct ids_scale *scale) {
-    struct ids_grid_column columns[] = {
-        {.title = "devices", .right = 1},    {.title = "step", .right = 1}, {.title = "ideal", .right = 1},
-        {.title = "speed-up", .right = 1},   {.title = "efficiency", .right = 1},
-        {.title = "loss", .right = 1},       {.title = "run", .stretch = 1}};
+    struct ids_grid_column columns[] = {{.title = "devices", .right = 1},    {.title = "step", .right = 1},
+                                        {.title = "ideal", .right = 1},      {.title = "speed-up", .right = 1},
+                                        {.title = "efficiency", .right = 1}, {.title = "loss", .right = 1},
+                                        {.title = "run", .stretch = 1}};
     struct ids_grid grid = {
         .columns = columns, .column_count = sizeof columns / sizeof *columns, .row_count = scale->count};
     const char **cell = room_for(painter, &grid);
@@ -188,7 +188,9 @@ static int compare(const struct scale_options *options, struct ids_open_side *si
     for (size_t i = 0; i < count; i++) settled[i] = &sides[i].side;
     ids_sides_settle(settled, count);
     int code = options->devices ? read_devices(options->devices, devices, count, err) : 0;
-    enum ids_scaling scaling = options->strong ? IDS_SCALING_STRONG : options->weak ? IDS_SCALING_WEAK : IDS_SCALING_GUESS;
+    enum ids_scaling scaling = options->strong ? IDS_SCALING_STRONG
+                               : options->weak ? IDS_SCALING_WEAK
+                                               : IDS_SCALING_GUESS;
     if (!code) code = ids_scale_make(reading, devices, count, scaling, &scale, err);
     ids_progress_end();
     if (code) return code;

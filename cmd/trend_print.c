@@ -89,9 +89,8 @@ static void write_runs(struct ids_painter *painter, const struct ids_trend *tren
         *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_COUNT, (int64_t)trend->x[i]));
         for (size_t f = 0; f < figures; f++) {
             const struct ids_difference *value = &trend->values[i][f];
-            *cell++ = value->has_a
-                          ? ids_painter_value(painter, ids_figure_value(value->unit, value->has_a, value->a))
-                          : "-";
+            *cell++ =
+                value->has_a ? ids_painter_value(painter, ids_figure_value(value->unit, value->has_a, value->a)) : "-";
         }
         *cell++ = ids_text_clean(&painter->arena, name_of(trend->side->runs[i].report));
     }
@@ -109,10 +108,12 @@ static const char *slope_text(struct ids_painter *painter, const struct ids_tren
 
 static void write_lines(struct ids_painter *painter, const struct ids_trend *trend) {
     enum { COLUMNS = 6 };
-    struct ids_grid_column columns[COLUMNS] = {
-        {.title = "", .stretch = 1},      {.title = "first", .right = 1},
-        {.title = "last", .right = 1},    {.title = trend->x_is_step ? "per 1,000 steps" : "per run", .right = 1},
-        {.title = "99 %"},                {.title = ""}};
+    struct ids_grid_column columns[COLUMNS] = {{.title = "", .stretch = 1},
+                                               {.title = "first", .right = 1},
+                                               {.title = "last", .right = 1},
+                                               {.title = trend->x_is_step ? "per 1,000 steps" : "per run", .right = 1},
+                                               {.title = "99 %"},
+                                               {.title = ""}};
     struct ids_grid grid = {.columns = columns, .column_count = COLUMNS, .row_count = trend->line_count};
     const char **cell = grid.cells =
         ids_arena_alloc(&painter->arena, (COLUMNS * grid.row_count + 1) * sizeof *grid.cells);

@@ -90,7 +90,8 @@ static void read_field(const struct making *making, const struct ids_pb_field *f
         instruction->shape = shape_of(ids_pb_inside(field), 0);
         return;
     case INSTRUCTION_OPCODE:
-        instruction->fingerprint = ids_key_of(instruction->fingerprint, ids_hash_bytes(field->bytes, (size_t)field->value));
+        instruction->fingerprint =
+            ids_key_of(instruction->fingerprint, ids_hash_bytes(field->bytes, (size_t)field->value));
         return;
     case INSTRUCTION_OPERAND:
         add_operand(making, field->value, instruction);

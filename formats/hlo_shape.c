@@ -88,9 +88,10 @@ int64_t ids_hlo_shape_bytes(struct ids_pb shape) {
 
 /* By PrimitiveType, as HLO text calls them. */
 static const char *const element_names[] = {
-    NULL,   "pred", "s8",       "s16",     "s32",           "s64",        "u8",         "u16", "u32", "u64", "f16", "f32",
-    "f64",  "tuple", "opaque",  "c64",     "bf16",          "token",      "c128",       "f8e5m2", "f8e4m3fn", "s4", "u4",
-    "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "s2", "u2", "f8e4m3", "f8e3m4", "s1", "u1", "f4e2m1fn", "f8e8m0fnu",
+    NULL,   "pred",   "s8",       "s16", "s32",   "s64",           "u8",         "u16",        "u32",
+    "u64",  "f16",    "f32",      "f64", "tuple", "opaque",        "c64",        "bf16",       "token",
+    "c128", "f8e5m2", "f8e4m3fn", "s4",  "u4",    "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "s2",
+    "u2",   "f8e4m3", "f8e3m4",   "s1",  "u1",    "f4e2m1fn",      "f8e8m0fnu",
 };
 enum { ELEMENT_TUPLE = 13, ELEMENT_NAMES = sizeof element_names / sizeof *element_names };
 

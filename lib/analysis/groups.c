@@ -11,7 +11,8 @@ int ids_groups_add(struct ids_groups *groups, uint64_t key, const struct ids_eve
     if (!*place) {
         struct ids_group *fresh = IDS_PUSH(groups->at, groups->count, groups->room);
         if (!fresh) return -1;
-        *fresh = (struct ids_group){.first = event, .min_ps = duration_ps, .max_ps = duration_ps, .number = groups->count - 1};
+        *fresh = (struct ids_group){
+            .first = event, .min_ps = duration_ps, .max_ps = duration_ps, .number = groups->count - 1};
         *place = groups->count;
     }
     groups->last = (size_t)*place - 1;

@@ -16,14 +16,29 @@ struct scale {
 };
 
 static const struct scale scales[] = {
-    {IDS_UNIT_TIME, "ps", 1},        {IDS_UNIT_TIME, "ns", 1e3},       {IDS_UNIT_TIME, "us", 1e6},
-    {IDS_UNIT_TIME, "ms", 1e9},      {IDS_UNIT_TIME, "s", 1e12},       {IDS_UNIT_BYTES, "B", 1},
-    {IDS_UNIT_BYTES, "kB", 1e3},     {IDS_UNIT_BYTES, "MB", 1e6},      {IDS_UNIT_BYTES, "GB", 1e9},
-    {IDS_UNIT_BYTES, "TB", 1e12},    {IDS_UNIT_BYTES, "KiB", 1024.0},  {IDS_UNIT_BYTES, "MiB", 1048576.0},
-    {IDS_UNIT_BYTES, "GiB", 1073741824.0}, {IDS_UNIT_BYTES, "", 1},    {IDS_UNIT_RATIO, "%", 0.01},
-    {IDS_UNIT_RATIO, "", 1},         {IDS_UNIT_COUNT, "", 1},          {IDS_UNIT_NUMBER, "", 1},
-    {IDS_UNIT_RATE, "B/s", 1},       {IDS_UNIT_RATE, "kB/s", 1e3},     {IDS_UNIT_RATE, "MB/s", 1e6},
-    {IDS_UNIT_RATE, "GB/s", 1e9},    {IDS_UNIT_RATE, "TB/s", 1e12},
+    {IDS_UNIT_TIME, "ps", 1},
+    {IDS_UNIT_TIME, "ns", 1e3},
+    {IDS_UNIT_TIME, "us", 1e6},
+    {IDS_UNIT_TIME, "ms", 1e9},
+    {IDS_UNIT_TIME, "s", 1e12},
+    {IDS_UNIT_BYTES, "B", 1},
+    {IDS_UNIT_BYTES, "kB", 1e3},
+    {IDS_UNIT_BYTES, "MB", 1e6},
+    {IDS_UNIT_BYTES, "GB", 1e9},
+    {IDS_UNIT_BYTES, "TB", 1e12},
+    {IDS_UNIT_BYTES, "KiB", 1024.0},
+    {IDS_UNIT_BYTES, "MiB", 1048576.0},
+    {IDS_UNIT_BYTES, "GiB", 1073741824.0},
+    {IDS_UNIT_BYTES, "", 1},
+    {IDS_UNIT_RATIO, "%", 0.01},
+    {IDS_UNIT_RATIO, "", 1},
+    {IDS_UNIT_COUNT, "", 1},
+    {IDS_UNIT_NUMBER, "", 1},
+    {IDS_UNIT_RATE, "B/s", 1},
+    {IDS_UNIT_RATE, "kB/s", 1e3},
+    {IDS_UNIT_RATE, "MB/s", 1e6},
+    {IDS_UNIT_RATE, "GB/s", 1e9},
+    {IDS_UNIT_RATE, "TB/s", 1e12},
 };
 
 static int is_number(char c) {
@@ -41,7 +56,8 @@ int ids_quantity_parse(const char *text, size_t length, enum ids_unit unit, doub
     if (ids_decimal_real(text, digits, &number))
         return ids_fail(err, IDS_USAGE, "'%.*s' is no number", (int)length, text);
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
-        if (scales[i].unit != unit || strlen(scales[i].name) != name_length || memcmp(scales[i].name, name, name_length))
+        if (scales[i].unit != unit || strlen(scales[i].name) != name_length ||
+            memcmp(scales[i].name, name, name_length))
             continue;
         *ret_value = number * scales[i].base;
         return 0;
@@ -51,9 +67,12 @@ int ids_quantity_parse(const char *text, size_t length, enum ids_unit unit, doub
         return 0;
     }
     static const char *const wanted[] = {
-        [IDS_UNIT_NONE] = "a number",          [IDS_UNIT_COUNT] = "a number without a unit",
-        [IDS_UNIT_TIME] = "ns, us, ms or s",   [IDS_UNIT_BYTES] = "B, kB, MB, GB, TB, KiB, MiB or GiB",
-        [IDS_UNIT_RATIO] = "% or a share",     [IDS_UNIT_RATE] = "B/s, kB/s, MB/s, GB/s or TB/s",
+        [IDS_UNIT_NONE] = "a number",
+        [IDS_UNIT_COUNT] = "a number without a unit",
+        [IDS_UNIT_TIME] = "ns, us, ms or s",
+        [IDS_UNIT_BYTES] = "B, kB, MB, GB, TB, KiB, MiB or GiB",
+        [IDS_UNIT_RATIO] = "% or a share",
+        [IDS_UNIT_RATE] = "B/s, kB/s, MB/s, GB/s or TB/s",
         [IDS_UNIT_NUMBER] = "a number without a unit",
     };
     return ids_fail(err, IDS_USAGE, "'%.*s': expected %s", (int)length, text, wanted[unit]);
@@ -181,8 +200,8 @@ static int read_line(struct words words, ids_find_metric *find, struct ids_limit
         code = read_value(&words, &limit, err);
         if (!code) code = read_steps(&words, &limit, err);
     } else {
-        code = ids_fail(err, IDS_USAGE, "'%.*s': expected <, <=, >, >=, = or 'no worse than baseline'", (int)length,
-                        word);
+        code =
+            ids_fail(err, IDS_USAGE, "'%.*s': expected <, <=, >, >=, = or 'no worse than baseline'", (int)length, word);
     }
     if (!code && next_word(&words, &word, &length))
         code = ids_fail(err, IDS_USAGE, "'%.*s' is too much", (int)length, word);
@@ -192,8 +211,7 @@ static int read_line(struct words words, ids_find_metric *find, struct ids_limit
 
 static int keep(struct ids_budget *budget, struct ids_limit limit, const char *text, size_t length,
                 struct ids_error *err) {
-    if (budget->count == IDS_BUDGET_LIMITS)
-        return ids_fail(err, IDS_LIMIT, "more than %d limits", IDS_BUDGET_LIMITS);
+    if (budget->count == IDS_BUDGET_LIMITS) return ids_fail(err, IDS_LIMIT, "more than %d limits", IDS_BUDGET_LIMITS);
     limit.text = ids_arena_copy(&budget->arena, text, length);
     struct ids_limit *place = limit.text ? IDS_PUSH(budget->at, budget->count, budget->room) : NULL;
     if (!place) return ids_no_memory(err);

@@ -14,14 +14,21 @@
 
 #include "lib/report/report.h"
 
-enum ids_limit_kind { IDS_LIMIT_BELOW, IDS_LIMIT_AT_MOST, IDS_LIMIT_ABOVE, IDS_LIMIT_AT_LEAST, IDS_LIMIT_EQUAL, IDS_LIMIT_BASELINE };
+enum ids_limit_kind {
+    IDS_LIMIT_BELOW,
+    IDS_LIMIT_AT_MOST,
+    IDS_LIMIT_ABOVE,
+    IDS_LIMIT_AT_LEAST,
+    IDS_LIMIT_EQUAL,
+    IDS_LIMIT_BASELINE
+};
 
 struct ids_limit {
     const struct ids_metric_def *metric;
     enum ids_limit_kind kind;
-    double value;         /* in the unit's base (ps, bytes, ratio); of IDS_LIMIT_BASELINE the tolerated share */
-    int64_t over, after;  /* of figures of steps: over so many, 0 all, after so many of warm-up */
-    const char *text;     /* as it was written */
+    double value;        /* in the unit's base (ps, bytes, ratio); of IDS_LIMIT_BASELINE the tolerated share */
+    int64_t over, after; /* of figures of steps: over so many, 0 all, after so many of warm-up */
+    const char *text;    /* as it was written */
 };
 
 struct ids_budget {

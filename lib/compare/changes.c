@@ -75,8 +75,7 @@ static void functions_of(const struct ids_side *side, char names[256]) {
             const struct ids_value *name = ids_table_cell(compiles, row, function);
             if (ids_table_cell(compiles, row, step)->missing || name->missing || strstr(names, name->text)) continue;
             size_t used = strlen(names);
-            if (shown++ < FUNCTIONS_SHOWN)
-                snprintf(names + used, 256 - used, "%s%.60s", used ? ", " : "", name->text);
+            if (shown++ < FUNCTIONS_SHOWN) snprintf(names + used, 256 - used, "%s%.60s", used ? ", " : "", name->text);
         }
     }
 }
@@ -129,9 +128,9 @@ static void look_at_host_calls(struct ids_diff *diff, const char *what, const ch
     double waited = (double)diff->idle_ps, cost = time_b - time_a;
     int same_way = (cost > 0 && waited > 0) || (cost < 0 && waited < 0);
     double change = fabs(cost) < fabs(waited) ? cost : waited;
-    say(diff, id, "transfers", same_way, change, "%s: %s \xe2\x86\x92 %s calls %s, taking %s \xe2\x86\x92 %s of the host's time", what,
-        number(from, a), number(to, b), per(diff), amount(time_from, IDS_UNIT_TIME, time_a),
-        amount(time_to, IDS_UNIT_TIME, time_b));
+    say(diff, id, "transfers", same_way, change,
+        "%s: %s \xe2\x86\x92 %s calls %s, taking %s \xe2\x86\x92 %s of the host's time", what, number(from, a),
+        number(to, b), per(diff), amount(time_from, IDS_UNIT_TIME, time_a), amount(time_to, IDS_UNIT_TIME, time_b));
 }
 
 /* Copies as devices recorded them. 0: there is no record. */
@@ -226,12 +225,13 @@ static void look_at_ops(struct ids_diff *diff) {
         int more = fabs(match->b->count - match->a->count) > 0.05 * match->a->count;
         /* Of a program that is said to be new, gone or run at another rate the ops follow. */
         const struct ids_sum *module = sum_named(&diff->modules, match->b->module);
-        if (module && fabs(module->count_b - module->count_a) >= 0.05 * fmax(module->count_a, module->count_b)) continue;
+        if (module && fabs(module->count_b - module->count_a) >= 0.05 * fmax(module->count_a, module->count_b))
+            continue;
         say(diff, "op", diff->has_ops ? "ops" : "kernels", 1, match->change_ps,
-            "%s %.100s: %s \xe2\x86\x92 %s %s%s%s%s%s%s", match->class == IDS_MATCH_SLOWER ? "slower:" : "faster:",
-            match->b->name, amount(from, IDS_UNIT_TIME, match->a->time_ps),
-            amount(to, IDS_UNIT_TIME, match->b->time_ps), per(diff), more ? ", executed " : "",
-            more ? number(count_a, match->a->count) : "", more ? " \xe2\x86\x92 " : "",
+            "%s %.100s: %s \xe2\x86\x92 %s %s%s%s%s%s%s",
+            match->class == IDS_MATCH_SLOWER ? "slower:" : "faster:", match->b->name,
+            amount(from, IDS_UNIT_TIME, match->a->time_ps), amount(to, IDS_UNIT_TIME, match->b->time_ps), per(diff),
+            more ? ", executed " : "", more ? number(count_a, match->a->count) : "", more ? " \xe2\x86\x92 " : "",
             more ? number(count_b, match->b->count) : "", more ? " times" : "");
         shown++;
     }
@@ -250,8 +250,8 @@ static void look_at_parts(struct ids_diff *diff) {
         if (skip || fabs(change) < diff->options.threshold * whole) continue;
         if (part->interval.known && !ids_interval_excludes_zero(&part->interval)) continue;
         char from[IDS_VALUE_ROOM], to[IDS_VALUE_ROOM];
-        const char *explain = !strcmp(part->id, "collective") ? "collectives.exposed"
-                              : !strcmp(part->id, "stalled")  ? "device.stalled"
+        const char *explain = !strcmp(part->id, "collective")  ? "collectives.exposed"
+                              : !strcmp(part->id, "stalled")   ? "device.stalled"
                               : !strncmp(part->id, "idle.", 5) ? part->id
                                                                : "idle.share";
         say(diff, part->id, explain, 1, change, "%s: %s \xe2\x86\x92 %s %s", part->title,

@@ -12,13 +12,18 @@ const char *ids_check_verdict_name(enum ids_check_verdict verdict) {
 }
 
 static const struct ids_column_def columns[] = {
-    {"verdict", "", IDS_UNIT_NONE, 0},          {"id", "figure", IDS_UNIT_NONE, 0},
-    {"run", "run", IDS_UNIT_NONE, 0},           {"unit", "unit", IDS_UNIT_NONE, 0},
-    {"value", "value", IDS_UNIT_NUMBER, 0},     {"bound", "bound", IDS_UNIT_NUMBER, 0},
-    {"limit", "limit", IDS_UNIT_NONE, 0},       {"note", "note", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"verdict", "", IDS_UNIT_NONE, 0},      {"id", "figure", IDS_UNIT_NONE, 0},
+    {"run", "run", IDS_UNIT_NONE, 0},       {"unit", "unit", IDS_UNIT_NONE, 0},
+    {"value", "value", IDS_UNIT_NUMBER, 0}, {"bound", "bound", IDS_UNIT_NUMBER, 0},
+    {"limit", "limit", IDS_UNIT_NONE, 0},   {"note", "note", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
-static const struct ids_table_def checks_def = {"checks", "checks", columns, (int)(sizeof columns / sizeof *columns),
-                                                "One row per limit and run: held, broken or no_data; values in SI units.", 0};
+static const struct ids_table_def checks_def = {
+    "checks",
+    "checks",
+    columns,
+    (int)(sizeof columns / sizeof *columns),
+    "One row per limit and run: held, broken or no_data; values in SI units.",
+    0};
 const struct ids_table_def *const ids_check_tables[] = {&checks_def};
 const int ids_check_table_count = 1;
 
@@ -168,8 +173,7 @@ static int check_baseline(struct ids_check *check, const struct ids_side *side, 
     int sure = !interval.known || (sign > 0 ? interval.low > 0 : interval.high < 0);
     int beyond = worse > limit->value * base;
     row->verdict = beyond && sure ? IDS_CHECK_BROKEN : IDS_CHECK_HELD;
-    row->note = ids_report_text(&check->report, "baseline %s%s",
-                                value_text(&check->report, metric->unit, before),
+    row->note = ids_report_text(&check->report, "baseline %s%s", value_text(&check->report, metric->unit, before),
                                 beyond && !sure ? "; the spread of the runs holds no difference too" : "");
     return 0;
 }

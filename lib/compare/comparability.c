@@ -34,8 +34,7 @@ __attribute__((format(printf, 4, 5))) static void find(struct looking *looking, 
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    struct ids_finding *place =
-        IDS_PUSH(looking->findings->at, looking->findings->count, looking->findings->room);
+    struct ids_finding *place = IDS_PUSH(looking->findings->at, looking->findings->count, looking->findings->room);
     if (!place) {
         looking->texts->out_of_memory = 1;
         return;
@@ -93,8 +92,8 @@ static void compare_devices(struct looking *looking, const struct ids_side_run *
         find(looking, IDS_FINDING_UNLIKE, "devices.kind", "other kinds of devices: %s in %s, %s in %s", kind_a,
              name_of(first), kind_b, name_of(run));
     else if (strcmp(model_a, model_b) != 0)
-        find(looking, IDS_FINDING_UNLIKE, "devices.model", "other devices: %s in %s, %s in %s", model_a,
-             name_of(first), model_b, name_of(run));
+        find(looking, IDS_FINDING_UNLIKE, "devices.model", "other devices: %s in %s, %s in %s", model_a, name_of(first),
+             model_b, name_of(run));
     if (same_devices && first->devices != run->devices)
         find(looking, IDS_FINDING_UNLIKE, "devices.count",
              "another number of devices: %.0f in %s, %.0f in %s; 'idsprof scale' compares those", first->devices,
@@ -141,16 +140,17 @@ static void compare_recording(struct looking *looking, const struct ids_side_run
 
 static void look_at_run(struct looking *looking, const struct ids_side_run *run, int per_step) {
     if (!run->report->complete)
-        find(looking, per_step ? IDS_FINDING_WARNING : IDS_FINDING_UNLIKE, "truncated",
-             "%s is cut: %s%s", name_of(run), ids_report_why_incomplete(run->report),
+        find(looking, per_step ? IDS_FINDING_WARNING : IDS_FINDING_UNLIKE, "truncated", "%s is cut: %s%s", name_of(run),
+             ids_report_why_incomplete(run->report),
              per_step ? "" : "; without steps its window cannot be compared with a whole one");
     const struct ids_metric *mean = ids_report_find(run->report, "steps.mean", NULL);
     if (mean && mean->rule && strstr(mean->rule, "warm-up"))
         find(looking, IDS_FINDING_WARNING, "warm_up",
              "the first step of %s takes more than twice the median: warm-up is in this window", name_of(run));
     if (per_step && run->steps->row_count < FEW_STEPS)
-        find(looking, IDS_FINDING_NOTE, "steps.few", "%s has %zu step%s: little to tell a difference from the spread by",
-             name_of(run), run->steps->row_count, run->steps->row_count == 1 ? "" : "s");
+        find(looking, IDS_FINDING_NOTE, "steps.few",
+             "%s has %zu step%s: little to tell a difference from the spread by", name_of(run), run->steps->row_count,
+             run->steps->row_count == 1 ? "" : "s");
 }
 
 /* ---- programs ---- */
@@ -246,19 +246,19 @@ static void compare_programs(struct looking *looking, const struct ids_side *a, 
         return;
     }
     if (programs.only_a || programs.only_b) {
-        find(looking, IDS_FINDING_WARNING, "programs.partly",
-             "%zu program%s in common%s%s%s%s%s%s%s%s", programs.both + programs.changed,
-             programs.both + programs.changed == 1 ? "" : "s", programs.only_a ? "; only in " : "",
-             programs.only_a ? a->label : "", programs.only_a ? ": " : "", programs.names_a,
-             programs.only_b ? "; only in " : "", programs.only_b ? b->label : "", programs.only_b ? ": " : "",
-             programs.names_b);
+        find(looking, IDS_FINDING_WARNING, "programs.partly", "%zu program%s in common%s%s%s%s%s%s%s%s",
+             programs.both + programs.changed, programs.both + programs.changed == 1 ? "" : "s",
+             programs.only_a ? "; only in " : "", programs.only_a ? a->label : "", programs.only_a ? ": " : "",
+             programs.names_a, programs.only_b ? "; only in " : "", programs.only_b ? b->label : "",
+             programs.only_b ? ": " : "", programs.names_b);
     }
     if (programs.changed)
-        find(looking, IDS_FINDING_NOTE, "programs.changed", "%zu program%s in common run%s other ops",
-             programs.changed, programs.changed == 1 ? "" : "s", programs.changed == 1 ? "s" : "");
+        find(looking, IDS_FINDING_NOTE, "programs.changed", "%zu program%s in common run%s other ops", programs.changed,
+             programs.changed == 1 ? "" : "s", programs.changed == 1 ? "s" : "");
     if (all_a && all_b && knows_programs(a) != knows_programs(b))
         find(looking, IDS_FINDING_WARNING, "programs.hlo",
-             "only %s says what its ops compute (enable_hlo_proto): ops are matched by name, and XLA's names are renumbered",
+             "only %s says what its ops compute (enable_hlo_proto): ops are matched by name, and XLA's names are "
+             "renumbered",
              knows_programs(a) ? a->label : b->label);
     double common = all_a || all_b ? -1 : common_kernels(a, b);
     if (common >= 0 && common < 0.1)
@@ -286,8 +286,8 @@ static void compare_steps(struct looking *looking) {
                   : "no steps: whole windows are compared, which may hold different work; annotate the loop with "
                     "jax.profiler.StepTraceAnnotation");
     else if (least != most)
-        find(looking, IDS_FINDING_NOTE, "steps.count", "other numbers of steps, %zu to %zu: figures are per step", least,
-             most);
+        find(looking, IDS_FINDING_NOTE, "steps.count", "other numbers of steps, %zu to %zu: figures are per step",
+             least, most);
 }
 
 static int unlike_first(const void *a, const void *b) {
@@ -312,8 +312,7 @@ int ids_findings_make(const struct ids_side *const *sides, size_t count, int sam
         if (s) compare_programs(&looking, sides[0], sides[s]);
     }
     compare_steps(&looking);
-    if (ret_findings->count)
-        qsort(ret_findings->at, ret_findings->count, sizeof *ret_findings->at, unlike_first);
+    if (ret_findings->count) qsort(ret_findings->at, ret_findings->count, sizeof *ret_findings->at, unlike_first);
     if (!texts->out_of_memory) return 0;
     ids_findings_done(ret_findings);
     return ids_no_memory(err);

@@ -9,10 +9,10 @@
 
 /* Something that changed and costs time, or saves it: recompilations, transfers, ops that came or went, waiting. */
 struct ids_change {
-    const char *id;   /* stable: "compile.in_steps" */
-    const char *text; /* for people */
-    int known;        /* what it costs is */
-    double change_ps; /* per step (or in the window) and device */
+    const char *id;      /* stable: "compile.in_steps" */
+    const char *text;    /* for people */
+    int known;           /* what it costs is */
+    double change_ps;    /* per step (or in the window) and device */
     const char *explain; /* a metric or section of the report that shows more */
 };
 

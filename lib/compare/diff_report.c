@@ -11,8 +11,12 @@ static const struct ids_column_def finding_columns[] = {
     {"text", "finding", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 static const struct ids_table_def findings_def = {
-    "findings", "comparability", finding_columns, COUNT_OF(finding_columns),
-    "What stands in the way of a comparison: unlike (refused without --force), warning, note.", 0};
+    "findings",
+    "comparability",
+    finding_columns,
+    COUNT_OF(finding_columns),
+    "What stands in the way of a comparison: unlike (refused without --force), warning, note.",
+    0};
 
 static const struct ids_column_def headline_columns[] = {
     {"id", "id", IDS_UNIT_NONE, 0},          {"title", "figure", IDS_UNIT_NONE, 0},
@@ -23,19 +27,31 @@ static const struct ids_column_def headline_columns[] = {
     {"better", "better", IDS_UNIT_NONE, 0},  {"reason", "reason", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 static const struct ids_table_def headline_def = {
-    "headline", "headline", headline_columns, COUNT_OF(headline_columns),
-    "The figures that matter most, in SI units: both sides, difference, ratio b ÷ a, interval of the typical difference, and "
+    "headline",
+    "headline",
+    headline_columns,
+    COUNT_OF(headline_columns),
+    "The figures that matter most, in SI units: both sides, difference, ratio b ÷ a, interval of the typical "
+    "difference, and "
     "the verdict; better says which side of it the change is on (better, worse, neither).",
     0};
 
 static const struct ids_column_def part_columns[] = {
-    {"change", "change", IDS_UNIT_TIME, 0}, {"a", "before", IDS_UNIT_TIME, 0}, {"b", "after", IDS_UNIT_TIME, 0},
-    {"low", "at least", IDS_UNIT_TIME, 0},  {"high", "at most", IDS_UNIT_TIME, 0},
-    {"part", "part", IDS_UNIT_NONE, 0},     {"id", "id", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"change", "change", IDS_UNIT_TIME, 0},
+    {"a", "before", IDS_UNIT_TIME, 0},
+    {"b", "after", IDS_UNIT_TIME, 0},
+    {"low", "at least", IDS_UNIT_TIME, 0},
+    {"high", "at most", IDS_UNIT_TIME, 0},
+    {"part", "part", IDS_UNIT_NONE, 0},
+    {"id", "id", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def parts_def = {
-    "parts", "parts of a step", part_columns, COUNT_OF(part_columns),
-    "What a step (or the window) is made of, as means over the devices; the changes sum to that of the whole.", 0};
+    "parts",
+    "parts of a step",
+    part_columns,
+    COUNT_OF(part_columns),
+    "What a step (or the window) is made of, as means over the devices; the changes sum to that of the whole.",
+    0};
 
 static const struct ids_column_def change_columns[] = {
     {"change", "change", IDS_UNIT_TIME, 0},
@@ -44,32 +60,43 @@ static const struct ids_column_def change_columns[] = {
     {"explain", "explain", IDS_UNIT_NONE, 0},
 };
 static const struct ids_table_def changes_def = {
-    "changes", "what changed", change_columns, COUNT_OF(change_columns),
-    "What made the difference, by what it costs a step and device; without a time where that is not known.", 0};
+    "changes",
+    "what changed",
+    change_columns,
+    COUNT_OF(change_columns),
+    "What made the difference, by what it costs a step and device; without a time where that is not known.",
+    0};
 
-#define MATCH_COLUMNS(name, title)                                                                                     \
-    {"change", "change", IDS_UNIT_TIME, 0}, {"a", "before", IDS_UNIT_TIME, 0}, {"b", "after", IDS_UNIT_TIME, 0},       \
-        {"class", "class", IDS_UNIT_NONE, 0}, {"name", title, IDS_UNIT_NONE, IDS_COLUMN_LONG},                         \
-        {"category", "category", IDS_UNIT_NONE, 0}, {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG},              \
-        {"by", "matched by", IDS_UNIT_NONE, 0}, {"op_name", "in the program", IDS_UNIT_NONE, IDS_COLUMN_LONG},         \
-        {"ratio", "ratio", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},                                                        \
-        {"name_a", "name before", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},                                                   \
-        {"shape", "shape", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},                                                          \
-        {"count_a", "executions before", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},                                          \
-        {"count_b", "executions after", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},                                           \
-        {"low", "at least", IDS_UNIT_TIME, IDS_COLUMN_DETAIL}, {"high", "at most", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},  \
-        {"source", "source", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},                                                        \
+#define MATCH_COLUMNS(name, title)                                                                                    \
+    {"change", "change", IDS_UNIT_TIME, 0}, {"a", "before", IDS_UNIT_TIME, 0}, {"b", "after", IDS_UNIT_TIME, 0},      \
+        {"class", "class", IDS_UNIT_NONE, 0}, {"name", title, IDS_UNIT_NONE, IDS_COLUMN_LONG},                        \
+        {"category", "category", IDS_UNIT_NONE, 0}, {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG},             \
+        {"by", "matched by", IDS_UNIT_NONE, 0}, {"op_name", "in the program", IDS_UNIT_NONE, IDS_COLUMN_LONG},        \
+        {"ratio", "ratio", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},                                                       \
+        {"name_a", "name before", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},                                                  \
+        {"shape", "shape", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},                                                         \
+        {"count_a", "executions before", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},                                         \
+        {"count_b", "executions after", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},                                          \
+        {"low", "at least", IDS_UNIT_TIME, IDS_COLUMN_DETAIL}, {"high", "at most", IDS_UNIT_TIME, IDS_COLUMN_DETAIL}, \
+        {"source", "source", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},                                                       \
         {"fingerprint", "fingerprint", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
 
 static const struct ids_column_def op_columns[] = {MATCH_COLUMNS(name, "op")};
 static const struct ids_table_def ops_def = {
-    "ops", "ops by contribution", op_columns, COUNT_OF(op_columns),
-    "One row per op of either side, per step (or in the window) and device, largest contribution first: same, slower, faster, "
+    "ops",
+    "ops by contribution",
+    op_columns,
+    COUNT_OF(op_columns),
+    "One row per op of either side, per step (or in the window) and device, largest contribution first: same, slower, "
+    "faster, "
     "added, removed; matched by fingerprint, shape (name without number, and shape), place (in the program) or name.",
     IDS_TABLE_TOP};
 static const struct ids_column_def kernel_columns[] = {MATCH_COLUMNS(name, "kernel")};
-static const struct ids_table_def kernels_def = {"kernels", "kernels by contribution", kernel_columns,
-                                                 COUNT_OF(kernel_columns), "As ops, of GPU kernels; shape is the launch's.",
+static const struct ids_table_def kernels_def = {"kernels",
+                                                 "kernels by contribution",
+                                                 kernel_columns,
+                                                 COUNT_OF(kernel_columns),
+                                                 "As ops, of GPU kernels; shape is the launch's.",
                                                  IDS_TABLE_TOP};
 
 static const struct ids_column_def sum_columns[] = {
@@ -95,18 +122,31 @@ static const struct ids_column_def family_columns[] = {
     {"count_a", "runs before", IDS_UNIT_NUMBER, 0},
     {"count_b", "runs after", IDS_UNIT_NUMBER, 0},
 };
-static const struct ids_table_def modules_def = {"modules", "programs", sum_columns, COUNT_OF(sum_columns),
-                                                 "Ops put together by program; runs are executions per step and device.", 0};
-static const struct ids_table_def scopes_def = {"scopes", "scopes", sum_columns, COUNT_OF(sum_columns),
-                                                "Ops put together by the user's named scopes and functions.", 0};
-static const struct ids_table_def families_def = {
-    "families", "families", family_columns, COUNT_OF(family_columns),
-    "Kernels (without any: ops) put together by what they do, and by the pass they belong to (forward, backward, custom vjp).", 0};
-static const struct ids_table_def collectives_def = {"collectives", "collectives", sum_columns, COUNT_OF(sum_columns),
-                                                     "Collective ops put together by kind.", 0};
+static const struct ids_table_def modules_def = {
+    "modules",
+    "programs",
+    sum_columns,
+    COUNT_OF(sum_columns),
+    "Ops put together by program; runs are executions per step and device.",
+    0};
+static const struct ids_table_def scopes_def = {"scopes",
+                                                "scopes",
+                                                sum_columns,
+                                                COUNT_OF(sum_columns),
+                                                "Ops put together by the user's named scopes and functions.",
+                                                0};
+static const struct ids_table_def families_def = {"families",
+                                                  "families",
+                                                  family_columns,
+                                                  COUNT_OF(family_columns),
+                                                  "Kernels (without any: ops) put together by what they do, and by the "
+                                                  "pass they belong to (forward, backward, custom vjp).",
+                                                  0};
+static const struct ids_table_def collectives_def = {
+    "collectives", "collectives", sum_columns, COUNT_OF(sum_columns), "Collective ops put together by kind.", 0};
 
-const struct ids_table_def *const ids_diff_tables[] = {&findings_def, &headline_def, &parts_def,    &changes_def,
-                                                       &ops_def,      &kernels_def,  &families_def, &scopes_def,
+const struct ids_table_def *const ids_diff_tables[] = {&findings_def, &headline_def,   &parts_def,    &changes_def,
+                                                       &ops_def,      &kernels_def,    &families_def, &scopes_def,
                                                        &modules_def,  &collectives_def};
 const int ids_diff_table_count = COUNT_OF(ids_diff_tables);
 
@@ -235,8 +275,8 @@ static void list_sums(struct ids_diff *diff, const struct ids_table_def *def, co
     struct ids_table *table = ids_report_table(&diff->report, def);
     for (size_t i = 0; i < sums->count; i++) {
         const struct ids_sum *sum = &sums->at[i];
-        struct ids_value row[COUNT_OF(family_columns)] = {
-            time_of(sum->b_ps - sum->a_ps), time_of(sum->a_ps), time_of(sum->b_ps), ids_text_value(sum->name)};
+        struct ids_value row[COUNT_OF(family_columns)] = {time_of(sum->b_ps - sum->a_ps), time_of(sum->a_ps),
+                                                          time_of(sum->b_ps), ids_text_value(sum->name)};
         struct ids_value *next = &row[4];
         if (def == &families_def) *next++ = text_of(sum->pass);
         *next++ = ids_int_value(IDS_UNIT_COUNT, (int64_t)sum->added);
@@ -290,7 +330,10 @@ void ids_diff_report(struct ids_diff *diff) {
     say_side(diff, "b", diff->b);
     ids_report_property(report, "comparable", ids_int_value(IDS_UNIT_COUNT, !diff->findings.unlike));
     ids_report_property(report, "per", ids_text_value(diff->a->per_step ? "step" : "window"));
-    ids_report_property(report, "spread_over", ids_text_value(diff->a->by_run ? "runs" : diff->a->per_step ? "steps" : NULL));
+    ids_report_property(report, "spread_over",
+                        ids_text_value(diff->a->by_run     ? "runs"
+                                       : diff->a->per_step ? "steps"
+                                                           : NULL));
     ids_report_property(report, "confidence", ids_real_value(IDS_UNIT_RATIO, IDS_CONFIDENCE));
     ids_report_property(report, "verdict", ids_text_value(ids_verdict_name(ids_diff_verdict(diff))));
     say_whole(diff);

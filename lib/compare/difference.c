@@ -38,8 +38,7 @@ enum ids_verdict ids_judge(const struct ids_difference *difference, const struct
     if (!ids_interval_excludes_zero(&interval))
         return !large ? IDS_VERDICT_SAME : outside ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_UNSURE;
     double typical = interval.typical_b - interval.typical_a;
-    if (fabs(typical) <= options->threshold * base)
-        return large ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_SAME;
+    if (fabs(typical) <= options->threshold * base) return large ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_SAME;
     int direction = ids_direction_of(difference->better, typical);
     if ((!many && options->noise <= 0) || !direction) return IDS_VERDICT_DIFFERS;
     return direction > 0 ? IDS_VERDICT_IMPROVEMENT : IDS_VERDICT_REGRESSION;
@@ -145,8 +144,7 @@ static int spread(const struct ids_side *a, const struct ids_side *b, ids_of_ste
     if (ids_side_numbers(a, by_step, typical_of_run, &typical, &left) ||
         ids_side_numbers(b, by_step, typical_of_run, &typical, &right))
         failed = 1;
-    if (!failed)
-        *ret_interval = ids_interval_of(ids_numbers_sample(&left), ids_numbers_sample(&right), IDS_CONFIDENCE);
+    if (!failed) *ret_interval = ids_interval_of(ids_numbers_sample(&left), ids_numbers_sample(&right), IDS_CONFIDENCE);
     free(left.at);
     free(right.at);
     return failed || ret_interval->out_of_memory;
@@ -198,16 +196,11 @@ struct part {
 };
 
 static const struct part step_parts[] = {
-    {"compute", "compute", "compute", 1},
-    {"collective", "collectives, exposed", "collective", 1},
-    {"h2d", "H2D, exposed", "h2d", 1},
-    {"d2h", "D2H, exposed", "d2h", 1},
-    {"other", "other copies", "other", 1},
-    {"stalled", "stalled", "stalled", 1},
-    {"input", "waiting for input", "input", 0},
-    {"compile", "waiting for compilation", "compile", 0},
-    {"host", "waiting for the host", "host", 0},
-    {"idle", "idle, other", "idle", 0},
+    {"compute", "compute", "compute", 1},        {"collective", "collectives, exposed", "collective", 1},
+    {"h2d", "H2D, exposed", "h2d", 1},           {"d2h", "D2H, exposed", "d2h", 1},
+    {"other", "other copies", "other", 1},       {"stalled", "stalled", "stalled", 1},
+    {"input", "waiting for input", "input", 0},  {"compile", "waiting for compilation", "compile", 0},
+    {"host", "waiting for the host", "host", 0}, {"idle", "idle, other", "idle", 0},
 };
 
 /* Of the window: metrics that sum over devices. */
@@ -263,8 +256,8 @@ int ids_parts_make(const struct ids_side *a, const struct ids_side *b, struct id
     const struct part *parts = a->per_step ? step_parts : window_parts;
     size_t count = a->per_step ? sizeof step_parts / sizeof *step_parts : sizeof window_parts / sizeof *window_parts;
     ids_of_run *whole = a->per_step ? part_of_run : window_of_run;
-    *ret_parts = (struct ids_parts){.whole_a_ps = mean_ps(a, whole, "duration"),
-                                    .whole_b_ps = mean_ps(b, whole, "duration")};
+    *ret_parts =
+        (struct ids_parts){.whole_a_ps = mean_ps(a, whole, "duration"), .whole_b_ps = mean_ps(b, whole, "duration")};
     ret_parts->remainder_ps = ret_parts->whole_b_ps - ret_parts->whole_a_ps;
     for (size_t p = 0; p < count; p++) {
         const void *what = a->per_step ? parts[p].column : parts[p].id;

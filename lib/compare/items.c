@@ -214,9 +214,9 @@ int ids_items_make(const struct ids_side *side, enum ids_item_kind kind, struct 
         struct step_rows rows = step_rows_of(report);
         making.run = i;
         if (kind == IDS_ITEM_OPS)
-            ret_items->without_ps += (side->per_step ? without_op(&side->runs[i], &rows)
-                                                     : without_op_in_window(&side->runs[i])) /
-                                     (double)side->run_count;
+            ret_items->without_ps +=
+                (side->per_step ? without_op(&side->runs[i], &rows) : without_op_in_window(&side->runs[i])) /
+                (double)side->run_count;
         struct columns columns = columns_of(table, kind);
         for (size_t row = 0; table && row < table->row_count && !failed; row++)
             failed = add_row(&making, table, &columns, row, &rows);

@@ -27,7 +27,8 @@ enum { WITH_FINGERPRINT = 1, WITH_PLACE = 2, SHARED_MODULE = 4 };
 struct pass {
     enum ids_match_by by;
     unsigned common;
-    unsigned aside; /* WITH_...: only where both sides know it of their items; SHARED_MODULE: of modules that both sides have */
+    unsigned
+        aside; /* WITH_...: only where both sides know it of their items; SHARED_MODULE: of modules that both sides have */
 };
 
 static const struct pass passes[] = {
@@ -129,9 +130,7 @@ static int run_pass(struct matching *matching, const struct pass *pass, struct c
     size_t count = 0;
     for (int side = 0; side < 2; side++) {
         for (size_t i = 0; i < matching->items[side]->count; i++) {
-            uint64_t key = matching->matched[side][i]
-                               ? 0
-                               : key_of(matching, pass, side, &matching->items[side]->at[i]);
+            uint64_t key = matching->matched[side][i] ? 0 : key_of(matching, pass, side, &matching->items[side]->at[i]);
             if (key) candidates[count++] = (struct candidate){key, (uint32_t)side, (uint32_t)i};
         }
     }
@@ -177,7 +176,7 @@ static int match_all(struct matching *matching) {
 /* ---- what became of them ---- */
 
 static int judge(const struct ids_side *a_side, const struct ids_side *b_side,
-                  const struct ids_compare_options *options, double confidence, struct ids_match *match) {
+                 const struct ids_compare_options *options, double confidence, struct ids_match *match) {
     if (!match->a || !match->b) {
         match->class = match->a ? IDS_MATCH_REMOVED : IDS_MATCH_ADDED;
         return 0;

@@ -31,9 +31,11 @@ static int unwrap(const char **at, size_t *length, int *ret_function) {
 }
 
 static int is_noise(const char *at, size_t length) {
-    static const char *const words[] = {"while",      "body",   "cond",           "closed_call", "checkpoint", "remat",
-                                        "remat2",     "pjit",   "custom_vjp_call", "custom_jvp_call", "shard_map",
-                                        "rematted_computation", "core_call",       "scan",        "branch_0_fun",
+    static const char *const words[] = {"while",           "body",       "cond",
+                                        "closed_call",     "checkpoint", "remat",
+                                        "remat2",          "pjit",       "custom_vjp_call",
+                                        "custom_jvp_call", "shard_map",  "rematted_computation",
+                                        "core_call",       "scan",       "branch_0_fun",
                                         "branch_1_fun"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strlen(words[i]) == length && !memcmp(words[i], at, length)) return 1;
@@ -85,17 +87,39 @@ const char *ids_family_of(const char *name, const char *category, const char *ev
         const char *word, *family;
     } words[] = {
         /* the first that a name or category holds */
-        {"nccl", "collective"},       {"rccl", "collective"},         {"all-reduce", "collective"},
-        {"all-gather", "collective"}, {"reduce-scatter", "collective"}, {"all-to-all", "collective"},
-        {"permute", "collective"},    {"flash", "attention"},         {"attention", "attention"},
-        {"fmha", "attention"},        {"softmax", "softmax"},         {"conv", "convolution"},
-        {"gemm", "matrix product"},   {"cublas", "matrix product"},   {"cutlass", "matrix product"},
-        {"xmma", "matrix product"},   {"dot", "matrix product"},      {"matmul", "matrix product"},
-        {"norm", "normalization"},    {"memcpy", "copy"},             {"copy", "copy"},
-        {"transpose", "transpose"},   {"reduce", "reduction"},        {"sort", "sort"},
-        {"scatter", "scatter"},       {"gather", "gather"},           {"triton", "triton"},
-        {"custom-call", "custom call"}, {"pallas", "custom call"},    {"fusion", "fusion"},
-        {"elementwise", "elementwise"}, {"dynamic-", "slice"},        {"slice", "slice"},
+        {"nccl", "collective"},
+        {"rccl", "collective"},
+        {"all-reduce", "collective"},
+        {"all-gather", "collective"},
+        {"reduce-scatter", "collective"},
+        {"all-to-all", "collective"},
+        {"permute", "collective"},
+        {"flash", "attention"},
+        {"attention", "attention"},
+        {"fmha", "attention"},
+        {"softmax", "softmax"},
+        {"conv", "convolution"},
+        {"gemm", "matrix product"},
+        {"cublas", "matrix product"},
+        {"cutlass", "matrix product"},
+        {"xmma", "matrix product"},
+        {"dot", "matrix product"},
+        {"matmul", "matrix product"},
+        {"norm", "normalization"},
+        {"memcpy", "copy"},
+        {"copy", "copy"},
+        {"transpose", "transpose"},
+        {"reduce", "reduction"},
+        {"sort", "sort"},
+        {"scatter", "scatter"},
+        {"gather", "gather"},
+        {"triton", "triton"},
+        {"custom-call", "custom call"},
+        {"pallas", "custom call"},
+        {"fusion", "fusion"},
+        {"elementwise", "elementwise"},
+        {"dynamic-", "slice"},
+        {"slice", "slice"},
     };
     if (event_class && !strcmp(event_class, "collective")) return "collective";
     for (size_t i = 0; category && i < sizeof words / sizeof *words; i++) {
@@ -106,6 +130,8 @@ const char *ids_family_of(const char *name, const char *category, const char *ev
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (has(name, words[i].word)) return words[i].family;
     }
-    return category && *category ? (has(category, "custom-call") ? "custom call" : has(category, "fusion") ? "fusion" : "other")
+    return category && *category ? (has(category, "custom-call") ? "custom call"
+                                    : has(category, "fusion")    ? "fusion"
+                                                                 : "other")
                                  : "other";
 }

@@ -38,24 +38,35 @@ static const struct ids_column_def finding_columns[] = {
     {"text", "finding", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 static const struct ids_table_def findings_def = {
-    "findings", "comparability", finding_columns, COUNT_OF(finding_columns), "What stands in the way of a comparison.", 0};
+    "findings", "comparability", finding_columns, COUNT_OF(finding_columns), "What stands in the way of a comparison.",
+    0};
 
 static const struct ids_column_def point_columns[] = {
-    {"devices", "devices", IDS_UNIT_NUMBER, 0},   {"name", "run", IDS_UNIT_NONE, 0},
-    {"runs", "runs", IDS_UNIT_COUNT, 0},          {"step", "step", IDS_UNIT_TIME, 0},
-    {"ideal", "ideal", IDS_UNIT_TIME, 0},         {"speedup", "speed-up", IDS_UNIT_NUMBER, 0},
-    {"efficiency", "efficiency", IDS_UNIT_RATIO, 0}, {"loss", "loss", IDS_UNIT_TIME, 0},
+    {"devices", "devices", IDS_UNIT_NUMBER, 0},
+    {"name", "run", IDS_UNIT_NONE, 0},
+    {"runs", "runs", IDS_UNIT_COUNT, 0},
+    {"step", "step", IDS_UNIT_TIME, 0},
+    {"ideal", "ideal", IDS_UNIT_TIME, 0},
+    {"speedup", "speed-up", IDS_UNIT_NUMBER, 0},
+    {"efficiency", "efficiency", IDS_UNIT_RATIO, 0},
+    {"loss", "loss", IDS_UNIT_TIME, 0},
     {"lost_compute", "slower compute", IDS_UNIT_TIME, 0},
     {"lost_collectives", "collectives", IDS_UNIT_TIME, 0},
-    {"lost_skew", "skew", IDS_UNIT_TIME, 0},      {"lost_transfers", "transfers", IDS_UNIT_TIME, 0},
-    {"lost_input", "input", IDS_UNIT_TIME, 0},    {"lost_host", "host", IDS_UNIT_TIME, 0},
-    {"lost_idle", "idle", IDS_UNIT_TIME, 0},      {"remainder", "remainder", IDS_UNIT_TIME, 0},
+    {"lost_skew", "skew", IDS_UNIT_TIME, 0},
+    {"lost_transfers", "transfers", IDS_UNIT_TIME, 0},
+    {"lost_input", "input", IDS_UNIT_TIME, 0},
+    {"lost_host", "host", IDS_UNIT_TIME, 0},
+    {"lost_idle", "idle", IDS_UNIT_TIME, 0},
+    {"remainder", "remainder", IDS_UNIT_TIME, 0},
 };
-static const struct ids_table_def points_def = {
-    "configurations", "scaling", point_columns, COUNT_OF(point_columns),
-    "One row per number of devices: step time, ideal step time, speed-up and efficiency against the first, and what the loss is "
-    "made of; the lost parts and the remainder sum to it.",
-    0};
+static const struct ids_table_def points_def = {"configurations",
+                                                "scaling",
+                                                point_columns,
+                                                COUNT_OF(point_columns),
+                                                "One row per number of devices: step time, ideal step time, speed-up "
+                                                "and efficiency against the first, and what the loss is "
+                                                "made of; the lost parts and the remainder sum to it.",
+                                                0};
 
 static const struct ids_column_def trace_columns[] = {
     {"devices", "devices", IDS_UNIT_NUMBER, 0},
@@ -64,8 +75,8 @@ static const struct ids_column_def trace_columns[] = {
     {"steps", "steps", IDS_UNIT_COUNT, 0},
     {"step", "step", IDS_UNIT_TIME, 0},
 };
-static const struct ids_table_def traces_def = {"traces", "traces", trace_columns, COUNT_OF(trace_columns),
-                                                "The recordings behind each configuration.", 0};
+static const struct ids_table_def traces_def = {
+    "traces", "traces", trace_columns, COUNT_OF(trace_columns), "The recordings behind each configuration.", 0};
 const struct ids_table_def *const ids_scale_tables[] = {&findings_def, &points_def, &traces_def};
 const int ids_scale_table_count = COUNT_OF(ids_scale_tables);
 
@@ -220,15 +231,17 @@ static int guess(struct ids_scale *scale) {
     if (share < -1) return -1;
     if (share >= 0) {
         scale->scaling = share >= RESHAPED_LEAST ? IDS_SCALING_STRONG : IDS_SCALING_WEAK;
-        scale->guessed_by = ids_report_text(&scale->report, "ops with %.0f %% of the time have other shapes on %.0f devices",
-                                            100 * share, last->devices);
+        scale->guessed_by =
+            ids_report_text(&scale->report, "ops with %.0f %% of the time have other shapes on %.0f devices",
+                            100 * share, last->devices);
         return 0;
     }
     double before = first->parts_ps[IDS_SCALE_COMPUTE], after = last->parts_ps[IDS_SCALE_COMPUTE];
     double ratio = before > 0 ? after / before : 1;
     scale->scaling = ratio < sqrt(first->devices / last->devices) ? IDS_SCALING_STRONG : IDS_SCALING_WEAK;
-    scale->guessed_by = ids_report_text(&scale->report, "a device computes %.2f times as long on %.0f devices as on %.0f",
-                                        ratio, last->devices, first->devices);
+    scale->guessed_by =
+        ids_report_text(&scale->report, "a device computes %.2f times as long on %.0f devices as on %.0f", ratio,
+                        last->devices, first->devices);
     return 0;
 }
 
@@ -253,11 +266,12 @@ static int check_points(const struct ids_scale *scale, struct ids_error *err) {
     for (size_t p = 0; p < scale->count; p++) {
         if (!(scale->at[p].devices > 0)) return ids_fail(err, IDS_USAGE, "a number of devices is 0");
         if (p && scale->at[p].devices == scale->at[p - 1].devices)
-            return ids_fail(err, IDS_USAGE,
-                            "'%s' and '%s' both ran on %.0f device%s; give recordings of one configuration as a folder or "
-                            "pattern, or the numbers with --devices",
-                            scale->at[p - 1].side->label, scale->at[p].side->label, scale->at[p].devices,
-                            scale->at[p].devices == 1 ? "" : "s");
+            return ids_fail(
+                err, IDS_USAGE,
+                "'%s' and '%s' both ran on %.0f device%s; give recordings of one configuration as a folder or "
+                "pattern, or the numbers with --devices",
+                scale->at[p - 1].side->label, scale->at[p].side->label, scale->at[p].devices,
+                scale->at[p].devices == 1 ? "" : "s");
     }
     return 0;
 }

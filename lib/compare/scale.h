@@ -28,10 +28,10 @@ struct ids_scale_point {
     const struct ids_side *side;
     double devices;
     double step_ps, ideal_ps;
-    double speedup, efficiency; /* against the first; efficiency 1 is ideal */
-    double loss_ps;             /* step - ideal */
+    double speedup, efficiency;                                 /* against the first; efficiency 1 is ideal */
+    double loss_ps;                                             /* step - ideal */
     double parts_ps[IDS_SCALE_PARTS], lost_ps[IDS_SCALE_PARTS]; /* of a step; of the loss */
-    double remainder_ps;        /* of the loss, what the parts do not explain (rounding) */
+    double remainder_ps; /* of the loss, what the parts do not explain (rounding) */
 };
 
 struct ids_scale {

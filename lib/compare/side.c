@@ -33,7 +33,8 @@ static double active_devices(const struct ids_report *report) {
 
 int ids_side_init(struct ids_side *side, const char *label, const struct ids_report *const *reports, size_t count,
                   struct ids_error *err) {
-    *side = (struct ids_side){.label = label, .runs = calloc(count ? count : 1, sizeof *side->runs), .run_count = count};
+    *side =
+        (struct ids_side){.label = label, .runs = calloc(count ? count : 1, sizeof *side->runs), .run_count = count};
     if (!side->runs) return ids_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         const struct ids_table *steps = ids_report_find_table(reports[i], "steps");

@@ -24,9 +24,9 @@ struct ids_sample {
 };
 
 struct ids_interval {
-    int known;         /* 0: a sample has fewer than IDS_SAMPLE_LEAST values */
-    int out_of_memory; /* then it is not known either; the caller says so */
-    double low, high; /* of b - a */
+    int known;                   /* 0: a sample has fewer than IDS_SAMPLE_LEAST values */
+    int out_of_memory;           /* then it is not known either; the caller says so */
+    double low, high;            /* of b - a */
     double typical_a, typical_b; /* the trimmed means */
 };
 

@@ -21,16 +21,21 @@ static const struct ids_column_def finding_columns[] = {
     {"text", "finding", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 static const struct ids_table_def findings_def = {
-    "findings", "comparability", finding_columns, COUNT_OF(finding_columns), "What stands in the way of a comparison.", 0};
+    "findings", "comparability", finding_columns, COUNT_OF(finding_columns), "What stands in the way of a comparison.",
+    0};
 
 static const struct ids_column_def value_columns[] = {
-    {"run", "run", IDS_UNIT_COUNT, 0},   {"name", "name", IDS_UNIT_NONE, 0},  {"x", "x", IDS_UNIT_NUMBER, 0},
+    {"run", "run", IDS_UNIT_COUNT, 0},  {"name", "name", IDS_UNIT_NONE, 0}, {"x", "x", IDS_UNIT_NUMBER, 0},
     {"id", "figure", IDS_UNIT_NONE, 0}, {"unit", "unit", IDS_UNIT_NONE, 0}, {"value", "value", IDS_UNIT_NUMBER, 0},
 };
-static const struct ids_table_def values_def = {"values", "figures by run", value_columns, COUNT_OF(value_columns),
-                                                "One row per run and figure, in SI units; x is the step of training that "
-                                                "the run's path names, else its place in the series.",
-                                                0};
+static const struct ids_table_def values_def = {
+    "values",
+    "figures by run",
+    value_columns,
+    COUNT_OF(value_columns),
+    "One row per run and figure, in SI units; x is the step of training that "
+    "the run's path names, else its place in the series.",
+    0};
 
 static const struct ids_column_def line_columns[] = {
     {"id", "figure", IDS_UNIT_NONE, 0},       {"title", "title", IDS_UNIT_NONE, 0},
@@ -39,10 +44,14 @@ static const struct ids_column_def line_columns[] = {
     {"low", "at least", IDS_UNIT_NUMBER, 0},  {"high", "at most", IDS_UNIT_NUMBER, 0},
     {"verdict", "verdict", IDS_UNIT_NONE, 0},
 };
-static const struct ids_table_def lines_def = {"trend", "trend", line_columns, COUNT_OF(line_columns),
-                                               "One row per figure, and per op whose time changes with x: median slope a unit "
-                                               "of x in SI units, its interval, and whether it grows, falls or is steady.",
-                                               0};
+static const struct ids_table_def lines_def = {
+    "trend",
+    "trend",
+    line_columns,
+    COUNT_OF(line_columns),
+    "One row per figure, and per op whose time changes with x: median slope a unit "
+    "of x in SI units, its interval, and whether it grows, falls or is steady.",
+    0};
 
 const struct ids_table_def *const ids_trend_tables[] = {&findings_def, &values_def, &lines_def};
 const int ids_trend_table_count = COUNT_OF(ids_trend_tables);
@@ -62,8 +71,8 @@ static int add_line(struct ids_trend *trend, const struct ids_difference *figure
     if (line.slope.known) {
         int sure = line.slope.low > 0 || line.slope.high < 0;
         line.verdict = !sure || fabs(whole) < LEAST_CHANGE * fabs(line.first) ? IDS_TREND_STEADY
-                       : whole > 0                                           ? IDS_TREND_GROWS
-                                                                             : IDS_TREND_FALLS;
+                       : whole > 0                                            ? IDS_TREND_GROWS
+                                                                              : IDS_TREND_FALLS;
     }
     struct ids_trend_line *place = IDS_PUSH(trend->lines, trend->line_count, trend->line_room);
     if (place) *place = line;
@@ -129,12 +138,10 @@ static void fill_report(struct ids_trend *trend, const char *const *names) {
     for (size_t i = 0; i < trend->side->run_count; i++) {
         for (size_t f = 0; f < trend->figure_count; f++) {
             const struct ids_difference *value = &trend->values[i][f];
-            struct ids_value row[] = {ids_int_value(IDS_UNIT_COUNT, (int64_t)i),
-                                      ids_text_value(names[i]),
-                                      ids_real_value(IDS_UNIT_NUMBER, trend->x[i]),
-                                      ids_text_value(value->id),
-                                      ids_text_value(ids_unit_name(value->unit)),
-                                      si(value->unit, value->has_a, value->a)};
+            struct ids_value row[] = {
+                ids_int_value(IDS_UNIT_COUNT, (int64_t)i),    ids_text_value(names[i]),
+                ids_real_value(IDS_UNIT_NUMBER, trend->x[i]), ids_text_value(value->id),
+                ids_text_value(ids_unit_name(value->unit)),   si(value->unit, value->has_a, value->a)};
             ids_report_row(report, table, row);
         }
     }

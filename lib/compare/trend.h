@@ -29,7 +29,7 @@ struct ids_trend {
     struct ids_trend_line *lines; /* the figures, then the ops that change */
     size_t line_count, line_room, figure_count;
     struct ids_difference (*values)[IDS_HEADLINES]; /* by run */
-    struct ids_report report; /* the same for programs; owns the texts */
+    struct ids_report report;                       /* the same for programs; owns the texts */
 };
 
 /* The side holds all runs in order and is settled; `steps` is the step of each, -1 where it is not known. */

@@ -47,13 +47,14 @@ size_t ids_hlo_text_shape(struct ids_text text, char shape[IDS_HLO_TEXT_SHAPE]) 
 }
 
 static int is_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
 }
 
 /* "metadata={", "backend_config={" and the like, which say how and not what. */
 static int is_aside(struct ids_text text, size_t brace) {
-    static const char *const words[] = {"metadata=", "backend_config=", "control-predecessors=", "frontend_attributes=",
-                                        "sharding="};
+    static const char *const words[] = {
+        "metadata=", "backend_config=", "control-predecessors=", "frontend_attributes=", "sharding="};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t length = strlen(words[i]);
         if (brace >= length && !memcmp(text.at + brace - length, words[i], length)) return 1;

@@ -179,7 +179,8 @@ int ids_baseline_save(const char *name, const struct ids_report *const *reports,
     struct stat status;
     int code = path_of(name, &path, err);
     if (!code && !force && !lstat(path, &status))
-        code = ids_fail(err, IDS_USAGE, "there is a baseline '%s' already, and it is kept; --force writes over it", name);
+        code =
+            ids_fail(err, IDS_USAGE, "there is a baseline '%s' already, and it is kept; --force writes over it", name);
     if (!code) code = make_folders(path, err);
     int fd = code ? -1 : ids_summary_open_beside(path, &temporary, err);
     if (!code && fd < 0) code = fd;
@@ -326,13 +327,15 @@ static int read_all(struct reader *reader) {
     int code = read_each(reader, "SELECT name, saved_unix_s, program FROM baseline", read_head);
     if (!code) code = read_each(reader, "SELECT run, id, unit, value FROM property ORDER BY run, rowid", read_property);
     if (!code)
-        code = read_each(reader, "SELECT run, id, unit, value, reason, rule FROM metric ORDER BY run, rowid", read_metric);
+        code =
+            read_each(reader, "SELECT run, id, unit, value, reason, rule FROM metric ORDER BY run, rowid", read_metric);
     if (!code)
         code = read_each(reader, "SELECT run, table_id, place, column_id, unit, value FROM cell ORDER BY run, rowid",
                          read_cell);
     end_row(reader);
     free(reader->cells);
-    if (!code && (!reader->baseline->program || !reader->baseline->count)) code = damaged(reader, "there is no run in it");
+    if (!code && (!reader->baseline->program || !reader->baseline->count))
+        code = damaged(reader, "there is no run in it");
     for (size_t i = 0; i < reader->baseline->count && !code; i++)
         code = ids_report_check(&reader->baseline->reports[i], reader->err);
     return code;

@@ -81,7 +81,7 @@ struct input {
     const struct ids_format *format;
     char *bytes;
     size_t length;
-    const struct ids_trace *trace; /* for the analysis */
+    const struct ids_trace *trace;   /* for the analysis */
     const struct ids_report *report; /* for comparisons */
 };
 

@@ -6,9 +6,15 @@
 
 START_TEST(bases) {
     static const char *const table[][2] = {
-        {"fusion.3", "fusion"},   {"fusion.3.1", "fusion"},  {"loop_add_fusion_12", "loop_add_fusion"},
-        {"dot", "dot"},           {"a2", "a2"},              {"x.2y", "x.2y"},
-        {".5", ".5"},             {"7", "7"},                {"", ""},
+        {"fusion.3", "fusion"},
+        {"fusion.3.1", "fusion"},
+        {"loop_add_fusion_12", "loop_add_fusion"},
+        {"dot", "dot"},
+        {"a2", "a2"},
+        {"x.2y", "x.2y"},
+        {".5", ".5"},
+        {"7", "7"},
+        {"", ""},
         {"k_1_2", "k"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)

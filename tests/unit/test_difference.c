@@ -125,8 +125,13 @@ END_TEST
 /* ---- words ---- */
 
 static enum ids_verdict judge(double a, double b, struct ids_interval interval, double noise, int many) {
-    struct ids_difference row = {
-        .unit = IDS_UNIT_TIME, .better = IDS_BETTER_LOWER, .has_a = 1, .has_b = 1, .a = a, .b = b, .interval = interval};
+    struct ids_difference row = {.unit = IDS_UNIT_TIME,
+                                 .better = IDS_BETTER_LOWER,
+                                 .has_a = 1,
+                                 .has_b = 1,
+                                 .a = a,
+                                 .b = b,
+                                 .interval = interval};
     struct ids_compare_options options = {.threshold = 0.01, .noise = noise};
     return ids_judge(&row, &options, many);
 }
@@ -140,7 +145,8 @@ START_TEST(words) {
     ck_assert_int_eq(judge(100, 110, sure, 0, 0), IDS_VERDICT_DIFFERS); /* one recording a side is no regression */
     ck_assert_int_eq(judge(100, 110, sure, 0, 1), IDS_VERDICT_REGRESSION);
     ck_assert_int_eq(judge(100, 110, unsure, 0, 1), IDS_VERDICT_UNSURE);
-    ck_assert_int_eq(judge(100, 140, still, 0, 0), IDS_VERDICT_SINGLE_STEPS); /* the mean is outside of what is typical */
+    ck_assert_int_eq(judge(100, 140, still, 0, 0),
+                     IDS_VERDICT_SINGLE_STEPS); /* the mean is outside of what is typical */
     /* A stated noise of 3 % takes 3 from either end: [1, 19] still excludes zero, with 5 % [-1, 21] does not. */
     ck_assert_int_eq(judge(100, 110, sure, 0.03, 0), IDS_VERDICT_REGRESSION);
     ck_assert_int_eq(judge(100, 110, sure, 0.05, 0), IDS_VERDICT_UNSURE);
@@ -153,7 +159,8 @@ END_TEST
 
 /* Of a share the threshold is of the larger side: idle time of 0.04 % and 0.05 % is the same, 50 % and 52 % is not. */
 START_TEST(shares) {
-    struct ids_difference row = {.unit = IDS_UNIT_RATIO, .better = IDS_BETTER_LOWER, .has_a = 1, .has_b = 1, .a = 0.0004, .b = 0.0005};
+    struct ids_difference row = {
+        .unit = IDS_UNIT_RATIO, .better = IDS_BETTER_LOWER, .has_a = 1, .has_b = 1, .a = 0.0004, .b = 0.0005};
     ck_assert_int_eq(ids_judge(&row, &plain, 0), IDS_VERDICT_SAME);
     row.a = 0.5;
     row.b = 0.52;

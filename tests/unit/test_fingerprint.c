@@ -61,7 +61,8 @@ static uint64_t fusion(int first, const char *name, const char *inner, int rows,
     struct ids_hlo_fingerprints fingerprints;
     add_computation(&module, first + 100, body, 2);
     add_computation(&module, first + 101, entry, 2);
-    ck_assert_int_eq(ids_hlo_fingerprints_make((struct ids_pb){module.at, module.at + module.length}, &fingerprints), 0);
+    ck_assert_int_eq(ids_hlo_fingerprints_make((struct ids_pb){module.at, module.at + module.length}, &fingerprints),
+                     0);
     uint64_t found = ids_hlo_fingerprint_of(&fingerprints, (uint64_t)first + 3);
     ck_assert_uint_eq(ids_hlo_fingerprint_of(&fingerprints, 99999), 0);
     ids_hlo_fingerprints_done(&fingerprints);
@@ -127,13 +128,16 @@ static uint64_t of_text(const char *text) {
 }
 
 START_TEST(texts) {
-    uint64_t one = of_text("%add_fusion.3 = f32[8,128]{1,0:T(8,128)} fusion(f32[8]{0} %p.1), kind=kLoop, calls=%fused.2");
+    uint64_t one =
+        of_text("%add_fusion.3 = f32[8,128]{1,0:T(8,128)} fusion(f32[8]{0} %p.1), kind=kLoop, calls=%fused.2");
     ck_assert_uint_ne(one, 0);
     ck_assert_uint_eq(one, of_text("%add_fusion.9 = f32[8,128]{0,1} fusion(f32[8]{0} %q), kind=kLoop, calls=%fused.7"));
     ck_assert_uint_eq(of_text("%a = f32[8] add(f32[8] %x), metadata={op_name=\"b\" source=\"}\"}, end=1"),
                       of_text("%a = f32[8] add(f32[8] %x), metadata={op_name=\"c\"}, end=1"));
-    ck_assert_uint_ne(one, of_text("%mul_fusion.3 = f32[8,128]{1,0:T(8,128)} fusion(f32[8]{0} %p.1), kind=kLoop, calls=%fused.2"));
-    ck_assert_uint_ne(one, of_text("%add_fusion.3 = f32[9,128]{1,0:T(8,128)} fusion(f32[8]{0} %p.1), kind=kLoop, calls=%fused.2"));
+    ck_assert_uint_ne(
+        one, of_text("%mul_fusion.3 = f32[8,128]{1,0:T(8,128)} fusion(f32[8]{0} %p.1), kind=kLoop, calls=%fused.2"));
+    ck_assert_uint_ne(
+        one, of_text("%add_fusion.3 = f32[9,128]{1,0:T(8,128)} fusion(f32[8]{0} %p.1), kind=kLoop, calls=%fused.2"));
     /* A copy to the host's memory is another one than a copy from there. */
     ck_assert_uint_ne(of_text("%copy-start = (f32[8]{0:T(8)S(5)}, f32[8]{0:T(8)}) copy-start(f32[8]{0} %x)"),
                       of_text("%copy-start = (f32[8]{0:T(8)}, f32[8]{0:T(8)S(5)}) copy-start(f32[8]{0} %x)"));

@@ -4,14 +4,15 @@
 
 #include <math.h>
 
-#define SAMPLE(serially, ...)                                                                             \
-    ((struct ids_sample){(const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double), serially})
+#define SAMPLE(serially, ...)                                                                                   \
+    ((struct ids_sample){(const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double), \
+                         serially})
 
 /* The usual tables of Student's t. */
 START_TEST(quantiles) {
     static const struct {
         double p, df, t;
-    } table[] = {{0.975, 1, 12.7062}, {0.975, 10, 2.22814}, {0.995, 2, 9.92484}, {0.995, 4, 4.60409},
+    } table[] = {{0.975, 1, 12.7062}, {0.975, 10, 2.22814}, {0.995, 2, 9.92484},  {0.995, 4, 4.60409},
                  {0.95, 30, 1.69726}, {0.9995, 5, 6.86883}, {0.975, 1e7, 1.95996}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         ck_assert_double_eq_tol(ids_student_quantile(table[i].p, table[i].df), table[i].t, 1e-4 * table[i].t);
