@@ -131,7 +131,7 @@ static int open_basis(const struct check_options *options, struct basis *basis, 
 static int look_at_basis(const struct check_options *options, const struct ids_side *side, const struct ids_side *basis,
                          struct ids_error *err) {
     const struct ids_side *const sides[] = {basis, side};
-    struct ids_findings findings;
+    struct ids_findings findings = {0};
     struct ids_report texts;
     ids_report_init(&texts);
     int code = ids_findings_make(sides, 2, 1, &texts, &findings, err);

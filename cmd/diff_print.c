@@ -232,7 +232,7 @@ static const char *interval_text(struct ids_painter *painter, const struct ids_i
 static void write_parts(struct ids_painter *painter, const struct ids_diff *diff) {
     enum { COLUMNS = 5 };
     const struct ids_parts *parts = &diff->parts;
-    const struct ids_part *order[IDS_PARTS_MOST];
+    const struct ids_part *order[IDS_PARTS_MOST] = {0};
     size_t count = 0;
     for (size_t i = 0; i < parts->count; i++) {
         if (parts->at[i].a_ps || parts->at[i].b_ps) order[count++] = &parts->at[i];

@@ -59,16 +59,30 @@ static int add_runs(struct ids_open_side *side, const char *path, int several, c
     return code;
 }
 
+/* Of the runs of a pattern, whose paths say nothing of their order, all but the newest are let go. */
+static void keep_newest(struct ids_open_side *side, size_t wanted) {
+    while (side->count > wanted) {
+        size_t oldest = 0;
+        for (size_t i = 1; i < side->count; i++) {
+            if (side->labels[i].time_s < side->labels[oldest].time_s) oldest = i;
+        }
+        ids_report_done(&side->reports[oldest]);
+        side->count--;
+        memmove(&side->reports[oldest], &side->reports[oldest + 1], (side->count - oldest) * sizeof *side->reports);
+        memmove(&side->labels[oldest], &side->labels[oldest + 1], (side->count - oldest) * sizeof *side->labels);
+    }
+}
+
 static int add_pattern(struct ids_open_side *side, const struct ids_open_options *options, struct ids_error *err) {
+    struct ids_open_options all = *options;
     glob_t found = {0};
     int why = glob(side->path, GLOB_BRACE | GLOB_TILDE, NULL, &found);
     if (why == GLOB_NOSPACE) return ids_no_memory(err);
     int code = why ? ids_fail(err, IDS_NOT_FOUND, "'%s': nothing is called so", side->path) : 0;
-    size_t first = options->newest > 0 && (uint64_t)options->newest < found.gl_pathc
-                       ? found.gl_pathc - (size_t)options->newest
-                       : 0;
-    for (size_t i = first; i < found.gl_pathc && !code; i++) code = add_runs(side, found.gl_pathv[i], 1, options, err);
+    all.newest = 0;
+    for (size_t i = 0; i < found.gl_pathc && !code; i++) code = add_runs(side, found.gl_pathv[i], 1, &all, err);
     globfree(&found);
+    if (!code && options->newest > 0) keep_newest(side, (size_t)options->newest);
     return code;
 }
 

@@ -1,5 +1,7 @@
 #include "lib/compare/comparability.h"
 
+#include "lib/base/intern.h"
+#include "lib/base/keymap.h"
 #include "lib/base/vec.h"
 #include "lib/compare/names.h"
 
@@ -160,20 +162,47 @@ struct programs {
     char names_a[256], names_b[256]; /* some of those of one side */
 };
 
-static int has_program(const struct ids_side *side, const char *name, const char *fingerprint, int *ret_same) {
-    int found = 0;
+/* The programs of a side, to be asked for by hundreds of thousands (of a damaged file). */
+struct program_set {
+    struct ids_keymap names, prints;
+    struct ids_keymap unknown; /* names of programs without a fingerprint */
+};
+
+static uint64_t text_key(const char *text) {
+    return ids_key_of(ids_hash_bytes(text, strlen(text)), 1);
+}
+
+static int program_set_make(const struct ids_side *side, struct program_set *set) {
+    int failed = 0;
     for (size_t i = 0; i < side->run_count; i++) {
         const struct ids_table *modules = ids_report_find_table(side->runs[i].report, "modules");
         int names = ids_table_column(modules, "name"), prints = ids_table_column(modules, "fingerprint");
-        for (size_t row = 0; names >= 0 && row < modules->row_count; row++) {
+        for (size_t row = 0; names >= 0 && row < modules->row_count && !failed; row++) {
+            uint64_t name = text_key(text_cell(modules, row, names));
             const char *print = text_cell(modules, row, prints);
-            int same = *fingerprint && !strcmp(print, fingerprint);
-            int named = !strcmp(text_cell(modules, row, names), name);
-            *ret_same |= same || (named && (!*fingerprint || !*print));
-            found |= same || named;
+            failed = ids_keymap_add(&set->names, name, 1) < 0 ||
+                     ids_keymap_add(*print ? &set->prints : &set->unknown, *print ? text_key(print) : name, 1) < 0;
         }
     }
-    return found;
+    return failed;
+}
+
+static void program_set_done(struct program_set *set) {
+    ids_keymap_done(&set->names);
+    ids_keymap_done(&set->prints);
+    ids_keymap_done(&set->unknown);
+}
+
+static int has(const struct ids_keymap *map, const char *text) {
+    uint64_t unused;
+    return ids_keymap_get(map, text_key(text), &unused);
+}
+
+/* By name or fingerprint; *ret_same: it computes the same, as far as is known. */
+static int has_program(const struct program_set *in, const char *name, const char *fingerprint, int *ret_same) {
+    int same = *fingerprint && has(&in->prints, fingerprint), named = has(&in->names, name);
+    *ret_same = same || (named && (!*fingerprint || has(&in->unknown, name)));
+    return same || named;
 }
 
 static void add_name(char names[256], const char *name, size_t already) {
@@ -183,7 +212,7 @@ static void add_name(char names[256], const char *name, size_t already) {
     if (already == NAMES_SHOWN) snprintf(names + used, 256 - used, ", ...");
 }
 
-static void count_programs(const struct ids_side *of, const struct ids_side *in, size_t *both, size_t *changed,
+static void count_programs(const struct ids_side *of, const struct program_set *in, size_t *both, size_t *changed,
                            size_t *only, char names[256]) {
     for (size_t i = 0; i < of->run_count; i++) {
         const struct ids_table *modules = ids_report_find_table(of->runs[i].report, "modules");
@@ -236,9 +265,13 @@ static int knows_programs(const struct ids_side *side) {
 
 static void compare_programs(struct looking *looking, const struct ids_side *a, const struct ids_side *b) {
     struct programs programs = {0};
+    struct program_set of_a = {0}, of_b = {0};
     size_t unused = 0, none = 0;
-    count_programs(a, b, &programs.both, &programs.changed, &programs.only_a, programs.names_a);
-    count_programs(b, a, &unused, &none, &programs.only_b, programs.names_b);
+    looking->texts->out_of_memory |= program_set_make(a, &of_a) || program_set_make(b, &of_b);
+    count_programs(a, &of_b, &programs.both, &programs.changed, &programs.only_a, programs.names_a);
+    count_programs(b, &of_a, &unused, &none, &programs.only_b, programs.names_b);
+    program_set_done(&of_a);
+    program_set_done(&of_b);
     size_t all_a = programs.both + programs.changed + programs.only_a, all_b = unused + none + programs.only_b;
     if (all_a && all_b && !programs.both && !programs.changed) {
         find(looking, IDS_FINDING_UNLIKE, "programs.none", "no program in common: %s in %s, %s in %s", programs.names_a,
@@ -298,8 +331,8 @@ static int unlike_first(const void *a, const void *b) {
 
 int ids_findings_make(const struct ids_side *const *sides, size_t count, int same_devices, struct ids_report *texts,
                       struct ids_findings *ret_findings, struct ids_error *err) {
-    struct looking looking = {sides, count, texts, ret_findings};
     *ret_findings = (struct ids_findings){0};
+    struct looking looking = {sides, count, texts, ret_findings};
     const struct ids_side_run *first = &sides[0]->runs[0];
     for (size_t s = 0; s < count; s++) {
         for (size_t i = 0; i < sides[s]->run_count; i++) {
