@@ -138,13 +138,26 @@ static int print_many(const struct diff_options *options, struct ids_diff *diffs
     return code;
 }
 
-/* Names that say the same of both sides say nothing. */
-static void tell_apart(struct ids_open_side *sides, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        if (strcmp(sides[0].label, sides[i].label) != 0) continue;
-        for (size_t s = 0; s < count; s++) sides[s].side.label = sides[s].path;
-        return;
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static int all_differ(const struct ids_open_side *sides, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (!strcmp(sides[i].side.label, sides[j].side.label)) return 0;
+        }
     }
+    return 1;
+}
+
+/* Names that say the same of two sides say nothing: then the ends of their paths do, or all of them. */
+static void tell_apart(struct ids_open_side *sides, size_t count) {
+    if (all_differ(sides, count)) return;
+    for (size_t s = 0; s < count; s++) sides[s].side.label = last_part(sides[s].path);
+    if (all_differ(sides, count)) return;
+    for (size_t s = 0; s < count; s++) sides[s].side.label = sides[s].path;
 }
 
 static int compare(const struct diff_options *options, const struct ids_compare_options *compare_options,

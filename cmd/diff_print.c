@@ -384,6 +384,20 @@ static void write_sums(struct ids_painter *painter, const struct ids_diff *diff,
     ids_painter_table(painter, &shown, top > SUMS_SHOWN ? SUMS_SHOWN : top, 0);
 }
 
+/* What would tell more than these recordings do. */
+static void write_next(struct ids_painter *painter, const struct ids_diff *diff) {
+    enum ids_verdict verdict = ids_diff_verdict(diff);
+    if (diff->a->by_run || diff->options.noise > 0 || !diff->a->per_step) return;
+    if (verdict != IDS_VERDICT_UNSURE && verdict != IDS_VERDICT_DIFFERS) return;
+    fputs("\n  ", painter->out);
+    ids_text_wrap(painter->out,
+                  verdict == IDS_VERDICT_UNSURE
+                      ? "to tell more: more steps, or three recordings a side: idsprof diff 'before_*' 'after_*'"
+                      : "to call it a regression or an improvement: three recordings a side, idsprof diff 'before_*' "
+                        "'after_*', or the noise between recordings, --noise 2%",
+                  2, 2, ids_painter_width(painter));
+}
+
 int ids_diff_print_body(const struct ids_diff *diff, const struct ids_diff_print *print, FILE *out,
                         struct ids_error *err) {
     struct ids_painter painter;
@@ -402,6 +416,7 @@ int ids_diff_print_body(const struct ids_diff *diff, const struct ids_diff_print
     write_sums(&painter, diff, "scopes");
     if (diff->modules.count > 1) write_sums(&painter, diff, "modules");
     write_sums(&painter, diff, "collectives");
+    write_next(&painter, diff);
     return ids_painter_done(&painter, err);
 }
 

@@ -85,6 +85,20 @@ def check_recordings():
     check(Decimal(back['run']['change']) == -Decimal(found['run']['change']), 'backwards is not the opposite')
 
 
+def check_findings():
+    """What makes two recordings unlike though the program is the same."""
+    found = result(SOURCE / 'testdata' / 'cpu1_compile', SOURCE / 'testdata' / 'cpu1_compile_py')
+    python = row(found, 'findings', 'id', 'tracer.python')
+    check(python.get('severity') == 'warning' and 'python_tracer_level 0' in python['text'], f'the Python tracer: {python}')
+    found = result(SOURCE / 'testdata' / 'cpu1_nohlo', SOURCE / 'testdata' / 'cpu1_pair')
+    check(row(found, 'findings', 'id', 'programs.hlo').get('severity') == 'warning', 'HLO on one side only')
+    check({r['by'] for r in rows(found, 'ops')} == {'name'}, 'HLO on one side only: ops are matched by name')
+    pair = next((SOURCE / 'testdata' / 'cpu1_pair').rglob('*.xplane.pb'))
+    found = result(pair, pair.with_name('host.trace.json.gz'))
+    check(row(found, 'findings', 'id', 'format').get('severity') == 'warning', 'xplane.pb against trace.json')
+    check(found['run']['verdict'] == 'same' and found['run']['a'] == 'host.xplane.pb', f'the same run in both forms: {found["run"]}')
+
+
 def check_forms():
     pair = (COMPARE / 'base', COMPARE / 'doubled')
     first = diff('--json', *pair).stdout
@@ -148,6 +162,10 @@ def check_trend(folder):
     check(line and line['verdict'] == 'grows' and abs(line['slope'] - 3e-9) < 1e-11, f'trend: {line}')
     check(row(found, 'trend', 'id', 'device.utilization')['verdict'] == 'steady', 'trend: utilization is steady')
     check('per 1,000 steps' in diff('--trend', series).stdout, 'trend, as text')
+    both = result(series, series, '--newest', 3)
+    check((both['run']['a_runs'], both['run']['spread_over'], both['run']['verdict']) == (3, 'runs', 'same'), f'a folder as a side: {both["run"]}')
+    newest = result(series, str(series / 'step_?000'), '--newest', 3)
+    check(newest['run']['verdict'] == 'same' and newest['run']['b_runs'] == 3, 'the newest of a pattern')
     check('three runs' in diff('--trend', COMPARE / 'base', status=2).stderr, 'a trend of one run')
 
 
@@ -215,6 +233,7 @@ def check_shared():
 
 with tempfile.TemporaryDirectory() as scratch:
     check_recordings()
+    check_findings()
     check_forms()
     check_words(Path(scratch))
     check_trend(Path(scratch))
