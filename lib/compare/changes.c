@@ -239,6 +239,17 @@ static void look_at_ops(struct ids_diff *diff) {
 
 /* ---- waiting ---- */
 
+/* Host calls that explain half of a part's change stand for it. */
+static int explained(const struct ids_diff *diff, const struct ids_part *part, double change) {
+    if (strcmp(part->id, "input") != 0 && strcmp(part->id, "host") != 0) return 0;
+    for (size_t i = 0; i < diff->changes.count; i++) {
+        const struct ids_change *other = &diff->changes.at[i];
+        if (strncmp(other->id, "host.", 5) != 0 || !other->known) continue;
+        if (other->change_ps * change > 0 && fabs(other->change_ps) >= 0.5 * fabs(change)) return 1;
+    }
+    return 0;
+}
+
 static void look_at_parts(struct ids_diff *diff) {
     static const char *const said[] = {"compute", "compile", "h2d", "d2h", "device.working"};
     double whole = (double)diff->parts.whole_a_ps;
@@ -249,6 +260,7 @@ static void look_at_parts(struct ids_diff *diff) {
         for (size_t w = 0; w < sizeof said / sizeof *said; w++) skip |= !strcmp(part->id, said[w]);
         if (skip || fabs(change) < diff->options.threshold * whole) continue;
         if (part->interval.known && !ids_interval_excludes_zero(&part->interval)) continue;
+        if (explained(diff, part, change)) continue;
         char from[IDS_VALUE_ROOM], to[IDS_VALUE_ROOM];
         const char *explain = !strcmp(part->id, "collective")  ? "collectives.exposed"
                               : !strcmp(part->id, "stalled")   ? "device.stalled"
