@@ -219,16 +219,10 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return code;
 }
 
-static const char *action_choice(int i) {
-    static const char *const names[] = {"save", "list", "show", "rm", NULL};
-    return names[i];
-}
-
 const struct ids_command ids_command_baseline = {
-    .operands = "ACTION [NAME] [RUN...]",
+    .operands = "save|list|show|rm [NAME] [RUN...]",
     .least = 1,
     .most = -1,
-    .operand_choice = action_choice,
     IDS_OPTIONS(opts),
     .values_bytes = sizeof(struct baseline_options),
     .run = run,

@@ -122,7 +122,7 @@ static void look_at_host_calls(struct ids_diff *diff, const char *what, const ch
     double a, b, time_a, time_b;
     host_calls(diff->a, wanted, &a, &time_a);
     host_calls(diff->b, wanted, &b, &time_b);
-    if (fabs(b - a) < 0.05 * fmax(a, b) || a + b == 0) return;
+    if (fabs(b - a) <= 0.05 * fmax(a, b)) return;
     char from[32], to[32], time_from[IDS_VALUE_ROOM], time_to[IDS_VALUE_ROOM];
     /* What the calls cost a step is at most what devices waited more. */
     double waited = (double)diff->idle_ps, cost = time_b - time_a;
@@ -140,15 +140,15 @@ static int look_at_copies(struct ids_diff *diff, const char *direction, const ch
     snprintf(id, sizeof id, "transfers.%s_count", direction);
     snprintf(bytes_id, sizeof bytes_id, "transfers.%s_bytes", direction);
     if (!metric(diff->a, id, 1, &a) || !metric(diff->b, id, 1, &b)) return 0;
-    metric(diff->a, bytes_id, 1, &bytes_a);
-    metric(diff->b, bytes_id, 1, &bytes_b);
-    if (fabs(b - a) < 0.05 * fmax(a, b) && fabs(bytes_b - bytes_a) < 0.05 * fmax(bytes_a, bytes_b)) return 1;
-    if (a + b == 0) return 1;
+    int sized = metric(diff->a, bytes_id, 1, &bytes_a) && metric(diff->b, bytes_id, 1, &bytes_b);
+    if (fabs(b - a) <= 0.05 * fmax(a, b) && (!sized || fabs(bytes_b - bytes_a) <= 0.05 * fmax(bytes_a, bytes_b)))
+        return 1;
     char from[32], to[32], size_from[IDS_VALUE_ROOM], size_to[IDS_VALUE_ROOM];
     int known = part && diff->a->per_step;
     say(diff, ids_report_text(&diff->report, "%s", id), "transfers", known, known ? part_change(diff, part) : 0,
-        "%s: %s \xe2\x86\x92 %s copies %s, %s \xe2\x86\x92 %s", title, number(from, a), number(to, b), per(diff),
-        amount(size_from, IDS_UNIT_BYTES, bytes_a), amount(size_to, IDS_UNIT_BYTES, bytes_b));
+        "%s: %s \xe2\x86\x92 %s copies %s%s%s%s%s", title, number(from, a), number(to, b), per(diff), sized ? ", " : "",
+        sized ? amount(size_from, IDS_UNIT_BYTES, bytes_a) : "", sized ? " \xe2\x86\x92 " : "",
+        sized ? amount(size_to, IDS_UNIT_BYTES, bytes_b) : "");
     return 1;
 }
 

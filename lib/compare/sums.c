@@ -51,7 +51,10 @@ static int add_side(struct ids_sums *sums, struct ids_keymap *map, const struct 
                     enum ids_sum_by by, struct ids_report *texts) {
     const struct ids_item *item = right ? match->b : match->a;
     char scope[IDS_SCOPE_BYTES];
-    const char *pass = "", *name = item ? name_of(item, by, scope, &pass) : NULL;
+    /* Of a pair the side that knows its place in the program says it for both. */
+    const struct ids_item *other = right ? match->a : match->b;
+    const struct ids_item *says = item && other && !*item->op_name && *other->op_name ? other : item;
+    const char *pass = "", *name = says ? name_of(says, by, scope, &pass) : NULL;
     if (!name) return 0;
     struct ids_sum *sum = sum_of(sums, map, name, pass, texts);
     if (!sum) return -1;

@@ -93,6 +93,7 @@ def check_findings():
     found = result(SOURCE / 'testdata' / 'cpu1_nohlo', SOURCE / 'testdata' / 'cpu1_pair')
     check(row(found, 'findings', 'id', 'programs.hlo').get('severity') == 'warning', 'HLO on one side only')
     check({r['by'] for r in rows(found, 'ops')} == {'name'}, 'HLO on one side only: ops are matched by name')
+    check(row(found, 'scopes', 'name', 'layer0')['matched'] == 4, f'HLO on one side only: {rows(found, "scopes")}')
     pair = next((SOURCE / 'testdata' / 'cpu1_pair').rglob('*.xplane.pb'))
     found = result(pair, pair.with_name('host.trace.json.gz'))
     check(row(found, 'findings', 'id', 'format').get('severity') == 'warning', 'xplane.pb against trace.json')
@@ -212,6 +213,15 @@ def check_refusals(folder):
     check('\x1b' not in text, "a name's escape sequence reaches the terminal")
 
 
+def check_themselves():
+    """Every real trace against itself: no difference, exit 0."""
+    traces = [path for pattern in ('gpu_*', 'tpu_*', 'kineto_*/*.gz') for path in sorted(SHARED.glob(pattern))]
+    for path in [*sorted((SOURCE / 'testdata').glob('cpu*')), *traces]:
+        found = result(path, path)
+        check(found['run']['verdict'] == 'same' and found['run']['change'] == 0 and not changes(found), f'{path} against itself: {changes(found)}')
+        check(all(r['class'] == 'same' for r in rows(found, 'ops') + rows(found, 'kernels')), f'{path} against itself: an op is not the same')
+
+
 def check_shared():
     if not (SHARED / 'tpu_vllm_before').is_dir():
         print(f'no {SHARED}: real pairs were not compared')
@@ -238,6 +248,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_words(Path(scratch))
     check_trend(Path(scratch))
     check_refusals(Path(scratch))
+    check_themselves()
     check_shared()
 for failure in failures:
     print('FAIL:', failure)
