@@ -1,6 +1,7 @@
 /* kernels.c - GPU kernels by name, op and launch shape. */
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
+#include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
 
 #include <stdlib.h>
@@ -31,6 +32,9 @@ static const struct ids_column_def columns[] = {
     {"static_shared", "static shared", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
     {"dynamic_shared", "dynamic shared", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
     {"class", "class", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"fingerprint", "fingerprint", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"in_steps", "in steps", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"squares", "sum of squares", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def kernels = {
     "kernels",
@@ -38,11 +42,14 @@ static const struct ids_table_def kernels = {
     columns,
     IDS_COUNT_OF(columns),
     "One row per GPU kernel, op and launch shape, over all devices, most time first; copies and sets are not kernels. "
-    "Share is of the kernel time.",
+    "Share is of the kernel time. The fingerprint is that of the HLO op; in_steps is the time that belongs to steps, "
+    "and "
+    "squares the sum of the squares of the steps' sums in s².",
     IDS_TABLE_TOP,
 };
 
-static int gather(const struct ids_analysis *analysis, struct ids_groups *groups, int64_t *ret_total_ps) {
+static int gather(const struct ids_analysis *analysis, struct ids_groups *groups, struct ids_step_sums *by_step,
+                  int64_t *ret_total_ps) {
     const struct ids_trace *trace = analysis->trace;
     *ret_total_ps = 0;
     for (size_t b = 0; b < analysis->busy_count; b++) {
@@ -55,6 +62,7 @@ static int gather(const struct ids_analysis *analysis, struct ids_groups *groups
             uint64_t key = ids_key_of(ids_key_of(trace->names[event->name].text, op), event->shape);
             int64_t duration_ps = ids_end_in_window(busy, event) - event->start_ps;
             if (ids_groups_add(groups, key, event, duration_ps)) return -1;
+            if (ids_step_sums_add(by_step, groups->last, event, duration_ps)) return -1;
             ids_sum(ret_total_ps, duration_ps);
         }
     }
@@ -75,7 +83,7 @@ static struct ids_value known(enum ids_unit unit, int64_t value) {
 }
 
 static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_groups *groups,
-                 int64_t total_ps) {
+                 const struct ids_step_sums *by_step, int64_t total_ps) {
     static const struct ids_shape unknown = {-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1, 0};
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &kernels);
@@ -88,6 +96,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
         const struct ids_shape *shape =
             group->first->shape == IDS_NONE ? &unknown : &trace->shapes[group->first->shape];
         const struct ids_op *op = group->first->op == IDS_NONE ? NULL : &trace->ops[group->first->op];
+        struct ids_step_sum in_steps = ids_step_sum_of(by_step, group->number);
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, group->total_ps),
             total_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->total_ps / (double)total_ps)
@@ -107,6 +116,12 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             known(IDS_UNIT_BYTES, shape->static_shared_bytes),
             known(IDS_UNIT_BYTES, shape->dynamic_shared_bytes),
             ids_text_value(ids_class_name((enum ids_class)group->first->class)),
+            op && op->fingerprint
+                ? ids_text_value(ids_report_text(report, "%016llx", (unsigned long long)op->fingerprint))
+                : ids_no_value(IDS_UNIT_NONE),
+            analysis->steps.count ? ids_int_value(IDS_UNIT_TIME, in_steps.total_ps) : ids_no_value(IDS_UNIT_TIME),
+            in_steps.by_step ? ids_real_value(IDS_UNIT_NUMBER, ids_step_sum_squares(by_step, in_steps))
+                             : ids_no_value(IDS_UNIT_NUMBER),
         };
         ids_report_row(report, table, row);
     }
@@ -153,14 +168,16 @@ static int occupancy(const struct ids_analysis *analysis, struct ids_report *rep
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct ids_groups groups = {0};
+    struct ids_step_sums by_step = ids_step_sums_of(analysis);
     int64_t total_ps;
-    int failed = gather(analysis, &groups, &total_ps);
+    int failed = gather(analysis, &groups, &by_step, &total_ps);
     if (!failed) {
         ids_groups_sort_by_total(&groups);
-        if (groups.count) list(analysis, report, &groups, total_ps);
+        if (groups.count) list(analysis, report, &groups, &by_step, total_ps);
         failed = occupancy(analysis, report, &groups);
     }
     ids_groups_done(&groups);
+    ids_step_sums_done(&by_step);
     return failed ? ids_no_memory(err) : 0;
 }
 

@@ -1,6 +1,7 @@
 /* ops.c - the HLO ops that take the time. */
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
+#include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
 
 #include <stdlib.h>
@@ -37,6 +38,8 @@ static const struct ids_column_def columns[] = {
     {"deduplicated_name", "deduplicated name", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
     {"program_id", "program id", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     {"text", "HLO", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"shape", "shape", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"fingerprint", "fingerprint", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def ops = {
     "ops",
@@ -45,7 +48,9 @@ static const struct ids_table_def ops = {
     IDS_COUNT_OF(columns),
     "One row per HLO op and program, over all devices, most self time first. On a GPU an op is the kernels that carry "
     "its name. Self time is the op's own less that of the ops wholly inside "
-    "it on its track; share is of the self time of all device activity. flops and bytes are per execution.",
+    "it on its track; share is of the self time of all device activity. flops and bytes are per execution. The "
+    "fingerprint is "
+    "the same for what computes the same, whatever it is called and whichever program it is in.",
     IDS_TABLE_TOP,
 };
 
@@ -62,6 +67,26 @@ static const struct ids_table_def categories = {
     IDS_COUNT_OF(category_columns),
     "Device time by hlo_category (TPU), HLO opcode, or, without an op, the kind of activity.",
     0,
+};
+
+enum { VECTORS = 512 };
+
+static const struct ids_column_def step_columns[] = {
+    {"op", "op", IDS_UNIT_COUNT, 0},
+    {"in_steps", "in steps", IDS_UNIT_TIME, 0},
+    {"squares", "sum of squares", IDS_UNIT_NUMBER, 0},
+    {"by_step", "by step", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+};
+static const struct ids_table_def op_steps = {
+    "op_steps",
+    "ops by step",
+    step_columns,
+    IDS_COUNT_OF(step_columns),
+    "One row per op (its place in the table `ops`, from 0; none: activity without an op): self time that belongs to "
+    "steps, over all "
+    "devices, the sum of the squares of the steps' sums in s², and, of the 512 ops with most self time, the sums by "
+    "step in ps.",
+    IDS_TABLE_HIDDEN,
 };
 
 /* One op on all devices and hosts: module and op by name, and the program, of which there may be several of one name. */
@@ -83,8 +108,13 @@ static const char *category_of(const struct ids_trace *trace, const struct ids_e
     return event->op == IDS_NONE ? "(no HLO op)" : "(opcode unknown)";
 }
 
+static int64_t own_time(const struct ids_event *event, int64_t duration_ps) {
+    return event->self_ps < duration_ps ? event->self_ps : duration_ps;
+}
+
+/* `by_step` is by the number of the op's group; `without_op` is the one row of activity that has none. */
 static int gather(const struct ids_analysis *analysis, struct ids_groups *by_op, struct ids_groups *by_category,
-                  int64_t *ret_all_ps) {
+                  struct ids_step_sums *by_step, struct ids_step_sums *without_op, int64_t *ret_all_ps) {
     const struct ids_trace *trace = analysis->trace;
     *ret_all_ps = 0;
     for (size_t b = 0; b < analysis->busy_count; b++) {
@@ -92,13 +122,17 @@ static int gather(const struct ids_analysis *analysis, struct ids_groups *by_op,
         struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             int64_t duration_ps = clipped(busy, event);
-            ids_sum(ret_all_ps, event->self_ps < duration_ps ? event->self_ps : duration_ps);
+            ids_sum(ret_all_ps, own_time(event, duration_ps));
             const char *category = category_of(trace, event);
             if (ids_groups_add(by_category, ids_hash_bytes(category, strlen(category)) | 1, event, duration_ps))
                 return -1;
             if (event->op != IDS_NONE &&
                 ids_groups_add(by_op, op_key(trace, &trace->ops[event->op]), event, duration_ps))
                 return -1;
+            int failed = event->op == IDS_NONE
+                             ? ids_step_sums_add(without_op, 0, event, own_time(event, duration_ps))
+                             : ids_step_sums_add(by_step, by_op->last, event, own_time(event, duration_ps));
+            if (failed) return -1;
         }
     }
     return 0;
@@ -142,9 +176,34 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
                 ? ids_text_value(ids_report_text(report, "%llu", (unsigned long long)module->program_id))
                 : ids_no_value(IDS_UNIT_NONE),
             text_or_none(trace, op->long_name),
+            text_or_none(trace, op->shape),
+            op->fingerprint ? ids_text_value(ids_report_text(report, "%016llx", (unsigned long long)op->fingerprint))
+                            : ids_no_value(IDS_UNIT_NONE),
         };
         ids_report_row(report, table, row);
     }
+}
+
+static void list_step_row(struct ids_report *report, struct ids_table *table, struct ids_value op,
+                          const struct ids_step_sums *sums, size_t number, int with_vector) {
+    struct ids_step_sum row = ids_step_sum_of(sums, number);
+    if (!row.total_ps) return;
+    struct ids_value cells[] = {
+        op,
+        ids_int_value(IDS_UNIT_TIME, row.total_ps),
+        row.by_step ? ids_real_value(IDS_UNIT_NUMBER, ids_step_sum_squares(sums, row)) : ids_no_value(IDS_UNIT_NUMBER),
+        ids_text_value(with_vector ? ids_step_sum_text(sums, row, report) : NULL),
+    };
+    ids_report_row(report, table, cells);
+}
+
+static void list_steps(struct ids_report *report, const struct ids_groups *groups, const struct ids_step_sums *by_step,
+                       const struct ids_step_sums *without_op) {
+    struct ids_table *table = ids_report_table(report, &op_steps);
+    for (size_t g = 0; g < groups->count; g++)
+        list_step_row(report, table, ids_int_value(IDS_UNIT_COUNT, (int64_t)g), by_step, groups->at[g].number,
+                      g < VECTORS);
+    list_step_row(report, table, ids_no_value(IDS_UNIT_COUNT), without_op, 0, 1);
 }
 
 static void list_categories(const struct ids_analysis *analysis, struct ids_report *report,
@@ -165,8 +224,9 @@ static void list_categories(const struct ids_analysis *analysis, struct ids_repo
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct ids_groups by_op = {0}, by_category = {0};
+    struct ids_step_sums by_step = ids_step_sums_of(analysis), without_op = by_step;
     int64_t all_ps;
-    int failed = gather(analysis, &by_op, &by_category, &all_ps);
+    int failed = gather(analysis, &by_op, &by_category, &by_step, &without_op, &all_ps);
     if (!failed) {
         ids_groups_sort_by_self(&by_op);
         ids_groups_sort_by_self(&by_category);
@@ -181,14 +241,17 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
             ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why);
         }
         list(analysis, report, &by_op, all_ps);
+        if (analysis->steps.count) list_steps(report, &by_op, &by_step, &without_op);
         list_categories(analysis, report, &by_category, all_ps);
     }
     ids_groups_done(&by_op);
     ids_groups_done(&by_category);
+    ids_step_sums_done(&by_step);
+    ids_step_sums_done(&without_op);
     return failed ? ids_no_memory(err) : 0;
 }
 
-static const struct ids_table_def *const tables[] = {&ops, &categories};
+static const struct ids_table_def *const tables[] = {&ops, &categories, &op_steps};
 
 const struct ids_analyzer ids_analyzer_ops = {
     .name = "ops",

@@ -94,6 +94,7 @@ static const struct ids_column_def module_columns[] = {
     {"ops", "ops", IDS_UNIT_COUNT, 0},
     {"executions", "executions", IDS_UNIT_COUNT, 0},
     {"self", "op time", IDS_UNIT_TIME, 0},
+    {"fingerprint", "fingerprint", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def modules = {
     "modules",
@@ -101,7 +102,7 @@ static const struct ids_table_def modules = {
     module_columns,
     IDS_COUNT_OF(module_columns),
     "One row per compiled program that ran: its distinct ops, how often its most frequent op ran on one device, and "
-    "their self time.",
+    "their self time. The fingerprint is that of its ops that ran, in any order; none where one of them has none.",
     0,
 };
 
@@ -196,6 +197,8 @@ static void list_tracks(const struct ids_analysis *analysis, struct ids_report *
 struct module_sum {
     int64_t self_ps;
     uint64_t ops, executions;
+    uint64_t fingerprint; /* the sum of those of its ops that ran */
+    int incomplete;       /* one of them has none */
 };
 
 static int list_modules(const struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
@@ -217,6 +220,10 @@ static int list_modules(const struct ids_analysis *analysis, struct ids_report *
             struct module_sum *sum = &sums[trace->ops[event->op].module];
             ids_sum(&sum->self_ps, event->self_ps);
             if (++counts[event->op] > sum->executions) sum->executions = counts[event->op];
+            if (!b && counts[event->op] == 1) {
+                sum->fingerprint += ids_key_of(trace->ops[event->op].fingerprint, 0);
+                sum->incomplete |= !trace->ops[event->op].fingerprint;
+            }
         }
     }
     for (size_t o = 0; o < trace->op_count; o++) {
@@ -230,6 +237,9 @@ static int list_modules(const struct ids_analysis *analysis, struct ids_report *
             ids_int_value(IDS_UNIT_COUNT, (int64_t)sums[m].ops),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)sums[m].executions),
             ids_int_value(IDS_UNIT_TIME, sums[m].self_ps),
+            sums[m].incomplete || !sums[m].fingerprint
+                ? ids_no_value(IDS_UNIT_NONE)
+                : ids_text_value(ids_report_text(report, "%016llx", (unsigned long long)sums[m].fingerprint)),
         };
         ids_report_row(report, table, row);
     }
@@ -278,6 +288,15 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     ids_report_property(report, "devices", ids_text_value(describe_devices(analysis, report)));
     if (trace->jax_version)
         ids_report_property(report, "jax_version", ids_text_value(ids_trace_text(trace, trace->jax_version)));
+    /* How it was recorded: what makes two recordings unlike. */
+    if (trace->tracer_host >= 0) {
+        ids_report_property(report, "host_tracer_level", ids_int_value(IDS_UNIT_COUNT, trace->tracer_host));
+        ids_report_property(report, "device_tracer_level", ids_int_value(IDS_UNIT_COUNT, trace->tracer_device));
+        ids_report_property(report, "python_tracer_level", ids_int_value(IDS_UNIT_COUNT, trace->tracer_python));
+    }
+    if (trace->time_scale_count)
+        ids_report_property(report, "time_scale_multiplier",
+                            ids_real_value(IDS_UNIT_NUMBER, trace->time_scale_sum / (double)trace->time_scale_count));
     if (trace->origin_unix_ns) {
         ids_report_property(report, "start_unix_ns", ids_int_value(IDS_UNIT_COUNT, trace->origin_unix_ns));
     }

@@ -25,13 +25,19 @@ def xprof(path):
     return answer["calls"][0], answer["peak_rss_mb"], out
 
 
+def diff(path, other):
+    return run([idsprof, "diff", path, other], env={**os.environ, "XDG_CACHE_HOME": warm})
+
+
 def limit(path):
     _, memory, out = run([walk, path])
     return float(out.split()[0]), memory, out
 
 
 warm = tempfile.mkdtemp()
-for path in (mid, small):
+copy = os.path.join(warm, "again.xplane.pb")
+shutil.copyfile(mid, copy)
+for path in (mid, small, copy):
     report(idsprof, path, warm)
 size = {path: os.path.getsize(path) for path in (mid, small)}
 events = int(limit(mid)[2].split()[1])
@@ -41,6 +47,7 @@ least, peaks = measure({
     "xprof overview_page, first call, mid": lambda: xprof(mid),
     "idsprof report, cold, mid": lambda: cold(idsprof, mid),
     "idsprof report, cached, mid": lambda: report(idsprof, mid, warm),
+    "idsprof diff, both cached, mid": lambda: diff(mid, copy),
     "walk limit, mid": lambda: limit(mid),
     "xprof overview_page, first call, small": lambda: xprof(small),
     "idsprof report, cold, small": lambda: cold(idsprof, small),
@@ -55,6 +62,7 @@ sys.exit(judge([
     ("cold report on mid against xprof", f"{least[x] / least[i]:.1f}×", "≥ 8×", least[x] / least[i] >= 8),
     ("peak memory on mid, share of xprof's", f"1/{peaks[x] / peaks[i]:.1f}", "≤ 1/4", peaks[i] * 4 <= peaks[x]),
     ("cached report on mid", f"{least['idsprof report, cached, mid'] * 1e3:.1f} ms", "≤ 30 ms", least["idsprof report, cached, mid"] <= 0.030),
+    ("diff of two cached mid runs", f"{least['idsprof diff, both cached, mid'] * 1e3:.1f} ms", "≤ 100 ms", least["idsprof diff, both cached, mid"] <= 0.100),
     ("cold report on small", f"{least['idsprof report, cold, small'] * 1e3:.1f} ms", "≤ 100 ms", least["idsprof report, cold, small"] <= 0.100),
     (f"the slowest export of mid ({slowest.split(', ')[1]})", f"{events / least[slowest] / 1e6:.1f} M events/s", "≥ 1 M events/s", events / least[slowest] >= 1e6),
     ("peak memory of exports of mid", f"{most:.0f} MB", "≤ 100 MB", most <= 100),

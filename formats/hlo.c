@@ -1,5 +1,7 @@
 #include "formats/hlo.h"
 
+#include "formats/hlo_fingerprint.h"
+#include "formats/hlo_shape.h"
 #include "formats/proto/hlo.pb-c.h"
 #include "lib/base/vec.h"
 #include "lib/wire/pb_wire.h"
@@ -13,7 +15,6 @@
 /* Modules, computations and instructions are walked in place: protobuf-c would copy the constants, layouts and backend
  * configurations that make up most of a module. It unpacks the small messages that do not contain themselves. */
 enum {
-    MAX_SHAPE_DEPTH = 16,        /* tuples in tuples; async ops have 3 */
     MAX_MESSAGE_BYTES = 4 << 20, /* a stack frame index of 100,000 frames has 2 MiB */
     MAX_POOL_BYTES = 64 << 20,   /* what protobuf-c may use for one message */
     FIRST_POOL_BYTES = 16 << 10,
@@ -21,7 +22,7 @@ enum {
 };
 
 /* Field numbers of xla/service/hlo.proto with their wire types; a field of another type is passed over. */
-#define TAG(number, wire) ((number) << 3 | IDS_PB_##wire)
+#define TAG(number, wire) IDS_HLO_TAG(number, wire)
 enum {
     PROTO_MODULE = TAG(1, BYTES),
     MODULE_NAME = TAG(1, BYTES),
@@ -35,15 +36,12 @@ enum {
     INSTRUCTION_SHAPE = TAG(3, BYTES),
     INSTRUCTION_METADATA = TAG(7, BYTES),
     INSTRUCTION_CALL_TARGET = TAG(28, BYTES),
+    INSTRUCTION_ID = TAG(35, VARINT),
     INSTRUCTION_CALLED = TAG(38, BYTES), /* packed ids */
     INSTRUCTION_CALLED_ONE = TAG(38, VARINT),
     INSTRUCTION_GROUP = TAG(49, BYTES),
     INSTRUCTION_SOURCE_TARGET = TAG(52, BYTES),
     INSTRUCTION_DEVICE_LIST = TAG(87, BYTES),
-    SHAPE_ELEMENT = TAG(2, VARINT),
-    SHAPE_DIMENSIONS = TAG(3, BYTES), /* packed */
-    SHAPE_DIMENSION = TAG(3, VARINT),
-    SHAPE_TUPLE = TAG(4, BYTES),
 };
 
 static uint32_t tag_of(const struct ids_pb_field *field) {
@@ -109,6 +107,7 @@ struct module {
     int has_fusion_flags;
     uint64_t *fused; /* sorted ids of computations that a fusion calls, for modules without flags */
     size_t fused_count, fused_room;
+    struct ids_hlo_fingerprints fingerprints;
     char *groups; /* MAX_GROUPS_BYTES */
     size_t groups_length;
     uint64_t damaged; /* instructions, or computations that end in the middle */
@@ -123,74 +122,6 @@ static int intern(struct module *module, const void *text, size_t length, uint32
 
 static int intern_field(struct module *module, const struct ids_pb_field *field, uint32_t *ret_id) {
     return intern(module, field->bytes, (size_t)field->value, ret_id);
-}
-
-/* ---- shapes ---- */
-
-/* Bits of an element by PrimitiveType (xla_data.proto); 0 for tokens and opaque values, -1 for what is not known. */
-static int element_bits(uint64_t type) {
-    /* clang-format off */
-    static const int16_t bits[] = {
-        [0] = -1,       /* invalid */
-        [1] = 8,        /* pred */
-        [2] = 8,   [3] = 16,  [4] = 32,  [5] = 64,  /* s8, s16, s32, s64 */
-        [6] = 8,   [7] = 16,  [8] = 32,  [9] = 64,  /* u8, u16, u32, u64 */
-        [10] = 16, [11] = 32, [12] = 64,            /* f16, f32, f64 */
-        [13] = 0,  [14] = 0,                        /* tuple, opaque */
-        [15] = 64, [16] = 16, [17] = 0,  [18] = 128, /* c64, bf16, token, c128 */
-        [19] = 8,  [20] = 8,                        /* f8e5m2, f8e4m3fn */
-        [21] = 4,  [22] = 4,                        /* s4, u4 */
-        [23] = 8,  [24] = 8,  [25] = 8,             /* f8e4m3b11fnuz, f8e5m2fnuz, f8e4m3fnuz */
-        [26] = 2,  [27] = 2,                        /* s2, u2 */
-        [28] = 8,  [29] = 8,                        /* f8e4m3, f8e3m4 */
-        [30] = 1,  [31] = 1,                        /* s1, u1 */
-        [32] = 4,  [33] = 8,                        /* f4e2m1fn, f8e8m0fnu */
-    };
-    /* clang-format on */
-    return type < sizeof bits / sizeof *bits ? bits[type] : -1;
-}
-
-/* Multiplies `count` by the dimensions in the field; 0 when one is not a size (dynamic) or the product is too large. */
-static int multiply_dimensions(struct ids_pb dimensions, uint64_t *count) {
-    while (dimensions.at < dimensions.end) {
-        uint64_t size;
-        if (ids_pb_varint(&dimensions, &size) != 1 || size > INT64_MAX) return 0;
-        if (__builtin_mul_overflow(*count, size, count)) return 0;
-    }
-    return 1;
-}
-
-/* Bytes of a value of that shape, a tuple's parts together; -1 when unknown. */
-static int64_t shape_bytes(struct ids_pb shape, int depth) {
-    struct ids_pb_field field;
-    uint64_t type = 0, count = 1, total = 0;
-    int more, known = 1;
-    while ((more = ids_pb_next(&shape, &field)) > 0) {
-        switch (tag_of(&field)) {
-        case SHAPE_ELEMENT:
-            type = field.value;
-            break;
-        case SHAPE_DIMENSIONS:
-            known &= multiply_dimensions(ids_pb_inside(&field), &count);
-            break;
-        case SHAPE_DIMENSION:
-            known &= field.value <= INT64_MAX && !__builtin_mul_overflow(count, field.value, &count);
-            break;
-        case SHAPE_TUPLE: {
-            int64_t part = depth < MAX_SHAPE_DEPTH ? shape_bytes(ids_pb_inside(&field), depth + 1) : -1;
-            known &= part >= 0 && !__builtin_add_overflow(total, (uint64_t)part, &total);
-            break;
-        }
-        default:
-            break;
-        }
-    }
-    int bits = element_bits(type);
-    uint64_t all_bits;
-    if (more < 0 || !known || bits < 0) return -1;
-    if (__builtin_mul_overflow(count, (uint64_t)bits, &all_bits) || all_bits > UINT64_MAX - 7) return -1;
-    uint64_t own = (all_bits + 7) / 8;
-    return __builtin_add_overflow(total, own, &total) || total > INT64_MAX ? -1 : (int64_t)total;
 }
 
 /* ---- where an op comes from ---- */
@@ -306,6 +237,12 @@ static int intern_groups(struct module *module, uint32_t *ret_groups) {
 
 /* ---- instructions ---- */
 
+static int intern_shape(struct module *module, struct ids_pb shape, uint32_t *ret_shape) {
+    char text[IDS_HLO_SHAPE_TEXT];
+    size_t length = ids_hlo_shape_text(shape, text);
+    return intern(module, text, length, ret_shape);
+}
+
 /* One field of an instruction. Returns a code; *damaged becomes 1 when the field contradicts the format. */
 static int read_field(struct module *module, const struct ids_pb_field *field, struct ids_hlo_instruction *instruction,
                       int *damaged) {
@@ -319,7 +256,10 @@ static int read_field(struct module *module, const struct ids_pb_field *field, s
     case INSTRUCTION_METADATA:
         return read_metadata(module, field, instruction, damaged);
     case INSTRUCTION_SHAPE:
-        instruction->result_bytes = shape_bytes(ids_pb_inside(field), 0);
+        instruction->result_bytes = ids_hlo_shape_bytes(ids_pb_inside(field));
+        return intern_shape(module, ids_pb_inside(field), &instruction->shape);
+    case INSTRUCTION_ID:
+        instruction->fingerprint = ids_hlo_fingerprint_of(&module->fingerprints, field->value);
         return 0;
     case INSTRUCTION_GROUP:
     case INSTRUCTION_SOURCE_TARGET:
@@ -467,6 +407,8 @@ static int say(struct module *module, const char *id, const char *text, uint64_t
 static int read_module(struct module *module, struct ids_pb bytes) {
     struct ids_pb_field field;
     int code = read_header(module, bytes);
+    if (!code && ids_hlo_fingerprints_make(bytes, &module->fingerprints))
+        code = ids_fail(module->err, IDS_NOMEM, "no memory for the fingerprints of a program");
     while (!code && ids_pb_next(&bytes, &field) > 0) {
         if (tag_of(&field) == MODULE_COMPUTATION) code = read_computation(module, ids_pb_inside(&field));
     }
@@ -512,6 +454,7 @@ int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struc
     pool_init(&module.pool);
     module.groups = malloc(MAX_GROUPS_BYTES);
     int code = module.groups ? read_module(&module, inside) : ids_fail(err, IDS_NOMEM, "no memory for a program");
+    ids_hlo_fingerprints_done(&module.fingerprints);
     free(module.groups);
     free(module.fused);
     free(module.pool.block);

@@ -6,7 +6,7 @@
  *   meta EVENT-NAME KEY=VALUE ...            stats that all events of that name share
  *   line ID NAME                             a timeline of the plane
  *   START DURATION EVENT-NAME [KEY=VALUE ...]   an event of the line; times as 5us, 1.25ms, 40ns, 7 (ps)
- *   hlo module=M name=I opcode=O [program=N] [op_name=..] [source=..] [groups=..] [bytes=N]
+ *   hlo module=M name=I opcode=O [program=N] [op_name=..] [source=..] [groups=..] [bytes=N] [shape=..] [fingerprint=N]
  *
  * Words are parted by spaces, "in quotes" they may hold some; # begins a comment. A value is an integer, u:INTEGER (unsigned),
  * a decimal number with a point, or a text.
@@ -256,6 +256,7 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
         {"op_name", offsetof(struct ids_hlo_instruction, op_name)},
         {"source", offsetof(struct ids_hlo_instruction, source)},
         {"groups", offsetof(struct ids_hlo_instruction, groups)},
+        {"shape", offsetof(struct ids_hlo_instruction, shape)},
     };
     size_t count;
     int code = parse_args(mini, 1, &count, err);
@@ -265,6 +266,7 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
         struct ids_text key = ids_strings_text(mini->sink->strings, arg->key);
         if (ids_text_is(key, "program")) hlo.program_id = arg->u;
         if (ids_text_is(key, "bytes")) hlo.result_bytes = arg->i;
+        if (ids_text_is(key, "fingerprint")) hlo.fingerprint = arg->u;
         for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
             if (!ids_text_is(key, fields[f].key) || arg->type != IDS_VALUE_CHARS) continue;
             uint32_t text = ids_intern(mini->sink->strings, arg->chars, arg->length);

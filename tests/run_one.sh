@@ -1,7 +1,8 @@
 #!/bin/sh
 # run_one.sh TEST [ARG...]: runs one test for ctest, in an environment of its own.
 # A test gets: IDSPROF, IDS_SOURCE_DIR, IDS_BUILD_DIR, IDS_SANITIZE (0|1) from CMake, and from here IDS_SHARED (large real traces;
-# may be absent), IDS_PYTHON (of .venv when it is there), and an empty TMPDIR that is removed afterwards, with the cache in it.
+# may be absent), IDS_PYTHON (of .venv when it is there), and an empty TMPDIR that is removed afterwards, with the cache
+# and the baselines in it.
 # Exit 77 after a line that says why means "cannot run here"; with IDS_CI=1 that is a failure.
 set -u
 : "${IDS_SHARED:=$IDS_SOURCE_DIR/../shared}"
@@ -17,7 +18,7 @@ LSAN_OPTIONS=exitcode=99
 export IDS_SHARED IDS_PYTHON ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 
 TMPDIR=$(mktemp -d) || exit 1
-export TMPDIR XDG_CACHE_HOME="$TMPDIR/cache" PYTHONDONTWRITEBYTECODE=1
+export TMPDIR XDG_CACHE_HOME="$TMPDIR/cache" XDG_DATA_HOME="$TMPDIR/data" PYTHONDONTWRITEBYTECODE=1
 trap 'rm -rf "$TMPDIR"' EXIT
 trap 'exit 1' HUP INT TERM
 

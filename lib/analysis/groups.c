@@ -11,10 +11,12 @@ int ids_groups_add(struct ids_groups *groups, uint64_t key, const struct ids_eve
     if (!*place) {
         struct ids_group *fresh = IDS_PUSH(groups->at, groups->count, groups->room);
         if (!fresh) return -1;
-        *fresh = (struct ids_group){.first = event, .min_ps = duration_ps, .max_ps = duration_ps};
+        *fresh = (struct ids_group){
+            .first = event, .min_ps = duration_ps, .max_ps = duration_ps, .number = groups->count - 1};
         *place = groups->count;
     }
-    struct ids_group *group = &groups->at[*place - 1];
+    groups->last = (size_t)*place - 1;
+    struct ids_group *group = &groups->at[groups->last];
     group->count++;
     ids_sum(&group->total_ps, duration_ps);
     ids_sum(&group->self_ps, event->self_ps < duration_ps ? event->self_ps : duration_ps);

@@ -11,12 +11,14 @@ struct ids_group {
     int64_t total_ps, self_ps, min_ps, max_ps;
     int64_t value, value_max; /* sum and largest of ids_event.value where it is known (not negative) */
     uint64_t unknown_values;
+    size_t number; /* in the order in which they were found, from 0 */
 };
 
 struct ids_groups {
     struct ids_keymap map; /* key -> index */
     struct ids_group *at;
     size_t count, room;
+    size_t last; /* the number of the group that was added to last */
 };
 
 /* Counts the event, which lasts `duration_ps` in the window, under the key (see ids_key_of). Returns 0, or -1 when memory

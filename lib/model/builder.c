@@ -7,6 +7,7 @@
 #include "lib/model/facts.h"
 #include "lib/model/join.h"
 #include "lib/model/keys.h"
+#include "lib/model/tracer_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +158,9 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
             break;
         case IDS_KEY_JAX_VERSION:
             trace->jax_version = text;
+            break;
+        case IDS_KEY_PROFILE_OPTIONS:
+            if (arg->type == IDS_VALUE_BYTES) ids_tracer_options_read(arg->chars, arg->length, trace);
             break;
         default:
             break;
@@ -665,6 +669,7 @@ int ids_builder_new(struct ids_builder **ret_builder, struct ids_error *err) {
         ids_builder_free(builder);
         return ids_no_memory(err);
     }
+    builder->trace->tracer_host = builder->trace->tracer_device = builder->trace->tracer_python = -1;
     builder->sink = (struct ids_sink){&ops, &builder->trace->strings, 1};
     builder->dimensions.trace = builder->trace;
     builder->held =

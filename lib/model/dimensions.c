@@ -2,6 +2,7 @@
 
 #include "lib/base/vec.h"
 #include "lib/model/classify.h"
+#include "lib/model/hlo_text.h"
 #include "lib/model/keys.h"
 
 #include <stdio.h>
@@ -230,6 +231,10 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
     if (!info->display && space && text.at[0] == '%')
         fields.name = ids_intern(&trace->strings, text.at + 1, (size_t)(space - text.at - 1));
     if (fields.name == IDS_NO_TEXT) return ids_no_memory(err);
+    char result[IDS_HLO_TEXT_SHAPE];
+    fields.shape = ids_intern(&trace->strings, result, ids_hlo_text_shape(text, result));
+    if (fields.shape == IDS_NO_TEXT) return ids_no_memory(err);
+    fields.fingerprint = ids_hlo_text_fingerprint(text);
     ids_op_classify(&fields, text_of(trace, fields.category), IDS_RULE_CATEGORY);
     if (is_copy_start(text_of(trace, fields.category))) {
         fields.direction =

@@ -98,6 +98,10 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
         case IDS_KEY_MEMSET_DETAILS:
             facts->copy_details = arg;
             break;
+        case IDS_KEY_TIME_SCALE:
+            trace->time_scale_sum += ids_arg_real(trace, arg);
+            trace->time_scale_count++;
+            break;
         case IDS_KEY_OCCUPANCY_PCT:
             facts->occupancy = ids_arg_real(trace, arg) / 100;
             break;

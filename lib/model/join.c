@@ -92,6 +92,8 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
         if (!op->framework_name) op->framework_name = hlo->op_name;
         if (!op->groups) op->groups = hlo->groups;
         op->result_bytes = hlo->result_bytes;
+        op->shape = hlo->shape;
+        op->fingerprint = hlo->fingerprint;
         if (op->category) continue; /* the device's own word stands */
         op->category = hlo->opcode;
         ids_op_classify(op, ids_strings_text(&trace->strings, hlo->opcode), IDS_RULE_OPCODE);

@@ -104,6 +104,8 @@ struct ids_hlo_instruction {
     uint32_t call_target; /* custom calls only */
     uint32_t groups;      /* replica groups of a collective, "{{0,1},{2,3}}" */
     int64_t result_bytes; /* of the result's shape; -1 unknown */
+    uint32_t shape;       /* of the result, "f32[256,256]"; empty unknown */
+    uint64_t fingerprint; /* what it computes, whatever it is called (formats/hlo_fingerprint.h); 0 unknown */
 };
 
 /* A compiled program as the file holds it: a serialized HloProto. */

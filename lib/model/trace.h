@@ -137,6 +137,8 @@ struct ids_op {
     int64_t flops, model_flops, bytes_accessed;                            /* per execution; -1 unknown */
     int64_t copy_bytes;   /* of a copy between host and device memory; -1 unknown or none */
     int64_t result_bytes; /* from the HLO proto; -1 unknown */
+    uint32_t shape;       /* of the result, without layout, "f32[256,256]"; empty unknown */
+    uint64_t fingerprint; /* what it computes, whatever it is called: the same in another compilation; 0 unknown */
     uint8_t direction;    /* enum ids_direction of such a copy */
     uint8_t class;        /* enum ids_class */
     uint8_t collective;   /* enum ids_collective */
@@ -215,6 +217,10 @@ struct ids_trace {
     size_t aggregate_count, aggregate_room;
     struct ids_trace_diag *diags;
     size_t diag_count, diag_room;
+    /* How it was recorded: the profiler's options, -1 where the file does not say. */
+    int tracer_host, tracer_device, tracer_python;
+    double time_scale_sum; /* of TPU ops' "Time Scale Multiplier": above 1 the clock was held back */
+    uint64_t time_scale_count;
     uint64_t hlo_instructions; /* read from HLO protos; 0: ops of GPU and CPU have no opcode */
 };
 

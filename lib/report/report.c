@@ -181,6 +181,13 @@ const struct ids_table *ids_report_find_table(const struct ids_report *report, c
     return NULL;
 }
 
+int ids_table_column(const struct ids_table *table, const char *id) {
+    for (int i = 0; table && i < table->def->column_count; i++) {
+        if (!strcmp(table->def->columns[i].id, id)) return i;
+    }
+    return -1;
+}
+
 const struct ids_value *ids_report_find_property(const struct ids_report *report, const char *id) {
     for (size_t i = 0; i < report->property_count; i++) {
         if (!strcmp(report->properties[i].id, id)) return &report->properties[i].value;

@@ -196,6 +196,11 @@ const char *ids_report_text(struct ids_report *report, const char *format, ...) 
 
 const struct ids_metric *ids_report_find(const struct ids_report *report, const char *id, const char *device);
 const struct ids_table *ids_report_find_table(const struct ids_report *report, const char *id);
+/* The place of a column, -1 when the table (NULL: none) has no such one; and a cell. */
+int ids_table_column(const struct ids_table *table, const char *id);
+static inline const struct ids_value *ids_table_cell(const struct ids_table *table, size_t row, int column) {
+    return &table->cells[row * (size_t)table->def->column_count + (size_t)column];
+}
 const struct ids_value *ids_report_find_property(const struct ids_report *report, const char *id);
 /* What the ledger says of the input's end, when the report is not complete. */
 const char *ids_report_why_incomplete(const struct ids_report *report);

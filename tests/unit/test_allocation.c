@@ -3,7 +3,12 @@
  * malloc and its kin are defined here, above those of the sanitizer or of glibc, which do the work. Under valgrind, which puts
  * its own in their place, nothing is counted, and the test passes over itself. */
 #include "lib/analysis/analysis.h"
+#include "lib/analysis/analyzer.h"
 #include "lib/base/vec.h"
+#include "lib/compare/check.h"
+#include "lib/compare/diff.h"
+#include "lib/compare/scale.h"
+#include "lib/compare/trend.h"
 #include "lib/io/source.h"
 #include "lib/model/builder.h"
 #include "lib/model/dump.h"
@@ -76,7 +81,8 @@ struct input {
     const struct ids_format *format;
     char *bytes;
     size_t length;
-    const struct ids_trace *trace; /* for the analysis */
+    const struct ids_trace *trace;   /* for the analysis */
+    const struct ids_report *report; /* for comparisons */
 };
 
 extern const struct ids_format ids_format_xplane, ids_format_mini;
@@ -125,6 +131,57 @@ static int analyze(const struct input *input) {
     ids_report_init(&report);
     int code = ids_analyze(input->trace, &params, &report, &err);
     ids_report_done(&report);
+    return code;
+}
+
+/* The run three times on either side. */
+static int sides_of(const struct input *input, struct ids_side sides[2]) {
+    const struct ids_report *const reports[] = {input->report, input->report, input->report};
+    struct ids_side *const settled[] = {&sides[0], &sides[1]};
+    int code = ids_side_init(&sides[0], "a", reports, 3, &err);
+    if (!code && (code = ids_side_init(&sides[1], "b", reports, 3, &err))) ids_side_done(&sides[0]);
+    if (!code) ids_sides_settle(settled, 2);
+    return code;
+}
+
+static int compare(const struct input *input) {
+    static const struct ids_compare_options options = {.threshold = 0.01};
+    struct ids_side sides[2];
+    struct ids_diff diff;
+    int code = sides_of(input, sides);
+    if (code) return code;
+    code = ids_diff_make(&sides[0], &sides[1], &options, &diff, &err);
+    if (!code) ids_diff_done(&diff);
+    ids_side_done(&sides[0]);
+    ids_side_done(&sides[1]);
+    return code;
+}
+
+static const struct ids_metric_def *find_metric(const char *id) {
+    const struct ids_analyzer *unused;
+    return ids_metric_def_find(id, &unused);
+}
+
+static int check_scale_and_trend(const struct input *input) {
+    static const char text[] = "run.window < 1 s\nsteps.mean < 1 s over 1 after 0\nidle.share no worse than baseline";
+    static const char *const names[] = {"x", "y", "z"};
+    static const double devices[] = {1, 2};
+    static const int64_t steps[] = {1, 2, 3};
+    struct ids_side sides[2];
+    const struct ids_side *const both[] = {&sides[0], &sides[1]};
+    struct ids_budget budget = {0};
+    struct ids_check check;
+    struct ids_scale scale;
+    struct ids_trend trend;
+    int code = sides_of(input, sides);
+    if (code) return code;
+    code = ids_budget_read(&budget, text, sizeof text - 1, find_metric, &err);
+    if (!code && !(code = ids_check_make(&sides[0], names, &sides[1], &budget, &check, &err))) ids_check_done(&check);
+    if (!code && !(code = ids_scale_make(both, devices, 2, IDS_SCALING_GUESS, &scale, &err))) ids_scale_done(&scale);
+    if (!code && !(code = ids_trend_make(&sides[0], steps, names, &trend, &err))) ids_trend_done(&trend);
+    ids_budget_done(&budget);
+    ids_side_done(&sides[0]);
+    ids_side_done(&sides[1]);
     return code;
 }
 
@@ -238,6 +295,15 @@ static void fail_all(struct input input) {
     fail_each(build_and_free, &input);
     fail_each(dump, &input);
     fail_each(analyze, &input);
+    struct ids_report report;
+    struct ids_params params;
+    ids_params_default(&params);
+    ids_report_init(&report);
+    ck_assert_int_eq(ids_analyze(trace, &params, &report, &err), 0);
+    input.report = &report;
+    fail_each(compare, &input);
+    fail_each(check_scale_and_trend, &input);
+    ids_report_done(&report);
     ids_trace_free(trace);
     free(input.bytes);
 }

@@ -1,0 +1,227 @@
+#include "cmd/command.h"
+#include "cmd/diff_print.h"
+#include "cmd/open_sides.h"
+#include "cmd/progress.h"
+#include "cmd/terminal.h"
+#include "cmd/trend_print.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOP_OF_TEXT = 10, TOP_UNSET = -1, SIDES_MOST = 64, MESSAGE_BYTES = 512 };
+
+struct diff_options {
+    int64_t top, width, newest;
+    int json, csv, full, force, trend, no_cache, colour, sort;
+    const char *threshold, *noise;
+};
+
+static const struct diff_options defaults = {.top = TOP_UNSET, .colour = IDS_COLOUR_AUTO};
+
+/* In the order of enum ids_diff_sort. */
+static const char *sort_choice(int i) {
+    static const char *const names[] = {"change", "ratio", "before", "after", "name", NULL};
+    return names[i];
+}
+
+#define AT(field) offsetof(struct diff_options, field)
+static const struct ids_opt opts[] = {
+    {IDS_OPT_COUNT, 'n', "top", "N", "rows of each table; 0 for all (text: 10, --json and --csv: all)", AT(top), NULL},
+    {IDS_OPT_CHOICE, 's', "sort", "COLUMN", "ops and kernels by change, ratio, before, after or name", AT(sort),
+     sort_choice},
+    {IDS_OPT_TEXT, 't', "threshold", "SHARE", "a smaller change of a figure or an op is none (1%)", AT(threshold),
+     NULL},
+    {IDS_OPT_TEXT, 0, "noise", "SHARE", "how much recordings of the same thing differ; lets one a side be judged",
+     AT(noise), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "compare what cannot be compared all the same", AT(force), NULL},
+    {IDS_OPT_FLAG, 0, "trend", NULL, "all runs in the order of their steps, and what grows with them", AT(trend), NULL},
+    {IDS_OPT_COUNT, 0, "newest", "N", "of a folder or pattern only the N newest runs", AT(newest), NULL},
+    {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
+    {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: every table", AT(csv), NULL},
+    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles anew, and keep nothing", AT(no_cache), NULL},
+    {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
+    {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
+    {IDS_OPT_CHOICE, 0, "color", "WHEN", "auto, always or never", AT(colour), ids_colour_choice},
+};
+
+static int make_options(const struct diff_options *options, int operand_count, struct ids_compare_options *ret_options,
+                        struct ids_error *err) {
+    *ret_options = (struct ids_compare_options){.threshold = 0.01};
+    int code = options->threshold ? ids_parse_share(options->threshold, &ret_options->threshold, err) : 0;
+    if (code) return ids_error_at(err, "--threshold");
+    code = options->noise ? ids_parse_share(options->noise, &ret_options->noise, err) : 0;
+    if (code) return ids_error_at(err, "--noise");
+    if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
+    if (operand_count < 2 && !options->trend)
+        return ids_fail(err, IDS_USAGE, "give two runs, or several; --trend takes one folder or pattern too");
+    if (operand_count > SIDES_MOST) return ids_fail(err, IDS_LIMIT, "more than %d sides", SIDES_MOST);
+    return 0;
+}
+
+static struct ids_diff_print print_of(const struct diff_options *options, const char *path_b) {
+    int for_people = !options->json && !options->csv;
+    return (struct ids_diff_print){
+        .render = {.top = options->top != TOP_UNSET ? options->top
+                          : for_people              ? TOP_OF_TEXT
+                                                    : 0,
+                   .full = options->full,
+                   .width = ids_terminal_width(options->width),
+                   .colour = ids_terminal_colour((enum ids_colour)options->colour)},
+        .sort = (enum ids_diff_sort)options->sort,
+        .path_b = path_b,
+    };
+}
+
+/* All that a comparison says, for programs. */
+static int print_for_programs(const struct diff_options *options, const struct ids_report *report,
+                              const struct ids_table_def *const *tables, int table_count,
+                              const struct ids_diff_print *print, struct ids_error *err) {
+    static const char *const all[] = {"comparison"};
+    struct ids_section section = {.name = all[0], .title = all[0], .tables = tables, .table_count = table_count};
+    struct ids_render render = print->render;
+    render.sections = &section;
+    render.section_count = 1;
+    render.only = all;
+    render.only_count = 1;
+    return options->json ? ids_render_json(report, &render, stdout, err) : ids_render_csv(report, &render, stdout, err);
+}
+
+static int refuse(const struct ids_diff *diff, struct ids_error *err) {
+    char message[MESSAGE_BYTES] = "";
+    for (size_t i = 0; i < diff->remarks.count; i++) {
+        if (diff->remarks.at[i].severity != IDS_REMARK_UNLIKE) break;
+        size_t used = strlen(message);
+        snprintf(message + used, sizeof message - used, "%s%s", used ? "; " : "", diff->remarks.at[i].text);
+    }
+    return ids_fail(err, IDS_UNSUPPORTED, "'%s' and '%s' cannot be compared: %s (--force compares them all the same)",
+                    diff->a->label, diff->b->label, message);
+}
+
+static int print_two(const struct diff_options *options, struct ids_diff *diff, const char *path_b,
+                     struct ids_error *err) {
+    struct ids_diff_print print = print_of(options, path_b);
+    int refused = diff->remarks.unlike && !options->force;
+    for (size_t i = 0; i < diff->report.table_count; i++) {
+        const char *id = diff->report.tables[i].id;
+        if (!strcmp(id, "ops") || !strcmp(id, "kernels"))
+            ids_diff_sort_table(&diff->report.tables[i], (enum ids_diff_sort)options->sort);
+    }
+    int code;
+    if (options->json || options->csv) {
+        /* Of what cannot be compared programs get the findings, which come first, and no figure. */
+        code = print_for_programs(options, &diff->report, ids_diff_tables, refused ? 1 : ids_diff_table_count, &print,
+                                  err);
+    } else {
+        code = ids_diff_print_head(diff, &print, stdout, err);
+        if (!code && !refused) code = ids_diff_print_body(diff, &print, stdout, err);
+    }
+    return !code && refused ? refuse(diff, err) : code;
+}
+
+static int print_many(const struct diff_options *options, struct ids_diff *diffs, size_t count,
+                      const struct ids_open_side *sides, struct ids_error *err) {
+    struct ids_diff_print print = print_of(options, sides[1].path);
+    int code = 0;
+    for (size_t i = 0; i < count && !options->force; i++) {
+        if (diffs[i].remarks.unlike) return refuse(&diffs[i], err);
+    }
+    if (!options->json && !options->csv) {
+        for (size_t i = 0; i < count && !code; i++) code = ids_diff_print_head(&diffs[i], &print, stdout, err);
+        return code ? code : ids_diff_print_many(diffs, count, &print, stdout, err);
+    }
+    for (size_t i = 0; i < count && !code; i++) {
+        if (options->json) fputs(i ? ",\n" : "[\n", stdout);
+        if (options->csv && i) fputc('\n', stdout);
+        code = print_for_programs(options, &diffs[i].report, ids_diff_tables, ids_diff_table_count, &print, err);
+    }
+    if (options->json) fputs("]\n", stdout);
+    return code;
+}
+
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static int all_differ(const struct ids_open_side *sides, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (!strcmp(sides[i].side.label, sides[j].side.label)) return 0;
+        }
+    }
+    return 1;
+}
+
+/* Names that say the same of two sides say nothing: then the ends of their paths do, or all of them. */
+static void tell_apart(struct ids_open_side *sides, size_t count) {
+    if (all_differ(sides, count)) return;
+    for (size_t s = 0; s < count; s++) sides[s].side.label = last_part(sides[s].path);
+    if (all_differ(sides, count)) return;
+    for (size_t s = 0; s < count; s++) sides[s].side.label = sides[s].path;
+}
+
+static int compare(const struct diff_options *options, const struct ids_compare_options *compare_options,
+                   struct ids_open_side *sides, size_t count, struct ids_error *err) {
+    struct ids_side *settled[SIDES_MOST] = {NULL};
+    struct ids_diff *diffs = calloc(count, sizeof *diffs);
+    size_t made = 0;
+    int code = diffs ? 0 : ids_no_memory(err), worse = 0;
+    tell_apart(sides, count);
+    for (size_t i = 0; i < count; i++) settled[i] = &sides[i].side;
+    ids_sides_settle(settled, count);
+    for (; !code && made + 1 < count; made += !code) {
+        code = ids_diff_make(settled[0], settled[made + 1], compare_options, &diffs[made], err);
+        worse |= !code && ids_diff_verdict(&diffs[made]) == IDS_VERDICT_REGRESSION;
+    }
+    ids_progress_end();
+    if (!code)
+        code =
+            count == 2 ? print_two(options, diffs, sides[1].path, err) : print_many(options, diffs, made, sides, err);
+    for (size_t i = 0; i < made; i++) ids_diff_done(&diffs[i]);
+    free(diffs);
+    return code ? code : worse ? IDS_EXIT_NO : IDS_EXIT_DONE;
+}
+
+static int show_trend(const struct diff_options *options, struct ids_open_side *sides, size_t count,
+                      struct ids_error *err) {
+    struct ids_diff_print print = print_of(options, sides[0].path);
+    struct ids_trend trend;
+    int code = ids_trend_open(sides, count, options->force, &trend, err);
+    if (code) return code;
+    code = options->json || options->csv
+               ? print_for_programs(options, &trend.report, ids_trend_tables, ids_trend_table_count, &print, err)
+               : ids_trend_print(&trend, &print.render, stdout, err);
+    ids_trend_done(&trend);
+    return code;
+}
+
+static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+    const struct diff_options *options = values;
+    struct ids_compare_options compare_options;
+    struct ids_open_side *sides = NULL;
+    size_t opened = 0;
+    int code = make_options(options, operand_count, &compare_options, err);
+    if (code) return code;
+    struct ids_open_options open = {.command = "diff", .no_cache = options->no_cache, .newest = options->newest};
+    sides = calloc((size_t)operand_count, sizeof *sides);
+    if (!sides) return ids_no_memory(err);
+    for (; !code && opened < (size_t)operand_count; opened += !code)
+        code = ids_open_side(operands[opened], &open, &sides[opened], err);
+    ids_progress_end();
+    if (!code)
+        code = options->trend ? show_trend(options, sides, opened, err)
+                              : compare(options, &compare_options, sides, opened, err);
+    for (size_t i = 0; i < opened; i++) ids_open_side_done(&sides[i]);
+    free(sides);
+    return code;
+}
+
+const struct ids_command ids_command_diff = {
+    .operands = "RUN...",
+    .least = 1,
+    .most = -1,
+    IDS_OPTIONS(opts),
+    .defaults = &defaults,
+    .values_bytes = sizeof defaults,
+    .run = run,
+};

@@ -1,0 +1,487 @@
+#include "cmd/diff_print.h"
+
+#include "cmd/open_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARROW " \xe2\x86\x92 "
+#define DOT " \xc2\xb7 "
+
+enum { COMMAND_BYTES = 4352, CHANGES_SHOWN = 8, SUMS_SHOWN = 5 };
+
+/* ---- figures ---- */
+
+struct ids_value ids_figure_value(enum ids_unit unit, int known, double value) {
+    if (!known) return ids_no_value(unit);
+    if (unit == IDS_UNIT_RATIO || unit == IDS_UNIT_NUMBER || unit == IDS_UNIT_RATE) return ids_real_value(unit, value);
+    if (unit == IDS_UNIT_COUNT && fabs(value - round(value)) > 0.005) return ids_real_value(IDS_UNIT_NUMBER, value);
+    return ids_int_value(unit, (int64_t)llround(value));
+}
+
+const char *ids_signed(char buffer[IDS_SIGNED_ROOM], enum ids_unit unit, double value) {
+    char text[IDS_VALUE_ROOM];
+    if (unit == IDS_UNIT_RATIO) {
+        snprintf(buffer, IDS_SIGNED_ROOM, "%+.1f points", value * 100);
+        return buffer;
+    }
+    ids_value_format(ids_figure_value(unit, 1, fabs(value)), text, sizeof text);
+    snprintf(buffer, IDS_SIGNED_ROOM, "%s%s", value > 0 ? "+" : value < 0 ? "-" : "", text);
+    return buffer;
+}
+
+/* "+13.1 %", "8.0x"; nothing where a share of the old value says nothing. */
+static const char *relative(struct ids_painter *painter, const struct ids_difference *row) {
+    if (!row->has_a || !row->has_b || row->a <= 0 || row->unit == IDS_UNIT_RATIO || row->a == row->b) return "";
+    struct ids_phrase phrase = ids_phrase_begin();
+    double ratio = row->b / row->a;
+    if (ratio >= 3)
+        ids_phrase_add(&phrase, "%.1fx", ratio);
+    else
+        ids_phrase_add(&phrase, "%+.1f %%", (ratio - 1) * 100);
+    return ids_phrase_end(painter, &phrase);
+}
+
+static const char *direction_word(const struct ids_difference *row, double change) {
+    int direction = ids_direction_of(row->better, change);
+    return direction > 0 ? "better" : direction < 0 ? "worse" : "other";
+}
+
+const char *ids_verdict_words(struct ids_painter *painter, const struct ids_difference *row) {
+    char low[IDS_SIGNED_ROOM], high[IDS_SIGNED_ROOM];
+    const struct ids_interval *interval = &row->interval;
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_signed(low, row->unit, interval->low);
+    ids_signed(high, row->unit, interval->high);
+    switch (row->verdict) {
+    case IDS_VERDICT_NO_DATA:
+        ids_phrase_add(&phrase, "%s", row->reason ? row->reason : "not measured");
+        break;
+    case IDS_VERDICT_SAME:
+        ids_phrase_add(&phrase, "same");
+        break;
+    case IDS_VERDICT_UNSURE:
+        ids_phrase_add(&phrase, "within the spread (%s to %s)", low, high);
+        break;
+    case IDS_VERDICT_SINGLE_STEPS:
+        ids_phrase_add(&phrase, "%s through single steps; a typical one %s to %s", direction_word(row, row->b - row->a),
+                       low, high);
+        break;
+    case IDS_VERDICT_COUNTED:
+        ids_phrase_add(&phrase, "%s", direction_word(row, row->b - row->a));
+        break;
+    case IDS_VERDICT_DIFFERS:
+        ids_phrase_add(&phrase, "%s in these recordings (%s to %s)", direction_word(row, interval->low), low, high);
+        break;
+    case IDS_VERDICT_IMPROVEMENT:
+    case IDS_VERDICT_REGRESSION:
+        ids_phrase_add(&phrase, "%s (%s to %s)", row->verdict == IDS_VERDICT_REGRESSION ? "REGRESSION" : "improvement",
+                       low, high);
+        break;
+    }
+    return ids_phrase_end(painter, &phrase);
+}
+
+/* ---- the first line ---- */
+
+static void say_side(struct ids_phrase *phrase, const struct ids_side *side) {
+    size_t steps = 0;
+    for (size_t i = 0; i < side->run_count; i++) steps += side->runs[i].steps ? side->runs[i].steps->row_count : 0;
+    ids_phrase_add(phrase, "%zu run%s", side->run_count, side->run_count == 1 ? "" : "s");
+    if (side->per_step) ids_phrase_add(phrase, " of %zu step%s", steps, steps == 1 ? "" : "s");
+}
+
+static const char *basis(const struct ids_diff *diff) {
+    if (diff->a->by_run) return "99 % intervals from run to run";
+    if (diff->options.noise > 0) return "99 % intervals from step to step, and the stated noise";
+    if (!diff->a->per_step) return "nothing repeats, so that no difference has an interval";
+    return "99 % intervals from step to step, of these recordings alone";
+}
+
+static void write_remarks(struct ids_painter *painter, const struct ids_remarks *remarks) {
+    if (remarks->count) fputc('\n', painter->out);
+    for (size_t i = 0; i < remarks->count; i++) {
+        const struct ids_remark *finding = &remarks->at[i];
+        fprintf(painter->out, "  %s%-7s%s  ", finding->severity == IDS_REMARK_UNLIKE ? painter->bold : "",
+                ids_remark_severity_name(finding->severity),
+                finding->severity == IDS_REMARK_UNLIKE ? painter->plain : "");
+        ids_text_wrap(painter->out, ids_text_clean(&painter->arena, finding->text), 11, 11, ids_painter_width(painter));
+    }
+}
+
+int ids_diff_print_head(const struct ids_diff *diff, const struct ids_diff_print *print, FILE *out,
+                        struct ids_error *err) {
+    struct ids_painter painter;
+    ids_painter_init(&painter, &diff->report, &print->render, out);
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_phrase_add(&phrase, "%s" ARROW "%s" DOT "%s" DOT "per %s" DOT, diff->a->label, diff->b->label,
+                   diff->remarks.unlike ? "NOT COMPARABLE" : "comparable", diff->a->per_step ? "step" : "window");
+    say_side(&phrase, diff->a);
+    ids_phrase_add(&phrase, " against ");
+    say_side(&phrase, diff->b);
+    ids_phrase_add(&phrase, DOT "%s", basis(diff));
+    ids_text_wrap(out, ids_phrase_end(&painter, &phrase), 0, 2, ids_painter_width(&painter));
+    write_remarks(&painter, &diff->remarks);
+    return ids_painter_done(&painter, err);
+}
+
+/* ---- grids ---- */
+
+static void write_grid(struct ids_painter *painter, struct ids_grid *grid) {
+    ids_grid_fit(grid, painter->render->full ? 0 : ids_painter_width(painter));
+    ids_grid_write(grid, &painter->arena, painter->bold, painter->plain, painter->out);
+}
+
+static const char **cells_of(struct ids_painter *painter, size_t count) {
+    const char **cells = ids_arena_alloc(&painter->arena, (count + 1) * sizeof *cells);
+    if (!cells) painter->out_of_memory = 1;
+    return cells;
+}
+
+static const char *keep(struct ids_painter *painter, const char *text) {
+    const char *copy = ids_arena_copy(&painter->arena, text, strlen(text));
+    if (!copy) painter->out_of_memory = 1;
+    return copy ? copy : "";
+}
+
+static const char *signed_text(struct ids_painter *painter, enum ids_unit unit, double value) {
+    char buffer[IDS_SIGNED_ROOM];
+    return keep(painter, ids_signed(buffer, unit, value));
+}
+
+enum { HEADLINE_COLUMNS = 5, NARROWEST_VERDICT = 24 };
+
+static int widest(const char *const *cells, size_t rows, int column, const char *title) {
+    int width = ids_text_columns(title);
+    for (size_t row = 0; row < rows; row++) {
+        int columns = ids_text_columns(cells[row * HEADLINE_COLUMNS + (size_t)column]);
+        if (columns > width) width = columns;
+    }
+    return width;
+}
+
+/* The figures in columns, and behind them, or where there is no room below them, the words, which are never left out. */
+static void write_headline(struct ids_painter *painter, const struct ids_diff *diff) {
+    static const char *const titles[HEADLINE_COLUMNS] = {"", "before", "after", "difference", ""};
+    size_t rows = diff->headline_count;
+    const char **cells = cells_of(painter, HEADLINE_COLUMNS * rows), **cell = cells;
+    int widths[HEADLINE_COLUMNS], at = 2;
+    if (!cells) return;
+    for (size_t i = 0; i < rows; i++) {
+        const struct ids_difference *row = &diff->headline[i];
+        int both = row->has_a && row->has_b;
+        *cell++ = row->title;
+        *cell++ = ids_painter_value(painter, ids_figure_value(row->unit, row->has_a, row->a));
+        *cell++ = ids_painter_value(painter, ids_figure_value(row->unit, row->has_b, row->b));
+        *cell++ = both && row->a != row->b ? signed_text(painter, row->unit, row->b - row->a) : "";
+        *cell++ = relative(painter, row);
+    }
+    for (int c = 0; c < HEADLINE_COLUMNS; c++) {
+        widths[c] = widest(cells, rows, c, titles[c]);
+        at += widths[c] + 2;
+    }
+    int width = ids_painter_width(painter), below = width - at < NARROWEST_VERDICT;
+    const char *above = NULL; /* one reason often leaves several figures without data */
+    fprintf(painter->out, "\n%s", painter->bold);
+    for (int c = 0; c + 1 < HEADLINE_COLUMNS; c++) fprintf(painter->out, "  %*s", widths[c], titles[c]);
+    fprintf(painter->out, "%s\n", painter->plain);
+    for (size_t i = 0; i < rows; i++) {
+        const char *words = ids_verdict_words(painter, &diff->headline[i]), *own = words;
+        if (above && diff->headline[i].verdict == IDS_VERDICT_NO_DATA && !strcmp(words, above)) words = "as above";
+        above = own;
+        int owed = 2;
+        for (int c = 0; c < HEADLINE_COLUMNS; c++) {
+            const char *text = cells[i * HEADLINE_COLUMNS + (size_t)c];
+            int pad = widths[c] - ids_text_columns(text);
+            if (c) owed += pad;
+            if (*text) {
+                ids_spaces(painter->out, owed);
+                fputs(text, painter->out);
+                owed = 0;
+            }
+            owed += c ? 2 : pad + 2;
+        }
+        if (below && ids_text_columns(words) > width - at) {
+            fputs("\n      ", painter->out);
+            ids_text_wrap(painter->out, words, 6, 6, width);
+        } else {
+            ids_spaces(painter->out, owed);
+            ids_text_wrap(painter->out, words, at, at, width);
+        }
+    }
+}
+
+/* ---- parts ---- */
+
+static int larger_part(const void *a, const void *b) {
+    const struct ids_part *left = *(const struct ids_part *const *)a, *right = *(const struct ids_part *const *)b;
+    int64_t l = llabs(left->b_ps - left->a_ps), r = llabs(right->b_ps - right->a_ps);
+    if (l != r) return l < r ? 1 : -1;
+    return (left > right) - (left < right);
+}
+
+static const char *interval_text(struct ids_painter *painter, const struct ids_interval *interval) {
+    if (!interval->known) return "";
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_phrase_add(&phrase, "%s to %s", signed_text(painter, IDS_UNIT_TIME, interval->low),
+                   signed_text(painter, IDS_UNIT_TIME, interval->high));
+    return ids_phrase_end(painter, &phrase);
+}
+
+static void write_parts(struct ids_painter *painter, const struct ids_diff *diff) {
+    enum { COLUMNS = 5 };
+    const struct ids_parts *parts = &diff->parts;
+    const struct ids_part *order[IDS_PARTS_MOST] = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        if (parts->at[i].a_ps || parts->at[i].b_ps) order[count++] = &parts->at[i];
+    }
+    qsort(order, count, sizeof *order, larger_part);
+    struct ids_grid_column columns[COLUMNS] = {{.title = "change", .right = 1},
+                                               {.title = "before", .right = 1},
+                                               {.title = "after", .right = 1},
+                                               {.title = diff->a->per_step ? "part of a step" : "part of the window"},
+                                               {.title = "typical"}};
+    struct ids_grid grid = {.columns = columns, .column_count = COLUMNS, .row_count = count + 1};
+    const char **cell = grid.cells = cells_of(painter, COLUMNS * grid.row_count);
+    if (!cell) return;
+    for (size_t i = 0; i < count; i++) {
+        *cell++ = signed_text(painter, IDS_UNIT_TIME, (double)(order[i]->b_ps - order[i]->a_ps));
+        *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, order[i]->a_ps));
+        *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, order[i]->b_ps));
+        *cell++ = order[i]->title;
+        *cell++ = order[i]->a_ps == order[i]->b_ps ? "" : interval_text(painter, &order[i]->interval);
+    }
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_phrase_add(&phrase, "together");
+    if (parts->remainder_ps)
+        ids_phrase_add(&phrase, ", remainder %s", signed_text(painter, IDS_UNIT_TIME, (double)parts->remainder_ps));
+    *cell++ = signed_text(painter, IDS_UNIT_TIME, (double)(parts->whole_b_ps - parts->whole_a_ps));
+    *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, parts->whole_a_ps));
+    *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, parts->whole_b_ps));
+    *cell++ = ids_phrase_end(painter, &phrase);
+    *cell++ = "";
+    ids_painter_heading(painter, "where the time went");
+    write_grid(painter, &grid);
+}
+
+/* ---- what changed ---- */
+
+static void write_changes(struct ids_painter *painter, const struct ids_diff *diff,
+                          const struct ids_diff_print *print) {
+    char path[COMMAND_BYTES];
+    const char *last = NULL;
+    if (!diff->changes.count) return;
+    ids_shell_quote(print->path_b, path, sizeof path);
+    ids_painter_heading(painter, "what changed");
+    for (size_t i = 0; i < diff->changes.count && i < CHANGES_SHOWN; i++) {
+        const struct ids_change *change = &diff->changes.at[i];
+        struct ids_phrase phrase = ids_phrase_begin();
+        int at = fprintf(painter->out, "  %zu  ", i + 1);
+        if (change->known)
+            ids_phrase_add(&phrase, "%s%s: ", signed_text(painter, IDS_UNIT_TIME, change->change_ps),
+                           diff->a->per_step ? " a step" : "");
+        ids_phrase_add(&phrase, "%s", change->text);
+        ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), at, at, ids_painter_width(painter));
+        if (last && !strcmp(last, change->explain)) continue; /* the same command as above */
+        last = change->explain;
+        ids_spaces(painter->out, at);
+        fprintf(painter->out, "idsprof report %s --%s %s\n", ids_text_clean(&painter->arena, path),
+                strchr(change->explain, '.') ? "explain" : "section", change->explain);
+    }
+    if (diff->changes.count > CHANGES_SHOWN)
+        fprintf(painter->out, "  and %zu more in --json\n", diff->changes.count - CHANGES_SHOWN);
+}
+
+/* ---- tables ---- */
+
+static int sort_column, sort_by_text;
+
+static int by_column(const void *a, const void *b) {
+    const struct ids_value *left = (const struct ids_value *)a + sort_column;
+    const struct ids_value *right = (const struct ids_value *)b + sort_column;
+    if (left->missing != right->missing) return left->missing ? 1 : -1;
+    if (sort_by_text) return strcmp(left->text, right->text);
+    double l = ids_value_number(*left), r = ids_value_number(*right);
+    return (l < r) - (l > r);
+}
+
+void ids_diff_sort_table(struct ids_table *table, enum ids_diff_sort sort) {
+    static const char *const columns[] = {NULL, "ratio", "a", "b", "name"};
+    if (sort == IDS_DIFF_BY_CHANGE || !table || !table->row_count) return;
+    sort_column = ids_table_column(table, columns[sort]);
+    sort_by_text = sort == IDS_DIFF_BY_NAME;
+    qsort(table->cells, table->row_count, (size_t)table->def->column_count * sizeof *table->cells, by_column);
+}
+
+/* The rows whose cell is not "same", or all where everything is asked for. */
+static void write_matches(struct ids_painter *painter, const struct ids_diff *diff, const char *id) {
+    const struct ids_table *table = ids_report_find_table(&diff->report, id);
+    int class = ids_table_column(table, "class");
+    if (class < 0 || !table->row_count) return;
+    size_t columns = (size_t)table->def->column_count, same = 0;
+    struct ids_table shown = {.id = table->id, .def = table->def};
+    shown.cells = ids_arena_alloc(&painter->arena, table->row_count * columns * sizeof *shown.cells);
+    if (!shown.cells) {
+        painter->out_of_memory = 1;
+        return;
+    }
+    for (size_t row = 0; row < table->row_count; row++) {
+        int is_same = !strcmp(ids_table_cell(table, row, class)->text, "same");
+        same += (size_t)is_same;
+        if (is_same && painter->render->top) continue;
+        memcpy(&shown.cells[shown.row_count++ * columns], ids_table_cell(table, row, 0), columns * sizeof *shown.cells);
+    }
+    ids_painter_table(painter, &shown, painter->render->top, 0);
+    if (!shown.row_count)
+        fprintf(painter->out, "\n  all %zu %s are the same\n", same, id);
+    else if (same && painter->render->top)
+        fprintf(painter->out, "  %zu %s are the same\n", same, id);
+}
+
+static void write_sum(struct ids_painter *painter, const struct ids_diff *diff) {
+    const struct {
+        int64_t ps;
+        const char *what;
+    } terms[] = {
+        {diff->ops_ps, diff->has_ops ? "by ops" : "by kernels"},
+        {diff->without_ps, diff->has_ops ? "by activity without an op" : "by copies and the rest"},
+        {diff->overlap_ps, "by what overlaps or lies outside of steps"},
+        {diff->idle_ps, "by idle time"},
+    };
+    struct ids_phrase phrase = ids_phrase_begin();
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+        if (terms[i].ps)
+            ids_phrase_add(&phrase, "%s%s %s", phrase.out ? ", " : "",
+                           signed_text(painter, IDS_UNIT_TIME, (double)terms[i].ps), terms[i].what);
+    }
+    int64_t whole = diff->parts.whole_b_ps - diff->parts.whole_a_ps;
+    if (phrase.out) ids_phrase_add(&phrase, ": together %s", signed_text(painter, IDS_UNIT_TIME, (double)whole));
+    const char *text = ids_phrase_end(painter, &phrase);
+    if (!*text) return;
+    fputs("  ", painter->out);
+    ids_text_wrap(painter->out, text, 2, 2, ids_painter_width(painter));
+}
+
+/* Sums that moved the whole by more than the threshold. */
+static void write_sums(struct ids_painter *painter, const struct ids_diff *diff, const char *id) {
+    const struct ids_table *table = ids_report_find_table(&diff->report, id);
+    double whole = fmax((double)diff->parts.whole_a_ps, (double)diff->parts.whole_b_ps);
+    int change = ids_table_column(table, "change"), added = ids_table_column(table, "added");
+    int removed = ids_table_column(table, "removed");
+    if (!table || change < 0) return;
+    struct ids_table shown = *table;
+    shown.row_count = 0;
+    while (shown.row_count < table->row_count) { /* in the order of the change */
+        size_t row = shown.row_count;
+        double ps = fabs(ids_value_number(*ids_table_cell(table, row, change)));
+        int moved = ids_table_cell(table, row, added)->i || ids_table_cell(table, row, removed)->i;
+        if (ps == 0 || (ps < 0.002 * whole && !moved && painter->render->top)) break;
+        shown.row_count++;
+    }
+    int64_t top = painter->render->top;
+    ids_painter_table(painter, &shown, top > SUMS_SHOWN ? SUMS_SHOWN : top, 0);
+}
+
+/* What would tell more than these recordings do. */
+static void write_next(struct ids_painter *painter, const struct ids_diff *diff) {
+    enum ids_verdict verdict = ids_diff_verdict(diff);
+    if (diff->a->by_run || diff->options.noise > 0 || !diff->a->per_step) return;
+    if (verdict != IDS_VERDICT_UNSURE && verdict != IDS_VERDICT_DIFFERS) return;
+    fputs("\n  ", painter->out);
+    ids_text_wrap(painter->out,
+                  verdict == IDS_VERDICT_UNSURE
+                      ? "to tell more: more steps, or three recordings a side: idsprof diff 'before_*' 'after_*'"
+                      : "to call it a regression or an improvement: three recordings a side, idsprof diff 'before_*' "
+                        "'after_*', or the noise between recordings, --noise 2%",
+                  2, 2, ids_painter_width(painter));
+}
+
+int ids_diff_print_body(const struct ids_diff *diff, const struct ids_diff_print *print, FILE *out,
+                        struct ids_error *err) {
+    struct ids_painter painter;
+    ids_painter_init(&painter, &diff->report, &print->render, out);
+    write_headline(&painter, diff);
+    if (ids_diff_verdict(diff) == IDS_VERDICT_SAME && !diff->changes.count)
+        fprintf(out, "\n  no difference%s\n",
+                diff->parts.whole_a_ps == diff->parts.whole_b_ps ? "" : " beyond the threshold and the spread");
+    if (diff->parts.whole_a_ps != diff->parts.whole_b_ps || diff->changes.count) write_parts(&painter, diff);
+    write_changes(&painter, diff, print);
+    if (diff->has_ops) write_matches(&painter, diff, "ops");
+    if (diff->has_ops) write_sum(&painter, diff);
+    if (diff->has_kernels) write_matches(&painter, diff, "kernels");
+    if (!diff->has_ops && diff->has_kernels) write_sum(&painter, diff);
+    write_sums(&painter, diff, "families");
+    write_sums(&painter, diff, "scopes");
+    if (diff->modules.count > 1) write_sums(&painter, diff, "modules");
+    write_sums(&painter, diff, "collectives");
+    write_next(&painter, diff);
+    return ids_painter_done(&painter, err);
+}
+
+/* ---- several against the first ---- */
+
+static void write_many(struct ids_painter *painter, const struct ids_diff *diffs, size_t count) {
+    size_t columns = 2 + 2 * count;
+    struct ids_grid grid = {.column_count = columns, .row_count = diffs[0].headline_count};
+    grid.columns = ids_arena_alloc(&painter->arena, columns * sizeof *grid.columns);
+    const char **cell = grid.cells = cells_of(painter, columns * grid.row_count);
+    if (!grid.columns || !cell) {
+        painter->out_of_memory = 1;
+        return;
+    }
+    grid.columns[0] = (struct ids_grid_column){.title = ""};
+    grid.columns[1] = (struct ids_grid_column){.title = ids_text_clean(&painter->arena, diffs[0].a->label), .right = 1};
+    for (size_t i = 0; i < count; i++) {
+        const char *label = ids_text_clean(&painter->arena, diffs[i].b->label);
+        grid.columns[2 + 2 * i] = (struct ids_grid_column){.title = label, .right = 1};
+        grid.columns[3 + 2 * i] = (struct ids_grid_column){.title = ""};
+    }
+    for (size_t row = 0; row < grid.row_count; row++) {
+        const struct ids_difference *first = &diffs[0].headline[row];
+        *cell++ = first->title;
+        *cell++ = ids_painter_value(painter, ids_figure_value(first->unit, first->has_a, first->a));
+        for (size_t i = 0; i < count; i++) {
+            const struct ids_difference *other = &diffs[i].headline[row];
+            static const char *const marks[] = {"", "", "~", "~", "", "", "", ""}; /* not sure of it */
+            struct ids_phrase phrase = ids_phrase_begin();
+            const char *share = relative(painter, other);
+            if (other->verdict == IDS_VERDICT_SAME)
+                ids_phrase_add(&phrase, "same");
+            else if (*share)
+                ids_phrase_add(&phrase, "%s%s", marks[other->verdict], share);
+            else if (other->has_a && other->has_b)
+                ids_phrase_add(&phrase, "%s%s", marks[other->verdict],
+                               signed_text(painter, other->unit, other->b - other->a));
+            *cell++ = ids_painter_value(painter, ids_figure_value(other->unit, other->has_b, other->b));
+            *cell++ = ids_phrase_end(painter, &phrase);
+        }
+    }
+    fputc('\n', painter->out);
+    write_grid(painter, &grid);
+    fputs("  ~ within the spread, or through single steps\n", painter->out);
+    if (grid.columns[columns - 1].left_out) fputs("  too wide for all columns (--full shows them)\n", painter->out);
+}
+
+int ids_diff_print_many(const struct ids_diff *diffs, size_t count, const struct ids_diff_print *print, FILE *out,
+                        struct ids_error *err) {
+    struct ids_painter painter;
+    ids_painter_init(&painter, &diffs[0].report, &print->render, out);
+    write_many(&painter, diffs, count);
+    for (size_t i = 0; i < count; i++) {
+        if (!diffs[i].changes.count) continue;
+        struct ids_phrase phrase = ids_phrase_begin();
+        ids_phrase_add(&phrase, "%s" ARROW "%s", diffs[i].a->label, diffs[i].b->label);
+        ids_painter_heading(&painter, ids_phrase_end(&painter, &phrase));
+        for (size_t c = 0; c < diffs[i].changes.count && c < 3; c++) {
+            const struct ids_change *change = &diffs[i].changes.at[c];
+            phrase = ids_phrase_begin();
+            if (change->known) ids_phrase_add(&phrase, "%s: ", signed_text(&painter, IDS_UNIT_TIME, change->change_ps));
+            ids_phrase_add(&phrase, "%s", change->text);
+            fputs("  ", out);
+            ids_text_wrap(out, ids_phrase_end(&painter, &phrase), 2, 4, ids_painter_width(&painter));
+        }
+    }
+    return ids_painter_done(&painter, err);
+}

@@ -1,0 +1,161 @@
+#include "cmd/open_sides.h"
+
+#include "cmd/open_run.h"
+#include "cmd/progress.h"
+#include "lib/base/decimal.h"
+#include "lib/base/vec.h"
+#include "lib/report/layout.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { RUNS_MOST = 4096 };
+
+static int add_report(struct ids_open_side *side, const struct ids_run_files *run,
+                      const struct ids_open_options *options, struct ids_error *err) {
+    struct ids_params params;
+    struct ids_report report;
+    ids_params_default(&params);
+    if (side->count == RUNS_MOST) return ids_fail(err, IDS_LIMIT, "'%s': more than %d runs", side->path, RUNS_MOST);
+    if (side->count == side->room) {
+        size_t room = side->room;
+        void *reports = ids_vec_grow(side->reports, &room, sizeof *side->reports);
+        if (reports) side->reports = reports;
+        struct ids_run_label *labels = reports ? realloc(side->labels, room * sizeof *labels) : NULL;
+        if (!labels) return ids_no_memory(err);
+        side->labels = labels;
+        side->room = room;
+    }
+    int code = ids_open_run(run, &params, options->no_cache, &report, err);
+    if (code) return code;
+    ids_label_run(run, &side->labels[side->count]);
+    side->reports[side->count++] = report;
+    return 0;
+}
+
+/* Where there are several runs, a bad one does not stop the others. */
+static int add_runs(struct ids_open_side *side, const char *path, int several, const struct ids_open_options *options,
+                    struct ids_error *err) {
+    struct ids_run_list list;
+    int code = ids_find_runs(path, &list, err);
+    if (code) return code;
+    ids_say_unreadable(&list, options->command);
+    size_t first = options->newest > 0 && (uint64_t)options->newest < list.run_count
+                       ? list.run_count - (size_t)options->newest
+                       : 0;
+    for (size_t i = first; i < list.run_count && !code; i++) {
+        code = add_report(side, &list.runs[i], options, err);
+        if (!code || code == IDS_NOMEM || code == IDS_LIMIT || (!several && list.run_count == 1)) continue;
+        ids_progress_end();
+        struct ids_arena arena = {0};
+        fprintf(stderr, "idsprof: %s: left out: %s\n", options->command, ids_text_clean(&arena, err->text));
+        ids_arena_done(&arena);
+        code = 0;
+    }
+    ids_run_list_done(&list);
+    return code;
+}
+
+/* Of the runs of a pattern, whose paths say nothing of their order, all but the newest are let go. */
+static void keep_newest(struct ids_open_side *side, size_t wanted) {
+    while (side->count > wanted) {
+        size_t oldest = 0;
+        for (size_t i = 1; i < side->count; i++) {
+            if (side->labels[i].time_s < side->labels[oldest].time_s) oldest = i;
+        }
+        ids_report_done(&side->reports[oldest]);
+        side->count--;
+        memmove(&side->reports[oldest], &side->reports[oldest + 1], (side->count - oldest) * sizeof *side->reports);
+        memmove(&side->labels[oldest], &side->labels[oldest + 1], (side->count - oldest) * sizeof *side->labels);
+    }
+}
+
+static int add_pattern(struct ids_open_side *side, const struct ids_open_options *options, struct ids_error *err) {
+    struct ids_open_options all = *options;
+    glob_t found = {0};
+    int why = glob(side->path, GLOB_BRACE | GLOB_TILDE, NULL, &found);
+    if (why == GLOB_NOSPACE) return ids_no_memory(err);
+    int code = why ? ids_fail(err, IDS_NOT_FOUND, "'%s': nothing is called so", side->path) : 0;
+    all.newest = 0;
+    for (size_t i = 0; i < found.gl_pathc && !code; i++) code = add_runs(side, found.gl_pathv[i], 1, &all, err);
+    globfree(&found);
+    if (!code && options->newest > 0) keep_newest(side, (size_t)options->newest);
+    return code;
+}
+
+/* The name of a single run; else what the user wrote, which may be a pattern. */
+static char *label_of(const struct ids_open_side *side) {
+    const struct ids_value *name = ids_report_find_property(&side->reports[0], "name");
+    const char *slash = strrchr(side->path, '/');
+    if (side->count == 1 && name && name->unit == IDS_UNIT_NONE && !name->missing) return strdup(name->text);
+    return strdup(slash && slash[1] ? slash + 1 : side->path);
+}
+
+static int settle(struct ids_open_side *side, struct ids_error *err) {
+    if (!side->count) return ids_fail(err, IDS_NOT_FOUND, "'%s': no run that can be read", side->path);
+    side->label = label_of(side);
+    side->pointers = calloc(side->count, sizeof *side->pointers);
+    if (!side->label || !side->pointers) return ids_no_memory(err);
+    for (size_t i = 0; i < side->count; i++) side->pointers[i] = &side->reports[i];
+    return ids_side_init(&side->side, side->label, side->pointers, side->count, err);
+}
+
+int ids_open_side(const char *path, const struct ids_open_options *options, struct ids_open_side *ret_side,
+                  struct ids_error *err) {
+    struct stat status;
+    *ret_side = (struct ids_open_side){.path = strdup(path)};
+    if (!ret_side->path) return ids_no_memory(err);
+    int pattern = strpbrk(path, "*?[{") && stat(path, &status);
+    int code = pattern ? add_pattern(ret_side, options, err) : add_runs(ret_side, path, 0, options, err);
+    if (!code) code = settle(ret_side, err);
+    if (code) ids_open_side_done(ret_side);
+    return code;
+}
+
+void ids_open_side_done(struct ids_open_side *side) {
+    for (size_t i = 0; i < side->count; i++) ids_report_done(&side->reports[i]);
+    ids_side_done(&side->side);
+    free(side->reports);
+    free(side->pointers);
+    free(side->labels);
+    free(side->path);
+    free(side->label);
+    *side = (struct ids_open_side){0};
+}
+
+static int comes_before(const struct ids_run_label *a, const struct ids_run_label *b) {
+    if (a->step != b->step) return a->step < b->step;
+    return a->time_s < b->time_s;
+}
+
+void ids_open_side_order(struct ids_open_side *side) {
+    for (size_t i = 1; i < side->count; i++) { /* a few runs, mostly in order */
+        for (size_t at = i; at && comes_before(&side->labels[at], &side->labels[at - 1]); at--) {
+            struct ids_run_label label = side->labels[at];
+            struct ids_report report = side->reports[at];
+            struct ids_side_run run = side->side.runs[at];
+            side->labels[at] = side->labels[at - 1];
+            side->reports[at] = side->reports[at - 1];
+            side->side.runs[at] = side->side.runs[at - 1];
+            side->labels[at - 1] = label;
+            side->reports[at - 1] = report;
+            side->side.runs[at - 1] = run;
+        }
+    }
+    for (size_t i = 0; i < side->count; i++) side->side.runs[i].report = &side->reports[i];
+}
+
+int ids_parse_share(const char *text, double *ret_share, struct ids_error *err) {
+    size_t length = strlen(text);
+    int percent = length && text[length - 1] == '%';
+    if (percent) length--;
+    while (length && text[length - 1] == ' ') length--;
+    double value;
+    if (ids_decimal_real(text, length, &value) || !(value >= 0 && value < 1e6))
+        return ids_fail(err, IDS_USAGE, "'%s' is no share; give it as 2%% or 0.02", text);
+    *ret_share = percent ? value / 100 : value;
+    return 0;
+}

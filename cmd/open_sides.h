@@ -1,0 +1,39 @@
+/* open_sides.h - from what a user calls the sides of a comparison to their reports.
+ *
+ * A side is a run, a folder or archive with several runs, or a pattern ('lcam_*', which the shell would else make many operands of): then
+ * all of its runs, recordings of the same thing.
+ */
+#ifndef IDS_CMD_OPEN_SIDES_H
+#define IDS_CMD_OPEN_SIDES_H
+
+#include "cmd/run_label.h"
+#include "lib/compare/side.h"
+
+struct ids_open_side {
+    char *path;  /* as the user called it */
+    char *label; /* for people */
+    struct ids_report *reports;
+    const struct ids_report **pointers;
+    struct ids_run_label *labels; /* what the path of each run says */
+    size_t count, room;
+    struct ids_side side; /* not settled */
+};
+
+struct ids_open_options {
+    const char *command; /* for messages */
+    int no_cache;
+    int64_t newest; /* only so many of a side's runs, the newest; 0 all */
+};
+
+/* A run of several that cannot be read is said on stderr and left out. The side is the caller's to end when 0 is returned. */
+int ids_open_side(const char *path, const struct ids_open_options *options, struct ids_open_side *ret_side,
+                  struct ids_error *err);
+void ids_open_side_done(struct ids_open_side *side);
+
+/* The runs of one side by the step that their paths name, then by time (the order of training). */
+void ids_open_side_order(struct ids_open_side *side);
+
+/* "2%" or "0.5 %" or "0.02": a share. */
+int ids_parse_share(const char *text, double *ret_share, struct ids_error *err);
+
+#endif

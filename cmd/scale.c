@@ -1,0 +1,235 @@
+#include "lib/compare/scale.h"
+#include "cmd/command.h"
+#include "cmd/diff_print.h"
+#include "cmd/open_sides.h"
+#include "cmd/output.h"
+#include "cmd/progress.h"
+#include "cmd/terminal.h"
+#include "lib/base/decimal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIDES_MOST = 64 };
+
+struct scale_options {
+    int strong, weak, json, csv, force, no_cache, full, colour;
+    int64_t width;
+    const char *devices, *output;
+};
+
+static const struct scale_options defaults = {.colour = IDS_COLOUR_AUTO};
+
+#define AT(field) offsetof(struct scale_options, field)
+static const struct ids_opt opts[] = {
+    {IDS_OPT_FLAG, 0, "strong", NULL, "the same work on more devices (else told by shapes, or by compute)", AT(strong),
+     NULL},
+    {IDS_OPT_FLAG, 0, "weak", NULL, "as much more work as devices", AT(weak), NULL},
+    {IDS_OPT_TEXT, 'd', "devices", "LIST", "the numbers of devices, as 1,2,4,8; else as recorded", AT(devices), NULL},
+    {IDS_OPT_TEXT, 'o', "output", "FILE", "write the results as JSON too, with the paths of the traces", AT(output),
+     NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "compare what cannot be compared all the same", AT(force), NULL},
+    {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
+    {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: every table", AT(csv), NULL},
+    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles anew, and keep nothing", AT(no_cache), NULL},
+    {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
+    {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
+    {IDS_OPT_CHOICE, 0, "color", "WHEN", "auto, always or never", AT(colour), ids_colour_choice},
+};
+
+/* "1,2,4,8", one a run. */
+static int read_devices(const char *text, double *devices, size_t count, struct ids_error *err) {
+    size_t at = 0;
+    for (const char *word = text; word; at++) {
+        size_t length = strcspn(word, ",");
+        int64_t number;
+        if (ids_decimal_integer(word, length, &number) != 1 || number < 1 || number > 1000000)
+            return ids_fail(err, IDS_USAGE, "--devices: '%.*s' is no number of devices", (int)length, word);
+        if (at < count) devices[at] = (double)number;
+        word = word[length] ? word + length + 1 : NULL;
+    }
+    return at == count ? 0 : ids_fail(err, IDS_USAGE, "--devices names %zu numbers for %zu runs", at, count);
+}
+
+/* ---- text ---- */
+
+static const char *text_of(struct ids_painter *painter, enum ids_unit unit, double value) {
+    return ids_painter_value(painter, ids_figure_value(unit, 1, value));
+}
+
+static const char *number_of(struct ids_painter *painter, double value) {
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_phrase_add(&phrase, "%.2f", value);
+    return ids_phrase_end(painter, &phrase);
+}
+
+static const char **room_for(struct ids_painter *painter, struct ids_grid *grid) {
+    grid->cells = ids_arena_alloc(&painter->arena, (grid->column_count * grid->row_count + 1) * sizeof *grid->cells);
+    if (!grid->cells) painter->out_of_memory = 1;
+    return grid->cells;
+}
+
+static void write_grid(struct ids_painter *painter, struct ids_grid *grid) {
+    ids_grid_fit(grid, painter->render->full ? 0 : ids_painter_width(painter));
+    ids_grid_write(grid, &painter->arena, painter->bold, painter->plain, painter->out);
+}
+
+static void write_points(struct ids_painter *painter, const struct ids_scale *scale) {
+    struct ids_grid_column columns[] = {{.title = "devices", .right = 1},    {.title = "step", .right = 1},
+                                        {.title = "ideal", .right = 1},      {.title = "speed-up", .right = 1},
+                                        {.title = "efficiency", .right = 1}, {.title = "loss", .right = 1},
+                                        {.title = "run", .stretch = 1}};
+    struct ids_grid grid = {
+        .columns = columns, .column_count = sizeof columns / sizeof *columns, .row_count = scale->count};
+    const char **cell = room_for(painter, &grid);
+    if (!cell) return;
+    for (size_t i = 0; i < scale->count; i++) {
+        const struct ids_scale_point *point = &scale->at[i];
+        char loss[IDS_SIGNED_ROOM];
+        struct ids_phrase phrase = ids_phrase_begin();
+        ids_phrase_add(&phrase, "%s", i ? ids_signed(loss, IDS_UNIT_TIME, point->loss_ps) : "");
+        *cell++ = text_of(painter, IDS_UNIT_COUNT, point->devices);
+        *cell++ = text_of(painter, IDS_UNIT_TIME, point->step_ps);
+        *cell++ = text_of(painter, IDS_UNIT_TIME, point->ideal_ps);
+        *cell++ = number_of(painter, point->speedup);
+        *cell++ = text_of(painter, IDS_UNIT_RATIO, point->efficiency);
+        *cell++ = ids_phrase_end(painter, &phrase);
+        *cell++ = ids_text_clean(&painter->arena, point->side->label);
+    }
+    fputc('\n', painter->out);
+    write_grid(painter, &grid);
+}
+
+/* What the loss is made of: a row a part, a column a configuration. */
+static void write_losses(struct ids_painter *painter, const struct ids_scale *scale) {
+    size_t shown = scale->count - 1;
+    struct ids_grid grid = {.column_count = 1 + 2 * shown, .row_count = IDS_SCALE_PARTS + 1};
+    grid.columns = ids_arena_alloc(&painter->arena, grid.column_count * sizeof *grid.columns);
+    const char **cell = room_for(painter, &grid);
+    if (!cell || !grid.columns) {
+        painter->out_of_memory = 1;
+        return;
+    }
+    grid.columns[0] = (struct ids_grid_column){.title = "a step"};
+    for (size_t p = 1; p <= shown; p++) {
+        struct ids_phrase phrase = ids_phrase_begin();
+        ids_phrase_add(&phrase, "%.0f devices", scale->at[p].devices);
+        grid.columns[2 * p - 1] = (struct ids_grid_column){.title = ids_phrase_end(painter, &phrase), .right = 1};
+        grid.columns[2 * p] = (struct ids_grid_column){.title = "", .right = 1};
+    }
+    for (int row = 0; row <= IDS_SCALE_PARTS; row++) {
+        int all = row == IDS_SCALE_PARTS;
+        *cell++ = all ? "loss" : ids_scale_part_title((enum ids_scale_part)row);
+        for (size_t p = 1; p <= shown; p++) {
+            const struct ids_scale_point *point = &scale->at[p];
+            double lost = all ? point->loss_ps : point->lost_ps[row];
+            char text[IDS_SIGNED_ROOM];
+            struct ids_phrase time = ids_phrase_begin(), share = ids_phrase_begin();
+            ids_phrase_add(&time, "%s", ids_signed(text, IDS_UNIT_TIME, lost));
+            if (point->loss_ps > 0) ids_phrase_add(&share, "%lld %%", llround(100 * lost / point->loss_ps));
+            *cell++ = ids_phrase_end(painter, &time);
+            *cell++ = ids_phrase_end(painter, &share);
+        }
+    }
+    ids_painter_heading(painter, "what ate the rest");
+    write_grid(painter, &grid);
+}
+
+static int print(const struct ids_scale *scale, const struct scale_options *options, struct ids_error *err) {
+    struct ids_painter painter;
+    struct ids_render render = {.full = options->full,
+                                .width = ids_terminal_width(options->width),
+                                .colour = ids_terminal_colour((enum ids_colour)options->colour)};
+    ids_painter_init(&painter, &scale->report, &render, stdout);
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_phrase_add(&phrase, "%s scaling", scale->scaling == IDS_SCALING_WEAK ? "weak" : "strong");
+    if (scale->guessed_by)
+        ids_phrase_add(&phrase, " (%s; --%s says otherwise)", scale->guessed_by,
+                       scale->scaling == IDS_SCALING_WEAK ? "strong" : "weak");
+    ids_text_wrap(stdout, ids_phrase_end(&painter, &phrase), 0, 2, ids_painter_width(&painter));
+    for (size_t i = 0; i < scale->remarks.count; i++) {
+        printf("  %-7s  ", ids_remark_severity_name(scale->remarks.at[i].severity));
+        ids_text_wrap(stdout, ids_text_clean(&painter.arena, scale->remarks.at[i].text), 11, 11,
+                      ids_painter_width(&painter));
+    }
+    write_points(&painter, scale);
+    if (scale->count > 1) write_losses(&painter, scale);
+    return ids_painter_done(&painter, err);
+}
+
+/* ---- for programs ---- */
+
+static int render(const struct ids_scale *scale, int json, FILE *out, struct ids_error *err) {
+    static const char *const all[] = {"scale"};
+    struct ids_section section = {
+        .name = all[0], .title = all[0], .tables = ids_scale_tables, .table_count = ids_scale_table_count};
+    struct ids_render how = {.sections = &section, .section_count = 1, .only = all, .only_count = 1};
+    return json ? ids_render_json(&scale->report, &how, out, err) : ids_render_csv(&scale->report, &how, out, err);
+}
+
+static int write_results(const char *path, const struct ids_scale *scale, struct ids_error *err) {
+    FILE *file = fopen(path, "we");
+    if (!file) return ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
+    int code = render(scale, 1, file, err), failed = ferror(file);
+    if ((fclose(file) || failed) && !code) code = ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
+    return code;
+}
+
+/* ---- */
+
+static int compare(const struct scale_options *options, struct ids_open_side *sides, size_t count,
+                   struct ids_error *err) {
+    double devices[SIDES_MOST] = {0};
+    struct ids_side *settled[SIDES_MOST];
+    const struct ids_side *const *reading = (const struct ids_side *const *)settled;
+    struct ids_scale scale;
+    for (size_t i = 0; i < count; i++) settled[i] = &sides[i].side;
+    ids_sides_settle(settled, count);
+    int code = options->devices ? read_devices(options->devices, devices, count, err) : 0;
+    enum ids_scaling scaling = options->strong ? IDS_SCALING_STRONG
+                               : options->weak ? IDS_SCALING_WEAK
+                                               : IDS_SCALING_GUESS;
+    if (!code) code = ids_scale_make(reading, devices, count, scaling, &scale, err);
+    ids_progress_end();
+    if (code) return code;
+    if (scale.remarks.unlike && !options->force) {
+        code = ids_fail(err, IDS_UNSUPPORTED, "these runs cannot be compared: %s (--force compares them all the same)",
+                        scale.remarks.at[0].text);
+    }
+    if (!code && options->output) code = write_results(options->output, &scale, err);
+    if (!code)
+        code = options->json || options->csv ? render(&scale, options->json, stdout, err) : print(&scale, options, err);
+    ids_scale_done(&scale);
+    return code;
+}
+
+static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+    const struct scale_options *options = values;
+    const struct ids_open_options open = {.command = "scale", .no_cache = options->no_cache};
+    size_t opened = 0;
+    int code = 0;
+    if (options->strong && options->weak) return ids_fail(err, IDS_USAGE, "--strong and --weak exclude each other");
+    if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
+    if (operand_count > SIDES_MOST) return ids_fail(err, IDS_LIMIT, "more than %d configurations", SIDES_MOST);
+    struct ids_open_side *sides = calloc((size_t)operand_count, sizeof *sides);
+    if (!sides) return ids_no_memory(err);
+    for (; !code && opened < (size_t)operand_count; opened += !code)
+        code = ids_open_side(operands[opened], &open, &sides[opened], err);
+    ids_progress_end();
+    if (!code) code = compare(options, sides, opened, err);
+    for (size_t i = 0; i < opened; i++) ids_open_side_done(&sides[i]);
+    free(sides);
+    return code;
+}
+
+const struct ids_command ids_command_scale = {
+    .operands = "RUN...",
+    .least = 2,
+    .most = -1,
+    IDS_OPTIONS(opts),
+    .defaults = &defaults,
+    .values_bytes = sizeof defaults,
+    .run = run,
+};

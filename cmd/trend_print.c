@@ -1,0 +1,155 @@
+#include "cmd/trend_print.h"
+
+#include "cmd/diff_print.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_RUNS = 3, FIGURES_SHOWN = 6 };
+
+/* All runs in sides[0]; the others are left empty. */
+static int join(struct ids_open_side *sides, size_t count, struct ids_error *err) {
+    struct ids_open_side all = {.path = strdup(sides[0].path), .label = strdup(sides[0].label)};
+    for (size_t s = 0; s < count; s++) all.room += sides[s].count;
+    all.reports = calloc(all.room, sizeof *all.reports);
+    all.labels = calloc(all.room, sizeof *all.labels);
+    all.pointers = calloc(all.room, sizeof *all.pointers);
+    if (!all.path || !all.label || !all.reports || !all.labels || !all.pointers) {
+        ids_open_side_done(&all);
+        return ids_no_memory(err);
+    }
+    for (size_t s = 0; s < count; s++) {
+        for (size_t i = 0; i < sides[s].count; i++) {
+            all.labels[all.count] = sides[s].labels[i];
+            all.pointers[all.count] = &all.reports[all.count];
+            all.reports[all.count++] = sides[s].reports[i];
+        }
+        sides[s].count = 0; /* moved */
+    }
+    ids_open_side_done(&sides[0]);
+    sides[0] = all;
+    return ids_side_init(&sides[0].side, sides[0].label, sides[0].pointers, sides[0].count, err);
+}
+
+static const char *name_of(const struct ids_report *report) {
+    const struct ids_value *name = ids_report_find_property(report, "name");
+    return name && !name->missing && name->unit == IDS_UNIT_NONE ? name->text : "run";
+}
+
+int ids_trend_open(struct ids_open_side *sides, size_t count, int force, struct ids_trend *ret_trend,
+                   struct ids_error *err) {
+    int code = join(sides, count, err);
+    if (code) return code;
+    struct ids_open_side *all = &sides[0];
+    if (all->count < LEAST_RUNS)
+        return ids_fail(err, IDS_USAGE, "a trend needs three runs or more; there are %zu", all->count);
+    ids_open_side_order(all);
+    struct ids_side *const settled[] = {&all->side};
+    ids_sides_settle(settled, 1);
+    int64_t *steps = calloc(all->count, sizeof *steps);
+    const char **names = calloc(all->count, sizeof *names);
+    code = steps && names ? 0 : ids_no_memory(err);
+    for (size_t i = 0; i < all->count && !code; i++) {
+        steps[i] = all->labels[i].step;
+        names[i] = name_of(&all->reports[i]);
+    }
+    if (!code) code = ids_trend_make(&all->side, steps, names, ret_trend, err);
+    free(steps);
+    free(names);
+    if (code || force || !ret_trend->remarks.unlike) return code;
+    ids_fail(err, IDS_UNSUPPORTED, "these runs cannot be compared: %s (--force compares them all the same)",
+             ret_trend->remarks.at[0].text);
+    ids_trend_done(ret_trend);
+    return IDS_UNSUPPORTED;
+}
+
+/* ---- printing ---- */
+
+static const char *keep(struct ids_painter *painter, const char *text) {
+    const char *copy = ids_arena_copy(&painter->arena, text, strlen(text));
+    if (!copy) painter->out_of_memory = 1;
+    return copy ? copy : "";
+}
+
+static void write_runs(struct ids_painter *painter, const struct ids_trend *trend) {
+    size_t figures = trend->figure_count < FIGURES_SHOWN ? trend->figure_count : FIGURES_SHOWN;
+    struct ids_grid grid = {.column_count = figures + 2, .row_count = trend->side->run_count};
+    grid.columns = ids_arena_alloc(&painter->arena, grid.column_count * sizeof *grid.columns);
+    const char **cell = grid.cells =
+        ids_arena_alloc(&painter->arena, (grid.column_count * grid.row_count + 1) * sizeof *grid.cells);
+    if (!grid.columns || !grid.cells) {
+        painter->out_of_memory = 1;
+        return;
+    }
+    grid.columns[0] = (struct ids_grid_column){.title = trend->x_is_step ? "step" : "run", .right = 1};
+    for (size_t f = 0; f < figures; f++)
+        grid.columns[f + 1] = (struct ids_grid_column){.title = trend->values[0][f].title, .right = 1};
+    grid.columns[figures + 1] = (struct ids_grid_column){.title = "run", .stretch = 1};
+    for (size_t i = 0; i < grid.row_count; i++) {
+        *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_COUNT, (int64_t)trend->x[i]));
+        for (size_t f = 0; f < figures; f++) {
+            const struct ids_difference *value = &trend->values[i][f];
+            *cell++ =
+                value->has_a ? ids_painter_value(painter, ids_figure_value(value->unit, value->has_a, value->a)) : "-";
+        }
+        *cell++ = ids_text_clean(&painter->arena, name_of(trend->side->runs[i].report));
+    }
+    fputc('\n', painter->out);
+    ids_grid_fit(&grid, painter->render->full ? 0 : ids_painter_width(painter));
+    ids_grid_write(&grid, &painter->arena, painter->bold, painter->plain, painter->out);
+}
+
+/* "+1.2 ms per 1,000 steps" */
+static const char *slope_text(struct ids_painter *painter, const struct ids_trend *trend, enum ids_unit unit,
+                              double slope) {
+    char buffer[IDS_SIGNED_ROOM];
+    return keep(painter, ids_signed(buffer, unit, slope * (trend->x_is_step ? 1000 : 1)));
+}
+
+static void write_lines(struct ids_painter *painter, const struct ids_trend *trend) {
+    enum { COLUMNS = 6 };
+    struct ids_grid_column columns[COLUMNS] = {{.title = "", .stretch = 1},
+                                               {.title = "first", .right = 1},
+                                               {.title = "last", .right = 1},
+                                               {.title = trend->x_is_step ? "per 1,000 steps" : "per run", .right = 1},
+                                               {.title = "99 %"},
+                                               {.title = ""}};
+    struct ids_grid grid = {.columns = columns, .column_count = COLUMNS, .row_count = trend->line_count};
+    const char **cell = grid.cells =
+        ids_arena_alloc(&painter->arena, (COLUMNS * grid.row_count + 1) * sizeof *grid.cells);
+    if (!cell) {
+        painter->out_of_memory = 1;
+        return;
+    }
+    for (size_t i = 0; i < grid.row_count; i++) {
+        const struct ids_trend_line *line = &trend->lines[i];
+        struct ids_phrase phrase = ids_phrase_begin();
+        if (line->slope.known)
+            ids_phrase_add(&phrase, "%s to %s", slope_text(painter, trend, line->unit, line->slope.low),
+                           slope_text(painter, trend, line->unit, line->slope.high));
+        *cell++ = ids_text_clean(&painter->arena, line->title);
+        *cell++ = ids_painter_value(painter, ids_figure_value(line->unit, 1, line->first));
+        *cell++ = ids_painter_value(painter, ids_figure_value(line->unit, 1, line->last));
+        *cell++ = slope_text(painter, trend, line->unit, line->slope.slope);
+        *cell++ = ids_phrase_end(painter, &phrase);
+        *cell++ = line->verdict == IDS_TREND_UNKNOWN ? "too few runs to tell" : ids_trend_verdict_name(line->verdict);
+    }
+    ids_painter_heading(painter, "trend");
+    ids_grid_fit(&grid, painter->render->full ? 0 : ids_painter_width(painter));
+    ids_grid_write(&grid, &painter->arena, painter->bold, painter->plain, painter->out);
+}
+
+int ids_trend_print(const struct ids_trend *trend, const struct ids_render *render, FILE *out, struct ids_error *err) {
+    struct ids_painter painter;
+    ids_painter_init(&painter, &trend->report, render, out);
+    fprintf(out, "%zu runs in the order of %s \xc2\xb7 per %s\n", trend->side->run_count,
+            trend->x_is_step ? "their steps" : "their times", trend->side->per_step ? "step" : "window");
+    for (size_t i = 0; i < trend->remarks.count; i++) {
+        fprintf(out, "  %-7s  ", ids_remark_severity_name(trend->remarks.at[i].severity));
+        ids_text_wrap(out, ids_text_clean(&painter.arena, trend->remarks.at[i].text), 11, 11,
+                      ids_painter_width(&painter));
+    }
+    write_runs(&painter, trend);
+    write_lines(&painter, trend);
+    return ids_painter_done(&painter, err);
+}

@@ -1,0 +1,21 @@
+/* hlo_shape.h - shapes of HLO values (xla.ShapeProto): how many bytes, and as HLO text writes them. */
+#ifndef IDS_FORMATS_HLO_SHAPE_H
+#define IDS_FORMATS_HLO_SHAPE_H
+
+#include "lib/wire/pb_wire.h"
+
+/* A field's number with its wire type, as it stands in the file; a field of another type is passed over. */
+#define IDS_HLO_TAG(number, wire) ((number) << 3 | IDS_PB_##wire)
+static inline uint32_t ids_hlo_tag_of(const struct ids_pb_field *field) {
+    return field->number << 3 | field->wire;
+}
+
+/* Bytes of a value of that shape, a tuple's parts together; -1 when unknown. */
+int64_t ids_hlo_shape_bytes(struct ids_pb shape);
+
+/* "f32[256,256]", "(f32[2], s32[])", without layouts; a long one is cut and ends in "...". Returns the length; 0 when the shape is not
+ * known. */
+enum { IDS_HLO_SHAPE_TEXT = 128 };
+size_t ids_hlo_shape_text(struct ids_pb shape, char text[IDS_HLO_SHAPE_TEXT]);
+
+#endif

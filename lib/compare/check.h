@@ -1,0 +1,37 @@
+/* check.h - whether runs keep their limits. */
+#ifndef IDS_LIB_COMPARE_CHECK_H
+#define IDS_LIB_COMPARE_CHECK_H
+
+#include "lib/compare/budget.h"
+#include "lib/compare/difference.h"
+
+enum ids_check_verdict { IDS_CHECK_HELD, IDS_CHECK_BROKEN, IDS_CHECK_NO_DATA };
+const char *ids_check_verdict_name(enum ids_check_verdict verdict);
+
+struct ids_check_row {
+    const struct ids_limit *limit;
+    const char *run; /* its name; the side's label for limits against a baseline */
+    enum ids_check_verdict verdict;
+    int has_value;
+    double value, bound; /* in the unit's base; bound: the limit, or the baseline's figure with what is tolerated */
+    const char *note;    /* why there is no value, the baseline's figure, the spread; NULL */
+};
+
+struct ids_check {
+    struct ids_check_row *at; /* by limit, then by run */
+    size_t count, room;
+    size_t broken, no_data;
+    struct ids_report report; /* the same for programs; owns the texts */
+};
+
+/* Each run of the settled side is held to each limit; limits against the baseline (settled with it; NULL: none) hold for the mean of the
+ * runs: broken when it is worse by more than what is tolerated and, where both sides have three runs or more, an interval excludes
+ * that it is not worse at all. A figure that is not there keeps no limit. */
+int ids_check_make(const struct ids_side *side, const char *const *names, const struct ids_side *baseline,
+                   const struct ids_budget *budget, struct ids_check *ret_check, struct ids_error *err);
+void ids_check_done(struct ids_check *check);
+
+extern const struct ids_table_def *const ids_check_tables[];
+extern const int ids_check_table_count;
+
+#endif

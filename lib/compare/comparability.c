@@ -1,0 +1,356 @@
+#include "lib/compare/comparability.h"
+
+#include "lib/base/intern.h"
+#include "lib/base/keymap.h"
+#include "lib/base/vec.h"
+#include "lib/compare/names.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEW_STEPS = 5, NAMES_SHOWN = 3 };
+
+const char *ids_remark_severity_name(enum ids_remark_severity severity) {
+    static const char *const names[] = {"note", "warning", "unlike"};
+    return names[severity];
+}
+
+struct looking {
+    const struct ids_side *const *sides;
+    size_t count;
+    struct ids_report *texts;
+    struct ids_remarks *remarks;
+};
+
+/* Each kind of finding is said once. */
+__attribute__((format(printf, 4, 5))) static void find(struct looking *looking, enum ids_remark_severity severity,
+                                                       const char *id, const char *format, ...) {
+    char text[1024];
+    va_list args;
+    for (size_t i = 0; i < looking->remarks->count; i++) {
+        if (!strcmp(looking->remarks->at[i].id, id)) return;
+    }
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    struct ids_remark *place = IDS_PUSH(looking->remarks->at, looking->remarks->count, looking->remarks->room);
+    if (!place) {
+        looking->texts->out_of_memory = 1;
+        return;
+    }
+    *place = (struct ids_remark){severity, id, ids_report_text(looking->texts, "%s", text)};
+    looking->remarks->unlike |= severity == IDS_REMARK_UNLIKE;
+}
+
+static const char *property(const struct ids_side_run *run, const char *id) {
+    const struct ids_value *value = ids_report_find_property(run->report, id);
+    return value && !value->missing && value->unit == IDS_UNIT_NONE ? value->text : NULL;
+}
+
+static double number(const struct ids_side_run *run, const char *id) {
+    const struct ids_value *value = ids_report_find_property(run->report, id);
+    return value ? ids_value_number(*value) : NAN;
+}
+
+static const char *text_cell(const struct ids_table *table, size_t row, int column) {
+    const struct ids_value *cell = column < 0 ? NULL : ids_table_cell(table, row, column);
+    return cell && !cell->missing && cell->unit == IDS_UNIT_NONE ? cell->text : "";
+}
+
+static const char *name_of(const struct ids_side_run *run) {
+    const char *name = property(run, "name");
+    return name ? name : "run";
+}
+
+/* What kind of device did the work: its model, else its kind; NULL when none did. */
+static const char *model_of(const struct ids_side_run *run, const char **ret_kind) {
+    const struct ids_table *devices = ids_report_find_table(run->report, "devices");
+    int kind = ids_table_column(devices, "kind"), model = ids_table_column(devices, "model");
+    int busy = ids_table_column(devices, "busy");
+    for (size_t row = 0; busy >= 0 && row < devices->row_count; row++) {
+        if (ids_table_cell(devices, row, busy)->missing) continue;
+        const char *text = text_cell(devices, row, model);
+        *ret_kind = text_cell(devices, row, kind);
+        return *text ? text : *ret_kind;
+    }
+    return NULL;
+}
+
+/* ---- one run against the first ---- */
+
+static void compare_devices(struct looking *looking, const struct ids_side_run *first, const struct ids_side_run *run,
+                            int same_devices) {
+    const char *kind_a = NULL, *kind_b = NULL;
+    const char *model_a = model_of(first, &kind_a), *model_b = model_of(run, &kind_b);
+    if (!model_a || !model_b) {
+        find(looking, IDS_REMARK_UNLIKE, "devices.none", "no device did anything in %s",
+             name_of(model_a ? run : first));
+        return;
+    }
+    if (strcmp(kind_a, kind_b) != 0)
+        find(looking, IDS_REMARK_UNLIKE, "devices.kind", "other kinds of devices: %s in %s, %s in %s", kind_a,
+             name_of(first), kind_b, name_of(run));
+    else if (strcmp(model_a, model_b) != 0)
+        find(looking, IDS_REMARK_UNLIKE, "devices.model", "other devices: %s in %s, %s in %s", model_a, name_of(first),
+             model_b, name_of(run));
+    if (same_devices && first->devices != run->devices)
+        find(looking, IDS_REMARK_UNLIKE, "devices.count",
+             "another number of devices: %.0f in %s, %.0f in %s; 'idsprof scale' compares those", first->devices,
+             name_of(first), run->devices, name_of(run));
+    double hosts_a = number(first, "hosts"), hosts_b = number(run, "hosts");
+    if (same_devices && hosts_a != hosts_b && !isnan(hosts_a) && !isnan(hosts_b))
+        find(looking, IDS_REMARK_UNLIKE, "hosts.count", "another number of hosts: %.0f in %s, %.0f in %s", hosts_a,
+             name_of(first), hosts_b, name_of(run));
+}
+
+static void compare_recording(struct looking *looking, const struct ids_side_run *first,
+                              const struct ids_side_run *run) {
+    static const struct {
+        const char *property, *id, *text;
+    } levels[] = {
+        {"python_tracer_level", "tracer.python",
+         "the Python tracer slows the host, so that idle time and host time cannot be compared"},
+        {"host_tracer_level", "tracer.host", "more host events cost time, and causes of idle time come from them"},
+        {"device_tracer_level", "tracer.device", "what devices record differs"},
+    };
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        double a = number(first, levels[i].property), b = number(run, levels[i].property);
+        if (isnan(a) || isnan(b) || a == b) continue;
+        find(looking, IDS_REMARK_WARNING, levels[i].id, "recorded with %s %.0f in %s, %.0f in %s: %s",
+             levels[i].property, a, name_of(first), b, name_of(run), levels[i].text);
+    }
+    const char *format_a = property(first, "format"), *format_b = property(run, "format");
+    if (format_a && format_b && strcmp(format_a, format_b) != 0)
+        find(looking, IDS_REMARK_WARNING, "format",
+             "other formats: %s in %s, %s in %s; trace.json lacks programs, async copies and events beyond its cap",
+             format_a, name_of(first), format_b, name_of(run));
+    const char *jax_a = property(first, "jax_version"), *jax_b = property(run, "jax_version");
+    if (jax_a && jax_b && strcmp(jax_a, jax_b) != 0)
+        find(looking, IDS_REMARK_NOTE, "versions.jax", "jax %s in %s, %s in %s: the compiler may have changed too",
+             jax_a, name_of(first), jax_b, name_of(run));
+    double clock_a = number(first, "time_scale_multiplier"), clock_b = number(run, "time_scale_multiplier");
+    if (fabs(clock_a - clock_b) > 0.01)
+        find(looking, IDS_REMARK_WARNING, "throttling",
+             "the clocks differ: Time Scale Multiplier %.3f in %s, %.3f in %s", clock_a, name_of(first), clock_b,
+             name_of(run));
+}
+
+/* ---- each run by itself ---- */
+
+static void look_at_run(struct looking *looking, const struct ids_side_run *run, int per_step) {
+    if (!run->report->complete)
+        find(looking, per_step ? IDS_REMARK_WARNING : IDS_REMARK_UNLIKE, "truncated", "%s is cut: %s%s", name_of(run),
+             ids_report_why_incomplete(run->report),
+             per_step ? "" : "; without steps its window cannot be compared with a whole one");
+    const struct ids_metric *mean = ids_report_find(run->report, "steps.mean", NULL);
+    if (mean && mean->rule && strstr(mean->rule, "warm-up"))
+        find(looking, IDS_REMARK_WARNING, "warm_up",
+             "the first step of %s takes more than twice the median: warm-up is in this window", name_of(run));
+    if (per_step && run->steps->row_count < FEW_STEPS)
+        find(looking, IDS_REMARK_NOTE, "steps.few", "%s has %zu step%s: little to tell a difference from the spread by",
+             name_of(run), run->steps->row_count, run->steps->row_count == 1 ? "" : "s");
+}
+
+/* ---- programs ---- */
+
+struct programs {
+    size_t both, changed, only_a, only_b;
+    char names_a[256], names_b[256]; /* some of those of one side */
+};
+
+/* The programs of a side, to be asked for by hundreds of thousands (of a damaged file). */
+struct program_set {
+    struct ids_keymap names, prints;
+    struct ids_keymap unknown; /* names of programs without a fingerprint */
+};
+
+static uint64_t text_key(const char *text) {
+    return ids_key_of(ids_hash_bytes(text, strlen(text)), 1);
+}
+
+static int program_set_make(const struct ids_side *side, struct program_set *set) {
+    int failed = 0;
+    for (size_t i = 0; i < side->run_count; i++) {
+        const struct ids_table *modules = ids_report_find_table(side->runs[i].report, "modules");
+        int names = ids_table_column(modules, "name"), prints = ids_table_column(modules, "fingerprint");
+        for (size_t row = 0; names >= 0 && row < modules->row_count && !failed; row++) {
+            uint64_t name = text_key(text_cell(modules, row, names));
+            const char *print = text_cell(modules, row, prints);
+            failed = ids_keymap_add(&set->names, name, 1) < 0 ||
+                     ids_keymap_add(*print ? &set->prints : &set->unknown, *print ? text_key(print) : name, 1) < 0;
+        }
+    }
+    return failed;
+}
+
+static void program_set_done(struct program_set *set) {
+    ids_keymap_done(&set->names);
+    ids_keymap_done(&set->prints);
+    ids_keymap_done(&set->unknown);
+}
+
+static int has(const struct ids_keymap *map, const char *text) {
+    uint64_t unused;
+    return ids_keymap_get(map, text_key(text), &unused);
+}
+
+/* By name or fingerprint; *ret_same: it computes the same, as far as is known. */
+static int has_program(const struct program_set *in, const char *name, const char *fingerprint, int *ret_same) {
+    int same = *fingerprint && has(&in->prints, fingerprint), named = has(&in->names, name);
+    *ret_same = same || (named && (!*fingerprint || has(&in->unknown, name)));
+    return same || named;
+}
+
+static void add_name(char names[256], const char *name, size_t already) {
+    size_t used = strlen(names);
+    if (strstr(names, name)) return;
+    if (already < NAMES_SHOWN) snprintf(names + used, 256 - used, "%s%.60s", used ? ", " : "", name);
+    if (already == NAMES_SHOWN) snprintf(names + used, 256 - used, ", ...");
+}
+
+static void count_programs(const struct ids_side *of, const struct program_set *in, size_t *both, size_t *changed,
+                           size_t *only, char names[256]) {
+    for (size_t i = 0; i < of->run_count; i++) {
+        const struct ids_table *modules = ids_report_find_table(of->runs[i].report, "modules");
+        int column = ids_table_column(modules, "name"), prints = ids_table_column(modules, "fingerprint");
+        for (size_t row = 0; column >= 0 && row < modules->row_count; row++) {
+            const char *name = text_cell(modules, row, column);
+            int same = 0, found = has_program(in, name, text_cell(modules, row, prints), &same);
+            if (!found) add_name(names, name, *only);
+            *only += !found;
+            *changed += found && !same;
+            *both += found && same;
+        }
+        break; /* recordings of one thing run the same programs */
+    }
+}
+
+/* XLA numbers its kernels anew in each compilation. */
+static int same_base(const char *a, const char *b) {
+    size_t length = ids_base_name(a);
+    return length == ids_base_name(b) && !memcmp(a, b, length);
+}
+
+/* The part of A's kernel time whose kernels B has by name; -1 without kernels. */
+static double common_kernels(const struct ids_side *a, const struct ids_side *b) {
+    const struct ids_table *left = ids_report_find_table(a->runs[0].report, "kernels");
+    const struct ids_table *right = ids_report_find_table(b->runs[0].report, "kernels");
+    int names = ids_table_column(left, "name"), totals = ids_table_column(left, "total");
+    int other = ids_table_column(right, "name");
+    double all = 0, common = 0;
+    for (size_t row = 0; names >= 0 && other >= 0 && row < left->row_count && row < 512; row++) {
+        double total = ids_value_number(*ids_table_cell(left, row, totals));
+        all += total;
+        for (size_t at = 0; at < right->row_count; at++) {
+            if (!same_base(text_cell(left, row, names), text_cell(right, at, other))) continue;
+            common += total;
+            break;
+        }
+    }
+    return all > 0 ? common / all : -1;
+}
+
+static int knows_programs(const struct ids_side *side) {
+    const struct ids_table *modules = ids_report_find_table(side->runs[0].report, "modules");
+    int prints = ids_table_column(modules, "fingerprint");
+    for (size_t row = 0; prints >= 0 && row < modules->row_count; row++) {
+        if (!ids_table_cell(modules, row, prints)->missing) return 1;
+    }
+    return 0;
+}
+
+static void compare_programs(struct looking *looking, const struct ids_side *a, const struct ids_side *b) {
+    struct programs programs = {0};
+    struct program_set of_a = {0}, of_b = {0};
+    size_t unused = 0, none = 0;
+    looking->texts->out_of_memory |= program_set_make(a, &of_a) || program_set_make(b, &of_b);
+    count_programs(a, &of_b, &programs.both, &programs.changed, &programs.only_a, programs.names_a);
+    count_programs(b, &of_a, &unused, &none, &programs.only_b, programs.names_b);
+    program_set_done(&of_a);
+    program_set_done(&of_b);
+    size_t all_a = programs.both + programs.changed + programs.only_a, all_b = unused + none + programs.only_b;
+    if (all_a && all_b && !programs.both && !programs.changed) {
+        find(looking, IDS_REMARK_UNLIKE, "programs.none", "no program in common: %s in %s, %s in %s", programs.names_a,
+             a->label, programs.names_b, b->label);
+        return;
+    }
+    if (programs.only_a || programs.only_b) {
+        find(looking, IDS_REMARK_WARNING, "programs.partly", "%zu program%s in common%s%s%s%s%s%s%s%s",
+             programs.both + programs.changed, programs.both + programs.changed == 1 ? "" : "s",
+             programs.only_a ? "; only in " : "", programs.only_a ? a->label : "", programs.only_a ? ": " : "",
+             programs.names_a, programs.only_b ? "; only in " : "", programs.only_b ? b->label : "",
+             programs.only_b ? ": " : "", programs.names_b);
+    }
+    if (programs.changed)
+        find(looking, IDS_REMARK_NOTE, "programs.changed", "%zu program%s in common run%s other ops", programs.changed,
+             programs.changed == 1 ? "" : "s", programs.changed == 1 ? "s" : "");
+    if (all_a && all_b && knows_programs(a) != knows_programs(b))
+        find(looking, IDS_REMARK_WARNING, "programs.hlo",
+             "only %s says what its ops compute (enable_hlo_proto): ops are matched by name, and XLA's names are "
+             "renumbered",
+             knows_programs(a) ? a->label : b->label);
+    double common = all_a || all_b ? -1 : common_kernels(a, b);
+    if (common >= 0 && common < 0.1)
+        find(looking, IDS_REMARK_UNLIKE, "kernels.none",
+             "kernels with %.0f %% of the time of %s are not in %s: other programs", 100 * (1 - common), a->label,
+             b->label);
+}
+
+/* ---- */
+
+static void compare_steps(struct looking *looking) {
+    size_t with = 0, all = 0, least = SIZE_MAX, most = 0;
+    for (size_t s = 0; s < looking->count; s++) {
+        for (size_t i = 0; i < looking->sides[s]->run_count; i++, all++) {
+            const struct ids_table *steps = looking->sides[s]->runs[i].steps;
+            if (!steps) continue;
+            with++;
+            if (steps->row_count < least) least = steps->row_count;
+            if (steps->row_count > most) most = steps->row_count;
+        }
+    }
+    if (with < all)
+        find(looking, IDS_REMARK_WARNING, "steps.none",
+             with ? "not every run has steps: whole windows are compared, which may hold different work"
+                  : "no steps: whole windows are compared, which may hold different work; annotate the loop with "
+                    "jax.profiler.StepTraceAnnotation");
+    else if (least != most)
+        find(looking, IDS_REMARK_NOTE, "steps.count", "other numbers of steps, %zu to %zu: figures are per step", least,
+             most);
+}
+
+static int unlike_first(const void *a, const void *b) {
+    const struct ids_remark *left = a, *right = b;
+    if (left->severity != right->severity) return left->severity < right->severity ? 1 : -1;
+    return strcmp(left->id, right->id);
+}
+
+int ids_remarks_make(const struct ids_side *const *sides, size_t count, int same_devices, struct ids_report *texts,
+                     struct ids_remarks *ret_remarks, struct ids_error *err) {
+    *ret_remarks = (struct ids_remarks){0};
+    struct looking looking = {sides, count, texts, ret_remarks};
+    const struct ids_side_run *first = &sides[0]->runs[0];
+    for (size_t s = 0; s < count; s++) {
+        for (size_t i = 0; i < sides[s]->run_count; i++) {
+            const struct ids_side_run *run = &sides[s]->runs[i];
+            if (run != first || (count == 1 && sides[s]->run_count == 1))
+                compare_devices(&looking, first, run, same_devices);
+            if (run != first) compare_recording(&looking, first, run);
+            look_at_run(&looking, run, sides[s]->per_step);
+        }
+        if (s) compare_programs(&looking, sides[0], sides[s]);
+    }
+    compare_steps(&looking);
+    if (ret_remarks->count) qsort(ret_remarks->at, ret_remarks->count, sizeof *ret_remarks->at, unlike_first);
+    if (!texts->out_of_memory) return 0;
+    ids_remarks_done(ret_remarks);
+    return ids_no_memory(err);
+}
+
+void ids_remarks_done(struct ids_remarks *remarks) {
+    free(remarks->at);
+    *remarks = (struct ids_remarks){0};
+}

@@ -1,0 +1,33 @@
+/* comparability.h - whether runs can be compared at all, before any figure is.
+ *
+ * UNLIKE: a figure would be a percentage of unlike things (other devices, another number of them, no program in common, nothing
+ * recorded). WARNING: figures hold with care (a file that is cut, other tracer levels, throttling, warm-up inside, no steps). NOTE: good
+ * to know (versions, numbers of steps).
+ */
+#ifndef IDS_LIB_COMPARE_COMPARABILITY_H
+#define IDS_LIB_COMPARE_COMPARABILITY_H
+
+#include "lib/compare/side.h"
+
+enum ids_remark_severity { IDS_REMARK_NOTE, IDS_REMARK_WARNING, IDS_REMARK_UNLIKE };
+
+struct ids_remark {
+    enum ids_remark_severity severity;
+    const char *id;   /* stable: "devices.model" */
+    const char *text; /* for people */
+};
+
+struct ids_remarks {
+    struct ids_remark *at; /* unlike first, then warnings, then notes */
+    size_t count, room;
+    int unlike; /* there is one of that severity */
+};
+
+const char *ids_remark_severity_name(enum ids_remark_severity severity);
+
+/* Looks at the settled sides; texts live in `texts`. `same_devices` 0: the number of devices may differ (scale). */
+int ids_remarks_make(const struct ids_side *const *sides, size_t count, int same_devices, struct ids_report *texts,
+                     struct ids_remarks *ret_remarks, struct ids_error *err);
+void ids_remarks_done(struct ids_remarks *remarks);
+
+#endif

@@ -1,0 +1,90 @@
+#include "lib/compare/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double contributions(const struct ids_matches *matches) {
+    double sum = 0;
+    for (size_t i = 0; i < matches->count; i++) sum += matches->at[i].change_ps;
+    return sum;
+}
+
+/* Where nothing names ops, kernels are what the time is told by. */
+static void add_up(struct ids_diff *diff) {
+    int kernels = !diff->has_ops && diff->has_kernels;
+    int64_t whole = diff->parts.whole_b_ps - diff->parts.whole_a_ps;
+    diff->ops_ps = (int64_t)llround(contributions(kernels ? &diff->kernel_matches : &diff->op_matches));
+    double without = diff->ops[1].without_ps - diff->ops[0].without_ps;
+    diff->without_ps = (int64_t)llround(kernels ? without - contributions(&diff->kernel_matches) : without);
+    diff->overlap_ps = diff->parts.busy_change_ps - diff->ops_ps - diff->without_ps;
+    diff->idle_ps = whole - diff->parts.busy_change_ps;
+}
+
+static int make_matches(struct ids_diff *diff, enum ids_item_kind kind, struct ids_items items[2],
+                        struct ids_matches *matches, int *ret_has, struct ids_error *err) {
+    int code = ids_items_make(diff->a, kind, &diff->report, &items[0], err);
+    if (!code) code = ids_items_make(diff->b, kind, &diff->report, &items[1], err);
+    if (!code) code = ids_matches_make(diff->a, &items[0], diff->b, &items[1], &diff->options, matches, err);
+    *ret_has = items[0].count + items[1].count > 0;
+    return code;
+}
+
+int ids_diff_make(const struct ids_side *a, const struct ids_side *b, const struct ids_compare_options *options,
+                  struct ids_diff *ret_diff, struct ids_error *err) {
+    const struct ids_side *const sides[] = {a, b};
+    struct ids_diff *diff = ret_diff;
+    *diff = (struct ids_diff){.a = a, .b = b, .options = *options};
+    ids_report_init(&diff->report);
+    int code = ids_remarks_make(sides, 2, 1, &diff->report, &diff->remarks, err);
+    if (!code) code = ids_headline_make(a, b, options, diff->headline, &diff->headline_count, err);
+    if (!code) code = ids_parts_make(a, b, &diff->parts, err);
+    if (!code) code = make_matches(diff, IDS_ITEM_OPS, diff->ops, &diff->op_matches, &diff->has_ops, err);
+    if (!code)
+        code = make_matches(diff, IDS_ITEM_KERNELS, diff->kernels, &diff->kernel_matches, &diff->has_kernels, err);
+    const struct ids_matches *most = diff->has_ops ? &diff->op_matches : &diff->kernel_matches;
+    if (!code) code = ids_sums_make(&diff->op_matches, IDS_SUM_MODULE, &diff->report, &diff->modules, err);
+    if (!code) code = ids_sums_make(&diff->op_matches, IDS_SUM_SCOPE, &diff->report, &diff->scopes, err);
+    if (!code) code = ids_sums_make(most, IDS_SUM_FAMILY, &diff->report, &diff->families, err);
+    if (!code) code = ids_sums_make(most, IDS_SUM_COLLECTIVE, &diff->report, &diff->collectives, err);
+    if (!code) {
+        add_up(diff);
+        code = ids_changes_make(diff, err);
+    }
+    if (!code) ids_diff_report(diff);
+    if (!code) code = ids_report_check(&diff->report, err);
+    if (code) ids_diff_done(diff);
+    return code;
+}
+
+void ids_diff_done(struct ids_diff *diff) {
+    ids_remarks_done(&diff->remarks);
+    for (int side = 0; side < 2; side++) {
+        ids_items_done(&diff->ops[side]);
+        ids_items_done(&diff->kernels[side]);
+    }
+    ids_matches_done(&diff->op_matches);
+    ids_matches_done(&diff->kernel_matches);
+    ids_sums_done(&diff->modules);
+    ids_sums_done(&diff->scopes);
+    ids_sums_done(&diff->families);
+    ids_sums_done(&diff->collectives);
+    free(diff->changes.at);
+    ids_report_done(&diff->report);
+    *diff = (struct ids_diff){0};
+}
+
+static int changed(const struct ids_matches *matches) {
+    for (size_t i = 0; i < matches->count; i++) {
+        if (matches->at[i].class != IDS_MATCH_SAME) return 1;
+    }
+    return 0;
+}
+
+enum ids_verdict ids_diff_verdict(const struct ids_diff *diff) {
+    if (diff->a->per_step) return diff->headline[0].verdict;
+    if (changed(&diff->op_matches) || changed(&diff->kernel_matches)) return IDS_VERDICT_COUNTED;
+    for (size_t i = 1; i < diff->headline_count; i++) {
+        if (diff->headline[i].verdict > IDS_VERDICT_UNSURE) return IDS_VERDICT_COUNTED;
+    }
+    return IDS_VERDICT_SAME;
+}

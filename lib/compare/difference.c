@@ -1,0 +1,274 @@
+#include "lib/compare/difference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *ids_verdict_name(enum ids_verdict verdict) {
+    static const char *const names[] = {"no_data", "same",    "unsure",      "single_steps",
+                                        "counted", "differs", "improvement", "regression"};
+    return names[verdict];
+}
+
+int ids_direction_of(enum ids_better better, double change) {
+    int sign = (change > 0) - (change < 0);
+    return better == IDS_BETTER_HIGHER ? sign : better == IDS_BETTER_LOWER ? -sign : 0;
+}
+
+/* What the threshold is a share of: of a share the larger side, so that idle time of 0.04 % and 0.05 % is the same. */
+static double threshold_base(const struct ids_difference *difference) {
+    double a = fabs(difference->a);
+    return difference->unit == IDS_UNIT_RATIO ? fmax(a, 1 - a) : a;
+}
+
+enum ids_verdict ids_judge(const struct ids_difference *difference, const struct ids_compare_options *options,
+                           int many) {
+    if (!difference->has_a || !difference->has_b) return IDS_VERDICT_NO_DATA;
+    double change = difference->b - difference->a;
+    if (change == 0) return IDS_VERDICT_SAME;
+    double base = threshold_base(difference);
+    int large = fabs(change) > options->threshold * base;
+    struct ids_interval interval = difference->interval;
+    if (!interval.known) return large ? IDS_VERDICT_COUNTED : IDS_VERDICT_SAME;
+    int outside = change < interval.low || change > interval.high;
+    if (options->noise > 0) {
+        interval.low -= options->noise * fabs(difference->a);
+        interval.high += options->noise * fabs(difference->a);
+    }
+    if (!ids_interval_excludes_zero(&interval))
+        return !large ? IDS_VERDICT_SAME : outside ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_UNSURE;
+    double typical = interval.typical_b - interval.typical_a;
+    if (fabs(typical) <= options->threshold * base) return large ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_SAME;
+    int direction = ids_direction_of(difference->better, typical);
+    if ((!many && options->noise <= 0) || !direction) return IDS_VERDICT_DIFFERS;
+    return direction > 0 ? IDS_VERDICT_IMPROVEMENT : IDS_VERDICT_REGRESSION;
+}
+
+/* ---- the headline ---- */
+
+enum when { ALWAYS, PER_STEP, PER_WINDOW };
+
+/* How a figure is found: of a run from a metric, which may be a sum over steps and devices; of a step from columns of the
+ * table of steps, which may be a share of the step. */
+struct figure {
+    const char *id, *title;
+    enum ids_unit unit;
+    enum ids_better better;
+    enum when when;
+    int by_step, by_device; /* what the metric is divided by */
+    const char *columns[6]; /* of the table of steps; none: a step does not tell */
+    int share;              /* the columns are a share of the step */
+};
+
+#define DID "compute", "collective", "h2d", "d2h", "other"
+static const struct figure figures[] = {
+    {"steps.mean", "step time", IDS_UNIT_TIME, IDS_BETTER_LOWER, PER_STEP, 0, 0, {"duration"}, 0},
+    {"run.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER, PER_WINDOW, 0, 0, {NULL}, 0},
+    {"device.utilization", "device utilization", IDS_UNIT_RATIO, IDS_BETTER_HIGHER, ALWAYS, 0, 0, {DID}, 1},
+    {"idle.share", "idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER, ALWAYS, 0, 0, {"input", "compile", "host", "idle"}, 1},
+    {"steps.collective", "collectives, exposed", IDS_UNIT_TIME, IDS_BETTER_LOWER, PER_STEP, 0, 0, {"collective"}, 0},
+    {"collectives.exposed", "collectives, exposed", IDS_UNIT_TIME, IDS_BETTER_LOWER, PER_WINDOW, 0, 1, {NULL}, 0},
+    {"transfers.h2d_bytes", "H2D", IDS_UNIT_BYTES, IDS_BETTER_LOWER, ALWAYS, 1, 0, {NULL}, 0},
+    {"transfers.d2h_bytes", "D2H", IDS_UNIT_BYTES, IDS_BETTER_LOWER, ALWAYS, 1, 0, {NULL}, 0},
+    {"compile.total", "compile, whole window", IDS_UNIT_TIME, IDS_BETTER_LOWER, ALWAYS, 0, 0, {NULL}, 0},
+    {"compile.in_steps", "compilations in steps", IDS_UNIT_COUNT, IDS_BETTER_LOWER, PER_STEP, 0, 0, {NULL}, 0},
+};
+
+static double figure_of_step(const struct ids_table *steps, size_t row, const void *what) {
+    static const char *const duration[] = {"duration", NULL};
+    const struct figure *figure = what;
+    double value = ids_step_columns(steps, row, figure->columns);
+    if (!figure->share) return value;
+    double all = ids_step_columns(steps, row, duration);
+    return all > 0 ? value / all : NAN;
+}
+
+static double figure_of_run(const struct ids_side_run *run, const void *what) {
+    const struct figure *figure = what;
+    double value;
+    if (!ids_run_metric(run, figure->id, &value)) return NAN;
+    return value / (figure->by_step ? run->per : 1) / (figure->by_device ? run->devices : 1);
+}
+
+static int mean_of(const struct ids_side *side, const struct figure *figure, double *ret_value) {
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < side->run_count; i++) {
+        double value = figure_of_run(&side->runs[i], figure);
+        if (isnan(value)) continue;
+        sum += value;
+        count++;
+    }
+    if (count) *ret_value = sum / (double)count;
+    return count > 0;
+}
+
+/* A run's typical step: of the steps that trimming leaves, so that one slow step of one run makes no difference between sides. */
+struct typical {
+    ids_of_step *of_step;
+    ids_of_run *of_run;
+    const void *what;
+    int *failed; /* memory ran out */
+};
+
+static double typical_of_run(const struct ids_side_run *run, const void *what) {
+    const struct typical *typical = what;
+    if (!typical->of_step || !run->steps) return typical->of_run(run, typical->what);
+    size_t count = run->steps->row_count;
+    double *values = calloc(count, sizeof *values), result = NAN;
+    int known = 1;
+    if (!values) *typical->failed = 1;
+    for (size_t i = 0; i < count && known && values; i++) {
+        values[i] = typical->of_step(run->steps, i, typical->what);
+        known = !isnan(values[i]);
+    }
+    if (known && values) {
+        result = ids_trimmed_mean((struct ids_sample){values, count, 1});
+        *typical->failed |= isnan(result);
+    }
+    free(values);
+    return result;
+}
+
+static double typical_of_step(const struct ids_table *steps, size_t row, const void *what) {
+    const struct typical *typical = what;
+    return typical->of_step(steps, row, typical->what);
+}
+
+static int spread(const struct ids_side *a, const struct ids_side *b, ids_of_step *of_step, ids_of_run *of_run,
+                  const void *what, struct ids_interval *ret_interval) {
+    struct ids_numbers left = {0}, right = {0};
+    int failed = 0;
+    const struct typical typical = {a->per_step ? of_step : NULL, of_run, what, &failed};
+    ids_of_step *by_step = typical.of_step ? typical_of_step : NULL;
+    if (ids_side_numbers(a, by_step, typical_of_run, &typical, &left) ||
+        ids_side_numbers(b, by_step, typical_of_run, &typical, &right))
+        failed = 1;
+    if (!failed) *ret_interval = ids_interval_of(ids_numbers_sample(&left), ids_numbers_sample(&right), IDS_CONFIDENCE);
+    free(left.at);
+    free(right.at);
+    return failed || ret_interval->out_of_memory;
+}
+
+int ids_headline_make(const struct ids_side *a, const struct ids_side *b, const struct ids_compare_options *options,
+                      struct ids_difference ret_rows[IDS_HEADLINES], size_t *ret_count, struct ids_error *err) {
+    *ret_count = 0;
+    for (size_t f = 0; f < sizeof figures / sizeof *figures; f++) {
+        const struct figure *figure = &figures[f];
+        if (figure->when != ALWAYS && (figure->when == PER_STEP) != a->per_step) continue;
+        struct ids_difference *row = &ret_rows[(*ret_count)++];
+        *row = (struct ids_difference){
+            .id = figure->id, .title = figure->title, .unit = figure->unit, .better = figure->better};
+        row->has_a = mean_of(a, figure, &row->a);
+        row->has_b = mean_of(b, figure, &row->b);
+        if (!row->has_a) row->reason = ids_side_reason(a, figure->id);
+        if (!row->has_b && !row->reason) row->reason = ids_side_reason(b, figure->id);
+        if (row->has_a && row->has_b &&
+            spread(a, b, figure->columns[0] ? figure_of_step : NULL, figure_of_run, figure, &row->interval))
+            return ids_no_memory(err);
+        row->verdict = ids_judge(row, options, a->by_run);
+    }
+    return 0;
+}
+
+size_t ids_headline_of_run(const struct ids_side *side, size_t run, struct ids_difference ret_rows[IDS_HEADLINES]) {
+    size_t count = 0;
+    for (size_t f = 0; f < sizeof figures / sizeof *figures; f++) {
+        const struct figure *figure = &figures[f];
+        if (figure->when != ALWAYS && (figure->when == PER_STEP) != side->per_step) continue;
+        double value = figure_of_run(&side->runs[run], figure);
+        ret_rows[count++] = (struct ids_difference){.id = figure->id,
+                                                    .title = figure->title,
+                                                    .unit = figure->unit,
+                                                    .better = figure->better,
+                                                    .has_a = !isnan(value),
+                                                    .a = value};
+    }
+    return count;
+}
+
+/* ---- the parts ---- */
+
+struct part {
+    const char *id, *title;
+    const char *column; /* of the table of steps */
+    int busy;
+};
+
+static const struct part step_parts[] = {
+    {"compute", "compute", "compute", 1},        {"collective", "collectives, exposed", "collective", 1},
+    {"h2d", "H2D, exposed", "h2d", 1},           {"d2h", "D2H, exposed", "d2h", 1},
+    {"other", "other copies", "other", 1},       {"stalled", "stalled", "stalled", 1},
+    {"input", "waiting for input", "input", 0},  {"compile", "waiting for compilation", "compile", 0},
+    {"host", "waiting for the host", "host", 0}, {"idle", "idle, other", "idle", 0},
+};
+
+/* Of the window: metrics that sum over devices. */
+static const struct part window_parts[] = {
+    {"device.working", "working", NULL, 1},
+    {"device.stalled", "stalled", NULL, 1},
+    {"idle.host_late.input", "waiting for input", NULL, 0},
+    {"idle.host_late.compile", "waiting for compilation", NULL, 0},
+    {"idle.host_late.staging", "waiting for staging", NULL, 0},
+    {"idle.host_late.sync", "waiting for the host's sync", NULL, 0},
+    {"idle.host_late.python", "waiting for Python", NULL, 0},
+    {"idle.host_late.launch_bound", "launch-bound", NULL, 0},
+    {"idle.host_late.not_recorded", "waiting for the host", NULL, 0},
+    {"idle.in_program", "idle inside programs", NULL, 0},
+    {"idle.collective_wait", "waiting in collectives", NULL, 0},
+    {"idle.transfer_wait", "waiting for transfers", NULL, 0},
+    {"idle.queue", "queue", NULL, 0},
+    {"idle.not_recorded", "idle, not recorded", NULL, 0},
+};
+
+static double part_of_step(const struct ids_table *steps, size_t row, const void *what) {
+    const char *const columns[] = {what, NULL};
+    return ids_step_columns(steps, row, columns);
+}
+
+static double part_of_run(const struct ids_side_run *run, const void *what) {
+    double sum = 0;
+    for (size_t row = 0; row < run->steps->row_count; row++) sum += part_of_step(run->steps, row, what);
+    return sum / (double)run->steps->row_count;
+}
+
+static double metric_of_run(const struct ids_side_run *run, const void *what) {
+    double value = 0;
+    ids_run_metric(run, what, &value);
+    return value / run->devices;
+}
+
+static int64_t mean_ps(const struct ids_side *side, ids_of_run *of_run, const void *what) {
+    double sum = 0;
+    for (size_t i = 0; i < side->run_count; i++) sum += of_run(&side->runs[i], what);
+    return (int64_t)llround(sum / (double)side->run_count);
+}
+
+static double window_of_run(const struct ids_side_run *run, const void *what) {
+    double value = 0;
+    (void)what;
+    ids_run_metric(run, "run.window", &value);
+    return value;
+}
+
+int ids_parts_make(const struct ids_side *a, const struct ids_side *b, struct ids_parts *ret_parts,
+                   struct ids_error *err) {
+    const struct part *parts = a->per_step ? step_parts : window_parts;
+    size_t count = a->per_step ? sizeof step_parts / sizeof *step_parts : sizeof window_parts / sizeof *window_parts;
+    ids_of_run *whole = a->per_step ? part_of_run : window_of_run;
+    *ret_parts =
+        (struct ids_parts){.whole_a_ps = mean_ps(a, whole, "duration"), .whole_b_ps = mean_ps(b, whole, "duration")};
+    ret_parts->remainder_ps = ret_parts->whole_b_ps - ret_parts->whole_a_ps;
+    for (size_t p = 0; p < count; p++) {
+        const void *what = a->per_step ? parts[p].column : parts[p].id;
+        ids_of_run *of_run = a->per_step ? part_of_run : metric_of_run;
+        struct ids_part *part = &ret_parts->at[ret_parts->count++];
+        *part = (struct ids_part){.id = parts[p].id, .title = parts[p].title};
+        part->a_ps = mean_ps(a, of_run, what);
+        part->b_ps = mean_ps(b, of_run, what);
+        ret_parts->remainder_ps -= part->b_ps - part->a_ps;
+        if (parts[p].busy) ret_parts->busy_change_ps += part->b_ps - part->a_ps;
+        if (spread(a, b, part_of_step, of_run, what, &part->interval)) return ids_no_memory(err);
+    }
+    return 0;
+}

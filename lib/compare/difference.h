@@ -1,0 +1,71 @@
+/* difference.h - a figure of two sides: the difference, how sure it is, and the word for it.
+ *
+ * The word depends on what was recorded. One recording a side: its steps tell how it varies inside, not whether another recording would be
+ * the same, so a difference only "differs in these recordings". From three recordings a side on, or with a stated noise floor, an
+ * interval that excludes zero is a regression or an improvement.
+ */
+#ifndef IDS_LIB_COMPARE_DIFFERENCE_H
+#define IDS_LIB_COMPARE_DIFFERENCE_H
+
+#include "lib/compare/side.h"
+
+enum ids_verdict {
+    IDS_VERDICT_NO_DATA,
+    IDS_VERDICT_SAME,         /* equal, or below the threshold */
+    IDS_VERDICT_UNSURE,       /* differs, and the interval holds zero */
+    IDS_VERDICT_SINGLE_STEPS, /* the means differ, a typical step does not: single steps do */
+    IDS_VERDICT_COUNTED,      /* differs; a count or a single figure that has no spread here */
+    IDS_VERDICT_DIFFERS,      /* in these recordings: the interval over their steps excludes zero */
+    IDS_VERDICT_IMPROVEMENT,
+    IDS_VERDICT_REGRESSION,
+};
+const char *ids_verdict_name(enum ids_verdict verdict); /* "single_steps" */
+/* Higher is better for a utilization: -1 worse, 1 better, 0 neither. */
+int ids_direction_of(enum ids_better better, double change);
+
+struct ids_compare_options {
+    double threshold; /* of a: a smaller change is none; 0.01 */
+    double noise;     /* of a: by how much another recording of the same thing may differ; 0: not stated */
+};
+
+struct ids_difference {
+    const char *id, *title;
+    enum ids_unit unit;
+    enum ids_better better;
+    int has_a, has_b;
+    double a, b; /* in the unit's base: ps, bytes, ratio */
+    struct ids_interval interval;
+    enum ids_verdict verdict;
+    const char *reason; /* why a side has none */
+};
+
+/* The verdict on a and b, the interval known or not. `many`: three recordings a side or more. */
+enum ids_verdict ids_judge(const struct ids_difference *difference, const struct ids_compare_options *options,
+                           int many);
+
+/* The headline: step time (or window), utilization, idle, collectives, transfers, compilation. */
+enum { IDS_HEADLINES = 12 };
+int ids_headline_make(const struct ids_side *a, const struct ids_side *b, const struct ids_compare_options *options,
+                      struct ids_difference ret_rows[IDS_HEADLINES], size_t *ret_count, struct ids_error *err);
+
+/* The same figures of one run of a settled side, as `a` of the rows. */
+size_t ids_headline_of_run(const struct ids_side *side, size_t run, struct ids_difference ret_rows[IDS_HEADLINES]);
+
+/* The parts of a step (or of the window), each a mean over the active devices; they sum to it. */
+struct ids_part {
+    const char *id, *title;
+    int64_t a_ps, b_ps;
+    struct ids_interval interval;
+};
+enum { IDS_PARTS_MOST = 16 };
+struct ids_parts {
+    struct ids_part at[IDS_PARTS_MOST];
+    size_t count;
+    int64_t whole_a_ps, whole_b_ps; /* a step, or the window */
+    int64_t remainder_ps;           /* of the change, what the parts do not explain (rounding) */
+    int64_t busy_change_ps;         /* the change of the parts in which the device did something */
+};
+int ids_parts_make(const struct ids_side *a, const struct ids_side *b, struct ids_parts *ret_parts,
+                   struct ids_error *err);
+
+#endif

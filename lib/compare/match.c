@@ -1,0 +1,233 @@
+#include "lib/compare/match.h"
+
+#include "lib/base/intern.h"
+#include "lib/base/keymap.h"
+#include "lib/base/vec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *ids_match_by_name(enum ids_match_by by) {
+    static const char *const names[] = {"", "fingerprint", "shape", "place", "name"};
+    return names[by];
+}
+
+const char *ids_match_class_name(enum ids_match_class class) {
+    static const char *const names[] = {"same", "slower", "faster", "added", "removed"};
+    return names[class];
+}
+
+/* What two items must have in common. */
+enum { MODULE = 1, FINGERPRINT = 2, BASE = 4, SHAPE = 8, PLACE = 16, NAME = 32, CATEGORY = 64 };
+
+/* Items that a pass leaves aside. */
+enum { WITH_FINGERPRINT = 1, WITH_PLACE = 2, SHARED_MODULE = 4 };
+
+struct pass {
+    enum ids_match_by by;
+    unsigned common;
+    unsigned
+        aside; /* WITH_...: only where both sides know it of their items; SHARED_MODULE: of modules that both sides have */
+};
+
+static const struct pass passes[] = {
+    {IDS_BY_FINGERPRINT, MODULE | FINGERPRINT | PLACE | NAME, 0},
+    {IDS_BY_FINGERPRINT, MODULE | FINGERPRINT | BASE | PLACE, 0},
+    {IDS_BY_FINGERPRINT, MODULE | FINGERPRINT | BASE | NAME, 0},
+    {IDS_BY_FINGERPRINT, MODULE | FINGERPRINT | BASE, 0},
+    {IDS_BY_FINGERPRINT, MODULE | FINGERPRINT, 0},
+    {IDS_BY_FINGERPRINT, FINGERPRINT | PLACE, SHARED_MODULE},
+    {IDS_BY_FINGERPRINT, FINGERPRINT | NAME, SHARED_MODULE},
+    {IDS_BY_FINGERPRINT, FINGERPRINT | BASE, SHARED_MODULE},
+    {IDS_BY_SHAPE, MODULE | BASE | SHAPE | PLACE | NAME | CATEGORY, 0},
+    {IDS_BY_SHAPE, MODULE | BASE | SHAPE | PLACE | CATEGORY, 0},
+    {IDS_BY_SHAPE, MODULE | BASE | SHAPE | NAME | CATEGORY, WITH_FINGERPRINT},
+    {IDS_BY_SHAPE, MODULE | BASE | SHAPE | CATEGORY, WITH_FINGERPRINT},
+    {IDS_BY_PLACE, MODULE | PLACE | CATEGORY | NAME, 0},
+    {IDS_BY_PLACE, MODULE | PLACE | CATEGORY, 0},
+    {IDS_BY_NAME, MODULE | NAME, WITH_PLACE | WITH_FINGERPRINT},
+};
+
+struct matching {
+    const struct ids_items *items[2];
+    uint8_t *matched[2];
+    int know[2][2]; /* [side][0]: fingerprints, [1]: places in the program */
+    struct ids_keymap modules[2];
+    struct ids_matches *matches;
+};
+
+static uint64_t hash(uint64_t key, const char *text) {
+    return ids_key_of(key, ids_hash_bytes(text, strlen(text)));
+}
+
+/* The kernel library's names have no number; the base is their whole name then. */
+static uint64_t base_hash(uint64_t key, const struct ids_item *item) {
+    return hash(key, item->base);
+}
+
+static int is_aside(const struct matching *matching, const struct pass *pass, int side, const struct ids_item *item) {
+    const int(*know)[2] = matching->know;
+    uint64_t unused;
+    if (pass->aside & WITH_FINGERPRINT && *item->fingerprint && know[0][0] && know[1][0]) return 1;
+    if (pass->aside & WITH_PLACE && *item->op_name && know[0][1] && know[1][1]) return 1;
+    if (!(pass->aside & SHARED_MODULE)) return 0;
+    return *item->module && ids_keymap_get(&matching->modules[!side], hash(1, item->module), &unused);
+}
+
+/* 0: the item lacks what the pass goes by, or is left aside. */
+static uint64_t key_of(const struct matching *matching, const struct pass *pass, int side,
+                       const struct ids_item *item) {
+    uint64_t key = 1;
+    if ((pass->common & FINGERPRINT && !*item->fingerprint) || (pass->common & SHAPE && !*item->shape) ||
+        (pass->common & PLACE && !*item->op_name))
+        return 0;
+    if (is_aside(matching, pass, side, item)) return 0;
+    if (pass->common & MODULE) key = hash(key, item->module);
+    if (pass->common & FINGERPRINT) key = hash(key, item->fingerprint);
+    if (pass->common & BASE) key = base_hash(key, item);
+    if (pass->common & SHAPE) key = hash(key, item->shape);
+    if (pass->common & PLACE) key = hash(key, item->op_name);
+    if (pass->common & NAME) key = hash(key, item->name);
+    if (pass->common & CATEGORY) key = hash(key, item->category);
+    return key;
+}
+
+struct candidate {
+    uint64_t key;
+    uint32_t side, index;
+};
+
+static int by_key(const void *a, const void *b) {
+    const struct candidate *left = a, *right = b;
+    if (left->key != right->key) return left->key < right->key ? -1 : 1;
+    if (left->side != right->side) return left->side < right->side ? -1 : 1;
+    return (left->index > right->index) - (left->index < right->index);
+}
+
+static int add(struct matching *matching, const struct ids_item *a, const struct ids_item *b, enum ids_match_by by) {
+    struct ids_match *match = IDS_PUSH(matching->matches->at, matching->matches->count, matching->matches->room);
+    if (!match) return -1;
+    *match = (struct ids_match){.a = a, .b = b, .by = by};
+    match->change_ps = (b ? b->time_ps : 0) - (a ? a->time_ps : 0);
+    return 0;
+}
+
+/* Those of one key: the first of one side with the first of the other, and so on. */
+static int pair(struct matching *matching, const struct pass *pass, const struct candidate *at, size_t count) {
+    size_t left = 0, right = 0;
+    while (right < count && !at[right].side) right++;
+    for (size_t border = right; left < border && right < count; left++, right++) {
+        const struct ids_item *a = &matching->items[0]->at[at[left].index];
+        const struct ids_item *b = &matching->items[1]->at[at[right].index];
+        if (add(matching, a, b, pass->by)) return -1;
+        matching->matched[0][at[left].index] = matching->matched[1][at[right].index] = 1;
+    }
+    return 0;
+}
+
+static int run_pass(struct matching *matching, const struct pass *pass, struct candidate *candidates) {
+    size_t count = 0;
+    for (int side = 0; side < 2; side++) {
+        for (size_t i = 0; i < matching->items[side]->count; i++) {
+            uint64_t key = matching->matched[side][i] ? 0 : key_of(matching, pass, side, &matching->items[side]->at[i]);
+            if (key) candidates[count++] = (struct candidate){key, (uint32_t)side, (uint32_t)i};
+        }
+    }
+    if (count) qsort(candidates, count, sizeof *candidates, by_key);
+    for (size_t from = 0, to; from < count; from = to) {
+        for (to = from; to < count && candidates[to].key == candidates[from].key;) to++;
+        if (pair(matching, pass, candidates + from, to - from)) return -1;
+    }
+    return 0;
+}
+
+static int prepare(struct matching *matching) {
+    for (int side = 0; side < 2; side++) {
+        const struct ids_items *items = matching->items[side];
+        matching->matched[side] = calloc(items->count + 1, 1);
+        if (!matching->matched[side]) return -1;
+        for (size_t i = 0; i < items->count; i++) {
+            matching->know[side][0] |= *items->at[i].fingerprint != '\0';
+            matching->know[side][1] |= *items->at[i].op_name != '\0';
+            if (ids_keymap_add(&matching->modules[side], hash(1, items->at[i].module), 1) < 0) return -1;
+        }
+    }
+    return 0;
+}
+
+static int match_all(struct matching *matching) {
+    struct candidate *candidates =
+        calloc(matching->items[0]->count + matching->items[1]->count + 1, sizeof *candidates);
+    int failed = !candidates || prepare(matching);
+    for (size_t p = 0; p < sizeof passes / sizeof *passes && !failed; p++)
+        failed = run_pass(matching, &passes[p], candidates);
+    free(candidates);
+    for (int side = 0; side < 2 && !failed; side++) {
+        for (size_t i = 0; i < matching->items[side]->count && !failed; i++) {
+            const struct ids_item *item = &matching->items[side]->at[i];
+            if (matching->matched[side][i] || (item->time_ps == 0 && item->count == 0)) continue;
+            failed = add(matching, side ? NULL : item, side ? item : NULL, IDS_BY_NOTHING);
+        }
+    }
+    return failed;
+}
+
+/* ---- what became of them ---- */
+
+static int judge(const struct ids_side *a_side, const struct ids_side *b_side,
+                 const struct ids_compare_options *options, double confidence, struct ids_match *match) {
+    if (!match->a || !match->b) {
+        match->class = match->a ? IDS_MATCH_REMOVED : IDS_MATCH_ADDED;
+        return 0;
+    }
+    match->interval = ids_items_interval(a_side, match->a, b_side, match->b, confidence);
+    if (match->interval.out_of_memory) return -1;
+    double least = options->threshold > options->noise ? options->threshold : options->noise;
+    if (match->change_ps == 0 || fabs(match->change_ps) <= least * match->a->time_ps) return 0;
+    double change = match->change_ps;
+    if (match->interval.known) {
+        if (!ids_interval_excludes_zero(&match->interval)) return 0;
+        change = match->interval.low;
+    }
+    match->class = change > 0 ? IDS_MATCH_SLOWER : IDS_MATCH_FASTER;
+    return 0;
+}
+
+static int largest_first(const void *a, const void *b) {
+    const struct ids_match *left = a, *right = b;
+    double l = fabs(left->change_ps), r = fabs(right->change_ps);
+    if (l != r) return l < r ? 1 : -1;
+    const struct ids_item *x = left->a ? left->a : left->b, *y = right->a ? right->a : right->b;
+    if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? 1 : -1;
+    int order = strcmp(x->name, y->name);
+    return order ? order : strcmp(x->module, y->module);
+}
+
+int ids_matches_make(const struct ids_side *a_side, const struct ids_items *a, const struct ids_side *b_side,
+                     const struct ids_items *b, const struct ids_compare_options *options,
+                     struct ids_matches *ret_matches, struct ids_error *err) {
+    struct matching matching = {.items = {a, b}, .matches = ret_matches};
+    *ret_matches = (struct ids_matches){0};
+    int failed = match_all(&matching);
+    for (int side = 0; side < 2; side++) {
+        free(matching.matched[side]);
+        ids_keymap_done(&matching.modules[side]);
+    }
+    size_t pairs = 0;
+    for (size_t i = 0; i < ret_matches->count; i++) pairs += ret_matches->at[i].a && ret_matches->at[i].b;
+    double confidence = 1 - (1 - IDS_CONFIDENCE) / (double)(pairs ? pairs : 1);
+    for (size_t i = 0; i < ret_matches->count && !failed; i++)
+        failed = judge(a_side, b_side, options, confidence, &ret_matches->at[i]);
+    if (failed) {
+        ids_matches_done(ret_matches);
+        return ids_no_memory(err);
+    }
+    if (ret_matches->count) qsort(ret_matches->at, ret_matches->count, sizeof *ret_matches->at, largest_first);
+    return 0;
+}
+
+void ids_matches_done(struct ids_matches *matches) {
+    free(matches->at);
+    *matches = (struct ids_matches){0};
+}

@@ -1,0 +1,54 @@
+/* scale.h - the same program on 1, 2, 4, 8 devices: how much faster, and what ate the rest.
+ *
+ * Strong scaling: the same work on more devices; ideally a step takes n0/n of the time of the first configuration. Weak scaling: as much more
+ * work as devices; ideally a step takes as long. The loss is the step's time less the ideal one, and each part's loss is the part less
+ * its own ideal, so that the parts sum to the loss because they sum to the step.
+ */
+#ifndef IDS_LIB_COMPARE_SCALE_H
+#define IDS_LIB_COMPARE_SCALE_H
+
+#include "lib/compare/comparability.h"
+#include "lib/compare/difference.h"
+
+enum ids_scaling { IDS_SCALING_GUESS, IDS_SCALING_STRONG, IDS_SCALING_WEAK };
+enum ids_scale_part {
+    IDS_SCALE_COMPUTE,     /* slower compute */
+    IDS_SCALE_COLLECTIVES, /* exposed, without waiting for peers */
+    IDS_SCALE_SKEW,        /* waiting for the last device to arrive, in collectives or stalled */
+    IDS_SCALE_TRANSFERS,   /* exposed copies */
+    IDS_SCALE_INPUT,
+    IDS_SCALE_HOST, /* the host was late, compilation included */
+    IDS_SCALE_IDLE, /* idle for any other reason */
+    IDS_SCALE_PARTS
+};
+const char *ids_scale_part_id(enum ids_scale_part part);
+const char *ids_scale_part_title(enum ids_scale_part part);
+
+struct ids_scale_point {
+    const struct ids_side *side;
+    double devices;
+    double step_ps, ideal_ps;
+    double speedup, efficiency;                                 /* against the first; efficiency 1 is ideal */
+    double loss_ps;                                             /* step - ideal */
+    double parts_ps[IDS_SCALE_PARTS], lost_ps[IDS_SCALE_PARTS]; /* of a step; of the loss */
+    double remainder_ps; /* of the loss, what the parts do not explain (rounding) */
+};
+
+struct ids_scale {
+    struct ids_scale_point *at; /* fewest devices first */
+    size_t count;
+    enum ids_scaling scaling;
+    const char *guessed_by; /* in words; NULL: it was given */
+    struct ids_remarks remarks;
+    struct ids_report report;
+};
+
+/* The sides are settled; `devices` of each, 0: as recorded. IDS_UNSUPPORTED without steps. */
+int ids_scale_make(const struct ids_side *const *sides, const double *devices, size_t count, enum ids_scaling scaling,
+                   struct ids_scale *ret_scale, struct ids_error *err);
+void ids_scale_done(struct ids_scale *scale);
+
+extern const struct ids_table_def *const ids_scale_tables[];
+extern const int ids_scale_table_count;
+
+#endif

@@ -1,0 +1,195 @@
+#include "lib/compare/trend.h"
+
+#include "lib/base/vec.h"
+#include "lib/compare/items.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+
+enum { OPS_LOOKED_AT = 64 };
+
+const char *ids_trend_verdict_name(enum ids_trend_verdict verdict) {
+    static const char *const names[] = {"unknown", "steady", "grows", "falls"};
+    return names[verdict];
+}
+
+static const struct ids_column_def finding_columns[] = {
+    {"severity", "severity", IDS_UNIT_NONE, 0},
+    {"id", "id", IDS_UNIT_NONE, 0},
+    {"text", "finding", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+};
+static const struct ids_table_def findings_def = {
+    "findings", "comparability", finding_columns, COUNT_OF(finding_columns), "What stands in the way of a comparison.",
+    0};
+
+static const struct ids_column_def value_columns[] = {
+    {"run", "run", IDS_UNIT_COUNT, 0},  {"name", "name", IDS_UNIT_NONE, 0}, {"x", "x", IDS_UNIT_NUMBER, 0},
+    {"id", "figure", IDS_UNIT_NONE, 0}, {"unit", "unit", IDS_UNIT_NONE, 0}, {"value", "value", IDS_UNIT_NUMBER, 0},
+};
+static const struct ids_table_def values_def = {
+    "values",
+    "figures by run",
+    value_columns,
+    COUNT_OF(value_columns),
+    "One row per run and figure, in SI units; x is the step of training that "
+    "the run's path names, else its place in the series.",
+    0};
+
+static const struct ids_column_def line_columns[] = {
+    {"id", "figure", IDS_UNIT_NONE, 0},       {"title", "title", IDS_UNIT_NONE, 0},
+    {"unit", "unit", IDS_UNIT_NONE, 0},       {"first", "first", IDS_UNIT_NUMBER, 0},
+    {"last", "last", IDS_UNIT_NUMBER, 0},     {"slope", "slope", IDS_UNIT_NUMBER, 0},
+    {"low", "at least", IDS_UNIT_NUMBER, 0},  {"high", "at most", IDS_UNIT_NUMBER, 0},
+    {"verdict", "verdict", IDS_UNIT_NONE, 0},
+};
+static const struct ids_table_def lines_def = {
+    "trend",
+    "trend",
+    line_columns,
+    COUNT_OF(line_columns),
+    "One row per figure, and per op whose time changes with x: median slope a unit "
+    "of x in SI units, its interval, and whether it grows, falls or is steady.",
+    0};
+
+const struct ids_table_def *const ids_trend_tables[] = {&findings_def, &values_def, &lines_def};
+const int ids_trend_table_count = COUNT_OF(ids_trend_tables);
+
+/* A change over the whole series that is less than this part of the first value is none. */
+#define LEAST_CHANGE 0.01
+
+static int add_line(struct ids_trend *trend, const struct ids_difference *figure, const double *values) {
+    size_t count = trend->side->run_count;
+    struct ids_trend_line line = {
+        .id = figure->id, .title = figure->title, .unit = figure->unit, .better = figure->better};
+    line.first = values[0];
+    line.last = values[count - 1];
+    line.slope = ids_slope_of(trend->x, values, count, IDS_CONFIDENCE);
+    if (line.slope.out_of_memory) return -1;
+    double whole = line.slope.slope * (trend->x[count - 1] - trend->x[0]);
+    if (line.slope.known) {
+        int sure = line.slope.low > 0 || line.slope.high < 0;
+        line.verdict = !sure || fabs(whole) < LEAST_CHANGE * fabs(line.first) ? IDS_TREND_STEADY
+                       : whole > 0                                            ? IDS_TREND_GROWS
+                                                                              : IDS_TREND_FALLS;
+    }
+    struct ids_trend_line *place = IDS_PUSH(trend->lines, trend->line_count, trend->line_room);
+    if (place) *place = line;
+    return place ? 0 : -1;
+}
+
+static int add_figures(struct ids_trend *trend) {
+    size_t runs = trend->side->run_count;
+    double *values = calloc(runs, sizeof *values);
+    int failed = !values;
+    for (size_t i = 0; i < runs && !failed; i++)
+        trend->figure_count = ids_headline_of_run(trend->side, i, trend->values[i]);
+    for (size_t f = 0; f < trend->figure_count && !failed; f++) {
+        int known = 1;
+        for (size_t i = 0; i < runs; i++) {
+            values[i] = trend->values[i][f].a;
+            known &= trend->values[i][f].has_a;
+        }
+        if (known) failed = add_line(trend, &trend->values[0][f], values);
+    }
+    free(values);
+    return failed;
+}
+
+/* Ops whose time a step changes over the series, of those that take the most. */
+static int add_ops(struct ids_trend *trend, struct ids_error *err) {
+    struct ids_items items;
+    int code = ids_items_make(trend->side, IDS_ITEM_OPS, &trend->report, &items, err);
+    if (code) return code;
+    for (size_t i = 0; i < items.count && i < OPS_LOOKED_AT && !code; i++) {
+        const struct ids_item *item = &items.at[i];
+        if (!item->values || item->value_count != trend->side->run_count) continue;
+        struct ids_difference figure = {.id = "op",
+                                        .title = ids_report_text(&trend->report, "%s (%s)", item->name, item->module),
+                                        .unit = IDS_UNIT_TIME,
+                                        .better = IDS_BETTER_LOWER};
+        if (add_line(trend, &figure, item->values)) code = ids_no_memory(err);
+        if (!code && trend->lines[trend->line_count - 1].verdict < IDS_TREND_GROWS) trend->line_count--;
+    }
+    ids_items_done(&items);
+    return code;
+}
+
+static struct ids_value si(enum ids_unit unit, int known, double value) {
+    if (!known) return ids_no_value(IDS_UNIT_NUMBER);
+    return ids_real_value(IDS_UNIT_NUMBER, unit == IDS_UNIT_TIME ? value * 1e-12 : value);
+}
+
+static void fill_report(struct ids_trend *trend, const char *const *names) {
+    struct ids_report *report = &trend->report;
+    ids_report_property(report, "runs", ids_int_value(IDS_UNIT_COUNT, (int64_t)trend->side->run_count));
+    ids_report_property(report, "x", ids_text_value(trend->x_is_step ? "step" : "place"));
+    ids_report_property(report, "per", ids_text_value(trend->side->per_step ? "step" : "window"));
+    ids_report_property(report, "confidence", ids_real_value(IDS_UNIT_RATIO, IDS_CONFIDENCE));
+    struct ids_table *table = ids_report_table(report, &findings_def);
+    for (size_t i = 0; i < trend->remarks.count; i++) {
+        const struct ids_remark *finding = &trend->remarks.at[i];
+        struct ids_value row[] = {ids_text_value(ids_remark_severity_name(finding->severity)),
+                                  ids_text_value(finding->id), ids_text_value(finding->text)};
+        ids_report_row(report, table, row);
+    }
+    table = ids_report_table(report, &values_def);
+    for (size_t i = 0; i < trend->side->run_count; i++) {
+        for (size_t f = 0; f < trend->figure_count; f++) {
+            const struct ids_difference *value = &trend->values[i][f];
+            struct ids_value row[] = {
+                ids_int_value(IDS_UNIT_COUNT, (int64_t)i),    ids_text_value(names[i]),
+                ids_real_value(IDS_UNIT_NUMBER, trend->x[i]), ids_text_value(value->id),
+                ids_text_value(ids_unit_name(value->unit)),   si(value->unit, value->has_a, value->a)};
+            ids_report_row(report, table, row);
+        }
+    }
+    table = ids_report_table(report, &lines_def);
+    for (size_t i = 0; i < trend->line_count; i++) {
+        const struct ids_trend_line *line = &trend->lines[i];
+        struct ids_value row[] = {ids_text_value(line->id),
+                                  ids_text_value(line->title),
+                                  ids_text_value(ids_unit_name(line->unit)),
+                                  si(line->unit, 1, line->first),
+                                  si(line->unit, 1, line->last),
+                                  si(line->unit, 1, line->slope.slope),
+                                  si(line->unit, line->slope.known, line->slope.low),
+                                  si(line->unit, line->slope.known, line->slope.high),
+                                  ids_text_value(ids_trend_verdict_name(line->verdict))};
+        ids_report_row(report, table, row);
+    }
+}
+
+static int make(struct ids_trend *trend, const int64_t *steps, const char *const *names, struct ids_error *err) {
+    size_t runs = trend->side->run_count;
+    trend->x = calloc(runs, sizeof *trend->x);
+    trend->values = calloc(runs, sizeof *trend->values);
+    if (!trend->x || !trend->values) return ids_no_memory(err);
+    trend->x_is_step = 1;
+    for (size_t i = 0; i < runs; i++) trend->x_is_step &= steps[i] >= 0 && (!i || steps[i] != steps[i - 1]);
+    for (size_t i = 0; i < runs; i++) trend->x[i] = trend->x_is_step ? (double)steps[i] : (double)i;
+    int code = ids_remarks_make(&trend->side, 1, 1, &trend->report, &trend->remarks, err);
+    if (!code && add_figures(trend)) code = ids_no_memory(err);
+    if (!code && trend->side->by_run) code = add_ops(trend, err);
+    if (!code) fill_report(trend, names);
+    return code ? code : ids_report_check(&trend->report, err);
+}
+
+int ids_trend_make(const struct ids_side *side, const int64_t *steps, const char *const *names,
+                   struct ids_trend *ret_trend, struct ids_error *err) {
+    *ret_trend = (struct ids_trend){.side = side};
+    ids_report_init(&ret_trend->report);
+    int code = make(ret_trend, steps, names, err);
+    if (code) ids_trend_done(ret_trend);
+    return code;
+}
+
+void ids_trend_done(struct ids_trend *trend) {
+    free(trend->x);
+    free(trend->values);
+    free(trend->lines);
+    ids_remarks_done(&trend->remarks);
+    ids_report_done(&trend->report);
+    *trend = (struct ids_trend){0};
+}

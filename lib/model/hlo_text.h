@@ -1,0 +1,17 @@
+/* hlo_text.h - what the text of a TPU op says: "%fusion.3 = f32[8,128]{1,0:T(8,128)} fusion(f32[8]{0} %p.1), kind=kLoop, calls=%f.2".
+ */
+#ifndef IDS_LIB_MODEL_HLO_TEXT_H
+#define IDS_LIB_MODEL_HLO_TEXT_H
+
+#include "lib/base/intern.h"
+
+/* The shape of the result without layouts, "f32[8,128]"; cut and ended by "..." when it is long. Returns its length, 0 when the text is no op. */
+enum { IDS_HLO_TEXT_SHAPE = 128 };
+size_t ids_hlo_text_shape(struct ids_text text, char shape[IDS_HLO_TEXT_SHAPE]);
+
+/* A number that another compilation gives to the same op too: of the text without names of operands and computations, layouts,
+ * metadata and backend configuration, with the op's own name without its number (fusions of equal shapes differ in their bodies,
+ * which the text does not show, and mostly in their names). 0 when the text is no op. */
+uint64_t ids_hlo_text_fingerprint(struct ids_text text);
+
+#endif

@@ -1,0 +1,427 @@
+#include "lib/store/baseline.h"
+
+#include "lib/base/vec.h"
+#include "lib/store/baseline.sql.h"
+#include "lib/store/db.h"
+#include "lib/store/summary_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef IDS_VERSION
+#define IDS_VERSION "unknown"
+#endif
+
+enum { NAME_MOST = 100, RUNS_MOST = 4096, ROWS_MOST = 2000000, UNITS = IDS_UNIT_NUMBER + 1 };
+
+static const char *const kept_tables[] = {"devices", "modules", "steps"};
+
+/* ---- where ---- */
+
+int ids_baseline_is_name(const char *name) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    size_t length = strlen(name);
+    return length && length <= NAME_MOST && *name != '.' && strspn(name, letters) == length;
+}
+
+static int folder_of(char **ret_folder, struct ids_error *err) {
+    const char *xdg = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    int length = -1;
+    *ret_folder = NULL;
+    if (xdg && *xdg == '/')
+        length = asprintf(ret_folder, "%s/idsprof/baselines", xdg);
+    else if (home && *home == '/')
+        length = asprintf(ret_folder, "%s/.local/share/idsprof/baselines", home);
+    else
+        return ids_fail(err, IDS_NOT_FOUND, "neither XDG_DATA_HOME nor HOME is set, so baselines have no place");
+    if (length >= 0) return 0;
+    *ret_folder = NULL;
+    return ids_no_memory(err);
+}
+
+static int path_of(const char *name, char **ret_path, struct ids_error *err) {
+    char *folder;
+    *ret_path = NULL;
+    if (!ids_baseline_is_name(name))
+        return ids_fail(err, IDS_USAGE, "'%s' is no name for a baseline: letters, digits, '.', '_' and '-'", name);
+    int code = folder_of(&folder, err);
+    if (!code && asprintf(ret_path, "%s/%s.db", folder, name) < 0) {
+        *ret_path = NULL;
+        code = ids_no_memory(err);
+    }
+    free(folder);
+    return code;
+}
+
+/* The folders above the file. */
+static int make_folders(char *path, struct ids_error *err) {
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        int failed = mkdir(path, 0777) && errno != EEXIST;
+        if (failed) ids_fail(err, IDS_IO, "cannot make the folder '%s': %s", path, strerror(errno));
+        *slash = '/';
+        if (failed) return IDS_IO;
+    }
+    return 0;
+}
+
+/* ---- writing ---- */
+
+struct writer {
+    sqlite3 *db;
+    struct ids_rows properties, metrics, cells;
+    uint64_t sum; /* not kept: a baseline may be edited */
+    struct ids_error *err;
+};
+
+static int write_properties(struct writer *writer, int64_t run, const struct ids_report *report) {
+    int code = 0;
+    for (size_t i = 0; i < report->property_count && !code; i++) {
+        ids_rows_put_int(&writer->properties, run);
+        ids_rows_put_text(&writer->properties, report->properties[i].id);
+        ids_rows_put_int(&writer->properties, report->properties[i].value.unit);
+        ids_rows_put_value(&writer->properties, report->properties[i].value);
+        code = ids_rows_insert(&writer->properties, writer->err);
+    }
+    return code;
+}
+
+static int write_metrics(struct writer *writer, int64_t run, const struct ids_report *report) {
+    int code = 0;
+    for (size_t i = 0; i < report->metric_count && !code; i++) {
+        const struct ids_metric *metric = &report->metrics[i];
+        if (metric->device) continue;
+        ids_rows_put_int(&writer->metrics, run);
+        ids_rows_put_text(&writer->metrics, metric->id);
+        ids_rows_put_int(&writer->metrics, metric->value.unit);
+        ids_rows_put_value(&writer->metrics, metric->value);
+        ids_rows_put_text(&writer->metrics, metric->reason);
+        ids_rows_put_text(&writer->metrics, metric->rule);
+        code = ids_rows_insert(&writer->metrics, writer->err);
+    }
+    return code;
+}
+
+static int write_cells(struct writer *writer, int64_t run, const struct ids_table *table) {
+    int code = 0;
+    for (size_t row = 0; table && row < table->row_count; row++) {
+        for (int column = 0; column < table->def->column_count && !code; column++) {
+            const struct ids_value *value = ids_table_cell(table, row, column);
+            if (value->missing) continue;
+            ids_rows_put_int(&writer->cells, run);
+            ids_rows_put_text(&writer->cells, table->id);
+            ids_rows_put_int(&writer->cells, (int64_t)row);
+            ids_rows_put_text(&writer->cells, table->def->columns[column].id);
+            ids_rows_put_int(&writer->cells, value->unit);
+            ids_rows_put_value(&writer->cells, *value);
+            code = ids_rows_insert(&writer->cells, writer->err);
+        }
+    }
+    return code;
+}
+
+static int write_head(struct writer *writer, const char *name, int64_t now_unix_s) {
+    struct ids_rows rows;
+    int code = ids_rows_prepare(&rows, writer->db, &writer->sum, "INSERT INTO baseline VALUES (?,?,?)", writer->err);
+    if (!code) {
+        ids_rows_put_text(&rows, name);
+        ids_rows_put_int(&rows, now_unix_s);
+        ids_rows_put_text(&rows, "idsprof " IDS_VERSION);
+        code = ids_rows_insert(&rows, writer->err);
+    }
+    ids_rows_done(&rows);
+    return code;
+}
+
+static int write_all(struct writer *writer, const char *name, const struct ids_report *const *reports, size_t count,
+                     int64_t now_unix_s) {
+    sqlite3 *db = writer->db;
+    struct ids_error *err = writer->err;
+    int code = ids_db_exec(db, "BEGIN", err);
+    if (!code) code = ids_db_exec(db, ids_baseline_sql, err);
+    if (!code) code = write_head(writer, name, now_unix_s);
+    if (!code)
+        code = ids_rows_prepare(&writer->properties, db, &writer->sum, "INSERT INTO property VALUES (?,?,?,?)", err);
+    if (!code)
+        code = ids_rows_prepare(&writer->metrics, db, &writer->sum, "INSERT INTO metric VALUES (?,?,?,?,?,?)", err);
+    if (!code) code = ids_rows_prepare(&writer->cells, db, &writer->sum, "INSERT INTO cell VALUES (?,?,?,?,?,?)", err);
+    for (size_t i = 0; i < count && !code; i++) {
+        int64_t run = (int64_t)i + 1;
+        code = write_properties(writer, run, reports[i]);
+        if (!code) code = write_metrics(writer, run, reports[i]);
+        for (size_t t = 0; t < sizeof kept_tables / sizeof *kept_tables && !code; t++)
+            code = write_cells(writer, run, ids_report_find_table(reports[i], kept_tables[t]));
+    }
+    ids_rows_done(&writer->properties);
+    ids_rows_done(&writer->metrics);
+    ids_rows_done(&writer->cells);
+    return code ? code : ids_db_exec(db, "COMMIT", err);
+}
+
+static int fill(const char *path, const char *name, const struct ids_report *const *reports, size_t count,
+                int64_t now_unix_s, struct ids_error *err) {
+    struct writer writer = {.err = err};
+    int code = ids_db_create(path, &writer.db, err);
+    if (code) return code;
+    code = write_all(&writer, name, reports, count, now_unix_s);
+    sqlite3_close(writer.db);
+    return code;
+}
+
+int ids_baseline_save(const char *name, const struct ids_report *const *reports, size_t count, int force,
+                      int64_t now_unix_s, char **ret_path, struct ids_error *err) {
+    char *path, *temporary = NULL;
+    struct stat status;
+    int code = path_of(name, &path, err);
+    if (!code && !force && !lstat(path, &status))
+        code =
+            ids_fail(err, IDS_USAGE, "there is a baseline '%s' already, and it is kept; --force writes over it", name);
+    if (!code) code = make_folders(path, err);
+    int fd = code ? -1 : ids_summary_open_beside(path, &temporary, err);
+    if (!code && fd < 0) code = fd;
+    if (!code) code = fill(temporary, name, reports, count, now_unix_s, err);
+    if (!code && fsync(fd)) code = ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
+    if (!code && rename(temporary, path)) code = ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
+    if (fd >= 0) close(fd);
+    if (code && temporary) unlink(temporary);
+    free(temporary);
+    if (!code) {
+        *ret_path = path;
+        return 0;
+    }
+    free(path);
+    return code;
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    sqlite3 *db;
+    struct ids_baseline *baseline;
+    const struct ids_table_def *(*find_table)(const char *id);
+    uint64_t sum;
+    size_t rows;
+    struct ids_error *err;
+    struct ids_value *cells; /* of the row that is being put together */
+    const struct ids_table_def *def;
+    struct ids_report *report;
+    int64_t place;
+};
+
+static int damaged(struct reader *reader, const char *what) {
+    return ids_fail(reader->err, IDS_CORRUPT, "damaged baseline: %s", what);
+}
+
+/* The report of a run, which comes in order. */
+static int report_of(struct reader *reader, int64_t run, struct ids_report **ret_report) {
+    struct ids_baseline *baseline = reader->baseline;
+    if (++reader->rows > ROWS_MOST) return damaged(reader, "too many rows");
+    if (run < 1 || run > RUNS_MOST || run > (int64_t)baseline->count + 1) return damaged(reader, "runs out of order");
+    if (run == (int64_t)baseline->count + 1) {
+        struct ids_report *report = IDS_PUSH(baseline->reports, baseline->count, baseline->room);
+        if (!report) return ids_no_memory(reader->err);
+        ids_report_init(report);
+    }
+    *ret_report = &baseline->reports[run - 1];
+    return 0;
+}
+
+static int unit_of(struct ids_rows *rows) {
+    int64_t unit = ids_rows_get_int(rows, -1);
+    return unit >= 0 && unit < UNITS ? (int)unit : -1;
+}
+
+static int read_property(struct reader *reader, struct ids_rows *rows) {
+    struct ids_report *report = NULL;
+    int code = report_of(reader, ids_rows_get_int(rows, 0), &report);
+    if (code) return code;
+    const char *id = ids_rows_get_text(rows);
+    int unit = unit_of(rows);
+    if (!id || unit < 0 || report->property_count > 1000) return damaged(reader, "a property");
+    ids_report_property(report, id, ids_rows_get_value(rows, (enum ids_unit)unit));
+    return 0;
+}
+
+static int read_metric(struct reader *reader, struct ids_rows *rows) {
+    struct ids_report *report = NULL;
+    int code = report_of(reader, ids_rows_get_int(rows, 0), &report);
+    if (code) return code;
+    const char *id = ids_rows_get_text(rows);
+    int unit = unit_of(rows);
+    if (!id || unit < 0 || report->metric_count > 10000) return damaged(reader, "a metric");
+    struct ids_metric *metric = ids_report_metric(report, id, NULL, ids_rows_get_value(rows, (enum ids_unit)unit));
+    const char *reason = ids_rows_get_text(rows), *rule = ids_rows_get_text(rows);
+    if (reason) metric->reason = ids_report_text(report, "%s", reason);
+    if (rule) ids_report_rule(report, metric, "%s", rule);
+    return 0;
+}
+
+static void end_row(struct reader *reader) {
+    if (!reader->def) return;
+    ids_report_row(reader->report, ids_report_table(reader->report, reader->def), reader->cells);
+    free(reader->cells);
+    reader->cells = NULL;
+    reader->def = NULL;
+}
+
+static int begin_row(struct reader *reader, struct ids_report *report, const struct ids_table_def *def, int64_t place) {
+    reader->cells = calloc((size_t)def->column_count, sizeof *reader->cells);
+    if (!reader->cells) return ids_no_memory(reader->err);
+    for (int i = 0; i < def->column_count; i++) reader->cells[i] = ids_no_value(def->columns[i].unit);
+    reader->def = def;
+    reader->report = report;
+    reader->place = place;
+    return 0;
+}
+
+static int read_cell(struct reader *reader, struct ids_rows *rows) {
+    struct ids_report *report = NULL;
+    int64_t run = ids_rows_get_int(rows, 0);
+    /* The reports stay where they are: all runs have properties, which were read before. */
+    if (run > (int64_t)reader->baseline->count) return damaged(reader, "a table of no run");
+    int code = report_of(reader, run, &report);
+    if (code) return code;
+    const char *table = ids_rows_get_text(rows);
+    const struct ids_table_def *def = table ? reader->find_table(table) : NULL;
+    int64_t place = ids_rows_get_int(rows, 0);
+    const char *id = ids_rows_get_text(rows);
+    int unit = unit_of(rows);
+    if (!id || unit < 0) return damaged(reader, "a cell");
+    if (reader->def && (reader->report != report || reader->def != def || reader->place != place)) end_row(reader);
+    if (!def) return 0; /* of a version that has more */
+    if (!reader->def) code = begin_row(reader, report, def, place);
+    for (int i = 0; i < def->column_count && !code; i++) {
+        if (strcmp(def->columns[i].id, id) != 0 || def->columns[i].unit != (enum ids_unit)unit) continue;
+        struct ids_value value = ids_rows_get_value(rows, (enum ids_unit)unit);
+        if (unit == IDS_UNIT_NONE && !value.missing) value.text = ids_report_text(report, "%s", value.text);
+        reader->cells[i] = value;
+    }
+    return code;
+}
+
+static int read_each(struct reader *reader, const char *sql, int (*read)(struct reader *, struct ids_rows *)) {
+    struct ids_rows rows;
+    int more = 0, code = ids_rows_prepare(&rows, reader->db, &reader->sum, sql, reader->err);
+    while (!code && (more = ids_rows_next(&rows, reader->err)) > 0) code = read(reader, &rows);
+    if (!code && more < 0) code = more;
+    ids_rows_done(&rows);
+    return code;
+}
+
+static int read_head(struct reader *reader, struct ids_rows *rows) {
+    struct ids_baseline *baseline = reader->baseline;
+    const char *name = ids_rows_get_text(rows);
+    baseline->saved_unix_s = ids_rows_get_int(rows, 0);
+    const char *program = ids_rows_get_text(rows);
+    if (!name || !program || baseline->program) return damaged(reader, "its head");
+    baseline->program = strdup(program);
+    return baseline->program ? 0 : ids_no_memory(reader->err);
+}
+
+static int read_all(struct reader *reader) {
+    int code = read_each(reader, "SELECT name, saved_unix_s, program FROM baseline", read_head);
+    if (!code) code = read_each(reader, "SELECT run, id, unit, value FROM property ORDER BY run, rowid", read_property);
+    if (!code)
+        code =
+            read_each(reader, "SELECT run, id, unit, value, reason, rule FROM metric ORDER BY run, rowid", read_metric);
+    if (!code)
+        code = read_each(reader, "SELECT run, table_id, place, column_id, unit, value FROM cell ORDER BY run, rowid",
+                         read_cell);
+    end_row(reader);
+    free(reader->cells);
+    if (!code && (!reader->baseline->program || !reader->baseline->count))
+        code = damaged(reader, "there is no run in it");
+    for (size_t i = 0; i < reader->baseline->count && !code; i++)
+        code = ids_report_check(&reader->baseline->reports[i], reader->err);
+    return code;
+}
+
+int ids_baseline_load(const char *name, const struct ids_table_def *(*find_table)(const char *id),
+                      struct ids_baseline *ret_baseline, struct ids_error *err) {
+    struct reader reader = {.baseline = ret_baseline, .find_table = find_table, .err = err};
+    *ret_baseline = (struct ids_baseline){.name = strdup(name)};
+    int code = ret_baseline->name ? path_of(name, &ret_baseline->path, err) : ids_no_memory(err);
+    if (!code) code = ids_db_open(ret_baseline->path, &reader.db, err);
+    if (code == IDS_NOT_FOUND)
+        code = ids_fail(err, IDS_NOT_FOUND, "no baseline '%s' ('idsprof baseline list' shows all)", name);
+    if (!code) {
+        code = read_all(&reader);
+        sqlite3_close(reader.db);
+        if (code) ids_error_at(err, "'%s'", ret_baseline->path);
+    }
+    if (code) ids_baseline_done(ret_baseline);
+    return code;
+}
+
+void ids_baseline_done(struct ids_baseline *baseline) {
+    for (size_t i = 0; i < baseline->count; i++) ids_report_done(&baseline->reports[i]);
+    free(baseline->reports);
+    free(baseline->name);
+    free(baseline->path);
+    free(baseline->program);
+    *baseline = (struct ids_baseline){0};
+}
+
+/* ---- which there are ---- */
+
+int ids_baseline_remove(const char *name, struct ids_error *err) {
+    char *path;
+    int code = path_of(name, &path, err);
+    if (!code && unlink(path)) {
+        code = errno == ENOENT
+                   ? ids_fail(err, IDS_NOT_FOUND, "no baseline '%s' ('idsprof baseline list' shows all)", name)
+                   : ids_fail(err, IDS_IO, "cannot remove '%s': %s", path, strerror(errno));
+    }
+    free(path);
+    return code;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int add_name(struct ids_baseline_names *names, const char *file) {
+    size_t length = strlen(file);
+    if (length < 4 || strcmp(file + length - 3, ".db") != 0) return 0;
+    char *name = strndup(file, length - 3);
+    if (name && !ids_baseline_is_name(name)) {
+        free(name);
+        return 0;
+    }
+    char **place = name ? IDS_PUSH(names->at, names->count, names->room) : NULL;
+    if (place) {
+        *place = name;
+        return 0;
+    }
+    free(name);
+    return -1;
+}
+
+int ids_baseline_names_list(struct ids_baseline_names *ret_names, struct ids_error *err) {
+    char *folder;
+    *ret_names = (struct ids_baseline_names){0};
+    int code = folder_of(&folder, err);
+    DIR *stream = code ? NULL : opendir(folder);
+    if (!code && !stream && errno != ENOENT)
+        code = ids_fail(err, IDS_IO, "cannot read '%s': %s", folder, strerror(errno));
+    const struct dirent *found;
+    while (!code && stream && (found = readdir(stream))) {
+        if (add_name(ret_names, found->d_name)) code = ids_no_memory(err);
+    }
+    if (stream) closedir(stream);
+    free(folder);
+    if (code) ids_baseline_names_done(ret_names);
+    if (ret_names->count) qsort(ret_names->at, ret_names->count, sizeof *ret_names->at, by_name);
+    return code;
+}
+
+void ids_baseline_names_done(struct ids_baseline_names *names) {
+    for (size_t i = 0; i < names->count; i++) free(names->at[i]);
+    free(names->at);
+    *names = (struct ids_baseline_names){0};
+}

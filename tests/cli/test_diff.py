@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""`idsprof diff`: recordings whose difference is known, words and exit codes, several sides, trends, and what is refused.
+
+Environment: IDSPROF, IDS_SOURCE_DIR; IDS_SHARED (real traces; without them that part is left out).
+"""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from decimal import Decimal
+from pathlib import Path
+
+SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
+IDSPROF = os.environ['IDSPROF']
+SHARED = Path(os.environ.get('IDS_SHARED', SOURCE.parent / 'shared')) / 'traces'
+sys.path[:0] = [str(SOURCE / 'tests' / 'golden'), str(SOURCE / 'tests' / 'support')]
+from made_runs import gpu_run, noisy  # noqa: E402
+from test_mini import rows  # noqa: E402
+from test_mini_diff import invariants  # noqa: E402
+
+COMPARE = SOURCE / 'testdata' / 'compare'
+failures = []
+
+
+def check(ok, message):
+    if not ok:
+        failures.append(message)
+
+
+def diff(*arguments, status=0):
+    done = subprocess.run([IDSPROF, 'diff', *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    check(done.returncode == status, f'diff {arguments}: exit {done.returncode}, not {status}: {done.stderr.strip()[-300:]}')
+    return done
+
+
+def result(*arguments, status=0):
+    done = diff('--json', *arguments, status=status)
+    try:
+        found = json.loads(done.stdout, parse_float=Decimal)
+    except ValueError as error:
+        failures.append(f'diff {arguments}: no JSON: {error}')
+        return {'run': {}, 'tables': {}}
+    for problem in invariants(found):
+        failures.append(f'diff {arguments}: {problem}')
+    return found
+
+
+def row(found, table, key, value):
+    return next((r for r in rows(found, table) if r[key] == value), {})
+
+
+def changes(found):
+    return [r['text'] for r in rows(found, 'changes')]
+
+
+def check_recordings():
+    """What testdata/compare/record.py did is what diff names."""
+    same = result(COMPARE / 'base', COMPARE / 'base')
+    check(same['run']['verdict'] == 'same' and not changes(same), f'base against itself: {same["run"]} {changes(same)}')
+    check('no difference' in diff(COMPARE / 'base', COMPARE / 'base').stdout, 'base against itself does not say so')
+
+    again = result(COMPARE / 'base', COMPARE / 'again')
+    check({r['id'] for r in rows(again, 'changes')} <= {'op', 'host', 'input', 'idle'}, f'the same program recorded again: {changes(again)}')
+    check(all(r['by'] == 'fingerprint' for r in rows(again, 'ops')), 'recorded again: an op is not matched by what it computes')
+
+    found = result(COMPARE / 'base', COMPARE / 'recompile')
+    first = rows(found, 'changes')[0]
+    check(first['id'] == 'compile.in_steps' and '0 → 3 (score)' in first['text'], f'recompile: {changes(found)}')
+    check(float(first['change']) > 0.5 * float(found['run']['change']), f'recompile: {first} of {found["run"]["change"]}')
+    check(row(found, 'findings', 'id', 'programs.partly').get('severity') == 'warning', 'recompile: score is in one run only')
+
+    found = result(COMPARE / 'base', COMPARE / 'transfer')
+    check(changes(found)[:1] and changes(found)[0].startswith('transfers to the device: 2 → 3 calls a step'), f'transfer: {changes(found)}')
+
+    found = result(COMPARE / 'base', COMPARE / 'doubled')
+    check(any(text.startswith('layer2 is new') for text in changes(found)[:2]), f'doubled: {changes(found)}')
+    added = {r['op_name'] for r in rows(found, 'ops') if r['class'] == 'added'}
+    check(sum('layer2' in name for name in added if name) >= 3, f'doubled: added {added}')
+    check(sum(r['by'] == 'fingerprint' for r in rows(found, 'ops')) == 14, 'doubled: the ops of the other layers are matched')
+    back = result(COMPARE / 'doubled', COMPARE / 'base')
+    check(any('layer2 is gone' in text for text in changes(back)[:2]), f'doubled, backwards: {changes(back)}')
+    check(Decimal(back['run']['change']) == -Decimal(found['run']['change']), 'backwards is not the opposite')
+
+
+def check_findings():
+    """What makes two recordings unlike though the program is the same."""
+    found = result(SOURCE / 'testdata' / 'cpu1_compile', SOURCE / 'testdata' / 'cpu1_compile_py')
+    python = row(found, 'findings', 'id', 'tracer.python')
+    check(python.get('severity') == 'warning' and 'python_tracer_level 0' in python['text'], f'the Python tracer: {python}')
+    found = result(SOURCE / 'testdata' / 'cpu1_nohlo', SOURCE / 'testdata' / 'cpu1_pair')
+    check(row(found, 'findings', 'id', 'programs.hlo').get('severity') == 'warning', 'HLO on one side only')
+    check({r['by'] for r in rows(found, 'ops')} == {'name'}, 'HLO on one side only: ops are matched by name')
+    check(row(found, 'scopes', 'name', 'layer0')['matched'] == 4, f'HLO on one side only: {rows(found, "scopes")}')
+    pair = next((SOURCE / 'testdata' / 'cpu1_pair').rglob('*.xplane.pb'))
+    found = result(pair, pair.with_name('host.trace.json.gz'))
+    check(row(found, 'findings', 'id', 'format').get('severity') == 'warning', 'xplane.pb against trace.json')
+    check(found['run']['verdict'] == 'same' and found['run']['a'] == 'host.xplane.pb', f'the same run in both forms: {found["run"]}')
+
+
+def check_forms():
+    pair = (COMPARE / 'base', COMPARE / 'doubled')
+    first = diff('--json', *pair).stdout
+    check(first == diff('--json', *pair).stdout == diff('--json', '--no-cache', *pair).stdout, 'the cache changes a comparison')
+    tables = diff('--csv', *pair).stdout.split('\n\n')
+    heads = [next(csv.reader(io.StringIO(t.strip()))) for t in tables if t.strip()]
+    check(['severity', 'id', 'text'] in heads and any('class' in head for head in heads), f'CSV: {heads}')
+    text = diff(*pair, '--top', 3, '--width', 90).stdout
+    check(max(len(line) for line in text.splitlines() if '→' not in line and ': ' not in line) <= 90, 'a line is wider than asked')
+    check('idsprof report' in text, 'no next command')
+    by_name = [r['name'] for r in rows(result(*pair, '--sort', 'name'), 'ops')]
+    check(by_name == sorted(by_name), '--sort name')
+    check(len(rows(json.loads(diff('--json', *pair, '--top', 2).stdout), 'ops')) == 2, '--top 2')
+
+
+def check_words(folder):
+    """Three runs a side, one a side, a stated noise; the exit code says whether it is a regression."""
+    for i in range(3):
+        gpu_run(folder / f'before_{i}.mini', noisy(i, 30, 100))
+        gpu_run(folder / f'slower_{i}.mini', noisy(10 + i, 30, 110))
+        gpu_run(folder / f'alike_{i}.mini', noisy(20 + i, 30, 100))
+    before, slower, alike = (str(folder / f'{name}_?.mini') for name in ('before', 'slower', 'alike'))
+    found = result(before, slower, status=1)
+    step = row(found, 'headline', 'id', 'steps.mean')
+    check((step['verdict'], step['better'], found['run']['spread_over']) == ('regression', 'worse', 'runs'), f'slower: {step}')
+    check(0 < step['low'] < step['difference'] < step['high'], f'slower: {step}')
+    check('REGRESSION' in diff(before, slower, status=1).stdout, 'the text does not say REGRESSION')
+    check(row(result(slower, before), 'headline', 'id', 'steps.mean')['verdict'] == 'improvement', 'faster is no improvement')
+    check(row(result(before, alike), 'headline', 'id', 'steps.mean')['verdict'] in ('same', 'unsure'), 'alike is called')
+    one = (folder / 'before_0.mini', folder / 'slower_0.mini')
+    found = result(*one)
+    step = row(found, 'headline', 'id', 'steps.mean')
+    check(step['verdict'] == 'differs' and found['run']['spread_over'] == 'steps', f'one a side: {step}')
+    check('in these recordings' in diff(*one).stdout, 'one a side: the text')
+    check(row(result(*one, '--noise', '2%', status=1), 'headline', 'id', 'steps.mean')['verdict'] == 'regression', '--noise 2%')
+    check(row(result(*one, '--noise', '20%'), 'headline', 'id', 'steps.mean')['verdict'] == 'unsure', '--noise 20%')
+    check(row(result(*one, '--threshold', '0.5'), 'headline', 'id', 'steps.mean')['verdict'] == 'same', '--threshold 50%')
+    several = diff('--json', folder / 'before_0.mini', folder / 'alike_0.mini', folder / 'slower_0.mini')
+    found = json.loads(several.stdout)
+    check([f['run']['b'] for f in found] == ['alike_0.mini', 'slower_0.mini'], 'several against the first')
+    text = diff(folder / 'before_0.mini', folder / 'alike_0.mini', folder / 'slower_0.mini').stdout
+    check('alike_0.mini' in text and 'slower_0.mini' in text and 'step time' in text, 'several against the first, as text')
+    single = [100.0] * 10
+    gpu_run(folder / 'even.mini', single)
+    gpu_run(folder / 'one_slow.mini', single[:-1] + [500.0])
+    step = row(result(folder / 'even.mini', folder / 'one_slow.mini'), 'headline', 'id', 'steps.mean')
+    check(step['verdict'] == 'single_steps' and step['low'] == step['high'] == 0, f'one slow step of ten: {step}')
+
+
+def check_trend(folder):
+    """Steps of 100 us and 3 us more every 1,000: 3e-9 s a step of training."""
+    series = folder / 'series'
+    for i in range(1, 9):
+        run = series / f'step_{i}000' / 'plugins' / 'profile' / f'2026_01_0{i}_00_00_00'
+        run.mkdir(parents=True)
+        made = gpu_run(folder / 'made.mini', [100 + 3 * i + 0.01 * (i % 3)] * 6)
+        (run / 'host.trace.json').write_text(to_chrome(made))
+    found = json.loads(diff('--json', '--trend', series).stdout)
+    check(found['run']['x'] == 'step' and found['run']['runs'] == 8, f'trend: {found["run"]}')
+    line = row(found, 'trend', 'id', 'steps.mean')
+    check(line and line['verdict'] == 'grows' and abs(line['slope'] - 3e-9) < 1e-11, f'trend: {line}')
+    check(row(found, 'trend', 'id', 'device.utilization')['verdict'] == 'steady', 'trend: utilization is steady')
+    check('per 1,000 steps' in diff('--trend', series).stdout, 'trend, as text')
+    both = result(series, series, '--newest', 3)
+    check((both['run']['a_runs'], both['run']['spread_over'], both['run']['verdict']) == (3, 'runs', 'same'), f'a folder as a side: {both["run"]}')
+    newest = result(series, str(series / 'step_?000'), '--newest', 3)
+    check(newest['run']['verdict'] == 'same' and newest['run']['b_runs'] == 3, 'the newest of a pattern')
+    check('three runs' in diff('--trend', COMPARE / 'base', status=2).stderr, 'a trend of one run')
+
+
+def to_chrome(mini):
+    """The run of made_runs as Kineto's JSON, which may lie in a folder of runs (a mini file is only read by its name)."""
+    events = [{'ph': 'X', 'cat': 'kernel', 'pid': 0, 'tid': 7, 'name': 'k', 'ts': 0, 'dur': 0, 'args': {'device': 0, 'stream': 7}}][:0]
+    correlation = 0
+    for line in mini.read_text().splitlines():
+        words = line.split()
+        if len(words) > 2 and words[2] == 'k':
+            correlation += 1
+            ts, dur = (int(w[:-2]) / 1000 for w in words[:2])
+            events.append({'ph': 'X', 'cat': 'kernel', 'pid': 0, 'tid': 7, 'name': 'k', 'ts': ts + 1000, 'dur': dur,
+                           'args': {'device': 0, 'stream': 7, 'correlation': correlation}})
+            events.append({'ph': 'X', 'cat': 'cuda_runtime', 'pid': 99, 'tid': 1, 'name': 'cudaLaunchKernel', 'ts': ts + 999, 'dur': 0.1,
+                           'args': {'correlation': correlation}})
+        elif len(words) == 3 and words[2].isdigit():
+            ts, dur = (int(w[:-2]) / 1000 for w in words[:2])
+            events.append({'ph': 'X', 'cat': 'user_annotation', 'pid': 99, 'tid': 1, 'name': 'ProfilerStep#%s' % words[2],
+                           'ts': ts + 998.5, 'dur': dur - 0.01})
+    return json.dumps({'traceEvents': events})
+
+
+def check_refusals(folder):
+    gpu_run(folder / 'one.mini', [100] * 6)
+    gpu_run(folder / 'two.mini', [100] * 6, devices=2)
+    done = diff(folder / 'one.mini', folder / 'two.mini', status=2)
+    check('another number of devices' in done.stderr and 'step time' not in done.stdout, 'two devices against one')
+    check('step time' in diff(folder / 'one.mini', folder / 'two.mini', '--force').stdout, '--force')
+    check('idsprof scale' in done.stderr, 'the refusal does not say what compares numbers of devices')
+    diff(folder / 'one.mini', status=2)
+    diff(folder / 'one.mini', folder / 'none', status=2)
+    diff(folder / 'one.mini', str(folder / 'none*'), status=2)
+    diff(folder / 'one.mini', folder / 'one.mini', '--threshold', 'much', status=2)
+    diff(folder / 'one.mini', folder / 'one.mini', '--json', '--csv', status=2)
+    cut = folder / 'cut.xplane.pb'
+    whole = next((COMPARE / 'base').rglob('*.xplane.pb')).read_bytes()
+    cut.write_bytes(whole[:len(whole) * 3 // 4])
+    done = diff(COMPARE / 'base', cut, status=2)
+    check('is cut' in done.stderr or 'is cut' in done.stdout, 'a cut profile')
+    evil = folder / 'evil.mini'
+    evil.write_text('idsprof-mini 1\nhost h\nplane /device:GPU:0\nline 1 "Stream #1(Kernel)"\n0us 10us "k\x1b[31m"\nline 2 Steps\n0us 10us 1\n')
+    text = diff(evil, evil, '--top', 0).stdout + diff(folder / 'one.mini', evil, '--force').stdout
+    check('\x1b' not in text, "a name's escape sequence reaches the terminal")
+
+
+def check_themselves():
+    """Every real trace against itself: no difference, exit 0."""
+    traces = [path for pattern in ('gpu_*', 'tpu_*', 'kineto_*/*.gz') for path in sorted(SHARED.glob(pattern))]
+    for path in [*sorted((SOURCE / 'testdata').glob('cpu*')), *traces]:
+        found = result(path, path)
+        check(found['run']['verdict'] == 'same' and found['run']['change'] == 0 and not changes(found), f'{path} against itself: {changes(found)}')
+        check(all(r['class'] == 'same' for r in rows(found, 'ops') + rows(found, 'kernels')), f'{path} against itself: an op is not the same')
+
+
+def check_shared():
+    if not (SHARED / 'tpu_vllm_before').is_dir():
+        print(f'no {SHARED}: real pairs were not compared')
+        return
+    found = result(SHARED / 'tpu_vllm_before', SHARED / 'tpu_vllm_after')
+    ops = rows(found, 'ops')
+    by = {kind: sum(r['class'] == kind for r in ops) for kind in ('added', 'removed')}
+    matched = sum(r['by'] is not None for r in ops)
+    check(matched > 3500 and by['removed'] > 500 and by['added'] > 0, f'vLLM: {matched} matched, {by}')
+    check(matched + by['removed'] == len([r for r in ops if r['a'] is not None]), 'vLLM: an op of before is neither matched nor removed')
+    collectives = row(found, 'collectives', 'name', 'all-to-all')
+    check(collectives.get('removed') == 128 and float(collectives['b']) == 0, f'vLLM: the all-to-alls are gone: {collectives}')
+    pair = (SHARED / 'kineto_a100_control', SHARED / 'kineto_v100_test')
+    done = diff(*pair, status=2)
+    check('A100' in done.stderr and 'V100' in done.stderr and '--force' in done.stderr, f'A100 against V100: {done.stderr}')
+    check(row(result(*pair, status=2), 'findings', 'id', 'devices.model')['severity'] == 'unlike', 'A100 against V100')
+    check(len(rows(result(*pair, '--force'), 'kernels')) > 300, 'A100 against V100 with --force')
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    check_recordings()
+    check_findings()
+    check_forms()
+    check_words(Path(scratch))
+    check_trend(Path(scratch))
+    check_refusals(Path(scratch))
+    check_themselves()
+    check_shared()
+for failure in failures:
+    print('FAIL:', failure)
+sys.exit(bool(failures))
