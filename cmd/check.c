@@ -278,8 +278,8 @@ static int gather(char *const *operands, int operand_count, const struct check_o
         if (!code) count += sides[i].count;
     }
     if (code) return code;
-    const struct ids_report **reports = calloc(count, sizeof *reports);
-    *ret_names = calloc(count, sizeof **ret_names);
+    const struct ids_report **reports = calloc(count + 1, sizeof *reports);
+    *ret_names = calloc(count + 1, sizeof **ret_names);
     if (!reports || !*ret_names) code = ids_no_memory(err);
     for (int s = 0; s < operand_count && !code; s++) {
         for (size_t i = 0; i < sides[s].count; i++) {

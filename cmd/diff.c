@@ -162,8 +162,8 @@ static void tell_apart(struct ids_open_side *sides, size_t count) {
 
 static int compare(const struct diff_options *options, const struct ids_compare_options *compare_options,
                    struct ids_open_side *sides, size_t count, struct ids_error *err) {
-    struct ids_side *settled[SIDES_MOST] = {NULL};
-    struct ids_diff *diffs = calloc(count, sizeof *diffs);
+    struct ids_side *settled[SIDES_MOST] = {0};
+    struct ids_diff *diffs = calloc(count + 1, sizeof *diffs);
     size_t made = 0;
     int code = diffs ? 0 : ids_no_memory(err), worse = 0;
     tell_apart(sides, count);

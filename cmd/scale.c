@@ -182,7 +182,7 @@ static int write_results(const char *path, const struct ids_scale *scale, struct
 static int compare(const struct scale_options *options, struct ids_open_side *sides, size_t count,
                    struct ids_error *err) {
     double devices[SIDES_MOST] = {0};
-    struct ids_side *settled[SIDES_MOST];
+    struct ids_side *settled[SIDES_MOST] = {0};
     const struct ids_side *const *reading = (const struct ids_side *const *)settled;
     struct ids_scale scale;
     for (size_t i = 0; i < count; i++) settled[i] = &sides[i].side;

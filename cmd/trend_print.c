@@ -10,6 +10,7 @@ enum { LEAST_RUNS = 3, FIGURES_SHOWN = 6 };
 /* All runs in sides[0]; the others are left empty. */
 static int join(struct ids_open_side *sides, size_t count, struct ids_error *err) {
     struct ids_open_side all = {.path = strdup(sides[0].path), .label = strdup(sides[0].label)};
+    all.room = 1; /* of no run too */
     for (size_t s = 0; s < count; s++) all.room += sides[s].count;
     all.reports = calloc(all.room, sizeof *all.reports);
     all.labels = calloc(all.room, sizeof *all.labels);

@@ -57,7 +57,7 @@ int ids_quantity_parse(const char *text, size_t length, enum ids_unit unit, doub
         return ids_fail(err, IDS_USAGE, "'%.*s' is no number", (int)length, text);
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         if (scales[i].unit != unit || strlen(scales[i].name) != name_length ||
-            memcmp(scales[i].name, name, name_length))
+            memcmp(scales[i].name, name, name_length) != 0)
             continue;
         *ret_value = number * scales[i].base;
         return 0;

@@ -246,6 +246,7 @@ static void list_matches(struct ids_diff *diff, const struct ids_table_def *def,
     for (size_t i = 0; i < matches->count; i++) {
         const struct ids_match *match = &matches->at[i];
         const struct ids_item *a = match->a, *b = match->b, *item = b ? b : a;
+        if (!item) continue; /* a match has a side */
         struct ids_value row[] = {
             time_of(match->change_ps),
             a ? time_of(a->time_ps) : ids_no_value(IDS_UNIT_TIME),
