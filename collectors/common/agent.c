@@ -20,7 +20,6 @@ struct ids_agent ids_agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .hello = -1,
                               .listener = -1,
                               .wake_fd = -1,
-                              .released_fd = -1,
                               .idle_fd = -1,
                               .owner = -1,
                               .hot = {0, 1, 1}};
@@ -87,14 +86,12 @@ static void refresh(void) {
 /* Under the lock, together with the change of state. */
 static void begin_job(enum ids_window_action action) {
     agent->job = action;
-    hush(agent->released_fd);
     hush(agent->idle_fd);
 }
 
 /* Under the lock, which is given back: rung together with the change of state, or it would end the wait for a later job. */
 static void end_job(void) {
     refresh();
-    ring(agent->released_fd);
     ring(agent->idle_fd);
     unlock();
 }
@@ -114,7 +111,6 @@ static void close_window(int throw_away) {
         unlock();
         return;
     }
-    ring(agent->released_fd); /* the program need not wait for the disk */
     int full = ids_session_publish(agent);
     lock();
     ids_window_closed(&agent->window, full);
@@ -136,7 +132,7 @@ static void act(enum ids_window_action action, int feeding) {
         run_job(NULL);
         return;
     }
-    if (!feeding || !wait_for(agent->released_fd, agent->plan.stop_timeout_ns)) return;
+    if (!feeding || !wait_for(agent->idle_fd, agent->plan.stop_timeout_ns)) return;
     ids_session_say_slow(agent);
 }
 
@@ -206,11 +202,11 @@ static void parent_after_fork(void) {
 /* The child has one thread and none of ours. It begins anew when it feeds the agent again: a child that never does costs nothing
  * and leaves no file. */
 static void child_after_fork(void) {
-    int files[] = {agent->hello, agent->listener, agent->wake_fd, agent->released_fd, agent->idle_fd};
+    int files[] = {agent->hello, agent->listener, agent->wake_fd, agent->idle_fd};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         if (files[i] >= 0) close(files[i]);
     }
-    agent->hello = agent->listener = agent->wake_fd = agent->released_fd = agent->idle_fd = -1;
+    agent->hello = agent->listener = agent->wake_fd = agent->idle_fd = -1;
     if (agent->awake > 0) {
         agent->awake = 0;
         atomic_store(&agent->hot[IDS_STEP_ANNOTATION], 1);
@@ -220,7 +216,7 @@ static void child_after_fork(void) {
 }
 
 static int make_events(void) {
-    int *const events[] = {&agent->wake_fd, &agent->released_fd, &agent->idle_fd};
+    int *const events[] = {&agent->wake_fd, &agent->idle_fd};
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         *events[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (*events[i] < 0) return -1;

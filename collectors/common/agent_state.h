@@ -34,9 +34,8 @@ struct ids_agent {
     char session[IDS_SESSION_PATH], host[IDS_HOST_BYTES], socket[IDS_CONTROL_PATH];
     int pid;
     int hello, listener;
-    int wake_fd;     /* rung: the control thread looks at the deadline anew */
-    int released_fd; /* rung: the feeding thread of the job may go on */
-    int idle_fd;     /* rung: no job runs */
+    int wake_fd; /* rung: the control thread looks at the deadline anew */
+    int idle_fd; /* rung: no job runs */
 
     /* Of the job that runs; nobody else touches it. */
     enum ids_window_action job;
