@@ -1,0 +1,27 @@
+# What is loaded into profiled programs. In the build tree it lies under lib/idsprof beside the program, as it does when installed,
+# so that `idsprof capture` works from both.
+set(IDS_HOME_BUILD ${PROJECT_BINARY_DIR}/lib/idsprof)
+set(IDS_HOME_INSTALL ${CMAKE_INSTALL_LIBDIR}/idsprof)
+find_program(IDS_OBJDUMP objdump)
+
+# ids_preload(NAME SOURCES <files> MAP <export map> [LIBS <targets>]): lib<NAME>.so, without sanitizers, coverage or link-time
+# optimisation whatever the preset is: it runs inside a Python of somebody else. Hidden visibility; what MAP names is exported;
+# glibc.h keeps it loadable with older C libraries (contract.agent_symbols).
+function(ids_preload NAME)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "MAP" "SOURCES;LIBS")
+    list(TRANSFORM arg_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/)
+    add_library(${NAME} SHARED ${arg_SOURCES})
+    target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_options(${NAME} PRIVATE --include=${PROJECT_SOURCE_DIR}/collectors/common/glibc.h
+        -fvisibility=hidden -fno-lto -fno-sanitize=all -fno-profile-arcs -fno-test-coverage)
+    target_link_options(${NAME} PRIVATE -fno-lto -fno-sanitize=all -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now
+        -Wl,--version-script=${PROJECT_SOURCE_DIR}/${arg_MAP})
+    set_target_properties(${NAME} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${IDS_HOME_BUILD} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_MAP}
+        BUILD_RPATH "\$ORIGIN" BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "\$ORIGIN")
+    target_link_libraries(${NAME} PRIVATE ids_warnings ${arg_LIBS})
+    install(TARGETS ${NAME} LIBRARY DESTINATION ${IDS_HOME_INSTALL})
+endfunction()
+
+ids_preload(idsprof_agent MAP collectors/common/agent.map SOURCES
+    collectors/common/agent.c collectors/common/control.c collectors/common/hello.c collectors/common/plan.c
+    collectors/common/process.c collectors/common/publish.c collectors/common/session.c collectors/common/window.c)
