@@ -16,6 +16,10 @@
  *   note       why: something that a person should know and that lost nothing
  *   closed     steps_seen, source: the process ended in order
  * A launched process without "closed" was killed, or left by _exit.
+ *
+ * Beside them SESSION/.idsprof/followed has one line for each Python that came up under the capture, whether or not it imported
+ * jax, appended by the Python hook before the program runs: {"t":...,"event":"python","pid":1,"argv":["train.py"]}. From it the
+ * launcher tells a Python without jax from a program in which no Python of ours ran at all.
  */
 #ifndef IDS_COLLECTORS_COMMON_HELLO_H
 #define IDS_COLLECTORS_COMMON_HELLO_H

@@ -130,39 +130,40 @@ static int advance(const struct ids_window *window, struct ids_feeder *feeder, i
 }
 
 /* The feeder's step belongs to the window. */
-static void count_in(struct ids_window *window, struct ids_feeder *feeder) {
+static void count_in(struct ids_window *window, struct ids_feeder *feeder, int64_t number) {
+    int64_t name = number < 0 ? feeder->position : number;
     if (feeder->in_window != window->number) {
         feeder->in_window = window->number;
-        feeder->first = feeder->position;
+        feeder->first = name;
         feeder->begun = 0;
     }
     if (++feeder->begun < window->steps_begun) return;
     window->steps_begun = feeder->begun;
     window->first = feeder->first;
-    window->last = feeder->position;
+    window->last = name;
 }
 
-static enum ids_window_action step_while_open(struct ids_window *window, struct ids_feeder *feeder) {
+static enum ids_window_action step_while_open(struct ids_window *window, struct ids_feeder *feeder, int64_t number) {
     if (window->warm) {
         if (feeder->position < window->next_start) return IDS_NOTHING;
         close_now(window, IDS_BY_STEP);
-        count_in(window, feeder);
+        count_in(window, feeder, number);
         return IDS_REOPEN;
     }
     int was_in = feeder->in_window == window->number;
     if (window->plan.steps && was_in && feeder->begun >= window->plan.steps) return close_now(window, IDS_BY_STEP);
-    count_in(window, feeder);
+    count_in(window, feeder, number);
     return IDS_NOTHING;
 }
 
-static enum ids_window_action step_while_waiting(struct ids_window *window, int64_t now_ns, int index) {
+static enum ids_window_action step_while_waiting(struct ids_window *window, int64_t now_ns, int index, int64_t number) {
     int64_t position = window->feeders[index].position;
     if (!by_step(window) || too_early(window, now_ns)) return IDS_NOTHING;
     if (position < window->next_start - window->plan.warmup) return IDS_NOTHING;
     int warm = position < window->next_start;
     window->leader = index;
     open_now(window, IDS_BY_STEP, warm);
-    if (!warm) count_in(window, &window->feeders[index]);
+    if (!warm) count_in(window, &window->feeders[index], number);
     return IDS_OPEN;
 }
 
@@ -182,9 +183,9 @@ enum ids_window_action ids_window_step(struct ids_window *window, int64_t now_ns
     if (index < 0 || !advance(window, &window->feeders[index], number)) return IDS_NOTHING;
     window->step_number = number;
     if (window->leader >= 0 && window->leader != index) return IDS_NOTHING;
-    if (window->state == IDS_WAITING) return step_while_waiting(window, now_ns, index);
+    if (window->state == IDS_WAITING) return step_while_waiting(window, now_ns, index, number);
     if (window->state != IDS_OPENED) return IDS_NOTHING;
-    return step_while_open(window, &window->feeders[index]);
+    return step_while_open(window, &window->feeders[index], number);
 }
 
 /* ---- regions, trigger, time, exit ---- */

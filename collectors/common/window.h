@@ -51,7 +51,7 @@ struct ids_window {
     int64_t counted;     /* windows that count for max */
     int64_t failed;      /* starts that failed one after the other */
     int64_t steps_begun; /* in the window, by the feeder that began most in it */
-    int64_t first, last; /* positions of the first and last of these, -1: none */
+    int64_t first, last; /* of these: what the program calls them, else their positions; -1: none */
     int64_t step_number; /* the number that the program gave to its latest step, -1: none */
     int ranges;          /* regions of the plan's name that are open */
     int warm;            /* the open session is a warm-up */
