@@ -244,6 +244,7 @@ static void hello_line(struct ids_seen *seen, const struct line *line, void *con
 static void followed_line(struct ids_seen *seen, const struct line *line, void *context) {
     (void)context;
     seen->pythons += says(line, "python");
+    if (says(line, "failed") && !seen->failure) seen->failure = text_of(seen, line, "why");
 }
 
 static int read_process(int folder, const char *name, struct ids_seen *seen, struct ids_error *err) {

@@ -56,6 +56,7 @@ class Agent:
         library.ids_agent_say.restype = None
         library.ids_agent_rank.argtypes, library.ids_agent_rank.restype = (ctypes.c_int64,), None
         library.ids_agent_plan.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
+        library.ids_agent_give_way.argtypes, library.ids_agent_give_way.restype = (ctypes.c_int, ctypes.c_char_p), None
         library.ids_agent_close.argtypes, library.ids_agent_close.restype = (ctypes.c_int,), None
         self.handle = 0
         self._kept = None               # the callbacks, which C holds for ever
@@ -87,6 +88,9 @@ class Agent:
 
     def rank(self, rank):
         self.library.ids_agent_rank(rank)
+
+    def give_way(self, why):
+        self.library.ids_agent_give_way(self.handle, why.encode())
 
     def close(self):
         handle, self.handle = self.handle, 0

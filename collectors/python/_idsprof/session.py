@@ -144,15 +144,15 @@ class Session:
 
     def give_way(self):
         """Ends our session, because the program begins one."""
-        with self.lock:
+        if self.ours is not None:
+            self.agent.give_way('the program began a profile of its own with jax.profiler: the window ended there')
+        with self.lock:                 # where the agent could not, such as in the moment of the window's opening
             session, self.ours = self.ours, None
             if session is not None:
                 try:
                     self.early = self._end(session)
                 except Exception:
                     self.early = None
-        if session is not None:
-            self.agent.say('profiler', 'the program began a profile of its own in the middle of a window, which ends there')
 
     def forked(self):
         """In the child of a fork: no session of the parent's is ours, nor may it be ended here."""

@@ -6,6 +6,7 @@ at which its functions are sure to be there. A name that is never found is said 
 import functools
 import inspect
 import os
+import re
 import sys
 
 
@@ -24,6 +25,9 @@ class _Annotated:
         if instance is None or not hasattr(type(self._idsprof_wraps), '__get__'):
             return self
         return functools.partial(self, instance)
+
+    def __repr__(self):
+        return repr(self._idsprof_wraps)
 
     def __getattr__(self, name):
         return getattr(self.__dict__['_idsprof_wraps'], name)
@@ -64,6 +68,18 @@ def _is_script(module, name):
     if spec is not None and spec.name in (name, name + '.__main__'):
         return True
     return os.path.splitext(os.path.basename(getattr(module, '__file__', None) or ''))[0] == name
+
+
+_wanted = []
+
+
+def wanted():
+    """The Wraps of this process: the first modules may be imported before jax, and so before there is an agent to ask."""
+    if not _wanted:
+        plan = os.environ.get('IDSPROF_PLAN', '')
+        found = [item[5:] for item in plan.split(';') if item.startswith('wrap=')]
+        _wanted.append(Wraps(re.sub('%([0-9A-Fa-f]{2})', lambda code: chr(int(code[1], 16)), found[-1] if found else '')))
+    return _wanted[0]
 
 
 class Wraps:
