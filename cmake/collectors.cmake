@@ -34,3 +34,9 @@ file(MAKE_DIRECTORY ${IDS_HOME_BUILD})
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/collectors/python ${IDS_HOME_BUILD}/python SYMBOLIC)
 install(DIRECTORY collectors/python/ DESTINATION ${IDS_HOME_INSTALL}/python FILES_MATCHING PATTERN "*.py"
         PATTERN __pycache__ EXCLUDE)
+
+# Collector B: loaded by the CUDA driver and by NVTX. It needs no CUDA toolkit to be built.
+ids_preload(idsprof_cuda MAP collectors/cuda/cuda.map LIBS idsprof_agent SOURCES
+    collectors/cuda/buffers.c collectors/cuda/calls.c collectors/cuda/cupti.c collectors/cuda/device.c collectors/cuda/injection.c
+    collectors/cuda/nvtx.c collectors/cuda/occupancy.c collectors/cuda/planes.c collectors/cuda/records.c collectors/cuda/session.c
+    collectors/common/xspace_out.c)
