@@ -1,4 +1,5 @@
 /* compile.c - what compilation cost, and which function was compiled in the middle of a step. */
+#include "analyzers/compile_functions.h"
 #include "lib/analysis/context.h"
 
 #include "lib/base/saturate.h"
@@ -11,22 +12,36 @@ static const struct ids_metric_def metrics[] = {
     {"compile.total", "compile time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Backend compilation: union over all threads of backend_compile*, compile_or_get_cached, *Client::Compile and "
      "XlaCompile* events, so that compilations at the same time "
-     "and workers inside one count once. A hit of the persistent cache leaves no event unless the Python tracer is "
-     "on."},
+     "and workers inside one count once. A hit of the persistent cache counts with the time of its read where "
+     "idsprof's Python "
+     "hook or the Python tracer saw it; else it leaves no event."},
     {"compile.count", "compilations", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
-     "Compilations that no other one encloses or caused on another thread."},
+     "Compilations that no other one encloses or caused on another thread. On a host where jax.monitoring told "
+     "idsprof's Python "
+     "hook of them, these alone, reads of the persistent cache included."},
     {"compile.in_steps", "inside steps", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
      "Compilations that were caused inside a step: recompilation in the loop, unless it is the first step."},
     {"compile.in_steps_time", "time inside steps", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Sum of the durations of the compilations inside steps."},
     {"compile.lowering", "lowering", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of lower_sharding_computation and lower_jaxpr_to_module: from jaxpr to StableHLO."},
+     "Union of lower_sharding_computation and lower_jaxpr_to_module, and of what jax.monitoring told: from jaxpr to "
+     "StableHLO."},
     {"compile.tracing", "tracing", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of trace_to_jaxpr: running the Python function to get its jaxpr. Only the Python tracer records it whole."},
+     "Union of trace_to_jaxpr: running the Python function to get its jaxpr. Recorded by idsprof's Python hook, and by "
+     "the "
+     "Python tracer."},
     {"compile.autotuning", "autotuning", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Union of XlaAutotunerMeasurement events (XLA on GPU), which lie inside backend compilation."},
     {"compile.cache_reads", "cache reads", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
-     "Reads of the persistent compilation cache that the Python tracer saw."},
+     "Reads of the persistent compilation cache that found something, as the Python hook recorded them, or all that "
+     "the Python "
+     "tracer saw."},
+    {"compile.cache_hits", "cache hits", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
+     "Executables that came from the persistent compilation cache, as jax.monitoring told idsprof's Python hook."},
+    {"compile.cache_misses", "cache misses", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
+     "What jax.monitoring calls a miss: an executable that was compiled and written into the persistent cache. One "
+     "that JAX does not "
+     "write (compiled faster than jax_persistent_cache_min_compile_time_secs) is none."},
 };
 
 static const struct ids_column_def columns[] = {
@@ -48,9 +63,12 @@ static const struct ids_table_def compiles = {
 };
 
 static const struct ids_note notes[] = {
-    {.metric = "compile.count", .after = " compilations"},    {.metric = "compile.in_steps", .after = " inside steps"},
-    {.before = "taking ", .metric = "compile.in_steps_time"}, {.before = "lowering ", .metric = "compile.lowering"},
+    {.metric = "compile.count", .after = " compilations"},
+    {.metric = "compile.in_steps", .after = " inside steps"},
+    {.before = "taking ", .metric = "compile.in_steps_time"},
+    {.before = "lowering ", .metric = "compile.lowering"},
     {.before = "tracing ", .metric = "compile.tracing"},
+    {.metric = "compile.cache_hits", .after = " from the cache"},
 };
 static const struct ids_headline headlines[] = {{"compile", "compile", "compile.total", notes, IDS_COUNT_OF(notes), 0}};
 
@@ -63,8 +81,10 @@ struct gathering {
     struct ids_spans backend, lowering, tracing, autotuning;
     struct compilation *at;
     size_t count, room;
-    uint64_t cache_reads;
-    int python; /* a Python frame was seen: the tracer was on */
+    uint64_t cache_reads, hits, misses;
+    int python;    /* a Python frame was seen: the tracer was on */
+    int told;      /* jax.monitoring told of some host's compilations */
+    char *by_host; /* whether of this one's: its other events are the same compilations again */
 };
 
 /* Calls outwards and backwards along what caused an event, at most so far. */
@@ -87,6 +107,10 @@ static int is_part(const struct ids_trace *trace, const struct ids_event *event)
  * ("XlaCompile:#module=jit_f#"). */
 static const char *function_of(const struct ids_trace *trace, const struct ids_event *event,
                                struct ids_report *report) {
+    if (ids_is_told(trace, event)) {
+        struct ids_text told = ids_told_function(trace, event);
+        return ids_report_text(report, "%.*s", (int)told.length, told.at);
+    }
     const struct ids_event *call = NULL, *at = event;
     for (int hop = 0; at && !call && hop < HOPS; hop++) {
         for (const struct ids_event *around = at; around && !call; around = ids_event_outside(trace, around)) {
@@ -104,12 +128,19 @@ static const char *function_of(const struct ids_trace *trace, const struct ids_e
 
 static int gather(const struct ids_analysis *analysis, struct gathering *gathering) {
     const struct ids_trace *trace = analysis->trace;
+    gathering->by_host = calloc(trace->host_count + 1, 1);
+    if (!gathering->by_host) return -1;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        if (ids_track_is_told(trace, &trace->tracks[t]))
+            gathering->told = gathering->by_host[trace->tracks[t].host] = 1;
+    }
     for (size_t t = 0; t < trace->track_count; t++) {
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             switch (event->kind) {
             case IDS_KIND_COMPILE:
                 ids_spans_add(&gathering->backend, event->start_ps, event->end_ps);
+                if (gathering->by_host[trace->tracks[t].host] && !ids_is_told(trace, event)) break;
                 if (is_part(trace, event)) break;
                 struct compilation *kept = IDS_PUSH(gathering->at, gathering->count, gathering->room);
                 if (!kept) return -1;
@@ -125,7 +156,13 @@ static int gather(const struct ids_analysis *analysis, struct gathering *gatheri
                 ids_spans_add(&gathering->autotuning, event->start_ps, event->end_ps);
                 break;
             case IDS_KIND_CACHE_READ:
-                gathering->cache_reads++;
+                if (!gathering->by_host[trace->tracks[t].host] || ids_is_told(trace, event)) gathering->cache_reads++;
+                break;
+            case IDS_KIND_CACHE_HIT:
+                gathering->hits++;
+                break;
+            case IDS_KIND_CACHE_MISS:
+                gathering->misses++;
                 break;
             case IDS_KIND_PYTHON:
                 gathering->python = 1;
@@ -188,7 +225,8 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
                    : total_ps <= 10000000000000 ? IDS_GRADE_WARN
                                                 : IDS_GRADE_BAD;
     ids_report_rule(report, total, "compilations inside the recording; before it there is no data%s",
-                    gathering->python ? "" : ", and cache hits leave no event without the Python tracer");
+                    gathering->python || gathering->told ? ""
+                                                         : ", and cache hits leave no event without the Python tracer");
     ids_report_metric(report, "compile.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->count));
     if (analysis->steps.source == IDS_STEPS_ANNOTATION) {
         ids_report_metric(report, "compile.in_steps", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)in_steps));
@@ -206,16 +244,25 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
     else
         ids_report_no_data(report, "compile.autotuning", IDS_UNIT_TIME, NULL,
                            "no autotuning event in the trace (XLA on GPU only)");
-    if (gathering->python) {
+    if (gathering->python || gathering->told) {
         ids_report_metric(report, "compile.tracing", NULL,
                           ids_int_value(IDS_UNIT_TIME, ids_spans_total(&gathering->tracing)));
         ids_report_metric(report, "compile.cache_reads", NULL,
                           ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->cache_reads));
     } else {
         ids_report_no_data(report, "compile.tracing", IDS_UNIT_TIME, NULL,
-                           "tracing leaves no whole event without the Python tracer");
+                           "tracing leaves no whole event without `idsprof capture` or the Python tracer");
         ids_report_no_data(report, "compile.cache_reads", IDS_UNIT_COUNT, NULL,
-                           "cache hits and misses leave no event without the Python tracer");
+                           "cache hits and misses leave no event without `idsprof capture` or the Python tracer");
+    }
+    if (gathering->told) {
+        ids_report_metric(report, "compile.cache_hits", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->hits));
+        ids_report_metric(report, "compile.cache_misses", NULL,
+                          ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->misses));
+    } else {
+        const char *why = "only the Python hook of `idsprof capture` records what jax.monitoring says";
+        ids_report_no_data(report, "compile.cache_hits", IDS_UNIT_COUNT, NULL, "%s", why);
+        ids_report_no_data(report, "compile.cache_misses", IDS_UNIT_COUNT, NULL, "%s", why);
     }
 }
 
@@ -230,7 +277,9 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     if (!failed) {
         figures(analysis, report, &gathering);
         list(analysis, report, &gathering);
+        failed = ids_compile_functions_list(analysis, report);
     }
+    free(gathering.by_host);
     ids_spans_done(&gathering.backend);
     ids_spans_done(&gathering.lowering);
     ids_spans_done(&gathering.tracing);
@@ -239,7 +288,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     return failed ? ids_no_memory(err) : 0;
 }
 
-static const struct ids_table_def *const tables[] = {&compiles};
+static const struct ids_table_def *const tables[] = {&compiles, &ids_compile_functions};
 
 const struct ids_analyzer ids_analyzer_compile = {
     .name = "compile",

@@ -352,6 +352,14 @@ int ids_agent_state(void) {
     return agent->awake > 0 ? (int)agent->window.state : -1;
 }
 
+void ids_agent_give_way(int handle, const char *why) {
+    if (agent->awake <= 0 || handle < 1 || handle > agent->collector_count) return;
+    lock();
+    enum ids_window_action action = ids_window_give_way(&agent->window);
+    if (action != IDS_NOTHING) ids_session_note(agent, agent->collectors[handle - 1].name, why);
+    finish(action, 1);
+}
+
 static int any_alive(void) {
     for (int i = 0; i < agent->collector_count; i++) {
         if (agent->collectors[i].is_alive) return 1;

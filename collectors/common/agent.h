@@ -80,6 +80,10 @@ IDS_AGENT_API int ids_agent_plan(const char *key, char *buffer, size_t size);
 /* enum ids_window_state, -1 without a plan. */
 IDS_AGENT_API int ids_agent_state(void);
 
+/* The program takes the vendor's profiler for itself: ends the open window now and waits for it at most stop_timeout. `why` is noted
+ * in the hello file. Nothing when no window is open. */
+IDS_AGENT_API void ids_agent_give_way(int handle, const char *why);
+
 /* The collector can be called back no more: called at exit, as early as everything still works (Python: atexit). Ends an open
  * window first, whoever owns it, and waits for it at most stop_timeout. */
 IDS_AGENT_API void ids_agent_close(int handle);

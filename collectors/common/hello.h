@@ -18,8 +18,9 @@
  * A launched process without "closed" was killed, or left by _exit.
  *
  * Beside them SESSION/.idsprof/followed has one line for each Python that came up under the capture, whether or not it imported
- * jax, appended by the Python hook before the program runs: {"t":...,"event":"python","pid":1,"argv":["train.py"]}. From it the
- * launcher tells a Python without jax from a program in which no Python of ours ran at all.
+ * jax, appended by the Python hook before the program runs: {"t":0,"event":"python","pid":1}. From it the launcher tells a Python
+ * without jax from a program in which no Python of ours ran at all. A hook that could not start, so that there is no hello file
+ * either, adds {"t":...,"event":"failed","pid":1,"why":"..."}.
  */
 #ifndef IDS_COLLECTORS_COMMON_HELLO_H
 #define IDS_COLLECTORS_COMMON_HELLO_H

@@ -228,6 +228,10 @@ enum ids_window_action ids_window_time(struct ids_window *window, int64_t now_ns
     return open_now(window, IDS_BY_TIME, 0);
 }
 
+enum ids_window_action ids_window_give_way(struct ids_window *window) {
+    return window->state == IDS_OPENED ? close_now(window, IDS_BY_PROGRAM) : IDS_NOTHING;
+}
+
 enum ids_window_action ids_window_exit(struct ids_window *window) {
     window->over = 1;
     if (window->state == IDS_OPENED) return close_now(window, IDS_BY_EXIT);
@@ -255,6 +259,6 @@ int64_t ids_window_reached(const struct ids_window *window) {
 }
 
 const char *ids_window_cause_name(enum ids_window_cause cause) {
-    static const char *const names[] = {"nobody", "step", "time", "range", "trigger", "exit"};
+    static const char *const names[] = {"nobody", "step", "time", "range", "trigger", "exit", "program"};
     return names[cause];
 }

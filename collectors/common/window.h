@@ -27,7 +27,15 @@ enum ids_step_source { IDS_STEP_NONE, IDS_STEP_ANNOTATION, IDS_STEP_EXECUTION };
 enum ids_window_state { IDS_WAITING, IDS_OPENING, IDS_OPENED, IDS_CLOSING, IDS_DONE };
 enum ids_window_action { IDS_NOTHING, IDS_OPEN, IDS_CLOSE, IDS_REOPEN };
 /* Why the window opened or closed, for people. */
-enum ids_window_cause { IDS_BY_NOBODY, IDS_BY_STEP, IDS_BY_TIME, IDS_BY_RANGE, IDS_BY_TRIGGER, IDS_BY_EXIT };
+enum ids_window_cause {
+    IDS_BY_NOBODY,
+    IDS_BY_STEP,
+    IDS_BY_TIME,
+    IDS_BY_RANGE,
+    IDS_BY_TRIGGER,
+    IDS_BY_EXIT,
+    IDS_BY_PROGRAM
+};
 
 /* Executables that were counted; one more takes no part, so that a program that compiles for ever costs no more than this. */
 enum { IDS_FEEDERS = 256 };
@@ -75,6 +83,8 @@ enum ids_window_action ids_window_trigger(struct ids_window *window, int start);
 /* To be called at ids_window_deadline: -1 when time does nothing. */
 enum ids_window_action ids_window_time(struct ids_window *window, int64_t now_ns);
 int64_t ids_window_deadline(const struct ids_window *window);
+/* The program wants the vendor's profiler for itself: what is open ends. */
+enum ids_window_action ids_window_give_way(struct ids_window *window);
 /* The program ends; no window opens after that. */
 enum ids_window_action ids_window_exit(struct ids_window *window);
 

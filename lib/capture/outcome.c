@@ -143,6 +143,9 @@ static void nobody(struct outcome *outcome) {
     if (flag) {
         set(outcome, "python_flag", text(outcome, "%s -%c keeps idsprof's hook out of the program", program, flag),
             text(outcome, "start it without -%c", flag));
+    } else if (record->seen->failure) {
+        set(outcome, "hook_failed", text(outcome, "idsprof's hook could not start: %s", record->seen->failure),
+            "idsprof doctor looks for what is in its way");
     } else if (record->seen->pythons) {
         set(outcome, "no_jax", "the program imported no jax, and there is nothing else to record in it yet",
             "idsprof doctor says what could be recorded here");

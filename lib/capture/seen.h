@@ -44,7 +44,8 @@ struct ids_seen {
     struct ids_arena arena;
     struct ids_seen_process *processes; /* by host, rank and process id */
     size_t count, room;
-    int64_t pythons; /* that came up under the capture, whether or not they loaded a collector */
+    int64_t pythons;     /* that came up under the capture, whether or not they loaded a collector */
+    const char *failure; /* why the Python hook of one could not start, NULL */
     int64_t left_out, broken_lines;
 };
 

@@ -76,6 +76,13 @@ static const struct rule exact[] = {
 };
 
 static const struct rule prefixes[] = {
+    /* what jax.monitoring told the Python hook (collectors/python/_idsprof/monitoring.py), on tracks of their own */
+    {"jax.trace(", IDS_KIND_TRACE},
+    {"jax.lower(", IDS_KIND_LOWER},
+    {"jax.compile(", IDS_KIND_COMPILE},
+    {"jax.cache_read(", IDS_KIND_CACHE_READ},
+    {"jax.cache_hit(", IDS_KIND_CACHE_HIT},
+    {"jax.cache_miss(", IDS_KIND_CACHE_MISS},
     {"PjitFunction(", IDS_KIND_DISPATCH},
     {"CommonPjRtLoadedExecutable::Execute (", IDS_KIND_EXECUTE},
     {"XlaCompile:", IDS_KIND_COMPILE},
@@ -194,6 +201,8 @@ const char *ids_kind_name(enum ids_kind kind) {
         [IDS_KIND_AUTOTUNE] = "autotuning",
         [IDS_KIND_CACHE_READ] = "compilation cache read",
         [IDS_KIND_CACHE_WRITE] = "compilation cache write",
+        [IDS_KIND_CACHE_HIT] = "compilation cache hit",
+        [IDS_KIND_CACHE_MISS] = "compilation cache miss",
         [IDS_KIND_SYNC] = "sync wait",
         [IDS_KIND_TRANSFER] = "transfer",
         [IDS_KIND_STAGING] = "transfer staging",

@@ -248,6 +248,10 @@ const struct ids_event *ids_event_outside(const struct ids_trace *trace, const s
  * is how a worker thread's event is traced to the Python thread that dispatched it. NULL at the root. */
 const struct ids_event *ids_event_cause(const struct ids_trace *trace, const struct ids_event *event);
 
+/* Whether the track holds what jax.monitoring told idsprof's Python hook: "jax.compile(f)", beside the thread that did it, to which
+ * each event points as to its cause. */
+int ids_track_is_told(const struct ids_trace *trace, const struct ids_track *track);
+
 const char *ids_class_name(enum ids_class class);
 const char *ids_direction_name(enum ids_direction direction);
 const char *ids_collective_name(enum ids_collective collective);

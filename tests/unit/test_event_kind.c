@@ -33,6 +33,13 @@ START_TEST(names_of_the_runtimes) {
         {"XlaCompileBackend:#module=jit_f,program_id=3#", IDS_KIND_COMPILE},
         {"lower_sharding_computation", IDS_KIND_LOWER},
         {"trace_to_jaxpr", IDS_KIND_TRACE},
+        {"jax.trace(f)", IDS_KIND_TRACE}, /* of the Python hook */
+        {"jax.lower(f)", IDS_KIND_LOWER},
+        {"jax.compile(data_loader)", IDS_KIND_COMPILE},
+        {"jax.cache_read(f)", IDS_KIND_CACHE_READ},
+        {"jax.cache_hit(f)", IDS_KIND_CACHE_HIT},
+        {"jax.cache_miss(f)", IDS_KIND_CACHE_MISS},
+        {"jax.compile", IDS_KIND_OTHER},
         {"XlaAutotunerMeasurement", IDS_KIND_AUTOTUNE},
         {"XlaAutotunerMeasurement:#hlo=dot.1#", IDS_KIND_AUTOTUNE},
         {"np.asarray(jax.Array)", IDS_KIND_SYNC},

@@ -1,0 +1,91 @@
+"""hook.py - the Python hook: what happens when jax has been imported.
+
+It tells the agent (agent.h) of steps and regions (steps.py, executions.py), runs the profiler when the agent says so (session.py),
+adds what jax.monitoring tells (monitoring.py), annotates functions by name (wrap.py), and is the way into PJRT plugins (plugins.py).
+"""
+import atexit
+import os
+import sys
+
+from . import wrap
+from .agent import ANNOTATION, EXECUTION, Agent
+from .executions import Executions
+from .monitoring import Monitoring
+from .plugins import follow
+from .session import Session
+from .steps import follow_range, follow_steps
+
+
+def _profiler_of(profiler):
+    """jaxlib's module behind jax.profiler: of its own since 0.8, before that a part of xla_client."""
+    found = getattr(profiler, '_profiler', None) or getattr(getattr(profiler, 'xla_client', None), 'profiler', None)
+    if found is None or not hasattr(found, 'ProfilerSession'):
+        raise ImportError('this jaxlib has no ProfilerSession')
+    return found
+
+
+class Hook:
+    def __init__(self, folder, jax):
+        self.agent = agent = Agent(folder)
+        profiler = sys.modules['jax._src.profiler']
+        self.session = session = Session(agent, _profiler_of(profiler))
+        if not agent.register(session):
+            return
+        session.levels = [int(agent.plan(key + '_level') or 0) for key in ('host', 'device', 'python')]
+        agent.say('jax', jax.__version__)
+        agent.say('jaxlib', getattr(sys.modules.get('jaxlib'), '__version__', '?'))
+        agent.say('python', '%d.%d.%d' % sys.version_info[:3])
+        session.follow_program()
+        self.monitoring = session.monitoring = Monitoring(sys.modules['jax.monitoring'], session.mark)
+        self.wraps = wrap.wanted()
+        self.wraps.now()
+        self.executions = None
+        self.is_first = True
+        session.on_start += [self.wraps.now, self.opens]
+        session.on_stop.append(self.closes)
+        follow(agent.home, sys.modules.get('jaxlib.xla_client'), agent.say)
+        self.feed(profiler)
+        atexit.register(self.end)
+        os.register_at_fork(after_in_child=session.forked)
+
+    def feed(self, profiler):
+        wanted = self.agent.plan('range')
+        if wanted:
+            follow_range(self.agent, profiler, wanted)
+        if self.agent.wants(ANNOTATION):
+            follow_steps(self.agent, profiler, self.annotates)
+        if self.agent.wants(EXECUTION):
+            try:
+                self.executions = Executions(self.agent, self.session, self.agent.plan('step_executable'))
+            except Exception as error:
+                self.agent.say('steps', 'only annotated ones are seen: executions cannot be counted (%s)' % error)
+
+    def annotates(self):
+        """The program has step annotations: its executions are of no interest."""
+        if self.executions:
+            self.executions.off()
+
+    # --- around a window ---
+
+    def opens(self):
+        so_far = self.monitoring.summary() if self.is_first else ''
+        self.is_first = False
+        if so_far:
+            self.agent.say('compiled before the first window', so_far)
+        self.agent.library.ids_hook_catch_sigterm(self.agent.handle)
+
+    def closes(self):
+        self.agent.library.ids_hook_release_sigterm()
+
+    def end(self):
+        """At exit, while jax still works: the open window is written."""
+        if self.agent.handle:
+            if self.wraps.missing():
+                self.agent.say('wrap', 'never found: ' + self.wraps.missing())
+            if self.executions:
+                self.executions.off()
+                if self.executions.cost():
+                    self.agent.say('cost', self.executions.cost())
+                if self.executions.missed:
+                    self.agent.say('steps', '%d jitted functions too many to be counted' % self.executions.missed)
+            self.agent.close()

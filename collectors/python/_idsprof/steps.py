@@ -1,0 +1,47 @@
+"""steps.py - what feeds the agent with steps and regions of a program that annotates them.
+
+The agent is told in __init__, not in __enter__: an annotation that is made before the session begins leaves no event, and the first
+step or region of a window would be lost.
+"""
+from .agent import ANNOTATION
+
+
+def follow_steps(agent, profiler, first):
+    """Has every StepTraceAnnotation tell its number. `first` is called once, before the first of them."""
+    annotation = profiler.StepTraceAnnotation
+    make, step, names, seen = annotation.__init__, agent.step, {}, []
+
+    def __init__(self, name, **kwargs):
+        try:
+            if not seen:
+                seen.append(name)
+                first()
+            number = kwargs.get('step_num', -1)
+            step(ANNOTATION, names.get(name) or names.setdefault(name, name.encode()), number)
+        except Exception:               # a number that is no number, a name that is no text: the program's own affair
+            pass
+        make(self, name, **kwargs)
+
+    __init__.__doc__, __init__.__qualname__ = make.__doc__, make.__qualname__
+    annotation.__init__ = __init__
+
+
+def follow_range(agent, profiler, wanted):
+    """Has the TraceAnnotations of that name, annotate_function's and steps' too, tell where they begin and end."""
+    annotation = profiler.TraceAnnotation
+    make, leave, tell, name_bytes = annotation.__init__, annotation.__exit__, agent.range, wanted.encode()
+
+    def __init__(self, name, *args, **kwargs):
+        if name == wanted:
+            tell(name_bytes, 1)
+            self._idsprof_inside = True
+        make(self, name, *args, **kwargs)
+
+    def __exit__(self, *exception):
+        answer = leave(self, *exception)
+        if self.__dict__.pop('_idsprof_inside', False):
+            tell(name_bytes, 0)
+        return answer
+
+    __init__.__doc__, __init__.__qualname__ = make.__doc__, make.__qualname__
+    annotation.__init__, annotation.__exit__ = __init__, __exit__
