@@ -1,10 +1,12 @@
 #include "lib/capture/outcome.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 enum { STEPS_SHOWN = 4, TEXT_BYTES = 1024, DISK_FULL_BYTES = 1 << 20 };
 
@@ -158,10 +160,28 @@ static void nobody(struct outcome *outcome) {
     }
 }
 
+/* A process of this host that has not said its end: alive it may still do so. */
+static const struct ids_seen_process *still_running(const struct ids_seen *seen) {
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    for (size_t i = 0; i < seen->count; i++) {
+        const struct ids_seen_process *process = &seen->processes[i];
+        if (process->is_closed || process->pid <= 0 || !process->host || strcmp(process->host, host) != 0) continue;
+        if (!kill((pid_t)process->pid, 0)) return process;
+    }
+    return NULL;
+}
+
 /* A process that was ended in a window, by the launched program's end or by its own. */
 static void lost_by_sudden_end(struct outcome *outcome) {
     const struct ids_child_end *end = outcome->record->end;
-    if (end && end->signal) {
+    const struct ids_seen_process *running = still_running(outcome->record->seen);
+    if (running) {
+        set(outcome, "still_running",
+            text(outcome, "process %lld goes on after the program that was started, with a window open",
+                 (long long)running->pid),
+            text(outcome, "idsprof trigger --stop %lld ends the window", (long long)running->pid));
+    } else if (end && end->signal) {
         set(outcome, "killed",
             text(outcome, "signal %d (%s) ended the program in an open window, which is lost", end->signal,
                  strsignal(end->signal)),
@@ -228,18 +248,18 @@ static void never_reached(struct outcome *outcome, int64_t start) {
     const struct ids_plan *plan = outcome->record->plan;
     if (process->reached < 0 && process->is_closed) {
         set(outcome, "no_steps", "the program ended without a step that could be counted",
-            "--delay 10s --duration 2s records by time");
+            "again, with --delay 10s --duration 2s, which go by time");
         return;
     }
     if (!process->is_closed) {
         set(outcome, "left_early", "the program was ended, or left by os._exit, before a window opened",
-            "an earlier --start-step, or --delay 10s --duration 2s");
+            "again, with an earlier --start-step");
         return;
     }
     int64_t number = process->number >= 0 ? process->number : process->reached;
     int64_t fits = process->reached + 1 - plan->steps;
-    const char *remedy = fits > 0 && fits < start ? text(outcome, "--start-step %lld", (long long)fits)
-                                                  : "--start-step 0 takes it from its first step on";
+    const char *remedy = fits > 0 && fits < start ? text(outcome, "again, with --start-step %lld", (long long)fits)
+                                                  : "again, with --start-step 0: it has few steps";
     set(outcome, "never_reached",
         text(outcome, "the program ended after step %lld%s, before step %lld", (long long)number,
              source_words(outcome, process), (long long)start),
@@ -259,7 +279,7 @@ static void nothing_opened(struct outcome *outcome) {
     } else {
         set(outcome, "ended_early",
             text(outcome, "the program ended before --delay %g s was over", (double)plan->delay_ns / 1e9),
-            "a shorter --delay");
+            "again, with a shorter --delay");
     }
 }
 

@@ -1,7 +1,7 @@
 #include "lib/capture/seen.h"
 
 #include "lib/base/vec.h"
-#include "lib/wire/json_scan.h"
+#include "lib/capture/line.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,74 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- the members of a line ---- */
-
-struct member {
-    const char *key;
-    size_t key_length;
-    struct ids_json_span value;
-};
-
-struct line {
-    struct member members[40];
-    size_t count;
-};
-
-static int parse_line(const char *text, size_t length, struct line *ret_line) {
-    struct ids_json_scan scan = {.at = text, .end = text + length, .whole = 1};
-    int first = 1;
-    ret_line->count = 0;
-    if (ids_json_space(&scan) != IDS_JSON_OK || *scan.at != '{') return -1;
-    scan.at++;
-    for (;;) {
-        struct ids_json_span key;
-        enum ids_json_result result = ids_json_member(&scan, &first, &key);
-        if (result == IDS_JSON_END) return 0;
-        if (result != IDS_JSON_OK || ret_line->count == sizeof ret_line->members / sizeof *ret_line->members) return -1;
-        struct member *member = &ret_line->members[ret_line->count];
-        if (ids_json_value(&scan, &member->value) != IDS_JSON_OK) return -1;
-        member->key = key.at;
-        member->key_length = key.length;
-        ret_line->count++;
-    }
-}
-
-static const struct ids_json_span *find(const struct line *line, const char *key) {
-    for (size_t i = 0; i < line->count; i++) {
-        const struct member *member = &line->members[i];
-        if (member->key_length == strlen(key) && !memcmp(member->key, key, member->key_length)) return &member->value;
-    }
-    return NULL;
-}
-
-static int64_t number_of(const struct line *line, const char *key) {
-    const struct ids_json_span *span = find(line, key);
-    if (!span || span->type != IDS_JSON_NUMBER || !span->length) return -1;
-    int64_t number = 0;
-    for (size_t i = 0; i < span->length; i++) {
-        if (span->at[i] < '0' || span->at[i] > '9' || __builtin_mul_overflow(number, 10, &number) ||
-            __builtin_add_overflow(number, span->at[i] - '0', &number)) {
-            return -1;
-        }
-    }
-    return number;
-}
-
-static const char *copy_span(struct ids_seen *seen, const struct ids_json_span *span) {
-    char *text = span && span->type == IDS_JSON_STRING ? ids_arena_alloc(&seen->arena, span->length + 1) : NULL;
-    if (text) text[ids_json_unescape(span, text)] = '\0';
-    return text;
-}
-
-static const char *text_of(struct ids_seen *seen, const struct line *line, const char *key) {
-    return copy_span(seen, find(line, key));
-}
-
-static int says(const struct line *line, const char *event) {
-    const struct ids_json_span *span = find(line, "event");
-    return span && span->length == strlen(event) && !memcmp(span->at, event, span->length);
-}
 
 /* ---- what a line says ---- */
 
@@ -90,29 +22,29 @@ static void read_arguments(struct ids_seen *seen, const struct ids_json_span *li
         if (ids_json_value(&scan, &value) != IDS_JSON_OK) return;
         const char **argument = IDS_PUSH(process->argv, process->argv_count, room);
         if (!argument) return;
-        *argument = copy_span(seen, &value);
+        *argument = ids_line_copy(&seen->arena, &value);
         if (!*argument) *argument = "";
         if (ids_json_space(&scan) == IDS_JSON_OK && *scan.at == ',') scan.at++;
     }
 }
 
-static void read_loaded(struct ids_seen *seen, const struct line *line, struct ids_seen_process *process) {
-    process->pid = number_of(line, "pid");
-    process->ppid = number_of(line, "ppid");
-    process->rank = number_of(line, "rank");
-    process->host = text_of(seen, line, "host");
-    process->exe = text_of(seen, line, "exe");
-    process->socket = text_of(seen, line, "socket");
-    process->agent = text_of(seen, line, "agent");
-    if (!process->argv_count) read_arguments(seen, find(line, "argv"), process);
+static void read_loaded(struct ids_seen *seen, const struct ids_line *line, struct ids_seen_process *process) {
+    process->pid = ids_line_number(line, "pid");
+    process->ppid = ids_line_number(line, "ppid");
+    process->rank = ids_line_number(line, "rank");
+    process->host = ids_line_text(&seen->arena, line, "host");
+    process->exe = ids_line_text(&seen->arena, line, "exe");
+    process->socket = ids_line_text(&seen->arena, line, "socket");
+    process->agent = ids_line_text(&seen->arena, line, "agent");
+    if (!process->argv_count) read_arguments(seen, ids_line_find(line, "argv"), process);
 }
 
-static void read_steps(struct ids_seen *seen, const struct line *line, struct ids_seen_process *process) {
-    const char *source = text_of(seen, line, "source");
+static void read_steps(struct ids_seen *seen, const struct ids_line *line, struct ids_seen_process *process) {
+    const char *source = ids_line_text(&seen->arena, line, "source");
     if (!source || (process->steps_source && !strcmp(process->steps_source, "annotation"))) return;
     process->steps_source = source;
-    process->steps_name = text_of(seen, line, "name");
-    process->first_number = number_of(line, "number");
+    process->steps_name = ids_line_text(&seen->arena, line, "name");
+    process->first_number = ids_line_number(line, "number");
 }
 
 /* The window of that number, made when it is not there. NULL when memory ran out. */
@@ -130,38 +62,38 @@ static struct ids_seen_window *find_window(struct ids_seen_process *process, int
     return window;
 }
 
-static void read_written(struct ids_seen *seen, const struct line *line, struct ids_seen_window *window) {
+static void read_written(struct ids_seen *seen, const struct ids_line *line, struct ids_seen_window *window) {
     window->fate = IDS_SEEN_WRITTEN;
-    window->closed_by = text_of(seen, line, "by");
-    window->path = text_of(seen, line, "path");
-    window->bytes = number_of(line, "bytes");
-    window->events = number_of(line, "events");
-    window->drops = number_of(line, "drops");
-    window->first_step = number_of(line, "first_step");
-    window->last_step = number_of(line, "last_step");
-    window->steps = number_of(line, "steps");
-    window->begin_ns = number_of(line, "begin_ns");
-    window->end_ns = number_of(line, "end_ns");
-    window->stop_ns = number_of(line, "stop_ns");
-    window->publish_ns = number_of(line, "publish_ns");
+    window->closed_by = ids_line_text(&seen->arena, line, "by");
+    window->path = ids_line_text(&seen->arena, line, "path");
+    window->bytes = ids_line_number(line, "bytes");
+    window->events = ids_line_number(line, "events");
+    window->drops = ids_line_number(line, "drops");
+    window->first_step = ids_line_number(line, "first_step");
+    window->last_step = ids_line_number(line, "last_step");
+    window->steps = ids_line_number(line, "steps");
+    window->begin_ns = ids_line_number(line, "begin_ns");
+    window->end_ns = ids_line_number(line, "end_ns");
+    window->stop_ns = ids_line_number(line, "stop_ns");
+    window->publish_ns = ids_line_number(line, "publish_ns");
 }
 
-static void read_window(struct ids_seen *seen, const struct line *line, struct ids_seen_process *process) {
-    struct ids_seen_window *window = find_window(process, number_of(line, "window"));
+static void read_window(struct ids_seen *seen, const struct ids_line *line, struct ids_seen_process *process) {
+    struct ids_seen_window *window = find_window(process, ids_line_number(line, "window"));
     if (!window) return;
-    if (!window->collector) window->collector = text_of(seen, line, "collector");
-    if (says(line, "opened")) {
-        window->opened_by = text_of(seen, line, "by");
-        window->first_step = number_of(line, "step");
-        window->start_ns = number_of(line, "start_ns");
-    } else if (says(line, "slow")) {
-        window->waited_ns = number_of(line, "waited_ns");
-    } else if (says(line, "written")) {
+    if (!window->collector) window->collector = ids_line_text(&seen->arena, line, "collector");
+    if (ids_line_says(line, "event", "opened")) {
+        window->opened_by = ids_line_text(&seen->arena, line, "by");
+        window->first_step = ids_line_number(line, "step");
+        window->start_ns = ids_line_number(line, "start_ns");
+    } else if (ids_line_says(line, "event", "slow")) {
+        window->waited_ns = ids_line_number(line, "waited_ns");
+    } else if (ids_line_says(line, "event", "written")) {
         read_written(seen, line, window);
     } else if (window->fate != IDS_SEEN_WRITTEN) { /* what came late after all is not lost */
         window->fate = IDS_SEEN_LOST;
-        window->closed_by = text_of(seen, line, "by");
-        window->why = text_of(seen, line, "why");
+        window->closed_by = ids_line_text(&seen->arena, line, "by");
+        window->why = ids_line_text(&seen->arena, line, "why");
     }
 }
 
@@ -171,29 +103,31 @@ static void read_window(struct ids_seen *seen, const struct line *line, struct i
         if (text_) *text_ = (struct ids_seen_text){__VA_ARGS__};                                                     \
     } while (0)
 
-static void read_event(struct ids_seen *seen, const struct line *line, struct ids_seen_process *process) {
-    if (says(line, "loaded")) {
+static void read_event(struct ids_seen *seen, const struct ids_line *line, struct ids_seen_process *process) {
+    if (ids_line_says(line, "event", "loaded")) {
         read_loaded(seen, line, process);
-    } else if (says(line, "registered")) {
-        ADD(process, collector, .key = text_of(seen, line, "collector"));
-    } else if (says(line, "said")) {
-        ADD(process, fact, .key = text_of(seen, line, "key"), .value = text_of(seen, line, "value"));
-    } else if (says(line, "steps")) {
+    } else if (ids_line_says(line, "event", "registered")) {
+        ADD(process, collector, .key = ids_line_text(&seen->arena, line, "collector"));
+    } else if (ids_line_says(line, "event", "said")) {
+        ADD(process, fact, .key = ids_line_text(&seen->arena, line, "key"),
+            .value = ids_line_text(&seen->arena, line, "value"));
+    } else if (ids_line_says(line, "event", "steps")) {
         read_steps(seen, line, process);
-    } else if (says(line, "opened") || says(line, "slow") || says(line, "written") || says(line, "lost")) {
+    } else if (ids_line_says(line, "event", "opened") || ids_line_says(line, "event", "slow") ||
+               ids_line_says(line, "event", "written") || ids_line_says(line, "event", "lost")) {
         read_window(seen, line, process);
-    } else if (says(line, "skipped")) {
+    } else if (ids_line_says(line, "event", "skipped")) {
         struct ids_seen_text *text = IDS_PUSH(process->skipped, process->skipped_count, process->skipped_room);
         if (text) {
-            *text = (struct ids_seen_text){text_of(seen, line, "collector"), text_of(seen, line, "why"),
-                                           number_of(line, "window")};
+            *text = (struct ids_seen_text){ids_line_text(&seen->arena, line, "collector"),
+                                           ids_line_text(&seen->arena, line, "why"), ids_line_number(line, "window")};
         }
-    } else if (says(line, "note")) {
-        ADD(process, note, .value = text_of(seen, line, "why"));
-    } else if (says(line, "closed")) {
+    } else if (ids_line_says(line, "event", "note")) {
+        ADD(process, note, .value = ids_line_text(&seen->arena, line, "why"));
+    } else if (ids_line_says(line, "event", "closed")) {
         process->is_closed = 1;
-        process->reached = number_of(line, "reached");
-        process->number = number_of(line, "number");
+        process->reached = ids_line_number(line, "reached");
+        process->number = ids_line_number(line, "number");
     }
 }
 
@@ -221,14 +155,14 @@ static char *read_file(int folder, const char *name, size_t *ret_length) {
     return text;
 }
 
-typedef void line_fn(struct ids_seen *seen, const struct line *line, void *context);
+typedef void line_fn(struct ids_seen *seen, const struct ids_line *line, void *context);
 
 static void each_line(struct ids_seen *seen, const char *text, size_t length, line_fn *call, void *context) {
     for (const char *end = text + length; text < end;) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         const char *stop = newline ? newline : end;
-        struct line line;
-        if (!parse_line(text, (size_t)(stop - text), &line)) {
+        struct ids_line line;
+        if (!ids_line_parse(text, (size_t)(stop - text), &line)) {
             call(seen, &line, context);
         } else if (stop > text) {
             seen->broken_lines++;
@@ -237,14 +171,15 @@ static void each_line(struct ids_seen *seen, const char *text, size_t length, li
     }
 }
 
-static void hello_line(struct ids_seen *seen, const struct line *line, void *context) {
+static void hello_line(struct ids_seen *seen, const struct ids_line *line, void *context) {
     read_event(seen, line, context);
 }
 
-static void followed_line(struct ids_seen *seen, const struct line *line, void *context) {
+static void followed_line(struct ids_seen *seen, const struct ids_line *line, void *context) {
     (void)context;
-    seen->pythons += says(line, "python");
-    if (says(line, "failed") && !seen->failure) seen->failure = text_of(seen, line, "why");
+    seen->pythons += ids_line_says(line, "event", "python");
+    if (ids_line_says(line, "event", "failed") && !seen->failure)
+        seen->failure = ids_line_text(&seen->arena, line, "why");
 }
 
 static int read_process(int folder, const char *name, struct ids_seen *seen, struct ids_error *err) {
