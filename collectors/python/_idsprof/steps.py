@@ -7,7 +7,7 @@ from .agent import ANNOTATION
 
 
 def follow_steps(agent, profiler, first):
-    """Has every StepTraceAnnotation tell its number. `first` is called once, before the first of them."""
+    """Has every StepTraceAnnotation tell its number. `first` is called once, before the first of them. Gives what undoes it."""
     annotation = profiler.StepTraceAnnotation
     make, step, names, seen = annotation.__init__, agent.step, {}, []
 
@@ -22,12 +22,28 @@ def follow_steps(agent, profiler, first):
             pass
         make(self, name, **kwargs)
 
-    __init__.__doc__, __init__.__qualname__ = make.__doc__, make.__qualname__
-    annotation.__init__ = __init__
+    return _put(annotation, __init__=__init__)
+
+
+def _put(kind, **methods):
+    """Replaces methods of a class; what is returned puts them back."""
+    before = {name: vars(kind).get(name) for name in methods}
+    for name, method in methods.items():
+        inherited = getattr(kind, name)
+        method.__doc__, method.__qualname__ = inherited.__doc__, inherited.__qualname__
+        setattr(kind, name, method)
+
+    def undo():
+        for name, method in before.items():
+            if method is None:
+                delattr(kind, name)
+            else:
+                setattr(kind, name, method)
+    return undo
 
 
 def follow_range(agent, profiler, wanted):
-    """Has the TraceAnnotations of that name, annotate_function's and steps' too, tell where they begin and end."""
+    """Has the TraceAnnotations of that name, annotate_function's and steps' too, tell where they begin and end. Gives what undoes it."""
     annotation = profiler.TraceAnnotation
     make, leave, tell, name_bytes = annotation.__init__, annotation.__exit__, agent.range, wanted.encode()
 
@@ -43,5 +59,4 @@ def follow_range(agent, profiler, wanted):
             tell(name_bytes, 0)
         return answer
 
-    __init__.__doc__, __init__.__qualname__ = make.__doc__, make.__qualname__
-    annotation.__init__, annotation.__exit__ = __init__, __exit__
+    return _put(annotation, __init__=__init__, __exit__=__exit__)
