@@ -34,3 +34,9 @@ file(MAKE_DIRECTORY ${IDS_HOME_BUILD})
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/collectors/python ${IDS_HOME_BUILD}/python SYMBOLIC)
 install(DIRECTORY collectors/python/ DESTINATION ${IDS_HOME_INSTALL}/python FILES_MATCHING PATTERN "*.py"
         PATTERN __pycache__ EXCLUDE)
+
+# Collector A: stands for a PJRT plugin.
+ids_preload(idsprof_pjrt MAP collectors/pjrt/pjrt.map LIBS idsprof_agent SOURCES
+    collectors/common/xspace_out.c collectors/pjrt/audit.c collectors/pjrt/calls.c collectors/pjrt/describe.c
+    collectors/pjrt/interposer.c collectors/pjrt/plugin.c collectors/pjrt/profiler.c collectors/pjrt/programs.c
+    collectors/pjrt/record.c collectors/pjrt/runs.c collectors/pjrt/session.c collectors/pjrt/space.c)
