@@ -35,6 +35,12 @@ file(CREATE_LINK ${PROJECT_SOURCE_DIR}/collectors/python ${IDS_HOME_BUILD}/pytho
 install(DIRECTORY collectors/python/ DESTINATION ${IDS_HOME_INSTALL}/python FILES_MATCHING PATTERN "*.py"
         PATTERN __pycache__ EXCLUDE)
 
+# Collector A: stands for a PJRT plugin.
+ids_preload(idsprof_pjrt MAP collectors/pjrt/pjrt.map LIBS idsprof_agent SOURCES
+    collectors/common/xspace_out.c collectors/pjrt/audit.c collectors/pjrt/calls.c collectors/pjrt/describe.c
+    collectors/pjrt/interposer.c collectors/pjrt/plugin.c collectors/pjrt/profiler.c collectors/pjrt/programs.c
+    collectors/pjrt/record.c collectors/pjrt/runs.c collectors/pjrt/session.c collectors/pjrt/space.c)
+
 # Collector B: loaded by the CUDA driver and by NVTX. It needs no CUDA toolkit to be built.
 ids_preload(idsprof_cuda MAP collectors/cuda/cuda.map LIBS idsprof_agent SOURCES
     collectors/cuda/buffers.c collectors/cuda/calls.c collectors/cuda/cupti.c collectors/cuda/device.c collectors/cuda/injection.c
