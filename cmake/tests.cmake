@@ -109,3 +109,30 @@ add_test(NAME contract.layer_includes
                  -DFILES=${PROJECT_SOURCE_DIR}/tests/contract/forbidden_include.h
                  -P ${PROJECT_SOURCE_DIR}/cmake/check_includes.cmake)
 set_tests_properties(contract.layer_includes PROPERTIES LABELS fast PASS_REGULAR_EXPRESSION "may include only analyzers")
+
+# Collector B over libraries that only look like the driver and CUPTI (tests/cuda). Not sanitized: they are loaded by programs that
+# are not.
+set(stubs ${PROJECT_BINARY_DIR}/stubs)
+function(ids_stub NAME FILE DIR OUTPUT)
+    add_library(${NAME} SHARED ${PROJECT_SOURCE_DIR}/tests/cuda/${FILE})
+    target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_options(${NAME} PRIVATE -fno-sanitize=all -fno-lto)
+    target_compile_definitions(${NAME} PRIVATE ${ARGN})
+    target_link_options(${NAME} PRIVATE -fno-sanitize=all -fno-lto -Wl,-soname,${OUTPUT})
+    set_target_properties(${NAME} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${stubs}/${DIR} PREFIX "" SUFFIX "" OUTPUT_NAME ${OUTPUT}
+        BUILD_RPATH "${stubs}/cuda")
+    target_link_libraries(${NAME} PRIVATE ids_warnings Threads::Threads)
+endfunction()
+ids_stub(stub_cuda stub_cuda.c cuda libcuda.so.1)
+ids_stub(stub_cupti13 stub_cupti.c cupti13 libcupti.so.13)
+ids_stub(stub_cupti12 stub_cupti.c cupti12 libcupti.so.12 STUB_12)
+ids_stub(stub_cupti_old stub_cupti.c cupti_old libcupti.so.13 STUB_OLD)
+target_link_libraries(stub_cupti13 PRIVATE stub_cuda)
+target_link_libraries(stub_cupti12 PRIVATE stub_cuda)
+target_link_libraries(stub_cupti_old PRIVATE stub_cuda)
+add_executable(stub_program ${PROJECT_SOURCE_DIR}/tests/cuda/program.c)
+target_include_directories(stub_program PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_options(stub_program PRIVATE -fno-sanitize=all -fno-lto -Wno-missing-prototypes)
+target_link_options(stub_program PRIVATE -fno-sanitize=all -fno-lto -rdynamic)
+set_target_properties(stub_program PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${stubs} OUTPUT_NAME program BUILD_RPATH "${stubs}/cuda")
+target_link_libraries(stub_program PRIVATE stub_cuda ids_warnings Threads::Threads)
