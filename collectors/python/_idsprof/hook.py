@@ -55,7 +55,7 @@ class Hook:
         if wanted:
             self.undo.append(follow_range(self.agent, profiler, wanted))
         if self.agent.wants(ANNOTATION):
-            self.undo.append(follow_steps(self.agent, profiler, self.annotates))
+            self.undo.append(follow_steps(self.agent, profiler, self.session, self.annotates))
         if self.agent.wants(EXECUTION):
             try:
                 self.executions = Executions(self.agent, self.session, self.agent.plan('step_executable'))
@@ -66,6 +66,7 @@ class Hook:
         """The program has step annotations: its executions are of no interest."""
         if self.executions:
             self.executions.off()
+            self.executions = None
 
     def forked(self):
         """In the child of a fork. Where jax has its clients already, their threads are not in the child: nothing works there that

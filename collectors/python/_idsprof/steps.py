@@ -6,8 +6,9 @@ step or region of a window would be lost.
 from .agent import ANNOTATION
 
 
-def follow_steps(agent, profiler, first):
-    """Has every StepTraceAnnotation tell its number. `first` is called once, before the first of them. Gives what undoes it."""
+def follow_steps(agent, profiler, session, first):
+    """Has every StepTraceAnnotation tell its number, until no window can come any more. `first` is called once, before the first
+    of them. Gives what undoes it."""
     annotation = profiler.StepTraceAnnotation
     make, step, names, seen = annotation.__init__, agent.step, {}, []
 
@@ -18,11 +19,16 @@ def follow_steps(agent, profiler, first):
                 first()
             number = kwargs.get('step_num', -1)
             step(ANNOTATION, names.get(name) or names.setdefault(name, name.encode()), number)
+            if session.has_closed:
+                session.has_closed = False
+                if not agent.wants(ANNOTATION):
+                    undo()
         except Exception:               # a number that is no number, a name that is no text: the program's own affair
             pass
         make(self, name, **kwargs)
 
-    return _put(annotation, __init__=__init__)
+    undo = _put(annotation, __init__=__init__)
+    return undo
 
 
 def _put(kind, **methods):
