@@ -39,6 +39,8 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
     {IDS_OPT_COUNT, 0, "device-tracer", "N", "whether devices are recorded: 0 or 1 (1)", AT(device_tracer), NULL},
     {IDS_OPT_COUNT, 0, "python-tracer", "N", "whether every Python call is recorded: 0 or 1 (0)", AT(python_tracer),
      NULL},
+    {IDS_OPT_TEXT, 0, "cuda-graph-trace", "node|graph",
+     "in CUDA programs without JAX: kernels of CUDA graphs one by one (node), or a launch as one", AT(cuda_graph), NULL},
     {IDS_OPT_TEXT, 0, "max-size", "SIZE", "open no window once a process has written this much: 500M, 2G", AT(max_size),
      NULL},
     {IDS_OPT_COUNT, 0, "keep", "N", "remove older captures of this name, so that N stay", AT(keep), NULL},
@@ -208,6 +210,10 @@ static int settle_plan(const struct ids_capture_options *options, const struct i
     if (!code) code = set_level("host-tracer", options->host_tracer, 3, &plan->host_level, err);
     if (!code) code = set_level("device-tracer", options->device_tracer, 1, &plan->device_level, err);
     if (!code) code = set_level("python-tracer", options->python_tracer, 1, &plan->python_level, err);
+    if (!code && options->cuda_graph && strcmp(options->cuda_graph, "node") && strcmp(options->cuda_graph, "graph"))
+        return ids_fail(err, IDS_USAGE, "--cuda-graph-trace: '%s' is neither node nor graph", options->cuda_graph);
+    if (!code && options->cuda_graph)
+        code = set_text(plan->cuda_graph, sizeof plan->cuda_graph, "cuda-graph-trace", options->cuda_graph, err);
     if (!code && options->max_size) code = parse_size(options->max_size, &plan->max_size, err);
     if (options->stop_timeout_ps >= 0) plan->stop_timeout_ns = options->stop_timeout_ps / PS_PER_NS;
     return code;

@@ -11,14 +11,14 @@ enum ids_capture_platform { IDS_PLATFORM_AUTO, IDS_PLATFORM_GPU, IDS_PLATFORM_TP
 
 /* The options as they were given. */
 struct ids_capture_options {
-    const char *output, *name, *env_file, *range, *ranks, *max_size, *sweep, *step_executable;
+    const char *output, *name, *env_file, *range, *ranks, *max_size, *sweep, *step_executable, *cuda_graph;
     int64_t start_step, steps, every, max, warmup, keep; /* -1: not given */
     int64_t delay_ps, duration_ps, stop_timeout_ps;      /* -1: not given */
     int64_t host_tracer, device_tracer, python_tracer;   /* -1: not given */
     struct ids_opt_texts wrap;
     int trigger, report, quiet, gpu, tpu, cpu;
 };
-enum { IDS_CAPTURE_OPTS = 27 };
+enum { IDS_CAPTURE_OPTS = 28 };
 extern const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS];
 extern const struct ids_capture_options ids_capture_option_defaults;
 

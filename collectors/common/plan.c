@@ -30,6 +30,7 @@ void ids_plan_default(struct ids_plan *plan) {
     plan->stop_timeout_ns = 60LL * SECOND_NS;
     plan->host_level = 2;
     plan->device_level = 1;
+    memcpy(plan->cuda_graph, "node", sizeof "node");
 }
 
 static const struct field *find_field(const char *key, size_t length) {

@@ -29,6 +29,7 @@ struct ids_plan {
     char wrap[IDS_PLAN_TEXT];                       /* module:function, ... which the Python hook annotates */
     char ranks[IDS_PLAN_TEXT];                      /* "0,4-7": only these processes; "": all */
     char step_executable[IDS_PLAN_TEXT]; /* a regular expression: the executable whose executions are the steps */
+    char cuda_graph[16];                 /* "node": kernels of CUDA graphs one by one; "graph": a launch as one */
 };
 
 /* What holds when nobody says anything: steps 150 to 154, one window. */
