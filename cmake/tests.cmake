@@ -55,13 +55,14 @@ foreach(source IN LISTS units)
     endif()
 endforeach()
 
-# A program with a collector in it that only looks like one, for tests of the agent and the launcher.
+# A program with a collector in it that only looks like one, for tests of the agent and the launcher. Without sanitizers, as
+# profiled programs are; and theirs do not bear a fork beside other threads.
 add_executable(capture_double ${PROJECT_SOURCE_DIR}/tests/support/capture_double.c)
 set_target_properties(capture_double PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/support)
 target_include_directories(capture_double PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(capture_double PRIVATE idsprof_agent ids_warnings)
-target_compile_options(capture_double PRIVATE ${IDS_NO_LTO})
-target_link_options(capture_double PRIVATE ${IDS_NO_LTO})
+target_compile_options(capture_double PRIVATE ${IDS_NO_LTO} -fno-sanitize=all)
+target_link_options(capture_double PRIVATE ${IDS_NO_LTO} -fno-sanitize=all)
 
 # Fuzz targets: tests/fuzz/fuzz_<name>.c defines LLVMFuzzerTestOneInput. With IDS_FUZZ it is a fuzzer; else replay.c gives it a
 # main() that feeds it each file of its corpus, which needs no Clang and is an ordinary test.

@@ -220,6 +220,13 @@ static int run_once(const struct capture *capture, int *ret_status, struct ids_e
     return code;
 }
 
+/* The folder of a sweep holds captures, and is none. */
+static void remove_inside(const char *root) {
+    char *path = NULL;
+    if (asprintf(&path, "%s/.idsprof", root) >= 0) rmdir(path);
+    free(path);
+}
+
 /* One number of devices of a sweep; its folder is the caller's to end. */
 static int run_part(const struct capture *capture, const char *root, int64_t devices,
                     struct ids_capture_folder *ret_folder, int *ret_status, struct ids_error *err) {
@@ -244,6 +251,7 @@ static int run_sweep(const struct capture *capture, int *ret_status, struct ids_
     int caught = 0, status = 0;
     int code = ids_capture_folder_make(settings->dir, settings->name, started, &root, err);
     if (code) return code;
+    remove_inside(root.path);
     code = ids_sidecar_write_sweep(root.path, capture->command, started, settings->sweep, paths, 0, 0, err);
     for (; !code && made < settings->sweep_count && status <= 128; made++) {
         code = run_part(capture, root.path, settings->sweep[made], &parts[made], &status, err);

@@ -1,4 +1,5 @@
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 #include "lib/capture/targets.h"
 #include "lib/report/layout.h"
 
@@ -7,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { OPEN_WAIT_MS = 10000, CLOSE_WAIT_MS = 120000, POLL_MS = 20, COMMAND_COLUMNS = 60 };
+enum { OPEN_WAIT_MS = 10000, CLOSE_WAIT_MS = 120000, POLL_MS = 20, LIST_INDENT = 12 };
 
 struct trigger_options {
     int stop, list;
@@ -51,14 +52,25 @@ static int are_one_capture(const struct ids_targets *targets) {
     return 1;
 }
 
+/* The command, its program without the folders above it. */
+static const char *without_folder(const char *command) {
+    const char *base = command;
+    for (const char *at = command; *at && *at != ' '; at++) {
+        if (*at == '/' && at[1] && at[1] != ' ') base = at + 1;
+    }
+    return base;
+}
+
 static void print_list(const struct ids_targets *targets, FILE *out) {
     struct ids_arena arena = {0};
+    int columns = ids_terminal_width(0) - LIST_INDENT;
     for (size_t i = 0; i < targets->count; i++) {
         const struct ids_target *target = &targets->at[i];
-        const char *command = ids_text_shorten(&arena, ids_text_clean(&arena, target->command), COMMAND_COLUMNS);
-        fprintf(out, "  %8lld  %-8s", (long long)target->pid, target->state);
-        if (target->step >= 0) fprintf(out, "  step %lld", (long long)target->step);
-        fprintf(out, "  %s\n            %s\n", command, ids_text_clean(&arena, target->session));
+        fprintf(out, "  %8lld  %s", (long long)target->pid, target->state);
+        if (target->step >= 0) fprintf(out, ", step %lld", (long long)target->step);
+        fprintf(out, "\n%*s%s\n", LIST_INDENT, "",
+                ids_text_shorten(&arena, ids_text_clean(&arena, without_folder(target->command)), columns));
+        fprintf(out, "%*s%s\n", LIST_INDENT, "", ids_text_clean(&arena, target->session));
     }
     ids_arena_done(&arena);
 }
@@ -70,14 +82,13 @@ static int is_state(const struct ids_target *target, const char *state) {
 }
 
 /* Until the window is open, or closed and written. 0 when it came to that. */
-static int wait_for(struct ids_targets *targets, struct ids_target *target, int stop) {
+static int wait_for(struct ids_targets *targets, struct ids_target *target, int64_t window, int stop) {
     struct ids_error ignored = IDS_ERROR_INIT;
     for (int waited = 0; waited < (stop ? CLOSE_WAIT_MS : OPEN_WAIT_MS); waited += POLL_MS) {
         int code = ids_target_ask(targets, target, "who", &ignored);
         if (code) return stop ? 0 : -1; /* it has ended, and closed its window before that */
-        if (stop ? !is_state(target, "closing") : !is_state(target, "opening")) {
-            return stop || is_state(target, "open") || is_state(target, "closing") ? 0 : -1;
-        }
+        if (stop && !is_state(target, "closing")) return 0;
+        if (!stop && !is_state(target, "opening")) return target->opened >= window ? 0 : -1;
         struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
         nanosleep(&pause, NULL);
     }
@@ -93,7 +104,7 @@ static int trigger(struct ids_targets *targets, struct ids_target *target, int s
         return IDS_EXIT_NO;
     }
     long long window = target->window;
-    int failed = wait_for(targets, target, stop);
+    int failed = wait_for(targets, target, window, stop);
     if (failed && !stop) {
         printf("%lld: window %lld was not opened; when the program has ended, capture says why\n", pid, window);
     } else if (failed) {

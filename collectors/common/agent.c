@@ -78,7 +78,6 @@ static void refresh(void) {
     for (int source = IDS_STEP_ANNOTATION; source <= IDS_STEP_EXECUTION; source++) {
         atomic_store(&agent->hot[source], ids_window_wants(&agent->window, (enum ids_step_source)source));
     }
-    ring(agent->wake_fd); /* the deadline may be another one */
 }
 
 /* ---- jobs: the opening and closing of a window, one at a time, because the window's state lets no second one begin ---- */
@@ -92,6 +91,7 @@ static void begin_job(enum ids_window_action action) {
 /* Under the lock, which is given back: rung together with the change of state, or it would end the wait for a later job. */
 static void end_job(void) {
     refresh();
+    ring(agent->wake_fd); /* the deadline may be another one */
     ring(agent->idle_fd);
     unlock();
 }
@@ -100,6 +100,7 @@ static void open_window(void) {
     int ok = !ids_session_open(agent);
     lock();
     ids_window_opened(&agent->window, ids_monotonic_ns(), ok);
+    if (ok) agent->opened = agent->window.number;
     end_job();
 }
 
@@ -314,11 +315,7 @@ void ids_agent_step(int source, const char *name, int64_t number) {
     ids_session_say_steps(agent, source, name, number);
     int64_t now = ids_monotonic_ns();
     enum ids_window_action action = ids_window_step(&agent->window, now, (enum ids_step_source)source, key, number);
-    if (action == IDS_NOTHING) {
-        unlock();
-    } else {
-        finish(action, 1);
-    }
+    finish(action, 1);
 }
 
 int ids_agent_wants(int source) {

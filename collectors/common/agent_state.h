@@ -29,6 +29,7 @@ struct ids_agent {
     int collector_count;
     int64_t rank;
     int said_steps[3]; /* by source: its first step is in the hello file */
+    int64_t opened;    /* the number of the last window that did open */
     int said_rank;     /* that this rank was not chosen */
 
     char session[IDS_SESSION_PATH], host[IDS_HOST_BYTES], socket[IDS_CONTROL_PATH];

@@ -2,7 +2,7 @@
  *
  * A unix stream socket ${XDG_RUNTIME_DIR:-/tmp}/idsprof-<uid>/<pid>.sock in a folder of mode 0700 that must belong to the user;
  * who connects must be the same user or root. One request a connection: a line "who", "start" or "stop"; the answer is one line
- * of JSON: {"pid":1,"launcher":2,"session":"...","state":"waiting","window":0,"step":17,"command":"python train.py"}, with
+ * of JSON: {"pid":1,"launcher":2,"session":"...","state":"waiting","window":0,"opened":0,"step":17,"command":"python train.py"}, with
  * "ok":false and "why" where a start or stop was not possible.
  */
 #ifndef IDS_COLLECTORS_COMMON_CONTROL_H

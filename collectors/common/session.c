@@ -25,7 +25,7 @@ int ids_session_begin(struct ids_agent *agent, char *why, size_t why_size) {
     agent->pid = getpid();
     agent->rank = ids_process_rank();
     agent->owner = -1;
-    agent->written_bytes = 0;
+    agent->written_bytes = agent->opened = 0;
     memset(agent->said_steps, 0, sizeof agent->said_steps);
     agent->said_rank = 0;
     ids_window_init(&agent->window, &agent->plan, ids_monotonic_ns());
@@ -299,6 +299,7 @@ void ids_session_status(const struct ids_agent *agent, struct ids_hello *line, i
     ids_hello_text(line, "session", agent->session);
     ids_hello_text(line, "state", states[agent->window.state]);
     ids_hello_number(line, "window", agent->window.number);
+    ids_hello_number(line, "opened", agent->opened);
     ids_hello_number(line, "step", ids_window_reached(&agent->window));
     ids_hello_text(line, "command", command);
     if (refused) {

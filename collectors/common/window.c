@@ -116,14 +116,15 @@ static int find_feeder(struct ids_window *window, uint64_t key) {
 
 /* Moves the feeder on; 0 when this is no new step but a part of the one before. */
 static int advance(const struct ids_window *window, struct ids_feeder *feeder, int64_t number) {
+    int64_t next = feeder->position < INT64_MAX ? feeder->position + 1 : INT64_MAX;
     if (number < 0) {
-        feeder->position++;
+        feeder->position = next;
         return 1;
     }
     int is_first = feeder->position < 0;
     if (!is_first && number == feeder->last) return 0;
     if (is_first && window->plan.start_step >= 0 && number > window->plan.start_step) feeder->base = -number;
-    if (!is_first && number < feeder->last) feeder->base = feeder->position + 1 - number;
+    if (!is_first && number < feeder->last) feeder->base = next - number;
     feeder->last = number;
     if (__builtin_add_overflow(number, feeder->base, &feeder->position)) feeder->position = INT64_MAX;
     return 1;

@@ -178,7 +178,8 @@ static void hello_line(struct ids_seen *seen, const struct ids_line *line, void 
 static void followed_line(struct ids_seen *seen, const struct ids_line *line, void *context) {
     (void)context;
     seen->pythons += ids_line_says(line, "event", "python");
-    if (ids_line_says(line, "event", "failed") && !seen->failure) seen->failure = ids_line_text(&seen->arena, line, "why");
+    if (ids_line_says(line, "event", "failed") && !seen->failure)
+        seen->failure = ids_line_text(&seen->arena, line, "why");
 }
 
 static int read_process(int folder, const char *name, struct ids_seen *seen, struct ids_error *err) {

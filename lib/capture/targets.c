@@ -27,6 +27,7 @@ int ids_target_ask(struct ids_targets *targets, struct ids_target *target, const
     target->launcher = ids_line_number(&line, "launcher");
     target->rank = ids_line_number(&line, "rank");
     target->window = ids_line_number(&line, "window");
+    target->opened = ids_line_number(&line, "opened");
     target->step = ids_line_number(&line, "step");
     target->session = known(ids_line_text(&targets->arena, &line, "session"));
     target->state = known(ids_line_text(&targets->arena, &line, "state"));

@@ -10,7 +10,8 @@
 enum { IDS_TARGETS_MAX = 4096 };
 
 struct ids_target {
-    int64_t pid, launcher, rank, window, step; /* -1: none, or not known */
+    int64_t pid, launcher, rank, step; /* -1: none, or not known */
+    int64_t window, opened;            /* the last that was asked for, the last that did open; 0: none */
     const char *socket, *session, *state, *command, *why;
     int refused; /* what was asked of it was not possible: why */
 };
