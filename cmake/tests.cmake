@@ -64,6 +64,23 @@ target_link_libraries(capture_double PRIVATE idsprof_agent ids_warnings)
 target_compile_options(capture_double PRIVATE ${IDS_NO_LTO} -fno-sanitize=all)
 target_link_options(capture_double PRIVATE ${IDS_NO_LTO} -fno-sanitize=all)
 
+# A PJRT plugin that is only a double, and a program that uses one (tests/pjrt), for tests of collector A.
+add_library(pjrt_double MODULE ${PROJECT_SOURCE_DIR}/tests/pjrt/double.c)
+add_executable(pjrt_program ${PROJECT_SOURCE_DIR}/tests/pjrt/program.c)
+add_executable(pjrt_bench ${PROJECT_SOURCE_DIR}/tests/pjrt/bench.c)
+set_target_properties(pjrt_double PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden)
+foreach(target pjrt_double pjrt_program pjrt_bench)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/support
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/support)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS} ids_warnings)
+    target_compile_options(${target} PRIVATE ${IDS_NO_LTO})
+    target_link_options(${target} PRIVATE ${IDS_NO_LTO})
+endforeach()
+if(TARGET test_pjrt)
+    add_dependencies(test_pjrt pjrt_double)
+endif()
+
 # Fuzz targets: tests/fuzz/fuzz_<name>.c defines LLVMFuzzerTestOneInput. With IDS_FUZZ it is a fuzzer; else replay.c gives it a
 # main() that feeds it each file of its corpus, which needs no Clang and is an ordinary test.
 file(GLOB fuzzers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)

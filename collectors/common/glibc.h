@@ -25,7 +25,7 @@ IDS_BIND_OLD(dlsym);
 IDS_BIND_OLD(dlclose);
 IDS_BIND_OLD(dlerror);
 IDS_BIND_OLD(dladdr);
-IDS_BIND_OLD(glob); /* of 2.27 before: it took links that lead nowhere */
+IDS_BIND_OLD(glob64); /* of 2.27 before: it took links that lead nowhere */
 #endif
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { DEVICES = 64, UNKNOWN_TRIES = 256 };
+enum { DEVICES = 64, INPUTS = 4096, UNKNOWN_TRIES = 256 };
 
 /* Puts a record of a call that began at `start` (0: no window was open) and is over. */
 static int64_t put(enum ids_record_kind kind, int64_t start, uint32_t program, int64_t bytes, const void *error) {
@@ -111,6 +111,20 @@ static void *loaded_destroy(void *arguments) {
 
 /* ---- executing ---- */
 
+static __thread const struct pjrt_execute *about_to; /* while the agent is told of the step */
+
+void ids_calls_follow_inputs(void) {
+    if (!about_to || !PJRT_HAS(about_to, argument_count) || !about_to->arguments) return;
+    size_t left = INPUTS;
+    for (size_t i = 0; i < about_to->device_count; i++) {
+        for (size_t j = 0; about_to->arguments[i] && j < about_to->argument_count && left; j++, left--) {
+            struct pjrt_buffer_ready_event ready = {.size = sizeof ready, .buffer = about_to->arguments[i][j]};
+            if (!ready.buffer || ids_pjrt_try(PJRT_BUFFER_READY_EVENT, &ready) || !ready.event) continue;
+            ids_runs_follow(&ready.event, 1, 1, IDS_NO_RECORD, 0);
+        }
+    }
+}
+
 /* An executable that came by a way which is not wrapped is asked for its name when it is first executed. */
 static uint32_t program_of(void *loaded) {
     static atomic_int tries;
@@ -144,7 +158,11 @@ static void *execute(void *arguments) {
     struct ids_program *program = ids_programs_at(id);
     int64_t number = atomic_fetch_add_explicit(&program->executions, 1, memory_order_relaxed);
     int is_step = id != IDS_NO_PROGRAM && program->is_step && ids_agent_wants(IDS_STEP_EXECUTION);
-    if (is_step) ids_agent_step(IDS_STEP_EXECUTION, program->name, -1);
+    if (is_step) {
+        about_to = args;
+        ids_agent_step(IDS_STEP_EXECUTION, program->name, -1);
+        about_to = NULL;
+    }
     int64_t start = ids_record_begin();
     if (!start) return ids_pjrt_call(PJRT_LOADED_EXECUTABLE_EXECUTE, arguments);
     struct ids_record record = {.start_ns = start,

@@ -39,6 +39,8 @@ void ids_pjrt_destroy_error(void *error);
 
 /* calls.c: the function to put in place of the plugin's, NULL: none. */
 pjrt_function *ids_pjrt_wrapper(enum pjrt_entry entry);
+/* In a thread that is about to execute a step: follows (runs.c) what makes this step's inputs, so the steps before it. */
+void ids_calls_follow_inputs(void);
 
 /* describe.c. A program for what was compiled, with its name, sizes and HLO. */
 uint32_t ids_describe_loaded(void *loaded);

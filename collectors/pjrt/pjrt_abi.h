@@ -64,6 +64,7 @@ enum pjrt_entry {
     PJRT_BUFFER_ON_DEVICE_SIZE = 64,
     PJRT_BUFFER_COPY_TO_DEVICE = 69,
     PJRT_BUFFER_TO_HOST_BUFFER = 70,
+    PJRT_BUFFER_READY_EVENT = 72,
     PJRT_COMPILE = 89,
     PJRT_BUFFER_COPY_TO_MEMORY = 92,
     PJRT_BUFFER_COPY_RAW_TO_HOST = 100,
@@ -248,6 +249,11 @@ struct pjrt_buffer_size {
     PJRT_HEAD;
     void *buffer;
     size_t on_device_size; /* out */
+};
+struct pjrt_buffer_ready_event {
+    PJRT_HEAD;
+    void *buffer;
+    void *event; /* out */
 };
 struct pjrt_transfer_data {
     PJRT_HEAD;

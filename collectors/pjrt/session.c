@@ -14,9 +14,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *profiler; /* the vendor's session, NULL: none is open */
 static int64_t begin_ns;
 
+/* A digit: the vendors' levels go from 0 to 3. */
 static int level(const char *key, int otherwise) {
     char text[32];
-    return ids_agent_plan(key, text, sizeof text) > 0 ? atoi(text) : otherwise;
+    return ids_agent_plan(key, text, sizeof text) == 1 && text[0] >= '0' && text[0] <= '9' ? text[0] - '0' : otherwise;
 }
 
 /* A serialized tensorflow.ProfileOptions. */
@@ -71,6 +72,8 @@ static void end_before_exit(void) {
 static int start(void *context, char *why, size_t why_size) {
     (void)context;
     int failed = -1;
+    ids_calls_follow_inputs(); /* what earlier steps still do would lie in the first one's place */
+    ids_runs_wait(DRAIN_SECONDS * (int64_t)1000000000);
     pthread_mutex_lock(&lock);
     if (profiler) {
         snprintf(why, why_size, "the session of the window before has not ended");
