@@ -153,3 +153,11 @@ target_compile_options(stub_program PRIVATE -fno-sanitize=all -fno-lto -Wno-miss
 target_link_options(stub_program PRIVATE -fno-sanitize=all -fno-lto -rdynamic)
 set_target_properties(stub_program PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${stubs} OUTPUT_NAME program BUILD_RPATH "${stubs}/cuda")
 target_link_libraries(stub_program PRIVATE stub_cuda ids_warnings Threads::Threads)
+# The same program with the collector in it, so that the sanitizers see it work.
+add_executable(stub_program_inside ${PROJECT_SOURCE_DIR}/tests/cuda/program.c)
+target_compile_definitions(stub_program_inside PRIVATE STUB_INSIDE)
+target_include_directories(stub_program_inside PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_options(stub_program_inside PRIVATE ${IDS_NO_LTO} -Wno-missing-prototypes)
+target_link_options(stub_program_inside PRIVATE ${IDS_NO_LTO} -rdynamic)
+set_target_properties(stub_program_inside PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${stubs} OUTPUT_NAME program_inside BUILD_RPATH "${stubs}/cuda")
+target_link_libraries(stub_program_inside PRIVATE stub_cuda ids_cuda ids_agent ids_warnings Threads::Threads)

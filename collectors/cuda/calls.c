@@ -35,6 +35,12 @@ static int by_correlation(const void *a, const void *b) {
     return left->event < right->event ? -1 : left->event > right->event;
 }
 
+static int by_time(const void *a, const void *b) {
+    const struct ids_cuda_range_end *left = a, *right = b;
+    if (left->id != right->id) return left->id < right->id ? -1 : 1;
+    return left->time < right->time ? -1 : left->time > right->time;
+}
+
 static size_t first(const struct ids_cuda_link *links, size_t count, uint32_t correlation) {
     size_t from = 0, to = count;
     while (from < to) {
@@ -57,12 +63,12 @@ int ids_cuda_links_make(struct ids_cuda_links *links, const struct ids_cuda_reco
     for (size_t i = 0; i < events; i++) {
         const struct ids_cuda_event *event = ids_cuda_records_event(records, i);
         if (event->kind == IDS_CUDA_RANGE_END)
-            links->ends[links->end_count++] = (struct ids_cuda_link){(uint32_t)event->value, (uint32_t)i};
+            links->ends[links->end_count++] = (struct ids_cuda_range_end){(uint32_t)event->value, event->start};
         else if (event->correlation)
             links->at[links->count++] = (struct ids_cuda_link){event->correlation, (uint32_t)i};
     }
     qsort(links->at, links->count, sizeof *links->at, by_correlation);
-    qsort(links->ends, links->end_count, sizeof *links->ends, by_correlation);
+    qsort(links->ends, links->end_count, sizeof *links->ends, by_time);
     return 0;
 }
 
@@ -84,14 +90,17 @@ int ids_cuda_links_called(const struct ids_cuda_links *links, const struct ids_c
     return 0;
 }
 
-uint64_t ids_cuda_links_range_end(const struct ids_cuda_links *links, const struct ids_cuda_records *records,
-                                  const struct ids_cuda_event *begin) {
-    uint32_t id = (uint32_t)begin->value;
-    for (size_t i = first(links->ends, links->end_count, id); i < links->end_count && links->ends[i].correlation == id; i++) {
-        const struct ids_cuda_event *event = ids_cuda_records_event(records, links->ends[i].event);
-        if (event->start >= begin->start) return event->start;
+uint64_t ids_cuda_links_range_end(const struct ids_cuda_links *links, const struct ids_cuda_event *begin) {
+    const struct ids_cuda_range_end wanted = {(uint32_t)begin->value, begin->start};
+    size_t from = 0, to = links->end_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (by_time(&links->ends[middle], &wanted) < 0)
+            from = middle + 1;
+        else
+            to = middle;
     }
-    return 0;
+    return from < links->end_count && links->ends[from].id == wanted.id ? links->ends[from].time : 0;
 }
 
 /* ---- launches ---- */

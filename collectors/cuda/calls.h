@@ -12,11 +12,16 @@ struct ids_cuda_link {
     uint32_t correlation, event;
 };
 
-/* Events by correlation, and ends of ranges by their id. */
+struct ids_cuda_range_end {
+    uint32_t id; /* the low half of the range's */
+    uint64_t time;
+};
+
+/* Events by correlation, and ends of ranges by id and time. */
 struct ids_cuda_links {
     struct ids_cuda_link *at; /* in order; calls, device activity, memory, waits */
     size_t count;
-    struct ids_cuda_link *ends; /* of ranges: the id's low half */
+    struct ids_cuda_range_end *ends;
     size_t end_count;
 };
 
@@ -28,8 +33,7 @@ size_t ids_cuda_links_of(const struct ids_cuda_links *links, uint32_t correlatio
 /* Whether a call of that correlation began until `end`. */
 int ids_cuda_links_called(const struct ids_cuda_links *links, const struct ids_cuda_records *records, uint32_t correlation, uint64_t end);
 /* When the range ended, 0: it did not. */
-uint64_t ids_cuda_links_range_end(const struct ids_cuda_links *links, const struct ids_cuda_records *records,
-                                  const struct ids_cuda_event *begin);
+uint64_t ids_cuda_links_range_end(const struct ids_cuda_links *links, const struct ids_cuda_event *begin);
 
 /* How many launches that began until `end` have no device activity yet. Failed ones do not count, nor those of a stream capture,
  * which only builds a graph. -1: no memory. */

@@ -14,6 +14,7 @@
 static struct {
     pthread_mutex_t lock;
     int handle; /* of the agent: 0 not registered, -1: never to be */
+    int ended; /* the program ends */
     int said;
     int cuda_began;
 } collector = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -68,10 +69,10 @@ static int stop(void *context, const char *path, struct ids_caught *caught, char
 /* Registered last, this runs before the driver's own end, when CUPTI still answers. Nothing is done in destructors. */
 static void at_exit(void) {
     pthread_mutex_lock(&collector.lock);
-    int handle = collector.handle;
-    collector.handle = -1;
+    int last = !collector.ended;
+    collector.ended = 1;
     pthread_mutex_unlock(&collector.lock);
-    if (handle > 0) ids_agent_close(handle);
+    if (last) ids_agent_close(collector.handle);
 }
 
 static void in_child(void) {

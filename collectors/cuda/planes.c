@@ -351,7 +351,7 @@ static int place_event(struct writing *writing, uint32_t index, uint64_t cut, st
         place->line = event->kind == IDS_CUDA_SYNC ? LINE_SYNC : LINE_MEMORY;
         return event->start <= cut && !linked;
     case IDS_CUDA_RANGE_BEGIN: {
-        uint64_t end = ids_cuda_links_range_end(&writing->links, writing->window->records, event);
+        uint64_t end = ids_cuda_links_range_end(&writing->links, event);
         place->line = NVTX_LINES + event->thread;
         place->end = end && end < cut ? end : cut;
         return event->start <= cut;

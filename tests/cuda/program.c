@@ -1,5 +1,6 @@
 /* A program that uses CUDA, as far as stub_cuda.c has it. Its arguments are what it does, one after the other:
- *   init  launch[:N]  sleep:MS  push:NAME  pop  mark:N  fork  exit:N  _exit:N  abort  threads:N  starve:N
+ *   init  launch[:N]  sleep:MS  open  shut  push:NAME  pop  mark:N  fork  exit:N  _exit:N  abort  threads:N  starve:N
+ * open and shut: in a capture, wait until a window records, or does so no more.
  * push and pop are NVTX's, by a client of our own that does what NVTX's headers do. starve:N makes each N-th allocation of
  * libidsprof_cuda.so fail. It prints what a program under no profiler would: "done", and the number of launches. */
 #include "tests/cuda/stub_cuda.h"
@@ -17,7 +18,16 @@
 
 /* ---- allocations of the collector that fail ---- */
 
-static int starve, asked;
+#ifdef STUB_INSIDE /* so that the collector is linked into the program */
+int InitializeInjection(void);
+int InitializeInjectionNvtx2(const void *(*)(uint32_t));
+void *const inside[] = {(void *)InitializeInjection, (void *)InitializeInjectionNvtx2};
+#endif
+
+static int starve;
+
+#if !defined STUB_INSIDE && !defined __SANITIZE_ADDRESS__
+static int asked;
 
 static int fails(void *caller) {
     Dl_info info;
@@ -29,7 +39,6 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *at, size_t size);
 
-#ifndef __SANITIZE_ADDRESS__
 void *malloc(size_t size) {
     return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
 }
@@ -85,7 +94,7 @@ static void start_nvtx(void) {
         domain_table[i] = &domains[i];
         core[i] = domains[i] = starter;
     }
-    void *tool = path ? dlopen(path, RTLD_LAZY) : NULL, *address = tool ? dlsym(tool, "InitializeInjectionNvtx2") : NULL;
+    void *tool = path ? dlopen(strcmp(path, "inside") ? path : NULL, RTLD_LAZY) : NULL, *address = tool ? dlsym(tool, "InitializeInjectionNvtx2") : NULL;
     int (*initialize)(const void *(*)(uint32_t)) = NULL;
     memcpy(&initialize, &address, sizeof initialize);
     int taken = initialize && initialize(get_table);
@@ -112,6 +121,13 @@ static long launches;
 static void sleep_ms(long ms) {
     struct timespec time = {ms / 1000, ms % 1000 * 1000000};
     nanosleep(&time, NULL);
+}
+
+static void await(int recording) {
+    for (int i = 0; i < 10000 && getenv("IDSPROF_PLAN"); i++) {
+        if ((stub_is_recording && stub_is_recording()) == recording) return;
+        sleep_ms(1);
+    }
 }
 
 static void launch(long count) {
@@ -158,6 +174,10 @@ static void act(const char *word) {
         push(colon + 1);
     else if (!strcmp(word, "pop"))
         pop();
+    else if (!strcmp(word, "open"))
+        await(1);
+    else if (!strcmp(word, "shut"))
+        await(0);
     else if (!strcmp(word, "fork"))
         fork_child();
     else if (!strncmp(word, "threads", 7))

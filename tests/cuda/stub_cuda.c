@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-void (*stub_on_launch)(void); /* set by the libcupti that is loaded */
+void (*stub_on_launch)(void); /* set by the libcupti that is loaded, as the next one */
+int (*stub_is_recording)(void);
 
 static double now_ms(void) {
     struct timespec now;
@@ -22,7 +23,8 @@ static void load_tool(void) {
     const char *path = getenv("CUDA_INJECTION64_PATH"), *times = getenv("STUB_TIMES");
     if (!path || !*path) return;
     double begun = now_ms();
-    void *tool = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    /* "inside": the tool is linked into the program. */
+    void *tool = strcmp(path, "inside") ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : dlopen(NULL, RTLD_NOW);
     double loaded = now_ms();
     int (*initialize)(void) = NULL;
     void *address = tool ? dlsym(tool, "InitializeInjection") : NULL;

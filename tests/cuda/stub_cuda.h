@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 extern void (*stub_on_launch)(void);
+extern int (*stub_is_recording)(void);
 int cuInit(unsigned flags);
 int cuDriverGetVersion(int *version);
 int cuDeviceGetCount(int *count);

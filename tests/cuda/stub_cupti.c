@@ -290,6 +290,13 @@ static void on_launch(void) {
     pthread_mutex_unlock(&stub.lock);
 }
 
+static int is_recording(void) {
+    pthread_mutex_lock(&stub.lock);
+    int recording = stub.enabled[IDS_CUPTI_MARKER]; /* the last kind that is enabled */
+    pthread_mutex_unlock(&stub.lock);
+    return recording;
+}
+
 __attribute__((constructor)) static void begin(void) {
     const char *path = getenv("STUB_RECORDING");
     FILE *file = path ? fopen(path, "r") : NULL;
@@ -297,6 +304,7 @@ __attribute__((constructor)) static void begin(void) {
     while (file && fgets(text, sizeof text, file)) parse(text);
     if (file) fclose(file);
     stub_on_launch = on_launch;
+    stub_is_recording = is_recording;
 }
 
 /* ---- the functions ---- */
