@@ -151,7 +151,6 @@ static void nobody(struct outcome *outcome) {
     const struct ids_capture_record *record = outcome->record;
     const char *program = shown_program(record);
     char flag = looks_like_python(program) ? shutting_flag(record->command) : 0;
-    if (is_disk_full(outcome)) return;
     if (flag) {
         set(outcome, "python_flag", text(outcome, "%s -%c keeps idsprof's hook out of the program", program, flag),
             text(outcome, "start it without -%c", flag));
@@ -206,7 +205,6 @@ static void lost_by_sudden_end(struct outcome *outcome) {
 
 static void lost(struct outcome *outcome) {
     const struct ids_seen *seen = outcome->record->seen;
-    if (is_disk_full(outcome)) return;
     for (size_t i = 0; i < seen->count; i++) {
         for (size_t w = 0; w < seen->processes[i].window_count; w++) {
             const struct ids_seen_window *window = &seen->processes[i].windows[w];
@@ -306,6 +304,7 @@ static void find_reason(struct outcome *outcome) {
         return;
     }
     const struct ids_seen_text *skip = first_skipped(seen);
+    if (!outcome->out->files && is_disk_full(outcome)) return;
     if (!seen->count) {
         nobody(outcome);
     } else if (outcome->out->lost) {
