@@ -2,6 +2,8 @@
 
 #include "cmd/open_run.h"
 #include "cmd/terminal.h"
+#include "lib/base/saturate.h"
+#include "lib/capture/folder.h"
 #include "lib/report/layout.h"
 
 #include <stdarg.h>
@@ -31,7 +33,7 @@ static const char *count_text(int64_t count, const char *one, const char *many, 
 }
 
 static const char *time_text(int64_t ns, char *buffer, size_t size) {
-    return ids_value_format(ids_int_value(IDS_UNIT_TIME, ns * PS_PER_NS), buffer, size);
+    return ids_value_format(ids_int_value(IDS_UNIT_TIME, ids_sat_mul(ns, PS_PER_NS)), buffer, size);
 }
 
 static void print_caught(const struct ids_outcome *outcome) {
@@ -70,7 +72,7 @@ static void print_next(const struct ids_outcome *outcome, const char *shown) {
     if (outcome->files) {
         line("next", outcome->runs > 1 ? "idsprof list %s" : "idsprof report %s", folder);
     } else {
-        line("next", "%s", outcome->remedy ? outcome->remedy : "idsprof doctor says what would work here");
+        line("next", "%s", outcome->remedy ? outcome->remedy : IDS_SIDECAR " in the folder says more");
     }
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,9 +73,18 @@ void ids_hello_texts(struct ids_hello *line, const char *key, const char *texts,
     line->text[line->length++] = ']';
 }
 
+/* Beyond a limit on file sizes the system sends a signal that ends the program, which is none of its business. */
+static int would_end_program(int file, size_t length) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY) return 0;
+    off_t end = lseek(file, 0, SEEK_END);
+    return end < 0 || (rlim_t)end + length > limit.rlim_cur;
+}
+
 int ids_hello_end(struct ids_hello *line, int file) {
     memcpy(line->text + line->length, "}\n", 2);
     line->length += 2;
+    if (would_end_program(file, line->length)) return -1;
     ssize_t written;
     do {
         written = write(file, line->text, line->length);

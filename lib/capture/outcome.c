@@ -1,5 +1,7 @@
 #include "lib/capture/outcome.h"
 
+#include "lib/base/saturate.h"
+
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,7 +39,7 @@ static void set(struct outcome *outcome, const char *reason, const char *missed,
 /* ---- sums ---- */
 
 static void add_known(int64_t *sum, int64_t value) {
-    if (*sum >= 0) *sum = value < 0 ? -1 : *sum + value;
+    if (*sum >= 0) *sum = value < 0 ? -1 : ids_sat_add(*sum, value);
 }
 
 static void keep_longest(int64_t *longest, int64_t value) {
@@ -48,7 +50,7 @@ static void add_window(struct ids_outcome *out, const struct ids_seen_window *wi
     keep_longest(&out->start_ns, window->start_ns);
     if (window->fate == IDS_SEEN_WRITTEN) {
         int64_t publish_ns = window->publish_ns < 0 ? 0 : window->publish_ns;
-        keep_longest(&out->stop_ns, window->stop_ns < 0 ? -1 : window->stop_ns + publish_ns);
+        keep_longest(&out->stop_ns, window->stop_ns < 0 ? -1 : ids_sat_add(window->stop_ns, publish_ns));
         out->files++;
         add_known(&out->bytes, window->bytes);
         add_known(&out->events, window->events);
@@ -135,6 +137,15 @@ static int looks_like_python(const char *program) {
     return !strncmp(program, "python", 6) || !strncmp(program, "pypy", 4);
 }
 
+static int is_disk_full(struct outcome *outcome) {
+    const char *folder = outcome->record->folder;
+    struct statvfs disk;
+    if (statvfs(folder, &disk) || (uint64_t)disk.f_bavail * disk.f_frsize >= DISK_FULL_BYTES) return 0;
+    set(outcome, "disk_full", text(outcome, "the disk of '%s' is full", folder),
+        "make room, or choose another folder with -o DIR");
+    return 1;
+}
+
 /* No process said hello. */
 static void nobody(struct outcome *outcome) {
     const struct ids_capture_record *record = outcome->record;
@@ -192,18 +203,8 @@ static void lost_by_sudden_end(struct outcome *outcome) {
     }
 }
 
-static int disk_is_full(const char *folder) {
-    struct statvfs disk;
-    return !statvfs(folder, &disk) && (uint64_t)disk.f_bavail * disk.f_frsize < DISK_FULL_BYTES;
-}
-
 static void lost(struct outcome *outcome) {
     const struct ids_seen *seen = outcome->record->seen;
-    if (disk_is_full(outcome->record->folder)) {
-        set(outcome, "disk_full", text(outcome, "the disk of '%s' is full", outcome->record->folder),
-            "make room, or choose another folder with -o DIR");
-        return;
-    }
     for (size_t i = 0; i < seen->count; i++) {
         for (size_t w = 0; w < seen->processes[i].window_count; w++) {
             const struct ids_seen_window *window = &seen->processes[i].windows[w];
@@ -257,7 +258,7 @@ static void never_reached(struct outcome *outcome, int64_t start) {
         return;
     }
     int64_t number = process->number >= 0 ? process->number : process->reached;
-    int64_t fits = process->reached + 1 - plan->steps;
+    int64_t fits = ids_sat_add(process->reached, 1 - plan->steps);
     const char *remedy = fits > 0 && fits < start ? text(outcome, "again, with --start-step %lld", (long long)fits)
                                                   : "again, with --start-step 0: it has few steps";
     set(outcome, "never_reached",
@@ -288,7 +289,7 @@ static void fewer_than_asked(struct outcome *outcome) {
     const struct ids_plan *plan = outcome->record->plan;
     int64_t missing = plan->max - outcome->out->runs;
     if (!plan->every || plan->max <= 0 || missing <= 0 || plan->start_step < 0) return;
-    int64_t next = plan->start_step + outcome->out->runs * plan->every;
+    int64_t next = ids_sat_add(plan->start_step, ids_sat_mul(outcome->out->runs, plan->every));
     set(outcome, "fewer",
         text(outcome, "%lld of %lld windows: the program ended before step %lld", (long long)missing,
              (long long)plan->max, (long long)next),
@@ -303,6 +304,7 @@ static void find_reason(struct outcome *outcome) {
         return;
     }
     const struct ids_seen_text *skip = first_skipped(seen);
+    if (!outcome->out->files && is_disk_full(outcome)) return;
     if (!seen->count) {
         nobody(outcome);
     } else if (outcome->out->lost) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The libraries that are loaded into profiled programs need nothing newer than glibc 2.17, link nothing but the C library and one
-another, export only what their header declares, and hold nothing of a sanitizer. Environment: IDS_BUILD_DIR, IDS_SOURCE_DIR."""
+another, export only what is declared so, and hold nothing of a sanitizer. Environment: IDS_BUILD_DIR, IDS_SOURCE_DIR."""
 import os
 import platform
 import re
@@ -45,9 +45,10 @@ if not libraries:
 for library in libraries:
     exported = check(library)
     if library.name == 'libidsprof_agent.so':
-        declared = set(re.findall(r'^IDS_AGENT_API .*?(ids_agent_\w+)\(', (SOURCE / 'collectors/common/agent.h').read_text(), re.M))
-        if exported != declared or len(declared) < 9:
-            failures.append(f'{library.name} exports {sorted(exported)}, and agent.h declares {sorted(declared)}')
+        sources = [SOURCE / 'collectors/common/agent.h', *(SOURCE / 'collectors/python').glob('*.c')]
+        declared = {name for path in sources for name in re.findall(r'^IDS_AGENT_API .*?(ids_\w+)\(', path.read_text(), re.M)}
+        if exported != declared or len(declared) < 10:
+            failures.append(f'{library.name} exports {sorted(exported)}, and the sources declare {sorted(declared)}')
 for failure in failures:
     print('FAIL:', failure)
 sys.exit(bool(failures))

@@ -9,6 +9,7 @@
  *   sleep:US, open, close   waits; until a window is open; until none is
  *   fork:N            N children go on with the rest, and the parent waits for them
  *   fail-start, fail-stop, hang-stop:US   the collector does so from now on
+ *   big:BYTES         what is written is so much larger
  *   say:KEY:VALUE, rank:N, wants:SOURCE (prints it), print:TEXT
  *   rmdir             removes the session's folder
  *   exit:N, _exit:N, kill:N, abort
@@ -30,7 +31,7 @@ enum { SECOND_US = 1000000, OPEN = 2 };
 
 static int handles[2], handle_count;
 static int records, fails_start, fails_stop;
-static long hang_us;
+static long hang_us, ballast;
 static int64_t recorded;
 
 static void pause_us(long us) {
@@ -82,11 +83,19 @@ static int write_space(const char *path, const char *plane_name, int64_t events)
     pb_uint(&entry, 1, 1);
     put_message(&entry, 2, &metadata);
     put_text(&plane, 2, plane_name);
+    char *more = calloc(1, (size_t)ballast + 1);
+    if (more) put_text(&space, 3, memset(more, 'x', (size_t)ballast)); /* a warning, of any length */
+    free(more);
     put_message(&plane, 3, &line);
     put_message(&plane, 4, &entry);
     put_message(&space, 1, &plane);
     int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    int failed = file < 0 || write(file, space.at, space.length) != (ssize_t)space.length;
+    size_t done = 0;
+    ssize_t wrote = 0;
+    for (; file >= 0 && done < space.length && wrote >= 0; done += (size_t)(wrote < 0 ? 0 : wrote)) {
+        wrote = write(file, space.at + done, space.length - done);
+    }
+    int failed = done < space.length;
     int before = errno;
     if (file >= 0) close(file);
     free(space.at);
@@ -207,6 +216,8 @@ static int behaves(const char *do_what) {
         fails_stop = 1;
     } else if (!strncmp(do_what, "hang-stop:", 10)) {
         hang_us = number(do_what, 1, 0);
+    } else if (!strncmp(do_what, "big:", 4)) {
+        ballast = number(do_what, 1, 0);
     } else if (!strcmp(do_what, "open")) {
         while (ids_agent_state() >= 0 && ids_agent_state() != OPEN) pause_us(1000);
     } else if (!strcmp(do_what, "close")) {

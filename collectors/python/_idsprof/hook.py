@@ -41,19 +41,21 @@ class Hook:
         self.wraps.now()
         self.executions = None
         self.is_first = True
+        self.has_finalizer = False
+        self.undo = []
         session.on_start += [self.wraps.now, self.opens]
         session.on_stop.append(self.closes)
         follow(agent.home, sys.modules.get('jaxlib.xla_client'), agent.say)
         self.feed(profiler)
         atexit.register(self.end)
-        os.register_at_fork(after_in_child=session.forked)
+        os.register_at_fork(after_in_child=self.forked)
 
     def feed(self, profiler):
         wanted = self.agent.plan('range')
         if wanted:
-            follow_range(self.agent, profiler, wanted)
+            self.undo.append(follow_range(self.agent, profiler, wanted))
         if self.agent.wants(ANNOTATION):
-            follow_steps(self.agent, profiler, self.annotates)
+            self.undo.append(follow_steps(self.agent, profiler, self.session, self.annotates))
         if self.agent.wants(EXECUTION):
             try:
                 self.executions = Executions(self.agent, self.session, self.agent.plan('step_executable'))
@@ -64,15 +66,36 @@ class Hook:
         """The program has step annotations: its executions are of no interest."""
         if self.executions:
             self.executions.off()
+            self.executions = None
+
+    def forked(self):
+        """In the child of a fork. Where jax has its clients already, their threads are not in the child: nothing works there that
+        could be recorded, and a thread of ours would have jax's destructors wait for ever where they crash without it."""
+        self.session.forked()
+        if getattr(sys.modules.get('jax._src.xla_bridge'), 'backends_are_initialized', bool)():
+            for undo in self.undo:
+                undo()
+            if self.executions:
+                self.executions.off()
+            self.agent.handle = 0
+            atexit.unregister(self.end)
 
     # --- around a window ---
 
     def opens(self):
         so_far = self.monitoring.summary() if self.is_first else ''
         self.is_first = False
+        self.end_with_multiprocessing()
         if so_far:
             self.agent.say('compiled before the first window', so_far)
         self.agent.library.ids_hook_catch_sigterm(self.agent.handle)
+
+    def end_with_multiprocessing(self):
+        """A child of multiprocessing that was forked leaves by os._exit, after finalizers of its own."""
+        util = sys.modules.get('multiprocessing.util')
+        if util and not self.has_finalizer and sys.modules['multiprocessing.process'].parent_process() is not None:
+            self.has_finalizer = True
+            util.Finalize(None, self.end, exitpriority=1000)
 
     def closes(self):
         self.agent.library.ids_hook_release_sigterm()

@@ -26,6 +26,7 @@ class Session:
         self.theirs = 0                 # sessions of the program that are open
         self.begin_ns = 0
         self.monitoring = None
+        self.has_closed = False         # a window ended since who follows the steps looked
         self.on_start, self.on_stop = [], []
         self.make = profiler.ProfilerSession
 
@@ -50,6 +51,7 @@ class Session:
         with self.lock:
             session, self.ours = self.ours, None
             early, self.early = self.early, None
+            self.has_closed = True
         for then in self.on_stop:
             then()
         if session is not None:

@@ -6,8 +6,9 @@ step or region of a window would be lost.
 from .agent import ANNOTATION
 
 
-def follow_steps(agent, profiler, first):
-    """Has every StepTraceAnnotation tell its number. `first` is called once, before the first of them."""
+def follow_steps(agent, profiler, session, first):
+    """Has every StepTraceAnnotation tell its number, until no window can come any more. `first` is called once, before the first
+    of them. Gives what undoes it."""
     annotation = profiler.StepTraceAnnotation
     make, step, names, seen = annotation.__init__, agent.step, {}, []
 
@@ -18,16 +19,37 @@ def follow_steps(agent, profiler, first):
                 first()
             number = kwargs.get('step_num', -1)
             step(ANNOTATION, names.get(name) or names.setdefault(name, name.encode()), number)
+            if session.has_closed:
+                session.has_closed = False
+                if not agent.wants(ANNOTATION):
+                    undo()
         except Exception:               # a number that is no number, a name that is no text: the program's own affair
             pass
         make(self, name, **kwargs)
 
-    __init__.__doc__, __init__.__qualname__ = make.__doc__, make.__qualname__
-    annotation.__init__ = __init__
+    undo = _put(annotation, __init__=__init__)
+    return undo
+
+
+def _put(kind, **methods):
+    """Replaces methods of a class; what is returned puts them back."""
+    before = {name: vars(kind).get(name) for name in methods}
+    for name, method in methods.items():
+        inherited = getattr(kind, name)
+        method.__doc__, method.__qualname__ = inherited.__doc__, inherited.__qualname__
+        setattr(kind, name, method)
+
+    def undo():
+        for name, method in before.items():
+            if method is None:
+                delattr(kind, name)
+            else:
+                setattr(kind, name, method)
+    return undo
 
 
 def follow_range(agent, profiler, wanted):
-    """Has the TraceAnnotations of that name, annotate_function's and steps' too, tell where they begin and end."""
+    """Has the TraceAnnotations of that name, annotate_function's and steps' too, tell where they begin and end. Gives what undoes it."""
     annotation = profiler.TraceAnnotation
     make, leave, tell, name_bytes = annotation.__init__, annotation.__exit__, agent.range, wanted.encode()
 
@@ -43,5 +65,4 @@ def follow_range(agent, profiler, wanted):
             tell(name_bytes, 0)
         return answer
 
-    __init__.__doc__, __init__.__qualname__ = make.__doc__, make.__qualname__
-    annotation.__init__, annotation.__exit__ = __init__, __exit__
+    return _put(annotation, __init__=__init__, __exit__=__exit__)
