@@ -1,5 +1,6 @@
 #include "cmd/capture_home.h"
 #include "cmd/capture_options.h"
+#include "cmd/capture_plugins.h"
 #include "cmd/capture_print.h"
 #include "cmd/command.h"
 #include "cmd/open_run.h"
@@ -63,6 +64,9 @@ static int make_environment(const struct capture *capture, const struct ids_capt
     if (!code) code = ids_variables_set(ret_environment, "IDSPROF_PLAN", text, err);
     if (!code) code = ids_variables_set(ret_environment, "IDSPROF_HOME", capture->home.path, err);
     if (!code) code = ids_variables_prepend(ret_environment, "PYTHONPATH", capture->home.hook, ':', err);
+    if (!code)
+        code = ids_capture_plugins(ret_environment, capture->home.path, capture->settings.platform,
+                                   capture->settings.audit, err);
     if (!code && devices) code = set_devices(ret_environment, capture->settings.platform, devices, err);
     return code;
 }
