@@ -72,8 +72,10 @@ static void end_before_exit(void) {
 static int start(void *context, char *why, size_t why_size) {
     (void)context;
     int failed = -1;
-    ids_calls_follow_inputs(); /* what earlier steps still do would lie in the first one's place */
-    ids_runs_wait();
+    if (atomic_load(&ids_pjrt.clients)) {
+        ids_calls_follow_inputs(); /* what earlier steps still do would lie in the first one's place */
+        ids_runs_wait();
+    }
     pthread_mutex_lock(&lock);
     if (profiler) {
         snprintf(why, why_size, "the session of the window before has not ended");
