@@ -1,7 +1,7 @@
 # The tests: tests/<kind>/test_<name>.{c,sh,py} becomes the ctest <kind>.<name>. C is a unit test with libcheck; a script is run by
 # tests/run_one.sh. A test that cannot run here exits 77. Labels: `full` for what needs minutes or PyPI, `fast` for the rest.
 set(IDS_FULL_KINDS live peers)
-set(IDS_FULL_TESTS oracle.chrome_hash oracle.db_hash) # half a minute each, most of it the Python of the oracle
+set(IDS_FULL_TESTS fault.pjrt oracle.chrome_hash oracle.db_hash) # half a minute each, most of it the Python of the oracle
 
 set(test_environment
     IDSPROF=${PROJECT_BINARY_DIR}/idsprof

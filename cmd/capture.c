@@ -1,6 +1,7 @@
 #include "cmd/capture_cuda.h"
 #include "cmd/capture_home.h"
 #include "cmd/capture_options.h"
+#include "cmd/capture_plugins.h"
 #include "cmd/capture_print.h"
 #include "cmd/command.h"
 #include "cmd/open_run.h"
@@ -65,6 +66,9 @@ static int make_environment(const struct capture *capture, const struct ids_capt
     if (!code) code = ids_variables_set(ret_environment, "IDSPROF_HOME", capture->home.path, err);
     if (!code) code = ids_variables_prepend(ret_environment, "PYTHONPATH", capture->home.hook, ':', err);
     if (!code) code = ids_capture_cuda(ret_environment, capture->home.path, capture->settings.quiet, err);
+    if (!code)
+        code = ids_capture_plugins(ret_environment, capture->home.path, capture->settings.platform,
+                                   capture->settings.audit, err);
     if (!code && devices) code = set_devices(ret_environment, capture->settings.platform, devices, err);
     return code;
 }

@@ -35,6 +35,7 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
     {IDS_OPT_FLAG, 0, "gpu", NULL, "run on GPUs (sets JAX_PLATFORMS)", AT(gpu), NULL},
     {IDS_OPT_FLAG, 0, "tpu", NULL, "run on TPUs (sets JAX_PLATFORMS)", AT(tpu), NULL},
     {IDS_OPT_FLAG, 0, "cpu", NULL, "run on the CPU (sets JAX_PLATFORMS)", AT(cpu), NULL},
+    {IDS_OPT_FLAG, 0, "audit", NULL, "find PJRT plugins of programs without Python too (LD_AUDIT)", AT(audit), NULL},
     {IDS_OPT_COUNT, 0, "host-tracer", "N", "how much of the host is recorded: 0 to 3 (2)", AT(host_tracer), NULL},
     {IDS_OPT_COUNT, 0, "device-tracer", "N", "whether devices are recorded: 0 or 1 (1)", AT(device_tracer), NULL},
     {IDS_OPT_COUNT, 0, "python-tracer", "N", "whether every Python call is recorded: 0 or 1 (0)", AT(python_tracer),
@@ -247,7 +248,8 @@ static int settle_platform(const struct ids_capture_options *options, struct ids
 int ids_capture_settle(const struct ids_capture_options *options, char *const *command, char *const *environment,
                        struct ids_capture_settings *ret_settings, struct ids_error *err) {
     struct ids_profile_variables variables;
-    *ret_settings = (struct ids_capture_settings){.report = options->report, .quiet = options->quiet};
+    *ret_settings =
+        (struct ids_capture_settings){.report = options->report, .quiet = options->quiet, .audit = options->audit};
     struct ids_variables *all = &ret_settings->environment;
     int code = ids_variables_copy(all, environment, err);
     if (!code && options->env_file) {

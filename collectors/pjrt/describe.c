@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { TEXT = 256 };
+static const char nameless[] = "(no name)";
 
 static void keep_hlo(void *executable, uint32_t id) {
     struct pjrt_program program = {.size = sizeof program};
@@ -31,8 +32,8 @@ uint32_t ids_describe_executable(void *executable) {
     struct pjrt_executable_name name = {.size = sizeof name, .executable = executable};
     struct pjrt_executable_code_size code = {.size = sizeof code, .executable = executable};
     if (ids_pjrt_try(PJRT_EXECUTABLE_NAME, &name) || !name.name) {
-        name.name = "(no name)";
-        name.name_size = strlen(name.name);
+        name.name = nameless;
+        name.name_size = sizeof nameless - 1;
     }
     uint32_t id = ids_programs_add(name.name, name.name_size);
     if (id && !ids_pjrt_try(PJRT_EXECUTABLE_CODE_SIZE, &code)) ids_programs_at(id)->code_size = code.code_size;
@@ -42,10 +43,15 @@ uint32_t ids_describe_executable(void *executable) {
 
 uint32_t ids_describe_loaded(void *loaded) {
     struct pjrt_loaded_get_executable get = {.size = sizeof get, .loaded = loaded};
-    if (!loaded || ids_pjrt_try(PJRT_LOADED_EXECUTABLE_GET_EXECUTABLE, &get) || !get.executable) return 0;
-    uint32_t id = ids_describe_executable(get.executable);
-    struct pjrt_executable destroy = {.size = sizeof destroy, .executable = get.executable};
-    ids_pjrt_try(PJRT_EXECUTABLE_DESTROY, &destroy);
+    uint32_t id;
+    if (!loaded) return 0;
+    if (ids_pjrt_try(PJRT_LOADED_EXECUTABLE_GET_EXECUTABLE, &get) || !get.executable) {
+        id = ids_programs_add(nameless, sizeof nameless - 1); /* its executions are steps all the same */
+    } else {
+        struct pjrt_executable destroy = {.size = sizeof destroy, .executable = get.executable};
+        id = ids_describe_executable(get.executable);
+        ids_pjrt_try(PJRT_EXECUTABLE_DESTROY, &destroy);
+    }
     ids_programs_loaded(loaded, id);
     return id;
 }

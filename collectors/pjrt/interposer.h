@@ -50,8 +50,8 @@ void ids_describe_client(void *client);
 /* runs.c. Has the completion of an execution that was just enqueued written into its record. `events`: one a device; with
  * `is_ours` they are destroyed here. */
 void ids_runs_follow(void *const *events, size_t count, int is_ours, int64_t record, int64_t start_ns);
-/* Waits until all that is followed is complete, at most timeout_ns. How many are not. */
-int ids_runs_wait(int64_t timeout_ns);
+/* Waits until all that is followed is complete, at most half of the plan's stop_timeout and 10 s. How many are not. */
+int ids_runs_wait(void);
 void ids_runs_forget(void);
 
 /* profiler.c. A chain with our profiler extension in front, or the plugin's own chain. */

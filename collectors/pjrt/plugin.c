@@ -92,8 +92,8 @@ static int take_libtpu(char path[IDS_PLUGIN_PATH]) {
 }
 
 int ids_plugin_find(char path[IDS_PLUGIN_PATH], char *why, size_t why_size) {
-    if (!take(getenv("IDSPROF_PJRT_PLUGIN"), path) || !take_note(path) || !take(getenv("IDSPROF_TPU_LIBRARY"), path) ||
-        !take_libtpu(path)) {
+    if (!take(getenv("IDSPROF_PJRT_PLUGIN"), path) || !take_note(path) || !take(getenv("IDSPROF_PJRT_LIBRARY"), path) ||
+        !take(getenv("IDSPROF_TPU_LIBRARY"), path) || !take_libtpu(path)) {
         return 0;
     }
     snprintf(why, why_size,

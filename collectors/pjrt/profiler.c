@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { EXTENSION_BYTES = 256, TABLE_BYTES = 512, DRAIN_SECONDS = 10 };
+enum { EXTENSION_BYTES = 256, TABLE_BYTES = 512 };
 
 static union {
     struct pjrt_profiler_extension extension;
@@ -36,7 +36,7 @@ static void *start(void *arguments) {
 
 /* The Python hook's sessions come this way as well: theirs ends when the last execution of the window is complete. */
 static void *stop(void *arguments) {
-    if (ids_agent_state() == IDS_CLOSING) ids_runs_wait(DRAIN_SECONDS * (int64_t)1000000000);
+    if (ids_agent_state() == IDS_CLOSING) ids_runs_wait();
     void *error = ids_pjrt.profiler->stop(arguments);
     int open = atomic_load(&ids_pjrt.theirs);
     while (open > 0 && !atomic_compare_exchange_weak(&ids_pjrt.theirs, &open, open - 1)) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRAIN_SECONDS = 10, EXIT_HANDLERS = 16 };
+enum { EXIT_HANDLERS = 16 };
 #define COLLECTED_BYTES ((size_t)1 << 33) /* more is no size */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -72,8 +72,10 @@ static void end_before_exit(void) {
 static int start(void *context, char *why, size_t why_size) {
     (void)context;
     int failed = -1;
-    ids_calls_follow_inputs(); /* what earlier steps still do would lie in the first one's place */
-    ids_runs_wait(DRAIN_SECONDS * (int64_t)1000000000);
+    if (atomic_load(&ids_pjrt.clients)) {
+        ids_calls_follow_inputs(); /* what earlier steps still do would lie in the first one's place */
+        ids_runs_wait();
+    }
     pthread_mutex_lock(&lock);
     if (profiler) {
         snprintf(why, why_size, "the session of the window before has not ended");
@@ -129,8 +131,8 @@ static int stop_vendor(void *session, char *why, size_t why_size) {
 }
 
 static void say_unfinished(int count) {
-    char value[64];
-    snprintf(value, sizeof value, "%d were not complete %d s after the window's end", count, DRAIN_SECONDS);
+    char value[96];
+    snprintf(value, sizeof value, "%d were not complete when the window's end could wait no longer", count);
     ids_agent_say(ids_pjrt.handle, "executions", value);
 }
 
@@ -148,7 +150,7 @@ static int write_all(void *session, int failed, const char *path, struct ids_cau
 
 static int stop(void *context, const char *path, struct ids_caught *caught, char *why, size_t why_size) {
     (void)context;
-    int late = ids_runs_wait(DRAIN_SECONDS * (int64_t)1000000000);
+    int late = ids_runs_wait();
     if (late) say_unfinished(late);
     pthread_mutex_lock(&lock);
     void *session = profiler;
