@@ -17,7 +17,8 @@ int ids_capture_cuda(struct ids_variables *environment, const char *home, int qu
             if (code) return code;
         } else if (!quiet) {
             fprintf(stderr, "idsprof: capture: %s names another tool, which stays: '%s'; %s\n", names[i], there,
-                    i ? "NVTX ranges are not recorded by us" : "CUDA programs without JAX are not recorded; unset it for that");
+                    i ? "NVTX ranges are not recorded by us"
+                      : "CUDA programs without JAX are not recorded; unset it for that");
         }
     }
     return 0;

@@ -4,17 +4,17 @@
 
 int ids_cuda_buffers_take(struct ids_cuda_buffers *buffers) {
     pthread_mutex_lock(&buffers->lock);
+    int first = !buffers->memory; /* else CUPTI kept some: the rest goes round as it did */
     for (size_t count = IDS_CUDA_BUFFERS; count && !buffers->memory; count /= 2) {
-        void *memory = mmap(NULL, count * IDS_CUDA_BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                            -1, 0);
+        void *memory = mmap(NULL, count * IDS_CUDA_BUFFER_BYTES, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) continue;
         buffers->memory = memory;
         buffers->count = count;
     }
-    buffers->free_count = buffers->full_count = 0;
     buffers->refused = buffers->returned = 0;
     buffers->over = 0;
-    for (size_t i = buffers->count; i-- > 0;)
+    for (size_t i = buffers->count; first && i-- > 0;)
         buffers->free[buffers->free_count++] = buffers->memory + i * IDS_CUDA_BUFFER_BYTES;
     int failed = !buffers->memory;
     pthread_mutex_unlock(&buffers->lock);
@@ -47,8 +47,8 @@ uint8_t *ids_cuda_buffers_give(struct ids_cuda_buffers *buffers) {
 void ids_cuda_buffers_come(struct ids_cuda_buffers *buffers, uint8_t *at, size_t valid) {
     pthread_mutex_lock(&buffers->lock);
     size_t offset = (size_t)((uintptr_t)at - (uintptr_t)buffers->memory);
-    int ours = buffers->memory && (uintptr_t)at >= (uintptr_t)buffers->memory && offset < buffers->count * IDS_CUDA_BUFFER_BYTES &&
-               offset % IDS_CUDA_BUFFER_BYTES == 0;
+    int ours = buffers->memory && (uintptr_t)at >= (uintptr_t)buffers->memory &&
+               offset < buffers->count * IDS_CUDA_BUFFER_BYTES && offset % IDS_CUDA_BUFFER_BYTES == 0;
     /* A buffer of a window before, whose memory is gone, has no place. */
     if (ours && valid && valid <= IDS_CUDA_BUFFER_BYTES && buffers->full_count < IDS_CUDA_BUFFERS) {
         buffers->full[buffers->full_count++] = (struct ids_cuda_full){at, valid};

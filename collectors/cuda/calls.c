@@ -10,7 +10,9 @@
 static void cut(char *text, const char *suffix, int digits) {
     size_t length = strlen(text), suffix_length = strlen(suffix), end = length;
     while (digits && end && text[end - 1] >= '0' && text[end - 1] <= '9') end--;
-    if ((digits && end == length) || end <= suffix_length || strncmp(text + end - suffix_length, suffix, suffix_length) != 0) return;
+    if ((digits && end == length) || end <= suffix_length ||
+        strncmp(text + end - suffix_length, suffix, suffix_length) != 0)
+        return;
     text[end - suffix_length] = 0;
 }
 
@@ -57,7 +59,8 @@ int ids_cuda_links_make(struct ids_cuda_links *links, const struct ids_cuda_reco
     size_t events = ids_cuda_records_counts(records).events;
     *links = (struct ids_cuda_links){.at = malloc((events + 1) * sizeof *links->at)};
     size_t ends = 0;
-    for (size_t i = 0; links->at && i < events; i++) ends += ids_cuda_records_event(records, i)->kind == IDS_CUDA_RANGE_END;
+    for (size_t i = 0; links->at && i < events; i++)
+        ends += ids_cuda_records_event(records, i)->kind == IDS_CUDA_RANGE_END;
     if (links->at) links->ends = malloc((ends + 1) * sizeof *links->ends);
     if (!links->ends) return -1;
     for (size_t i = 0; i < events; i++) {
@@ -82,8 +85,10 @@ size_t ids_cuda_links_of(const struct ids_cuda_links *links, uint32_t correlatio
     return correlation ? first(links->at, links->count, correlation) : links->count;
 }
 
-int ids_cuda_links_called(const struct ids_cuda_links *links, const struct ids_cuda_records *records, uint32_t correlation, uint64_t end) {
-    for (size_t i = ids_cuda_links_of(links, correlation); i < links->count && links->at[i].correlation == correlation; i++) {
+int ids_cuda_links_called(const struct ids_cuda_links *links, const struct ids_cuda_records *records,
+                          uint32_t correlation, uint64_t end) {
+    for (size_t i = ids_cuda_links_of(links, correlation); i < links->count && links->at[i].correlation == correlation;
+         i++) {
         const struct ids_cuda_event *event = ids_cuda_records_event(records, links->at[i].event);
         if (event->kind == IDS_CUDA_CALL && event->start <= end) return 1;
     }
@@ -129,7 +134,8 @@ static int inside(const struct captures *captures, uint64_t time) {
     return begun > ended;
 }
 
-static void find_captures(const struct ids_cupti *cupti, const struct ids_cuda_records *records, struct captures *captures) {
+static void find_captures(const struct ids_cupti *cupti, const struct ids_cuda_records *records,
+                          struct captures *captures) {
     size_t events = ids_cuda_records_counts(records).events;
     char name[128];
     for (size_t i = 0; i < events; i++) {
@@ -138,7 +144,8 @@ static void find_captures(const struct ids_cupti *cupti, const struct ids_cuda_r
         ids_cuda_call_name(cupti, event->how, event->name, name, sizeof name);
         if (!strcmp(name, "cudaStreamBeginCapture") && captures->begin_count < 64)
             captures->begins[captures->begin_count++] = event->start;
-        if (!strcmp(name, "cudaStreamEndCapture") && captures->end_count < 64) captures->ends[captures->end_count++] = event->start;
+        if (!strcmp(name, "cudaStreamEndCapture") && captures->end_count < 64)
+            captures->ends[captures->end_count++] = event->start;
     }
 }
 

@@ -31,7 +31,8 @@ void ids_cuda_links_free(struct ids_cuda_links *links);
 /* The first link of the correlation; links->count: none. */
 size_t ids_cuda_links_of(const struct ids_cuda_links *links, uint32_t correlation);
 /* Whether a call of that correlation began until `end`. */
-int ids_cuda_links_called(const struct ids_cuda_links *links, const struct ids_cuda_records *records, uint32_t correlation, uint64_t end);
+int ids_cuda_links_called(const struct ids_cuda_links *links, const struct ids_cuda_records *records,
+                          uint32_t correlation, uint64_t end);
 /* When the range ended, 0: it did not. */
 uint64_t ids_cuda_links_range_end(const struct ids_cuda_links *links, const struct ids_cuda_event *begin);
 

@@ -18,7 +18,7 @@ static void take(void *library, const char *symbol, void *ret_function) {
 static const char *take_all(struct ids_cupti *cupti) {
     const char *missing = NULL;
 #define TAKE(member, symbol, arguments) take(cupti->library, symbol, &cupti->member);
-#define NEED(member, symbol, arguments)                                                                                 \
+#define NEED(member, symbol, arguments) \
     if (!cupti->member) missing = symbol;
     IDS_CUPTI_NEEDED(TAKE)
     IDS_CUPTI_OPTIONAL(TAKE)
@@ -30,7 +30,8 @@ static const char *take_all(struct ids_cupti *cupti) {
 }
 
 int ids_cupti_has_several(const struct ids_cupti *cupti) {
-    return cupti->subscribe_v2 && cupti->register_callbacks_v2 && cupti->enable_v2 && cupti->disable_v2 && cupti->next_v2;
+    return cupti->subscribe_v2 && cupti->register_callbacks_v2 && cupti->enable_v2 && cupti->disable_v2 &&
+           cupti->next_v2;
 }
 
 const char *ids_cupti_text(const struct ids_cupti *cupti, int result, char *buffer, size_t size) {
@@ -40,8 +41,8 @@ const char *ids_cupti_text(const struct ids_cupti *cupti, int result, char *buff
         return "profiling is allowed to the administrator alone here (NVreg_RestrictProfilingToAdminUsers)";
     /* Without a driver this call fails too, and leaves NULL. */
     if (cupti->result_text && cupti->result_text(result, &text) == IDS_CUPTI_SUCCESS && text) return text;
-    snprintf(buffer, size, result == IDS_CUPTI_UNKNOWN ? "error %d: no CUDA driver, or one that is too old" : "error %d",
-             result);
+    snprintf(buffer, size,
+             result == IDS_CUPTI_UNKNOWN ? "error %d: no CUDA driver, or one that is too old" : "error %d", result);
     return buffer;
 }
 
@@ -156,7 +157,8 @@ int ids_cupti_load(struct ids_cupti *cupti, int driver, char *why, size_t why_si
                 try_toolkit(&places);
     }
     if (!found && places.missing) {
-        snprintf(why, why_size, "libcupti has no %s: it is older than CUDA 12; install nvidia-cuda-cupti-cu12 or a newer toolkit",
+        snprintf(why, why_size,
+                 "libcupti has no %s: it is older than CUDA 12; install nvidia-cuda-cupti-cu12 or a newer toolkit",
                  places.missing);
     } else if (!found) {
         snprintf(why, why_size,

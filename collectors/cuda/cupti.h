@@ -10,35 +10,35 @@
 #include "collectors/cuda/cupti_abi.h"
 
 /* IDS_CUPTI_FUNCTION(member, symbol, arguments), all of them with a result of CUPTI. NEEDED: without it there is no capture. */
-#define IDS_CUPTI_NEEDED(X)                                                                                             \
-    X(unsubscribe, "cuptiUnsubscribe", (ids_cupti_handle))                                                              \
-    X(register_callbacks, "cuptiActivityRegisterCallbacks", (ids_cupti_request *, ids_cupti_complete *))                \
-    X(enable, "cuptiActivityEnable", (uint32_t kind))                                                                   \
-    X(disable, "cuptiActivityDisable", (uint32_t kind))                                                                 \
-    X(flush, "cuptiActivityFlushAll", (uint32_t flag))                                                                  \
-    X(next, "cuptiActivityGetNextRecord", (uint8_t *buffer, size_t valid, struct ids_cupti_record **))
-#define IDS_CUPTI_OPTIONAL(X)                                                                                           \
-    X(subscribe, "cuptiSubscribe", (ids_cupti_handle *, ids_cupti_callback *, void *user))                              \
-    X(subscribe_v2, "cuptiSubscribe_v2",                                                                                \
-      (ids_cupti_handle *, ids_cupti_callback *, void *user, struct ids_cupti_subscriber *))                            \
-    X(register_callbacks_v2, "cuptiActivityRegisterCallbacks_v2",                                                       \
-      (ids_cupti_handle, ids_cupti_request_v2 *, ids_cupti_complete_v2 *))                                              \
-    X(enable_v2, "cuptiActivityEnable_v2", (ids_cupti_handle, uint32_t kind, void *config))                             \
-    X(disable_v2, "cuptiActivityDisable_v2", (ids_cupti_handle, uint32_t kind, void *config))                           \
-    X(next_v2, "cuptiActivityGetNextRecord_v2",                                                                         \
-      (ids_cupti_handle, uint8_t *buffer, size_t valid, struct ids_cupti_record **))                                    \
-    X(dropped_v2, "cuptiActivityGetNumDroppedRecords_v2",                                                               \
-      (ids_cupti_handle, void *context, uint32_t stream, size_t *dropped))                                              \
-    X(timestamp_v2, "cuptiGetTimestamp_v2", (ids_cupti_handle, uint64_t *))                                             \
-    X(dropped, "cuptiActivityGetNumDroppedRecords", (void *context, uint32_t stream, size_t *dropped))                  \
-    X(timestamp, "cuptiGetTimestamp", (uint64_t *))                                                                     \
-    X(version, "cuptiGetVersion", (uint32_t *))                                                                         \
-    X(result_text, "cuptiGetResultString", (int result, const char **text))                                             \
+#define IDS_CUPTI_NEEDED(X)                                                                              \
+    X(unsubscribe, "cuptiUnsubscribe", (ids_cupti_handle))                                               \
+    X(register_callbacks, "cuptiActivityRegisterCallbacks", (ids_cupti_request *, ids_cupti_complete *)) \
+    X(enable, "cuptiActivityEnable", (uint32_t kind))                                                    \
+    X(disable, "cuptiActivityDisable", (uint32_t kind))                                                  \
+    X(flush, "cuptiActivityFlushAll", (uint32_t flag))                                                   \
+    X(next, "cuptiActivityGetNextRecord", (uint8_t * buffer, size_t valid, struct ids_cupti_record **))
+#define IDS_CUPTI_OPTIONAL(X)                                                                          \
+    X(subscribe, "cuptiSubscribe", (ids_cupti_handle *, ids_cupti_callback *, void *user))             \
+    X(subscribe_v2, "cuptiSubscribe_v2",                                                               \
+      (ids_cupti_handle *, ids_cupti_callback *, void *user, struct ids_cupti_subscriber *))           \
+    X(register_callbacks_v2, "cuptiActivityRegisterCallbacks_v2",                                      \
+      (ids_cupti_handle, ids_cupti_request_v2 *, ids_cupti_complete_v2 *))                             \
+    X(enable_v2, "cuptiActivityEnable_v2", (ids_cupti_handle, uint32_t kind, void *config))            \
+    X(disable_v2, "cuptiActivityDisable_v2", (ids_cupti_handle, uint32_t kind, void *config))          \
+    X(next_v2, "cuptiActivityGetNextRecord_v2",                                                        \
+      (ids_cupti_handle, uint8_t * buffer, size_t valid, struct ids_cupti_record **))                  \
+    X(dropped_v2, "cuptiActivityGetNumDroppedRecords_v2",                                              \
+      (ids_cupti_handle, void *context, uint32_t stream, size_t *dropped))                             \
+    X(timestamp_v2, "cuptiGetTimestamp_v2", (ids_cupti_handle, uint64_t *))                            \
+    X(dropped, "cuptiActivityGetNumDroppedRecords", (void *context, uint32_t stream, size_t *dropped)) \
+    X(timestamp, "cuptiGetTimestamp", (uint64_t *))                                                    \
+    X(version, "cuptiGetVersion", (uint32_t *))                                                        \
+    X(result_text, "cuptiGetResultString", (int result, const char **text))                            \
     X(function_name, "cuptiGetCallbackName", (uint32_t domain, uint32_t function, const char **name))
 
 struct ids_cupti {
     void *library;
-    char path[512]; /* "libcupti.so.13", where it was loaded already */
+    char path[512];  /* "libcupti.so.13", where it was loaded already */
     uint32_t number; /* as cuptiGetVersion says, 0: it does not */
 #define IDS_CUPTI_MEMBER(member, symbol, arguments) ids_cupti_result(*member) arguments;
     IDS_CUPTI_NEEDED(IDS_CUPTI_MEMBER)

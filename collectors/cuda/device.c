@@ -94,7 +94,8 @@ static void describe(const struct driver *driver, int ordinal, struct ids_cuda_d
 int ids_cuda_devices(struct ids_cuda_device devices[IDS_CUDA_DEVICES]) {
     struct driver driver = {0};
     int count = 0;
-    if (open_driver(&driver) || !driver.count || !driver.get || !driver.attribute || driver.count(&count) || count < 0) return 0;
+    if (open_driver(&driver) || !driver.count || !driver.get || !driver.attribute || driver.count(&count) || count < 0)
+        return 0;
     if (count > IDS_CUDA_DEVICES) count = IDS_CUDA_DEVICES;
     memset(devices, 0, (size_t)count * sizeof *devices);
     for (int i = 0; i < count; i++) describe(&driver, i, &devices[i]);

@@ -14,7 +14,7 @@
 static struct {
     pthread_mutex_t lock;
     int handle; /* of the agent: 0 not registered, -1: never to be */
-    int ended; /* the program ends */
+    int ended;  /* the program ends */
     int said;
     int cuda_began;
 } collector = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -82,11 +82,8 @@ static void in_child(void) {
 
 static void register_collector(void) {
     char why[IDS_WHY_BYTES] = "";
-    struct ids_collector description = {.size = sizeof description,
-                                        .priority = IDS_PRIORITY_CUDA,
-                                        .name = "cuda",
-                                        .start = start,
-                                        .stop = stop};
+    struct ids_collector description = {
+        .size = sizeof description, .priority = IDS_PRIORITY_CUDA, .name = "cuda", .start = start, .stop = stop};
     collector.handle = ids_agent_register(&description, why, sizeof why);
     if (collector.handle <= 0) {
         collector.handle = -1;

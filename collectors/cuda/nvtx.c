@@ -86,7 +86,8 @@ static int says_window(const struct attributes *attributes) {
 }
 
 static void note_push(int window) {
-    if (pushed.depth < 64) pushed.windows = (pushed.windows & ~(1ull << pushed.depth)) | (uint64_t)window << pushed.depth;
+    if (pushed.depth < 64)
+        pushed.windows = (pushed.windows & ~(1ull << pushed.depth)) | (uint64_t)window << pushed.depth;
     pushed.depth++;
 }
 

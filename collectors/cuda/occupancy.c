@@ -17,7 +17,8 @@ static int64_t by_registers(const struct ids_multiprocessor *sm, int registers, 
     return sm->registers / QUARTERS / of_warp * QUARTERS / warps;
 }
 
-static int64_t by_shared(const struct ids_multiprocessor *sm, int64_t static_shared, int64_t dynamic_shared, int64_t most) {
+static int64_t by_shared(const struct ids_multiprocessor *sm, int64_t static_shared, int64_t dynamic_shared,
+                         int64_t most) {
     int64_t used = at_least(static_shared + dynamic_shared + sm->shared_reserved, sm->major >= 8 ? 128 : 256);
     int64_t largest = dynamic_shared > sm->shared_per_block ? sm->shared_per_block_optin : sm->shared_per_block;
     if (static_shared + dynamic_shared > largest) return 0;
@@ -37,12 +38,13 @@ static int64_t blocks(const struct ids_multiprocessor *sm, int registers, int64_
 struct ids_occupancy ids_occupancy(const struct ids_multiprocessor *sm, int registers, int64_t static_shared,
                                    int64_t dynamic_shared, int64_t threads_per_block) {
     struct ids_occupancy result = {0};
-    if (sm->major < 7 || sm->count <= 0 || sm->warp <= 0 || sm->threads_per_block <= 0 || sm->threads <= 0 || sm->blocks <= 0 ||
-        sm->registers_per_block <= 0 || sm->registers <= 0 || sm->shared_per_block <= 0 || sm->shared <= 0 ||
-        static_shared < 0 || dynamic_shared < 0)
+    if (sm->major < 7 || sm->count <= 0 || sm->warp <= 0 || sm->threads_per_block <= 0 || sm->threads <= 0 ||
+        sm->blocks <= 0 || sm->registers_per_block <= 0 || sm->registers <= 0 || sm->shared_per_block <= 0 ||
+        sm->shared <= 0 || static_shared < 0 || dynamic_shared < 0)
         return result;
     result.percent =
-        100.0 * (double)(blocks(sm, registers, static_shared, dynamic_shared, threads_per_block) * threads_per_block) / sm->threads;
+        100.0 * (double)(blocks(sm, registers, static_shared, dynamic_shared, threads_per_block) * threads_per_block) /
+        sm->threads;
     int64_t best = 0;
     for (int64_t threads = sm->threads_per_block; threads > 0 && best < sm->threads; threads -= sm->warp) {
         int64_t fit = blocks(sm, registers, static_shared, dynamic_shared, threads);

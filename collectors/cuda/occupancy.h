@@ -13,7 +13,8 @@ struct ids_multiprocessor {
     int major, count; /* compute capability; multiprocessors of the device */
     int warp, threads_per_block, threads, blocks;
     int registers_per_block, registers;
-    int shared_per_block, shared_per_block_optin, shared, shared_reserved; /* bytes; reserved: of each block, by the driver */
+    int shared_per_block, shared_per_block_optin, shared,
+        shared_reserved; /* bytes; reserved: of each block, by the driver */
 };
 
 struct ids_occupancy {

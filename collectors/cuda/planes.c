@@ -1,7 +1,7 @@
 #include "collectors/cuda/planes.h"
 
-#include "collectors/cuda/calls.h"
 #include "collectors/common/xspace_out.h"
+#include "collectors/cuda/calls.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -51,13 +51,16 @@ static const char *copy_name(uint8_t how) {
 }
 
 static const char *memory_name(uint8_t kind) {
-    static const char *const names[] = {"unknown", "pageable", "pinned", "device", "array", "managed", "device_static", "managed_static"};
+    static const char *const names[] = {"unknown", "pageable", "pinned",        "device",
+                                        "array",   "managed",  "device_static", "managed_static"};
     return kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }
 
 static const char *overhead_name(uint32_t kind) {
-    static const char *const names[] = {"UNKNOWN", "BUFFER_FLUSH", "INSTRUMENTATION", "RESOURCE", "MODULE_LOADING",
-                                        "LAZY_FUNCTION_LOADING", "COMMAND_BUFFER_FULL", "BUFFER_REQUEST", "UVM_INIT"};
+    static const char *const names[] = {
+        "UNKNOWN",        "BUFFER_FLUSH",          "INSTRUMENTATION",     "RESOURCE",
+        "MODULE_LOADING", "LAZY_FUNCTION_LOADING", "COMMAND_BUFFER_FULL", "BUFFER_REQUEST",
+        "UVM_INIT"};
     if (kind == 1) return "COMPILER";
     return kind >> 16 < sizeof names / sizeof *names ? names[kind >> 16] : "UNKNOWN";
 }
@@ -88,14 +91,15 @@ static void write_details(struct writing *writing, const struct ids_cuda_event *
     if (!shape) return;
     struct ids_occupancy occupancy = {0};
     if (event->device < (uint32_t)writing->window->device_count)
-        occupancy = ids_occupancy(&writing->window->devices[event->device].sm, (int)shape->registers, shape->static_shared,
-                                  shape->dynamic_shared, (int64_t)shape->block[0] * shape->block[1] * shape->block[2]);
+        occupancy =
+            ids_occupancy(&writing->window->devices[event->device].sm, (int)shape->registers, shape->static_shared,
+                          shape->dynamic_shared, (int64_t)shape->block[0] * shape->block[1] * shape->block[2]);
     ids_xspace_double(out, "theoretical_occupancy_pct", occupancy.percent);
     ids_xspace_int(out, "occupancy_min_grid_size", occupancy.grid);
     ids_xspace_int(out, "occupancy_suggested_block_size", occupancy.block);
-    snprintf(text, sizeof text, "regs:%u static_shared:%d dynamic_shared:%d grid:%d,%d,%d block:%d,%d,%d occ_pct:%g", shape->registers,
-             shape->static_shared, shape->dynamic_shared, shape->grid[0], shape->grid[1], shape->grid[2], shape->block[0],
-             shape->block[1], shape->block[2], occupancy.percent);
+    snprintf(text, sizeof text, "regs:%u static_shared:%d dynamic_shared:%d grid:%d,%d,%d block:%d,%d,%d occ_pct:%g",
+             shape->registers, shape->static_shared, shape->dynamic_shared, shape->grid[0], shape->grid[1],
+             shape->grid[2], shape->block[0], shape->block[1], shape->block[2], occupancy.percent);
     ids_xspace_text(out, "kernel_details", text);
 }
 
@@ -110,7 +114,8 @@ static void write_on_device(struct writing *writing, const struct ids_cuda_event
     char text[160];
     ids_xspace_uint(out, "correlation_id", event->correlation);
     write_context(out, event->context);
-    if (event->graph) ids_xspace_uint(out, event->kind == IDS_CUDA_GRAPH ? "cuda_graph_exec_id" : "cuda_graph_id", event->graph);
+    if (event->graph)
+        ids_xspace_uint(out, event->kind == IDS_CUDA_GRAPH ? "cuda_graph_exec_id" : "cuda_graph_id", event->graph);
     if (event->node) ids_xspace_uint(out, "cuda_graph_node_id", event->node);
     if (event->kind == IDS_CUDA_KERNEL) {
         write_details(writing, event);
@@ -121,8 +126,8 @@ static void write_on_device(struct writing *writing, const struct ids_cuda_event
         ids_xspace_text(out, "memcpy_details", text);
         writing->written.copies++;
     } else if (event->kind == IDS_CUDA_SET) {
-        snprintf(text, sizeof text, "kind:%s num_bytes:%llu async:%u", memory_name(event->to), (unsigned long long)event->value,
-                 event->async);
+        snprintf(text, sizeof text, "kind:%s num_bytes:%llu async:%u", memory_name(event->to),
+                 (unsigned long long)event->value, event->async);
         ids_xspace_text(out, "memset_details", text);
     }
 }
@@ -140,7 +145,8 @@ static void write_call(struct writing *writing, const struct ids_cuda_event *cal
     int launched = 0;
     for (size_t i = nested ? writing->links.count : ids_cuda_links_of(&writing->links, call->correlation);
          i < writing->links.count && writing->links.at[i].correlation == call->correlation; i++) {
-        const struct ids_cuda_event *event = ids_cuda_records_event(writing->window->records, writing->links.at[i].event);
+        const struct ids_cuda_event *event =
+            ids_cuda_records_event(writing->window->records, writing->links.at[i].event);
         if (IDS_CUDA_ON_DEVICE(event->kind) && !launched++) {
             ids_xspace_uint(out, "device_id", event->device);
             ids_xspace_uint(out, "correlation_id", call->correlation);
@@ -191,7 +197,8 @@ static int64_t name_of(struct writing *writing, const struct ids_cuda_event *eve
 static void write_event(struct writing *writing, const struct place *place, int nested) {
     const struct ids_cuda_event *event = ids_cuda_records_event(writing->window->records, place->event);
     int64_t name = name_of(writing, event);
-    ids_xspace_event_begin(writing->out, name, (int64_t)place->start + writing->shift, (int64_t)place->end + writing->shift);
+    ids_xspace_event_begin(writing->out, name, (int64_t)place->start + writing->shift,
+                           (int64_t)place->end + writing->shift);
     if (IDS_CUDA_ON_DEVICE(event->kind))
         write_on_device(writing, event);
     else if (event->kind == IDS_CUDA_CALL)
@@ -206,14 +213,15 @@ static void write_event(struct writing *writing, const struct place *place, int 
 
 /* "Stream #7(Compute,MemcpyH2D)": what is on it. */
 static void stream_name(const struct writing *writing, size_t from, size_t to, char *text, size_t size) {
-    static const char *const types[] = {"Compute", "MemcpyH2D", "MemcpyD2H", "MemcpyD2D", "MemcpyP2P", "MemcpyOther", "Memset", "CudaGraph"};
+    static const char *const types[] = {"Compute",   "MemcpyH2D",   "MemcpyD2H", "MemcpyD2D",
+                                        "MemcpyP2P", "MemcpyOther", "Memset",    "CudaGraph"};
     unsigned seen = 0;
     for (size_t i = from; i < to; i++) {
         const struct ids_cuda_event *event = ids_cuda_records_event(writing->window->records, writing->places[i].event);
-        const char *type = event->kind == IDS_CUDA_KERNEL  ? types[0]
-                           : event->kind == IDS_CUDA_COPY  ? copy_name(event->how)
-                           : event->kind == IDS_CUDA_SET   ? "Memset"
-                                                           : "CudaGraph";
+        const char *type = event->kind == IDS_CUDA_KERNEL ? types[0]
+                           : event->kind == IDS_CUDA_COPY ? copy_name(event->how)
+                           : event->kind == IDS_CUDA_SET  ? "Memset"
+                                                          : "CudaGraph";
         for (size_t t = 0; t < sizeof types / sizeof *types; t++) seen |= strcmp(type, types[t]) ? 0 : 1u << t;
     }
     int used = snprintf(text, size, "Stream #%lld", (long long)writing->places[from].line);
@@ -235,7 +243,8 @@ static void line_name(const struct writing *writing, size_t from, size_t to, cha
     else if (line == LINE_SYNC)
         snprintf(text, size, "CUDA synchronization");
     else
-        snprintf(text, size, "Host Threads/%lld%s", (long long)(line & (NVTX_LINES - 1)), line >= NVTX_LINES ? "/NVTX" : "");
+        snprintf(text, size, "Host Threads/%lld%s", (long long)(line & (NVTX_LINES - 1)),
+                 line >= NVTX_LINES ? "/NVTX" : "");
 }
 
 static void write_line(struct writing *writing, size_t from, size_t to) {
@@ -251,7 +260,8 @@ static void write_line(struct writing *writing, size_t from, size_t to) {
         int nested = 0;
         while (depth && open[depth - 1]->end <= place->start && open[depth - 1]->end < place->end) depth--;
         for (int d = 0; event->kind == IDS_CUDA_CALL && d < depth && !nested; d++)
-            nested = ids_cuda_records_event(writing->window->records, open[d]->event)->correlation == event->correlation;
+            nested =
+                ids_cuda_records_event(writing->window->records, open[d]->event)->correlation == event->correlation;
         if (event->kind == IDS_CUDA_CALL && depth < DEPTH) open[depth++] = place;
         write_event(writing, place, nested);
     }
@@ -267,7 +277,9 @@ static void write_device_facts(struct ids_xspace_out *out, const struct ids_cuda
     if (device->clock_khz) ids_xspace_int(out, "clock_rate", device->clock_khz);
     if (device->sm.count) ids_xspace_int(out, "core_count", device->sm.count);
     if (device->memory_clock_khz && device->memory_bus_bits) /* twice: both edges of the clock */
-        ids_xspace_uint(out, "memory_bandwidth", (uint64_t)2 * (uint64_t)device->memory_clock_khz * 1000 * (uint64_t)device->memory_bus_bits / 8);
+        ids_xspace_uint(out, "memory_bandwidth",
+                        (uint64_t)2 * (uint64_t)device->memory_clock_khz * 1000 * (uint64_t)device->memory_bus_bits /
+                            8);
     if (device->memory_bytes) ids_xspace_uint(out, "memory_size", device->memory_bytes);
     if (device->major) ids_xspace_int(out, "compute_cap_major", device->major);
     if (device->major) ids_xspace_int(out, "compute_cap_minor", device->minor);
@@ -276,14 +288,17 @@ static void write_device_facts(struct ids_xspace_out *out, const struct ids_cuda
 /* The plane and its lines, of which the places from `from` on are; where the next plane's begin. */
 static size_t write_plane(struct writing *writing, int32_t plane, size_t from) {
     char name[32];
-    const struct ids_cuda_device *device = plane < writing->window->device_count ? &writing->window->devices[plane] : NULL;
+    const struct ids_cuda_device *device =
+        plane < writing->window->device_count ? &writing->window->devices[plane] : NULL;
     snprintf(name, sizeof name, plane == HOST ? "/host:CPU" : "/device:GPU:%d", plane);
     ids_xspace_plane_begin(writing->out, plane + 1, name);
     memset(writing->names, 0, writing->name_count * sizeof *writing->names);
     if (plane != HOST) write_device_facts(writing->out, device);
     while (from < writing->count && writing->places[from].plane == plane) {
         size_t to = from + 1;
-        while (to < writing->count && writing->places[to].plane == plane && writing->places[to].line == writing->places[from].line) to++;
+        while (to < writing->count && writing->places[to].plane == plane &&
+               writing->places[to].line == writing->places[from].line)
+            to++;
         write_line(writing, from, to);
         from = to;
     }
@@ -297,7 +312,8 @@ static void write_planes(struct writing *writing) {
     int any = writing->count && writing->places[0].plane != HOST;
     for (int32_t plane = 0; plane < PLANES; plane++) {
         int there = at < writing->count && writing->places[at].plane == plane;
-        if (there || plane == HOST || (!any && plane < writing->window->device_count)) at = write_plane(writing, plane, at);
+        if (there || plane == HOST || (!any && plane < writing->window->device_count))
+            at = write_plane(writing, plane, at);
     }
 }
 
@@ -341,7 +357,8 @@ static int place_event(struct writing *writing, uint32_t index, uint64_t cut, st
         place->plane = event->device < IDS_CUDA_DEVICES ? (int32_t)event->device : IDS_CUDA_DEVICES - 1;
         place->line = event->stream;
         /* What a call of the window launched is of the window, however late it ran. */
-        return event->start <= cut || ids_cuda_links_called(&writing->links, writing->window->records, event->correlation, cut);
+        return event->start <= cut ||
+               ids_cuda_links_called(&writing->links, writing->window->records, event->correlation, cut);
     case IDS_CUDA_CALL:
         place->line = event->thread;
         return event->start <= cut;
@@ -387,8 +404,8 @@ static void find_demangler(struct writing *writing) {
     memcpy(&writing->demangle, &address, sizeof address);
 }
 
-int ids_cuda_write(const struct ids_cuda_window *window, const char *path, int64_t max_bytes, struct ids_cuda_written *ret_written,
-                   char *why, size_t why_size) {
+int ids_cuda_write(const struct ids_cuda_window *window, const char *path, int64_t max_bytes,
+                   struct ids_cuda_written *ret_written, char *why, size_t why_size) {
     struct writing writing = {.window = window, .shift = -window->begin.cupti};
     struct ids_cuda_counts counts = ids_cuda_records_counts(window->records);
     if (!window->begin.cupti) writing.shift = -window->begin.realtime;

@@ -241,7 +241,8 @@ static void add_graph(struct ids_cuda_records *records, const struct ids_cupti_g
 
 static void add_call(struct ids_cuda_records *records, const struct ids_cupti_call *call) {
     struct ids_cuda_event event = {.kind = IDS_CUDA_CALL,
-                                   .how = call->kind == IDS_CUPTI_RUNTIME ? IDS_CUPTI_DOMAIN_RUNTIME : IDS_CUPTI_DOMAIN_DRIVER,
+                                   .how = call->kind == IDS_CUPTI_RUNTIME ? IDS_CUPTI_DOMAIN_RUNTIME
+                                                                          : IDS_CUPTI_DOMAIN_DRIVER,
                                    .start = call->start,
                                    .end = call->end,
                                    .name = call->function,
@@ -301,10 +302,10 @@ static void add_overhead(struct ids_cuda_records *records, const struct ids_cupt
 }
 
 void ids_cuda_records_add(struct ids_cuda_records *records, const struct ids_cupti_record *record, size_t available) {
-#define CASE(number, type, take)                                                                                        \
-    case number:                                                                                                        \
-        if (available < sizeof(struct type)) break;                                                                     \
-        take(records, (const struct type *)(const void *)record);                                                       \
+#define CASE(number, type, take)                                  \
+    case number:                                                  \
+        if (available < sizeof(struct type)) break;               \
+        take(records, (const struct type *)(const void *)record); \
         return;
     switch (available < sizeof *record ? 0 : record->kind) {
         CASE(IDS_CUPTI_CONCURRENT_KERNEL, ids_cupti_kernel, add_kernel)

@@ -10,10 +10,10 @@
 #include "collectors/cuda/cupti_abi.h"
 
 enum {
-    IDS_CUDA_EVENTS_MAX = 1 << 23,   /* of a window: 600 MB; what is more is dropped */
-    IDS_CUDA_TEXTS_MAX = 1 << 16,    /* different names, and different shapes of launches */
-    IDS_CUDA_TEXT_BYTES = 1 << 25,   /* of all names */
-    IDS_CUDA_TEXT_LENGTH = 4000,     /* of one; what is longer is cut */
+    IDS_CUDA_EVENTS_MAX = 1 << 23, /* of a window: 600 MB; what is more is dropped */
+    IDS_CUDA_TEXTS_MAX = 1 << 16,  /* different names, and different shapes of launches */
+    IDS_CUDA_TEXT_BYTES = 1 << 25, /* of all names */
+    IDS_CUDA_TEXT_LENGTH = 4000,   /* of one; what is longer is cut */
 };
 
 enum ids_cuda_kind {
@@ -34,14 +34,15 @@ enum ids_cuda_kind {
 
 struct ids_cuda_event {
     uint64_t start, end;
-    uint64_t value; /* bytes; a range's id */
-    uint64_t node;  /* of a graph, 0: none */
-    uint32_t name;  /* a text; CALL: the function's number; OVERHEAD, SYNC: its type */
+    uint64_t value;  /* bytes; a range's id */
+    uint64_t node;   /* of a graph, 0: none */
+    uint32_t name;   /* a text; CALL: the function's number; OVERHEAD, SYNC: its type */
     uint32_t detail; /* KERNEL: a shape; RANGE_BEGIN, MARK: the domain, a text; CALL: its result */
     uint32_t correlation, device, context, stream, thread, graph;
     uint32_t to_device; /* COPY */
-    uint8_t kind, how;  /* how: COPY: ids_cupti_copy's kind; CALL: the domain; MEMORY: the operation; OVERHEAD: the object */
-    uint8_t from, to;   /* COPY, SET, MEMORY: kinds of memory */
+    uint8_t kind,
+        how; /* how: COPY: ids_cupti_copy's kind; CALL: the domain; MEMORY: the operation; OVERHEAD: the object */
+    uint8_t from, to; /* COPY, SET, MEMORY: kinds of memory */
     uint8_t async;
 };
 

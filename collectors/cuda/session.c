@@ -97,8 +97,8 @@ static void drain(const struct ids_cuda_full *full) {
                                      : session.cupti.next(full->at, full->valid, &record);
         size_t offset = (size_t)((uintptr_t)record - (uintptr_t)full->at);
         /* Only onwards, whatever it says: a buffer that was damaged must not hold us for ever. */
-        if (result != IDS_CUPTI_SUCCESS || !record || (uintptr_t)record < (uintptr_t)full->at || offset >= full->valid ||
-            (before && (uintptr_t)record <= (uintptr_t)before))
+        if (result != IDS_CUPTI_SUCCESS || !record || (uintptr_t)record < (uintptr_t)full->at ||
+            offset >= full->valid || (before && (uintptr_t)record <= (uintptr_t)before))
             break;
         ids_cuda_records_add(session.records, record, full->valid - offset);
     }
@@ -199,13 +199,15 @@ void *ids_cuda_symbol(const char *name) {
 static int subscribe(char *why, size_t why_size) {
     char owner[IDS_CUPTI_OLD_NAME] = "";
     struct ids_cupti *cupti = &session.cupti;
-    struct ids_cupti_subscriber params = {.name = "idsprof", .old_name = owner, .old_name_size = sizeof owner, .several = 1};
+    struct ids_cupti_subscriber params = {
+        .name = "idsprof", .old_name = owner, .old_name_size = sizeof owner, .several = 1};
     int result = IDS_CUPTI_UNKNOWN;
     session.several = ids_cupti_has_several(cupti);
     if (cupti->subscribe_v2) { /* CUDA 13.0 knows fewer fields */
         params.size = session.several ? sizeof params : offsetof(struct ids_cupti_subscriber, several);
         result = cupti->subscribe_v2(&session.handle, on_call, NULL, &params);
-        if (result && session.several && result != IDS_CUPTI_UNKNOWN) { /* this driver takes one subscriber: as the only one */
+        if (result && session.several &&
+            result != IDS_CUPTI_UNKNOWN) { /* this driver takes one subscriber: as the only one */
             session.several = 0;
             params.size = offsetof(struct ids_cupti_subscriber, several);
             owner[0] = 0;
@@ -221,14 +223,16 @@ static int subscribe(char *why, size_t why_size) {
         return -1;
     }
     if (result == IDS_CUPTI_MULTIPLE_SUBSCRIBERS) {
-        snprintf(why, why_size, "CUPTI belongs to another tool, which it does not name (a profiler of the program's own, nsys, ncu)");
+        snprintf(why, why_size,
+                 "CUPTI belongs to another tool, which it does not name (a profiler of the program's own, nsys, ncu)");
         return -1;
     }
     return failed("cuptiSubscribe", result, why, why_size);
 }
 
 static int enable(const struct kind *kind) {
-    return session.several ? session.cupti.enable_v2(session.handle, kind->number, NULL) : session.cupti.enable(kind->number);
+    return session.several ? session.cupti.enable_v2(session.handle, kind->number, NULL)
+                           : session.cupti.enable(kind->number);
 }
 
 static void disable_all(int calls_alone) {
@@ -253,8 +257,8 @@ static int enable_all(char *why, size_t why_size) {
         } else if (kinds[i].needed) {
             return failed("CUPTI does not record kernels", result, why, why_size);
         } else if (used < sizeof session.refused) {
-            used += (size_t)snprintf(session.refused + used, sizeof session.refused - used, "%s%s (error %d)", used ? ", " : "",
-                                     kinds[i].name, result);
+            used += (size_t)snprintf(session.refused + used, sizeof session.refused - used, "%s%s (error %d)",
+                                     used ? ", " : "", kinds[i].name, result);
         }
     }
     return 0;
@@ -322,9 +326,9 @@ static void await_device(void) {
         if (session.cupti.flush(0) != IDS_CUPTI_SUCCESS) return;
         drain_here();
         int64_t waited_ms = (clock_ns(CLOCK_MONOTONIC) - begun) / 1000000;
-        int64_t limit = ids_cuda_buffers_out(&session.buffers)                                ? RUNNING_MS
+        int64_t limit = ids_cuda_buffers_out(&session.buffers)                       ? RUNNING_MS
                         : ids_cuda_missing(&session.cupti, session.records, cut) > 0 ? UNSEEN_MS
-                                                                                              : 0;
+                                                                                     : 0;
         if (waited_ms >= limit) return;
         nanosleep(&pause, NULL);
     }
@@ -332,9 +336,10 @@ static void await_device(void) {
 
 static uint64_t count_dropped(void) {
     size_t dropped = 0;
-    int result = session.several && session.cupti.dropped_v2 ? session.cupti.dropped_v2(session.handle, NULL, 0, &dropped)
-                 : session.cupti.dropped                     ? session.cupti.dropped(NULL, 0, &dropped)
-                                                             : IDS_CUPTI_UNKNOWN;
+    int result = session.several && session.cupti.dropped_v2
+                     ? session.cupti.dropped_v2(session.handle, NULL, 0, &dropped)
+                 : session.cupti.dropped ? session.cupti.dropped(NULL, 0, &dropped)
+                                         : IDS_CUPTI_UNKNOWN;
     return result == IDS_CUPTI_SUCCESS ? dropped : 0;
 }
 

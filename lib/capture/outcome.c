@@ -158,15 +158,14 @@ static void nobody(struct outcome *outcome) {
         set(outcome, "hook_failed", text(outcome, "idsprof's hook could not start: %s", record->seen->failure),
             "idsprof doctor looks for what is in its way");
     } else if (record->seen->pythons) {
-        set(outcome, "no_jax", "the program imported no jax, and there is nothing else to record in it yet",
+        set(outcome, "no_jax", "the program used neither jax nor CUDA, and there is nothing else to record in it",
             "idsprof doctor says what could be recorded here");
     } else if (looks_like_python(program)) {
         set(outcome, "hook_not_loaded",
             "idsprof's hook did not come up in this Python: it needs PYTHONPATH, and runs as its sitecustomize",
             "idsprof doctor looks for what is in its way");
     } else {
-        set(outcome, "no_python",
-            text(outcome, "%s ran no Python, and only Python programs that use jax are recorded", program),
+        set(outcome, "no_python", text(outcome, "%s used neither jax nor CUDA, and nothing else is recorded", program),
             "idsprof doctor says what could be recorded here");
     }
 }

@@ -165,9 +165,22 @@ static int is_input_annotation(const char *name, size_t length) {
     return 0;
 }
 
+/* A range of NVTX: "NVTX:name", "NVTX:domain:name" (XLA's cupti_collector.cc). XLA gives NVTX what it records itself too, so only
+ * what a user may have marked counts. */
+static enum ids_kind range_kind(const char *name, size_t length) {
+    const char *colon = memrchr(name, ':', length);
+    if (colon && !(colon > name && colon[-1] == ':')) {
+        length -= (size_t)(colon + 1 - name);
+        name = colon + 1;
+    }
+    if (begins(name, length, "ProfilerStep#")) return IDS_KIND_STEP_MARK;
+    return is_input_annotation(name, length) ? IDS_KIND_INPUT : IDS_KIND_OTHER;
+}
+
 enum ids_kind ids_kind_of_name(const char *name, size_t length) {
     if (!length) return IDS_KIND_OTHER;
     if (name[0] == '$') return python_kind(name, length);
+    if (begins(name, length, "NVTX:")) return range_kind(name + 5, length - 5);
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
         if (equals(name, length, exact[i].name)) return exact[i].kind;
     }

@@ -170,7 +170,7 @@ def program():
     check(run.code == 126 and "cannot run '/etc/passwd'" in run.err, run.err)
     run = Capture([], ['sh', '-c', 'echo $1 $IDSPROF_HOME; cat', 'sh', '--steps'])
     check(run.code == 0 and run.out.startswith('--steps /'), run.out)
-    check(run.line('missed') == 'sh ran no Python, and only Python programs that use jax are recorded', run.err)
+    check(run.line('missed') == 'sh used neither jax nor CUDA, and nothing else is recorded', run.err)
     check(run.sidecar['missed']['id'] == 'no_python', run.sidecar)
     without_dashes = subprocess.run([IDSPROF, 'capture', '-qo', ROOT / 'dashes', 'printf', '%s', '--steps'], capture_output=True, text=True)
     check(without_dashes.stdout == '--steps', without_dashes)

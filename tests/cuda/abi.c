@@ -8,12 +8,12 @@
 #include <cupti_callbacks.h>
 #include <cupti_result.h>
 
-#define FIELD(ours, field, theirs, name)                                                                                \
-    _Static_assert(offsetof(struct ours, field) == offsetof(theirs, name), #ours "." #field ": where");                  \
+#define FIELD(ours, field, theirs, name)                                                                \
+    _Static_assert(offsetof(struct ours, field) == offsetof(theirs, name), #ours "." #field ": where"); \
     _Static_assert(sizeof(((struct ours *)0)->field) == sizeof(((theirs *)0)->name), #ours "." #field ": how large")
 /* Arrays of ours that are single fields of theirs. */
-#define THREE(ours, field, theirs, name)                                                                                \
-    _Static_assert(offsetof(struct ours, field) == offsetof(theirs, name##X), #ours "." #field);                         \
+#define THREE(ours, field, theirs, name)                                                         \
+    _Static_assert(offsetof(struct ours, field) == offsetof(theirs, name##X), #ours "." #field); \
     _Static_assert(offsetof(theirs, name##Z) - offsetof(theirs, name##X) == 8, #ours "." #field)
 #define NUMBER(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)
 /* A record of theirs is never shorter than what we read of it. */

@@ -12,7 +12,7 @@ struct device {
 };
 
 static const struct device devices[] = {
-    {7, 0, 2048, 32, 96, 96, 0},    {7, 5, 1024, 16, 64, 64, 0},     {8, 0, 2048, 32, 164, 163, 1024},
+    {7, 0, 2048, 32, 96, 96, 0},     {7, 5, 1024, 16, 64, 64, 0},     {8, 0, 2048, 32, 164, 163, 1024},
     {8, 6, 1536, 16, 100, 99, 1024}, {8, 9, 1536, 24, 100, 99, 1024}, {9, 0, 2048, 32, 228, 227, 1024},
 };
 
@@ -29,9 +29,18 @@ static int compare(const struct device *device, int registers, int static_shared
                                 .numSms = 100,
                                 .sharedMemPerBlockOptin = (size_t)device->optin_kib << 10,
                                 .reservedSharedMemPerBlock = (size_t)device->reserved};
-    struct ids_multiprocessor ours = {device->major, 100,   32,     1024,
-                                      device->threads, device->blocks, 65536, 65536,
-                                      48 << 10, device->optin_kib << 10, device->shared_kib << 10, device->reserved};
+    struct ids_multiprocessor ours = {device->major,
+                                      100,
+                                      32,
+                                      1024,
+                                      device->threads,
+                                      device->blocks,
+                                      65536,
+                                      65536,
+                                      48 << 10,
+                                      device->optin_kib << 10,
+                                      device->shared_kib << 10,
+                                      device->reserved};
     cudaOccFuncAttributes function = {.maxThreadsPerBlock = INT_MAX,
                                       .numRegs = registers,
                                       .sharedSizeBytes = (size_t)static_shared,
@@ -45,15 +54,16 @@ static int compare(const struct device *device, int registers, int static_shared
     int grid = 0, block = 0;
     if (cudaOccMaxActiveBlocksPerMultiprocessor(&result, &theirs, &function, &state, threads, (size_t)dynamic_shared) !=
             CUDA_OCC_SUCCESS ||
-        cudaOccMaxPotentialOccupancyBlockSize(&grid, &block, &theirs, &function, &state, NULL, (size_t)dynamic_shared) !=
-            CUDA_OCC_SUCCESS)
+        cudaOccMaxPotentialOccupancyBlockSize(&grid, &block, &theirs, &function, &state, NULL,
+                                              (size_t)dynamic_shared) != CUDA_OCC_SUCCESS)
         return -1;
     double percent = 100.0 * result.activeBlocksPerMultiprocessor * threads / device->threads;
     struct ids_occupancy mine = ids_occupancy(&ours, registers, static_shared, dynamic_shared, threads);
     if (mine.percent == percent && mine.grid == grid && mine.block == block) return 0;
-    printf("%d.%d: %d registers, %d + %d bytes, %d threads: %g %%, %d blocks of %d; the toolkit says %g %%, %d blocks of %d\n",
-           device->major, device->minor, registers, static_shared, dynamic_shared, threads, mine.percent, mine.grid, mine.block,
-           percent, grid, block);
+    printf("%d.%d: %d registers, %d + %d bytes, %d threads: %g %%, %d blocks of %d; the toolkit says %g %%, %d blocks "
+           "of %d\n",
+           device->major, device->minor, registers, static_shared, dynamic_shared, threads, mine.percent, mine.grid,
+           mine.block, percent, grid, block);
     return 1;
 }
 

@@ -94,7 +94,8 @@ static void start_nvtx(void) {
         domain_table[i] = &domains[i];
         core[i] = domains[i] = starter;
     }
-    void *tool = path ? dlopen(strcmp(path, "inside") ? path : NULL, RTLD_LAZY) : NULL, *address = tool ? dlsym(tool, "InitializeInjectionNvtx2") : NULL;
+    void *tool = path ? dlopen(strcmp(path, "inside") ? path : NULL, RTLD_LAZY) : NULL,
+         *address = tool ? dlsym(tool, "InitializeInjectionNvtx2") : NULL;
     int (*initialize)(const void *(*)(uint32_t)) = NULL;
     memcpy(&initialize, &address, sizeof initialize);
     int taken = initialize && initialize(get_table);

@@ -75,8 +75,9 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device) {
 
 /* Of compute capability 9.0, as the programming guide has them. */
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-    static const int facts[][2] = {{1, 1024},    {8, 49152},  {10, 32},     {12, 65536}, {13, 1980000}, {16, 132},  {36, 3201000}, {37, 6144},
-                                   {39, 2048},   {75, 9},     {76, 0},      {81, 233472}, {82, 65536},  {97, 232448}, {106, 32},  {111, 1024}};
+    static const int facts[][2] = {{1, 1024},     {8, 49152},   {10, 32},   {12, 65536}, {13, 1980000}, {16, 132},
+                                   {36, 3201000}, {37, 6144},   {39, 2048}, {75, 9},     {76, 0},       {81, 233472},
+                                   {82, 65536},   {97, 232448}, {106, 32},  {111, 1024}};
     (void)device;
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         if (facts[i][0] != attribute) continue;

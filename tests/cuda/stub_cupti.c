@@ -89,63 +89,109 @@ static size_t size_of(uint32_t kind) {
     return 0;
 }
 
-#define KEY(type, kind_name, key, field)                                                                                \
+#define KEY(type, kind_name, key, field) \
     { kind_name, key, offsetof(struct type, field), sizeof(((struct type *)0)->field) }
 static const struct key {
     const char *kind, *key;
     size_t offset, size;
 } keys[] = {
-    KEY(ids_cupti_kernel, "kernel", "start", start), KEY(ids_cupti_kernel, "kernel", "end", end),
-    KEY(ids_cupti_kernel, "kernel", "device", device), KEY(ids_cupti_kernel, "kernel", "context", context),
-    KEY(ids_cupti_kernel, "kernel", "stream", stream), KEY(ids_cupti_kernel, "kernel", "correlation", correlation),
-    KEY(ids_cupti_kernel, "kernel", "registers", registers), KEY(ids_cupti_kernel, "kernel", "static", static_shared),
-    KEY(ids_cupti_kernel, "kernel", "dynamic", dynamic_shared), KEY(ids_cupti_kernel, "kernel", "gridx", grid[0]),
-    KEY(ids_cupti_kernel, "kernel", "gridy", grid[1]), KEY(ids_cupti_kernel, "kernel", "gridz", grid[2]),
-    KEY(ids_cupti_kernel, "kernel", "blockx", block[0]), KEY(ids_cupti_kernel, "kernel", "blocky", block[1]),
-    KEY(ids_cupti_kernel, "kernel", "blockz", block[2]), KEY(ids_cupti_kernel, "kernel", "graph", graph),
-    KEY(ids_cupti_kernel, "kernel", "node", graph_node), KEY(ids_cupti_kernel, "kernel", "name", name),
-    KEY(ids_cupti_copy, "memcpy", "start", start), KEY(ids_cupti_copy, "memcpy", "end", end),
-    KEY(ids_cupti_copy, "memcpy", "device", device), KEY(ids_cupti_copy, "memcpy", "context", context),
-    KEY(ids_cupti_copy, "memcpy", "stream", stream), KEY(ids_cupti_copy, "memcpy", "correlation", correlation),
-    KEY(ids_cupti_copy, "memcpy", "bytes", bytes), KEY(ids_cupti_copy, "memcpy", "kind", copy_kind),
-    KEY(ids_cupti_copy, "memcpy", "from", from), KEY(ids_cupti_copy, "memcpy", "to", to),
-    KEY(ids_cupti_copy, "memcpy", "flags", flags), KEY(ids_cupti_copy, "memcpy", "graph", graph),
+    KEY(ids_cupti_kernel, "kernel", "start", start),
+    KEY(ids_cupti_kernel, "kernel", "end", end),
+    KEY(ids_cupti_kernel, "kernel", "device", device),
+    KEY(ids_cupti_kernel, "kernel", "context", context),
+    KEY(ids_cupti_kernel, "kernel", "stream", stream),
+    KEY(ids_cupti_kernel, "kernel", "correlation", correlation),
+    KEY(ids_cupti_kernel, "kernel", "registers", registers),
+    KEY(ids_cupti_kernel, "kernel", "static", static_shared),
+    KEY(ids_cupti_kernel, "kernel", "dynamic", dynamic_shared),
+    KEY(ids_cupti_kernel, "kernel", "gridx", grid[0]),
+    KEY(ids_cupti_kernel, "kernel", "gridy", grid[1]),
+    KEY(ids_cupti_kernel, "kernel", "gridz", grid[2]),
+    KEY(ids_cupti_kernel, "kernel", "blockx", block[0]),
+    KEY(ids_cupti_kernel, "kernel", "blocky", block[1]),
+    KEY(ids_cupti_kernel, "kernel", "blockz", block[2]),
+    KEY(ids_cupti_kernel, "kernel", "graph", graph),
+    KEY(ids_cupti_kernel, "kernel", "node", graph_node),
+    KEY(ids_cupti_kernel, "kernel", "name", name),
+    KEY(ids_cupti_copy, "memcpy", "start", start),
+    KEY(ids_cupti_copy, "memcpy", "end", end),
+    KEY(ids_cupti_copy, "memcpy", "device", device),
+    KEY(ids_cupti_copy, "memcpy", "context", context),
+    KEY(ids_cupti_copy, "memcpy", "stream", stream),
+    KEY(ids_cupti_copy, "memcpy", "correlation", correlation),
+    KEY(ids_cupti_copy, "memcpy", "bytes", bytes),
+    KEY(ids_cupti_copy, "memcpy", "kind", copy_kind),
+    KEY(ids_cupti_copy, "memcpy", "from", from),
+    KEY(ids_cupti_copy, "memcpy", "to", to),
+    KEY(ids_cupti_copy, "memcpy", "flags", flags),
+    KEY(ids_cupti_copy, "memcpy", "graph", graph),
     KEY(ids_cupti_copy, "memcpy", "node", graph_node),
-    KEY(ids_cupti_peer_copy, "memcpy2", "start", start), KEY(ids_cupti_peer_copy, "memcpy2", "end", end),
-    KEY(ids_cupti_peer_copy, "memcpy2", "device", device), KEY(ids_cupti_peer_copy, "memcpy2", "context", context),
-    KEY(ids_cupti_peer_copy, "memcpy2", "stream", stream), KEY(ids_cupti_peer_copy, "memcpy2", "correlation", correlation),
-    KEY(ids_cupti_peer_copy, "memcpy2", "bytes", bytes), KEY(ids_cupti_peer_copy, "memcpy2", "kind", copy_kind),
-    KEY(ids_cupti_peer_copy, "memcpy2", "from", from), KEY(ids_cupti_peer_copy, "memcpy2", "to", to),
-    KEY(ids_cupti_peer_copy, "memcpy2", "flags", flags), KEY(ids_cupti_peer_copy, "memcpy2", "fromdevice", from_device),
+    KEY(ids_cupti_peer_copy, "memcpy2", "start", start),
+    KEY(ids_cupti_peer_copy, "memcpy2", "end", end),
+    KEY(ids_cupti_peer_copy, "memcpy2", "device", device),
+    KEY(ids_cupti_peer_copy, "memcpy2", "context", context),
+    KEY(ids_cupti_peer_copy, "memcpy2", "stream", stream),
+    KEY(ids_cupti_peer_copy, "memcpy2", "correlation", correlation),
+    KEY(ids_cupti_peer_copy, "memcpy2", "bytes", bytes),
+    KEY(ids_cupti_peer_copy, "memcpy2", "kind", copy_kind),
+    KEY(ids_cupti_peer_copy, "memcpy2", "from", from),
+    KEY(ids_cupti_peer_copy, "memcpy2", "to", to),
+    KEY(ids_cupti_peer_copy, "memcpy2", "flags", flags),
+    KEY(ids_cupti_peer_copy, "memcpy2", "fromdevice", from_device),
     KEY(ids_cupti_peer_copy, "memcpy2", "todevice", to_device),
-    KEY(ids_cupti_set, "memset", "start", start), KEY(ids_cupti_set, "memset", "end", end),
-    KEY(ids_cupti_set, "memset", "device", device), KEY(ids_cupti_set, "memset", "context", context),
-    KEY(ids_cupti_set, "memset", "stream", stream), KEY(ids_cupti_set, "memset", "correlation", correlation),
-    KEY(ids_cupti_set, "memset", "bytes", bytes), KEY(ids_cupti_set, "memset", "flags", flags),
-    KEY(ids_cupti_set, "memset", "memory", memory_kind), KEY(ids_cupti_set, "memset", "graph", graph),
-    KEY(ids_cupti_memory, "memory", "start", timestamp), KEY(ids_cupti_memory, "memory", "operation", operation),
-    KEY(ids_cupti_memory, "memory", "memory", memory_kind), KEY(ids_cupti_memory, "memory", "correlation", correlation),
-    KEY(ids_cupti_memory, "memory", "address", address), KEY(ids_cupti_memory, "memory", "bytes", bytes),
+    KEY(ids_cupti_set, "memset", "start", start),
+    KEY(ids_cupti_set, "memset", "end", end),
+    KEY(ids_cupti_set, "memset", "device", device),
+    KEY(ids_cupti_set, "memset", "context", context),
+    KEY(ids_cupti_set, "memset", "stream", stream),
+    KEY(ids_cupti_set, "memset", "correlation", correlation),
+    KEY(ids_cupti_set, "memset", "bytes", bytes),
+    KEY(ids_cupti_set, "memset", "flags", flags),
+    KEY(ids_cupti_set, "memset", "memory", memory_kind),
+    KEY(ids_cupti_set, "memset", "graph", graph),
+    KEY(ids_cupti_memory, "memory", "start", timestamp),
+    KEY(ids_cupti_memory, "memory", "operation", operation),
+    KEY(ids_cupti_memory, "memory", "memory", memory_kind),
+    KEY(ids_cupti_memory, "memory", "correlation", correlation),
+    KEY(ids_cupti_memory, "memory", "address", address),
+    KEY(ids_cupti_memory, "memory", "bytes", bytes),
     KEY(ids_cupti_memory, "memory", "device", device),
-    KEY(ids_cupti_call, "runtime", "start", start), KEY(ids_cupti_call, "runtime", "end", end),
-    KEY(ids_cupti_call, "runtime", "function", function), KEY(ids_cupti_call, "runtime", "correlation", correlation),
-    KEY(ids_cupti_call, "runtime", "thread", thread), KEY(ids_cupti_call, "runtime", "result", result),
-    KEY(ids_cupti_call, "driver", "start", start), KEY(ids_cupti_call, "driver", "end", end),
-    KEY(ids_cupti_call, "driver", "function", function), KEY(ids_cupti_call, "driver", "correlation", correlation),
-    KEY(ids_cupti_call, "driver", "thread", thread), KEY(ids_cupti_call, "driver", "result", result),
-    KEY(ids_cupti_sync, "sync", "start", start), KEY(ids_cupti_sync, "sync", "end", end),
-    KEY(ids_cupti_sync, "sync", "type", type), KEY(ids_cupti_sync, "sync", "correlation", correlation),
-    KEY(ids_cupti_sync, "sync", "context", context), KEY(ids_cupti_sync, "sync", "stream", stream),
-    KEY(ids_cupti_graph, "graph", "start", start), KEY(ids_cupti_graph, "graph", "end", end),
-    KEY(ids_cupti_graph, "graph", "device", device), KEY(ids_cupti_graph, "graph", "graph", graph),
-    KEY(ids_cupti_graph, "graph", "context", context), KEY(ids_cupti_graph, "graph", "stream", stream),
+    KEY(ids_cupti_call, "runtime", "start", start),
+    KEY(ids_cupti_call, "runtime", "end", end),
+    KEY(ids_cupti_call, "runtime", "function", function),
+    KEY(ids_cupti_call, "runtime", "correlation", correlation),
+    KEY(ids_cupti_call, "runtime", "thread", thread),
+    KEY(ids_cupti_call, "runtime", "result", result),
+    KEY(ids_cupti_call, "driver", "start", start),
+    KEY(ids_cupti_call, "driver", "end", end),
+    KEY(ids_cupti_call, "driver", "function", function),
+    KEY(ids_cupti_call, "driver", "correlation", correlation),
+    KEY(ids_cupti_call, "driver", "thread", thread),
+    KEY(ids_cupti_call, "driver", "result", result),
+    KEY(ids_cupti_sync, "sync", "start", start),
+    KEY(ids_cupti_sync, "sync", "end", end),
+    KEY(ids_cupti_sync, "sync", "type", type),
+    KEY(ids_cupti_sync, "sync", "correlation", correlation),
+    KEY(ids_cupti_sync, "sync", "context", context),
+    KEY(ids_cupti_sync, "sync", "stream", stream),
+    KEY(ids_cupti_graph, "graph", "start", start),
+    KEY(ids_cupti_graph, "graph", "end", end),
+    KEY(ids_cupti_graph, "graph", "device", device),
+    KEY(ids_cupti_graph, "graph", "graph", graph),
+    KEY(ids_cupti_graph, "graph", "context", context),
+    KEY(ids_cupti_graph, "graph", "stream", stream),
     KEY(ids_cupti_graph, "graph", "correlation", correlation),
-    KEY(ids_cupti_overhead, "overhead", "start", start), KEY(ids_cupti_overhead, "overhead", "end", end),
-    KEY(ids_cupti_overhead, "overhead", "type", overhead_kind), KEY(ids_cupti_overhead, "overhead", "object", object_kind),
+    KEY(ids_cupti_overhead, "overhead", "start", start),
+    KEY(ids_cupti_overhead, "overhead", "end", end),
+    KEY(ids_cupti_overhead, "overhead", "type", overhead_kind),
+    KEY(ids_cupti_overhead, "overhead", "object", object_kind),
     KEY(ids_cupti_overhead, "overhead", "thread", object.of_thread.thread),
-    KEY(ids_cupti_marker, "marker", "start", timestamp), KEY(ids_cupti_marker, "marker", "flags", flags),
-    KEY(ids_cupti_marker, "marker", "id", id), KEY(ids_cupti_marker, "marker", "object", object_kind),
-    KEY(ids_cupti_marker, "marker", "thread", object.of_thread.thread), KEY(ids_cupti_marker, "marker", "name", name),
+    KEY(ids_cupti_marker, "marker", "start", timestamp),
+    KEY(ids_cupti_marker, "marker", "flags", flags),
+    KEY(ids_cupti_marker, "marker", "id", id),
+    KEY(ids_cupti_marker, "marker", "object", object_kind),
+    KEY(ids_cupti_marker, "marker", "thread", object.of_thread.thread),
+    KEY(ids_cupti_marker, "marker", "name", name),
 };
 
 static void die(const char *what, const char *text) {
@@ -280,7 +326,8 @@ static void on_launch(void) {
     if ((stub.request || stub.request_v2) && stub.group_count) {
         uint64_t base = now_ns();
         for (int i = 0; i < stub.line_count; i++) {
-            if (stub.lines[i].group == stub.next_group && stub.enabled[stub.lines[i].kind]) replay(&stub.lines[i], base);
+            if (stub.lines[i].group == stub.next_group && stub.enabled[stub.lines[i].kind])
+                replay(&stub.lines[i], base);
         }
         if (++stub.next_group == stub.group_count) {
             stub.next_group = 0;
@@ -310,9 +357,9 @@ __attribute__((constructor)) static void begin(void) {
 /* ---- the functions ---- */
 
 #define EXPORT __attribute__((visibility("default")))
-#define FAIL_UNKNOWN                                                                                                    \
-    do {                                                                                                                \
-        if (fault("unknown")) return IDS_CUPTI_UNKNOWN;                                                                 \
+#define FAIL_UNKNOWN                                    \
+    do {                                                \
+        if (fault("unknown")) return IDS_CUPTI_UNKNOWN; \
     } while (0)
 
 static int subscribe(ids_cupti_handle *handle) {
@@ -446,10 +493,17 @@ int cuptiGetCallbackName(uint32_t domain, uint32_t function, const char **name) 
     static const struct {
         uint32_t domain, function;
         const char *name;
-    } names[] = {{2, 211, "cudaLaunchKernel_v7000"},       {2, 214, "cudaLaunchKernel_ptsz_v7000"}, {2, 41, "cudaMemcpyAsync_v3020"},
-                 {2, 20, "cudaMalloc_v3020"},              {2, 22, "cudaFree_v3020"},               {2, 131, "cudaStreamSynchronize_v3020"},
-                 {2, 51, "cudaMemsetAsync_v3020"},         {2, 311, "cudaGraphLaunch_v10000"},      {1, 307, "cuLaunchKernel"},
-                 {2, 317, "cudaStreamBeginCapture_v10000"}, {2, 309, "cudaStreamEndCapture_v10000"}};
+    } names[] = {{2, 211, "cudaLaunchKernel_v7000"},
+                 {2, 214, "cudaLaunchKernel_ptsz_v7000"},
+                 {2, 41, "cudaMemcpyAsync_v3020"},
+                 {2, 20, "cudaMalloc_v3020"},
+                 {2, 22, "cudaFree_v3020"},
+                 {2, 131, "cudaStreamSynchronize_v3020"},
+                 {2, 51, "cudaMemsetAsync_v3020"},
+                 {2, 311, "cudaGraphLaunch_v10000"},
+                 {1, 307, "cuLaunchKernel"},
+                 {2, 317, "cudaStreamBeginCapture_v10000"},
+                 {2, 309, "cudaStreamEndCapture_v10000"}};
     FAIL_UNKNOWN;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (names[i].domain == domain && names[i].function == function) *name = names[i].name;
@@ -464,8 +518,10 @@ int cuptiFinalize(void) {
 }
 
 #if !defined STUB_12 && !defined STUB_OLD
-EXPORT int cuptiSubscribe_v2(ids_cupti_handle *handle, ids_cupti_callback *callback, void *user, struct ids_cupti_subscriber *params);
-int cuptiSubscribe_v2(ids_cupti_handle *handle, ids_cupti_callback *callback, void *user, struct ids_cupti_subscriber *params) {
+EXPORT int cuptiSubscribe_v2(ids_cupti_handle *handle, ids_cupti_callback *callback, void *user,
+                             struct ids_cupti_subscriber *params);
+int cuptiSubscribe_v2(ids_cupti_handle *handle, ids_cupti_callback *callback, void *user,
+                      struct ids_cupti_subscriber *params) {
     int several = params && params->size > offsetof(struct ids_cupti_subscriber, several) && params->several;
     (void)callback, (void)user;
     int result = fault("alone") && several ? IDS_CUPTI_MULTIPLE_SUBSCRIBERS : subscribe(handle);
@@ -474,8 +530,10 @@ int cuptiSubscribe_v2(ids_cupti_handle *handle, ids_cupti_callback *callback, vo
     return result;
 }
 
-EXPORT int cuptiActivityRegisterCallbacks_v2(ids_cupti_handle handle, ids_cupti_request_v2 *request, ids_cupti_complete_v2 *complete);
-int cuptiActivityRegisterCallbacks_v2(ids_cupti_handle handle, ids_cupti_request_v2 *request, ids_cupti_complete_v2 *complete) {
+EXPORT int cuptiActivityRegisterCallbacks_v2(ids_cupti_handle handle, ids_cupti_request_v2 *request,
+                                             ids_cupti_complete_v2 *complete);
+int cuptiActivityRegisterCallbacks_v2(ids_cupti_handle handle, ids_cupti_request_v2 *request,
+                                      ids_cupti_complete_v2 *complete) {
     (void)handle;
     stub.request_v2 = request;
     stub.complete_v2 = complete;
@@ -495,13 +553,16 @@ int cuptiActivityDisable_v2(ids_cupti_handle handle, uint32_t kind, void *config
     return enable(kind, 0);
 }
 
-EXPORT int cuptiActivityGetNextRecord_v2(ids_cupti_handle handle, uint8_t *buffer, size_t valid, struct ids_cupti_record **record);
-int cuptiActivityGetNextRecord_v2(ids_cupti_handle handle, uint8_t *buffer, size_t valid, struct ids_cupti_record **record) {
+EXPORT int cuptiActivityGetNextRecord_v2(ids_cupti_handle handle, uint8_t *buffer, size_t valid,
+                                         struct ids_cupti_record **record);
+int cuptiActivityGetNextRecord_v2(ids_cupti_handle handle, uint8_t *buffer, size_t valid,
+                                  struct ids_cupti_record **record) {
     if (handle != &stub.subscriber) die("cuptiActivityGetNextRecord_v2", "of nobody");
     return cuptiActivityGetNextRecord(buffer, valid, record);
 }
 
-EXPORT int cuptiActivityGetNumDroppedRecords_v2(ids_cupti_handle handle, void *context, uint32_t stream, size_t *dropped);
+EXPORT int cuptiActivityGetNumDroppedRecords_v2(ids_cupti_handle handle, void *context, uint32_t stream,
+                                                size_t *dropped);
 int cuptiActivityGetNumDroppedRecords_v2(ids_cupti_handle handle, void *context, uint32_t stream, size_t *dropped) {
     (void)handle;
     return cuptiActivityGetNumDroppedRecords(context, stream, dropped);
@@ -512,7 +573,9 @@ int cuptiActivityGetNumDroppedRecords_v2(ids_cupti_handle handle, void *context,
 
 static void mark(uint32_t flags, uint64_t id, const char *name) {
     pthread_mutex_lock(&stub.lock);
-    uint8_t *at = (stub.request || stub.request_v2) && stub.enabled[IDS_CUPTI_MARKER] ? room(sizeof(struct ids_cupti_marker)) : NULL;
+    uint8_t *at = (stub.request || stub.request_v2) && stub.enabled[IDS_CUPTI_MARKER]
+                      ? room(sizeof(struct ids_cupti_marker))
+                      : NULL;
     if (at) {
         struct ids_cupti_marker marker = {.kind = IDS_CUPTI_MARKER,
                                           .flags = flags,

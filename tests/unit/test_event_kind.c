@@ -108,6 +108,12 @@ START_TEST(input_annotations) {
         {"next/batch", IDS_KIND_INPUT},
         {"infeedWait", IDS_KIND_INPUT},
         {"TRAIN_data", IDS_KIND_INPUT},
+        {"NVTX:data_loading", IDS_KIND_INPUT},
+        {"NVTX:loader:next_batch", IDS_KIND_INPUT},
+        {"NVTX:train", IDS_KIND_OTHER},
+        {"NVTX:tsl::data", IDS_KIND_OTHER},
+        {"NVTX:TSL:XlaCompile", IDS_KIND_OTHER}, /* XLA says it itself too */
+        {"NVTX:ProfilerStep#7", IDS_KIND_STEP_MARK},
         /* words in words */
         {"update", IDS_KIND_OTHER},
         {"metadata", IDS_KIND_OTHER},
