@@ -6,6 +6,7 @@
 #include "collectors/cuda/records.h"
 #include "tests/support/suite.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,7 +107,7 @@ START_TEST(names_and_shapes_are_kept_once_and_copied) {
     struct ids_cuda_counts counts = ids_cuda_records_counts(records);
     ck_assert_uint_eq(counts.events, 5003);
     ck_assert_uint_eq(counts.texts, 1001);
-    ck_assert_uint_eq(counts.shapes, 501); /* the last three have the grid 1,2,3, as every five hundredth */
+    ck_assert_uint_eq(counts.shapes, 500); /* 0 to 499; the last three have the one of 1 */
     const struct ids_cuda_event *event = ids_cuda_records_event(records, 4321);
     ck_assert_str_eq(ids_cuda_records_text(records, event->name), "kernel_321");
     ck_assert_int_eq(ids_cuda_records_shape(records, event->detail)->grid[0], 321);
@@ -200,7 +201,7 @@ START_TEST(launches_of_a_capture_and_failed_ones_are_not_awaited) {
 }
 END_TEST
 
-START_TEST(links) {
+START_TEST(what_belongs_together) {
     begin_records();
     struct ids_cupti_call call = call_of(IDS_CUPTI_RUNTIME, 1, 10, 20, 7);
     struct ids_cupti_kernel kernel = kernel_of("k", 100, 200, 7);
@@ -292,4 +293,4 @@ END_TEST
 
 IDS_RUN_SUITE("cuda", a_record_that_is_cut_is_left_out, activity_that_has_not_ended_is_counted, kinds_nobody_asked_for,
               names_and_shapes_are_kept_once_and_copied, names_of_calls, launches_that_are_not_on_a_device_yet,
-              launches_of_a_capture_and_failed_ones_are_not_awaited, links, occupancy, buffers_go_round)
+              launches_of_a_capture_and_failed_ones_are_not_awaited, what_belongs_together, occupancy, buffers_go_round)
