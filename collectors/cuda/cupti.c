@@ -39,10 +39,11 @@ const char *ids_cupti_text(const struct ids_cupti *cupti, int result, char *buff
     if (result == IDS_CUPTI_MULTIPLE_SUBSCRIBERS) return "another tool has CUPTI";
     if (result == IDS_CUPTI_INSUFFICIENT_PRIVILEGES)
         return "profiling is allowed to the administrator alone here (NVreg_RestrictProfilingToAdminUsers)";
-    /* Without a driver this call fails too, and leaves NULL. */
-    if (cupti->result_text && cupti->result_text(result, &text) == IDS_CUPTI_SUCCESS && text) return text;
-    snprintf(buffer, size,
-             result == IDS_CUPTI_UNKNOWN ? "error %d: no CUDA driver, or one that is too old" : "error %d", result);
+    /* Without a driver this call may fail too, and leaves NULL. */
+    if (cupti->result_text && cupti->result_text(result, &text) != IDS_CUPTI_SUCCESS) text = NULL;
+    int no_driver = result == IDS_CUPTI_UNKNOWN || result == IDS_CUPTI_NOT_INITIALIZED;
+    snprintf(buffer, size, "error %d%s%s%s", result, text ? ", " : "", text ? text : "",
+             no_driver ? ": no CUDA driver, or one that is too old for this libcupti" : "");
     return buffer;
 }
 

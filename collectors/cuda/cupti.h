@@ -53,7 +53,7 @@ int ids_cupti_load(struct ids_cupti *cupti, int driver, char *why, size_t why_si
 /* Whether subscribers of their own kind can be beside each other: all of the functions for that are there. */
 int ids_cupti_has_several(const struct ids_cupti *cupti);
 
-/* What a result means, in CUPTI's words or ours; never NULL. `buffer` is for what neither knows. */
+/* What a result means, in CUPTI's words or ours; never NULL. It may lie in `buffer`. */
 const char *ids_cupti_text(const struct ids_cupti *cupti, int result, char *buffer, size_t size);
 
 #endif

@@ -17,6 +17,7 @@
 enum {
     IDS_CUPTI_SUCCESS = 0,
     IDS_CUPTI_MAX_LIMIT_REACHED = 12, /* no further record in the buffer */
+    IDS_CUPTI_NOT_INITIALIZED = 15,
     IDS_CUPTI_INSUFFICIENT_PRIVILEGES = 35,
     IDS_CUPTI_MULTIPLE_SUBSCRIBERS = 39,
     IDS_CUPTI_UNKNOWN = 999, /* what every call answers where there is no driver */

@@ -177,8 +177,9 @@ static struct ids_cuda_clocks read_clocks(void) {
 /* ---- the start ---- */
 
 static int failed(const char *what, int result, char *why, size_t why_size) {
-    char text[64];
-    snprintf(why, why_size, "%s: %s", what, ids_cupti_text(&session.cupti, result, text, sizeof text));
+    char text[192];
+    snprintf(why, why_size, "%s (%s): %s", what, session.cupti.path,
+             ids_cupti_text(&session.cupti, result, text, sizeof text));
     return -1;
 }
 

@@ -141,6 +141,7 @@ int ids_checkup(const struct ids_checkup_options *options, struct ids_checkup *r
     ids_check_libraries(options, ret_checkup);
     check_plugins(ret_checkup);
     ids_check_variables(ret_checkup);
+    ids_check_tools(options, ret_checkup);
     ids_check_place(options, ret_checkup);
     if (ret_checkup->findings) return 0;
     ids_checkup_done(ret_checkup);

@@ -13,6 +13,7 @@ void ids_check_devices(const struct ids_checkup_options *options, struct ids_che
 void ids_check_python(const struct ids_checkup_options *options, struct ids_checkup *checkup);
 void ids_check_libraries(const struct ids_checkup_options *options, struct ids_checkup *checkup); /* after Python */
 void ids_check_variables(struct ids_checkup *checkup);
+void ids_check_tools(const struct ids_checkup_options *options, struct ids_checkup *checkup); /* after devices */
 void ids_check_place(const struct ids_checkup_options *options, struct ids_checkup *checkup);
 
 #endif

@@ -6,7 +6,7 @@
  *                 moment is the group's time 0; times are nanoseconds from there. `name=` takes the rest of the line. `late=MS`: the
  *                 record has no end until so long after. After the last group the first comes again, with other correlations.
  * STUB_FAULT      words: busy (39 to everybody), alone (39 to who wants several subscribers), unknown (999, and NULL for texts),
- *                 dropped (3 records dropped), hang (FlushAll sleeps for 3 s), backwards (a record that lies before the last), refuse (one kind: 27)
+ *                 dropped (3 records dropped), hang (FlushAll sleeps for a second), backwards (a record that lies before the last), refuse (one kind: 27)
  * Built thrice: with the functions of CUDA 13.5, with those of CUDA 12 (STUB_12), and one that is too old (STUB_OLD).
  */
 #include "collectors/cuda/cupti_abi.h"
@@ -20,11 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KIND_MAX = 64, LINES = 4096, RECORD = 320, PENDING = 64, NAMED = 256 };
+enum { KIND_MAX = 64, LINES = 1 << 14, RECORD = 320, PENDING = 64, NAMED = 256 };
 
 struct line {
     int kind, group, late_ms;
     uint32_t thread;
+    size_t size, start, end, correlation; /* of CUPTI's struct; where these are in it, 0: nowhere */
     unsigned char record[RECORD];
 };
 
@@ -243,7 +244,14 @@ static void parse(char *text) {
         if (*rest) *rest++ = 0;
         put(line, kind, word);
     }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (strcmp(keys[i].kind, kind)) continue;
+        if (!strcmp(keys[i].key, "start")) line->start = keys[i].offset;
+        if (!strcmp(keys[i].key, "end")) line->end = keys[i].offset;
+        if (!strcmp(keys[i].key, "correlation")) line->correlation = keys[i].offset;
+    }
     uint32_t number = (uint32_t)line->kind;
+    line->size = size_of(number);
     memcpy(line->record, &number, sizeof number);
 }
 
@@ -297,22 +305,14 @@ static void renumber(unsigned char *record, size_t offset) {
 
 static void replay(const struct line *line, uint64_t base) {
     unsigned char record[RECORD];
-    const char *kind = NULL;
-    size_t start = 0, end = 0;
+    size_t end = line->end;
     memcpy(record, line->record, sizeof record);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if ((int)kinds[i].kind == line->kind) kind = kinds[i].name;
-    }
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (strcmp(keys[i].kind, kind)) continue;
-        if (!strcmp(keys[i].key, "start")) shift(record, start = keys[i].offset, base);
-        if (!strcmp(keys[i].key, "end")) shift(record, end = keys[i].offset, base);
-        if (!strcmp(keys[i].key, "correlation")) renumber(record, keys[i].offset);
-    }
-    uint8_t *at = room(size_of((uint32_t)line->kind));
+    shift(record, line->start, base);
+    if (end) shift(record, end, base);
+    if (line->correlation) renumber(record, line->correlation);
+    uint8_t *at = room(line->size);
     if (!at) return;
-    size_t known = size_of((uint32_t)line->kind);
-    memcpy(at, record, known < 192 ? known : 192);
+    memcpy(at, record, line->size < 192 ? line->size : 192);
     if (line->late_ms && stub.pending_count < PENDING) {
         memcpy(&stub.pending[stub.pending_count].value, at + end, 8);
         stub.pending[stub.pending_count].end = (uint64_t *)(void *)(at + end);
@@ -424,7 +424,7 @@ int cuptiActivityDisable(uint32_t kind) {
 EXPORT int cuptiActivityFlushAll(uint32_t flag);
 int cuptiActivityFlushAll(uint32_t flag) {
     FAIL_UNKNOWN;
-    if (fault("hang")) sleep(3);
+    if (fault("hang")) sleep(1);
     pthread_mutex_lock(&stub.lock);
     int left = 0;
     for (int i = 0; i < stub.pending_count; i++) {

@@ -273,6 +273,8 @@ def test_faults():
     Run(acts, variables={'IDSPROF_CUPTI': STUBS + '/cupti_old/libcupti.so.13'}).expect_skipped('libcupti has no cuptiActivityFlushAll')
     Run(acts, fault='unknown', cupti='cupti12', variables=older).expect_skipped('error 999')
     Run(acts, fault='unknown').expect_skipped('error 999')
+    for real in glob.glob('/usr/local/cuda*/lib*/libcupti.so.1[23]'):  # the real one, which finds no driver behind the stub
+        Run(acts + ['push:x', 'pop', 'exit:5'], variables={'IDSPROF_CUPTI': real}).expect_skipped('no CUDA driver')
     Run(acts, fault='kernels').expect_skipped('NVreg_RestrictProfilingToAdminUsers')
     run = Run(good, fault='refuse')
     said = [line['value'] for line in run.lines('said') if line['key'] == 'cupti_refused']

@@ -39,6 +39,7 @@ static void setup(void) {
     ck_assert_ptr_nonnull(mkdtemp(root));
     unsetenv("CUDA_VISIBLE_DEVICES");
     unsetenv("CUDA_INJECTION64_PATH");
+    unsetenv("NVTX_INJECTION64_PATH");
     unsetenv("JAX_PLATFORMS");
     unsetenv("PROFILE_ENABLED");
     unsetenv("TPU_LIBRARY_PATH");
@@ -122,6 +123,9 @@ START_TEST(test_gpus_in_trouble) { /* devices, and nothing that goes with them *
     put_file("/dev/nvidia0", "");
     setenv("CUDA_VISIBLE_DEVICES", "", 1);
     setenv("CUDA_INJECTION64_PATH", "/opt/other.so", 1);
+    setenv("NVTX_INJECTION64_PATH", "/opt/ranges.so", 1);
+    put_file("/proc/17/comm", "nv-hostengine\n");
+    put_file("/proc/18/comm", "nsys-not-quite\n");
     setenv("JAX_PLATFORMS", "cpu", 1);
     setenv("PROFILE_ENABLED", "No", 1);
     look();
@@ -131,6 +135,9 @@ START_TEST(test_gpus_in_trouble) { /* devices, and nothing that goes with them *
     expect("gpu.libcupti", IDS_CHECK_PROBLEM, "no libcupti.so.*");
     expect("variables.visible", IDS_CHECK_PROBLEM, "hides all GPUs from programs");
     expect("variables.injection", IDS_CHECK_NOTE, "is '/opt/other.so': another tool may own CUPTI in programs");
+    expect("variables.nvtx", IDS_CHECK_NOTE, "is '/opt/ranges.so': NVTX ranges go to that tool");
+    expect("tools.dcgm", IDS_CHECK_NOTE, "runs: its profiling metrics and CUPTI may exclude each other");
+    ck_assert_ptr_null(finding("tools.nsys"));
     expect("variables.platforms", IDS_CHECK_NOTE, "is 'cpu': jax uses nothing else");
     expect("variables.enabled", IDS_CHECK_PROBLEM, "is 'No': capture runs programs without recording them");
     for (size_t i = 0; i < checkup.count; i++) {
