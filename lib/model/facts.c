@@ -68,7 +68,7 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
         case IDS_KEY_CORRELATION_ID:
         case IDS_KEY_CORRELATION:
             facts->correlation = (uint64_t)ids_arg_int(trace, arg, 0);
-            facts->has_correlation = facts->correlation;
+            facts->has_correlation = facts->correlation != 0;
             break;
         case IDS_KEY_PRODUCER_TYPE:
             facts->producer_type = ids_arg_int(trace, arg, 0);
@@ -116,7 +116,7 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
             break;
         case IDS_KEY_CATEGORY:
             facts->is_python = ids_text_is(ids_arg_chars(trace, arg), "python_function");
-            facts->is_annotation = ids_text_is(ids_arg_chars(trace, arg), "user_annotation") != 0;
+            facts->is_annotation = ids_text_is(ids_arg_chars(trace, arg), "user_annotation");
             break;
         case IDS_KEY_USER_ANNOTATION:
             facts->is_annotation = 1;
