@@ -37,7 +37,7 @@ static const char *time_text(int64_t ns, char *buffer, size_t size) {
 }
 
 static void print_caught(const struct ids_outcome *outcome) {
-    char runs[48], processes[48], events[48], drops[48], bytes[IDS_VALUE_ROOM];
+    char runs[64], processes[64], events[64], drops[64], bytes[IDS_VALUE_ROOM];
     if (!outcome->files) {
         line("caught", "nothing");
         return;
