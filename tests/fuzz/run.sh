@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh TARGET MINUTES: fuzzes xplane, hlo, mini, chrome or archive for about so many CPU-minutes, or until 20 of them brought no new edge.
+# run.sh TARGET MINUTES: fuzzes TARGET (fuzz_TARGET.c in this folder) for about so many CPU-minutes, or until 20 of them brought no new edge.
 #
 # Built with `cmake --preset fuzz && cmake --build --preset fuzz`. What was found is kept in a work folder (FUZZ_WORK, by default
 # build/fuzz/kept/TARGET), where the next call goes on; at the end the smallest set of inputs with the same coverage goes to

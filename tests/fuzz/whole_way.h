@@ -9,50 +9,12 @@
 
 #include "cmd/sections.h"
 #include "lib/analysis/analysis.h"
-#include "lib/io/source.h"
 #include "lib/model/builder.h"
-#include "lib/model/dump.h"
-#include "lib/model/format.h"
 #include "lib/report/render.h"
+#include "tests/fuzz/reader.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static const struct ids_format *fuzzed;
-
-static void stop(const char *what, const char *which) {
-    fprintf(stderr, "fuzz_%s: %s: %s\n", fuzzed->name, what, which);
-    abort();
-}
-
-static int read_into(const uint8_t *bytes, size_t length, struct ids_sink *sink, struct ids_error *err) {
-    struct ids_source *source;
-    int code = ids_source_memory(bytes, length, &source, err);
-    if (code) return code;
-    code = fuzzed->read(source, sink, err);
-    ids_source_close(source);
-    return code;
-}
-
-/* A message must be there, and say more than nothing. */
-static void check_error(int code, const struct ids_error *err) {
-    if (code > 0 || err->code != code || strlen(err->text) < 8) stop("an error without words", err->text);
-}
-
-static int count_events(const uint8_t *bytes, size_t length, uint64_t *ret_events) {
-    struct ids_error err = IDS_ERROR_INIT;
-    struct ids_dump *dump;
-    if (ids_dump_new(&dump, &err)) return IDS_NOMEM;
-    int code = read_into(bytes, length, ids_dump_sink(dump), &err);
-    struct ids_dump_totals totals;
-    ids_dump_totals(dump, &totals);
-    *ret_events = totals.events;
-    ids_dump_free(dump);
-    if (code) check_error(code, &err);
-    return code;
-}
 
 static void check_metrics(const struct ids_report *report) {
     for (size_t i = 0; i < report->metric_count; i++) {
@@ -131,9 +93,9 @@ static int whole_way(const struct ids_format *format, const uint8_t *bytes, size
     struct ids_error err = IDS_ERROR_INIT;
     struct ids_builder *builder;
     struct ids_trace *trace;
-    uint64_t events = 0;
+    struct ids_dump_totals totals;
     fuzzed->bid(bytes, length < IDS_FORMAT_HEAD ? length : IDS_FORMAT_HEAD);
-    int dump_code = count_events(bytes, length, &events);
+    int dump_code = read_totals(bytes, length, &totals);
     if (ids_builder_new(&builder, &err)) return 0;
     int code = read_into(bytes, length, ids_builder_sink(builder), &err);
     if (!code && dump_code) stop("the dump failed where the builder did not", err.text);
@@ -147,7 +109,7 @@ static int whole_way(const struct ids_format *format, const uint8_t *bytes, size
         check_error(code, &err);
         return 0;
     }
-    if (trace->event_count != events) stop("the sinks saw different events", "event_count");
+    if (trace->event_count != totals.events) stop("the sinks saw different events", "event_count");
     struct ids_params params;
     ids_params_default(&params);
     analyze(trace, &params);
