@@ -19,14 +19,19 @@ static struct {
     int cuda_began;
 } collector = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static int64_t plan_number(const char *key) {
-    char text[32];
-    return ids_agent_plan(key, text, sizeof text) > 0 ? strtoll(text, NULL, 10) : 0;
-}
-
 static int wants_nodes(void) {
     char text[32];
     return ids_agent_plan("cuda_graph", text, sizeof text) < 0 || strcmp(text, "graph") != 0;
+}
+
+/* Registered at cuInit, and again when CUPTI was loaded: so it runs before the ends of both, when CUPTI still answers. Nothing is done
+ * in destructors. */
+static void at_exit(void) {
+    pthread_mutex_lock(&collector.lock);
+    int last = !collector.ended;
+    collector.ended = 1;
+    pthread_mutex_unlock(&collector.lock);
+    if (last) ids_agent_close(collector.handle);
 }
 
 static void say_start(void) {
@@ -35,6 +40,7 @@ static void say_start(void) {
     if (*ids_cuda_refused()) ids_agent_say(collector.handle, "cupti_refused", ids_cuda_refused());
     if (collector.said) return;
     collector.said = 1;
+    atexit(at_exit);
     ids_agent_say(collector.handle, "cupti", ids_cuda_library());
     int count = ids_cuda_devices(devices), driver = ids_cuda_driver();
     if (count) {
@@ -56,7 +62,7 @@ static int stop(void *context, const char *path, struct ids_caught *caught, char
     struct ids_cuda_caught mine;
     char text[32];
     (void)context;
-    int result = ids_cuda_stop(path, plan_number("max_size"), &mine, why, why_size);
+    int result = ids_cuda_stop(path, &mine, why, why_size);
     caught->events = mine.events;
     caught->drops = mine.drops;
     if (!result && mine.incomplete > 0) {
@@ -64,15 +70,6 @@ static int stop(void *context, const char *path, struct ids_caught *caught, char
         ids_agent_say(collector.handle, "cuda_incomplete", text);
     }
     return result;
-}
-
-/* Registered last, this runs before the driver's own end, when CUPTI still answers. Nothing is done in destructors. */
-static void at_exit(void) {
-    pthread_mutex_lock(&collector.lock);
-    int last = !collector.ended;
-    collector.ended = 1;
-    pthread_mutex_unlock(&collector.lock);
-    if (last) ids_agent_close(collector.handle);
 }
 
 static void in_child(void) {

@@ -114,8 +114,8 @@ static void write_on_device(struct writing *writing, const struct ids_cuda_event
     char text[160];
     ids_xspace_uint(out, "correlation_id", event->correlation);
     write_context(out, event->context);
-    if (event->graph)
-        ids_xspace_uint(out, event->kind == IDS_CUDA_GRAPH ? "cuda_graph_exec_id" : "cuda_graph_id", event->graph);
+    if (event->graph) ids_xspace_uint(out, "cuda_graph_id", event->graph);
+    if (event->kind == IDS_CUDA_GRAPH) ids_xspace_uint(out, "cuda_graph_exec_id", event->graph);
     if (event->node) ids_xspace_uint(out, "cuda_graph_node_id", event->node);
     if (event->kind == IDS_CUDA_KERNEL) {
         write_details(writing, event);
@@ -404,8 +404,8 @@ static void find_demangler(struct writing *writing) {
     memcpy(&writing->demangle, &address, sizeof address);
 }
 
-int ids_cuda_write(const struct ids_cuda_window *window, const char *path, int64_t max_bytes,
-                   struct ids_cuda_written *ret_written, char *why, size_t why_size) {
+int ids_cuda_write(const struct ids_cuda_window *window, const char *path, struct ids_cuda_written *ret_written,
+                   char *why, size_t why_size) {
     struct writing writing = {.window = window, .shift = -window->begin.cupti};
     struct ids_cuda_counts counts = ids_cuda_records_counts(window->records);
     if (!window->begin.cupti) writing.shift = -window->begin.realtime;
@@ -416,7 +416,7 @@ int ids_cuda_write(const struct ids_cuda_window *window, const char *path, int64
     if (!failed) {
         struct ids_xspace_written written = {0};
         find_demangler(&writing);
-        writing.out = ids_xspace_open(path, max_bytes, why, why_size);
+        writing.out = ids_xspace_open(path, 0, why, why_size);
         failed = !writing.out;
         if (!failed) {
             write_planes(&writing);

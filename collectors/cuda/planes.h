@@ -34,9 +34,9 @@ struct ids_cuda_written {
     int64_t kernels, copies;
 };
 
-/* Appends the XSpace to the file at `path`, which exists. max_bytes: 0: no limit. What calls after the window's end did is
+/* Appends the XSpace to the file at `path`, which exists. What calls after the window's end did is
  * left out. 0, or -1 with the reason. */
-int ids_cuda_write(const struct ids_cuda_window *window, const char *path, int64_t max_bytes,
-                   struct ids_cuda_written *ret_written, char *why, size_t why_size);
+int ids_cuda_write(const struct ids_cuda_window *window, const char *path, struct ids_cuda_written *ret_written,
+                   char *why, size_t why_size);
 
 #endif

@@ -10,7 +10,7 @@
 #include "collectors/cuda/cupti_abi.h"
 
 enum {
-    IDS_CUDA_EVENTS_MAX = 1 << 23, /* of a window: 600 MB; what is more is dropped */
+    IDS_CUDA_EVENTS_MAX = 1 << 23, /* of a window: 670 MB; what is more is dropped */
     IDS_CUDA_TEXTS_MAX = 1 << 16,  /* different names, and different shapes of launches */
     IDS_CUDA_TEXT_BYTES = 1 << 25, /* of all names */
     IDS_CUDA_TEXT_LENGTH = 4000,   /* of one; what is longer is cut */

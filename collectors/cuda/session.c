@@ -344,7 +344,7 @@ static uint64_t count_dropped(void) {
     return result == IDS_CUPTI_SUCCESS ? dropped : 0;
 }
 
-int ids_cuda_stop(const char *path, int64_t max_bytes, struct ids_cuda_caught *ret_caught, char *why, size_t why_size) {
+int ids_cuda_stop(const char *path, struct ids_cuda_caught *ret_caught, char *why, size_t why_size) {
     *ret_caught = (struct ids_cuda_caught){-1, -1, -1};
     if (session.forked || !session.handle) {
         snprintf(why, why_size, "the window was opened before the process forked");
@@ -355,7 +355,9 @@ int ids_cuda_stop(const char *path, int64_t max_bytes, struct ids_cuda_caught *r
     end_draining();
     if (path) await_device();
     disable_all(0);
-    session.cupti.flush(IDS_CUPTI_FLUSH_FORCED);
+    session.cupti.flush(0);
+    /* Where there are several subscribers this takes from all of them what has not ended yet: only where it must be. */
+    if (!session.several || ids_cuda_buffers_out(&session.buffers)) session.cupti.flush(IDS_CUPTI_FLUSH_FORCED);
     drain_here();
     struct ids_cuda_window window = {.cupti = &session.cupti,
                                      .records = session.records,
@@ -366,7 +368,7 @@ int ids_cuda_stop(const char *path, int64_t max_bytes, struct ids_cuda_caught *r
                                      .dropped = count_dropped(),
                                      .graph_nodes = session.graph_nodes};
     struct ids_cuda_written written = {0};
-    int result = path ? ids_cuda_write(&window, path, max_bytes, &written, why, why_size) : 0;
+    int result = path ? ids_cuda_write(&window, path, &written, why, why_size) : 0;
     ret_caught->events = written.events;
     ret_caught->drops = written.drops;
     ret_caught->incomplete = (int64_t)ids_cuda_records_counts(session.records).incomplete;

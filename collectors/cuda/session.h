@@ -24,7 +24,7 @@ const char *ids_cuda_library(void);
 /* A function of this process's libcupti, which is loaded if it is not; NULL. */
 void *ids_cuda_symbol(const char *name);
 /* Ends the window and writes it to the file `path`, NULL: throws it away. 0, or -1 with the reason; CUPTI is free again either way. */
-int ids_cuda_stop(const char *path, int64_t max_bytes, struct ids_cuda_caught *ret_caught, char *why, size_t why_size);
+int ids_cuda_stop(const char *path, struct ids_cuda_caught *ret_caught, char *why, size_t why_size);
 /* In the child of a fork: no window is open. Where CUDA had begun it cannot be used any more, and none opens. */
 void ids_cuda_forked(int cuda_began);
 

@@ -126,7 +126,7 @@ IN_GRAPH = ('in_graph', 70000, 1000, ON_DEVICE(
     23, cuda_graph_id=5, cuda_graph_node_id=21474836481, theoretical_occupancy_pct=50.0, occupancy_min_grid_size=264,
     occupancy_suggested_block_size=1024,
     kernel_details='regs:16 static_shared:0 dynamic_shared:0 grid:1,1,1 block:32,1,1 occ_pct:50'))
-AS_GRAPH = ('CudaGraphExec:5', 70000, 1000, ON_DEVICE(23, cuda_graph_exec_id=5))
+AS_GRAPH = ('CudaGraphExec:5', 70000, 1000, ON_DEVICE(23, cuda_graph_id=5, cuda_graph_exec_id=5))
 THREAD_4242 = [
     ('cudaLaunchKernel', 0, 1000, CALL(11)),
     ('cuLaunchKernel', 100, 800, {}),  # inside: the outer call is the launch
