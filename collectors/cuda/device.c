@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of CUdevice_attribute. */
+/* Of CUdevice_attribute; tests/cuda/private_abi.c holds these against cuda.h. */
 enum {
     THREADS_PER_BLOCK = 1,
     SHARED_PER_BLOCK = 8,

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Of nvtxTypes.h; tests/cuda/nvtx_abi.c holds these against it. */
+/* Of nvtxTypes.h; tests/cuda/private_abi.c holds these against it. */
 enum { TABLE_CALLBACKS = 1, MODULE_CORE = 1, MODULE_DOMAINS = 5 };
 enum { CORE_START_EX = 4, CORE_START = 5, CORE_END = 7, CORE_PUSH_EX = 8, CORE_PUSH = 9, CORE_POP = 11 };
 enum { DOMAIN_START_EX = 2, DOMAIN_END = 3, DOMAIN_PUSH_EX = 4, DOMAIN_POP = 5, DOMAIN_REGISTER = 10 };

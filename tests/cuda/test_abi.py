@@ -57,6 +57,13 @@ def main():
         sys.exit(77)
     if not all([check(folder, folder if os.path.exists(folder + '/cuda.h') else cudas[0]) for folder in folders]):
         sys.exit(1)
+    for cuda in cudas:
+        if os.path.exists(cuda + '/nvtx3/nvToolsExt.h'):
+            private = subprocess.run(['cc', '-std=gnu17', '-fsyntax-only', '-I', root, '-isystem', cuda,
+                                      root + '/tests/cuda/private_abi.c'], capture_output=True, text=True)
+            print(cuda, 'driver and NVTX', 'as declared' if private.returncode == 0 else 'DIFFERENT\n' + private.stderr)
+            if private.returncode:
+                sys.exit(1)
     # The check can fail: with a struct of another layout it does.
     broken = subprocess.run(['cc', '-std=c17', '-fsyntax-only', '-I', root, '-isystem', folders[0], '-isystem', cudas[0],
                              '-DKERNEL=CUpti_ActivityMemcpy5', root + '/tests/cuda/abi.c'], capture_output=True, text=True)
