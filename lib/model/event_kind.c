@@ -34,6 +34,7 @@ static const struct rule exact[] = {
     {"CommonPjRtBuffer::ToLiteral", IDS_KIND_SYNC},
     {"PjRtStreamExecutorBuffer::ToLiteral", IDS_KIND_SYNC},
     {"PjRtBuffer::Await", IDS_KIND_SYNC},
+    {"PJRT_Event_Await", IDS_KIND_SYNC}, /* collectors/pjrt: the program's calls of its plugin */
     {"BlockHostUntilReady", IDS_KIND_SYNC},
     {"block_until_ready", IDS_KIND_SYNC},
     {"CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", IDS_KIND_EXECUTE},
@@ -76,6 +77,8 @@ static const struct rule exact[] = {
 };
 
 static const struct rule prefixes[] = {
+    {"PJRT_Client_Compile", IDS_KIND_COMPILE},
+    {"PJRT_Executable_DeserializeAndLoad", IDS_KIND_CACHE_READ},
     /* what jax.monitoring told the Python hook (collectors/python/_idsprof/monitoring.py), on tracks of their own */
     {"jax.trace(", IDS_KIND_TRACE},
     {"jax.lower(", IDS_KIND_LOWER},

@@ -74,8 +74,8 @@ static int text_is(const struct ids_pb_field *field, const char *text) {
 static void count_name(struct seen *seen, const char *name) {
     seen->executes += !strcmp(name, "PJRT_LoadedExecutable_Execute");
     seen->awaits += !strcmp(name, "PJRT_Event_Await");
-    seen->compiles += !strcmp(name, "PJRT_Client_Compile");
-    seen->loads += !strcmp(name, "PJRT_Executable_DeserializeAndLoad");
+    seen->compiles += !strncmp(name, "PJRT_Client_Compile:#module=", 28);
+    seen->loads += !strncmp(name, "PJRT_Executable_DeserializeAndLoad:", 35);
     seen->h2d += !strcmp(name, "PJRT_Client_BufferFromHostBuffer");
     seen->d2h += !strcmp(name, "PJRT_Buffer_ToHostBuffer");
     seen->d2d += !strcmp(name, "PJRT_Buffer_CopyToDevice");
