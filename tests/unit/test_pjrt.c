@@ -400,6 +400,27 @@ START_TEST(no_client) {
 }
 END_TEST
 
+/* A plugin of which no client could be made is asked for no session: libtpu would end the process. */
+START_TEST(dead_plugin) {
+    static const char *const faults[] = {"fail=10", "fail=3,fail=10", "fail=10,fail=profiler.create"};
+    begin(PLAN, faults[_i]);
+    if (_i < 2) ck_assert_int_eq(use_client(&use), -1); /* in the third case none was asked for */
+    use.errors = 0;
+    void *theirs = use_profile(&use);
+    ck_assert(theirs != NULL);
+    ck_assert_uint_eq(use_profile_end(&use, theirs), 0);
+    ck_assert_int_eq(use.errors, 0);
+    ck_assert_int_eq(counts->sessions + counts->profilers, 0);
+    set_faults("");
+    ck_assert_int_eq(use_client(&use), 0); /* a later one could */
+    theirs = use_profile(&use);
+    ck_assert_uint_gt(use_profile_end(&use, theirs), 0);
+    ck_assert_int_eq(counts->sessions, 1);
+    end();
+    nothing_is_left();
+}
+END_TEST
+
 START_TEST(client_ends_in_window) {
     begin(PLAN, "");
     use_client(&use);
@@ -629,6 +650,7 @@ int main(void) {
     tcase_add_loop_test(tcase, vendor_fails, 0, 3);
     tcase_add_loop_test(tcase, vendor_does_not_start, 0, 2);
     tcase_add_loop_test(tcase, no_profiler, 0, 4);
+    tcase_add_loop_test(tcase, dead_plugin, 0, 3);
     tcase_add_loop_test(tcase, every_call_fails, 3, PJRT_ENTRIES);
     tcase_add_loop_test(tcase, short_tables, 0, 10);
     suite_add_tcase(suite, tcase);
