@@ -25,7 +25,6 @@ static void *initialize(void *arguments) {
     int64_t start = ids_record_begin();
     void *error = ids_pjrt_call(PJRT_PLUGIN_INITIALIZE, arguments);
     put(IDS_RECORD_INITIALIZE, start, IDS_NO_PROGRAM, -1, error);
-    if (error) atomic_fetch_add(&ids_pjrt.failures, 1);
     return error;
 }
 
@@ -34,7 +33,6 @@ static void *client_create(void *arguments) {
     int64_t start = ids_record_begin();
     void *error = ids_pjrt_call(PJRT_CLIENT_CREATE, arguments);
     put(IDS_RECORD_CLIENT, start, IDS_NO_PROGRAM, -1, error);
-    if (error) atomic_fetch_add(&ids_pjrt.failures, 1);
     if (error || !PJRT_HAS(args, client) || !args->client) return error;
     atomic_fetch_add(&ids_pjrt.clients, 1);
     ids_describe_client(args->client);

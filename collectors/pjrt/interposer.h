@@ -24,7 +24,6 @@ struct ids_pjrt {
     const struct pjrt_profiler_table *profiler; /* the plugin's, NULL: it has none that we can drive */
     int handle;                                 /* of the agent; 0: no capture */
     atomic_int clients;                         /* that live */
-    atomic_int failures;                        /* of setting the plugin up and of making clients */
     atomic_int theirs;                          /* sessions of the plugin's profiler that are open and not ours */
     atomic_int ours;                            /* our session is open */
 };

@@ -1,5 +1,5 @@
-/* The profiler extension as the program sees it: sessions are exclusive, so one of the program's own ends ours first; and no session
- * reaches a plugin of which no client could be made. */
+/* The profiler extension as the program sees it: sessions are exclusive, so one of the program's own ends ours first; and one
+ * that a plugin without clients refuses is none that ends the program. */
 #include "collectors/common/window.h"
 #include "collectors/pjrt/interposer.h"
 
@@ -26,21 +26,12 @@ static void give_way(void) {
 
 /* No size is looked at in the arguments of these functions: jaxlib does not fill it in.
  *
- * A plugin of which no client could be made is no plugin to profile, yet jax.profiler asks every one that was loaded, and does not
- * outlive a refusal (jaxlib 0.10: PluginTracer::Start without a profiler). So a session of a plugin without any client is one of
- * nothing where the plugin refuses it: it begins, ends and collects no byte. */
+ * jax.profiler asks every plugin that was loaded for a session, and does not outlive a refusal (jaxlib 0.10: PluginTracer::Start without
+ * a profiler). So where a plugin without any client refuses one, the session is one of nothing: it begins, ends, collects no byte. */
 static char of_nothing;
-
-static int is_dead(void) {
-    return !atomic_load(&ids_pjrt.clients) && atomic_load(&ids_pjrt.failures) > 0;
-}
 
 static void *create(void *arguments) {
     struct pjrt_profiler_create *args = arguments;
-    if (is_dead()) {
-        args->profiler = &of_nothing;
-        return NULL;
-    }
     give_way();
     void *error = ids_pjrt.profiler->create(arguments);
     if (!error || atomic_load(&ids_pjrt.clients)) return error;

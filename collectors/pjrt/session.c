@@ -194,6 +194,5 @@ void ids_session_forget(void) {
     profiler = NULL; /* the parent's */
     atomic_store(&ids_pjrt.ours, 0);
     atomic_store(&ids_pjrt.theirs, 0);
-    atomic_store(&ids_pjrt.failures, 0);
     atomic_store(&ids_pjrt.clients, 0); /* threads of a client do not survive a fork: no session is begun on one */
 }

@@ -400,24 +400,35 @@ START_TEST(no_client) {
 }
 END_TEST
 
-/* A plugin of which no client could be made is asked for no session: libtpu would end the process. */
-START_TEST(dead_plugin) {
-    static const char *const faults[] = {"fail=10", "fail=3,fail=10", "fail=10,fail=profiler.create"};
-    begin(PLAN, faults[_i]);
-    if (_i < 2) ck_assert_int_eq(use_client(&use), -1); /* in the third case none was asked for */
+/* What a plugin without clients refuses is a session of nothing: jax.profiler does not outlive a refusal. */
+START_TEST(refused_without_client) {
+    begin(PLAN, "fail=10,fail=profiler.create");
+    ck_assert_int_eq(use_client(&use), -1);
     use.errors = 0;
     void *theirs = use_profile(&use);
     ck_assert(theirs != NULL);
     ck_assert_uint_eq(use_profile_end(&use, theirs), 0);
     ck_assert_int_eq(use.errors, 0);
-    ck_assert_int_eq(counts->sessions + counts->profilers, 0);
+    set_faults("fail=profiler.create");
+    ck_assert_int_eq(use_client(&use), 0);
+    ck_assert_ptr_null(use_profile(&use)); /* with a client the program is told */
+    ck_assert_int_eq(use.errors, 1);
     set_faults("");
-    ck_assert_int_eq(use_client(&use), 0); /* a later one could */
     theirs = use_profile(&use);
     ck_assert_uint_gt(use_profile_end(&use, theirs), 0);
     ck_assert_int_eq(counts->sessions, 1);
     end();
     nothing_is_left();
+}
+END_TEST
+
+/* The size of the profiler's table that the program's framework takes, as the Python hook says. */
+START_TEST(profiler_table_size) {
+    setenv("IDSPROF_PJRT_PROFILER_BYTES", "80", 1);
+    begin(PLAN, _i ? "table=104" : "table=80");
+    ck_assert_uint_eq(use_profiler(&use)->size, 80);
+    unsetenv("IDSPROF_PJRT_PROFILER_BYTES");
+    end();
 }
 END_TEST
 
@@ -634,6 +645,7 @@ int main(void) {
                                  own_session_first,
                                  theirs_is_open,
                                  unlent_buffer,
+                                 refused_without_client,
                                  has_programs_already,
                                  no_client,
                                  client_ends_in_window,
@@ -650,7 +662,7 @@ int main(void) {
     tcase_add_loop_test(tcase, vendor_fails, 0, 3);
     tcase_add_loop_test(tcase, vendor_does_not_start, 0, 2);
     tcase_add_loop_test(tcase, no_profiler, 0, 4);
-    tcase_add_loop_test(tcase, dead_plugin, 0, 3);
+    tcase_add_loop_test(tcase, profiler_table_size, 0, 2);
     tcase_add_loop_test(tcase, every_call_fails, 3, PJRT_ENTRIES);
     tcase_add_loop_test(tcase, short_tables, 0, 10);
     suite_add_tcase(suite, tcase);
