@@ -548,7 +548,7 @@ def costs():
         alone = subprocess.run([PYTHON, program], capture_output=True, text=True)
         without.append([float(word) for word in alone.stdout.split()])
         under.append([float(word) for word in capture(['--start-step', 10 ** 8], program=program).out.split()])
-    for i, (most_ns, words) in enumerate(((2000, 'a jitted call that begins no step'), (10000, 'a counted step outside of a window'),
+    for i, (most_ns, words) in enumerate(((2000, 'a jitted call that begins no step'), (20000, 'a counted step outside of a window'),
                                           (5000, 'an annotated step outside of a window'))):
         base = min(sample[i] for sample in without)
         more = min(sample[i] for sample in under) - base
