@@ -25,6 +25,8 @@ struct ids_agent ids_agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .hot = {0, 1, 1}};
 static struct ids_agent *const agent = &ids_agent;
 
+enum { PAUSE_MS = 20 };
+
 /* ---- small things ---- */
 
 static void lock(void) {
@@ -162,7 +164,11 @@ static void answer(int connection, const char *request) {
 static void serve(int listener) {
     char request[64];
     int connection = ids_control_accept(listener, request, sizeof request);
-    if (connection >= 0) answer(connection, request);
+    if (connection >= 0) {
+        answer(connection, request);
+    } else {
+        poll(NULL, 0, PAUSE_MS); /* a listener that cannot accept (no descriptors left) must not keep a core busy */
+    }
 }
 
 static int poll_timeout(void) {
@@ -324,8 +330,13 @@ int ids_agent_wants(int source) {
 }
 
 void ids_agent_range(const char *name, int begins) {
-    if (agent->awake <= 0 || !name || !agent->plan.range[0] || strcmp(name, agent->plan.range) != 0) return;
+    char why[IDS_WHY_BYTES];
+    if (agent->awake < 0 || !agent->collector_count || !name || strcmp(name, agent->plan.range) != 0) return;
     lock();
+    if (wake(why, sizeof why)) {
+        unlock();
+        return;
+    }
     finish(ids_window_range(&agent->window, ids_monotonic_ns(), begins), 1);
 }
 
