@@ -180,6 +180,8 @@ def counted():
     check('counted: its cost is said', re.search(r'counting executions took \d+\.\d us a step', run.line('cost')), run.err)
     read = report(run.folder)
     check('counted: the report has the steps', metric(read, 'steps.count') == 5, read)
+    ahead = profile(capture(['--start-step', 20], 40, 'ahead'))
+    check('counted: a step that was compiled ahead of time', ahead and ahead.executions() == {5}, ahead and ahead.ops)
     chosen = capture(['--start-step', 3, '--steps', 2, '--step-executable', '^init$'], 5)
     check('counted: --step-executable is another function',
           chosen.line('missed').startswith('the program ended after step 0 (executions, counted), before step 3'), chosen.err)
