@@ -10,6 +10,7 @@ struct adviser {
     struct ids_report *report;
     int64_t steps;   /* 0: savings are for the window */
     int64_t devices; /* active ones, over which times are summed */
+    int speaks_jax; /* programs of XLA ran; else what ran is PyTorch's or plain CUDA, and jit means nothing to its author */
 };
 
 static int has(const struct adviser *adviser, const char *id, struct ids_value *ret_value) {
@@ -52,6 +53,10 @@ static void advise(const struct adviser *adviser, int64_t window_saves_ps, const
     ids_report_advice(adviser->report, &advice);
 }
 
+static const char *in_words_of(const struct adviser *adviser, const char *jax, const char *other) {
+    return adviser->speaks_jax ? jax : other;
+}
+
 /* Worth a line: a twentieth of the window. */
 static int matters(const struct adviser *adviser, int64_t summed_ps) {
     return summed_ps > 0 && summed_ps >= ids_windows_total(adviser->analysis) / 20;
@@ -59,30 +64,48 @@ static int matters(const struct adviser *adviser, int64_t summed_ps) {
 
 static void on_idle(const struct adviser *adviser) {
     static const struct {
-        const char *id, *what;
+        const char *id, *jax, *other;
     } table[] = {
-        {"idle.host_late.compile", "Recompilation stalls the device: keep shapes, dtypes and static arguments the same "
-                                   "from step to step (pad, or jit with fewer static_argnums), and warm "
-                                   "up before measuring"},
-        {"idle.host_late.staging", "The device waits for data to be put on it: call device_put once, keep results on "
-                                   "the device, and leave numpy out of the loop"},
-        {"idle.host_late.sync", "The host waits for the device each time before it dispatches more: fewer "
-                                "block_until_ready and np.asarray calls; fetch metrics every n steps, "
-                                "asynchronously"},
-        {"idle.host_late.input", "Input-bound: prefetch batches to the device on another thread (tf.data prefetch, a "
-                                 "background device_put), or make the input cheaper"},
-        {"idle.host_late.launch_bound", "Launching takes longer than running: jit larger functions so that small "
-                                        "kernels fuse, or run them as a CUDA graph (command buffers)"},
+        {"idle.host_late.compile",
+         "Recompilation stalls the device: keep shapes, dtypes and static arguments the same from step to step (pad, "
+         "or jit with fewer static_argnums), and warm up before measuring",
+         "Recompilation stalls the device: keep shapes and dtypes the same from step to step (pad, or mark what "
+         "changes "
+         "as dynamic), and warm up before measuring"},
+        {"idle.host_late.staging",
+         "The device waits for data to be put on it: call device_put once, keep results on the device, and leave numpy "
+         "out of the loop",
+         "The device waits for data to be put on it: copy once, keep results on the device, and copy the rest from "
+         "pinned memory without waiting (non_blocking=True)"},
+        {"idle.host_late.sync",
+         "The host waits for the device each time before it dispatches more: fewer block_until_ready and np.asarray "
+         "calls; fetch metrics every n steps, asynchronously",
+         "The host waits for the device each time before it dispatches more: fewer .item(), .cpu() and "
+         "cudaDeviceSynchronize calls; fetch metrics every n steps, asynchronously"},
+        {"idle.host_late.input",
+         "Input-bound: prefetch batches to the device on another thread (tf.data prefetch, a background device_put), "
+         "or "
+         "make the input cheaper",
+         "Input-bound: more DataLoader workers with pin_memory, prefetch batches to the device, or make the input "
+         "cheaper"},
+        {"idle.host_late.launch_bound",
+         "Launching takes longer than running: jit larger functions so that small kernels fuse, or run them as a CUDA "
+         "graph (command buffers)",
+         "Launching takes longer than running: fuse small kernels (torch.compile), or run them as a CUDA graph"},
         {"idle.host_late.python",
-         "Python between dispatches holds the device up: jit the whole step, or move work out of the loop"},
-        {"idle.host_late.not_recorded", "The host launches late and the trace does not say why: record again with the "
-                                        "Python tracer (python_tracer_level=1), or annotate the loop "
-                                        "(jax.profiler.TraceAnnotation)"},
+         "Python between dispatches holds the device up: jit the whole step, or move work out of the loop",
+         "Python between launches holds the device up: compile the step (torch.compile) or run it as a CUDA graph, or "
+         "move work out of the loop"},
+        {"idle.host_late.not_recorded",
+         "The host launches late and the trace does not say why: record again with the Python tracer "
+         "(python_tracer_level=1), or annotate the loop (jax.profiler.TraceAnnotation)",
+         "The host launches late and the trace does not say why: record again with the host's activity (the "
+         "profiler's CPU and Python tracers), or annotate the loop (record_function, NVTX)"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         int64_t summed_ps = time_of(adviser, table[i].id);
         if (!matters(adviser, summed_ps)) continue;
-        advise(adviser, summed_ps / adviser->devices, table[i].id, table[i].what,
+        advise(adviser, summed_ps / adviser->devices, table[i].id, in_words_of(adviser, table[i].jax, table[i].other),
                ids_report_text(adviser->report, "%s of idle time, %s in all, is this; longest gap %s",
                                say_time(adviser, summed_ps), say(adviser, "idle.total"), say(adviser, "idle.longest")));
     }
@@ -113,13 +136,17 @@ static void on_recompilation(const struct adviser *adviser) {
 
 static void on_small_kernels(const struct adviser *adviser) {
     if (ratio_of(adviser, "kernels.small_share") < 0.5 || ratio_of(adviser, "kernels.small_time_share") < 0.1) return;
-    advise(adviser, -1, "kernels.small_count",
-           "Many small kernels: jit larger functions so that XLA fuses them, with fewer control-flow branches and host "
-           "round trips between them",
-           ids_report_text(adviser->report,
-                           "%s kernels below the threshold: %s of kernels, %s of kernel time; longest run %s",
-                           say(adviser, "kernels.small_count"), say(adviser, "kernels.small_share"),
-                           say(adviser, "kernels.small_time_share"), say(adviser, "kernels.longest_small_run")));
+    advise(
+        adviser, -1, "kernels.small_count",
+        in_words_of(adviser,
+                    "Many small kernels: jit larger functions so that XLA fuses them, with fewer control-flow "
+                    "branches and host round trips between them",
+                    "Many small kernels: fuse them (torch.compile, fused optimizers and attention), or run them as a "
+                    "CUDA graph"),
+        ids_report_text(adviser->report,
+                        "%s kernels below the threshold: %s of kernels, %s of kernel time; longest run %s",
+                        say(adviser, "kernels.small_count"), say(adviser, "kernels.small_share"),
+                        say(adviser, "kernels.small_time_share"), say(adviser, "kernels.longest_small_run")));
 }
 
 static void on_transfers(const struct adviser *adviser) {
@@ -127,13 +154,17 @@ static void on_transfers(const struct adviser *adviser) {
     double hidden = ratio_of(adviser, "transfers.overlapped_share");
     int64_t exposed_ps = (int64_t)((double)summed_ps * (1 - hidden));
     if (!matters(adviser, exposed_ps)) return;
-    advise(adviser, exposed_ps / adviser->devices, "transfers.h2d_bytes",
-           "Large transfers between host and device: device_put once and keep results on the device; overlap the rest "
-           "with compute, from pinned memory",
-           ids_report_text(adviser->report, "H2D %s in %s, D2H %s in %s; %s hidden under compute",
-                           say(adviser, "transfers.h2d_bytes"), say(adviser, "transfers.h2d_time"),
-                           say(adviser, "transfers.d2h_bytes"), say(adviser, "transfers.d2h_time"),
-                           say(adviser, "transfers.overlapped_share")));
+    advise(
+        adviser, exposed_ps / adviser->devices, "transfers.h2d_bytes",
+        in_words_of(adviser,
+                    "Large transfers between host and device: device_put once and keep results on the device; overlap "
+                    "the rest with compute, from pinned memory",
+                    "Large transfers between host and device: copy once and keep results on the device; overlap the "
+                    "rest with compute, from pinned memory on a stream of its own"),
+        ids_report_text(adviser->report, "H2D %s in %s, D2H %s in %s; %s hidden under compute",
+                        say(adviser, "transfers.h2d_bytes"), say(adviser, "transfers.h2d_time"),
+                        say(adviser, "transfers.d2h_bytes"), say(adviser, "transfers.d2h_time"),
+                        say(adviser, "transfers.overlapped_share")));
 }
 
 static void on_stalls(const struct adviser *adviser) {
@@ -151,8 +182,11 @@ static void on_collectives(const struct adviser *adviser) {
     int64_t exposed_ps = time_of(adviser, "collectives.exposed");
     if (!matters(adviser, exposed_ps)) return;
     advise(adviser, exposed_ps / adviser->devices, "collectives.exposed",
-           "Collectives are not hidden under compute: overlap them (latency-hiding scheduler), use larger buckets, or "
-           "shard otherwise",
+           in_words_of(adviser,
+                       "Collectives are not hidden under compute: overlap them (latency-hiding scheduler), use larger "
+                       "buckets, or shard otherwise",
+                       "Collectives are not hidden under compute: overlap them with the backward pass, use larger "
+                       "buckets (bucket_cap_mb), or shard otherwise"),
            ids_report_text(adviser->report, "collectives take %s of the window, all-reduce %s; %s is exposed",
                            say(adviser, "collectives.share"), say(adviser, "collectives.allreduce_share"),
                            say(adviser, "collectives.exposed")));
@@ -211,7 +245,8 @@ static void rank(struct ids_report *report) {
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     (void)err;
     if (!analysis->busy_count) return 0;
-    struct adviser adviser = {analysis, report, (int64_t)analysis->steps.count, (int64_t)analysis->busy_count};
+    struct adviser adviser = {analysis, report, (int64_t)analysis->steps.count, (int64_t)analysis->busy_count,
+                              analysis->trace->module_count > 0};
     on_warm_up(&adviser);
     on_idle(&adviser);
     on_recompilation(&adviser);

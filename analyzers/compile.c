@@ -24,12 +24,12 @@ static const struct ids_metric_def metrics[] = {
     {"compile.in_steps_time", "time inside steps", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Sum of the durations of the compilations inside steps."},
     {"compile.lowering", "lowering", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of lower_sharding_computation and lower_jaxpr_to_module, and of what jax.monitoring told: from jaxpr to "
-     "StableHLO."},
+     "From jaxpr to StableHLO: what jax.monitoring told idsprof's Python hook; on a host without it the union of "
+     "lower_sharding_computation and lower_jaxpr_to_module."},
     {"compile.tracing", "tracing", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of trace_to_jaxpr: running the Python function to get its jaxpr. Recorded by idsprof's Python hook, and by "
-     "the "
-     "Python tracer."},
+     "Running the Python function to get its jaxpr: what jax.monitoring told idsprof's Python hook; on a host without "
+     "it the "
+     "union of trace_to_jaxpr, which the Python tracer alone records whole."},
     {"compile.autotuning", "autotuning", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Union of XlaAutotunerMeasurement events (XLA on GPU), which lie inside backend compilation."},
     {"compile.cache_reads", "cache reads", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
@@ -140,6 +140,13 @@ static void find_hosts(const struct ids_trace *trace, struct gathering *gatherin
     }
 }
 
+/* Whether another one told of it too, in its own words: jax.monitoring of every event, any but the interposer of the interposer's. */
+static int is_twice(const struct gathering *gathering, const struct ids_trace *trace, const struct ids_event *event) {
+    const struct ids_track *track = &trace->tracks[event->track];
+    if (gathering->by_host[track->host]) return !ids_is_told(trace, event);
+    return gathering->own_by_host[track->host] && ids_track_is_calls(trace, track);
+}
+
 static int gather(const struct ids_analysis *analysis, struct gathering *gathering) {
     const struct ids_trace *trace = analysis->trace;
     gathering->by_host = calloc(trace->host_count + 1, 1);
@@ -152,25 +159,25 @@ static int gather(const struct ids_analysis *analysis, struct gathering *gatheri
             switch (event->kind) {
             case IDS_KIND_COMPILE:
                 ids_spans_add(&gathering->backend, event->start_ps, event->end_ps);
-                if (gathering->by_host[trace->tracks[t].host] && !ids_is_told(trace, event)) break;
-                if (ids_track_is_calls(trace, &trace->tracks[t]) && gathering->own_by_host[trace->tracks[t].host])
-                    break;
+                if (is_twice(gathering, trace, event)) break;
                 if (is_part(trace, event)) break;
                 struct compilation *kept = IDS_PUSH(gathering->at, gathering->count, gathering->room);
                 if (!kept) return -1;
                 *kept = (struct compilation){event, ids_step_of_host_event(analysis, event)};
                 break;
             case IDS_KIND_LOWER:
+                if (is_twice(gathering, trace, event)) break;
                 ids_spans_add(&gathering->lowering, event->start_ps, event->end_ps);
                 break;
             case IDS_KIND_TRACE:
+                if (is_twice(gathering, trace, event)) break;
                 ids_spans_add(&gathering->tracing, event->start_ps, event->end_ps);
                 break;
             case IDS_KIND_AUTOTUNE:
                 ids_spans_add(&gathering->autotuning, event->start_ps, event->end_ps);
                 break;
             case IDS_KIND_CACHE_READ:
-                if (!gathering->by_host[trace->tracks[t].host] || ids_is_told(trace, event)) gathering->cache_reads++;
+                gathering->cache_reads += !is_twice(gathering, trace, event);
                 break;
             case IDS_KIND_CACHE_HIT:
                 gathering->hits++;

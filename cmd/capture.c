@@ -122,7 +122,7 @@ static void remove_empty(const struct ids_capture_folder *folder) {
 static void conclude(const struct capture *capture, struct ids_capture_record *record) {
     struct ids_seen seen = {0};
     struct ids_arena arena = {0};
-    struct ids_outcome outcome;
+    struct ids_outcome outcome = {0};
     struct ids_error err = IDS_ERROR_INIT;
     if (!ids_seen_read(record->folder, &seen, &err)) record->seen = &seen;
     record->ended = time(NULL);

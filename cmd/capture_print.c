@@ -37,7 +37,7 @@ static const char *time_text(int64_t ns, char *buffer, size_t size) {
 }
 
 static void print_caught(const struct ids_outcome *outcome) {
-    char runs[48], processes[48], events[48], drops[48], bytes[IDS_VALUE_ROOM];
+    char runs[64], processes[64], events[64], drops[64], bytes[IDS_VALUE_ROOM];
     if (!outcome->files) {
         line("caught", "nothing");
         return;
@@ -59,9 +59,15 @@ static void print_cost(const struct ids_outcome *outcome) {
     } else if (outcome->stop_ns < 0) {
         line("cost", "%s to start%s%s", time_text(outcome->start_ns, start, sizeof start), between, cost);
     } else {
-        line("cost", "%s to start, %s to stop and write, in which the program stood still%s%s",
-             time_text(outcome->start_ns, start, sizeof start), time_text(outcome->stop_ns, stop, sizeof stop), between,
-             cost);
+        const char *still = "in which the program stood still";
+        char waited[IDS_VALUE_ROOM], waits[96];
+        if (outcome->waited_ns >= 0) {
+            time_text(outcome->waited_ns, waited, sizeof waited);
+            snprintf(waits, sizeof waits, "for which the program waited no longer than %s", waited);
+            still = waits;
+        }
+        line("cost", "%s to start, %s to stop and write, %s%s%s", time_text(outcome->start_ns, start, sizeof start),
+             time_text(outcome->stop_ns, stop, sizeof stop), still, between, cost);
     }
 }
 

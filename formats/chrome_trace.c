@@ -21,10 +21,10 @@
 #include "formats/chrome_pairs.h"
 #include "formats/chrome_places.h"
 #include "formats/chrome_properties.h"
+#include "formats/json_window.h"
 
 #include "lib/base/vec.h"
 #include "lib/io/source.h"
-#include "lib/io/stream.h"
 #include "lib/model/format.h"
 #include "lib/model/keys.h"
 
@@ -33,10 +33,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    ELEMENT_LIMIT = 64 << 20, /* bytes of one event, or of a member beside the list that is read */
-    BUFFER_BYTES = 1 << 20,
-};
 /* Times within this of 0 need no base. */
 static const __int128 NEAR_PS = (__int128)1000000 * 1000000 * 1000000;
 /* No run is longer: 26 days. */
@@ -70,13 +66,8 @@ struct last_place {
 struct reader {
     struct ids_source *source;
     struct ids_sink *sink;
-    struct ids_stream *stream;
-    char *window;       /* what is looked at: a chunk of the stream with what was left in front of it, or `buffer` */
-    uint64_t window_at; /* its offset in the (unpacked) file */
-    char *buffer;       /* for elements over many chunks */
-    size_t room;
-    char rest[IDS_STREAM_HEADROOM];
-    struct ids_json_scan scan;
+    struct ids_json_window window;
+    struct ids_json_scan *scan; /* the window's */
     enum place place;
     int first_member, bare, counting; /* counting: the first pass */
     int has_list, has_objects;        /* traceEvents was there; it held objects */
@@ -99,81 +90,6 @@ struct reader {
     int64_t first_ps, last_ps;
     struct losses losses;
 };
-
-/* ---- the window ---- */
-
-static uint64_t offset_of(const struct reader *reader, const char *at) {
-    return reader->window_at + (uint64_t)(at - reader->window);
-}
-
-static int grow(struct reader *reader, size_t room, struct ids_error *err) {
-    if (room <= reader->room) return 0;
-    if (room < reader->room * 2) room = reader->room * 2;
-    if (room < BUFFER_BYTES) room = BUFFER_BYTES;
-    char *buffer = realloc(reader->buffer, room);
-    if (!buffer) return ids_no_memory(err);
-    reader->buffer = buffer;
-    reader->room = room;
-    return 0;
-}
-
-static int next_bytes(struct reader *reader, uint8_t **ret_bytes, size_t *ret_length, struct ids_error *err) {
-    int code = ids_stream_next(reader->stream, ret_bytes, ret_length, err);
-    reader->scan.whole = !*ret_length;
-    return code;
-}
-
-/* What is not used yet, which is little, goes in front of the next bytes where they lie. */
-static int read_on_in_place(struct reader *reader, size_t rest, struct ids_error *err) {
-    uint8_t *bytes;
-    size_t length = 0;
-    if (rest) memcpy(reader->rest, reader->scan.at, rest);
-    reader->window_at = offset_of(reader, reader->scan.at);
-    int code = next_bytes(reader, &bytes, &length, err);
-    if (code) return code;
-    reader->window = (char *)bytes - rest;
-    if (rest) memcpy(bytes - rest, reader->rest, rest);
-    reader->scan.at = reader->window;
-    reader->scan.end = reader->window + rest + length;
-    return 0;
-}
-
-/* An element over many chunks is gathered in a buffer: at least as much again as there is (or all to the end of the file) comes
- * behind it, so that it is not looked at again for each chunk. */
-static int read_on_in_buffer(struct reader *reader, size_t rest, struct ids_error *err) {
-    const uint64_t offset = offset_of(reader, reader->scan.at);
-    const size_t kept_at = reader->window == reader->buffer ? (size_t)(reader->scan.at - reader->buffer) : 0;
-    const int is_kept = reader->window == reader->buffer;
-    int code = grow(reader, kept_at + rest, err);
-    if (code) return code;
-    memmove(reader->buffer, is_kept ? reader->buffer + kept_at : reader->scan.at, rest);
-    size_t used = rest;
-    do {
-        uint8_t *bytes;
-        size_t length = 0;
-        code = next_bytes(reader, &bytes, &length, err);
-        if (!code && length) code = grow(reader, used + length, err);
-        if (code) return code;
-        if (length) memcpy(reader->buffer + used, bytes, length);
-        used += length;
-    } while (!reader->scan.whole && used < rest * 2);
-    reader->window = reader->buffer;
-    reader->window_at = offset;
-    reader->scan.at = reader->buffer;
-    reader->scan.end = reader->buffer + used;
-    return 0;
-}
-
-/* Reads on, keeping what is not used yet. */
-static int read_on(struct reader *reader, struct ids_error *err) {
-    size_t rest = (size_t)(reader->scan.end - reader->scan.at);
-    if (rest > ELEMENT_LIMIT) {
-        return ids_fail(err, IDS_LIMIT,
-                        "an element of traceEvents, or a member beside it, of more than %d MiB (offset %" PRIu64 ")",
-                        ELEMENT_LIMIT >> 20, offset_of(reader, reader->scan.at));
-    }
-    return rest <= IDS_STREAM_HEADROOM ? read_on_in_place(reader, rest, err) : read_on_in_buffer(reader, rest, err);
-}
 
 /* ---- events into the sink ---- */
 
@@ -431,7 +347,8 @@ static int give_pair(void *context, const struct ids_chrome_mark *begin, const s
 
 static int corrupt(const struct reader *reader, struct ids_error *err) {
     return ids_fail(err, IDS_CORRUPT, "not JSON: %s was expected (offset %" PRIu64 ")",
-                    reader->scan.why ? reader->scan.why : "something else", offset_of(reader, reader->scan.at));
+                    reader->scan->why ? reader->scan->why : "something else",
+                    ids_json_window_offset(&reader->window, reader->scan->at));
 }
 
 static const char *const watched_list[] = {"M", "kernel", "gpu_memcpy", "gpu_memset"};
@@ -482,7 +399,7 @@ static int count_event(struct reader *reader, struct ids_text element, struct id
 }
 
 static enum ids_json_result element(struct reader *reader, int *ret_code, struct ids_error *err) {
-    struct ids_json_scan *scan = &reader->scan;
+    struct ids_json_scan *scan = reader->scan;
     const char *start = scan->at;
     reader->has_objects = 1;
     if (!reader->counting) {
@@ -503,7 +420,7 @@ static enum ids_json_result element(struct reader *reader, int *ret_code, struct
 }
 
 static enum ids_json_result elements(struct reader *reader, int *ret_code, struct ids_error *err) {
-    struct ids_json_scan *scan = &reader->scan;
+    struct ids_json_scan *scan = reader->scan;
     enum ids_json_result result = ids_json_space(scan);
     if (result != IDS_JSON_OK) return result;
     if (*scan->at == ',' && reader->after_element) {
@@ -530,7 +447,7 @@ static enum ids_json_result elements(struct reader *reader, int *ret_code, struc
 }
 
 static enum ids_json_result member(struct reader *reader, int *ret_code, struct ids_error *err) {
-    struct ids_json_scan *scan = &reader->scan;
+    struct ids_json_scan *scan = reader->scan;
     const char *start = scan->at;
     const int first = reader->first_member;
     struct ids_json_span key, value;
@@ -564,7 +481,7 @@ static enum ids_json_result member(struct reader *reader, int *ret_code, struct 
 }
 
 static enum ids_json_result begin(struct reader *reader) {
-    struct ids_json_scan *scan = &reader->scan;
+    struct ids_json_scan *scan = reader->scan;
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     if (scan->end - scan->at >= 3 && !memcmp(scan->at, byte_order_mark, 3)) scan->at += 3;
     enum ids_json_result result = ids_json_space(scan);
@@ -589,13 +506,13 @@ static enum ids_json_result step(struct reader *reader, int *ret_code, struct id
     case AT_MEMBERS:
         return member(reader, ret_code, err);
     case IN_MEMBER:
-        result = ids_json_skip(&reader->scan, &reader->skip);
+        result = ids_json_skip(reader->scan, &reader->skip);
         if (result == IDS_JSON_OK) reader->place = AT_MEMBERS;
         return result;
     case AT_ELEMENTS:
         return elements(reader, ret_code, err);
     default:
-        result = ids_json_space(&reader->scan);
+        result = ids_json_space(reader->scan);
         if (result == IDS_JSON_MORE) return result;
         reader->losses.trailing = 1;
         return IDS_JSON_END;
@@ -606,14 +523,12 @@ static enum ids_json_result step(struct reader *reader, int *ret_code, struct id
 static int ends_well(struct reader *reader) {
     if (reader->place == AT_END) return 1;
     if (reader->place != AT_ELEMENTS && reader->place != AT_MEMBERS) return 0;
-    return ids_json_space(&reader->scan) == IDS_JSON_MORE; /* nothing but space is left */
+    return ids_json_space(reader->scan) == IDS_JSON_MORE; /* nothing but space is left */
 }
 
 /* What does not read as JSON in a gzip file that is damaged is the damage, and the end of what can be read. */
 static int damaged_source(struct reader *reader, int *ret_code, struct ids_error *err) {
-    uint8_t *bytes;
-    size_t length = 1;
-    while (!*ret_code && length) *ret_code = ids_stream_next(reader->stream, &bytes, &length, err);
+    *ret_code = ids_json_window_drain(&reader->window, err);
     return !*ret_code && ids_source_cut(reader->source);
 }
 
@@ -621,27 +536,23 @@ static int damaged_source(struct reader *reader, int *ret_code, struct ids_error
 static int pass(struct reader *reader, int counting, int64_t *ret_cut, struct ids_error *err) {
     reader->counting = counting;
     reader->place = AT_START;
-    reader->window = reader->rest;
-    reader->window_at = 0;
-    reader->scan = (struct ids_json_scan){reader->rest, reader->rest, 0, NULL};
     *ret_cut = -1;
-    int code = ids_stream_open(reader->source, &reader->stream, err);
+    int code = ids_json_window_open(&reader->window, reader->source, err);
     while (!code) {
         enum ids_json_result result = step(reader, &code, err);
         if (code || result == IDS_JSON_END) break;
         if (result == IDS_JSON_BAD && damaged_source(reader, &code, err)) {
-            *ret_cut = (int64_t)offset_of(reader, reader->scan.at);
+            *ret_cut = (int64_t)ids_json_window_offset(&reader->window, reader->scan->at);
             break;
         }
         if (result == IDS_JSON_BAD && !code) code = corrupt(reader, err);
-        if (result == IDS_JSON_MORE && reader->scan.whole) {
-            if (!ends_well(reader)) *ret_cut = (int64_t)offset_of(reader, reader->scan.at);
+        if (result == IDS_JSON_MORE && reader->scan->whole) {
+            if (!ends_well(reader)) *ret_cut = (int64_t)ids_json_window_offset(&reader->window, reader->scan->at);
             break;
         }
-        if (result == IDS_JSON_MORE) code = read_on(reader, err);
+        if (result == IDS_JSON_MORE) code = ids_json_window_read_on(&reader->window, err);
     }
-    ids_stream_close(reader->stream);
-    reader->stream = NULL;
+    ids_json_window_close(&reader->window);
     return code;
 }
 
@@ -730,7 +641,7 @@ static int read_passes(struct reader *reader, struct ids_error *err) {
         char text[160];
         snprintf(text, sizeof text,
                  "the file is cut at %" PRIu64 " bytes inside the event at %" PRId64 "; what comes before it was kept",
-                 offset_of(reader, reader->scan.end), cut);
+                 ids_json_window_offset(&reader->window, reader->scan->end), cut);
         code = say(reader, IDS_DAMAGE, "chrome.truncated", text, cut, 1, err);
     }
     return code ? code : say_losses(reader, err);
@@ -740,6 +651,7 @@ static int chrome_read(struct ids_source *source, struct ids_sink *sink, struct 
     struct reader reader = {.source = source, .sink = sink, .first_ps = INT64_MAX, .last_ps = INT64_MIN};
     reader.properties.rank = -1;
     reader.places.sink = sink;
+    reader.scan = &reader.window.scan;
     int code = read_passes(&reader, err);
     ids_chrome_event_done(&reader.event);
     ids_chrome_event_done(&reader.second);
@@ -747,7 +659,7 @@ static int chrome_read(struct ids_source *source, struct ids_sink *sink, struct 
     ids_chrome_places_done(&reader.places);
     free(reader.scratch.at);
     free(reader.args);
-    free(reader.buffer);
+    ids_json_window_done(&reader.window);
     return code;
 }
 

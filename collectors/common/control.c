@@ -103,7 +103,9 @@ static int read_line(int connection, char *line, size_t size) {
 }
 
 int ids_control_accept(int listener, char *request, size_t size) {
-    int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    struct sockaddr_un peer;
+    socklen_t peer_size = sizeof peer;
+    int connection = accept4(listener, (struct sockaddr *)&peer, &peer_size, SOCK_CLOEXEC);
     if (connection < 0) return -1;
     if (is_allowed(connection) && !read_line(connection, request, size)) return connection;
     close(connection);

@@ -12,9 +12,11 @@
 enum { FREE_LEAST = 1 << 20 }; /* of the disk, to try at all */
 
 /* Puts a path together; -1 when it has no room. */
-__attribute__((format(printf, 2, 3))) static int put_path(char path[IDS_PUBLISH_PATH], const char *format, ...) {
+static int put_path(char path[IDS_PUBLISH_PATH], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int put_path(char path[IDS_PUBLISH_PATH], const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it does not see va_start where it looks into callers */
     int length = vsnprintf(path, IDS_PUBLISH_PATH, format, arguments);
     va_end(arguments);
     if (length >= 0 && length < IDS_PUBLISH_PATH) return 0;

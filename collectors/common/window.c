@@ -81,9 +81,10 @@ void ids_window_opened(struct ids_window *window, int64_t now_ns, int ok) {
         window->failed = 0;
         return;
     }
-    /* The number is used up, so that messages about it stay unique. A start that is missed is missed. */
-    if (window->opened_by != IDS_BY_TRIGGER) window->counted++;
-    window->failed++;
+    /* The number is used up, so that messages about it stay unique. A start that is missed is missed; after a warm-up that
+     * failed the start itself is tried. */
+    if (window->opened_by != IDS_BY_TRIGGER && !window->warm) window->counted++;
+    window->failed += !window->warm;
     wait_again(window);
 }
 
@@ -242,8 +243,9 @@ enum ids_window_action ids_window_exit(struct ids_window *window) {
 /* ---- questions ---- */
 
 int ids_window_wants(const struct ids_window *window, enum ids_step_source source) {
-    if (source == IDS_STEP_EXECUTION && window->annotated) return 0;
     if (window->state == IDS_DONE) return 0;
+    if (source == IDS_STEP_ANNOTATION) return 1; /* they cost little, and say what a window of another kind held */
+    if (window->annotated) return 0;
     if (by_step(window)) return 1;
     if (by_range(window) && window->plan.start_step > 0) return 1;
     return window->plan.steps > 0;

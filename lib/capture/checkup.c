@@ -37,7 +37,7 @@ static void check_switch(struct ids_checkup *checkup) {
     const char *enabled = getenv("PROFILE_ENABLED");
     static const char *const off[] = {"0", "false", "no", "off"};
     for (size_t i = 0; enabled && i < sizeof off / sizeof *off; i++) {
-        if (strcasecmp(enabled, off[i])) continue;
+        if (strcasecmp(enabled, off[i]) != 0) continue;
         ids_check_add(checkup, "variables.enabled", "PROFILE_ENABLED", IDS_CHECK_PROBLEM,
                       ids_check_text(checkup, "is '%s': capture runs programs without recording them", enabled),
                       "unset PROFILE_ENABLED");

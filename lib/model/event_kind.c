@@ -143,14 +143,11 @@ static enum ids_kind python_kind(const char *name, size_t length) {
     return IDS_KIND_PYTHON;
 }
 
-/* Whether a user's annotation is about input: one of its words (letters between other characters, or CamelCase humps) is
- * a word of the trade. Names of C++ scopes and of tasks with spaces are the runtime's own, and are not looked at. */
-static int is_input_annotation(const char *name, size_t length) {
+/* Whether one of a name's words (letters between other characters, or CamelCase humps) is a word of the trade of input. */
+static int is_about_input(const char *name, size_t length) {
     static const char *const words[] = {"data",   "dataset", "dataloader", "dataloading", "input",    "inputs",
                                         "infeed", "loader",  "batch",      "batches",     "prefetch", "fetch"};
-    if (length > 64 || memchr(name, ':', length) || memchr(name, ' ', length) || memchr(name, '(', length) ||
-        memchr(name, '.', length))
-        return 0;
+    if (length > 64) return 0;
     char word[65];
     size_t used = 0;
     for (size_t i = 0; i <= length; i++) {
@@ -168,6 +165,16 @@ static int is_input_annotation(const char *name, size_t length) {
     return 0;
 }
 
+/* What may be a user's annotation: names of C++ scopes and of tasks with spaces are the runtime's own, and are not looked at. */
+static int may_be_annotation(const char *name, size_t length) {
+    return !memchr(name, ':', length) && !memchr(name, ' ', length) && !memchr(name, '(', length) &&
+           !memchr(name, '.', length);
+}
+
+enum ids_kind ids_kind_of_annotation(const char *name, size_t length) {
+    return is_about_input(name, length) ? IDS_KIND_INPUT : IDS_KIND_NAMED;
+}
+
 enum ids_kind ids_kind_of_name(const char *name, size_t length) {
     if (!length) return IDS_KIND_OTHER;
     if (name[0] == '$') return python_kind(name, length);
@@ -181,7 +188,7 @@ enum ids_kind ids_kind_of_name(const char *name, size_t length) {
     if (length >= sizeof gpu_program &&
         !memcmp(name + length - (sizeof gpu_program - 1), gpu_program, sizeof gpu_program - 1))
         return IDS_KIND_EXECUTE;
-    return is_input_annotation(name, length) ? IDS_KIND_INPUT : IDS_KIND_OTHER;
+    return may_be_annotation(name, length) && is_about_input(name, length) ? IDS_KIND_INPUT : IDS_KIND_OTHER;
 }
 
 const char *ids_kind_name(enum ids_kind kind) {
@@ -213,6 +220,7 @@ const char *ids_kind_name(enum ids_kind kind) {
         [IDS_KIND_PYTHON] = "Python",
         [IDS_KIND_STALL] = "stall",
         [IDS_KIND_REGION] = "task",
+        [IDS_KIND_NAMED] = "annotation",
         [IDS_KIND_FLOW] = "flow",
         [IDS_KIND_REGION_START] = "task start",
         [IDS_KIND_REGION_STOP] = "task stop",

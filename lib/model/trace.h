@@ -173,6 +173,7 @@ struct ids_event {
     uint8_t asynchronous; /* copies: 1 async, 0 sync, 2 unknown */
     uint8_t pinned;       /* copies: 1 pinned, 0 pageable, 2 unknown */
     uint8_t in_graph;     /* ran as part of a CUDA graph */
+    uint8_t annotation;   /* 1: a region of a host thread that the program named */
 };
 
 /* Sums over all events of one name on one track, kept or not. */

@@ -8,6 +8,7 @@ without the long ones, and damaged ones.
 """
 import gzip
 import io
+import json
 import lzma
 import os
 import re
@@ -119,6 +120,7 @@ def by_hand():
     backwards.event("k", 5, 0)
     return {
         **sums_too_large(),
+        **crowds(),
         "whole": whole,
         "two_hosts": space([gpu], "a") + space([gpu], "b"),
         "tpu": space([many, clock], ""),
@@ -171,6 +173,47 @@ def sums_too_large():
             "line_at_zero": space([epoch, zero])}
 
 
+def crowds():
+    """So many of a kind that what holds them grows, more than once."""
+    names, lines, stats, planes = Plane("/device:GPU:0"), Plane("/host:CPU"), Plane("/device:TPU:0"), []
+    names.line(1, "Stream #1(Kernel)")
+    for i in range(600):
+        names.event("k%d" % i, 600 - i, 2, {"correlation_id": i})
+    for i in range(300):
+        lines.line(i, "t%d" % i, i)
+        lines.event("e", i, 1)
+    stats.line(2, "XLA Ops")
+    for i in range(40):
+        stats.meta("op.%d" % i, {"s%d" % j: [j, -j, j / 2, "t%d" % j, Unsigned(j)][j % 5] for j in range(i)}, "d%d" % i)
+        stats.event("op.%d" % i, i, 1, {"u%d" % j: j for j in range(2 * i)})
+    for i in range(150):
+        planes.append(Plane("/p%d" % i, {"a": i}))
+        planes[-1].line(i, "l")
+        planes[-1].event("e", 0, i)
+    calls = hlo_proto("jit_many", [[instruction("op.%d" % i, "fusion" if i % 3 else "dot", "jit(f)/%d" % i, "f%d.py:%d" % (i % 7, i), called=[i % 5 + 2] if i % 3 else [])
+                                    for i in range(150)]] + [[instruction("in.%d.%d" % (c, i), "add") for i in range(20)] for c in range(5)])
+    return {"crowd_names": space([names]), "crowd_lines": space([lines]), "crowd_stats": space([stats]), "crowd_planes": space(planes),
+            "crowd_hlo": space([metadata_plane({"jit_many(%d)" % i: calls for i in range(3)}), names])}
+
+
+def json_crowds():
+    def trace(events):
+        return b'{"traceEvents":[' + b",".join(json.dumps(event, separators=(",", ":")).encode() for event in events) + b"]}"
+
+    x = {"ph": "X", "ts": 1, "dur": 1}
+    return {
+        "crowd_processes": trace([dict(x, pid=i, tid=i, name="n%d" % i) for i in range(500)] + [{"ph": "M", "name": "process_name", "pid": i, "args": {"name": "p%d" % i}} for i in range(300)]),
+        "crowd_args": trace([dict(x, args={"a%d" % j: [j, str(j), j / 4, True, None, [j], {"j": j}][j % 7] for j in range(i)}) for i in (1, 9, 40, 200, 600)]),
+        "crowd_pairs": trace([{"ph": "BE"[i >= 300], "ts": i * 7919 % 600, "pid": 1, "tid": i % 3, "name": "n"} for i in range(600)]
+                             + [{"ph": "bne"[i % 3], "cat": "c%d" % (i % 5), "id": i % 11, "ts": i, "name": "a"} for i in range(300)]),
+        "crowd_gpus": trace([dict(x, cat=["kernel", "gpu_memcpy", "gpu_user_annotation", "cuda_runtime"][i % 4], pid=i % 9, tid=i % 5, ts=i, name="k%d" % (i % 30),
+                                  args={"stream": i % 5, "correlation": i, "grid": [i, 1, 1], "block": [32, 1, 1]}) for i in range(300)]),
+        "crowd_lanes": trace([{"ph": "M", "name": "thread_name", "pid": 1, "tid": i, "args": {"name": "t%d" % i, "lane_of": i // 2}} for i in range(200)]
+                             + [dict(x, pid=1, tid=i, ts=i) for i in range(200)]),
+        "long_texts": trace([dict(x, name="n" * 3000 + "\u00e9", args={"k" * 300: "v" * 20000})]),
+    }
+
+
 def json_traces():
     """Small JSON traces of every kind: name -> bytes."""
     folder = os.path.join(SOURCE, "testdata", "json")
@@ -197,7 +240,7 @@ def json_traces():
                       b'"baseTimeNanoseconds":"x","traceEvents":[{"ph":"X","cat":"kernel","pid":0,"ts":1,"dur":2}]}',
         "gzip": gzip.compress(seeds["kineto"], mtime=0),
     }
-    return {**seeds, **bad}
+    return {**seeds, **bad, **json_crowds()}
 
 
 def json_words():
@@ -288,6 +331,7 @@ def main():
         write(os.path.join(out, "xplane"), name, data)
     for name, data in modules.items():
         write(os.path.join(out, "hlo"), name, data)
+        write(os.path.join(out, "xplane"), "hlo_" + name, space([metadata_plane({"jit_f(7)": data})]))
     for name, data in json_traces().items():
         write(os.path.join(out, "chrome"), name, data)
         if not data.startswith(b"\x1f\x8b"):

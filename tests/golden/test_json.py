@@ -4,6 +4,7 @@
 1. Every testdata/json/NAME.trace.json, written by hand, to NAME.expect beside it: the form and the invariants of test_mini.py, with
    the derivation of each figure in comments. Here a device may be named without its host (@/device:GPU:0), and
        #= run KEY "VALUE"       is what the report says of the run
+       #= advice ID WORD        the advice that ID explains has this word
    Each is read as it is, packed with gzip, and with its events in another order, which must give the same.
 2. The shared JSON traces to facts that are counted here with the module json alone: kernels, union of busy time, copies and bytes
    by direction, window, steps by ProfilerStep and launch.
@@ -60,6 +61,11 @@ def check_line(report, line):
         test_mini.expect(report["run"].get(key), wanted)
         return
     words = rest.split()
+    if kind == "advice":
+        said = [advice["what"] for advice in report["advice"] if advice["explain"] == words[0]]
+        if not any(words[1] in text for text in said):
+            raise Wrong(f"{said} does not say {words[1]}")
+        return
     if kind == "metric" and len(words) > 1 and words[1].startswith("@"):
         there = report["metrics"].get(words[0], {}).get("by_device", {})
         keys = [key for key in there if key == words[1][1:] or key.endswith(":" + words[1][1:])]

@@ -226,6 +226,7 @@ START_TEST(test_delay_and_duration) {
     begin("start_step=-1;steps=0;delay_ns=3000000000;duration_ns=2000000000");
     ck_assert_int_eq(ids_window_deadline(&w), 103 * (int64_t)SECOND);
     ck_assert(!ids_window_wants(&w, IDS_STEP_EXECUTION));
+    ck_assert(ids_window_wants(&w, IDS_STEP_ANNOTATION));
     now += 3 * (int64_t)SECOND - 1;
     ck_assert_int_eq(ids_window_time(&w, now), IDS_NOTHING);
     ck_assert_int_eq(annotated(TRAIN, 0), IDS_NOTHING);
@@ -380,6 +381,19 @@ START_TEST(test_warmup_from_the_first_step) {
 }
 END_TEST
 
+START_TEST(test_warmup_that_fails) { /* the window itself is tried, and counts once */
+    begin("start_step=10;every=10;max=2;steps=2;warmup=4");
+    for (int i = 0; i < 6; i++) annotated(TRAIN, i);
+    for (int i = 6; i < 10; i++) {
+        ck_assert_int_eq(ids_window_step(&w, now, IDS_STEP_ANNOTATION, TRAIN, i), IDS_OPEN);
+        ids_window_opened(&w, now, 0);
+        ck_assert_int_eq(w.state, IDS_WAITING);
+    }
+    ck_assert_str_eq(events(10, 40), "10+ 12- 16+ 20! 22-");
+    ck_assert_int_eq(w.state, IDS_DONE);
+}
+END_TEST
+
 START_TEST(test_warmup_has_no_duration) {
     begin("start_step=5;steps=100;warmup=2;duration_ns=1000000000");
     ck_assert_str_eq(events(0, 4), "3+");
@@ -513,5 +527,5 @@ IDS_RUN_SUITE("window", test_default, test_start_step_0, test_every_and_max, tes
               test_delay_and_duration, test_delay_holds_steps_back, test_steps_or_duration, test_trigger,
               test_trigger_max, test_trigger_beside_steps, test_range, test_range_again, test_range_ends_late,
               test_range_from_a_step_on, test_warmup, test_warmup_from_the_first_step, test_warmup_has_no_duration,
-              test_exit_in_the_warmup, test_exit, test_failed_start, test_three_failures, test_full,
-              test_while_opening_and_closing, test_stop_that_takes_long, test_names)
+              test_warmup_that_fails, test_exit_in_the_warmup, test_exit, test_failed_start, test_three_failures,
+              test_full, test_while_opening_and_closing, test_stop_that_takes_long, test_names)

@@ -13,7 +13,7 @@ from .executions import Executions
 from .monitoring import Monitoring
 from .plugins import follow
 from .session import Session
-from .steps import follow_range, follow_steps
+from .steps import follow_range, follow_steps, mark_regions
 
 
 def _profiler_of(profiler):
@@ -46,6 +46,7 @@ class Hook:
         session.on_start += [self.wraps.now, self.opens]
         session.on_stop.append(self.closes)
         follow(agent.home, sys.modules.get('jaxlib.xla_client'), agent.say)
+        self.profiler, self.unmark = profiler, None
         self.feed(profiler)
         atexit.register(self.end)
         os.register_at_fork(after_in_child=self.forked)
@@ -73,8 +74,10 @@ class Hook:
         could be recorded, and a thread of ours would have jax's destructors wait for ever where they crash without it."""
         self.session.forked()
         if getattr(sys.modules.get('jax._src.xla_bridge'), 'backends_are_initialized', bool)():
-            for undo in self.undo:
-                undo()
+            for undo in [self.unmark, *self.undo]:
+                if undo:
+                    undo()
+            self.unmark = None
             if self.executions:
                 self.executions.off()
             self.agent.handle = 0
@@ -86,6 +89,8 @@ class Hook:
         so_far = self.monitoring.summary() if self.is_first else ''
         self.is_first = False
         self.end_with_multiprocessing()
+        if not self.unmark:
+            self.unmark = mark_regions(self.profiler)
         if so_far:
             self.agent.say('compiled before the first window', so_far)
         self.agent.library.ids_hook_catch_sigterm(self.agent.handle)
@@ -98,6 +103,9 @@ class Hook:
             util.Finalize(None, self.end, exitpriority=1000)
 
     def closes(self):
+        unmark, self.unmark = self.unmark, None
+        if unmark:
+            unmark()
         self.agent.library.ids_hook_release_sigterm()
 
     def end(self):

@@ -3,6 +3,8 @@
 The agent is told in __init__, not in __enter__: an annotation that is made before the session begins leaves no event, and the first
 step or region of a window would be lost.
 """
+import sys
+
 from .agent import ANNOTATION
 
 
@@ -48,6 +50,27 @@ def _put(kind, **methods):
     return undo
 
 
+def mark_regions(profiler):
+    """Has each TraceAnnotation that the program makes from now on bear the stat user_annotation, by which the report tells them from
+    those of jax itself and of the runtime. Gives what undoes it: it stands only while a window is open."""
+    annotation = profiler.TraceAnnotation
+    make = annotation.__init__
+
+    def __init__(self, name, **kwargs):
+        if '_r' not in kwargs and not _is_made_by_jax(sys._getframe(1)):
+            kwargs.setdefault('user_annotation', 1)
+        make(self, name, **kwargs)
+
+    return _put(annotation, __init__=__init__)
+
+
+def _is_made_by_jax(frame):
+    module = frame.f_globals.get('__name__') or ''
+    if module == 'jax._src.profiler':           # annotate_function: whose function it is decides
+        module = getattr(frame.f_locals.get('func'), '__module__', None) or ''
+    return module.partition('.')[0] in ('jax', 'jaxlib')
+
+
 def follow_range(agent, profiler, wanted):
     """Has the TraceAnnotations of that name, annotate_function's and steps' too, tell where they begin and end. Gives what undoes it."""
     annotation = profiler.TraceAnnotation
@@ -57,6 +80,7 @@ def follow_range(agent, profiler, wanted):
         if name == wanted:
             tell(name_bytes, 1)
             self._idsprof_inside = True
+            kwargs.setdefault('user_annotation', 1)
         make(self, name, *args, **kwargs)
 
     def __exit__(self, *exception):
