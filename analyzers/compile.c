@@ -82,9 +82,10 @@ struct gathering {
     struct compilation *at;
     size_t count, room;
     uint64_t cache_reads, hits, misses;
-    int python;    /* a Python frame was seen: the tracer was on */
-    int told;      /* jax.monitoring told of some host's compilations */
-    char *by_host; /* whether of this one's: its other events are the same compilations again */
+    int python;        /* a Python frame was seen: the tracer was on */
+    int told;          /* jax.monitoring told of some host's compilations */
+    char *by_host;     /* whether of this one's: its other events are the same compilations again */
+    char *own_by_host; /* whether anyone but the interposer recorded compilations of it */
 };
 
 /* Calls outwards and backwards along what caused an event, at most so far. */
@@ -126,19 +127,32 @@ static const char *function_of(const struct ids_trace *trace, const struct ids_e
     return ids_report_text(report, "%.*s", (int)length, open + 1);
 }
 
-/* Whether jax.monitoring told of it too, in its own words. */
+/* The interposer's compilations are those of a host on which nobody else tells of any; else they are told already. */
+static void find_hosts(const struct ids_trace *trace, struct gathering *gathering) {
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (ids_track_is_told(trace, track)) gathering->told = gathering->by_host[track->host] = 1;
+        if (ids_track_is_calls(trace, track)) continue;
+        struct ids_cursor cursor = ids_cursor_over(&track->events);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (event->kind == IDS_KIND_COMPILE) gathering->own_by_host[track->host] = 1;
+        }
+    }
+}
+
+/* Whether another one told of it too, in its own words: jax.monitoring of every event, any but the interposer of the interposer's. */
 static int is_twice(const struct gathering *gathering, const struct ids_trace *trace, const struct ids_event *event) {
-    return gathering->by_host[trace->tracks[event->track].host] && !ids_is_told(trace, event);
+    const struct ids_track *track = &trace->tracks[event->track];
+    if (gathering->by_host[track->host]) return !ids_is_told(trace, event);
+    return gathering->own_by_host[track->host] && ids_track_is_calls(trace, track);
 }
 
 static int gather(const struct ids_analysis *analysis, struct gathering *gathering) {
     const struct ids_trace *trace = analysis->trace;
     gathering->by_host = calloc(trace->host_count + 1, 1);
-    if (!gathering->by_host) return -1;
-    for (size_t t = 0; t < trace->track_count; t++) {
-        if (ids_track_is_told(trace, &trace->tracks[t]))
-            gathering->told = gathering->by_host[trace->tracks[t].host] = 1;
-    }
+    gathering->own_by_host = calloc(trace->host_count + 1, 1);
+    if (!gathering->by_host || !gathering->own_by_host) return -1;
+    find_hosts(trace, gathering);
     for (size_t t = 0; t < trace->track_count; t++) {
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
@@ -287,6 +301,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         failed = ids_compile_functions_list(analysis, report);
     }
     free(gathering.by_host);
+    free(gathering.own_by_host);
     ids_spans_done(&gathering.backend);
     ids_spans_done(&gathering.lowering);
     ids_spans_done(&gathering.tracing);

@@ -34,6 +34,11 @@ file(MAKE_DIRECTORY ${IDS_HOME_BUILD})
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/collectors/python ${IDS_HOME_BUILD}/python SYMBOLIC)
 install(DIRECTORY collectors/python/ DESTINATION ${IDS_HOME_INSTALL}/python FILES_MATCHING PATTERN "*.py"
         PATTERN __pycache__ EXCLUDE)
+# For those who cannot write there: compiling sitecustomize.py anew at every start takes more than all that it does.
+find_program(IDS_PYTHON3 python3)
+if(IDS_PYTHON3)
+    install(CODE "execute_process(COMMAND ${IDS_PYTHON3} -m compileall -q \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${IDS_HOME_INSTALL}/python\")")
+endif()
 
 # Collector A: stands for a PJRT plugin.
 ids_preload(idsprof_pjrt MAP collectors/pjrt/pjrt.map LIBS idsprof_agent SOURCES

@@ -59,9 +59,15 @@ static void print_cost(const struct ids_outcome *outcome) {
     } else if (outcome->stop_ns < 0) {
         line("cost", "%s to start%s%s", time_text(outcome->start_ns, start, sizeof start), between, cost);
     } else {
-        line("cost", "%s to start, %s to stop and write, in which the program stood still%s%s",
-             time_text(outcome->start_ns, start, sizeof start), time_text(outcome->stop_ns, stop, sizeof stop), between,
-             cost);
+        const char *still = "in which the program stood still";
+        char waited[IDS_VALUE_ROOM], waits[96];
+        if (outcome->waited_ns >= 0) {
+            time_text(outcome->waited_ns, waited, sizeof waited);
+            snprintf(waits, sizeof waits, "for which the program waited no longer than %s", waited);
+            still = waits;
+        }
+        line("cost", "%s to start, %s to stop and write, %s%s%s", time_text(outcome->start_ns, start, sizeof start),
+             time_text(outcome->stop_ns, stop, sizeof stop), still, between, cost);
     }
 }
 

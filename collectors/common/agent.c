@@ -25,6 +25,8 @@ struct ids_agent ids_agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .hot = {0, 1, 1}};
 static struct ids_agent *const agent = &ids_agent;
 
+enum { PAUSE_MS = 20 };
+
 /* ---- small things ---- */
 
 static void lock(void) {
@@ -134,7 +136,9 @@ static void act(enum ids_window_action action, int feeding) {
         return;
     }
     if (!feeding || !wait_for(agent->idle_fd, agent->plan.stop_timeout_ns)) return;
+    lock();
     ids_session_say_slow(agent);
+    unlock();
 }
 
 /* The end of an entry point: gives the lock back and does what the event came to. */
@@ -162,7 +166,11 @@ static void answer(int connection, const char *request) {
 static void serve(int listener) {
     char request[64];
     int connection = ids_control_accept(listener, request, sizeof request);
-    if (connection >= 0) answer(connection, request);
+    if (connection >= 0) {
+        answer(connection, request);
+    } else {
+        poll(NULL, 0, PAUSE_MS); /* a listener that cannot accept (no descriptors left) must not keep a core busy */
+    }
 }
 
 static int poll_timeout(void) {
@@ -324,8 +332,13 @@ int ids_agent_wants(int source) {
 }
 
 void ids_agent_range(const char *name, int begins) {
-    if (agent->awake <= 0 || !name || !agent->plan.range[0] || strcmp(name, agent->plan.range) != 0) return;
+    char why[IDS_WHY_BYTES];
+    if (agent->awake < 0 || !agent->collector_count || !name || strcmp(name, agent->plan.range) != 0) return;
     lock();
+    if (wake(why, sizeof why)) {
+        unlock();
+        return;
+    }
     finish(ids_window_range(&agent->window, ids_monotonic_ns(), begins), 1);
 }
 
@@ -349,7 +362,11 @@ int ids_agent_plan(const char *key, char *buffer, size_t size) {
 }
 
 int ids_agent_state(void) {
-    return agent->awake > 0 ? (int)agent->window.state : -1;
+    if (agent->awake <= 0) return -1;
+    lock();
+    int state = (int)agent->window.state;
+    unlock();
+    return state;
 }
 
 void ids_agent_give_way(int handle, const char *why) {
@@ -379,7 +396,10 @@ static void end_window(void) {
     lock();
     state = agent->window.state;
     unlock();
-    if (late || (state == IDS_CLOSING && wait_for(agent->idle_fd, timeout))) ids_session_say_late(agent);
+    if (!late && (state != IDS_CLOSING || !wait_for(agent->idle_fd, timeout))) return;
+    lock();
+    ids_session_say_late(agent);
+    unlock();
 }
 
 void ids_agent_close(int handle) {

@@ -205,6 +205,8 @@ static void write_event(struct writing *writing, const struct place *place, int 
         write_call(writing, event, nested);
     else if (event->kind == IDS_CUDA_MEMORY)
         write_memory(writing->out, event);
+    else if ((event->kind == IDS_CUDA_RANGE_BEGIN || event->kind == IDS_CUDA_MARK) && !event->detail)
+        ids_xspace_int(writing->out, "user_annotation", 1); /* libraries have domains of their own */
     ids_xspace_event_end(writing->out);
     writing->written.events++;
 }

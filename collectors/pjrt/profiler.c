@@ -1,8 +1,10 @@
-/* The profiler extension as the program sees it: sessions are exclusive, so one of the program's own ends ours first. */
+/* The profiler extension as the program sees it: sessions are exclusive, so one of the program's own ends ours first; and one
+ * that a plugin without clients refuses is none that ends the program. */
 #include "collectors/common/window.h"
 #include "collectors/pjrt/interposer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { EXTENSION_BYTES = 256, TABLE_BYTES = 512 };
@@ -22,12 +24,33 @@ static void give_way(void) {
     }
 }
 
+/* No size is looked at in the arguments of these functions: jaxlib does not fill it in.
+ *
+ * jax.profiler asks every plugin that was loaded for a session, and does not outlive a refusal (jaxlib 0.10: PluginTracer::Start without
+ * a profiler). So where a plugin without any client refuses one, the session is one of nothing: it begins, ends, collects no byte. */
+static char of_nothing;
+
 static void *create(void *arguments) {
+    struct pjrt_profiler_create *args = arguments;
     give_way();
-    return ids_pjrt.profiler->create(arguments);
+    void *error = ids_pjrt.profiler->create(arguments);
+    if (!error || atomic_load(&ids_pjrt.clients)) return error;
+    char unwanted[8];
+    ids_profiler_error(error, "", unwanted, sizeof unwanted);
+    args->profiler = &of_nothing;
+    return NULL;
+}
+
+static int is_of_nothing(const struct pjrt_profiler *args) {
+    return args->profiler == &of_nothing;
+}
+
+static void *destroy(void *arguments) {
+    return is_of_nothing(arguments) ? NULL : ids_pjrt.profiler->destroy(arguments);
 }
 
 static void *start(void *arguments) {
+    if (is_of_nothing(arguments)) return NULL;
     give_way();
     void *error = ids_pjrt.profiler->start(arguments);
     if (!error) atomic_fetch_add(&ids_pjrt.theirs, 1);
@@ -36,6 +59,7 @@ static void *start(void *arguments) {
 
 /* The Python hook's sessions come this way as well: theirs ends when the last execution of the window is complete. */
 static void *stop(void *arguments) {
+    if (is_of_nothing(arguments)) return NULL;
     if (ids_agent_state() == IDS_CLOSING) ids_runs_wait();
     void *error = ids_pjrt.profiler->stop(arguments);
     int open = atomic_load(&ids_pjrt.theirs);
@@ -44,7 +68,24 @@ static void *stop(void *arguments) {
     return error;
 }
 
+static void *collect(void *arguments) {
+    struct pjrt_profiler_collect *args = arguments;
+    if (!is_of_nothing(arguments)) return ids_pjrt.profiler->collect(arguments);
+    args->buffer_size = 0;
+    return NULL;
+}
+
 #define TABLE_HAS(source, field) PJRT_HAS(source, field) && (source)->field
+
+/* jaxlib takes a table of exactly the size it was built with, and of another one crashes in start_trace: of jaxlib 0.10.2 that is 80
+ * bytes, and libtpu 0.0.51 has 104. The Python hook says what its jaxlib wants; the table only grows at its end. */
+static size_t wanted_size(size_t size) {
+    const char *wanted = getenv("IDSPROF_PJRT_PROFILER_BYTES");
+    size_t bytes = 0;
+    for (; wanted && *wanted >= '0' && *wanted <= '9' && bytes < TABLE_BYTES; wanted++)
+        bytes = bytes * 10 + (size_t)(*wanted - '0');
+    return bytes >= sizeof(struct pjrt_profiler_table) && bytes < size ? bytes : size;
+}
 
 struct pjrt_extension *ids_profiler_wrap(struct pjrt_extension *chain) {
     struct pjrt_extension *found = chain;
@@ -61,10 +102,12 @@ struct pjrt_extension *ids_profiler_wrap(struct pjrt_extension *chain) {
     ours.extension.table = &table.table;
     size = real->size < sizeof table ? real->size : sizeof table;
     memcpy(&table, real, size);
-    table.table.size = size;
+    table.table.size = wanted_size(size);
     table.table.create = create;
+    table.table.destroy = destroy;
     table.table.start = start;
     table.table.stop = stop;
+    table.table.collect = collect;
     return &ours.extension.base;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 enum { MODULE_ID = 5, MODULE_OF_CONFIG = 1 };
+#define NUMBERED (UINT64_C(1) << 40)
 #define GONE ((uintptr_t)1) /* a slot whose executable was destroyed */
 
 struct loaded {
@@ -186,7 +187,8 @@ int ids_programs_keep_hlo(uint32_t id, const void *bytes, size_t size, int with_
     int failed = hlo_file < 0 || hlo_bytes + (int64_t)size > IDS_PROGRAMS_HLO || append(hlo_bytes, module, size);
     if (!failed) {
         program->hlo_at = hlo_bytes;
-        program->hlo_id = field_of(module, size, MODULE_ID).value;
+        uint64_t own = field_of(module, size, MODULE_ID).value;
+        program->hlo_id = own ? own : NUMBERED + id; /* compiled ahead of time they all have 0 */
         program->hlo_size = (int64_t)size;
         hlo_bytes += (int64_t)size;
     }

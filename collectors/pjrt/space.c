@@ -132,7 +132,13 @@ static void put_event(struct ids_xspace_out *out, const struct ids_record *recor
     static const char *const directions[IDS_RECORD_KINDS] = {
         [IDS_RECORD_FROM_HOST] = "H2D", [IDS_RECORD_TO_HOST] = "D2H", [IDS_RECORD_COPY] = "D2D"};
     int is_program = record->kind == IDS_RECORD_COMPILE || record->kind == IDS_RECORD_LOAD;
-    ids_xspace_event_begin(out, ids_xspace_name(out, names[record->kind]), record->start_ns, record->end_ns);
+    const char *name = names[record->kind];
+    char with_module[IDS_PROGRAM_NAME + 64];
+    if (is_program && record->program) { /* as XLA names its own: XlaCompile:#module=jit_f# */
+        snprintf(with_module, sizeof with_module, "%s:#module=%s#", name, ids_programs_at(record->program)->name);
+        name = with_module;
+    }
+    ids_xspace_event_begin(out, ids_xspace_name(out, name), record->start_ns, record->end_ns);
     put_program(out, record->program);
     if (is_program && record->program) {
         const struct ids_program *program = ids_programs_at(record->program);

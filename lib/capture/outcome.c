@@ -48,6 +48,7 @@ static void keep_longest(int64_t *longest, int64_t value) {
 
 static void add_window(struct ids_outcome *out, const struct ids_seen_window *window) {
     keep_longest(&out->start_ns, window->start_ns);
+    keep_longest(&out->waited_ns, window->waited_ns);
     if (window->fate == IDS_SEEN_WRITTEN) {
         int64_t publish_ns = window->publish_ns < 0 ? 0 : window->publish_ns;
         keep_longest(&out->stop_ns, window->stop_ns < 0 ? -1 : ids_sat_add(window->stop_ns, publish_ns));
@@ -295,6 +296,37 @@ static void fewer_than_asked(struct outcome *outcome) {
         NULL);
 }
 
+static int is(const char *text, const char *word) {
+    return text && !strcmp(text, word);
+}
+
+/* A window that is there and holds less than was asked for. */
+static int say_short(struct outcome *outcome, const struct ids_seen_window *window) {
+    int64_t asked = outcome->record->plan->steps;
+    long long number = window->number;
+    if (window->fate != IDS_SEEN_WRITTEN) return 0;
+    if (is(window->closed_by, "program")) {
+        set(outcome, "gave_way",
+            text(outcome, "window %lld ended where the program began a profile of its own", number), NULL);
+    } else if (is(window->closed_by, "exit") && is(window->opened_by, "step") && window->steps > 0 &&
+               window->steps < asked) {
+        set(outcome, "cut_short",
+            text(outcome, "the program ended after %lld of the %lld steps of window %lld", (long long)window->steps,
+                 (long long)asked, number),
+            NULL);
+    }
+    return outcome->out->reason != NULL;
+}
+
+static void short_windows(struct outcome *outcome) {
+    const struct ids_seen *seen = outcome->record->seen;
+    for (size_t i = 0; i < seen->count; i++) {
+        for (size_t w = 0; w < seen->processes[i].window_count; w++) {
+            if (say_short(outcome, &seen->processes[i].windows[w])) return;
+        }
+    }
+}
+
 static void find_reason(struct outcome *outcome) {
     const struct ids_seen *seen = outcome->record->seen;
     if (!seen) {
@@ -310,6 +342,7 @@ static void find_reason(struct outcome *outcome) {
         lost(outcome);
     } else if (outcome->out->files) {
         if (skip && skip->window) skipped(outcome, skip);
+        if (!outcome->out->reason) short_windows(outcome);
         if (!outcome->out->reason) fewer_than_asked(outcome);
     } else if (skip) {
         skipped(outcome, skip);
@@ -321,7 +354,7 @@ static void find_reason(struct outcome *outcome) {
 void ids_outcome_find(const struct ids_capture_record *record, struct ids_arena *arena,
                       struct ids_outcome *ret_outcome) {
     struct outcome outcome = {record, arena, ret_outcome};
-    *ret_outcome = (struct ids_outcome){.start_ns = -1, .stop_ns = -1};
+    *ret_outcome = (struct ids_outcome){.start_ns = -1, .stop_ns = -1, .waited_ns = -1};
     const struct ids_seen *seen = record->seen;
     for (size_t i = 0; seen && i < seen->count; i++) {
         const struct ids_seen_process *process = &seen->processes[i];

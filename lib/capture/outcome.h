@@ -11,6 +11,7 @@ struct ids_outcome {
     int64_t processes;            /* that said hello */
     int64_t bytes, events, drops; /* of all files; -1 where a collector does not know */
     int64_t start_ns, stop_ns;    /* the longest start; the longest stop with writing; -1: there was none */
+    int64_t waited_ns;            /* the program waited so long for a stop and then went on; -1: it did so for none */
     int64_t lost, open;           /* windows that were open and of which nothing is there; of these, by a sudden end */
     const char *steps;            /* "steps 50-54, 150-154 (annotation 'train')"; NULL: windows of time or regions */
     const char *cost;             /* what counting steps costs, as the collector measured it; NULL: nothing was said */

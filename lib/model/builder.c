@@ -404,7 +404,8 @@ static int host_event(struct ids_builder *builder, struct plane *plane, const st
         event->value = facts->has_size ? facts->size : -1;
     }
     if (event->kind == IDS_KIND_OTHER && (event->produces || event->consumes)) event->kind = IDS_KIND_FLOW;
-    if (event->kind == IDS_KIND_OTHER && facts->is_annotation) event->kind = IDS_KIND_NAMED;
+    if (event->kind == IDS_KIND_OTHER && facts->is_annotation)
+        event->kind = (uint8_t)ids_kind_of_annotation(name.at, name.length);
     if (event->kind == IDS_KIND_OTHER && facts->is_python)
         event->kind = builder->trace->names[event->name].kind = IDS_KIND_PYTHON;
     return 0;

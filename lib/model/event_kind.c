@@ -34,6 +34,7 @@ static const struct rule exact[] = {
     {"CommonPjRtBuffer::ToLiteral", IDS_KIND_SYNC},
     {"PjRtStreamExecutorBuffer::ToLiteral", IDS_KIND_SYNC},
     {"PjRtBuffer::Await", IDS_KIND_SYNC},
+    {"PJRT_Event_Await", IDS_KIND_SYNC}, /* collectors/pjrt: the program's calls of its plugin */
     {"BlockHostUntilReady", IDS_KIND_SYNC},
     {"block_until_ready", IDS_KIND_SYNC},
     {"CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", IDS_KIND_EXECUTE},
@@ -76,6 +77,8 @@ static const struct rule exact[] = {
 };
 
 static const struct rule prefixes[] = {
+    {"PJRT_Client_Compile", IDS_KIND_COMPILE},
+    {"PJRT_Executable_DeserializeAndLoad", IDS_KIND_CACHE_READ},
     /* what jax.monitoring told the Python hook (collectors/python/_idsprof/monitoring.py), on tracks of their own */
     {"jax.trace(", IDS_KIND_TRACE},
     {"jax.lower(", IDS_KIND_LOWER},
@@ -140,14 +143,11 @@ static enum ids_kind python_kind(const char *name, size_t length) {
     return IDS_KIND_PYTHON;
 }
 
-/* Whether a user's annotation is about input: one of its words (letters between other characters, or CamelCase humps) is
- * a word of the trade. Names of C++ scopes and of tasks with spaces are the runtime's own, and are not looked at. */
-static int is_input_annotation(const char *name, size_t length) {
+/* Whether one of a name's words (letters between other characters, or CamelCase humps) is a word of the trade of input. */
+static int is_about_input(const char *name, size_t length) {
     static const char *const words[] = {"data",   "dataset", "dataloader", "dataloading", "input",    "inputs",
                                         "infeed", "loader",  "batch",      "batches",     "prefetch", "fetch"};
-    if (length > 64 || memchr(name, ':', length) || memchr(name, ' ', length) || memchr(name, '(', length) ||
-        memchr(name, '.', length))
-        return 0;
+    if (length > 64) return 0;
     char word[65];
     size_t used = 0;
     for (size_t i = 0; i <= length; i++) {
@@ -165,6 +165,16 @@ static int is_input_annotation(const char *name, size_t length) {
     return 0;
 }
 
+/* What may be a user's annotation: names of C++ scopes and of tasks with spaces are the runtime's own, and are not looked at. */
+static int may_be_annotation(const char *name, size_t length) {
+    return !memchr(name, ':', length) && !memchr(name, ' ', length) && !memchr(name, '(', length) &&
+           !memchr(name, '.', length);
+}
+
+enum ids_kind ids_kind_of_annotation(const char *name, size_t length) {
+    return is_about_input(name, length) ? IDS_KIND_INPUT : IDS_KIND_NAMED;
+}
+
 /* A range of NVTX: "NVTX:name", "NVTX:domain:name" (XLA's cupti_collector.cc). XLA gives NVTX what it records itself too, so only
  * what a user may have marked counts. */
 static enum ids_kind range_kind(const char *name, size_t length) {
@@ -174,7 +184,7 @@ static enum ids_kind range_kind(const char *name, size_t length) {
         name = colon + 1;
     }
     if (begins(name, length, "ProfilerStep#")) return IDS_KIND_STEP_MARK;
-    return is_input_annotation(name, length) ? IDS_KIND_INPUT : IDS_KIND_OTHER;
+    return may_be_annotation(name, length) && is_about_input(name, length) ? IDS_KIND_INPUT : IDS_KIND_OTHER;
 }
 
 enum ids_kind ids_kind_of_name(const char *name, size_t length) {
@@ -191,7 +201,7 @@ enum ids_kind ids_kind_of_name(const char *name, size_t length) {
     if (length >= sizeof gpu_program &&
         !memcmp(name + length - (sizeof gpu_program - 1), gpu_program, sizeof gpu_program - 1))
         return IDS_KIND_EXECUTE;
-    return is_input_annotation(name, length) ? IDS_KIND_INPUT : IDS_KIND_OTHER;
+    return may_be_annotation(name, length) && is_about_input(name, length) ? IDS_KIND_INPUT : IDS_KIND_OTHER;
 }
 
 const char *ids_kind_name(enum ids_kind kind) {

@@ -50,6 +50,9 @@ enum ids_kind {
 /* The kind of a host event of that name. An OTHER may still become FLOW, STEP_MARK, LAUNCH or OP by its stats. */
 enum ids_kind ids_kind_of_name(const char *name, size_t length);
 
+/* The kind of a region that is known to be the program's, where its name has none: INPUT or NAMED. */
+enum ids_kind ids_kind_of_annotation(const char *name, size_t length);
+
 /* For people: "compile", "transfer staging". */
 const char *ids_kind_name(enum ids_kind kind);
 

@@ -77,3 +77,7 @@ const struct ids_event *ids_event_cause(const struct ids_trace *trace, const str
 int ids_track_is_told(const struct ids_trace *trace, const struct ids_track *track) {
     return !strcmp(ids_trace_text(trace, track->plane_name), "/host:jax.monitoring");
 }
+
+int ids_track_is_calls(const struct ids_trace *trace, const struct ids_track *track) {
+    return !strcmp(ids_trace_text(trace, track->plane_name), "/host:idsprof.pjrt");
+}

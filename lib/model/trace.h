@@ -252,6 +252,9 @@ const struct ids_event *ids_event_cause(const struct ids_trace *trace, const str
 /* Whether the track holds what jax.monitoring told idsprof's Python hook: "jax.compile(f)", beside the thread that did it, to which
  * each event points as to its cause. */
 int ids_track_is_told(const struct ids_trace *trace, const struct ids_track *track);
+/* Whether it holds the program's calls of its PJRT plugin, as idsprof's interposer saw them: what the plugin says of the same work
+ * stands elsewhere. */
+int ids_track_is_calls(const struct ids_trace *trace, const struct ids_track *track);
 
 const char *ids_class_name(enum ids_class class);
 const char *ids_direction_name(enum ids_direction direction);

@@ -5,6 +5,7 @@ Environment: IDSPROF, IDS_BUILD_DIR, TMPDIR.
 """
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -106,6 +107,8 @@ def times():
     window = run.windows()[0]
     check(run.code == 0 and window['opened_by'] == 'time' and window['closed_by'] == 'time', run.sidecar)
     check(0.19e9 < window['end_ns'] - window['begin_ns'] < 2e9, window)
+    run = double(['--delay', '10ms', '--duration', '50ms'], 'wake', 'open', 'step:7:10', 'close')
+    check(run.steps() == [(7, 9)], 'which steps it held')
     run = double(['--start-step', '2', '--duration', '100ms'], 'wake', 'step:0:4', 'close', 'step:4:9')
     check(run.steps() == [(2, 3)], run.sidecar)
     run = double(['--range', 'block'], 'wake', 'range:other:0', 'step:0:300', 'range:block:1000', 'range:block:1000')
@@ -181,6 +184,7 @@ def program():
 def ends():
     run = double(['-s', '3'], 'wake', 'step:0:6')
     check(run.steps() == [(3, 5)] and run.windows()[0]['closed_by'] == 'exit', run.sidecar)
+    check(run.line('missed') == 'the program ended after 3 of the 5 steps of window 1', run.err)
     run = double(['-s', '3'], 'wake', 'step:0:6', 'exit:9')
     check(run.code == 9 and run.steps() == [(3, 5)], run.sidecar)
     run = double(['-s', '3'], 'wake', 'step:0:6', '_exit:5')
@@ -223,6 +227,26 @@ def signals():
     ignored = subprocess.run(['sh', '-c', f'trap "" INT; "{IDSPROF}" capture -qo "{ROOT}/int" -- sh -c \'kill -INT $$; echo lives\''],
                              capture_output=True, text=True)
     check(ignored.stdout == 'lives\n', 'what was ignored stays ignored')
+
+
+def terminal():
+    """On a terminal the program has it, and a key that interrupts reaches it once."""
+    script = 'test -t 0 && test -t 1 && echo terminal; trap "echo got; exit 3" INT; echo ready; while :; do sleep 0.01; done'
+    child, screen = pty.fork()
+    if not child:
+        os.execv(IDSPROF, [IDSPROF, 'capture', '-qo', ROOT / 'terminal', '--', 'sh', '-c', script])
+    seen = b''
+    while b'ready' not in seen:
+        seen += os.read(screen, 1000)
+    os.write(screen, b'\x03')
+    try:
+        while more := os.read(screen, 1000):
+            seen += more
+    except OSError:  # the terminal is gone with the last process
+        pass
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.close(screen)
+    check(status == 3 and b'terminal' in seen and seen.count(b'got') == 1, (status, seen))
 
 
 # ---- processes ----
@@ -282,7 +306,7 @@ def collectors():
     run = double(['-s', '3', '--max-size', '50', '--every', '10', '--max', '3'], 'wake', 'step:0:90')
     check(run.steps() == [(3, 7)], run.sidecar)
     run = double(['--python-tracer', '1', '--wrap', 'a:f', '--wrap', 'b.c:g', '--range', 'x;y'], 'wake', 'plan:wrap',
-                 'plan:range', 'plan:python_level', 'plan:nothing', 'wants:1', 'say:jax:0.10.2', 'say:cost:counting costs 1 us a step')
+                 'plan:range', 'plan:python_level', 'plan:nothing', 'wants:2', 'say:jax:0.10.2', 'say:cost:counting costs 1 us a step')
     check(run.out == 'plan 9 a:f,b.c:g\nplan 3 x;y\nplan 1 1\nplan -1 \nwants 0\n', run.out)
     check(run.sidecar['processes'][0]['facts'] == {'jax': '0.10.2', 'cost': 'counting costs 1 us a step'}, run.sidecar)
     check('counting costs 1 us a step' in run.line('cost'), run.err)
@@ -295,6 +319,7 @@ def slow_stop():
     run = double(['-s', '3', '--steps', '1', '--stop-timeout', '100ms'], 'wake', 'hang-stop:400000', 'step:0:20', 'print:went on',
                  'sleep:600000')
     check(run.steps() == [(3, 3)], 'it came late and is there')
+    check('for which the program waited no longer than 100.0 ms' in run.line('cost'), run.err)
     run = double(['-s', '3', '--steps', '1', '--stop-timeout', '100ms'], 'wake', 'hang-stop:30000000', 'step:0:20', 'print:went on')
     check(run.out == 'went on\n' and time.monotonic() - begin < 10, 'the program was held up')
     check(run.line('missed') == 'window 1 is lost: the collector did not return within 0.1 s, and the program ended', run.err)
@@ -375,7 +400,7 @@ def trigger():
     check(idsprof('trigger').returncode == 1 and not list((ROOT / 'run').glob('*/*.sock')), 'a socket without a process is removed')
 
 
-for test in (steps, times, variables, refused, program, ends, signals, processes, forks, two_at_once, collectors, slow_stop, folder,
+for test in (steps, times, variables, refused, program, ends, signals, terminal, processes, forks, two_at_once, collectors, slow_stop, folder,
              sweep, trigger):
     begin = time.monotonic()
     test()

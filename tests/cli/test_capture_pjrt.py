@@ -3,6 +3,7 @@
 in that needs no jax; what the program gets is what it gets without us. (fault.pjrt: the same with every fault.)
 Environment: IDSPROF, IDS_BUILD_DIR, IDS_SOURCE_DIR, TMPDIR.
 """
+import json
 import os
 import subprocess
 import sys
@@ -31,14 +32,18 @@ check(len(run.files) == 3, run.files)
 # --- what is compiled, loaded and moved in a window ---
 run = Capture(['-s', '0', '-k', '4'], ['client', 'compile:train', 'run:2', 'load:eval', 'copy:4096', 'run:1', 'compile:other'])
 calls = run.events(CALLS)
-check(all(name in calls for name in ('PJRT_Client_Compile', 'PJRT_Executable_DeserializeAndLoad', 'PJRT_Buffer_ToHostBuffer',
+check(all(name in calls for name in ('PJRT_Client_Compile:#module=other#', 'PJRT_Executable_DeserializeAndLoad:#module=eval#', 'PJRT_Buffer_ToHostBuffer',
                                      'PJRT_Client_BufferFromHostBuffer', 'PJRT_Buffer_CopyToDevice', 'PJRT_Event_Await')), calls)
 moved = run.stats(CALLS, 'PJRT_Client_BufferFromHostBuffer') + run.stats(CALLS, 'PJRT_Buffer_ToHostBuffer')
 check(moved == [{'bytes': 'i:4096', 'direction': 's:H2D'}, {'bytes': 'i:4096', 'direction': 's:D2H'}], moved)
-compiled = [stats['hlo_module'] for stats in run.stats(CALLS, 'PJRT_Client_Compile')]
+compiled = [stats['hlo_module'] for stats in run.stats(CALLS, 'PJRT_Client_Compile:#module=other#')]
 check(compiled == ['s:other'], compiled)
-check(all(stats['code_bytes'] == 'i:4321' and int(stats['hlo_bytes'][2:]) > 5 for stats in run.stats(CALLS, 'PJRT_Client_Compile')), calls)
+check(all(stats['code_bytes'] == 'i:4321' and int(stats['hlo_bytes'][2:]) > 5 for stats in run.stats(CALLS, 'PJRT_Client_Compile:#module=other#')), calls)
 check(all(int(stats['complete_after_ns'][2:]) >= 20000 for stats in run.stats(CALLS, 'PJRT_LoadedExecutable_Execute')), calls)
+
+report = subprocess.run([IDSPROF, 'report', run.folder, '--json'], capture_output=True, text=True)
+figures = json.loads(report.stdout)
+check(figures['metrics']['compile.count']['value'] == 1, figures['metrics']['compile.count'])
 
 # --- no capture: the plugin as it is, and no file ---
 bare = subprocess.run([PROGRAM, SHIM, *WORDS], capture_output=True, text=True,

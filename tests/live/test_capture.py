@@ -180,6 +180,8 @@ def counted():
     check('counted: its cost is said', re.search(r'counting executions took \d+\.\d us a step', run.line('cost')), run.err)
     read = report(run.folder)
     check('counted: the report has the steps', metric(read, 'steps.count') == 5, read)
+    ahead = profile(capture(['--start-step', 20], 40, 'ahead'))
+    check('counted: a step that was compiled ahead of time', ahead and ahead.executions() == {5}, ahead and ahead.ops)
     chosen = capture(['--start-step', 3, '--steps', 2, '--step-executable', '^init$'], 5)
     check('counted: --step-executable is another function',
           chosen.line('missed').startswith('the program ended after step 0 (executions, counted), before step 3'), chosen.err)
@@ -548,7 +550,7 @@ def costs():
         alone = subprocess.run([PYTHON, program], capture_output=True, text=True)
         without.append([float(word) for word in alone.stdout.split()])
         under.append([float(word) for word in capture(['--start-step', 10 ** 8], program=program).out.split()])
-    for i, (most_ns, words) in enumerate(((2000, 'a jitted call that begins no step'), (10000, 'a counted step outside of a window'),
+    for i, (most_ns, words) in enumerate(((2000, 'a jitted call that begins no step'), (20000, 'a counted step outside of a window'),
                                           (5000, 'an annotated step outside of a window'))):
         base = min(sample[i] for sample in without)
         more = min(sample[i] for sample in under) - base

@@ -635,7 +635,10 @@ static struct {
     struct pjrt_table head;
     pjrt_function *functions[PJRT_ENTRIES];
 } table;
-static struct pjrt_profiler_table profiler_table;
+static union {
+    struct pjrt_profiler_table table;
+    char bytes[512]; /* so many may be said */
+} profiler_table;
 static struct pjrt_profiler_extension extension;
 static struct pjrt_extension unknown;
 
@@ -690,18 +693,18 @@ const struct pjrt_table *GetPjrtApi(void) {
     table.head.version.size = sizeof table.head.version;
     table.head.version.major = (int)number_of("major", 0);
     table.head.version.minor = (int)number_of("minor", 112);
-    profiler_table = (struct pjrt_profiler_table){.size = (size_t)number_of("table", sizeof profiler_table),
-                                                  .error_destroy = error_destroy,
-                                                  .error_message = error_message,
-                                                  .error_get_code = error_code,
-                                                  .create = profiler_create,
-                                                  .destroy = profiler_destroy,
-                                                  .start = profiler_start,
-                                                  .stop = profiler_stop,
-                                                  .collect = profiler_collect};
+    profiler_table.table = (struct pjrt_profiler_table){.size = (size_t)number_of("table", sizeof profiler_table.table),
+                                                        .error_destroy = error_destroy,
+                                                        .error_message = error_message,
+                                                        .error_get_code = error_code,
+                                                        .create = profiler_create,
+                                                        .destroy = profiler_destroy,
+                                                        .start = profiler_start,
+                                                        .stop = profiler_stop,
+                                                        .collect = profiler_collect};
     extension.base = (struct pjrt_extension){.size = (size_t)number_of("extension", sizeof extension),
                                              .type = PJRT_EXTENSION_PROFILER};
-    extension.table = &profiler_table;
+    extension.table = &profiler_table.table;
     /* One that we do not know stands before it. */
     unknown = (struct pjrt_extension){sizeof unknown, 77, has_fault("no-profiler") ? NULL : &extension.base};
     table.head.extensions = &unknown;

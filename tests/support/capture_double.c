@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -30,9 +31,10 @@
 enum { SECOND_US = 1000000, OPEN = 2 };
 
 static int handles[2], handle_count;
-static int records, fails_start, fails_stop;
+static atomic_int records;
+static int fails_start, fails_stop;
 static long hang_us, ballast;
-static int64_t recorded;
+static atomic_llong recorded;
 
 static void pause_us(long us) {
     struct timespec left = {us / SECOND_US, us % SECOND_US * 1000};

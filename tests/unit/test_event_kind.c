@@ -18,6 +18,16 @@ static void check_all(const struct expected *expected, size_t count) {
 }
 #define CHECK_ALL(table) check_all(table, sizeof(table) / sizeof *(table))
 
+START_TEST(annotations_of_programs) {
+    static const struct expected table[] = {{"fetch batch", IDS_KIND_INPUT},
+                                            {"enumerate(DataLoader)#_Iter.__next__", IDS_KIND_INPUT},
+                                            {"layer 3", IDS_KIND_NAMED},
+                                            {"database", IDS_KIND_NAMED}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        ck_assert_int_eq(ids_kind_of_annotation(table[i].name, strlen(table[i].name)), table[i].kind);
+}
+END_TEST
+
 START_TEST(names_of_the_runtimes) {
     static const struct expected table[] = {
         {"", IDS_KIND_OTHER},
@@ -147,4 +157,5 @@ START_TEST(every_kind_has_a_name) {
 }
 END_TEST
 
-IDS_RUN_SUITE("event_kind", names_of_the_runtimes, python_frames, input_annotations, every_kind_has_a_name)
+IDS_RUN_SUITE("event_kind", names_of_the_runtimes, annotations_of_programs, python_frames, input_annotations,
+              every_kind_has_a_name)

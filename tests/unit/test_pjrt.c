@@ -74,8 +74,8 @@ static int text_is(const struct ids_pb_field *field, const char *text) {
 static void count_name(struct seen *seen, const char *name) {
     seen->executes += !strcmp(name, "PJRT_LoadedExecutable_Execute");
     seen->awaits += !strcmp(name, "PJRT_Event_Await");
-    seen->compiles += !strcmp(name, "PJRT_Client_Compile");
-    seen->loads += !strcmp(name, "PJRT_Executable_DeserializeAndLoad");
+    seen->compiles += !strncmp(name, "PJRT_Client_Compile:#module=", 28);
+    seen->loads += !strncmp(name, "PJRT_Executable_DeserializeAndLoad:", 35);
     seen->h2d += !strcmp(name, "PJRT_Client_BufferFromHostBuffer");
     seen->d2h += !strcmp(name, "PJRT_Buffer_ToHostBuffer");
     seen->d2d += !strcmp(name, "PJRT_Buffer_CopyToDevice");
@@ -400,6 +400,38 @@ START_TEST(no_client) {
 }
 END_TEST
 
+/* What a plugin without clients refuses is a session of nothing: jax.profiler does not outlive a refusal. */
+START_TEST(refused_without_client) {
+    begin(PLAN, "fail=10,fail=profiler.create");
+    ck_assert_int_eq(use_client(&use), -1);
+    use.errors = 0;
+    void *theirs = use_profile(&use);
+    ck_assert(theirs != NULL);
+    ck_assert_uint_eq(use_profile_end(&use, theirs), 0);
+    ck_assert_int_eq(use.errors, 0);
+    set_faults("fail=profiler.create");
+    ck_assert_int_eq(use_client(&use), 0);
+    ck_assert_ptr_null(use_profile(&use)); /* with a client the program is told */
+    ck_assert_int_eq(use.errors, 1);
+    set_faults("");
+    theirs = use_profile(&use);
+    ck_assert_uint_gt(use_profile_end(&use, theirs), 0);
+    ck_assert_int_eq(counts->sessions, 1);
+    end();
+    nothing_is_left();
+}
+END_TEST
+
+/* The size of the profiler's table that the program's framework takes, as the Python hook says. */
+START_TEST(profiler_table_size) {
+    setenv("IDSPROF_PJRT_PROFILER_BYTES", "80", 1);
+    begin(PLAN, _i ? "table=104" : "table=80");
+    ck_assert_uint_eq(use_profiler(&use)->size, 80);
+    unsetenv("IDSPROF_PJRT_PROFILER_BYTES");
+    end();
+}
+END_TEST
+
 START_TEST(client_ends_in_window) {
     begin(PLAN, "");
     use_client(&use);
@@ -613,6 +645,7 @@ int main(void) {
                                  own_session_first,
                                  theirs_is_open,
                                  unlent_buffer,
+                                 refused_without_client,
                                  has_programs_already,
                                  no_client,
                                  client_ends_in_window,
@@ -629,6 +662,7 @@ int main(void) {
     tcase_add_loop_test(tcase, vendor_fails, 0, 3);
     tcase_add_loop_test(tcase, vendor_does_not_start, 0, 2);
     tcase_add_loop_test(tcase, no_profiler, 0, 4);
+    tcase_add_loop_test(tcase, profiler_table_size, 0, 2);
     tcase_add_loop_test(tcase, every_call_fails, 3, PJRT_ENTRIES);
     tcase_add_loop_test(tcase, short_tables, 0, 10);
     suite_add_tcase(suite, tcase);

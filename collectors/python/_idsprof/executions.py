@@ -72,6 +72,10 @@ class Executions:
         self.has_said = False
         self.steps = self.spent_ns = 0  # outside of windows
         self.pjit._cpp_pjit = self.made
+        self.ahead = getattr(sys.modules.get('jax._src.interpreters.pxla'), 'MeshExecutable', None)
+        self.make_ahead = getattr(self.ahead, 'create_cpp_call', None)
+        if self.make_ahead:
+            self.ahead.create_cpp_call = lambda executable, *args, **kwargs: self.made_ahead(executable, *args, **kwargs)
 
     def make_probe(self):
         import jax
@@ -93,24 +97,36 @@ class Executions:
         self.kept = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(self.step)
         library.ids_count_begin(self.original, ctypes.cast(self.kept, ctypes.c_void_p))
 
-    def made(self, fun, *args, **kwargs):
-        """In the place of jax's _cpp_pjit."""
-        function = self.make(fun, *args, **kwargs)
+    def made(self, *args, **kwargs):
+        """In the place of jax's _cpp_pjit, whatever that is called with."""
+        function = self.make(*args, **kwargs)
         try:
-            if self.is_wanted(fun) and type(function) is self.kind and self.pointer(function).value == self.original:
-                if self.library.ids_count_follow(id(function)):
-                    self.names[id(function)] = getattr(fun, '__name__', '?')
-                    self.pointer(function).value = self.counted
-                else:
-                    self.missed += 1
+            fun = function.__wrapped__
+            if self.pattern or not is_of_jax(fun):
+                self.follow(function, getattr(fun, '__name__', '?'))
         except Exception:
             pass
         return function
 
-    def is_wanted(self, fun):
-        if self.pattern:
-            return self.pattern.search(getattr(fun, '__name__', '')) is not None
-        return not is_of_jax(fun)
+    def made_ahead(self, executable, *args, **kwargs):
+        """In the place of MeshExecutable.create_cpp_call, which makes what jit(f).lower().compile() is called through."""
+        function = self.make_ahead(executable, *args, **kwargs)
+        try:
+            self.follow(function, str(getattr(executable.unsafe_call, 'name', '?')))
+        except Exception:
+            pass
+        return function
+
+    def follow(self, function, name):
+        if self.pattern and not self.pattern.search(name):
+            return
+        if type(function) is not self.kind or self.pointer(function).value != self.original:
+            return
+        if self.library.ids_count_follow(id(function)):
+            self.names[id(function)] = name
+            self.pointer(function).value = self.counted
+        else:
+            self.missed += 1
 
     def step(self, function, number):
         """From ids_count_call: `function` is about to be called, as the first one for the number-th time. 0: it is none."""
@@ -156,3 +172,5 @@ class Executions:
         self.library.ids_count_end()
         if self.pjit._cpp_pjit == self.made:
             self.pjit._cpp_pjit = self.make
+        if self.make_ahead:
+            self.ahead.create_cpp_call = self.make_ahead
