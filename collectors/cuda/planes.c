@@ -10,7 +10,6 @@
 
 /* Where an event goes: planes in the order of the file, and in a plane lines by id. */
 enum { HOST = IDS_CUDA_DEVICES, PLANES };
-#define NVTX_LINES ((int64_t)1 << 32) /* added to the thread's number, which takes 32 bits */
 enum { LINE_OVERHEAD = -1, LINE_MEMORY = -2, LINE_SYNC = -3 };
 
 struct place {
@@ -245,8 +244,7 @@ static void line_name(const struct writing *writing, size_t from, size_t to, cha
     else if (line == LINE_SYNC)
         snprintf(text, size, "CUDA synchronization");
     else
-        snprintf(text, size, "Host Threads/%lld%s", (long long)(line & (NVTX_LINES - 1)),
-                 line >= NVTX_LINES ? "/NVTX" : "");
+        snprintf(text, size, "Host Threads/%lld", (long long)line);
 }
 
 static void write_line(struct writing *writing, size_t from, size_t to) {
@@ -371,12 +369,12 @@ static int place_event(struct writing *writing, uint32_t index, uint64_t cut, st
         return event->start <= cut && !linked;
     case IDS_CUDA_RANGE_BEGIN: {
         uint64_t end = ids_cuda_links_range_end(&writing->links, event);
-        place->line = NVTX_LINES + event->thread;
+        place->line = event->thread;
         place->end = end && end < cut ? end : cut;
         return event->start <= cut;
     }
     case IDS_CUDA_MARK:
-        place->line = NVTX_LINES + event->thread;
+        place->line = event->thread;
         return event->start <= cut;
     case IDS_CUDA_OVERHEAD:
         place->line = LINE_OVERHEAD;
