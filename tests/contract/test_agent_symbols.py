@@ -49,6 +49,8 @@ for library in libraries:
         declared = {name for path in sources for name in re.findall(r'^IDS_AGENT_API .*?(ids_\w+)\(', path.read_text(), re.M)}
         if exported != declared or len(declared) < 10:
             failures.append(f'{library.name} exports {sorted(exported)}, and the sources declare {sorted(declared)}')
+    if library.name == 'libidsprof_pjrt.so' and exported != {'GetPjrtApi', 'la_version', 'la_objsearch'}:
+        failures.append(f'{library.name} exports {sorted(exported)}')
 for failure in failures:
     print('FAIL:', failure)
 sys.exit(bool(failures))
