@@ -271,6 +271,7 @@ def ending(what, code, last):
     else:
         check('%s in a window: what was caught until then' % what,
               found and [n for _, n in found.steps] == list(range(5, last + 1)), run.err)
+        check('%s in a window: said' % what, run.line('missed') == 'the program ended after 3 of the 5 steps of window 1', run.err)
     return run
 
 
@@ -392,6 +393,8 @@ def own_profiler():
               [n for _, n in Profile(theirs[0]).steps] == wanted, (run.out, run.err))
         found = profile(run)
         check('%s in the window: ours ends before it' % what, found and [n for _, n in found.steps] == [5, 6], run.err)
+        check('%s in the window: that it is short is said' % what, run.line('missed') ==
+              'window 1 ended where the program began a profile of its own', run.err)
         notes = [note['note'] for process in run.sidecar['processes'] for note in process['notes']]
         check('%s in the window: said' % what,
               notes == ['jax: the program began a profile of its own with jax.profiler: the window ended there'], notes)
