@@ -136,7 +136,9 @@ static void act(enum ids_window_action action, int feeding) {
         return;
     }
     if (!feeding || !wait_for(agent->idle_fd, agent->plan.stop_timeout_ns)) return;
+    lock();
     ids_session_say_slow(agent);
+    unlock();
 }
 
 /* The end of an entry point: gives the lock back and does what the event came to. */
@@ -360,7 +362,11 @@ int ids_agent_plan(const char *key, char *buffer, size_t size) {
 }
 
 int ids_agent_state(void) {
-    return agent->awake > 0 ? (int)agent->window.state : -1;
+    if (agent->awake <= 0) return -1;
+    lock();
+    int state = (int)agent->window.state;
+    unlock();
+    return state;
 }
 
 void ids_agent_give_way(int handle, const char *why) {
@@ -390,7 +396,10 @@ static void end_window(void) {
     lock();
     state = agent->window.state;
     unlock();
-    if (late || (state == IDS_CLOSING && wait_for(agent->idle_fd, timeout))) ids_session_say_late(agent);
+    if (!late && (state != IDS_CLOSING || !wait_for(agent->idle_fd, timeout))) return;
+    lock();
+    ids_session_say_late(agent);
+    unlock();
 }
 
 void ids_agent_close(int handle) {

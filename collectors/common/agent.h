@@ -63,7 +63,7 @@ IDS_AGENT_API int ids_agent_register(const struct ids_collector *collector, char
  * executable, which tells loops apart; may be NULL. number: what the program calls the step; -1: not known, and the agent counts.
  * Opens or closes a window before it returns when this is its step. Where nothing waits for steps it is one load and a compare. */
 IDS_AGENT_API void ids_agent_step(int source, const char *name, int64_t number);
-/* Whether steps of this source can still open or end a window: 0 means that the collector need not count any more. */
+/* Whether steps of this source are still of use: 0 means that the collector need not count any more. */
 IDS_AGENT_API int ids_agent_wants(int source);
 /* A named region (TraceAnnotation, NVTX) begins (1) or ends (0). Only the plan's `range` is of interest. */
 IDS_AGENT_API void ids_agent_range(const char *name, int begins);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { NOBODY = -1 };
+
 /* ---- the beginning ---- */
 
 int ids_session_begin(struct ids_agent *agent, char *why, size_t why_size) {
@@ -51,10 +53,11 @@ int ids_session_has_rank(struct ids_agent *agent, char *why, size_t why_size) {
 
 /* ---- lines of the hello file ---- */
 
-static void begin_line(const struct ids_agent *agent, struct ids_hello *line, const char *event) {
+/* `owner` is given by who may look at it: a job, and nobody beside it. */
+static void begin_line(const struct ids_agent *agent, int owner, struct ids_hello *line, const char *event) {
     ids_hello_begin(line, event);
     ids_hello_number(line, "window", agent->window.number);
-    if (agent->owner >= 0) ids_hello_text(line, "collector", agent->collectors[agent->owner].name);
+    if (owner >= 0) ids_hello_text(line, "collector", agent->collectors[owner].name);
 }
 
 void ids_session_note(const struct ids_agent *agent, const char *what, const char *why) {
@@ -111,14 +114,14 @@ void ids_session_say_steps(struct ids_agent *agent, int source, const char *name
 
 void ids_session_say_slow(const struct ids_agent *agent) {
     struct ids_hello line;
-    begin_line(agent, &line, "slow");
+    begin_line(agent, NOBODY, &line, "slow");
     ids_hello_number(&line, "waited_ns", agent->plan.stop_timeout_ns);
     ids_hello_end(&line, agent->hello);
 }
 
-static void say_lost(const struct ids_agent *agent, const char *why) {
+static void say_lost(const struct ids_agent *agent, int owner, const char *why) {
     struct ids_hello line;
-    begin_line(agent, &line, "lost");
+    begin_line(agent, owner, &line, "lost");
     ids_hello_text(&line, "by", ids_window_cause_name(agent->window.closed_by));
     ids_hello_text(&line, "why", why);
     ids_hello_end(&line, agent->hello);
@@ -128,7 +131,7 @@ void ids_session_say_late(const struct ids_agent *agent) {
     char why[IDS_WHY_BYTES];
     snprintf(why, sizeof why, "the collector did not return within %.3g s, and the program ended",
              (double)agent->plan.stop_timeout_ns / 1e9);
-    say_lost(agent, why);
+    say_lost(agent, NOBODY, why);
 }
 
 static void say_skipped(const struct ids_agent *agent, const char *collector, const char *why) {
@@ -182,7 +185,7 @@ static int next_collector(const struct ids_agent *agent, int after) {
 
 static void say_opened(const struct ids_agent *agent, int64_t start_ns) {
     struct ids_hello line;
-    begin_line(agent, &line, "opened");
+    begin_line(agent, agent->owner, &line, "opened");
     ids_hello_text(&line, "by", ids_window_cause_name(agent->window.opened_by));
     ids_hello_number(&line, "step", agent->window.first);
     ids_hello_number(&line, "warm", agent->window.warm);
@@ -250,7 +253,7 @@ void ids_session_stop(struct ids_agent *agent, int throw_away) {
 static void say_written(const struct ids_agent *agent, const char *path, int64_t bytes, int64_t publish_ns) {
     struct ids_hello line;
     const struct ids_window *window = &agent->window;
-    begin_line(agent, &line, "written");
+    begin_line(agent, agent->owner, &line, "written");
     ids_hello_text(&line, "by", ids_window_cause_name(window->closed_by));
     ids_hello_text(&line, "path", path);
     ids_hello_number(&line, "bytes", bytes);
@@ -272,12 +275,12 @@ int ids_session_publish(struct ids_agent *agent) {
     struct ids_place place = place_of(agent);
     if (agent->window.warm) {
         unlink(agent->part);
-        say_lost(agent, "the program ended in the warm-up, before the window");
+        say_lost(agent, agent->owner, "the program ended in the warm-up, before the window");
     } else if (agent->why_lost[0]) {
         unlink(agent->part);
-        say_lost(agent, agent->why_lost);
+        say_lost(agent, agent->owner, agent->why_lost);
     } else if (ids_publish_end(&place, agent->part, path, &bytes, agent->why_lost, sizeof agent->why_lost)) {
-        say_lost(agent, agent->why_lost);
+        say_lost(agent, agent->owner, agent->why_lost);
     } else {
         say_written(agent, path, bytes, ids_monotonic_ns() - before);
         agent->written_bytes += bytes;

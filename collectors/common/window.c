@@ -243,8 +243,9 @@ enum ids_window_action ids_window_exit(struct ids_window *window) {
 /* ---- questions ---- */
 
 int ids_window_wants(const struct ids_window *window, enum ids_step_source source) {
-    if (source == IDS_STEP_EXECUTION && window->annotated) return 0;
     if (window->state == IDS_DONE) return 0;
+    if (source == IDS_STEP_ANNOTATION) return 1; /* they cost little, and say what a window of another kind held */
+    if (window->annotated) return 0;
     if (by_step(window)) return 1;
     if (by_range(window) && window->plan.start_step > 0) return 1;
     return window->plan.steps > 0;

@@ -93,7 +93,8 @@ void ids_window_opened(struct ids_window *window, int64_t now_ns, int ok);
 /* What became of IDS_CLOSE and of the first half of IDS_REOPEN, after which the state is OPENING; `full`: max_size was reached. */
 void ids_window_closed(struct ids_window *window, int full);
 
-/* Whether steps of this source can still open or end a window, so that a collector can save itself the counting. */
+/* Whether steps of this source can still open or end a window, or, annotated, tell what it holds: so that a collector can save itself
+ * the counting. */
 int ids_window_wants(const struct ids_window *window, enum ids_step_source source);
 
 /* How far the leader is, or without one the feeder that got furthest: its position, -1: no step was seen. */

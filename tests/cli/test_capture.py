@@ -107,6 +107,8 @@ def times():
     window = run.windows()[0]
     check(run.code == 0 and window['opened_by'] == 'time' and window['closed_by'] == 'time', run.sidecar)
     check(0.19e9 < window['end_ns'] - window['begin_ns'] < 2e9, window)
+    run = double(['--delay', '10ms', '--duration', '50ms'], 'wake', 'open', 'step:7:10', 'close')
+    check(run.steps() == [(7, 9)], 'which steps it held')
     run = double(['--start-step', '2', '--duration', '100ms'], 'wake', 'step:0:4', 'close', 'step:4:9')
     check(run.steps() == [(2, 3)], run.sidecar)
     run = double(['--range', 'block'], 'wake', 'range:other:0', 'step:0:300', 'range:block:1000', 'range:block:1000')
@@ -304,7 +306,7 @@ def collectors():
     run = double(['-s', '3', '--max-size', '50', '--every', '10', '--max', '3'], 'wake', 'step:0:90')
     check(run.steps() == [(3, 7)], run.sidecar)
     run = double(['--python-tracer', '1', '--wrap', 'a:f', '--wrap', 'b.c:g', '--range', 'x;y'], 'wake', 'plan:wrap',
-                 'plan:range', 'plan:python_level', 'plan:nothing', 'wants:1', 'say:jax:0.10.2', 'say:cost:counting costs 1 us a step')
+                 'plan:range', 'plan:python_level', 'plan:nothing', 'wants:2', 'say:jax:0.10.2', 'say:cost:counting costs 1 us a step')
     check(run.out == 'plan 9 a:f,b.c:g\nplan 3 x;y\nplan 1 1\nplan -1 \nwants 0\n', run.out)
     check(run.sidecar['processes'][0]['facts'] == {'jax': '0.10.2', 'cost': 'counting costs 1 us a step'}, run.sidecar)
     check('counting costs 1 us a step' in run.line('cost'), run.err)

@@ -226,6 +226,7 @@ START_TEST(test_delay_and_duration) {
     begin("start_step=-1;steps=0;delay_ns=3000000000;duration_ns=2000000000");
     ck_assert_int_eq(ids_window_deadline(&w), 103 * (int64_t)SECOND);
     ck_assert(!ids_window_wants(&w, IDS_STEP_EXECUTION));
+    ck_assert(ids_window_wants(&w, IDS_STEP_ANNOTATION));
     now += 3 * (int64_t)SECOND - 1;
     ck_assert_int_eq(ids_window_time(&w, now), IDS_NOTHING);
     ck_assert_int_eq(annotated(TRAIN, 0), IDS_NOTHING);
