@@ -308,6 +308,17 @@ def processes():
           len({file.parent for file in run.files()}) == 1, (run.files(), run.err))
 
 
+def distributed():
+    program = ROOT / 'distributed.py'
+    program.write_text('import sys, jax\nsys.path.insert(0, %r)\njax.distributed.initialize("localhost:" + sys.argv.pop(), 2, '
+                       'int(sys.argv.pop()))\nimport capture_loop\ncapture_loop.main()\n' % str(HERE))
+    run = Capture(['--start-step', 5], ['sh', '-c', '"$0" "$1" 15 annotate 0 $2 & "$0" "$1" 15 annotate 1 $2; wait', PYTHON, program,
+                                        free_port()]).wait()
+    names = [file.name.partition('_')[2] for file in run.files()]
+    check('jax.distributed: the ranks are known', names == ['rank0.xplane.pb', 'rank1.xplane.pb'] and
+          len({file.parent for file in run.files()}) == 1, (run.files(), run.err))
+
+
 def same_second():
     into = new_folder()
     runs = [Capture(['--start-step', 5, '--name', 'same'], [PYTHON, LOOP, 15, 'annotate'], into=into) for _ in range(2)]
@@ -398,12 +409,15 @@ def own_profiler():
         notes = [note['note'] for process in run.sidecar['processes'] for note in process['notes']]
         check('%s in the window: said' % what,
               notes == ['jax: the program began a profile of its own with jax.profiler: the window ended there'], notes)
-    with socket.socket() as probe:
-        probe.bind(('', 0))
-        port = probe.getsockname()[1]
-    run = capture(['--start-step', 5], 20, 'annotate', 'at=2:server', 'port=%d' % port)
+    run = capture(['--start-step', 5], 20, 'annotate', 'at=2:server', 'port=%d' % free_port())
     found = profile(run)
     check('start_server: both work', run.code == 0 and found and [n for _, n in found.steps] == list(range(5, 10)), run.err)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('', 0))
+        return probe.getsockname()[1]
 
 
 # --- folders and disks ------------------------------------------------------------------------------------------------
@@ -586,8 +600,8 @@ def start_cost():
     check('start of a Python without jax: it is known', len(followed) == 81 and all('"event":"python"' in line for line in followed))
 
 
-CASES = [annotated, counted, default_start, every, by_time, trigger, variables, ends, never_reached, processes, same_second, children,
-         sitecustomize, isolated, without_jax, own_profiler, unwritable, full_disk, wrap, named_region, sweep, scopes, compiling]
+CASES = [annotated, counted, default_start, every, by_time, trigger, variables, ends, never_reached, processes, distributed,
+         same_second, children, sitecustomize, isolated, without_jax, own_profiler, unwritable, full_disk, wrap, named_region, sweep, scopes, compiling]
 ALONE = [costs, start_cost]             # they measure
 
 
