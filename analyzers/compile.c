@@ -140,10 +140,14 @@ static void find_hosts(const struct ids_trace *trace, struct gathering *gatherin
     }
 }
 
-/* Whether another one told of it too, in its own words: jax.monitoring of every event, any but the interposer of the interposer's. */
+/* Whether jax.monitoring told of it too, in its own words. */
 static int is_twice(const struct gathering *gathering, const struct ids_trace *trace, const struct ids_event *event) {
+    return gathering->by_host[trace->tracks[event->track].host] && !ids_is_told(trace, event);
+}
+
+/* Whether it is the interposer's view of a compilation that the runtime recorded itself. */
+static int is_call(const struct gathering *gathering, const struct ids_trace *trace, const struct ids_event *event) {
     const struct ids_track *track = &trace->tracks[event->track];
-    if (gathering->by_host[track->host]) return !ids_is_told(trace, event);
     return gathering->own_by_host[track->host] && ids_track_is_calls(trace, track);
 }
 
@@ -159,7 +163,7 @@ static int gather(const struct ids_analysis *analysis, struct gathering *gatheri
             switch (event->kind) {
             case IDS_KIND_COMPILE:
                 ids_spans_add(&gathering->backend, event->start_ps, event->end_ps);
-                if (is_twice(gathering, trace, event)) break;
+                if (is_twice(gathering, trace, event) || is_call(gathering, trace, event)) break;
                 if (is_part(trace, event)) break;
                 struct compilation *kept = IDS_PUSH(gathering->at, gathering->count, gathering->room);
                 if (!kept) return -1;

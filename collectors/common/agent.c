@@ -34,6 +34,7 @@ static void lock(void) {
 }
 
 static void unlock(void) {
+    atomic_store_explicit(&agent->shown, (int)agent->window.state, memory_order_release);
     pthread_mutex_unlock(&agent->lock);
 }
 
@@ -362,11 +363,7 @@ int ids_agent_plan(const char *key, char *buffer, size_t size) {
 }
 
 int ids_agent_state(void) {
-    if (agent->awake <= 0) return -1;
-    lock();
-    int state = (int)agent->window.state;
-    unlock();
-    return state;
+    return agent->awake > 0 ? atomic_load_explicit(&agent->shown, memory_order_acquire) : -1;
 }
 
 void ids_agent_give_way(int handle, const char *why) {

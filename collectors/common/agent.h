@@ -77,7 +77,7 @@ IDS_AGENT_API void ids_agent_rank(int64_t rank);
 
 /* The value of one key of the plan (plan.h) as text: its length, or -1 when there is no plan, key or room. */
 IDS_AGENT_API int ids_agent_plan(const char *key, char *buffer, size_t size);
-/* enum ids_window_state, -1 without a plan. */
+/* enum ids_window_state, -1 without a plan. Without a lock: collectors ask it in every call of the program that they see. */
 IDS_AGENT_API int ids_agent_state(void);
 
 /* The program takes the vendor's profiler for itself: ends the open window now and waits for it at most stop_timeout. `why` is noted

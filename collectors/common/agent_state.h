@@ -21,6 +21,7 @@ struct ids_agent {
     pthread_mutex_t lock; /* over everything but what is said to be a job's or atomic */
     atomic_int awake;     /* 0: nothing was read yet; 1; -1: no capture here, for good */
     atomic_int hot[3];    /* by source: steps of it are of interest */
+    atomic_int shown;     /* the window's state as it was when the lock was last given back */
     char why_asleep[IDS_WHY_BYTES];
 
     struct ids_plan plan;

@@ -227,7 +227,8 @@ static int grow_texts(struct names *names, size_t length) {
 static uint32_t find_or_add(struct names *names, const char *text, size_t length, int anyhow) {
     if (names->count + 1 > names->slot_count / 2 && grow_slots(names)) return 0;
     uint32_t *slot = slot_of(names, text, length);
-    if (*slot) return *slot;
+    uint32_t known = *slot;
+    if (known) return known;
     if (!anyhow && (names->count >= names->limit || names->length + length > IDS_XSPACE_NAME_BYTES)) return 0;
     if (grow_texts(names, length)) return 0;
     if (length) memcpy(names->texts + names->length, text, length);

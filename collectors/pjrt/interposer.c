@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TABLE_BYTES = 1 << 16, TABLE_FUNCTIONS = 1024, MAJOR = 0 };
+enum { TABLE_BYTES = 1 << 16, MAJOR = 0 };
 
 struct ids_pjrt ids_pjrt;
 
@@ -85,7 +85,7 @@ static const struct pjrt_table *wrap(const struct pjrt_table *real, const char *
     }
     memcpy(table, real, real->size);
     table->extensions = ids_profiler_wrap(real->extensions);
-    for (int entry = 0; entry < TABLE_FUNCTIONS && entry < PJRT_ENTRIES; entry++) {
+    for (int entry = 0; entry < PJRT_ENTRIES; entry++) {
         pjrt_function *wrapper = ids_pjrt_wrapper((enum pjrt_entry)entry);
         if (wrapper && has(real, entry)) table->functions[entry] = wrapper;
     }

@@ -59,9 +59,14 @@ void *ids_count_call(void *callable, void *const *arguments, size_t count_and_fl
             int64_t number = functions[at].calls;
             if (number <= furthest) {
                 functions[at].calls = number + 1;
-            } else if (on_step(callable, number)) {
-                functions[at].calls = number + 1;
-                if (number > furthest) furthest = number;
+            } else {
+                /* Before the callback, which may let other threads call: the step begins once. */
+                int64_t before = furthest;
+                furthest = number;
+                if (on_step(callable, number))
+                    functions[at].calls = number + 1;
+                else if (furthest == number)
+                    furthest = before;
             }
         }
     }

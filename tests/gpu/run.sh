@@ -6,7 +6,8 @@
 # Needs: a build (IDS_BUILD_DIR, build/release of this folder; without one it is made), python3 with jax on CUDA (IDS_GPU_PYTHON),
 # for B PyTorch and nvcc. A part whose needs are not there is left out and said to be.
 set -u
-export IDS_SOURCE_DIR=$(cd "$(dirname "$0")/../.." && pwd)
+IDS_SOURCE_DIR=$(cd "$(dirname "$0")/../.." && pwd)
+export IDS_SOURCE_DIR
 export IDS_BUILD_DIR=${IDS_BUILD_DIR:-$IDS_SOURCE_DIR/build/release}
 out=${1:-gpu_results}
 if ! nvidia-smi -L; then

@@ -271,6 +271,7 @@ def ending(what, code, last):
     else:
         check('%s in a window: what was caught until then' % what,
               found and [n for _, n in found.steps] == list(range(5, last + 1)), run.err)
+        check('%s in a window: said' % what, run.line('missed') == 'the program ended after 3 of the 5 steps of window 1', run.err)
     return run
 
 
@@ -304,6 +305,17 @@ def processes():
                   ['sh', '-c', 'for rank in 0 1 2; do RANK=$rank "$0" "$1" 15 annotate & done; wait', PYTHON, LOOP]).wait()
     names = [file.name.partition('_')[2] for file in run.files()]
     check('ranks of a launch: beside each other', names == ['rank0.xplane.pb', 'rank1.xplane.pb'] and
+          len({file.parent for file in run.files()}) == 1, (run.files(), run.err))
+
+
+def distributed():
+    program = ROOT / 'distributed.py'
+    program.write_text('import sys, jax\nsys.path.insert(0, %r)\njax.distributed.initialize("localhost:" + sys.argv.pop(), 2, '
+                       'int(sys.argv.pop()))\nimport capture_loop\ncapture_loop.main()\n' % str(HERE))
+    run = Capture(['--start-step', 5], ['sh', '-c', '"$0" "$1" 15 annotate 0 $2 & "$0" "$1" 15 annotate 1 $2; wait', PYTHON, program,
+                                        free_port()]).wait()
+    names = [file.name.partition('_')[2] for file in run.files()]
+    check('jax.distributed: the ranks are known', names == ['rank0.xplane.pb', 'rank1.xplane.pb'] and
           len({file.parent for file in run.files()}) == 1, (run.files(), run.err))
 
 
@@ -392,15 +404,20 @@ def own_profiler():
               [n for _, n in Profile(theirs[0]).steps] == wanted, (run.out, run.err))
         found = profile(run)
         check('%s in the window: ours ends before it' % what, found and [n for _, n in found.steps] == [5, 6], run.err)
+        check('%s in the window: that it is short is said' % what, run.line('missed') ==
+              'window 1 ended where the program began a profile of its own', run.err)
         notes = [note['note'] for process in run.sidecar['processes'] for note in process['notes']]
         check('%s in the window: said' % what,
               notes == ['jax: the program began a profile of its own with jax.profiler: the window ended there'], notes)
-    with socket.socket() as probe:
-        probe.bind(('', 0))
-        port = probe.getsockname()[1]
-    run = capture(['--start-step', 5], 20, 'annotate', 'at=2:server', 'port=%d' % port)
+    run = capture(['--start-step', 5], 20, 'annotate', 'at=2:server', 'port=%d' % free_port())
     found = profile(run)
     check('start_server: both work', run.code == 0 and found and [n for _, n in found.steps] == list(range(5, 10)), run.err)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('', 0))
+        return probe.getsockname()[1]
 
 
 # --- folders and disks ------------------------------------------------------------------------------------------------
@@ -583,8 +600,8 @@ def start_cost():
     check('start of a Python without jax: it is known', len(followed) == 81 and all('"event":"python"' in line for line in followed))
 
 
-CASES = [annotated, counted, default_start, every, by_time, trigger, variables, ends, never_reached, processes, same_second, children,
-         sitecustomize, isolated, without_jax, own_profiler, unwritable, full_disk, wrap, named_region, sweep, scopes, compiling]
+CASES = [annotated, counted, default_start, every, by_time, trigger, variables, ends, never_reached, processes, distributed,
+         same_second, children, sitecustomize, isolated, without_jax, own_profiler, unwritable, full_disk, wrap, named_region, sweep, scopes, compiling]
 ALONE = [costs, start_cost]             # they measure
 
 

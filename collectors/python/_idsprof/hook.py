@@ -27,8 +27,14 @@ def _profiler_of(profiler):
 class Hook:
     def __init__(self, folder, jax):
         self.agent = agent = Agent(folder)
-        profiler = sys.modules['jax._src.profiler']
+        self.profiler = profiler = sys.modules['jax._src.profiler']
         self.session = session = Session(agent, _profiler_of(profiler))
+        self.monitoring = self.executions = self.unmark = None
+        self.is_first, self.has_finalizer, self.undo = True, False, []
+        self.wraps = wrap.wanted()
+        # Before the agent knows of us, for it may open a window at once.
+        session.on_start += [self.wraps.now, self.opens]
+        session.on_stop.append(self.closes)
         if not agent.register(session):
             return
         session.levels = [int(agent.plan(key + '_level') or 0) for key in ('host', 'device', 'python')]
@@ -37,17 +43,10 @@ class Hook:
         agent.say('python', '%d.%d.%d' % sys.version_info[:3])
         session.follow_program()
         self.monitoring = session.monitoring = Monitoring(sys.modules['jax.monitoring'], session.mark)
-        self.wraps = wrap.wanted()
         self.wraps.now()
-        self.executions = None
-        self.is_first = True
-        self.has_finalizer = False
-        self.undo = []
-        session.on_start += [self.wraps.now, self.opens]
-        session.on_stop.append(self.closes)
         follow(agent.home, sys.modules.get('jaxlib.xla_client'), agent.say)
-        self.profiler, self.unmark = profiler, None
         self.feed(profiler)
+        self.follow_rank()
         atexit.register(self.end)
         os.register_at_fork(after_in_child=self.forked)
 
@@ -62,6 +61,21 @@ class Hook:
                 self.executions = Executions(self.agent, self.session, self.agent.plan('step_executable'))
             except Exception as error:
                 self.agent.say('steps', 'only annotated ones are seen: executions cannot be counted (%s)' % error)
+
+    def follow_rank(self):
+        """jax.distributed knows the rank where no launcher's variable says it."""
+        state = getattr(sys.modules.get('jax._src.distributed'), 'State', None)
+        make = getattr(state, 'initialize', None)
+        if not make:
+            return
+
+        def initialize(this, *args, **kwargs):
+            answer = make(this, *args, **kwargs)
+            if (getattr(this, 'num_processes', None) or 1) > 1:
+                self.agent.rank(int(this.process_id))
+            return answer
+        initialize.__doc__, initialize.__wrapped__ = make.__doc__, make
+        state.initialize = initialize
 
     def annotates(self):
         """The program has step annotations: its executions are of no interest."""
@@ -86,7 +100,7 @@ class Hook:
     # --- around a window ---
 
     def opens(self):
-        so_far = self.monitoring.summary() if self.is_first else ''
+        so_far = self.monitoring.summary() if self.monitoring and self.is_first else ''
         self.is_first = False
         self.end_with_multiprocessing()
         if not self.unmark:

@@ -11,6 +11,7 @@ import time
 
 from . import xspace
 from .agent import Refused
+from .finder import say
 
 DRAIN_SECONDS = 10
 
@@ -33,8 +34,7 @@ class Session:
     # --- the agent's callbacks ---
 
     def start(self):
-        for then in self.on_start:
-            then()
+        self._call(self.on_start)
         if self._is_feeding():
             self._drain()               # what earlier steps still do would lie in the first one's place
         with self.lock:
@@ -52,8 +52,7 @@ class Session:
             session, self.ours = self.ours, None
             early, self.early = self.early, None
             self.has_closed = True
-        for then in self.on_stop:
-            then()
+        self._call(self.on_stop)
         if session is not None:
             self._drain()               # the last step was only launched
             early = self._end(session)
@@ -68,6 +67,14 @@ class Session:
         self._write(path, os.O_APPEND, [self._told(begin_ns, end_ns, xspace.profile_start_of_file(path))])
 
     # --- what they are made of ---
+
+    @staticmethod
+    def _call(functions):
+        for then in functions:
+            try:
+                then()
+            except Exception:           # what stands around a window must not lose it
+                say('around a window')
 
     @staticmethod
     def _is_feeding():
