@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# bootstrap.sh demo               builds idsprof and ends with its report on a real trace
+# bootstrap.sh demo               builds idsprof, records a small loop with JAX, and ends with its report on it; where JAX cannot be
+#                                 had, with its report on a trace that was recorded before
 # bootstrap.sh test [fast|full]   builds and tests it; full is the default with IDS_CI=1, else fast
 #
 # Each works alone on a bare Debian 12, as root or with sudo: it installs what is missing, and only that, so a second run needs no
@@ -62,6 +63,18 @@ python_environment() { # .venv of tests/requirements*.txt, made again only when 
         cat tests/requirements.txt tests/requirements-hta.txt >.venv/made-from
 }
 
+demo_python() { # the Python of .venv, else one with JAX alone (about 150 MB from PyPI); ret_python
+    ret_python=.venv/bin/python
+    [[ -x $ret_python ]] && return
+    ret_python=build/demo/venv/bin/python
+    [[ -x $ret_python ]] && "$ret_python" -c 'import jax' 2>/dev/null && return
+    # In a subshell, for `need` ends what it runs in.
+    (need python3 python3-venv ca-certificates) &&
+        python3 -m venv --clear build/demo/venv &&
+        grep -E '^(jax|jaxlib|numpy|scipy|ml-dtypes|opt-einsum)==' tests/requirements.txt >build/demo/requirements.txt &&
+        "${ret_python%/python}/pip" install --quiet --retries 1 --timeout 20 --requirement build/demo/requirements.txt
+}
+
 live_suite() {
     if ! python_environment; then
         rm -rf .venv
@@ -111,7 +124,16 @@ stage() { # NAME COMMAND...
 demo() {
     need "${build_packages[@]}"
     build release idsprof
-    build/release/idsprof report "$demo_trace"
+    build release idsprof_agent
+    mkdir -p build/demo
+    local ret_python
+    if demo_python; then
+        JAX_PLATFORMS=cpu build/release/idsprof capture --output build/demo --name demo --keep 1 --report -- \
+            "$ret_python" tests/live/capture_loop.py 200 annotate scopes
+    else
+        echo "no JAX here (offline?): this is a trace that was recorded before"
+        build/release/idsprof report "$demo_trace"
+    fi
 }
 
 run_tests() { # fast|full; ends with a line for each part

@@ -1,4 +1,5 @@
 /* compile.c - what compilation cost, and which function was compiled in the middle of a step. */
+#include "analyzers/compile_functions.h"
 #include "lib/analysis/context.h"
 #include "lib/analysis/metric_sql.h"
 
@@ -12,12 +13,13 @@ static const struct ids_metric_def metrics[] = {
     {"compile.total", "compile time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Backend compilation: union over all threads of backend_compile*, compile_or_get_cached, *Client::Compile and "
      "XlaCompile* events, so that compilations at the same time "
-     "and workers inside one count once. A hit of the persistent cache leaves no event unless the Python tracer is "
-     "on.",
+     "and workers inside one count once. A hit of the persistent cache counts with the time of its read where "
+     "idsprof's Python hook or the Python tracer saw it; else it leaves no event.",
      IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'compile'") "SELECT " IDS_SQL_UNION
                                                                                    " FROM span"},
     {"compile.count", "compilations", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
-     "Compilations that no other one encloses or caused on another thread.",
+     "Compilations that no other one encloses or caused on another thread. On a host where jax.monitoring told "
+     "idsprof's Python hook of them, these alone, reads of the persistent cache included.",
      "SELECT count(*) FROM compiles WHERE run = :run"},
     {"compile.in_steps", "inside steps", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
      "Compilations that were caused inside a step: recompilation in the loop, unless it is the first step.",
@@ -26,11 +28,13 @@ static const struct ids_metric_def metrics[] = {
      "Sum of the durations of the compilations inside steps.",
      "SELECT coalesce(sum(dur_ps), 0) FROM compiles WHERE run = :run AND step IS NOT NULL"},
     {"compile.lowering", "lowering", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of lower_sharding_computation and lower_jaxpr_to_module: from jaxpr to StableHLO.",
+     "From jaxpr to StableHLO: what jax.monitoring told idsprof's Python hook; on a host without it the union of "
+     "lower_sharding_computation and lower_jaxpr_to_module.",
      IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'lowering'") "SELECT " IDS_SQL_UNION
                                                                                     " FROM span"},
     {"compile.tracing", "tracing", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of trace_to_jaxpr: running the Python function to get its jaxpr. Only the Python tracer records it whole.",
+     "Running the Python function to get its jaxpr: what jax.monitoring told idsprof's Python hook; on a host without "
+     "it the union of trace_to_jaxpr, which the Python tracer alone records whole.",
      IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'tracing'") "SELECT " IDS_SQL_UNION
                                                                                    " FROM span"},
     {"compile.autotuning", "autotuning", IDS_UNIT_TIME, IDS_BETTER_LOWER,
@@ -38,8 +42,16 @@ static const struct ids_metric_def metrics[] = {
      IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'autotuning'") "SELECT " IDS_SQL_UNION
                                                                                       " FROM span"},
     {"compile.cache_reads", "cache reads", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
-     "Reads of the persistent compilation cache that the Python tracer saw.",
+     "Reads of the persistent compilation cache that found something, as the Python hook recorded them, or all that "
+     "the Python tracer saw.",
      "SELECT count(*) FROM deeds WHERE run = :run AND kind = 'compilation cache read'"},
+    {"compile.cache_hits", "cache hits", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
+     "Executables that came from the persistent compilation cache, as jax.monitoring told idsprof's Python hook.",
+     "SELECT count(*) FROM deeds WHERE run = :run AND kind = 'compilation cache hit'"},
+    {"compile.cache_misses", "cache misses", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
+     "What jax.monitoring calls a miss: an executable that was compiled and written into the persistent cache. One "
+     "that JAX does not write (compiled faster than jax_persistent_cache_min_compile_time_secs) is none.",
+     "SELECT count(*) FROM deeds WHERE run = :run AND kind = 'compilation cache miss'"},
 };
 
 static const struct ids_column_def columns[] = {
@@ -61,9 +73,12 @@ static const struct ids_table_def compiles = {
 };
 
 static const struct ids_note notes[] = {
-    {.metric = "compile.count", .after = " compilations"},    {.metric = "compile.in_steps", .after = " inside steps"},
-    {.before = "taking ", .metric = "compile.in_steps_time"}, {.before = "lowering ", .metric = "compile.lowering"},
+    {.metric = "compile.count", .after = " compilations"},
+    {.metric = "compile.in_steps", .after = " inside steps"},
+    {.before = "taking ", .metric = "compile.in_steps_time"},
+    {.before = "lowering ", .metric = "compile.lowering"},
     {.before = "tracing ", .metric = "compile.tracing"},
+    {.metric = "compile.cache_hits", .after = " from the cache"},
 };
 static const struct ids_headline headlines[] = {{"compile", "compile", "compile.total", notes, IDS_COUNT_OF(notes), 0}};
 
@@ -76,34 +91,44 @@ struct gathering {
     struct ids_spans backend, lowering, tracing, autotuning;
     struct compilation *at;
     size_t count, room;
-    uint64_t cache_reads;
+    uint64_t cache_reads, hits, misses;
     int python; /* a Python frame was seen: the tracer was on */
+    int told;   /* jax.monitoring told of some host's compilations */
 };
 
 static int gather(const struct ids_analysis *analysis, struct gathering *gathering) {
     const struct ids_trace *trace = analysis->trace;
     for (size_t t = 0; t < trace->track_count; t++) {
+        gathering->told |= ids_track_is_told(trace, &trace->tracks[t]);
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             switch (event->kind) {
             case IDS_KIND_COMPILE:
                 ids_spans_add(&gathering->backend, event->start_ps, event->end_ps);
-                if (ids_is_part_of_compilation(trace, event)) break;
+                if (ids_is_retold(analysis, event) || ids_is_part_of_compilation(trace, event)) break;
                 struct compilation *kept = IDS_PUSH(gathering->at, gathering->count, gathering->room);
                 if (!kept) return -1;
                 *kept = (struct compilation){event, ids_step_of_host_event(analysis, event)};
                 break;
             case IDS_KIND_LOWER:
+                if (ids_is_retold(analysis, event)) break;
                 ids_spans_add(&gathering->lowering, event->start_ps, event->end_ps);
                 break;
             case IDS_KIND_TRACE:
+                if (ids_is_retold(analysis, event)) break;
                 ids_spans_add(&gathering->tracing, event->start_ps, event->end_ps);
                 break;
             case IDS_KIND_AUTOTUNE:
                 ids_spans_add(&gathering->autotuning, event->start_ps, event->end_ps);
                 break;
             case IDS_KIND_CACHE_READ:
-                gathering->cache_reads++;
+                gathering->cache_reads += !ids_is_retold(analysis, event);
+                break;
+            case IDS_KIND_CACHE_HIT:
+                gathering->hits++;
+                break;
+            case IDS_KIND_CACHE_MISS:
+                gathering->misses++;
                 break;
             case IDS_KIND_PYTHON:
                 gathering->python = 1;
@@ -167,7 +192,8 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
                    : total_ps <= 10000000000000 ? IDS_GRADE_WARN
                                                 : IDS_GRADE_BAD;
     ids_report_rule(report, total, "compilations inside the recording; before it there is no data%s",
-                    gathering->python ? "" : ", and cache hits leave no event without the Python tracer");
+                    gathering->python || gathering->told ? ""
+                                                         : ", and cache hits leave no event without the Python tracer");
     ids_report_metric(report, "compile.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->count));
     if (analysis->steps.source == IDS_STEPS_ANNOTATION) {
         ids_report_metric(report, "compile.in_steps", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)in_steps));
@@ -185,16 +211,25 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
     else
         ids_report_no_data(report, "compile.autotuning", IDS_UNIT_TIME, NULL,
                            "no autotuning event in the trace (XLA on GPU only)");
-    if (gathering->python) {
+    if (gathering->python || gathering->told) {
         ids_report_metric(report, "compile.tracing", NULL,
                           ids_int_value(IDS_UNIT_TIME, ids_spans_total(&gathering->tracing)));
         ids_report_metric(report, "compile.cache_reads", NULL,
                           ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->cache_reads));
     } else {
         ids_report_no_data(report, "compile.tracing", IDS_UNIT_TIME, NULL,
-                           "tracing leaves no whole event without the Python tracer");
+                           "tracing leaves no whole event without `idsprof capture` or the Python tracer");
         ids_report_no_data(report, "compile.cache_reads", IDS_UNIT_COUNT, NULL,
-                           "cache hits and misses leave no event without the Python tracer");
+                           "cache hits and misses leave no event without `idsprof capture` or the Python tracer");
+    }
+    if (gathering->told) {
+        ids_report_metric(report, "compile.cache_hits", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->hits));
+        ids_report_metric(report, "compile.cache_misses", NULL,
+                          ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering->misses));
+    } else {
+        const char *why = "only the Python hook of `idsprof capture` records what jax.monitoring says";
+        ids_report_no_data(report, "compile.cache_hits", IDS_UNIT_COUNT, NULL, "%s", why);
+        ids_report_no_data(report, "compile.cache_misses", IDS_UNIT_COUNT, NULL, "%s", why);
     }
 }
 
@@ -209,6 +244,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     if (!failed) {
         figures(analysis, report, &gathering);
         list(analysis, report, &gathering);
+        failed = ids_compile_functions_list(analysis, report);
     }
     ids_spans_done(&gathering.backend);
     ids_spans_done(&gathering.lowering);
@@ -218,7 +254,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     return failed ? ids_no_memory(err) : 0;
 }
 
-static const struct ids_table_def *const tables[] = {&compiles};
+static const struct ids_table_def *const tables[] = {&compiles, &ids_compile_functions};
 
 const struct ids_analyzer ids_analyzer_compile = {
     .name = "compile",

@@ -1,7 +1,7 @@
 # The tests: tests/<kind>/test_<name>.{c,sh,py} becomes the ctest <kind>.<name>. C is a unit test with libcheck; a script is run by
 # tests/run_one.sh. A test that cannot run here exits 77. Labels: `full` for what needs minutes or PyPI, `fast` for the rest.
 set(IDS_FULL_KINDS live peers)
-set(IDS_FULL_TESTS oracle.chrome_hash oracle.db_hash golden.explain) # a minute or so each, most of it Python
+set(IDS_FULL_TESTS fault.pjrt oracle.chrome_hash oracle.db_hash golden.explain) # half a minute or more each, most of it Python
 
 set(test_environment
     IDSPROF=${PROJECT_BINARY_DIR}/idsprof
@@ -55,6 +55,32 @@ foreach(source IN LISTS units)
     endif()
 endforeach()
 
+# A program with a collector in it that only looks like one, for tests of the agent and the launcher. Without sanitizers, as
+# profiled programs are; and theirs do not bear a fork beside other threads.
+add_executable(capture_double ${PROJECT_SOURCE_DIR}/tests/support/capture_double.c)
+set_target_properties(capture_double PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/support)
+target_include_directories(capture_double PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(capture_double PRIVATE idsprof_agent ids_warnings)
+target_compile_options(capture_double PRIVATE ${IDS_NO_LTO} -fno-sanitize=all)
+target_link_options(capture_double PRIVATE ${IDS_NO_LTO} -fno-sanitize=all)
+
+# A PJRT plugin that is only a double, and a program that uses one (tests/pjrt), for tests of collector A.
+add_library(pjrt_double MODULE ${PROJECT_SOURCE_DIR}/tests/pjrt/double.c)
+add_executable(pjrt_program ${PROJECT_SOURCE_DIR}/tests/pjrt/program.c)
+add_executable(pjrt_bench ${PROJECT_SOURCE_DIR}/tests/pjrt/bench.c)
+set_target_properties(pjrt_double PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden)
+foreach(target pjrt_double pjrt_program pjrt_bench)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/support
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/support)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS} ids_warnings)
+    target_compile_options(${target} PRIVATE ${IDS_NO_LTO})
+    target_link_options(${target} PRIVATE ${IDS_NO_LTO})
+endforeach()
+if(TARGET test_pjrt)
+    add_dependencies(test_pjrt pjrt_double)
+endif()
+
 # Fuzz targets: tests/fuzz/fuzz_<name>.c defines LLVMFuzzerTestOneInput. With IDS_FUZZ it is a fuzzer; else replay.c gives it a
 # main() that feeds it each file of its corpus, which needs no Clang and is an ordinary test.
 file(GLOB fuzzers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c)
@@ -100,3 +126,38 @@ add_test(NAME contract.layer_includes
                  -DFILES=${PROJECT_SOURCE_DIR}/tests/contract/forbidden_include.h
                  -P ${PROJECT_SOURCE_DIR}/cmake/check_includes.cmake)
 set_tests_properties(contract.layer_includes PROPERTIES LABELS fast PASS_REGULAR_EXPRESSION "may include only analyzers")
+
+# Collector B over libraries that only look like the driver and CUPTI (tests/cuda). Not sanitized: they are loaded by programs that
+# are not.
+set(stubs ${PROJECT_BINARY_DIR}/stubs)
+function(ids_stub NAME FILE DIR OUTPUT)
+    add_library(${NAME} SHARED ${PROJECT_SOURCE_DIR}/tests/cuda/${FILE})
+    target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_options(${NAME} PRIVATE -fno-sanitize=all -fno-lto)
+    target_compile_definitions(${NAME} PRIVATE ${ARGN})
+    target_link_options(${NAME} PRIVATE -fno-sanitize=all -fno-lto -Wl,-soname,${OUTPUT})
+    set_target_properties(${NAME} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${stubs}/${DIR} PREFIX "" SUFFIX "" OUTPUT_NAME ${OUTPUT}
+        BUILD_RPATH "${stubs}/cuda")
+    target_link_libraries(${NAME} PRIVATE ids_warnings Threads::Threads)
+endfunction()
+ids_stub(stub_cuda stub_cuda.c cuda libcuda.so.1)
+ids_stub(stub_cupti13 stub_cupti.c cupti13 libcupti.so.13)
+ids_stub(stub_cupti12 stub_cupti.c cupti12 libcupti.so.12 STUB_12)
+ids_stub(stub_cupti_old stub_cupti.c cupti_old libcupti.so.13 STUB_OLD)
+target_link_libraries(stub_cupti13 PRIVATE stub_cuda)
+target_link_libraries(stub_cupti12 PRIVATE stub_cuda)
+target_link_libraries(stub_cupti_old PRIVATE stub_cuda)
+add_executable(stub_program ${PROJECT_SOURCE_DIR}/tests/cuda/program.c)
+target_include_directories(stub_program PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_options(stub_program PRIVATE -fno-sanitize=all -fno-lto -Wno-missing-prototypes)
+target_link_options(stub_program PRIVATE -fno-sanitize=all -fno-lto -rdynamic)
+set_target_properties(stub_program PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${stubs} OUTPUT_NAME program BUILD_RPATH "${stubs}/cuda")
+target_link_libraries(stub_program PRIVATE stub_cuda ids_warnings Threads::Threads)
+# The same program with the collector in it, so that the sanitizers see it work.
+add_executable(stub_program_inside ${PROJECT_SOURCE_DIR}/tests/cuda/program.c)
+target_compile_definitions(stub_program_inside PRIVATE STUB_INSIDE)
+target_include_directories(stub_program_inside PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_options(stub_program_inside PRIVATE ${IDS_NO_LTO} -Wno-missing-prototypes)
+target_link_options(stub_program_inside PRIVATE ${IDS_NO_LTO} -rdynamic)
+set_target_properties(stub_program_inside PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${stubs} OUTPUT_NAME program_inside BUILD_RPATH "${stubs}/cuda")
+target_link_libraries(stub_program_inside PRIVATE stub_cuda ids_cuda ids_agent ids_warnings Threads::Threads)

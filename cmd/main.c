@@ -55,7 +55,8 @@ static int run_command(const struct ids_command_entry *entry, int argc, char **a
         return IDS_EXIT_ERROR;
     }
     if (command->defaults) memcpy(values, command->defaults, command->values_bytes);
-    int status = ids_opt_parse(command->opts, command->opt_count, argc, argv, values, &err);
+    int status = (command->leading ? ids_opt_parse_leading : ids_opt_parse)(command->opts, command->opt_count, argc,
+                                                                            argv, values, &err);
     if (status == IDS_OPT_HELP) {
         ids_command_usage(entry, stdout);
     } else if (status > 0) {

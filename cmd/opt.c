@@ -138,11 +138,12 @@ static int set_value(const struct ids_opt *opt, const char *text, void *values, 
 /* The table as getopt_long wants it. A long option's value is its index + LONG_ONLY, so that one list serves both. */
 struct getopt_tables {
     struct option longs[OPTS_MAX + 2];
-    char shorts[3 * OPTS_MAX + 8];
+    char shorts[3 * OPTS_MAX + 10];
 };
 
-static void make_getopt_tables(const struct ids_opt *opts, int count, struct getopt_tables *ret) {
+static void make_getopt_tables(const struct ids_opt *opts, int count, int leading, struct getopt_tables *ret) {
     size_t used = 0;
+    if (leading) ret->shorts[used++] = '+';
     ret->shorts[used++] = ':'; /* tells a missing argument from an unknown option */
     for (int i = 0; i < count; i++) {
         int argument = opts[i].type == IDS_OPT_FLAG ? no_argument : required_argument;
@@ -189,11 +190,11 @@ static const struct ids_opt *find_opt(const struct ids_opt *opts, int count, int
     return NULL;
 }
 
-int ids_opt_parse(const struct ids_opt *opts, int opt_count, int argc, char **argv, void *values,
-                  struct ids_error *err) {
+static int parse(const struct ids_opt *opts, int opt_count, int leading, int argc, char **argv, void *values,
+                 struct ids_error *err) {
     struct getopt_tables tables;
     if (opt_count > OPTS_MAX) return ids_fail(err, IDS_LIMIT, "a command with more than %d options", OPTS_MAX);
-    make_getopt_tables(opts, opt_count, &tables);
+    make_getopt_tables(opts, opt_count, leading, &tables);
     optind = 0; /* GNU: begin anew, also after another parse */
     opterr = 0;
     int value;
@@ -210,6 +211,16 @@ int ids_opt_parse(const struct ids_opt *opts, int opt_count, int argc, char **ar
         }
     }
     return optind;
+}
+
+int ids_opt_parse(const struct ids_opt *opts, int opt_count, int argc, char **argv, void *values,
+                  struct ids_error *err) {
+    return parse(opts, opt_count, 0, argc, argv, values, err);
+}
+
+int ids_opt_parse_leading(const struct ids_opt *opts, int opt_count, int argc, char **argv, void *values,
+                          struct ids_error *err) {
+    return parse(opts, opt_count, 1, argc, argv, values, err);
 }
 
 /* ---- help ---- */

@@ -46,6 +46,9 @@ struct ids_opt {
 enum { IDS_OPT_HELP = 0 };
 int ids_opt_parse(const struct ids_opt *opts, int opt_count, int argc, char **argv, void *values,
                   struct ids_error *err);
+/* The same, but the first operand ends the options: what follows belongs to another program. */
+int ids_opt_parse_leading(const struct ids_opt *opts, int opt_count, int argc, char **argv, void *values,
+                          struct ids_error *err);
 /* One line an option, aligned. */
 void ids_opt_help(const struct ids_opt *opts, int opt_count, FILE *out);
 

@@ -17,8 +17,8 @@ run() { # TOOL COMMAND...
     fi
 }
 
-mapfile -t sources < <(find lib formats analyzers cmd -name '*.c' | sort)
-mapfile -t headers < <(find lib formats analyzers cmd -name '*.h' | sort)
+mapfile -t sources < <(find lib formats analyzers cmd collectors -name '*.c' | sort)
+mapfile -t headers < <(find lib formats analyzers cmd collectors -name '*.h' | sort)
 mapfile -t pages < <(find man -name '*.[157]' | sort)
 mapfile -t scripts < <(find bootstrap.sh .ci/run tests bench -name '*.sh' -o -path .ci/run | sort)
 

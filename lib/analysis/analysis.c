@@ -28,6 +28,7 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
     if (!code) code = ids_busy_make(&analysis, err);
     if (!code) ids_steps_trim(&analysis);
     if (!code) code = ids_gaps_make(&analysis, err);
+    if (!code) code = ids_compilations_make(&analysis, err);
     for (int i = 0; i < ids_analyzer_count && !code; i++) code = ids_analyzers[i]->run(&analysis, report, err);
     report->complete = trace->complete;
     for (size_t i = 0; i < trace->diag_count && !code; i++) {

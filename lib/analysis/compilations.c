@@ -1,7 +1,51 @@
 /* compilations.c - which compilation is one of its own, and whose. */
 #include "lib/analysis/context.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* Who tells of a host's compilations. */
+enum { TOLD = 1, RUNTIME = 2 };
+
+static int runtime_compiles(const struct ids_trace *trace, const struct ids_track *track) {
+    if (ids_track_is_calls(trace, track)) return 0;
+    struct ids_cursor cursor = ids_cursor_over(&track->events);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (event->kind == IDS_KIND_COMPILE) return 1;
+    }
+    return 0;
+}
+
+int ids_compilations_make(struct ids_analysis *analysis, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    analysis->tellers = calloc(trace->host_count + 1, 1);
+    if (!analysis->tellers) return ids_no_memory(err);
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (ids_track_is_told(trace, track)) analysis->tellers[track->host] |= TOLD;
+        if (runtime_compiles(trace, track)) analysis->tellers[track->host] |= RUNTIME;
+    }
+    return 0;
+}
+
+int ids_is_told(const struct ids_trace *trace, const struct ids_event *event) {
+    return ids_track_is_told(trace, &trace->tracks[event->track]);
+}
+
+struct ids_text ids_told_function(const struct ids_trace *trace, const struct ids_event *event) {
+    struct ids_text name = ids_strings_text(&trace->strings, trace->names[event->name].text);
+    const char *open = name.length ? memchr(name.at, '(', name.length) : NULL;
+    if (!open || name.at[name.length - 1] != ')') return (struct ids_text){"", 0};
+    return (struct ids_text){open + 1, (uint32_t)(name.at + name.length - open - 2)};
+}
+
+int ids_is_retold(const struct ids_analysis *analysis, const struct ids_event *event) {
+    const struct ids_trace *trace = analysis->trace;
+    const struct ids_track *track = &trace->tracks[event->track];
+    const unsigned tellers = analysis->tellers[track->host];
+    if (tellers & TOLD) return !ids_is_told(trace, event);
+    return event->kind == IDS_KIND_COMPILE && tellers & RUNTIME && ids_track_is_calls(trace, track);
+}
 
 /* Calls outwards and backwards along what caused an event, at most so far. */
 enum { HOPS = 32 };
@@ -20,6 +64,7 @@ int ids_is_part_of_compilation(const struct ids_trace *trace, const struct ids_e
 
 struct ids_text ids_compiled_function(const struct ids_trace *trace, const struct ids_event *event) {
     const struct ids_event *call = NULL, *at = event;
+    if (event && ids_is_told(trace, event)) return ids_told_function(trace, event);
     for (int hop = 0; at && !call && hop < HOPS; hop++) {
         for (const struct ids_event *around = at; around && !call; around = ids_event_outside(trace, around)) {
             if (around->kind == IDS_KIND_DISPATCH) call = around;

@@ -84,6 +84,7 @@ struct ids_analysis {
     struct ids_spans *stalls;  /* by track: waits inside CPU ops */
     struct ids_spans *deeds;   /* by track and enum ids_cause up to IDS_LATE_PYTHON: what a host thread did */
     struct ids_spans *staging; /* by host: transfer staging on any of its threads */
+    uint8_t *tellers;          /* by host: who tells of its compilations (compilations.c) */
     struct ids_gap *gaps;      /* by device, in time order */
     size_t gap_count, gap_room;
     struct ids_steps steps;
@@ -130,10 +131,18 @@ static inline int64_t ids_end_in_window(const struct ids_busy *busy, const struc
 /* A kernel: a GPU's kernel that is no copy or set, an op that is no async marker, no transfer and no wait. */
 int ids_is_kernel(const struct ids_trace *trace, const struct ids_event *event);
 
+int ids_compilations_make(struct ids_analysis *analysis, struct ids_error *err);
+/* Whether jax.monitoring told idsprof's Python hook of this compilation, or of a part of one ("jax.compile(f)"); and the f of it, length
+ * 0 where there is none. */
+int ids_is_told(const struct ids_trace *trace, const struct ids_event *event);
+struct ids_text ids_told_function(const struct ids_trace *trace, const struct ids_event *event);
+/* Whether what this event of compiling says is told by another one too, which counts: on a host where jax.monitoring told of
+ * compilations these alone do, and the PJRT interposer's view of one where the runtime recorded none itself. */
+int ids_is_retold(const struct ids_analysis *analysis, const struct ids_event *event);
 /* Whether another compilation encloses or caused this one. */
 int ids_is_part_of_compilation(const struct ids_trace *trace, const struct ids_event *event);
-/* The jitted function whose call led to the compilation: the PjitFunction(f) around it, else what the event says itself
- * ("XlaCompile:#module=jit_f#"). Length 0 unknown. */
+/* The jitted function whose call led to the compilation: what was told, else the PjitFunction(f) around it, else what the event says
+ * itself ("XlaCompile:#module=jit_f#"). Length 0 unknown. */
 struct ids_text ids_compiled_function(const struct ids_trace *trace, const struct ids_event *event);
 
 /* Findings about single events; the caller's to end. */

@@ -116,6 +116,8 @@ static int is_deed(const struct ids_event *event) {
     case IDS_KIND_AUTOTUNE:
     case IDS_KIND_CACHE_READ:
     case IDS_KIND_CACHE_WRITE:
+    case IDS_KIND_CACHE_HIT:
+    case IDS_KIND_CACHE_MISS:
     case IDS_KIND_SYNC:
     case IDS_KIND_TRANSFER:
     case IDS_KIND_STAGING:
@@ -126,19 +128,25 @@ static int is_deed(const struct ids_event *event) {
     }
 }
 
+/* Of what compiling consists of, only what counts is a deed; of compilations all are, for their time is one union. */
+static int is_said_again(const struct ids_analysis *analysis, const struct ids_event *event) {
+    if (event->kind != IDS_KIND_LOWER && event->kind != IDS_KIND_TRACE && event->kind != IDS_KIND_CACHE_READ) return 0;
+    return ids_is_retold(analysis, event);
+}
+
 static int put_deeds(const struct ids_analysis *analysis, struct ids_findings *findings) {
     const struct ids_trace *trace = analysis->trace;
     for (size_t t = 0; t < trace->track_count; t++) {
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (!is_deed(event)) continue;
+            if (!is_deed(event) || is_said_again(analysis, event)) continue;
             struct ids_found_deed *deed = IDS_PUSH(findings->deeds, findings->deed_count, findings->deed_room);
             if (!deed) return -1;
             *deed = (struct ids_found_deed){.event = event};
             if (event->kind != IDS_KIND_COMPILE) continue;
             deed->step = number_of(analysis, ids_step_of_host_event(analysis, event));
             deed->function = ids_compiled_function(trace, event);
-            deed->part = (uint8_t)ids_is_part_of_compilation(trace, event);
+            deed->part = (uint8_t)(ids_is_retold(analysis, event) || ids_is_part_of_compilation(trace, event));
         }
     }
     return 0;

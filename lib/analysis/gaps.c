@@ -59,16 +59,21 @@ static int gather_deeds(struct ids_analysis *analysis, struct ids_error *err) {
     if (!analysis->deeds || !analysis->staging) return ids_no_memory(err);
     for (size_t t = 0; t < trace->track_count; t++) {
         struct ids_spans *deeds = &analysis->deeds[t * DEEDS];
+        int is_told = ids_track_is_told(trace, &trace->tracks[t]);
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             int deed = deed_of(event);
             if (deed < DEEDS) ids_spans_add(&deeds[deed], event->start_ps, event->end_ps);
+            /* What jax.monitoring told lies on a track of its own and points to the thread that did it. */
+            if (is_told && event->launch && deed < DEEDS)
+                ids_spans_add(&analysis->deeds[event->launch->track * DEEDS + (size_t)deed], event->start_ps,
+                              event->end_ps);
             if (deed == IDS_LATE_STAGING)
                 ids_spans_add(&analysis->staging[trace->tracks[t].host], event->start_ps, event->end_ps);
         }
-        for (int deed = 0; deed < DEEDS; deed++) {
-            if (ids_spans_unite(&deeds[deed])) return ids_no_memory(err);
-        }
+    }
+    for (size_t i = 0; i < trace->track_count * DEEDS; i++) {
+        if (ids_spans_unite(&analysis->deeds[i])) return ids_no_memory(err);
     }
     for (size_t h = 0; h < trace->host_count; h++) {
         if (ids_spans_unite(&analysis->staging[h])) return ids_no_memory(err);
@@ -257,6 +262,7 @@ void ids_analysis_done(struct ids_analysis *analysis) {
     free(analysis->stalls);
     free(analysis->deeds);
     free(analysis->staging);
+    free(analysis->tellers);
     free(analysis->gaps);
     free(analysis->steps.at);
     free(analysis->steps.place);

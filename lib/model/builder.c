@@ -415,12 +415,15 @@ static int host_event(struct ids_builder *builder, struct plane *plane, const st
         event->value = ids_arg_int(builder->trace, &text, -1);
         return 0;
     }
+    event->annotation = facts->is_annotation != 0;
     if (event->kind == IDS_KIND_LAUNCH && facts->has_ordinal) event->value = facts->device_ordinal + 1;
     if (event->kind == IDS_KIND_TRANSFER) {
         event->direction = ids_text_begins(name, "tpu::System::TransferTo") ? IDS_H2D : IDS_D2H;
         event->value = facts->has_size ? facts->size : -1;
     }
     if (event->kind == IDS_KIND_OTHER && (event->produces || event->consumes)) event->kind = IDS_KIND_FLOW;
+    if (event->kind == IDS_KIND_OTHER && facts->is_annotation)
+        event->kind = (uint8_t)ids_kind_of_annotation(name.at, name.length);
     if (event->kind == IDS_KIND_OTHER && facts->is_python)
         event->kind = builder->trace->names[event->name].kind = IDS_KIND_PYTHON;
     return 0;

@@ -34,6 +34,7 @@ static const struct rule exact[] = {
     {"CommonPjRtBuffer::ToLiteral", IDS_KIND_SYNC},
     {"PjRtStreamExecutorBuffer::ToLiteral", IDS_KIND_SYNC},
     {"PjRtBuffer::Await", IDS_KIND_SYNC},
+    {"PJRT_Event_Await", IDS_KIND_SYNC}, /* collectors/pjrt: the program's calls of its plugin */
     {"BlockHostUntilReady", IDS_KIND_SYNC},
     {"block_until_ready", IDS_KIND_SYNC},
     {"CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", IDS_KIND_EXECUTE},
@@ -76,6 +77,15 @@ static const struct rule exact[] = {
 };
 
 static const struct rule prefixes[] = {
+    {"PJRT_Client_Compile", IDS_KIND_COMPILE},
+    {"PJRT_Executable_DeserializeAndLoad", IDS_KIND_CACHE_READ},
+    /* what jax.monitoring told the Python hook (collectors/python/_idsprof/monitoring.py), on tracks of their own */
+    {"jax.trace(", IDS_KIND_TRACE},
+    {"jax.lower(", IDS_KIND_LOWER},
+    {"jax.compile(", IDS_KIND_COMPILE},
+    {"jax.cache_read(", IDS_KIND_CACHE_READ},
+    {"jax.cache_hit(", IDS_KIND_CACHE_HIT},
+    {"jax.cache_miss(", IDS_KIND_CACHE_MISS},
     {"PjitFunction(", IDS_KIND_DISPATCH},
     {"CommonPjRtLoadedExecutable::Execute (", IDS_KIND_EXECUTE},
     {"XlaCompile:", IDS_KIND_COMPILE},
@@ -133,14 +143,11 @@ static enum ids_kind python_kind(const char *name, size_t length) {
     return IDS_KIND_PYTHON;
 }
 
-/* Whether a user's annotation is about input: one of its words (letters between other characters, or CamelCase humps) is
- * a word of the trade. Names of C++ scopes and of tasks with spaces are the runtime's own, and are not looked at. */
-static int is_input_annotation(const char *name, size_t length) {
+/* Whether one of a name's words (letters between other characters, or CamelCase humps) is a word of the trade of input. */
+static int is_about_input(const char *name, size_t length) {
     static const char *const words[] = {"data",   "dataset", "dataloader", "dataloading", "input",    "inputs",
                                         "infeed", "loader",  "batch",      "batches",     "prefetch", "fetch"};
-    if (length > 64 || memchr(name, ':', length) || memchr(name, ' ', length) || memchr(name, '(', length) ||
-        memchr(name, '.', length))
-        return 0;
+    if (length > 64) return 0;
     char word[65];
     size_t used = 0;
     for (size_t i = 0; i <= length; i++) {
@@ -158,9 +165,32 @@ static int is_input_annotation(const char *name, size_t length) {
     return 0;
 }
 
+/* What may be a user's annotation: names of C++ scopes and of tasks with spaces are the runtime's own, and are not looked at. */
+static int may_be_annotation(const char *name, size_t length) {
+    return !memchr(name, ':', length) && !memchr(name, ' ', length) && !memchr(name, '(', length) &&
+           !memchr(name, '.', length);
+}
+
+enum ids_kind ids_kind_of_annotation(const char *name, size_t length) {
+    return is_about_input(name, length) ? IDS_KIND_INPUT : IDS_KIND_NAMED;
+}
+
+/* A range of NVTX: "NVTX:name", "NVTX:domain:name" (XLA's cupti_collector.cc). XLA gives NVTX what it records itself too, so only
+ * what a user may have marked counts. */
+static enum ids_kind range_kind(const char *name, size_t length) {
+    const char *colon = memrchr(name, ':', length);
+    if (colon && !(colon > name && colon[-1] == ':')) {
+        length -= (size_t)(colon + 1 - name);
+        name = colon + 1;
+    }
+    if (begins(name, length, "ProfilerStep#")) return IDS_KIND_STEP_MARK;
+    return may_be_annotation(name, length) && is_about_input(name, length) ? IDS_KIND_INPUT : IDS_KIND_OTHER;
+}
+
 enum ids_kind ids_kind_of_name(const char *name, size_t length) {
     if (!length) return IDS_KIND_OTHER;
     if (name[0] == '$') return python_kind(name, length);
+    if (begins(name, length, "NVTX:")) return range_kind(name + 5, length - 5);
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
         if (equals(name, length, exact[i].name)) return exact[i].kind;
     }
@@ -171,7 +201,7 @@ enum ids_kind ids_kind_of_name(const char *name, size_t length) {
     if (length >= sizeof gpu_program &&
         !memcmp(name + length - (sizeof gpu_program - 1), gpu_program, sizeof gpu_program - 1))
         return IDS_KIND_EXECUTE;
-    return is_input_annotation(name, length) ? IDS_KIND_INPUT : IDS_KIND_OTHER;
+    return may_be_annotation(name, length) && is_about_input(name, length) ? IDS_KIND_INPUT : IDS_KIND_OTHER;
 }
 
 const char *ids_kind_name(enum ids_kind kind) {
@@ -194,6 +224,8 @@ const char *ids_kind_name(enum ids_kind kind) {
         [IDS_KIND_AUTOTUNE] = "autotuning",
         [IDS_KIND_CACHE_READ] = "compilation cache read",
         [IDS_KIND_CACHE_WRITE] = "compilation cache write",
+        [IDS_KIND_CACHE_HIT] = "compilation cache hit",
+        [IDS_KIND_CACHE_MISS] = "compilation cache miss",
         [IDS_KIND_SYNC] = "sync wait",
         [IDS_KIND_TRANSFER] = "transfer",
         [IDS_KIND_STAGING] = "transfer staging",
@@ -201,6 +233,7 @@ const char *ids_kind_name(enum ids_kind kind) {
         [IDS_KIND_PYTHON] = "Python",
         [IDS_KIND_STALL] = "stall",
         [IDS_KIND_REGION] = "task",
+        [IDS_KIND_NAMED] = "annotation",
         [IDS_KIND_FLOW] = "flow",
         [IDS_KIND_REGION_START] = "task start",
         [IDS_KIND_REGION_STOP] = "task stop",

@@ -29,14 +29,17 @@ enum ids_kind {
     IDS_KIND_AUTOTUNE,
     IDS_KIND_CACHE_READ, /* of the persistent compilation cache */
     IDS_KIND_CACHE_WRITE,
-    IDS_KIND_SYNC,     /* the host waits for a device */
-    IDS_KIND_TRANSFER, /* the runtime's transfer, with its bytes (TPU) */
-    IDS_KIND_STAGING,  /* preparing data for a transfer: layout, pinning, put */
-    IDS_KIND_INPUT,    /* tf.data, or an annotation that says data, input, load, ... */
-    IDS_KIND_PYTHON,   /* a Python frame; only outermost ones are kept */
-    IDS_KIND_STALL,    /* CPU: an op waits inside (Rendezvous, Wait: ...) */
-    IDS_KIND_REGION,   /* a task on a thread pool, StartRegion to StopRegion */
-    IDS_KIND_FLOW,     /* nothing of the above, but it hands work on to another thread */
+    IDS_KIND_CACHE_HIT,  /* moments, told by jax.monitoring */
+    IDS_KIND_CACHE_MISS, /* as JAX counts them: an executable was written into the cache */
+    IDS_KIND_SYNC,       /* the host waits for a device */
+    IDS_KIND_TRANSFER,   /* the runtime's transfer, with its bytes (TPU) */
+    IDS_KIND_STAGING,    /* preparing data for a transfer: layout, pinning, put */
+    IDS_KIND_INPUT,      /* tf.data, or an annotation that says data, input, load, ... */
+    IDS_KIND_PYTHON,     /* a Python frame; only outermost ones are kept */
+    IDS_KIND_STALL,      /* CPU: an op waits inside (Rendezvous, Wait: ...) */
+    IDS_KIND_REGION,     /* a task on a thread pool, StartRegion to StopRegion */
+    IDS_KIND_NAMED,      /* a region that the program named (TraceAnnotation), and no more is known of it */
+    IDS_KIND_FLOW,       /* nothing of the above, but it hands work on to another thread */
     /* only while reading */
     IDS_KIND_REGION_START,
     IDS_KIND_REGION_STOP,
@@ -46,6 +49,9 @@ enum ids_kind {
 
 /* The kind of a host event of that name. An OTHER may still become FLOW, STEP_MARK, LAUNCH or OP by its stats. */
 enum ids_kind ids_kind_of_name(const char *name, size_t length);
+
+/* The kind of a region that is known to be the program's, where its name has none: INPUT or NAMED. */
+enum ids_kind ids_kind_of_annotation(const char *name, size_t length);
 
 /* For people: "compile", "transfer staging". */
 const char *ids_kind_name(enum ids_kind kind);

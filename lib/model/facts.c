@@ -120,6 +120,10 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
             break;
         case IDS_KEY_CATEGORY:
             facts->is_python = ids_text_is(ids_arg_chars(trace, arg), "python_function");
+            facts->is_annotation = ids_text_is(ids_arg_chars(trace, arg), "user_annotation");
+            break;
+        case IDS_KEY_USER_ANNOTATION:
+            facts->is_annotation = 1;
             break;
         case IDS_KEY_GRID:
             facts->grid = arg;

@@ -38,7 +38,7 @@ struct ids_found_deed {
     const struct ids_event *event;
     struct ids_text function; /* of a compilation: the jitted function that was called; length 0 unknown */
     uint32_t step;            /* index + 1 in `steps`; 0 none */
-    uint8_t part;             /* of a compilation: another one encloses or caused it */
+    uint8_t part;             /* of a compilation: another one encloses or caused it, or tells of the same */
 };
 
 struct ids_found_step {

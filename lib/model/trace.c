@@ -1,6 +1,7 @@
 #include "lib/model/trace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void ids_trace_free(struct ids_trace *trace) {
     if (!trace) return;
@@ -71,4 +72,12 @@ const struct ids_event *ids_event_cause(const struct ids_trace *trace, const str
         if (event->launch) return event->launch;
     }
     return NULL;
+}
+
+int ids_track_is_told(const struct ids_trace *trace, const struct ids_track *track) {
+    return !strcmp(ids_trace_text(trace, track->plane_name), "/host:jax.monitoring");
+}
+
+int ids_track_is_calls(const struct ids_trace *trace, const struct ids_track *track) {
+    return !strcmp(ids_trace_text(trace, track->plane_name), "/host:idsprof.pjrt");
 }

@@ -175,6 +175,7 @@ struct ids_event {
     uint8_t asynchronous; /* copies: 1 async, 0 sync, 2 unknown */
     uint8_t pinned;       /* copies: 1 pinned, 0 pageable, 2 unknown */
     uint8_t in_graph;     /* ran as part of a CUDA graph */
+    uint8_t annotation;   /* 1: a region of a host thread that the program named */
 };
 
 /* Sums over all events of one name on one track, kept or not. */
@@ -253,6 +254,13 @@ const struct ids_event *ids_event_outside(const struct ids_trace *trace, const s
 /* The event that made `event` happen where that is known: the producer of what it, or an event around it, consumes. It
  * is how a worker thread's event is traced to the Python thread that dispatched it. NULL at the root. */
 const struct ids_event *ids_event_cause(const struct ids_trace *trace, const struct ids_event *event);
+
+/* Whether the track holds what jax.monitoring told idsprof's Python hook: "jax.compile(f)", beside the thread that did it, to which
+ * each event points as to its cause. */
+int ids_track_is_told(const struct ids_trace *trace, const struct ids_track *track);
+/* Whether it holds the program's calls of its PJRT plugin, as idsprof's interposer saw them: what the plugin says of the same work
+ * stands elsewhere. */
+int ids_track_is_calls(const struct ids_trace *trace, const struct ids_track *track);
 
 const char *ids_class_name(enum ids_class class);
 const char *ids_direction_name(enum ids_direction direction);

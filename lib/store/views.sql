@@ -275,7 +275,7 @@ SELECT
     h.run AS run,             -- run.id
     h.name AS host,           -- the machine; NULL where the file does not say
     t.name AS thread,         -- where it ran
-    k.name AS kind,           -- compile, lowering, tracing, autotuning, compilation cache read or write, sync wait, transfer, transfer staging, input, step annotation, stall
+    k.name AS kind,           -- compile, lowering, tracing, autotuning, compilation cache read, write, hit or miss, sync wait, transfer, transfer staging, input, step annotation, stall
     coalesce(n.display, n.text) AS name, -- what the event is called
     e.start_ps + h.shift_ps AS start_ps, -- since the origin of the run
     e.dur_ps AS dur_ps,       -- how long it took

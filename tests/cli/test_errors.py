@@ -53,7 +53,7 @@ MISTAKES = [
     (['report', '/nonexistent'], "idsprof: report: cannot open '/nonexistent': No such file or directory"),
     (['list', '/nonexistent'], "idsprof: list: cannot open '/nonexistent': No such file or directory"),
     (['completion', 'tcsh'], "idsprof: completion: there is no 'tcsh', only bash, zsh, fish"),
-    (['help', 'nothing'], "idsprof: help: there is no 'nothing', only report, diff, check, baseline, scale, list, extract, import, query, cache, help, completion"),
+    (['help', 'nothing'], "idsprof: help: there is no 'nothing', only capture, trigger, doctor, report, diff, check, baseline, scale, list, extract, import, query, cache, help, completion"),
     (['dump'], 'idsprof: dump: either --manual, --sql, --schema DATABASE, or --hash FILE'),
 ]
 

@@ -18,6 +18,16 @@ static void check_all(const struct expected *expected, size_t count) {
 }
 #define CHECK_ALL(table) check_all(table, sizeof(table) / sizeof *(table))
 
+START_TEST(annotations_of_programs) {
+    static const struct expected table[] = {{"fetch batch", IDS_KIND_INPUT},
+                                            {"enumerate(DataLoader)#_Iter.__next__", IDS_KIND_INPUT},
+                                            {"layer 3", IDS_KIND_NAMED},
+                                            {"database", IDS_KIND_NAMED}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        ck_assert_int_eq(ids_kind_of_annotation(table[i].name, strlen(table[i].name)), table[i].kind);
+}
+END_TEST
+
 START_TEST(names_of_the_runtimes) {
     static const struct expected table[] = {
         {"", IDS_KIND_OTHER},
@@ -33,6 +43,13 @@ START_TEST(names_of_the_runtimes) {
         {"XlaCompileBackend:#module=jit_f,program_id=3#", IDS_KIND_COMPILE},
         {"lower_sharding_computation", IDS_KIND_LOWER},
         {"trace_to_jaxpr", IDS_KIND_TRACE},
+        {"jax.trace(f)", IDS_KIND_TRACE}, /* of the Python hook */
+        {"jax.lower(f)", IDS_KIND_LOWER},
+        {"jax.compile(data_loader)", IDS_KIND_COMPILE},
+        {"jax.cache_read(f)", IDS_KIND_CACHE_READ},
+        {"jax.cache_hit(f)", IDS_KIND_CACHE_HIT},
+        {"jax.cache_miss(f)", IDS_KIND_CACHE_MISS},
+        {"jax.compile", IDS_KIND_OTHER},
         {"XlaAutotunerMeasurement", IDS_KIND_AUTOTUNE},
         {"XlaAutotunerMeasurement:#hlo=dot.1#", IDS_KIND_AUTOTUNE},
         {"np.asarray(jax.Array)", IDS_KIND_SYNC},
@@ -101,6 +118,12 @@ START_TEST(input_annotations) {
         {"next/batch", IDS_KIND_INPUT},
         {"infeedWait", IDS_KIND_INPUT},
         {"TRAIN_data", IDS_KIND_INPUT},
+        {"NVTX:data_loading", IDS_KIND_INPUT},
+        {"NVTX:loader:next_batch", IDS_KIND_INPUT},
+        {"NVTX:train", IDS_KIND_OTHER},
+        {"NVTX:tsl::data", IDS_KIND_OTHER},
+        {"NVTX:TSL:XlaCompile", IDS_KIND_OTHER}, /* XLA says it itself too */
+        {"NVTX:ProfilerStep#7", IDS_KIND_STEP_MARK},
         /* words in words */
         {"update", IDS_KIND_OTHER},
         {"metadata", IDS_KIND_OTHER},
@@ -134,4 +157,5 @@ START_TEST(every_kind_has_a_name) {
 }
 END_TEST
 
-IDS_RUN_SUITE("event_kind", names_of_the_runtimes, python_frames, input_annotations, every_kind_has_a_name)
+IDS_RUN_SUITE("event_kind", names_of_the_runtimes, annotations_of_programs, python_frames, input_annotations,
+              every_kind_has_a_name)

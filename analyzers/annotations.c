@@ -1,0 +1,166 @@
+/* annotations.c - the regions that the program named: how long the host was in them, and what the devices did for them. */
+#include "lib/analysis/context.h"
+
+#include "lib/base/keymap.h"
+#include "lib/base/saturate.h"
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ids_metric_def metrics[] = {
+    {"annotations.names", "annotations", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
+     "Names of regions that the program annotated: jax.profiler.TraceAnnotation and annotate_function in what `idsprof "
+     "capture` "
+     "recorded, record_function in PyTorch's profiles. Step annotations are not among them. In a profile that JAX "
+     "wrote itself, "
+     "nothing tells a program's regions from the runtime's."},
+};
+
+static const struct ids_column_def columns[] = {
+    {"annotation", "annotation", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"count", "count", IDS_UNIT_COUNT, 0},
+    {"host", "on the host", IDS_UNIT_TIME, 0},
+    {"mean", "mean", IDS_UNIT_TIME, 0},
+    {"device", "on devices", IDS_UNIT_TIME, 0},
+    {"device_share", "of device time", IDS_UNIT_RATIO, 0},
+};
+static const struct ids_table_def annotated = {
+    "annotations",
+    "annotations",
+    columns,
+    IDS_COUNT_OF(columns),
+    "One row per name of annotated region, longest on the host first, at most 10,000. `device` is the time of the "
+    "device activity "
+    "that was launched inside, directly or through other threads, whenever it ran; an activity counts in every region "
+    "around its "
+    "launch.",
+    IDS_TABLE_TOP,
+};
+
+struct annotation {
+    uint32_t text;
+    int64_t count, host_ps, device_ps;
+    size_t last; /* the device event + 1 that was added last: once a name, however deep it nests */
+};
+
+struct gathering {
+    struct annotation *at;
+    size_t count, room;
+    struct ids_keymap by_text; /* text + 1 -> index + 1 */
+    int64_t device_ps;         /* of all activity */
+};
+
+enum { KEPT = 10000, HOPS = 32 };
+
+static struct annotation *find(struct gathering *gathering, uint32_t text) {
+    uint64_t *place = ids_keymap_at(&gathering->by_text, (uint64_t)text + 1);
+    if (!place) return NULL;
+    if (!*place) {
+        struct annotation *added = IDS_PUSH(gathering->at, gathering->count, gathering->room);
+        if (!added) return NULL;
+        *added = (struct annotation){.text = text};
+        *place = gathering->count;
+    }
+    return &gathering->at[*place - 1];
+}
+
+static int gather_host(const struct ids_trace *trace, struct gathering *gathering) {
+    for (size_t t = 0; t < trace->track_count; t++) {
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (!event->annotation) continue;
+            struct annotation *annotation = find(gathering, trace->names[event->name].text);
+            if (!annotation) return -1;
+            annotation->count++;
+            ids_sum(&annotation->host_ps, event->end_ps - event->start_ps);
+        }
+    }
+    return 0;
+}
+
+/* Adds a device's event to every name around its launch. */
+static int add_activity(const struct ids_trace *trace, const struct ids_event *event, size_t number,
+                        struct gathering *gathering) {
+    ids_sum(&gathering->device_ps, event->self_ps);
+    const struct ids_event *at = event->launch;
+    for (int hop = 0; at && hop < HOPS; hop++) {
+        for (const struct ids_event *around = at; around; around = ids_event_outside(trace, around)) {
+            if (!around->annotation) continue;
+            struct annotation *annotation = find(gathering, trace->names[around->name].text);
+            if (!annotation) return -1;
+            if (annotation->last == number) continue;
+            annotation->last = number;
+            ids_sum(&annotation->device_ps, event->self_ps);
+        }
+        at = ids_event_cause(trace, at);
+    }
+    return 0;
+}
+
+static int gather_devices(const struct ids_trace *trace, struct gathering *gathering) {
+    size_t number = 0;
+    for (size_t d = 0; d < trace->device_count; d++) {
+        if (!ids_device_counts(trace, &trace->devices[d])) continue;
+        struct ids_cursor cursor = ids_cursor_over(&trace->devices[d].activity);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (add_activity(trace, event, ++number, gathering)) return -1;
+        }
+    }
+    return 0;
+}
+
+static int longest_first(const void *a, const void *b) {
+    const struct annotation *left = a, *right = b;
+    if (left->host_ps != right->host_ps) return left->host_ps < right->host_ps ? 1 : -1;
+    return (left->text > right->text) - (left->text < right->text);
+}
+
+static void list(const struct ids_trace *trace, struct ids_report *report, struct gathering *gathering) {
+    if (!gathering->count) return;
+    struct ids_table *table = ids_report_table(report, &annotated);
+    qsort(gathering->at, gathering->count, sizeof *gathering->at, longest_first);
+    for (size_t i = 0; i < gathering->count && i < KEPT; i++) {
+        const struct annotation *one = &gathering->at[i];
+        struct ids_value row[] = {
+            ids_text_value(ids_trace_text(trace, one->text)),
+            ids_int_value(IDS_UNIT_COUNT, one->count),
+            ids_int_value(IDS_UNIT_TIME, one->host_ps),
+            ids_int_value(IDS_UNIT_TIME, one->host_ps / one->count),
+            ids_int_value(IDS_UNIT_TIME, one->device_ps),
+            gathering->device_ps ? ids_real_value(IDS_UNIT_RATIO, (double)one->device_ps / (double)gathering->device_ps)
+                                 : ids_no_value(IDS_UNIT_RATIO),
+        };
+        ids_report_row(report, table, row);
+    }
+    if (gathering->count > KEPT) table->rows_left_out = (int64_t)(gathering->count - KEPT);
+}
+
+static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct gathering gathering = {0};
+    int failed = gather_host(trace, &gathering);
+    if (!failed && gathering.count) failed = gather_devices(trace, &gathering);
+    if (!failed && gathering.count) {
+        ids_report_metric(report, "annotations.names", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)gathering.count));
+        list(trace, report, &gathering);
+    } else if (!failed) {
+        ids_report_no_data(report, "annotations.names", IDS_UNIT_COUNT, NULL,
+                           "no region bears a mark of being the program's: `idsprof capture` and PyTorch set one");
+    }
+    free(gathering.at);
+    ids_keymap_done(&gathering.by_text);
+    return failed ? ids_no_memory(err) : 0;
+}
+
+static const struct ids_table_def *const tables[] = {&annotated};
+
+const struct ids_analyzer ids_analyzer_annotations = {
+    .name = "annotations",
+    .title = "annotations",
+    .metrics = metrics,
+    .metric_count = IDS_COUNT_OF(metrics),
+    .tables = tables,
+    .table_count = IDS_COUNT_OF(tables),
+    .run = run,
+};

@@ -1,0 +1,317 @@
+#include "cmd/capture_cuda.h"
+#include "cmd/capture_home.h"
+#include "cmd/capture_options.h"
+#include "cmd/capture_plugins.h"
+#include "cmd/capture_print.h"
+#include "cmd/command.h"
+#include "cmd/open_run.h"
+#include "lib/capture/child.h"
+#include "lib/capture/folder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NOT_FOUND_STATUS = 127, NOT_RUNNABLE_STATUS = 126, PLACEHOLDER_BYTES = 9 };
+
+struct capture {
+    struct ids_capture_settings settings;
+    struct ids_capture_home home;
+    char *const *command;
+};
+
+/* ---- the program's environment ---- */
+
+static int set_devices(struct ids_variables *environment, enum ids_capture_platform platform, int64_t devices,
+                       struct ids_error *err) {
+    char list[8 * 1024] = "", flag[96], bounds[16];
+    size_t used = 0;
+    for (int64_t i = 0; i < devices && used + 8 < sizeof list; i++) {
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%lld", i ? "," : "", (long long)i);
+    }
+    int code = 0;
+    if (platform == IDS_PLATFORM_CPU || platform == IDS_PLATFORM_AUTO) {
+        const char *before = ids_variables_get(environment, "XLA_FLAGS");
+        char *flags = NULL;
+        snprintf(flag, sizeof flag, "--xla_force_host_platform_device_count=%lld", (long long)devices);
+        if (asprintf(&flags, "%s%s%s", before ? before : "", before && *before ? " " : "", flag) < 0)
+            return ids_no_memory(err);
+        code = ids_variables_set(environment, "XLA_FLAGS", flags, err); /* the last of two flags holds */
+        free(flags);
+    }
+    if (!code && (platform == IDS_PLATFORM_GPU || platform == IDS_PLATFORM_AUTO)) {
+        code = ids_variables_set(environment, "CUDA_VISIBLE_DEVICES", list, err);
+    }
+    if (!code && (platform == IDS_PLATFORM_TPU || platform == IDS_PLATFORM_AUTO)) {
+        code = ids_variables_set(environment, "TPU_VISIBLE_CHIPS", list, err);
+        if (!code) code = ids_variables_set(environment, "TPU_PROCESS_BOUNDS", "1,1,1", err);
+        snprintf(bounds, sizeof bounds, "%d,%d,1", devices >= 4 ? 2 : 1, devices >= 8 ? 4 : devices >= 2 ? 2 : 1);
+        if (!code) code = ids_variables_set(environment, "TPU_CHIPS_PER_PROCESS_BOUNDS", bounds, err);
+    }
+    snprintf(flag, sizeof flag, "%lld", (long long)devices);
+    return code ? code : ids_variables_set(environment, "IDSPROF_DEVICES", flag, err);
+}
+
+static int make_environment(const struct capture *capture, const struct ids_capture_folder *folder,
+                            const struct ids_plan *plan, int64_t devices, struct ids_variables *ret_environment,
+                            struct ids_error *err) {
+    char text[IDS_PLAN_BYTES];
+    int code = ids_variables_copy(ret_environment, capture->settings.environment.at, err);
+    if (code) return code;
+    if (ids_plan_format(plan, text, sizeof text) < 0)
+        code = ids_fail(err, IDS_LIMIT, "the plan has more than %d bytes", IDS_PLAN_BYTES);
+    if (!code) code = ids_variables_set(ret_environment, "IDSPROF_SESSION", folder->path, err);
+    if (!code) code = ids_variables_set(ret_environment, "IDSPROF_PLAN", text, err);
+    if (!code) code = ids_variables_set(ret_environment, "IDSPROF_HOME", capture->home.path, err);
+    if (!code) code = ids_variables_prepend(ret_environment, "PYTHONPATH", capture->home.hook, ':', err);
+    if (!code) code = ids_capture_cuda(ret_environment, capture->home.path, capture->settings.quiet, err);
+    if (!code)
+        code = ids_capture_plugins(ret_environment, capture->home.path, capture->settings.platform,
+                                   capture->settings.audit, err);
+    if (!code && devices) code = set_devices(ret_environment, capture->settings.platform, devices, err);
+    return code;
+}
+
+/* The command with {devices} replaced; the list and the changed texts are the caller's to free. */
+static char **make_command(char *const *command, int64_t devices) {
+    size_t count = 0;
+    while (command[count]) count++;
+    char **copy = calloc(count + 1, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++) {
+        const char *place = devices ? strstr(command[i], "{devices}") : NULL;
+        int failed = place ? asprintf(&copy[i], "%.*s%lld%s", (int)(place - command[i]), command[i], (long long)devices,
+                                      place + PLACEHOLDER_BYTES) < 0
+                           : !(copy[i] = strdup(command[i]));
+        if (!failed) continue;
+        for (size_t made = 0; made < i; made++) free(copy[made]);
+        free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+static void free_command(char **command) {
+    for (size_t i = 0; command && command[i]; i++) free(command[i]);
+    free(command);
+}
+
+/* ---- one run of the program ---- */
+
+static void warn(const struct ids_error *err) {
+    fprintf(stderr, "idsprof: capture: %s\n", err->text);
+}
+
+/* The folder as it would be typed from here: relative when it is below. */
+static const char *shown_path(const char *path) {
+    static char here[PATH_MAX];
+    size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    return length > 1 && !strncmp(path, here, length) && path[length] == '/' ? path + length + 1 : path;
+}
+
+/* Nothing was started: the folder, which is still empty, goes. */
+static void remove_empty(const struct ids_capture_folder *folder) {
+    static const char *const parts[] = {"/" IDS_SIDECAR, "/.idsprof", ""};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s%s", folder->path, parts[i]) < 0) return;
+        if (unlink(path) && rmdir(path) && errno != ENOENT) i = sizeof parts / sizeof *parts;
+        free(path);
+    }
+}
+
+/* Reads what the processes said, writes it into the sidecar, and says it. */
+static void conclude(const struct capture *capture, struct ids_capture_record *record) {
+    struct ids_seen seen = {0};
+    struct ids_arena arena = {0};
+    struct ids_outcome outcome = {0};
+    struct ids_error err = IDS_ERROR_INIT;
+    if (!ids_seen_read(record->folder, &seen, &err)) record->seen = &seen;
+    record->ended = time(NULL);
+    ids_outcome_find(record, &arena, &outcome);
+    record->outcome = &outcome;
+    if (record->seen && ids_sidecar_write(record, &err)) warn(&err);
+    ids_capture_print(&outcome, shown_path(record->folder), capture->settings.quiet);
+    record->outcome = NULL;
+    record->seen = NULL;
+    ids_arena_done(&arena);
+    ids_seen_done(&seen);
+}
+
+static int status_of_failure(int code) {
+    return code == IDS_NOT_FOUND ? NOT_FOUND_STATUS : code == IDS_UNSUPPORTED ? NOT_RUNNABLE_STATUS : IDS_EXIT_ERROR;
+}
+
+/* Gives the program's exit status. A failure before it started is in `err`, with its status too. */
+static int run_program(const struct capture *capture, const struct ids_capture_folder *folder, int64_t devices,
+                       int *ret_status, struct ids_error *err) {
+    struct ids_variables environment = {0};
+    struct ids_child_end end;
+    struct ids_plan plan = capture->settings.plan;
+    char **command = make_command(capture->command, devices);
+    snprintf(plan.run, sizeof plan.run, "%s", folder->run);
+    plan.launcher = getpid();
+    struct ids_capture_record record = {.folder = folder->path,
+                                        .run = folder->run,
+                                        .command = command,
+                                        .plan = &plan,
+                                        .started = time(NULL),
+                                        .devices = devices};
+    int code = command ? make_environment(capture, folder, &plan, devices, &environment, err) : ids_no_memory(err);
+    if (!code) code = ids_sidecar_write(&record, err);
+    if (!code) {
+        code = ids_child_run(command, environment.at, &end, err);
+        *ret_status = status_of_failure(code);
+    } else {
+        *ret_status = IDS_EXIT_ERROR;
+    }
+    if (!code) {
+        *ret_status = ids_child_status(&end);
+        record.end = &end;
+        conclude(capture, &record);
+    } else {
+        remove_empty(folder);
+    }
+    ids_variables_done(&environment);
+    free_command(command);
+    return code;
+}
+
+/* ---- around it ---- */
+
+static void prune(const struct capture *capture) {
+    const struct ids_capture_settings *settings = &capture->settings;
+    struct ids_error err = IDS_ERROR_INIT;
+    int64_t removed;
+    if (settings->keep <= 0) return;
+    if (ids_capture_folder_prune(settings->dir, settings->name, settings->keep, &removed, &err)) {
+        ids_error_at(&err, "--keep %lld", (long long)settings->keep);
+        warn(&err);
+    } else if (removed && !settings->quiet) {
+        fprintf(stderr, "idsprof: removed %lld older capture%s of this name (--keep %lld)\n", (long long)removed,
+                removed == 1 ? "" : "s", (long long)settings->keep);
+    }
+}
+
+/* The command as a user would give it, in this program: a report of what was caught. */
+static void report(const struct capture *capture, const char *folder) {
+    char self[] = "/proc/self/exe", report_word[] = "report", list_word[] = "list", sort[] = "--sort",
+         label[] = "label";
+    char *path = strdup(shown_path(folder));
+    char *reporting[] = {self, report_word, path, NULL}, *listing[] = {self, list_word, sort, label, path, NULL};
+    struct ids_child_end end;
+    struct ids_error err = IDS_ERROR_INIT;
+    fflush(stdout);
+    if (path && ids_child_run(capture->settings.sweep_count ? listing : reporting, environ, &end, &err)) warn(&err);
+    free(path);
+}
+
+static int caught_something(const char *folder) {
+    char *path = NULL;
+    int found = asprintf(&path, "%s/plugins/profile", folder) >= 0 && !access(path, F_OK);
+    free(path);
+    return found;
+}
+
+static int run_once(const struct capture *capture, int *ret_status, struct ids_error *err) {
+    struct ids_capture_folder folder;
+    int code = ids_capture_folder_make(capture->settings.dir, capture->settings.name, time(NULL), &folder, err);
+    if (code) return code;
+    code = run_program(capture, &folder, 0, ret_status, err);
+    if (!code && caught_something(folder.path)) {
+        prune(capture);
+        if (capture->settings.report) report(capture, folder.path);
+    }
+    ids_capture_folder_done(&folder);
+    return code;
+}
+
+/* The folder of a sweep holds captures, and is none. */
+static void remove_inside(const char *root) {
+    char *path = NULL;
+    if (asprintf(&path, "%s/.idsprof", root) >= 0) rmdir(path);
+    free(path);
+}
+
+/* One number of devices of a sweep; its folder is the caller's to end. */
+static int run_part(const struct capture *capture, const char *root, int64_t devices,
+                    struct ids_capture_folder *ret_folder, int *ret_status, struct ids_error *err) {
+    char *path = NULL;
+    if (asprintf(&path, "%s/%lld_devices", root, (long long)devices) < 0) return ids_no_memory(err);
+    int code = ids_capture_folder_make_part(path, time(NULL), ret_folder, err);
+    free(path);
+    if (code) return code;
+    if (!capture->settings.quiet) {
+        fprintf(stderr, "idsprof: sweep   %lld device%s\n", (long long)devices, devices == 1 ? "" : "s");
+    }
+    return run_program(capture, ret_folder, devices, ret_status, err);
+}
+
+/* The first bad status is the sweep's; a program that cannot be started, or that a signal ended, ends the sweep. */
+static int run_sweep(const struct capture *capture, int *ret_status, struct ids_error *err) {
+    const struct ids_capture_settings *settings = &capture->settings;
+    struct ids_capture_folder root, parts[IDS_SWEEP_MAX] = {{0}};
+    char *paths[IDS_SWEEP_MAX] = {0};
+    time_t started = time(NULL);
+    size_t made = 0;
+    int caught = 0, status = 0;
+    int code = ids_capture_folder_make(settings->dir, settings->name, started, &root, err);
+    if (code) return code;
+    remove_inside(root.path);
+    code = ids_sidecar_write_sweep(root.path, capture->command, started, settings->sweep, paths, 0, 0, err);
+    for (; !code && made < settings->sweep_count && status <= 128; made++) {
+        code = run_part(capture, root.path, settings->sweep[made], &parts[made], &status, err);
+        paths[made] = parts[made].path ? parts[made].path + strlen(root.path) + 1 : NULL;
+        caught |= !code && caught_something(parts[made].path);
+        if (!*ret_status) *ret_status = status;
+    }
+    if (!code)
+        code = ids_sidecar_write_sweep(root.path, capture->command, started, settings->sweep, paths, made, 1, err);
+    if (code && made <= 1) remove_empty(&root);
+    if (!code && caught) {
+        prune(capture);
+        if (settings->report) report(capture, root.path);
+    }
+    for (size_t i = 0; i < made; i++) ids_capture_folder_done(&parts[i]);
+    ids_capture_folder_done(&root);
+    return code;
+}
+
+static int run_without(const struct capture *capture, int *ret_status, struct ids_error *err) {
+    struct ids_child_end end;
+    int code = ids_child_run(capture->command, capture->settings.environment.at, &end, err);
+    *ret_status = code ? status_of_failure(code) : ids_child_status(&end);
+    if (!code && !capture->settings.quiet) fprintf(stderr, "idsprof: PROFILE_ENABLED is off: nothing was recorded\n");
+    return code;
+}
+
+static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+    (void)operand_count;
+    struct capture capture = {.command = operands};
+    int status = 0;
+    int code = ids_capture_settle(values, operands, environ, &capture.settings, err);
+    if (!code && !capture.settings.enabled) {
+        code = run_without(&capture, &status, err);
+    } else if (!code) {
+        code = ids_capture_home(&capture.home, err);
+        if (!code) code = (capture.settings.sweep_count ? run_sweep : run_once)(&capture, &status, err);
+    }
+    ids_capture_settings_done(&capture.settings);
+    if (code && status > IDS_EXIT_ERROR) { /* 126 and 127 are what a shell gives, which main() does not know */
+        warn(err);
+        return status;
+    }
+    return code ? code : status;
+}
+
+const struct ids_command ids_command_capture = {
+    .operands = "PROGRAM...",
+    .least = 1,
+    .most = -1,
+    .opts = ids_capture_opts,
+    .opt_count = IDS_CAPTURE_OPTS,
+    .defaults = &ids_capture_option_defaults,
+    .values_bytes = sizeof(struct ids_capture_options),
+    .leading = 1,
+    .run = run,
+};

@@ -1,0 +1,25 @@
+#include "cmd/capture_cuda.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int ids_capture_cuda(struct ids_variables *environment, const char *home, int quiet, struct ids_error *err) {
+    static const char *const names[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
+    char path[PATH_MAX + sizeof "/libidsprof_cuda.so"];
+    snprintf(path, sizeof path, "%s/libidsprof_cuda.so", home);
+    if (access(path, R_OK)) return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *there = ids_variables_get(environment, names[i]);
+        if (!there || !*there || !strcmp(there, path)) {
+            int code = ids_variables_set(environment, names[i], path, err);
+            if (code) return code;
+        } else if (!quiet) {
+            fprintf(stderr, "idsprof: capture: %s names another tool, which stays: '%s'; %s\n", names[i], there,
+                    i ? "NVTX ranges are not recorded by us"
+                      : "CUDA programs without JAX are not recorded; unset it for that");
+        }
+    }
+    return 0;
+}

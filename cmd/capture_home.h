@@ -1,0 +1,18 @@
+/* capture_home.h - the folder of what is loaded into profiled programs: libidsprof_agent.so, and the Python hook in python/. */
+#ifndef IDS_CMD_CAPTURE_HOME_H
+#define IDS_CMD_CAPTURE_HOME_H
+
+#include "lib/base/error.h"
+
+#include <limits.h>
+
+struct ids_capture_home {
+    char path[PATH_MAX];
+    char agent[PATH_MAX];
+    char hook[PATH_MAX]; /* the folder for PYTHONPATH */
+};
+
+/* Found relative to this program, installed or in the build tree. IDS_NOT_FOUND says where it was looked for. */
+int ids_capture_home(struct ids_capture_home *ret_home, struct ids_error *err);
+
+#endif

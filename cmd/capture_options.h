@@ -1,0 +1,44 @@
+/* capture_options.h - what `idsprof capture` was asked for: options, before the environment, before a file of variables. */
+#ifndef IDS_CMD_CAPTURE_OPTIONS_H
+#define IDS_CMD_CAPTURE_OPTIONS_H
+
+#include "cmd/opt.h"
+#include "collectors/common/plan.h"
+#include "lib/capture/variables.h"
+
+enum { IDS_SWEEP_MAX = 32 };
+enum ids_capture_platform { IDS_PLATFORM_AUTO, IDS_PLATFORM_GPU, IDS_PLATFORM_TPU, IDS_PLATFORM_CPU };
+
+/* The options as they were given. */
+struct ids_capture_options {
+    const char *output, *name, *env_file, *range, *ranks, *max_size, *sweep, *step_executable, *cuda_graph;
+    int64_t start_step, steps, every, max, warmup, keep; /* -1: not given */
+    int64_t delay_ps, duration_ps, stop_timeout_ps;      /* -1: not given */
+    int64_t host_tracer, device_tracer, python_tracer;   /* -1: not given */
+    struct ids_opt_texts wrap;
+    int trigger, report, quiet, gpu, tpu, cpu, audit;
+};
+enum { IDS_CAPTURE_OPTS = 29 };
+extern const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS];
+extern const struct ids_capture_options ids_capture_option_defaults;
+
+/* What holds when everything was looked at. */
+struct ids_capture_settings {
+    int enabled; /* 0: PROFILE_ENABLED says that the program is to run as it is */
+    const char *dir;
+    char name[64];
+    struct ids_plan plan; /* without run and launcher */
+    int64_t keep;         /* 0: all */
+    enum ids_capture_platform platform;
+    int64_t sweep[IDS_SWEEP_MAX]; /* numbers of devices */
+    size_t sweep_count;
+    int report, quiet, audit;
+    struct ids_variables environment; /* of the program: ours, and the file's */
+};
+
+/* The settings are the caller's to end, also after an error. */
+int ids_capture_settle(const struct ids_capture_options *options, char *const *command, char *const *environment,
+                       struct ids_capture_settings *ret_settings, struct ids_error *err);
+void ids_capture_settings_done(struct ids_capture_settings *settings);
+
+#endif

@@ -1,0 +1,412 @@
+/* The state of the agent: one for a process. What happens in a window is in session.c. */
+#include "collectors/common/agent.h"
+
+#include "collectors/common/agent_state.h"
+#include "collectors/common/control.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#pragma weak pthread_create /* see glibc.h */
+
+struct ids_agent ids_agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                              .hello = -1,
+                              .listener = -1,
+                              .wake_fd = -1,
+                              .idle_fd = -1,
+                              .owner = -1,
+                              .hot = {0, 1, 1}};
+static struct ids_agent *const agent = &ids_agent;
+
+enum { PAUSE_MS = 20 };
+
+/* ---- small things ---- */
+
+static void lock(void) {
+    pthread_mutex_lock(&agent->lock);
+}
+
+static void unlock(void) {
+    atomic_store_explicit(&agent->shown, (int)agent->window.state, memory_order_release);
+    pthread_mutex_unlock(&agent->lock);
+}
+
+static void ring(int event) {
+    uint64_t one = 1;
+    if (event >= 0 && write(event, &one, sizeof one) < 0) return; /* it is rung already */
+}
+
+static void hush(int event) {
+    uint64_t count;
+    if (event >= 0 && read(event, &count, sizeof count) < 0) return; /* it was not rung */
+}
+
+/* Until the event is rung or the time is over; it stays rung. 0 when it was. */
+static int wait_for(int event, int64_t timeout_ns) {
+    int64_t end = ids_monotonic_ns() + timeout_ns;
+    for (;;) {
+        int64_t left_ms = (end - ids_monotonic_ns() + 999999) / 1000000;
+        struct pollfd wait = {.fd = event, .events = POLLIN};
+        int ready = poll(&wait, 1, left_ms < 0 ? 0 : left_ms > 1 << 30 ? 1 << 30 : (int)left_ms);
+        if (ready > 0) return 0;
+        if (ready == 0 && ids_monotonic_ns() >= end) return -1;
+        if (ready < 0 && errno != EINTR) return -1;
+    }
+}
+
+/* A thread of our own: detached, and deaf to the program's signals. */
+static int start_thread(void *(*run)(void *), void *argument) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    if (!pthread_create || pthread_attr_init(&attributes)) return -1;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before); /* of this thread alone on Linux; pthread_sigmask was in libpthread */
+    int failed = pthread_create(&thread, &attributes, run, argument);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return failed ? -1 : 0;
+}
+
+/* What the feeding threads look at without a lock. Under the lock. */
+static void refresh(void) {
+    for (int source = IDS_STEP_ANNOTATION; source <= IDS_STEP_EXECUTION; source++) {
+        atomic_store(&agent->hot[source], ids_window_wants(&agent->window, (enum ids_step_source)source));
+    }
+}
+
+/* ---- jobs: the opening and closing of a window, one at a time, because the window's state lets no second one begin ---- */
+
+/* Under the lock, together with the change of state. */
+static void begin_job(enum ids_window_action action) {
+    agent->job = action;
+    hush(agent->idle_fd);
+}
+
+/* Under the lock, which is given back: rung together with the change of state, or it would end the wait for a later job. */
+static void end_job(void) {
+    refresh();
+    ring(agent->wake_fd); /* the deadline may be another one */
+    ring(agent->idle_fd);
+    unlock();
+}
+
+static void open_window(void) {
+    int ok = !ids_session_open(agent);
+    lock();
+    ids_window_opened(&agent->window, ids_monotonic_ns(), ok);
+    if (ok) agent->opened = agent->window.number;
+    end_job();
+}
+
+static void close_window(int throw_away) {
+    ids_session_stop(agent, throw_away);
+    if (throw_away) {
+        lock();
+        ids_window_closed(&agent->window, 0);
+        unlock();
+        return;
+    }
+    int full = ids_session_publish(agent);
+    lock();
+    ids_window_closed(&agent->window, full);
+    end_job();
+}
+
+static void *run_job(void *argument) {
+    (void)argument;
+    enum ids_window_action job = agent->job; /* the next job may begin when this one ends */
+    if (job != IDS_OPEN) close_window(job == IDS_REOPEN);
+    if (job != IDS_CLOSE) open_window();
+    return NULL;
+}
+
+/* Does what the window wants. In a feeding thread an opening happens here and a closing is waited for. */
+static void act(enum ids_window_action action, int feeding) {
+    if (action == IDS_NOTHING) return;
+    if ((action == IDS_OPEN && feeding) || start_thread(run_job, NULL)) {
+        run_job(NULL);
+        return;
+    }
+    if (!feeding || !wait_for(agent->idle_fd, agent->plan.stop_timeout_ns)) return;
+    lock();
+    ids_session_say_slow(agent);
+    unlock();
+}
+
+/* The end of an entry point: gives the lock back and does what the event came to. */
+static void finish(enum ids_window_action action, int feeding) {
+    if (action != IDS_NOTHING) begin_job(action);
+    refresh();
+    unlock();
+    act(action, feeding);
+}
+
+/* ---- the control thread: time, and `idsprof trigger` ---- */
+
+static void answer(int connection, const char *request) {
+    struct ids_hello line;
+    enum ids_window_action action = IDS_NOTHING;
+    int is_start = !strcmp(request, "start"), is_stop = !strcmp(request, "stop");
+    lock();
+    if (is_start || is_stop) action = ids_window_trigger(&agent->window, is_start);
+    int refused = (is_start || is_stop) && action == IDS_NOTHING;
+    ids_session_status(agent, &line, refused, is_start);
+    finish(action, 0);
+    ids_control_answer(connection, line.text, line.length);
+}
+
+static void serve(int listener) {
+    char request[64];
+    int connection = ids_control_accept(listener, request, sizeof request);
+    if (connection >= 0) {
+        answer(connection, request);
+    } else {
+        poll(NULL, 0, PAUSE_MS); /* a listener that cannot accept (no descriptors left) must not keep a core busy */
+    }
+}
+
+static int poll_timeout(void) {
+    lock();
+    int64_t deadline = ids_window_deadline(&agent->window);
+    unlock();
+    if (deadline < 0) return -1;
+    int64_t left_ms = (deadline - ids_monotonic_ns() + 999999) / 1000000;
+    return left_ms < 0 ? 0 : left_ms > 1 << 30 ? 1 << 30 : (int)left_ms;
+}
+
+static void *run_control(void *argument) {
+    (void)argument;
+    struct pollfd events[] = {{.fd = agent->wake_fd, .events = POLLIN}, {.fd = agent->listener, .events = POLLIN}};
+    for (;;) {
+        int ready = poll(events, 2, poll_timeout());
+        if (ready < 0 && errno != EINTR) return NULL;
+        if (ready > 0 && events[0].revents) hush(agent->wake_fd);
+        if (ready > 0 && events[1].revents) serve(agent->listener);
+        lock();
+        enum ids_window_action action = ids_window_time(&agent->window, ids_monotonic_ns());
+        if (action != IDS_NOTHING) begin_job(action);
+        unlock();
+        act(action, 0);
+    }
+}
+
+/* ---- waking up ---- */
+
+static void before_fork(void) {
+    lock();
+}
+
+static void parent_after_fork(void) {
+    unlock();
+}
+
+/* The child has one thread and none of ours. It begins anew when it feeds the agent again: a child that never does costs nothing
+ * and leaves no file. */
+static void child_after_fork(void) {
+    int files[] = {agent->hello, agent->listener, agent->wake_fd, agent->idle_fd};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (files[i] >= 0) close(files[i]);
+    }
+    agent->hello = agent->listener = agent->wake_fd = agent->idle_fd = -1;
+    if (agent->awake > 0) {
+        agent->awake = 0;
+        atomic_store(&agent->hot[IDS_STEP_ANNOTATION], 1);
+        atomic_store(&agent->hot[IDS_STEP_EXECUTION], 1);
+    }
+    unlock();
+}
+
+static int make_events(void) {
+    int *const events[] = {&agent->wake_fd, &agent->idle_fd};
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        *events[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (*events[i] < 0) return -1;
+    }
+    return 0;
+}
+
+static void fall_asleep(void) {
+    agent->awake = -1;
+    atomic_store(&agent->hot[IDS_STEP_ANNOTATION], 0);
+    atomic_store(&agent->hot[IDS_STEP_EXECUTION], 0);
+}
+
+static void start_control(void) {
+    char why[IDS_WHY_BYTES] = "no thread can be started";
+    agent->listener = ids_control_listen(agent->socket, sizeof agent->socket, why, sizeof why);
+    if (agent->listener < 0) {
+        agent->socket[0] = '\0';
+        ids_session_note(agent, "`idsprof trigger` does not reach this process", why);
+    }
+    if (start_thread(run_control, NULL)) {
+        ids_session_note(agent, "neither time nor `idsprof trigger` opens a window here", "no thread can be started");
+    }
+}
+
+/* Reads the environment and says hello. Under the lock. 0 when there is a capture. */
+static int wake(char *why, size_t why_size) {
+    static int prepared;
+    if (agent->awake) {
+        if (agent->awake < 0) snprintf(why, why_size, "%s", agent->why_asleep);
+        return agent->awake < 0 ? -1 : 0;
+    }
+    if (ids_session_begin(agent, why, why_size) || make_events()) {
+        snprintf(agent->why_asleep, sizeof agent->why_asleep, "%s", why);
+        fall_asleep();
+        return -1;
+    }
+    agent->awake = 1;
+    if (!prepared && pthread_atfork(before_fork, parent_after_fork, child_after_fork)) {
+        ids_session_note(agent, "forked children are not followed", strerror(errno));
+    }
+    prepared = 1;
+    start_control();
+    ids_session_say_loaded(agent);
+    return 0;
+}
+
+/* ---- what collectors call ---- */
+
+int ids_agent_register(const struct ids_collector *collector, char *why, size_t why_size) {
+    char unwanted[8];
+    if (!why || !why_size) {
+        why = unwanted;
+        why_size = sizeof unwanted;
+    }
+    why[0] = '\0';
+    if (collector->size < sizeof *collector || agent->collector_count == IDS_COLLECTORS_MAX) {
+        snprintf(why, why_size, "%s",
+                 collector->size < sizeof *collector ? "a struct ids_collector of another agent"
+                                                     : "there are too many collectors");
+        return 0;
+    }
+    lock();
+    int handle = 0;
+    if (!wake(why, why_size) && !ids_session_has_rank(agent, why, why_size)) {
+        struct ids_slot *slot = &agent->collectors[agent->collector_count];
+        slot->collector = *collector;
+        snprintf(slot->name, sizeof slot->name, "%s", collector->name);
+        slot->is_alive = 1;
+        handle = ++agent->collector_count;
+        ids_session_say_registered(agent, slot);
+        refresh();
+    }
+    unlock();
+    return handle;
+}
+
+/* FNV-1a: feeders of one source are told apart by the hash of their names. */
+static uint64_t feeder_key(int source, const char *name) {
+    uint64_t key = 0xcbf29ce484222325u ^ (uint64_t)source;
+    for (; name && *name; name++) key = (key ^ (unsigned char)*name) * 0x100000001b3u;
+    return key ? key : 1;
+}
+
+void ids_agent_step(int source, const char *name, int64_t number) {
+    char why[IDS_WHY_BYTES];
+    if (source < IDS_STEP_ANNOTATION || source > IDS_STEP_EXECUTION) return;
+    if (!atomic_load_explicit(&agent->hot[source], memory_order_relaxed)) return;
+    uint64_t key = feeder_key(source, name);
+    lock();
+    if (!agent->collector_count || wake(why, sizeof why)) {
+        unlock();
+        return;
+    }
+    ids_session_say_steps(agent, source, name, number);
+    int64_t now = ids_monotonic_ns();
+    enum ids_window_action action = ids_window_step(&agent->window, now, (enum ids_step_source)source, key, number);
+    finish(action, 1);
+}
+
+int ids_agent_wants(int source) {
+    if (source < IDS_STEP_ANNOTATION || source > IDS_STEP_EXECUTION) return 0;
+    return atomic_load(&agent->hot[source]) && agent->awake >= 0;
+}
+
+void ids_agent_range(const char *name, int begins) {
+    char why[IDS_WHY_BYTES];
+    if (agent->awake < 0 || !agent->collector_count || !name || strcmp(name, agent->plan.range) != 0) return;
+    lock();
+    if (wake(why, sizeof why)) {
+        unlock();
+        return;
+    }
+    finish(ids_window_range(&agent->window, ids_monotonic_ns(), begins), 1);
+}
+
+void ids_agent_say(int handle, const char *key, const char *value) {
+    if (agent->awake <= 0 || handle < 1 || handle > agent->collector_count) return;
+    ids_session_say(agent, &agent->collectors[handle - 1], key, value);
+}
+
+void ids_agent_rank(int64_t rank) {
+    char why[IDS_WHY_BYTES];
+    if (agent->awake <= 0) return;
+    lock();
+    agent->rank = rank;
+    enum ids_window_action action = IDS_NOTHING;
+    if (ids_session_has_rank(agent, why, sizeof why)) action = ids_window_exit(&agent->window);
+    finish(action, 1);
+}
+
+int ids_agent_plan(const char *key, char *buffer, size_t size) {
+    return agent->awake > 0 ? ids_plan_value(&agent->plan, key, buffer, size) : -1;
+}
+
+int ids_agent_state(void) {
+    return agent->awake > 0 ? atomic_load_explicit(&agent->shown, memory_order_acquire) : -1;
+}
+
+void ids_agent_give_way(int handle, const char *why) {
+    if (agent->awake <= 0 || handle < 1 || handle > agent->collector_count) return;
+    lock();
+    enum ids_window_action action = ids_window_give_way(&agent->window);
+    if (action != IDS_NOTHING) ids_session_note(agent, agent->collectors[handle - 1].name, why);
+    finish(action, 1);
+}
+
+static int any_alive(void) {
+    for (int i = 0; i < agent->collector_count; i++) {
+        if (agent->collectors[i].is_alive) return 1;
+    }
+    return 0;
+}
+
+/* Waits for a window that is being opened or closed by another thread, then ends the one that is open. */
+static void end_window(void) {
+    int64_t timeout = agent->plan.stop_timeout_ns;
+    lock();
+    enum ids_window_state state = agent->window.state;
+    unlock();
+    int late = (state == IDS_OPENING || state == IDS_CLOSING) && wait_for(agent->idle_fd, timeout);
+    lock();
+    finish(ids_window_exit(&agent->window), 1);
+    lock();
+    state = agent->window.state;
+    unlock();
+    if (!late && (state != IDS_CLOSING || !wait_for(agent->idle_fd, timeout))) return;
+    lock();
+    ids_session_say_late(agent);
+    unlock();
+}
+
+void ids_agent_close(int handle) {
+    if (agent->awake <= 0 || handle < 1 || handle > agent->collector_count) return;
+    if (!agent->collectors[handle - 1].is_alive) return;
+    end_window();
+    lock();
+    agent->collectors[handle - 1].is_alive = 0;
+    int ends = !any_alive();
+    if (ends) ids_session_say_closed(agent);
+    if (ends && agent->socket[0]) unlink(agent->socket);
+    unlock();
+}

@@ -1,0 +1,78 @@
+/* agent_state.h - the inside of the agent: its state, and what agent.c asks of session.c. Not for collectors. */
+#ifndef IDS_COLLECTORS_COMMON_AGENT_STATE_H
+#define IDS_COLLECTORS_COMMON_AGENT_STATE_H
+
+#include "collectors/common/agent.h"
+#include "collectors/common/control.h"
+#include "collectors/common/process.h"
+#include "collectors/common/publish.h"
+#include "collectors/common/window.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct ids_slot {
+    struct ids_collector collector;
+    char name[32];
+    int is_alive;
+};
+
+struct ids_agent {
+    pthread_mutex_t lock; /* over everything but what is said to be a job's or atomic */
+    atomic_int awake;     /* 0: nothing was read yet; 1; -1: no capture here, for good */
+    atomic_int hot[3];    /* by source: steps of it are of interest */
+    atomic_int shown;     /* the window's state as it was when the lock was last given back */
+    char why_asleep[IDS_WHY_BYTES];
+
+    struct ids_plan plan;
+    struct ids_window window;
+    struct ids_slot collectors[IDS_COLLECTORS_MAX];
+    int collector_count;
+    int64_t rank;
+    int said_steps[3]; /* by source: its first step is in the hello file */
+    int64_t opened;    /* the number of the last window that did open */
+    int said_rank;     /* that this rank was not chosen */
+
+    char session[IDS_SESSION_PATH], host[IDS_HOST_BYTES], socket[IDS_CONTROL_PATH];
+    int pid;
+    int hello, listener;
+    int wake_fd; /* rung: the control thread looks at the deadline anew */
+    int idle_fd; /* rung: no job runs */
+
+    /* Of the job that runs; nobody else touches it. */
+    enum ids_window_action job;
+    int owner; /* index of the collector whose session runs, -1: none */
+    char part[IDS_PUBLISH_PATH];
+    char why_lost[IDS_WHY_BYTES]; /* "": the owner wrote its file */
+    struct ids_caught caught;
+    int64_t begin_ns, end_ns, stop_ns; /* CLOCK_REALTIME; how long the stop took */
+    int64_t written_bytes;             /* by all windows of this process */
+};
+
+extern struct ids_agent ids_agent __attribute__((visibility("hidden")));
+
+/* Reads the environment, opens the hello file, and sets the window up. 0, or -1 with the reason. */
+int ids_session_begin(struct ids_agent *agent, char *why, size_t why_size);
+/* 0 when this process is among the chosen ranks. */
+int ids_session_has_rank(struct ids_agent *agent, char *why, size_t why_size);
+
+/* Starts the first able collector. 0 when a session runs. In a job. */
+int ids_session_open(struct ids_agent *agent);
+/* Ends it, and has the others contribute. In a job. */
+void ids_session_stop(struct ids_agent *agent, int throw_away);
+/* Brings the file to its place. 1 when max_size was reached. In a job. */
+int ids_session_publish(struct ids_agent *agent);
+
+/* The answer of the control socket. */
+void ids_session_status(const struct ids_agent *agent, struct ids_hello *line, int refused, int is_start);
+
+void ids_session_note(const struct ids_agent *agent, const char *what, const char *why);
+void ids_session_say_loaded(const struct ids_agent *agent);
+void ids_session_say_registered(const struct ids_agent *agent, const struct ids_slot *slot);
+void ids_session_say(const struct ids_agent *agent, const struct ids_slot *slot, const char *key, const char *value);
+void ids_session_say_steps(struct ids_agent *agent, int source, const char *name, int64_t number);
+void ids_session_say_slow(const struct ids_agent *agent);
+void ids_session_say_late(const struct ids_agent *agent);
+void ids_session_say_closed(const struct ids_agent *agent);
+
+#endif

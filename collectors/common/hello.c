@@ -1,0 +1,93 @@
+#include "collectors/common/hello.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE_END = 3, ESCAPE_BYTES = 6 }; /* "}\n" and a quote of a text that was cut */
+
+static void put(struct ids_hello *line, const char *bytes, size_t length) {
+    size_t room = sizeof line->text - LINE_END - line->length;
+    if (length > room) length = room;
+    memcpy(line->text + line->length, bytes, length);
+    line->length += length;
+}
+
+/* As much of the text as fits, in whole escapes, with its quotes. */
+static void put_quoted(struct ids_hello *line, const char *text) {
+    put(line, "\"", 1);
+    for (; *text && line->length + ESCAPE_BYTES + LINE_END < sizeof line->text; text++) {
+        unsigned char c = (unsigned char)*text;
+        char escaped[ESCAPE_BYTES + 1];
+        if (c == '"' || c == '\\') {
+            snprintf(escaped, sizeof escaped, "\\%c", c);
+        } else if (c < 0x20 || c == 0x7f) {
+            snprintf(escaped, sizeof escaped, "\\u%04x", c);
+        } else {
+            escaped[0] = (char)c;
+            escaped[1] = '\0';
+        }
+        put(line, escaped, strlen(escaped));
+    }
+    line->text[line->length++] = '"';
+}
+
+/* ,"key": when all of it and a short value fit: a line that is full takes no more keys. */
+static int put_key(struct ids_hello *line, const char *key) {
+    if (line->length + strlen(key) + 32 > sizeof line->text - LINE_END) return -1;
+    put(line, ",\"", 2);
+    put(line, key, strlen(key));
+    put(line, "\":", 2);
+    return 0;
+}
+
+void ids_hello_begin(struct ids_hello *line, const char *event) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    long long ns = (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+    line->length = (size_t)snprintf(line->text, sizeof line->text, "{\"t\":%lld", ns);
+    ids_hello_text(line, "event", event);
+}
+
+void ids_hello_text(struct ids_hello *line, const char *key, const char *value) {
+    if (!put_key(line, key)) put_quoted(line, value ? value : "");
+}
+
+void ids_hello_number(struct ids_hello *line, const char *key, int64_t value) {
+    char digits[24];
+    if (put_key(line, key)) return;
+    put(line, digits, (size_t)snprintf(digits, sizeof digits, "%lld", (long long)value));
+}
+
+void ids_hello_texts(struct ids_hello *line, const char *key, const char *texts, size_t length) {
+    if (put_key(line, key)) return;
+    put(line, "[", 1);
+    for (size_t at = 0; at < length; at += strnlen(texts + at, length - at) + 1) {
+        if (line->length + 64 > sizeof line->text - LINE_END) break;
+        if (at) put(line, ",", 1);
+        put_quoted(line, texts + at);
+    }
+    line->text[line->length++] = ']';
+}
+
+/* Beyond a limit on file sizes the system sends a signal that ends the program, which is none of its business. */
+static int would_end_program(int file, size_t length) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY) return 0;
+    off_t end = lseek(file, 0, SEEK_END);
+    return end < 0 || (rlim_t)end + length > limit.rlim_cur;
+}
+
+int ids_hello_end(struct ids_hello *line, int file) {
+    memcpy(line->text + line->length, "}\n", 2);
+    line->length += 2;
+    if (would_end_program(file, line->length)) return -1;
+    ssize_t written;
+    do {
+        written = write(file, line->text, line->length);
+    } while (written < 0 && errno == EINTR);
+    return written == (ssize_t)line->length ? 0 : -1;
+}

@@ -1,0 +1,48 @@
+/* plan.h - what a capture was asked for, as the launcher hands it to the agent: IDSPROF_PLAN is `key=value;key=value`.
+ *
+ * The launcher writes it with ids_plan_format, the agent of each process reads it with ids_plan_parse, collectors ask for single
+ * values by name. In a value '%', ';' and control characters stand as %XX. A key that this version does not know is passed over:
+ * the launcher of a newer version may have started a program that holds an older agent. Pure: no clock, no file, no allocation.
+ */
+#ifndef IDS_COLLECTORS_COMMON_PLAN_H
+#define IDS_COLLECTORS_COMMON_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { IDS_PLAN_TEXT = 256, IDS_PLAN_BYTES = 4096 };
+
+struct ids_plan {
+    int64_t start_step;      /* the step that opens the first window; -1: no step does */
+    int64_t steps;           /* a window ends after so many; 0: steps do not end it */
+    int64_t every, max;      /* steps from one start to the next, 0: once; windows in all, 0: no limit */
+    int64_t delay_ns;        /* no window before that, from the first collector's waking on */
+    int64_t duration_ns;     /* a window ends after that; 0: time does not end it */
+    int64_t trigger;         /* 1: windows are opened by `idsprof trigger` alone */
+    int64_t warmup;          /* steps before the window in which a collector runs and what it caught is thrown away */
+    int64_t max_size;        /* bytes: no window is opened once a process has written so many; 0: no limit */
+    int64_t stop_timeout_ns; /* so long the program waits for the end of a window, and not longer */
+    int64_t host_level, device_level, python_level; /* of the vendor's tracers */
+    int64_t launcher;                               /* the process id of `idsprof capture` */
+    char run[64];                                   /* the folder's name under plugins/profile: 2026_11_21_07_43_53 */
+    char range[IDS_PLAN_TEXT];                      /* windows are the regions of that name */
+    char wrap[IDS_PLAN_TEXT];                       /* module:function, ... which the Python hook annotates */
+    char ranks[IDS_PLAN_TEXT];                      /* "0,4-7": only these processes; "": all */
+    char step_executable[IDS_PLAN_TEXT]; /* a regular expression: the executable whose executions are the steps */
+    char cuda_graph[16];                 /* "node": kernels of CUDA graphs one by one; "graph": a launch as one */
+};
+
+/* What holds when nobody says anything: steps 150 to 154, one window. */
+void ids_plan_default(struct ids_plan *plan);
+/* Reads `text` over the defaults. 0, or -1 with the reason in `why`. */
+int ids_plan_parse(const char *text, struct ids_plan *ret_plan, char *why, size_t why_size);
+/* Writes all keys. The length, or -1 when `size` is too small; IDS_PLAN_BYTES is enough. */
+int ids_plan_format(const struct ids_plan *plan, char *buffer, size_t size);
+/* The value of one key as text, not escaped: its length, or -1 when there is no such key or `size` is too small. */
+int ids_plan_value(const struct ids_plan *plan, const char *key, char *buffer, size_t size);
+
+/* Whether `text` is such a list; and whether a process of this rank is in it. Every rank is in an empty one. */
+int ids_ranks_valid(const char *text);
+int ids_ranks_have(const char *text, int64_t rank);
+
+#endif

@@ -1,0 +1,113 @@
+#include "collectors/common/publish.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum { FREE_LEAST = 1 << 20 }; /* of the disk, to try at all */
+
+/* Puts a path together; -1 when it has no room. */
+static int put_path(char path[IDS_PUBLISH_PATH], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int put_path(char path[IDS_PUBLISH_PATH], const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it does not see va_start where it looks into callers */
+    int length = vsnprintf(path, IDS_PUBLISH_PATH, format, arguments);
+    va_end(arguments);
+    if (length >= 0 && length < IDS_PUBLISH_PATH) return 0;
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
+static int fail(char *why, size_t why_size, const char *what, const char *path) {
+    snprintf(why, why_size, "cannot %s '%s': %s", what, path, strerror(errno));
+    return -1;
+}
+
+int ids_publish_begin(const struct ids_place *place, char ret_part[IDS_PUBLISH_PATH], char *why, size_t why_size) {
+    snprintf(ret_part, IDS_PUBLISH_PATH, "%s/.idsprof/%s.%d.w%lld.part", place->session, place->host, place->pid,
+             (long long)place->window);
+    struct statvfs disk;
+    if (!statvfs(place->session, &disk) && (uint64_t)disk.f_bavail * disk.f_frsize < FREE_LEAST) {
+        snprintf(why, why_size, "the disk of '%s' is full", place->session);
+        return -1;
+    }
+    int file = open(ret_part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) return fail(why, why_size, "write", ret_part);
+    close(file);
+    return 0;
+}
+
+/* Everything on the disk, and how much that is. */
+static int sync_file(const char *part, int64_t *ret_bytes, char *why, size_t why_size) {
+    int file = open(part, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return fail(why, why_size, "read", part);
+    off_t bytes = lseek(file, 0, SEEK_END);
+    int failed = bytes < 0 || fsync(file);
+    if (failed) fail(why, why_size, "write", part);
+    close(file);
+    *ret_bytes = bytes;
+    return failed ? -1 : 0;
+}
+
+/* Makes the folder and the two above it; 1 when it was there. */
+static int make_folder(const char *session, const char *folder, char *why, size_t why_size) {
+    char path[IDS_PUBLISH_PATH];
+    static const char *const above[] = {"plugins", "plugins/profile"};
+    for (int i = 0; i < 2; i++) {
+        if (put_path(path, "%s/%s", session, above[i])) return fail(why, why_size, "make the folder", folder);
+        if (mkdir(path, 0777) && errno != EEXIST) return fail(why, why_size, "make the folder", path);
+    }
+    if (!mkdir(folder, 0777)) return 0;
+    return errno == EEXIST ? 1 : fail(why, why_size, "make the folder", folder);
+}
+
+/* The folder of the window; -1 with the reason. */
+static int choose_folder(const struct ids_place *place, char folder[IDS_PUBLISH_PATH], char *why, size_t why_size) {
+    char window[32] = "";
+    if (place->window > 1) snprintf(window, sizeof window, "_w%lld", (long long)place->window);
+    int code = put_path(folder, "%s/plugins/profile/%s%s", place->session, place->run, window);
+    if (!code) code = make_folder(place->session, folder, why, why_size);
+    if (code <= 0 || place->rank >= 0) return code < 0 ? -1 : 0;
+    code = put_path(folder, "%s/plugins/profile/%s%s_p%d", place->session, place->run, window, place->pid);
+    if (!code) code = make_folder(place->session, folder, why, why_size);
+    return code < 0 ? -1 : 0;
+}
+
+/* link and not rename, which would replace the file of another process that thinks it has the same rank. Where a file system has no
+ * links (some network mounts) rename has to do, and the process id makes the name our own. */
+static int place_file(const struct ids_place *place, const char *folder, const char *part, char *ret_path) {
+    char rank[32] = "";
+    if (place->rank >= 0) snprintf(rank, sizeof rank, "_rank%lld", (long long)place->rank);
+    if (put_path(ret_path, "%s/%s%s.xplane.pb", folder, place->host, rank)) return -1;
+    if (!link(part, ret_path)) return unlink(part);
+    if ((errno == EEXIST || !access(ret_path, F_OK)) &&
+        put_path(ret_path, "%s/%s%s_%d.xplane.pb", folder, place->host, rank, place->pid)) {
+        return -1;
+    }
+    return rename(part, ret_path);
+}
+
+int ids_publish_end(const struct ids_place *place, const char *part, char ret_path[IDS_PUBLISH_PATH],
+                    int64_t *ret_bytes, char *why, size_t why_size) {
+    char folder[IDS_PUBLISH_PATH];
+    int code = sync_file(part, ret_bytes, why, why_size);
+    if (!code && !*ret_bytes) {
+        snprintf(why, why_size, "the collector wrote nothing");
+        code = -1;
+    }
+    if (!code) code = choose_folder(place, folder, why, why_size);
+    if (!code && place_file(place, folder, part, ret_path)) code = fail(why, why_size, "write", ret_path);
+    if (code) {
+        unlink(part);
+        return -1;
+    }
+    size_t above = strlen(place->session) + 1;
+    memmove(ret_path, ret_path + above, strlen(ret_path + above) + 1);
+    return 0;
+}

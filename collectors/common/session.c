@@ -1,0 +1,318 @@
+/* What happens in a window: collectors are started and stopped, their file is put in its place, and the hello file says so. */
+#include "collectors/common/agent_state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NOBODY = -1 };
+
+/* ---- the beginning ---- */
+
+int ids_session_begin(struct ids_agent *agent, char *why, size_t why_size) {
+    const char *session = getenv("IDSPROF_SESSION"), *plan = getenv("IDSPROF_PLAN");
+    if (!session || !plan || session[0] != '/') {
+        snprintf(why, why_size, "IDSPROF_SESSION and IDSPROF_PLAN are not set: no capture");
+        return -1;
+    }
+    if (strlen(session) >= sizeof agent->session) {
+        snprintf(why, why_size, "the path of the session has more than %zu bytes", sizeof agent->session - 1);
+        return -1;
+    }
+    if (ids_plan_parse(plan, &agent->plan, why, why_size)) return -1;
+    memcpy(agent->session, session, strlen(session) + 1);
+    ids_process_host(agent->host);
+    agent->pid = getpid();
+    agent->rank = ids_process_rank();
+    agent->owner = -1;
+    agent->written_bytes = agent->opened = 0;
+    memset(agent->said_steps, 0, sizeof agent->said_steps);
+    agent->said_rank = 0;
+    ids_window_init(&agent->window, &agent->plan, ids_monotonic_ns());
+    agent->hello = ids_process_hello(agent->session, agent->host, agent->pid);
+    if (agent->hello >= 0) return 0;
+    snprintf(why, why_size, "cannot write into '%s/.idsprof': %s", agent->session, strerror(errno));
+    return -1;
+}
+
+int ids_session_has_rank(struct ids_agent *agent, char *why, size_t why_size) {
+    int64_t rank = agent->rank < 0 ? 0 : agent->rank;
+    if (ids_ranks_have(agent->plan.ranks, rank)) return 0;
+    snprintf(why, why_size, "rank %lld is not among --ranks %s", (long long)rank, agent->plan.ranks);
+    struct ids_hello line;
+    if (agent->said_rank) return -1;
+    agent->said_rank = 1;
+    ids_hello_begin(&line, "skipped");
+    ids_hello_number(&line, "window", 0);
+    ids_hello_text(&line, "why", why);
+    ids_hello_end(&line, agent->hello);
+    return -1;
+}
+
+/* ---- lines of the hello file ---- */
+
+/* `owner` is given by who may look at it: a job, and nobody beside it. */
+static void begin_line(const struct ids_agent *agent, int owner, struct ids_hello *line, const char *event) {
+    ids_hello_begin(line, event);
+    ids_hello_number(line, "window", agent->window.number);
+    if (owner >= 0) ids_hello_text(line, "collector", agent->collectors[owner].name);
+}
+
+void ids_session_note(const struct ids_agent *agent, const char *what, const char *why) {
+    struct ids_hello line;
+    char text[2 * IDS_WHY_BYTES];
+    snprintf(text, sizeof text, "%s: %s", what, why);
+    ids_hello_begin(&line, "note");
+    ids_hello_text(&line, "why", text);
+    ids_hello_end(&line, agent->hello);
+}
+
+void ids_session_say_loaded(const struct ids_agent *agent) {
+    struct ids_hello line;
+    ids_hello_begin(&line, "loaded");
+    ids_hello_text(&line, "agent", IDS_VERSION);
+    ids_hello_text(&line, "host", agent->host);
+    ids_hello_number(&line, "rank", agent->rank);
+    ids_hello_text(&line, "socket", agent->socket);
+    ids_process_facts(&line);
+    ids_hello_end(&line, agent->hello);
+}
+
+void ids_session_say_registered(const struct ids_agent *agent, const struct ids_slot *slot) {
+    struct ids_hello line;
+    ids_hello_begin(&line, "registered");
+    ids_hello_text(&line, "collector", slot->name);
+    ids_hello_number(&line, "priority", slot->collector.priority);
+    ids_hello_end(&line, agent->hello);
+}
+
+void ids_session_say(const struct ids_agent *agent, const struct ids_slot *slot, const char *key, const char *value) {
+    struct ids_hello line;
+    ids_hello_begin(&line, "said");
+    ids_hello_text(&line, "collector", slot->name);
+    ids_hello_text(&line, "key", key);
+    ids_hello_text(&line, "value", value);
+    ids_hello_end(&line, agent->hello);
+}
+
+static const char *source_name(int source) {
+    return source == IDS_STEP_ANNOTATION ? "annotation" : source == IDS_STEP_EXECUTION ? "executions" : "none";
+}
+
+void ids_session_say_steps(struct ids_agent *agent, int source, const char *name, int64_t number) {
+    struct ids_hello line;
+    if (agent->said_steps[source]) return;
+    agent->said_steps[source] = 1;
+    ids_hello_begin(&line, "steps");
+    ids_hello_text(&line, "source", source_name(source));
+    ids_hello_text(&line, "name", name);
+    ids_hello_number(&line, "number", number);
+    ids_hello_end(&line, agent->hello);
+}
+
+void ids_session_say_slow(const struct ids_agent *agent) {
+    struct ids_hello line;
+    begin_line(agent, NOBODY, &line, "slow");
+    ids_hello_number(&line, "waited_ns", agent->plan.stop_timeout_ns);
+    ids_hello_end(&line, agent->hello);
+}
+
+static void say_lost(const struct ids_agent *agent, int owner, const char *why) {
+    struct ids_hello line;
+    begin_line(agent, owner, &line, "lost");
+    ids_hello_text(&line, "by", ids_window_cause_name(agent->window.closed_by));
+    ids_hello_text(&line, "why", why);
+    ids_hello_end(&line, agent->hello);
+}
+
+void ids_session_say_late(const struct ids_agent *agent) {
+    char why[IDS_WHY_BYTES];
+    snprintf(why, sizeof why, "the collector did not return within %.3g s, and the program ended",
+             (double)agent->plan.stop_timeout_ns / 1e9);
+    say_lost(agent, NOBODY, why);
+}
+
+static void say_skipped(const struct ids_agent *agent, const char *collector, const char *why) {
+    struct ids_hello line;
+    ids_hello_begin(&line, "skipped");
+    ids_hello_number(&line, "window", agent->window.number);
+    ids_hello_number(&line, "step", agent->window.first);
+    if (collector) ids_hello_text(&line, "collector", collector);
+    ids_hello_text(&line, "why", why);
+    ids_hello_end(&line, agent->hello);
+}
+
+void ids_session_say_closed(const struct ids_agent *agent) {
+    struct ids_hello line;
+    int source = agent->window.annotated                 ? IDS_STEP_ANNOTATION
+                 : agent->said_steps[IDS_STEP_EXECUTION] ? IDS_STEP_EXECUTION
+                                                         : IDS_STEP_NONE;
+    ids_hello_begin(&line, "closed");
+    ids_hello_text(&line, "source", source_name(source));
+    ids_hello_number(&line, "reached", ids_window_reached(&agent->window));
+    ids_hello_number(&line, "number", agent->window.step_number);
+    ids_hello_end(&line, agent->hello);
+}
+
+/* ---- a window ---- */
+
+static struct ids_place place_of(const struct ids_agent *agent) {
+    return (struct ids_place){.session = agent->session,
+                              .run = agent->plan.run[0] ? agent->plan.run : "run",
+                              .host = agent->host,
+                              .rank = agent->rank,
+                              .window = agent->window.number,
+                              .pid = agent->pid};
+}
+
+/* The next collector to ask: the highest priority below `below`, the earliest registered first. -1: none is left. */
+static int next_collector(const struct ids_agent *agent, int after) {
+    int best = -1;
+    for (int i = 0; i < agent->collector_count; i++) {
+        const struct ids_slot *slot = &agent->collectors[i];
+        int32_t priority = slot->collector.priority;
+        if (!slot->is_alive || !slot->collector.start) continue;
+        if (after >= 0) {
+            int32_t last = agent->collectors[after].collector.priority;
+            if (priority > last || (priority == last && i <= after)) continue;
+        }
+        if (best < 0 || priority > agent->collectors[best].collector.priority) best = i;
+    }
+    return best;
+}
+
+static void say_opened(const struct ids_agent *agent, int64_t start_ns) {
+    struct ids_hello line;
+    begin_line(agent, agent->owner, &line, "opened");
+    ids_hello_text(&line, "by", ids_window_cause_name(agent->window.opened_by));
+    ids_hello_number(&line, "step", agent->window.first);
+    ids_hello_number(&line, "warm", agent->window.warm);
+    ids_hello_number(&line, "start_ns", start_ns);
+    ids_hello_end(&line, agent->hello);
+}
+
+int ids_session_open(struct ids_agent *agent) {
+    char why[IDS_WHY_BYTES] = "";
+    struct ids_place place = place_of(agent);
+    agent->owner = -1;
+    if (ids_publish_begin(&place, agent->part, why, sizeof why)) {
+        say_skipped(agent, NULL, why);
+        return -1;
+    }
+    int asked = -1;
+    while ((asked = next_collector(agent, asked)) >= 0) {
+        const struct ids_slot *slot = &agent->collectors[asked];
+        int64_t before = ids_monotonic_ns();
+        why[0] = '\0';
+        if (!slot->collector.start(slot->collector.context, why, sizeof why)) {
+            agent->begin_ns = ids_realtime_ns();
+            agent->owner = asked;
+            say_opened(agent, ids_monotonic_ns() - before);
+            return 0;
+        }
+        say_skipped(agent, slot->name, why[0] ? why : "it did not start and gave no reason");
+    }
+    unlink(agent->part);
+    return -1;
+}
+
+static void contribute(struct ids_agent *agent) {
+    for (int i = 0; i < agent->collector_count; i++) {
+        const struct ids_slot *slot = &agent->collectors[i];
+        char why[IDS_WHY_BYTES] = "";
+        if (i == agent->owner || !slot->is_alive || !slot->collector.contribute) continue;
+        if (slot->collector.contribute(slot->collector.context, agent->part, agent->begin_ns, agent->end_ns, why,
+                                       sizeof why)) {
+            ids_session_note(agent, slot->name, why[0] ? why : "contributed nothing and gave no reason");
+        }
+    }
+}
+
+void ids_session_stop(struct ids_agent *agent, int throw_away) {
+    const struct ids_slot *slot = &agent->collectors[agent->owner];
+    int64_t before = ids_monotonic_ns();
+    agent->why_lost[0] = '\0';
+    agent->caught = (struct ids_caught){.events = -1, .drops = -1};
+    agent->end_ns = ids_realtime_ns();
+    int failed = slot->collector.stop(slot->collector.context, throw_away ? NULL : agent->part, &agent->caught,
+                                      agent->why_lost, sizeof agent->why_lost);
+    if (failed && !agent->why_lost[0]) {
+        snprintf(agent->why_lost, sizeof agent->why_lost, "the collector failed and gave no reason");
+    }
+    if (!failed) {
+        agent->why_lost[0] = '\0';
+        if (!throw_away) contribute(agent);
+    }
+    agent->stop_ns = ids_monotonic_ns() - before;
+    if (throw_away) unlink(agent->part);
+    if (throw_away && failed) ids_session_note(agent, "the end of the warm-up", agent->why_lost);
+}
+
+static void say_written(const struct ids_agent *agent, const char *path, int64_t bytes, int64_t publish_ns) {
+    struct ids_hello line;
+    const struct ids_window *window = &agent->window;
+    begin_line(agent, agent->owner, &line, "written");
+    ids_hello_text(&line, "by", ids_window_cause_name(window->closed_by));
+    ids_hello_text(&line, "path", path);
+    ids_hello_number(&line, "bytes", bytes);
+    ids_hello_number(&line, "events", agent->caught.events);
+    ids_hello_number(&line, "drops", agent->caught.drops);
+    ids_hello_number(&line, "first_step", window->first);
+    ids_hello_number(&line, "last_step", window->last);
+    ids_hello_number(&line, "steps", window->steps_begun);
+    ids_hello_number(&line, "begin_ns", agent->begin_ns);
+    ids_hello_number(&line, "end_ns", agent->end_ns);
+    ids_hello_number(&line, "stop_ns", agent->stop_ns);
+    ids_hello_number(&line, "publish_ns", publish_ns);
+    ids_hello_end(&line, agent->hello);
+}
+
+int ids_session_publish(struct ids_agent *agent) {
+    char path[IDS_PUBLISH_PATH];
+    int64_t bytes = 0, before = ids_monotonic_ns();
+    struct ids_place place = place_of(agent);
+    if (agent->window.warm) {
+        unlink(agent->part);
+        say_lost(agent, agent->owner, "the program ended in the warm-up, before the window");
+    } else if (agent->why_lost[0]) {
+        unlink(agent->part);
+        say_lost(agent, agent->owner, agent->why_lost);
+    } else if (ids_publish_end(&place, agent->part, path, &bytes, agent->why_lost, sizeof agent->why_lost)) {
+        say_lost(agent, agent->owner, agent->why_lost);
+    } else {
+        say_written(agent, path, bytes, ids_monotonic_ns() - before);
+        agent->written_bytes += bytes;
+    }
+    agent->owner = -1;
+    return agent->plan.max_size > 0 && agent->written_bytes >= agent->plan.max_size;
+}
+
+/* ---- the control socket ---- */
+
+void ids_session_status(const struct ids_agent *agent, struct ids_hello *line, int refused, int is_start) {
+    static const char *const states[] = {"waiting", "opening", "open", "closing", "done"};
+    char command[512];
+    ids_process_command(command, sizeof command);
+    ids_hello_begin(line, "status");
+    ids_hello_number(line, "pid", agent->pid);
+    ids_hello_number(line, "launcher", agent->plan.launcher);
+    ids_hello_number(line, "rank", agent->rank);
+    ids_hello_text(line, "session", agent->session);
+    ids_hello_text(line, "state", states[agent->window.state]);
+    ids_hello_number(line, "window", agent->window.number);
+    ids_hello_number(line, "opened", agent->opened);
+    ids_hello_number(line, "step", ids_window_reached(&agent->window));
+    ids_hello_text(line, "command", command);
+    if (refused) {
+        const char *why = is_start ? agent->window.over || agent->window.state == IDS_DONE
+                                         ? "no further window is opened in it"
+                                         : "a window is open already"
+                                   : "no window is open";
+        ids_hello_text(line, "why", why);
+    }
+    ids_hello_number(line, "ok", !refused);
+    line->text[line->length++] = '}';
+    line->text[line->length++] = '\n';
+}

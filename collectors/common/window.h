@@ -1,0 +1,104 @@
+/* window.h - when a capture's windows open and close: a state machine, fed with events, answering with what to do.
+ *
+ * Pure: no clock, no file, no thread, no lock. Times are of any clock that does not jump, in nanoseconds.
+ *
+ *   WAITING --OPEN--> OPENING --opened(1)--> OPEN --CLOSE--> CLOSING --closed--> WAITING or DONE
+ *                        `----opened(0)--> WAITING or DONE        REOPEN: the end of the warm-up; CLOSING, then OPENING again
+ *
+ * Who is told IDS_OPEN starts the vendor's session and reports with ids_window_opened; who is told IDS_CLOSE ends it and reports
+ * with ids_window_closed. Until then every other event is answered with IDS_NOTHING, so that there is one session at a time.
+ *
+ * What opens a window: a step (start_step, every), a region (range), a trigger, or time alone (delay); none before delay_ns. What
+ * ends it: the first of so many steps, the duration, the region's end, a stop, the program's end.
+ *
+ * Steps come from feeders: an annotation of a name, or the executions of one executable. A feeder has a position, which only
+ * grows: the number that the program gives, or where it gives none the count of its steps from 0. Numbers that fall back (a new
+ * epoch) go on from where they were; a feeder whose first number lies beyond start_step (a resumed run) is counted from 0. The
+ * feeder that reaches the start first leads: its steps alone open and end windows from then on, which of executables finds the
+ * one that runs most. A window that no step opened ends with the feeder that first begins one step more than `steps` in it. Once
+ * a step was annotated, executions count no more.
+ */
+#ifndef IDS_COLLECTORS_COMMON_WINDOW_H
+#define IDS_COLLECTORS_COMMON_WINDOW_H
+
+#include "collectors/common/plan.h"
+
+enum ids_step_source { IDS_STEP_NONE, IDS_STEP_ANNOTATION, IDS_STEP_EXECUTION };
+enum ids_window_state { IDS_WAITING, IDS_OPENING, IDS_OPENED, IDS_CLOSING, IDS_DONE };
+enum ids_window_action { IDS_NOTHING, IDS_OPEN, IDS_CLOSE, IDS_REOPEN };
+/* Why the window opened or closed, for people. */
+enum ids_window_cause {
+    IDS_BY_NOBODY,
+    IDS_BY_STEP,
+    IDS_BY_TIME,
+    IDS_BY_RANGE,
+    IDS_BY_TRIGGER,
+    IDS_BY_EXIT,
+    IDS_BY_PROGRAM
+};
+
+/* Executables that were counted; one more takes no part, so that a program that compiles for ever costs no more than this. */
+enum { IDS_FEEDERS = 256 };
+
+struct ids_feeder {
+    uint64_t key; /* 0: free */
+    int64_t last; /* the last number */
+    int64_t base; /* position = number + base */
+    int64_t position;
+    int64_t in_window; /* the number of the window in which it began `begun` steps, the first one at `first` */
+    int64_t begun, first;
+};
+
+struct ids_window {
+    struct ids_plan plan;
+    enum ids_window_state state;
+    enum ids_window_cause opened_by, closed_by;
+    int64_t born_ns, opened_ns;
+    int64_t next_start;  /* the position at which the next window opens */
+    int64_t number;      /* of the window that is open or was last, from 1; a warm-up has the number of its window */
+    int64_t counted;     /* windows that count for max */
+    int64_t failed;      /* starts that failed one after the other */
+    int64_t steps_begun; /* in the window, by the feeder that began most in it */
+    int64_t first, last; /* of these: what the program calls them, else their positions; -1: none */
+    int64_t step_number; /* the number that the program gave to its latest step, -1: none */
+    int ranges;          /* regions of the plan's name that are open */
+    int warm;            /* the open session is a warm-up */
+    int timed;           /* the window of `delay` was opened */
+    int over;            /* the program ends, or max_size was reached: nothing opens any more */
+    int annotated;       /* a step was annotated */
+    int leader;          /* index into feeders, -1: none yet */
+    int missed;          /* feeders that found no room */
+    struct ids_feeder feeders[IDS_FEEDERS];
+};
+
+void ids_window_init(struct ids_window *window, const struct ids_plan *plan, int64_t now_ns);
+
+/* A step begins. `key` tells feeders of the same source apart; number -1: the program gives none. */
+enum ids_window_action ids_window_step(struct ids_window *window, int64_t now_ns, enum ids_step_source source,
+                                       uint64_t key, int64_t number);
+/* A region of the plan's name begins or ends. */
+enum ids_window_action ids_window_range(struct ids_window *window, int64_t now_ns, int begins);
+/* The trigger: opens now, whatever the plan says, or ends what is open. */
+enum ids_window_action ids_window_trigger(struct ids_window *window, int start);
+/* To be called at ids_window_deadline: -1 when time does nothing. */
+enum ids_window_action ids_window_time(struct ids_window *window, int64_t now_ns);
+int64_t ids_window_deadline(const struct ids_window *window);
+/* The program wants the vendor's profiler for itself: what is open ends. */
+enum ids_window_action ids_window_give_way(struct ids_window *window);
+/* The program ends; no window opens after that. */
+enum ids_window_action ids_window_exit(struct ids_window *window);
+
+/* What became of IDS_OPEN: whether a session runs now. After three failures in a row only a trigger tries again. */
+void ids_window_opened(struct ids_window *window, int64_t now_ns, int ok);
+/* What became of IDS_CLOSE and of the first half of IDS_REOPEN, after which the state is OPENING; `full`: max_size was reached. */
+void ids_window_closed(struct ids_window *window, int full);
+
+/* Whether steps of this source can still open or end a window, or, annotated, tell what it holds: so that a collector can save itself
+ * the counting. */
+int ids_window_wants(const struct ids_window *window, enum ids_step_source source);
+
+/* How far the leader is, or without one the feeder that got furthest: its position, -1: no step was seen. */
+int64_t ids_window_reached(const struct ids_window *window);
+const char *ids_window_cause_name(enum ids_window_cause cause);
+
+#endif

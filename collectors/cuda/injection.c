@@ -1,0 +1,116 @@
+/* libidsprof_cuda.so: the CUDA driver loads it when a process initialises CUDA, as CUDA_INJECTION64_PATH says, and NVTX when the
+ * process first uses it, as NVTX_INJECTION64_PATH says. Without a capture (no IDSPROF_PLAN) both do nothing. */
+#include "collectors/common/agent.h"
+#include "collectors/cuda/cupti.h"
+#include "collectors/cuda/device.h"
+#include "collectors/cuda/nvtx.h"
+#include "collectors/cuda/session.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    pthread_mutex_t lock;
+    int handle; /* of the agent: 0 not registered, -1: never to be */
+    int ended;  /* the program ends */
+    int said;
+    int cuda_began;
+} collector = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int wants_nodes(void) {
+    char text[32];
+    return ids_agent_plan("cuda_graph", text, sizeof text) < 0 || strcmp(text, "graph") != 0;
+}
+
+/* Registered at cuInit, and again when CUPTI was loaded: so it runs before the ends of both, when CUPTI still answers. Nothing is done
+ * in destructors. */
+static void at_exit(void) {
+    pthread_mutex_lock(&collector.lock);
+    int last = !collector.ended;
+    collector.ended = 1;
+    pthread_mutex_unlock(&collector.lock);
+    if (last) ids_agent_close(collector.handle);
+}
+
+static void say_start(void) {
+    struct ids_cuda_device devices[IDS_CUDA_DEVICES];
+    char text[200];
+    if (*ids_cuda_refused()) ids_agent_say(collector.handle, "cupti_refused", ids_cuda_refused());
+    if (collector.said) return;
+    collector.said = 1;
+    atexit(at_exit);
+    ids_agent_say(collector.handle, "cupti", ids_cuda_library());
+    int count = ids_cuda_devices(devices), driver = ids_cuda_driver();
+    if (count) {
+        snprintf(text, sizeof text, "%s x %d", devices[0].name, count);
+        ids_agent_say(collector.handle, "device", text);
+    }
+    snprintf(text, sizeof text, "%d.%d", driver / 1000, driver % 1000 / 10);
+    if (driver) ids_agent_say(collector.handle, "cuda_driver", text);
+}
+
+static int start(void *context, char *why, size_t why_size) {
+    (void)context;
+    int result = ids_cuda_start(wants_nodes(), why, why_size);
+    if (!result) say_start();
+    return result;
+}
+
+static int stop(void *context, const char *path, struct ids_caught *caught, char *why, size_t why_size) {
+    struct ids_cuda_caught mine;
+    char text[32];
+    (void)context;
+    int result = ids_cuda_stop(path, &mine, why, why_size);
+    caught->events = mine.events;
+    caught->drops = mine.drops;
+    if (!result && mine.incomplete > 0) {
+        snprintf(text, sizeof text, "%lld", (long long)mine.incomplete);
+        ids_agent_say(collector.handle, "cuda_incomplete", text);
+    }
+    return result;
+}
+
+static void in_child(void) {
+    pthread_mutex_init(&collector.lock, NULL);
+    ids_cuda_forked(collector.cuda_began);
+}
+
+static void register_collector(void) {
+    char why[IDS_WHY_BYTES] = "";
+    struct ids_collector description = {
+        .size = sizeof description, .priority = IDS_PRIORITY_CUDA, .name = "cuda", .start = start, .stop = stop};
+    collector.handle = ids_agent_register(&description, why, sizeof why);
+    if (collector.handle <= 0) {
+        collector.handle = -1;
+        return;
+    }
+    pthread_atfork(NULL, NULL, in_child);
+    atexit(at_exit);
+}
+
+/* Whether there is a capture in this process. */
+static int wake(int is_cuda) {
+    const char *plan = getenv("IDSPROF_PLAN");
+    if (!plan || !*plan) return 0;
+    pthread_mutex_lock(&collector.lock);
+    collector.cuda_began |= is_cuda;
+    if (!collector.handle) register_collector();
+    int awake = collector.handle > 0;
+    pthread_mutex_unlock(&collector.lock);
+    return awake;
+}
+
+IDS_AGENT_API int InitializeInjection(void);
+/* 1 is what the driver expects. */
+int InitializeInjection(void) {
+    wake(1);
+    return 1;
+}
+
+IDS_AGENT_API int InitializeInjectionNvtx2(ids_nvtx_table_getter get_table);
+/* 1, or 0: then the process goes on without NVTX. */
+int InitializeInjectionNvtx2(ids_nvtx_table_getter get_table) {
+    return wake(0) ? ids_nvtx_attach(get_table) : 0;
+}

@@ -1,0 +1,18 @@
+/* nvtx.h - NVTX: its ranges reach CUPTI, which records them in windows; and where the plan's window is a range (--range), the agent
+ * hears when it begins and ends.
+ *
+ * NVTX is headers alone: each library of the program that uses it has pointers of its own to what a tool put in, and asks the tool
+ * once. CUPTI is the tool; around its functions we put ours, and only where the plan has a range. Without CUPTI they stand alone.
+ */
+#ifndef IDS_COLLECTORS_CUDA_NVTX_H
+#define IDS_COLLECTORS_CUDA_NVTX_H
+
+#include <stdint.h>
+
+/* NvtxGetExportTableFunc_t. */
+typedef const void *(*ids_nvtx_table_getter)(uint32_t table);
+
+/* 1 when a tool was put in, else 0. */
+int ids_nvtx_attach(ids_nvtx_table_getter get_table);
+
+#endif

@@ -1,0 +1,166 @@
+#include "collectors/pjrt/plugin.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- finding ---- */
+
+static int is_ourselves(const char *path) {
+    Dl_info ours;
+    char *a = realpath(path, NULL), *b = NULL;
+    if (dladdr((const void *)(uintptr_t)ids_plugin_find, &ours) && ours.dli_fname) b = realpath(ours.dli_fname, NULL);
+    int same = a && b && !strcmp(a, b);
+    free(a);
+    free(b);
+    return same;
+}
+
+static int take(const char *from, char path[IDS_PLUGIN_PATH]) {
+    if (!from || !from[0] || strlen(from) >= IDS_PLUGIN_PATH || is_ourselves(from)) return -1;
+    memcpy(path, from, strlen(from) + 1);
+    return 0;
+}
+
+int ids_plugin_note(char path[IDS_PLUGIN_PATH]) {
+    const char *session = getenv("IDSPROF_SESSION");
+    if (!session) return -1;
+    return snprintf(path, IDS_PLUGIN_PATH, "%s/.idsprof/%ld.plugin", session, (long)getpid()) < IDS_PLUGIN_PATH ? 0
+                                                                                                                : -1;
+}
+
+static int take_note(char path[IDS_PLUGIN_PATH]) {
+    char note[IDS_PLUGIN_PATH], found[IDS_PLUGIN_PATH];
+    if (ids_plugin_note(note)) return -1;
+    int file = open(note, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    ssize_t length = read(file, found, sizeof found - 1);
+    close(file);
+    unlink(note);
+    if (length <= 0) return -1;
+    found[length] = '\0';
+    return take(found, path);
+}
+
+static int take_glob(const char *root, const char *below, char path[IDS_PLUGIN_PATH]) {
+    char pattern[IDS_PLUGIN_PATH];
+    glob_t found;
+    if (!root || !root[0]) return -1;
+    if (snprintf(pattern, sizeof pattern, "%s%s", root, below) >= (int)sizeof pattern) return -1;
+    if (glob(pattern, 0, NULL, &found)) return -1;
+    int failed = take(found.gl_pathv[0], path);
+    globfree(&found);
+    return failed;
+}
+
+/* The folder above bin/ of the program as it was called: of a virtual environment's python that is the environment. */
+static int prefix_of_program(char *prefix, size_t size) {
+    int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    ssize_t length = read(file, prefix, size - 1);
+    close(file);
+    if (length <= 0) return -1;
+    prefix[length] = '\0';
+    for (int i = 0; i < 2; i++) {
+        char *slash = strrchr(prefix, '/');
+        if (!slash) return -1;
+        *slash = '\0';
+    }
+    return 0;
+}
+
+static int take_libtpu(char path[IDS_PLUGIN_PATH]) {
+    static const char below[] = "/lib/python3*/site-packages/libtpu/libtpu.so";
+    static const char *const places[] = {"/usr/lib/libtpu.so", "/lib/libtpu.so", "/usr/local/lib/libtpu.so"};
+    static const char *const roots[] = {"/usr/local", "/usr"};
+    char prefix[IDS_PLUGIN_PATH];
+    if (!prefix_of_program(prefix, sizeof prefix) && !take_glob(prefix, below, path)) return 0;
+    if (!take_glob(getenv("VIRTUAL_ENV"), below, path) || !take_glob(getenv("CONDA_PREFIX"), below, path)) return 0;
+    if (!take_glob(getenv("HOME"), "/.local/lib/python3*/site-packages/libtpu/libtpu.so", path)) return 0;
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        if (!take_glob(roots[i], below, path)) return 0;
+    }
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (!access(places[i], R_OK) && !take(places[i], path)) return 0;
+    }
+    return -1;
+}
+
+int ids_plugin_find(char path[IDS_PLUGIN_PATH], char *why, size_t why_size) {
+    if (!take(getenv("IDSPROF_PJRT_PLUGIN"), path) || !take_note(path) || !take(getenv("IDSPROF_PJRT_LIBRARY"), path) ||
+        !take(getenv("IDSPROF_TPU_LIBRARY"), path) || !take_libtpu(path)) {
+        return 0;
+    }
+    snprintf(why, why_size,
+             "idsprof: no PJRT plugin was found to stand for; IDSPROF_TPU_LIBRARY=/path/of/libtpu.so names one");
+    return -1;
+}
+
+/* ---- loading ---- */
+
+const struct pjrt_table *ids_plugin_load(const char *path, char *why, size_t why_size) {
+    char dotted[IDS_PLUGIN_PATH + 4];
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) : 0;
+    snprintf(dotted, sizeof dotted, slash ? "%.*s/./%s" : "%.*s%s", folder, path, slash ? slash + 1 : path);
+    void *library = dlopen(dotted, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        const char *error = dlerror();
+        snprintf(why, why_size, "%s", error ? error : path);
+        return NULL;
+    }
+    const struct pjrt_table *(*get)(void) = NULL;
+    *(void **)(&get) = dlsym(library, "GetPjrtApi");
+    const struct pjrt_table *table = get ? get() : NULL;
+    if (!table) snprintf(why, why_size, "%s: %s", path, get ? "GetPjrtApi returned nothing" : "no GetPjrtApi in it");
+    /* The library stays loaded, as it would have without us. */
+    return table; // cppcheck-suppress resourceLeak
+}
+
+/* ---- none ---- */
+
+static char none_why[1024];
+enum { NOT_FOUND = 5 };
+
+static void *fails(void *arguments) {
+    (void)arguments;
+    return none_why; /* the error is its text */
+}
+
+static void *none_destroy(void *arguments) {
+    return arguments;
+}
+
+static void *none_message(void *arguments) {
+    struct pjrt_error_message *message = arguments;
+    message->message = none_why;
+    message->message_size = strlen(none_why);
+    return NULL;
+}
+
+static void *none_code(void *arguments) {
+    struct pjrt_error_get_code *code = arguments;
+    code->code = NOT_FOUND;
+    return NULL;
+}
+
+const struct pjrt_table *ids_plugin_none(const char *why) {
+    static struct {
+        struct pjrt_table head;
+        pjrt_function *functions[PJRT_ENTRIES];
+    } none;
+    snprintf(none_why, sizeof none_why, "%s", why);
+    for (int i = 0; i < PJRT_ENTRIES; i++) none.functions[i] = fails;
+    none.functions[PJRT_ERROR_DESTROY] = none_destroy;
+    none.functions[PJRT_ERROR_MESSAGE] = none_message;
+    none.functions[PJRT_ERROR_GET_CODE] = none_code;
+    none.head.size = sizeof none;
+    none.head.version.size = sizeof none.head.version;
+    none.head.version.minor = 112;
+    return &none.head;
+}

@@ -1,0 +1,115 @@
+/* When executions are complete. The plugin calls back when an event is ready; until then a ticket of a fixed number stands for it. */
+#include "collectors/pjrt/interposer.h"
+#include "collectors/pjrt/record.h"
+
+#include <time.h>
+
+enum { TICKETS = 8192, STEP_NS = 200000 };
+#define LONGEST_NS INT64_C(10000000000)
+
+struct ticket {
+    atomic_int is_taken;
+    struct ticket *first; /* of the same execution: it counts the devices */
+    atomic_int left;
+    atomic_int failed;
+    void *event; /* to be destroyed, NULL: the program's */
+    int64_t record, start_ns;
+};
+
+static struct ticket tickets[TICKETS];
+static atomic_uint next;
+static atomic_int pending;
+
+static struct ticket *take_ticket(void) {
+    for (int i = 0; i < 16; i++) {
+        struct ticket *ticket = &tickets[atomic_fetch_add(&next, 1) % TICKETS];
+        int free = 0;
+        if (atomic_compare_exchange_strong(&ticket->is_taken, &free, 1)) return ticket;
+    }
+    return NULL;
+}
+
+static void destroy_event(void *event) {
+    struct pjrt_event destroy = {.size = sizeof destroy, .event = event};
+    ids_pjrt_try(PJRT_EVENT_DESTROY, &destroy);
+}
+
+static void leave(struct ticket *ticket, int failed) {
+    struct ticket *first = ticket->first;
+    if (failed) atomic_store(&first->failed, 1);
+    if (ticket != first) atomic_store(&ticket->is_taken, 0);
+    if (atomic_fetch_sub(&first->left, 1) > 1) return;
+    ids_record_complete(first->record, first->start_ns, atomic_load(&first->failed));
+    atomic_store(&first->is_taken, 0);
+}
+
+/* In a thread of the plugin's, or at once. */
+static void is_ready(void *error, void *context) {
+    struct ticket *ticket = context;
+    void *event = ticket->event;
+    if (error) ids_pjrt_destroy_error(error);
+    leave(ticket, error != NULL);
+    if (event) destroy_event(event);
+    atomic_fetch_sub(&pending, 1);
+}
+
+/* 0 when the plugin will call back, or has. */
+static int follow(struct ticket *ticket, void *event) {
+    struct pjrt_event_on_ready on = {.size = sizeof on, .event = event, .callback = is_ready, .context = ticket};
+    atomic_fetch_add(&pending, 1);
+    if (!ids_pjrt_try(PJRT_EVENT_ON_READY, &on)) return 0;
+    atomic_fetch_sub(&pending, 1);
+    leave(ticket, 1);
+    return -1;
+}
+
+void ids_runs_follow(void *const *events, size_t count, int is_ours, int64_t record, int64_t start_ns) {
+    struct ticket *first = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct ticket *ticket = events[i] ? take_ticket() : NULL;
+        if (ticket) {
+            if (!first) {
+                first = ticket;
+                first->record = record;
+                first->start_ns = start_ns;
+                atomic_store(&first->failed, 0);
+                atomic_store(&first->left, 1); /* this function, so that it is not over before its end */
+            }
+            ticket->first = first;
+            ticket->event = is_ours ? events[i] : NULL;
+            atomic_fetch_add(&first->left, 1);
+        }
+        if ((!ticket || follow(ticket, events[i])) && is_ours && events[i]) destroy_event(events[i]);
+    }
+    if (!first) return;
+    /* The loop's own share; the first ticket's own callback may have been long ago. */
+    struct ticket own = {.first = first};
+    leave(&own, 0);
+}
+
+/* Half of what the program waits for the end of a window, so that the other half is there for the profiler's. */
+static int64_t timeout(void) {
+    char text[32];
+    int64_t ns = 0;
+    if (ids_agent_plan("stop_timeout_ns", text, sizeof text) < 1) return LONGEST_NS;
+    for (const char *at = text; *at >= '0' && *at <= '9' && ns < LONGEST_NS; at++) ns = ns * 10 + (*at - '0');
+    return ns / 2 < LONGEST_NS ? ns / 2 : LONGEST_NS;
+}
+
+int ids_runs_wait(void) {
+    int64_t timeout_ns = timeout();
+    struct timespec step = {.tv_nsec = STEP_NS}, now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t end = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + timeout_ns;
+    while (atomic_load(&pending) > 0) {
+        nanosleep(&step, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec >= end) break;
+    }
+    return atomic_load(&pending);
+}
+
+void ids_runs_forget(void) {
+    atomic_store(&pending, 0);
+    for (int i = 0; i < TICKETS; i++) atomic_store(&tickets[i].is_taken, 0);
+}

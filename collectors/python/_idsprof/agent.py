@@ -1,0 +1,98 @@
+"""agent.py - libidsprof_agent.so through ctypes: the contract is collectors/common/agent.h."""
+import _thread
+import ctypes
+import os
+
+ABI = 1
+PRIORITY_JAX = 20
+ANNOTATION, EXECUTION = 1, 2
+WHY_BYTES = 512
+
+_START = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_STOP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_CONTRIBUTE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64,
+                               ctypes.c_void_p, ctypes.c_size_t)
+
+
+class _Collector(ctypes.Structure):
+    _fields_ = [('size', ctypes.c_uint32), ('priority', ctypes.c_int32), ('name', ctypes.c_char_p),
+                ('context', ctypes.c_void_p), ('start', _START), ('stop', _STOP), ('contribute', _CONTRIBUTE)]
+
+
+def _answer(why, why_size, work, *arguments):
+    """Runs a callback's work for C: 0, or 1 with the reason put into `why`. Nothing is raised."""
+    try:
+        work(*arguments)
+        return 0
+    except KeyboardInterrupt:           # meant for the program: it comes again as soon as C has returned
+        _thread.interrupt_main()
+        reason = 'interrupted'
+    except BaseException as error:
+        reason = str(error) if isinstance(error, Refused) else '%s: %s' % (type(error).__name__, error)
+    text = reason.encode('utf-8', 'replace')[:why_size - 1] + b'\0'
+    ctypes.memmove(why, text, len(text))
+    return 1
+
+
+class Refused(Exception):
+    """A reason for a person: no window now, or nothing to write."""
+
+
+class Agent:
+    """The process's agent. `step`, `range` and `wants` are called as they are; the GIL is free meanwhile."""
+
+    def __init__(self, folder):
+        self.home = os.environ.get('IDSPROF_HOME') or os.path.dirname(folder)
+        self.library = library = ctypes.CDLL(os.path.join(self.home, 'libidsprof_agent.so'))
+        self.step = library.ids_agent_step
+        self.step.argtypes, self.step.restype = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int64), None
+        self.wants = library.ids_agent_wants
+        self.wants.argtypes = (ctypes.c_int,)
+        self.range = library.ids_agent_range
+        self.range.argtypes, self.range.restype = (ctypes.c_char_p, ctypes.c_int), None
+        self.state = library.ids_agent_state
+        library.ids_agent_register.argtypes = (ctypes.POINTER(_Collector), ctypes.c_char_p, ctypes.c_size_t)
+        library.ids_agent_say.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
+        library.ids_agent_say.restype = None
+        library.ids_agent_rank.argtypes, library.ids_agent_rank.restype = (ctypes.c_int64,), None
+        library.ids_agent_plan.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
+        library.ids_agent_give_way.argtypes, library.ids_agent_give_way.restype = (ctypes.c_int, ctypes.c_char_p), None
+        library.ids_agent_close.argtypes, library.ids_agent_close.restype = (ctypes.c_int,), None
+        self.handle = 0
+        self._kept = None               # the callbacks, which C holds for ever
+
+    def plan(self, key):
+        buffer = ctypes.create_string_buffer(4096)
+        length = self.library.ids_agent_plan(key.encode(), buffer, len(buffer))
+        return buffer.value.decode('utf-8', 'replace') if length >= 0 else ''
+
+    def register(self, session):
+        """Makes `session` (start(), stop(path), contribute(path, begin_ns, end_ns)) the collector "jax". False: asleep."""
+        def start(_context, why, why_size):
+            return _answer(why, why_size, session.start)
+
+        def stop(_context, path, _caught, why, why_size):
+            return _answer(why, why_size, session.stop, path and os.fsdecode(path))
+
+        def contribute(_context, path, begin_ns, end_ns, why, why_size):
+            return _answer(why, why_size, session.contribute, os.fsdecode(path), begin_ns, end_ns)
+
+        self._kept = _Collector(ctypes.sizeof(_Collector), PRIORITY_JAX, b'jax', None, _START(start), _STOP(stop),
+                                _CONTRIBUTE(contribute))
+        why = ctypes.create_string_buffer(WHY_BYTES)
+        self.handle = self.library.ids_agent_register(ctypes.byref(self._kept), why, WHY_BYTES)
+        return self.handle > 0
+
+    def say(self, key, value):
+        self.library.ids_agent_say(self.handle, key.encode(), str(value).encode('utf-8', 'replace'))
+
+    def rank(self, rank):
+        self.library.ids_agent_rank(rank)
+
+    def give_way(self, why):
+        self.library.ids_agent_give_way(self.handle, why.encode())
+
+    def close(self):
+        handle, self.handle = self.handle, 0
+        if handle:
+            self.library.ids_agent_close(handle)

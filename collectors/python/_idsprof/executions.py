@@ -1,0 +1,176 @@
+"""executions.py - steps of a program that annotates none: how often its jitted functions were executed.
+
+A step begins when a jitted function of the program is about to be called for the n-th time before any other was: the function that
+is executed most leads. Calls while another function is traced are none, nor are functions of jax itself. In a window each step is
+marked in the profile, from such a call to the next.
+
+A jitted function (jaxlib's PjitFunction) is called through the pointer that its type's tp_vectorcall_offset names (PEP 590). The
+pointer of each function that jax.jit makes is replaced by ids_count_call (executions.c), which counts and goes on to where the
+pointer led, so that jax's own fast path stays. Everything private is looked at before it is touched, and where it looks
+otherwise than known nothing is changed.
+"""
+import ctypes
+import re
+import sys
+import time
+
+from .agent import EXECUTION
+
+FLAG_VECTORCALL = 1 << 11       # Py_TPFLAGS_HAVE_VECTORCALL
+NAME, BASICSIZE, VECTORCALL_OFFSET, FLAGS = 24, 32, 56, 168         # in PyTypeObject, 64 bits, with the GIL
+
+
+class Unknown(Exception):
+    """Why executions cannot be counted here."""
+
+
+def vectorcall_offset(kind):
+    """Where an instance of a type has its vectorcall pointer."""
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or not getattr(sys, '_is_gil_enabled', lambda: True)():
+        raise Unknown('Python is none with 64 bits and a global lock')
+
+    def field(at):
+        return ctypes.c_ssize_t.from_address(id(kind) + at).value
+
+    if field(BASICSIZE) != kind.__basicsize__ or ctypes.c_ulong.from_address(id(kind) + FLAGS).value != kind.__flags__:
+        raise Unknown('types of this Python look otherwise than known')
+    offset = field(VECTORCALL_OFFSET)
+    if not kind.__flags__ & FLAG_VECTORCALL or not 16 <= offset <= kind.__basicsize__ - 8 or offset % 8:
+        raise Unknown('jitted functions of this jaxlib are called otherwise than known')
+    return offset
+
+
+def is_of_jax(function):
+    for _ in range(10):
+        inner = getattr(function, '__wrapped__', None) or getattr(function, 'func', None)
+        if inner is None:
+            break
+        function = inner
+    return (getattr(function, '__module__', None) or '').partition('.')[0] in ('jax', 'jaxlib')
+
+
+class Executions:
+    """Counts, from the moment it is made until off() is called or no window can come any more."""
+
+    def __init__(self, agent, session, pattern):
+        self.agent, self.session = agent, session
+        self.pattern = re.compile(pattern) if pattern else None
+        self.pjit = sys.modules.get('jax._src.pjit')
+        core = sys.modules.get('jax._src.core')
+        self.make = getattr(self.pjit, '_cpp_pjit', None)
+        self.is_clean = getattr(core, 'trace_state_clean', None)
+        if not callable(self.make) or not callable(self.is_clean):
+            raise Unknown('this jax makes jitted functions otherwise than known')
+        probe = self.make_probe()
+        self.kind = type(probe)
+        self.offset = vectorcall_offset(self.kind)
+        self.original = self.pointer(probe).value
+        self.prepare(agent.library)
+        self.missed = 0
+        self.names = {}                 # address -> name
+        self.annotation = None          # of the step that runs, in a window
+        self.has_said = False
+        self.steps = self.spent_ns = 0  # outside of windows
+        self.pjit._cpp_pjit = self.made
+        self.ahead = getattr(sys.modules.get('jax._src.interpreters.pxla'), 'MeshExecutable', None)
+        self.make_ahead = getattr(self.ahead, 'create_cpp_call', None)
+        if self.make_ahead:
+            self.ahead.create_cpp_call = lambda executable, *args, **kwargs: self.made_ahead(executable, *args, **kwargs)
+
+    def make_probe(self):
+        import jax
+        return jax.jit(lambda: None)
+
+    def pointer(self, function):
+        return ctypes.c_void_p.from_address(id(function) + self.offset)
+
+    def prepare(self, library):
+        follow = getattr(library, 'ids_count_follow', None)
+        if follow is None:
+            raise Unknown('this libidsprof_agent.so does not count')
+        library.ids_count_begin.argtypes, library.ids_count_begin.restype = (ctypes.c_void_p, ctypes.c_void_p), None
+        library.ids_count_follow.argtypes = (ctypes.c_void_p,)
+        library.ids_count_end.restype = None
+        self.library = library
+        self.counted = ctypes.cast(library.ids_count_call, ctypes.c_void_p).value
+        # A PyDLL's kind of callback: it is called with the GIL held, and runs at once.
+        self.kept = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(self.step)
+        library.ids_count_begin(self.original, ctypes.cast(self.kept, ctypes.c_void_p))
+
+    def made(self, *args, **kwargs):
+        """In the place of jax's _cpp_pjit, whatever that is called with."""
+        function = self.make(*args, **kwargs)
+        try:
+            fun = function.__wrapped__
+            if self.pattern or not is_of_jax(fun):
+                self.follow(function, getattr(fun, '__name__', '?'))
+        except Exception:
+            pass
+        return function
+
+    def made_ahead(self, executable, *args, **kwargs):
+        """In the place of MeshExecutable.create_cpp_call, which makes what jit(f).lower().compile() is called through."""
+        function = self.make_ahead(executable, *args, **kwargs)
+        try:
+            self.follow(function, str(getattr(executable.unsafe_call, 'name', '?')))
+        except Exception:
+            pass
+        return function
+
+    def follow(self, function, name):
+        if self.pattern and not self.pattern.search(name):
+            return
+        if type(function) is not self.kind or self.pointer(function).value != self.original:
+            return
+        if self.library.ids_count_follow(id(function)):
+            self.names[id(function)] = name
+            self.pointer(function).value = self.counted
+        else:
+            self.missed += 1
+
+    def step(self, function, number):
+        """From ids_count_call: `function` is about to be called, as the first one for the number-th time. 0: it is none."""
+        try:
+            if not self.is_clean():
+                return 0
+            began = time.perf_counter_ns()
+            was_open = self.session.ours is not None
+            if self.annotation:
+                annotation, self.annotation = self.annotation, None
+                annotation.__exit__(None, None, None)
+            self.agent.step(EXECUTION, None, number)
+            if not self.agent.wants(EXECUTION):
+                self.off()
+            elif self.session.ours is not None:
+                self.annotate(self.names.get(function, '?'), number)
+            elif not was_open:
+                self.steps += 1
+                self.spent_ns += time.perf_counter_ns() - began
+        except KeyboardInterrupt:
+            import _thread
+            _thread.interrupt_main()
+        except BaseException:
+            pass
+        return 1
+
+    def annotate(self, name, number):
+        """Marks the step in the profile, as the program would have with StepTraceAnnotation."""
+        self.annotation = self.session.profiler.TraceMe('step', _r=1, step_num=number)
+        self.annotation.__enter__()
+        if not self.has_said:
+            self.has_said = True
+            self.agent.say('step function', name)
+
+    def cost(self):
+        """What counting took outside of windows, for a person."""
+        if not self.steps:
+            return ''
+        return 'counting executions took %.1f us a step' % (self.spent_ns / self.steps / 1000)
+
+    def off(self):
+        """Counts no more: functions made from now on are as jax makes them, the others lose a compare."""
+        self.library.ids_count_end()
+        if self.pjit._cpp_pjit == self.made:
+            self.pjit._cpp_pjit = self.make
+        if self.make_ahead:
+            self.ahead.create_cpp_call = self.make_ahead

@@ -1,0 +1,76 @@
+"""finder.py - lets others find the modules that the hook waits for, and calls back when they have been imported."""
+import os
+import sys
+
+
+_kept = []
+
+
+def say(what):
+    """For who looks for a fault in the hook itself: IDSPROF_DEBUG=1."""
+    if os.environ.get('IDSPROF_DEBUG') == '1':
+        import traceback
+        sys.stderr.write('idsprof: the Python hook: %s\n%s' % (what, traceback.format_exc()))
+
+
+def _arrived(folder, name, module):
+    """A module that was waited for is whole. Nothing is raised: the program imported it, and got it."""
+    try:
+        if name == 'jax':
+            from . import hook
+            _kept.append(hook.Hook(folder, module))
+        else:
+            from . import wrap
+            wrap.wanted().module(module, name)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        say('it could not start')
+        _leave_word(name, error)
+
+
+def _leave_word(name, error):
+    """Where no agent can say it: a line for the launcher."""
+    session = os.environ.get('IDSPROF_SESSION')
+    if not session:
+        return
+    try:
+        import json
+        import time
+        why = '%s (Python %s, after the import of %s)' % (error, sys.version.split()[0], name)
+        line = json.dumps({'t': time.time_ns(), 'event': 'failed', 'pid': os.getpid(), 'why': why})
+        file = os.open(session + '/.idsprof/followed', os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            os.write(file, line.encode() + b'\n')
+        finally:
+            os.close(file)
+    except Exception:
+        pass
+
+
+def _follow(loader, then):
+    """Has `then` called when the loader has run its module; the loader is as it was when that begins."""
+    def exec_module(module):
+        try:
+            del loader.exec_module
+        finally:
+            type(loader).exec_module(loader, module)
+        then(module)
+
+    try:
+        loader.exec_module = exec_module
+    except Exception:                   # a loader without attributes of its own, such as a frozen one
+        say('a module cannot be waited for')
+
+
+def find(waiting, name, path, target):
+    """In the place of waiting.find_spec, for a name that it waits for."""
+    waiting.names.discard(name)
+    for other in sys.meta_path:
+        find_spec = None if other is waiting else getattr(other, 'find_spec', None)
+        spec = find_spec and find_spec(name, path, target)
+        if spec:
+            _follow(spec.loader, lambda module: _arrived(waiting.folder, name, module))
+            return spec
+    waiting.names.add(name)             # not there yet, perhaps later
+    return None

@@ -1,0 +1,136 @@
+"""hook.py - the Python hook: what happens when jax has been imported.
+
+It tells the agent (agent.h) of steps and regions (steps.py, executions.py), runs the profiler when the agent says so (session.py),
+adds what jax.monitoring tells (monitoring.py), annotates functions by name (wrap.py), and is the way into PJRT plugins (plugins.py).
+"""
+import atexit
+import os
+import sys
+
+from . import wrap
+from .agent import ANNOTATION, EXECUTION, Agent
+from .executions import Executions
+from .monitoring import Monitoring
+from .plugins import follow
+from .session import Session
+from .steps import follow_range, follow_steps, mark_regions
+
+
+def _profiler_of(profiler):
+    """jaxlib's module behind jax.profiler: of its own since 0.8, before that a part of xla_client."""
+    found = getattr(profiler, '_profiler', None) or getattr(getattr(profiler, 'xla_client', None), 'profiler', None)
+    if found is None or not hasattr(found, 'ProfilerSession'):
+        raise ImportError('this jaxlib has no ProfilerSession')
+    return found
+
+
+class Hook:
+    def __init__(self, folder, jax):
+        self.agent = agent = Agent(folder)
+        self.profiler = profiler = sys.modules['jax._src.profiler']
+        self.session = session = Session(agent, _profiler_of(profiler))
+        self.monitoring = self.executions = self.unmark = None
+        self.is_first, self.has_finalizer, self.undo = True, False, []
+        self.wraps = wrap.wanted()
+        # Before the agent knows of us, for it may open a window at once.
+        session.on_start += [self.wraps.now, self.opens]
+        session.on_stop.append(self.closes)
+        if not agent.register(session):
+            return
+        session.levels = [int(agent.plan(key + '_level') or 0) for key in ('host', 'device', 'python')]
+        agent.say('jax', jax.__version__)
+        agent.say('jaxlib', getattr(sys.modules.get('jaxlib'), '__version__', '?'))
+        agent.say('python', '%d.%d.%d' % sys.version_info[:3])
+        session.follow_program()
+        self.monitoring = session.monitoring = Monitoring(sys.modules['jax.monitoring'], session.mark)
+        self.wraps.now()
+        follow(agent.home, sys.modules.get('jaxlib.xla_client'), agent.say)
+        self.feed(profiler)
+        self.follow_rank()
+        atexit.register(self.end)
+        os.register_at_fork(after_in_child=self.forked)
+
+    def feed(self, profiler):
+        wanted = self.agent.plan('range')
+        if wanted:
+            self.undo.append(follow_range(self.agent, profiler, wanted))
+        if self.agent.wants(ANNOTATION):
+            self.undo.append(follow_steps(self.agent, profiler, self.session, self.annotates))
+        if self.agent.wants(EXECUTION):
+            try:
+                self.executions = Executions(self.agent, self.session, self.agent.plan('step_executable'))
+            except Exception as error:
+                self.agent.say('steps', 'only annotated ones are seen: executions cannot be counted (%s)' % error)
+
+    def follow_rank(self):
+        """jax.distributed knows the rank where no launcher's variable says it."""
+        state = getattr(sys.modules.get('jax._src.distributed'), 'State', None)
+        make = getattr(state, 'initialize', None)
+        if not make:
+            return
+
+        def initialize(this, *args, **kwargs):
+            answer = make(this, *args, **kwargs)
+            if (getattr(this, 'num_processes', None) or 1) > 1:
+                self.agent.rank(int(this.process_id))
+            return answer
+        initialize.__doc__, initialize.__wrapped__ = make.__doc__, make
+        state.initialize = initialize
+
+    def annotates(self):
+        """The program has step annotations: its executions are of no interest."""
+        if self.executions:
+            self.executions.off()
+            self.executions = None
+
+    def forked(self):
+        """In the child of a fork. Where jax has its clients already, their threads are not in the child: nothing works there that
+        could be recorded, and a thread of ours would have jax's destructors wait for ever where they crash without it."""
+        self.session.forked()
+        if getattr(sys.modules.get('jax._src.xla_bridge'), 'backends_are_initialized', bool)():
+            for undo in [self.unmark, *self.undo]:
+                if undo:
+                    undo()
+            self.unmark = None
+            if self.executions:
+                self.executions.off()
+            self.agent.handle = 0
+            atexit.unregister(self.end)
+
+    # --- around a window ---
+
+    def opens(self):
+        so_far = self.monitoring.summary() if self.monitoring and self.is_first else ''
+        self.is_first = False
+        self.end_with_multiprocessing()
+        if not self.unmark:
+            self.unmark = mark_regions(self.profiler)
+        if so_far:
+            self.agent.say('compiled before the first window', so_far)
+        self.agent.library.ids_hook_catch_sigterm(self.agent.handle)
+
+    def end_with_multiprocessing(self):
+        """A child of multiprocessing that was forked leaves by os._exit, after finalizers of its own."""
+        util = sys.modules.get('multiprocessing.util')
+        if util and not self.has_finalizer and sys.modules['multiprocessing.process'].parent_process() is not None:
+            self.has_finalizer = True
+            util.Finalize(None, self.end, exitpriority=1000)
+
+    def closes(self):
+        unmark, self.unmark = self.unmark, None
+        if unmark:
+            unmark()
+        self.agent.library.ids_hook_release_sigterm()
+
+    def end(self):
+        """At exit, while jax still works: the open window is written."""
+        if self.agent.handle:
+            if self.wraps.missing():
+                self.agent.say('wrap', 'never found: ' + self.wraps.missing())
+            if self.executions:
+                self.executions.off()
+                if self.executions.cost():
+                    self.agent.say('cost', self.executions.cost())
+                if self.executions.missed:
+                    self.agent.say('steps', '%d jitted functions too many to be counted' % self.executions.missed)
+            self.agent.close()

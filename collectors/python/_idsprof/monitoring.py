@@ -1,0 +1,115 @@
+"""monitoring.py - what jax.monitoring tells of compiling: tracing, lowering, the backend, the persistent cache, by function.
+
+A profile shows none of it without the Python tracer, but for the backend's own spans. The last EVENTS are kept, whether a window is
+open or not, and those that overlap a window become the plane /host:jax.monitoring, one line a thread:
+    jax.trace(f)  jax.lower(f)  jax.compile(f)  jax.cache_read(f)     spans
+    jax.cache_hit(f)  jax.cache_miss(f)                              moments
+jax.compile(f) is the backend's compilation or the read of the cache that stands for it. A miss is what JAX calls one: an executable
+that it wrote into the cache. The profiler has no event of these threads to which a span could be tied by time alone, so while a
+session runs each span leaves a mark of its own there, "jax.monitoring", and points to it as a consumer to its producer.
+"""
+import collections
+import threading
+import time
+
+from . import xspace
+
+PLANE = '/host:jax.monitoring'
+EVENTS = 20000
+LINK = 7701                     # the type of the link from a mark to a span; XLA's own types are below 100
+SPANS = {'/jax/core/compile/jaxpr_trace_duration': 'jax.trace',
+         '/jax/core/compile/jaxpr_to_mlir_module_duration': 'jax.lower',
+         '/jax/core/compile/backend_compile_duration': 'jax.compile',
+         '/jax/compilation_cache/cache_retrieval_time_sec': 'jax.cache_read'}
+OLD_SPANS = {'/jax/core/compile/jaxpr_trace_duration_sec': 'jax.trace'}
+MOMENTS = {'/jax/compilation_cache/cache_hits': 'jax.cache_hit',
+           '/jax/compilation_cache/cache_misses': 'jax.cache_miss'}
+
+Told = collections.namedtuple('Told', 'begin_ns end_ns kind function thread link')
+
+
+def function_of(name):
+    """jit(f), jit_f and f are all f."""
+    for before, after in (('jit(', ')'), ('jit_', '')):
+        if name.startswith(before) and name.endswith(after):
+            return name[len(before):len(name) - len(after)]
+    return name
+
+
+class Monitoring:
+    def __init__(self, monitoring, mark):
+        """`monitoring` is jax.monitoring; mark(name, **stats) leaves a moment in the running session, or nothing."""
+        self.told = collections.deque(maxlen=EVENTS)
+        self.count = 0                  # of all that were told
+        self.totals = {}                # kind -> [number, seconds]
+        self.mark = mark
+        self.pending = threading.local()
+        self.span_names = dict(SPANS, **OLD_SPANS)
+        monitoring.register_event_listener(self._moment)
+        monitoring.register_event_duration_secs_listener(self._duration)
+
+    # --- listeners: they run inside of jax, so they raise nothing ---
+
+    def _moment(self, event, **_more):
+        kind = MOMENTS.get(event)
+        if kind:
+            now = time.time_ns()
+            self._waiting().append((now, now, kind))
+
+    def _duration(self, event, seconds, fun_name='', **_more):
+        kind = self.span_names.get(event)
+        if not kind:
+            return
+        try:
+            now = time.time_ns()
+            span = (now - max(0, int(seconds * 1e9)), now, kind)
+            if kind == 'jax.cache_read' and not fun_name:
+                self._waiting().append(span)
+                return
+            function = function_of(str(fun_name))
+            if kind == 'jax.compile':   # what the cache said on this thread since the last one was about this function
+                waiting, self.pending.events = self._waiting(), []
+                for early in waiting:
+                    if early[0] >= span[0]:
+                        self._tell(early, function)
+            self._tell(span, function)
+        except Exception:
+            pass
+
+    def _waiting(self):
+        if not hasattr(self.pending, 'events'):
+            self.pending.events = []
+        del self.pending.events[:-100]
+        return self.pending.events
+
+    def _tell(self, span, function):
+        begin_ns, end_ns, kind = span
+        self.count += 1
+        self.mark('jax.monitoring', _pt=LINK, _p=self.count)
+        thread = threading.current_thread()
+        self.told.append(Told(begin_ns, end_ns, kind, function, (threading.get_native_id(), thread.name), self.count))
+        total = self.totals.setdefault(kind, [0, 0.0])
+        total[0] += 1
+        total[1] += (end_ns - begin_ns) / 1e9
+
+    # --- what becomes of it ---
+
+    def space(self, begin_ns, end_ns, zero_ns):
+        """The XSpace of what overlaps [begin_ns, end_ns], in times since zero_ns. Without any it has one line with nothing."""
+        lines = {}
+        for told in list(self.told):
+            if told.end_ns >= begin_ns and told.begin_ns <= end_ns:
+                lines.setdefault(told.thread, []).append(told)
+        plane = xspace.Plane(PLANE)
+        for (thread_id, name), events in lines.items() or [((0, 'no thread'), [])]:
+            plane.line(thread_id, name, 0,
+                       [((told.begin_ns - zero_ns) * 1000, (told.end_ns - told.begin_ns) * 1000,
+                         '%s(%s)' % (told.kind, told.function), {'_ct': LINK, '_c': told.link})
+                        for told in sorted(events, key=lambda told: (told.begin_ns, -told.end_ns))])
+        return plane.space()
+
+    def summary(self):
+        """One line of text: what was compiled so far."""
+        parts = ['%s %d in %.3f s' % (kind.partition('.')[2], number, seconds) if seconds else
+                 '%s %d' % (kind.partition('.')[2], number) for kind, (number, seconds) in sorted(self.totals.items())]
+        return ', '.join(parts)

@@ -1,0 +1,208 @@
+"""session.py - the collector "jax": the profiler of jaxlib, driven for the agent, and always behind the program's own use of it.
+
+Sessions are exclusive, and jaxlib says so only when the second one ends. So jaxlib's ProfilerSession is replaced by a subclass that
+ends our session before another one begins: what start_trace, trace, PGLE and direct users make. What was caught until then is kept
+and written when the agent asks for it. A session that begins in C++ (the profiler server) shows by TraceMe.is_enabled().
+"""
+import os
+import sys
+import threading
+import time
+
+from . import xspace
+from .agent import Refused
+from .finder import say
+
+DRAIN_SECONDS = 10
+
+
+class Session:
+    def __init__(self, agent, profiler):
+        """`profiler` is jaxlib's module _profiler."""
+        self.agent, self.profiler = agent, profiler
+        self.levels = 2, 1, 0           # of the tracers of host, device, Python
+        self.lock = threading.RLock()
+        self.ours = None                # our open session
+        self.early = None               # (bytes, when) of one that ended before the agent asked
+        self.theirs = 0                 # sessions of the program that are open
+        self.begin_ns = 0
+        self.monitoring = None
+        self.has_closed = False         # a window ended since who follows the steps looked
+        self.on_start, self.on_stop = [], []
+        self.make = profiler.ProfilerSession
+
+    # --- the agent's callbacks ---
+
+    def start(self):
+        self._call(self.on_start)
+        if self._is_feeding():
+            self._drain()               # what earlier steps still do would lie in the first one's place
+        with self.lock:
+            if self.theirs:
+                raise Refused('the program profiles itself with jax.profiler right now')
+            if self.profiler.TraceMe.is_enabled():
+                raise Refused('another profiling session runs in this process, such as a request to its profiler server')
+            self._metadata()
+            self.early = None
+            self.begin_ns = time.time_ns()
+            self.ours = self.make(self._options())
+
+    def stop(self, path):
+        with self.lock:
+            session, self.ours = self.ours, None
+            early, self.early = self.early, None
+            self.has_closed = True
+        self._call(self.on_stop)
+        if session is not None:
+            self._drain()               # the last step was only launched
+            early = self._end(session)
+        if path is None:
+            return
+        if early is None:
+            raise Refused('no session was open: the process was forked in the middle of the window')
+        data, end_ns = early
+        self._write(path, os.O_TRUNC, [data, self._told(self.begin_ns, end_ns, xspace.profile_start_of_bytes(data))])
+
+    def contribute(self, path, begin_ns, end_ns):
+        self._write(path, os.O_APPEND, [self._told(begin_ns, end_ns, xspace.profile_start_of_file(path))])
+
+    # --- what they are made of ---
+
+    @staticmethod
+    def _call(functions):
+        for then in functions:
+            try:
+                then()
+            except Exception:           # what stands around a window must not lose it
+                say('around a window')
+
+    @staticmethod
+    def _is_feeding():
+        """Whether this is a thread of the program, which waits here, and not the agent's."""
+        return not isinstance(threading.current_thread(), threading._DummyThread)
+
+    def _drain(self):
+        """Waits until what was launched has run; arrays that the program makes meanwhile are not waited for."""
+        jax, bridge = sys.modules['jax'], sys.modules.get('jax._src.xla_bridge')
+        try:
+            if not getattr(bridge, 'backends_are_initialized', lambda: False)():
+                return
+            until = time.monotonic() + DRAIN_SECONDS
+            for array in jax.live_arrays():
+                while not array.is_deleted() and not array.is_ready() and time.monotonic() < until:
+                    time.sleep(0.0002)
+        except Exception:               # an array that became an error is the program's to find
+            pass
+
+    def _options(self):
+        options = self.profiler.ProfileOptions()
+        for key, value in zip(('host_tracer_level', 'device_tracer_level', 'python_tracer_level'), self.levels):
+            try:
+                setattr(options, key, value)
+            except AttributeError:      # jaxlib 0.10 knows no level for devices
+                pass
+        return options
+
+    def _metadata(self):
+        """The versions, as start_trace notes them."""
+        if not hasattr(self.profiler, 'set_metadata'):
+            return
+        self.profiler.clear_metadata()
+        for name in ('jax', 'jaxlib'):
+            version = getattr(sys.modules.get(name), '__version__', None)
+            if version:
+                self.profiler.set_metadata(name + '_version', str(version))
+
+    def _end(self, session):
+        """Ends our session: (XSpace, when)."""
+        end_ns = time.time_ns()
+        try:
+            return session.stop(), end_ns
+        finally:
+            if hasattr(self.profiler, 'clear_metadata') and not self.theirs:
+                self.profiler.clear_metadata()
+
+    def _told(self, begin_ns, end_ns, zero_ns):
+        return self.monitoring.space(begin_ns, end_ns, zero_ns) if self.monitoring else b''
+
+    @staticmethod
+    def _write(path, flag, parts):
+        try:
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flag, 0o666)
+        except OSError as error:
+            raise Refused('%s: %s' % (path, error.strerror)) from None
+        try:
+            for part in parts:
+                rest = memoryview(part)
+                while rest:
+                    rest = rest[os.write(file, rest):]
+        except OSError as error:
+            raise Refused('%s: %s' % (path, error.strerror)) from None
+        finally:
+            os.close(file)
+
+    def mark(self, name, **stats):
+        if self.ours is not None:
+            with self.profiler.TraceMe(name, **stats):
+                pass
+
+    # --- the program's own sessions ---
+
+    def follow_program(self):
+        self.profiler.ProfilerSession = self._guarded(self.make)
+
+    def give_way(self):
+        """Ends our session, because the program begins one."""
+        if self.ours is not None:
+            self.agent.give_way('the program began a profile of its own with jax.profiler: the window ended there')
+        with self.lock:                 # where the agent could not, such as in the moment of the window's opening
+            session, self.ours = self.ours, None
+            if session is not None:
+                try:
+                    self.early = self._end(session)
+                except Exception:
+                    self.early = None
+
+    def forked(self):
+        """In the child of a fork: no session of the parent's is ours, nor may it be ended here."""
+        self.lock = threading.RLock()
+        _left_behind.append(self.ours)
+        self.ours = self.early = None
+        self.theirs = 0
+
+    def _guarded(self, base):
+        ours = self
+
+        class ProfilerSession(base):
+            def __init__(self, *args):
+                ours.give_way()
+                super().__init__(*args)
+                ours.theirs += 1
+                self._idsprof_open = True
+
+            def _ended(self):
+                if self.__dict__.pop('_idsprof_open', False):
+                    ours.theirs -= 1
+
+            def stop(self, *args):
+                self._ended()
+                return super().stop(*args)
+
+            def stop_and_export(self, *args):
+                self._ended()
+                return super().stop_and_export(*args)
+
+            def __del__(self):
+                self._ended()
+
+        for name in ('stop_and_get_profile_data',):
+            if hasattr(base, name):
+                def method(self, *args, _method=getattr(base, name)):
+                    self._ended()
+                    return _method(self, *args)
+                setattr(ProfilerSession, name, method)
+        ProfilerSession.__module__, ProfilerSession.__qualname__ = base.__module__, base.__qualname__
+        return ProfilerSession
+
+
+_left_behind = []               # sessions of parents: their destructors would end what runs elsewhere

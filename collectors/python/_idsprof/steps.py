@@ -1,0 +1,92 @@
+"""steps.py - what feeds the agent with steps and regions of a program that annotates them.
+
+The agent is told in __init__, not in __enter__: an annotation that is made before the session begins leaves no event, and the first
+step or region of a window would be lost.
+"""
+import sys
+
+from .agent import ANNOTATION
+
+
+def follow_steps(agent, profiler, session, first):
+    """Has every StepTraceAnnotation tell its number, until no window can come any more. `first` is called once, before the first
+    of them. Gives what undoes it."""
+    annotation = profiler.StepTraceAnnotation
+    make, step, names, seen = annotation.__init__, agent.step, {}, []
+
+    def __init__(self, name, **kwargs):
+        try:
+            if not seen:
+                seen.append(name)
+                first()
+            number = kwargs.get('step_num', -1)
+            step(ANNOTATION, names.get(name) or names.setdefault(name, name.encode()), number)
+            if session.has_closed:
+                session.has_closed = False
+                if not agent.wants(ANNOTATION):
+                    undo()
+        except Exception:               # a number that is no number, a name that is no text: the program's own affair
+            pass
+        make(self, name, **kwargs)
+
+    undo = _put(annotation, __init__=__init__)
+    return undo
+
+
+def _put(kind, **methods):
+    """Replaces methods of a class; what is returned puts them back."""
+    before = {name: vars(kind).get(name) for name in methods}
+    for name, method in methods.items():
+        inherited = getattr(kind, name)
+        method.__doc__, method.__qualname__ = inherited.__doc__, inherited.__qualname__
+        setattr(kind, name, method)
+
+    def undo():
+        for name, method in before.items():
+            if method is None:
+                delattr(kind, name)
+            else:
+                setattr(kind, name, method)
+    return undo
+
+
+def mark_regions(profiler):
+    """Has each TraceAnnotation that the program makes from now on bear the stat user_annotation, by which the report tells them from
+    those of jax itself and of the runtime. Gives what undoes it: it stands only while a window is open."""
+    annotation = profiler.TraceAnnotation
+    make = annotation.__init__
+
+    def __init__(self, name, **kwargs):
+        if '_r' not in kwargs and not _is_made_by_jax(sys._getframe(1)):
+            kwargs.setdefault('user_annotation', 1)
+        make(self, name, **kwargs)
+
+    return _put(annotation, __init__=__init__)
+
+
+def _is_made_by_jax(frame):
+    module = frame.f_globals.get('__name__') or ''
+    if module == 'jax._src.profiler':           # annotate_function: whose function it is decides
+        module = getattr(frame.f_locals.get('func'), '__module__', None) or ''
+    return module.partition('.')[0] in ('jax', 'jaxlib')
+
+
+def follow_range(agent, profiler, wanted):
+    """Has the TraceAnnotations of that name, annotate_function's and steps' too, tell where they begin and end. Gives what undoes it."""
+    annotation = profiler.TraceAnnotation
+    make, leave, tell, name_bytes = annotation.__init__, annotation.__exit__, agent.range, wanted.encode()
+
+    def __init__(self, name, *args, **kwargs):
+        if name == wanted:
+            tell(name_bytes, 1)
+            self._idsprof_inside = True
+            kwargs.setdefault('user_annotation', 1)
+        make(self, name, *args, **kwargs)
+
+    def __exit__(self, *exception):
+        answer = leave(self, *exception)
+        if self.__dict__.pop('_idsprof_inside', False):
+            tell(name_bytes, 0)
+        return answer
+
+    return _put(annotation, __init__=__init__, __exit__=__exit__)

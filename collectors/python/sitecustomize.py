@@ -1,0 +1,55 @@
+# What every Python under `idsprof capture` does before the program: a finder waits for the import of jax (and of the modules that
+# --wrap names), and a sitecustomize that this one stands in front of runs as it would have. All else is in _idsprof, which is
+# loaded at that import. It is short because it is compiled at every start where no .pyc can be kept. Python 3.9 and later.
+import os
+import sys
+
+
+class Finder:
+    def __init__(self, folder, names):
+        self.folder, self.names = folder, names
+
+    def find_spec(self, name, path=None, target=None):
+        if name in self.names:
+            try:
+                sys.path.append(self.folder)
+                try:
+                    from _idsprof import finder
+                finally:
+                    sys.path.remove(self.folder)
+                return finder.find(self, name, path, target)
+            except Exception:
+                self.names = ()
+
+
+def followed(session):
+    """One line for the launcher: a Python came up, whether or not it will import jax."""
+    try:
+        file = os.open(session + '/.idsprof/followed', os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        os.write(file, b'{"t":0,"event":"python","pid":%d}\n' % os.getpid())
+        os.close(file)
+    except Exception:
+        pass
+
+
+def main(folder):
+    plan = os.environ.get('IDSPROF_PLAN')
+    if plan is not None:
+        wraps = [item.partition(':')[0] for item in plan.partition(';wrap=')[2].partition(';')[0].split(',')]
+        sys.meta_path.insert(0, Finder(folder, {'jax', *wraps}))
+        followed(os.environ.get('IDSPROF_SESSION'))
+    # Behind all others: nothing of the program is looked for here first, and a child that is given this path still finds us.
+    path = sys.path
+    if folder in path:
+        path.remove(folder)
+    try:
+        spec = sys.meta_path[-1].find_spec('sitecustomize', path)
+        if spec and spec.loader:
+            sys.modules['sitecustomize'] = module = type(sys)('sitecustomize')
+            module.__spec__, module.__loader__, module.__file__ = spec, spec.loader, spec.origin
+            spec.loader.exec_module(module)
+    finally:
+        path.append(folder)
+
+
+main(os.path.dirname(__file__))

@@ -1,0 +1,215 @@
+/* The Python that programs run with: whether the hook comes up in it, which jax it has, which plugins. */
+#include "lib/capture/checkup_parts.h"
+
+#include "lib/capture/line.h"
+#include "lib/capture/variables.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ANSWER_BYTES = 65536, PYTHON_TIMEOUT_MS = 20000 };
+
+/* One object of texts and numbers. jax is not imported, which would take a second and could take the devices. */
+static const char question[] =
+    "import json, os, sys\n"
+    "from importlib import metadata\n"
+    "def version(name):\n"
+    "    try: return metadata.version(name)\n"
+    "    except Exception: return ''\n"
+    "def plugins():\n"
+    "    points = metadata.entry_points()\n"
+    "    found = points.select(group='jax_plugins') if hasattr(points, 'select') else points.get('jax_plugins', ())\n"
+    "    return sorted({point.name for point in found})\n"
+    "home = os.environ.get('IDSPROF_HOME', '')\n"
+    "hook = [f for f in sys.meta_path if getattr(f, 'folder', None) == home + '/python']\n"
+    "tpu = [p + '/libtpu/libtpu.so' for p in sys.path if os.path.exists(p + '/libtpu/libtpu.so')]\n"
+    "print(json.dumps({'version': sys.version.split()[0], 'executable': sys.executable, 'hook': int(bool(hook)),\n"
+    "    'isolated': int(sys.flags.isolated or sys.flags.ignore_environment), 'no_site': int(sys.flags.no_site),\n"
+    "    'jax': version('jax'), 'jaxlib': version('jaxlib'), 'plugins': ', '.join(plugins()),\n"
+    "    'libtpu': (tpu or [''])[0], 'site': ':'.join(p for p in sys.path if os.path.isdir(p))}))\n";
+
+/* ---- asking ---- */
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Reads to the end, at most ANSWER_BYTES and PYTHON_TIMEOUT_MS. 0 when the end came. */
+static int read_answer(int pipe, char *answer) {
+    int64_t end = now_ms() + PYTHON_TIMEOUT_MS;
+    size_t length = 0;
+    for (;;) {
+        struct pollfd wait = {.fd = pipe, .events = POLLIN};
+        int64_t left = end - now_ms();
+        int ready = poll(&wait, 1, left < 0 ? 0 : (int)left);
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready <= 0) return -1;
+        ssize_t got = read(pipe, answer + length, ANSWER_BYTES - 1 - length);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 || (got > 0 && length + (size_t)got == ANSWER_BYTES - 1)) return -1;
+        if (got == 0) break;
+        length += (size_t)got;
+    }
+    answer[length] = '\0';
+    return 0;
+}
+
+static int spawn(const char *python, char *const *environment, int out, pid_t *ret_pid) {
+    char *arguments[] = {(char *)python, (char *)"-c", (char *)question, NULL};
+    posix_spawn_file_actions_t actions;
+    int failed = posix_spawn_file_actions_init(&actions);
+    if (failed) return failed;
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    failed = posix_spawnp(ret_pid, python, &actions, NULL, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    return failed;
+}
+
+/* NULL when it answered; else why it did not. */
+static const char *ask(const char *python, char *const *environment, char *answer) {
+    int ends[2], status = 0;
+    pid_t pid = 0;
+    if (pipe2(ends, O_CLOEXEC)) return strerror(errno);
+    int failed = spawn(python, environment, ends[1], &pid);
+    close(ends[1]);
+    int no_answer = failed || read_answer(ends[0], answer);
+    close(ends[0]);
+    if (failed) return strerror(failed);
+    if (no_answer) kill(pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    if (no_answer) return "it gave no answer in time";
+    return WIFEXITED(status) && !WEXITSTATUS(status) ? NULL : "it failed when it was asked";
+}
+
+/* ---- what it said ---- */
+
+static const char *known(const char *text) {
+    return text ? text : "?";
+}
+
+static void say_hook(const struct ids_checkup_options *options, const struct ids_line *line,
+                     struct ids_checkup *checkup) {
+    if (!options->home) {
+        ids_check_add(checkup, "python.hook", "Python hook", IDS_CHECK_PROBLEM,
+                      ids_check_text(checkup, "%s", options->why_no_home), "install idsprof anew");
+        return;
+    }
+    checkup->has_hook = ids_line_number(line, "hook") > 0;
+    if (checkup->has_hook) {
+        ids_check_add(checkup, "python.hook", "Python hook", IDS_CHECK_OK,
+                      ids_check_text(checkup, "comes up (%s/python)", options->home), NULL);
+    } else if (ids_line_number(line, "isolated") > 0 || ids_line_number(line, "no_site") > 0) {
+        ids_check_add(checkup, "python.hook", "Python hook", IDS_CHECK_PROBLEM,
+                      "this Python runs with -I, -E or -S, which keep it out",
+                      "start the program with a Python without these");
+    } else {
+        ids_check_add(checkup, "python.hook", "Python hook", IDS_CHECK_PROBLEM,
+                      "does not come up: another sitecustomize, or a Python that sets its own path",
+                      ids_check_text(checkup,
+                                     "IDSPROF_DEBUG=1 PYTHONPATH=%s/python %s -c pass shows what is in its way",
+                                     options->home, options->python));
+    }
+}
+
+static void say_jax(const struct ids_line *line, struct ids_checkup *checkup) {
+    const char *jaxlib = ids_line_text(&checkup->arena, line, "jaxlib");
+    checkup->jax = ids_line_text(&checkup->arena, line, "jax");
+    checkup->has_jax = checkup->jax && *checkup->jax && jaxlib && *jaxlib;
+    if (checkup->has_jax) {
+        ids_check_add(checkup, "python.jax", "jax", IDS_CHECK_OK,
+                      ids_check_text(checkup, "%s (jaxlib %s)", checkup->jax, jaxlib), NULL);
+    } else {
+        ids_check_add(checkup, "python.jax", "jax", IDS_CHECK_PROBLEM, "not in this Python",
+                      "activate the environment of the program, or name its Python with --python");
+    }
+}
+
+static void say_plugins(const struct ids_line *line, struct ids_checkup *checkup) {
+    const char *plugins = ids_line_text(&checkup->arena, line, "plugins"),
+               *libtpu = ids_line_text(&checkup->arena, line, "libtpu");
+    const char *own = getenv("TPU_LIBRARY_PATH");
+    checkup->gpu_plugin = plugins && (strstr(plugins, "cuda") || strstr(plugins, "rocm"));
+    checkup->tpu_plugin = (libtpu && *libtpu) || (own && *own);
+    ids_check_add(checkup, "python.plugins", "jax plugins", plugins && *plugins ? IDS_CHECK_OK : IDS_CHECK_NONE,
+                  plugins && *plugins ? plugins : "none: jax runs on the CPU, or on a TPU with libtpu", NULL);
+    if (own && *own) {
+        int there = !access(own, R_OK);
+        ids_check_add(checkup, "python.libtpu", "libtpu", there ? IDS_CHECK_OK : IDS_CHECK_PROBLEM,
+                      ids_check_text(checkup, "%s (TPU_LIBRARY_PATH)%s", own, there ? "" : ", which is not there"),
+                      there ? NULL : "unset TPU_LIBRARY_PATH, or name a file that is there");
+    } else {
+        ids_check_add(checkup, "python.libtpu", "libtpu", checkup->tpu_plugin ? IDS_CHECK_OK : IDS_CHECK_NONE,
+                      checkup->tpu_plugin ? libtpu : "not in this Python", NULL);
+    }
+}
+
+/* What stands for these plugins, so that windows are whole executions and compilations are seen. */
+static void say_interposer(const struct ids_checkup_options *options, struct ids_checkup *checkup) {
+    const char *wanted = getenv("IDSPROF_PJRT");
+    int off = wanted && !strcmp(wanted, "0");
+    char library[4096];
+    if (!options->home || (!checkup->gpu_plugin && !checkup->tpu_plugin)) return;
+    snprintf(library, sizeof library, "%s/libidsprof_pjrt.so", options->home);
+    int there = !access(library, R_OK);
+    ids_check_add(checkup, "capture.pjrt", "PJRT plugins",
+                  off     ? IDS_CHECK_NOTE
+                  : there ? IDS_CHECK_OK
+                          : IDS_CHECK_PROBLEM,
+                  off     ? "IDSPROF_PJRT=0 keeps libidsprof_pjrt.so out"
+                  : there ? "loaded through libidsprof_pjrt.so"
+                          : ids_check_text(checkup, "no '%s'", library),
+                  off     ? "unset IDSPROF_PJRT"
+                  : there ? NULL
+                          : "install idsprof anew");
+}
+
+static int make_environment(const struct ids_checkup_options *options, struct ids_variables *environment) {
+    struct ids_error ignored = IDS_ERROR_INIT;
+    char hook[4096];
+    if (ids_variables_copy(environment, environ, &ignored)) return -1;
+    if (!options->home) return 0;
+    snprintf(hook, sizeof hook, "%s/python", options->home);
+    return ids_variables_set(environment, "IDSPROF_PLAN", "", &ignored) ||
+           ids_variables_set(environment, "IDSPROF_SESSION", "/nonexistent", &ignored) ||
+           ids_variables_set(environment, "IDSPROF_HOME", options->home, &ignored) ||
+           ids_variables_prepend(environment, "PYTHONPATH", hook, ':', &ignored);
+}
+
+void ids_check_python(const struct ids_checkup_options *options, struct ids_checkup *checkup) {
+    struct ids_variables environment = {0};
+    struct ids_line line;
+    char *answer = malloc(ANSWER_BYTES);
+    const char *why = answer && !make_environment(options, &environment) ? ask(options->python, environment.at, answer)
+                                                                         : "out of memory";
+    if (!why && ids_line_parse(answer, strlen(answer), &line)) why = "its answer is not understood";
+    if (why) {
+        ids_check_add(checkup, "python.program", "Python", IDS_CHECK_PROBLEM,
+                      ids_check_text(checkup, "%s: %s", options->python, why),
+                      "activate the environment of the program, or name its Python with --python");
+    } else {
+        ids_check_add(checkup, "python.program", "Python", IDS_CHECK_OK,
+                      ids_check_text(checkup, "%s (%s)", known(ids_line_text(&checkup->arena, &line, "version")),
+                                     known(ids_line_text(&checkup->arena, &line, "executable"))),
+                      NULL);
+        checkup->site = ids_line_text(&checkup->arena, &line, "site");
+        say_hook(options, &line, checkup);
+        say_jax(&line, checkup);
+        say_plugins(&line, checkup);
+        say_interposer(options, checkup);
+    }
+    ids_variables_done(&environment);
+    free(answer);
+}

@@ -1,0 +1,19 @@
+/* checkup_parts.h - the inside of checkup.h: its parts, and how they say what they found. */
+#ifndef IDS_LIB_CAPTURE_CHECKUP_PARTS_H
+#define IDS_LIB_CAPTURE_CHECKUP_PARTS_H
+
+#include "lib/capture/checkup.h"
+
+/* A text of the checkup's; "" when memory ran out. */
+const char *ids_check_text(struct ids_checkup *checkup, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ids_check_add(struct ids_checkup *checkup, const char *id, const char *title, enum ids_check_state state,
+                   const char *what, const char *remedy);
+
+void ids_check_devices(const struct ids_checkup_options *options, struct ids_checkup *checkup);
+void ids_check_python(const struct ids_checkup_options *options, struct ids_checkup *checkup);
+void ids_check_libraries(const struct ids_checkup_options *options, struct ids_checkup *checkup); /* after Python */
+void ids_check_variables(struct ids_checkup *checkup);
+void ids_check_tools(const struct ids_checkup_options *options, struct ids_checkup *checkup); /* after devices */
+void ids_check_place(const struct ids_checkup_options *options, struct ids_checkup *checkup);
+
+#endif

@@ -1,0 +1,222 @@
+#include "lib/capture/folder.h"
+
+#include "lib/base/vec.h"
+#include "lib/capture/sidecar.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SAME_SECOND_MAX = 1000, STAMP_LENGTH = 15, OPEN_FOLDERS = 16 };
+
+/* ---- making one ---- */
+
+static int fail_folder(const char *path, struct ids_error *err) {
+    return ids_fail(err, IDS_IO, "cannot make the folder '%s': %s; choose another one with -o DIR", path,
+                    strerror(errno));
+}
+
+/* `path` and what is missing above it. */
+static int make_all(const char *path, struct ids_error *err) {
+    char *part = strdup(path);
+    if (!part) return ids_no_memory(err);
+    int code = 0;
+    for (char *at = part + 1; !code; at++) {
+        char c = *at;
+        if (c != '/' && c != '\0') continue;
+        *at = '\0';
+        if (mkdir(part, 0777) && errno != EEXIST) code = fail_folder(part, err);
+        *at = c;
+        if (!c) break;
+    }
+    struct stat status;
+    if (!code && stat(path, &status)) code = fail_folder(path, err);
+    if (!code && !S_ISDIR(status.st_mode)) {
+        code = ids_fail(err, IDS_USAGE, "'%s' is a file, and a folder is needed; choose another one with -o DIR", path);
+    }
+    free(part);
+    return code;
+}
+
+static void set_run_name(struct ids_capture_folder *folder, time_t now) {
+    struct tm local;
+    localtime_r(&now, &local);
+    if (!strftime(folder->run, sizeof folder->run, "%Y_%m_%d_%H_%M_%S", &local)) folder->run[0] = '\0';
+}
+
+/* .idsprof in it: whether that can be made tells whether the folder can be written to. */
+static int make_inside(struct ids_capture_folder *folder, struct ids_error *err) {
+    char *inside = NULL;
+    if (asprintf(&inside, "%s/.idsprof", folder->path) < 0) return ids_no_memory(err);
+    int code = mkdir(inside, 0777) ? fail_folder(inside, err) : 0;
+    free(inside);
+    return code;
+}
+
+int ids_capture_folder_make_part(const char *path, time_t now, struct ids_capture_folder *ret_folder,
+                                 struct ids_error *err) {
+    *ret_folder = (struct ids_capture_folder){.path = strdup(path)};
+    if (!ret_folder->path) return ids_no_memory(err);
+    set_run_name(ret_folder, now);
+    int code = mkdir(path, 0777) ? fail_folder(path, err) : make_inside(ret_folder, err);
+    if (code) ids_capture_folder_done(ret_folder);
+    return code;
+}
+
+int ids_capture_folder_make(const char *dir, const char *name, time_t now, struct ids_capture_folder *ret_folder,
+                            struct ids_error *err) {
+    char stamp[STAMP_LENGTH + 1] = "", absolute[PATH_MAX];
+    struct tm local;
+    *ret_folder = (struct ids_capture_folder){0};
+    int code = make_all(dir, err);
+    if (code) return code;
+    if (!realpath(dir, absolute)) return fail_folder(dir, err);
+    localtime_r(&now, &local);
+    strftime(stamp, sizeof stamp, "%Y%m%d_%H%M%S", &local);
+    for (int n = 1; n <= SAME_SECOND_MAX; n++) {
+        char suffix[16] = "", *path = NULL;
+        if (n > 1) snprintf(suffix, sizeof suffix, "_%d", n);
+        if (asprintf(&path, "%s/%s_%s%s", strcmp(absolute, "/") ? absolute : "", name, stamp, suffix) < 0) {
+            return ids_no_memory(err);
+        }
+        struct stat status;
+        int is_taken = !lstat(path, &status);
+        code = is_taken ? 0 : ids_capture_folder_make_part(path, now, ret_folder, err);
+        int lost_race = code && errno == EEXIST;
+        free(path);
+        if (!is_taken && !lost_race) return code;
+    }
+    return ids_fail(err, IDS_LIMIT, "'%s' has %d captures of this second", dir, SAME_SECOND_MAX);
+}
+
+void ids_capture_folder_done(struct ids_capture_folder *folder) {
+    free(folder->path);
+    folder->path = NULL;
+}
+
+/* ---- its name ---- */
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* What an interpreter or launcher runs: the first argument that is a script, or the module behind -m. NULL when none is seen. */
+static const char *script_of(char *const argv[]) {
+    for (int i = 1; argv[i]; i++) {
+        if (!strcmp(argv[i], "-m") && argv[i + 1]) {
+            const char *dot = strrchr(argv[i + 1], '.');
+            return dot && dot[1] ? dot + 1 : argv[i + 1];
+        }
+        size_t length = strlen(argv[i]);
+        if (length > 3 && !strcmp(argv[i] + length - 3, ".py")) return base_name(argv[i]);
+    }
+    return NULL;
+}
+
+void ids_capture_name(char *const argv[], char *name, size_t size) {
+    const char *from = script_of(argv);
+    if (!from) from = base_name(argv[0]);
+    size_t used = 0;
+    for (; *from && used + 1 < size; from++) {
+        int plain = (*from >= '0' && *from <= '9') || ((*from | 32) >= 'a' && (*from | 32) <= 'z') || *from == '-' ||
+                    *from == '.';
+        name[used++] = plain ? *from : '_';
+    }
+    name[used] = '\0';
+    if (used > 3 && !strcmp(name + used - 3, ".py")) name[used - 3] = '\0';
+    if (!name[0] || name[0] == '.') snprintf(name, size, "run");
+}
+
+/* ---- pruning ---- */
+
+/* Passes `count` digits; NULL when there are fewer. */
+static const char *pass_digits(const char *at, int count) {
+    for (int i = 0; i < count; i++, at++) {
+        if (*at < '0' || *at > '9') return NULL;
+    }
+    return at;
+}
+
+static int is_capture_of(const char *entry, const char *name) {
+    size_t length = strlen(name);
+    if (strncmp(entry, name, length) != 0 || entry[length] != '_') return 0;
+    const char *at = pass_digits(entry + length + 1, 8);
+    if (!at || *at != '_') return 0;
+    at = pass_digits(at + 1, 6);
+    if (!at) return 0;
+    return !*at || (*at == '_' && at[1] && !at[1 + strspn(at + 1, "0123456789")]);
+}
+
+struct old_capture {
+    char *path;
+    const char *stamp; /* in path: <YYYYMMDD_HHMMSS>[_n] */
+};
+
+static int by_age(const void *a, const void *b) {
+    const struct old_capture *left = a, *right = b;
+    int order = strncmp(left->stamp, right->stamp, STAMP_LENGTH);
+    if (order) return order;
+    size_t lengths[] = {strlen(left->stamp), strlen(right->stamp)}; /* _9 before _10 */
+    return lengths[0] != lengths[1] ? (lengths[0] > lengths[1]) - (lengths[0] < lengths[1])
+                                    : strcmp(left->stamp, right->stamp);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place) {
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static int find_captures(const char *dir, const char *name, struct old_capture **captures, size_t *count,
+                         struct ids_error *err) {
+    size_t room = 0;
+    DIR *folder = opendir(dir);
+    if (!folder) return ids_fail(err, IDS_IO, "cannot read '%s': %s", dir, strerror(errno));
+    int code = 0;
+    for (struct dirent *entry; !code && (entry = readdir(folder));) {
+        char *path = NULL;
+        if (!is_capture_of(entry->d_name, name)) continue;
+        if (asprintf(&path, "%s/%s", dir, entry->d_name) < 0) {
+            code = ids_no_memory(err);
+        } else if (!ids_sidecar_is_ended(path)) {
+            free(path);
+        } else {
+            struct old_capture *found = IDS_PUSH(*captures, *count, room);
+            if (found) {
+                *found = (struct old_capture){path, path + strlen(dir) + 1 + strlen(name) + 1};
+            } else {
+                free(path);
+                code = ids_no_memory(err);
+            }
+        }
+    }
+    closedir(folder);
+    return code;
+}
+
+int ids_capture_folder_prune(const char *dir, const char *name, int64_t keep, int64_t *ret_removed,
+                             struct ids_error *err) {
+    struct old_capture *captures = NULL;
+    size_t count = 0;
+    *ret_removed = 0;
+    int code = find_captures(dir, name, &captures, &count, err);
+    if (!code && count) qsort(captures, count, sizeof *captures, by_age);
+    for (size_t i = 0; !code && i < count && (int64_t)(count - i) > keep; i++) {
+        if (nftw(captures[i].path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT)) {
+            code = ids_fail(err, IDS_IO, "cannot remove '%s': %s", captures[i].path, strerror(errno));
+        } else {
+            ++*ret_removed;
+        }
+    }
+    for (size_t i = 0; i < count; i++) free(captures[i].path);
+    free(captures);
+    return code;
+}

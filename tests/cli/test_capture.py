@@ -1,0 +1,410 @@
+#!/usr/bin/env python3
+"""`idsprof capture` and `idsprof trigger` with a program that has the agent and a collector that only looks like one
+(tests/support/capture_double.c): windows, several processes, signals, exit codes, what is said when nothing was caught.
+Environment: IDSPROF, IDS_BUILD_DIR, TMPDIR.
+"""
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+IDSPROF = os.environ['IDSPROF']
+DOUBLE = os.environ['IDS_BUILD_DIR'] + '/support/capture_double'
+ROOT = Path(os.environ['TMPDIR'])
+for name in list(os.environ):
+    if name.startswith(('PROFILE_', 'IDSPROF_')) or name in ('RANK', 'SLURM_PROCID', 'PYTHONPATH'):
+        del os.environ[name]
+os.environ['XDG_RUNTIME_DIR'] = str(ROOT / 'run')
+(ROOT / 'run').mkdir()
+failures = []
+folders = 0
+
+
+def check(ok, message):
+    if not ok:
+        failures.append(f'{sys._getframe(1).f_lineno}: {message}')
+
+
+class Capture:
+    """One capture: its exit code, what it said, its folder and its sidecar."""
+
+    def __init__(self, options, program, environment=None, output=None, wait=True):
+        global folders
+        folders += 1
+        self.dir = output or ROOT / f'out{folders}'
+        self.process = subprocess.Popen([IDSPROF, 'capture', '-o', self.dir, *options, '--', *program],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        env={**os.environ, **(environment or {})})
+        if wait:
+            self.wait()
+
+    def wait(self):
+        self.out, self.err = self.process.communicate(timeout=60)
+        self.code = self.process.returncode
+        found = re.search(r'^idsprof: folder +(.*)$', self.err, re.M)
+        self.folder = Path(found[1]) if found else None
+        sidecar = self.folder and self.folder / 'idsprof-run.json'
+        self.sidecar = json.loads(sidecar.read_text()) if sidecar and sidecar.exists() else {}
+        return self
+
+    def line(self, what):
+        """The text of one of the lines at the end, unwrapped."""
+        found = re.search(rf'^idsprof: {what} +(.*(?:\n {{17}}.*)*)', self.err, re.M)
+        return re.sub(r'\n +', ' ', found[1]) if found else None
+
+    def windows(self):
+        return [window for process in self.sidecar['processes'] for window in process['windows']]
+
+    def steps(self):
+        return [(window['first_step'], window['last_step']) for window in self.windows() if window['state'] == 'written']
+
+    def files(self):
+        return sorted(str(path.relative_to(self.folder)) for path in self.folder.glob('plugins/**/*.xplane.pb'))
+
+
+def double(options, *program, **more):
+    return Capture(options, [DOUBLE, *program], **more)
+
+
+def idsprof(*arguments):
+    return subprocess.run([IDSPROF, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+# ---- windows ----
+
+def steps():
+    run = double([], 'wake', 'step:0:300')
+    check(run.code == 0, run.err)
+    check(run.steps() == [(150, 154)], run.sidecar)
+    check(run.line('caught').startswith("steps 150-154 (annotation 'train'), 1 window of 1 process: 5 events, "), run.err)
+    check(run.line('missed') == 'nothing', run.err)
+    check(run.line('next') == f'idsprof report {run.folder}', run.err)
+    check(len(run.err.splitlines()) == 5, run.err)
+    check(len(run.files()) == 1, run.files())
+    check(re.fullmatch(r'plugins/profile/\d{4}(_\d\d){5}/[^/]+\.xplane\.pb', run.files()[0]), run.files())
+    check(run.folder.name.startswith('capture_double_'), run.folder)
+    listed = json.loads(idsprof('list', run.folder, '--json').stdout)
+    check('"events": 5' in json.dumps(listed), listed)
+    check(double(['--start-step', '50'], 'wake', 'step:0:300').steps() == [(50, 54)], 'start step 50')
+    check(double(['-s', '7', '-k', '1'], 'wake', 'step:0:9').steps() == [(7, 7)], 'one step')
+    run = double(['--start-step', '50', '--every', '100', '--max', '3', '--name', 'my-run'], 'wake', 'step:0:900')
+    check(run.steps() == [(50, 54), (150, 154), (250, 254)], run.sidecar)
+    check(len({os.path.dirname(path) for path in run.files()}) == 3, run.files())
+    check(run.line('next') == f'idsprof list {run.folder}' and run.folder.name.startswith('my-run_'), run.err)
+    run = double(['--start-step', '20', '--steps', '3'], 'wake', 'exec:jit_step:50')
+    check(run.steps() == [(20, 22)] and 'executions of jit_step' in run.line('caught'), run.err)
+    run = double(['-s', '3', '-k', '2', '--warmup', '2'], 'wake', 'step:0:9')
+    check(run.steps() == [(3, 4)] and run.windows()[0]['events'] == 2, run.sidecar)
+
+
+def times():
+    run = double(['--delay', '100ms', '--duration', '200ms'], 'wake', 'open', 'close')
+    window = run.windows()[0]
+    check(run.code == 0 and window['opened_by'] == 'time' and window['closed_by'] == 'time', run.sidecar)
+    check(0.19e9 < window['end_ns'] - window['begin_ns'] < 2e9, window)
+    run = double(['--delay', '10ms', '--duration', '50ms'], 'wake', 'open', 'step:7:10', 'close')
+    check(run.steps() == [(7, 9)], 'which steps it held')
+    run = double(['--start-step', '2', '--duration', '100ms'], 'wake', 'step:0:4', 'close', 'step:4:9')
+    check(run.steps() == [(2, 3)], run.sidecar)
+    run = double(['--range', 'block'], 'wake', 'range:other:0', 'step:0:300', 'range:block:1000', 'range:block:1000')
+    check(len(run.windows()) == 1 and run.windows()[0]['opened_by'] == 'range', run.sidecar)
+
+
+def variables():
+    environment = {'PROFILE_START_STEP': '10', 'PROFILE_INTERVAL': '20', 'PROFILE_DURATION': '3', 'PROFILE_DIR': str(ROOT / 'unused')}
+    run = double(['--max', '2'], 'wake', 'step:0:99', environment=environment)
+    check(run.steps() == [(10, 12), (30, 32)], run.sidecar)
+    run = double(['--start-step', '5', '--steps', '1', '--every', '0'], 'wake', 'step:0:99', environment=environment)
+    check(run.steps() == [(5, 5)], run.sidecar)
+    run = double(['--trigger'], 'wake', 'step:0:99', environment=environment)
+    check(run.sidecar['plan']['start_step'] is None and run.sidecar['plan']['trigger'] == 1, run.sidecar)
+    run = double([], 'wake', 'step:0:300', environment={'PROFILE_ENABLED': 'off'})
+    check(run.code == 0 and run.out.startswith('asleep: ') and 'nothing was recorded' in run.err, run.err)
+    check(not run.dir.exists(), 'a folder of a capture that is off')
+    plain = subprocess.run([IDSPROF, 'capture', '-q', '--', DOUBLE, 'wake', 'step:0:300'], capture_output=True, text=True,
+                           env={**os.environ, 'PROFILE_DIR': str(ROOT / 'by_variable')})
+    check(plain.returncode == 0 and plain.stderr == '' and (ROOT / 'by_variable').is_dir(), plain.stderr)
+    file = ROOT / 'variables'
+    file.write_text('# a comment\n\nexport PROFILE_START_STEP = 4\nPROFILE_DURATION="2"\nSEEN=yes\nHOME=/nowhere\n')
+    run = Capture(['--env-file', file], ['sh', '-c', 'echo $SEEN $HOME; exec "$0" wake step:0:99', DOUBLE])
+    check(run.steps() == [(4, 5)] and run.out == f'yes {os.environ["HOME"]}\n', (run.out, run.err))
+    for text, message in (('A', "line 1: 'A' is not NAME=value"), ('A=1\n1B=2', "line 2: '1B' cannot be the name")):
+        file.write_text(text)
+        run = double(['--env-file', file], 'wake')
+        check(run.code == 2 and message in run.err, run.err)
+
+
+def refused():
+    for options, message in (
+            (['--every', '3'], 'leaves none between them'),
+            (['--trigger', '--start-step', '4'], 'opens windows instead of'),
+            (['--delay', '1s', '--every', '9'], '--every counts steps'),
+            (['--steps', '0'], 'a window of 0 steps holds nothing'),
+            (['--ranks', '3-'], "'3-' is not a list"),
+            (['--wrap', 'f'], "'f' is not module:function"),
+            (['--max-size', '3X'], "'3X' is not a size"),
+            (['--sweep', 'devices=1,x'], 'is not a list of numbers'),
+            (['--sweep', 'devices=2,2'], 'is there twice'),
+            (['--gpu', '--cpu'], 'exclude each other'),
+            (['--name', 'a/b'], 'cannot be the name of a folder'),
+            (['--python-tracer', '2'], '2 is more than 1'),
+            (['--range', 'x' * 256], 'more than 255 characters'),
+            (['--range', 'x', '--warmup', '2'], '--warmup goes with --start-step'),
+            (['--env-file', '/nonexistent'], "cannot open '/nonexistent'")):
+        run = double(options, 'print:started')
+        check(run.code == 2 and message in run.err and run.out == '' and not run.dir.exists(), (options, run.err))
+    none = idsprof('capture')
+    check(none.returncode == 2 and 'PROGRAM... is missing' in none.stderr, none.stderr)
+
+
+# ---- the program ----
+
+def program():
+    check(double([], 'print:-n --steps', 'exit:42').code == 42, 'the exit code')
+    run = Capture([], ['no-such-program'])
+    check(run.code == 127 and "there is no program 'no-such-program' in PATH" in run.err, run.err)
+    check(not list(run.dir.iterdir()), 'a folder of a program that never ran')
+    run = Capture([], ['/etc/passwd'])
+    check(run.code == 126 and "cannot run '/etc/passwd'" in run.err, run.err)
+    run = Capture([], ['sh', '-c', 'echo $1 $IDSPROF_HOME; cat', 'sh', '--steps'])
+    check(run.code == 0 and run.out.startswith('--steps /'), run.out)
+    check(run.line('missed') == 'sh used neither jax nor CUDA, and nothing else is recorded', run.err)
+    check(run.sidecar['missed']['id'] == 'no_python', run.sidecar)
+    without_dashes = subprocess.run([IDSPROF, 'capture', '-qo', ROOT / 'dashes', 'printf', '%s', '--steps'], capture_output=True, text=True)
+    check(without_dashes.stdout == '--steps', without_dashes)
+    closed = subprocess.run(['sh', '-c', f'"{IDSPROF}" capture -qo "{ROOT}/pipe" yes | head -1; exit 0'], capture_output=True, text=True, timeout=20)
+    check(closed.stdout == 'y\n', 'SIGPIPE ends the program')
+
+
+def ends():
+    run = double(['-s', '3'], 'wake', 'step:0:6')
+    check(run.steps() == [(3, 5)] and run.windows()[0]['closed_by'] == 'exit', run.sidecar)
+    check(run.line('missed') == 'the program ended after 3 of the 5 steps of window 1', run.err)
+    run = double(['-s', '3'], 'wake', 'step:0:6', 'exit:9')
+    check(run.code == 9 and run.steps() == [(3, 5)], run.sidecar)
+    run = double(['-s', '3'], 'wake', 'step:0:6', '_exit:5')
+    check(run.code == 5 and run.sidecar['missed']['id'] == 'left_suddenly', run.err)
+    check(run.line('missed') == 'a process left by os._exit, or was killed, in an open window, which is lost', run.err)
+    check(run.windows()[0]['state'] == 'open' and not run.files(), run.sidecar)
+    run = double(['-s', '3'], 'wake', 'step:0:6', 'kill:9')
+    check(run.code == 128 + 9 and run.sidecar['exit']['signal'] == 9, run.sidecar)
+    check(run.line('missed') == 'signal 9 (Killed) ended the program in an open window, which is lost', run.err)
+    run = double(['-s', '3', '--steps', '2'], 'wake', 'step:0:9', 'kill:15')
+    check(run.code == 128 + 15 and run.steps() == [(3, 4)] and run.line('missed') == 'nothing', run.err)
+    run = double([], 'wake', 'step:0:20')
+    check(run.line('missed') == "the program ended after step 19 (annotation 'train'), before step 150", run.err)
+    check(run.line('next') == 'again, with --start-step 15' and run.sidecar['missed']['id'] == 'never_reached', run.err)
+    run = double([], 'wake')
+    check(run.sidecar['missed']['id'] == 'no_steps' and '--delay' in run.line('next'), run.err)
+    run = double(['--range', 'nowhere'], 'wake', 'step:0:20')
+    check(run.line('missed') == "no region called 'nowhere' began", run.err)
+    run = double(['--trigger'], 'wake', 'step:0:200')
+    check(run.sidecar['missed']['id'] == 'not_triggered', run.err)
+    run = double(['--delay', '100s'], 'wake')
+    check(run.line('missed') == 'the program ended before --delay 100 s was over', run.err)
+    run = double(['-s', '5', '--every', '10', '--max', '3'], 'wake', 'step:0:22')
+    check(run.line('missed') == '1 of 3 windows: the program ended before step 25', run.err)
+    run = double(['-s', '5', '-q'], 'wake', 'step:0:3')
+    check(run.err.startswith('idsprof: missed  the program ended after step 2') and run.err.count('\n') == 1, run.err)
+
+
+def signals():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+        run = double(['-s', '3', '--steps', '2'], 'wake', 'step:0:9', 'print:ready', 'sleep:30000000', wait=False)
+        check(run.process.stdout.readline() == 'ready\n', 'it did not come up')
+        run.process.send_signal(number)
+        run.wait()
+        check(run.code == 128 + number and run.steps() == [(3, 4)], (number, run.code, run.err))
+    run = Capture([], ['sh', '-c', 'trap "echo got; exit 3" TERM; echo ready; while :; do sleep 0.01; done'], wait=False)
+    check(run.process.stdout.readline() == 'ready\n', 'it did not come up')
+    run.process.terminate()
+    check(run.wait().code == 3 and run.out == 'got\n', run.out)
+    ignored = subprocess.run(['sh', '-c', f'trap "" INT; "{IDSPROF}" capture -qo "{ROOT}/int" -- sh -c \'kill -INT $$; echo lives\''],
+                             capture_output=True, text=True)
+    check(ignored.stdout == 'lives\n', 'what was ignored stays ignored')
+
+
+def terminal():
+    """On a terminal the program has it, and a key that interrupts reaches it once."""
+    script = 'test -t 0 && test -t 1 && echo terminal; trap "echo got; exit 3" INT; echo ready; while :; do sleep 0.01; done'
+    child, screen = pty.fork()
+    if not child:
+        os.execv(IDSPROF, [IDSPROF, 'capture', '-qo', ROOT / 'terminal', '--', 'sh', '-c', script])
+    seen = b''
+    while b'ready' not in seen:
+        seen += os.read(screen, 1000)
+    os.write(screen, b'\x03')
+    try:
+        while more := os.read(screen, 1000):
+            seen += more
+    except OSError:  # the terminal is gone with the last process
+        pass
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.close(screen)
+    check(status == 3 and b'terminal' in seen and seen.count(b'got') == 1, (status, seen))
+
+
+# ---- processes ----
+
+def processes():
+    launch = 'for r in 0 1 2; do RANK=$r "$0" wake step:0:20 & done; wait'
+    run = Capture(['-s', '3', '--steps', '2'], ['sh', '-c', launch, DOUBLE])
+    check(run.steps() == [(3, 4)] * 3 and '1 window of 3 processes: 6 events' in run.line('caught'), run.err)
+    check([path.rsplit('_', 1)[1] for path in run.files()] == ['rank0.xplane.pb', 'rank1.xplane.pb', 'rank2.xplane.pb'], run.files())
+    check(len({os.path.dirname(path) for path in run.files()}) == 1, 'ranks are one run')
+    check([process['rank'] for process in run.sidecar['processes']] == [0, 1, 2], run.sidecar)
+    run = Capture(['-s', '3', '--ranks', '1-2'], ['sh', '-c', launch, DOUBLE])
+    check(len(run.files()) == 2 and 'rank0' not in ''.join(run.files()), run.files())
+    check(run.line('missed') == 'nothing', run.err)
+    run = double(['-s', '3', '--ranks', '7'], 'wake', 'step:0:20')
+    check(run.line('missed') == 'rank 0 is not among --ranks 7', run.err)
+    run = double(['-s', '3', '--ranks', '7'], 'wake', 'rank:7', 'step:0:20', environment={'RANK': '7'})
+    check(len(run.files()) == 1, run.err)
+    run = double(['-s', '3'], 'wake', 'rank:5', 'step:0:20')
+    check(run.files()[0].endswith('_rank5.xplane.pb'), run.files())
+    run = Capture(['-s', '3'], ['sh', '-c', '"$0" wake step:0:20; "$0" wake step:0:20', DOUBLE])
+    check(len({os.path.dirname(path) for path in run.files()}) == 2, 'two programs are two runs')
+    run = Capture(['-s', '3'], ['sh', '-c', 'RANK=1 "$0" wake step:0:20; RANK=1 "$0" wake step:0:20', DOUBLE])
+    check(len(run.files()) == 2, 'a rank that was started again overwrites nothing')
+
+
+def forks():
+    run = double(['-s', '3', '--steps', '2'], 'wake', 'step:0:2', 'fork:2', 'step:0:9')
+    written = [process for process in run.sidecar['processes'] if process['windows']]
+    check(len(run.sidecar['processes']) == 3 and len(written) == 2, run.sidecar)
+    check(sorted(run.steps()) == [(3, 4)] * 2, run.sidecar)
+    run = double(['-s', '3'], 'wake', 'step:0:5', 'fork:1', 'print:child', 'exit:0')
+    check(run.out == 'child\n' and len(run.sidecar['processes']) == 1, 'a child that feeds nothing says nothing')
+    check(run.steps() == [(3, 4)], 'the window of the parent is the parent\'s')
+    run = double(['-s', '3'], 'fork:40', 'exit:0')
+    check(run.code == 0 and [path.name for path in (run.folder / '.idsprof').iterdir()] == [], 'children without a collector leave no file')
+
+
+def two_at_once():
+    together = [double(['-s', '3'], 'wake', 'step:0:20:1000', output=ROOT / 'same', wait=False) for _ in range(3)]
+    for run in together:
+        run.wait()
+    check(len({run.folder for run in together}) == 3 and all(run.steps() == [(3, 7)] for run in together), [run.err for run in together])
+
+
+# ---- collectors ----
+
+def collectors():
+    run = double(['-s', '3'], 'wake', 'rival', 'step:0:20')
+    check(run.windows()[0]['collector'] == 'double' and run.sidecar['processes'][0]['collectors'] == ['double', 'rival'], run.sidecar)
+    check(b'/host:rival' in (run.folder / run.files()[0]).read_bytes(), 'the other collector contributed')
+    run = double(['-s', '3'], 'wake', 'fail-start', 'step:0:20')
+    check(run.line('missed') == 'window 1 was not opened: another profiler has the device', run.err)
+    check(run.code == 0 and not list((run.folder / '.idsprof').glob('*.part')), 'a part stays')
+    run = double(['-s', '3'], 'wake', 'fail-stop', 'step:0:20')
+    check(run.line('missed') == 'window 1 is lost: the profiler lost its data', run.err)
+    run = double(['-s', '3', '--max-size', '50', '--every', '10', '--max', '3'], 'wake', 'step:0:90')
+    check(run.steps() == [(3, 7)], run.sidecar)
+    run = double(['--python-tracer', '1', '--wrap', 'a:f', '--wrap', 'b.c:g', '--range', 'x;y'], 'wake', 'plan:wrap',
+                 'plan:range', 'plan:python_level', 'plan:nothing', 'wants:2', 'say:jax:0.10.2', 'say:cost:counting costs 1 us a step')
+    check(run.out == 'plan 9 a:f,b.c:g\nplan 3 x;y\nplan 1 1\nplan -1 \nwants 0\n', run.out)
+    check(run.sidecar['processes'][0]['facts'] == {'jax': '0.10.2', 'cost': 'counting costs 1 us a step'}, run.sidecar)
+    check('counting costs 1 us a step' in run.line('cost'), run.err)
+    run = double(['-s', '3'], 'wake', 'step:0:2', 'wants:1', 'wants:2', 'step:2:20', 'wants:1')
+    check(run.out == 'wants 1\nwants 0\nwants 0\n', run.out)
+
+
+def slow_stop():
+    begin = time.monotonic()
+    run = double(['-s', '3', '--steps', '1', '--stop-timeout', '100ms'], 'wake', 'hang-stop:400000', 'step:0:20', 'print:went on',
+                 'sleep:600000')
+    check(run.steps() == [(3, 3)], 'it came late and is there')
+    check('for which the program waited no longer than 100.0 ms' in run.line('cost'), run.err)
+    run = double(['-s', '3', '--steps', '1', '--stop-timeout', '100ms'], 'wake', 'hang-stop:30000000', 'step:0:20', 'print:went on')
+    check(run.out == 'went on\n' and time.monotonic() - begin < 10, 'the program was held up')
+    check(run.line('missed') == 'window 1 is lost: the collector did not return within 0.1 s, and the program ended', run.err)
+    run = double(['-s', '3', '--steps', '1', '--stop-timeout', '100ms'], 'wake', 'step:0:4', 'hang-stop:30000000')
+    check(run.code == 0 and 'did not return' in run.line('missed'), run.err)
+
+
+# ---- the folder ----
+
+def folder():
+    run = double([], 'print:started', output=ROOT / 'variables' / 'x')
+    check(run.code == 2 and run.out == '' and 'choose another one with -o DIR' in run.err, run.err)
+    run = double(['-s', '3'], 'wake', 'rmdir', 'step:0:20')
+    check(run.code == 0 and 'was removed while the program ran' in run.line('missed'), run.err)
+    out = ROOT / 'kept'
+    for _ in range(3):
+        double(['-s', '3', '-n', 'a'], 'wake', 'step:0:9', output=out)
+    double(['-s', '3', '-n', 'a_b'], 'wake', 'step:0:9', output=out)
+    (out / 'a_20200101_000000').mkdir()  # a folder of the user's that only looks like one of ours
+    run = double(['-s', '3', '-n', 'a', '--keep', '2'], 'wake', 'step:0:9', output=out)
+    left = sorted(path.name for path in out.iterdir())
+    check(len([name for name in left if re.match(r'a_2026', name) or re.match(r'a_\d{8}_', name)]) == 3, left)
+    check('a_20200101_000000' in left and run.folder.name in left and any(name.startswith('a_b_') for name in left), left)
+    check('removed 2 older captures' in run.err, run.err)
+    before = sorted(out.iterdir())
+    double(['-n', 'a', '--keep', '1'], 'wake', 'step:0:9', output=out)
+    check(len(list(out.iterdir())) == len(before) + 1, 'a capture of nothing removes none')
+
+
+def sweep():
+    run = double(['-s', '3', '--sweep', 'devices=1,4', '--cpu'], 'wake', 'step:0:9', 'print:{devices}', 'exit:6')
+    check(run.code == 6 and run.out == '1\n4\n', (run.code, run.out))
+    root = run.folder.parent
+    check(sorted(path.name for path in root.iterdir()) == ['1_devices', '4_devices', 'idsprof-run.json'], list(root.iterdir()))
+    outer = json.loads((root / 'idsprof-run.json').read_text())
+    check(outer['state'] == 'ended' and outer['sweep'] == [{'devices': 1, 'folder': '1_devices'}, {'devices': 4, 'folder': '4_devices'}], outer)
+    check(json.loads((root / '4_devices/idsprof-run.json').read_text())['devices'] == 4, 'the part')
+    listed = idsprof('list', root, '--sort', 'label')
+    check(listed.returncode == 0 and '1_devices' in listed.stdout and '4_devices' in listed.stdout, listed.stdout + listed.stderr)
+    run = Capture(['--sweep', '2', '--cpu'], ['sh', '-c', 'echo $XLA_FLAGS $JAX_PLATFORMS $CUDA_VISIBLE_DEVICES'], environment={'XLA_FLAGS': '--a'})
+    check(run.out.split() == ['--a', '--xla_force_host_platform_device_count=2', 'cpu'], run.out)
+    run = Capture(['--sweep', '4', '--gpu'], ['sh', '-c', 'echo $JAX_PLATFORMS $CUDA_VISIBLE_DEVICES'])
+    check(run.out.split() == ['cuda,cpu', '0,1,2,3'], run.out)
+    run = double(['-s', '3', '--report'], 'wake', 'step:0:9')
+    check('device utilization' in run.out, run.out)
+
+
+# ---- trigger ----
+
+def trigger():
+    none = idsprof('trigger')
+    check(none.returncode == 1 and 'no program runs under idsprof capture' in none.stderr, none.stderr)
+    run = double(['--trigger', '--steps', '2'], 'wake', 'print:ready', 'open', 'step:0:50', 'close', 'print:closed', 'open', 'close',
+                 wait=False)
+    run.process.stdout.readline()
+    listed = idsprof('trigger', '--list')
+    check('waiting' in listed.stdout and 'capture_double wake' in listed.stdout, listed.stdout)
+    stopped = idsprof('trigger', '--stop')
+    check(stopped.returncode == 1 and 'no window is open' in stopped.stdout, stopped.stdout)
+    started = idsprof('trigger', run.process.pid)
+    check(started.returncode == 0 and re.match(r'\d+: window 1 is open\n$', started.stdout), started)
+    check(run.process.stdout.readline() == 'closed\n', 'two steps end it')
+    check(idsprof('trigger', run.dir).returncode == 0, 'by folder')
+    again = idsprof('trigger')
+    check(again.returncode == 1 and 'a window is open already' in again.stdout, again.stdout)
+    other = double(['--trigger'], 'wake', 'print:ready', 'sleep:30000000', wait=False)
+    other.process.stdout.readline()
+    both = idsprof('trigger')
+    check(both.returncode == 2 and 'several captures run' in both.stderr and both.stderr.count('capture_double wake') == 2, both.stderr)
+    check(idsprof('trigger', '1').returncode == 1, 'a process that is none of ours')
+    listed = idsprof('trigger', '--list', other.process.pid).stdout
+    os.kill(int(re.match(r' +(\d+)', listed)[1]), signal.SIGKILL)  # and its socket stays
+    check(other.wait().code == 128 + 9, other.err)
+    stopped = idsprof('trigger', '--stop', run.dir)
+    check(stopped.returncode == 0 and 'window 2 is closed' in stopped.stdout, stopped)
+    run.wait()
+    check([window['closed_by'] for window in run.windows()] == ['step', 'trigger'], run.sidecar)
+    check(idsprof('trigger').returncode == 1 and not list((ROOT / 'run').glob('*/*.sock')), 'a socket without a process is removed')
+
+
+for test in (steps, times, variables, refused, program, ends, signals, terminal, processes, forks, two_at_once, collectors, slow_stop, folder,
+             sweep, trigger):
+    begin = time.monotonic()
+    test()
+    print(f'{test.__name__}: {time.monotonic() - begin:.1f} s')
+for failure in failures:
+    print('FAIL:', failure)
+sys.exit(bool(failures))

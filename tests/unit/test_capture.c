@@ -1,0 +1,292 @@
+/* The parts of the launcher that need no program: variables, files of them, names, and what a capture came to. */
+#include "cmd/capture_options.h"
+#include "lib/capture/folder.h"
+#include "lib/capture/outcome.h"
+#include "lib/capture/variables.h"
+
+#include "tests/support/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct ids_error err;
+
+/* ---- variables ---- */
+
+START_TEST(test_variables) {
+    char *from[] = {(char *)"A=1", (char *)"AB=2", (char *)"EMPTY=", NULL};
+    struct ids_variables variables;
+    ck_assert_int_eq(ids_variables_copy(&variables, from, &err), 0);
+    ck_assert_str_eq(ids_variables_get(&variables, "A"), "1");
+    ck_assert_str_eq(ids_variables_get(&variables, "EMPTY"), "");
+    ck_assert_ptr_null(ids_variables_get(&variables, "B"));
+    ck_assert_int_eq(ids_variables_set(&variables, "A", "x=y", &err), 0);
+    ck_assert_str_eq(ids_variables_get(&variables, "A"), "x=y");
+    ck_assert_uint_eq(variables.count, 3);
+    ck_assert_int_eq(ids_variables_prepend(&variables, "P", "/a", ':', &err), 0);
+    ck_assert_int_eq(ids_variables_prepend(&variables, "P", "/b", ':', &err), 0);
+    ck_assert_int_eq(ids_variables_prepend(&variables, "EMPTY", "/c", ':', &err), 0);
+    ck_assert_str_eq(ids_variables_get(&variables, "P"), "/b:/a");
+    ck_assert_str_eq(ids_variables_get(&variables, "EMPTY"), "/c");
+    ck_assert_ptr_null(variables.at[variables.count]);
+    ids_variables_done(&variables);
+    ck_assert_int_eq(ids_variables_copy(&variables, NULL, &err), 0);
+    ck_assert_int_eq(ids_variables_set(&variables, "A", "1", &err), 0);
+    ck_assert_ptr_null(variables.at[1]);
+    ids_variables_done(&variables);
+}
+END_TEST
+
+static const char *settle_file(const char *text, const char *name) {
+    static struct ids_variables variables;
+    char path[] = "/tmp/test_capture.XXXXXX";
+    int file = mkstemp(path);
+    ck_assert_int_eq(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    close(file);
+    ids_variables_done(&variables);
+    err = (struct ids_error)IDS_ERROR_INIT;
+    ck_assert_int_eq(ids_variables_set(&variables, "THERE", "before", &err), 0);
+    int code = ids_variables_read(&variables, path, &err);
+    unlink(path);
+    const char *value = code ? NULL : ids_variables_get(&variables, name);
+    static char copy[256];
+    snprintf(copy, sizeof copy, "%s", value ? value : "");
+    ids_variables_done(&variables);
+    return value ? copy : NULL;
+}
+
+START_TEST(test_files_of_variables) {
+    ck_assert_str_eq(settle_file("A=1\nB= two words \t\r\n", "B"), "two words");
+    ck_assert_str_eq(settle_file("  export A = 'x y' \n", "A"), "x y");
+    ck_assert_str_eq(settle_file("A=\"\"", "A"), "");
+    ck_assert_str_eq(settle_file("A=\"", "A"), "\"");
+    ck_assert_str_eq(settle_file("A=b=c#d\n#A=2\n\n", "A"), "b=c#d");
+    ck_assert_str_eq(settle_file("THERE=after\n", "THERE"), "before");
+    ck_assert_ptr_null(settle_file("\nA\n", "A"));
+    ck_assert_ptr_nonnull(strstr(err.text, "line 2: 'A' is not NAME=value"));
+    ck_assert_ptr_null(settle_file("=x\n", "A"));
+    ck_assert_ptr_nonnull(strstr(err.text, "line 1: '' cannot be the name of a variable"));
+}
+END_TEST
+
+/* ---- what was asked for ---- */
+
+static struct ids_capture_settings settings;
+
+static int settle(const struct ids_capture_options *options, const char *variable) {
+    char *command[] = {(char *)"python", (char *)"x/train.py", NULL};
+    char *environment[] = {(char *)variable, NULL};
+    ids_capture_settings_done(&settings);
+    err = (struct ids_error)IDS_ERROR_INIT;
+    return ids_capture_settle(options, command, environment, &settings, &err);
+}
+
+START_TEST(test_settings) {
+    struct ids_capture_options options = ids_capture_option_defaults;
+    ck_assert_int_eq(settle(&options, NULL), 0);
+    ck_assert_int_eq(settings.plan.start_step, 150);
+    ck_assert_int_eq(settings.plan.steps, 5);
+    ck_assert_int_eq(settings.plan.max, 1);
+    ck_assert_int_eq(settings.plan.duration_ns, 0);
+    ck_assert_str_eq(settings.name, "train");
+    ck_assert_str_eq(settings.dir, "profiles");
+    ck_assert_int_eq(settle(&options, "PROFILE_START_STEP=7"), 0);
+    ck_assert_int_eq(settings.plan.start_step, 7);
+    ck_assert_int_eq(settle(&options, "PROFILE_INTERVAL=100"), 0);
+    ck_assert_int_eq(settings.plan.every, 100);
+    ck_assert_int_eq(settings.plan.max, 10);
+    ck_assert_int_eq(settle(&options, "PROFILE_INTERVAL=0"), 0);
+    ck_assert_int_eq(settings.plan.max, 1);
+    ck_assert_int_eq(settle(&options, "PROFILE_DURATION=x"), IDS_USAGE);
+    ck_assert_str_eq(err.text, "PROFILE_DURATION is 'x', which is not a number of steps");
+    ck_assert_int_eq(settle(&options, "PROFILE_ENABLED=maybe"), IDS_USAGE);
+    ck_assert_int_eq(settle(&options, "PROFILE_ENABLED=OFF"), 0);
+    ck_assert_int_eq(settings.enabled, 0);
+    ids_capture_settings_done(&settings);
+}
+END_TEST
+
+START_TEST(test_settings_by_time) {
+    struct ids_capture_options options = ids_capture_option_defaults;
+    options.delay_ps = 3000000000000; /* 3 s */
+    ck_assert_int_eq(settle(&options, "PROFILE_START_STEP=7"), 0);
+    ck_assert_int_eq(settings.plan.start_step, -1);
+    ck_assert_int_eq(settings.plan.delay_ns, 3000000000);
+    ck_assert_int_eq(settings.plan.steps, 5);
+    ck_assert_int_eq(settings.plan.duration_ns, 10000000000);
+    options.duration_ps = 500000000000;
+    ck_assert_int_eq(settle(&options, NULL), 0);
+    ck_assert_int_eq(settings.plan.steps, 0);
+    ck_assert_int_eq(settings.plan.duration_ns, 500000000);
+    options.start_step = 20; /* both: no step before that time */
+    ck_assert_int_eq(settle(&options, NULL), 0);
+    ck_assert_int_eq(settings.plan.start_step, 20);
+    options = ids_capture_option_defaults;
+    options.max_size = "2G";
+    options.sweep = "devices=1,2,8";
+    options.trigger = 1;
+    ck_assert_int_eq(settle(&options, "PROFILE_INTERVAL=100"), 0);
+    ck_assert_int_eq(settings.plan.max_size, (int64_t)2 << 30);
+    ck_assert_int_eq(settings.plan.max, 0);
+    ck_assert_int_eq(settings.plan.every, 0);
+    ck_assert_uint_eq(settings.sweep_count, 3);
+    ck_assert_int_eq(settings.sweep[2], 8);
+    options.max_size = "99999999999T";
+    ck_assert_int_eq(settle(&options, NULL), IDS_USAGE);
+    ids_capture_settings_done(&settings);
+}
+END_TEST
+
+/* ---- names ---- */
+
+static const char *name_of(const char *a, const char *b, const char *c, const char *d) {
+    static char name[24];
+    char *argv[] = {(char *)a, (char *)b, (char *)c, (char *)d, NULL};
+    ids_capture_name(argv, name, sizeof name);
+    return name;
+}
+
+START_TEST(test_names) {
+    ck_assert_str_eq(name_of("/usr/bin/ls", NULL, NULL, NULL), "ls");
+    ck_assert_str_eq(name_of("python3", "-u", "a/b/train.py", "--x"), "train");
+    ck_assert_str_eq(name_of("python3", "-m", "pkg.sub.train", "x.py"), "train");
+    ck_assert_str_eq(name_of("torchrun", "--nproc-per-node", "8", "my train.py"), "my_train");
+    ck_assert_str_eq(name_of("./run.py", NULL, NULL, NULL), "run");
+    ck_assert_str_eq(name_of("/", NULL, NULL, NULL), "_");
+    ck_assert_str_eq(name_of("", NULL, NULL, NULL), "run");
+    ck_assert_str_eq(name_of("..", NULL, NULL, NULL), "run");
+    ck_assert_str_eq(name_of("a_name_that_is_much_longer_than_that", NULL, NULL, NULL), "a_name_that_is_much_lon");
+}
+END_TEST
+
+/* ---- what it came to ---- */
+
+static struct ids_plan plan;
+static struct ids_seen seen;
+static struct ids_child_end end;
+static struct ids_outcome outcome;
+static struct ids_arena arena;
+
+static void find_outcome(const char *program, const char *flag) {
+    char *command[] = {(char *)program, (char *)flag, NULL};
+    struct ids_capture_record record = {.folder = "/", .command = command, .plan = &plan, .seen = &seen, .end = &end};
+    ids_outcome_find(&record, &arena, &outcome);
+}
+
+START_TEST(test_nobody_said_hello) {
+    ids_plan_default(&plan);
+    const struct {
+        const char *program, *flag, *reason;
+        int64_t pythons;
+    } cases[] = {
+        {"/usr/bin/python3", "-I", "python_flag", 0},
+        {"python", "-uE", "python_flag", 0},
+        {"python", "-S", "python_flag", 1},
+        {"python", "--I", "hook_not_loaded", 0},
+        {"python3.12", "x.py", "hook_not_loaded", 0},
+        {"python", "x.py", "no_jax", 1},
+        {"bash", "-E", "no_python", 0},
+        {"bash", "run.sh", "no_jax", 2},
+        {"python", "-cimport Interesting", "hook_not_loaded", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        seen = (struct ids_seen){.pythons = cases[i].pythons};
+        find_outcome(cases[i].program, cases[i].flag);
+        ck_assert_str_eq(outcome.reason, cases[i].reason);
+        ck_assert_ptr_nonnull(outcome.missed);
+        ck_assert_ptr_nonnull(outcome.remedy);
+    }
+    ids_arena_done(&arena);
+}
+END_TEST
+
+START_TEST(test_never_reached) {
+    struct ids_seen_process process = {.pid = -1,
+                                       .rank = -1,
+                                       .steps_source = "annotation",
+                                       .steps_name = "train",
+                                       .reached = 37,
+                                       .number = 37,
+                                       .is_closed = 1};
+    ids_plan_default(&plan);
+    seen = (struct ids_seen){.processes = &process, .count = 1};
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.reason, "never_reached");
+    ck_assert_str_eq(outcome.missed, "the program ended after step 37 (annotation 'train'), before step 150");
+    ck_assert_str_eq(outcome.remedy, "again, with --start-step 33"); /* 33 to 37 are five */
+    process.reached = process.number = 2;
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.remedy, "again, with --start-step 0: it has few steps");
+    process.reached = process.number = -1;
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.reason, "no_steps");
+    process.is_closed = 0;
+    find_outcome("python", "x.py");
+    ck_assert_str_eq(outcome.reason, "left_early");
+    ids_arena_done(&arena);
+}
+END_TEST
+
+START_TEST(test_caught) { /* two ranks, one window, in one folder */
+    struct ids_seen_window windows[] = {
+        {.number = 1,
+         .fate = IDS_SEEN_WRITTEN,
+         .path = "plugins/profile/t/h_rank0.xplane.pb",
+         .bytes = 100,
+         .events = 7,
+         .drops = 0,
+         .first_step = 50,
+         .last_step = 54,
+         .steps = 5,
+         .start_ns = 10,
+         .stop_ns = 20,
+         .publish_ns = 5},
+        {.number = 1,
+         .fate = IDS_SEEN_WRITTEN,
+         .path = "plugins/profile/t/h_rank1.xplane.pb",
+         .bytes = 50,
+         .events = -1,
+         .drops = 2,
+         .first_step = 50,
+         .last_step = 54,
+         .steps = 5,
+         .start_ns = 30,
+         .stop_ns = 10,
+         .publish_ns = 5},
+    };
+    struct ids_seen_process processes[] = {
+        {.pid = -1, .rank = 0, .steps_source = "executions", .windows = &windows[0], .window_count = 1, .is_closed = 1},
+        {.pid = -1, .rank = 1, .steps_source = "executions", .windows = &windows[1], .window_count = 1, .is_closed = 1},
+    };
+    ids_plan_default(&plan);
+    seen = (struct ids_seen){.processes = processes, .count = 2};
+    find_outcome("torchrun", "x.py");
+    ck_assert_ptr_null(outcome.reason);
+    ck_assert_int_eq(outcome.runs, 1);
+    ck_assert_int_eq(outcome.files, 2);
+    ck_assert_int_eq(outcome.bytes, 150);
+    ck_assert_int_eq(outcome.events, -1); /* one does not know */
+    ck_assert_int_eq(outcome.drops, 2);
+    ck_assert_int_eq(outcome.start_ns, 30);
+    ck_assert_int_eq(outcome.stop_ns, 25);
+    ck_assert_str_eq(outcome.steps, "steps 50-54 (executions, counted)");
+    windows[1].fate = IDS_SEEN_OPEN;
+    find_outcome("torchrun", "x.py");
+    ck_assert_str_eq(outcome.reason, "left_suddenly");
+    end = (struct ids_child_end){.signal = 9, .code = -1};
+    find_outcome("torchrun", "x.py");
+    ck_assert_str_eq(outcome.reason, "killed");
+    end = (struct ids_child_end){0};
+    windows[1].fate = IDS_SEEN_WRITTEN;
+    plan.every = 100;
+    plan.max = 3;
+    find_outcome("torchrun", "x.py");
+    ck_assert_str_eq(outcome.missed, "2 of 3 windows: the program ended before step 250");
+    ids_arena_done(&arena);
+}
+END_TEST
+
+IDS_RUN_SUITE("capture", test_variables, test_files_of_variables, test_settings, test_settings_by_time, test_names,
+              test_nobody_said_hello, test_never_reached, test_caught)
