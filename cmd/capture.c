@@ -125,7 +125,7 @@ static void conclude(const struct capture *capture, struct ids_capture_record *r
     ids_outcome_find(record, &arena, &outcome);
     record->outcome = &outcome;
     if (record->seen && ids_sidecar_write(record, &err)) warn(&err);
-    ids_capture_print(record, &outcome, shown_path(record->folder), capture->settings.quiet);
+    ids_capture_print(&outcome, shown_path(record->folder), capture->settings.quiet);
     record->outcome = NULL;
     record->seen = NULL;
     ids_arena_done(&arena);

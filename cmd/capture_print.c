@@ -82,9 +82,7 @@ static void print_next(const struct ids_outcome *outcome, const char *shown) {
     }
 }
 
-void ids_capture_print(const struct ids_capture_record *record, const struct ids_outcome *outcome, const char *shown,
-                       int quiet) {
-    (void)record;
+void ids_capture_print(const struct ids_outcome *outcome, const char *shown, int quiet) {
     if (quiet && !outcome->missed) return;
     if (!quiet) print_caught(outcome);
     if (outcome->missed && outcome->remedy && outcome->files) {

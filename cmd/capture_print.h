@@ -5,7 +5,6 @@
 #include "lib/capture/outcome.h"
 
 /* `shown` is the folder as the user would type it. `quiet`: only what is missing. */
-void ids_capture_print(const struct ids_capture_record *record, const struct ids_outcome *outcome, const char *shown,
-                       int quiet);
+void ids_capture_print(const struct ids_outcome *outcome, const char *shown, int quiet);
 
 #endif
