@@ -14,7 +14,10 @@ static const struct ids_metric_def metrics[] = {
      "capture` "
      "recorded, record_function in PyTorch's profiles. Step annotations are not among them. In a profile that JAX "
      "wrote itself, "
-     "nothing tells a program's regions from the runtime's."},
+     "nothing tells a program's regions from the runtime's.",
+     "SELECT count(DISTINCT e.name) FROM stats s JOIN events e ON e.id = s.event WHERE e.run = :run AND (s.key = "
+     "'user_annotation' OR (s.key = 'cat' AND s.value = 'user_annotation')) AND NOT EXISTS (SELECT 1 FROM deeds d "
+     "WHERE d.id = e.id AND d.kind = 'step annotation')"},
 };
 
 static const struct ids_column_def columns[] = {
