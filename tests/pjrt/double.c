@@ -63,13 +63,13 @@ EXPORTED void double_faults(const char *words) {
 }
 
 static int has_fault(const char *word) {
-    char text[64];
+    char text[128];
     snprintf(text, sizeof text, ",%s,", word);
     return strstr(faults, text) != NULL;
 }
 
 static long number_of(const char *word, long otherwise) {
-    char text[64];
+    char text[128];
     snprintf(text, sizeof text, ",%s=", word);
     const char *found = strstr(faults, text);
     return found ? atol(found + strlen(text)) : otherwise;
