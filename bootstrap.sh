@@ -127,11 +127,11 @@ demo() {
     build release idsprof_agent
     mkdir -p build/demo
     local ret_python
-    if demo_python; then
+    if demo_python 2>build/demo/setup.log; then
         JAX_PLATFORMS=cpu build/release/idsprof capture --output build/demo --name demo --keep 1 --report -- \
             "$ret_python" tests/live/capture_loop.py 200 annotate scopes
     else
-        echo "no JAX here (offline?): this is a trace that was recorded before"
+        echo "no JAX here (offline? see build/demo/setup.log): this is a trace that was recorded before"
         build/release/idsprof report "$demo_trace"
     fi
 }

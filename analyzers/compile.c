@@ -82,10 +82,10 @@ struct gathering {
     struct compilation *at;
     size_t count, room;
     uint64_t cache_reads, hits, misses;
-    int python;        /* a Python frame was seen: the tracer was on */
-    int told;          /* jax.monitoring told of some host's compilations */
-    char *by_host;     /* whether of this one's: its other events are the same compilations again */
-    char *own_by_host; /* whether anyone but the interposer recorded compilations of it */
+    int python;                 /* a Python frame was seen: the tracer was on */
+    int told;                   /* jax.monitoring told of some host's compilations */
+    unsigned char *by_host;     /* whether of this one's: its other events are the same compilations again */
+    unsigned char *own_by_host; /* whether anyone but the interposer recorded compilations of it */
 };
 
 /* Calls outwards and backwards along what caused an event, at most so far. */

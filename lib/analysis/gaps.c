@@ -66,7 +66,7 @@ static int gather_deeds(struct ids_analysis *analysis, struct ids_error *err) {
             if (deed < DEEDS) ids_spans_add(&deeds[deed], event->start_ps, event->end_ps);
             /* What jax.monitoring told lies on a track of its own and points to the thread that did it. */
             if (is_told && event->launch && deed < DEEDS)
-                ids_spans_add(&analysis->deeds[event->launch->track * DEEDS + (size_t)deed], event->start_ps,
+                ids_spans_add(&analysis->deeds[(size_t)event->launch->track * DEEDS + (size_t)deed], event->start_ps,
                               event->end_ps);
             if (deed == IDS_LATE_STAGING)
                 ids_spans_add(&analysis->staging[trace->tracks[t].host], event->start_ps, event->end_ps);

@@ -91,17 +91,18 @@ class Wraps:
     def module(self, module, name):
         """Annotates what is wanted of a module that is whole."""
         for item in [item for item in self.wanted if item[0] == name]:
-            owner, _, last = item[1].rpartition('.')
+            path, _, last = item[1].rpartition('.')
+            owner = module
             try:
-                for part in owner.split('.') if owner else ():
-                    module = getattr(module, part)
-                function = vars(module)[last]
+                for part in path.split('.') if path else ():
+                    owner = getattr(owner, part)
+                function = vars(owner)[last]
             except (AttributeError, KeyError, TypeError):
                 continue
             if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function) or not (
                     callable(function) or isinstance(function, (staticmethod, classmethod))):
                 continue
-            setattr(module, last, _annotated(function, item[1]))
+            setattr(owner, last, _annotated(function, item[1]))
             self.wanted.remove(item)
 
     def now(self):

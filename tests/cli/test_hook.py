@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""The parts of the Python hook that need no jax: the XSpace that it writes (read by the oracle's decoder), the way into PJRT plugins, --wrap,
+the finder, and what jax.monitoring's events become. With jax itself: tests/live/test_capture.py.
+Environment: IDS_SOURCE_DIR, TMPDIR.
+"""
+import os
+import subprocess
+import sys
+import threading
+import types
+from pathlib import Path
+
+SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
+ROOT = Path(os.environ['TMPDIR'])
+HOOK = SOURCE / 'collectors' / 'python'
+sys.path[:0] = [str(HOOK), str(SOURCE / 'tests' / 'oracle')]
+import xplane_oracle as oracle  # noqa: E402  (found through the line above)
+from _idsprof import monitoring, plugins, wrap, xspace  # noqa: E402
+
+failures = 0
+
+
+def same(what, found, wanted):
+    global failures
+    if found != wanted:
+        failures += 1
+        print('FAIL %s: %r, not %r' % (what, found, wanted))
+
+
+def writes_xspace():
+    plane = xspace.Plane('/host:x')
+    plane.line(7, 'thread ä', 5, [(-1000, 2000, 'a(b)', {'n': -3, 's': 'text'}), (10 ** 15, 0, 'c', {}), (1, 2, 'a(b)', {'n': 1 << 62})])
+    plane.line(-8, 'empty', 0, [])
+    read, = oracle.parse(plane.space())
+    same('plane', (read.name, [(line.id, line.name.decode()) for line in read.lines]), (b'/host:x', [(7, 'thread ä'), (-8, 'empty')]))
+    same('events', [(event.start, event.dur, event.name, event.stats) for event in read.lines[0].events],
+         [(4000, 2000, b'a(b)', [(b'n', b'i:-3'), (b's', b's:text')]), (5000 + 10 ** 15, 0, b'c', []),
+          (5001, 2, b'a(b)', [(b'n', b'i:%d' % (1 << 62))])])
+    same('two XSpaces one after the other', len(oracle.parse(plane.space() * 2)), 2)
+
+
+def finds_the_start():
+    environment = (xspace.chunk(2, b'Task Environment') +
+                   xspace.chunk(5, xspace.number(1, 9) + xspace.chunk(2, xspace.number(1, 9) + xspace.chunk(2, b'profile_start_time'))) +
+                   xspace.chunk(6, xspace.number(1, 9) + xspace.number(3, 1795247763409101556)))
+    other = xspace.chunk(1, xspace.chunk(2, b'/host:CPU') + xspace.chunk(3, b'\0' * 100000))
+    data = other + xspace.chunk(1, environment) + other
+    same('start', xspace.profile_start_of_bytes(data), 1795247763409101556)
+    file = ROOT / 'profile'
+    file.write_bytes(data)
+    same('start in a file', xspace.profile_start_of_file(str(file)), 1795247763409101556)
+    same('no start', xspace.profile_start_of_bytes(other), 0)
+    for cut in (1, 50, len(data) - 3):
+        xspace.profile_start_of_bytes(data[:cut])
+    same('no XSpace', xspace.profile_start_of_bytes(b'\xff' * 30), 0)
+    same('nothing', xspace.profile_start_of_bytes(b''), 0)
+
+
+class Monitor:
+    """jax.monitoring's side."""
+
+    def register_event_listener(self, listener):
+        self.event = listener
+
+    def register_event_duration_secs_listener(self, listener):
+        self.span = listener
+
+
+def tells():
+    jax, marks = Monitor(), []
+    told = monitoring.Monitoring(jax, lambda name, **stats: marks.append(stats['_p']))
+    jax.span('/jax/core/compile/jaxpr_trace_duration', 0.5, fun_name='f')
+    jax.span('/jax/something/else', 0.5)
+    jax.event('/jax/compilation_cache/cache_hits')
+    jax.span('/jax/compilation_cache/cache_retrieval_time_sec', 0.001)
+    jax.span('/jax/compilation_cache/compile_time_saved_sec', -0.5)
+    jax.span('/jax/core/compile/backend_compile_duration', 0.25, fun_name='jit(f)')
+    other = threading.Thread(target=jax.span, args=('/jax/core/compile/jaxpr_to_mlir_module_duration', 0.125), kwargs={'fun_name': 'jit_g'})
+    other.start()
+    other.join()
+    begin, end = told.told[0].begin_ns, told.told[-1].end_ns
+    plane, = oracle.parse(told.space(begin, end, begin))
+    same('lines', len(plane.lines), 2)
+    names = sorted((event.name.decode(), event.dur // 10 ** 9) for line in plane.lines for event in line.events)
+    same('events', names, [('jax.cache_hit(f)', 0), ('jax.cache_read(f)', 1), ('jax.compile(f)', 250), ('jax.lower(g)', 125),
+                           ('jax.trace(f)', 500)])
+    links = sorted(int(dict(event.stats)[b'_c'][2:]) for line in plane.lines for event in line.events)
+    same('each points to a mark of its own', (links, sorted(marks)), ([1, 2, 3, 4, 5],) * 2)
+    plane, = oracle.parse(told.space(end + 10 ** 12, end + 2 * 10 ** 12, begin))
+    same('a window with nothing', [line.events for line in plane.lines], [[]])
+    same('summary', told.summary().startswith('cache_hit 1, cache_read 1 in 0.001 s, compile 1 in 0.250 s'), True)
+    for _ in range(monitoring.EVENTS + 10):
+        jax.span('/jax/core/compile/jaxpr_trace_duration', 0.0, fun_name='f')
+    same('no more than so many are kept', len(told.told), monitoring.EVENTS)
+
+
+def leads_to_plugins():
+    loaded, said = [], []
+    client = types.SimpleNamespace(load_pjrt_plugin_dynamically=lambda name, path: loaded.append((name, path)))
+    before = client.load_pjrt_plugin_dynamically
+    same('without a shim', (plugins.follow(str(ROOT), client, None), client.load_pjrt_plugin_dynamically), (False, before))
+    shim = ROOT / plugins.SHIM
+    shim.write_text('')
+    os.environ['IDSPROF_PJRT'] = '0'
+    same('kept out', plugins.follow(str(ROOT), client, None), False)
+    del os.environ['IDSPROF_PJRT']
+    same('with a shim', plugins.follow(str(ROOT), client, lambda *fact: said.append(fact)), True)
+    client.load_pjrt_plugin_dynamically('my-gpu', '/real/plugin.so')
+    client.load_pjrt_plugin_dynamically('tpu', str(shim))           # TPU_LIBRARY_PATH had it there already
+    same('what is loaded', loaded, [('my-gpu', str(shim)), ('tpu', str(shim))])
+    same('what it stands for', os.environ.get('IDSPROF_PJRT_MY_GPU'), '/real/plugin.so')
+    same('no circle', os.environ.get('IDSPROF_PJRT_TPU'), None)
+    same('said', said, [('plugin my-gpu', '/real/plugin.so')])
+
+
+def wraps():
+    seen = []
+
+    class TraceAnnotation:
+        def __init__(self, name):
+            seen.append(name)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *exception):
+            seen.append('end')
+
+    class Callable:
+        extra = 5
+
+        def __call__(self, x):
+            return x + 1
+
+    class Model:
+        def fit(self, x):
+            return x * 2
+
+        @staticmethod
+        def still(x):
+            return x
+
+        @classmethod
+        def made(cls, x):
+            return cls.__name__, x
+
+    async def coroutine():
+        pass
+
+    module = types.ModuleType('m')
+    module.plain, module.called, module.Model, module.coroutine = (lambda x, *, y: (x, y)), Callable(), Model, coroutine
+    wanted = wrap.Wraps('m:plain,m:called,m:Model.fit,m:Model.still,m:Model.made,m:absent,m:coroutine,n:x')
+    wanted.module(module, 'm')
+    same('not found', wanted.missing(), 'm:absent, m:coroutine, n:x')
+    same('before jax is there', module.plain(1, y=2), (1, 2))
+    sys.modules['jax.profiler'] = types.SimpleNamespace(TraceAnnotation=TraceAnnotation)
+    same('calls', [module.plain(1, y=2), module.called(1), Model().fit(4), Model.still(3), Model.made(1)], [(1, 2), 2, 8, 3, ('Model', 1)])
+    same('annotations', seen, ['plain', 'end', 'called', 'end', 'Model.fit', 'end', 'Model.still', 'end', 'Model.made', 'end'])
+    same('attributes', (module.called.extra, module.Model.fit.__name__), (5, 'fit'))
+    del sys.modules['jax.profiler']
+
+
+def run(code, **environment):
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                          env={'PATH': os.environ['PATH'], 'PYTHONPATH': str(HOOK), 'PYTHONDONTWRITEBYTECODE': '1', **environment})
+    return done.returncode, done.stdout, done.stderr
+
+
+def waits():
+    """The finder with a jax that is none: the hook fails in it, which the program must not see."""
+    (ROOT / 'jax').mkdir()
+    (ROOT / 'jax' / '__init__.py').write_text('__version__ = "0"\nimport jax.sub\n')
+    (ROOT / 'jax' / 'sub.py').write_text('')
+    (ROOT / '.idsprof').mkdir()
+    paths = str(HOOK) + os.pathsep + str(ROOT)
+    plan = {'PYTHONPATH': paths, 'IDSPROF_PLAN': 'start_step=1;wrap=absent:f;steps=2', 'IDSPROF_SESSION': str(ROOT)}
+    asks = 'import jax, jax.sub; print(jax.__loader__ is jax.__spec__.loader, type(jax.__loader__).__name__, "exec_module" in vars(jax.__loader__))'
+    same('a program with a jax', run(asks, **plan), (0, 'True SourceFileLoader False\n', ''))
+    lines = (ROOT / '.idsprof' / 'followed').read_text().splitlines()
+    same('the launcher is told', ['"event":"python"' in lines[0], '"event": "failed"' in lines[1]], [True, True])
+    code, out, err = run(asks, IDSPROF_DEBUG='1', **plan)
+    same('who asks is told', (code, 'idsprof: the Python hook: it could not start' in err), (0, True))
+    absent = 'try:\n import absent\nexcept ModuleNotFoundError as error:\n print(error.name)'
+    same('a module that it waits for and that is not there', run(absent, **plan), (0, 'absent\n', ''))
+    same('without a plan', run('import sys; print(type(sys.meta_path[0]).__module__)')[1] != 'sitecustomize\n', True)
+    same('nowhere to write', run('print(1)', **{**plan, 'IDSPROF_SESSION': '/nowhere'}), (0, '1\n', ''))
+
+
+def main():
+    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, waits):
+        test()
+    print('%d failures' % failures)
+    return failures > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
