@@ -13,10 +13,10 @@
 enum {
     IDS_PROGRAMS = 4096,
     IDS_PROGRAM_NAME = 200,
-    IDS_LOADED = 8192,          /* executables that live at the same time, half of it */
-    IDS_PROGRAM_HLO = 256 << 20 /* bytes of one; a larger one is left out */
+    IDS_LOADED = 8192,         /* executables that live at the same time, half of it */
+    IDS_PROGRAM_HLO = 64 << 20 /* bytes of one; a larger one is left out */
 };
-#define IDS_PROGRAMS_HLO ((int64_t)1 << 30) /* of all */
+#define IDS_PROGRAMS_HLO ((int64_t)1 << 28) /* of all: it lies on the disk of the capture's folder */
 
 struct ids_program {
     char name[IDS_PROGRAM_NAME];
@@ -45,5 +45,8 @@ void ids_programs_loaded(const void *executable, uint32_t program);
 void ids_programs_unloaded(const void *executable);
 /* The program of a loaded executable; IDS_NO_PROGRAM when it is not known. */
 uint32_t ids_programs_of(const void *executable);
+
+/* In the child of a fork. */
+void ids_programs_forget(void);
 
 #endif
