@@ -227,11 +227,15 @@ static void find_entries(ids_nvtx_table_getter get_table, generic **ret_places[E
 int ids_nvtx_attach(ids_nvtx_table_getter get_table) {
     int (*tool)(ids_nvtx_table_getter) = NULL;
     void *address = ids_cuda_symbol("InitializeInjectionNvtx2");
-    generic **places[ENTRIES], *before[ENTRIES] = {0};
+    generic **places[ENTRIES];
+    generic *before[ENTRIES];
     char name[NAME_MAX_BYTES];
     memcpy(&tool, &address, sizeof tool);
     find_entries(get_table, places);
-    for (size_t i = 0; i < ENTRIES; i++) before[i] = places[i] ? *places[i] : NULL;
+    memset(before, 0, sizeof before);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        if (places[i]) before[i] = *places[i];
+    }
     int has_tool = tool && tool(get_table);
     if (ids_agent_plan("range", name, sizeof name) <= 0) return has_tool;
     pthread_mutex_lock(&range.lock);
