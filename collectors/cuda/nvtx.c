@@ -15,6 +15,7 @@ enum { MESSAGE_TEXT = 1, MESSAGE_REGISTERED = 3 };
 enum { NAME_MAX_BYTES = 256, RANGES = 64, STRINGS = 64 };
 
 typedef void generic(void);
+typedef void (*function)(void);
 struct callbacks {
     size_t size;
     int (*module)(uint32_t module, generic ****ret_table, unsigned *ret_size);
@@ -228,11 +229,10 @@ int ids_nvtx_attach(ids_nvtx_table_getter get_table) {
     int (*tool)(ids_nvtx_table_getter) = NULL;
     void *address = ids_cuda_symbol("InitializeInjectionNvtx2");
     generic **places[ENTRIES];
-    generic *before[ENTRIES];
+    function before[ENTRIES] = {0};
     char name[NAME_MAX_BYTES];
     memcpy(&tool, &address, sizeof tool);
     find_entries(get_table, places);
-    memset(before, 0, sizeof before);
     for (size_t i = 0; i < ENTRIES; i++) {
         if (places[i]) before[i] = *places[i];
     }
