@@ -15,6 +15,7 @@ enum { MESSAGE_TEXT = 1, MESSAGE_REGISTERED = 3 };
 enum { NAME_MAX_BYTES = 256, RANGES = 64, STRINGS = 64 };
 
 typedef void generic(void);
+typedef void (*function)(void);
 struct callbacks {
     size_t size;
     int (*module)(uint32_t module, generic ****ret_table, unsigned *ret_size);
@@ -227,11 +228,14 @@ static void find_entries(ids_nvtx_table_getter get_table, generic **ret_places[E
 int ids_nvtx_attach(ids_nvtx_table_getter get_table) {
     int (*tool)(ids_nvtx_table_getter) = NULL;
     void *address = ids_cuda_symbol("InitializeInjectionNvtx2");
-    generic **places[ENTRIES], *before[ENTRIES] = {0};
+    generic **places[ENTRIES];
+    function before[ENTRIES] = {0};
     char name[NAME_MAX_BYTES];
     memcpy(&tool, &address, sizeof tool);
     find_entries(get_table, places);
-    for (size_t i = 0; i < ENTRIES; i++) before[i] = places[i] ? *places[i] : NULL;
+    for (size_t i = 0; i < ENTRIES; i++) {
+        if (places[i]) before[i] = *places[i];
+    }
     int has_tool = tool && tool(get_table);
     if (ids_agent_plan("range", name, sizeof name) <= 0) return has_tool;
     pthread_mutex_lock(&range.lock);

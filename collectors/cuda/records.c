@@ -154,11 +154,15 @@ static void push_timed(struct ids_cuda_records *records, const struct ids_cuda_e
 }
 
 static void add_kernel(struct ids_cuda_records *records, const struct ids_cupti_kernel *kernel) {
-    struct ids_cuda_shape shape = {.registers = kernel->registers,
-                                   .static_shared = kernel->static_shared,
-                                   .dynamic_shared = kernel->dynamic_shared,
-                                   .grid = {kernel->grid[0], kernel->grid[1], kernel->grid[2]},
-                                   .block = {kernel->block[0], kernel->block[1], kernel->block[2]}};
+    struct ids_cuda_shape shape;
+    memset(&shape, 0, sizeof shape); /* compared and hashed as bytes */
+    shape.registers = kernel->registers;
+    shape.static_shared = kernel->static_shared;
+    shape.dynamic_shared = kernel->dynamic_shared;
+    for (int i = 0; i < 3; i++) {
+        shape.grid[i] = kernel->grid[i];
+        shape.block[i] = kernel->block[i];
+    }
     struct ids_cuda_event event = {.kind = IDS_CUDA_KERNEL,
                                    .start = kernel->start,
                                    .end = kernel->end,
@@ -313,7 +317,7 @@ void ids_cuda_records_add(struct ids_cuda_records *records, const struct ids_cup
         CASE(IDS_CUPTI_MEMCPY2, ids_cupti_peer_copy, add_peer_copy)
         CASE(IDS_CUPTI_MEMSET, ids_cupti_set, add_set)
         CASE(IDS_CUPTI_GRAPH_TRACE, ids_cupti_graph, add_graph)
-        CASE(IDS_CUPTI_RUNTIME, ids_cupti_call, add_call)
+    case IDS_CUPTI_RUNTIME:
         CASE(IDS_CUPTI_DRIVER, ids_cupti_call, add_call)
         CASE(IDS_CUPTI_SYNCHRONIZATION, ids_cupti_sync, add_sync)
         CASE(IDS_CUPTI_MEMORY2, ids_cupti_memory, add_memory)

@@ -320,7 +320,7 @@ const char *ids_cuda_library(void) {
 /* Device activity that began in the window and still runs has no record yet: forcing CUPTI to give back its buffers now would lose
  * it, and waiting for the device itself (cuCtxSynchronize) would end a stream capture of the program. */
 static void await_device(void) {
-    const struct timespec pause = {0, PAUSE_MS * 1000000};
+    const struct timespec pause = {0, PAUSE_MS * 1000000L};
     uint64_t cut = session.end.cupti ? (uint64_t)session.end.cupti : (uint64_t)session.end.realtime;
     int64_t begun = clock_ns(CLOCK_MONOTONIC);
     for (;;) {

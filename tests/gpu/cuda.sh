@@ -25,8 +25,9 @@ python=${IDS_GPU_PYTHON:-python3}
 site=$("$python" -c 'import site; print(site.getsitepackages()[0])' 2>/dev/null)
 for cupti in "$home" "$home/extras/CUPTI" "$site/nvidia/cu13" "$site/nvidia/cuda_cupti"; do
     for lib in "$cupti/lib64" "$cupti/lib"; do
-        library=$(ls "$lib"/libcupti.so* 2>/dev/null | head -1)
-        [ -e "$cupti/include/cupti.h" ] && [ -n "$library" ] && break 2
+        for library in "$lib"/libcupti.so*; do
+            [ -e "$cupti/include/cupti.h" ] && [ -e "$library" ] && break 3
+        done
     done
 done
 gcc -D_GNU_SOURCE -shared -fPIC -o "$work/recorder.so" "$IDS_SOURCE_DIR/tests/gpu/cuda_recorder.c" -I "$cupti/include" \
