@@ -3,7 +3,8 @@
 # A test gets: IDSPROF, IDS_SOURCE_DIR, IDS_BUILD_DIR, IDS_SANITIZE (0|1) from CMake, and from here IDS_SHARED (large real traces;
 # may be absent), IDS_PYTHON (of .venv when it is there), and an empty TMPDIR that is removed afterwards, with the cache
 # and the baselines in it.
-# Exit 77 after a line that says why means "cannot run here"; with IDS_CI=1 that is a failure.
+# Exit 77 after a line that says why means "cannot run here"; with IDS_CI=1 that is a failure. Exit 78 is for a job that runs only where it
+# is asked for, or a check against something that need not be installed: it is skipped in CI too.
 set -u
 : "${IDS_SHARED:=$IDS_SOURCE_DIR/../shared}"
 if [ -x "$IDS_SOURCE_DIR/.venv/bin/python" ]; then
@@ -29,7 +30,10 @@ case $1 in
 esac
 status=$?
 
-if [ $status -eq 77 ]; then
+if [ $status -eq 78 ]; then
+    echo "run_one.sh: skipped"
+    status=77
+elif [ $status -eq 77 ]; then
     echo "run_one.sh: skipped" # bootstrap.sh looks for this line and shows the one before it
     if [ "${IDS_CI:-0}" = 1 ]; then
         echo "run_one.sh: with IDS_CI=1 a test that cannot run is a failure"

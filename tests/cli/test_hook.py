@@ -96,7 +96,8 @@ def tells():
 
 def leads_to_plugins():
     loaded, said = [], []
-    client = types.SimpleNamespace(load_pjrt_plugin_dynamically=lambda name, path: loaded.append((name, path)))
+    client = types.SimpleNamespace(
+        load_pjrt_plugin_dynamically=lambda name, path: loaded.append((name, path, os.environ.get(plugins.VARIABLE))))
     before = client.load_pjrt_plugin_dynamically
     same('without a shim', (plugins.follow(str(ROOT), client, None), client.load_pjrt_plugin_dynamically), (False, before))
     shim = ROOT / plugins.SHIM
@@ -107,10 +108,9 @@ def leads_to_plugins():
     same('with a shim', plugins.follow(str(ROOT), client, lambda *fact: said.append(fact)), True)
     client.load_pjrt_plugin_dynamically('my-gpu', '/real/plugin.so')
     client.load_pjrt_plugin_dynamically('tpu', str(shim))           # TPU_LIBRARY_PATH had it there already
-    same('what is loaded', loaded, [('my-gpu', str(shim)), ('tpu', str(shim))])
-    same('what it stands for', os.environ.get('IDSPROF_PJRT_MY_GPU'), '/real/plugin.so')
-    same('no circle', os.environ.get('IDSPROF_PJRT_TPU'), None)
-    same('said', said, [('plugin my-gpu', '/real/plugin.so')])
+    same('what is loaded, and what it stands for', loaded, [('my-gpu', str(shim), '/real/plugin.so'), ('tpu', str(shim), '')])
+    same('nothing of it stays for children', [name for name in os.environ if name.startswith('IDSPROF_PJRT')], [])
+    same('said', said, [('plugin my-gpu', '/real/plugin.so'), ('plugin tpu', str(shim))])
 
 
 def wraps():

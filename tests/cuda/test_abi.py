@@ -54,7 +54,7 @@ def main():
     cudas = [f for f in folders + ['/usr/local/cuda/include'] if os.path.exists(f + '/cuda.h')]
     if not folders or not cudas:
         print('no CUPTI headers here (cupti_activity.h and cuda.h of a CUDA toolkit)')
-        sys.exit(77)
+        sys.exit(78)
     if not all([check(folder, folder if os.path.exists(folder + '/cuda.h') else cudas[0]) for folder in folders]):
         sys.exit(1)
     for cuda in cudas:

@@ -7,7 +7,7 @@ for home in "${CUDA_HOME:-}" /usr/local/cuda; do
 done
 if [ -z "$home" ]; then
     echo "no cuda_occupancy.h here (of a CUDA toolkit)"
-    exit 77
+    exit 78
 fi
 cc -std=gnu17 -O1 -w -I "$IDS_SOURCE_DIR" -isystem "$home/include" -o "$TMPDIR/peer" \
     "$IDS_SOURCE_DIR/tests/cuda/occupancy_peer.c" "$IDS_SOURCE_DIR/collectors/cuda/occupancy.c"
