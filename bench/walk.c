@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
     clock_gettime(CLOCK_MONOTONIC, &from);
     visit((struct ids_pb){bytes, bytes + size}, 0);
     clock_gettime(CLOCK_MONOTONIC, &to);
-    printf("%.4f %llu %llu %llu\n", (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec), (unsigned long long)events,
-           (unsigned long long)stats, (unsigned long long)sum);
+    printf("%.4f %llu %llu %llu\n", (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec),
+           (unsigned long long)events, (unsigned long long)stats, (unsigned long long)sum);
     return 0;
 }

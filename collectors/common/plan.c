@@ -18,8 +18,7 @@ static const struct field fields[] = {
     NUMBER(start_step),  NUMBER(steps),        NUMBER(every),        NUMBER(max),           NUMBER(delay_ns),
     NUMBER(duration_ns), NUMBER(trigger),      NUMBER(warmup),       NUMBER(max_size),      NUMBER(stop_timeout_ns),
     NUMBER(host_level),  NUMBER(device_level), NUMBER(python_level), NUMBER(launcher),      TEXT(run),
-    TEXT(range),         TEXT(wrap),           TEXT(ranks),          TEXT(step_executable),
-    TEXT(cuda_graph),
+    TEXT(range),         TEXT(wrap),           TEXT(ranks),          TEXT(step_executable), TEXT(cuda_graph),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 

@@ -42,24 +42,29 @@ static void take(CUpti_Activity *record) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
         CUpti_ActivityKernel10 *k = (CUpti_ActivityKernel10 *)record;
         add(k->start, k->end, k->name, 0,
-            TEXT("kernel device=%u context=%u stream=%u correlation=%u registers=%u static=%d dynamic=%d gridx=%d gridy=%d gridz=%d blockx=%d "
+            TEXT("kernel device=%u context=%u stream=%u correlation=%u registers=%u static=%d dynamic=%d gridx=%d "
+                 "gridy=%d gridz=%d blockx=%d "
                  "blocky=%d blockz=%d graph=%u node=%" PRIu64,
                  k->deviceId, k->contextId, k->streamId, k->correlationId, k->registersPerThread, k->staticSharedMemory,
-                 k->dynamicSharedMemory, k->gridX, k->gridY, k->gridZ, k->blockX, k->blockY, k->blockZ, k->graphId, k->graphNodeId));
+                 k->dynamicSharedMemory, k->gridX, k->gridY, k->gridZ, k->blockX, k->blockY, k->blockZ, k->graphId,
+                 k->graphNodeId));
         break;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
         CUpti_ActivityMemcpy6 *m = (CUpti_ActivityMemcpy6 *)record;
         add(m->start, m->end, NULL, 0,
-            TEXT("memcpy device=%u context=%u stream=%u correlation=%u bytes=%" PRIu64 " kind=%u from=%u to=%u flags=%u graph=%u", m->deviceId,
-                 m->contextId, m->streamId, m->correlationId, m->bytes, m->copyKind, m->srcKind, m->dstKind, m->flags, m->graphId));
+            TEXT("memcpy device=%u context=%u stream=%u correlation=%u bytes=%" PRIu64
+                 " kind=%u from=%u to=%u flags=%u graph=%u",
+                 m->deviceId, m->contextId, m->streamId, m->correlationId, m->bytes, m->copyKind, m->srcKind,
+                 m->dstKind, m->flags, m->graphId));
         break;
     }
     case CUPTI_ACTIVITY_KIND_MEMSET: {
         CUpti_ActivityMemset4 *m = (CUpti_ActivityMemset4 *)record;
         add(m->start, m->end, NULL, 0,
-            TEXT("memset device=%u context=%u stream=%u correlation=%u bytes=%" PRIu64 " memory=%u flags=%u graph=%u", m->deviceId,
-                 m->contextId, m->streamId, m->correlationId, m->bytes, m->memoryKind, m->flags, m->graphId));
+            TEXT("memset device=%u context=%u stream=%u correlation=%u bytes=%" PRIu64 " memory=%u flags=%u graph=%u",
+                 m->deviceId, m->contextId, m->streamId, m->correlationId, m->bytes, m->memoryKind, m->flags,
+                 m->graphId));
         break;
     }
     case CUPTI_ACTIVITY_KIND_RUNTIME:
@@ -70,28 +75,29 @@ static void take(CUpti_Activity *record) {
         cuptiGetCallbackName(runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API, a->cbid, &name);
         int launch = strstr(name, "Launch") != NULL;
         add(a->start, a->end, NULL, launch,
-            TEXT("%s function=%u correlation=%u thread=%u result=%u", runtime ? "runtime" : "driver", a->cbid, a->correlationId, a->threadId,
-                 a->returnValue));
+            TEXT("%s function=%u correlation=%u thread=%u result=%u", runtime ? "runtime" : "driver", a->cbid,
+                 a->correlationId, a->threadId, a->returnValue));
         break;
     }
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: {
         CUpti_ActivitySynchronization2 *s = (CUpti_ActivitySynchronization2 *)record;
         add(s->start, s->end, NULL, 0,
-            TEXT("sync type=%u correlation=%u context=%u stream=%u", s->type, s->correlationId, s->contextId, s->streamId));
+            TEXT("sync type=%u correlation=%u context=%u stream=%u", s->type, s->correlationId, s->contextId,
+                 s->streamId));
         break;
     }
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: {
         CUpti_ActivityGraphTrace2 *g = (CUpti_ActivityGraphTrace2 *)record;
         add(g->start, g->end, NULL, 0,
-            TEXT("graph device=%u context=%u stream=%u graph=%u correlation=%u", g->deviceId, g->contextId, g->streamId, g->graphId,
-                 g->correlationId));
+            TEXT("graph device=%u context=%u stream=%u graph=%u correlation=%u", g->deviceId, g->contextId, g->streamId,
+                 g->graphId, g->correlationId));
         break;
     }
     case CUPTI_ACTIVITY_KIND_MEMORY2: {
         CUpti_ActivityMemory4 *m = (CUpti_ActivityMemory4 *)record;
         add(m->timestamp, 0, NULL, 0,
-            TEXT("memory operation=%u memory=%u correlation=%u address=%" PRIu64 " bytes=%" PRIu64 " device=%u", m->memoryOperationType,
-                 m->memoryKind, m->correlationId, m->address, m->bytes, m->deviceId));
+            TEXT("memory operation=%u memory=%u correlation=%u address=%" PRIu64 " bytes=%" PRIu64 " device=%u",
+                 m->memoryOperationType, m->memoryKind, m->correlationId, m->address, m->bytes, m->deviceId));
         break;
     }
     case CUPTI_ACTIVITY_KIND_OVERHEAD: {
@@ -145,9 +151,9 @@ static void end(void) {
 int InitializeInjection(void);
 int InitializeInjection(void) {
     static const CUpti_ActivityKind kinds[] = {
-        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET,
-        CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
-        CUPTI_ACTIVITY_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_OVERHEAD};
+        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,  CUPTI_ACTIVITY_KIND_MEMSET,
+        CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_DRIVER,  CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+        CUPTI_ACTIVITY_KIND_MEMORY2,           CUPTI_ACTIVITY_KIND_OVERHEAD};
     rows = calloc(MOST, sizeof *rows);
     cuptiActivityRegisterCallbacks(requested, completed);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) cuptiActivityEnable(kinds[i]);
