@@ -5,6 +5,7 @@ registers; its loader is wrapped. The interposer finds the plugin that it stands
 it is loaded and not longer, for children inherit the environment. Empty, it leaves the finding to the interposer. Without
 libidsprof_pjrt.so in the agent's folder, or with IDSPROF_PJRT=0, nothing is touched.
 """
+import ctypes
 import os
 import sys
 
@@ -23,6 +24,15 @@ def profiler_bytes():
         return None
 
 
+def can_load(library_path):
+    """JAX tries "libtpu.so" on every machine, and goes on without where there is none: then the error is to be the loader's own."""
+    try:
+        ctypes.CDLL(library_path, mode=os.RTLD_NOW)
+        return True
+    except OSError:
+        return False
+
+
 def follow(home, xla_client, said):
     """said(key, value) tells which plugins were loaded through the interposer. Whether it stands there at all."""
     shim = os.path.join(home, SHIM)
@@ -32,6 +42,8 @@ def follow(home, xla_client, said):
 
     def load_pjrt_plugin_dynamically(plugin_name, library_path, *args, **kwargs):
         is_shim = os.path.realpath(library_path) == os.path.realpath(shim)
+        if not is_shim and not can_load(library_path):
+            return load(plugin_name, library_path, *args, **kwargs)
         os.environ[VARIABLE] = '' if is_shim else library_path
         size = profiler_bytes()
         if size:
