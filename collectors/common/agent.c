@@ -33,8 +33,13 @@ static void lock(void) {
     pthread_mutex_lock(&agent->lock);
 }
 
-static void unlock(void) {
+/* For ids_agent_state, which takes no lock. Under the lock. */
+static void show(void) {
     atomic_store_explicit(&agent->shown, (int)agent->window.state, memory_order_release);
+}
+
+static void unlock(void) {
+    show();
     pthread_mutex_unlock(&agent->lock);
 }
 
@@ -91,9 +96,11 @@ static void begin_job(enum ids_window_action action) {
     hush(agent->idle_fd);
 }
 
-/* Under the lock, which is given back: rung together with the change of state, or it would end the wait for a later job. */
+/* Under the lock, which is given back: rung together with the change of state, or it would end the wait for a later job. Who waits for
+ * the job sees what it came to. */
 static void end_job(void) {
     refresh();
+    show();
     ring(agent->wake_fd); /* the deadline may be another one */
     ring(agent->idle_fd);
     unlock();
