@@ -98,7 +98,7 @@ static void on_idle(const struct adviser *adviser) {
          "move work out of the loop"},
         {"idle.host_late.not_recorded",
          "The host launches late and the trace does not say why: record again with the Python tracer "
-         "(python_tracer_level=1), or annotate the loop (jax.profiler.TraceAnnotation)",
+         "(idsprof capture --python-tracer 1), or annotate the loop (jax.profiler.TraceAnnotation)",
          "The host launches late and the trace does not say why: record again with the host's activity (the "
          "profiler's CPU and Python tracers), or annotate the loop (record_function, NVTX)"},
     };
