@@ -383,9 +383,9 @@ def isolated():
 
 def without_jax():
     run = Capture([], ['sh', '-c', 'echo fine; exit 9']).wait()
-    check('no Python: said', (run.code, run.out) == (9, 'fine\n') and run.line('missed').startswith('sh ran no Python'), run.err)
+    check('no Python: said', (run.code, run.out) == (9, 'fine\n') and run.line('missed').startswith('sh used neither jax nor CUDA'), run.err)
     run = Capture([], [PYTHON, '-c', 'print("fine")']).wait()
-    check('no jax: said', run.out == 'fine\n' and run.line('missed').startswith('the program imported no jax'), run.err)
+    check('no jax: said', run.out == 'fine\n' and run.line('missed').startswith('the program used neither jax nor CUDA'), run.err)
 
 
 def own_profiler():
