@@ -4,8 +4,6 @@
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static const struct ids_step *step_of(struct ids_step_sums *sums, const struct ids_event *event) {
@@ -47,18 +45,29 @@ double ids_step_sum_squares(const struct ids_step_sums *sums, struct ids_step_su
     return squares;
 }
 
+/* Digits from behind: snprintf took a tenth of the instructions of a whole report (of a million events in 2,020 steps). */
+static void put_number(struct ids_buffer *buffer, int64_t value) {
+    char digits[24];
+    size_t at = sizeof digits;
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do {
+        digits[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left);
+    if (value < 0) digits[--at] = '-';
+    ids_buffer_put(buffer, digits + at, sizeof digits - at);
+}
+
 const char *ids_step_sum_text(const struct ids_step_sums *sums, struct ids_step_sum row, struct ids_report *report) {
     struct ids_buffer buffer = {0};
     if (!row.by_step) return NULL;
     for (size_t s = 0; s < sums->analysis->steps.count; s++) {
-        char number[32];
-        int length = snprintf(number, sizeof number, "%c%" PRId64, s ? ',' : '[', row.by_step[s]);
-        ids_buffer_put(&buffer, number, (size_t)length);
+        ids_buffer_byte(&buffer, s ? ',' : '[');
+        put_number(&buffer, row.by_step[s]);
     }
     IDS_BUFFER_PUT(&buffer, "]");
-    ids_buffer_byte(&buffer, '\0');
-    if (buffer.failed) report->out_of_memory = 1;
-    const char *text = buffer.failed ? NULL : ids_report_text(report, "%s", buffer.at);
+    const char *text = buffer.failed ? NULL : ids_arena_copy(&report->arena, buffer.at, buffer.length);
+    if (!text) report->out_of_memory = 1;
     ids_buffer_done(&buffer);
     return text;
 }
