@@ -212,7 +212,8 @@ static int settle_plan(const struct ids_capture_options *options, const struct i
     if (!code) code = set_level("host-tracer", options->host_tracer, 3, &plan->host_level, err);
     if (!code) code = set_level("device-tracer", options->device_tracer, 1, &plan->device_level, err);
     if (!code) code = set_level("python-tracer", options->python_tracer, 1, &plan->python_level, err);
-    if (!code && options->cuda_graph && strcmp(options->cuda_graph, "node") && strcmp(options->cuda_graph, "graph"))
+    if (!code && options->cuda_graph && strcmp(options->cuda_graph, "node") != 0 &&
+        strcmp(options->cuda_graph, "graph") != 0)
         return ids_fail(err, IDS_USAGE, "--cuda-graph-trace: '%s' is neither node nor graph", options->cuda_graph);
     if (!code && options->cuda_graph)
         code = set_text(plan->cuda_graph, sizeof plan->cuda_graph, "cuda-graph-trace", options->cuda_graph, err);
