@@ -98,7 +98,8 @@ valgrind_unit_tests() { # of the release build, for valgrind and ASan exclude ea
     local test
     for test in build/release/unit/test_*; do
         echo "${test##*/}"
-        CK_FORK=no IDS_SOURCE_DIR=$PWD valgrind --quiet --leak-check=full --suppressions=tests/unit/valgrind.supp --error-exitcode=99 "$test" >/dev/null
+        CK_FORK=no IDS_VALGRIND=1 IDS_SOURCE_DIR=$PWD valgrind --quiet --leak-check=full --error-exitcode=99 \
+            --suppressions=tests/unit/valgrind.supp "$test" >/dev/null
     done
 }
 
