@@ -98,7 +98,7 @@ valgrind_unit_tests() { # of the release build, for valgrind and ASan exclude ea
     local test
     for test in build/release/unit/test_*; do
         echo "${test##*/}"
-        CK_FORK=no IDS_VALGRIND=1 IDS_SOURCE_DIR=$PWD valgrind --quiet --leak-check=full --error-exitcode=99 \
+        CK_FORK=no IDS_VALGRIND=1 IDS_SOURCE_DIR=$PWD IDS_BUILD_DIR=$PWD/build/release valgrind --quiet --leak-check=full --error-exitcode=99 \
             --suppressions=tests/unit/valgrind.supp "$test" >/dev/null
     done
 }

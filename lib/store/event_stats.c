@@ -255,10 +255,16 @@ static int intern_set(struct ids_event_stats *stats, size_t count, uint32_t *ret
 
 /* ---- which stats stay in sets ---- */
 
+/* The value in one word: all of a number, the text's number, nothing of what lies outside. */
+static uint64_t word_of(const struct ids_arg *arg) {
+    if (arg->type == IDS_VALUE_TEXT) return arg->text;
+    return is_outside(arg) || arg->type == IDS_VALUE_NONE ? 0 : arg->u;
+}
+
 /* Values that are new since the window began, as far as SEEN hashes tell. */
 static int watch(struct stat *stat, const struct ids_arg *arg, const char *chars) {
     if (!stat->seen && !(stat->seen = calloc(SEEN, sizeof *stat->seen))) return -1;
-    uint64_t hash = is_outside(arg) ? ids_hash_bytes(chars, arg->length) : ids_key_of(arg->type, arg->u);
+    uint64_t hash = is_outside(arg) ? ids_hash_bytes(chars, arg->length) : ids_key_of(arg->type, word_of(arg));
     uint64_t *place = &stat->seen[hash % SEEN];
     stat->uses++;
     stat->fresh += *place != hash;
@@ -303,9 +309,7 @@ static void pack(struct ids_buffer *buffer, const struct ids_arg *arg, uint32_t 
     if (!to) return;
     to->words[0] = stat | (uint64_t)arg->type << 32;
     to->words[1] = is_outside(arg) ? arg->length : 0;
-    to->words[2] = arg->type == IDS_VALUE_TEXT                      ? arg->text
-                   : is_outside(arg) || arg->type == IDS_VALUE_NONE ? 0
-                                                                    : arg->u;
+    to->words[2] = word_of(arg);
     buffer->length += sizeof *to;
 }
 
