@@ -95,10 +95,12 @@ coverage() {
 }
 
 valgrind_unit_tests() { # of the release build, for valgrind and ASan exclude each other
-    local test
+    local test leaks
     for test in build/release/unit/test_*; do
         echo "${test##*/}"
-        CK_FORK=no IDS_VALGRIND=1 IDS_SOURCE_DIR=$PWD IDS_BUILD_DIR=$PWD/build/release valgrind --quiet --leak-check=full --error-exitcode=99 \
+        leaks=full
+        [[ $test != */test_pjrt ]] || leaks=no # what its double gives out lives until the end
+        CK_FORK=no IDS_VALGRIND=1 IDS_SOURCE_DIR=$PWD IDS_BUILD_DIR=$PWD/build/release valgrind --quiet --leak-check=$leaks --error-exitcode=99 \
             --suppressions=tests/unit/valgrind.supp "$test" >/dev/null
     done
 }
