@@ -1,7 +1,6 @@
 #include "lib/store/baseline.h"
 #include "cmd/command.h"
 #include "cmd/open_sides.h"
-#include "cmd/progress.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/report/layout.h"
 #include "lib/wire/json_writer.h"
@@ -40,29 +39,16 @@ static int save(const struct baseline_options *options, char *const *operands, i
     if (!ids_baseline_is_name(operands[0]))
         return ids_fail(err, IDS_USAGE, "'%s' is no name for a baseline: letters, digits, '.', '_' and '-'",
                         operands[0]);
-    struct ids_open_side *sides = calloc((size_t)count, sizeof *sides);
-    const struct ids_report **reports = NULL;
-    size_t total = 0, at = 0;
+    struct ids_open_side runs;
     char *path = NULL;
-    int code = sides ? 0 : ids_no_memory(err);
-    for (int i = 1; i < count && !code; i++) {
-        code = ids_open_side(operands[i], &open, &sides[i], err);
-        if (!code) total += sides[i].count;
-    }
-    if (!code) reports = calloc(total, sizeof *reports);
-    if (!code && !reports) code = ids_no_memory(err);
-    for (int i = 1; i < count && !code; i++) {
-        for (size_t r = 0; r < sides[i].count; r++) reports[at++] = &sides[i].reports[r];
-    }
-    if (!code) code = ids_baseline_save(operands[0], reports, total, options->force, (int64_t)time(NULL), &path, err);
-    ids_progress_end();
+    int code = ids_open_side(operands + 1, count - 1, &open, &runs, err);
+    if (code) return code;
+    code = ids_baseline_save(operands[0], runs.pointers, runs.count, options->force, (int64_t)time(NULL), &path, err);
     if (!code)
-        printf("%s: %zu run%s in %s; to hold runs to it: idsprof check RUN --baseline %s\n", operands[0], total,
-               total == 1 ? "" : "s", path, operands[0]);
+        printf("%s: %zu run%s in %s; to hold runs to it: idsprof check RUN --baseline %s\n", operands[0], runs.count,
+               runs.count == 1 ? "" : "s", path, operands[0]);
     free(path);
-    free(reports);
-    for (int i = 0; sides && i < count; i++) ids_open_side_done(&sides[i]);
-    free(sides);
+    ids_open_side_done(&runs);
     return code;
 }
 

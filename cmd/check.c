@@ -3,7 +3,6 @@
 #include "cmd/open_run.h"
 #include "cmd/open_sides.h"
 #include "cmd/output.h"
-#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/compare/comparability.h"
@@ -118,12 +117,13 @@ static int basis_of_saved(struct basis *basis, struct ids_error *err) {
 /* A saved baseline of that name, else a run. */
 static int open_basis(const struct check_options *options, struct basis *basis, struct ids_error *err) {
     const struct ids_open_options open = {.command = "check", .no_cache = options->no_cache};
+    char *const path = (char *)options->baseline; /* only read */
     int code = IDS_NOT_FOUND;
     if (ids_baseline_is_name(options->baseline))
         code = ids_baseline_load(options->baseline, ids_table_def_find, &basis->saved, err);
     if (!code) return basis_of_saved(basis, err);
     if (code != IDS_NOT_FOUND) return code;
-    code = ids_open_side(options->baseline, &open, &basis->run, err);
+    code = ids_open_side(&path, 1, &open, &basis->run, err);
     basis->used = &basis->run.side;
     return code ? ids_error_at(err, "--baseline: no saved baseline is called so, and as a run") : 0;
 }
@@ -266,35 +266,9 @@ static int write_junit(const char *path, const struct ids_check *check, struct i
 
 /* ---- */
 
-/* The runs of all operands as one side: limits hold for each run, those against a baseline for their mean. */
-static int gather(char *const *operands, int operand_count, const struct check_options *options,
-                  struct ids_open_side *sides, struct ids_side *ret_side, const char ***ret_names,
-                  struct ids_error *err) {
-    const struct ids_open_options open = {.command = "check", .no_cache = options->no_cache};
-    size_t count = 0, at = 0;
-    int code = 0;
-    for (int i = 0; i < operand_count && !code; i++) {
-        code = ids_open_side(operands[i], &open, &sides[i], err);
-        if (!code) count += sides[i].count;
-    }
-    if (code) return code;
-    const struct ids_report **reports = calloc(count + 1, sizeof *reports);
-    *ret_names = calloc(count + 1, sizeof **ret_names);
-    if (!reports || !*ret_names) code = ids_no_memory(err);
-    for (int s = 0; s < operand_count && !code; s++) {
-        for (size_t i = 0; i < sides[s].count; i++) {
-            const struct ids_value *name = ids_report_find_property(&sides[s].reports[i], "name");
-            reports[at] = &sides[s].reports[i];
-            (*ret_names)[at++] = name && name->unit == IDS_UNIT_NONE && !name->missing ? name->text : sides[s].label;
-        }
-    }
-    if (!code) code = ids_side_init(ret_side, count == 1 ? (*ret_names)[0] : "all runs", reports, count, err);
-    free(reports);
-    return code;
-}
-
-static int check_side(const struct check_options *options, struct ids_side *side, const char *const *names,
-                      struct ids_budget *budget, const char *path, struct ids_error *err) {
+/* Limits hold for each run, those against a baseline for the mean of all. */
+static int check_side(const struct check_options *options, struct ids_side *side, struct ids_budget *budget,
+                      const char *path, struct ids_error *err) {
     struct basis basis = {0};
     struct ids_check check;
     int code = options->baseline ? open_basis(options, &basis, err) : 0;
@@ -302,8 +276,7 @@ static int check_side(const struct check_options *options, struct ids_side *side
     if (!code) ids_sides_settle(settled, basis.used ? 2 : 1);
     if (!code && basis.used) code = look_at_basis(options, side, basis.used, err);
     if (!code && basis.used) code = watch(options, basis.used, budget, err);
-    if (!code) code = ids_check_make(side, names, basis.used, budget, &check, err);
-    ids_progress_end();
+    if (!code) code = ids_check_make(side, basis.used, budget, &check, err);
     if (!code) {
         int broken = check.broken || check.no_data;
         int to_stdout = options->junit && !strcmp(options->junit, "-");
@@ -319,20 +292,15 @@ static int check_side(const struct check_options *options, struct ids_side *side
 
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct check_options *options = values;
+    const struct ids_open_options open = {.command = "check", .no_cache = options->no_cache};
     struct ids_budget budget = {0};
-    struct ids_side side = {0};
-    const char **names = NULL;
+    struct ids_open_side runs = {0};
     if (options->json && options->junit && !strcmp(options->junit, "-"))
         return ids_fail(err, IDS_USAGE, "--json and --junit - both go to standard output");
-    struct ids_open_side *sides = calloc((size_t)operand_count, sizeof *sides);
-    int code = sides ? make_budget(options, &budget, err) : ids_no_memory(err);
-    if (!code) code = gather(operands, operand_count, options, sides, &side, &names, err);
-    if (!code) code = check_side(options, &side, names, &budget, operands[0], err);
-    ids_progress_end();
-    ids_side_done(&side);
-    free(names);
-    for (int i = 0; sides && i < operand_count; i++) ids_open_side_done(&sides[i]);
-    free(sides);
+    int code = make_budget(options, &budget, err);
+    if (!code) code = ids_open_side(operands, operand_count, &open, &runs, err);
+    if (!code) code = check_side(options, &runs.side, &budget, operands[0], err);
+    ids_open_side_done(&runs);
     ids_budget_done(&budget);
     return code;
 }

@@ -1,14 +1,13 @@
 #include "cmd/command.h"
 #include "cmd/diff_print.h"
 #include "cmd/open_sides.h"
-#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/trend_print.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOP_OF_TEXT = 10, TOP_UNSET = -1, SIDES_MOST = 64, MESSAGE_BYTES = 512 };
+enum { TOP_OF_TEXT = 10, TOP_UNSET = -1, MESSAGE_BYTES = 512 };
 
 struct diff_options {
     int64_t top, width, newest;
@@ -54,7 +53,6 @@ static int make_options(const struct diff_options *options, int operand_count, s
     if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
     if (operand_count < 2 && !options->trend)
         return ids_fail(err, IDS_USAGE, "give two runs, or several; --trend takes one folder or pattern too");
-    if (operand_count > SIDES_MOST) return ids_fail(err, IDS_LIMIT, "more than %d sides", SIDES_MOST);
     return 0;
 }
 
@@ -161,32 +159,30 @@ static void tell_apart(struct ids_open_side *sides, size_t count) {
 }
 
 static int compare(const struct diff_options *options, const struct ids_compare_options *compare_options,
-                   struct ids_open_side *sides, size_t count, struct ids_error *err) {
-    struct ids_side *settled[SIDES_MOST] = {0};
-    struct ids_diff *diffs = calloc(count + 1, sizeof *diffs);
+                   const struct ids_open_sides *sides, struct ids_error *err) {
+    struct ids_side *settled[IDS_OPEN_SIDES_MOST] = {0};
+    struct ids_diff *diffs = calloc(sides->count, sizeof *diffs);
     size_t made = 0;
     int code = diffs ? 0 : ids_no_memory(err), worse = 0;
-    tell_apart(sides, count);
-    for (size_t i = 0; i < count; i++) settled[i] = &sides[i].side;
-    ids_sides_settle(settled, count);
-    for (; !code && made + 1 < count; made += !code) {
+    tell_apart(sides->at, sides->count);
+    for (size_t i = 0; i < sides->count; i++) settled[i] = &sides->at[i].side;
+    ids_sides_settle(settled, sides->count);
+    for (; !code && made + 1 < sides->count; made += !code) {
         code = ids_diff_make(settled[0], settled[made + 1], compare_options, &diffs[made], err);
         worse |= !code && ids_diff_verdict(&diffs[made]) == IDS_VERDICT_REGRESSION;
     }
-    ids_progress_end();
     if (!code)
-        code =
-            count == 2 ? print_two(options, diffs, sides[1].path, err) : print_many(options, diffs, made, sides, err);
+        code = made == 1 ? print_two(options, diffs, sides->at[1].path, err)
+                         : print_many(options, diffs, made, sides->at, err);
     for (size_t i = 0; i < made; i++) ids_diff_done(&diffs[i]);
     free(diffs);
     return code ? code : worse ? IDS_EXIT_NO : IDS_EXIT_DONE;
 }
 
-static int show_trend(const struct diff_options *options, struct ids_open_side *sides, size_t count,
-                      struct ids_error *err) {
-    struct ids_diff_print print = print_of(options, sides[0].path);
+static int show_trend(const struct diff_options *options, struct ids_open_side *runs, struct ids_error *err) {
+    struct ids_diff_print print = print_of(options, runs->path);
     struct ids_trend trend;
-    int code = ids_trend_open(sides, count, options->force, &trend, err);
+    int code = ids_trend_open(runs, options->force, &trend, err);
     if (code) return code;
     code = options->json || options->csv
                ? print_for_programs(options, &trend.report, ids_trend_tables, ids_trend_table_count, &print, err)
@@ -197,22 +193,24 @@ static int show_trend(const struct diff_options *options, struct ids_open_side *
 
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct diff_options *options = values;
+    const struct ids_open_options open = {
+        .command = "diff", .no_cache = options->no_cache, .newest = options->newest, .by_step = options->trend};
     struct ids_compare_options compare_options;
-    struct ids_open_side *sides = NULL;
-    size_t opened = 0;
     int code = make_options(options, operand_count, &compare_options, err);
     if (code) return code;
-    struct ids_open_options open = {.command = "diff", .no_cache = options->no_cache, .newest = options->newest};
-    sides = calloc((size_t)operand_count, sizeof *sides);
-    if (!sides) return ids_no_memory(err);
-    for (; !code && opened < (size_t)operand_count; opened += !code)
-        code = ids_open_side(operands[opened], &open, &sides[opened], err);
-    ids_progress_end();
-    if (!code)
-        code = options->trend ? show_trend(options, sides, opened, err)
-                              : compare(options, &compare_options, sides, opened, err);
-    for (size_t i = 0; i < opened; i++) ids_open_side_done(&sides[i]);
-    free(sides);
+    if (options->trend) {
+        struct ids_open_side runs;
+        code = ids_open_side(operands, operand_count, &open, &runs, err);
+        if (code) return code;
+        code = show_trend(options, &runs, err);
+        ids_open_side_done(&runs);
+    } else {
+        struct ids_open_sides sides;
+        code = ids_open_sides(operands, operand_count, &open, &sides, err);
+        if (code) return code;
+        code = compare(options, &compare_options, &sides, err);
+        ids_open_sides_done(&sides);
+    }
     return code;
 }
 

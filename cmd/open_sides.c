@@ -14,12 +14,12 @@
 
 enum { RUNS_MOST = 4096 };
 
-static int add_report(struct ids_open_side *side, const struct ids_run_files *run,
+static int add_report(struct ids_open_side *side, const char *path, const struct ids_run_files *run,
                       const struct ids_open_options *options, struct ids_error *err) {
     struct ids_params params;
     struct ids_report report;
     ids_params_default(&params);
-    if (side->count == RUNS_MOST) return ids_fail(err, IDS_LIMIT, "'%s': more than %d runs", side->path, RUNS_MOST);
+    if (side->count == RUNS_MOST) return ids_fail(err, IDS_LIMIT, "'%s': more than %d runs", path, RUNS_MOST);
     if (side->count == side->room) {
         size_t room = side->room;
         void *reports = ids_vec_grow(side->reports, &room, sizeof *side->reports);
@@ -47,7 +47,7 @@ static int add_runs(struct ids_open_side *side, const char *path, int several, c
                        ? list.run_count - (size_t)options->newest
                        : 0;
     for (size_t i = first; i < list.run_count && !code; i++) {
-        code = add_report(side, &list.runs[i], options, err);
+        code = add_report(side, path, &list.runs[i], options, err);
         if (!code || code == IDS_NOMEM || code == IDS_LIMIT || (!several && list.run_count == 1)) continue;
         ids_progress_end();
         struct ids_arena arena = {0};
@@ -59,11 +59,11 @@ static int add_runs(struct ids_open_side *side, const char *path, int several, c
     return code;
 }
 
-/* Of the runs of a pattern, whose paths say nothing of their order, all but the newest are let go. */
-static void keep_newest(struct ids_open_side *side, size_t wanted) {
-    while (side->count > wanted) {
-        size_t oldest = 0;
-        for (size_t i = 1; i < side->count; i++) {
+/* Of the runs of a pattern (those from `first` on), whose paths say nothing of their order, all but the newest are let go. */
+static void keep_newest(struct ids_open_side *side, size_t first, size_t wanted) {
+    while (side->count - first > wanted) {
+        size_t oldest = first;
+        for (size_t i = first + 1; i < side->count; i++) {
             if (side->labels[i].time_s < side->labels[oldest].time_s) oldest = i;
         }
         ids_report_done(&side->reports[oldest]);
@@ -73,44 +73,74 @@ static void keep_newest(struct ids_open_side *side, size_t wanted) {
     }
 }
 
-static int add_pattern(struct ids_open_side *side, const struct ids_open_options *options, struct ids_error *err) {
+static int add_pattern(struct ids_open_side *side, const char *path, const struct ids_open_options *options,
+                       struct ids_error *err) {
     struct ids_open_options all = *options;
+    size_t first = side->count;
     glob_t found = {0};
-    int why = glob(side->path, GLOB_BRACE | GLOB_TILDE, NULL, &found);
+    int why = glob(path, GLOB_BRACE | GLOB_TILDE, NULL, &found);
     if (why == GLOB_NOSPACE) return ids_no_memory(err);
-    int code = why ? ids_fail(err, IDS_NOT_FOUND, "'%s': nothing is called so", side->path) : 0;
+    int code = why ? ids_fail(err, IDS_NOT_FOUND, "'%s': nothing is called so", path) : 0;
     all.newest = 0;
     for (size_t i = 0; i < found.gl_pathc && !code; i++) code = add_runs(side, found.gl_pathv[i], 1, &all, err);
     globfree(&found);
-    if (!code && options->newest > 0) keep_newest(side, (size_t)options->newest);
+    if (!code && options->newest > 0) keep_newest(side, first, (size_t)options->newest);
     return code;
 }
 
+static int add_operand(struct ids_open_side *side, const char *path, const struct ids_open_options *options,
+                       struct ids_error *err) {
+    struct stat status;
+    size_t before = side->count;
+    int pattern = strpbrk(path, "*?[{") && stat(path, &status);
+    int code = pattern ? add_pattern(side, path, options, err) : add_runs(side, path, 0, options, err);
+    return code || side->count > before ? code : ids_fail(err, IDS_NOT_FOUND, "'%s': no run that can be read", path);
+}
+
+static int comes_before(const struct ids_run_label *a, const struct ids_run_label *b) {
+    if (a->step != b->step) return a->step < b->step;
+    return a->time_s < b->time_s;
+}
+
+static void order_by_step(struct ids_open_side *side) {
+    for (size_t i = 1; i < side->count; i++) { /* mostly in order already */
+        for (size_t at = i; at && comes_before(&side->labels[at], &side->labels[at - 1]); at--) {
+            struct ids_run_label label = side->labels[at];
+            struct ids_report report = side->reports[at];
+            side->labels[at] = side->labels[at - 1];
+            side->reports[at] = side->reports[at - 1];
+            side->labels[at - 1] = label;
+            side->reports[at - 1] = report;
+        }
+    }
+}
+
 /* The name of a single run; else what the user wrote, which may be a pattern. */
-static char *label_of(const struct ids_open_side *side) {
+static char *label_of(const struct ids_open_side *side, int operand_count) {
     const struct ids_value *name = ids_report_find_property(&side->reports[0], "name");
     const char *slash = strrchr(side->path, '/');
     if (side->count == 1 && name && name->unit == IDS_UNIT_NONE && !name->missing) return strdup(name->text);
+    if (operand_count > 1) return strdup("all runs");
     return strdup(slash && slash[1] ? slash + 1 : side->path);
 }
 
-static int settle(struct ids_open_side *side, struct ids_error *err) {
-    if (!side->count) return ids_fail(err, IDS_NOT_FOUND, "'%s': no run that can be read", side->path);
-    side->label = label_of(side);
+static int settle(struct ids_open_side *side, int operand_count, const struct ids_open_options *options,
+                  struct ids_error *err) {
+    if (options->by_step) order_by_step(side);
+    side->label = label_of(side, operand_count);
     side->pointers = calloc(side->count, sizeof *side->pointers);
     if (!side->label || !side->pointers) return ids_no_memory(err);
     for (size_t i = 0; i < side->count; i++) side->pointers[i] = &side->reports[i];
     return ids_side_init(&side->side, side->label, side->pointers, side->count, err);
 }
 
-int ids_open_side(const char *path, const struct ids_open_options *options, struct ids_open_side *ret_side,
+int ids_open_side(char *const *paths, int count, const struct ids_open_options *options, struct ids_open_side *ret_side,
                   struct ids_error *err) {
-    struct stat status;
-    *ret_side = (struct ids_open_side){.path = strdup(path)};
-    if (!ret_side->path) return ids_no_memory(err);
-    int pattern = strpbrk(path, "*?[{") && stat(path, &status);
-    int code = pattern ? add_pattern(ret_side, options, err) : add_runs(ret_side, path, 0, options, err);
-    if (!code) code = settle(ret_side, err);
+    int code = 0;
+    *ret_side = (struct ids_open_side){.path = paths[0]};
+    for (int i = 0; i < count && !code; i++) code = add_operand(ret_side, paths[i], options, err);
+    if (!code) code = settle(ret_side, count, options, err);
+    ids_progress_end();
     if (code) ids_open_side_done(ret_side);
     return code;
 }
@@ -121,31 +151,26 @@ void ids_open_side_done(struct ids_open_side *side) {
     free(side->reports);
     free(side->pointers);
     free(side->labels);
-    free(side->path);
     free(side->label);
     *side = (struct ids_open_side){0};
 }
 
-static int comes_before(const struct ids_run_label *a, const struct ids_run_label *b) {
-    if (a->step != b->step) return a->step < b->step;
-    return a->time_s < b->time_s;
+int ids_open_sides(char *const *paths, int count, const struct ids_open_options *options,
+                   struct ids_open_sides *ret_sides, struct ids_error *err) {
+    int code = 0;
+    if (count > IDS_OPEN_SIDES_MOST) return ids_fail(err, IDS_LIMIT, "more than %d sides", IDS_OPEN_SIDES_MOST);
+    *ret_sides = (struct ids_open_sides){.at = calloc((size_t)count, sizeof *ret_sides->at)};
+    if (!ret_sides->at) return ids_no_memory(err);
+    for (; !code && ret_sides->count < (size_t)count; ret_sides->count += !code)
+        code = ids_open_side(&paths[ret_sides->count], 1, options, &ret_sides->at[ret_sides->count], err);
+    if (code) ids_open_sides_done(ret_sides);
+    return code;
 }
 
-void ids_open_side_order(struct ids_open_side *side) {
-    for (size_t i = 1; i < side->count; i++) { /* a few runs, mostly in order */
-        for (size_t at = i; at && comes_before(&side->labels[at], &side->labels[at - 1]); at--) {
-            struct ids_run_label label = side->labels[at];
-            struct ids_report report = side->reports[at];
-            struct ids_side_run run = side->side.runs[at];
-            side->labels[at] = side->labels[at - 1];
-            side->reports[at] = side->reports[at - 1];
-            side->side.runs[at] = side->side.runs[at - 1];
-            side->labels[at - 1] = label;
-            side->reports[at - 1] = report;
-            side->side.runs[at - 1] = run;
-        }
-    }
-    for (size_t i = 0; i < side->count; i++) side->side.runs[i].report = &side->reports[i];
+void ids_open_sides_done(struct ids_open_sides *sides) {
+    for (size_t i = 0; i < sides->count; i++) ids_open_side_done(&sides->at[i]);
+    free(sides->at);
+    *sides = (struct ids_open_sides){0};
 }
 
 int ids_parse_share(const char *text, double *ret_share, struct ids_error *err) {

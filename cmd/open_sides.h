@@ -10,8 +10,8 @@
 #include "lib/compare/side.h"
 
 struct ids_open_side {
-    char *path;  /* as the user called it */
-    char *label; /* for people */
+    const char *path; /* as the user called it: of several operands the first */
+    char *label;      /* for people */
     struct ids_report *reports;
     const struct ids_report **pointers;
     struct ids_run_label *labels; /* what the path of each run says */
@@ -22,16 +22,25 @@ struct ids_open_side {
 struct ids_open_options {
     const char *command; /* for messages */
     int no_cache;
-    int64_t newest; /* only so many of a side's runs, the newest; 0 all */
+    int64_t newest; /* only so many of an operand's runs, the newest; 0 all */
+    int by_step;    /* a side's runs by the step that their paths name, then by time: the order of training */
 };
 
-/* A run of several that cannot be read is said on stderr and left out. The side is the caller's to end when 0 is returned. */
-int ids_open_side(const char *path, const struct ids_open_options *options, struct ids_open_side *ret_side,
+/* All runs of these operands as one side. A run of a folder or pattern that cannot be read is said on stderr and left out. The paths
+ * must outlive the side, which is the caller's to end when 0 is returned. */
+int ids_open_side(char *const *paths, int count, const struct ids_open_options *options, struct ids_open_side *ret_side,
                   struct ids_error *err);
 void ids_open_side_done(struct ids_open_side *side);
 
-/* The runs of one side by the step that their paths name, then by time (the order of training). */
-void ids_open_side_order(struct ids_open_side *side);
+/* Each operand as a side of its own. */
+struct ids_open_sides {
+    struct ids_open_side *at;
+    size_t count;
+};
+enum { IDS_OPEN_SIDES_MOST = 64 };
+int ids_open_sides(char *const *paths, int count, const struct ids_open_options *options,
+                   struct ids_open_sides *ret_sides, struct ids_error *err);
+void ids_open_sides_done(struct ids_open_sides *sides);
 
 /* "2%" or "0.5 %" or "0.02": a share. */
 int ids_parse_share(const char *text, double *ret_share, struct ids_error *err);

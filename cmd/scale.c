@@ -3,7 +3,6 @@
 #include "cmd/diff_print.h"
 #include "cmd/open_sides.h"
 #include "cmd/output.h"
-#include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "lib/base/decimal.h"
 
@@ -11,8 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { SIDES_MOST = 64 };
 
 struct scale_options {
     int strong, weak, json, csv, force, no_cache, full, colour;
@@ -179,20 +176,18 @@ static int write_results(const char *path, const struct ids_scale *scale, struct
 
 /* ---- */
 
-static int compare(const struct scale_options *options, struct ids_open_side *sides, size_t count,
-                   struct ids_error *err) {
-    double devices[SIDES_MOST] = {0};
-    struct ids_side *settled[SIDES_MOST] = {0};
+static int compare(const struct scale_options *options, const struct ids_open_sides *sides, struct ids_error *err) {
+    double devices[IDS_OPEN_SIDES_MOST] = {0};
+    struct ids_side *settled[IDS_OPEN_SIDES_MOST] = {0};
     const struct ids_side *const *reading = (const struct ids_side *const *)settled;
     struct ids_scale scale;
-    for (size_t i = 0; i < count; i++) settled[i] = &sides[i].side;
-    ids_sides_settle(settled, count);
-    int code = options->devices ? read_devices(options->devices, devices, count, err) : 0;
+    for (size_t i = 0; i < sides->count; i++) settled[i] = &sides->at[i].side;
+    ids_sides_settle(settled, sides->count);
+    int code = options->devices ? read_devices(options->devices, devices, sides->count, err) : 0;
     enum ids_scaling scaling = options->strong ? IDS_SCALING_STRONG
                                : options->weak ? IDS_SCALING_WEAK
                                                : IDS_SCALING_GUESS;
-    if (!code) code = ids_scale_make(reading, devices, count, scaling, &scale, err);
-    ids_progress_end();
+    if (!code) code = ids_scale_make(reading, devices, sides->count, scaling, &scale, err);
     if (code) return code;
     if (scale.remarks.unlike && !options->force) {
         code = ids_fail(err, IDS_UNSUPPORTED, "these runs cannot be compared: %s (--force compares them all the same)",
@@ -208,19 +203,13 @@ static int compare(const struct scale_options *options, struct ids_open_side *si
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct scale_options *options = values;
     const struct ids_open_options open = {.command = "scale", .no_cache = options->no_cache};
-    size_t opened = 0;
-    int code = 0;
+    struct ids_open_sides sides;
     if (options->strong && options->weak) return ids_fail(err, IDS_USAGE, "--strong and --weak exclude each other");
     if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
-    if (operand_count > SIDES_MOST) return ids_fail(err, IDS_LIMIT, "more than %d configurations", SIDES_MOST);
-    struct ids_open_side *sides = calloc((size_t)operand_count, sizeof *sides);
-    if (!sides) return ids_no_memory(err);
-    for (; !code && opened < (size_t)operand_count; opened += !code)
-        code = ids_open_side(operands[opened], &open, &sides[opened], err);
-    ids_progress_end();
-    if (!code) code = compare(options, sides, opened, err);
-    for (size_t i = 0; i < opened; i++) ids_open_side_done(&sides[i]);
-    free(sides);
+    int code = ids_open_sides(operands, operand_count, &open, &sides, err);
+    if (code) return code;
+    code = compare(options, &sides, err);
+    ids_open_sides_done(&sides);
     return code;
 }
 

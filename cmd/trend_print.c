@@ -7,56 +7,16 @@
 
 enum { LEAST_RUNS = 3, FIGURES_SHOWN = 6 };
 
-/* All runs in sides[0]; the others are left empty. */
-static int join(struct ids_open_side *sides, size_t count, struct ids_error *err) {
-    struct ids_open_side all = {.path = strdup(sides[0].path), .label = strdup(sides[0].label)};
-    all.room = 1; /* of no run too */
-    for (size_t s = 0; s < count; s++) all.room += sides[s].count;
-    all.reports = calloc(all.room, sizeof *all.reports);
-    all.labels = calloc(all.room, sizeof *all.labels);
-    all.pointers = calloc(all.room, sizeof *all.pointers);
-    if (!all.path || !all.label || !all.reports || !all.labels || !all.pointers) {
-        ids_open_side_done(&all);
-        return ids_no_memory(err);
-    }
-    for (size_t s = 0; s < count; s++) {
-        for (size_t i = 0; i < sides[s].count; i++) {
-            all.labels[all.count] = sides[s].labels[i];
-            all.pointers[all.count] = &all.reports[all.count];
-            all.reports[all.count++] = sides[s].reports[i];
-        }
-        sides[s].count = 0; /* moved */
-    }
-    ids_open_side_done(&sides[0]);
-    sides[0] = all;
-    return ids_side_init(&sides[0].side, sides[0].label, sides[0].pointers, sides[0].count, err);
-}
-
-static const char *name_of(const struct ids_report *report) {
-    const struct ids_value *name = ids_report_find_property(report, "name");
-    return name && !name->missing && name->unit == IDS_UNIT_NONE ? name->text : "run";
-}
-
-int ids_trend_open(struct ids_open_side *sides, size_t count, int force, struct ids_trend *ret_trend,
-                   struct ids_error *err) {
-    int code = join(sides, count, err);
-    if (code) return code;
-    struct ids_open_side *all = &sides[0];
-    if (all->count < LEAST_RUNS)
-        return ids_fail(err, IDS_USAGE, "a trend needs three runs or more; there are %zu", all->count);
-    ids_open_side_order(all);
-    struct ids_side *const settled[] = {&all->side};
+int ids_trend_open(struct ids_open_side *runs, int force, struct ids_trend *ret_trend, struct ids_error *err) {
+    struct ids_side *const settled[] = {&runs->side};
+    if (runs->count < LEAST_RUNS)
+        return ids_fail(err, IDS_USAGE, "a trend needs three runs or more; there are %zu", runs->count);
     ids_sides_settle(settled, 1);
-    int64_t *steps = calloc(all->count, sizeof *steps);
-    const char **names = calloc(all->count, sizeof *names);
-    code = steps && names ? 0 : ids_no_memory(err);
-    for (size_t i = 0; i < all->count && !code; i++) {
-        steps[i] = all->labels[i].step;
-        names[i] = name_of(&all->reports[i]);
-    }
-    if (!code) code = ids_trend_make(&all->side, steps, names, ret_trend, err);
+    int64_t *steps = calloc(runs->count, sizeof *steps);
+    if (!steps) return ids_no_memory(err);
+    for (size_t i = 0; i < runs->count; i++) steps[i] = runs->labels[i].step;
+    int code = ids_trend_make(&runs->side, steps, ret_trend, err);
     free(steps);
-    free(names);
     if (code || force || !ret_trend->remarks.unlike) return code;
     ids_fail(err, IDS_UNSUPPORTED, "these runs cannot be compared: %s (--force compares them all the same)",
              ret_trend->remarks.at[0].text);
@@ -93,7 +53,7 @@ static void write_runs(struct ids_painter *painter, const struct ids_trend *tren
             *cell++ =
                 value->has_a ? ids_painter_value(painter, ids_figure_value(value->unit, value->has_a, value->a)) : "-";
         }
-        *cell++ = ids_text_clean(&painter->arena, name_of(trend->side->runs[i].report));
+        *cell++ = ids_text_clean(&painter->arena, trend->side->runs[i].name);
     }
     fputc('\n', painter->out);
     ids_grid_fit(&grid, painter->render->full ? 0 : ids_painter_width(painter));

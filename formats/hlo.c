@@ -1,5 +1,6 @@
 #include "formats/hlo.h"
 
+#include "formats/hlo_fields.h"
 #include "formats/hlo_fingerprint.h"
 #include "formats/hlo_shape.h"
 #include "formats/proto/hlo.pb-c.h"
@@ -20,33 +21,6 @@ enum {
     FIRST_POOL_BYTES = 16 << 10,
     MAX_GROUPS_BYTES = 64 << 10, /* replica groups as text: 10,000 devices */
 };
-
-/* Field numbers of xla/service/hlo.proto with their wire types; a field of another type is passed over. */
-#define TAG(number, wire) IDS_HLO_TAG(number, wire)
-enum {
-    PROTO_MODULE = TAG(1, BYTES),
-    MODULE_NAME = TAG(1, BYTES),
-    MODULE_COMPUTATION = TAG(3, BYTES),
-    MODULE_STACK_FRAMES = TAG(17, BYTES),
-    COMPUTATION_INSTRUCTION = TAG(2, BYTES),
-    COMPUTATION_ID = TAG(5, VARINT),
-    COMPUTATION_IS_FUSION = TAG(7, VARINT),
-    INSTRUCTION_NAME = TAG(1, BYTES),
-    INSTRUCTION_OPCODE = TAG(2, BYTES),
-    INSTRUCTION_SHAPE = TAG(3, BYTES),
-    INSTRUCTION_METADATA = TAG(7, BYTES),
-    INSTRUCTION_CALL_TARGET = TAG(28, BYTES),
-    INSTRUCTION_ID = TAG(35, VARINT),
-    INSTRUCTION_CALLED = TAG(38, BYTES), /* packed ids */
-    INSTRUCTION_CALLED_ONE = TAG(38, VARINT),
-    INSTRUCTION_GROUP = TAG(49, BYTES),
-    INSTRUCTION_SOURCE_TARGET = TAG(52, BYTES),
-    INSTRUCTION_DEVICE_LIST = TAG(87, BYTES),
-};
-
-static uint32_t tag_of(const struct ids_pb_field *field) {
-    return field->number << 3 | field->wire;
-}
 
 /* ---- protobuf-c in bounded memory: one block per message, given back as a whole ---- */
 
@@ -205,12 +179,12 @@ static void add_iota(struct module *module, const Ids__IotaReplicaGroupList *iot
 
 /* Returns 0 when the message is damaged. */
 static int read_groups(struct module *module, const struct ids_pb_field *field) {
-    if (tag_of(field) == INSTRUCTION_GROUP) {
+    if (ids_hlo_tag_of(field) == HLO_INSTRUCTION_GROUP) {
         const Ids__ReplicaGroup *group = unpack(&module->pool, &ids__replica_group__descriptor, field);
         if (group) add_group(module, group->replica_ids, group->n_replica_ids);
         return group != NULL;
     }
-    if (tag_of(field) == INSTRUCTION_SOURCE_TARGET) {
+    if (ids_hlo_tag_of(field) == HLO_INSTRUCTION_SOURCE_TARGET) {
         const Ids__SourceTarget *pair = unpack(&module->pool, &ids__source_target__descriptor, field);
         if (pair) add_group(module, (const int64_t[]){pair->source, pair->target}, 2);
         return pair != NULL;
@@ -246,24 +220,24 @@ static int intern_shape(struct module *module, struct ids_pb shape, uint32_t *re
 /* One field of an instruction. Returns a code; *damaged becomes 1 when the field contradicts the format. */
 static int read_field(struct module *module, const struct ids_pb_field *field, struct ids_hlo_instruction *instruction,
                       int *damaged) {
-    switch (tag_of(field)) {
-    case INSTRUCTION_NAME:
+    switch (ids_hlo_tag_of(field)) {
+    case HLO_INSTRUCTION_NAME:
         return intern_field(module, field, &instruction->name);
-    case INSTRUCTION_OPCODE:
+    case HLO_INSTRUCTION_OPCODE:
         return intern_field(module, field, &instruction->opcode);
-    case INSTRUCTION_CALL_TARGET:
+    case HLO_INSTRUCTION_CALL_TARGET:
         return intern_field(module, field, &instruction->call_target);
-    case INSTRUCTION_METADATA:
+    case HLO_INSTRUCTION_METADATA:
         return read_metadata(module, field, instruction, damaged);
-    case INSTRUCTION_SHAPE:
+    case HLO_INSTRUCTION_SHAPE:
         instruction->result_bytes = ids_hlo_shape_bytes(ids_pb_inside(field));
         return intern_shape(module, ids_pb_inside(field), &instruction->shape);
-    case INSTRUCTION_ID:
+    case HLO_INSTRUCTION_ID:
         instruction->fingerprint = ids_hlo_fingerprint_of(&module->fingerprints, field->value);
         return 0;
-    case INSTRUCTION_GROUP:
-    case INSTRUCTION_SOURCE_TARGET:
-    case INSTRUCTION_DEVICE_LIST:
+    case HLO_INSTRUCTION_GROUP:
+    case HLO_INSTRUCTION_SOURCE_TARGET:
+    case HLO_INSTRUCTION_DEVICE_LIST:
         *damaged |= !read_groups(module, field);
         return 0;
     default:
@@ -301,8 +275,8 @@ static int is_fused(const struct module *module, struct ids_pb computation) {
     struct ids_pb_field field;
     uint64_t id = 0;
     while (ids_pb_next(&computation, &field) > 0) {
-        if (tag_of(&field) == COMPUTATION_IS_FUSION) return field.value != 0;
-        if (tag_of(&field) == COMPUTATION_ID) id = field.value;
+        if (ids_hlo_tag_of(&field) == HLO_COMPUTATION_IS_FUSION) return field.value != 0;
+        if (ids_hlo_tag_of(&field) == HLO_COMPUTATION_ID) id = field.value;
     }
     return module->fused_count && bsearch(&id, module->fused, module->fused_count, sizeof id, by_id);
 }
@@ -312,7 +286,7 @@ static int read_computation(struct module *module, struct ids_pb computation) {
     int more;
     if (is_fused(module, computation)) return 0;
     while ((more = ids_pb_next(&computation, &field)) > 0) {
-        if (tag_of(&field) != COMPUTATION_INSTRUCTION) continue;
+        if (ids_hlo_tag_of(&field) != HLO_COMPUTATION_INSTRUCTION) continue;
         int code = read_instruction(module, ids_pb_inside(&field));
         if (code) return code;
     }
@@ -325,16 +299,16 @@ static int fusion_calls(struct ids_pb instruction, uint64_t *ret_id) {
     struct ids_pb_field field;
     int is_fusion = 0, calls = 0;
     while (ids_pb_next(&instruction, &field) > 0) {
-        switch (tag_of(&field)) {
-        case INSTRUCTION_OPCODE:
+        switch (ids_hlo_tag_of(&field)) {
+        case HLO_INSTRUCTION_OPCODE:
             is_fusion = field.value == 6 && !memcmp(field.bytes, "fusion", 6);
             break;
-        case INSTRUCTION_CALLED: {
+        case HLO_INSTRUCTION_CALLED: {
             struct ids_pb ids = ids_pb_inside(&field);
             calls |= ids_pb_varint(&ids, ret_id) == 1;
             break;
         }
-        case INSTRUCTION_CALLED_ONE:
+        case HLO_INSTRUCTION_CALLED_ONE:
             *ret_id = field.value;
             calls = 1;
             break;
@@ -350,7 +324,8 @@ static int find_fused(struct module *module, struct ids_pb computation) {
     struct ids_pb_field field;
     while (ids_pb_next(&computation, &field) > 0) {
         uint64_t id = 0;
-        if (tag_of(&field) != COMPUTATION_INSTRUCTION || !fusion_calls(ids_pb_inside(&field), &id)) continue;
+        if (ids_hlo_tag_of(&field) != HLO_COMPUTATION_INSTRUCTION || !fusion_calls(ids_pb_inside(&field), &id))
+            continue;
         uint64_t *place = IDS_PUSH(module->fused, module->fused_count, module->fused_room);
         if (!place) return ids_fail(module->err, IDS_NOMEM, "no memory for the fusions of a program");
         *place = id;
@@ -361,7 +336,7 @@ static int find_fused(struct module *module, struct ids_pb computation) {
 static int has_fusion_flag(struct ids_pb computation) {
     struct ids_pb_field field;
     while (ids_pb_next(&computation, &field) > 0) {
-        if (tag_of(&field) == COMPUTATION_IS_FUSION) return 1;
+        if (ids_hlo_tag_of(&field) == HLO_COMPUTATION_IS_FUSION) return 1;
     }
     return 0;
 }
@@ -374,15 +349,15 @@ static int read_header(struct module *module, struct ids_pb bytes) {
     struct ids_pb all = bytes;
     while (ids_pb_next(&bytes, &field) > 0) {
         int code = 0;
-        switch (tag_of(&field)) {
-        case MODULE_NAME:
+        switch (ids_hlo_tag_of(&field)) {
+        case HLO_MODULE_NAME:
             code = intern_field(module, &field, &module->name);
             break;
-        case MODULE_STACK_FRAMES:
+        case HLO_MODULE_STACK_FRAMES:
             module->frames = unpack(&module->frame_pool, &ids__stack_frame_index__descriptor, &field);
             module->frames_lost = !module->frames;
             break;
-        case MODULE_COMPUTATION:
+        case HLO_MODULE_COMPUTATION:
             module->has_fusion_flags |= has_fusion_flag(ids_pb_inside(&field));
             break;
         default:
@@ -392,7 +367,7 @@ static int read_header(struct module *module, struct ids_pb bytes) {
     }
     if (module->has_fusion_flags) return 0;
     while (ids_pb_next(&all, &field) > 0) {
-        int code = tag_of(&field) == MODULE_COMPUTATION ? find_fused(module, ids_pb_inside(&field)) : 0;
+        int code = ids_hlo_tag_of(&field) == HLO_MODULE_COMPUTATION ? find_fused(module, ids_pb_inside(&field)) : 0;
         if (code) return code;
     }
     if (module->fused_count) qsort(module->fused, module->fused_count, sizeof *module->fused, by_id);
@@ -410,7 +385,7 @@ static int read_module(struct module *module, struct ids_pb bytes) {
     if (!code && ids_hlo_fingerprints_make(bytes, &module->fingerprints))
         code = ids_fail(module->err, IDS_NOMEM, "no memory for the fingerprints of a program");
     while (!code && ids_pb_next(&bytes, &field) > 0) {
-        if (tag_of(&field) == MODULE_COMPUTATION) code = read_computation(module, ids_pb_inside(&field));
+        if (ids_hlo_tag_of(&field) == HLO_MODULE_COMPUTATION) code = read_computation(module, ids_pb_inside(&field));
     }
     if (!code)
         code = say(module, "hlo.instruction", "instructions of a program that could not be read", module->damaged);
@@ -425,7 +400,7 @@ static int read_module(struct module *module, struct ids_pb bytes) {
 static int looks_module(struct ids_pb bytes) {
     struct ids_pb_field field;
     int more, computations = 0;
-    while ((more = ids_pb_next(&bytes, &field)) > 0) computations |= tag_of(&field) == MODULE_COMPUTATION;
+    while ((more = ids_pb_next(&bytes, &field)) > 0) computations |= ids_hlo_tag_of(&field) == HLO_MODULE_COMPUTATION;
     return more == 0 && computations;
 }
 
@@ -435,7 +410,7 @@ static int find_module(struct ids_pb bytes, struct ids_pb *ret_module) {
     struct ids_pb at = bytes;
     struct ids_pb_field field;
     while (ids_pb_next(&at, &field) > 0) {
-        if (tag_of(&field) != PROTO_MODULE || !looks_module(ids_pb_inside(&field))) continue;
+        if (ids_hlo_tag_of(&field) != HLO_PROTO_MODULE || !looks_module(ids_pb_inside(&field))) continue;
         *ret_module = ids_pb_inside(&field);
         return 1;
     }

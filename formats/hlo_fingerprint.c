@@ -1,26 +1,9 @@
 #include "formats/hlo_fingerprint.h"
 
-#include "formats/hlo_shape.h"
+#include "formats/hlo_fields.h"
 #include "lib/base/intern.h"
 
-/* Field numbers of xla/service/hlo.proto and xla_data.proto. */
-enum {
-    MODULE_COMPUTATION = IDS_HLO_TAG(3, BYTES),
-    COMPUTATION_INSTRUCTION = IDS_HLO_TAG(2, BYTES),
-    COMPUTATION_ID = IDS_HLO_TAG(5, VARINT),
-    INSTRUCTION_OPCODE = IDS_HLO_TAG(2, BYTES),
-    INSTRUCTION_SHAPE = IDS_HLO_TAG(3, BYTES),
-    INSTRUCTION_ID = IDS_HLO_TAG(35, VARINT),
-    INSTRUCTION_OPERANDS = IDS_HLO_TAG(36, BYTES), /* packed ids */
-    INSTRUCTION_OPERAND = IDS_HLO_TAG(36, VARINT),
-    INSTRUCTION_CALLED = IDS_HLO_TAG(38, BYTES),
-    INSTRUCTION_CALLED_ONE = IDS_HLO_TAG(38, VARINT),
-    SHAPE_ELEMENT = IDS_HLO_TAG(2, VARINT),
-    SHAPE_DIMENSIONS = IDS_HLO_TAG(3, BYTES),
-    SHAPE_DIMENSION = IDS_HLO_TAG(3, VARINT),
-    SHAPE_TUPLE = IDS_HLO_TAG(4, BYTES),
-    MAX_DEPTH = 16,
-};
+enum { MAX_DEPTH = 16 }; /* of tuples in tuples */
 
 /* Attributes that are part of what is computed: parameter number, fusion kind, tuple index, dimensions, window, convolution's
  * dimension numbers, slices, dynamic slice sizes, padding, custom call target, dot's dimension numbers, fft, gather, scatter,
@@ -52,14 +35,14 @@ static uint64_t shape_of(struct ids_pb shape, int depth) {
     uint64_t hash = 1;
     while (ids_pb_next(&shape, &field) > 0) {
         switch (ids_hlo_tag_of(&field)) {
-        case SHAPE_ELEMENT:
-        case SHAPE_DIMENSION:
+        case HLO_SHAPE_ELEMENT:
+        case HLO_SHAPE_DIMENSION:
             hash = ids_key_of(ids_key_of(hash, field.number), field.value);
             break;
-        case SHAPE_DIMENSIONS:
+        case HLO_SHAPE_DIMENSIONS:
             hash = ids_key_of(hash, ids_hash_bytes(field.bytes, (size_t)field.value));
             break;
-        case SHAPE_TUPLE:
+        case HLO_SHAPE_TUPLE:
             if (depth < MAX_DEPTH) hash = ids_key_of(hash, shape_of(ids_pb_inside(&field), depth + 1));
             break;
         default:
@@ -83,27 +66,27 @@ static void read_field(const struct making *making, const struct ids_pb_field *f
     uint64_t id;
     struct ids_pb ids;
     switch (ids_hlo_tag_of(field)) {
-    case INSTRUCTION_ID:
+    case HLO_INSTRUCTION_ID:
         instruction->id = field->value;
         return;
-    case INSTRUCTION_SHAPE:
+    case HLO_INSTRUCTION_SHAPE:
         instruction->shape = shape_of(ids_pb_inside(field), 0);
         return;
-    case INSTRUCTION_OPCODE:
+    case HLO_INSTRUCTION_OPCODE:
         instruction->fingerprint =
             ids_key_of(instruction->fingerprint, ids_hash_bytes(field->bytes, (size_t)field->value));
         return;
-    case INSTRUCTION_OPERAND:
+    case HLO_INSTRUCTION_OPERAND:
         add_operand(making, field->value, instruction);
         return;
-    case INSTRUCTION_OPERANDS:
+    case HLO_INSTRUCTION_OPERANDS:
         ids = ids_pb_inside(field);
         while (ids.at < ids.end && ids_pb_varint(&ids, &id) == 1) add_operand(making, id, instruction);
         return;
-    case INSTRUCTION_CALLED_ONE:
+    case HLO_INSTRUCTION_CALLED_ONE:
         instruction->fingerprint = ids_key_of(instruction->fingerprint, get(&making->computations, field->value));
         return;
-    case INSTRUCTION_CALLED:
+    case HLO_INSTRUCTION_CALLED:
         ids = ids_pb_inside(field);
         while (ids.at < ids.end && ids_pb_varint(&ids, &id) == 1)
             instruction->fingerprint = ids_key_of(instruction->fingerprint, get(&making->computations, id));
@@ -120,8 +103,8 @@ static int make_computation(struct making *making, struct ids_pb computation) {
     struct ids_pb_field field;
     uint64_t id = 0, hash = 2, place = 0;
     while (ids_pb_next(&computation, &field) > 0) {
-        if (ids_hlo_tag_of(&field) == COMPUTATION_ID) id = field.value;
-        if (ids_hlo_tag_of(&field) != COMPUTATION_INSTRUCTION) continue;
+        if (ids_hlo_tag_of(&field) == HLO_COMPUTATION_ID) id = field.value;
+        if (ids_hlo_tag_of(&field) != HLO_COMPUTATION_INSTRUCTION) continue;
         struct instruction instruction = {.fingerprint = 3, .body = 4};
         struct ids_pb fields = ids_pb_inside(&field);
         struct ids_pb_field part;
@@ -143,7 +126,7 @@ int ids_hlo_fingerprints_make(struct ids_pb module, struct ids_hlo_fingerprints 
     *ret_fingerprints = (struct ids_hlo_fingerprints){0};
     /* A computation comes before those that call it, and an instruction behind its operands: XLA writes them in that order. */
     while (!failed && ids_pb_next(&module, &field) > 0) {
-        if (ids_hlo_tag_of(&field) == MODULE_COMPUTATION) failed = make_computation(&making, ids_pb_inside(&field));
+        if (ids_hlo_tag_of(&field) == HLO_MODULE_COMPUTATION) failed = make_computation(&making, ids_pb_inside(&field));
     }
     ids_keymap_done(&making.shapes);
     ids_keymap_done(&making.places);

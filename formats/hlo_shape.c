@@ -1,18 +1,12 @@
 #include "formats/hlo_shape.h"
 
+#include "formats/hlo_fields.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MAX_SHAPE_DEPTH = 16 }; /* tuples in tuples; async ops have 3 */
-
-/* Field numbers of xla.ShapeProto. */
-enum {
-    SHAPE_ELEMENT = IDS_HLO_TAG(2, VARINT),
-    SHAPE_DIMENSIONS = IDS_HLO_TAG(3, BYTES), /* packed */
-    SHAPE_DIMENSION = IDS_HLO_TAG(3, VARINT),
-    SHAPE_TUPLE = IDS_HLO_TAG(4, BYTES),
-};
 
 /* Bits of an element by PrimitiveType (xla_data.proto); 0 for tokens and opaque values, -1 for what is not known. */
 static int element_bits(uint64_t type) {
@@ -54,16 +48,16 @@ static int64_t bytes_at(struct ids_pb shape, int depth) {
     int more, known = 1;
     while ((more = ids_pb_next(&shape, &field)) > 0) {
         switch (ids_hlo_tag_of(&field)) {
-        case SHAPE_ELEMENT:
+        case HLO_SHAPE_ELEMENT:
             type = field.value;
             break;
-        case SHAPE_DIMENSIONS:
+        case HLO_SHAPE_DIMENSIONS:
             known &= multiply_dimensions(ids_pb_inside(&field), &count);
             break;
-        case SHAPE_DIMENSION:
+        case HLO_SHAPE_DIMENSION:
             known &= field.value <= INT64_MAX && !__builtin_mul_overflow(count, field.value, &count);
             break;
-        case SHAPE_TUPLE: {
+        case HLO_SHAPE_TUPLE: {
             int64_t part = depth < MAX_SHAPE_DEPTH ? bytes_at(ids_pb_inside(&field), depth + 1) : -1;
             known &= part >= 0 && !__builtin_add_overflow(total, (uint64_t)part, &total);
             break;
@@ -119,10 +113,10 @@ static void put_dimensions(struct writing *to, struct ids_pb shape) {
     int some = 0;
     put(to, "[");
     while (ids_pb_next(&shape, &field) > 0) {
-        if (ids_hlo_tag_of(&field) == SHAPE_DIMENSION) {
+        if (ids_hlo_tag_of(&field) == HLO_SHAPE_DIMENSION) {
             if (some++) put(to, ",");
             put_number(to, field.value);
-        } else if (ids_hlo_tag_of(&field) == SHAPE_DIMENSIONS) {
+        } else if (ids_hlo_tag_of(&field) == HLO_SHAPE_DIMENSIONS) {
             struct ids_pb sizes = ids_pb_inside(&field);
             while (to->length < IDS_HLO_SHAPE_TEXT - 1 && sizes.at < sizes.end && ids_pb_varint(&sizes, &size) == 1) {
                 if (some++) put(to, ",");
@@ -138,7 +132,7 @@ static void put_shape(struct writing *to, struct ids_pb shape, int depth) {
     struct ids_pb_field field;
     uint64_t type = 0;
     while (ids_pb_next(&all, &field) > 0) {
-        if (ids_hlo_tag_of(&field) == SHAPE_ELEMENT) type = field.value;
+        if (ids_hlo_tag_of(&field) == HLO_SHAPE_ELEMENT) type = field.value;
     }
     if (type != ELEMENT_TUPLE) {
         put(to, type < ELEMENT_NAMES && element_names[type] ? element_names[type] : "?");
@@ -148,7 +142,7 @@ static void put_shape(struct writing *to, struct ids_pb shape, int depth) {
     int some = 0;
     put(to, "(");
     while (depth < MAX_SHAPE_DEPTH && to->length < IDS_HLO_SHAPE_TEXT - 1 && ids_pb_next(&shape, &field) > 0) {
-        if (ids_hlo_tag_of(&field) != SHAPE_TUPLE) continue;
+        if (ids_hlo_tag_of(&field) != HLO_SHAPE_TUPLE) continue;
         if (some++) put(to, ", ");
         put_shape(to, ids_pb_inside(&field), depth + 1);
     }

@@ -4,12 +4,6 @@
 
 #include "lib/wire/pb_wire.h"
 
-/* A field's number with its wire type, as it stands in the file; a field of another type is passed over. */
-#define IDS_HLO_TAG(number, wire) ((number) << 3 | IDS_PB_##wire)
-static inline uint32_t ids_hlo_tag_of(const struct ids_pb_field *field) {
-    return field->number << 3 | field->wire;
-}
-
 /* Bytes of a value of that shape, a tuple's parts together; -1 when unknown. */
 int64_t ids_hlo_shape_bytes(struct ids_pb shape);
 

@@ -106,9 +106,8 @@ static struct ids_check_row *add(struct ids_check *check, const struct ids_limit
     return row;
 }
 
-static int check_run(struct ids_check *check, const struct ids_side_run *run, const char *name,
-                     const struct ids_limit *limit) {
-    struct ids_check_row *row = add(check, limit, name);
+static int check_run(struct ids_check *check, const struct ids_side_run *run, const struct ids_limit *limit) {
+    struct ids_check_row *row = add(check, limit, run->name);
     if (!row) return -1;
     row->bound = limit->value;
     const char *why = value_of(run, limit, &check->report, &row->value);
@@ -209,8 +208,8 @@ static void fill_report(struct ids_check *check) {
     }
 }
 
-int ids_check_make(const struct ids_side *side, const char *const *names, const struct ids_side *baseline,
-                   const struct ids_budget *budget, struct ids_check *ret_check, struct ids_error *err) {
+int ids_check_make(const struct ids_side *side, const struct ids_side *baseline, const struct ids_budget *budget,
+                   struct ids_check *ret_check, struct ids_error *err) {
     struct ids_check *check = ret_check;
     int failed = 0;
     *check = (struct ids_check){0};
@@ -221,8 +220,7 @@ int ids_check_make(const struct ids_side *side, const char *const *names, const 
             failed = check_baseline(check, side, baseline, limit);
             continue;
         }
-        for (size_t i = 0; i < side->run_count && !failed; i++)
-            failed = check_run(check, &side->runs[i], names[i], limit);
+        for (size_t i = 0; i < side->run_count && !failed; i++) failed = check_run(check, &side->runs[i], limit);
     }
     for (size_t i = 0; i < check->count; i++) {
         check->broken += check->at[i].verdict == IDS_CHECK_BROKEN;

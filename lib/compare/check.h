@@ -27,8 +27,8 @@ struct ids_check {
 /* Each run of the settled side is held to each limit; limits against the baseline (settled with it; NULL: none) hold for the mean of the
  * runs: broken when it is worse by more than what is tolerated and, where both sides have three runs or more, an interval excludes
  * that it is not worse at all. A figure that is not there keeps no limit. */
-int ids_check_make(const struct ids_side *side, const char *const *names, const struct ids_side *baseline,
-                   const struct ids_budget *budget, struct ids_check *ret_check, struct ids_error *err);
+int ids_check_make(const struct ids_side *side, const struct ids_side *baseline, const struct ids_budget *budget,
+                   struct ids_check *ret_check, struct ids_error *err);
 void ids_check_done(struct ids_check *check);
 
 extern const struct ids_table_def *const ids_check_tables[];

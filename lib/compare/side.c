@@ -31,6 +31,11 @@ static double active_devices(const struct ids_report *report) {
     return active ? (double)active : 1;
 }
 
+static const char *name_of(const struct ids_report *report, const char *otherwise) {
+    const struct ids_value *name = ids_report_find_property(report, "name");
+    return name && name->unit == IDS_UNIT_NONE && !name->missing ? name->text : otherwise;
+}
+
 int ids_side_init(struct ids_side *side, const char *label, const struct ids_report *const *reports, size_t count,
                   struct ids_error *err) {
     *side =
@@ -40,6 +45,7 @@ int ids_side_init(struct ids_side *side, const char *label, const struct ids_rep
         const struct ids_table *steps = ids_report_find_table(reports[i], "steps");
         side->runs[i] = (struct ids_side_run){
             .report = reports[i],
+            .name = name_of(reports[i], label),
             .steps = steps && steps->row_count ? steps : NULL,
             .devices = active_devices(reports[i]),
             .per = 1,

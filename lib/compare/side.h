@@ -11,6 +11,7 @@
 
 struct ids_side_run {
     const struct ids_report *report;
+    const char *name;              /* the run's; the side's label where it has none */
     const struct ids_table *steps; /* NULL: the run has none */
     double devices;                /* those that did something */
     double per;                    /* what sums over the window are divided by: steps, or 1 */
@@ -24,7 +25,7 @@ struct ids_side {
     int by_run; /* every side has IDS_SAMPLE_LEAST runs or more: what varies is looked at from run to run, else from step to step */
 };
 
-/* `reports` must outlive the side. `per_step` is set by ids_sides_settle. 0, or IDS_NOMEM. */
+/* `label` and `reports` must outlive the side. `per_step` is set by ids_sides_settle. 0, or IDS_NOMEM. */
 int ids_side_init(struct ids_side *side, const char *label, const struct ids_report *const *reports, size_t count,
                   struct ids_error *err);
 void ids_side_done(struct ids_side *side);

@@ -121,7 +121,7 @@ static struct ids_value si(enum ids_unit unit, int known, double value) {
     return ids_real_value(IDS_UNIT_NUMBER, unit == IDS_UNIT_TIME ? value * 1e-12 : value);
 }
 
-static void fill_report(struct ids_trend *trend, const char *const *names) {
+static void fill_report(struct ids_trend *trend) {
     struct ids_report *report = &trend->report;
     ids_report_property(report, "runs", ids_int_value(IDS_UNIT_COUNT, (int64_t)trend->side->run_count));
     ids_report_property(report, "x", ids_text_value(trend->x_is_step ? "step" : "place"));
@@ -139,7 +139,7 @@ static void fill_report(struct ids_trend *trend, const char *const *names) {
         for (size_t f = 0; f < trend->figure_count; f++) {
             const struct ids_difference *value = &trend->values[i][f];
             struct ids_value row[] = {
-                ids_int_value(IDS_UNIT_COUNT, (int64_t)i),    ids_text_value(names[i]),
+                ids_int_value(IDS_UNIT_COUNT, (int64_t)i),    ids_text_value(trend->side->runs[i].name),
                 ids_real_value(IDS_UNIT_NUMBER, trend->x[i]), ids_text_value(value->id),
                 ids_text_value(ids_unit_name(value->unit)),   si(value->unit, value->has_a, value->a)};
             ids_report_row(report, table, row);
@@ -161,7 +161,7 @@ static void fill_report(struct ids_trend *trend, const char *const *names) {
     }
 }
 
-static int make(struct ids_trend *trend, const int64_t *steps, const char *const *names, struct ids_error *err) {
+static int make(struct ids_trend *trend, const int64_t *steps, struct ids_error *err) {
     size_t runs = trend->side->run_count;
     trend->x = calloc(runs, sizeof *trend->x);
     trend->values = calloc(runs, sizeof *trend->values);
@@ -172,15 +172,15 @@ static int make(struct ids_trend *trend, const int64_t *steps, const char *const
     int code = ids_remarks_make(&trend->side, 1, 1, &trend->report, &trend->remarks, err);
     if (!code && add_figures(trend)) code = ids_no_memory(err);
     if (!code && trend->side->by_run) code = add_ops(trend, err);
-    if (!code) fill_report(trend, names);
+    if (!code) fill_report(trend);
     return code ? code : ids_report_check(&trend->report, err);
 }
 
-int ids_trend_make(const struct ids_side *side, const int64_t *steps, const char *const *names,
-                   struct ids_trend *ret_trend, struct ids_error *err) {
+int ids_trend_make(const struct ids_side *side, const int64_t *steps, struct ids_trend *ret_trend,
+                   struct ids_error *err) {
     *ret_trend = (struct ids_trend){.side = side};
     ids_report_init(&ret_trend->report);
-    int code = make(ret_trend, steps, names, err);
+    int code = make(ret_trend, steps, err);
     if (code) ids_trend_done(ret_trend);
     return code;
 }

@@ -33,8 +33,8 @@ struct ids_trend {
 };
 
 /* The side holds all runs in order and is settled; `steps` is the step of each, -1 where it is not known. */
-int ids_trend_make(const struct ids_side *side, const int64_t *steps, const char *const *names,
-                   struct ids_trend *ret_trend, struct ids_error *err);
+int ids_trend_make(const struct ids_side *side, const int64_t *steps, struct ids_trend *ret_trend,
+                   struct ids_error *err);
 void ids_trend_done(struct ids_trend *trend);
 
 extern const struct ids_table_def *const ids_trend_tables[];

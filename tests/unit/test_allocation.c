@@ -164,7 +164,6 @@ static const struct ids_metric_def *find_metric(const char *id) {
 
 static int check_scale_and_trend(const struct input *input) {
     static const char text[] = "run.window < 1 s\nsteps.mean < 1 s over 1 after 0\nidle.share no worse than baseline";
-    static const char *const names[] = {"x", "y", "z"};
     static const double devices[] = {1, 2};
     static const int64_t steps[] = {1, 2, 3};
     struct ids_side sides[2];
@@ -176,9 +175,9 @@ static int check_scale_and_trend(const struct input *input) {
     int code = sides_of(input, sides);
     if (code) return code;
     code = ids_budget_read(&budget, text, sizeof text - 1, find_metric, &err);
-    if (!code && !(code = ids_check_make(&sides[0], names, &sides[1], &budget, &check, &err))) ids_check_done(&check);
+    if (!code && !(code = ids_check_make(&sides[0], &sides[1], &budget, &check, &err))) ids_check_done(&check);
     if (!code && !(code = ids_scale_make(both, devices, 2, IDS_SCALING_GUESS, &scale, &err))) ids_scale_done(&scale);
-    if (!code && !(code = ids_trend_make(&sides[0], steps, names, &trend, &err))) ids_trend_done(&trend);
+    if (!code && !(code = ids_trend_make(&sides[0], steps, &trend, &err))) ids_trend_done(&trend);
     ids_budget_done(&budget);
     ids_side_done(&sides[0]);
     ids_side_done(&sides[1]);
