@@ -47,5 +47,5 @@ for command in "./bootstrap.sh demo" "./bootstrap.sh test fast"; do
 done
 echo "== again, without a network"
 unshare=(unshare --net)
-inside "./bootstrap.sh demo >/dev/null && ./bootstrap.sh test fast >/dev/null"
+inside "(./bootstrap.sh demo && ./bootstrap.sh test fast) >again.log 2>&1" || { cat "$root/idsprof/again.log" >&2; exit 1; }
 echo "bare.sh: both commands work on a bare Debian 12"

@@ -4,22 +4,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint64_t word8(const unsigned char *at) {
+    uint64_t word;
+    memcpy(&word, at, 8);
+    return word;
+}
+
+static uint32_t word4(const unsigned char *at) {
+    uint32_t word;
+    memcpy(&word, at, 4);
+    return word;
+}
+
+/* Both halves of a product: every bit of the word has a part in every bit of the result. */
+static uint64_t fold(uint64_t word, uint64_t by) {
+    unsigned __int128 product = (unsigned __int128)word * by;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 uint64_t ids_hash_bytes(const void *bytes, size_t length) {
-    /* Eight bytes at a time, a multiply and a fold each: names are short, so the start-up cost decides. */
+    /* Eight bytes at a time: names are short, so the start-up cost decides. The last word overlaps the one before: a copy of the one to
+     * seven bytes behind would be a loop, and a wait for its stores. */
     const unsigned char *at = bytes;
-    uint64_t hash = 0x9e3779b97f4a7c15u ^ length;
-    while (length >= 8) {
-        uint64_t word;
-        memcpy(&word, at, 8);
-        hash = (hash ^ word) * 0xff51afd7ed558ccdu;
-        hash ^= hash >> 32;
-        at += 8;
-        length -= 8;
+    uint64_t hash = 0x9e3779b97f4a7c15u ^ length, tail = 0;
+    if (length >= 8) {
+        const unsigned char *last = at + length - 8;
+        for (; at < last; at += 8) hash = fold(hash ^ word8(at), 0xff51afd7ed558ccdu);
+        tail = word8(last);
+    } else if (length >= 4) {
+        tail = word4(at) | (uint64_t)word4(at + length - 4) << 32;
+    } else if (length) {
+        tail = at[0] | (uint32_t)at[length / 2] << 8 | (uint32_t)at[length - 1] << 16;
     }
-    uint64_t tail = 0;
-    if (length) memcpy(&tail, at, length);
-    hash = (hash ^ tail) * 0xc4ceb9fe1a85ec53u;
-    return hash ^ hash >> 29;
+    return fold(hash ^ tail, 0xc4ceb9fe1a85ec53u);
 }
 
 void ids_strings_done(struct ids_strings *strings) {

@@ -3,8 +3,7 @@
 #include "lib/base/vec.h"
 #include "lib/model/assemble.h"
 #include "lib/model/classify.h"
-#include "lib/model/dimensions.h"
-#include "lib/model/facts.h"
+#include "lib/model/event_of_slice.h"
 #include "lib/model/join.h"
 #include "lib/model/keys.h"
 #include "lib/model/tracer_options.h"
@@ -13,13 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds of links, beside the producer types of a file (0 to 20 or so). */
-enum { LINK_CORRELATION = 1000, LINK_RUN = 1001 };
-
 struct plane {
-    uint32_t name, host;
-    uint32_t device;    /* IDS_NONE: a host's plane */
-    uint32_t step_name; /* of steps that bear their number in their name; IDS_NONE until one was met */
+    struct ids_host_plane as_host;
+    uint32_t host;
+    uint32_t device; /* IDS_NONE: a host's plane */
 };
 
 /* A track that is being read. Formats of one timeline after the other have one; others may have many. */
@@ -70,10 +66,6 @@ static struct ids_text text_of(const struct ids_trace *trace, uint32_t text) {
     return ids_strings_text(&trace->strings, text);
 }
 
-static uint64_t link_of(const struct ids_builder *builder, int64_t type, uint64_t id) {
-    return ids_key_of(ids_key_of((uint64_t)type, builder->dimensions.host), id);
-}
-
 /* --- hosts, planes, names, tracks ------------------------------------------------------------------------------- */
 
 static int build_host(struct ids_sink *sink, const struct ids_host_info *info, struct ids_error *err) {
@@ -110,8 +102,8 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
     *ret_plane = (uint32_t)builder->plane_count;
     struct plane *plane = IDS_PUSH(builder->planes, builder->plane_count, builder->plane_room);
     if (!plane) return ids_no_memory(err);
-    *plane =
-        (struct plane){.name = info->name, .host = builder->dimensions.host, .device = IDS_NONE, .step_name = IDS_NONE};
+    *plane = (struct plane){
+        .as_host = {*ret_plane, info->name, IDS_NONE}, .host = builder->dimensions.host, .device = IDS_NONE};
     struct ids_text name = text_of(trace, info->name);
     struct ids_device device = {.host = builder->dimensions.host, .ordinal = -1};
     if (ids_text_begins(name, "/device:GPU:"))
@@ -244,7 +236,7 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
         .plane = info->plane,
         .device = plane->device,
         .name = info->name,
-        .plane_name = plane->name,
+        .plane_name = plane->as_host.name,
         .id = info->id,
         .role = IDS_TRACK_HOST,
         .first_ps = INT64_MAX,
@@ -259,173 +251,6 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
     *place = (uint32_t)(builder->open_count - 1);
     *open = (struct open_track){.track = *ret_track, .assembly = builder->idle};
     builder->idle = (struct ids_assembly){0};
-    return 0;
-}
-
-/* --- events ----------------------------------------------------------------------------------------------------- */
-
-/* Kineto: the name says from where to where, "Memcpy HtoD (Pinned -> Device)". */
-static void kineto_copy(const struct ids_facts *facts, struct ids_text name, struct ids_event *event) {
-    event->value = facts->size;
-    if (ids_text_contains(name, "Pinned"))
-        event->pinned = 1;
-    else if (ids_text_contains(name, "Pageable"))
-        event->pinned = 0;
-}
-
-/* What a rank gives to a collective, as Kineto's NCCL metadata say; -1 unknown. */
-static int64_t collective_bytes(const struct ids_trace *trace, const struct ids_facts *facts) {
-    int64_t element_bytes = facts->dtype ? ids_dtype_bytes(ids_arg_chars(trace, facts->dtype)) : -1, bytes;
-    if (element_bytes < 0 || facts->message_elements < 0 ||
-        __builtin_mul_overflow(element_bytes, facts->message_elements, &bytes))
-        return -1;
-    return bytes;
-}
-
-/* In xplane.pb a TPU op's stats are those of its name, in a Chrome trace each event bears them. */
-static int op_of_slice(struct ids_builder *builder, const struct ids_facts *facts, const struct ids_slice *slice,
-                       struct ids_event *event, struct ids_error *err) {
-    if (event->op != IDS_NONE) return 0;
-    uint32_t name = builder->trace->names[event->name].text;
-    return ids_op_of_event(&builder->dimensions, facts, slice, name, &event->op, err);
-}
-
-/* What a device's event is. */
-static int device_event(struct ids_builder *builder, const struct ids_track *track, const struct ids_slice *slice,
-                        const struct ids_facts *facts, struct ids_event *event, struct ids_error *err) {
-    struct ids_trace *trace = builder->trace;
-    struct ids_text name = text_of(trace, trace->names[event->name].text);
-    event->device = track->device;
-    event->op = trace->names[event->name].op;
-    if (facts->has_correlation)
-        event->consumes = link_of(builder, LINK_CORRELATION, facts->correlation);
-    else if (facts->has_consumer)
-        event->consumes = link_of(builder, facts->consumer_type, facts->consumer);
-    if (facts->has_run_id) event->run_id = link_of(builder, LINK_RUN, (uint64_t)facts->run_id);
-    int code;
-    switch (track->role) {
-    case IDS_TRACK_STREAM:
-        event->in_graph = facts->in_graph;
-        code = ids_op_of(&builder->dimensions, facts, &event->op, err);
-        if (code) return code;
-        event->kind = trace->names[event->name].stream_kind;
-        event->direction = trace->names[event->name].direction;
-        if (event->kind == IDS_KIND_KERNEL) {
-            event->collective = trace->names[event->name].collective;
-            event->class = event->collective ? IDS_CLASS_COLLECTIVE : IDS_CLASS_COMPUTE;
-            event->class_rule = event->collective ? IDS_RULE_KERNEL_NAME : IDS_RULE_DEFAULT;
-            if (event->collective) event->value = collective_bytes(trace, facts);
-            return ids_shape_of(&builder->dimensions, facts, &event->shape, err);
-        }
-        event->class = IDS_CLASS_COPY;
-        event->value = -1;
-        event->asynchronous = event->pinned = 2;
-        if (facts->copy_details)
-            ids_copy_details(ids_arg_chars(trace, facts->copy_details), event);
-        else if (facts->has_size)
-            kineto_copy(facts, name, event);
-        return 0;
-    case IDS_TRACK_OPS:
-        event->kind = IDS_KIND_OP;
-        code = op_of_slice(builder, facts, slice, event, err);
-        if (code || event->op == IDS_NONE) return code;
-        event->class = trace->ops[event->op].class;
-        event->collective = trace->ops[event->op].collective;
-        event->class_rule = trace->ops[event->op].class_rule;
-        return 0;
-    case IDS_TRACK_ASYNC:
-        event->kind = IDS_KIND_COPY;
-        event->class = IDS_CLASS_COPY;
-        event->value = -1;
-        event->asynchronous = 1;
-        event->pinned = 2;
-        code = op_of_slice(builder, facts, slice, event, err);
-        if (code || event->op == IDS_NONE) return code;
-        event->direction = trace->ops[event->op].direction;
-        event->value = trace->ops[event->op].copy_bytes;
-        event->collective = trace->ops[event->op].collective;
-        if (event->collective) event->class = IDS_CLASS_COLLECTIVE;
-        return 0;
-    case IDS_TRACK_MODULES:
-        event->kind = IDS_KIND_MODULE;
-        return 0;
-    case IDS_TRACK_WAITS:
-        event->kind = IDS_KIND_WAIT_OP;
-        event->class = IDS_CLASS_STALL;
-        return 0;
-    case IDS_TRACK_STEPS: {
-        event->kind = IDS_KIND_STEP;
-        struct ids_arg number = {.type = IDS_VALUE_TEXT, .text = trace->names[event->name].text};
-        event->value = ids_arg_int(trace, facts->step_name ? facts->step_name : &number, -1);
-        return 0;
-    }
-    default: /* derived: counted only */
-        return 0;
-    }
-}
-
-/* Steps that bear their number in their name are events of many names; their records get the name without it. */
-static int step_name(struct ids_builder *builder, struct plane *plane, size_t length, struct ids_event *event,
-                     struct ids_error *err) {
-    struct ids_trace *trace = builder->trace;
-    if (plane->step_name == IDS_NONE) {
-        uint32_t text = ids_intern(&trace->strings, text_of(trace, trace->names[event->name].text).at, length);
-        struct ids_name *added = IDS_PUSH(trace->names, trace->name_count, trace->name_room);
-        if (text == IDS_NO_TEXT || !added) return ids_no_memory(err);
-        *added = (struct ids_name){
-            .text = text, .plane = (uint32_t)(plane - builder->planes), .op = IDS_NONE, .kind = IDS_KIND_STEP_MARK};
-        plane->step_name = (uint32_t)(trace->name_count - 1);
-    }
-    event->name = plane->step_name;
-    return 0;
-}
-
-/* What a host thread's event is; kind OTHER: counted only. */
-static int host_event(struct ids_builder *builder, struct plane *plane, const struct ids_facts *facts,
-                      struct ids_event *event, struct ids_error *err) {
-    if (facts->hlo_op && !facts->has_correlation) { /* the CPU client runs ops on host threads */
-        event->kind = IDS_KIND_OP;
-        event->run_id = link_of(builder, LINK_RUN, (uint64_t)facts->run_id);
-        if (facts->has_producer) event->produces = link_of(builder, facts->producer_type, facts->producer);
-        int code = ids_cpu_device(&builder->dimensions, ids_trace_text(builder->trace, plane->name),
-                                  facts->device_ordinal, &event->device, err);
-        return code ? code : ids_op_of(&builder->dimensions, facts, &event->op, err);
-    }
-    if (facts->has_run_id) event->run_id = link_of(builder, LINK_RUN, (uint64_t)facts->run_id);
-    if (facts->has_correlation) {
-        event->produces = link_of(builder, LINK_CORRELATION, facts->correlation);
-        if (event->kind == IDS_KIND_OTHER) event->kind = IDS_KIND_LAUNCH;
-    } else if (facts->has_producer) {
-        event->produces = link_of(builder, facts->producer_type, facts->producer);
-    }
-    if (facts->has_consumer) event->consumes = link_of(builder, facts->consumer_type, facts->consumer);
-    if (facts->has_step) {
-        event->kind = IDS_KIND_STEP_MARK;
-        event->value = facts->step_num;
-        return 0;
-    }
-    struct ids_text name = text_of(builder->trace, builder->trace->names[event->name].text);
-    if (event->kind == IDS_KIND_STEP_MARK) { /* PyTorch: the number is part of the name */
-        const char *number = memchr(name.at, '#', name.length);
-        int code = number ? step_name(builder, plane, (size_t)(number - name.at), event, err) : 0;
-        if (code) return code;
-        struct ids_arg text = {.type = IDS_VALUE_CHARS,
-                               .chars = number ? number + 1 : "",
-                               .length = number ? (uint32_t)(name.at + name.length - number - 1) : 0};
-        event->value = ids_arg_int(builder->trace, &text, -1);
-        return 0;
-    }
-    event->annotation = facts->is_annotation != 0;
-    if (event->kind == IDS_KIND_LAUNCH && facts->has_ordinal) event->value = facts->device_ordinal + 1;
-    if (event->kind == IDS_KIND_TRANSFER) {
-        event->direction = ids_text_begins(name, "tpu::System::TransferTo") ? IDS_H2D : IDS_D2H;
-        event->value = facts->has_size ? facts->size : -1;
-    }
-    if (event->kind == IDS_KIND_OTHER && (event->produces || event->consumes)) event->kind = IDS_KIND_FLOW;
-    if (event->kind == IDS_KIND_OTHER && facts->is_annotation)
-        event->kind = (uint8_t)ids_kind_of_annotation(name.at, name.length);
-    if (event->kind == IDS_KIND_OTHER && facts->is_python)
-        event->kind = builder->trace->names[event->name].kind = IDS_KIND_PYTHON;
     return 0;
 }
 
@@ -556,9 +381,10 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     struct ids_facts facts;
     if (slice->arg_count || track->role != IDS_TRACK_HOST || kind == IDS_KIND_STEP_MARK) {
         if (ids_facts_gather(trace, slice, &facts)) return ids_no_memory(err);
-        int code = track->role == IDS_TRACK_HOST
-                       ? host_event(builder, &builder->planes[track->plane], &facts, &event, err)
-                       : device_event(builder, track, slice, &facts, &event, err);
+        int code =
+            track->role == IDS_TRACK_HOST
+                ? ids_host_event(&builder->dimensions, &builder->planes[track->plane].as_host, &facts, &event, err)
+                : ids_device_event(&builder->dimensions, track, slice, &facts, &event, err);
         if (code) return code;
     }
     if (event.kind == IDS_KIND_OP_END) {

@@ -69,24 +69,45 @@ static void load(const char *at, __m128i ret_bytes[4]) {
     for (size_t i = 0; i < 4; i++) ret_bytes[i] = _mm_loadu_si128((const __m128i *)(const void *)(at + 16 * i));
 }
 
-/* Bit i: byte i of the 64 is the character, after `fold` was set in it. */
-static uint64_t where(const __m128i bytes[4], char character, char fold) {
+/* Sets those bytes of `hits` where the 64 are the character. */
+static void find(const __m128i bytes[4], char character, __m128i hits[4]) {
+    for (size_t i = 0; i < 4; i++) hits[i] = _mm_or_si128(hits[i], _mm_cmpeq_epi8(bytes[i], _mm_set1_epi8(character)));
+}
+
+/* Bit i: byte i of the 64 is a hit. */
+static uint64_t mask_of(const __m128i hits[4]) {
     uint64_t mask = 0;
-    for (int i = 0; i < 4; i++) {
-        __m128i hits = _mm_cmpeq_epi8(_mm_or_si128(bytes[i], _mm_set1_epi8(fold)), _mm_set1_epi8(character));
-        mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(hits) << (16 * i);
-    }
+    for (int i = 0; i < 4; i++) mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(hits[i]) << (16 * i);
     return mask;
+}
+
+static uint64_t where(const __m128i bytes[4], char character) {
+    __m128i hits[4] = {0};
+    find(bytes, character, hits);
+    return mask_of(hits);
+}
+
+static int has(const __m128i bytes[4], char character) {
+    __m128i hits[4] = {0};
+    find(bytes, character, hits);
+    return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(hits[0], hits[1]), _mm_or_si128(hits[2], hits[3]))) != 0;
+}
+
+/* [ and { differ in one bit, and so do ] and }. */
+static uint64_t brackets(const __m128i bytes[4]) {
+    __m128i folded[4], hits[4] = {0};
+    for (size_t i = 0; i < 4; i++) folded[i] = _mm_or_si128(bytes[i], _mm_set1_epi8(0x20));
+    find(folded, '{', hits);
+    find(folded, '}', hits);
+    return mask_of(hits);
 }
 
 /* Bit i: byte i of the 64 begins a watched word. */
 static uint64_t like_watched(const struct ids_json_words *watched, const char *at) {
-    uint64_t mask = 0;
-    if (!watched) return 0;
-    __m128i bytes[4];
+    __m128i bytes[4], hits[4] = {0};
     load(at, bytes);
-    for (const char *first = watched->firsts; *first; first++) mask |= where(bytes, *first, 0);
-    return mask;
+    for (const char *first = watched->firsts; *first; first++) find(bytes, *first, hits);
+    return mask_of(hits);
 }
 
 /* Skips whole blocks of 64 bytes while they hold no backslash: strings are what lies between quotes, so that an exclusive or
@@ -96,20 +117,19 @@ static const char *skip_blocks(struct ids_json_skip *skip, const char *at, const
     for (; end - at > 64; at += 64) {
         __m128i bytes[4];
         load(at, bytes);
-        if (where(bytes, '\\', 0)) return at;
-        uint64_t quotes = where(bytes, '"', 0), inside = quotes;
+        if (has(bytes, '\\')) return at;
+        uint64_t quotes = where(bytes, '"'), inside = quotes;
         for (int shift = 1; shift < 64; shift *= 2) inside ^= inside << shift;
         if (skip->in_string) inside = ~inside;
-        uint64_t opening = where(bytes, '{', 0x20) & ~inside, closing = where(bytes, '}', 0x20) & ~inside;
         const char *stop = NULL;
-        for (uint64_t rest = opening | closing; rest && !stop; rest &= rest - 1) {
+        for (uint64_t rest = brackets(bytes) & ~inside; rest && !stop; rest &= rest - 1) {
             const char *place = at + __builtin_ctzll(rest);
             if (bracket(skip, *place) != IDS_JSON_MORE) stop = place + 1;
         }
         uint64_t starts = quotes & inside;
         if (stop) starts &= ((uint64_t)1 << (stop - 1 - at)) - 1;
-        for (uint64_t like = starts & like_watched(skip->watched, at + 1); like; like &= like - 1)
-            notice(skip, at + __builtin_ctzll(like) + 1, end);
+        uint64_t like = skip->watched ? starts & like_watched(skip->watched, at + 1) : 0;
+        for (; like; like &= like - 1) notice(skip, at + __builtin_ctzll(like) + 1, end);
         if (stop) return stop;
         skip->in_string = inside >> 63 != 0;
     }
