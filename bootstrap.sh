@@ -155,6 +155,7 @@ suites() { # fast|full
         stage "lint" tests/lint.sh
         stage "coverage of lib, formats and analyzers" coverage
         stage "valgrind on unit tests" valgrind_unit_tests
+        stage "hostile files and round trips: sanitizers" suite dev -L slow
         stage "live JAX and peers" live_suite
     fi
 }

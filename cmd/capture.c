@@ -111,7 +111,7 @@ static const char *shown_path(const char *path) {
 
 /* Nothing was started: the folder, which is still empty, goes. */
 static void remove_empty(const struct ids_capture_folder *folder) {
-    static const char *const parts[] = {"/" IDS_SIDECAR, "/.idsprof", ""};
+    static const char *const parts[] = {("/" IDS_SIDECAR), "/.idsprof", ""};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         char *path = NULL;
         if (asprintf(&path, "%s%s", folder->path, parts[i]) < 0) return;

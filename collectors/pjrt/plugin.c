@@ -157,17 +157,17 @@ static void *none_code(void *arguments) {
 }
 
 const struct pjrt_table *ids_plugin_none(const char *why) {
-    static struct {
-        struct pjrt_table head;
-        pjrt_function *functions[PJRT_ENTRIES];
+    static union {
+        struct pjrt_table table;
+        char room[sizeof(struct pjrt_table) + PJRT_ENTRIES * sizeof(pjrt_function *)];
     } none;
     snprintf(none_why, sizeof none_why, "%s", why);
-    for (int i = 0; i < PJRT_ENTRIES; i++) none.functions[i] = i <= PJRT_TRANSFER_MANAGER_TRANSFER_DATA ? fails : none_says;
-    none.functions[PJRT_ERROR_DESTROY] = none_destroy;
-    none.functions[PJRT_ERROR_MESSAGE] = none_message;
-    none.functions[PJRT_ERROR_GET_CODE] = none_code;
-    none.head.size = sizeof none;
-    none.head.version.size = sizeof none.head.version;
-    none.head.version.minor = 112;
-    return &none.head;
+    for (int i = 0; i < PJRT_ENTRIES; i++) none.table.functions[i] = i <= PJRT_TRANSFER_MANAGER_TRANSFER_DATA ? fails : none_says;
+    none.table.functions[PJRT_ERROR_DESTROY] = none_destroy;
+    none.table.functions[PJRT_ERROR_MESSAGE] = none_message;
+    none.table.functions[PJRT_ERROR_GET_CODE] = none_code;
+    none.table.size = sizeof none;
+    none.table.version.size = sizeof none.table.version;
+    none.table.version.minor = 112;
+    return &none.table;
 }

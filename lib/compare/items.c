@@ -193,7 +193,7 @@ static int add_row(struct making *making, const struct ids_table *table, const s
         add_vector(making, item, vector, run->devices);
     } else if (side->per_step && !isnan(squares) && squares >= 0 && side->run_count == 1) {
         /* Of several rows put together only the sums add up, not the squares. */
-        item->squares = item->step_count ? -1 : squares * 1e24 / (run->devices * run->devices);
+        item->squares = item->step_count > 0 ? -1 : squares * 1e24 / (run->devices * run->devices);
         item->step_sum = sum / run->devices;
         item->step_count = run->per;
     }

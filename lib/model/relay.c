@@ -10,10 +10,12 @@ enum {
     RING = 4,
 };
 
+enum entry_kind { HOST, PLANE, NAME, TRACK, SLICE, TRACK_END, DIAG };
+
 /* What was called; behind it lie the args and what they and the texts point to. */
 struct entry {
     size_t bytes; /* all of it */
-    enum { HOST, PLANE, NAME, TRACK, SLICE, TRACK_END, DIAG } what;
+    enum entry_kind what;
     uint32_t track;
     union {
         struct ids_host_info host;
@@ -151,7 +153,7 @@ static int hand_over(struct ids_relay *relay, struct ids_error *err) {
 }
 
 /* A new entry with `more` bytes behind it, which do not move; NULL when `err` says why not. */
-static struct entry *add(struct ids_sink *sink, int what, size_t more, struct ids_error *err) {
+static struct entry *add(struct ids_sink *sink, enum entry_kind what, size_t more, struct ids_error *err) {
     struct ids_relay *relay = of(sink);
     size_t bytes = (sizeof(struct entry) + more + 7) & ~(size_t)7;
     struct batch *batch = &relay->ring[relay->made % RING]; /* only this thread writes `made` */

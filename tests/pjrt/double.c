@@ -631,9 +631,9 @@ static void *profiler_collect(void *arguments) {
 
 /* ---- the table ---- */
 
-static struct {
+static union {
     struct pjrt_table head;
-    pjrt_function *functions[PJRT_ENTRIES];
+    char room[sizeof(struct pjrt_table) + PJRT_ENTRIES * sizeof(pjrt_function *)];
 } table;
 static union {
     struct pjrt_profiler_table table;
@@ -680,7 +680,7 @@ static void fill(void) {
                {PJRT_BUFFER_COPY_RAW_TO_HOST, raw_to_host},
                {PJRT_TRANSFER_MANAGER_TRANSFER_DATA, transfer_data},
                {58, buffer_destroy}};
-    pjrt_function **functions = table.functions;
+    pjrt_function **functions = table.head.functions;
     for (int i = 0; i < PJRT_ENTRIES; i++) functions[i] = other;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) functions[all[i].entry] = all[i].function;
 }
