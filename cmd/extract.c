@@ -2,6 +2,7 @@
 #include "cmd/extract_files.h"
 #include "cmd/extract_list.h"
 #include "cmd/extract_window.h"
+#include "cmd/file_name.h"
 #include "cmd/open_run.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
@@ -176,7 +177,7 @@ static int copy_files(struct extraction *extraction, struct ids_error *err) {
 static void name_output(const struct extraction *extraction, size_t file, char *buffer, size_t room) {
     static const char *const suffixes[] = {
         [CHROME] = ".trace.json.gz", [PERFETTO] = ".pftrace", [XPLANE] = ".xplane.pb", [CSV] = ".events.csv"};
-    char stem[512];
+    char stem[IDS_STEM_BYTES];
     ids_profile_stem(extraction->run->files[file].path, stem, sizeof stem);
     snprintf(buffer, room, "%s%s", stem, suffixes[extraction->options->format]);
 }
@@ -191,7 +192,7 @@ static int make_export(const struct extraction *extraction, size_t file, struct 
     case XPLANE:
         return ids_xspace_new(out, has_filter(extraction->options), ret_export, err);
     default:
-        ids_profile_stem(extraction->run->files[file].path, stem, 512);
+        ids_profile_stem(extraction->run->files[file].path, stem, IDS_STEM_BYTES);
         return ids_csv_new(out, stem, ret_export, err);
     }
 }
@@ -230,7 +231,7 @@ static void add_up(struct extraction *extraction, const struct ids_export *expor
 }
 
 static int convert_into(struct extraction *extraction, size_t file, struct ids_out *out, struct ids_error *err) {
-    char stem[512];
+    char stem[IDS_STEM_BYTES];
     struct ids_export *export = NULL;
     struct ids_gzip *gzip = NULL;
     int code = extraction->options->format == CHROME ? ids_gzip_new(out, &gzip, err) : 0;

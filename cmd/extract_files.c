@@ -1,5 +1,6 @@
 #include "cmd/extract_files.h"
 
+#include "cmd/file_name.h"
 #include "lib/base/vec.h"
 
 #include <dirent.h>
@@ -9,29 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const char *ids_file_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static size_t without(const char *text, size_t length, const char *end) {
-    size_t end_length = strlen(end);
-    return length > end_length && !memcmp(text + length - end_length, end, end_length) ? length - end_length : length;
-}
-
-void ids_profile_stem(const char *path, char *buffer, size_t room) {
-    static const char *const endings[] = {".gz", ".json", ".pb", ".xplane", ".trace", ".pt", ".mini"};
-    const char *name = strcmp(path, "-") != 0 ? ids_file_name(path) : "profile";
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) length = without(name, length, endings[i]);
-    snprintf(buffer, room, "%.*s", (int)length, name);
-}
-
 static int is_of_a_profiler(const char *name) {
     static const char *const endings[] = {".pb", ".json", ".pftrace"};
-    size_t length = strlen(name), plain = without(name, length, ".gz");
+    size_t length = strlen(name), plain = ids_length_without(name, length, ".gz");
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        if (without(name, plain, endings[i]) < plain) return *name != '.';
+        if (ids_length_without(name, plain, endings[i]) < plain) return *name != '.';
     }
     return 0;
 }

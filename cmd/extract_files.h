@@ -19,9 +19,4 @@ struct ids_members {
 int ids_members_of(const struct ids_run_files *run, struct ids_members *ret_members, struct ids_error *err);
 void ids_members_done(struct ids_members *members);
 
-/* The name behind the last '/'. */
-const char *ids_file_name(const char *path);
-/* "host" of "runs/host.xplane.pb"; "profile" for standard input. */
-void ids_profile_stem(const char *path, char *buffer, size_t room);
-
 #endif

@@ -1,6 +1,7 @@
 #include "cmd/extract_list.h"
 
 #include "cmd/extract_files.h"
+#include "cmd/file_name.h"
 #include "cmd/open_run.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"

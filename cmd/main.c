@@ -86,8 +86,9 @@ static int unknown_command(const char *word) {
 }
 
 int main(int argc, char **argv) {
-    static char output[OUTPUT_BYTES];
+    static char output[OUTPUT_BYTES], messages[BUFSIZ];
     setvbuf(stdout, output, _IOFBF, sizeof output);
+    setvbuf(stderr, messages, _IOLBF, sizeof messages); /* lines whole: other processes may write there too */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a full disk, for the cache no reason to die */
     if (argc < 2) {

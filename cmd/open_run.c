@@ -1,5 +1,6 @@
 #include "cmd/open_run.h"
 
+#include "cmd/file_name.h"
 #include "cmd/progress.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/io/source.h"
@@ -226,21 +227,20 @@ int ids_read_run_file(const struct ids_run_file *file, struct ids_sink *sink, co
     return code ? code : read_source(source, sink, ret_format, err);
 }
 
-static const char *file_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 int ids_read_run(const struct ids_run_files *run, struct ids_sink *sink, const char **ret_format,
                  struct ids_error *err) {
     for (size_t i = 0; i < run->file_count; i++) {
         char size[IDS_VALUE_ROOM];
         ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)run->files[i].size), size, sizeof size);
         if (run->files[i].size) {
-            ids_progress("reading %.80s (%s)", file_name(run->files[i].path), size);
+            ids_progress("reading %.80s (%s)", ids_file_name(run->files[i].path), size);
         } else {
             ids_progress("reading"); /* a pipe */
         }
+        char stem[IDS_STEM_BYTES];
+        ids_profile_stem(run->files[i].path, stem, sizeof stem);
+        sink->file_name = run->file_count > 1 ? ids_intern_z(sink->strings, stem) : 0;
+        if (sink->file_name == IDS_NO_TEXT) return ids_no_memory(err);
         int code = ids_read_run_file(&run->files[i], sink, ret_format, err);
         if (code) return code;
     }
@@ -306,9 +306,9 @@ static void describe_files(const struct ids_run_files *run, struct ids_report *r
             : "of the same run";
     ids_report_property(report, "not_read",
                         ids_text_value(run->also_count > 1
-                                           ? ids_report_text(report, "%s and %zu more %s", file_name(run->also),
+                                           ? ids_report_text(report, "%s and %zu more %s", ids_file_name(run->also),
                                                              run->also_count - 1, better)
-                                           : ids_report_text(report, "%s %s", file_name(run->also), better)));
+                                           : ids_report_text(report, "%s %s", ids_file_name(run->also), better)));
 }
 
 int ids_report_trace(const struct ids_run_files *run, const struct ids_trace *trace, const char *format,

@@ -69,5 +69,7 @@ void ids_progress_end(void) {
     pthread_mutex_unlock(&progress.lock);
     pthread_join(progress.thread, NULL);
     progress.running = 0;
-    if (progress.shown) fputs("\r\033[K", stderr);
+    if (!progress.shown) return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
 }

@@ -151,9 +151,10 @@ static int give(struct reader *reader, uint32_t thread_index, enum ids_form form
 }
 
 static int say_host(struct reader *reader, struct ids_error *err) {
-    char name[32] = "";
-    if (reader->properties.rank >= 0) snprintf(name, sizeof name, "rank %" PRId64, reader->properties.rank);
-    struct ids_host_info host = {.name = ids_intern_z(reader->sink->strings, name)};
+    char name[32];
+    struct ids_host_info host = {.name = reader->sink->file_name};
+    snprintf(name, sizeof name, "rank %" PRId64, reader->properties.rank);
+    if (reader->properties.rank >= 0) host.name = ids_intern_z(reader->sink->strings, name);
     if (host.name == IDS_NO_TEXT) return ids_no_memory(err);
     __int128 base_ns = reader->clock.least_ps / 1000000000 * 1000000; /* whole milliseconds */
     if (reader->clock.is_far && base_ns == (int64_t)base_ns) host.base_ns = (int64_t)base_ns;

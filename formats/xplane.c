@@ -585,7 +585,7 @@ static int read_space(struct reader *reader, struct ids_error *err) {
     }
     reader->num_occurrences = ids_intern_z(reader->sink->strings, "num_occurrences");
     if (reader->num_occurrences == IDS_NO_TEXT) return ids_no_memory(err);
-    struct ids_host_info host = {.name = reader->host_name};
+    struct ids_host_info host = {.name = reader->sink->file_name ? reader->sink->file_name : reader->host_name};
     code = read_clock(reader, &host, err);
     if (code) return code;
     reader->base_ns = host.base_ns;

@@ -99,7 +99,7 @@ int ids_contents_init(struct ids_contents *contents, struct ids_error *err) {
                                             .program = note_program,
                                             .diag = note_diag};
     *contents = (struct ids_contents){0};
-    contents->sink = (struct ids_sink){&ops, &contents->strings, 1};
+    contents->sink = (struct ids_sink){.ops = &ops, .strings = &contents->strings, .complete = 1};
     return ids_keys_intern(&contents->strings) ? ids_no_memory(err) : 0;
 }
 

@@ -9,7 +9,7 @@ enum { WRITE_BYTES = 256 << 10 };
 int ids_export_init(struct ids_export *export, struct ids_out *out, const struct ids_sink_ops *ops,
                     struct ids_error *err) {
     export->out = out;
-    export->sink = (struct ids_sink){ops, &export->strings, 1};
+    export->sink = (struct ids_sink){.ops = ops, .strings = &export->strings, .complete = 1};
     return ids_keys_intern(&export->strings) ? ids_no_memory(err) : 0;
 }
 

@@ -212,7 +212,7 @@ int ids_filter_new(struct ids_sink *next, const struct ids_filter_params *params
                                         .hlo = next->ops->hlo ? filter_hlo : NULL,
                                         .program = next->ops->program ? filter_program : NULL,
                                         .diag = filter_diag};
-    filter->sink = (struct ids_sink){&filter->ops, next->strings, 1};
+    filter->sink = (struct ids_sink){.ops = &filter->ops, .strings = next->strings, .complete = 1};
     filter->next = next;
     filter->params = *params;
     *ret_filter = filter;

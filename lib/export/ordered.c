@@ -213,7 +213,7 @@ int ids_ordered_new(struct ids_sink *next, struct ids_ordered **ret_ordered, str
                                          .hlo = next->ops->hlo ? pass_hlo : NULL,
                                          .program = next->ops->program ? pass_program : NULL,
                                          .diag = pass_diag};
-    ordered->sink = (struct ids_sink){&ordered->ops, next->strings, 1};
+    ordered->sink = (struct ids_sink){.ops = &ordered->ops, .strings = next->strings, .complete = 1};
     ordered->next = next;
     *ret_ordered = ordered;
     return 0;

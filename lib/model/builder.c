@@ -499,7 +499,7 @@ int ids_builder_new(struct ids_builder **ret_builder, struct ids_error *err) {
         return ids_no_memory(err);
     }
     builder->trace->tracer_host = builder->trace->tracer_device = builder->trace->tracer_python = -1;
-    builder->sink = (struct ids_sink){&ops, &builder->trace->strings, 1};
+    builder->sink = (struct ids_sink){.ops = &ops, .strings = &builder->trace->strings, .complete = 1};
     builder->dimensions.trace = builder->trace;
     builder->held =
         (struct held){.most_bytes = UINT64_MAX, .until_ps = INT64_MAX, .first_ps = INT64_MAX, .last_ps = INT64_MIN};

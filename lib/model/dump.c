@@ -258,7 +258,7 @@ int ids_dump_new(struct ids_dump **ret_dump, struct ids_error *err) {
         ids_dump_free(dump);
         return ids_no_memory(err);
     }
-    dump->sink = (struct ids_sink){&ops, &dump->strings, 1};
+    dump->sink = (struct ids_sink){.ops = &ops, .strings = &dump->strings, .complete = 1};
     *ret_dump = dump;
     return 0;
 }

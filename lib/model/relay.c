@@ -288,7 +288,7 @@ int ids_relay_new(struct ids_sink *target, struct ids_relay **ret_relay, struct 
     };
     struct ids_relay *relay = calloc(1, sizeof *relay);
     if (!relay) return ids_no_memory(err);
-    relay->sink = (struct ids_sink){&ops, target->strings, 1};
+    relay->sink = (struct ids_sink){.ops = &ops, .strings = target->strings, .complete = 1};
     relay->target = target;
     pthread_mutex_init(&relay->lock, NULL);
     pthread_cond_init(&relay->changed, NULL);

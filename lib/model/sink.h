@@ -147,6 +147,9 @@ struct ids_sink {
     const struct ids_sink_ops *ops;
     struct ids_strings *strings;
     int complete; /* 1 until a format finds that the file ends early; then the format sets 0 and says so in diag */
+    /* What the file is called without its endings, where a run has several: no two hosts have the same, as TensorBoard's layout has it, though
+     * two processes of a machine say the same of it. Else 0, the empty text. */
+    uint32_t file_name;
 };
 
 #endif

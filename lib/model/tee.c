@@ -102,7 +102,7 @@ void ids_tee_init(struct ids_tee *tee, struct ids_sink *left, struct ids_sink *r
                                      .hlo = left->ops->hlo || right->ops->hlo ? tee_hlo : NULL,
                                      .program = left->ops->program || right->ops->program ? tee_program : NULL,
                                      .diag = tee_diag};
-    tee->sink = (struct ids_sink){&tee->ops, left->strings, 1};
+    tee->sink = (struct ids_sink){.ops = &tee->ops, .strings = left->strings, .complete = 1};
 }
 
 void ids_tee_finish(struct ids_tee *tee) {

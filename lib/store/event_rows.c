@@ -368,7 +368,7 @@ int ids_event_rows_new(sqlite3 *db, const struct ids_event_pages *pages, struct 
     };
     struct ids_event_rows *rows = calloc(1, sizeof *rows);
     if (!rows) return ids_no_memory(err);
-    rows->sink = (struct ids_sink){&ops, strings, 1};
+    rows->sink = (struct ids_sink){.ops = &ops, .strings = strings, .complete = 1};
     rows->db = db;
     rows->numbers = numbers;
     rows->pages = *pages;

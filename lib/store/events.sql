@@ -12,7 +12,7 @@ CREATE TABLE run (            -- what was imported, one row for each run
 CREATE TABLE host (           -- a file of a run: the machine, or the process, that wrote it
     id INTEGER PRIMARY KEY,   -- as in plane.host
     run INTEGER NOT NULL,     -- run.id
-    name TEXT,                -- as the file says; NULL where it does not
+    name TEXT,                -- what the file is called where the run has several, else what it says; NULL where it says nothing
     base_ns INTEGER NOT NULL, -- what was subtracted from the times of the file
     start_unix_ns INTEGER,    -- the wall clock at event.start_ps 0 of this host; NULL where the file does not say
     shift_ps INTEGER NOT NULL -- what is to be added to event.start_ps to reach the time of the run

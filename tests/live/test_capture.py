@@ -351,6 +351,20 @@ if __name__ == '__main__':
               run.code == 0 and found and [n for _, n in found.steps] == [10, 11], (run.code, run.err))
 
 
+def mpirun():
+    """Two processes of a real launcher on one machine: one run, in which they are called by their ranks."""
+    if not shutil.which('mpirun'):
+        check('mpirun: not installed (openmpi-bin)', os.environ.get('IDS_CI') != '1')
+        return
+    run = Capture(['--start-step', 5], ['mpirun', '--allow-run-as-root', '--oversubscribe', '-n', 2, PYTHON, LOOP, 12, 'annotate']).wait()
+    read = report(run.folder)
+    names = [name.split('_')[-1] for name in read['metrics'].get('device.utilization', {'by_device': {}})['by_device']]
+    check('mpirun: one run of two processes', run.code == 0 and len({file.parent for file in run.files()}) == 1 and len(run.files()) == 2,
+          (run.code, run.err))
+    check('mpirun: the same steps of both', metric(read, 'steps.count') == 5, read.get('metrics'))
+    check('mpirun: called by their ranks', [name.split(':')[0].split('/')[0] for name in sorted(names)] == ['rank0', 'rank1'], names)
+
+
 # --- what else is in the program -----------------------------------------------------------------------------------------
 
 def sitecustomize():
@@ -602,7 +616,7 @@ def start_cost():
 
 
 CASES = [annotated, counted, default_start, every, by_time, trigger, variables, ends, never_reached, processes, distributed,
-         same_second, children, sitecustomize, isolated, without_jax, own_profiler, unwritable, full_disk, wrap, named_region, sweep, scopes, compiling]
+         same_second, children, mpirun, sitecustomize, isolated, without_jax, own_profiler, unwritable, full_disk, wrap, named_region, sweep, scopes, compiling]
 ALONE = [costs, start_cost]             # they measure
 
 

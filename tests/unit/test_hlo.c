@@ -146,7 +146,7 @@ static int take_diag(struct ids_sink *sink, const struct ids_diag *diag, struct 
 static int read_bytes(const uint8_t *bytes, size_t length) {
     static const struct ids_sink_ops ops = {.hlo = take_hlo, .diag = take_diag};
     struct ids_strings strings = {0};
-    struct ids_sink sink = {&ops, &strings, 1};
+    struct ids_sink sink = {.ops = &ops, .strings = &strings, .complete = 1};
     struct ids_error err = IDS_ERROR_INIT;
     lines = (struct lines){0};
     /* An exact copy, so that a byte read too far is seen by valgrind and sanitizers. */
@@ -227,7 +227,7 @@ START_TEST(a_zero_byte_does_not_cut_a_name) {
     put_message(&one, 7, inside);
     static const struct ids_sink_ops ops = {.hlo = take_hlo, .diag = take_diag};
     struct ids_strings strings = {0};
-    struct ids_sink sink = {&ops, &strings, 1};
+    struct ids_sink sink = {.ops = &ops, .strings = &strings, .complete = 1};
     struct ids_error err = IDS_ERROR_INIT;
     struct bytes module = module_of(one);
     ck_assert_int_eq(ids_hlo_read(module.at, module.length, 77, &sink, &err), 0);

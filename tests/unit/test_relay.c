@@ -111,7 +111,8 @@ static struct ids_relay *begin(size_t fail_at, int slow) {
     struct ids_relay *relay;
     err = (struct ids_error)IDS_ERROR_INIT;
     ck_assert_int_eq(ids_keys_intern(&strings), 0);
-    target = (struct target){.sink = {&ops, &strings, 1}, .fail_at = fail_at, .slow = slow};
+    target =
+        (struct target){.sink = {.ops = &ops, .strings = &strings, .complete = 1}, .fail_at = fail_at, .slow = slow};
     ck_assert_int_eq(ids_relay_new(&target.sink, &relay, &err), 0);
     return relay;
 }

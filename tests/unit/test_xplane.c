@@ -166,7 +166,7 @@ static int read_source(struct ids_source *source, int fail_at) {
     clear_log();
     log_of.fail_at = fail_at;
     ck_assert_int_eq(ids_keys_intern(&log_of.strings), 0);
-    log_of.sink = (struct ids_sink){&ops, &log_of.strings, 1};
+    log_of.sink = (struct ids_sink){.ops = &ops, .strings = &log_of.strings, .complete = 1};
     say(&log_of, "%s", "");
     err = (struct ids_error)IDS_ERROR_INIT;
     int code = ids_format_xplane.read(source, &log_of.sink, &err);

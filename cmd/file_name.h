@@ -1,0 +1,16 @@
+/* file_name.h - parts of paths. */
+#ifndef IDS_CMD_FILE_NAME_H
+#define IDS_CMD_FILE_NAME_H
+
+#include <stddef.h>
+
+enum { IDS_STEM_BYTES = 512 };
+
+/* What stands behind the last '/'. */
+const char *ids_file_name(const char *path);
+/* The length of `text` without `end`, where it ends so and is not that alone. */
+size_t ids_length_without(const char *text, size_t length, const char *end);
+/* "host" of "runs/host.xplane.pb"; "profile" for standard input. Longer than `room` it is cut. */
+void ids_profile_stem(const char *path, char *buffer, size_t room);
+
+#endif
