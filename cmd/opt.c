@@ -70,20 +70,24 @@ int ids_parse_time(const char *text, int64_t *ret_ps, struct ids_error *err) {
     return 0;
 }
 
-static int same_word(const char *a, const char *b) {
-    for (; *a && *b; a++, b++) {
-        if ((*a == '-' ? '_' : *a) != (*b == '-' ? '_' : *b)) return 0;
+enum likeness { UNLIKE, BEGINS, SAME };
+
+static enum likeness compare(const char *word, const char *choice) {
+    for (; *word && *choice; word++, choice++) {
+        if ((*word == '-' ? '_' : *word) != (*choice == '-' ? '_' : *choice)) return UNLIKE;
     }
-    return *a == *b;
+    return *word ? UNLIKE : *choice ? BEGINS : SAME;
 }
 
 int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, struct ids_error *err) {
-    int count = 0;
+    int count = 0, beginning = 0;
     for (; choice(count); count++) {
-        if (!same_word(text, choice(count))) continue;
-        *ret_index = count;
-        return 0;
+        enum likeness likeness = *text ? compare(text, choice(count)) : UNLIKE;
+        beginning += likeness == BEGINS;
+        if (likeness == SAME || (likeness == BEGINS && beginning == 1)) *ret_index = count;
+        if (likeness == SAME) return 0;
     }
+    if (beginning == 1 && count <= FEW_CHOICES) return 0; /* an unmistakable beginning is enough */
     char words[320];
     if (count > FEW_CHOICES) {
         int near = ids_nearest(text, choice, words, sizeof words);

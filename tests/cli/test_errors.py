@@ -77,6 +77,10 @@ def check_answers():
         run = idsprof(*arguments)
         check(run.returncode == 0 and run.stdout and not run.stderr, f'{arguments}: {run.returncode} {run.stderr!r}')
     check(re.fullmatch(r'idsprof \d+\.\d+\.\d+\n', idsprof('--version').stdout), 'the version')
+    begun = idsprof('report', RUN, '--section', 'idle')
+    check(begun.stdout == idsprof('report', RUN, '--section', 'idle_gaps').stdout != '', 'idle is not idle_gaps')
+    run = idsprof('report', RUN, '--section', 'co')
+    check(run.returncode == 2 and "there is no 'co', only overview, " in run.stderr, run.stderr)
     dashes = idsprof('report', RUN, '--section', 'idle-gaps')
     check(dashes.stdout == idsprof('report', RUN, '--section', 'idle_gaps').stdout != '', 'idle-gaps is not idle_gaps')
     with open(next((TESTDATA / 'cpu1_annotated').rglob('*.xplane.pb')), 'rb') as profile:
