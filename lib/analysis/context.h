@@ -71,7 +71,9 @@ struct ids_steps {
     size_t without_work;           /* annotations that launched nothing on a device */
     uint64_t assigned, unassigned; /* device events */
     struct ids_keymap of_launch;   /* annotation or launch (address) -> ids_step.made + 1, 0 for none */
-    uint32_t *place;               /* by ids_step.made: index in `at` + 1, 0 for a step that launched nothing */
+    uint32_t *
+        *of_activity; /* the same by device and place in its activity; NULL of a device, or of all, that have none */
+    uint32_t *place;  /* by ids_step.made: index in `at` + 1, 0 for a step that launched nothing */
 };
 
 struct ids_analysis {

@@ -6,14 +6,6 @@
 
 #include <stdlib.h>
 
-static const struct ids_step *step_of(struct ids_step_sums *sums, const struct ids_event *event) {
-    int by_launch = sums->analysis->steps.source == IDS_STEPS_ANNOTATION && event->launch;
-    if (by_launch && event->launch == sums->launch) return sums->step;
-    sums->step = ids_step_of_device_event(sums->analysis, event);
-    sums->launch = by_launch ? event->launch : NULL;
-    return sums->step;
-}
-
 int ids_step_sums_add(struct ids_step_sums *sums, size_t number, const struct ids_event *event, int64_t ps) {
     const struct ids_steps *steps = &sums->analysis->steps;
     while (sums->count <= number) {
@@ -21,7 +13,7 @@ int ids_step_sums_add(struct ids_step_sums *sums, size_t number, const struct id
         if (!fresh) return -1;
         *fresh = (struct ids_step_sum){0};
     }
-    const struct ids_step *step = steps->count ? step_of(sums, event) : NULL;
+    const struct ids_step *step = steps->count ? ids_step_of_device_event(sums->analysis, event) : NULL;
     if (!step) return 0;
     struct ids_step_sum *row = &sums->at[number];
     ids_sum(&row->total_ps, ps);

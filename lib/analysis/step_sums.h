@@ -20,8 +20,6 @@ struct ids_step_sums {
     const struct ids_analysis *analysis;
     struct ids_step_sum *at; /* by the thing's number */
     size_t count, room, cells;
-    const struct ids_event *launch; /* of the last event, and its step: events of one launch follow each other */
-    const struct ids_step *step;
 };
 
 static inline struct ids_step_sums ids_step_sums_of(const struct ids_analysis *analysis) {

@@ -104,18 +104,36 @@ static void stretch(struct ids_step *step, const struct ids_event *event) {
 }
 
 static int assign_by_launch(struct ids_analysis *analysis, struct ids_error *err) {
-    for (size_t d = 0; d < analysis->trace->device_count; d++) {
-        if (!ids_device_counts(analysis->trace, &analysis->trace->devices[d])) continue;
-        struct ids_cursor cursor = ids_cursor_over(&analysis->trace->devices[d].activity);
-        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_steps *steps = &analysis->steps;
+    steps->of_activity = calloc(trace->device_count + 1, sizeof *steps->of_activity);
+    if (!steps->of_activity) return ids_no_memory(err);
+    for (size_t d = 0; d < trace->device_count; d++) {
+        const struct ids_events *activity = &trace->devices[d].activity;
+        if (!ids_device_counts(trace, &trace->devices[d])) continue;
+        uint32_t *made = steps->of_activity[d] = calloc(activity->count + 1, sizeof *made);
+        if (!made) return ids_no_memory(err);
+        for (size_t i = 0; i < activity->count; i++) {
+            const struct ids_event *event = &activity->at[i];
             uint64_t step = 0;
             int code = event->launch ? step_of_launch(analysis, event->launch, &step, err) : 0;
             if (code) return code;
-            if (step) stretch(&analysis->steps.at[step - 1], event);
-            *(step ? &analysis->steps.assigned : &analysis->steps.unassigned) += 1;
+            made[i] = (uint32_t)step;
+            if (step) stretch(&steps->at[step - 1], event);
+            *(step ? &steps->assigned : &steps->unassigned) += 1;
         }
     }
     return 0;
+}
+
+/* ids_step.made + 1 of a device's event, 0 for none. */
+static uint64_t made_of(const struct ids_analysis *analysis, const struct ids_event *event) {
+    const struct ids_events *activity = &analysis->trace->devices[event->device].activity;
+    const uint32_t *made = analysis->steps.of_activity[event->device];
+    uint64_t of_launch = 0;
+    if (made && event >= activity->at && event < activity->at + activity->count) return made[event - activity->at];
+    if (event->launch) ids_keymap_get(&analysis->steps.of_launch, address_of(event->launch), &of_launch);
+    return of_launch;
 }
 
 /* A "Steps" line lies on the device's own time, so there time does tell. */
@@ -212,11 +230,9 @@ const struct ids_step *ids_step_of_host_event(const struct ids_analysis *analysi
 
 const struct ids_step *ids_step_of_device_event(const struct ids_analysis *analysis, const struct ids_event *event) {
     const struct ids_steps *steps = &analysis->steps;
-    uint64_t made;
     if (steps->source == IDS_STEPS_ANNOTATION) {
-        if (!event->launch || !ids_keymap_get(&steps->of_launch, address_of(event->launch), &made) || !made)
-            return NULL;
-        return steps->place[made - 1] ? &steps->at[steps->place[made - 1] - 1] : NULL;
+        uint64_t made = made_of(analysis, event);
+        return made && steps->place[made - 1] ? &steps->at[steps->place[made - 1] - 1] : NULL;
     }
     for (size_t low = 0, high = steps->count; low < high;) { /* a marker tells by time */
         size_t middle = low + (high - low) / 2;
