@@ -67,10 +67,10 @@ struct ids_steps {
     enum ids_step_source source;
     struct ids_step *at; /* in time order */
     size_t count, room;
-    uint32_t name;                 /* of the annotation: text */
-    size_t without_work;           /* annotations that launched nothing on a device */
-    uint64_t assigned, unassigned; /* device events */
-    struct ids_keymap of_launch;   /* annotation or launch (address) -> ids_step.made + 1, 0 for none */
+    uint32_t name;                   /* of the annotation: text */
+    size_t without_work;             /* annotations that launched nothing on a device */
+    uint64_t assigned, unassigned;   /* device events */
+    struct ids_keymap of_host_event; /* of annotations, and of launches far below one: address -> ids_step.made + 1 */
     uint32_t *
         *of_activity; /* the same by device and place in its activity; NULL of a device, or of all, that have none */
     uint32_t *place;  /* by ids_step.made: index in `at` + 1, 0 for a step that launched nothing */

@@ -269,5 +269,5 @@ void ids_analysis_done(struct ids_analysis *analysis) {
     for (size_t d = 0; analysis->steps.of_activity && d < analysis->trace->device_count; d++)
         free(analysis->steps.of_activity[d]);
     free(analysis->steps.of_activity);
-    ids_keymap_done(&analysis->steps.of_launch);
+    ids_keymap_done(&analysis->steps.of_host_event);
 }

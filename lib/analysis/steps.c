@@ -6,16 +6,20 @@
 
 #include <stdlib.h>
 
-/* The step annotation that a host event lies in, or that its causes lie in. */
-static const struct ids_event *mark_around(const struct ids_trace *trace, const struct ids_event *event) {
-    enum { HOPS = 32 }; /* from thread to thread; a chain of links that long is a circle */
-    for (int hop = 0; event && hop < HOPS; hop++) {
-        for (const struct ids_event *around = event; around; around = ids_event_outside(trace, around)) {
-            if (around->kind == IDS_KIND_STEP_MARK) return around;
+/* The step annotation that a host event lies in, or that its causes lie in; *ret_far when that was a long way. */
+static const struct ids_event *mark_around(const struct ids_trace *trace, const struct ids_event *event, int *ret_far) {
+    enum { HOPS = 32, FAR = 16 }; /* from thread to thread; a chain of links that long is a circle */
+    unsigned climbed = 0;
+    const struct ids_event *mark = NULL;
+    for (int hop = 0; event && !mark && hop < HOPS; hop++) {
+        for (const struct ids_event *around = event; around && !mark; around = ids_event_outside(trace, around)) {
+            climbed++;
+            if (around->kind == IDS_KIND_STEP_MARK) mark = around;
         }
         event = ids_event_cause(trace, event);
     }
-    return NULL;
+    *ret_far = climbed > FAR;
+    return mark;
 }
 
 static uint64_t address_of(const struct ids_event *event) {
@@ -79,7 +83,7 @@ static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids
             struct ids_step *step = &steps->at[index];
             if (event->start_ps < step->host_start_ps) step->host_start_ps = event->start_ps;
             if (event->end_ps > step->host_end_ps) step->host_end_ps = event->end_ps;
-            if (ids_keymap_add(&steps->of_launch, address_of(event), index + 1) < 0) code = ids_no_memory(err);
+            if (ids_keymap_add(&steps->of_host_event, address_of(event), index + 1) < 0) code = ids_no_memory(err);
         }
         ids_keymap_done(&seen);
     }
@@ -87,15 +91,23 @@ static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids
     return code;
 }
 
-/* The index + 1 of the step that the launch belongs to, 0 for none; each launch is climbed from once. */
-static int step_of_launch(struct ids_analysis *analysis, const struct ids_event *launch, uint64_t *ret_step,
+/* ids_step.made + 1 of the step that a host event belongs to, 0 for none. */
+static uint64_t made_around(const struct ids_analysis *analysis, const struct ids_event *event, int *ret_far) {
+    uint64_t made = 0;
+    *ret_far = 0;
+    if (ids_keymap_get(&analysis->steps.of_host_event, address_of(event), &made)) return made;
+    const struct ids_event *mark = mark_around(analysis->trace, event, ret_far);
+    if (mark) ids_keymap_get(&analysis->steps.of_host_event, address_of(mark), &made);
+    return made;
+}
+
+/* A long way is climbed once: a damaged file may have it at every launch. */
+static int step_of_launch(struct ids_analysis *analysis, const struct ids_event *launch, uint64_t *ret_made,
                           struct ids_error *err) {
-    struct ids_keymap *map = &analysis->steps.of_launch;
-    if (ids_keymap_get(map, address_of(launch), ret_step)) return 0;
-    const struct ids_event *mark = mark_around(analysis->trace, launch);
-    *ret_step = 0;
-    if (mark) ids_keymap_get(map, address_of(mark), ret_step);
-    return ids_keymap_add(map, address_of(launch), *ret_step) < 0 ? ids_no_memory(err) : 0;
+    int far;
+    *ret_made = made_around(analysis, launch, &far);
+    return far && ids_keymap_add(&analysis->steps.of_host_event, address_of(launch), *ret_made) < 0 ? ids_no_memory(err)
+                                                                                                    : 0;
 }
 
 static void stretch(struct ids_step *step, const struct ids_event *event) {
@@ -130,10 +142,9 @@ static int assign_by_launch(struct ids_analysis *analysis, struct ids_error *err
 static uint64_t made_of(const struct ids_analysis *analysis, const struct ids_event *event) {
     const struct ids_events *activity = &analysis->trace->devices[event->device].activity;
     const uint32_t *made = analysis->steps.of_activity[event->device];
-    uint64_t of_launch = 0;
+    int far;
     if (made && event >= activity->at && event < activity->at + activity->count) return made[event - activity->at];
-    if (event->launch) ids_keymap_get(&analysis->steps.of_launch, address_of(event->launch), &of_launch);
-    return of_launch;
+    return event->launch ? made_around(analysis, event->launch, &far) : 0;
 }
 
 /* A "Steps" line lies on the device's own time, so there time does tell. */
@@ -219,21 +230,19 @@ void ids_steps_trim(struct ids_analysis *analysis) {
     steps->count = kept;
 }
 
+/* The step that stays in the window; NULL for one that does not, and for none. */
+static const struct ids_step *step_made(const struct ids_steps *steps, uint64_t made) {
+    return made && steps->place[made - 1] ? &steps->at[steps->place[made - 1] - 1] : NULL;
+}
+
 const struct ids_step *ids_step_of_host_event(const struct ids_analysis *analysis, const struct ids_event *event) {
-    const struct ids_steps *steps = &analysis->steps;
-    const struct ids_event *mark = mark_around(analysis->trace, event);
-    uint64_t made;
-    if (!mark || !ids_keymap_get(&steps->of_launch, address_of(mark), &made) || !made || !steps->place[made - 1])
-        return NULL;
-    return &steps->at[steps->place[made - 1] - 1];
+    int far;
+    return step_made(&analysis->steps, made_around(analysis, event, &far));
 }
 
 const struct ids_step *ids_step_of_device_event(const struct ids_analysis *analysis, const struct ids_event *event) {
     const struct ids_steps *steps = &analysis->steps;
-    if (steps->source == IDS_STEPS_ANNOTATION) {
-        uint64_t made = made_of(analysis, event);
-        return made && steps->place[made - 1] ? &steps->at[steps->place[made - 1] - 1] : NULL;
-    }
+    if (steps->source == IDS_STEPS_ANNOTATION) return step_made(steps, made_of(analysis, event));
     for (size_t low = 0, high = steps->count; low < high;) { /* a marker tells by time */
         size_t middle = low + (high - low) / 2;
         if (event->start_ps >= steps->at[middle].end_ps)

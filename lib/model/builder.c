@@ -421,6 +421,28 @@ static struct ids_events *place_of(struct ids_device *device, const struct ids_t
     }
 }
 
+/* All that is in `from`, behind what is in `to`. */
+static int hand_over(struct ids_events *from, struct ids_events *to, struct ids_error *err) {
+    if (to->count) {
+        if (from->count > to->room - to->count) {
+            size_t room =
+                to->count + from->count; /* what growing by half would leave over is not needed: a track ends once */
+            struct ids_event *grown = realloc(to->at, room * sizeof *grown);
+            if (!grown) return ids_no_memory(err);
+            to->at = grown;
+            to->room = room;
+        }
+        memcpy(to->at + to->count, from->at, from->count * sizeof *from->at);
+        to->count += from->count;
+        let_go(from);
+        return 0;
+    }
+    let_go(to);
+    *to = *from;
+    *from = (struct ids_events){0};
+    return 0;
+}
+
 static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_error *err) {
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
@@ -436,6 +458,12 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     *open = builder->open[--builder->open_count];
     builder->place_of_track[open->track] = (uint32_t)(open - builder->open);
     if (code) return code;
+    trace->event_count += track->event_count;
+    trace->stat_count += track->stat_count;
+    if (track->device != IDS_NONE && track->events.count) { /* all of them are of one kind */
+        struct ids_events *place = place_of(&trace->devices[track->device], track, track->events.at);
+        if (place) return hand_over(&track->events, place, err);
+    }
     size_t staying = 0;
     for (size_t i = 0; i < track->events.count; i++) {
         struct ids_event *event = &track->events.at[i];
@@ -450,8 +478,6 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
         *moved = *event;
     }
     track->events.count = staying;
-    trace->event_count += track->event_count;
-    trace->stat_count += track->stat_count;
     if (!staying) let_go(&track->events); /* most of a device's tracks, and threads that did nothing of interest */
     return 0;
 }
