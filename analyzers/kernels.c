@@ -83,7 +83,7 @@ static struct ids_value known(enum ids_unit unit, int64_t value) {
 }
 
 static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_groups *groups,
-                 const struct ids_step_sums *by_step, int64_t total_ps) {
+                 struct ids_step_sums *by_step, int64_t total_ps) {
     static const struct ids_shape unknown = {-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1, 0};
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &kernels);
@@ -96,7 +96,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
         const struct ids_shape *shape =
             group->first->shape == IDS_NONE ? &unknown : &trace->shapes[group->first->shape];
         const struct ids_op *op = group->first->op == IDS_NONE ? NULL : &trace->ops[group->first->op];
-        struct ids_step_sum in_steps = ids_step_sum_of(by_step, group->number);
+        const struct ids_step_sum *in_steps = ids_step_sum_of(by_step, group->number);
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, group->total_ps),
             total_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->total_ps / (double)total_ps)
@@ -119,9 +119,9 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             op && op->fingerprint
                 ? ids_text_value(ids_report_text(report, "%016llx", (unsigned long long)op->fingerprint))
                 : ids_no_value(IDS_UNIT_NONE),
-            analysis->steps.count ? ids_int_value(IDS_UNIT_TIME, in_steps.total_ps) : ids_no_value(IDS_UNIT_TIME),
-            in_steps.by_step ? ids_real_value(IDS_UNIT_NUMBER, ids_step_sum_squares(by_step, in_steps))
-                             : ids_no_value(IDS_UNIT_NUMBER),
+            analysis->steps.count ? ids_int_value(IDS_UNIT_TIME, in_steps->total_ps) : ids_no_value(IDS_UNIT_TIME),
+            in_steps->count ? ids_real_value(IDS_UNIT_NUMBER, ids_step_sum_squares(in_steps))
+                            : ids_no_value(IDS_UNIT_NUMBER),
         };
         ids_report_row(report, table, row);
     }

@@ -185,20 +185,20 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
 }
 
 static void list_step_row(struct ids_report *report, struct ids_table *table, struct ids_value op,
-                          const struct ids_step_sums *sums, size_t number, int with_vector) {
-    struct ids_step_sum row = ids_step_sum_of(sums, number);
-    if (!row.total_ps) return;
+                          struct ids_step_sums *sums, size_t number, int with_vector) {
+    const struct ids_step_sum *row = ids_step_sum_of(sums, number);
+    if (!row->total_ps) return;
     struct ids_value cells[] = {
         op,
-        ids_int_value(IDS_UNIT_TIME, row.total_ps),
-        row.by_step ? ids_real_value(IDS_UNIT_NUMBER, ids_step_sum_squares(sums, row)) : ids_no_value(IDS_UNIT_NUMBER),
+        ids_int_value(IDS_UNIT_TIME, row->total_ps),
+        row->count ? ids_real_value(IDS_UNIT_NUMBER, ids_step_sum_squares(row)) : ids_no_value(IDS_UNIT_NUMBER),
         ids_text_value(with_vector ? ids_step_sum_text(sums, row, report) : NULL),
     };
     ids_report_row(report, table, cells);
 }
 
-static void list_steps(struct ids_report *report, const struct ids_groups *groups, const struct ids_step_sums *by_step,
-                       const struct ids_step_sums *without_op) {
+static void list_steps(struct ids_report *report, const struct ids_groups *groups, struct ids_step_sums *by_step,
+                       struct ids_step_sums *without_op) {
     struct ids_table *table = ids_report_table(report, &op_steps);
     for (size_t g = 0; g < groups->count; g++)
         list_step_row(report, table, ids_int_value(IDS_UNIT_COUNT, (int64_t)g), by_step, groups->at[g].number,

@@ -3,6 +3,7 @@
 #include "lib/base/decimal.h"
 #include "lib/base/vec.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +21,73 @@ static struct ids_chrome_member *next_member(struct ids_chrome_event *event) {
     return member;
 }
 
+static void learn(struct ids_chrome_guess *guess, const char *start, const char *end, const struct ids_json_span *key,
+                  int place) {
+    size_t length = (size_t)(end - start), first = length < sizeof guess->word ? length : sizeof guess->word;
+    guess->length = 0;
+    if (length > sizeof guess->text || key->escaped) return;
+    guess->word = guess->mask = 0;
+    memcpy(&guess->word, start, first);
+    memset(&guess->mask, 0xff, first);
+    memcpy(guess->text, start, length);
+    guess->length = (uint8_t)length;
+    guess->key_at = (uint8_t)(key->at - start);
+    guess->key_length = (uint8_t)key->length;
+    guess->place = (uint8_t)place;
+}
+
+/* The scan stands where the guess stood, between the same neighbours: what is written the same is the same. */
+static int holds(const struct ids_chrome_guess *guess, const struct ids_json_scan *scan) {
+    uint64_t word;
+    if (!guess->length || (size_t)(scan->end - scan->at) < sizeof guess->text) return 0;
+    memcpy(&word, scan->at, sizeof word);
+    return (word & guess->mask) == guess->word &&
+           (guess->length <= sizeof word ||
+            !memcmp(scan->at + sizeof word, guess->text + sizeof word, guess->length - sizeof word));
+}
+
+enum place { OTHER, TS, DUR, PID, TID, NAME, PHASE, ARGS, CAT, ID, ID2 };
+
+/* What the reader takes the key of an element for. */
+static enum place place_of(const struct ids_json_span *key) {
+    switch (key->length) {
+    case 2:
+        return is(key, "ts", 2) ? TS : is(key, "ph", 2) ? PHASE : is(key, "id", 2) ? ID : OTHER;
+    case 3:
+        return is(key, "dur", 3)   ? DUR
+               : is(key, "pid", 3) ? PID
+               : is(key, "tid", 3) ? TID
+               : is(key, "cat", 3) ? CAT
+               : is(key, "id2", 3) ? ID2
+                                   : OTHER;
+    case 4:
+        return is(key, "name", 4) ? NAME : is(key, "args", 4) ? ARGS : OTHER;
+    default:
+        return OTHER;
+    }
+}
+
+/* The next key of an object, the `number`-th of it. */
+static enum ids_json_result next_key(struct ids_json_scan *scan, struct ids_chrome_guess *guesses, size_t number,
+                                     struct ids_json_span *ret_key, enum place *ret_place) {
+    struct ids_chrome_guess *guess = number < IDS_CHROME_GUESSES ? &guesses[number] : NULL;
+    if (guess && holds(guess, scan)) {
+        *ret_key = (struct ids_json_span){scan->at + guess->key_at, guess->key_length, IDS_JSON_STRING, 0};
+        *ret_place = (enum place)guess->place;
+        scan->at += guess->length;
+        return IDS_JSON_OK;
+    }
+    const char *start = scan->at;
+    int first = number == 0;
+    enum ids_json_result result = ids_json_member(scan, &first, ret_key);
+    if (result != IDS_JSON_OK) return result;
+    *ret_place = place_of(ret_key);
+    if (guess) learn(guess, start, scan->at, ret_key, *ret_place);
+    return IDS_JSON_OK;
+}
+
 /* The members of `args`. */
 static enum ids_json_result read_args(struct ids_json_scan *scan, struct ids_chrome_event *event, int *ret_no_memory) {
-    int first = 1;
     if (event->args_count) { /* `args` twice: the last one counts, as for every member */
         size_t behind = event->args_at + event->args_count;
         memmove(event->members + event->args_at, event->members + behind,
@@ -32,11 +97,12 @@ static enum ids_json_result read_args(struct ids_json_scan *scan, struct ids_chr
     event->args_at = event->member_count;
     scan->at++;
     for (;;) {
+        enum place unused;
         struct ids_chrome_member *member = next_member(event);
         event->args_count = event->member_count - event->args_at;
         *ret_no_memory = !member;
         if (!member) return IDS_JSON_BAD;
-        enum ids_json_result result = ids_json_member(scan, &first, &member->key);
+        enum ids_json_result result = next_key(scan, event->arg_keys, event->args_count, &member->key, &unused);
         if (result == IDS_JSON_END) return IDS_JSON_OK;
         if (result == IDS_JSON_OK) result = ids_json_value(scan, &member->value);
         if (result != IDS_JSON_OK) return result;
@@ -44,43 +110,38 @@ static enum ids_json_result read_args(struct ids_json_scan *scan, struct ids_chr
     }
 }
 
-/* Where the value of a member goes that the reader understands, NULL for the others. */
-static struct ids_json_span *place_of(struct ids_chrome_event *event, const struct ids_json_span *key) {
-    switch (key->length) {
-    case 2:
-        return is(key, "ts", 2) ? &event->ts : NULL;
-    case 3:
-        return is(key, "dur", 3)   ? &event->dur
-               : is(key, "pid", 3) ? &event->pid
-               : is(key, "tid", 3) ? &event->tid
-                                   : NULL;
-    case 4:
-        return is(key, "name", 4) ? &event->name : NULL;
-    default:
-        return NULL;
-    }
-}
-
 /* Behind the key of `member`, which is the next one of the event and becomes one if the reader does not understand it. */
-static enum ids_json_result read_member(struct ids_json_scan *scan, struct ids_chrome_member *member,
+static enum ids_json_result read_member(struct ids_json_scan *scan, enum place place, struct ids_chrome_member *member,
                                         struct ids_chrome_event *event, int *ret_no_memory) {
-    const struct ids_json_span *key = &member->key;
-    struct ids_json_span *place = place_of(event, key);
-    if (place) return ids_json_value(scan, place);
-    if (is(key, "args", 4)) {
-        enum ids_json_result result = ids_json_space(scan);
+    enum ids_json_result result;
+    switch (place) {
+    case TS:
+        return ids_json_value(scan, &event->ts);
+    case DUR:
+        return ids_json_value(scan, &event->dur);
+    case PID:
+        return ids_json_value(scan, &event->pid);
+    case TID:
+        return ids_json_value(scan, &event->tid);
+    case NAME:
+        return ids_json_value(scan, &event->name);
+    case ARGS:
+        result = ids_json_space(scan);
         if (result != IDS_JSON_OK) return result;
         if (*scan->at == '{') return read_args(scan, event, ret_no_memory);
+        break;
+    default:
+        break;
     }
     const struct ids_json_span *value = &member->value;
-    enum ids_json_result result = ids_json_value(scan, &member->value);
+    result = ids_json_value(scan, &member->value);
     if (result != IDS_JSON_OK) return result;
-    if (is(key, "ph", 2)) {
+    if (place == PHASE) {
         event->phase = value->type == IDS_JSON_STRING && value->length == 1 ? *value->at : '?';
         return IDS_JSON_OK;
     }
-    if (is(key, "cat", 3)) event->cat = *value;
-    if (is(key, "id", 2) || (is(key, "id2", 3) && event->id.type == IDS_JSON_NONE)) event->id = *value;
+    if (place == CAT) event->cat = *value;
+    if (place == ID || (place == ID2 && event->id.type == IDS_JSON_NONE)) event->id = *value;
     event->member_count++;
     return IDS_JSON_OK;
 }
@@ -88,18 +149,17 @@ static enum ids_json_result read_member(struct ids_json_scan *scan, struct ids_c
 enum ids_json_result ids_chrome_event_read(struct ids_json_scan *scan, struct ids_chrome_event *event,
                                            int *ret_no_memory) {
     const char *start = scan->at;
-    struct ids_chrome_member *members = event->members;
-    size_t room = event->room;
-    *event = (struct ids_chrome_event){.members = members, .room = room};
+    memset(event, 0, offsetof(struct ids_chrome_event, members));
     *ret_no_memory = 0;
     scan->at++;
-    for (int first = 1;;) {
+    for (size_t number = 0;; number++) {
+        enum place place;
         struct ids_chrome_member *member = next_member(event);
         *ret_no_memory = !member;
         if (!member) return IDS_JSON_BAD;
-        enum ids_json_result result = ids_json_member(scan, &first, &member->key);
+        enum ids_json_result result = next_key(scan, event->keys, number, &member->key, &place);
         if (result == IDS_JSON_END) return IDS_JSON_OK;
-        if (result == IDS_JSON_OK) result = read_member(scan, member, event, ret_no_memory);
+        if (result == IDS_JSON_OK) result = read_member(scan, place, member, event, ret_no_memory);
         if (result == IDS_JSON_OK) continue;
         if (result == IDS_JSON_MORE) scan->at = start;
         return result;

@@ -9,14 +9,27 @@ struct ids_chrome_member {
     struct ids_json_span key, value;
 };
 
+/* What stood in front of a value: comma, quotes, key and colon as they were written. */
+struct ids_chrome_guess {
+    uint64_t word, mask; /* its first eight bytes */
+    char text[40];
+    uint8_t length; /* 0: none */
+    uint8_t key_at, key_length;
+    uint8_t place; /* of the element's own keys: what the reader takes it for */
+};
+enum { IDS_CHROME_GUESSES = 16 };
+
 struct ids_chrome_event {
     char phase;                                            /* 'X', 'M', ...; 0 where there is none */
     struct ids_json_span name, cat, id, pid, tid, ts, dur; /* type IDS_JSON_NONE where absent */
     /* Everything else that the element says: members beside the ones above but ph (cat and id are there too), then the members
      * of `args`. */
-    struct ids_chrome_member *members;
-    size_t member_count, room;
+    size_t member_count;
     size_t args_at, args_count; /* which of them are those of `args` */
+    struct ids_chrome_member *members;
+    size_t room;
+    /* Elements of one writer have the same keys in the same order: those of the element before, by place, are looked for first. */
+    struct ids_chrome_guess keys[IDS_CHROME_GUESSES], arg_keys[IDS_CHROME_GUESSES];
 };
 
 /* Takes the element apart at whose bracket the scan stands, and moves the scan behind it. `event` is {0} at first, and may be

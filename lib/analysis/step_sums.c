@@ -6,6 +6,45 @@
 
 #include <stdlib.h>
 
+static int by_step(const void *a, const void *b) {
+    const struct ids_step_cell *left = a, *right = b;
+    return (left->step > right->step) - (left->step < right->step);
+}
+
+/* One cell a step, in order. */
+static void settle(struct ids_step_sum *row) {
+    size_t kept = 0;
+    if (!row->unordered) return;
+    qsort(row->cells, row->count, sizeof *row->cells, by_step);
+    for (size_t i = 1; i < row->count; i++) {
+        if (row->cells[i].step == row->cells[kept].step)
+            ids_sum(&row->cells[kept].ps, row->cells[i].ps);
+        else
+            row->cells[++kept] = row->cells[i];
+    }
+    row->count = kept + 1;
+    row->last = kept;
+    row->unordered = 0;
+}
+
+/* The cell of the step, NULL when there is none yet. Events of a device come in order of its steps, those of the next device begin anew. */
+static struct ids_step_cell *cell_of(struct ids_step_sum *row, uint32_t step) {
+    if (row->last < row->count && row->cells[row->last].step == step) return &row->cells[row->last];
+    if (row->last + 1 < row->count && row->cells[row->last + 1].step == step) return &row->cells[++row->last];
+    if (row->unordered) return NULL;
+    size_t low = 0, high = row->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (row->cells[middle].step < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == row->count || row->cells[low].step != step) return NULL;
+    row->last = low;
+    return &row->cells[low];
+}
+
 int ids_step_sums_add(struct ids_step_sums *sums, size_t number, const struct ids_event *event, int64_t ps) {
     const struct ids_steps *steps = &sums->analysis->steps;
     while (sums->count <= number) {
@@ -16,24 +55,37 @@ int ids_step_sums_add(struct ids_step_sums *sums, size_t number, const struct id
     const struct ids_step *step = steps->count ? ids_step_of_device_event(sums->analysis, event) : NULL;
     if (!step) return 0;
     struct ids_step_sum *row = &sums->at[number];
+    uint32_t index = (uint32_t)(step - steps->at);
     ids_sum(&row->total_ps, ps);
-    if (!row->by_step && sums->cells + steps->count <= IDS_STEP_SUM_CELLS) {
-        row->by_step = calloc(steps->count, sizeof *row->by_step);
-        if (!row->by_step) return -1;
+    struct ids_step_cell *cell = cell_of(row, index);
+    if (cell) {
+        ids_sum(&cell->ps, ps);
+        return 0;
+    }
+    if (!row->count) {
+        if (sums->cells + steps->count > IDS_STEP_SUM_CELLS) return 0;
         sums->cells += steps->count;
     }
-    if (row->by_step) ids_sum(&row->by_step[step - steps->at], ps);
+    row->unordered |= row->count && row->cells[row->count - 1].step > index;
+    if (row->count == 2 * steps->count) settle(row); /* steps that alternate */
+    cell = IDS_PUSH(row->cells, row->count, row->room);
+    if (!cell) return -1;
+    *cell = (struct ids_step_cell){index, ps};
+    row->last = row->count - 1;
     return 0;
 }
 
-struct ids_step_sum ids_step_sum_of(const struct ids_step_sums *sums, size_t number) {
-    return number < sums->count ? sums->at[number] : (struct ids_step_sum){0};
+const struct ids_step_sum *ids_step_sum_of(struct ids_step_sums *sums, size_t number) {
+    static const struct ids_step_sum empty;
+    if (number >= sums->count) return &empty;
+    settle(&sums->at[number]);
+    return &sums->at[number];
 }
 
-double ids_step_sum_squares(const struct ids_step_sums *sums, struct ids_step_sum row) {
+double ids_step_sum_squares(const struct ids_step_sum *row) {
     double squares = 0;
-    for (size_t s = 0; row.by_step && s < sums->analysis->steps.count; s++)
-        squares += (double)row.by_step[s] * 1e-12 * ((double)row.by_step[s] * 1e-12);
+    for (size_t i = 0; i < row->count; i++)
+        squares += (double)row->cells[i].ps * 1e-12 * ((double)row->cells[i].ps * 1e-12);
     return squares;
 }
 
@@ -50,12 +102,14 @@ static void put_number(struct ids_buffer *buffer, int64_t value) {
     ids_buffer_put(buffer, digits + at, sizeof digits - at);
 }
 
-const char *ids_step_sum_text(const struct ids_step_sums *sums, struct ids_step_sum row, struct ids_report *report) {
+const char *ids_step_sum_text(const struct ids_step_sums *sums, const struct ids_step_sum *row,
+                              struct ids_report *report) {
     struct ids_buffer buffer = {0};
-    if (!row.by_step) return NULL;
+    if (!row->count) return NULL;
+    const struct ids_step_cell *cell = row->cells, *end = cell + row->count;
     for (size_t s = 0; s < sums->analysis->steps.count; s++) {
         ids_buffer_byte(&buffer, s ? ',' : '[');
-        put_number(&buffer, row.by_step[s]);
+        put_number(&buffer, cell < end && cell->step == s ? cell++->ps : 0);
     }
     IDS_BUFFER_PUT(&buffer, "]");
     const char *text = buffer.failed ? NULL : ids_arena_copy(&report->arena, buffer.at, buffer.length);
@@ -65,7 +119,7 @@ const char *ids_step_sum_text(const struct ids_step_sums *sums, struct ids_step_
 }
 
 void ids_step_sums_done(struct ids_step_sums *sums) {
-    for (size_t i = 0; i < sums->count; i++) free(sums->at[i].by_step);
+    for (size_t i = 0; i < sums->count; i++) free(sums->at[i].cells);
     free(sums->at);
     *sums = (struct ids_step_sums){0};
 }
