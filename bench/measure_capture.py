@@ -10,7 +10,7 @@ from rounds import run
 
 idsprof, python, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
 program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "capture_steps.py")
-environment = {"JAX_PLATFORMS": "cpu"}
+environment = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
 folder = tempfile.mkdtemp()
 capture = [idsprof, "capture", "--start-step", "1000000000", "--output", folder, "--"]
 
@@ -19,12 +19,17 @@ def steps(before, mode, size, count):
     return float(run([*before, python, program, mode, str(size), str(count)], environment)[2].splitlines()[-1])
 
 
-def start(before):
+def first_line(before, variables=None):
     """Until the first line of the program runs."""
     def once():
         begin = time.monotonic()
-        return float(run([*before, python, "-c", "import time; print(time.monotonic())"])[2].splitlines()[-1]) - begin
+        return float(run([*before, python, "-c", "import time; print(time.monotonic())"], variables)[2].splitlines()[-1]) - begin
     return min(once() for _ in range(20)) * 1e6
+
+
+def in_program(before):
+    """The same in the environment that capture makes, which is what loads the hook into the program."""
+    return first_line([], made if before else None)
 
 
 def whole(before):
@@ -32,10 +37,12 @@ def whole(before):
 
 
 cases = [("an annotated step that does nothing", "annotate", 0, 20000), ("a step that does nothing, counted", "plain", 0, 20000),
-         ("an annotated step", "annotate", 256, 3000), ("a step, counted", "plain", 256, 3000)]
+         ("an annotated step", "annotate", 96, 6000), ("a step, counted", "plain", 96, 6000)]
 kinds = {title: lambda before, case=case: steps(before, *case) for title, *case in cases}
-kinds["start of a Python without jax, until its first line"] = start
-kinds["the same program as a whole, with capture's own end"] = whole
+kinds["start of a Python without jax: what the hook adds to the program"] = in_program
+kinds["the same with the start of idsprof itself"] = first_line
+kinds["the same from begin to end"] = whole
+made = dict(line.split("=", 1) for line in run([*capture, "env"])[2].splitlines() if line.startswith(("IDSPROF_", "PYTHONPATH=", "CUDA_INJ", "NVTX_INJ")))
 series = {(title, which): [] for title in kinds for which in ("alone", "again", "captured")}
 try:
     for _ in range(rounds):
