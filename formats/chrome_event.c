@@ -21,8 +21,11 @@ static struct ids_chrome_member *next_member(struct ids_chrome_event *event) {
     return member;
 }
 
+/* What the reader takes a key of an element for. */
+enum place { OTHER, TS, DUR, PID, TID, NAME, PHASE, ARGS, CAT, ID, ID2 };
+
 static void learn(struct ids_chrome_guess *guess, const char *start, const char *end, const struct ids_json_span *key,
-                  int place) {
+                  enum place place) {
     size_t length = (size_t)(end - start), first = length < sizeof guess->word ? length : sizeof guess->word;
     guess->length = 0;
     if (length > sizeof guess->text || key->escaped) return;
@@ -46,9 +49,6 @@ static int holds(const struct ids_chrome_guess *guess, const struct ids_json_sca
             !memcmp(scan->at + sizeof word, guess->text + sizeof word, guess->length - sizeof word));
 }
 
-enum place { OTHER, TS, DUR, PID, TID, NAME, PHASE, ARGS, CAT, ID, ID2 };
-
-/* What the reader takes the key of an element for. */
 static enum place place_of(const struct ids_json_span *key) {
     switch (key->length) {
     case 2:

@@ -138,7 +138,7 @@ static void note_init(struct note *to) {
                                             .slice = note_slice,
                                             .track_end = note_end,
                                             .diag = note_diag};
-    *to = (struct note){.sink = {&ops, NULL, 1}};
+    *to = (struct note){.sink = {.ops = &ops, .complete = 1}};
     to->sink.strings = &to->strings;
     ck_assert_int_eq(ids_keys_intern(&to->strings), 0);
 }
