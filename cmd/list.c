@@ -258,7 +258,9 @@ static const char *form_text(unsigned forms) {
 static const char *label_text(struct listing *listing, const struct entry *entry) {
     const struct ids_run_label *label = &entry->label;
     char text[160] = "", gpus[32] = "", step[32] = "";
-    if (label->gpus >= 0) snprintf(gpus, sizeof gpus, "%lld GPU", (long long)label->gpus);
+    if (label->gpus >= 0)
+        snprintf(gpus, sizeof gpus, "%lld %s%s", (long long)label->gpus, label->what,
+                 !strcmp(label->what, "device") && label->gpus != 1 ? "s" : "");
     if (label->step >= 0) snprintf(step, sizeof step, "step %lld", (long long)label->step);
     const char *method = strcmp(label->method, entry->run->name) != 0 ? label->method : "";
     if (!*gpus && !*step) return "";

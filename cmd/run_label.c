@@ -43,10 +43,11 @@ static int64_t number_of(struct part part, size_t digits) {
     return number;
 }
 
-static int names_devices(struct part part) {
-    static const char *const words[] = {"gpu",     "gpus", "tpu",   "tpus", "dev",   "device",
-                                        "devices", "chip", "chips", "core", "cores", NULL};
-    return is_one_of(part, words);
+/* What the word calls devices; NULL when it is none for them. */
+static const char *names_devices(struct part part) {
+    static const char *const gpus[] = {"gpu", "gpus", NULL}, *const tpus[] = {"tpu", "tpus", NULL};
+    static const char *const devices[] = {"dev", "device", "devices", "chip", "chips", "core", "cores", NULL};
+    return is_one_of(part, gpus) ? "GPU" : is_one_of(part, tpus) ? "TPU" : is_one_of(part, devices) ? "device" : NULL;
 }
 
 static int says_nothing(struct part part) {
@@ -63,10 +64,13 @@ static int read_devices(struct part word, struct part next, struct ids_run_label
     size_t digits = digits_of(word);
     if (!digits || digits > 5) return 0;
     struct part rest = {word.at + digits, word.length - digits};
-    int one = rest.length && names_devices(rest);
-    if (!one && (rest.length || !names_devices(next))) return 0;
-    if (label->gpus < 0) label->gpus = number_of(word, digits);
-    return one ? 1 : 2;
+    const char *what = names_devices(rest.length ? rest : next);
+    if (!what) return 0;
+    if (label->gpus < 0) {
+        label->gpus = number_of(word, digits);
+        label->what = what;
+    }
+    return rest.length ? 1 : 2;
 }
 
 /* "step100", "step_100" */

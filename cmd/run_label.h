@@ -5,11 +5,12 @@
 #include "lib/io/run_files.h"
 
 struct ids_run_label {
-    char method[64]; /* "lcam" of "4gpu_1700000000/lcam_trace"; empty: nothing but words like "trace" and "logs" */
-    int64_t gpus;    /* 4 of it; -1: not said */
-    int64_t step;    /* 100 of "step_00000100"; -1: not said */
-    int64_t time_s;  /* since 1970 UTC, 0: not known */
-    char time[24];   /* "2026-01-02 03:04:05", or empty */
+    char method[64];  /* "lcam" of "4gpu_1700000000/lcam_trace"; empty: nothing but words like "trace" and "logs" */
+    int64_t gpus;     /* 4 of it, whatever devices they are; -1: not said */
+    const char *what; /* "GPU", "TPU", or "device" */
+    int64_t step;     /* 100 of "step_00000100"; -1: not said */
+    int64_t time_s;   /* since 1970 UTC, 0: not known */
+    char time[24];    /* "2026-01-02 03:04:05", or empty */
     int time_of_run; /* the time is the run's, in the clock of the machine that recorded it; else the newest file's, UTC */
 };
 

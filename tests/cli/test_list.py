@@ -112,6 +112,14 @@ def check_table(root):
     same('without labels', plain[0].split()[:3], ['run', 'time', 'devices'])
 
 
+def check_words(root):
+    """Devices are called what the folders call them."""
+    for folder in 'lcam_4_devices', 'lcam_8tpu', 'lcam_1_core':
+        put(root / folder / 'trace/plugins/profile/2026_01_02_03_04_05/vm.xplane.pb', the_xplane('cpu1_plain'))
+    text = idsprof('list', root).stdout
+    check(all(words in text for words in ('lcam, 4 devices', 'lcam, 8 TPU', 'lcam, 1 device ')), f'words for devices: {text}')
+
+
 def check_states(root):
     whole = the_xplane('cpu8_annotated').read_bytes()
     put(root / 'cut/vm.xplane.pb', whole[:20000])
@@ -213,6 +221,7 @@ with tempfile.TemporaryDirectory() as name:
     check_labels(top / 'seed')
     check_order(top / 'seed')
     check_table(top / 'seed')
+    check_words(top / 'words')
     check_states(top / 'states')
     (top / 'archives').mkdir()
     check_archives(top / 'archives', top / 'seed')
