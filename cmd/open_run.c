@@ -3,6 +3,7 @@
 #include "cmd/file_name.h"
 #include "cmd/progress.h"
 #include "lib/analysis/analyzer.h"
+#include "lib/io/memory_limit.h"
 #include "lib/io/source.h"
 #include "lib/model/builder.h"
 #include "lib/model/format.h"
@@ -12,9 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- which run ---- */
 
@@ -249,14 +248,11 @@ int ids_read_run(const struct ids_run_files *run, struct ids_sink *sink, const c
 
 uint64_t ids_trace_bytes_most(const struct ids_run_files *run) {
     enum { LEAST_BYTES = 8 << 20 }; /* who has less than five times of that is told that memory ran out */
-    struct rlimit limit;
     for (size_t i = 0; i < run->file_count; i++) {
         if (!run->files[i].size) return UINT64_MAX; /* a pipe cannot be read twice */
     }
-    uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    if (!getrlimit(RLIMIT_DATA, &limit) && limit.rlim_cur < most) most = limit.rlim_cur;
-    if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur < most) most = limit.rlim_cur;
-    return most / 5 > LEAST_BYTES ? most / 5 : LEAST_BYTES;
+    uint64_t share = ids_memory_limit() / 5;
+    return share > LEAST_BYTES ? share : LEAST_BYTES;
 }
 
 /* *ret_trace is NULL when it does not fit, and *until_ps then up to where it would. */

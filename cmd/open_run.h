@@ -39,7 +39,7 @@ int ids_report_trace(const struct ids_run_files *run, const struct ids_trace *tr
  * room for it is a part, which its diag says (builder.h): events before `until_ps`, INT64_MAX for all, or fewer. */
 int ids_open_trace(const struct ids_run_files *run, int64_t until_ps, struct ids_trace **ret_trace,
                    const char **ret_format, struct ids_error *err);
-/* How many bytes of records a trace of the run may hold: a fifth of the machine's memory, or of what this process may have. The
+/* How many bytes of records a trace of the run may hold: a fifth of what this process may have (memory_limit.h). The
  * analysis needs as much again. */
 uint64_t ids_trace_bytes_most(const struct ids_run_files *run);
 /* The name of the format that a file's ending speaks for, or NULL. */
