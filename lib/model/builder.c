@@ -425,8 +425,8 @@ static struct ids_events *place_of(struct ids_device *device, const struct ids_t
 static int hand_over(struct ids_events *from, struct ids_events *to, struct ids_error *err) {
     if (to->count) {
         if (from->count > to->room - to->count) {
-            size_t room =
-                to->count + from->count; /* what growing by half would leave over is not needed: a track ends once */
+            size_t room = to->room + to->room / 2; /* a device may have a million tracks of one event */
+            if (room < to->count + from->count) room = to->count + from->count;
             struct ids_event *grown = realloc(to->at, room * sizeof *grown);
             if (!grown) return ids_no_memory(err);
             to->at = grown;
