@@ -316,6 +316,7 @@ int ids_report_trace(const struct ids_run_files *run, const struct ids_trace *tr
     for (size_t i = 0; i < trace->diag_count; i++) {
         if (strcmp(trace->diags[i].id, "model.part") != 0) continue; /* said in the first line too */
         ids_report_property(report, "part", ids_text_value(ids_report_text(report, "%s", trace->diags[i].text)));
+        ids_report_property(report, "part_bytes", ids_int_value(IDS_UNIT_BYTES, (int64_t)ids_trace_bytes_most(run)));
     }
     ids_progress("analyzing");
     int code = ids_analyze_events(trace, params, report, ret_findings, err);
@@ -334,13 +335,20 @@ static int build_report(const struct ids_run_files *run, const struct ids_params
     return code;
 }
 
+/* A report of a part, made where there was less memory than there is now. */
+static int could_be_more(const struct ids_run_files *run, const struct ids_report *report) {
+    const struct ids_value *part_bytes = ids_report_find_property(report, "part_bytes");
+    return part_bytes && !part_bytes->missing && (double)ids_trace_bytes_most(run) > 1.25 * (double)part_bytes->i;
+}
+
 int ids_open_run(const struct ids_run_files *run, const struct ids_params *params, int no_cache,
                  struct ids_report *ret_report, struct ids_error *err) {
     struct ids_error ignored = IDS_ERROR_INIT; /* a cache that fails is nobody's problem */
     int cached = !no_cache && ids_params_are_default(params);
     ids_report_init(ret_report);
     if (run->number) return read_from_database(run, params, ret_report, err);
-    if (cached && ids_cache_load(run, ids_table_def_find, ret_report, &ignored) == 0) {
+    if (cached && ids_cache_load(run, ids_table_def_find, ret_report, &ignored) == 0 &&
+        !could_be_more(run, ret_report)) {
         describe_files(run, ret_report);
         return 0;
     }

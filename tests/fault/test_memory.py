@@ -209,6 +209,10 @@ def import_under_a_limit(folder):
     shown = subprocess.run([IDSPROF, "report", "--no-cache", path], capture_output=True, text=True, preexec_fn=limits)
     check("import_under_a_limit", "IN PART: the first " in shown.stdout, f"report: {shown.stdout[:200]} {shown.stderr}")
     db.close()
+    cached = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, "cache")}
+    for who, limit, part in (("with little memory", limits, True), ("again", limits, True), ("with more of it", None, False), ("again", limits, False)):
+        shown = subprocess.run([IDSPROF, "report", path], capture_output=True, text=True, preexec_fn=limit, env=cached)
+        check("import_under_a_limit", shown.returncode == 0 and ("IN PART" in shown.stdout) == part, f"cached report {who}: {shown.stdout[:200]}")
 
 
 def main():
