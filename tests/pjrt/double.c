@@ -685,8 +685,19 @@ static void fill(void) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) functions[all[i].entry] = all[i].function;
 }
 
+/* The device's thread is not in a child: nor may its lock be held there. */
+static void before_fork(void) {
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void) {
+    pthread_mutex_unlock(&lock);
+}
+
 EXPORTED const struct pjrt_table *GetPjrtApi(void);
 const struct pjrt_table *GetPjrtApi(void) {
+    static int guards_forks;
+    if (!guards_forks) guards_forks = !pthread_atfork(before_fork, after_fork, after_fork);
     double_faults(getenv("PJRT_DOUBLE"));
     fill();
     table.head.size = sizeof table.head + (size_t)number_of("functions", PJRT_ENTRIES) * sizeof(pjrt_function *);
