@@ -50,8 +50,8 @@ while [ $spent -lt $((minutes * 6000)) ] && [ "$quiet" -lt $((quiet_goal * 6000)
     spent=$((spent + used))
     cpu_total=$((cpu_total + used))
     runs_total=$((runs_total + $(awk '/number_of_executed_units/ {print $2}' "$work/slice.log" | tail -1)))
-    seen=$(grep -o 'cov: [0-9]*' "$work/slice.log" | tail -1 | cut -d' ' -f2)
-    features=$(grep -o 'ft: [0-9]*' "$work/slice.log" | tail -1 | cut -d' ' -f2)
+    seen=$(grep -ao 'cov: [0-9]*' "$work/slice.log" | tail -1 | cut -d' ' -f2)
+    features=$(grep -ao 'ft: [0-9]*' "$work/slice.log" | tail -1 | cut -d' ' -f2)
     if [ "${seen:-0}" -gt "$edges" ]; then
         edges=$seen
         quiet=0
