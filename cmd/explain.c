@@ -1,5 +1,6 @@
 #include "cmd/explain.h"
 
+#include "cmd/progress.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/store/query.h"
 
@@ -47,6 +48,7 @@ static int ask(struct ids_explanation *explanation, const char *database, enum i
     struct ids_query *query;
     int code = ids_query_open(database, &query, err);
     if (code) return code;
+    ids_progress("asking the rows");
     code = ids_query_prepare(query, explanation->sql, err);
     int more = code ? code : ids_query_next(query, err);
     if (more > 0) code = take_value(explanation, unit, ids_query_cell(query, 0), err);
@@ -54,6 +56,7 @@ static int ask(struct ids_explanation *explanation, const char *database, enum i
     if (!more) explanation->about.value = ids_no_value(unit);
     explanation->about.has_value = !code;
     ids_query_free(query);
+    ids_progress_end();
     return code;
 }
 
