@@ -2,7 +2,7 @@
 # run.sh [NAME...]: plants the faults of tests/mutants/*.patch one at a time and looks whether the fast tests notice.
 #
 # Works on a copy of the tree as it stands (with changes that are not committed), in one build folder: release without LTO. For each
-# patch: apply, build, `ctest -L fast` until a test fails. Prints a table and keeps it in RESULTS.md; what is there already is not
+# patch: apply, build, `ctest -L "fast|slow"` until a test fails. Prints a table and keeps it in RESULTS.md; what is there already is not
 # run again unless the patch or the tree changed. Exit: 0 when at least 9 of 10 are caught, 1 when not, 2 when something is wrong:
 # the tests fail without any fault, or a patch does not apply or build (such a patch is neither caught nor survived).
 #
@@ -16,7 +16,7 @@ scratch=${IDS_MUTANTS_DIR:-${TMPDIR:-/tmp}/idsprof-mutants-$(id -u)}
 jobs=${IDS_MUTANTS_JOBS:-$(nproc)}
 tree=$scratch/tree build=$scratch/build log=$scratch/log
 results=$here/RESULTS.md
-select=(-L fast) without=''
+select=(-L 'fast|slow') without=''
 if [[ -n ${IDS_MUTANTS_WITHOUT:-} ]]; then
     select+=(-E "$IDS_MUTANTS_WITHOUT")
     without=" Tests left out: \`$IDS_MUTANTS_WITHOUT\`."
@@ -73,8 +73,8 @@ try_patch() {
     if ! build_tree; then
         outcome='does not build'
     else
-        by=$(failed_tests --stop-on-failure -LE fault) # those of kind fault take most of the time, and are about memory
-        [[ -n $by ]] || by=$(failed_tests --stop-on-failure -L fault)
+        by=$(failed_tests --stop-on-failure -LE 'fault|slow') # the others take most of the time
+        [[ -n $by ]] || by=$(failed_tests --stop-on-failure -L 'fault|slow')
         by=${by% }
         outcome=survived
         [[ -z $by ]] || outcome=caught
