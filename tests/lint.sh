@@ -36,6 +36,14 @@ run cppcheck cppcheck --quiet --std=c11 --enable=warning,performance,portability
 ((${#pages[@]} == 0)) || run mandoc mandoc -T lint -W warning "${pages[@]}"
 run shellcheck shellcheck "${scripts[@]}"
 
+# What a test left behind must not be committed with the rest.
+strangers=$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u |
+    grep -vxE '\.(ci|clang-format|clang-tidy|gitignore)|LICENSE|README.md|ARCHITECTURE.md|CMakeLists.txt|CMakePresets.json|bootstrap.sh|analyzers|bench|cmake|cmd|collectors|formats|lib|man|testdata|tests' | tr '\n' ' ')
+if [[ -n $strangers ]]; then
+    echo "tree: what is this? $strangers"
+    failed=1
+fi
+
 if command -v clang-format >/dev/null; then
     unformatted=$(clang-format --dry-run "${sources[@]}" "${headers[@]}" 2>&1 | grep -oE '^[^:]+\.[ch]:' | sort -u | wc -l)
     echo "clang-format: would change $unformatted of $((${#sources[@]} + ${#headers[@]})) files"
