@@ -354,3 +354,25 @@ void ids_remarks_done(struct ids_remarks *remarks) {
     free(remarks->at);
     *remarks = (struct ids_remarks){0};
 }
+
+static const struct ids_column_def finding_columns[] = {
+    {"severity", "severity", IDS_UNIT_NONE, 0},
+    {"id", "id", IDS_UNIT_NONE, 0},
+    {"text", "finding", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+};
+const struct ids_table_def ids_findings_table = {
+    "findings",
+    "comparability",
+    finding_columns,
+    sizeof finding_columns / sizeof *finding_columns,
+    "What stands in the way of a comparison: unlike (refused without --force), warning, note.",
+    0};
+
+void ids_remarks_list(const struct ids_remarks *remarks, struct ids_report *report) {
+    struct ids_table *table = ids_report_table(report, &ids_findings_table);
+    for (size_t i = 0; i < remarks->count; i++) {
+        struct ids_value row[] = {ids_text_value(ids_remark_severity_name(remarks->at[i].severity)),
+                                  ids_text_value(remarks->at[i].id), ids_text_value(remarks->at[i].text)};
+        ids_report_row(report, table, row);
+    }
+}

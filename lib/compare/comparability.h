@@ -30,4 +30,8 @@ int ids_remarks_make(const struct ids_side *const *sides, size_t count, int same
                      struct ids_remarks *ret_remarks, struct ids_error *err);
 void ids_remarks_done(struct ids_remarks *remarks);
 
+/* The remarks for programs: the table "findings", which comes first in every report of a comparison. */
+extern const struct ids_table_def ids_findings_table;
+void ids_remarks_list(const struct ids_remarks *remarks, struct ids_report *report);
+
 #endif

@@ -5,19 +5,6 @@
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
-static const struct ids_column_def finding_columns[] = {
-    {"severity", "severity", IDS_UNIT_NONE, 0},
-    {"id", "id", IDS_UNIT_NONE, 0},
-    {"text", "finding", IDS_UNIT_NONE, IDS_COLUMN_LONG},
-};
-static const struct ids_table_def findings_def = {
-    "findings",
-    "comparability",
-    finding_columns,
-    COUNT_OF(finding_columns),
-    "What stands in the way of a comparison: unlike (refused without --force), warning, note.",
-    0};
-
 static const struct ids_column_def headline_columns[] = {
     {"id", "id", IDS_UNIT_NONE, 0},          {"title", "figure", IDS_UNIT_NONE, 0},
     {"unit", "unit", IDS_UNIT_NONE, 0},      {"a", "before", IDS_UNIT_NUMBER, 0},
@@ -145,9 +132,9 @@ static const struct ids_table_def families_def = {"families",
 static const struct ids_table_def collectives_def = {
     "collectives", "collectives", sum_columns, COUNT_OF(sum_columns), "Collective ops put together by kind.", 0};
 
-const struct ids_table_def *const ids_diff_tables[] = {&findings_def, &headline_def,   &parts_def,    &changes_def,
-                                                       &ops_def,      &kernels_def,    &families_def, &scopes_def,
-                                                       &modules_def,  &collectives_def};
+const struct ids_table_def *const ids_diff_tables[] = {
+    &ids_findings_table, &headline_def, &parts_def,  &changes_def, &ops_def,
+    &kernels_def,        &families_def, &scopes_def, &modules_def, &collectives_def};
 const int ids_diff_table_count = COUNT_OF(ids_diff_tables);
 
 /* ---- values ---- */
@@ -175,16 +162,6 @@ static struct ids_value ratio_of(int known, double a, double b) {
 }
 
 /* ---- tables ---- */
-
-static void list_remarks(struct ids_diff *diff) {
-    struct ids_table *table = ids_report_table(&diff->report, &findings_def);
-    for (size_t i = 0; i < diff->remarks.count; i++) {
-        const struct ids_remark *finding = &diff->remarks.at[i];
-        struct ids_value row[] = {ids_text_value(ids_remark_severity_name(finding->severity)),
-                                  ids_text_value(finding->id), ids_text_value(finding->text)};
-        ids_report_row(&diff->report, table, row);
-    }
-}
 
 static void list_headline(struct ids_diff *diff) {
     static const char *const directions[] = {"worse", "neither", "better"};
@@ -338,7 +315,7 @@ void ids_diff_report(struct ids_diff *diff) {
     ids_report_property(report, "confidence", ids_real_value(IDS_UNIT_RATIO, IDS_CONFIDENCE));
     ids_report_property(report, "verdict", ids_text_value(ids_verdict_name(ids_diff_verdict(diff))));
     say_whole(diff);
-    list_remarks(diff);
+    ids_remarks_list(&diff->remarks, &diff->report);
     list_headline(diff);
     list_parts(diff);
     list_changes(diff);

@@ -32,15 +32,6 @@ const char *ids_scale_part_title(enum ids_scale_part part) {
 
 /* ---- for programs ---- */
 
-static const struct ids_column_def finding_columns[] = {
-    {"severity", "severity", IDS_UNIT_NONE, 0},
-    {"id", "id", IDS_UNIT_NONE, 0},
-    {"text", "finding", IDS_UNIT_NONE, IDS_COLUMN_LONG},
-};
-static const struct ids_table_def findings_def = {
-    "findings", "comparability", finding_columns, COUNT_OF(finding_columns), "What stands in the way of a comparison.",
-    0};
-
 static const struct ids_column_def point_columns[] = {
     {"devices", "devices", IDS_UNIT_NUMBER, 0},
     {"name", "run", IDS_UNIT_NONE, 0},
@@ -77,7 +68,7 @@ static const struct ids_column_def trace_columns[] = {
 };
 static const struct ids_table_def traces_def = {
     "traces", "traces", trace_columns, COUNT_OF(trace_columns), "The recordings behind each configuration.", 0};
-const struct ids_table_def *const ids_scale_tables[] = {&findings_def, &points_def, &traces_def};
+const struct ids_table_def *const ids_scale_tables[] = {&ids_findings_table, &points_def, &traces_def};
 const int ids_scale_table_count = COUNT_OF(ids_scale_tables);
 
 static struct ids_value time_of(double ps) {
@@ -133,13 +124,7 @@ static void fill_report(struct ids_scale *scale) {
     struct ids_report *report = &scale->report;
     ids_report_property(report, "scaling", ids_text_value(scale->scaling == IDS_SCALING_WEAK ? "weak" : "strong"));
     ids_report_property(report, "scaling_by", ids_text_value(scale->guessed_by ? scale->guessed_by : "given"));
-    struct ids_table *table = ids_report_table(report, &findings_def);
-    for (size_t i = 0; i < scale->remarks.count; i++) {
-        const struct ids_remark *finding = &scale->remarks.at[i];
-        struct ids_value row[] = {ids_text_value(ids_remark_severity_name(finding->severity)),
-                                  ids_text_value(finding->id), ids_text_value(finding->text)};
-        ids_report_row(report, table, row);
-    }
+    ids_remarks_list(&scale->remarks, report);
     list_points(scale);
     list_traces(scale);
 }

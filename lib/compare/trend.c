@@ -15,15 +15,6 @@ const char *ids_trend_verdict_name(enum ids_trend_verdict verdict) {
     return names[verdict];
 }
 
-static const struct ids_column_def finding_columns[] = {
-    {"severity", "severity", IDS_UNIT_NONE, 0},
-    {"id", "id", IDS_UNIT_NONE, 0},
-    {"text", "finding", IDS_UNIT_NONE, IDS_COLUMN_LONG},
-};
-static const struct ids_table_def findings_def = {
-    "findings", "comparability", finding_columns, COUNT_OF(finding_columns), "What stands in the way of a comparison.",
-    0};
-
 static const struct ids_column_def value_columns[] = {
     {"run", "run", IDS_UNIT_COUNT, 0},  {"name", "name", IDS_UNIT_NONE, 0}, {"x", "x", IDS_UNIT_NUMBER, 0},
     {"id", "figure", IDS_UNIT_NONE, 0}, {"unit", "unit", IDS_UNIT_NONE, 0}, {"value", "value", IDS_UNIT_NUMBER, 0},
@@ -53,7 +44,7 @@ static const struct ids_table_def lines_def = {
     "of x in SI units, its interval, and whether it grows, falls or is steady.",
     0};
 
-const struct ids_table_def *const ids_trend_tables[] = {&findings_def, &values_def, &lines_def};
+const struct ids_table_def *const ids_trend_tables[] = {&ids_findings_table, &values_def, &lines_def};
 const int ids_trend_table_count = COUNT_OF(ids_trend_tables);
 
 /* A change over the whole series that is less than this part of the first value is none. */
@@ -127,14 +118,8 @@ static void fill_report(struct ids_trend *trend) {
     ids_report_property(report, "x", ids_text_value(trend->x_is_step ? "step" : "place"));
     ids_report_property(report, "per", ids_text_value(trend->side->per_step ? "step" : "window"));
     ids_report_property(report, "confidence", ids_real_value(IDS_UNIT_RATIO, IDS_CONFIDENCE));
-    struct ids_table *table = ids_report_table(report, &findings_def);
-    for (size_t i = 0; i < trend->remarks.count; i++) {
-        const struct ids_remark *finding = &trend->remarks.at[i];
-        struct ids_value row[] = {ids_text_value(ids_remark_severity_name(finding->severity)),
-                                  ids_text_value(finding->id), ids_text_value(finding->text)};
-        ids_report_row(report, table, row);
-    }
-    table = ids_report_table(report, &values_def);
+    ids_remarks_list(&trend->remarks, report);
+    struct ids_table *table = ids_report_table(report, &values_def);
     for (size_t i = 0; i < trend->side->run_count; i++) {
         for (size_t f = 0; f < trend->figure_count; f++) {
             const struct ids_difference *value = &trend->values[i][f];

@@ -1,8 +1,8 @@
 /* formats/chrome_event: an element is taken apart the same, whatever elements came before it (their keys are looked for first), and
  * wherever the window ends. */
 #include "formats/chrome_event.h"
+#include "tests/support/suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,15 +99,4 @@ START_TEST(any_end) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("chrome_event");
-    TCase *cases = tcase_create("chrome_event");
-    tcase_add_test(cases, any_order);
-    tcase_add_test(cases, any_end);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
+IDS_RUN_SUITE("chrome_event", any_order, any_end)

@@ -1,14 +1,20 @@
 /* lib/io/memory_limit: what the groups of a container, of a batch job and of a plain machine leave. */
 #include "lib/io/memory_limit.h"
+#include "tests/support/remove_tree.h"
+#include "tests/support/suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char root[] = "/tmp/idsprof-cgroup-XXXXXX";
+static char root[64];
+
+static void new_root(void) {
+    strcpy(root, "/tmp/idsprof-cgroup-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(root));
+}
 
 /* A file below the root; with no content the folder alone. */
 static void make(const char *name, const char *content) {
@@ -33,6 +39,7 @@ static uint64_t limit_with(const char *groups) {
 }
 
 START_TEST(version_2) {
+    new_root();
     make("memory.max", "max\n");
     make("slice/job/memory.max", "3000000000\n");
     make("slice/memory.max", "2000000000\n");
@@ -47,10 +54,12 @@ START_TEST(version_2) {
     make("memory.max", "");
     make("slice/memory.max", "-5\n");
     ck_assert_uint_eq(limit_with("0::/slice\n"), UINT64_MAX);
+    remove_tree(root);
 }
 END_TEST
 
 START_TEST(version_1) {
+    new_root();
     make("memory/memory.limit_in_bytes", "9223372036854771712\n");
     make("memory/docker/abc/memory.limit_in_bytes", "4000000000\n");
     make("memory.max", "max\n");
@@ -58,10 +67,12 @@ START_TEST(version_1) {
     ck_assert_uint_eq(limit_with(groups), 4000000000);
     ck_assert_uint_eq(limit_with("5:memory:/other\n"), 9223372036854771712u);
     ck_assert_uint_eq(limit_with("5:memory_other:/docker/abc\n"), UINT64_MAX);
+    remove_tree(root);
 }
 END_TEST
 
 START_TEST(nonsense) {
+    new_root();
     char path[512];
     ck_assert_uint_eq(limit_with(""), UINT64_MAX);
     ck_assert_uint_eq(limit_with("\n\n:\n::\n5:memory\nmemory:5\n0::"), UINT64_MAX);
@@ -69,27 +80,8 @@ START_TEST(nonsense) {
     ck_assert_uint_eq(ids_cgroup_memory_limit(path, root), UINT64_MAX);
     ck_assert_uint_ge(ids_memory_limit(), 1 << 20);
     ck_assert_uint_le(ids_memory_limit(), (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
+    remove_tree(root);
 }
 END_TEST
 
-static void remove_root(void) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    if (system(command)) perror("rm");
-}
-
-int main(void) {
-    if (!mkdtemp(root)) return 1;
-    Suite *suite = suite_create("memory_limit");
-    TCase *cases = tcase_create("memory_limit");
-    tcase_add_test(cases, version_2);
-    tcase_add_test(cases, version_1);
-    tcase_add_test(cases, nonsense);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    remove_root();
-    return failed != 0;
-}
+IDS_RUN_SUITE("memory_limit", version_2, version_1, nonsense)
