@@ -2,6 +2,7 @@
 #include "cmd/nearest.h"
 #include "lib/report/layout.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -34,12 +35,20 @@ static int close_output(const char *command, int status) {
 
 static int check_operands(const struct ids_command_entry *entry, int count, char **operands, struct ids_error *err) {
     const struct ids_command *command = entry->command;
-    if (count < command->least) {
+    if (count && count < command->least) {
+        char noun[32] = "";
+        for (size_t i = 0; i + 1 < sizeof noun && isupper((unsigned char)command->operands[i]); i++)
+            noun[i] = (char)tolower((unsigned char)command->operands[i]);
+        return ids_fail(err, IDS_USAGE, "at least %d %ss are needed, and %d was given; usage: idsprof %s%s %s",
+                        command->least, noun, count, entry->name, command->opt_count ? " [options]" : "",
+                        command->operands);
+    }
+    if (!count && command->least) {
         return ids_fail(err, IDS_USAGE, "%s is missing; usage: idsprof %s%s %s", command->operands, entry->name,
                         command->opt_count ? " [options]" : "", command->operands);
     }
     if (command->most >= 0 && count > command->most) {
-        return ids_fail(err, IDS_USAGE, "one argument too many: '%s'", operands[command->most]);
+        return ids_fail(err, IDS_USAGE, "unexpected argument '%s'", operands[command->most]);
     }
     return 0;
 }
@@ -78,8 +87,9 @@ static int unknown_command(const char *word) {
     fprintf(stderr, "idsprof: unknown command '%s'", word);
     if (access(word, F_OK) == 0) {
         fprintf(stderr, "; to report on that run: idsprof report %s", word);
-    } else if (ids_nearest(word, ids_command_choice, near, sizeof near)) {
-        fprintf(stderr, "; near it: %s", near);
+    } else {
+        ids_nearest(word, ids_command_choice, "", near, sizeof near);
+        fputs(near, stderr);
     }
     fputs("\nsee 'idsprof -h'\n", stderr);
     return IDS_EXIT_ERROR;
@@ -100,7 +110,7 @@ int main(int argc, char **argv) {
         ids_program_usage(stdout);
         return close_output("help", IDS_EXIT_DONE);
     }
-    if (!strcmp(word, "--version")) {
+    if (!strcmp(word, "-V") || !strcmp(word, "--version") || !strcmp(word, "version")) {
         fputs("idsprof " IDS_VERSION "\n", stdout);
         return close_output("version", IDS_EXIT_DONE);
     }
