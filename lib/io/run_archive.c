@@ -128,20 +128,26 @@ static int look_at_generic(struct ids_finder *finder, struct ids_archive *archiv
     return 0;
 }
 
+/* What a member of the archive is as a file; `status` is the archive's identity. */
+static int describe_member(const char *path, const struct ids_run_file *status, const struct ids_member *member,
+                           struct ids_run_reader *reader, struct ids_run_file *ret_file, struct ids_error *err) {
+    *ret_file = *status;
+    ret_file->path = ids_join_path(path, member->path);
+    ret_file->archive = strdup(path);
+    ret_file->member = strdup(member->path);
+    ret_file->member_index = member->index;
+    ret_file->size = member->size;
+    ret_file->written_ns = member->mtime_ns;
+    ret_file->reader = reader;
+    return ret_file->path && ret_file->archive && ret_file->member ? 0 : ids_no_memory(err);
+}
+
 static int add_member(struct ids_finder *finder, struct ids_candidates *candidates, const char *path,
                       const struct ids_run_file *status, const struct found *found) {
     struct ids_candidate *candidate = IDS_PUSH(candidates->items, candidates->count, candidates->room);
     if (!candidate) return ids_no_memory(finder->err);
-    *candidate = (struct ids_candidate){.suffix = found->suffix, .file = *status};
-    struct ids_run_file *file = &candidate->file;
-    file->path = ids_join_path(path, found->member->path);
-    file->archive = strdup(path);
-    file->member = strdup(found->member->path);
-    file->member_index = found->member->index;
-    file->size = found->member->size;
-    file->written_ns = found->member->mtime_ns;
-    file->reader = finder->list.reader;
-    return file->path && file->archive && file->member ? 0 : ids_no_memory(finder->err);
+    candidate->suffix = found->suffix;
+    return describe_member(path, status, found->member, finder->list.reader, &candidate->file, finder->err);
 }
 
 static int settle_members(struct ids_finder *finder, const char *path, const struct ids_run_file *status,
@@ -205,4 +211,48 @@ int ids_find_in_archive(struct ids_finder *finder, const char *path, const struc
     code = find_members(finder, path, status, &list);
     ids_member_list_done(&list);
     return code;
+}
+
+/* ---- what lies beside a member ---- */
+
+static size_t folder_bytes(const char *member) {
+    return (size_t)(ids_last_component(member, strlen(member)) - member);
+}
+
+static int add_neighbours(const struct ids_run_file *file, const struct ids_member_list *list,
+                          struct ids_run_file *files, size_t *count, struct ids_error *err) {
+    size_t bytes = folder_bytes(file->member);
+    int code = 0;
+    for (size_t i = 0; i < list->count && !code; i++) {
+        const char *member = list->members[i].path;
+        if (folder_bytes(member) != bytes || memcmp(member, file->member, bytes) != 0) continue;
+        code = describe_member(file->archive, file, &list->members[i], file->reader, &files[(*count)++], err);
+    }
+    return code;
+}
+
+int ids_run_file_neighbours(const struct ids_run_file *file, struct ids_run_file **ret_files, size_t *ret_count,
+                            struct ids_error *err) {
+    struct ids_member_list list = {0};
+    struct ids_run_file *files = NULL;
+    size_t count = 0;
+    int code = reader_open(file->reader, file->archive, err);
+    if (code) return code;
+    code = ids_archive_list(file->reader->archive, &list, err);
+    if (code) return ids_error_at(err, "'%s'", file->archive);
+    files = calloc(list.count + 1, sizeof *files);
+    code = files ? add_neighbours(file, &list, files, &count, err) : ids_no_memory(err);
+    ids_member_list_done(&list);
+    if (code) {
+        ids_run_file_neighbours_free(files, count);
+        return code;
+    }
+    *ret_files = files;
+    *ret_count = count;
+    return 0;
+}
+
+void ids_run_file_neighbours_free(struct ids_run_file *files, size_t count) {
+    for (size_t i = 0; i < count; i++) ids_run_file_done(&files[i]);
+    free(files);
 }

@@ -79,4 +79,9 @@ void ids_run_list_done(struct ids_run_list *list);
  * pass when they are asked for in the order of member_index. The source may outlive the list. */
 int ids_run_file_open(const struct ids_run_file *file, struct ids_source **ret_source, struct ids_error *err);
 
+/* The plain files in the folder of an archive in which `file`, a member of it, lies; `file` is among them. */
+int ids_run_file_neighbours(const struct ids_run_file *file, struct ids_run_file **ret_files, size_t *ret_count,
+                            struct ids_error *err);
+void ids_run_file_neighbours_free(struct ids_run_file *files, size_t count);
+
 #endif

@@ -272,7 +272,7 @@ def check_damage():
     for format in CONVERSIONS:
         out = folder('bad')
         run = idsprof(bad, '-f', format, '-o', out)
-        check(run.returncode == 2 and not list(out.iterdir()), f'{format} of damage: {run} {list(out.iterdir())}')
+        check(run.returncode == 2 and not out.exists(), f'{format} of damage: {run}')
 
 
 def check_two_hosts():
