@@ -4,6 +4,7 @@
 #include "cmd/open_run.h"
 #include "cmd/open_sides.h"
 #include "cmd/output.h"
+#include "cmd/say.h"
 #include "cmd/sections.h"
 #include "cmd/terminal.h"
 #include "lib/analysis/analyzer.h"
@@ -147,7 +148,7 @@ static int look_at_basis(const struct check_options *options, const struct ids_s
                         remarks.at[0].text);
     for (size_t i = 0; i < remarks.count && !code; i++) {
         if (remarks.at[i].severity == IDS_REMARK_WARNING)
-            fprintf(stderr, "idsprof: check: warning: %s\n", ids_text_clean(&texts.arena, remarks.at[i].text));
+            ids_say("check", "warning: %s", remarks.at[i].text);
     }
     ids_remarks_done(&remarks);
     ids_report_done(&texts);

@@ -6,12 +6,12 @@
 #include "cmd/open_run.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
+#include "cmd/say.h"
 #include "lib/export/export.h"
 #include "lib/export/filter.h"
 #include "lib/export/gzip.h"
 #include "lib/export/ordered.h"
 #include "lib/io/source.h"
-#include "lib/report/layout.h"
 #include "lib/report/report.h"
 
 #include <errno.h>
@@ -360,30 +360,33 @@ static int write_programs(struct extraction *extraction, struct ids_error *err) 
 
 /* ---- what was done ---- */
 
-static void say(const struct extraction *extraction) {
+/* "; CSV has no place for 2 flows, 1 program". */
+static void list_losses(const struct extraction *extraction, char *text, size_t room) {
     static const char *const titles[] = {"a copy", "Chrome's JSON", "Perfetto's format", "XSpace", "CSV", "a HloProto"};
-    const struct extract_options *options = extraction->options;
-    struct ids_arena arena = {0};
-    char bytes[IDS_VALUE_ROOM], events[IDS_VALUE_ROOM];
-    ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)extraction->bytes), bytes, sizeof bytes);
-    ids_value_format(ids_int_value(IDS_UNIT_COUNT, (int64_t)extraction->events), events, sizeof events);
-    fprintf(stderr, "idsprof: extract: wrote %llu file%s into %s, %s", (unsigned long long)extraction->files,
-            extraction->files == 1 ? "" : "s",
-            to_stdout(extraction) ? "standard output" : ids_text_clean(&arena, options->folder), bytes);
-    if (options->format != RAW && options->format != HLO) fprintf(stderr, ", %s events", events);
-    if (extraction->incomplete) fputs("; the profile is incomplete, and this is what it holds", stderr);
-    const char *before = "; ";
-    for (size_t i = 0; i < IDS_EXPORT_LOSSES; i++) {
+    int format = extraction->options->format;
+    size_t used = 0;
+    *text = '\0';
+    for (size_t i = 0; i < IDS_EXPORT_LOSSES && used < room; i++) {
         const struct ids_export_loss *loss = &extraction->losses[i];
         if (!loss->count) continue;
-        if (*before == ';')
-            fprintf(stderr, "; %s has no place for ", titles[options->format > HLO ? RAW : options->format]);
-        if (*before == ',') fputs(", ", stderr);
-        before = ",";
-        fprintf(stderr, "%llu %s", (unsigned long long)loss->count, loss->count == 1 ? loss->one : loss->many);
+        if (!used) used = (size_t)snprintf(text, room, "; %s has no place for ", titles[format > HLO ? RAW : format]);
+        else used += (size_t)snprintf(text + used, room - used, ", ");
+        if (used >= room) break;
+        used += (size_t)snprintf(text + used, room - used, "%llu %s", (unsigned long long)loss->count,
+                                 loss->count == 1 ? loss->one : loss->many);
     }
-    fputc('\n', stderr);
-    ids_arena_done(&arena);
+}
+
+static void say(const struct extraction *extraction) {
+    const struct extract_options *options = extraction->options;
+    char bytes[IDS_VALUE_ROOM], count[IDS_VALUE_ROOM], events[IDS_VALUE_ROOM + 16] = "", losses[1024];
+    ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)extraction->bytes), bytes, sizeof bytes);
+    ids_value_format(ids_int_value(IDS_UNIT_COUNT, (int64_t)extraction->events), count, sizeof count);
+    if (options->format != RAW && options->format != HLO) snprintf(events, sizeof events, ", %s events", count);
+    list_losses(extraction, losses, sizeof losses);
+    ids_say("extract", "wrote %llu file%s into %s, %s%s%s%s", (unsigned long long)extraction->files,
+            extraction->files == 1 ? "" : "s", to_stdout(extraction) ? "standard output" : options->folder, bytes,
+            events, extraction->incomplete ? "; the profile is incomplete, and this is what it holds" : "", losses);
 }
 
 static int extract(struct extraction *extraction, struct ids_error *err) {
@@ -405,8 +408,7 @@ static int extract(struct extraction *extraction, struct ids_error *err) {
     if (extraction->reader_left) return IDS_EXIT_DONE;
     if (code) return code;
     if (options->format == HLO && !extraction->files) {
-        fprintf(stderr, "idsprof: extract: '%s' holds no HLO%s\n", extraction->run->path,
-                options->names.count ? " of that name" : "");
+        ids_say("extract", "'%s' holds no HLO%s", extraction->run->path, options->names.count ? " of that name" : "");
         return IDS_EXIT_NO;
     }
     say(extraction);

@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 #include "cmd/open_run.h"
 #include "cmd/run_label.h"
+#include "cmd/say.h"
 #include "cmd/terminal.h"
 #include "lib/base/vec.h"
 #include "lib/report/layout.h"
@@ -123,7 +124,7 @@ static int add_path(struct listing *listing, const char *path, struct ids_error 
     struct ids_run_list *runs = &listing->lists[listing->list_count];
     struct ids_error why = IDS_ERROR_INIT;
     if (ids_find_runs(path, runs, &why)) {
-        fprintf(stderr, "idsprof: list: %s\n", why.text);
+        ids_say("list", "%s", why.text);
         listing->failed = 1;
         return 0;
     }

@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 #include "cmd/nearest.h"
-#include "lib/report/layout.h"
+#include "cmd/open_run.h"
+#include "cmd/say.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,14 +12,11 @@
 #include <unistd.h>
 
 /* So large that a report is written in one go, and the reason of a failing write is still in errno when it is asked for. */
-enum { OUTPUT_BYTES = 256 * 1024 };
+enum { OUTPUT_BYTES = 256 * 1024, PATH_BYTES = 4096 };
 
-/* Messages quote names out of files: what could drive a terminal is taken out of them. */
 static void print_error(const char *command, const struct ids_error *err) {
-    struct ids_arena arena = {0};
     fflush(stdout);
-    fprintf(stderr, "idsprof: %s: %s\n", command, ids_text_clean(&arena, err->text));
-    ids_arena_done(&arena);
+    ids_say(command, "%s", err->text);
 }
 
 /* A reader that went away (`| head`) is no error: the status stays what it was. All else that was not written is one. */
@@ -29,7 +27,7 @@ static int close_output(const char *command, int status) {
     if (!failed && !ferror(stdout)) return status;
     struct pollfd output = {.fd = STDOUT_FILENO};
     if (why == EPIPE || (poll(&output, 1, 0) > 0 && output.revents & POLLERR)) return status;
-    fprintf(stderr, "idsprof: %s: cannot write the output: %s\n", command, why ? strerror(why) : "a write failed");
+    ids_say(command, "cannot write the output: %s", why ? strerror(why) : "a write failed");
     return IDS_EXIT_ERROR;
 }
 
@@ -76,7 +74,7 @@ static int run_command(const struct ids_command_entry *entry, int argc, char **a
     free(values);
     if (status < 0) {
         print_error(entry->name, &err);
-        if (status == IDS_USAGE) fprintf(stderr, "see 'idsprof %s -h'\n", entry->name);
+        if (status == IDS_USAGE) ids_say_below(0, "see 'idsprof %s -h'", entry->name);
         status = IDS_EXIT_ERROR;
     }
     return close_output(entry->name, status);
@@ -84,14 +82,15 @@ static int run_command(const struct ids_command_entry *entry, int argc, char **a
 
 static int unknown_command(const char *word) {
     char near[256];
-    fprintf(stderr, "idsprof: unknown command '%s'", word);
     if (access(word, F_OK) == 0) {
-        fprintf(stderr, "; to report on that run: idsprof report %s", word);
+        char path[PATH_BYTES];
+        ids_shell_quote(word, path, sizeof path);
+        ids_say(NULL, "unknown command '%s'; to report on that run: idsprof report %s", word, path);
     } else {
         ids_nearest(word, ids_command_choice, "", near, sizeof near);
-        fputs(near, stderr);
+        ids_say(NULL, "unknown command '%s'%s", word, near);
     }
-    fputs("\nsee 'idsprof -h'\n", stderr);
+    ids_say_below(0, "see 'idsprof -h'");
     return IDS_EXIT_ERROR;
 }
 

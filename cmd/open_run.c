@@ -2,6 +2,7 @@
 
 #include "cmd/file_name.h"
 #include "cmd/progress.h"
+#include "cmd/say.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/io/memory_limit.h"
 #include "lib/io/source.h"
@@ -9,6 +10,7 @@
 #include "lib/model/format.h"
 #include "lib/store/query.h"
 #include "lib/store/summary.h"
+#include "lib/wire/clean.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,11 +114,11 @@ int ids_find_runs(const char *path, struct ids_run_list *ret_list, struct ids_er
 }
 
 int ids_say_unreadable(const struct ids_run_list *list, const char *command) {
-    for (size_t i = 0; i < list->note_count; i++) fprintf(stderr, "idsprof: %s: %s\n", command, list->notes[i]);
+    for (size_t i = 0; i < list->note_count; i++) ids_say(command, "%s", list->notes[i]);
     if (!list->unreadable) return list->damaged != 0;
-    fprintf(stderr, "idsprof: %s: '%s' ", command, list->unreadable);
-    if (list->unreadable_count > 1) fprintf(stderr, "and %zu more ", list->unreadable_count - 1);
-    fputs("could not be read; the runs in there are left out\n", stderr);
+    char more[32] = "";
+    if (list->unreadable_count > 1) snprintf(more, sizeof more, "and %zu more ", list->unreadable_count - 1);
+    ids_say(command, "'%s' %scould not be read; the runs in there are left out", list->unreadable, more);
     return 1;
 }
 
@@ -366,11 +368,27 @@ int ids_open_run(const struct ids_run_files *run, const struct ids_params *param
 
 /* ---- */
 
+/* What a terminal would not show as it is: bash, zsh and ksh read \ooo inside of $'...'. */
+static int quote_bytes(const char *path, char *buffer, size_t size) {
+    size_t used = 2;
+    memcpy(buffer, "$'", 2);
+    for (; *path && used + 6 < size; path++) {
+        unsigned char byte = (unsigned char)*path;
+        if (byte >= 0x20 && byte < 0x7f && byte != '\'' && byte != '\\')
+            buffer[used++] = *path;
+        else
+            used += (size_t)snprintf(buffer + used, 5, "\\%03o", byte);
+    }
+    memcpy(buffer + used, "'", 2);
+    return (int)used + 1;
+}
+
 int ids_shell_quote(const char *path, char *buffer, size_t size) {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./,:=@%+";
     if (*path && strspn(path, plain) == strlen(path)) return snprintf(buffer, size, "%s", path);
     size_t used = 0;
     if (size < 8) return -1;
+    if (!ids_is_clean(path, strlen(path), IDS_CLEAN_LINE)) return quote_bytes(path, buffer, size);
     buffer[used++] = '\'';
     for (; *path && used + 6 < size; path++) {
         if (*path == '\'') {

@@ -26,8 +26,7 @@ static void file_name(struct ids_text name, uint64_t program_id, char *buffer, s
         uint32_t character;
         int valid;
         size_t taken = ids_utf8_next(name.at + at, name.length - at, &character, &valid);
-        int bad = !valid || character < 0x20 || (character >= 0x7f && character < 0xa0) || character == '/' ||
-                  (!length && character == '.');
+        int bad = !valid || ids_character_harms(character) || character == '/' || (!length && character == '.');
         if (bad) {
             stem[length++] = '_';
         } else {

@@ -1,5 +1,6 @@
 #include "lib/report/layout.h"
 
+#include "lib/wire/clean.h"
 #include "lib/wire/utf8.h"
 
 #include <stdint.h>
@@ -30,33 +31,14 @@ static int character_columns(uint32_t character) {
     return in_ranges(character, wide, sizeof wide / sizeof *wide) ? 2 : 1;
 }
 
-/* Controls, and the marks that turn the direction of what follows. */
-static int is_control(uint32_t character) {
-    return character < 0x20 || (character >= 0x7f && character < 0xa0) ||
-           (character >= 0x2028 && character <= 0x202e) || (character >= 0x2066 && character <= 0x2069);
-}
-
 const char *ids_text_clean(struct ids_arena *arena, const char *text) {
-    size_t length = strlen(text), bad = 0;
-    uint32_t character;
-    int valid;
-    for (size_t at = 0; at < length;) {
-        at += ids_utf8_next(text + at, length - at, &character, &valid);
-        bad += !valid || is_control(character);
-    }
-    if (!bad) return text;
-    char *clean = length < SIZE_MAX / 3 ? ids_arena_alloc(arena, length + 2 * bad + 1) : NULL;
-    if (!clean) return "";
-    size_t used = 0;
-    for (size_t at = 0; at < length;) {
-        size_t taken = ids_utf8_next(text + at, length - at, &character, &valid);
-        int good = valid && !is_control(character);
-        size_t bytes = good ? taken : sizeof IDS_REPLACEMENT_UTF8 - 1;
-        memcpy(clean + used, good ? text + at : IDS_REPLACEMENT_UTF8, bytes);
-        used += bytes;
-        at += taken;
-    }
-    return clean;
+    size_t length = strlen(text);
+    if (ids_is_clean(text, length, IDS_CLEAN_LINE)) return text;
+    struct ids_buffer buffer = {0};
+    ids_clean_put(&buffer, text, length, IDS_CLEAN_LINE);
+    const char *clean = buffer.failed ? NULL : ids_arena_copy(arena, buffer.at, buffer.length);
+    ids_buffer_done(&buffer);
+    return clean ? clean : "";
 }
 
 /* The bytes that fit into `columns`, from the start of a text. */
