@@ -151,7 +151,7 @@ static int add_row(struct rows *rows, size_t columns, const char *const *cells) 
 
 static void print_table(struct listing *listing, struct ids_grid_column *columns, size_t column_count,
                         struct rows *rows) {
-    struct ids_grid grid = {columns, column_count, rows->cells, rows->count / column_count};
+    struct ids_grid grid = {.columns = columns, .column_count = column_count, .cells = rows->cells, .row_count = rows->count / column_count};
     if (rows->count) {
         ids_grid_fit(&grid, ids_terminal_width(0));
         ids_grid_write(&grid, &listing->arena, "", "", stdout);

@@ -340,7 +340,7 @@ static int print_text(struct listing *listing, struct ids_error *err) {
         several_hosts |= listing->entries[i].hosts.i > 1;
         labelled |= cells[i * COLUMNS + LABEL][0] != '\0';
     }
-    struct ids_grid grid = {columns, COLUMNS, cells, listing->count};
+    struct ids_grid grid = {.columns = columns, .column_count = COLUMNS, .cells = cells, .row_count = listing->count};
     if (!several_hosts) drop_column(&grid, HOSTS);
     if (!labelled) drop_column(&grid, LABEL);
     ids_grid_fit(&grid, listing->options->full ? 0 : ids_terminal_width(listing->options->width));
