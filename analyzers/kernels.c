@@ -84,7 +84,7 @@ static struct ids_value known(enum ids_unit unit, int64_t value) {
 
 static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_groups *groups,
                  struct ids_step_sums *by_step, int64_t total_ps) {
-    static const struct ids_shape unknown = {-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1, 0};
+    static const struct ids_shape unknown = {-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1, 0, 0};
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &kernels);
     if (groups->count > ROWS_LIMIT)

@@ -115,12 +115,23 @@ enum ids_collective {
     IDS_PERMUTE,
     IDS_SEND_RECV,
     IDS_BROADCAST,
-    IDS_OTHER_COLLECTIVE, /* a collective, but the name does not say which (RCCL's ncclDevKernel_Generic) */
+    IDS_REDUCE,           /* to one rank */
+    IDS_GATHER,           /* to one rank */
+    IDS_SCATTER,          /* from one rank */
+    IDS_OTHER_COLLECTIVE, /* a collective, but nothing says which (RCCL's ncclDevKernel_Generic without args) */
     IDS_COLLECTIVE_COUNT,
 };
 
 /* By what a class was recognised; printed, since names lie. */
-enum ids_class_rule { IDS_RULE_DEFAULT, IDS_RULE_CATEGORY, IDS_RULE_OPCODE, IDS_RULE_KERNEL_NAME };
+enum ids_class_rule {
+    IDS_RULE_DEFAULT,
+    IDS_RULE_CATEGORY,
+    IDS_RULE_OPCODE,
+    IDS_RULE_KERNEL_NAME,
+    IDS_RULE_ARGS,       /* Kineto's "Collective name" */
+    IDS_RULE_ANNOTATION, /* "nccl:all_reduce" around the launch */
+    IDS_RULE_COUNT,
+};
 
 struct ids_module {
     uint32_t name, host;
@@ -135,24 +146,27 @@ struct ids_op {
     uint32_t opcode;   /* from the HLO proto or the HLO text; empty unknown */
     uint32_t long_name, framework_name, source, deduplicated_name, groups; /* texts, empty unknown */
     int64_t flops, model_flops, bytes_accessed;                            /* per execution; -1 unknown */
-    int64_t copy_bytes;   /* of a copy between host and device memory; -1 unknown or none */
-    int64_t result_bytes; /* from the HLO proto; -1 unknown */
-    uint32_t shape;       /* of the result, without layout, "f32[256,256]"; empty unknown */
-    uint64_t fingerprint; /* what it computes, whatever it is called: the same in another compilation; 0 unknown */
-    uint8_t direction;    /* enum ids_direction of such a copy */
-    uint8_t class;        /* enum ids_class */
-    uint8_t collective;   /* enum ids_collective */
-    uint8_t class_rule;   /* enum ids_class_rule */
-    uint8_t marker;       /* 1: an async -start or -done: takes part in no count of kernels */
-    uint8_t container;    /* 1: a while, conditional or call: its time is that of the ops inside it */
+    int64_t copy_bytes;    /* of a copy between host and device memory; -1 unknown or none */
+    int64_t result_bytes;  /* from the HLO proto; -1 unknown */
+    int64_t message_bytes; /* of a collective, see lib/model/collective.h; -1 unknown */
+    int64_t group_size;    /* of a collective: devices in each replica group; 0 unknown */
+    uint32_t shape;        /* of the result, without layout, "f32[256,256]"; empty unknown */
+    uint64_t fingerprint;  /* what it computes, whatever it is called: the same in another compilation; 0 unknown */
+    uint8_t direction;     /* enum ids_direction of such a copy */
+    uint8_t class;         /* enum ids_class */
+    uint8_t collective;    /* enum ids_collective */
+    uint8_t class_rule;    /* enum ids_class_rule */
+    uint8_t marker;        /* 1: an async -start or -done: takes part in no count of kernels */
+    uint8_t container;     /* 1: a while, conditional or call: its time is that of the ops inside it */
 };
 
 /* How a kernel was launched. Values are -1 where unknown. */
 struct ids_shape {
     int64_t registers, static_shared_bytes, dynamic_shared_bytes;
     int64_t grid[3], block[3];
-    double occupancy; /* theoretical (Kineto's: estimated, the size of the grid included), 0..1; negative unknown */
-    uint32_t groups;  /* text: the ranks that take part, of a collective in a Kineto file; empty unknown */
+    double occupancy;   /* theoretical (Kineto's: estimated, the size of the grid included), 0..1; negative unknown */
+    uint32_t groups;    /* text: the ranks that take part, of a collective in a Kineto file; empty unknown */
+    int64_t group_size; /* how many they are; 0 unknown */
 };
 
 struct ids_event {

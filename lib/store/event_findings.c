@@ -141,6 +141,7 @@ static int put_op(struct putter *putter, size_t o) {
     put_text(putter, insert, op->long_name);
     put_text(putter, insert, op->deduplicated_name);
     put_text(putter, insert, op->groups);
+    put_if(putter, insert, op->group_size > 0, op->group_size);
     put_if(putter, insert, op->flops >= 0, op->flops);
     put_if(putter, insert, op->bytes_accessed >= 0, op->bytes_accessed);
     put_int(putter, insert, op->marker);
@@ -164,6 +165,7 @@ static int put_shape(struct putter *putter, size_t s) {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) put_if(putter, insert, values[i] >= 0, values[i]);
     put_real_if(putter, insert, shape->occupancy > 0, shape->occupancy);
     put_text(putter, insert, shape->groups);
+    put_if(putter, insert, shape->group_size > 0, shape->group_size);
     return end_row(putter, insert);
 }
 
@@ -389,8 +391,8 @@ static int put_everything(struct putter *putter) {
         int (*put)(struct putter *, size_t);
     } tables[] = {
         {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
-        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
-        {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
+        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
+        {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
         {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
         {"INSERT OR IGNORE INTO gap_cause VALUES (?,?)", findings->cause_count, put_cause},
         {"INSERT OR IGNORE INTO deed_kind VALUES (?,?)", IDS_KIND_COUNT, put_kind},
