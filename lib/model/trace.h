@@ -20,10 +20,31 @@
 
 #define IDS_NONE UINT32_MAX
 
+/* By what the times of a host were brought to the clock of the run (clocks.h). */
+enum ids_clock_method {
+    IDS_CLOCK_REFERENCE,   /* the others were brought to its clock */
+    IDS_CLOCK_COLLECTIVES, /* collectives end together */
+    IDS_CLOCK_RECORDED,    /* its file says when it began, and nothing confirms that */
+    IDS_CLOCK_APART,       /* by nothing: its times compare with no other host's */
+    IDS_CLOCK_METHODS,
+};
+
+struct ids_clock {
+    uint8_t method;      /* enum ids_clock_method */
+    uint32_t number;     /* hosts of one number have one clock: only their times compare; 0 is the run's */
+    uint32_t against;    /* the host that it was matched with; itself where that is none */
+    int64_t offset_ps;   /* what was added beside the difference of the recorded clocks */
+    int64_t residual_ps; /* how far collectives end apart at most, afterwards; -1 unknown */
+    double drift;        /* how much faster than the other host's its clock runs: 1e-6 is a microsecond a second */
+    uint64_t matched;    /* collectives that were found on both */
+    int64_t shortest_ps; /* the shortest of these; -1 there are none */
+};
+
 struct ids_host {
     uint32_t name;         /* text */
     int64_t shift_ps;      /* what was added to the file's times to reach the run's */
     int64_t start_unix_ns; /* wall clock of the file's time 0; 0 unknown */
+    struct ids_clock clock;
 };
 
 enum ids_device_kind { IDS_DEVICE_GPU, IDS_DEVICE_TPU, IDS_DEVICE_CPU, IDS_DEVICE_CUSTOM };
@@ -216,6 +237,7 @@ struct ids_trace {
     uint32_t jax_version; /* text; empty unknown */
     struct ids_host *hosts;
     size_t host_count, host_room;
+    uint32_t clock_count; /* numbers of clocks among the hosts; 1: all times compare */
     struct ids_device *devices;
     size_t device_count, device_room;
     struct ids_track *tracks;
@@ -280,5 +302,6 @@ const char *ids_class_name(enum ids_class class);
 const char *ids_direction_name(enum ids_direction direction);
 const char *ids_collective_name(enum ids_collective collective);
 const char *ids_class_rule_name(enum ids_class_rule rule);
+const char *ids_clock_method_name(enum ids_clock_method method);
 
 #endif

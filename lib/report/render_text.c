@@ -20,6 +20,7 @@ struct fact {
 static const struct fact facts[] = {
     {"part", NULL, "IN PART: ", "", ""},
     {"hosts", NULL, "", " host", "s"},
+    {"clocks", NULL, "", "", ""},
     {"devices", NULL, "", " device", "s"},
     {"jax_version", NULL, "jax ", "", ""},
     {"steps", "steps.count", "", " step", "s"},

@@ -183,6 +183,26 @@ static int put_step(struct putter *putter, size_t s) {
     return end_row(putter, insert);
 }
 
+/* The row is there since the file was read; how the hosts' clocks go together was found after that. */
+static int put_clock(struct putter *putter, size_t h) {
+    const struct ids_host *host = &putter->trace->hosts[h];
+    const struct ids_clock *clock = &host->clock;
+    sqlite3_stmt *update = putter->insert;
+    int matched = clock->method == IDS_CLOCK_COLLECTIVES;
+    put_int(putter, update, host->shift_ps);
+    put_int(putter, update, clock->number);
+    put_word(putter, update, ids_clock_method_name((enum ids_clock_method)clock->method));
+    put_if(putter, update, !clock->number, clock->offset_ps);
+    put_if(putter, update, matched, clock->residual_ps);
+    if (matched)
+        sqlite3_bind_double(update, ++putter->column, clock->drift);
+    else
+        sqlite3_bind_null(update, ++putter->column);
+    put_int(putter, update, (int64_t)clock->matched);
+    put_int(putter, update, putter->numbers->first_host + (int64_t)h);
+    return end_row(putter, update);
+}
+
 static int put_cause(struct putter *putter, size_t cause) {
     put_int(putter, putter->insert, (int64_t)cause);
     put_word(putter, putter->insert, putter->findings->cause_names[cause]);
@@ -390,6 +410,9 @@ static int put_everything(struct putter *putter) {
         size_t count;
         int (*put)(struct putter *, size_t);
     } tables[] = {
+        {"UPDATE host SET shift_ps=?, clock=?, clock_method=?, offset_ps=?, residual_ps=?, drift=?, matched=? WHERE "
+         "id=?",
+         trace->host_count, put_clock},
         {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
         {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
         {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},

@@ -11,7 +11,7 @@ int ids_findings_tables(sqlite3 *db, int fd, struct ids_row_pages **ret_activity
 
 /* The numbers of the run's first rows, and of the next rows of each table, over all runs of a database. */
 struct ids_finding_numbers {
-    int64_t run, first_track, first_name;
+    int64_t run, first_host, first_track, first_name;
     int64_t device, op, shape, class, step;
 };
 /* Writes the findings of a run whose events are in the table event already. *ret_lost counts what could not be tied to its row (a

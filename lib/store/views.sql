@@ -317,6 +317,20 @@ SELECT
     d.peak_bandwidth AS peak_bandwidth, -- bytes per second of its memory; NULL where the file does not say
     d.memory_bytes AS memory_bytes -- of its memory; NULL where the file does not say
 FROM device d;
+CREATE VIEW hosts AS          -- the files of the run, and how their clocks were brought together
+SELECT
+    h.id AS id,               -- host.id
+    h.run AS run,             -- run.id
+    h.name AS name,           -- the machine or rank; NULL where the file does not say
+    h.start_unix_ns AS start_unix_ns, -- the wall clock at the beginning of the file; NULL where it does not say
+    h.shift_ps AS shift_ps,   -- as host.shift_ps
+    h.clock AS clock,         -- as host.clock
+    h.clock_method AS clock_method, -- as host.clock_method
+    h.offset_ps AS offset_ps, -- as host.offset_ps
+    h.residual_ps AS residual_ps, -- as host.residual_ps
+    h.drift AS drift,         -- as host.drift
+    h.matched AS matched      -- as host.matched
+FROM host h;
 CREATE VIEW tracks AS         -- the timelines of the files: threads, streams, lines of devices
 SELECT
     t.id AS id,               -- track.id
