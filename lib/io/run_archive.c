@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FOLDER_BYTES = 1100 }; /* archive.h allows 1,024 of a path */
+enum {
+    MAX_FOLDER_BYTES = 1100,     /* archive.h allows 1,024 of a path */
+    MEMBER_HEAD_BYTES = 1 << 20, /* in which a JSON file must tell that it is a trace */
+};
 
 /* One archive is open at a time: where the last member ended, the next one is read on. */
 struct ids_run_reader {
@@ -94,6 +97,31 @@ static size_t select_members(const struct ids_finder *finder, const struct ids_m
     return count;
 }
 
+static int pass_over(struct ids_finder *finder, const char *archive, const char *member, const char *why, int same_run,
+                     int noted) {
+    char *path = ids_join_path(archive, member);
+    int code = path ? ids_pass_over(finder, path, why, same_run, noted) : ids_no_memory(finder->err);
+    free(path);
+    return code;
+}
+
+/* Is the member a profile? Read once, since going back in an archive means to begin again. */
+static int look_at_member(struct ids_finder *finder, struct ids_archive *archive, const char *path, struct found *found,
+                          uint8_t *head) {
+    const char *reason = "", *member = found->member->path;
+    struct ids_error why = IDS_ERROR_INIT;
+    size_t length = 0;
+    int more = 0;
+    int code = ids_archive_peek(archive, found->member, head, MEMBER_HEAD_BYTES, &length, &why);
+    if (code == IDS_NOMEM || code == IDS_LIMIT) return ids_fail(finder->err, code, "%s", why.text);
+    if (code) {
+        code = ids_add_note(finder, "left out: '%s/%s': %s", path, member, why.text);
+        return code ? code : pass_over(finder, path, member, why.text, 0, 1);
+    }
+    found->is_profile = finder->kinds->is_profile(head, length, &reason, &more);
+    return found->is_profile ? 0 : pass_over(finder, path, member, reason, 0, 0);
+}
+
 /* Looks at the content of files with generic endings. */
 static int look_at_generic(struct ids_finder *finder, struct ids_archive *archive, const char *path,
                            struct found *found, size_t count) {
@@ -106,26 +134,21 @@ static int look_at_generic(struct ids_finder *finder, struct ids_archive *archiv
             const char *member = found[i].member->path;
             char folder[MAX_FOLDER_BYTES];
             snprintf(folder, sizeof folder, "/%.*s", (int)found[i].folder_bytes, member);
-            if (found[i].suffix.generic && ids_is_companion(folder, member, named)) found[i].is_profile = -1;
+            if (!found[i].suffix.generic || !ids_is_companion(folder, member, named)) continue;
+            found[i].is_profile = -1;
+            int code = pass_over(finder, path, member, ids_same_run, 1, 0);
+            if (code) return code;
         }
     }
     qsort(found, count, sizeof *found, by_index);
-    for (size_t i = 0; i < count; i++) {
-        uint8_t head[IDS_RUN_HEAD];
-        size_t length = 0;
-        struct ids_error why = IDS_ERROR_INIT;
-        if (found[i].is_profile || !ids_may_look(finder)) continue;
-        int code = ids_archive_peek(archive, found[i].member, head, sizeof head, &length, &why);
-        if (code == IDS_NOMEM || code == IDS_LIMIT) return ids_fail(finder->err, code, "%s", why.text);
-        if (code) {
-            code = ids_add_note(finder, "left out: '%s/%s': %s", path, found[i].member->path, why.text);
-            if (code) return code;
-        } else {
-            found[i].is_profile = finder->kinds->is_profile(head, length);
-        }
+    uint8_t *head = malloc(MEMBER_HEAD_BYTES);
+    int code = head ? 0 : ids_no_memory(finder->err);
+    for (size_t i = 0; i < count && !code; i++) {
+        if (!found[i].is_profile && ids_may_look(finder)) code = look_at_member(finder, archive, path, &found[i], head);
     }
+    free(head);
     qsort(found, count, sizeof *found, by_folder);
-    return 0;
+    return code;
 }
 
 /* What a member of the archive is as a file; `status` is the archive's identity. */
