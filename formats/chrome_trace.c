@@ -382,7 +382,7 @@ static void look_at_time(struct reader *reader, struct ids_text element) {
     struct clock *clock = &reader->clock;
     static const char key[] = "\"ts\"";
     if (clock->near_count >= NEAR_ENOUGH) return;
-    const char *at = memmem(element.at, element.length, key, sizeof key - 1), *end = element.at + element.length;
+    const char *end = element.at + element.length, *at = ids_json_find(element.at, end, key);
     if (!at) return;
     for (at += sizeof key - 1; at < end && (*at == ' ' || *at == ':'); at++) {
     }

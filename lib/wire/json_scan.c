@@ -38,6 +38,23 @@ static const char *find_special(const char *at, const char *end) {
     return at;
 }
 
+const char *ids_json_find(const char *at, const char *end, const char text[4]) {
+#ifdef __SSE2__
+    for (; end - at >= 19; at += 16) {
+        __m128i hits = _mm_set1_epi8(-1);
+        for (int i = 0; i < 4; i++)
+            hits = _mm_and_si128(
+                hits, _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(at + i)), _mm_set1_epi8(text[i])));
+        int mask = _mm_movemask_epi8(hits);
+        if (mask) return at + __builtin_ctz((unsigned)mask);
+    }
+#endif
+    for (; end - at >= 4; at++) {
+        if (!memcmp(at, text, 4)) return at;
+    }
+    return NULL;
+}
+
 static int is_space(char c) {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
@@ -219,9 +236,14 @@ static const char *string_end(const char *at, const char *end, int *ret_escaped,
 }
 
 static enum ids_json_result string_value(struct ids_json_scan *scan, struct ids_json_span *ret_value) {
-    const char *start = scan->at + 1, *broken = NULL;
-    int escaped;
-    const char *end = string_end(start, scan->end, &escaped, &broken);
+    const char *start = scan->at + 1, *broken = NULL, *end = find_special(start, scan->end);
+    int escaped = 0;
+    if (end < scan->end && *end == '"') { /* nearly every one */
+        *ret_value = (struct ids_json_span){start, (size_t)(end - start), IDS_JSON_STRING, 0};
+        scan->at = end + 1;
+        return IDS_JSON_OK;
+    }
+    end = string_end(start, scan->end, &escaped, &broken);
     if (!end) return IDS_JSON_MORE;
     if (broken) note_broken(&scan->broken, broken);
     *ret_value = (struct ids_json_span){start, (size_t)(end - 1 - start), IDS_JSON_STRING, (uint8_t)escaped};
@@ -229,7 +251,14 @@ static enum ids_json_result string_value(struct ids_json_scan *scan, struct ids_
     return IDS_JSON_OK;
 }
 
-static const char *digits_end(const char *at, const char *end) {
+static inline const char *digits_end(const char *at, const char *end) {
+#ifdef __SSE2__
+    for (; end - at >= 16; at += 16) {
+        __m128i values = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)at), _mm_set1_epi8('0'));
+        int digits = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(values, _mm_set1_epi8(9)), values));
+        if (digits != 0xffff) return at + __builtin_ctz(~(unsigned)digits);
+    }
+#endif
     while (at < end && is_digit(*at)) at++;
     return at;
 }
@@ -239,7 +268,7 @@ static int is_of_number(char c) {
 }
 
 /* Behind the characters that a number may have; *ret_right is 0 where they are in no order that makes one. */
-static const char *number_end(const char *at, const char *end, int *ret_right) {
+static inline const char *number_end(const char *at, const char *end, int *ret_right) {
     if (at < end && *at == '-') at++;
     const char *start = at;
     at = digits_end(at, end);
@@ -249,7 +278,8 @@ static const char *number_end(const char *at, const char *end, int *ret_right) {
         at = digits_end(at, end);
         *ret_right &= at > start;
     }
-    if (at < end && (*at | 0x20) == 'e') {
+    if (at == end || !is_of_number(*at)) return at;
+    if ((*at | 0x20) == 'e') {
         at++;
         if (at < end && (*at == '+' || *at == '-')) at++;
         start = at;
@@ -432,28 +462,33 @@ enum expected { A_VALUE, A_VALUE_OR_END, A_KEY_OR_END, A_COLON, A_COMMA_OR_END, 
 /* A copy of a value under way. */
 struct copy {
     const char *at, *end;
+    char *to;
     enum expected expected;
     uint64_t depth, kinds; /* as in ids_json_skip: kinds are known down to 64 levels */
     const char **broken;
     int deep; /* it was deeper than that: nothing is held against it from there on */
 };
 
-static void expect(struct copy *copy, int holds) {
+static inline void expect(struct copy *copy, int holds) {
     if (!holds && !copy->deep) note_broken(copy->broken, copy->at);
 }
 
-static enum expected behind_value(const struct copy *copy) {
+static inline int expects_value(const struct copy *copy) {
+    return copy->expected == A_VALUE || copy->expected == A_VALUE_OR_END;
+}
+
+static inline enum expected behind_value(const struct copy *copy) {
     return copy->depth ? A_COMMA_OR_END : NOTHING;
 }
 
-static void copy_opening(struct copy *copy) {
-    expect(copy, copy->expected == A_VALUE || copy->expected == A_VALUE_OR_END);
+static inline void copy_opening(struct copy *copy) {
+    expect(copy, expects_value(copy));
     copy->kinds = copy->kinds << 1 | (*copy->at == '{');
     copy->deep |= ++copy->depth > 64;
     copy->expected = *copy->at == '{' ? A_KEY_OR_END : A_VALUE_OR_END;
 }
 
-static void copy_closing(struct copy *copy) {
+static inline void copy_closing(struct copy *copy) {
     expect(copy, copy->depth && (copy->expected == A_COMMA_OR_END || copy->expected == A_VALUE_OR_END ||
                                  copy->expected == A_KEY_OR_END));
     copy->kinds >>= 1;
@@ -461,42 +496,64 @@ static void copy_closing(struct copy *copy) {
     copy->expected = behind_value(copy);
 }
 
-static void copy_separator(struct copy *copy) {
+static inline void copy_separator(struct copy *copy) {
     int is_comma = *copy->at == ',';
     expect(copy, copy->expected == (is_comma ? A_COMMA_OR_END : A_COLON));
     copy->expected = !is_comma ? A_VALUE : copy->kinds & 1 ? A_KEY_OR_END : A_VALUE_OR_END;
 }
 
-static const char *copy_string(struct copy *copy) {
+static void copy_string(struct copy *copy) {
     int escaped, is_key = copy->expected == A_KEY_OR_END;
-    expect(copy, is_key || copy->expected == A_VALUE || copy->expected == A_VALUE_OR_END);
-    const char *end = string_end(copy->at + 1, copy->end, &escaped, copy->broken);
+    expect(copy, is_key || expects_value(copy));
+    const char *end = find_special(copy->at + 1, copy->end);
+    if (end < copy->end && *end == '"')
+        end++;
+    else
+        end = string_end(copy->at + 1, copy->end, &escaped, copy->broken);
+    if (!end) end = copy->end;
+    size_t length = (size_t)(end - copy->at);
+    if (length > 16) {
+        memcpy(copy->to, copy->at, length);
+    } else {
+        for (size_t i = 0; i < length; i++) copy->to[i] = copy->at[i];
+    }
+    copy->to += length;
+    copy->at = end;
     copy->expected = is_key ? A_COLON : behind_value(copy);
-    return end ? end : copy->end;
 }
 
-/* A number or a word, up to what cannot be of one. */
-static const char *copy_scalar(struct copy *copy) {
-    const char *at = copy->at;
-    int right = 0;
-    if (is_of_number(*at)) at = number_end(at, copy->end, &right);
+/* Behind a number or a word: where a character stands that cannot be of one. */
+static const char *scalar_end(const char *start, const char *end, int *ret_right) {
+    const char *at = start;
+    *ret_right = 0;
+    if (is_of_number(*at)) at = number_end(at, end, ret_right);
     const char *word = at;
-    while (at < copy->end && !is_space(*at) && !strchr(",:[]{}\"", *at)) at++;
-    if (at > word) {
-        size_t length = (size_t)(at - copy->at);
-        right = word == copy->at && ((length == 4 && (!memcmp(word, "true", 4) || !memcmp(word, "null", 4))) ||
-                                     (length == 5 && !memcmp(word, "false", 5)));
+    while (at < end && !is_space(*at) && !strchr(",:[]{}\"", *at)) at++;
+    size_t length = (size_t)(at - start);
+    if (at > word)
+        *ret_right = word == start && ((length == 4 && (!memcmp(word, "true", 4) || !memcmp(word, "null", 4))) ||
+                                       (length == 5 && !memcmp(word, "false", 5)));
+    return at > start ? at : start + 1;
+}
+
+static void copy_scalar(struct copy *copy) {
+    int right;
+    const char *next = copy->at + 1, *end;
+    /* A digit alone, of which shapes are made, is done here. */
+    if (is_digit(*copy->at) && next < copy->end && (*next == ',' || *next == ']')) {
+        end = next;
+        right = 1;
+    } else {
+        end = scalar_end(copy->at, copy->end, &right);
     }
-    expect(copy, right && (copy->expected == A_VALUE || copy->expected == A_VALUE_OR_END));
+    expect(copy, right && expects_value(copy));
+    while (copy->at < end) *copy->to++ = *copy->at++;
     copy->expected = behind_value(copy);
-    return at > copy->at ? at : copy->at + 1;
 }
 
 size_t ids_json_minify(const struct ids_json_span *span, char *to, const char **broken) {
-    struct copy copy = {span->at, span->at + span->length, A_VALUE, 0, 0, broken, 0};
-    size_t used = 0;
+    struct copy copy = {span->at, span->at + span->length, to, A_VALUE, 0, 0, broken, 0};
     while (copy.at < copy.end) {
-        const char *next = copy.at + 1;
         switch (*copy.at) {
         case ' ':
         case '\n':
@@ -517,15 +574,13 @@ size_t ids_json_minify(const struct ids_json_span *span, char *to, const char **
             copy_separator(&copy);
             break;
         case '"':
-            next = copy_string(&copy);
-            break;
+            copy_string(&copy);
+            continue;
         default:
-            next = copy_scalar(&copy);
-            break;
+            copy_scalar(&copy);
+            continue;
         }
-        memcpy(to + used, copy.at, (size_t)(next - copy.at));
-        used += (size_t)(next - copy.at);
-        copy.at = next;
+        *copy.to++ = *copy.at++;
     }
-    return used;
+    return (size_t)(copy.to - to);
 }
