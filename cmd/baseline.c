@@ -1,6 +1,7 @@
 #include "lib/store/baseline.h"
 #include "cmd/command.h"
 #include "cmd/open_sides.h"
+#include "cmd/reading.h"
 #include "cmd/say.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/report/layout.h"
@@ -19,6 +20,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 0, "force", NULL, "save over a baseline of that name", AT(force), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "list and show print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles anew, and keep nothing", AT(no_cache), NULL},
+    IDS_READING_OPTIONS,
 };
 
 static void when(char text[32], int64_t unix_s) {

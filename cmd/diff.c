@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 #include "cmd/diff_print.h"
 #include "cmd/open_sides.h"
+#include "cmd/reading.h"
 #include "cmd/terminal.h"
 #include "cmd/trend_print.h"
 
@@ -41,6 +42,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
     {IDS_OPT_CHOICE, 0, "color", "WHEN", "auto, always or never", AT(colour), ids_colour_choice},
+    IDS_READING_OPTIONS,
 };
 
 static int make_options(const struct diff_options *options, int operand_count, struct ids_compare_options *ret_options,

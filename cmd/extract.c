@@ -6,6 +6,7 @@
 #include "cmd/open_run.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
+#include "cmd/reading.h"
 #include "cmd/say.h"
 #include "lib/export/export.h"
 #include "lib/export/filter.h"
@@ -54,6 +55,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXTS, 'n', "name", "GLOB", "only events of this name; may be given again", AT(names), NULL},
     {IDS_OPT_TIME, 0, "min-duration", "TIME", "leave out shorter slices", AT(min_duration_ps), NULL},
     {IDS_OPT_FLAG, 0, "force", NULL, "write over files that are there already", AT(force), NULL},
+    IDS_READING_OPTIONS,
 };
 
 struct extraction {

@@ -3,6 +3,7 @@
 #include "cmd/open_run.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
+#include "cmd/reading.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/base/vec.h"
 #include "lib/report/layout.h"
@@ -24,6 +25,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
     {IDS_OPT_FLAG, 0, "force", NULL, "write over a file that is there already", AT(force), NULL},
     {IDS_OPT_FLAG, 'q', "quiet", NULL, "print nothing when it is done", AT(quiet), NULL},
+    IDS_READING_OPTIONS,
 };
 
 static int import_path(const struct import_options *options, struct ids_run_db *db, const char *path,

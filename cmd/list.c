@@ -1,5 +1,6 @@
 #include "cmd/command.h"
 #include "cmd/open_run.h"
+#include "cmd/reading.h"
 #include "cmd/run_label.h"
 #include "cmd/say.h"
 #include "cmd/terminal.h"
@@ -27,6 +28,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles anew, and keep nothing", AT(no_cache), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
+    IDS_READING_OPTIONS,
 };
 
 enum form { XPLANE = 1, JSON = 2, OTHER = 4 };

@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 #include "cmd/nearest.h"
 #include "cmd/open_run.h"
+#include "cmd/reading.h"
 #include "cmd/say.h"
 
 #include <ctype.h>
@@ -69,6 +70,7 @@ static int run_command(const struct ids_command_entry *entry, int argc, char **a
     } else if (status > 0) {
         int first = status;
         status = check_operands(entry, argc - first, argv + first, &err);
+        ids_reading_apply();
         if (!status) status = command->run(values, argv + first, argc - first, &err);
     }
     free(values);

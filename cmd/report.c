@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 #include "cmd/explain.h"
 #include "cmd/open_run.h"
+#include "cmd/reading.h"
 #include "cmd/sections.h"
 #include "cmd/terminal.h"
 #include "lib/store/events_cache.h"
@@ -49,6 +50,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
     {IDS_OPT_CHOICE, 0, "color", "WHEN", "auto, always or never", AT(colour), ids_colour_choice},
+    IDS_READING_OPTIONS,
 };
 
 static int make_params(const struct report_options *options, struct ids_params *ret_params, struct ids_error *err) {
