@@ -4,6 +4,7 @@
 #include "lib/model/classify.h"
 #include "lib/model/collective.h"
 #include "lib/model/hlo_text.h"
+#include "lib/model/host_copies.h"
 #include "lib/model/keys.h"
 
 #include <stdio.h>
@@ -246,6 +247,8 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
     if (is_copy_start(text_of(trace, fields.category))) {
         fields.direction =
             (uint8_t)ids_copy_start_direction(text_of(trace, shape ? shape : info->text), &fields.copy_bytes);
+    } else if (!ids_text_ends(text_of(trace, fields.category), "-done")) {
+        fields.direction = (uint8_t)ids_host_copy_of_text(text, &fields.copy_bytes);
     }
     *ret_op = (uint32_t)trace->op_count;
     struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);

@@ -7,6 +7,7 @@
 #include "lib/model/collective.h"
 #include "lib/model/cpu_runs.h"
 #include "lib/model/dimensions.h"
+#include "lib/model/host_copies.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -377,6 +378,7 @@ int ids_join_run(struct ids_join *join, struct ids_trace *trace, struct ids_erro
     if (code) return code;
     classify_events(trace);
     code = name_modules(trace, err);
+    if (!code) code = ids_host_copies_add(trace, err);
     if (code) return code;
     struct producers producers = {0};
     code = gather_producers(trace, &producers, err);

@@ -77,6 +77,12 @@ CREATE TABLE activity (       -- what devices did: each kernel, op, copy and set
     idle_ps INTEGER,          -- how long the device had done nothing when it began; NULL where it had not
     cause INTEGER             -- why: gap_cause.id; NULL where there was no gap
 );
+CREATE TABLE host_copy (      -- copies through host memory that a TPU books as ops: from one op to the end of another
+    event INTEGER PRIMARY KEY, -- event.id of the op that began it, which is an activity too
+    class INTEGER NOT NULL,   -- activity_class.id
+    step INTEGER,             -- step.id; NULL where it belongs to none
+    dur_ps INTEGER NOT NULL   -- how long it took
+);
 CREATE TABLE late (           -- of gaps that the host was late to end, what it did
     activity INTEGER PRIMARY KEY, -- activity.event that ended the gap
     launch INTEGER,           -- event.id of what launched it; NULL where it was not recorded

@@ -98,6 +98,22 @@ JOIN plane p ON p.id = t.plane
 JOIN host h ON h.id = p.host
 JOIN name n ON n.id = e.name
 LEFT JOIN op o ON o.id = c.op
+LEFT JOIN step s ON s.id = a.step
+UNION ALL
+SELECT e.id, d.run, d.name, t.name, coalesce(n.display, n.text), e.start_ps + h.shift_ps, a.dur_ps, a.dur_ps, c.kind,
+    c.class, c.rule, c.collective, c.direction, c.bytes, c.is_async, c.is_pinned, c.is_beside, c.is_in_graph, o.name,
+    o.module, s.number,
+    CASE WHEN d.is_active = 1 AND e.start_ps + h.shift_ps >= d.start_ps AND e.start_ps + h.shift_ps <= d.end_ps
+        THEN 1 ELSE 0 END, NULL, d.id, e.track, o.id, c.launch_shape, s.id
+FROM host_copy a
+JOIN activity_class c ON c.id = a.class
+JOIN device d ON d.id = c.device
+JOIN event e ON e.id = a.event
+JOIN track t ON t.id = e.track
+JOIN plane p ON p.id = t.plane
+JOIN host h ON h.id = p.host
+JOIN name n ON n.id = e.name
+LEFT JOIN op o ON o.id = c.op
 LEFT JOIN step s ON s.id = a.step;
 CREATE VIEW kernels AS        -- every kernel: of a GPU; of a TPU or the CPU client each op that computes or is a collective
 SELECT
