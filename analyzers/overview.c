@@ -282,6 +282,18 @@ static int coverage(const struct ids_analysis *analysis, struct ids_report *repo
     return 0;
 }
 
+/* When it was recorded. Kineto counts from a moment that may lie weeks before (baseTimeNanoseconds): then its first event tells. */
+static int64_t recorded_at(const struct ids_trace *trace) {
+    static const int64_t HOUR_PS = 3600 * (int64_t)1000000000000;
+    int64_t first_ps = INT64_MAX;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (track->first_ps <= track->last_ps && track->first_ps < first_ps) first_ps = track->first_ps;
+    }
+    return first_ps > HOUR_PS && first_ps != INT64_MAX ? trace->origin_unix_ns + first_ps / 1000
+                                                       : trace->origin_unix_ns;
+}
+
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
@@ -299,6 +311,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
                             ids_real_value(IDS_UNIT_NUMBER, trace->time_scale_sum / (double)trace->time_scale_count));
     if (trace->origin_unix_ns) {
         ids_report_property(report, "start_unix_ns", ids_int_value(IDS_UNIT_COUNT, trace->origin_unix_ns));
+        ids_report_property(report, "recorded_unix_ns", ids_int_value(IDS_UNIT_COUNT, recorded_at(trace)));
     }
     ids_report_metric(report, "run.events", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->event_count));
     ids_report_metric(report, "run.stats", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->stat_count));

@@ -66,7 +66,9 @@ static struct ids_value metric_value(const struct ids_report *report, const char
 static void describe(struct listing *listing, const struct ids_report *report, struct entry *entry) {
     const struct ids_value *hosts = ids_report_find_property(report, "hosts");
     const struct ids_value *devices = ids_report_find_property(report, "devices");
+    const struct ids_value *recorded = ids_report_find_property(report, "recorded_unix_ns");
     if (hosts) entry->hosts = *hosts;
+    if (recorded && !recorded->missing) ids_label_recorded(&entry->label, recorded->i);
     if (devices && devices->unit == IDS_UNIT_NONE && !devices->missing) entry->devices = keep(listing, devices->text);
     entry->events = metric_value(report, "run.events", IDS_UNIT_COUNT);
     entry->steps = metric_value(report, "steps.count", IDS_UNIT_COUNT);
@@ -282,13 +284,19 @@ static const char *devices_text(struct listing *listing, const struct entry *ent
 
 enum column { RUN, TIME, LABEL, HOSTS, DEVICES, FORM, STATE, EVENTS, WINDOW, STEPS, COLUMNS };
 
+/* To the minute. Where only the file's time is known that is said, because copying a file may change it. */
+static const char *time_text(struct listing *listing, const struct ids_run_label *label) {
+    static const char *const who[] = {
+        [IDS_TIME_OF_FILE] = "file's time ", [IDS_TIME_OF_FOLDER] = "", [IDS_TIME_OF_RECORDING] = ""};
+    char text[64];
+    if (!label->time[0]) return "-";
+    snprintf(text, sizeof text, "%s%.16s", who[label->time_source], label->time);
+    return keep(listing, text);
+}
+
 static void fill_row(struct listing *listing, const struct entry *entry, const char *cells[COLUMNS]) {
     cells[RUN] = ids_text_clean(&listing->arena, entry->run->name);
-    cells[TIME] = "-";
-    if (entry->label.time[0]) {
-        cells[TIME] = ids_arena_copy(&listing->arena, entry->label.time, 16); /* to the minute */
-        if (!cells[TIME]) cells[TIME] = "";
-    }
+    cells[TIME] = time_text(listing, &entry->label);
     cells[LABEL] = ids_text_clean(&listing->arena, label_text(listing, entry));
     cells[HOSTS] = value_text(listing, entry->hosts);
     cells[DEVICES] = devices_text(listing, entry);
@@ -414,7 +422,7 @@ static void put_forms(struct ids_json *json, unsigned forms) {
 /* "2026-01-02T03:04:05" as the recording machine's clock said, "...Z" in UTC of a file. */
 static void put_time(struct ids_json *json, const struct ids_run_label *label) {
     char text[sizeof label->time + 1];
-    snprintf(text, sizeof text, "%s%s", label->time, label->time_of_run ? "" : "Z");
+    snprintf(text, sizeof text, "%s%s", label->time, label->time_source == IDS_TIME_OF_FOLDER ? "" : "Z");
     text[10] = 'T';
     put_text(json, "time", label->time[0] ? text : NULL);
 }
@@ -453,6 +461,7 @@ static void print_json(const struct listing *listing) {
         put_text(&json, "name", entry->run->name);
         put_text(&json, "path", entry->run->path);
         put_time(&json, &entry->label);
+        put_text(&json, "time_source", entry->label.time[0] ? ids_time_source_name(entry->label.time_source) : NULL);
         put_text(&json, "method", entry->label.method[0] ? entry->label.method : NULL);
         put_known(&json, "gpus", entry->label.gpus);
         put_known(&json, "step", entry->label.step);
