@@ -9,6 +9,7 @@
 #include "cmd/sections.h"
 #include "cmd/terminal.h"
 #include "lib/analysis/analyzer.h"
+#include "lib/base/counted.h"
 #include "lib/compare/comparability.h"
 #include "lib/report/painter.h"
 #include "lib/store/baseline.h"
@@ -212,7 +213,7 @@ static void write_rows(struct ids_painter *painter, const struct ids_check *chec
         ids_phrase_add(&shown, "%s", row->has_value ? ids_check_value(value, row, row->value) : "-");
         struct ids_phrase notes = ids_phrase_begin();
         ids_phrase_add(&notes, "%s", row->note ? row->note : "");
-        if (!row->note && row->limit->over) ids_phrase_add(&notes, "over %lld steps ", (long long)row->limit->over);
+        if (!row->note && row->limit->over) ids_phrase_add(&notes, "over %s ", IDS_COUNTED(row->limit->over, "step"));
         if (!row->note && row->limit->after) ids_phrase_add(&notes, "after %lld", (long long)row->limit->after);
         *cell++ = words[row->verdict];
         *cell++ = row->limit->metric->id;
@@ -228,8 +229,8 @@ static void write_rows(struct ids_painter *painter, const struct ids_check *chec
 
 static void write_end(const struct ids_check *check, const char *path) {
     char quoted[COMMAND_BYTES];
-    printf("%s%zu of %zu limits held", check->broken + check->no_data ? "\n  " : "  ",
-           check->count - check->broken - check->no_data, check->count);
+    printf("%s%zu of %s held", check->broken + check->no_data ? "\n  " : "  ",
+           check->count - check->broken - check->no_data, IDS_COUNTED(check->count, "limit"));
     if (check->broken) printf(", %zu broken", check->broken);
     if (check->no_data) printf(", %zu without data", check->no_data);
     putchar('\n');

@@ -5,6 +5,7 @@
 #include "cmd/progress.h"
 #include "cmd/reading.h"
 #include "lib/analysis/analyzer.h"
+#include "lib/base/counted.h"
 #include "lib/base/vec.h"
 #include "lib/report/layout.h"
 #include "lib/store/run_db.h"
@@ -63,12 +64,10 @@ static int split(const char *path, char **ret_folder, const char **ret_name, str
 }
 
 static void say_done(const struct ids_output *output, int64_t events) {
-    char count[IDS_VALUE_ROOM];
-    ids_value_format(ids_int_value(IDS_UNIT_COUNT, events), count, sizeof count);
     char path[COMMAND_BYTES];
     struct ids_arena arena = {0};
     ids_shell_quote(output->path, path, sizeof path);
-    printf("%s: %s events; to see what is in it: idsprof query %s --schema\n", ids_text_clean(&arena, output->path), count,
+    printf("%s: %s; to see what is in it: idsprof query %s --schema\n", ids_text_clean(&arena, output->path), IDS_COUNTED(events, "event"),
            path);
     ids_arena_done(&arena);
 }
