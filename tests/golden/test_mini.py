@@ -189,7 +189,7 @@ def check_file(program, path, expected=None, check=check_line):
     failures = []
     if not checks:
         failures.append("the file expects nothing")
-    if report.get("schema") != 1 or report.get("complete") is not True:
+    if report.get("schema") != 2 or report.get("complete") is not True:
         failures.append("schema or complete is wrong")
     for line in checks:
         try:
