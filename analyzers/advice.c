@@ -216,8 +216,8 @@ static void on_occupancy(const struct adviser *adviser) {
     struct ids_value value;
     if (!has(adviser, "occupancy.median", &value) || value.d > 0.5) return;
     advise(adviser, -1, "occupancy.median",
-           "Low occupancy: kernels are limited by registers, shared memory or block size; larger blocks or less of "
-           "them per thread let more warps run",
+           "Low occupancy: kernels are limited by registers, shared memory or block size; larger blocks, or fewer "
+           "registers and less shared memory per thread, let more warps run",
            ids_report_text(adviser->report, "half of the kernel time runs at %s theoretical occupancy or more",
                            say(adviser, "occupancy.median")));
 }

@@ -20,7 +20,7 @@ struct baseline_options {
 static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 0, "force", NULL, "save over a baseline of that name", AT(force), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "list and show print JSON", AT(json), NULL},
-    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles anew, and keep nothing", AT(no_cache), NULL},
+    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
     IDS_READING_OPTIONS,
 };
 

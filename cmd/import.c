@@ -24,7 +24,7 @@ struct import_options {
 static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 'o', "output", "FILE", "the database to write", AT(output), NULL},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
-    {IDS_OPT_FLAG, 0, "force", NULL, "write over a file that is there already", AT(force), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "overwrite an existing file", AT(force), NULL},
     {IDS_OPT_FLAG, 'q', "quiet", NULL, "print nothing when it is done", AT(quiet), NULL},
     IDS_READING_OPTIONS,
 };

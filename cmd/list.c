@@ -25,8 +25,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 's', "sort", "COLUMN", "order by a column, -COLUMN for the largest first", AT(sort), NULL},
     {IDS_OPT_COUNT, 'n', "newest", "N", "only the N newest runs", AT(newest), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
-    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles anew, and keep nothing", AT(no_cache), NULL},
-    {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
+    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
+    {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
     IDS_READING_OPTIONS,
 };

@@ -19,7 +19,7 @@ int ids_trend_open(struct ids_open_side *runs, int force, struct ids_trend *ret_
     int code = ids_trend_make(&runs->side, steps, ret_trend, err);
     free(steps);
     if (code || force || !ret_trend->remarks.unlike) return code;
-    ids_fail(err, IDS_UNSUPPORTED, "these runs cannot be compared: %s (--force compares them all the same)",
+    ids_fail(err, IDS_UNSUPPORTED, "these runs cannot be compared: %s (use --force to compare them anyway)",
              ret_trend->remarks.at[0].text);
     ids_trend_done(ret_trend);
     return IDS_UNSUPPORTED;

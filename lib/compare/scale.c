@@ -271,7 +271,7 @@ static int make(struct ids_scale *scale, const struct ids_side *const *sides, co
     for (size_t p = 0; p < count; p++) {
         if (!sides[p]->per_step)
             return ids_fail(err, IDS_UNSUPPORTED,
-                            "scaling is told by steps, and not every run has them: annotate the loop with "
+                            "scaling needs steps, and not every run has them: annotate the loop with "
                             "jax.profiler.StepTraceAnnotation");
         scale->at[p] = (struct ids_scale_point){.side = sides[p],
                                                 .devices = devices[p] > 0 ? devices[p] : sides[p]->runs[0].devices};

@@ -55,7 +55,7 @@ START_TEST(mistakes) {
         {"steps.mean << 1 ms", "'<<': expected <"},
         {"steps.mean < x ms", "is no number"},
         {"steps.mean < 1 ms over many", "expected a number of steps"},
-        {"steps.mean < 1 ms over 5 steps and", "'and' is too much"},
+        {"steps.mean < 1 ms over 5 steps and", "'and' is unexpected"},
         {"device.utilization > 70 % over 5", "only figures of steps"},
         {"steps.source = 1", "is a text"},
         {"steps.mean no better", "expected 'no worse than baseline'"},
