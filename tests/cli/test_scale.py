@@ -84,7 +84,7 @@ def check_errors(folder):
     scale(*RECORDED[:2], '--devices', '1', status=2)
     scale(*RECORDED[:2], '--devices', '1,x', status=2)
     scale(*RECORDED[:2], '--strong', '--weak', status=2)
-    check('told by steps' in scale(SOURCE / 'testdata' / 'cpu1_plain', RECORDED[1], status=2).stderr, 'a run without steps')
+    check('needs steps' in scale(SOURCE / 'testdata' / 'cpu1_plain', RECORDED[1], status=2).stderr, 'a run without steps')
     check('no program in common' in scale(SOURCE / 'testdata' / 'cpu8_annotated', RECORDED[0], status=2).stderr, 'other programs')
     scale(*RECORDED[:2], '-o', folder / 'no' / 'such', status=2)
 
