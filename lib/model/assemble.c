@@ -3,6 +3,7 @@
 #include "lib/base/run_merge.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/model/calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,12 +151,12 @@ static int keep_in_order(struct ids_trace *trace, struct ids_passing *passing, u
                          const struct ids_events *old, struct ids_events *ordered, struct ids_error *err) {
     if (!old) return 0;
     int is_python = trace->names[passing->name].kind == IDS_KIND_PYTHON;
-    if (passing->kept == IDS_NONE && !(is_python && !in_python && trace->tracks[track].role == IDS_TRACK_HOST))
-        return 0;
-    if (ordered->count >= IDS_NONE - 1) return ids_fail(err, IDS_LIMIT, "more than four billion events on one track");
+    int is_kept = passing->kept < IDS_CALL_MARK;
+    if (!is_kept && !(is_python && !in_python && trace->tracks[track].role == IDS_TRACK_HOST)) return 0;
+    if (ordered->count >= IDS_CALL_MARK) return ids_fail(err, IDS_LIMIT, "more than two billion events on one track");
     struct ids_event *event = IDS_PUSH(ordered->at, ordered->count, ordered->room);
     if (!event) return ids_no_memory(err);
-    if (passing->kept != IDS_NONE) {
+    if (is_kept) {
         *event = old->at[passing->kept];
     } else {
         *event = (struct ids_event){
@@ -180,6 +181,7 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
                  const struct ids_events *old, struct ids_error *err) {
     struct ids_track *track = &trace->tracks[track_id];
     assembly->depth = 0;
+    if (assembly->calls && ids_calls_begin(assembly->calls, track_id)) return ids_no_memory(err);
     int code;
     for (size_t i = 0; i < assembly->count; i++) {
         struct ids_passing *passing = &assembly->at[i];
@@ -197,10 +199,15 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
         struct ids_open_event *parent = assembly->depth ? &assembly->stack[assembly->depth - 1] : NULL;
         if (parent) ids_sum(&parent->children_ps, passing->duration_ps);
         uint8_t in_python = parent && parent->python;
+        uint32_t mark =
+            passing->kept < IDS_CALL_MARK || passing->kept == IDS_NONE ? IDS_NONE : passing->kept - IDS_CALL_MARK;
         code = keep_in_order(trace, passing, track_id, in_python, old, &track->events, err);
         if (code) return code;
+        struct ids_event *kept = passing->kept < IDS_CALL_MARK ? &track->events.at[passing->kept] : NULL;
+        if (assembly->calls && ids_calls_visit(assembly->calls, passing->start_ps, end_ps, passing->name, mark, kept))
+            return ids_no_memory(err);
         uint32_t op = parent ? parent->op : 0;
-        if (passing->kept != IDS_NONE && track->events.at[passing->kept].kind == IDS_KIND_OP) {
+        if (kept && kept->kind == IDS_KIND_OP) {
             if (op) ids_sum(&assembly->stack[op - 1].kept_children_ps, passing->duration_ps);
             op = (uint32_t)assembly->depth + 1;
         }
@@ -262,6 +269,7 @@ int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, 
     if (code) return code;
     assembly->count = 0;
     assembly->unordered = assembly->python = 0;
+    assembly->calls = NULL;
     make_regions(track);
     return 0;
 }

@@ -234,6 +234,7 @@ const char *ids_kind_name(enum ids_kind kind) {
         [IDS_KIND_STALL] = "stall",
         [IDS_KIND_REGION] = "task",
         [IDS_KIND_NAMED] = "annotation",
+        [IDS_KIND_CALL] = "framework op",
         [IDS_KIND_FLOW] = "flow",
         [IDS_KIND_REGION_START] = "task start",
         [IDS_KIND_REGION_STOP] = "task stop",

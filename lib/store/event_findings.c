@@ -146,6 +146,7 @@ static int put_op(struct putter *putter, size_t o) {
     put_if(putter, insert, op->group_size > 0, op->group_size);
     put_if(putter, insert, op->flops >= 0, op->flops);
     put_if(putter, insert, op->bytes_accessed >= 0, op->bytes_accessed);
+    put_int(putter, insert, op->framework);
     put_int(putter, insert, op->marker);
     put_int(putter, insert, op->container);
     return end_row(putter, insert);
@@ -433,7 +434,7 @@ static int put_everything(struct putter *putter) {
          "id=?",
          trace->host_count, put_clock},
         {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
-        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
+        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
         {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
         {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
         {"INSERT OR IGNORE INTO gap_cause VALUES (?,?)", findings->cause_count, put_cause},
