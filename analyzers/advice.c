@@ -1,6 +1,7 @@
 /* advice.c - what to do, from the figures that the other analyzers have put into the report: each piece of advice with its evidence
  * and what it could save at most. It runs last. */
 #include "lib/analysis/context.h"
+#include "lib/base/counted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,11 @@ static int has(const struct adviser *adviser, const char *id, struct ids_value *
     if (!metric || metric->value.missing) return 0;
     *ret_value = metric->value;
     return 1;
+}
+
+static int64_t count_of(const struct adviser *adviser, const char *id) {
+    struct ids_value value;
+    return has(adviser, id, &value) ? value.i : 0;
 }
 
 static int64_t time_of(const struct adviser *adviser, const char *id) {
@@ -130,8 +136,8 @@ static void on_recompilation(const struct adviser *adviser) {
                            "Recompilation in the loop (%s%s): its argument shapes, dtypes or static arguments change "
                            "between steps; pad to fixed shapes or hoist what changes",
                            function ? "largest: " : "function not recorded", function ? function : ""),
-           ids_report_text(adviser->report, "%lld compilations after the first step, of %s in all, %s inside steps",
-                           (long long)late, say(adviser, "compile.count"), say(adviser, "compile.in_steps_time")));
+           ids_report_text(adviser->report, "%s after the first step, of %s in all, %s inside steps",
+                           IDS_COUNTED(late, "compilation"), say(adviser, "compile.count"), say(adviser, "compile.in_steps_time")));
 }
 
 static void on_small_kernels(const struct adviser *adviser) {
@@ -144,8 +150,8 @@ static void on_small_kernels(const struct adviser *adviser) {
                     "Many small kernels: fuse them (torch.compile, fused optimizers and attention), or run them as a "
                     "CUDA graph"),
         ids_report_text(adviser->report,
-                        "%s kernels below the threshold: %s of kernels, %s of kernel time; longest run %s",
-                        say(adviser, "kernels.small_count"), say(adviser, "kernels.small_share"),
+                        "%s below the threshold: %s of kernels, %s of kernel time; longest run %s",
+                        IDS_COUNTED(count_of(adviser, "kernels.small_count"), "kernel"), say(adviser, "kernels.small_share"),
                         say(adviser, "kernels.small_time_share"), say(adviser, "kernels.longest_small_run")));
 }
 
@@ -201,8 +207,8 @@ static void on_one_op(const struct adviser *adviser) {
                            "One op takes more than half of the device time (%s): profile it apart, try another "
                            "algorithm, precision or a library kernel",
                            table->cells[NAME].text),
-           ids_report_text(adviser->report, "%s of device time, %lld executions of %s each",
-                           say(adviser, "ops.top_share"), (long long)table->cells[COUNT].i,
+           ids_report_text(adviser->report, "%s of device time, %s of %s each",
+                           say(adviser, "ops.top_share"), IDS_COUNTED(table->cells[COUNT].i, "execution"),
                            say_time(adviser, table->cells[MEAN].i)));
 }
 
@@ -210,8 +216,8 @@ static void on_occupancy(const struct adviser *adviser) {
     struct ids_value value;
     if (!has(adviser, "occupancy.median", &value) || value.d > 0.5) return;
     advise(adviser, -1, "occupancy.median",
-           "Low occupancy: kernels are limited by registers, shared memory or block size; larger blocks or less of "
-           "them per thread let more warps run",
+           "Low occupancy: kernels are limited by registers, shared memory or block size; larger blocks, or fewer "
+           "registers and less shared memory per thread, let more warps run",
            ids_report_text(adviser->report, "half of the kernel time runs at %s theoretical occupancy or more",
                            say(adviser, "occupancy.median")));
 }

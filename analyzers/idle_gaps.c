@@ -158,7 +158,7 @@ static const struct ids_table_def histogram = {
 };
 
 static const struct ids_note notes[] = {
-    {.metric = "idle.gaps", .after = " gaps"},
+    {.metric = "idle.gaps", .noun = "gap"},
     {.before = "longest ", .metric = "idle.longest"},
     {.before = "host late: compile ", .metric = "idle.host_late.compile_share", .at_least = 0.01},
     {.before = "host late: staging ", .metric = "idle.host_late.staging_share", .at_least = 0.01},

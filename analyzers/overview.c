@@ -126,6 +126,24 @@ static const char *describe_devices(const struct ids_analysis *analysis, struct 
     return ids_report_text(report, "%zu × %s, %zu active", like, what, active);
 }
 
+/* What the sentence about devices says, for programs. */
+static void count_devices(const struct ids_analysis *analysis, struct ids_report *report) {
+    static const char *const kinds[] = {"GPU", "TPU", "CPU", "CUSTOM"};
+    const struct ids_trace *trace = analysis->trace;
+    const struct ids_device *first = NULL;
+    if (trace->device_count) first = analysis->busy_count ? analysis->busy[0].device : &trace->devices[0];
+    int64_t like = 0, active = 0; /* of that kind */
+    for (size_t d = 0; d < trace->device_count; d++) like += trace->devices[d].kind == first->kind;
+    for (size_t b = 0; b < analysis->busy_count; b++) active += analysis->busy[b].device->kind == first->kind;
+    const char *model = first ? ids_trace_text(trace, first->model) : "";
+    const char *vendor = first ? ids_trace_text(trace, first->vendor) : "";
+    ids_report_property(report, "devices.count", ids_int_value(IDS_UNIT_COUNT, like));
+    ids_report_property(report, "devices.active", ids_int_value(IDS_UNIT_COUNT, active));
+    ids_report_property(report, "devices.kind", ids_text_value(first ? kinds[first->kind] : NULL));
+    ids_report_property(report, "devices.model", ids_text_value(*model ? model : NULL));
+    ids_report_property(report, "devices.vendor", ids_text_value(*vendor ? vendor : NULL));
+}
+
 static void list_devices(const struct ids_analysis *analysis, struct ids_report *report) {
     static const char *const kinds[] = {"GPU", "TPU", "CPU", "CUSTOM"};
     const struct ids_trace *trace = analysis->trace;
@@ -298,6 +316,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     const struct ids_trace *trace = analysis->trace;
     ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
     ids_report_property(report, "devices", ids_text_value(describe_devices(analysis, report)));
+    count_devices(analysis, report);
     if (trace->jax_version)
         ids_report_property(report, "jax_version", ids_text_value(ids_trace_text(trace, trace->jax_version)));
     /* How it was recorded: what makes two recordings unlike. */

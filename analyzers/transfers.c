@@ -2,6 +2,7 @@
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
 #include "lib/analysis/metric_sql.h"
+#include "lib/base/counted.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 #include "lib/model/host_copies.h"
@@ -195,8 +196,8 @@ static void figures(struct ids_report *report, const char *device, const struct 
         struct ids_metric *bytes =
             ids_report_metric(report, defs[1].id, device, ids_int_value(IDS_UNIT_BYTES, sum->bytes));
         if (sum->unknown) {
-            ids_report_rule(report, bytes, "a lower bound: the trace does not say the size of %llu of %llu copies",
-                            (unsigned long long)sum->unknown, (unsigned long long)sum->count);
+            ids_report_rule(report, bytes, "a lower bound: the trace does not say the size of %llu of %s",
+                            (unsigned long long)sum->unknown, IDS_COUNTED(sum->count, "copy"));
         }
         if (sum->known_time_ps > 0) {
             ids_report_metric(report, defs[3].id, device,

@@ -6,6 +6,7 @@
 #include "cmd/command.h"
 #include "cmd/open_run.h"
 #include "cmd/say.h"
+#include "lib/base/counted.h"
 #include "lib/capture/child.h"
 #include "lib/capture/folder.h"
 
@@ -189,8 +190,8 @@ static void prune(const struct capture *capture) {
         ids_error_at(&err, "--keep %lld", (long long)settings->keep);
         warn(&err);
     } else if (removed && !settings->quiet) {
-        ids_say(NULL, "removed %lld older capture%s of this name (--keep %lld)", (long long)removed,
-                removed == 1 ? "" : "s", (long long)settings->keep);
+        ids_say(NULL, "removed %s of this name (--keep %lld)", IDS_COUNTED(removed, "older capture"),
+                (long long)settings->keep);
     }
 }
 
@@ -243,7 +244,7 @@ static int run_part(const struct capture *capture, const char *root, int64_t dev
     free(path);
     if (code) return code;
     if (!capture->settings.quiet) {
-        ids_say(NULL, "sweep   %lld device%s", (long long)devices, devices == 1 ? "" : "s");
+        ids_say(NULL, "sweep   %s", IDS_COUNTED(devices, "device"));
     }
     return run_program(capture, ret_folder, devices, ret_status, err);
 }

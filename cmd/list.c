@@ -25,8 +25,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 's', "sort", "COLUMN", "order by a column, -COLUMN for the largest first", AT(sort), NULL},
     {IDS_OPT_COUNT, 'n', "newest", "N", "only the N newest runs", AT(newest), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
-    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles anew, and keep nothing", AT(no_cache), NULL},
-    {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
+    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
+    {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
     IDS_READING_OPTIONS,
 };
@@ -37,10 +37,10 @@ enum form { XPLANE = 1, JSON = 2, OTHER = 4 };
 struct entry {
     const struct ids_run_files *run;
     size_t order; /* in which it was found */
-    const char *devices, *state, *reason;
+    const char *devices, *device_kind, *state, *reason;
     struct ids_run_label label;
     unsigned forms; /* of enum form */
-    struct ids_value hosts, bytes, events, steps, window;
+    struct ids_value hosts, bytes, events, steps, window, device_count;
 };
 
 struct listing {
@@ -70,6 +70,10 @@ static void describe(struct listing *listing, const struct ids_report *report, s
     if (hosts) entry->hosts = *hosts;
     if (recorded && !recorded->missing) ids_label_recorded(&entry->label, recorded->i);
     if (devices && devices->unit == IDS_UNIT_NONE && !devices->missing) entry->devices = keep(listing, devices->text);
+    const struct ids_value *count = ids_report_find_property(report, "devices.count");
+    const struct ids_value *kind = ids_report_find_property(report, "devices.kind");
+    entry->device_count = count ? *count : ids_no_value(IDS_UNIT_COUNT);
+    if (kind && !kind->missing) entry->device_kind = keep(listing, kind->text);
     entry->events = metric_value(report, "run.events", IDS_UNIT_COUNT);
     entry->steps = metric_value(report, "steps.count", IDS_UNIT_COUNT);
     entry->window = metric_value(report, "run.window", IDS_UNIT_TIME);
@@ -467,6 +471,8 @@ static void print_json(const struct listing *listing) {
         put_known(&json, "step", entry->label.step);
         put_int(&json, "hosts", entry->hosts);
         put_text(&json, "devices", entry->devices);
+        put_int(&json, "device_count", entry->device_count);
+        put_text(&json, "device_kind", entry->device_kind);
         put_forms(&json, entry->forms);
         put_int(&json, "bytes", entry->bytes);
         put_int(&json, "events", entry->events);

@@ -215,9 +215,8 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
         return 0;
     }
     return ids_fail(err, IDS_UNSUPPORTED,
-                    "not a profile: idsprof reads XSpace profiles (*.xplane.pb), Chrome traces of JAX and PyTorch "
-                    "(*.trace.json), both also "
-                    "gzip and in archives, and this is something else");
+                    "not a profile that idsprof can read (expected an XSpace profile, *.xplane.pb, or a Chrome trace of JAX "
+                    "or PyTorch, *.trace.json; either also in gzip or an archive)");
 }
 
 /* What came out of a source that was cut is a whole file to the format, so its end is said here. */

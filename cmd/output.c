@@ -79,7 +79,7 @@ int ids_output_check(const char *folder, const char *name, int force, struct ids
     if (is_stdout(folder) || force) return 0;
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path) return 0; /* opening says so */
     if (lstat(path, &status)) return 0;
-    return ids_fail(err, IDS_USAGE, "'%s' is there already, and is kept; --force writes over it", path);
+    return ids_fail(err, IDS_USAGE, "'%s' exists; use --force to overwrite", path);
 }
 
 static int output_write(struct ids_out *out, const void *bytes, size_t length, struct ids_error *err) {
@@ -132,7 +132,7 @@ static int give_name(const char *temporary, const char *path, int force, struct 
     int failed = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, force ? 0 : RENAME_NOREPLACE);
     if (failed && (errno == EINVAL || errno == ENOSYS)) failed = rename(temporary, path);
     if (!failed) return 0;
-    if (errno == EEXIST) return ids_fail(err, IDS_USAGE, "'%s' is there already, and is kept", path);
+    if (errno == EEXIST) return ids_fail(err, IDS_USAGE, "'%s' exists", path);
     return ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
 }
 

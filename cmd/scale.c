@@ -22,17 +22,17 @@ static const struct scale_options defaults = {.colour = IDS_COLOUR_AUTO};
 
 #define AT(field) offsetof(struct scale_options, field)
 static const struct ids_opt opts[] = {
-    {IDS_OPT_FLAG, 0, "strong", NULL, "the same work on more devices (else told by shapes, or by compute)", AT(strong),
+    {IDS_OPT_FLAG, 0, "strong", NULL, "strong scaling: the same work on more devices (default: by shapes, or by compute)", AT(strong),
      NULL},
-    {IDS_OPT_FLAG, 0, "weak", NULL, "as much more work as devices", AT(weak), NULL},
+    {IDS_OPT_FLAG, 0, "weak", NULL, "weak scaling: work grows with the devices", AT(weak), NULL},
     {IDS_OPT_TEXT, 'd', "devices", "LIST", "the numbers of devices, as 1,2,4,8; else as recorded", AT(devices), NULL},
     {IDS_OPT_TEXT, 'o', "output", "FILE", "write the results as JSON too, with the paths of the traces", AT(output),
      NULL},
-    {IDS_OPT_FLAG, 0, "force", NULL, "compare what cannot be compared all the same", AT(force), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the runs are not comparable", AT(force), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: every table", AT(csv), NULL},
-    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles anew, and keep nothing", AT(no_cache), NULL},
-    {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
+    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
+    {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
     {IDS_OPT_CHOICE, 0, "color", "WHEN", "auto, always or never", AT(colour), ids_colour_choice},
     IDS_READING_OPTIONS,
@@ -45,7 +45,7 @@ static int read_devices(const char *text, double *devices, size_t count, struct 
         size_t length = strcspn(word, ",");
         int64_t number;
         if (ids_decimal_integer(word, length, &number) != 1 || number < 1 || number > 1000000)
-            return ids_fail(err, IDS_USAGE, "--devices: '%.*s' is no number of devices", (int)length, word);
+            return ids_fail(err, IDS_USAGE, "--devices: '%.*s' is not a number of devices", (int)length, word);
         if (at < count) devices[at] = (double)number;
         word = word[length] ? word + length + 1 : NULL;
     }
@@ -132,7 +132,7 @@ static void write_losses(struct ids_painter *painter, const struct ids_scale *sc
             *cell++ = ids_phrase_end(painter, &share);
         }
     }
-    ids_painter_heading(painter, "what ate the rest");
+    ids_painter_heading(painter, "where the rest went");
     write_grid(painter, &grid);
 }
 
@@ -192,7 +192,7 @@ static int compare(const struct scale_options *options, const struct ids_open_si
     if (!code) code = ids_scale_make(reading, devices, sides->count, scaling, &scale, err);
     if (code) return code;
     if (scale.remarks.unlike && !options->force) {
-        code = ids_fail(err, IDS_UNSUPPORTED, "these runs cannot be compared: %s (--force compares them all the same)",
+        code = ids_fail(err, IDS_UNSUPPORTED, "these runs cannot be compared: %s (use --force to compare them anyway)",
                         scale.remarks.at[0].text);
     }
     if (!code && options->output) code = write_results(options->output, &scale, err);

@@ -1,5 +1,6 @@
 #include "lib/compare/scale.h"
 
+#include "lib/base/counted.h"
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 
@@ -253,10 +254,9 @@ static int check_points(const struct ids_scale *scale, struct ids_error *err) {
         if (p && scale->at[p].devices == scale->at[p - 1].devices)
             return ids_fail(
                 err, IDS_USAGE,
-                "'%s' and '%s' both ran on %.0f device%s; give recordings of one configuration as a folder or "
+                "'%s' and '%s' both ran on %s; give recordings of one configuration as a folder or "
                 "pattern, or the numbers with --devices",
-                scale->at[p - 1].side->label, scale->at[p].side->label, scale->at[p].devices,
-                scale->at[p].devices == 1 ? "" : "s");
+                scale->at[p - 1].side->label, scale->at[p].side->label, IDS_COUNTED(scale->at[p].devices, "device"));
     }
     return 0;
 }
@@ -271,7 +271,7 @@ static int make(struct ids_scale *scale, const struct ids_side *const *sides, co
     for (size_t p = 0; p < count; p++) {
         if (!sides[p]->per_step)
             return ids_fail(err, IDS_UNSUPPORTED,
-                            "scaling is told by steps, and not every run has them: annotate the loop with "
+                            "scaling needs steps, and not every run has them: annotate the loop with "
                             "jax.profiler.StepTraceAnnotation");
         scale->at[p] = (struct ids_scale_point){.side = sides[p],
                                                 .devices = devices[p] > 0 ? devices[p] : sides[p]->runs[0].devices};

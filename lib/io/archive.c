@@ -414,7 +414,7 @@ static int find_member(struct ids_archive *archive, const struct ids_member *mem
         if (entry && archive->next <= member->index) continue;
         if (entry) path = entry_path(entry);
         if (path && !strcmp(path, member->path)) return 0;
-        return ids_fail(err, IDS_IO, "the archive became another one while it was read");
+        return ids_fail(err, IDS_IO, "the archive changed while it was being read");
     }
     return code;
 }

@@ -106,7 +106,7 @@ def times():
     run = double(['--delay', '100ms', '--duration', '200ms'], 'wake', 'open', 'close')
     window = run.windows()[0]
     check(run.code == 0 and window['opened_by'] == 'time' and window['closed_by'] == 'time', run.sidecar)
-    check(0.19e9 < window['end_ns'] - window['begin_ns'] < 2e9, window)
+    check(0.19e9 < int(window['end_ns']) - int(window['begin_ns']) < 2e9, window)
     run = double(['--delay', '10ms', '--duration', '50ms'], 'wake', 'open', 'step:7:10', 'close')
     check(run.steps() == [(7, 9)], 'which steps it held')
     run = double(['--start-step', '2', '--duration', '100ms'], 'wake', 'step:0:4', 'close', 'step:4:9')

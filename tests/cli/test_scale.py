@@ -57,7 +57,7 @@ def check_recorded(folder):
     check(json.loads(out.read_text(), parse_float=Decimal)['tables']['configurations'] == found['tables']['configurations'], '-o')
     paths = {row['path'] for row in rows(found, 'traces')}
     check(len(paths) == 4 and all(Path(p).is_dir() for p in paths), f'the paths of the traces: {paths}')
-    check('strong scaling' in text and 'WHAT ATE THE REST' in text and 'skew' in text, 'as text')
+    check('strong scaling' in text and 'WHERE THE REST WENT' in text and 'skew' in text, 'as text')
     weak = result(*RECORDED, '--weak')
     check(all(p['ideal'] == points[0]['step'] for p in rows(weak, 'configurations')), '--weak')
     check(weak['run']['scaling_by'] == 'given', '--weak is given')
@@ -84,7 +84,7 @@ def check_errors(folder):
     scale(*RECORDED[:2], '--devices', '1', status=2)
     scale(*RECORDED[:2], '--devices', '1,x', status=2)
     scale(*RECORDED[:2], '--strong', '--weak', status=2)
-    check('told by steps' in scale(SOURCE / 'testdata' / 'cpu1_plain', RECORDED[1], status=2).stderr, 'a run without steps')
+    check('needs steps' in scale(SOURCE / 'testdata' / 'cpu1_plain', RECORDED[1], status=2).stderr, 'a run without steps')
     check('no program in common' in scale(SOURCE / 'testdata' / 'cpu8_annotated', RECORDED[0], status=2).stderr, 'other programs')
     scale(*RECORDED[:2], '-o', folder / 'no' / 'such', status=2)
 

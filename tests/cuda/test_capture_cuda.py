@@ -179,7 +179,7 @@ def test_fields(cupti='cupti13', fault='', graphs='node', inside=False):
           sorted(found))
     stats = {k.decode(): value(v) for k, v in task.stats}
     written = run.lines('written')[0]
-    check(name + ': the clock', abs(stats['profile_start_time'] - written['begin_ns']) < 5e6, stats, written)
+    check(name + ': the clock', abs(stats['profile_start_time'] - int(written['begin_ns'])) < 5e6, stats, written)
     check(name + ': both clocks', abs((stats['profile_stop_time'] - stats['profile_start_time']) -
                                       (stats['monotonic_stop_time'] - stats['monotonic_start_time'])) < 1e6, stats)
     check(name + ': inside the window', 0 < line_of(host, 'Host Threads/4242').events[0].start / 1000 <

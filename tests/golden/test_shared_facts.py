@@ -445,7 +445,7 @@ def recorded(name):
     same("run.stats", report.value("run.stats"), stats)
     same("ops", sum(row["activities"] for row in report.rows("devices")), ops)
     same("ops, as the oracle counts", len(oracle.cpu_ops(planes)), ops)
-    true("the device is the CPU, said so", {row["kind"] for row in report.rows("devices")} == {"CPU"} and "CPU client" in report.json["run"]["devices"])
+    true("the device is the CPU, said so", {row["kind"] for row in report.rows("devices")} == {"CPU"} and "CPU client" in report.json["run"]["devices"]["text"])
     if not steps:
         same("steps.source", report.value("steps.source"), "none")
         same("steps.count", report.value("steps.count"), None)
