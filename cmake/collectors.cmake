@@ -22,6 +22,7 @@ function(ids_preload NAME)
         BUILD_RPATH "\$ORIGIN" BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "\$ORIGIN")
     target_link_libraries(${NAME} PRIVATE ids_warnings ${arg_LIBS})
     install(TARGETS ${NAME} LIBRARY DESTINATION ${IDS_HOME_INSTALL})
+    set_property(GLOBAL APPEND PROPERTY IDS_INSTALLED ${NAME})
 endfunction()
 
 ids_preload(idsprof_agent MAP collectors/common/agent.map SOURCES

@@ -70,7 +70,7 @@ static int make_environment(const struct capture *capture, const struct ids_capt
     if (!code) code = ids_capture_cuda(ret_environment, capture->home.path, capture->settings.quiet, err);
     if (!code)
         code = ids_capture_plugins(ret_environment, capture->home.path, capture->settings.platform,
-                                   capture->settings.audit, err);
+                                   capture->settings.audit, capture->settings.quiet, err);
     if (!code && devices) code = set_devices(ret_environment, capture->settings.platform, devices, err);
     return code;
 }
@@ -154,6 +154,7 @@ static int run_program(const struct capture *capture, const struct ids_capture_f
     snprintf(plan.run, sizeof plan.run, "%s", folder->run);
     plan.launcher = getpid();
     struct ids_capture_record record = {.folder = folder->path,
+                                        .home = capture->home.path,
                                         .run = folder->run,
                                         .command = command,
                                         .plan = &plan,
@@ -168,6 +169,7 @@ static int run_program(const struct capture *capture, const struct ids_capture_f
         *ret_status = IDS_EXIT_ERROR;
     }
     if (!code) {
+        record.rival = ids_capture_rival(&environment, capture->home.path);
         *ret_status = ids_child_status(&end);
         record.end = &end;
         conclude(capture, &record);

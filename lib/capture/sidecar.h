@@ -17,6 +17,8 @@ struct ids_outcome;
 /* Everything that is known of one capture. Borrowed. */
 struct ids_capture_record {
     const char *folder; /* the session's, absolute */
+    const char *home;   /* of the collectors; NULL: not looked at */
+    const char *rival;  /* NULL, or the tool that CUDA_INJECTION64_PATH names instead of ours */
     const char *run;    /* the run's name below plugins/profile */
     char *const *command;
     const struct ids_plan *plan;
