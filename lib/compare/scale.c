@@ -50,6 +50,7 @@ static const struct ids_column_def point_columns[] = {
     {"lost_host", "host", IDS_UNIT_TIME, 0},
     {"lost_idle", "idle", IDS_UNIT_TIME, 0},
     {"remainder", "remainder", IDS_UNIT_TIME, 0},
+    {"method", "method", IDS_UNIT_NONE, 0},
 };
 static const struct ids_table_def points_def = {"configurations",
                                                 "scaling",
@@ -66,6 +67,7 @@ static const struct ids_column_def trace_columns[] = {
     {"path", "path", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"steps", "steps", IDS_UNIT_COUNT, 0},
     {"step", "step", IDS_UNIT_TIME, 0},
+    {"method", "method", IDS_UNIT_NONE, 0},
 };
 static const struct ids_table_def traces_def = {
     "traces", "traces", trace_columns, COUNT_OF(trace_columns), "The recordings behind each configuration.", 0};
@@ -81,6 +83,10 @@ static struct ids_value text_property(const struct ids_side_run *run, const char
     return value ? *value : ids_no_value(IDS_UNIT_NONE);
 }
 
+static struct ids_value method_of(const struct ids_scale *scale) {
+    return *scale->method ? ids_text_value(scale->method) : ids_no_value(IDS_UNIT_NONE);
+}
+
 static void list_traces(struct ids_scale *scale) {
     struct ids_table *table = ids_report_table(&scale->report, &traces_def);
     for (size_t p = 0; p < scale->count; p++) {
@@ -90,7 +96,8 @@ static void list_traces(struct ids_scale *scale) {
             ids_run_metric(run, "steps.mean", &step);
             struct ids_value row[] = {ids_real_value(IDS_UNIT_NUMBER, scale->at[p].devices), text_property(run, "name"),
                                       text_property(run, "path"),
-                                      ids_int_value(IDS_UNIT_COUNT, (int64_t)run->steps->row_count), time_of(step)};
+                                      ids_int_value(IDS_UNIT_COUNT, (int64_t)run->steps->row_count), time_of(step),
+                                      method_of(scale)};
             ids_report_row(&scale->report, table, row);
         }
     }
@@ -117,6 +124,7 @@ static void list_points(struct ids_scale *scale) {
             rest -= row[8 + i].i;
         }
         row[8 + IDS_SCALE_PARTS] = ids_int_value(IDS_UNIT_TIME, rest);
+        row[9 + IDS_SCALE_PARTS] = method_of(scale);
         ids_report_row(&scale->report, table, row);
     }
 }
@@ -286,9 +294,9 @@ static int make(struct ids_scale *scale, const struct ids_side *const *sides, co
     return ids_report_check(&scale->report, err);
 }
 
-int ids_scale_make(const struct ids_side *const *sides, const double *devices, size_t count, enum ids_scaling scaling,
-                   struct ids_scale *ret_scale, struct ids_error *err) {
-    *ret_scale = (struct ids_scale){.scaling = scaling};
+int ids_scale_make(const char *method, const struct ids_side *const *sides, const double *devices, size_t count,
+                   enum ids_scaling scaling, struct ids_scale *ret_scale, struct ids_error *err) {
+    *ret_scale = (struct ids_scale){.scaling = scaling, .method = method};
     ids_report_init(&ret_scale->report);
     int code = make(ret_scale, sides, devices, count, err);
     if (code) ids_scale_done(ret_scale);
