@@ -27,7 +27,8 @@ endfunction()
 
 ids_preload(idsprof_agent MAP collectors/common/agent.map SOURCES
     collectors/common/agent.c collectors/common/control.c collectors/common/hello.c collectors/common/plan.c
-    collectors/common/process.c collectors/common/publish.c collectors/common/session.c collectors/common/window.c
+    collectors/common/process.c collectors/common/publish.c collectors/common/secrets.c collectors/common/session.c
+    collectors/common/window.c
     collectors/python/executions.c collectors/python/sigterm.c)
 
 # The Python hook: a link in the build tree, so that what is edited is what runs.

@@ -46,6 +46,7 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
     {IDS_OPT_TEXT, 0, "max-size", "SIZE", "open no window once a process has written this much: 500M, 2G", AT(max_size),
      NULL},
     {IDS_OPT_COUNT, 0, "keep", "N", "remove older captures of this name, so that N stay", AT(keep), NULL},
+    {IDS_OPT_FLAG, 0, "keep-empty", NULL, "keep the folder of a capture that caught nothing", AT(keep_empty), NULL},
     {IDS_OPT_TIME, 0, "stop-timeout", "TIME", "the program waits no longer for the end of a window (60s)",
      AT(stop_timeout_ps), NULL},
     {IDS_OPT_TEXT, 0, "env-file", "FILE", "read variables for the program from this file of NAME=value", AT(env_file),
@@ -250,8 +251,8 @@ static int settle_platform(const struct ids_capture_options *options, struct ids
 int ids_capture_settle(const struct ids_capture_options *options, char *const *command, char *const *environment,
                        struct ids_capture_settings *ret_settings, struct ids_error *err) {
     struct ids_profile_variables variables;
-    *ret_settings =
-        (struct ids_capture_settings){.report = options->report, .quiet = options->quiet, .audit = options->audit};
+    *ret_settings = (struct ids_capture_settings){
+        .report = options->report, .quiet = options->quiet, .audit = options->audit, .keep_empty = options->keep_empty};
     struct ids_variables *all = &ret_settings->environment;
     int code = ids_variables_copy(all, environment, err);
     if (!code && options->env_file) {

@@ -82,6 +82,7 @@ static int run(const void *values, char *const *operands, int operand_count, str
     if (!strcmp(options->output, "-"))
         return ids_fail(err, IDS_USAGE, "a database cannot be written to standard output; choose a file with -o");
     int code = split(options->output, &folder, &name, err);
+    if (!code) ids_output_sweep(folder);
     if (!code) code = ids_output_open(folder, name, options->force, &output, err);
     free(folder);
     if (code) return code;

@@ -40,20 +40,21 @@ inside() {
     "${unshare[@]}" chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root bash -c "cd /idsprof && $1"
 }
 installed() { # what a user does after the demo
+    echo "== installed into a prefix with a space, moved, through a link"
     inside 'cmake --install build/release --prefix "/opt/a prefix" >/dev/null && mkdir "/srv/moved here" && mv "/opt/a prefix" "/srv/moved here/it"'
     # The demo needed no network where the host has none; then a Python without jax shows that the hook comes up.
     # shellcheck disable=SC2016 # the bash in there expands it
-    inside 'set -e; ln -s "/srv/moved here/it/bin/idsprof" /usr/local/bin/idsprof
+    inside 'set -e; ln -s "/srv/moved here/it/bin/idsprof" /usr/bin/idsprof
         python=build/demo/venv/bin/python
         [[ -x $python ]] || { apt-get -qq -y --no-install-recommends install python3 >/dev/null && python=python3; }
         if "$python" -c "import jax" 2>/dev/null; then
-            JAX_PLATFORMS=cpu idsprof capture -o /tmp/captured -- "$python" tests/live/capture_loop.py 200 annotate scopes 2>/tmp/said
+            JAX_PLATFORMS=cpu idsprof capture -o /tmp/captured -- "$python" tests/live/capture_loop.py 200 annotate scopes 2>/tmp/said || echo "capture failed: $?"
             cat /tmp/said
             grep -q "^idsprof: caught  steps 150-154" /tmp/said
             grep -q "^idsprof: missed  nothing" /tmp/said
             idsprof report /tmp/captured | head -n 3
         else
-            idsprof capture --audit -o /tmp/captured -- "$python" -c pass 2>/tmp/said
+            idsprof capture --audit -o /tmp/captured -- "$python" -c pass 2>/tmp/said || echo "capture failed: $?"
             cat /tmp/said
             grep -q "used neither jax nor CUDA" /tmp/said
         fi

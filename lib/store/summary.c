@@ -1,5 +1,6 @@
 #include "lib/store/summary.h"
 
+#include "lib/io/unfinished.h"
 #include "lib/store/db.h"
 #include "lib/store/schema.sql.h"
 #include "lib/store/summary_file.h"
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -290,23 +290,12 @@ static int fill(const struct ids_report *report, const char *key, const char *pa
     return code;
 }
 
-/* A new file beside `path`. The name is unique on this machine; the loop is for what a crash left behind. */
 int ids_summary_open_beside(const char *path, char **ret_name, struct ids_error *err) {
-    for (unsigned attempt = 0; attempt < 1000; attempt++) {
-        char *name;
-        if (asprintf(&name, "%s.tmp-%ld-%u", path, (long)getpid(), attempt) < 0) {
-            return ids_fail(err, IDS_NOMEM, "no memory for a database");
-        }
-        int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0) {
-            flock(fd, LOCK_EX | LOCK_NB); /* nobody else has it; where it cannot be locked, it is only young */
-            *ret_name = name;
-            return fd;
-        }
-        free(name);
-        if (errno != EEXIST) break;
-    }
-    return ids_fail(err, IDS_IO, "cannot make a file beside it: %s", strerror(errno));
+    char *stem;
+    if (asprintf(&stem, "%s.tmp-", path) < 0) return ids_no_memory(err);
+    int file = ids_unfinished_open(stem, ret_name, err);
+    free(stem);
+    return file;
 }
 
 int ids_summary_write_file(const struct ids_report *report, const char *key, const char *path, int sync,

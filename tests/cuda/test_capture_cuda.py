@@ -51,7 +51,7 @@ class Run:
         program = STUBS + ('/program_inside' if inside else '/program')
         plain = alone(program, acts)
         begun = time.monotonic()
-        run = subprocess.run([os.environ['IDSPROF'], 'capture', '-o', self.dir, *options, '--', program, *acts], capture_output=True,
+        run = subprocess.run([os.environ['IDSPROF'], 'capture', '--keep-empty', '-o', self.dir, *options, '--', program, *acts], capture_output=True,
                              text=True, env=environment, timeout=60)
         self.seconds = time.monotonic() - begun
         self.stderr = run.stderr
@@ -235,7 +235,7 @@ def test_windows():
 def test_trigger():
     environment = dict(os.environ, STUB_RECORDING=RECORDING, LD_LIBRARY_PATH=STUBS + '/cupti13')
     where = os.environ['TMPDIR'] + '/triggered'
-    program = subprocess.Popen([os.environ['IDSPROF'], 'capture', '-o', where, '--trigger', '--', STUBS + '/program', 'init', 'sleep:600',
+    program = subprocess.Popen([os.environ['IDSPROF'], 'capture', '--keep-empty', '-o', where, '--trigger', '--', STUBS + '/program', 'init', 'sleep:600',
                                 'launch:2', 'sleep:400', 'launch:2'], env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
     answers = []
     for option in ([], ['--stop']):
@@ -370,7 +370,7 @@ def test_python():
     """A Python that uses CUDA and no jax; and one in which a collector of a higher priority owns the window: CUPTI stays untouched."""
     for double in (0, 1):
         where = os.environ['TMPDIR'] + '/python%d' % double
-        run = subprocess.run([os.environ['IDSPROF'], 'capture', '-o', where, '--delay', '1ms', '--duration', '150ms', '--', sys.executable,
+        run = subprocess.run([os.environ['IDSPROF'], 'capture', '--keep-empty', '-o', where, '--delay', '1ms', '--duration', '150ms', '--', sys.executable,
                               '-c', PYTHON.replace('DOUBLE', str(double)) % STUBS], capture_output=True, text=True,
                              env=dict(os.environ, STUB_RECORDING=RECORDING, LD_LIBRARY_PATH=STUBS + '/cupti13'))
         hello = [json.loads(line) for path in glob.glob(where + '/*/.idsprof/*.hello') for line in open(path)]
