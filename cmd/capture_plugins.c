@@ -1,5 +1,6 @@
 #include "cmd/capture_plugins.h"
 
+#include "cmd/say.h"
 #include "lib/capture/collectors.h"
 
 #include <limits.h>
@@ -32,7 +33,7 @@ int ids_capture_plugins(struct ids_variables *environment, const char *home, enu
     const char *wanted = ids_variables_get(environment, "IDSPROF_PJRT");
     snprintf(library, sizeof library, "%s/libidsprof_pjrt.so", home);
     if ((wanted && !strcmp(wanted, "0")) || ids_collector_check(home, IDS_FILE_PJRT, why, sizeof why)) {
-        if (audit && !quiet) fprintf(stderr, "idsprof: capture: --audit cannot find PJRT plugins: %s\n", why);
+        if (audit && !quiet) ids_say("capture", "--audit cannot find PJRT plugins: %s", why);
         return 0;
     }
     int may_be_tpu = platform == IDS_PLATFORM_TPU || platform == IDS_PLATFORM_AUTO;

@@ -108,7 +108,8 @@ static int output_write(struct ids_out *out, const void *bytes, size_t length, s
 
 static int open_temporary(struct ids_output *output, const char *stem, struct ids_error *err) {
     output->fd = ids_unfinished_open(stem, &output->temporary, err);
-    if (output->fd < 0) return output->fd;
+    if (output->fd == IDS_NOMEM) return output->fd;
+    if (output->fd < 0) return ids_fail(err, IDS_IO, "cannot write '%s': %s", output->path, strerror(errno));
     ids_output_watch(output->temporary);
     output->lock = fcntl(output->fd, F_DUPFD_CLOEXEC, 0);
     return 0;

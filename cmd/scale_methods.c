@@ -1,8 +1,8 @@
 #include "cmd/scale_methods.h"
 
 #include "cmd/progress.h"
+#include "cmd/say.h"
 #include "lib/base/decimal.h"
-#include "lib/report/layout.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -35,10 +35,8 @@ struct ids_scale_sorted {
 /* ---- the runs ---- */
 
 static void leave_out(const char *what, const char *why) {
-    struct ids_arena arena = {0};
     ids_progress_end();
-    fprintf(stderr, "idsprof: scale: left out: '%s' %s\n", ids_text_clean(&arena, what), why);
-    ids_arena_done(&arena);
+    ids_say("scale", "left out: '%s' %s", what, why);
 }
 
 static const char *path_of(const struct ids_report *report) {

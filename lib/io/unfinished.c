@@ -53,7 +53,10 @@ int ids_unfinished_open(const char *stem, char **ret_path, struct ids_error *err
             break;
         }
     }
-    return ids_fail(err, IDS_IO, "cannot make a file '%s...': %s", stem, strerror(errno));
+    int why = errno;
+    int code = ids_fail(err, IDS_IO, "cannot make a file '%s...': %s", stem, strerror(why));
+    errno = why;
+    return code;
 }
 
 /* ---- names ---- */

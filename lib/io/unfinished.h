@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /* A new empty file called `stem` with host, process and number behind it, open for reading and writing, and locked: its descriptor, or a
- * negative code. A duplicate of the descriptor keeps the lock. The path is the caller's to free. */
+ * negative code and errno. A duplicate of the descriptor keeps the lock. The path is the caller's to free. */
 int ids_unfinished_open(const char *stem, char **ret_path, struct ids_error *err);
 
 /* Where in a name host, process and number stand; 0 when the name is not that of an unfinished file. */
