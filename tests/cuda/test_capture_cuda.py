@@ -330,7 +330,8 @@ def test_starved():
     for every in list(range(1, 14)) + [20, 30]:
         run = Run(['init', 'sleep:2', 'starve:%d' % every, 'sleep:15', 'launch:4', 'sleep:10'], ('--delay', '8ms'))
         written += len(run.files)
-        check('starve %d: a file or a reason' % every, run.files or run.why(), run.hello)
+        # On a loaded machine the program may end before the delay is over, which is a reason too.
+        check('starve %d: a file or a reason' % every, run.files or run.why() or run.sidecar['missed']['id'] == 'ended_early', run.hello)
         if run.files:
             oracle.load(run.files[0])
     check('starved now and then it still writes', written > 0)
@@ -347,7 +348,7 @@ def test_alone():
 
 
 PYTHON = """
-import ctypes, os, time
+import ctypes, os, subprocess, time
 def double():
     agent = ctypes.CDLL(os.environ['IDSPROF_HOME'] + '/libidsprof_agent.so')
     text, number = ctypes.c_char_p, ctypes.c_size_t
@@ -362,10 +363,11 @@ def double():
 keep = double() if DOUBLE else None
 cuda = ctypes.CDLL('%s/cuda/libcuda.so.1')
 cuda.cuInit(0)
-time.sleep(0.1)
 for _ in range(4):
     cuda.cuLaunchKernel()
-time.sleep(0.2)
+# The window has opened when it can be ended. Callbacks into Python must not be called at the exit.
+while subprocess.run([os.environ['IDSPROF'], 'trigger', '--stop', str(os.getpid())], capture_output=True).returncode:
+    time.sleep(0.01)
 """
 
 
