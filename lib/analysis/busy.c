@@ -53,12 +53,15 @@ struct lane {
     struct open_op *stack;
     size_t depth, room;
     size_t stall; /* where the track's stalls are looked at next */
+    int used;
 };
 
 struct filling {
     const struct ids_analysis *analysis;
     struct ids_busy *busy;
-    struct lane *lanes; /* by track */
+    struct lane *lanes; /* by track, of the whole trace: a device uses a few, which are emptied after it */
+    uint32_t *used;     /* those */
+    size_t used_count;
 };
 
 /* [from, to) is the event's own time. */
@@ -84,6 +87,8 @@ static void close_op(struct filling *filling, struct lane *lane) {
 
 static int open_op(struct filling *filling, const struct ids_event *event) {
     struct lane *lane = &filling->lanes[event->track];
+    if (!lane->used) filling->used[filling->used_count++] = event->track;
+    lane->used = 1;
     /* What has ended, and what only overlaps: a sibling on another lane, whose time stays its own. */
     while (lane->depth && lane->stack[lane->depth - 1].event->end_ps < event->end_ps) close_op(filling, lane);
     while (lane->depth && lane->stack[lane->depth - 1].event->end_ps <= event->start_ps) close_op(filling, lane);
@@ -131,23 +136,24 @@ void ids_busy_done(struct ids_busy *busy) {
     for (int i = 0; i < SETS; i++) ids_spans_done(sets[i]);
 }
 
-static int fill_device(struct ids_analysis *analysis, struct ids_busy *busy, struct ids_error *err) {
-    size_t tracks = analysis->trace->track_count;
-    struct filling filling = {analysis, busy, calloc(tracks, sizeof *filling.lanes)};
-    int failed = !filling.lanes;
+static int fill_device(struct filling *filling, struct ids_busy *busy, struct ids_error *err) {
+    int failed = 0;
+    filling->busy = busy;
+    filling->used_count = 0;
     struct ids_cursor cursor = ids_cursor_over(&busy->device->activity);
     for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));) {
         int64_t start_ps = event->start_ps, end_ps = event->end_ps;
         if (cut(busy, &start_ps, &end_ps)) ids_spans_add(&busy->busy, start_ps, end_ps);
-        failed = open_op(&filling, event);
+        failed = open_op(filling, event);
     }
-    for (size_t t = 0; filling.lanes && t < tracks; t++) {
-        while (!failed && filling.lanes[t].depth) close_op(&filling, &filling.lanes[t]);
-        free(filling.lanes[t].stack);
+    for (size_t i = 0; i < filling->used_count; i++) {
+        struct lane *lane = &filling->lanes[filling->used[i]];
+        while (!failed && lane->depth) close_op(filling, lane);
+        free(lane->stack);
+        *lane = (struct lane){0};
     }
-    free(filling.lanes);
     add_async(busy);
-    add_barriers(analysis->trace, busy);
+    add_barriers(filling->analysis->trace, busy);
     struct ids_spans *sets[SETS];
     list_sets(busy, sets);
     for (int i = 0; i < SETS; i++) failed = ids_spans_unite(sets[i]) || failed;
@@ -237,7 +243,14 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
 int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err) {
     int code = find_windows(analysis, err);
     if (!code) code = gather_stalls(analysis, err);
-    for (size_t i = 0; i < analysis->busy_count && !code; i++) code = fill_device(analysis, &analysis->busy[i], err);
+    size_t tracks = analysis->trace->track_count;
+    struct filling filling = {.analysis = analysis,
+                              .lanes = calloc(tracks + 1, sizeof *filling.lanes),
+                              .used = calloc(tracks + 1, sizeof *filling.used)};
+    if (!code && (!filling.lanes || !filling.used)) code = ids_no_memory(err);
+    for (size_t i = 0; i < analysis->busy_count && !code; i++) code = fill_device(&filling, &analysis->busy[i], err);
+    free(filling.lanes);
+    free(filling.used);
     return code;
 }
 
