@@ -162,10 +162,7 @@ static int fill_device(struct filling *filling, struct ids_busy *busy, struct id
 
 int ids_device_counts(const struct ids_trace *trace, const struct ids_device *device) {
     if (!device->activity.count || device->kind != IDS_DEVICE_CPU) return device->activity.count > 0;
-    for (size_t d = 0; d < trace->device_count; d++) {
-        if (trace->devices[d].kind != IDS_DEVICE_CPU && trace->devices[d].activity.count) return 0;
-    }
-    return 1;
+    return !trace->accelerated;
 }
 
 /* From the first to the last activity on one clock. */
