@@ -84,7 +84,8 @@ static int find_in_database(const char *path, struct ids_run_list *ret_list, str
     int more = 0;
     int code = list.runs ? ids_query_open(path, &query, err) : ids_no_memory(err);
     ids_reading_watch("list");
-    if (!code && ids_query_prepare(query, "SELECT id, name FROM run ORDER BY id", err))
+    if (!code) code = ids_query_prepare(query, "SELECT id, name FROM run ORDER BY id", err);
+    if (code == IDS_USAGE)
         code = ids_fail(err, IDS_UNSUPPORTED, "'%s': a database, but none that idsprof import wrote", path);
     while (!code && list.run_count < DATABASE_RUNS_MAX && (more = ids_query_next(query, err)) > 0)
         code = add_database_run(&list, path, ids_query_cell(query, 0), ids_query_cell(query, 1), err);

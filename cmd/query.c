@@ -42,14 +42,14 @@ static const struct ids_opt opts[] = {
 static int read_sql(const char *path, struct ids_buffer *sql, struct ids_error *err) {
     int is_stdin = !strcmp(path, "-");
     FILE *file = is_stdin ? stdin : fopen(path, "re");
-    if (!file) return ids_fail(err, IDS_IO, "cannot open '%s': %s", path, strerror(errno));
+    if (!file) return ids_fail_system(err, "cannot open '%s'", path);
     char block[4096];
     size_t length;
     while ((length = fread(block, 1, sizeof block, file)) > 0 && sql->length <= SQL_BYTES)
         ids_buffer_put(sql, block, length);
     int failed = ferror(file);
     if (!is_stdin) fclose(file);
-    if (failed) return ids_fail(err, IDS_IO, "cannot read '%s': %s", path, strerror(errno));
+    if (failed) return ids_fail_system(err, "cannot read '%s'", path);
     if (sql->length > SQL_BYTES) return ids_fail(err, IDS_LIMIT, "'%s': more than 1 MiB of SQL", path);
     if (sql->failed) return ids_no_memory(err);
     if (sql->length && memchr(sql->at, '\0', sql->length))

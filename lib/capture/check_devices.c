@@ -1,4 +1,5 @@
 /* Accelerators and their drivers, as the kernel shows them, and the vendors' libraries. */
+#include "lib/base/memory.h"
 #include "lib/capture/checkup_parts.h"
 
 #include <dirent.h>
@@ -18,7 +19,10 @@ static int count_files(const char *root, const char *pattern, char first[PATH_MA
     glob_t found;
     first[0] = '\0';
     if (snprintf(path, sizeof path, "%s%s", root, pattern) >= (int)sizeof path) return 0;
-    int count = glob(path, 0, NULL, &found) ? 0 : (int)found.gl_pathc;
+    errno = 0;
+    int result = glob(path, 0, NULL, &found);
+    if (errno == ENOMEM) ids_memory_refused(); /* a folder that could not be opened for that reason is no match to glob */
+    int count = result ? 0 : (int)found.gl_pathc;
     if (count) snprintf(first, PATH_MAX, "%s", found.gl_pathv[0]);
     if (count) globfree(&found);
     return count;

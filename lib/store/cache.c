@@ -21,7 +21,7 @@ static void free_text(char **text) {
 #define AUTO_TEXT __attribute__((cleanup(free_text))) char *
 
 static int no_memory(struct ids_error *err) {
-    return ids_fail(err, IDS_NOMEM, "no memory for the cache");
+    return ids_no_memory(err);
 }
 
 /* ---- which ---- */
@@ -201,7 +201,7 @@ int ids_events_entry_begin(const struct ids_run_files *run, struct ids_events_en
 
 int ids_events_entry_commit(struct ids_events_entry *entry, struct ids_error *err) {
     if (rename(entry->temporary, entry->path))
-        return ids_fail(err, IDS_IO, "cannot rename '%s': %s", entry->temporary, strerror(errno));
+        return ids_fail_system(err, "cannot rename '%s'", entry->temporary);
     free(entry->temporary);
     entry->temporary = NULL;
     evict(entry->folder, strrchr(entry->path, '/') + 1);

@@ -115,7 +115,7 @@ static int visit_all(const char *folder, int (*visit)(void *, int, const char *,
     if (code == IDS_NOT_FOUND) return 0;
     if (code) return ids_cache_folder_check(folder, err);
     DIR *stream = opendir(folder);
-    if (!stream) return ids_fail(err, IDS_IO, "cache '%s': %s", folder, strerror(errno));
+    if (!stream) return ids_fail_system(err, "cache '%s'", folder);
     for (const struct dirent *found; !code && (found = readdir(stream));)
         code = visit(context, dirfd(stream), found->d_name, err);
     closedir(stream);
@@ -160,7 +160,7 @@ static int visit_to_clear(void *context, int folder, const char *name, struct id
         return 0;
     }
     if (unlinkat(folder, name, 0))
-        return errno == ENOENT ? 0 : ids_fail(err, IDS_IO, "cannot remove '%s': %s", name, strerror(errno));
+        return errno == ENOENT ? 0 : ids_fail_system(err, "cannot remove '%s'", name);
     cleared->files++;
     cleared->bytes += (uint64_t)status.st_size;
     return 0;

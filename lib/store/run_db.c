@@ -52,7 +52,7 @@ int ids_run_db_create(const char *path, const struct ids_table_def *const *table
     db->path = strdup(path);
     int code = db->path ? ids_db_create(path, &db->db, err) : ids_no_memory(err);
     if (!code) db->fd = open(path, O_RDWR | O_CLOEXEC);
-    if (!code && db->fd < 0) code = ids_fail(err, IDS_IO, "cannot open '%s': %s", path, strerror(errno));
+    if (!code && db->fd < 0) code = ids_fail_system(err, "cannot open '%s'", path);
     if (!code) code = make_all(db, tables, count, err);
     if (code) {
         ids_run_db_free(db);
@@ -153,7 +153,7 @@ int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err) {
     if (!code && sqlite3_close(db->db) != SQLITE_OK) code = ids_db_fail(db->db, err);
     if (code) return code;
     db->db = NULL;
-    return fsync(db->fd) ? ids_fail(err, IDS_IO, "cannot write '%s': %s", db->path, strerror(errno)) : 0;
+    return fsync(db->fd) ? ids_fail_system(err, "cannot write '%s'", db->path) : 0;
 }
 
 void ids_run_db_hold(struct ids_run_db *db, size_t bytes) {
