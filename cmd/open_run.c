@@ -385,14 +385,14 @@ int ids_open_run(const struct ids_run_files *run, const struct ids_params *param
     int cached = !no_cache && ids_params_are_default(params);
     ids_report_init(ret_report);
     if (run->number) return read_from_database(run, params, ret_report, err);
-    if (cached && ids_cache_load(run, ids_table_def_find, ret_report, &ignored) == 0 &&
-        !could_be_more(run, ret_report)) {
+    int code = cached ? ids_cache_load(run, ids_table_def_find, ret_report, &ignored) : IDS_NOT_FOUND;
+    if (!code && !could_be_more(run, ret_report)) {
         describe_files(run, ret_report);
         return 0;
     }
     ids_report_done(ret_report);
     ids_report_init(ret_report);
-    int code = build_report(run, params, ret_report, err);
+    code = code == IDS_NOMEM ? ids_no_memory(err) : build_report(run, params, ret_report, err);
     if (code) {
         ids_report_done(ret_report);
     } else if (cached) {

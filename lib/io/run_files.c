@@ -130,6 +130,7 @@ static void set_identity(struct ids_run_file *file, const struct stat *status) {
     file->device = status->st_dev;
     file->inode = status->st_ino;
     file->mtime_ns = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
+    file->ctime_ns = (int64_t)status->st_ctim.tv_sec * 1000000000 + status->st_ctim.tv_nsec;
     file->written_ns = file->mtime_ns;
 }
 

@@ -352,7 +352,7 @@ int ids_baseline_load(const char *name, const struct ids_table_def *(*find_table
     struct reader reader = {.baseline = ret_baseline, .find_table = find_table, .err = err};
     *ret_baseline = (struct ids_baseline){.name = strdup(name)};
     int code = ret_baseline->name ? path_of(name, &ret_baseline->path, err) : ids_no_memory(err);
-    if (!code) code = ids_db_open(ret_baseline->path, &reader.db, err);
+    if (!code) code = ids_db_open(ret_baseline->path, IDS_DB_GIVEN, &reader.db, err);
     if (code == IDS_NOT_FOUND)
         code = ids_fail(err, IDS_NOT_FOUND, "no baseline '%s' ('idsprof baseline list' shows all)", name);
     if (!code) {

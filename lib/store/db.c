@@ -3,6 +3,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/saturate.h"
 #include "lib/store/db_limit.h"
+#include "lib/store/sealed_vfs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -81,6 +82,7 @@ int ids_db_fail(sqlite3 *db, struct ids_error *err) {
     int result = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
     int system = db ? sqlite3_system_errno(db) : 0;
     if (result == SQLITE_IOERR_NOMEM || system == ENOMEM) result = SQLITE_NOMEM;
+    if (result == SQLITE_IOERR_DATA) return ids_fail(err, IDS_CORRUPT, "damaged: it is not as it was written");
     switch (result & 0xff) {
     case SQLITE_NOMEM:
         return fail_memory(err);
@@ -158,12 +160,14 @@ static void distrust(sqlite3 *db) {
     sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
 }
 
-int ids_db_open(const char *path, sqlite3 **ret_db, struct ids_error *err) {
+int ids_db_open(const char *path, enum ids_db_origin origin, sqlite3 **ret_db, struct ids_error *err) {
     sqlite3 *db = NULL;
+    const char *vfs = origin == IDS_DB_CACHED ? ids_sealed_vfs() : NULL;
+    if (origin == IDS_DB_CACHED && !vfs) return ids_no_memory(err);
     char *uri = immutable_uri(path);
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     if (!uri) return ids_no_memory(err);
-    int code = sqlite3_open_v2(uri, &db, flags, NULL) == SQLITE_OK ? 0 : ids_db_fail(db, err);
+    int code = sqlite3_open_v2(uri, &db, flags, vfs) == SQLITE_OK ? 0 : ids_db_fail(db, err);
     free(uri);
     if (!code) {
         distrust(db);

@@ -29,7 +29,7 @@ struct ids_run_db {
     const char *step_source; /* static; NULL: no steps */
 };
 
-/* Not synced page by page: ids_run_db_finish does so once. Locks end with a transaction, as row_pages.h wants it. */
+/* Not synced page by page: ids_run_db_sync does so once. Locks end with a transaction, as row_pages.h wants it. */
 static const char settings[] = "PRAGMA page_size=16384; PRAGMA synchronous=OFF; PRAGMA cache_size=-16384; "
                                "PRAGMA secure_delete=OFF; PRAGMA temp_store=MEMORY; PRAGMA locking_mode=NORMAL; BEGIN";
 
@@ -151,8 +151,11 @@ int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err) {
     if (!code && db->numbers.run > 1) code = ids_summary_index(db->db, err);
     if (!code) code = ids_db_exec(db->db, end, err);
     if (!code && sqlite3_close(db->db) != SQLITE_OK) code = ids_db_fail(db->db, err);
-    if (code) return code;
-    db->db = NULL;
+    if (!code) db->db = NULL;
+    return code;
+}
+
+int ids_run_db_sync(struct ids_run_db *db, struct ids_error *err) {
     return fsync(db->fd) ? ids_fail_system(err, "cannot write '%s'", db->path) : 0;
 }
 

@@ -280,7 +280,7 @@ static int write_file(struct writer *writer, const char *key) {
     return code ? code : ids_db_exec(writer->db, pragma, writer->err);
 }
 
-static int fill(const struct ids_report *report, const char *key, const char *path, struct ids_error *err) {
+int ids_summary_fill(const struct ids_report *report, const char *key, const char *path, struct ids_error *err) {
     struct writer writer = {.report = report, .run = 1, .err = err};
     int code = ids_db_create(path, &writer.db, err);
     if (code) return code;
@@ -298,24 +298,19 @@ int ids_summary_open_beside(const char *path, char **ret_name, struct ids_error 
     return file;
 }
 
-int ids_summary_write_file(const struct ids_report *report, const char *key, const char *path, int sync,
-                           struct ids_error *err) {
+int ids_summary_write(const struct ids_report *report, const char *key, const char *path, struct ids_error *err) {
     struct stat status;
     char *name = NULL;
     if (!stat(path, &status) && !S_ISREG(status.st_mode))
         return ids_fail(err, IDS_IO, "'%s': not a regular file", path);
     int fd = ids_summary_open_beside(path, &name, err);
-    int code = fd < 0 ? fd : fill(report, key, name, err);
-    if (!code && sync && fsync(fd)) code = ids_fail_system(err, "cannot write");
+    int code = fd < 0 ? fd : ids_summary_fill(report, key, name, err);
+    if (!code && fsync(fd)) code = ids_fail_system(err, "cannot write");
     if (!code && rename(name, path)) code = ids_fail_system(err, "cannot rename");
     if (fd >= 0) close(fd);
     if (code && name) unlink(name);
     free(name);
     return code ? ids_error_at(err, "'%s'", path) : 0;
-}
-
-int ids_summary_write(const struct ids_report *report, const char *key, const char *path, struct ids_error *err) {
-    return ids_summary_write_file(report, key, path, 1, err);
 }
 
 /* ---- reading ---- */
@@ -549,11 +544,11 @@ static int end_reading(const char *path, int code, struct ids_report *report, st
     return ids_error_at(err, "'%s'", path);
 }
 
-int ids_summary_read_run(const char *path, int64_t run, const char *key,
-                         const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,
-                         struct ids_error *err) {
+int ids_summary_read_from(const char *path, enum ids_db_origin origin, int64_t run, const char *key,
+                          const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,
+                          struct ids_error *err) {
     struct reader reader = {.report = report, .run = run, .find_table = find_table, .err = err};
-    int code = ids_db_open(path, &reader.db, err);
+    int code = ids_db_open(path, origin, &reader.db, err);
     if (!code) code = read_all(&reader, key);
     sqlite3_close(reader.db);
     return end_reading(path, code, report, err);
@@ -569,7 +564,7 @@ int ids_summaries_open(const char *path, struct ids_summaries **ret_summaries, s
     struct ids_summaries *summaries = calloc(1, sizeof *summaries);
     if (!summaries) return ids_no_memory(err);
     summaries->path = strdup(path);
-    int code = summaries->path ? ids_db_open(path, &summaries->db, err) : ids_no_memory(err);
+    int code = summaries->path ? ids_db_open(path, IDS_DB_GIVEN, &summaries->db, err) : ids_no_memory(err);
     if (code) {
         ids_summaries_close(summaries);
         return ids_error_at(err, "'%s'", path);
@@ -602,6 +597,12 @@ void ids_summaries_close(struct ids_summaries *summaries) {
     free(summaries);
 }
 
+int ids_summary_read_run(const char *path, int64_t run, const char *key,
+                         const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,
+                         struct ids_error *err) {
+    return ids_summary_read_from(path, IDS_DB_GIVEN, run, key, find_table, report, err);
+}
+
 int ids_summary_read(const char *path, const char *key, const struct ids_table_def *(*find_table)(const char *id),
                      struct ids_report *report, struct ids_error *err) {
     return ids_summary_read_run(path, 1, key, find_table, report, err);
@@ -611,7 +612,7 @@ int ids_summary_check_key(const char *path, const char *key, struct ids_error *e
     struct ids_report report;
     struct reader reader = {.report = &report, .run = 1, .err = err};
     ids_report_init(&report);
-    int code = ids_db_open(path, &reader.db, err);
+    int code = ids_db_open(path, IDS_DB_CACHED, &reader.db, err);
     if (!code) code = read_head(&reader, key);
     sqlite3_close(reader.db);
     ids_report_done(&report);

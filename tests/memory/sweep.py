@@ -6,7 +6,7 @@
   - after exit 2 no file that it was to write is there in part;
   - what it leaves in the cache gives the right output to the next run, which has memory.
 
-    sweep.py [--sample N] [--case NAME ...] [--state FILE] [--log FILE] [--jobs N]
+    sweep.py [--sample N] [--mode one|on|both] [--case NAME ...] [--state FILE] [--log FILE] [--jobs N]
 
 Without --sample all allocations are tried, one failing and one with all behind it failing. --state keeps what was done, so that
 a sweep that was stopped goes on where it was; it is for one build of the program. --log writes the table of tests/memory/RESULTS.md.
@@ -39,9 +39,10 @@ def testdata(*names):
 
 
 HLO = testdata("cpu1_plain") # an xplane with its programs
+XPLANE = next(os.path.join(path, name) for path, _, names in os.walk(HLO) for name in names if name.endswith(".xplane.pb"))
 JSON = testdata("json", "kineto.trace.json")
 MINI = testdata("mini", "steps_two_devices.mini")
-SQL = "SELECT name, count(*), sum(dur_ps) FROM event JOIN name ON name.id = event.name GROUP BY 1 ORDER BY 1"
+SQL = "SELECT n.text, count(*), sum(e.dur_ps) FROM event e JOIN name n ON n.id = e.name GROUP BY 1 ORDER BY 1"
 
 # name: (arguments, what the cache holds before). {in} is a folder of inputs, {out} an empty one.
 CASES = {
@@ -53,10 +54,10 @@ CASES = {
     "report_gzip": (["report", "--no-cache", "{in}/kineto.trace.json.gz"], None),
     "report_database": (["report", "{in}/run.db"], None),
     "report_explain": (["report", "--no-cache", HLO, "--explain", "idle.share"], None),
-    "report_csv": (["report", "--no-cache", HLO, "--csv", "ops"], None),
+    "report_csv": (["report", "--no-cache", HLO, "--csv"], None),
     "list": (["list", "{in}/runs"], None),
     "list_cached": (["list", "{in}/runs"], ["list", "{in}/runs"]),
-    "diff": (["diff", testdata("mini", "diff"), MINI], None),
+    "diff": (["diff", testdata("compare", "base"), testdata("compare", "recompile")], None),
     "diff_runs": (["diff", testdata("scale", "dev1"), testdata("scale", "dev1")], ["report", testdata("scale", "dev1")]),
     "check": (["check", "--max", "idle.share=0.01", MINI], None),
     "baseline": (["baseline", "save", "main", MINI], None),
@@ -77,12 +78,14 @@ CASES = {
     "query_explain": (["query", "{in}/run.db", "--explain", "idle.share"], None),
     "cache": (["cache", "--json"], ["query", MINI, "SELECT 1"]),
     "cache_table": (["cache"], ["report", MINI]),
+    "cache_verify": (["cache", "--verify"], ["query", MINI, "SELECT 1"]),
+    "cache_clear": (["cache", "--clear"], ["report", MINI]),
     "doctor": (["doctor"], None),
     "trigger": (["trigger"], None),
     "capture": (["capture", "-o", "{out}/run", "--", "/bin/true"], None),
     "help": (["help", "report"], None),
     "completion": (["completion", "bash"], None),
-    "dump": (["dump", HLO], None),
+    "dump": (["dump", XPLANE], None),
 }
 
 
@@ -205,15 +208,16 @@ def numbers(count, sample):
     return sorted(random.Random(count).sample(range(1, count + 1), sample))
 
 
-def main():
+def main(arguments=None):
     options = argparse.ArgumentParser()
     options.add_argument("--sample", type=int)
     options.add_argument("--case", action="append")
     options.add_argument("--state")
     options.add_argument("--log")
     options.add_argument("--jobs", type=int, default=1)
+    options.add_argument("--mode", choices=("one", "on", "both"), default="both", help="one fails, or it and all behind it")
     options.add_argument("--failures", type=int, default=20, help="of a case, then it is left")
-    options = options.parse_args()
+    options = options.parse_args(arguments)
     done = {}
     if options.state and os.path.exists(options.state):
         with open(options.state) as file:
@@ -226,7 +230,7 @@ def main():
     def sweep(name, inputs, work):
         case = Case(name, inputs, work)
         result = []
-        for is_on in (False, True):
+        for is_on in {"one": (False,), "on": (True,), "both": (False, True)}[options.mode]:
             known = done.get((name, is_on), {})
             wanted = numbers(case.count, options.sample)
             wrong = {}
