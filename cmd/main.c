@@ -76,11 +76,11 @@ static const char *running; /* the command at work */
 
 /* libarchive calls exit(1) where it is refused memory for a text. There is no way back into the command from here. */
 static void end_for_library(void) {
-    char message[128];
-    if (!running) return;
+    const char *command = running;
+    if (!command) return;
+    running = NULL;
     ids_output_abandon();
-    int length = snprintf(message, sizeof message, "idsprof: %s: out of memory inside of a library\n", running);
-    if (write(STDERR_FILENO, message, (size_t)length) < 0) _exit(IDS_EXIT_ERROR);
+    ids_say(command, "out of memory inside a library");
     _exit(IDS_EXIT_ERROR);
 }
 
