@@ -289,8 +289,8 @@ static int run_sweep(const struct capture *capture, int *ret_status, struct ids_
         caught |= !code && caught_something(parts[made].path);
         if (!*ret_status) *ret_status = status;
     }
-    if (!code)
-        code = ids_sidecar_write_sweep(root.path, capture->command, started, settings->sweep, paths, made, 1, err);
+    /* The programs have ended, and their status goes before ours. */
+    if (!code && ids_sidecar_write_sweep(root.path, capture->command, started, settings->sweep, paths, made, 1, err)) warn(err);
     for (size_t i = 0; i < made; i++) kept |= paths[i] != NULL;
     if (!kept) ids_capture_folder_remove(&root);
     if (!code && caught) {
@@ -338,5 +338,6 @@ const struct ids_command ids_command_capture = {
     .defaults = &ids_capture_option_defaults,
     .values_bytes = sizeof(struct ids_capture_options),
     .leading = 1,
+    .passes_status = 1,
     .run = run,
 };

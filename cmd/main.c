@@ -86,6 +86,14 @@ static void end_for_library(void) {
 
 /* ---- */
 
+/* What was printed may lack something that nobody could say. Gives the status, or the code. */
+static int end_without_memory(const struct ids_command_entry *entry, int status, struct ids_error *err) {
+    int code = ids_no_memory(err);
+    if (!entry->command->passes_status) return code;
+    print_error(entry->name, err);
+    return status;
+}
+
 /* argv[0] is the command's name. */
 static int run_command(const struct ids_command_entry *entry, int argc, char **argv) {
     const struct ids_command *command = entry->command;
@@ -111,8 +119,7 @@ static int run_command(const struct ids_command_entry *entry, int argc, char **a
         running = NULL;
     }
     free(values);
-    /* What was printed may lack something that nobody could say. */
-    if (status >= 0 && ids_memory_ran_out()) status = ids_no_memory(&err);
+    if (status >= 0 && ids_memory_ran_out()) status = end_without_memory(entry, status, &err);
     if (status < 0) {
         print_error(entry->name, &err);
         if (status == IDS_USAGE) ids_say_below(0, "see 'idsprof %s -h'", entry->name);

@@ -4,6 +4,7 @@
 #include "cmd/open_run.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
+#include "cmd/reading.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/store/events_cache.h"
 #include "lib/store/summary.h"
@@ -38,8 +39,12 @@ static int import_into_cache(const struct ids_run_files *run, char **ret_databas
     return code;
 }
 
+/* In the midst of a query, whose time this does not take. */
 static int import_again(void *run, struct ids_error *err) {
-    return import_into_cache(run, NULL, err);
+    ids_reading_pause();
+    int code = import_into_cache(run, NULL, err);
+    ids_reading_resume();
+    return code;
 }
 
 /* What is not in the cache, or not as it should be, is made. */

@@ -217,7 +217,7 @@ static void note(struct ids_rows *rows, int result) {
 }
 
 static int sticky_failure(const struct ids_rows *rows, struct ids_error *err) {
-    if (rows->failed == SQLITE_NOMEM) return ids_no_memory(err);
+    if (rows->failed == SQLITE_NOMEM) return fail_memory(err);
     return ids_fail(err, IDS_CORRUPT, "damaged database: a value of the wrong type in: %s",
                     sqlite3_sql(rows->statement));
 }

@@ -124,10 +124,11 @@ static int open_database(struct ids_query *query, struct ids_error *err) {
 }
 
 static void close_database(struct ids_query *query) {
+    sqlite3 *db = query->db;
+    query->db = NULL; /* first: a signal that comes now finds nothing to interrupt */
     sqlite3_finalize(query->statement);
-    sqlite3_close(query->db);
     query->statement = NULL;
-    query->db = NULL;
+    sqlite3_close(db);
 }
 
 /* ---- statements ---- */

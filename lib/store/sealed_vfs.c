@@ -154,7 +154,7 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
 /* The system's own, but for opening. Its functions look into the structure that they are called with, which is theirs still in all
  * that they use. */
 static sqlite3_vfs sealed_vfs;
-static int is_registered;
+static int is_made;
 
 static void make(void) {
     sqlite3_vfs *system = sqlite3_vfs_find(NULL);
@@ -166,11 +166,12 @@ static void make(void) {
     sealed_vfs.szOsFile = system->szOsFile > bytes ? system->szOsFile : bytes;
     sealed_vfs.pAppData = system;
     sealed_vfs.xOpen = open_file;
-    is_registered = sqlite3_vfs_register(&sealed_vfs, 0) == SQLITE_OK;
+    is_made = 1;
 }
 
 const char *ids_sealed_vfs(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make);
-    return is_registered ? sealed_vfs.zName : NULL;
+    /* Again each time, which is harmless: the library may have been shut down meanwhile (ids_db_count_memory). */
+    return is_made && sqlite3_vfs_register(&sealed_vfs, 0) == SQLITE_OK ? sealed_vfs.zName : NULL;
 }
