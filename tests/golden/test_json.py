@@ -59,7 +59,8 @@ def check_line(report, line):
     kind, rest = line.split(None, 1)
     if kind == "run":
         key, wanted = rest.split(None, 1)
-        test_mini.expect(report["run"].get(key), wanted)
+        value = report["run"].get(key)
+        test_mini.expect(value["text"] if isinstance(value, dict) else value, wanted)
         return
     words = rest.split()
     if kind == "diag":
