@@ -189,7 +189,10 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
         struct ids_text text = text_of(trace, info->text);
         name.kind = (uint8_t)ids_kind_of_name(text.at, text.length);
     } else {
-        if (trace->devices[plane->device].kind == IDS_DEVICE_GPU) name_on_stream(&name, text_of(trace, info->text));
+        enum ids_device_kind kind = trace->devices[plane->device].kind;
+        if (kind != IDS_DEVICE_TPU) name_on_stream(&name, text_of(trace, info->text));
+        if (kind == IDS_DEVICE_CUSTOM && ids_is_queue_wait(text_of(trace, info->text)))
+            name.stream_kind = IDS_KIND_WAIT_OP;
         int code = info->arg_count ? ids_op_of_name(&builder->dimensions, info, &name.op, err) : 0;
         if (code) return code;
     }
@@ -200,24 +203,10 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
     return 0;
 }
 
-/* "Stream #14(Kernel,MemcpyH2D)" of XLA, "stream 7 " of Kineto, "thread 7" where a Kineto file lost its names. What Kineto puts
- * over a stream is on "stream 7 (gpu_user_annotation)". */
-static int is_stream(struct ids_text name) {
-    if (ids_text_begins(name, "Stream #")) return 1;
-    if (!ids_text_begins(name, "stream ") && !ids_text_begins(name, "thread ")) return 0;
-    size_t at = sizeof "stream " - 1;
-    while (at < name.length && name.at[at] >= '0' && name.at[at] <= '9') at++;
-    while (at < name.length && name.at[at] == ' ') at++;
-    return at == name.length;
-}
-
 static enum ids_track_role role_of(enum ids_device_kind kind, struct ids_text name) {
     if (ids_text_begins(name, "Steps")) return IDS_TRACK_STEPS;
-    if (kind == IDS_DEVICE_GPU) {
-        /* Lines such as "XLA Ops" on a GPU are derived by viewers from the streams (trace_facts). */
-        return is_stream(name) ? IDS_TRACK_STREAM : IDS_TRACK_DERIVED;
-    }
-    if (kind != IDS_DEVICE_TPU) return IDS_TRACK_DERIVED;
+    /* Lines such as "XLA Ops" on a GPU are derived by viewers from the streams (trace_facts). Other makers' devices have streams too. */
+    if (kind != IDS_DEVICE_TPU) return ids_is_stream(name) ? IDS_TRACK_STREAM : IDS_TRACK_DERIVED;
     if (ids_text_begins(name, "XLA Ops")) return IDS_TRACK_OPS;
     if (ids_text_begins(name, "XLA Modules")) return IDS_TRACK_MODULES;
     if (ids_text_begins(name, "Async XLA Ops")) return IDS_TRACK_ASYNC;

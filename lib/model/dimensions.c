@@ -205,8 +205,11 @@ int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *d
         snprintf(key, sizeof key, "%.200s:%.200s#%lld", host, plane, (long long)device->ordinal);
     else
         snprintf(key, sizeof key, "%.200s:%.200s", host, plane);
-    snprintf(label, sizeof label, "%s%c%lld", kinds[device->kind], ordinal_in_key ? '#' : ':',
-             (long long)device->ordinal);
+    if (device->kind == IDS_DEVICE_CUSTOM && device->ordinal >= 0 && strlen(plane) < sizeof label)
+        snprintf(label, sizeof label, "%s", plane + sizeof "/device:" - 1); /* "MTIA:17" */
+    else
+        snprintf(label, sizeof label, "%s%c%lld", kinds[device->kind], ordinal_in_key ? '#' : ':',
+                 (long long)device->ordinal);
     if (trace->device_count >= DEVICE_LIMIT) return ids_fail(err, IDS_LIMIT, "more than %d devices", DEVICE_LIMIT);
     *ret_device = (uint32_t)trace->device_count;
     struct ids_device *added = IDS_PUSH(trace->devices, trace->device_count, trace->device_room);
