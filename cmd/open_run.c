@@ -407,7 +407,8 @@ int ids_open_run(const struct ids_run_files *run, const struct ids_params *param
 /* What a terminal would not show as it is: bash, zsh and ksh read \ooo inside of $'...'. */
 static int quote_bytes(const char *path, char *buffer, size_t size) {
     size_t used = 2;
-    memcpy(buffer, "$'", 2);
+    buffer[0] = '$';
+    buffer[1] = '\'';
     for (; *path && used + 6 < size; path++) {
         unsigned char byte = (unsigned char)*path;
         if (byte >= 0x20 && byte < 0x7f && byte != '\'' && byte != '\\')

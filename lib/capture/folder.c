@@ -192,7 +192,8 @@ void ids_capture_folder_remove(const struct ids_capture_folder *folder) {
     char run[64];
     clear_inside(folder, 1);
     snprintf(run, sizeof run, "plugins/profile/%s", folder->run);
-    const char *const names[] = {IDS_SIDECAR, "." IDS_SIDECAR ".new", run, "plugins/profile", "plugins"};
+    static const char fresh[] = "." IDS_SIDECAR ".new";
+    const char *const names[] = {IDS_SIDECAR, fresh, run, "plugins/profile", "plugins"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove_named(folder, names[i]);
     if (!rmdir(folder->path)) remove_made(folder);
 }

@@ -176,7 +176,7 @@ static int resolve(struct ids_calls *calls, uint32_t number, uint32_t *ret_scope
 
 /* Whether `inner` is a scope inside the first `length` bytes of a scope. */
 static int is_deeper(struct ids_text inner, struct ids_text outer, size_t length) {
-    if (inner.length <= length || memcmp(inner.at, outer.at, length)) return 0;
+    if (inner.length <= length || memcmp(inner.at, outer.at, length) != 0) return 0;
     return !length || inner.at[length] == '/';
 }
 
@@ -328,7 +328,7 @@ int ids_calls_visit(struct ids_calls *calls, int64_t start_ps, int64_t end_ps, u
     open.end_ps = end_ps;
     uint8_t kind = event ? event->kind : calls->trace->names[name].kind;
     int code = 0;
-    if (kind == IDS_KIND_LAUNCH) return calls->depth ? launch(calls, &open, event) : 0;
+    if (event && kind == IDS_KIND_LAUNCH) return calls->depth ? launch(calls, &open, event) : 0;
     if (kind == IDS_KIND_CALL) {
         code = open_op(calls, start_ps, name, mark, &open);
     } else if (kind == IDS_KIND_PYTHON) {

@@ -107,7 +107,7 @@ enum ids_collective ids_collective_of_call(struct ids_text name) {
 
 enum ids_collective ids_collective_of_annotation(struct ids_text name) {
     const char *colon = name.length ? memchr(name.at, ':', name.length) : NULL;
-    if (!colon || colon - name.at < 4 || memcmp(colon - 3, "ccl", 3)) return IDS_NO_COLLECTIVE;
+    if (!colon || colon - name.at < 4 || memcmp(colon - 3, "ccl", 3) != 0) return IDS_NO_COLLECTIVE;
     return ids_collective_of_call((struct ids_text){colon + 1, (uint32_t)(name.at + name.length - colon - 1)});
 }
 

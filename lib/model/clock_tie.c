@@ -219,8 +219,8 @@ static int measure(struct search *search, const struct ids_collective_run *at, s
         if (varies_ps < spread_ps) spread_ps = varies_ps;
     }
     if (spread_ps < 4 * (double)RESOLUTION_PS) spread_ps = 4 * (double)RESOLUTION_PS;
-    if (!lane->gap_ps || gap_ps < lane->gap_ps) lane->gap_ps = gap_ps;
-    if (!lane->spread_ps || spread_ps < lane->spread_ps) lane->spread_ps = spread_ps;
+    if (lane->gap_ps == 0 || gap_ps < lane->gap_ps) lane->gap_ps = gap_ps;
+    if (lane->spread_ps == 0 || spread_ps < lane->spread_ps) lane->spread_ps = spread_ps;
     search->offset_count = 0;
     return 0;
 }

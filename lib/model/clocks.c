@@ -155,7 +155,7 @@ static void find_extents(struct alignment *alignment) {
 /* The first host under each root whose clock is recorded; by root, IDS_NONE where there is none. */
 static int find_recorded(struct alignment *alignment, uint32_t **ret_recorded) {
     const struct ids_trace *trace = alignment->trace;
-    uint32_t *recorded = malloc(trace->host_count * sizeof *recorded);
+    uint32_t *recorded = calloc(trace->host_count + 1, sizeof *recorded);
     if (!recorded) return -1;
     for (size_t h = 0; h < trace->host_count; h++) recorded[h] = IDS_NONE;
     for (uint32_t h = 0; h < trace->host_count; h++) {
