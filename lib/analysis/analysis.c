@@ -26,8 +26,8 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
     struct ids_analysis analysis = {.trace = trace, .params = *params};
     int code = ids_steps_make(&analysis, err);
     if (!code) code = ids_busy_make(&analysis, err);
-    if (!code) ids_steps_trim(&analysis);
-    if (!code) code = ids_gaps_make(&analysis, err);
+    if (!code) code = ids_steps_trim(&analysis, err);
+    if (!code) code = ids_ledger_make(&analysis, NULL, err);
     if (!code) code = ids_compilations_make(&analysis, err);
     for (int i = 0; i < ids_analyzer_count && !code; i++) code = ids_analyzers[i]->run(&analysis, report, err);
     report->complete = trace->complete;

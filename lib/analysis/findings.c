@@ -69,18 +69,19 @@ static int put_gaps(const struct ids_analysis *analysis, const struct ids_busy *
     for (size_t g = 0; g < busy->gap_count; g++) {
         const struct ids_gap *gap = &analysis->gaps[busy->first_gap + g];
         int64_t idle_ps = gap->end_ps - gap->start_ps;
+        uint8_t cause = gap->entry == IDS_NONE ? IDS_DEVICE_UNKNOWN : analysis->ledger.entries[gap->entry].account;
         if (!gap->next || gap->next->start_ps != gap->end_ps) {
             device->idle_ps = idle_ps;
-            device->cause = gap->cause;
+            device->cause = cause;
             continue;
         }
         size_t place = first + (size_t)(gap->next - busy->device->activity.at);
         findings->work[place].idle_ps = idle_ps;
-        findings->work[place].cause = gap->cause;
-        if (!IDS_IS_HOST_LATE(gap->cause)) continue;
+        findings->work[place].cause = cause;
+        if (!ids_account_is_host((enum ids_account)cause)) continue;
         struct ids_found_late *late = IDS_PUSH(findings->late, findings->late_count, findings->late_room);
         if (!late) return -1;
-        *late = (struct ids_found_late){gap->next->launch, ids_gap_evidence(analysis, gap), (uint32_t)place};
+        *late = (struct ids_found_late){gap->next->launch, NULL, (uint32_t)place};
     }
     return 0;
 }
@@ -167,10 +168,10 @@ static int put_steps(const struct ids_analysis *analysis, struct ids_findings *f
 }
 
 int ids_findings_make(const struct ids_analysis *analysis, struct ids_findings *findings, struct ids_error *err) {
-    static const char *cause_names[IDS_CAUSE_COUNT];
+    static const char *cause_names[IDS_ACCOUNT_COUNT];
     const struct ids_trace *trace = analysis->trace;
-    for (int cause = 0; cause < IDS_CAUSE_COUNT; cause++) cause_names[cause] = ids_cause_name((enum ids_cause)cause);
-    *findings = (struct ids_findings){.cause_names = cause_names, .cause_count = IDS_CAUSE_COUNT};
+    for (int cause = 0; cause < IDS_ACCOUNT_COUNT; cause++) cause_names[cause] = ids_account_id((enum ids_account)cause);
+    *findings = (struct ids_findings){.cause_names = cause_names, .cause_count = IDS_ACCOUNT_COUNT};
     findings->devices = calloc(trace->device_count + 1, sizeof *findings->devices);
     int failed = !findings->devices || put_steps(analysis, findings);
     findings->device_count = trace->device_count;

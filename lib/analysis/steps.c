@@ -2,6 +2,7 @@
  * step's annotation is over before the device begins). */
 #include "lib/analysis/context.h"
 
+#include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -48,6 +49,23 @@ static int main_name(const struct ids_trace *trace, uint32_t *ret_name, struct i
     return code;
 }
 
+static uint64_t key_of_mark(uint64_t made, uint32_t host) {
+    return ids_key_of(made, host);
+}
+
+static int mark_on_host(struct ids_steps *steps, uint64_t made, uint32_t host, const struct ids_event *event) {
+    uint64_t key = key_of_mark(made, host), place = steps->mark_count;
+    if (!ids_keymap_get(&steps->marks, key, &place)) {
+        struct ids_step_mark *fresh = IDS_PUSH(steps->mark, steps->mark_count, steps->mark_room);
+        if (!fresh || ids_keymap_add(&steps->marks, key, place) < 0) return -1;
+        *fresh = (struct ids_step_mark){event->start_ps, event->end_ps};
+    }
+    struct ids_step_mark *mark = &steps->mark[place];
+    if (event->start_ps < mark->start_ps) mark->start_ps = event->start_ps;
+    if (event->end_ps > mark->end_ps) mark->end_ps = event->end_ps;
+    return 0;
+}
+
 /* One step per annotation; annotations of one number on different threads or hosts are one step. */
 static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
@@ -75,10 +93,16 @@ static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids
                 *step = (struct ids_step){
                     .number = event->value,
                     .start_ps = INT64_MAX,
+                    .end_ps = INT64_MIN,
+                    .work_ps = INT64_MAX,
                     .last_ps = INT64_MIN,
                     .host_start_ps = event->start_ps,
                     .host_end_ps = event->end_ps,
                 };
+            }
+            if (mark_on_host(steps, index, trace->tracks[t].host, event)) {
+                code = ids_no_memory(err);
+                break;
             }
             struct ids_step *step = &steps->at[index];
             if (event->start_ps < step->host_start_ps) step->host_start_ps = event->start_ps;
@@ -110,9 +134,58 @@ static int step_of_launch(struct ids_analysis *analysis, const struct ids_event 
                                                                                                     : 0;
 }
 
-static void stretch(struct ids_step *step, const struct ids_event *event) {
-    if (event->start_ps < step->start_ps) step->start_ps = event->start_ps;
-    if (event->end_ps > step->last_ps) step->last_ps = event->end_ps;
+static void stretch(struct ids_step *step, int64_t from_ps, int64_t to_ps) {
+    if (from_ps < step->work_ps) step->work_ps = from_ps;
+    if (to_ps > step->last_ps) step->last_ps = to_ps;
+}
+
+/* --- steps of one device ---------------------------------------------------------------------------------------- */
+
+static int earlier_there(const void *a, const void *b) {
+    const struct ids_device_step *left = a, *right = b;
+    if (left->from_ps != right->from_ps) return left->from_ps < right->from_ps ? -1 : 1;
+    return (left->step > right->step) - (left->step < right->step);
+}
+
+/* Each step's first and last work on the device; afterwards `step` is ids_step.made. */
+static int find_work(const struct ids_events *activity, const uint32_t *made, struct ids_device_steps *own) {
+    struct ids_keymap places = {0};
+    int failed = 0;
+    for (size_t i = 0; i < activity->count && !failed; i++) {
+        const struct ids_event *event = &activity->at[i];
+        uint64_t place = own->count;
+        if (!made[i]) continue;
+        if (!ids_keymap_get(&places, made[i], &place)) {
+            struct ids_device_step *fresh = IDS_PUSH(own->at, own->count, own->room);
+            failed = !fresh || ids_keymap_add(&places, made[i], place) < 0;
+            if (!failed) *fresh = (struct ids_device_step){made[i] - 1, event->start_ps, event->end_ps};
+        } else if (event->end_ps > own->at[place].to_ps) {
+            own->at[place].to_ps = event->end_ps;
+        }
+    }
+    ids_keymap_done(&places);
+    if (own->count) qsort(own->at, own->count, sizeof *own->at, earlier_there);
+    return failed;
+}
+
+/* From first and last work to steps without a hole between them. */
+static void tile(const struct ids_steps *steps, uint32_t host, struct ids_device_steps *own) {
+    int64_t last_ps = INT64_MIN; /* end of the work of all steps so far */
+    for (size_t i = 0; i < own->count; i++) {
+        struct ids_device_step *step = &own->at[i];
+        int64_t work_ps = step->from_ps, end_ps = step->to_ps, from_ps = last_ps;
+        uint64_t place;
+        if (ids_keymap_get(&steps->marks, key_of_mark(step->step, host), &place)) {
+            if (steps->mark[place].start_ps > from_ps) from_ps = steps->mark[place].start_ps;
+            if (i + 1 == own->count && steps->mark[place].end_ps > end_ps) end_ps = steps->mark[place].end_ps;
+        }
+        if (from_ps == INT64_MIN || from_ps > work_ps) from_ps = work_ps;
+        if (step->to_ps > last_ps) last_ps = step->to_ps;
+        if (i && own->at[i - 1].from_ps > from_ps) from_ps = own->at[i - 1].from_ps;
+        step->from_ps = from_ps;
+        step->to_ps = end_ps > last_ps ? end_ps : last_ps;
+        if (i) own->at[i - 1].to_ps = from_ps;
+    }
 }
 
 static int assign_by_launch(struct ids_analysis *analysis, struct ids_error *err) {
@@ -131,9 +204,11 @@ static int assign_by_launch(struct ids_analysis *analysis, struct ids_error *err
             int code = event->launch ? step_of_launch(analysis, event->launch, &step, err) : 0;
             if (code) return code;
             made[i] = (uint32_t)step;
-            if (step) stretch(&steps->at[step - 1], event);
+            if (step) stretch(&steps->at[step - 1], event->start_ps, event->end_ps);
             *(step ? &steps->assigned : &steps->unassigned) += 1;
         }
+        if (find_work(activity, made, &steps->of_device[d])) return ids_no_memory(err);
+        tile(steps, trace->devices[d].host, &steps->of_device[d]);
     }
     return 0;
 }
@@ -163,9 +238,24 @@ static int gather_markers(struct ids_analysis *analysis, struct ids_error *err) 
                     code = ids_no_memory(err);
                     break;
                 }
-                *step = (struct ids_step){.number = event->value, .start_ps = INT64_MAX, .last_ps = INT64_MIN};
+                *step = (struct ids_step){.number = event->value,
+                                          .start_ps = INT64_MAX,
+                                          .end_ps = INT64_MIN,
+                                          .work_ps = INT64_MAX,
+                                          .last_ps = INT64_MIN};
             }
-            stretch(&steps->at[index], event);
+            stretch(&steps->at[index], event->start_ps, event->end_ps);
+            struct ids_device_steps *own = &steps->of_device[d];
+            struct ids_device_step *there = IDS_PUSH(own->at, own->count, own->room);
+            if (!there) {
+                code = ids_no_memory(err);
+                break;
+            }
+            /* Of lines that overlap the later one begins where the one before ends. */
+            int64_t from_ps = own->count > 1 && own->at[own->count - 2].to_ps > event->start_ps
+                                  ? own->at[own->count - 2].to_ps
+                                  : event->start_ps;
+            *there = (struct ids_device_step){(uint32_t)index, from_ps, event->end_ps > from_ps ? event->end_ps : from_ps};
         }
         steps->assigned += trace->devices[d].steps.count ? trace->devices[d].activity.count : 0;
         steps->unassigned += trace->devices[d].steps.count ? 0 : trace->devices[d].activity.count;
@@ -176,11 +266,32 @@ static int gather_markers(struct ids_analysis *analysis, struct ids_error *err) 
 
 static int by_start(const void *a, const void *b) {
     const struct ids_step *left = a, *right = b;
-    return (left->start_ps > right->start_ps) - (left->start_ps < right->start_ps);
+    if (left->work_ps != right->work_ps) return left->work_ps < right->work_ps ? -1 : 1;
+    return (left->made > right->made) - (left->made < right->made);
 }
 
-/* Time order, without the steps that launched nothing; each ends where the next begins. `place` remembers where each went. */
-static int order(struct ids_steps *steps, struct ids_error *err) {
+/* What a step takes on the devices that it has work on. */
+static void sum_devices(const struct ids_trace *trace, struct ids_steps *steps) {
+    for (size_t d = 0; d < trace->device_count; d++) {
+        struct ids_device_steps *own = &steps->of_device[d];
+        for (size_t i = 0; i < own->count; i++) {
+            struct ids_device_step *there = &own->at[i];
+            if (there->step == IDS_NONE) continue;
+            struct ids_step *step = &steps->at[there->step];
+            int64_t time_ps = there->to_ps - there->from_ps;
+            if (there->from_ps < step->start_ps) step->start_ps = there->from_ps;
+            if (there->to_ps > step->end_ps) step->end_ps = there->to_ps;
+            ids_sum(&step->sum_ps, time_ps);
+            if (!step->devices++ || time_ps > step->slowest_ps) {
+                step->slowest_ps = time_ps;
+                step->slowest = (uint32_t)d;
+            }
+        }
+    }
+}
+
+/* Time order, without the steps that launched nothing. `place` remembers where each went. */
+static int order(const struct ids_trace *trace, struct ids_steps *steps, struct ids_error *err) {
     size_t made = steps->count, kept = 0;
     steps->place = calloc(made + 1, sizeof *steps->place);
     if (!steps->place) return ids_no_memory(err);
@@ -193,41 +304,54 @@ static int order(struct ids_steps *steps, struct ids_error *err) {
     }
     steps->count = kept;
     if (kept) qsort(steps->at, kept, sizeof *steps->at, by_start);
-    for (size_t i = 0; i < kept; i++) {
-        steps->at[i].end_ps = i + 1 < kept ? steps->at[i + 1].start_ps : steps->at[i].last_ps;
-        steps->place[steps->at[i].made] = (uint32_t)i + 1;
+    for (size_t i = 0; i < kept; i++) steps->place[steps->at[i].made] = (uint32_t)i + 1;
+    for (size_t d = 0; d < trace->device_count; d++) {
+        struct ids_device_steps *own = &steps->of_device[d];
+        for (size_t i = 0; i < own->count; i++) own->at[i].step = steps->place[own->at[i].step] - 1; /* 0: IDS_NONE */
     }
+    sum_devices(trace, steps);
     return 0;
 }
 
 int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
     struct ids_steps *steps = &analysis->steps;
+    steps->of_device = calloc(analysis->trace->device_count + 1, sizeof *steps->of_device);
+    if (!steps->of_device) return ids_no_memory(err);
     int code = gather_markers(analysis, err);
     if (code) return code;
     if (steps->count) {
         steps->source = IDS_STEPS_MARKER;
-        return order(steps, err);
+        return order(analysis->trace, steps, err);
     }
     steps->assigned = steps->unassigned = 0;
     code = main_name(analysis->trace, &steps->name, err);
     if (code || steps->name == IDS_NONE) return code;
     code = gather_marks(analysis, steps->name, err);
     if (!code) code = assign_by_launch(analysis, err);
-    if (!code) code = order(steps, err);
+    if (!code) code = order(analysis->trace, steps, err);
     if (!code && steps->count) steps->source = IDS_STEPS_ANNOTATION;
     return code;
 }
 
-void ids_steps_trim(struct ids_analysis *analysis) {
+int ids_steps_trim(struct ids_analysis *analysis, struct ids_error *err) {
     struct ids_steps *steps = &analysis->steps;
     size_t kept = 0;
+    uint32_t *places = malloc((steps->count + 1) * sizeof *places); /* where each step goes */
+    if (!places) return ids_no_memory(err);
     for (size_t i = 0; i < steps->count; i++) {
         struct ids_step step = steps->at[i];
-        int inside = step.start_ps >= analysis->start_ps && step.end_ps <= analysis->end_ps;
+        int inside = step.work_ps >= analysis->start_ps && step.last_ps <= analysis->end_ps;
         if (inside) steps->at[kept++] = step;
         steps->place[step.made] = inside ? (uint32_t)kept : 0;
+        places[i] = inside ? (uint32_t)kept - 1 : IDS_NONE;
     }
+    for (size_t d = 0; d < analysis->trace->device_count && steps->of_device; d++) {
+        struct ids_device_steps *own = &steps->of_device[d];
+        for (size_t i = 0; i < own->count; i++) own->at[i].step = places[own->at[i].step];
+    }
+    free(places);
     steps->count = kept;
+    return 0;
 }
 
 /* The step that stays in the window; NULL for one that does not, and for none. */
@@ -243,14 +367,31 @@ const struct ids_step *ids_step_of_host_event(const struct ids_analysis *analysi
 const struct ids_step *ids_step_of_device_event(const struct ids_analysis *analysis, const struct ids_event *event) {
     const struct ids_steps *steps = &analysis->steps;
     if (steps->source == IDS_STEPS_ANNOTATION) return step_made(steps, made_of(analysis, event));
-    for (size_t low = 0, high = steps->count; low < high;) { /* a marker tells by time */
+    if (!steps->count) return NULL;
+    const struct ids_device_steps *own = &steps->of_device[event->device];
+    for (size_t low = 0, high = own->count; low < high;) { /* a marker tells by time */
         size_t middle = low + (high - low) / 2;
-        if (event->start_ps >= steps->at[middle].end_ps)
+        if (event->start_ps >= own->at[middle].to_ps)
             low = middle + 1;
-        else if (event->start_ps < steps->at[middle].start_ps)
+        else if (event->start_ps < own->at[middle].from_ps)
             high = middle;
         else
-            return &steps->at[middle];
+            return own->at[middle].step == IDS_NONE ? NULL : &steps->at[own->at[middle].step];
     }
     return NULL;
+}
+
+void ids_steps_done(struct ids_analysis *analysis) {
+    struct ids_steps *steps = &analysis->steps;
+    for (size_t d = 0; d < analysis->trace->device_count; d++) {
+        if (steps->of_activity) free(steps->of_activity[d]);
+        if (steps->of_device) free(steps->of_device[d].at);
+    }
+    free(steps->of_activity);
+    free(steps->of_device);
+    free(steps->at);
+    free(steps->place);
+    free(steps->mark);
+    ids_keymap_done(&steps->marks);
+    ids_keymap_done(&steps->of_host_event);
 }

@@ -3,6 +3,7 @@
 #include "lib/base/vec.h"
 #include "lib/model/assemble.h"
 #include "lib/model/classify.h"
+#include "lib/model/deeds.h"
 #include "lib/model/event_of_slice.h"
 #include "lib/model/join.h"
 #include "lib/model/keys.h"
@@ -268,7 +269,10 @@ static void let_all_go(struct ids_builder *builder) {
         builder->open[i].last_op = 0;
     }
     ids_assembly_done(&builder->idle);
-    for (size_t i = 0; i < trace->track_count; i++) let_go(&trace->tracks[i].events);
+    for (size_t i = 0; i < trace->track_count; i++) {
+        let_go(&trace->tracks[i].events);
+        ids_strand_done(&trace->tracks[i].strand);
+    }
     for (size_t i = 0; i < trace->device_count; i++) {
         struct ids_device *device = &trace->devices[i];
         let_go(&device->activity);
@@ -362,7 +366,6 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     struct ids_passing passing = {start_ps, duration_ps, slice->name, IDS_NONE};
     /* Most events of a file are Python frames and inner calls of the runtime, which are only counted. */
     if (!slice->arg_count && track->role == IDS_TRACK_HOST && (kind == IDS_KIND_OTHER || kind == IDS_KIND_PYTHON)) {
-        if (kind == IDS_KIND_PYTHON) open->assembly.python = 1;
         return add_passing(builder, open, &passing, err);
     }
 
@@ -390,9 +393,7 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     if (event.kind == IDS_KIND_OP_END) {
         int code = end_op(builder, open, &event, err);
         if (code) return code;
-    } else if (event.kind == IDS_KIND_PYTHON) {
-        open->assembly.python = 1;
-    } else if (event.kind != IDS_KIND_OTHER) {
+    } else if (event.kind != IDS_KIND_OTHER && event.kind != IDS_KIND_PYTHON) {
         int code = keep_event(builder, open, &event, &passing, err);
         if (code) return code;
     }
@@ -452,9 +453,8 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     ids_assembly_done(&builder->idle);
     builder->idle = open->assembly; /* its memory serves the next track */
     builder->held.bytes -= open->passing * sizeof(struct ids_passing);
-    /* Outermost Python frames became records; moments that mark tasks were joined. */
-    if (!code && track->events.count > open->kept)
-        may_hold(builder, (track->events.count - open->kept) * sizeof *track->events.at);
+    if (!code && track->strand.count)
+        may_hold(builder, track->strand.count * (sizeof *track->strand.from_ps + sizeof *track->strand.deed));
     *open = builder->open[--builder->open_count];
     builder->place_of_track[open->track] = (uint32_t)(open - builder->open);
     if (code) return code;

@@ -143,26 +143,54 @@ static enum ids_kind python_kind(const char *name, size_t length) {
     return IDS_KIND_PYTHON;
 }
 
-/* Whether one of a name's words (letters between other characters, or CamelCase humps) is a word of the trade of input. */
+static int is_one_of(const char *word, size_t length, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (equals(word, length, words[i])) return 1;
+    }
+    return 0;
+}
+#define IS_ONE_OF(word, length, words) is_one_of((word), (length), (words), sizeof(words) / sizeof *(words))
+
+/* What a name's words (letters between other characters, or CamelCase humps) say together: DistributedDataParallel and BatchNorm are no
+ * input, and load_checkpoint is none of the loop's. */
 static int is_about_input(const char *name, size_t length) {
-    static const char *const words[] = {"data",   "dataset", "dataloader", "dataloading", "input",    "inputs",
-                                        "infeed", "loader",  "batch",      "batches",     "prefetch", "fetch"};
+    static const char *const clear[] = {"dataloader", "dataloading", "infeed",   "input",  "inputs",   "loader",
+                                        "load",       "loading",     "prefetch", "fetch",  "fetching", "dataset",
+                                        "prefetching"};
+    /* A batch or data is input where nothing else is said of it but that it is had. */
+    static const char *const things[] = {"data", "batch", "batches", "minibatch"};
+    static const char *const having[] = {"next", "get",  "read", "reading", "wait",    "waiting", "for", "the",
+                                         "of",   "host", "make", "new",     "prepare", "iter",    "to",  "generate"};
+    static const char *const others[] = {"parallel", "norm",  "forward", "backward",   "grad",    "checkpoint",
+                                         "model",    "state", "weights", "params",     "library", "module",
+                                         "layer",    "conv",  "linear",  "normalize",  "plugin",  "reduce",
+                                         "sharding", "copy",  "kernel",  "executable", "op",      "ops"};
     if (length > 64) return 0;
     char word[65];
     size_t used = 0;
+    int is_clear = 0, is_thing = 0, is_more = 0;
     for (size_t i = 0; i <= length; i++) {
         char c = i < length ? name[i] : '_';
         int upper = c >= 'A' && c <= 'Z';
         int lower = c >= 'a' && c <= 'z';
         if (used && (upper || !lower)) {
-            for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-                if (equals(word, used, words[w])) return 1;
-            }
+            if (IS_ONE_OF(word, used, others)) return 0;
+            if (IS_ONE_OF(word, used, clear))
+                is_clear = 1;
+            else if (IS_ONE_OF(word, used, things))
+                is_thing = 1;
+            else if (!IS_ONE_OF(word, used, having))
+                is_more = 1;
             used = 0;
         }
         if (upper || lower) word[used++] = upper ? (char)(c - 'A' + 'a') : c;
     }
-    return 0;
+    return is_clear || (is_thing && !is_more);
+}
+
+int ids_is_reader(struct ids_text name) {
+    return ids_text_begins(name, "Iterator::") || ids_text_begins(name, "IteratorGetNext") ||
+           ids_text_contains(name, "DataLoader") || ids_text_contains(name, "dataloader");
 }
 
 /* What may be a user's annotation: names of C++ scopes and of tasks with spaces are the runtime's own, and are not looked at. */

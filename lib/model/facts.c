@@ -119,6 +119,7 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
             if (facts->hlo_category == IDS_NO_TEXT) return -1;
             break;
         case IDS_KEY_CATEGORY:
+            facts->has_category = 1;
             facts->is_python = ids_text_is(ids_arg_chars(trace, arg), "python_function");
             facts->is_annotation = ids_text_is(ids_arg_chars(trace, arg), "user_annotation");
             break;

@@ -20,7 +20,7 @@ struct ids_facts {
     const struct ids_arg *grid, *block, *dtype, *group_ranks;
     int is_python; /* cat python_function */
     unsigned has_run_id : 1, has_ordinal : 1, has_size : 1, has_step : 1, has_correlation : 1, has_producer : 1,
-        has_consumer : 1, in_graph : 1;
+        has_consumer : 1, in_graph : 1, has_category : 1;
     int is_annotation; /* a region that the program named: Kineto's cat user_annotation, the Python hook's stat */
 };
 

@@ -171,6 +171,9 @@ static void put_advice(struct ids_json *json, const struct ids_report *report) {
         }
         ids_json_key(json, "per");
         ids_json_text(json, advice->per_step ? "step" : "window");
+        put_text_if(json, "account", advice->account);
+        put_text_if(json, "culprit", advice->culprit);
+        put_text_if(json, "where", advice->where);
         put_text_if(json, "what", advice->what);
         put_text_if(json, "evidence", advice->evidence);
         put_text_if(json, "explain", advice->explain);

@@ -184,7 +184,8 @@ static void write_top_tables(struct ids_painter *painter) {
         for (int i = 0; i < render->sections[s].table_count; i++) {
             const struct ids_table_def *def = render->sections[s].tables[i];
             const struct ids_table *table = ids_report_find_table(painter->report, def->id);
-            if ((def->flags & IDS_TABLE_TOP) && table) ids_painter_table(painter, table, render->top, 0);
+            if ((def->flags & IDS_TABLE_TOP) && table)
+                ids_painter_table(painter, table, def->flags & IDS_TABLE_WHOLE ? 0 : render->top, 0);
         }
     }
 }
@@ -235,12 +236,12 @@ static const char *diag_text(struct ids_painter *painter, const struct ids_repor
     return ids_phrase_end(painter, &phrase);
 }
 
-static void write_ledger(struct ids_painter *painter, int least_severity) {
+static void write_diags(struct ids_painter *painter, int least_severity) {
     const struct ids_report *report = painter->report;
     size_t wanted = 0, written = 0;
     for (size_t i = 0; i < report->diag_count; i++) wanted += report->diags[i].severity >= least_severity;
     if (!wanted) return;
-    ids_painter_heading(painter, "ledger");
+    ids_painter_heading(painter, "notes");
     for (size_t i = 0; i < report->diag_count && written < DIAGS_SHOWN; i++) {
         const struct ids_report_diag *diag = &report->diags[i];
         if (diag->severity < least_severity) continue;
@@ -260,7 +261,7 @@ int ids_render_text(const struct ids_report *report, const struct ids_render *re
         write_headlines(&painter);
         write_top_tables(&painter);
         write_all_advice(&painter);
-        write_ledger(&painter, SEVERITY_NOTE + 1);
+        write_diags(&painter, SEVERITY_NOTE + 1);
         return ids_painter_done(&painter, err);
     }
     for (int s = 0; s < render->section_count; s++) {
@@ -268,7 +269,7 @@ int ids_render_text(const struct ids_report *report, const struct ids_render *re
         if (!ids_render_wants(render, section->name)) continue;
         write_section(&painter, section);
         if (!strcmp(section->name, "advice")) write_all_advice(&painter);
-        if (!strcmp(section->name, "overview")) write_ledger(&painter, SEVERITY_NOTE);
+        if (!strcmp(section->name, "overview")) write_diags(&painter, SEVERITY_NOTE);
     }
     return ids_painter_done(&painter, err);
 }

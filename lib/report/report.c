@@ -142,6 +142,9 @@ void ids_report_advice(struct ids_report *report, const struct ids_advice *advic
         return;
     }
     *place = *advice;
+    place->account = keep(report, advice->account);
+    place->culprit = keep(report, advice->culprit);
+    place->where = keep(report, advice->where);
     place->what = keep(report, advice->what);
     place->evidence = keep(report, advice->evidence);
     place->explain = keep(report, advice->explain);

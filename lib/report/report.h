@@ -60,6 +60,7 @@ struct ids_table_def {
 enum ids_table_flags {
     IDS_TABLE_TOP = 1,    /* part of the default report, cut at --top */
     IDS_TABLE_HIDDEN = 2, /* stored and in --json --section, never in text */
+    IDS_TABLE_WHOLE = 4,  /* never cut: its rows are few and sum to something */
 };
 
 struct ids_value {
@@ -123,9 +124,10 @@ struct ids_headline {
 };
 
 struct ids_advice {
-    int64_t
-        saves_ps; /* upper bound of what it could save per step (or in the window when there are no steps); -1 unknown */
+    /* By how much a step would become shorter (the window when there are no steps) if it were gone; -1 unknown. Savings are disjoint. */
+    int64_t saves_ps;
     int per_step;
+    const char *account, *culprit, *where; /* of the ledger, with file:line, an op's path, what a rank did; NULL none */
     const char *what;     /* what was found and what to do */
     const char *evidence; /* the figures behind it */
     const char *explain;  /* a metric id for the next command */

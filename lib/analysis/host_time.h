@@ -1,0 +1,33 @@
+/* host_time.h - whose a moment is in which a device does nothing: of the host before the launch of what comes next, of the device
+ * after it.
+ *
+ * The host's part is swept, not judged: at each moment counts the innermost activity of the thread that launched, else of the threads
+ * whose events made it launch, else of the program's own thread (the one with the step annotations or the calls of jitted functions:
+ * autograd threads and runtimes' queues launch in its name).
+ */
+#ifndef IDS_LIB_ANALYSIS_HOST_TIME_H
+#define IDS_LIB_ANALYSIS_HOST_TIME_H
+
+#include "lib/analysis/device_sweep.h"
+#include "lib/analysis/ledger.h"
+
+struct ids_host_time;
+
+int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time **ret_time, struct ids_error *err);
+void ids_host_time_free(struct ids_host_time *time);
+
+/* A part of a stretch without activity. */
+struct ids_idle_part {
+    int64_t from_ps, to_ps;
+    uint8_t account, known;
+    struct ids_text culprit, where; /* in memory of the trace or of the host time; `culprit` length 0: nobody */
+    uint64_t memo;                  /* the same for the same (account, culprit, where); 0: it has none */
+    const struct ids_event *event;  /* the launch, where it is its doing; NULL */
+};
+
+/* Divides a stretch in which the device of `busy` has no activity and no copy runs. 0, or a code of `visit`. */
+int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
+                         int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
+                         void *context, struct ids_error *err);
+
+#endif
