@@ -174,7 +174,8 @@ struct sweep {
     const struct piece *pieces;
     struct heap running, of_rank[IDS_RANK_COUNT];
     uint32_t of_state[8]; /* how many run, by bit of their state */
-    size_t ranks[IDS_RANK_COUNT];
+    uint32_t of_its_rank[IDS_RANK_COUNT];
+    uint16_t state, ranks; /* bits of those that are not 0 */
 };
 
 static int64_t key_of(const struct sweep *sweep, uint32_t piece, int by_end) {
@@ -208,32 +209,36 @@ static void heap_pop(const struct sweep *sweep, struct heap *heap, int by_end) {
 
 static int begin(struct sweep *sweep, uint32_t index) {
     const struct piece *piece = &sweep->pieces[index];
-    for (int bit = 0; bit < 8; bit++) sweep->of_state[bit] += piece->state >> bit & 1;
-    sweep->ranks[piece->rank]++;
+    for (unsigned state = piece->state; state; state &= state - 1) sweep->of_state[__builtin_ctz(state)]++;
+    sweep->of_its_rank[piece->rank]++;
+    sweep->state |= piece->state;
+    sweep->ranks |= (uint16_t)(1u << piece->rank);
     return heap_push(sweep, &sweep->running, index, 1) || heap_push(sweep, &sweep->of_rank[piece->rank], index, 0);
 }
 
 static void end_first(struct sweep *sweep) {
     const struct piece *piece = &sweep->pieces[sweep->running.at[0]];
-    for (int bit = 0; bit < 8; bit++) sweep->of_state[bit] -= piece->state >> bit & 1;
-    sweep->ranks[piece->rank]--;
+    for (unsigned state = piece->state; state; state &= state - 1) {
+        int bit = __builtin_ctz(state);
+        if (!--sweep->of_state[bit]) sweep->state &= (uint16_t)~(1u << bit);
+    }
+    if (!--sweep->of_its_rank[piece->rank]) {
+        sweep->ranks &= (uint16_t)~(1u << piece->rank);
+        sweep->of_rank[piece->rank].count = 0; /* what is left there has ended */
+    }
     heap_pop(sweep, &sweep->running, 1);
 }
 
 /* What counts at this moment of all that runs. */
 static void look(struct sweep *sweep, int64_t now_ps, struct ids_stretch *stretch) {
-    stretch->state = 0;
+    stretch->state = sweep->state;
     stretch->event = NULL;
     stretch->rank = IDS_RANK_IDLE;
-    for (int bit = 0; bit < 8; bit++) stretch->state |= (uint16_t)((sweep->of_state[bit] > 0) << bit);
-    for (int rank = 0; rank < IDS_RANK_COUNT; rank++) {
-        if (!sweep->ranks[rank]) continue;
-        struct heap *heap = &sweep->of_rank[rank];
-        while (sweep->pieces[heap->at[0]].to_ps <= now_ps) heap_pop(sweep, heap, 0);
-        stretch->event = sweep->pieces[heap->at[0]].event;
-        stretch->rank = (uint8_t)rank;
-        return;
-    }
+    if (!sweep->ranks) return;
+    stretch->rank = (uint8_t)__builtin_ctz(sweep->ranks);
+    struct heap *heap = &sweep->of_rank[stretch->rank];
+    while (sweep->pieces[heap->at[0]].to_ps <= now_ps) heap_pop(sweep, heap, 0);
+    stretch->event = sweep->pieces[heap->at[0]].event;
 }
 
 /* Bounds of the time without activity that a stretch lies in. */
@@ -262,6 +267,22 @@ static int run_sweep(const struct gathering *gathering, struct sweep *sweep,
             const struct piece *piece = &sweep->pieces[sweep->running.at[0]];
             if (piece->state & IDS_IS_BUSY) gap.from_ps = piece->to_ps, gap.previous = piece->event;
             end_first(sweep);
+        }
+        const struct piece *first = next < gathering->count ? &gathering->at[next] : NULL;
+        if (!sweep->running.count && first && first->from_ps <= now_ps && (first->state & IDS_IS_BUSY) &&
+            (next + 1 == gathering->count || gathering->at[next + 1].from_ps >= first->to_ps)) {
+            /* Mostly one thing runs at a time. */
+            const struct ids_stretch stretch = {.from_ps = now_ps,
+                                           .to_ps = first->to_ps,
+                                           .event = first->event,
+                                           .state = first->state,
+                                           .rank = first->rank};
+            gap.from_ps = first->to_ps, gap.previous = first->event;
+            int code = visit(context, &stretch, err);
+            if (code) return code;
+            now_ps = first->to_ps;
+            next++;
+            continue;
         }
         for (; next < gathering->count && gathering->at[next].from_ps <= now_ps; next++) {
             if (begin(sweep, (uint32_t)next)) return ids_no_memory(err);

@@ -26,9 +26,6 @@ struct threads {
     int count;
 };
 
-/* How a deed is named. */
-enum manner { AS_IT_IS, AS_FIRST_USE, AS_DISPATCH, AFTER_SYNC, MANNERS };
-
 struct ids_host_time {
     const struct ids_analysis *analysis;
     uint32_t *program_thread;  /* by host: track, IDS_NONE */
@@ -277,32 +274,55 @@ static struct ids_text function_of(const struct ids_trace *trace, uint32_t name)
     return ids_python_frame_of(text, &frame) ? frame.function : text;
 }
 
-/* Names a deed, as what it is or as what it counts as. */
-static void name_part(struct ids_host_time *time, uint32_t number, enum manner manner, struct ids_idle_part *part) {
+/* Names are numbers: first nobody, then each deed as it is and as the call of a runtime, then programs, then names of events. */
+enum { NOBODY, DEEDS };
+enum { AS_IT_IS, AS_CALL, MANNERS };
+
+static uint32_t name_of_deed(uint32_t deed, int manner) {
+    return DEEDS + deed * MANNERS + (uint32_t)manner;
+}
+
+static uint32_t name_of_module(const struct ids_host_time *time, uint32_t module) {
+    return name_of_deed((uint32_t)time->analysis->trace->deed_count, 0) + module;
+}
+
+static uint32_t name_of_name(const struct ids_host_time *time, uint32_t name) {
+    return name_of_module(time, (uint32_t)time->analysis->trace->module_count) + name;
+}
+
+size_t ids_host_time_names(const struct ids_host_time *time) {
+    return name_of_name(time, (uint32_t)time->analysis->trace->name_count);
+}
+
+void ids_host_time_name(struct ids_host_time *time, enum ids_account account, uint32_t name,
+                        struct ids_text *ret_culprit, struct ids_text *ret_where) {
     const struct ids_trace *trace = time->analysis->trace;
-    const struct ids_deed *deed = &trace->deeds[number];
-    part->memo = ((uint64_t)number + 1) * MANNERS + manner;
-    part->where = where_of(time, number);
-    switch (manner == AS_FIRST_USE ? IDS_HOST_RUNTIME : (enum ids_account)part->account) {
-    case IDS_HOST_PYTHON:
-        part->culprit = function_of(trace, deed->caller == IDS_NONE ? deed->name : deed->caller);
-        break;
-    case IDS_HOST_RUNTIME:
-        part->culprit = call_name(text_of(trace, deed->name));
-        break;
-    default: /* the outermost of what has the account: the jitted function, the reader, the call that waits */
-        part->culprit = call_name(text_of(trace, deed->around));
-        break;
+    *ret_culprit = *ret_where = (struct ids_text){"", 0};
+    if (name == NOBODY) return;
+    if (name >= name_of_name(time, 0)) {
+        *ret_culprit = call_name(text_of(trace, name - name_of_name(time, 0)));
+    } else if (name >= name_of_module(time, 0)) {
+        *ret_culprit = ids_strings_text(&trace->strings, trace->modules[name - name_of_module(time, 0)].name);
+    } else {
+        uint32_t number = (name - DEEDS) / MANNERS;
+        const struct ids_deed *deed = &trace->deeds[number];
+        *ret_where = where_of(time, number);
+        if (account == IDS_HOST_PYTHON)
+            *ret_culprit = function_of(trace, deed->caller == IDS_NONE ? deed->name : deed->caller);
+        else /* the outermost of what has the account: the jitted function, the reader, the call that waits */
+            *ret_culprit = call_name(text_of(trace, (name - DEEDS) % MANNERS == AS_CALL ? deed->name : deed->around));
     }
 }
 
 /* What a launch is part of, in the program's words: the jitted function, the framework's op, else the call. */
-static struct ids_text launch_name(const struct ids_trace *trace, const struct ids_event *launch) {
+static uint32_t name_of_launch(const struct ids_host_time *time, const struct ids_event *launch) {
+    const struct ids_trace *trace = time->analysis->trace;
     const struct ids_strand *strand = &trace->tracks[launch->track].strand;
     size_t i = ids_strand_find(strand, launch->start_ps);
-    const struct ids_deed *deed = i == SIZE_MAX ? NULL : &trace->deeds[strand->deed[i]];
-    int tells = deed && (deed->account == IDS_HOST_DISPATCH || deed->account == IDS_HOST_COMPILE);
-    return call_name(text_of(trace, tells ? deed->around : launch->name));
+    enum ids_account account =
+        i == SIZE_MAX ? IDS_NO_ACCOUNT : (enum ids_account)trace->deeds[strand->deed[i]].account;
+    int tells = account == IDS_HOST_DISPATCH || account == IDS_HOST_COMPILE;
+    return tells ? name_of_deed(strand->deed[i], AS_IT_IS) : name_of_name(time, launch->name);
 }
 
 /* --- the division ----------------------------------------------------------------------------------------------- */
@@ -350,12 +370,10 @@ static int is_first_use(const struct division *division, const struct ids_strand
            length_ps / FIRST_USE_MEDIANS >= usual_ps;
 }
 
-/* Half of a moment may be before the launch and half inside it. */
-static int tell(const struct division *division, uint32_t number, enum manner manner, enum ids_account account,
-                int64_t from_ps, int64_t to_ps, struct ids_error *err) {
-    struct ids_idle_part part = {
-        .from_ps = from_ps, .to_ps = to_ps, .account = (uint8_t)account, .known = IDS_RECORDED};
-    name_part(division->time, number, manner, &part);
+static int tell(const struct division *division, uint32_t name, enum ids_account account, int64_t from_ps,
+                int64_t to_ps, struct ids_error *err) {
+    const struct ids_idle_part part = {
+        .from_ps = from_ps, .to_ps = to_ps, .account = (uint8_t)account, .known = IDS_RECORDED, .name = name};
     return division->visit(division->context, &part, err);
 }
 
@@ -364,24 +382,25 @@ static int tell_deed(const struct division *division, const struct ids_strand *s
     uint32_t number = strand->deed[i];
     enum ids_account account = (enum ids_account)division->time->analysis->trace->deeds[number].account;
     int in_launch = from_ps >= division->launch_ps;
-    if (is_first_use(division, strand, i)) return tell(division, number, AS_FIRST_USE, IDS_HOST_RUNTIME, from_ps, to_ps, err);
+    if (is_first_use(division, strand, i))
+        return tell(division, name_of_deed(number, AS_CALL), IDS_HOST_RUNTIME, from_ps, to_ps, err);
     if (in_launch && account == IDS_HOST_SYNC) account = IDS_HOST_DISPATCH; /* a copy that will wait has yet to begin */
     int is_price = account == IDS_HOST_DISPATCH ||
                    (division->is_short && (account == IDS_HOST_PYTHON || account == IDS_HOST_REGION));
-    if (!is_price) return tell(division, number, AS_IT_IS, account, from_ps, to_ps, err);
+    int manner = account == IDS_HOST_RUNTIME ? AS_CALL : AS_IT_IS;
+    if (!is_price) return tell(division, name_of_deed(number, manner), account, from_ps, to_ps, err);
     /* The device stands idle because the host waited for it before it launched more. */
     if (division->waited != IDS_NONE)
-        return tell(division, division->waited, AFTER_SYNC, IDS_HOST_SYNC, from_ps, to_ps, err);
-    return tell(division, number, AS_DISPATCH, IDS_HOST_DISPATCH, from_ps, to_ps, err);
+        return tell(division, name_of_deed(division->waited, AS_IT_IS), IDS_HOST_SYNC, from_ps, to_ps, err);
+    return tell(division, name_of_deed(number, AS_IT_IS), IDS_HOST_DISPATCH, from_ps, to_ps, err);
 }
 
 static int tell_unknown(const struct division *division, int64_t from_ps, int64_t to_ps, struct ids_error *err) {
     struct ids_idle_part part = {.from_ps = from_ps, .to_ps = to_ps, .account = IDS_HOST_UNKNOWN, .known = IDS_UNKNOWN};
     if (from_ps >= division->launch_ps) { /* inside the launching call, which says itself what is done */
-        const struct ids_trace *trace = division->time->analysis->trace;
         part.account = IDS_HOST_DISPATCH;
         part.known = IDS_RECORDED;
-        part.culprit = launch_name(trace, division->launch);
+        part.name = name_of_launch(division->time, division->launch);
         part.event = division->launch;
     }
     return division->visit(division->context, &part, err);
@@ -439,10 +458,11 @@ static const struct ids_event *module_around(const struct ids_device *device, co
     return module->end_ps >= stretch->gap_to_ps ? module : NULL;
 }
 
-static struct ids_text program_name(const struct ids_trace *trace, const struct ids_event *event) {
+static uint32_t name_of_program(const struct ids_host_time *time, const struct ids_event *event) {
+    const struct ids_trace *trace = time->analysis->trace;
     if (event->op != IDS_NONE && trace->ops[event->op].module != IDS_NONE)
-        return ids_strings_text(&trace->strings, trace->modules[trace->ops[event->op].module].name);
-    return event->launch ? launch_name(trace, event->launch) : text_of(trace, event->name);
+        return name_of_module(time, trace->ops[event->op].module);
+    return event->launch ? name_of_launch(time, event->launch) : name_of_name(time, event->name);
 }
 
 int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
@@ -456,7 +476,7 @@ int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy
                      (!launch || launch->start_ps <= stretch->gap_from_ps);
     if (module || in_program) {
         part.account = IDS_DEVICE_IN_PROGRAM;
-        part.culprit = module ? text_of(trace, module->name) : program_name(trace, next);
+        part.name = module ? name_of_name(time, module->name) : name_of_program(time, next);
         part.event = next;
         return visit(context, &part, err);
     }
@@ -492,7 +512,7 @@ int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy
     if (from_ps >= stretch->to_ps) return 0;
     part.from_ps = from_ps;
     part.account = IDS_DEVICE_QUEUE;
-    part.culprit = launch_name(trace, launch);
+    part.name = name_of_launch(time, launch);
     part.event = launch;
     return visit(context, &part, err);
 }

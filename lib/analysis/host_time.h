@@ -20,10 +20,15 @@ void ids_host_time_free(struct ids_host_time *time);
 struct ids_idle_part {
     int64_t from_ps, to_ps;
     uint8_t account, known;
-    struct ids_text culprit, where; /* in memory of the trace or of the host time; `culprit` length 0: nobody */
-    uint64_t memo;                  /* the same for the same (account, culprit, where); 0: it has none */
-    const struct ids_event *event;  /* the launch, where it is its doing; NULL */
+    uint32_t name;                 /* what ids_host_time_name makes texts of: below ids_host_time_names */
+    const struct ids_event *event; /* the launch, where it is its doing; NULL */
 };
+
+/* How many names there are, and what one is called: who is to blame (length 0: nobody is known), and where that is. The texts live as
+ * long as the trace and the host time do. Parts of one account and name have the same texts. */
+size_t ids_host_time_names(const struct ids_host_time *time);
+void ids_host_time_name(struct ids_host_time *time, enum ids_account account, uint32_t name,
+                        struct ids_text *ret_culprit, struct ids_text *ret_where);
 
 /* Divides a stretch in which the device of `busy` has no activity and no copy runs. 0, or a code of `visit`. */
 int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,

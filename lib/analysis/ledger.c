@@ -40,35 +40,49 @@ struct gap_part {
     int64_t ps;
 };
 
+/* What the device that is swept has of an entry; no interval of it overlaps another, so that sums cannot run over. */
+struct own {
+    int64_t time_ps[IDS_KNOWN_COUNT], in_window_ps;
+    uint64_t intervals;
+    int64_t step_ps; /* in `step`, whose sum is told when the next one begins */
+    uint32_t step;
+};
+
 struct making {
     struct ids_analysis *analysis;
     struct ids_ledger *ledger;
     const struct ids_ledger_visitor *visitor;
     struct ids_host_time *host_time;
-    struct ids_step_sums by_step;  /* by entry */
-    struct ids_keymap entry_of;    /* what a stretch or a part is, by number -> entry + 1: the texts are made once */
-    struct ids_busy *busy;         /* the device that is swept */
-    uint32_t device;               /* its index in analysis->busy */
+    struct ids_step_sums by_step; /* by entry */
+    uint32_t *of_op, *of_event_name, *of_idle_name; /* by op, name of an event, name of an idle part: an entry + 1 */
+    struct ids_busy *busy;              /* the device that is swept */
+    uint32_t device;                    /* its index in analysis->busy */
     const struct ids_device_steps *steps;
-    size_t step;                   /* the first of them that ends behind what is looked at */
+    size_t step;                        /* the first of them that ends behind what is looked at */
     struct ids_ledger_interval pending; /* grows while the next one is the same */
     const struct ids_stretch *stretch;  /* whose parts come */
     struct gap_part *gap_parts;
     size_t gap_part_count, gap_part_room;
-    int64_t *share;    /* by entry: what the device has of it */
-    size_t share_room;
+    struct own *own; /* by entry */
+    size_t own_room;
 };
 
-static int64_t *share_of(struct making *making, size_t entry) {
-    if (entry >= making->share_room) {
+static struct own *own_of(struct making *making, size_t entry) {
+    if (entry >= making->own_room) {
         size_t room = entry + entry / 2 + 256;
-        int64_t *grown = realloc(making->share, room * sizeof *grown);
+        struct own *grown = realloc(making->own, room * sizeof *grown);
         if (!grown) return NULL;
-        for (size_t i = making->share_room; i < room; i++) grown[i] = 0;
-        making->share = grown;
-        making->share_room = room;
+        for (size_t i = making->own_room; i < room; i++) grown[i] = (struct own){.step = IDS_NONE};
+        making->own = grown;
+        making->own_room = room;
     }
-    return &making->share[entry];
+    return &making->own[entry];
+}
+
+static int end_step(struct making *making, size_t entry, struct own *own) {
+    int64_t ps = own->step_ps;
+    own->step_ps = 0;
+    return ps ? ids_step_sums_add_to(&making->by_step, entry, own->step, ps) : 0;
 }
 
 /* Sums up an interval that does not grow any more, and hands it on. */
@@ -78,19 +92,18 @@ static int book(struct making *making, struct ids_error *err) {
     int64_t length_ps = interval->to_ps - interval->from_ps;
     if (length_ps <= 0) return 0;
     int in_window = (interval->state & IDS_IS_IN_WINDOW) != 0;
-    struct ids_ledger_entry *entry = &ledger->entries[interval->entry];
+    struct own *own = own_of(making, interval->entry);
+    if (!own) return ids_no_memory(err);
     if (in_window) {
-        ids_sum(&ledger->in_window[making->device].ps[interval->account], length_ps);
-        ids_sum(&entry->in_window_ps, length_ps);
-        if (!(interval->state & IDS_IS_BUSY)) ids_sum(&ledger->idle[making->device].ps[interval->account], length_ps);
+        own->in_window_ps += length_ps;
+        ledger->in_window[making->device].ps[interval->account] += length_ps;
+        if (!(interval->state & IDS_IS_BUSY)) ledger->idle[making->device].ps[interval->account] += length_ps;
     }
     /* The table is of the steps, where there are steps. */
     if (making->analysis->steps.count ? interval->step != IDS_NONE : in_window) {
-        int64_t *share = share_of(making, interval->entry);
-        if (!share) return ids_no_memory(err);
-        ids_sum(share, length_ps);
-        ids_sum(&entry->time_ps[interval->known], length_ps);
-        entry->intervals++;
+        struct ids_ledger_entry *entry = &ledger->entries[interval->entry];
+        own->time_ps[interval->known] += length_ps;
+        own->intervals++;
         if (length_ps > entry->longest_ps) {
             entry->longest_ps = length_ps;
             entry->longest_at_ps = interval->from_ps;
@@ -98,13 +111,36 @@ static int book(struct making *making, struct ids_error *err) {
             entry->evidence = interval->event;
         }
         if (interval->step != IDS_NONE) {
-            size_t place = ledger->first_step[making->device] + making->step;
-            ids_sum(&ledger->in_step[place].ps[interval->account], length_ps);
-            if (ids_step_sums_add_to(&making->by_step, interval->entry, interval->step, length_ps))
-                return ids_no_memory(err);
+            ledger->in_step[ledger->first_step[making->device] + making->step].ps[interval->account] += length_ps;
+            if (own->step != interval->step && end_step(making, interval->entry, own)) return ids_no_memory(err);
+            own->step = interval->step;
+            own->step_ps += length_ps;
         }
     }
     return making->visitor ? making->visitor->interval(making->visitor->context, interval, err) : 0;
+}
+
+/* The device is done: what it has of each entry goes to the sums of all. */
+static int end_device(struct making *making, struct ids_error *err) {
+    struct ids_ledger *ledger = making->ledger;
+    for (size_t e = 0; e < ledger->entry_count && e < making->own_room; e++) {
+        struct own *own = &making->own[e];
+        struct ids_ledger_entry *entry = &ledger->entries[e];
+        if (end_step(making, e, own)) return ids_no_memory(err);
+        int64_t time_ps = 0;
+        for (int known = 0; known < IDS_KNOWN_COUNT; known++) {
+            time_ps += own->time_ps[known];
+            ids_sum(&entry->time_ps[known], own->time_ps[known]);
+        }
+        ids_sum(&entry->in_window_ps, own->in_window_ps);
+        entry->intervals += own->intervals;
+        *own = (struct own){.step = IDS_NONE};
+        if (!time_ps) continue;
+        struct ids_entry_share *share = IDS_PUSH(ledger->shares, ledger->share_count, ledger->share_room);
+        if (!share) return ids_no_memory(err);
+        *share = (struct ids_entry_share){(uint32_t)e, time_ps};
+    }
+    return 0;
 }
 
 static int put(struct making *making, const struct ids_ledger_interval *interval, struct ids_error *err) {
@@ -185,30 +221,23 @@ static struct ids_text place_of_work(const struct ids_trace *trace, const struct
     return ids_strings_text(&trace->strings, text);
 }
 
-/* The entry of a number that stands for its account and texts, made when it is asked for the first time; -1: no memory. */
-static int64_t entry_by_number(struct making *making, uint64_t number, enum ids_account account,
-                               struct ids_text culprit, struct ids_text where) {
-    uint64_t key = ids_key_of(number, account), *known = NULL;
-    if (number && !(known = ids_keymap_at(&making->entry_of, key))) return -1;
-    if (known && *known) return (int64_t)*known - 1;
-    int64_t entry = ids_ledger_entry_of(making->ledger, account, culprit, where);
-    if (known && entry >= 0) *known = (uint64_t)entry + 1;
-    return entry;
-}
-
 static int put_work(struct making *making, const struct ids_stretch *stretch, struct ids_error *err) {
     const struct ids_trace *trace = making->analysis->trace;
     const struct ids_event *event = stretch->event;
     enum ids_account account = account_of_stretch(trace, stretch);
-    uint64_t number = event->op != IDS_NONE ? (uint64_t)1 << 63 | event->op : (uint64_t)1 << 62 | event->name;
-    int64_t entry = entry_by_number(making, number, account, name_of_work(trace, event), place_of_work(trace, event));
-    if (entry < 0) return ids_no_memory(err);
+    uint32_t *known = event->op != IDS_NONE ? &making->of_op[event->op] : &making->of_event_name[event->name];
+    if (!*known || making->ledger->entries[*known - 1].account != account) {
+        int64_t entry =
+            ids_ledger_entry_of(making->ledger, account, name_of_work(trace, event), place_of_work(trace, event));
+        if (entry < 0) return ids_no_memory(err);
+        *known = (uint32_t)entry + 1;
+    }
     return put_cut(making,
                    (struct ids_ledger_interval){.from_ps = stretch->from_ps,
                                                 .to_ps = stretch->to_ps,
                                                 .event = event,
                                                 .busy = making->device,
-                                                .entry = (uint32_t)entry,
+                                                .entry = *known - 1,
                                                 .state = stretch->state,
                                                 .account = (uint8_t)account,
                                                 .known = IDS_RECORDED},
@@ -237,14 +266,22 @@ static int note_gap_part(struct making *making, uint32_t entry, int64_t from_ps,
 static int put_idle(void *context, const struct ids_idle_part *part, struct ids_error *err) {
     struct making *making = context;
     enum ids_account account = (enum ids_account)part->account;
-    int64_t entry = entry_by_number(making, part->memo, account, part->culprit, part->where);
-    if (entry < 0 || note_gap_part(making, (uint32_t)entry, part->from_ps, part->to_ps)) return ids_no_memory(err);
+    uint32_t *known = &making->of_idle_name[part->name];
+    if (!*known || making->ledger->entries[*known - 1].account != account) {
+        struct ids_text culprit, where;
+        ids_host_time_name(making->host_time, account, part->name, &culprit, &where);
+        int64_t made = ids_ledger_entry_of(making->ledger, account, culprit, where);
+        if (made < 0) return ids_no_memory(err);
+        *known = (uint32_t)made + 1;
+    }
+    uint32_t entry = *known - 1;
+    if (note_gap_part(making, entry, part->from_ps, part->to_ps)) return ids_no_memory(err);
     return put_cut(making,
                    (struct ids_ledger_interval){.from_ps = part->from_ps,
                                                 .to_ps = part->to_ps,
                                                 .event = part->event,
                                                 .busy = making->device,
-                                                .entry = (uint32_t)entry,
+                                                .entry = entry,
                                                 .state = making->stretch->state,
                                                 .account = part->account,
                                                 .known = part->known},
@@ -254,19 +291,13 @@ static int put_idle(void *context, const struct ids_idle_part *part, struct ids_
 /* --- sets and gaps ---------------------------------------------------------------------------------------------- */
 
 static void add_to_sets(struct ids_busy *busy, const struct ids_stretch *stretch) {
-    const struct {
-        unsigned state;
-        struct ids_spans *set;
-    } sets[] = {{IDS_IS_BUSY, &busy->busy},         {IDS_IS_WORKING, &busy->working},
-                {IDS_IS_COMPUTE, &busy->compute},   {IDS_IS_COLLECTIVE, &busy->collective},
-                {IDS_IS_COPY, &busy->copy},         {IDS_IS_H2D, &busy->h2d},
-                {IDS_IS_D2H, &busy->d2h},           {IDS_IS_ASYNC_COPY, &busy->async_copy}};
+    struct ids_spans *const sets[] = {&busy->busy, &busy->working, &busy->compute, &busy->collective,
+                                      &busy->copy, &busy->h2d,     &busy->d2h,     &busy->async_copy};
     int64_t from_ps = stretch->from_ps > busy->start_ps ? stretch->from_ps : busy->start_ps;
     int64_t to_ps = stretch->to_ps < busy->end_ps ? stretch->to_ps : busy->end_ps;
     if (to_ps <= from_ps) return;
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        if (stretch->state & sets[i].state) ids_spans_add(sets[i].set, from_ps, to_ps);
-    }
+    for (unsigned state = stretch->state; state; state &= state - 1) /* in the order of enum ids_device_state */
+        ids_spans_add(sets[__builtin_ctz(state)], from_ps, to_ps);
 }
 
 /* The gap that ends here gets its main cause. */
@@ -339,14 +370,7 @@ static int sweep_device(struct making *making, uint32_t index, struct ids_error 
     for (size_t i = 0; i < sizeof sets / sizeof *sets && !code; i++) {
         if (ids_spans_unite(sets[i])) code = ids_no_memory(err);
     }
-    for (size_t entry = 0; entry < ledger->entry_count && entry < making->share_room && !code; entry++) {
-        if (!making->share[entry]) continue;
-        struct ids_entry_share *share = IDS_PUSH(ledger->shares, ledger->share_count, ledger->share_room);
-        if (!share) return ids_no_memory(err);
-        *share = (struct ids_entry_share){(uint32_t)entry, making->share[entry]};
-        making->share[entry] = 0;
-    }
-    return code;
+    return code ? code : end_device(making, err);
 }
 
 static int make_room(struct ids_analysis *analysis) {
@@ -372,15 +396,23 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
         .analysis = analysis, .ledger = ledger, .visitor = visitor, .by_step = ids_step_sums_of(analysis)};
     if (make_room(analysis) || ids_intern_z(&ledger->texts, "") == IDS_NO_TEXT) return ids_no_memory(err);
     int code = ids_host_time_new(analysis, &making.host_time, err);
+    if (!code) {
+        making.of_op = calloc(analysis->trace->op_count + 1, sizeof *making.of_op);
+        making.of_event_name = calloc(analysis->trace->name_count + 1, sizeof *making.of_event_name);
+        making.of_idle_name = calloc(ids_host_time_names(making.host_time) + 1, sizeof *making.of_idle_name);
+        if (!making.of_op || !making.of_event_name || !making.of_idle_name) code = ids_no_memory(err);
+    }
     for (size_t b = 0; b < analysis->busy_count && !code; b++) code = sweep_device(&making, (uint32_t)b, err);
     ledger->first_share[analysis->busy_count] = ledger->share_count;
     for (size_t entry = 0; entry < ledger->entry_count && !code; entry++)
         ledger->entries[entry].squares = ids_step_sum_squares(ids_step_sum_of(&making.by_step, entry));
     ids_host_time_free(making.host_time);
     ids_step_sums_done(&making.by_step);
-    ids_keymap_done(&making.entry_of);
+    free(making.of_op);
+    free(making.of_event_name);
+    free(making.of_idle_name);
     free(making.gap_parts);
-    free(making.share);
+    free(making.own);
     return code;
 }
 

@@ -13,7 +13,7 @@ struct ids_open_event {
     int64_t kept_children_ps; /* of an op: ops inside it. What else lies inside (a CPU op's waiting) is its own time */
     uint32_t passing;         /* index in the assembly */
     uint32_t op;              /* the innermost op that is open, itself included: index + 1 in the stack */
-    struct ids_deed deed;     /* what the thread does while it is the innermost one */
+    uint32_t deed;            /* what the thread does while it is the innermost one */
 };
 
 void ids_assembly_done(struct ids_assembly *assembly) {
@@ -123,10 +123,6 @@ static struct ids_aggregate *aggregate_of(struct ids_assembly *assembly, struct 
     return fresh;
 }
 
-static int same_deed(const struct ids_deed *a, const struct ids_deed *b) {
-    return a->name == b->name && a->around == b->around && a->caller == b->caller && a->account == b->account;
-}
-
 /* An event is over: its self time is known. */
 static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track,
                        const struct ids_open_event *open, struct ids_error *err) {
@@ -164,21 +160,23 @@ static int keep_in_order(struct ids_passing *passing, const struct ids_events *o
 static int close_top(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track, int64_t latest_ps,
                      struct ids_error *err) {
     const struct ids_open_event *open = &assembly->stack[--assembly->depth];
-    const struct ids_deed *around = assembly->depth ? &assembly->stack[assembly->depth - 1].deed : &IDS_NO_DEED;
+    uint32_t around = assembly->depth ? assembly->stack[assembly->depth - 1].deed : IDS_NO_DEED;
     int64_t end_ps = open->end_ps < latest_ps ? open->end_ps : latest_ps;
-    if (trace->tracks[track].role == IDS_TRACK_HOST && !same_deed(&open->deed, around) &&
-        ids_strand_turn(trace, &trace->tracks[track], end_ps, around))
+    if (open->deed != around && ids_strand_turn(&trace->tracks[track].strand, end_ps, around))
         return ids_no_memory(err);
     return close_event(assembly, trace, track, open, err);
 }
 
 static int begin_deed(struct ids_trace *trace, struct ids_track *track, const struct ids_passing *passing,
-                      struct ids_open_event *open, const struct ids_deed *around, struct ids_error *err) {
-    open->deed = *around;
+                      struct ids_open_event *open, uint32_t around, struct ids_error *err) {
+    open->deed = around;
     if (track->role != IDS_TRACK_HOST || !passing->duration_ps) return 0;
     const struct ids_event *event = passing->kept == IDS_NONE ? NULL : &track->events.at[passing->kept];
-    if (!ids_deed_inside(trace, *around, passing->name, event, &open->deed)) return 0;
-    return ids_strand_turn(trace, track, passing->start_ps, &open->deed) ? ids_no_memory(err) : 0;
+    int64_t deed = ids_deed_inside(trace, around, passing->name, event);
+    if (deed < 0) return ids_no_memory(err);
+    open->deed = (uint32_t)deed;
+    return open->deed != around && ids_strand_turn(&track->strand, passing->start_ps, open->deed) ? ids_no_memory(err)
+                                                                                                 : 0;
 }
 
 /* --- what lies inside host events -------------------------------------------------------------------------------- */
@@ -261,7 +259,7 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
         }
         struct ids_open_event *parent = assembly->depth ? &assembly->stack[assembly->depth - 1] : NULL;
         if (parent) ids_sum(&parent->children_ps, passing->duration_ps);
-        struct ids_deed around = parent ? parent->deed : IDS_NO_DEED;
+        uint32_t around = parent ? parent->deed : IDS_NO_DEED;
         code = keep_in_order(passing, old, &track->events, err);
         if (code) return code;
         uint32_t op = parent ? parent->op : 0;
@@ -276,7 +274,7 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
             .passing = (uint32_t)i,
             .op = op,
         };
-        code = begin_deed(trace, track, passing, open, &around, err);
+        code = begin_deed(trace, track, passing, open, around, err);
         if (code) return code;
     }
     while (assembly->depth) {

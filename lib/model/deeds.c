@@ -17,7 +17,7 @@ static enum ids_frame_owner owner_of(struct ids_trace *trace, uint32_t name) {
 }
 
 /* A Python frame: the program's own is what its thread does, and calls what lies inside; a library's is a detail of what called it. */
-static int frame_inside(struct ids_trace *trace, struct ids_deed around, uint32_t name, struct ids_deed *ret_deed) {
+static void frame_inside(struct ids_trace *trace, struct ids_deed around, uint32_t name, struct ids_deed *ret_deed) {
     enum ids_frame_owner owner = owner_of(trace, name);
     int of_library = owner == IDS_FRAME_OF_LIBRARY || (owner == IDS_FRAME_OF_EITHER && around.library);
     struct ids_deed deed = around;
@@ -30,7 +30,6 @@ static int frame_inside(struct ids_trace *trace, struct ids_deed around, uint32_
         deed.name = deed.around = name;
     }
     *ret_deed = deed;
-    return deed.account != around.account || deed.name != around.name || deed.caller != around.caller;
 }
 
 /* A part of a step that launches its work is the program itself: what lies inside tells more, and what nothing inside tells of is not
@@ -52,34 +51,41 @@ static int is_of_framework(struct ids_text name) {
 }
 
 /* What an annotation's words say of it holds where the program launches no work in it. */
-static enum ids_account account_of(const struct ids_trace *trace, uint32_t name, const struct ids_event *event) {
-    enum ids_kind kind = event ? (enum ids_kind)event->kind : (enum ids_kind)trace->names[name].kind;
+static enum ids_account account_of(struct ids_trace *trace, uint32_t name, const struct ids_event *event) {
+    struct ids_name *known = &trace->names[name];
+    enum ids_kind kind = event ? (enum ids_kind)event->kind : (enum ids_kind)known->kind;
     struct ids_text text = text_of(trace, name);
-    enum ids_account account = ids_account_of_host_event(kind, text, trace->names[name].of_framework);
+    enum ids_account account = known->account && kind == (enum ids_kind)known->kind
+                                   ? (enum ids_account)(known->account - 1)
+                                   : ids_account_of_host_event(kind, text, known->of_framework);
+    if (kind == (enum ids_kind)known->kind) known->account = (uint8_t)(account + 1);
     if (account == IDS_HOST_DISPATCH && event && event->compiles && kind == IDS_KIND_DISPATCH) return IDS_HOST_COMPILE;
     if (account == IDS_HOST_INPUT && event && event->launches && !ids_is_reader(text)) account = IDS_HOST_REGION;
     if (account == IDS_HOST_REGION && is_of_framework(text)) return IDS_HOST_DISPATCH;
     return account == IDS_HOST_REGION && is_part_of_step(text, event) ? IDS_NO_ACCOUNT : account;
 }
 
-int ids_deed_inside(struct ids_trace *trace, struct ids_deed around, uint32_t name, const struct ids_event *event,
-                    struct ids_deed *ret_deed) {
+static struct ids_deed deed_inside(struct ids_trace *trace, struct ids_deed around, uint32_t name,
+                                   const struct ids_event *event) {
     enum ids_account account = account_of(trace, name, event);
-    *ret_deed = around;
-    if (account == IDS_NO_ACCOUNT) return 0;
-    if (account == IDS_HOST_PYTHON) return frame_inside(trace, around, name, ret_deed);
-    if (ids_account_holds((enum ids_account)around.account, account)) return 0;
-    ret_deed->account = (uint8_t)account;
-    ret_deed->name = name;
-    ret_deed->around = around.account == account || (account == IDS_HOST_COMPILE && around.account == IDS_HOST_DISPATCH)
-                           ? around.around
-                           : name;
-    ret_deed->library = 0;
-    return 1;
+    struct ids_deed deed = around;
+    if (account == IDS_NO_ACCOUNT) return around;
+    if (account == IDS_HOST_PYTHON) {
+        frame_inside(trace, around, name, &deed);
+        return deed;
+    }
+    if (ids_account_holds((enum ids_account)around.account, account)) return around;
+    int goes_on = around.account == account || (account == IDS_HOST_COMPILE && around.account == IDS_HOST_DISPATCH);
+    deed.account = (uint8_t)account;
+    deed.name = name;
+    deed.around = goes_on ? around.around : name;
+    deed.library = 0;
+    return deed;
 }
 
 static int64_t number_of(struct ids_trace *trace, const struct ids_deed *deed) {
-    uint64_t key = ids_key_of(ids_key_of((uint64_t)deed->name << 32 | deed->around, deed->caller), deed->account);
+    uint64_t key = ids_key_of(ids_key_of((uint64_t)deed->name << 32 | deed->around, deed->caller),
+                              (uint64_t)deed->account << 8 | deed->library);
     uint64_t *number = ids_keymap_at(&trace->deed_numbers, key);
     if (!number) return -1;
     if (*number) return (int64_t)*number - 1;
@@ -88,6 +94,32 @@ static int64_t number_of(struct ids_trace *trace, const struct ids_deed *deed) {
     *fresh = *deed;
     *number = trace->deed_count;
     return (int64_t)trace->deed_count - 1;
+}
+
+/* The same event inside the same deed comes again and again: what was found the last time, by place of a hash. */
+struct ids_deed_change {
+    uint32_t around, name, to;
+    uint8_t kind, flags, is_set;
+};
+enum { CHANGES = 1 << 12 };
+
+int64_t ids_deed_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event) {
+    static const struct ids_deed nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0};
+    if (!trace->deed_changes) {
+        trace->deed_changes = calloc(CHANGES, sizeof *trace->deed_changes);
+        if (!trace->deed_changes || number_of(trace, &nothing) != IDS_NO_DEED) return -1;
+    }
+    uint8_t kind = event ? event->kind : trace->names[name].kind;
+    uint8_t flags = event ? (uint8_t)(1 | event->launches << 1 | event->compiles << 2) : 0;
+    struct ids_deed_change *change =
+        &trace->deed_changes[(around * 0x9e3779b1u ^ name * 0x85ebca6bu) >> 8 & (CHANGES - 1)];
+    if (change->is_set && change->around == around && change->name == name && change->kind == kind &&
+        change->flags == flags)
+        return change->to;
+    struct ids_deed deed = deed_inside(trace, trace->deeds[around], name, event);
+    int64_t number = number_of(trace, &deed);
+    if (number >= 0) *change = (struct ids_deed_change){around, name, (uint32_t)number, kind, flags, 1};
+    return number;
 }
 
 static int grow(struct ids_strand *strand) {
@@ -101,16 +133,12 @@ static int grow(struct ids_strand *strand) {
     return 0;
 }
 
-int ids_strand_turn(struct ids_trace *trace, struct ids_track *track, int64_t when_ps, const struct ids_deed *deed) {
-    struct ids_strand *strand = &track->strand;
-    int64_t number = number_of(trace, deed);
-    if (number < 0) return -1;
+int ids_strand_turn(struct ids_strand *strand, int64_t when_ps, uint32_t deed) {
     while (strand->count && strand->from_ps[strand->count - 1] >= when_ps) strand->count--;
-    if (strand->count ? strand->deed[strand->count - 1] == (uint32_t)number : deed->account == IDS_NO_ACCOUNT)
-        return 0;
+    if ((strand->count ? strand->deed[strand->count - 1] : IDS_NO_DEED) == deed) return 0;
     if (strand->count == strand->room && grow(strand)) return -1;
     strand->from_ps[strand->count] = when_ps;
-    strand->deed[strand->count++] = (uint32_t)number;
+    strand->deed[strand->count++] = deed;
     return 0;
 }
 

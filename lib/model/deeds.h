@@ -11,15 +11,15 @@
 #include "lib/model/account.h"
 #include "lib/model/trace.h"
 
-/* Nothing is around that has an account, at the begin of every thread. */
-static const struct ids_deed IDS_NO_DEED = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0};
+/* Number of doing nothing that is known of, which is how every thread begins. */
+enum { IDS_NO_DEED };
 
-/* What is done while `event` is open inside `around`; `event` is kept as a record or only counted, then NULL. */
-int ids_deed_inside(struct ids_trace *trace, struct ids_deed around, uint32_t name, const struct ids_event *event,
-                    struct ids_deed *ret_deed);
+/* The number of what is done while `event` is open inside the deed `around`; `event` is kept as a record or only counted, then NULL.
+ * -1 when memory ran out. */
+int64_t ids_deed_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event);
 
 /* From now on the thread does that. Times do not fall; of changes at one moment the last counts. 0, or -1 when memory ran out. */
-int ids_strand_turn(struct ids_trace *trace, struct ids_track *track, int64_t when_ps, const struct ids_deed *deed);
+int ids_strand_turn(struct ids_strand *strand, int64_t when_ps, uint32_t deed);
 
 void ids_strand_done(struct ids_strand *strand);
 

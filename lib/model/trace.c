@@ -29,6 +29,7 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->aggregates);
     free(trace->diags);
     free(trace->deeds);
+    free(trace->deed_changes);
     ids_keymap_done(&trace->deed_numbers);
     ids_strings_done(&trace->strings);
     ids_arena_done(&trace->arena);

@@ -103,6 +103,7 @@ struct ids_name {
     /* What a GPU's stream does under that name, told once and not for each event: KERNEL, COPY or SET, a copy's direction, a kernel's
      * collective. */
     uint8_t stream_kind, direction, collective;
+    uint8_t account; /* enum ids_account + 1 of a host event of that name and kind, once somebody asked; 0 before */
     uint8_t of_framework; /* on a host: the file says that it is a framework's op or call, so it is no region of the program */
     uint8_t frame;        /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
 };
@@ -240,9 +241,10 @@ struct ids_trace {
     size_t aggregate_count, aggregate_room;
     struct ids_trace_diag *diags;
     size_t diag_count, diag_room;
-    struct ids_deed *deeds; /* each distinct one once */
+    struct ids_deed *deeds; /* each distinct one once; the first is doing nothing that is known of */
     size_t deed_count, deed_room;
-    struct ids_keymap deed_numbers; /* its fields -> its index */
+    struct ids_keymap deed_numbers;       /* its fields -> its index + 1 */
+    struct ids_deed_change *deed_changes; /* what was found of the last ones (deeds.c) */
     /* How it was recorded: the profiler's options, -1 where the file does not say. */
     int tracer_host, tracer_device, tracer_python;
     double time_scale_sum; /* of TPU ops' "Time Scale Multiplier": above 1 the clock was held back */
