@@ -93,30 +93,30 @@ static int64_t median_of(int64_t *at, size_t count) {
     return at[count / 2];
 }
 
-/* What a device's launches are apart, in the middle. */
+/* What a device's launches are apart, in the middle: of some thousands of them, all over the run. */
 static int find_short_gaps(struct ids_host_time *time) {
+    enum { SAMPLES = 4096 };
     const struct ids_analysis *analysis = time->analysis;
+    int64_t *apart = malloc(SAMPLES * sizeof *apart);
+    if (!apart) return -1;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_events *activity = &analysis->busy[b].device->activity;
-        int64_t *apart = malloc((activity->count + 1) * sizeof *apart), *starts = apart;
-        size_t count = 0, kept = 0;
-        if (!apart) return -1;
+        const size_t stride = activity->count / SAMPLES + 1;
         const struct ids_event *last = NULL;
-        for (size_t i = 0; i < activity->count; i++) {
+        size_t count = 0, seen = 0;
+        for (size_t i = 0; i < activity->count && count < SAMPLES; i++) {
             const struct ids_event *launch = activity->at[i].launch;
-            if (launch && launch != last) starts[count++] = launch->start_ps;
-            if (launch) last = launch;
+            if (!launch || launch == last) continue;
+            if (last && launch->start_ps > last->start_ps && seen++ % stride == 0)
+                apart[count++] = launch->start_ps - last->start_ps;
+            last = launch;
         }
-        if (count) qsort(starts, count, sizeof *starts, shorter);
-        for (size_t i = 1; i < count; i++) {
-            if (starts[i] > starts[i - 1]) apart[kept++] = starts[i] - starts[i - 1];
-        }
-        int64_t median_ps = median_of(apart, kept);
-        free(apart);
+        int64_t median_ps = median_of(apart, count);
         int64_t short_ps = median_ps > SHORT_GAP_MOST_PS ? SHORT_GAP_MOST_PS : median_ps * SHORT_GAP_LAUNCHES;
         if (short_ps < SHORT_GAP_LEAST_PS) short_ps = SHORT_GAP_LEAST_PS;
         time->short_ps[b] = short_ps > SHORT_GAP_MOST_PS ? SHORT_GAP_MOST_PS : short_ps;
     }
+    free(apart);
     return 0;
 }
 

@@ -34,12 +34,6 @@ int64_t ids_ledger_entry_of(struct ids_ledger *ledger, enum ids_account account,
 
 /* --- the making ------------------------------------------------------------------------------------------------- */
 
-/* What one gap's time went to, for the name of the gap. */
-struct gap_part {
-    uint32_t entry;
-    int64_t ps;
-};
-
 /* What the device that is swept has of an entry; no interval of it overlaps another, so that sums cannot run over. */
 struct own {
     int64_t time_ps[IDS_KNOWN_COUNT], in_window_ps;
@@ -59,10 +53,10 @@ struct making {
     uint32_t device;                    /* its index in analysis->busy */
     const struct ids_device_steps *steps;
     size_t step;                        /* the first of them that ends behind what is looked at */
+    int64_t least_ps, most_ps;          /* what lies between is in that step and in the window */
     struct ids_ledger_interval pending; /* grows while the next one is the same */
     const struct ids_stretch *stretch;  /* whose parts come */
-    struct gap_part *gap_parts;
-    size_t gap_part_count, gap_part_room;
+    int64_t gap_part_ps; /* the longest part of the gap that is swept */
     struct own *own; /* by entry */
     size_t own_room;
 };
@@ -159,8 +153,14 @@ static int put(struct making *making, const struct ids_ledger_interval *interval
 static int put_cut(struct making *making, struct ids_ledger_interval interval, struct ids_error *err) {
     const struct ids_device_steps *steps = making->steps;
     const struct ids_busy *busy = making->busy;
+    if (making->step < steps->count && interval.from_ps >= making->least_ps && interval.to_ps <= making->most_ps) {
+        interval.step = steps->at[making->step].step;
+        interval.state |= IDS_IS_IN_WINDOW;
+        return put(making, &interval, err);
+    }
     int64_t end_ps = interval.to_ps;
     uint16_t state = interval.state;
+    making->most_ps = INT64_MIN;
     while (interval.from_ps < end_ps) {
         if (making->step < steps->count && steps->at[making->step].to_ps <= interval.from_ps) {
             int code = book(making, err); /* by the step that it is in */
@@ -185,6 +185,11 @@ static int put_cut(struct making *making, struct ids_ledger_interval interval, s
         int code = put(making, &interval, err);
         if (code) return code;
         interval.from_ps = to_ps;
+    }
+    if (making->step < steps->count) { /* what follows is mostly inside the same step and the window */
+        const struct ids_device_step *step = &steps->at[making->step];
+        making->least_ps = step->from_ps > busy->start_ps ? step->from_ps : busy->start_ps;
+        making->most_ps = step->to_ps < busy->end_ps ? step->to_ps : busy->end_ps;
     }
     return 0;
 }
@@ -221,6 +226,16 @@ static struct ids_text place_of_work(const struct ids_trace *trace, const struct
     return ids_strings_text(&trace->strings, text);
 }
 
+/* A gap is called as the longest of its parts. */
+static void name_gap(struct making *making, uint32_t entry, int64_t from_ps, int64_t to_ps) {
+    struct ids_analysis *analysis = making->analysis;
+    if (to_ps - from_ps <= making->gap_part_ps || analysis->gap_count == making->busy->first_gap) return;
+    struct ids_gap *gap = &analysis->gaps[analysis->gap_count - 1];
+    if (to_ps <= gap->start_ps || from_ps >= gap->end_ps) return;
+    making->gap_part_ps = to_ps - from_ps;
+    gap->entry = entry;
+}
+
 static int put_work(struct making *making, const struct ids_stretch *stretch, struct ids_error *err) {
     const struct ids_trace *trace = making->analysis->trace;
     const struct ids_event *event = stretch->event;
@@ -232,6 +247,7 @@ static int put_work(struct making *making, const struct ids_stretch *stretch, st
         if (entry < 0) return ids_no_memory(err);
         *known = (uint32_t)entry + 1;
     }
+    if (!(stretch->state & IDS_IS_BUSY)) name_gap(making, *known - 1, stretch->from_ps, stretch->to_ps);
     return put_cut(making,
                    (struct ids_ledger_interval){.from_ps = stretch->from_ps,
                                                 .to_ps = stretch->to_ps,
@@ -246,23 +262,6 @@ static int put_work(struct making *making, const struct ids_stretch *stretch, st
 
 /* --- what does not ---------------------------------------------------------------------------------------------- */
 
-static int note_gap_part(struct making *making, uint32_t entry, int64_t from_ps, int64_t to_ps) {
-    if (from_ps < making->busy->start_ps) from_ps = making->busy->start_ps;
-    if (to_ps > making->busy->end_ps) to_ps = making->busy->end_ps;
-    if (to_ps <= from_ps) return 0;
-    for (size_t i = 0; i < making->gap_part_count; i++) {
-        if (making->gap_parts[i].entry != entry) continue;
-        ids_sum(&making->gap_parts[i].ps, to_ps - from_ps);
-        return 0;
-    }
-    enum { MOST = 64 }; /* a gap of more causes has a main one among its first */
-    if (making->gap_part_count >= MOST) return 0;
-    struct gap_part *fresh = IDS_PUSH(making->gap_parts, making->gap_part_count, making->gap_part_room);
-    if (!fresh) return -1;
-    *fresh = (struct gap_part){entry, to_ps - from_ps};
-    return 0;
-}
-
 static int put_idle(void *context, const struct ids_idle_part *part, struct ids_error *err) {
     struct making *making = context;
     enum ids_account account = (enum ids_account)part->account;
@@ -275,7 +274,7 @@ static int put_idle(void *context, const struct ids_idle_part *part, struct ids_
         *known = (uint32_t)made + 1;
     }
     uint32_t entry = *known - 1;
-    if (note_gap_part(making, entry, part->from_ps, part->to_ps)) return ids_no_memory(err);
+    name_gap(making, entry, part->from_ps, part->to_ps);
     return put_cut(making,
                    (struct ids_ledger_interval){.from_ps = part->from_ps,
                                                 .to_ps = part->to_ps,
@@ -300,20 +299,6 @@ static void add_to_sets(struct ids_busy *busy, const struct ids_stretch *stretch
         ids_spans_add(sets[__builtin_ctz(state)], from_ps, to_ps);
 }
 
-/* The gap that ends here gets its main cause. */
-static void close_gap(struct making *making) {
-    struct ids_analysis *analysis = making->analysis;
-    int64_t most_ps = -1;
-    if (analysis->gap_count == making->busy->first_gap) return;
-    struct ids_gap *gap = &analysis->gaps[analysis->gap_count - 1];
-    for (size_t i = 0; i < making->gap_part_count; i++) {
-        if (making->gap_parts[i].ps <= most_ps) continue;
-        most_ps = making->gap_parts[i].ps;
-        gap->entry = making->gap_parts[i].entry;
-    }
-    making->gap_part_count = 0;
-}
-
 static int see_gap(struct making *making, const struct ids_stretch *stretch, struct ids_error *err) {
     struct ids_analysis *analysis = making->analysis;
     const struct ids_busy *busy = making->busy;
@@ -321,7 +306,7 @@ static int see_gap(struct making *making, const struct ids_stretch *stretch, str
     int64_t to_ps = stretch->gap_to_ps < busy->end_ps ? stretch->gap_to_ps : busy->end_ps;
     if (to_ps <= from_ps) return 0;
     if (analysis->gap_count > busy->first_gap && analysis->gaps[analysis->gap_count - 1].start_ps == from_ps) return 0;
-    close_gap(making);
+    making->gap_part_ps = 0;
     struct ids_gap *gap = IDS_PUSH(analysis->gaps, analysis->gap_count, analysis->gap_room);
     if (!gap) return ids_no_memory(err);
     *gap = (struct ids_gap){from_ps, to_ps, stretch->previous, stretch->next, making->device, IDS_NONE};
@@ -350,8 +335,10 @@ static int sweep_device(struct making *making, uint32_t index, struct ids_error 
     making->device = index;
     making->steps = analysis->steps.of_device ? &analysis->steps.of_device[busy->index] : &no_steps;
     making->step = 0;
+    making->least_ps = INT64_MAX;
+    making->most_ps = INT64_MIN;
     making->pending = (struct ids_ledger_interval){0};
-    making->gap_part_count = 0;
+    making->gap_part_ps = 0;
     busy->first_gap = analysis->gap_count;
     ledger->first_share[index] = ledger->share_count;
     int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;
@@ -363,7 +350,6 @@ static int sweep_device(struct making *making, uint32_t index, struct ids_error 
     }
     int code = from_ps < to_ps ? ids_sweep_device(analysis, busy, from_ps, to_ps, put_stretch, making, err) : 0;
     if (!code) code = book(making, err);
-    close_gap(making);
     busy->gap_count = analysis->gap_count - busy->first_gap;
     struct ids_spans *sets[] = {&busy->busy, &busy->working, &busy->compute, &busy->collective,
                                 &busy->copy, &busy->h2d,     &busy->d2h,     &busy->async_copy};
@@ -411,7 +397,6 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
     free(making.of_op);
     free(making.of_event_name);
     free(making.of_idle_name);
-    free(making.gap_parts);
     free(making.own);
     return code;
 }
