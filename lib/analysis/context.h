@@ -151,8 +151,13 @@ int ids_is_part_of_compilation(const struct ids_trace *trace, const struct ids_e
  * itself ("XlaCompile:#module=jit_f#"). Length 0 unknown. */
 struct ids_text ids_compiled_function(const struct ids_trace *trace, const struct ids_event *event);
 
-/* Findings about single events; the caller's to end. */
-int ids_findings_make(const struct ids_analysis *analysis, struct ids_findings *findings, struct ids_error *err);
+/* Findings about single events, the caller's to end: begun before the ledger is made, which hands its intervals to the visitor, and made
+ * when all else is there; with `make` 0, and after a failure, there are none. A taking of NULL ends as nothing. */
+struct ids_findings_taking;
+int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings *findings,
+                       struct ids_findings_taking **ret_taking, struct ids_ledger_visitor *ret_visitor,
+                       struct ids_error *err);
+int ids_findings_end(struct ids_findings_taking *taking, int make, struct ids_error *err);
 
 /* Sums over the active devices: Σ part ÷ Σ window. */
 int64_t ids_windows_total(const struct ids_analysis *analysis);
