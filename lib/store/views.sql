@@ -355,13 +355,12 @@ SELECT
     CASE t.known WHEN 0 THEN 'recorded' WHEN 1 THEN 'inferred' ELSE 'unknown' END AS known, -- recorded, inferred, unknown
     t.state & 1 AS is_busy,   -- 1: the device has activity
     (t.state >> 8) & 1 AS in_window, -- 1: in the window of its figures; 0: only a step reaches there
-    CASE WHEN r.step_source IS NULL THEN (t.state >> 8) & 1 WHEN t.step IS NULL THEN 0 ELSE 1 END AS counts, -- 1: the report's ledger counts it: it is in a step, or, without steps, in the window
+    CASE WHEN t.step IS NOT NULL THEN 1 WHEN EXISTS (SELECT 1 FROM step x WHERE x.run = d.run) THEN 0 ELSE (t.state >> 8) & 1 END AS counts, -- 1: the report's ledger counts it: it is in a step, or, without steps, in the window
     t.state AS state,         -- as stretch.state
     t.device AS device_id,    -- device.id
     t.step AS step_id         -- step.id
 FROM stretch t
 JOIN device d ON d.id = t.device
-JOIN run r ON r.id = d.run
 JOIN culprit c ON c.id = t.culprit
 JOIN account a ON a.id = c.account
 LEFT JOIN step s ON s.id = t.step;
