@@ -5,9 +5,15 @@
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/model/collective.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* How many collectives nothing says the kind of. */
+#define IDS_SQL_UNKNOWN                                                                                     \
+    "(SELECT count(*) FROM collectives WHERE run = :run AND is_active = 1 AND is_start = 0 AND collective " \
+    "= 'collective')"
 
 static const struct ids_metric_def metrics[] = {
     {"collectives.share", "collectives", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
@@ -15,7 +21,9 @@ static const struct ids_metric_def metrics[] = {
     {"collectives.total", "collective time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Union of collectives on each device, waiting for peers included, summed over devices. What is a collective is "
      "told by hlo_category (TPU), else by the opcode in the HLO proto, else by "
-     "the kernel's name (nccl, rccl, nvshmem, one-shot, multimem, custom all-reduce): op names lie.",
+     "Kineto's arg `Collective name`, else by the kernel's name (nccl, rccl, nvshmem, one-shot, multimem, custom "
+     "all-reduce), and where that is one for all, or SendRecv, by the annotation around the launch "
+     "(nccl:all_reduce): op names lie.",
      IDS_SQL_TIME("collective")},
     {"collectives.count", "count", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
      "Collectives that begin in the window, each device's counted; of an async pair the -start is not counted.",
@@ -29,18 +37,35 @@ static const struct ids_metric_def metrics[] = {
      "Collective time in which the device also computes: collectives.total less collectives.exposed.",
      IDS_SQL_TIME("collective * compute")},
     {"collectives.allreduce_share", "AllReduce", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "Union of all-reduces ÷ window, over all active devices.",
+     "Union of all-reduces ÷ window, over all active devices. No data where nothing says of some collectives what they "
+     "are.",
      IDS_SQL_SPANS("device", "cut_ps",
-                   IDS_SQL_IN_WINDOW("collectives", "a.collective = 'all-reduce'")) "SELECT " IDS_SQL_UNION
+                   IDS_SQL_IN_WINDOW("collectives", "a.collective = 'all-reduce'")) "SELECT CASE WHEN " IDS_SQL_UNKNOWN
+                                                                                    " > 0 THEN NULL "
+                                                                                    "ELSE " IDS_SQL_UNION
                                                                                     " * 1.0 / " IDS_SQL_WINDOWS
-                                                                                    " FROM span"},
+                                                                                    " END FROM span"},
+    {"collectives.unknown", "of unknown kind", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
+     "Collectives of which nothing says whether they are all-reduces, broadcasts or others.",
+     "SELECT " IDS_SQL_UNKNOWN},
+    {"collectives.bus_bandwidth", "bus bandwidth", IDS_UNIT_RATE, IDS_BETTER_HIGHER,
+     "Bytes times nccl-tests' factor of each collective ÷ their time, of those whose bytes, kind and number of ranks "
+     "are "
+     "known. The factor (NVIDIA's nccl-tests, doc/PERFORMANCE.md), with n ranks: all-reduce 2 (n-1)/n; all-gather, "
+     "reduce-scatter, all-to-all, gather, scatter (n-1)/n; broadcast, reduce, send/recv, permute 1. It is what a link "
+     "carries, waiting for peers included.",
+     "SELECT sum(bytes * bus_factor) * 1e12 / nullif(sum(cut_ps), 0) FROM " IDS_SQL_IN_WINDOW(
+         "collectives", "a.is_start = 0 AND a.bytes IS NOT NULL AND a.bus_factor IS NOT NULL")},
     {"collectives.wait", "waiting for peers", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Where several devices take part in one collective: a device's duration less the shortest among them, which came "
      "last and did not wait; summed.",
-     "WITH run_by AS (SELECT cut_ps, module, op, coalesce(op, name) AS what, row_number() OVER (PARTITION BY device, "
-     "module, op, coalesce(op, name) ORDER BY is_beside, start_ps, dur_ps DESC, id) AS time FROM " IDS_SQL_IN_WINDOW(
+     "WITH run_by AS (SELECT cut_ps, module, op, coalesce(op, name) AS what, collective, bytes, replica_groups, "
+     "row_number() OVER (PARTITION BY device, "
+     "module, op, coalesce(op, name), collective, bytes, replica_groups ORDER BY is_beside, start_ps, dur_ps DESC, id) "
+     "AS time FROM " IDS_SQL_IN_WINDOW(
          "collectives", "a.is_start = 0") "), met AS (SELECT count(*) AS devices, sum(cut_ps) - count(*) * min(cut_ps) "
-                                          "AS wait_ps FROM run_by GROUP BY module, op, what, time) SELECT sum(wait_ps) "
+                                          "AS wait_ps FROM run_by GROUP BY module, op, what, collective, bytes, "
+                                          "replica_groups, time) SELECT sum(wait_ps) "
                                           "FROM met WHERE devices > 1"},
 };
 
@@ -52,7 +77,9 @@ static const struct ids_column_def columns[] = {
     {"min", "min", IDS_UNIT_TIME, 0},
     {"max", "max", IDS_UNIT_TIME, 0},
     {"bytes", "bytes", IDS_UNIT_BYTES, 0},
-    {"rate", "rate", IDS_UNIT_RATE, IDS_COLUMN_DETAIL},
+    {"rate", "algorithm bandwidth", IDS_UNIT_RATE, IDS_COLUMN_DETAIL},
+    {"bus_rate", "bus bandwidth", IDS_UNIT_RATE, 0},
+    {"group_size", "ranks", IDS_UNIT_COUNT, 0},
     {"name", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"rule", "known by", IDS_UNIT_NONE, 0},
@@ -63,9 +90,9 @@ static const struct ids_table_def collectives = {
     "collectives",
     columns,
     IDS_COUNT_OF(columns),
-    "One row per op (or kernel) that is a collective, over all devices. `bytes` is what one device gave (Kineto) or "
-    "got (the "
-    "result in the HLO proto), summed; `rate` is bytes ÷ total, the algorithm's bandwidth. `rule` says how it was "
+    "One row per op that is a collective, over all devices; of kernels one per name, kind, bytes and ranks. `bytes` is "
+    "the message, the larger of what one device gives and gets, summed; `rate` is bytes ÷ total, the algorithm's "
+    "bandwidth, and `bus_rate` that times nccl-tests' factor (collectives.bus_bandwidth). `rule` says how it was "
     "recognised.",
     0,
 };
@@ -75,6 +102,7 @@ static const struct ids_note notes[] = {
     {.before = "exposed ", .metric = "collectives.exposed_share"},
     {.before = "waiting for peers ", .metric = "collectives.wait"},
     {.metric = "collectives.count", .after = " collectives"},
+    {.before = "bus bandwidth ", .metric = "collectives.bus_bandwidth"},
 };
 static const struct ids_headline headlines[] = {
     {"collectives", "collectives", "collectives.share", notes, IDS_COUNT_OF(notes), 0}};
@@ -90,15 +118,31 @@ struct gathering {
     struct ids_keymap meetings_map;
     struct meeting *meetings;
     size_t meeting_count, meeting_room;
-    uint64_t by_rule[IDS_RULE_KERNEL_NAME + 1];
+    uint64_t by_rule[IDS_RULE_COUNT];
 };
 
-/* One name for an op on all devices and hosts: by module and op, else the kernel's name. */
+/* Of one device, or of all. */
+struct sums {
+    uint64_t count, unknown;
+    int64_t total_ps, overlapped_ps, allreduce_ps, window_ps;
+    int64_t sized_ps; /* of the collectives whose bus bandwidth is known */
+    double bus_bytes; /* of them: bytes times factor */
+};
+
+/* Who takes part: from the HLO proto, or from Kineto's args; empty where unknown. */
+static uint32_t groups_of(const struct ids_trace *trace, const struct ids_event *event) {
+    uint32_t text = event->op == IDS_NONE ? 0 : trace->ops[event->op].groups;
+    return text || event->shape == IDS_NONE ? text : trace->shapes[event->shape].groups;
+}
+
+/* One name for an op on all devices and hosts: by module and op, else the kernel's name; and since that may be one for all
+ * collectives, what they are and move. */
 static uint64_t op_key(const struct ids_trace *trace, const struct ids_event *event) {
-    if (event->op == IDS_NONE) return ids_key_of(trace->names[event->name].text, 1);
+    uint64_t what = ids_key_of(ids_key_of(event->collective, (uint64_t)event->value), groups_of(trace, event));
+    if (event->op == IDS_NONE) return ids_key_of(ids_key_of(trace->names[event->name].text, 1), what);
     const struct ids_op *op = &trace->ops[event->op];
     uint32_t module = op->module == IDS_NONE ? 0 : trace->modules[op->module].name;
-    return ids_key_of(ids_key_of(module, op->name), 2);
+    return ids_key_of(ids_key_of(ids_key_of(module, op->name), 2), what);
 }
 
 static int meet(struct gathering *gathering, struct ids_keymap *rounds, uint64_t key, int64_t duration_ps) {
@@ -122,22 +166,36 @@ static int meet(struct gathering *gathering, struct ids_keymap *rounds, uint64_t
     return 0;
 }
 
+static void count_event(const struct ids_trace *trace, const struct ids_event *event, int64_t duration_ps,
+                        struct sums *sums) {
+    double factor =
+        ids_collective_bus_factor((enum ids_collective)event->collective, ids_collective_group_size(trace, event));
+    sums->count++;
+    sums->unknown += event->collective == IDS_OTHER_COLLECTIVE;
+    if (event->value < 0 || factor < 0) return;
+    sums->bus_bytes += (double)event->value * factor;
+    ids_sum(&sums->sized_ps, duration_ps);
+}
+
+/* A TPU's -start: the op itself is on the async line. A GPU's kernel that bears the name of a -start does the work. */
+static int is_only_start(const struct ids_trace *trace, const struct ids_event *event, int is_beside) {
+    return !is_beside && event->kind == IDS_KIND_OP && event->op != IDS_NONE && trace->ops[event->op].marker;
+}
+
 static int gather(const struct ids_analysis *analysis, const struct ids_busy *busy, struct gathering *gathering,
-                  uint64_t *ret_count, int64_t *ret_allreduce_ps) {
+                  struct sums *sums) {
     const struct ids_events *lists[] = {&busy->device->activity, &busy->device->async};
     struct ids_spans allreduce = {0};
     struct ids_keymap rounds = {0};
     int failed = 0;
-    *ret_count = 0;
     for (size_t l = 0; l < 2 && !failed; l++) {
         struct ids_cursor cursor = ids_busy_cursor(busy, lists[l]);
         for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));) {
             if (!event->collective || event->class != IDS_CLASS_COLLECTIVE) continue;
             int64_t end_ps = ids_end_in_window(busy, event);
             if (event->collective == IDS_ALL_REDUCE) ids_spans_add(&allreduce, event->start_ps, end_ps);
-            if (l == 0 && event->op != IDS_NONE && analysis->trace->ops[event->op].marker)
-                continue; /* -start: the op itself is on the async line */
-            ++*ret_count;
+            if (is_only_start(analysis->trace, event, l == 1)) continue;
+            count_event(analysis->trace, event, end_ps - event->start_ps, sums);
             gathering->by_rule[event->class_rule]++;
             uint64_t key = op_key(analysis->trace, event);
             failed = ids_groups_add(&gathering->groups, key, event, end_ps - event->start_ps) ||
@@ -145,32 +203,65 @@ static int gather(const struct ids_analysis *analysis, const struct ids_busy *bu
         }
     }
     failed = ids_spans_unite(&allreduce) || failed;
-    *ret_allreduce_ps = ids_spans_total(&allreduce);
+    sums->total_ps = ids_spans_total(&busy->collective);
+    sums->overlapped_ps = ids_spans_overlap(&busy->collective, &busy->compute);
+    sums->allreduce_ps = ids_spans_total(&allreduce);
+    sums->window_ps = busy->end_ps - busy->start_ps;
     ids_spans_done(&allreduce);
     ids_keymap_done(&rounds);
     return failed;
 }
 
-static void figures(struct ids_report *report, const char *device, uint64_t count, int64_t total_ps,
-                    int64_t overlapped_ps, int64_t allreduce_ps, int64_t window_ps) {
-    ids_report_metric(report, "collectives.count", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)count));
-    ids_report_metric(report, "collectives.total", device, ids_int_value(IDS_UNIT_TIME, total_ps));
-    ids_report_metric(report, "collectives.exposed", device, ids_int_value(IDS_UNIT_TIME, total_ps - overlapped_ps));
-    ids_report_metric(report, "collectives.overlapped", device, ids_int_value(IDS_UNIT_TIME, overlapped_ps));
-    if (!window_ps) return;
-    ids_report_metric(report, "collectives.allreduce_share", device,
-                      ids_real_value(IDS_UNIT_RATIO, (double)allreduce_ps / (double)window_ps));
-    ids_report_metric(report, "collectives.exposed_share", device,
-                      ids_real_value(IDS_UNIT_RATIO, (double)(total_ps - overlapped_ps) / (double)window_ps));
-    ids_report_metric(report, "collectives.share", device,
-                      ids_real_value(IDS_UNIT_RATIO, (double)total_ps / (double)window_ps));
+static void add_sums(struct sums *all, const struct sums *own) {
+    all->count += own->count;
+    all->unknown += own->unknown;
+    ids_sum(&all->total_ps, own->total_ps);
+    ids_sum(&all->overlapped_ps, own->overlapped_ps);
+    ids_sum(&all->allreduce_ps, own->allreduce_ps);
+    ids_sum(&all->window_ps, own->window_ps);
+    ids_sum(&all->sized_ps, own->sized_ps);
+    all->bus_bytes += own->bus_bytes;
 }
 
-/* Who takes part: from the HLO proto, or from Kineto's args. */
-static const char *groups_of(const struct ids_trace *trace, const struct ids_event *event, const struct ids_op *op) {
-    uint32_t text = op ? op->groups : 0;
-    if (!text && event->shape != IDS_NONE) text = trace->shapes[event->shape].groups;
-    return text ? ids_trace_text(trace, text) : NULL;
+static void put_allreduce(struct ids_report *report, const char *device, const struct sums *sums) {
+    static const char id[] = "collectives.allreduce_share";
+    if (!sums->unknown && sums->window_ps)
+        ids_report_metric(report, id, device,
+                          ids_real_value(IDS_UNIT_RATIO, (double)sums->allreduce_ps / (double)sums->window_ps));
+    else if (sums->unknown)
+        ids_report_no_data(report, id, IDS_UNIT_RATIO, device,
+                           "nothing in the trace says of %llu of %llu collectives whether they are all-reduces; those "
+                           "known to be take %.3f ms",
+                           (unsigned long long)sums->unknown, (unsigned long long)sums->count,
+                           (double)sums->allreduce_ps / 1e9);
+}
+
+static void put_bandwidth(struct ids_report *report, const char *device, const struct sums *sums) {
+    static const char id[] = "collectives.bus_bandwidth";
+    if (sums->sized_ps)
+        ids_report_metric(report, id, device,
+                          ids_real_value(IDS_UNIT_RATE, sums->bus_bytes * 1e12 / (double)sums->sized_ps));
+    else
+        ids_report_no_data(report, id, IDS_UNIT_RATE, device,
+                           sums->count
+                               ? "the trace does not say how many bytes the collectives move among how many ranks"
+                               : "no collective ran");
+}
+
+static void figures(struct ids_report *report, const char *device, const struct sums *sums) {
+    int64_t exposed_ps = sums->total_ps - sums->overlapped_ps;
+    ids_report_metric(report, "collectives.count", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)sums->count));
+    ids_report_metric(report, "collectives.unknown", device, ids_int_value(IDS_UNIT_COUNT, (int64_t)sums->unknown));
+    ids_report_metric(report, "collectives.total", device, ids_int_value(IDS_UNIT_TIME, sums->total_ps));
+    ids_report_metric(report, "collectives.exposed", device, ids_int_value(IDS_UNIT_TIME, exposed_ps));
+    ids_report_metric(report, "collectives.overlapped", device, ids_int_value(IDS_UNIT_TIME, sums->overlapped_ps));
+    put_allreduce(report, device, sums);
+    put_bandwidth(report, device, sums);
+    if (!sums->window_ps) return;
+    ids_report_metric(report, "collectives.exposed_share", device,
+                      ids_real_value(IDS_UNIT_RATIO, (double)exposed_ps / (double)sums->window_ps));
+    ids_report_metric(report, "collectives.share", device,
+                      ids_real_value(IDS_UNIT_RATIO, (double)sums->total_ps / (double)sums->window_ps));
 }
 
 static void list(const struct ids_analysis *analysis, struct ids_report *report, struct ids_groups *groups) {
@@ -181,6 +272,10 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
         const struct ids_group *group = &groups->at[g];
         const struct ids_op *op = group->first->op == IDS_NONE ? NULL : &trace->ops[group->first->op];
         const int sized = !group->unknown_values;
+        const int64_t group_size = ids_collective_group_size(trace, group->first);
+        const double factor = ids_collective_bus_factor((enum ids_collective)group->first->collective, group_size);
+        const double rate = group->total_ps ? (double)group->value * 1e12 / (double)group->total_ps : -1;
+        const uint32_t ranks = groups_of(trace, group->first);
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, group->total_ps),
             ids_text_value(ids_collective_name((enum ids_collective)group->first->collective)),
@@ -189,36 +284,52 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             ids_int_value(IDS_UNIT_TIME, group->min_ps),
             ids_int_value(IDS_UNIT_TIME, group->max_ps),
             sized ? ids_int_value(IDS_UNIT_BYTES, group->value) : ids_no_value(IDS_UNIT_BYTES),
-            sized && group->total_ps
-                ? ids_real_value(IDS_UNIT_RATE, (double)group->value * 1e12 / (double)group->total_ps)
-                : ids_no_value(IDS_UNIT_RATE),
+            sized && rate >= 0 ? ids_real_value(IDS_UNIT_RATE, rate) : ids_no_value(IDS_UNIT_RATE),
+            sized && rate >= 0 && factor >= 0 ? ids_real_value(IDS_UNIT_RATE, rate * factor)
+                                              : ids_no_value(IDS_UNIT_RATE),
+            group_size ? ids_int_value(IDS_UNIT_COUNT, group_size) : ids_no_value(IDS_UNIT_COUNT),
             ids_text_value(op ? ids_trace_text(trace, op->name) : ids_event_name(trace, group->first)),
             ids_text_value(op && op->module != IDS_NONE ? ids_trace_text(trace, trace->modules[op->module].name)
                                                         : NULL),
             ids_text_value(ids_class_rule_name((enum ids_class_rule)group->first->class_rule)),
-            ids_text_value(groups_of(trace, group->first, op)),
+            ids_text_value(ranks ? ids_trace_text(trace, ranks) : NULL),
         };
         ids_report_row(report, table, row);
     }
 }
 
+static struct ids_metric *over_all(struct ids_report *report, const char *id) {
+    for (size_t i = 0; i < report->metric_count; i++) {
+        if (!report->metrics[i].device && !strcmp(report->metrics[i].id, id)) return &report->metrics[i];
+    }
+    return NULL;
+}
+
+/* What to hold the bandwidth against. No file that is known says how fast the links between devices are. */
+static void say_link(struct ids_report *report) {
+    struct ids_metric *metric = over_all(report, "collectives.bus_bandwidth");
+    if (metric)
+        ids_report_rule(report, metric,
+                        "the trace does not say the bandwidth of the links: compare with that of one direction, as the "
+                        "vendor gives it");
+}
+
 /* By which rules, and what could not be recognised. */
 static void say_rule(const struct ids_analysis *analysis, struct ids_report *report,
                      const struct gathering *gathering) {
-    struct ids_metric *metric = NULL;
-    for (size_t i = 0; i < report->metric_count; i++) {
-        if (!report->metrics[i].device && !strcmp(report->metrics[i].id, "collectives.share"))
-            metric = &report->metrics[i];
-    }
+    struct ids_metric *metric = over_all(report, "collectives.share");
     if (!metric) return;
-    if (gathering->groups.count) {
-        ids_report_rule(report, metric, "%llu by hlo_category, %llu by HLO opcode, %llu by kernel name",
-                        (unsigned long long)gathering->by_rule[IDS_RULE_CATEGORY],
-                        (unsigned long long)gathering->by_rule[IDS_RULE_OPCODE],
-                        (unsigned long long)gathering->by_rule[IDS_RULE_KERNEL_NAME]);
-    } else if (analysis->busy[0].device->kind != IDS_DEVICE_TPU && !analysis->trace->hlo_instructions) {
-        ids_report_rule(report, metric, "by kernel name only: the trace holds no HLO proto");
+    const char *text = "";
+    for (int rule = 0; rule < IDS_RULE_COUNT; rule++) {
+        if (gathering->by_rule[rule])
+            text = ids_report_text(report, "%s%s%llu by %s", text, *text ? ", " : "",
+                                   (unsigned long long)gathering->by_rule[rule],
+                                   ids_class_rule_name((enum ids_class_rule)rule));
     }
+    if (*text)
+        ids_report_rule(report, metric, "%s", text);
+    else if (analysis->busy[0].device->kind != IDS_DEVICE_TPU && !analysis->trace->hlo_instructions)
+        ids_report_rule(report, metric, "by kernel name only: the trace holds no HLO proto");
 }
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
@@ -227,24 +338,16 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         return 0;
     }
     struct gathering gathering = {0};
-    uint64_t count = 0;
-    int64_t total_ps = 0, overlapped_ps = 0, allreduce_ps = 0, wait_ps = 0;
+    struct sums all = {0};
+    int64_t wait_ps = 0;
     int failed = 0, blind = 1; /* blind: CPU ops cannot be told without their HLO */
     for (size_t b = 0; b < analysis->busy_count && !failed; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
-        uint64_t own_count;
-        int64_t own_allreduce_ps;
-        failed = gather(analysis, busy, &gathering, &own_count, &own_allreduce_ps);
-        int64_t own_ps = ids_spans_total(&busy->collective),
-                own_overlapped_ps = ids_spans_overlap(&busy->collective, &busy->compute);
+        struct sums own = {0};
+        failed = gather(analysis, busy, &gathering, &own);
         blind = blind && busy->device->kind == IDS_DEVICE_CPU && !analysis->trace->hlo_instructions;
-        if (!blind)
-            figures(report, busy->device->key, own_count, own_ps, own_overlapped_ps, own_allreduce_ps,
-                    busy->end_ps - busy->start_ps);
-        count += own_count;
-        ids_sum(&total_ps, own_ps);
-        ids_sum(&overlapped_ps, own_overlapped_ps);
-        ids_sum(&allreduce_ps, own_allreduce_ps);
+        if (!blind) figures(report, busy->device->key, &own);
+        add_sums(&all, &own);
     }
     int shared = 0;
     for (size_t m = 0; m < gathering.meeting_count; m++) {
@@ -257,13 +360,14 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
             report, metrics, IDS_COUNT_OF(metrics),
             "the trace holds no HLO proto, and the names of CPU ops do not tell (profile with enable_hlo_proto)");
     } else if (!failed) {
-        figures(report, NULL, count, total_ps, overlapped_ps, allreduce_ps, ids_windows_total(analysis));
+        figures(report, NULL, &all);
         if (shared)
             ids_report_metric(report, "collectives.wait", NULL, ids_int_value(IDS_UNIT_TIME, wait_ps));
         else
             ids_report_no_data(report, "collectives.wait", IDS_UNIT_TIME, NULL,
                                "no collective was recorded on more than one device");
         say_rule(analysis, report, &gathering);
+        if (all.sized_ps) say_link(report);
         list(analysis, report, &gathering.groups);
     }
     ids_groups_done(&gathering.groups);

@@ -23,7 +23,7 @@ static const struct ids_column_def gap_columns[] = {
     {"duration", "length", IDS_UNIT_TIME, 0},
     {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"start", "at", IDS_UNIT_TIME, 0},
-    {"account", "mostly", IDS_UNIT_NONE, 0},
+    {"account", "mostly", IDS_UNIT_NONE, IDS_COLUMN_NAME},
     {"launch", "launched at", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"next", "next activity", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"previous", "previous activity", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},

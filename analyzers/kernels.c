@@ -26,9 +26,9 @@ static const struct ids_column_def columns[] = {
     {"registers", "regs", IDS_UNIT_COUNT, 0},
     {"name", "kernel", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"op", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG},
-    {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
-    {"grid", "grid", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
-    {"block", "block", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL | IDS_COLUMN_TELLS},
+    {"grid", "grid", IDS_UNIT_NONE, IDS_COLUMN_DETAIL | IDS_COLUMN_TELLS},
+    {"block", "block", IDS_UNIT_NONE, IDS_COLUMN_DETAIL | IDS_COLUMN_TELLS},
     {"static_shared", "static shared", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
     {"dynamic_shared", "dynamic shared", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
     {"class", "class", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
@@ -84,7 +84,7 @@ static struct ids_value known(enum ids_unit unit, int64_t value) {
 
 static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_groups *groups,
                  struct ids_step_sums *by_step, int64_t total_ps) {
-    static const struct ids_shape unknown = {-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1, 0};
+    static const struct ids_shape unknown = {-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1, 0, 0};
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &kernels);
     if (groups->count > ROWS_LIMIT)

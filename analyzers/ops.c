@@ -28,7 +28,7 @@ static const struct ids_column_def columns[] = {
     {"category", "category", IDS_UNIT_NONE, 0},
     {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"op_name", "in the program", IDS_UNIT_NONE, IDS_COLUMN_LONG},
-    {"source", "source", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"source", "source", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL | IDS_COLUMN_TELLS},
     {"class", "class", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     {"total", "total", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"min", "min", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
@@ -38,7 +38,7 @@ static const struct ids_column_def columns[] = {
     {"deduplicated_name", "deduplicated name", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
     {"program_id", "program id", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     {"text", "HLO", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
-    {"shape", "shape", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"shape", "shape", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL | IDS_COLUMN_TELLS},
     {"fingerprint", "fingerprint", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def ops = {

@@ -44,7 +44,7 @@ static const struct ids_column_def columns[] = {
     {"start", "from", IDS_UNIT_TIME, 0},
     {"duration", "lasting", IDS_UNIT_TIME, 0},
     {"busy", "kernel time", IDS_UNIT_TIME, 0},
-    {"first", "first kernel", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"first", "first kernel", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_NAME},
     {"last", "last kernel", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 static const struct ids_table_def runs = {

@@ -1,6 +1,7 @@
 #include "lib/store/baseline.h"
 #include "cmd/command.h"
 #include "cmd/open_sides.h"
+#include "cmd/say.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/report/layout.h"
 #include "lib/wire/json_writer.h"
@@ -44,9 +45,11 @@ static int save(const struct baseline_options *options, char *const *operands, i
     int code = ids_open_side(operands + 1, count - 1, &open, &runs, err);
     if (code) return code;
     code = ids_baseline_save(operands[0], runs.pointers, runs.count, options->force, (int64_t)time(NULL), &path, err);
+    struct ids_arena arena = {0};
     if (!code)
         printf("%s: %zu run%s in %s; to hold runs to it: idsprof check RUN --baseline %s\n", operands[0], runs.count,
-               runs.count == 1 ? "" : "s", path, operands[0]);
+               runs.count == 1 ? "" : "s", ids_text_clean(&arena, path), operands[0]);
+    ids_arena_done(&arena);
     free(path);
     ids_open_side_done(&runs);
     return code;
@@ -87,7 +90,7 @@ static int list(const struct baseline_options *options, int count, struct ids_er
         struct ids_baseline baseline;
         char text[32];
         if (ids_baseline_load(names.at[i], ids_table_def_find, &baseline, err)) {
-            fprintf(stderr, "idsprof: baseline: left out: %s\n", ids_text_clean(&arena, err->text));
+            ids_say("baseline", "left out: %s", err->text);
             bad = 1;
             continue;
         }

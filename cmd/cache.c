@@ -75,7 +75,7 @@ static int print_list(const struct cache_options *options, const struct ids_cach
         row[STATE] = state_names[entry->state];
         row[PATH] = ids_text_clean(&arena, entry->path ? entry->path : entry->file);
     }
-    struct ids_grid grid = {columns, COLUMNS, cells, list->count};
+    struct ids_grid grid = {.columns = columns, .column_count = COLUMNS, .cells = cells, .row_count = list->count};
     ids_grid_fit(&grid, options->full ? 0 : ids_terminal_width(options->width));
     if (list->count) ids_grid_write(&grid, &arena, "", "", stdout);
     printf("%s%s: %zu file%s, %s of %s\n", list->count ? "\n" : "", ids_text_clean(&arena, list->folder), list->count,

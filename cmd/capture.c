@@ -5,6 +5,7 @@
 #include "cmd/capture_print.h"
 #include "cmd/command.h"
 #include "cmd/open_run.h"
+#include "cmd/say.h"
 #include "lib/capture/child.h"
 #include "lib/capture/folder.h"
 
@@ -99,7 +100,7 @@ static void free_command(char **command) {
 /* ---- one run of the program ---- */
 
 static void warn(const struct ids_error *err) {
-    fprintf(stderr, "idsprof: capture: %s\n", err->text);
+    ids_say("capture", "%s", err->text);
 }
 
 /* The folder as it would be typed from here: relative when it is below. */
@@ -188,7 +189,7 @@ static void prune(const struct capture *capture) {
         ids_error_at(&err, "--keep %lld", (long long)settings->keep);
         warn(&err);
     } else if (removed && !settings->quiet) {
-        fprintf(stderr, "idsprof: removed %lld older capture%s of this name (--keep %lld)\n", (long long)removed,
+        ids_say(NULL, "removed %lld older capture%s of this name (--keep %lld)", (long long)removed,
                 removed == 1 ? "" : "s", (long long)settings->keep);
     }
 }
@@ -242,7 +243,7 @@ static int run_part(const struct capture *capture, const char *root, int64_t dev
     free(path);
     if (code) return code;
     if (!capture->settings.quiet) {
-        fprintf(stderr, "idsprof: sweep   %lld device%s\n", (long long)devices, devices == 1 ? "" : "s");
+        ids_say(NULL, "sweep   %lld device%s", (long long)devices, devices == 1 ? "" : "s");
     }
     return run_program(capture, ret_folder, devices, ret_status, err);
 }
@@ -281,7 +282,7 @@ static int run_without(const struct capture *capture, int *ret_status, struct id
     struct ids_child_end end;
     int code = ids_child_run(capture->command, capture->settings.environment.at, &end, err);
     *ret_status = code ? status_of_failure(code) : ids_child_status(&end);
-    if (!code && !capture->settings.quiet) fprintf(stderr, "idsprof: PROFILE_ENABLED is off: nothing was recorded\n");
+    if (!code && !capture->settings.quiet) ids_say(NULL, "PROFILE_ENABLED is off: nothing was recorded");
     return code;
 }
 

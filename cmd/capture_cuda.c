@@ -1,4 +1,5 @@
 #include "cmd/capture_cuda.h"
+#include "cmd/say.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ int ids_capture_cuda(struct ids_variables *environment, const char *home, int qu
             int code = ids_variables_set(environment, names[i], path, err);
             if (code) return code;
         } else if (!quiet) {
-            fprintf(stderr, "idsprof: capture: %s names another tool, which stays: '%s'; %s\n", names[i], there,
+            ids_say("capture", "%s names another tool, which stays: '%s'; %s", names[i], there,
                     i ? "NVTX ranges are not recorded by us"
                       : "CUDA programs without JAX are not recorded; unset it for that");
         }

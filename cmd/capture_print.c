@@ -1,29 +1,13 @@
 #include "cmd/capture_print.h"
 
 #include "cmd/open_run.h"
-#include "cmd/terminal.h"
+#include "cmd/say.h"
 #include "lib/base/saturate.h"
 #include "lib/capture/folder.h"
-#include "lib/report/layout.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-enum { INDENT = 17, TEXT_BYTES = 6144, PS_PER_NS = 1000 };
-
-/* "idsprof: caught   ...", wrapped below itself. What processes said is cleaned of what could drive a terminal. */
-__attribute__((format(printf, 2, 3))) static void line(const char *what, const char *format, ...) {
-    char text[TEXT_BYTES];
-    struct ids_arena arena = {0};
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "idsprof: %-8s", what);
-    ids_text_wrap(stderr, ids_text_clean(&arena, text), INDENT, INDENT, ids_terminal_width(0));
-    ids_arena_done(&arena);
-}
+enum { TEXT_BYTES = 6144, PS_PER_NS = 1000 };
 
 static const char *count_text(int64_t count, const char *one, const char *many, char *buffer, size_t size) {
     char number[IDS_VALUE_ROOM];
@@ -39,13 +23,13 @@ static const char *time_text(int64_t ns, char *buffer, size_t size) {
 static void print_caught(const struct ids_outcome *outcome) {
     char runs[64], processes[64], events[64], drops[64], bytes[IDS_VALUE_ROOM];
     if (!outcome->files) {
-        line("caught", "nothing");
+        ids_say_wrapped("caught", "nothing");
         return;
     }
     ids_value_format(ids_int_value(IDS_UNIT_BYTES, outcome->bytes), bytes, sizeof bytes);
     count_text(outcome->events, "event, ", "events, ", events, sizeof events);
     count_text(outcome->drops, "event lost by the profiler", "events lost by the profiler", drops, sizeof drops);
-    line("caught", "%s%s%s of %s: %s%s%s%s", outcome->steps ? outcome->steps : "", outcome->steps ? ", " : "",
+    ids_say_wrapped("caught", "%s%s%s of %s: %s%s%s%s", outcome->steps ? outcome->steps : "", outcome->steps ? ", " : "",
          count_text(outcome->runs, "window", "windows", runs, sizeof runs),
          count_text(outcome->processes, "process", "processes", processes, sizeof processes),
          outcome->events >= 0 ? events : "", bytes, outcome->drops > 0 ? "; " : "", outcome->drops > 0 ? drops : "");
@@ -55,9 +39,9 @@ static void print_cost(const struct ids_outcome *outcome) {
     char start[IDS_VALUE_ROOM], stop[IDS_VALUE_ROOM];
     const char *between = outcome->cost ? "; " : "", *cost = outcome->cost ? outcome->cost : "";
     if (outcome->start_ns < 0) {
-        line("cost", "%s", outcome->cost ? outcome->cost : "no window was opened");
+        ids_say_wrapped("cost", "%s", outcome->cost ? outcome->cost : "no window was opened");
     } else if (outcome->stop_ns < 0) {
-        line("cost", "%s to start%s%s", time_text(outcome->start_ns, start, sizeof start), between, cost);
+        ids_say_wrapped("cost", "%s to start%s%s", time_text(outcome->start_ns, start, sizeof start), between, cost);
     } else {
         const char *still = "in which the program stood still";
         char waited[IDS_VALUE_ROOM], waits[96];
@@ -66,7 +50,7 @@ static void print_cost(const struct ids_outcome *outcome) {
             snprintf(waits, sizeof waits, "for which the program waited no longer than %s", waited);
             still = waits;
         }
-        line("cost", "%s to start, %s to stop and write, %s%s%s", time_text(outcome->start_ns, start, sizeof start),
+        ids_say_wrapped("cost", "%s to start, %s to stop and write, %s%s%s", time_text(outcome->start_ns, start, sizeof start),
              time_text(outcome->stop_ns, stop, sizeof stop), still, between, cost);
     }
 }
@@ -76,9 +60,9 @@ static void print_next(const struct ids_outcome *outcome, const char *shown) {
     char folder[TEXT_BYTES / 2];
     ids_shell_quote(shown, folder, sizeof folder);
     if (outcome->files) {
-        line("next", outcome->runs > 1 ? "idsprof list %s" : "idsprof report %s", folder);
+        ids_say_wrapped("next", outcome->runs > 1 ? "idsprof list %s" : "idsprof report %s", folder);
     } else {
-        line("next", "%s", outcome->remedy ? outcome->remedy : IDS_SIDECAR " in the folder says more");
+        ids_say_wrapped("next", "%s", outcome->remedy ? outcome->remedy : IDS_SIDECAR " in the folder says more");
     }
 }
 
@@ -86,12 +70,12 @@ void ids_capture_print(const struct ids_outcome *outcome, const char *shown, int
     if (quiet && !outcome->missed) return;
     if (!quiet) print_caught(outcome);
     if (outcome->missed && outcome->remedy && outcome->files) {
-        line("missed", "%s; %s", outcome->missed, outcome->remedy);
+        ids_say_wrapped("missed", "%s; %s", outcome->missed, outcome->remedy);
     } else {
-        line("missed", "%s", outcome->missed ? outcome->missed : "nothing");
+        ids_say_wrapped("missed", "%s", outcome->missed ? outcome->missed : "nothing");
     }
     if (quiet) return;
     print_cost(outcome);
-    line("folder", "%s", shown);
+    ids_say_wrapped("folder", "%s", shown);
     print_next(outcome, shown);
 }

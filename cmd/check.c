@@ -1,8 +1,11 @@
 #include "cmd/check_junit.h"
 #include "cmd/command.h"
+#include "cmd/nearest.h"
 #include "cmd/open_run.h"
 #include "cmd/open_sides.h"
 #include "cmd/output.h"
+#include "cmd/say.h"
+#include "cmd/sections.h"
 #include "cmd/terminal.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/compare/comparability.h"
@@ -47,9 +50,14 @@ static const struct ids_opt opts[] = {
 
 /* ---- limits ---- */
 
-static const struct ids_metric_def *find_metric(const char *id) {
+static const struct ids_metric_def *find_metric(const char *id, struct ids_error *err) {
     const struct ids_analyzer *unused;
-    return ids_metric_def_find(id, &unused);
+    const struct ids_metric_def *metric = ids_metric_def_find(id, &unused);
+    char near[256];
+    if (metric) return metric;
+    int found = ids_nearest(id, ids_metric_choice, "", near, sizeof near);
+    ids_fail(err, IDS_USAGE, "no metric '%s'%s", id, found ? near : "; 'idsprof help metrics' lists them");
+    return NULL;
 }
 
 static int read_budget(const char *path, struct ids_budget *budget, struct ids_error *err) {
@@ -140,7 +148,7 @@ static int look_at_basis(const struct check_options *options, const struct ids_s
                         remarks.at[0].text);
     for (size_t i = 0; i < remarks.count && !code; i++) {
         if (remarks.at[i].severity == IDS_REMARK_WARNING)
-            fprintf(stderr, "idsprof: check: warning: %s\n", ids_text_clean(&texts.arena, remarks.at[i].text));
+            ids_say("check", "warning: %s", remarks.at[i].text);
     }
     ids_remarks_done(&remarks);
     ids_report_done(&texts);

@@ -12,7 +12,7 @@ static void put(FILE *out, const char *text) {
         uint32_t character;
         int valid;
         size_t taken = ids_utf8_next(text + at, length - at, &character, &valid);
-        int bad = !valid || (character < 0x20 && character != '\t') || (character & 0xfffe) == 0xfffe;
+        int bad = !valid || (character != '\t' && ids_character_harms(character)) || (character & 0xfffe) == 0xfffe;
         if (bad)
             fputs(IDS_REPLACEMENT_UTF8, out);
         else if (character == '<')

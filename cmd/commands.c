@@ -45,7 +45,7 @@ void ids_program_usage(FILE *out) {
         fprintf(out, "  %-11s %s\n", ids_commands[i].name, ids_commands[i].about);
     }
     fputs("\n  -h, --help     this text; after a command, its own\n"
-          "      --version  the version\n\n"
+          "  -V, --version  the version\n\n"
           "start with:  idsprof report RUN\n",
           out);
 }

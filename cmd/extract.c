@@ -6,15 +6,15 @@
 #include "cmd/open_run.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
+#include "cmd/say.h"
 #include "lib/export/export.h"
 #include "lib/export/filter.h"
 #include "lib/export/gzip.h"
 #include "lib/export/ordered.h"
-#include "lib/report/layout.h"
+#include "lib/io/source.h"
 #include "lib/report/report.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,6 +60,7 @@ struct extraction {
     const struct extract_options *options;
     const struct ids_run_files *run;
     struct ids_extract_window window;
+    struct ids_output_set outputs;
     uint64_t files, bytes, events;
     int incomplete;
     int reader_left; /* standard output has nobody at its end any more */
@@ -110,17 +111,15 @@ static int fill_filter(const struct extraction *extraction, size_t file, struct 
 
 /* ---- raw ---- */
 
-static int copy_bytes(int fd, const char *path, struct ids_out *out, struct ids_error *err) {
+static int copy_bytes(const struct ids_source *source, struct ids_out *out, struct ids_error *err) {
     enum { COPY_BYTES = 256 << 10 };
     char *bytes = malloc(COPY_BYTES);
     if (!bytes) return ids_no_memory(err);
     int code = 0;
-    while (!code) {
-        ssize_t n = read(fd, bytes, COPY_BYTES);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) code = ids_fail(err, IDS_IO, "cannot read '%s': %s", path, strerror(errno));
-        if (n <= 0) break;
-        code = out->write(out, bytes, (size_t)n, err);
+    uint64_t at = 0;
+    for (size_t length = 1; !code && length; at += length) {
+        code = ids_source_copy(source, at, bytes, COPY_BYTES, &length, err);
+        if (!code && length) code = out->write(out, bytes, length, err);
     }
     free(bytes);
     return code;
@@ -138,17 +137,17 @@ static int end_output(struct extraction *extraction, struct ids_output *output, 
     return code;
 }
 
-static int copy_file(struct extraction *extraction, const char *path, struct ids_error *err) {
-    const struct extract_options *options = extraction->options;
+static int copy_file(struct extraction *extraction, const struct ids_run_file *file, struct ids_error *err) {
     struct ids_output output;
-    int is_stdin = !strcmp(path, "-");
-    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return ids_fail(err, IDS_IO, "cannot open '%s': %s", path, strerror(errno));
-    ids_progress("copying %.80s", ids_file_name(path));
-    int code =
-        ids_output_open(options->folder, is_stdin ? "profile" : ids_file_name(path), options->force, &output, err);
-    if (!code) code = end_output(extraction, &output, copy_bytes(fd, path, &output.out, err), err);
-    if (!is_stdin) close(fd);
+    struct ids_source *source = NULL;
+    int is_stdin = !strcmp(file->path, "-");
+    ids_progress("copying %.80s", ids_file_name(file->path));
+    int code = ids_run_file_open(file, &source, err);
+    if (code) return code;
+    code = ids_output_set_open(&extraction->outputs, is_stdin ? "profile" : ids_file_name(file->path), &output, err);
+    if (!code) code = end_output(extraction, &output, copy_bytes(source, &output.out, err), err);
+    if (ids_source_cut(source)) extraction->incomplete = 1;
+    ids_source_close(source);
     return code;
 }
 
@@ -167,7 +166,7 @@ static int copy_files(struct extraction *extraction, struct ids_error *err) {
     /* Before the first is written: all or none, as far as one can know. */
     for (size_t i = 0; i < members.count && !code; i++)
         code = ids_output_check(options->folder, ids_file_name(members.at[i].path), options->force, err);
-    for (size_t i = 0; i < members.count && !code; i++) code = copy_file(extraction, members.at[i].path, err);
+    for (size_t i = 0; i < members.count && !code; i++) code = copy_file(extraction, &members.at[i], err);
     ids_members_done(&members);
     return code;
 }
@@ -212,7 +211,7 @@ static int feed(struct extraction *extraction, size_t file, struct ids_export *e
         code = ids_filter_new(sink, &params, &filter, err);
         if (!code) sink = ids_filter_sink(filter);
     }
-    if (!code) code = ids_read_file(source->path, sink, &title, err);
+    if (!code) code = ids_read_run_file(source, sink, &title, err);
     if (!code && ordered) code = ids_ordered_finish(ordered, err);
     if (!code) code = export->finish(export, err);
     if (!code && !sink->complete) extraction->incomplete = 1;
@@ -245,12 +244,11 @@ static int convert_into(struct extraction *extraction, size_t file, struct ids_o
 }
 
 static int convert_file(struct extraction *extraction, size_t file, struct ids_error *err) {
-    const struct extract_options *options = extraction->options;
     char name[1024];
     struct ids_output output;
     name_output(extraction, file, name, sizeof name);
     ids_progress("writing %.80s", name);
-    int code = ids_output_open(options->folder, name, options->force, &output, err);
+    int code = ids_output_set_open(&extraction->outputs, name, &output, err);
     return code ? code : end_output(extraction, &output, convert_into(extraction, file, &output.out, err), err);
 }
 
@@ -275,63 +273,83 @@ static int convert_files(struct extraction *extraction, struct ids_error *err) {
 struct program_outputs {
     struct ids_program_files files; /* first */
     struct extraction *extraction;
-    struct ids_output output;
+    char stem[IDS_STEM_BYTES]; /* of the profile that is read */
     /* Standard output takes one program: it waits until it is known that there is no other. */
-    struct ids_out held_out;
     struct ids_buffer held;
     size_t held_count;
 };
 
-static int hold(struct ids_out *out, const void *bytes, size_t length, struct ids_error *err) {
-    struct program_outputs *outputs =
-        (struct program_outputs *)((char *)out - offsetof(struct program_outputs, held_out));
-    if (outputs->held_count == 1) ids_buffer_put(&outputs->held, bytes, length);
+static int write_program(struct extraction *extraction, const char *name, const void *bytes, size_t length,
+                         struct ids_error *err) {
+    struct ids_output output;
+    int code = ids_output_set_open(&extraction->outputs, name, &output, err);
+    return code ? code : end_output(extraction, &output, output.out.write(&output.out, bytes, length, err), err);
+}
+
+static int hold(struct program_outputs *outputs, const void *bytes, size_t length, struct ids_error *err) {
+    if (outputs->held_count && outputs->held.length == length && !memcmp(outputs->held.at, bytes, length)) return 0;
+    if (++outputs->held_count == 1) ids_buffer_put(&outputs->held, bytes, length);
     return outputs->held.failed ? ids_no_memory(err) : 0;
 }
 
-static int open_program(struct ids_program_files *files, const char *name, struct ids_out **ret_out,
-                        struct ids_error *err) {
-    struct program_outputs *outputs = (struct program_outputs *)files;
-    const struct extract_options *options = outputs->extraction->options;
-    if (to_stdout(outputs->extraction)) {
-        outputs->held_count++;
-        *ret_out = &outputs->held_out;
-        return 0;
+/* Whether the file at `path` holds exactly these bytes. */
+static int holds(const char *path, const uint8_t *bytes, size_t length) {
+    struct ids_source *source = NULL;
+    struct ids_error ignored = IDS_ERROR_INIT;
+    if (ids_source_open(path, &source, &ignored)) return 0;
+    int same = ids_source_size(source) == length;
+    for (size_t at = 0; at < length && same;) {
+        const uint8_t *part;
+        size_t room;
+        same = !ids_source_window(source, at, 1, &part, &room, &ignored) && room;
+        if (room > length - at) room = length - at;
+        same = same && !memcmp(part, bytes + at, room);
+        at += room;
     }
-    *ret_out = &outputs->output.out;
-    return ids_output_open(options->folder, name, options->force, &outputs->output, err);
+    ids_source_close(source);
+    return same;
 }
 
-static int close_program(struct ids_program_files *files, int code, struct ids_error *err) {
+/* Hosts of one run compile the same programs: one file is enough for them. Others of that name get the profile's before it. */
+static int take_program(struct ids_program_files *files, const char *name, const void *bytes, size_t length,
+                        struct ids_error *err) {
     struct program_outputs *outputs = (struct program_outputs *)files;
-    if (to_stdout(outputs->extraction)) return code;
-    return end_output(outputs->extraction, &outputs->output, code, err);
+    struct extraction *extraction = outputs->extraction;
+    if (to_stdout(extraction)) return hold(outputs, bytes, length, err);
+    enum { FILE_NAME_MOST = 255 };
+    char other[FILE_NAME_MOST + 1];
+    const char *wanted = name, *there;
+    for (int i = 1; (there = ids_output_set_find(&extraction->outputs, wanted)); i++, wanted = other) {
+        char number[16];
+        if (holds(there, bytes, length)) return 0;
+        int taken = snprintf(number, sizeof number, i > 1 ? "~%d" : "", i) + 1 + (int)strlen(name);
+        snprintf(other, sizeof other, "%.*s%s.%s", taken < FILE_NAME_MOST ? FILE_NAME_MOST - taken : 0, outputs->stem,
+                 number, name);
+    }
+    return write_program(extraction, wanted, bytes, length, err);
 }
 
 static int write_held(struct program_outputs *outputs, struct ids_error *err) {
-    struct extraction *extraction = outputs->extraction;
     if (!outputs->held_count) return 0;
     if (outputs->held_count > 1) {
         return ids_fail(err, IDS_USAGE, "there are %zu programs, and standard output takes one; choose with --name",
                         outputs->held_count);
     }
-    int code = ids_output_open("-", "", 0, &outputs->output, err);
-    if (code) return code;
-    code = outputs->output.out.write(&outputs->output.out, outputs->held.at, outputs->held.length, err);
-    return end_output(extraction, &outputs->output, code, err);
+    return write_program(outputs->extraction, "", outputs->held.at, outputs->held.length, err);
 }
 
 static int write_programs(struct extraction *extraction, struct ids_error *err) {
     const struct extract_options *options = extraction->options;
-    struct program_outputs outputs = {
-        .files = {open_program, close_program}, .extraction = extraction, .held_out = {hold}};
+    struct program_outputs outputs = {.files = {take_program}, .extraction = extraction};
     int code = 0;
     for (size_t i = 0; i < extraction->run->file_count && !code; i++) {
+        const struct ids_run_file *file = &extraction->run->files[i];
         struct ids_export *export;
         const char *title;
+        ids_profile_stem(file->path, outputs.stem, sizeof outputs.stem);
         code = ids_programs_new(&outputs.files, options->names.at, options->names.count, &export, err);
         if (code) break;
-        code = ids_read_file(extraction->run->files[i].path, &export->sink, &title, err);
+        code = ids_read_run_file(file, &export->sink, &title, err);
         if (!code && !export->sink.complete) extraction->incomplete = 1;
         ids_export_free(export);
     }
@@ -342,30 +360,33 @@ static int write_programs(struct extraction *extraction, struct ids_error *err) 
 
 /* ---- what was done ---- */
 
-static void say(const struct extraction *extraction) {
+/* "; CSV has no place for 2 flows, 1 program". */
+static void list_losses(const struct extraction *extraction, char *text, size_t room) {
     static const char *const titles[] = {"a copy", "Chrome's JSON", "Perfetto's format", "XSpace", "CSV", "a HloProto"};
-    const struct extract_options *options = extraction->options;
-    struct ids_arena arena = {0};
-    char bytes[IDS_VALUE_ROOM], events[IDS_VALUE_ROOM];
-    ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)extraction->bytes), bytes, sizeof bytes);
-    ids_value_format(ids_int_value(IDS_UNIT_COUNT, (int64_t)extraction->events), events, sizeof events);
-    fprintf(stderr, "idsprof: extract: wrote %llu file%s into %s, %s", (unsigned long long)extraction->files,
-            extraction->files == 1 ? "" : "s",
-            to_stdout(extraction) ? "standard output" : ids_text_clean(&arena, options->folder), bytes);
-    if (options->format != RAW && options->format != HLO) fprintf(stderr, ", %s events", events);
-    if (extraction->incomplete) fputs("; the profile is incomplete, and this is what it holds", stderr);
-    const char *before = "; ";
-    for (size_t i = 0; i < IDS_EXPORT_LOSSES; i++) {
+    int format = extraction->options->format;
+    size_t used = 0;
+    *text = '\0';
+    for (size_t i = 0; i < IDS_EXPORT_LOSSES && used < room; i++) {
         const struct ids_export_loss *loss = &extraction->losses[i];
         if (!loss->count) continue;
-        if (*before == ';')
-            fprintf(stderr, "; %s has no place for ", titles[options->format > HLO ? RAW : options->format]);
-        if (*before == ',') fputs(", ", stderr);
-        before = ",";
-        fprintf(stderr, "%llu %s", (unsigned long long)loss->count, loss->count == 1 ? loss->one : loss->many);
+        if (!used) used = (size_t)snprintf(text, room, "; %s has no place for ", titles[format > HLO ? RAW : format]);
+        else used += (size_t)snprintf(text + used, room - used, ", ");
+        if (used >= room) break;
+        used += (size_t)snprintf(text + used, room - used, "%llu %s", (unsigned long long)loss->count,
+                                 loss->count == 1 ? loss->one : loss->many);
     }
-    fputc('\n', stderr);
-    ids_arena_done(&arena);
+}
+
+static void say(const struct extraction *extraction) {
+    const struct extract_options *options = extraction->options;
+    char bytes[IDS_VALUE_ROOM], count[IDS_VALUE_ROOM], events[IDS_VALUE_ROOM + 16] = "", losses[1024];
+    ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)extraction->bytes), bytes, sizeof bytes);
+    ids_value_format(ids_int_value(IDS_UNIT_COUNT, (int64_t)extraction->events), count, sizeof count);
+    if (options->format != RAW && options->format != HLO) snprintf(events, sizeof events, ", %s events", count);
+    list_losses(extraction, losses, sizeof losses);
+    ids_say("extract", "wrote %llu file%s into %s, %s%s%s%s", (unsigned long long)extraction->files,
+            extraction->files == 1 ? "" : "s", to_stdout(extraction) ? "standard output" : options->folder, bytes,
+            events, extraction->incomplete ? "; the profile is incomplete, and this is what it holds" : "", losses);
 }
 
 static int extract(struct extraction *extraction, struct ids_error *err) {
@@ -373,7 +394,7 @@ static int extract(struct extraction *extraction, struct ids_error *err) {
     if (options->list) return ids_extract_list(extraction->run, options->json, err);
     if (to_stdout(extraction) && options->format != CSV && isatty(STDOUT_FILENO) && !options->force)
         return ids_fail(err, IDS_USAGE, "standard output is a terminal, and this is no text; --force writes it there");
-    int code = ids_output_folder(options->folder, err);
+    int code = ids_output_set_begin(options->folder, options->force, &extraction->outputs, err);
     if (code) return code;
     if (options->format == RAW) {
         code = copy_files(extraction, err);
@@ -382,12 +403,12 @@ static int extract(struct extraction *extraction, struct ids_error *err) {
     } else {
         code = convert_files(extraction, err);
     }
+    code = ids_output_set_end(&extraction->outputs, code, err);
     ids_progress_end();
     if (extraction->reader_left) return IDS_EXIT_DONE;
     if (code) return code;
     if (options->format == HLO && !extraction->files) {
-        fprintf(stderr, "idsprof: extract: '%s' holds no HLO%s\n", extraction->run->path,
-                options->names.count ? " of that name" : "");
+        ids_say("extract", "'%s' holds no HLO%s", extraction->run->path, options->names.count ? " of that name" : "");
         return IDS_EXIT_NO;
     }
     say(extraction);

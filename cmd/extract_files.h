@@ -4,18 +4,16 @@
 
 #include "lib/io/run_files.h"
 
-struct ids_member {
-    char *path;
-    uint64_t bytes;
-};
-
 struct ids_members {
-    struct ids_member *at; /* by name */
+    struct ids_run_file *at; /* by name; their texts are of the run, or of `found` */
     size_t count, room;
+    struct ids_run_file *found; /* what lies beside the profiles */
+    size_t found_count, found_room;
 };
 
-/* A run that is a file: that file. A run that is a folder: every profile in it, and what profilers lay beside them (other formats,
- * HLO, tools' results): regular files whose names end in .pb, .json, .pftrace or these with .gz. */
+/* A run that is a file: that file. A run that is a folder, on the disk or in an archive: every profile in it, and what profilers lay
+ * beside them (other formats, HLO, tools' results): plain files whose names end in .pb, .json, .pftrace or these with .gz. The run
+ * must live. */
 int ids_members_of(const struct ids_run_files *run, struct ids_members *ret_members, struct ids_error *err);
 void ids_members_done(struct ids_members *members);
 

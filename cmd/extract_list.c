@@ -107,7 +107,7 @@ static void print_json(const struct listing *listing) {
     for (size_t i = 0; i < listing->members.count; i++) {
         ids_json_object(&json, IDS_JSON_INLINE);
         put_text(&json, "name", ids_file_name(listing->members.at[i].path));
-        put_uint(&json, "bytes", listing->members.at[i].bytes);
+        put_uint(&json, "bytes", listing->members.at[i].size);
         ids_json_end(&json);
     }
     ids_json_end(&json);
@@ -151,7 +151,7 @@ static int add_row(struct rows *rows, size_t columns, const char *const *cells) 
 
 static void print_table(struct listing *listing, struct ids_grid_column *columns, size_t column_count,
                         struct rows *rows) {
-    struct ids_grid grid = {columns, column_count, rows->cells, rows->count / column_count};
+    struct ids_grid grid = {.columns = columns, .column_count = column_count, .cells = rows->cells, .row_count = rows->count / column_count};
     if (rows->count) {
         ids_grid_fit(&grid, ids_terminal_width(0));
         ids_grid_write(&grid, &listing->arena, "", "", stdout);
@@ -164,10 +164,10 @@ static int print_files(struct listing *listing) {
     struct rows rows = {0};
     int failed = 0;
     for (size_t i = 0; i < listing->members.count && !failed; i++) {
-        const struct ids_member *member = &listing->members.at[i];
+        const struct ids_run_file *member = &listing->members.at[i];
         failed = add_row(&rows, 2,
                          (const char *const[]){keep(listing, ids_file_name(member->path)),
-                                               keep_value(listing, IDS_UNIT_BYTES, member->bytes)});
+                                               keep_value(listing, IDS_UNIT_BYTES, member->size)});
     }
     print_table(listing, columns, 2, &rows);
     return failed;
@@ -240,11 +240,12 @@ static int print_text(struct listing *listing) {
 
 static int read_all(struct listing *listing, struct ids_error *err) {
     for (; listing->read < listing->run->file_count; listing->read++) {
-        const char *path = listing->run->files[listing->read].path, *format;
+        const struct ids_run_file *file = &listing->run->files[listing->read];
+        const char *format;
         struct ids_contents *contents = &listing->contents[listing->read];
-        ids_progress("reading %.80s", ids_file_name(path));
+        ids_progress("reading %.80s", ids_file_name(file->path));
         int code = ids_contents_init(contents, err);
-        if (!code) code = ids_read_file(path, &contents->sink, &format, err);
+        if (!code) code = ids_read_run_file(file, &contents->sink, &format, err);
         if (code) {
             ids_contents_done(contents);
             return code;

@@ -9,26 +9,50 @@
 
 extern char **environ;
 
-/* The page that was installed beside this program, which MANPATH need not know: PREFIX/bin/idsprof has it in
- * PREFIX/share/man. 0 when there is none. */
-static int find_page(const char *page, char *path, size_t size) {
-    char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+/* Pages that are about no command. */
+static const struct topic {
+    const char *name;
+    char section;
+} topics[] = {{"metrics", '7'}, {"schema", '5'}, {"collectors", '7'}};
+
+static const char *subject_choice(int i) {
+    int commands = 0;
+    while (ids_command_choice(commands)) commands++;
+    if (i < commands) return ids_command_choice(i);
+    return i - commands < (int)(sizeof topics / sizeof *topics) ? topics[i - commands].name : NULL;
+}
+
+static const struct topic *find_topic(const char *name) {
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+        if (!strcmp(topics[i].name, name)) return &topics[i];
+    }
+    return NULL;
+}
+
+/* The page of this very program, which MANPATH need not know: PREFIX/bin/idsprof has it in PREFIX/share/man, and
+ * build/release/idsprof of a checkout in man/. 0 when there is none. */
+static int find_page(const char *page, char section, char *path, size_t size) {
+    enum { LEVELS = 4 };
+    char folder[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
     if (length < 1) return 0;
-    program[length] = '\0';
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(program, '/');
+    folder[length] = '\0';
+    for (int up = 0; up < LEVELS; up++) {
+        char *slash = strrchr(folder, '/');
         if (!slash) return 0;
         *slash = '\0';
+        int used = snprintf(path, size, "%s/share/man/man%c/%s.%c", folder, section, page, section);
+        if (used > 0 && (size_t)used < size && access(path, R_OK) == 0) return 1;
+        used = snprintf(path, size, "%s/man/%s.%c", folder, page, section);
+        if (used > 0 && (size_t)used < size && access(path, R_OK) == 0) return 1;
     }
-    int used = snprintf(path, size, "%s/share/man/man1/%s.1", program, page);
-    return used > 0 && (size_t)used < size && access(path, R_OK) == 0;
+    return 0;
 }
 
 /* 1 when man showed the page. What man says about a page that it does not have is not for the user: there is other help. */
-static int show_page(const char *page) {
+static int show_page(const char *page, char section) {
     char path[PATH_MAX + 64];
-    char *arguments[] = {(char *)"man", find_page(page, path, sizeof path) ? path : (char *)page, NULL};
+    char *arguments[] = {(char *)"man", find_page(page, section, path, sizeof path) ? path : (char *)page, NULL};
     posix_spawn_file_actions_t actions;
     if (posix_spawn_file_actions_init(&actions)) return 0;
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
@@ -46,22 +70,27 @@ static int show_page(const char *page) {
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     (void)values;
     if (!operand_count) {
-        if (!show_page("idsprof")) ids_program_usage(stdout);
+        if (!show_page("idsprof", '1')) ids_program_usage(stdout);
         return IDS_EXIT_DONE;
     }
     int index;
-    int code = ids_parse_choice(operands[0], ids_command_choice, &index, err);
+    int code = ids_parse_choice(operands[0], subject_choice, &index, err);
     if (code) return code;
-    const struct ids_command_entry *entry = ids_command_find(ids_command_choice(index));
+    const char *subject = subject_choice(index);
+    const struct topic *topic = find_topic(subject);
     char page[64];
-    snprintf(page, sizeof page, "idsprof-%s", entry->name);
-    if (!show_page(page)) ids_command_usage(entry, stdout);
+    snprintf(page, sizeof page, "idsprof-%s", subject);
+    if (show_page(page, topic ? topic->section : '1')) return IDS_EXIT_DONE;
+    if (topic)
+        return ids_fail(err, IDS_UNSUPPORTED, "man could not show the page %s(%c); is man-db installed?", page,
+                        topic->section);
+    ids_command_usage(ids_command_find(subject), stdout);
     return IDS_EXIT_DONE;
 }
 
 const struct ids_command ids_command_help = {
-    .operands = "[COMMAND]",
+    .operands = "[COMMAND | TOPIC]",
     .most = 1,
-    .operand_choice = ids_command_choice,
+    .operand_choice = subject_choice,
     .run = run,
 };

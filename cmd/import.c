@@ -5,10 +5,13 @@
 #include "cmd/progress.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/base/vec.h"
+#include "lib/report/layout.h"
 #include "lib/store/run_db.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { COMMAND_BYTES = 4200 };
 
 struct import_options {
     const char *output, *run;
@@ -60,7 +63,12 @@ static int split(const char *path, char **ret_folder, const char **ret_name, str
 static void say_done(const struct ids_output *output, int64_t events) {
     char count[IDS_VALUE_ROOM];
     ids_value_format(ids_int_value(IDS_UNIT_COUNT, events), count, sizeof count);
-    printf("%s: %s events; to see what is in it: idsprof query %s --schema\n", output->path, count, output->path);
+    char path[COMMAND_BYTES];
+    struct ids_arena arena = {0};
+    ids_shell_quote(output->path, path, sizeof path);
+    printf("%s: %s events; to see what is in it: idsprof query %s --schema\n", ids_text_clean(&arena, output->path), count,
+           path);
+    ids_arena_done(&arena);
 }
 
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {

@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 #include "cmd/open_run.h"
 #include "cmd/run_label.h"
+#include "cmd/say.h"
 #include "cmd/terminal.h"
 #include "lib/base/vec.h"
 #include "lib/report/layout.h"
@@ -123,7 +124,7 @@ static int add_path(struct listing *listing, const char *path, struct ids_error 
     struct ids_run_list *runs = &listing->lists[listing->list_count];
     struct ids_error why = IDS_ERROR_INIT;
     if (ids_find_runs(path, runs, &why)) {
-        fprintf(stderr, "idsprof: list: %s\n", why.text);
+        ids_say("list", "%s", why.text);
         listing->failed = 1;
         return 0;
     }
@@ -306,6 +307,32 @@ static void drop_column(struct ids_grid *grid, size_t column) {
     grid->column_count--;
 }
 
+/* Below the table, a line each: what has the name of a profile and is none. What belongs to a run that is listed is only in the JSON. */
+static void print_passed(struct listing *listing) {
+    enum { MOST = 50 }; /* a data set may lie beside a run */
+    int width = listing->options->full ? INT_MAX : ids_terminal_width(listing->options->width);
+    size_t count = 0, shown = 0;
+    for (size_t l = 0; l < listing->list_count; l++) {
+        for (size_t i = 0; i < listing->lists[l].passed_count; i++) {
+            const struct ids_run_passed *passed = &listing->lists[l].passed[i];
+            count += !passed->same_run && !passed->noted;
+        }
+    }
+    if (count) printf("\n  %zu file%s looked at and not taken\n", count, count == 1 ? " was" : "s were");
+    for (size_t l = 0; l < listing->list_count; l++) {
+        for (size_t i = 0; i < listing->lists[l].passed_count; i++) {
+            const struct ids_run_passed *passed = &listing->lists[l].passed[i];
+            char text[1200];
+            if (passed->same_run || passed->noted || (shown == MOST && !listing->options->full)) continue;
+            shown++;
+            snprintf(text, sizeof text, "%s: %s", passed->path, passed->why);
+            ids_spaces(stdout, 4);
+            ids_text_wrap(stdout, ids_text_clean(&listing->arena, text), 4, 6, width);
+        }
+    }
+    if (shown < count) printf("    %zu more: --full or --json\n", count - shown);
+}
+
 /* Below the table, whole: why a run is not. */
 static void print_reasons(struct listing *listing) {
     int width = listing->options->full ? INT_MAX : ids_terminal_width(listing->options->width);
@@ -339,13 +366,14 @@ static int print_text(struct listing *listing, struct ids_error *err) {
         several_hosts |= listing->entries[i].hosts.i > 1;
         labelled |= cells[i * COLUMNS + LABEL][0] != '\0';
     }
-    struct ids_grid grid = {columns, COLUMNS, cells, listing->count};
+    struct ids_grid grid = {.columns = columns, .column_count = COLUMNS, .cells = cells, .row_count = listing->count};
     if (!several_hosts) drop_column(&grid, HOSTS);
     if (!labelled) drop_column(&grid, LABEL);
     ids_grid_fit(&grid, listing->options->full ? 0 : ids_terminal_width(listing->options->width));
     if (listing->count) ids_grid_write(&grid, &listing->arena, "", "", stdout);
     free(cells);
     print_reasons(listing);
+    print_passed(listing);
     return 0;
 }
 
@@ -389,6 +417,27 @@ static void put_time(struct ids_json *json, const struct ids_run_label *label) {
     put_text(json, "time", label->time[0] ? text : NULL);
 }
 
+static void put_files(struct ids_json *json, const struct ids_run_files *run) {
+    ids_json_key(json, "files");
+    ids_json_array(json, IDS_JSON_INLINE);
+    for (size_t i = 0; i < run->file_count; i++) ids_json_text(json, run->files[i].path);
+    ids_json_end(json);
+}
+
+static void print_json_passed(struct ids_json *json, const struct listing *listing) {
+    ids_json_key(json, "not_taken");
+    ids_json_array(json, IDS_JSON_BROKEN);
+    for (size_t l = 0; l < listing->list_count; l++) {
+        for (size_t i = 0; i < listing->lists[l].passed_count; i++) {
+            ids_json_object(json, IDS_JSON_INLINE);
+            put_text(json, "path", listing->lists[l].passed[i].path);
+            put_text(json, "reason", listing->lists[l].passed[i].why);
+            ids_json_end(json);
+        }
+    }
+    ids_json_end(json);
+}
+
 static void print_json(const struct listing *listing) {
     struct ids_json json = ids_json_to(stdout);
     ids_json_object(&json, IDS_JSON_BROKEN);
@@ -414,9 +463,11 @@ static void print_json(const struct listing *listing) {
         put_int(&json, "window", entry->window);
         put_text(&json, "state", entry->state);
         put_text(&json, "reason", entry->reason);
+        put_files(&json, entry->run);
         ids_json_end(&json);
     }
     ids_json_end(&json);
+    print_json_passed(&json, listing);
     ids_json_end(&json);
 }
 

@@ -1,7 +1,9 @@
 #include "cmd/command.h"
 #include "cmd/nearest.h"
-#include "lib/report/layout.h"
+#include "cmd/open_run.h"
+#include "cmd/say.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,14 +12,11 @@
 #include <unistd.h>
 
 /* So large that a report is written in one go, and the reason of a failing write is still in errno when it is asked for. */
-enum { OUTPUT_BYTES = 256 * 1024 };
+enum { OUTPUT_BYTES = 256 * 1024, PATH_BYTES = 4096 };
 
-/* Messages quote names out of files: what could drive a terminal is taken out of them. */
 static void print_error(const char *command, const struct ids_error *err) {
-    struct ids_arena arena = {0};
     fflush(stdout);
-    fprintf(stderr, "idsprof: %s: %s\n", command, ids_text_clean(&arena, err->text));
-    ids_arena_done(&arena);
+    ids_say(command, "%s", err->text);
 }
 
 /* A reader that went away (`| head`) is no error: the status stays what it was. All else that was not written is one. */
@@ -28,18 +27,26 @@ static int close_output(const char *command, int status) {
     if (!failed && !ferror(stdout)) return status;
     struct pollfd output = {.fd = STDOUT_FILENO};
     if (why == EPIPE || (poll(&output, 1, 0) > 0 && output.revents & POLLERR)) return status;
-    fprintf(stderr, "idsprof: %s: cannot write the output: %s\n", command, why ? strerror(why) : "a write failed");
+    ids_say(command, "cannot write the output: %s", why ? strerror(why) : "a write failed");
     return IDS_EXIT_ERROR;
 }
 
 static int check_operands(const struct ids_command_entry *entry, int count, char **operands, struct ids_error *err) {
     const struct ids_command *command = entry->command;
-    if (count < command->least) {
+    if (count && count < command->least) {
+        char noun[32] = "";
+        for (size_t i = 0; i + 1 < sizeof noun && isupper((unsigned char)command->operands[i]); i++)
+            noun[i] = (char)tolower((unsigned char)command->operands[i]);
+        return ids_fail(err, IDS_USAGE, "at least %d %ss are needed, and %d was given; usage: idsprof %s%s %s",
+                        command->least, noun, count, entry->name, command->opt_count ? " [options]" : "",
+                        command->operands);
+    }
+    if (!count && command->least) {
         return ids_fail(err, IDS_USAGE, "%s is missing; usage: idsprof %s%s %s", command->operands, entry->name,
                         command->opt_count ? " [options]" : "", command->operands);
     }
     if (command->most >= 0 && count > command->most) {
-        return ids_fail(err, IDS_USAGE, "one argument too many: '%s'", operands[command->most]);
+        return ids_fail(err, IDS_USAGE, "unexpected argument '%s'", operands[command->most]);
     }
     return 0;
 }
@@ -67,7 +74,7 @@ static int run_command(const struct ids_command_entry *entry, int argc, char **a
     free(values);
     if (status < 0) {
         print_error(entry->name, &err);
-        if (status == IDS_USAGE) fprintf(stderr, "see 'idsprof %s -h'\n", entry->name);
+        if (status == IDS_USAGE) ids_say_below(0, "see 'idsprof %s -h'", entry->name);
         status = IDS_EXIT_ERROR;
     }
     return close_output(entry->name, status);
@@ -75,13 +82,15 @@ static int run_command(const struct ids_command_entry *entry, int argc, char **a
 
 static int unknown_command(const char *word) {
     char near[256];
-    fprintf(stderr, "idsprof: unknown command '%s'", word);
     if (access(word, F_OK) == 0) {
-        fprintf(stderr, "; to report on that run: idsprof report %s", word);
-    } else if (ids_nearest(word, ids_command_choice, near, sizeof near)) {
-        fprintf(stderr, "; near it: %s", near);
+        char path[PATH_BYTES];
+        ids_shell_quote(word, path, sizeof path);
+        ids_say(NULL, "unknown command '%s'; to report on that run: idsprof report %s", word, path);
+    } else {
+        ids_nearest(word, ids_command_choice, "", near, sizeof near);
+        ids_say(NULL, "unknown command '%s'%s", word, near);
     }
-    fputs("\nsee 'idsprof -h'\n", stderr);
+    ids_say_below(0, "see 'idsprof -h'");
     return IDS_EXIT_ERROR;
 }
 
@@ -100,7 +109,7 @@ int main(int argc, char **argv) {
         ids_program_usage(stdout);
         return close_output("help", IDS_EXIT_DONE);
     }
-    if (!strcmp(word, "--version")) {
+    if (!strcmp(word, "-V") || !strcmp(word, "--version") || !strcmp(word, "version")) {
         fputs("idsprof " IDS_VERSION "\n", stdout);
         return close_output("version", IDS_EXIT_DONE);
     }

@@ -42,7 +42,7 @@ static int rank(const char *word, const char *choice) {
     return distance <= (far < 1 ? 1 : far > 4 ? 4 : far) ? 1 + distance : -1;
 }
 
-int ids_nearest(const char *word, ids_choice_fn *choice, char *buffer, size_t size) {
+int ids_nearest(const char *word, ids_choice_fn *choice, const char *before, char *buffer, size_t size) {
     struct {
         const char *word;
         int rank;
@@ -62,7 +62,9 @@ int ids_nearest(const char *word, ids_choice_fn *choice, char *buffer, size_t si
     size_t used = 0;
     buffer[0] = '\0';
     for (int i = 0; i < count && used < size; i++) {
-        int length = snprintf(buffer + used, size - used, "%s'%s'", i ? ", " : "", best[i].word);
+        const char *between = !i ? "; did you mean " : i + 1 < count ? ", " : " or ";
+        const char *after = i + 1 < count ? "" : "?";
+        int length = snprintf(buffer + used, size - used, "%s'%s%s'%s", between, before, best[i].word, after);
         if (length > 0) used += (size_t)length;
     }
     return count;

@@ -2,13 +2,16 @@
 
 #include "cmd/file_name.h"
 #include "cmd/progress.h"
+#include "cmd/say.h"
 #include "lib/analysis/analyzer.h"
+#include "lib/io/head.h"
 #include "lib/io/memory_limit.h"
 #include "lib/io/source.h"
 #include "lib/model/builder.h"
 #include "lib/model/format.h"
 #include "lib/store/query.h"
 #include "lib/store/summary.h"
+#include "lib/wire/clean.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +28,14 @@ static void add_suffixes(const char *all[SUFFIXES_MAX + 1], const char *const *s
     for (; some && *some && count < SUFFIXES_MAX; some++) all[count++] = *some;
 }
 
-/* The format that claims content which begins with these bytes, or NULL. */
-static const struct ids_format *best_bid(const uint8_t *head, size_t length) {
+/* The format that claims content which begins with these bytes, or NULL; *more is 1 when what follows may change that. */
+static const struct ids_format *best_bid(const uint8_t *head, size_t length, int *more) {
     const struct ids_format *format = NULL;
     int best = 0;
+    *more = 0;
     for (int i = 0; i < ids_format_count; i++) {
-        int bid = ids_formats[i]->bid(head, length);
+        int wants = 0, bid = ids_formats[i]->bid(head, length, &wants);
+        *more |= wants;
         if (bid <= best) continue;
         best = bid;
         format = ids_formats[i];
@@ -39,9 +44,16 @@ static const struct ids_format *best_bid(const uint8_t *head, size_t length) {
 }
 
 /* Bytes that a format without generic endings claims are no profile by the name of "x.json". */
-static int is_profile(const uint8_t *head, size_t length) {
-    const struct ids_format *format = best_bid(head, length);
-    return format && format->generic_suffixes;
+static int is_profile(const uint8_t *head, size_t length, const char **ret_why, int *more) {
+    const struct ids_format *format = best_bid(head, length, more);
+    if (format && format->generic_suffixes) return 1;
+    size_t at = 0;
+    while (at < length && strchr(" \t\r\n", head[at]) && head[at]) at++;
+    *ret_why = at == length      ? "it is empty"
+               : head[at] == '{' ? "JSON, but no trace: it has no list 'traceEvents'"
+               : head[at] == '[' ? "JSON, but no trace: its list holds no events"
+                                 : "no profile by its content";
+    return 0;
 }
 
 enum { DATABASE_RUNS_MAX = 16384 };
@@ -112,11 +124,11 @@ int ids_find_runs(const char *path, struct ids_run_list *ret_list, struct ids_er
 }
 
 int ids_say_unreadable(const struct ids_run_list *list, const char *command) {
-    for (size_t i = 0; i < list->note_count; i++) fprintf(stderr, "idsprof: %s: %s\n", command, list->notes[i]);
+    for (size_t i = 0; i < list->note_count; i++) ids_say(command, "%s", list->notes[i]);
     if (!list->unreadable) return list->damaged != 0;
-    fprintf(stderr, "idsprof: %s: '%s' ", command, list->unreadable);
-    if (list->unreadable_count > 1) fprintf(stderr, "and %zu more ", list->unreadable_count - 1);
-    fputs("could not be read; the runs in there are left out\n", stderr);
+    char more[32] = "";
+    if (list->unreadable_count > 1) snprintf(more, sizeof more, "and %zu more ", list->unreadable_count - 1);
+    ids_say(command, "'%s' %scould not be read; the runs in there are left out", list->unreadable, more);
     return 1;
 }
 
@@ -158,16 +170,28 @@ const char *ids_format_named(const char *path) {
     return NULL;
 }
 
+/* By content; *ret_format is NULL where it says nothing. */
+static int format_of_content(struct ids_source *source, const struct ids_format **ret_format, struct ids_error *err) {
+    struct ids_head head = {0};
+    int more = 1, code = 0;
+    while (!code && more) {
+        code = ids_head_read(&head, source, err);
+        more = 0;
+        if (!code) *ret_format = best_bid(head.bytes, head.length, &more);
+        more &= ids_head_has_more(&head);
+    }
+    if (!code && !head.length)
+        code =
+            ids_fail(err, IDS_UNSUPPORTED, "%s", ids_source_cut(source) ? ids_source_cut(source) : "the file is empty");
+    ids_head_done(&head);
+    return code;
+}
+
 /* *ret_named: only the file's name speaks for the format. */
 static int choose_format(struct ids_source *source, const struct ids_format **ret_format, int *ret_named,
                          struct ids_error *err) {
-    uint8_t head[IDS_FORMAT_HEAD];
-    size_t length;
-    int code = ids_source_head(source, head, sizeof head, &length, err);
+    int code = format_of_content(source, ret_format, err);
     if (code) return code;
-    if (!length && ids_source_cut(source)) return ids_fail(err, IDS_UNSUPPORTED, "%s", ids_source_cut(source));
-    if (!length) return ids_fail(err, IDS_UNSUPPORTED, "the file is empty");
-    *ret_format = best_bid(head, length);
     if (*ret_format) return 0;
     /* Content decides. Where it says nothing, a file that is named like a profile is read as one, to say where it is damaged. */
     for (int i = 0; i < ids_format_count; i++) {
@@ -366,11 +390,27 @@ int ids_open_run(const struct ids_run_files *run, const struct ids_params *param
 
 /* ---- */
 
+/* What a terminal would not show as it is: bash, zsh and ksh read \ooo inside of $'...'. */
+static int quote_bytes(const char *path, char *buffer, size_t size) {
+    size_t used = 2;
+    memcpy(buffer, "$'", 2);
+    for (; *path && used + 6 < size; path++) {
+        unsigned char byte = (unsigned char)*path;
+        if (byte >= 0x20 && byte < 0x7f && byte != '\'' && byte != '\\')
+            buffer[used++] = *path;
+        else
+            used += (size_t)snprintf(buffer + used, 5, "\\%03o", byte);
+    }
+    memcpy(buffer + used, "'", 2);
+    return (int)used + 1;
+}
+
 int ids_shell_quote(const char *path, char *buffer, size_t size) {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./,:=@%+";
     if (*path && strspn(path, plain) == strlen(path)) return snprintf(buffer, size, "%s", path);
     size_t used = 0;
     if (size < 8) return -1;
+    if (!ids_is_clean(path, strlen(path), IDS_CLEAN_LINE)) return quote_bytes(path, buffer, size);
     buffer[used++] = '\'';
     for (; *path && used + 6 < size; path++) {
         if (*path == '\'') {

@@ -2,6 +2,7 @@
 
 #include "cmd/open_run.h"
 #include "cmd/progress.h"
+#include "cmd/say.h"
 #include "lib/base/decimal.h"
 #include "lib/base/vec.h"
 #include "lib/report/layout.h"
@@ -50,9 +51,7 @@ static int add_runs(struct ids_open_side *side, const char *path, int several, c
         code = add_report(side, path, &list.runs[i], options, err);
         if (!code || code == IDS_NOMEM || code == IDS_LIMIT || (!several && list.run_count == 1)) continue;
         ids_progress_end();
-        struct ids_arena arena = {0};
-        fprintf(stderr, "idsprof: %s: left out: %s\n", options->command, ids_text_clean(&arena, err->text));
-        ids_arena_done(&arena);
+        ids_say(options->command, "left out: %s", err->text);
         code = 0;
     }
     ids_run_list_done(&list);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTS_MAX = 48, FEW_CHOICES = 16, LONG_ONLY = 0x100 };
+enum { OPTS_MAX = 48, FEW_CHOICES = 24, LONG_ONLY = 0x100 };
 
 /* ---- values ---- */
 
@@ -90,9 +90,8 @@ int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, st
     if (beginning == 1 && count <= FEW_CHOICES) return 0; /* an unmistakable beginning is enough */
     char words[320];
     if (count > FEW_CHOICES) {
-        int near = ids_nearest(text, choice, words, sizeof words);
-        if (near) return ids_fail(err, IDS_USAGE, "there is no '%s'; near it: %s", text, words);
-        return ids_fail(err, IDS_USAGE, "there is no '%s'", text);
+        ids_nearest(text, choice, "", words, sizeof words);
+        return ids_fail(err, IDS_USAGE, "invalid value '%s'%s", text, words);
     }
     size_t used = 0;
     words[0] = '\0';
@@ -100,7 +99,7 @@ int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, st
         int length = snprintf(words + used, sizeof words - used, "%s%s", i ? ", " : "", choice(i));
         if (length > 0) used += (size_t)length;
     }
-    return ids_fail(err, IDS_USAGE, "there is no '%s', only %s", text, words);
+    return ids_fail(err, IDS_USAGE, "invalid value '%s' (%s)", text, words);
 }
 
 /* Puts the value of one option where it belongs. */
@@ -180,10 +179,8 @@ static int fail_unknown(const struct ids_opt *opts, int count, const char *word,
         if (!strcmp(name, long_name_choice(i))) return ids_fail(err, IDS_USAGE, "option '--%s' takes no value", name);
         prefixes += !strncmp(name, long_name_choice(i), strlen(name));
     }
-    int found = ids_nearest(name, long_name_choice, near, sizeof near);
-    const char *problem = prefixes > 1 ? "ambiguous" : "unknown";
-    if (!found) return ids_fail(err, IDS_USAGE, "%s option '--%s'", problem, name);
-    return ids_fail(err, IDS_USAGE, "%s option '--%s'; near it: %s", problem, name, near);
+    ids_nearest(name, long_name_choice, "--", near, sizeof near);
+    return ids_fail(err, IDS_USAGE, "%s option '--%s'%s", prefixes > 1 ? "ambiguous" : "unknown", name, near);
 }
 
 static const struct ids_opt *find_opt(const struct ids_opt *opts, int count, int value) {

@@ -1,5 +1,8 @@
 #include "cmd/output.h"
 
+#include "lib/base/intern.h"
+#include "lib/base/vec.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,22 +14,44 @@
 
 /* ---- an interrupted program removes what it had begun ---- */
 
-static char unfinished[4096]; /* one at a time */
+/* A node is never freed: a signal may come to another thread while this one forgets it. */
+struct unfinished {
+    struct unfinished *next;
+    char path[];
+};
+static struct unfinished *volatile unfinished;
+static char made_folder[4096];
 
 static void remove_unfinished(int number) {
-    if (*unfinished) unlink(unfinished);
+    for (const struct unfinished *file = unfinished; file; file = file->next) {
+        if (*file->path) unlink(file->path);
+    }
+    if (*made_folder) rmdir(made_folder);
     signal(number, SIG_DFL);
     raise(number);
 }
 
-void ids_output_watch(const char *path) {
+static void catch_signals(void) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    snprintf(unfinished, sizeof unfinished, "%s", path);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction before;
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             signal(numbers[i], remove_unfinished);
     }
+}
+
+void ids_output_watch(const char *path) {
+    if (!*path) {
+        for (struct unfinished *file = unfinished; file; file = file->next) *file->path = '\0';
+        return;
+    }
+    size_t bytes = strlen(path) + 1;
+    struct unfinished *file = malloc(sizeof *file + bytes);
+    if (!file) return; /* an interruption leaves it, which is all that is lost */
+    memcpy(file->path, path, bytes);
+    file->next = unfinished;
+    unfinished = file;
+    catch_signals();
 }
 
 /* ---- */
@@ -35,13 +60,17 @@ static int is_stdout(const char *folder) {
     return !strcmp(folder, "-");
 }
 
-int ids_output_folder(const char *folder, struct ids_error *err) {
+static int make_folder(struct ids_output_set *set, struct ids_error *err) {
     struct stat status;
-    if (is_stdout(folder)) return 0;
-    if (mkdir(folder, 0777) && errno != EEXIST)
-        return ids_fail(err, IDS_IO, "cannot make the folder '%s': %s", folder, strerror(errno));
-    if (stat(folder, &status)) return ids_fail(err, IDS_IO, "cannot open '%s': %s", folder, strerror(errno));
-    return S_ISDIR(status.st_mode) ? 0 : ids_fail(err, IDS_USAGE, "'%s' is not a folder", folder);
+    set->made_folder = !mkdir(set->folder, 0777);
+    if (set->made_folder) {
+        snprintf(made_folder, sizeof made_folder, "%s", set->folder);
+        catch_signals();
+        return 0;
+    }
+    if (errno != EEXIST) return ids_fail(err, IDS_IO, "cannot make the folder '%s': %s", set->folder, strerror(errno));
+    if (stat(set->folder, &status)) return ids_fail(err, IDS_IO, "cannot open '%s': %s", set->folder, strerror(errno));
+    return S_ISDIR(status.st_mode) ? 0 : ids_fail(err, IDS_USAGE, "'%s' is not a folder", set->folder);
 }
 
 int ids_output_check(const char *folder, const char *name, int force, struct ids_error *err) {
@@ -99,13 +128,25 @@ int ids_output_open(const char *folder, const char *name, int force, struct ids_
 }
 
 /* Without `force` a file that appeared meanwhile is kept too. */
-static int give_name(const struct ids_output *output, struct ids_error *err) {
-    unsigned flags = output->force ? 0 : RENAME_NOREPLACE;
-    int failed = renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path, flags);
-    if (failed && (errno == EINVAL || errno == ENOSYS)) failed = rename(output->temporary, output->path);
+static int give_name(const char *temporary, const char *path, int force, struct ids_error *err) {
+    int failed = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, force ? 0 : RENAME_NOREPLACE);
+    if (failed && (errno == EINVAL || errno == ENOSYS)) failed = rename(temporary, path);
     if (!failed) return 0;
-    if (errno == EEXIST) return ids_fail(err, IDS_USAGE, "'%s' is there already, and is kept", output->path);
-    return ids_fail(err, IDS_IO, "cannot write '%s': %s", output->path, strerror(errno));
+    if (errno == EEXIST) return ids_fail(err, IDS_USAGE, "'%s' is there already, and is kept", path);
+    return ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
+}
+
+/* The file is whole, and waits for the others of its set. */
+static int put_aside(struct ids_output *output, struct ids_error *err) {
+    struct ids_output_set *set = output->set;
+    if (ids_keymap_add(&set->by_path, ids_hash_bytes(output->path, strlen(output->path)) | 1, set->count) < 0)
+        return ids_no_memory(err);
+    struct ids_output_entry *entry = IDS_PUSH(set->at, set->count, set->room);
+    if (!entry) return ids_no_memory(err);
+    *entry = (struct ids_output_entry){strdup(output->path), output->temporary};
+    if (entry->path) return 0;
+    set->count--;
+    return ids_no_memory(err);
 }
 
 int ids_output_close(struct ids_output *output, int code, struct ids_error *err) {
@@ -114,10 +155,11 @@ int ids_output_close(struct ids_output *output, int code, struct ids_error *err)
     output->fd = -1;
     if (fd >= 0 && close(fd) && !code)
         code = ids_fail(err, IDS_IO, "cannot write '%s': %s", output->path, strerror(errno));
-    if (!code) code = give_name(output, err);
+    if (!code)
+        code = output->set ? put_aside(output, err) : give_name(output->temporary, output->path, output->force, err);
     if (code) unlink(output->temporary);
-    *unfinished = '\0';
-    free(output->temporary);
+    if (!output->set) ids_output_watch("");
+    if (code || !output->set) free(output->temporary);
     output->temporary = NULL;
     return code;
 }
@@ -126,4 +168,71 @@ void ids_output_done(struct ids_output *output) {
     free(output->path);
     free(output->temporary);
     output->path = output->temporary = NULL;
+}
+
+/* ---- files that belong together ---- */
+
+int ids_output_set_begin(const char *folder, int force, struct ids_output_set *ret_set, struct ids_error *err) {
+    *ret_set = (struct ids_output_set){.folder = folder, .force = force};
+    return is_stdout(folder) ? 0 : make_folder(ret_set, err);
+}
+
+/* Where a file of the set will lie. NULL when memory ran out. */
+static char *path_in(const struct ids_output_set *set, const char *name) {
+    char *path;
+    const char *slash = set->folder[strlen(set->folder) - 1] == '/' ? "" : "/";
+    return asprintf(&path, "%s%s%s", set->folder, slash, name) < 0 ? NULL : path;
+}
+
+const char *ids_output_set_find(const struct ids_output_set *set, const char *name) {
+    char *path = is_stdout(set->folder) ? NULL : path_in(set, name);
+    uint64_t place;
+    const char *found = NULL;
+    if (path && ids_keymap_get(&set->by_path, ids_hash_bytes(path, strlen(path)) | 1, &place) &&
+        !strcmp(set->at[place].path, path))
+        found = set->at[place].temporary;
+    free(path);
+    return found;
+}
+
+int ids_output_set_open(struct ids_output_set *set, const char *name, struct ids_output *ret_output,
+                        struct ids_error *err) {
+    if (ids_output_set_find(set, name))
+        return ids_fail(err, IDS_USAGE, "two files of this run would be called '%s'", name);
+    int code = ids_output_open(set->folder, name, set->force, ret_output, err);
+    if (!code && !is_stdout(set->folder)) ret_output->set = set;
+    return code;
+}
+
+/* Gives all files their names, or takes back those that it gave. */
+static int give_names(const struct ids_output_set *set, struct ids_error *err) {
+    for (size_t i = 0; i < set->count; i++) {
+        int code = give_name(set->at[i].temporary, set->at[i].path, set->force, err);
+        if (!code) continue;
+        /* Under --force a name may have been that of an older file, which is gone: then the new one is better than none. */
+        for (size_t done = 0; done < i && !set->force; done++) unlink(set->at[done].path);
+        for (size_t left = i; left < set->count; left++) unlink(set->at[left].temporary);
+        return code;
+    }
+    return 0;
+}
+
+int ids_output_set_end(struct ids_output_set *set, int code, struct ids_error *err) {
+    if (!code) {
+        code = give_names(set, err);
+    } else {
+        for (size_t i = 0; i < set->count; i++) unlink(set->at[i].temporary);
+    }
+    ids_output_watch("");
+    *made_folder = '\0';
+    if (set->made_folder && (code || !set->count))
+        rmdir(set->folder); /* stays where somebody put a file in meanwhile */
+    for (size_t i = 0; i < set->count; i++) {
+        free(set->at[i].path);
+        free(set->at[i].temporary);
+    }
+    free(set->at);
+    ids_keymap_done(&set->by_path);
+    *set = (struct ids_output_set){0};
+    return code;
 }

@@ -1,24 +1,48 @@
 /* output.h - files that are written whole or not at all.
  *
  * An output goes to a temporary name in its folder and gets its own when it is whole. An interrupted program leaves nothing either.
+ * Files that belong together are a set: they get their names together, after the last one is whole, and a set that fails leaves
+ * neither a file nor the folder that was made for it.
  */
 #ifndef IDS_CMD_OUTPUT_H
 #define IDS_CMD_OUTPUT_H
 
+#include "lib/base/keymap.h"
 #include "lib/export/out.h"
 
 #include <stdint.h>
 
+struct ids_output_set;
+
 struct ids_output {
-    struct ids_out out; /* first, so that it can be written to */
+    struct ids_out out;         /* first, so that it can be written to */
+    struct ids_output_set *set; /* NULL: a file on its own */
     char *path, *temporary;
     int fd, force;
     uint64_t bytes;
     int reader_left; /* standard output: nobody reads it any more, which is no error to speak of */
 };
 
+struct ids_output_set {
+    const char *folder; /* "-": standard output, which holds whatever was written to it */
+    int force, made_folder;
+    struct ids_output_entry {
+        char *path, *temporary;
+    } * at; /* whole, but still without their names */
+    size_t count, room;
+    struct ids_keymap by_path;
+};
+
 /* Makes sure that there is such a folder. */
-int ids_output_folder(const char *folder, struct ids_error *err);
+int ids_output_set_begin(const char *folder, int force, struct ids_output_set *ret_set, struct ids_error *err);
+/* As ids_output_open; two files of one name are IDS_USAGE. */
+int ids_output_set_open(struct ids_output_set *set, const char *name, struct ids_output *ret_output,
+                        struct ids_error *err);
+/* The finished file of that name, as it lies now; NULL for none. */
+const char *ids_output_set_find(const struct ids_output_set *set, const char *name);
+/* With code 0 all files get their names, else nothing of them stays. Returns the code, or that of a failure here. */
+int ids_output_set_end(struct ids_output_set *set, int code, struct ids_error *err);
+
 /* IDS_USAGE when the file is there already, and not `force`. `folder` "-" is standard output, whatever the name. */
 int ids_output_check(const char *folder, const char *name, int force, struct ids_error *err);
 int ids_output_open(const char *folder, const char *name, int force, struct ids_output *ret_output,
@@ -28,7 +52,7 @@ int ids_output_open(const char *folder, const char *name, int force, struct ids_
 int ids_output_close(struct ids_output *output, int code, struct ids_error *err);
 void ids_output_done(struct ids_output *output);
 
-/* A file that a signal which ends the program removes; "" none. One at a time: outputs use it too. */
+/* One more file that a signal which ends the program removes; "" forgets all. Outputs use it too. */
 void ids_output_watch(const char *path);
 
 #endif

@@ -1,5 +1,7 @@
 #include "cmd/progress.h"
 
+#include "lib/report/layout.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,7 +38,10 @@ static void *show(void *unused) {
         if (pthread_cond_timedwait(&progress.wake, &progress.lock, &next) == 0) continue;
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
-        fprintf(stderr, "\r\033[K%s  %lld s", progress.what, (long long)(now.tv_sec - progress.begun.tv_sec));
+        struct ids_arena arena = {0};
+        fprintf(stderr, "\r\033[K%s  %lld s", ids_text_clean(&arena, progress.what),
+                (long long)(now.tv_sec - progress.begun.tv_sec));
+        ids_arena_done(&arena);
         fflush(stderr);
         progress.shown = 1;
         next = after_ms(now, REPEAT_MS);

@@ -2,8 +2,9 @@
 
 #include "lib/base/buffer.h"
 #include "lib/base/vec.h"
+#include "lib/wire/clean.h"
+#include "lib/wire/csv_put.h"
 #include "lib/wire/json_writer.h"
-#include "lib/wire/utf8.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,27 +17,6 @@ enum {
 };
 
 /* ---- texts ---- */
-
-static int is_control(uint32_t character) {
-    return character < 0x20 || (character >= 0x7f && character < 0xa0);
-}
-
-/* Valid UTF-8 without control characters; tabs and newlines stay with `lines`. Returns the characters. */
-static size_t put_clean(struct ids_buffer *buffer, const char *text, size_t length, int lines) {
-    size_t characters = 0;
-    for (size_t at = 0; at < length; characters++) {
-        uint32_t character;
-        int valid;
-        size_t taken = ids_utf8_next(text + at, length - at, &character, &valid);
-        int kept = lines && (character == '\n' || character == '\t');
-        if (!kept && (!valid || is_control(character)))
-            IDS_BUFFER_PUT(buffer, IDS_REPLACEMENT_UTF8);
-        else
-            ids_buffer_put(buffer, text + at, taken);
-        at += taken;
-    }
-    return characters;
-}
 
 static void put_hex(struct ids_buffer *buffer, const char *bytes, size_t length) {
     static const char digits[] = "0123456789abcdef";
@@ -65,7 +45,7 @@ static void put_number(struct ids_buffer *buffer, struct ids_cell cell) {
 
 void ids_query_put_lines(struct ids_cell cell, FILE *out) {
     struct ids_buffer buffer = {0};
-    put_clean(&buffer, cell.bytes, cell.length, 1);
+    ids_clean_put(&buffer, cell.bytes, cell.length, IDS_CLEAN_LINES);
     if (buffer.length) fwrite(buffer.at, 1, buffer.length, out);
     ids_buffer_done(&buffer);
 }
@@ -100,7 +80,7 @@ static int add_cell(struct table *table, struct ids_cell cell) {
         added->characters = table->text.length - added->at;
         break;
     case IDS_CELL_TEXT:
-        added->characters = put_clean(&table->text, cell.bytes, cell.length, 0);
+        added->characters = ids_clean_put(&table->text, cell.bytes, cell.length, IDS_CLEAN_LINE);
         break;
     case IDS_CELL_BLOB:
         put_hex(&table->text, cell.bytes, cell.length > BLOB_SHOWN ? BLOB_SHOWN : cell.length);
@@ -217,18 +197,12 @@ static int print_json(struct ids_query *query, FILE *out, struct ids_error *err)
     return more;
 }
 
+/* An empty text is told from NULL by its quotes. */
 static void put_field(struct ids_buffer *line, const char *text, size_t length) {
-    struct ids_buffer clean = {0};
-    put_clean(&clean, text, length, 1);
-    int quoted = !clean.length;
-    for (size_t i = 0; i < clean.length; i++) quoted |= strchr(",\"\n", clean.at[i]) != NULL;
-    if (quoted) ids_buffer_byte(line, '"');
-    for (size_t i = 0; i < clean.length; i++) {
-        if (clean.at[i] == '"') ids_buffer_byte(line, '"');
-        ids_buffer_byte(line, clean.at[i]);
-    }
-    if (quoted) ids_buffer_byte(line, '"');
-    ids_buffer_done(&clean);
+    if (length)
+        ids_csv_put_text(line, text, length);
+    else
+        IDS_BUFFER_PUT(line, "\"\"");
 }
 
 /* NULL is an empty field, an empty text "". */

@@ -28,6 +28,14 @@ const char *ids_section_choice(int i) {
     return i < ids_analyzer_count ? ids_analyzers[i]->name : NULL;
 }
 
+const char *ids_metric_choice(int i) {
+    for (int a = 0; a < ids_analyzer_count; a++) {
+        if (i < ids_analyzers[a]->metric_count) return ids_analyzers[a]->metrics[i].id;
+        i -= ids_analyzers[a]->metric_count;
+    }
+    return NULL;
+}
+
 const char *ids_explain_choice(int i) {
     for (int a = 0; a < ids_analyzer_count; a++) {
         const struct ids_analyzer *analyzer = ids_analyzers[a];

@@ -8,6 +8,7 @@
 const struct ids_section *ids_sections(int *ret_count);
 
 const char *ids_section_choice(int i); /* names of sections */
+const char *ids_metric_choice(int i);  /* ids of metrics */
 const char *ids_explain_choice(int i); /* ids of metrics and tables */
 
 #endif

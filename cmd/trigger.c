@@ -1,4 +1,5 @@
 #include "cmd/command.h"
+#include "cmd/say.h"
 #include "cmd/terminal.h"
 #include "lib/capture/targets.h"
 #include "lib/report/layout.h"
@@ -66,7 +67,7 @@ static void print_list(const struct ids_targets *targets, FILE *out) {
     int columns = ids_terminal_width(0) - LIST_INDENT;
     for (size_t i = 0; i < targets->count; i++) {
         const struct ids_target *target = &targets->at[i];
-        fprintf(out, "  %8lld  %s", (long long)target->pid, target->state);
+        fprintf(out, "  %8lld  %s", (long long)target->pid, ids_text_clean(&arena, target->state));
         if (target->step >= 0) fprintf(out, ", step %lld", (long long)target->step);
         fprintf(out, "\n%*s%s\n", LIST_INDENT, "",
                 ids_text_shorten(&arena, ids_text_clean(&arena, without_folder(target->command)), columns));
@@ -100,7 +101,9 @@ static int trigger(struct ids_targets *targets, struct ids_target *target, int s
     if (code) return code;
     long long pid = target->pid;
     if (target->refused) {
-        printf("%lld: %s\n", pid, target->why);
+        struct ids_arena arena = {0};
+        printf("%lld: %s\n", pid, ids_text_clean(&arena, target->why));
+        ids_arena_done(&arena);
         return IDS_EXIT_NO;
     }
     long long window = target->window;
@@ -117,12 +120,11 @@ static int trigger(struct ids_targets *targets, struct ids_target *target, int s
 
 static int say_nobody(const char *word) {
     if (word) {
-        fprintf(stderr,
-                "idsprof: trigger: nothing that was started with idsprof capture runs as '%s'; "
-                "idsprof trigger --list shows what does\n",
+        ids_say("trigger",
+                "nothing that was started with idsprof capture runs as '%s'; idsprof trigger --list shows what does",
                 word);
     } else {
-        fputs("idsprof: trigger: no program runs under idsprof capture that has come to import jax\n", stderr);
+        ids_say("trigger", "no program runs under idsprof capture that has come to import jax");
     }
     return IDS_EXIT_NO;
 }
@@ -135,7 +137,7 @@ static int act(const struct trigger_options *options, const char *word, struct i
         return IDS_EXIT_DONE;
     }
     if (!are_one_capture(targets)) {
-        fputs("idsprof: trigger: several captures run; say which by a process or a folder:\n", stderr);
+        ids_say("trigger", "several captures run; say which by a process or a folder:");
         print_list(targets, stderr);
         return IDS_EXIT_ERROR;
     }

@@ -183,6 +183,7 @@ int ids_chrome_time(const struct ids_json_span *span, __int128 *ret_ps) {
 
 int ids_chrome_scratch_reset(struct ids_chrome_scratch *scratch, size_t length) {
     scratch->used = 0;
+    scratch->broken = NULL;
     if (length <= scratch->room) return 0;
     char *at = realloc(scratch->at, length + length / 2);
     if (!at) return -1;
@@ -195,7 +196,7 @@ struct ids_text ids_chrome_text(struct ids_chrome_scratch *scratch, const struct
     int nested = span->type == IDS_JSON_OBJECT || span->type == IDS_JSON_ARRAY;
     if (!nested && !span->escaped) return (struct ids_text){span->at, (uint32_t)span->length};
     char *to = scratch->at + scratch->used;
-    size_t length = nested ? ids_json_minify(span, to) : ids_json_unescape(span, to);
+    size_t length = nested ? ids_json_minify(span, to, &scratch->broken) : ids_json_unescape(span, to);
     scratch->used += length;
     return (struct ids_text){to, (uint32_t)length};
 }

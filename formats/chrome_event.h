@@ -48,6 +48,7 @@ int ids_chrome_time(const struct ids_json_span *span, __int128 *ret_ps);
 struct ids_chrome_scratch {
     char *at;
     size_t used, room;
+    const char *broken; /* the first place in nested values taken since the reset that is no JSON; NULL: none */
 };
 /* Empties the buffer and makes room for all the texts of elements of `length` bytes. 0, or -1 when memory ran out. */
 int ids_chrome_scratch_reset(struct ids_chrome_scratch *scratch, size_t length);

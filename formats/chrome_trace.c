@@ -45,7 +45,10 @@ enum place { AT_START, AT_MEMBERS, IN_MEMBER, AT_ELEMENTS, AT_END };
 
 /* What could not be kept, for the ledger. */
 struct losses {
-    uint64_t without_time, out_of_range, without_begin, without_end, unknown_phases, unknown_metadata, strays, trailing;
+    uint64_t without_time, without_duration, out_of_range, without_begin, without_end, unknown_phases, unknown_metadata,
+        strays, trailing;
+    uint64_t broken; /* elements and members with values that are no JSON */
+    int64_t broken_at;
 };
 
 /* What the first pass found out about times: JAX's begin near 0, Kineto's count from boot or from 1970, and then all are counted from
@@ -130,6 +133,11 @@ static int add_args(struct reader *reader, const struct ids_chrome_event *event,
     return 0;
 }
 
+/* The element, or a member beside the list, holds a value that is no JSON and was taken as it is. */
+static void note_broken(struct reader *reader, const char *at) {
+    if (!reader->losses.broken++) reader->losses.broken_at = (int64_t)ids_json_window_offset(&reader->window, at);
+}
+
 /* The event, with the args of a second one behind its own (the end of a B), to the sink. */
 static int give(struct reader *reader, uint32_t thread_index, enum ids_form form, int64_t start_ps, int64_t duration_ps,
                 const struct ids_chrome_event *event, const struct ids_chrome_event *more, struct ids_error *err) {
@@ -188,9 +196,12 @@ static int start_of(struct reader *reader, const struct ids_chrome_event *event,
     return !*ret_code;
 }
 
-static int64_t duration_of(const struct ids_chrome_event *event) {
+static int64_t duration_of(struct reader *reader, const struct ids_chrome_event *event) {
     __int128 ps;
-    if (event->dur.type == IDS_JSON_NONE || !ids_chrome_time(&event->dur, &ps)) return 0;
+    if (!ids_chrome_time(&event->dur, &ps)) {
+        reader->losses.without_duration++;
+        return 0;
+    }
     return ps > INT64_MAX ? INT64_MAX : ps < INT64_MIN ? INT64_MIN : (int64_t)ps;
 }
 
@@ -268,23 +279,31 @@ static void remember(struct reader *reader, const struct ids_chrome_event *event
     last->thread = thread;
 }
 
+/* Of an element that is not given to the sink, and whose values nobody reads. */
+static int look_at_nested(struct reader *reader, struct ids_text element, struct ids_error *err) {
+    if (ids_chrome_scratch_reset(&reader->scratch, element.length)) return ids_no_memory(err);
+    for (size_t i = 0; i < reader->event.member_count; i++)
+        ids_chrome_text(&reader->scratch, &reader->event.members[i].value);
+    return 0;
+}
+
 static int read_event(struct reader *reader, struct ids_text element, struct ids_error *err) {
     const struct ids_chrome_event *event = &reader->event;
     if (!event->phase && !event->member_count && event->name.type == IDS_JSON_NONE && event->ts.type == IDS_JSON_NONE)
         return 0; /* JAX ends its list with {} */
-    if (event->phase == 'M') return 0;
+    if (event->phase == 'M') return look_at_nested(reader, element, err);
     if (!event->phase || !strchr("XBEiIRCstfbneSTpF", event->phase)) {
         reader->losses.unknown_phases++;
-        return 0;
+        return look_at_nested(reader, element, err);
     }
     int64_t ps;
     int code;
+    if (!start_of(reader, event, &ps, &code, err)) return code ? code : look_at_nested(reader, element, err);
     if (ids_chrome_scratch_reset(&reader->scratch, element.length)) return ids_no_memory(err);
-    if (!start_of(reader, event, &ps, &code, err)) return code;
     uint32_t process, thread;
     if (event->phase == 'X' && is_last(reader, event)) {
         reader->slices++;
-        return give(reader, reader->last.thread, IDS_FORM_SLICE, ps, duration_of(event), event, NULL, err);
+        return give(reader, reader->last.thread, IDS_FORM_SLICE, ps, duration_of(reader, event), event, NULL, err);
     }
     code = ids_chrome_process_of(&reader->places, &reader->scratch, &event->pid, &process, err);
     if (code) return code;
@@ -299,7 +318,7 @@ static int read_event(struct reader *reader, struct ids_text element, struct ids
     case 'X':
         reader->slices++;
         remember(reader, event, process, thread);
-        return give(reader, thread, IDS_FORM_SLICE, ps, duration_of(event), event, NULL, err);
+        return give(reader, thread, IDS_FORM_SLICE, ps, duration_of(reader, event), event, NULL, err);
     case 'B':
     case 'E': {
         struct ids_chrome_mark mark = {
@@ -323,7 +342,7 @@ static int read_event(struct reader *reader, struct ids_text element, struct ids
 static int reread(const struct ids_chrome_pairs *pairs, const struct ids_chrome_mark *mark,
                   struct ids_chrome_event *event, struct ids_error *err) {
     const char *text = pairs->text + mark->text_at;
-    struct ids_json_scan scan = {text, text + mark->text_length, 1, NULL};
+    struct ids_json_scan scan = {text, text + mark->text_length, 1, NULL, NULL};
     int no_memory;
     return ids_chrome_event_read(&scan, event, &no_memory) == IDS_JSON_OK ? 0 : ids_no_memory(err);
 }
@@ -340,8 +359,10 @@ static int give_pair(void *context, const struct ids_chrome_mark *begin, const s
     reader->losses.without_end += !end;
     int64_t end_ps = end ? end->ps : reader->places.threads[begin->thread].last_ps, duration_ps;
     if (__builtin_sub_overflow(end_ps, begin->ps, &duration_ps)) duration_ps = INT64_MAX;
-    return give(reader, begin->thread, moment ? IDS_FORM_INSTANT : IDS_FORM_SLICE, begin->ps, duration_ps,
+    code = give(reader, begin->thread, moment ? IDS_FORM_INSTANT : IDS_FORM_SLICE, begin->ps, duration_ps,
                 &reader->event, end && !moment ? &reader->second : NULL, err);
+    if (reader->scratch.broken && !reader->losses.broken++) reader->losses.broken_at = -1; /* the window is past it */
+    return code;
 }
 
 /* ---- elements and members ---- */
@@ -361,11 +382,11 @@ static void look_at_time(struct reader *reader, struct ids_text element) {
     struct clock *clock = &reader->clock;
     static const char key[] = "\"ts\"";
     if (clock->near_count >= NEAR_ENOUGH) return;
-    const char *at = memmem(element.at, element.length, key, sizeof key - 1), *end = element.at + element.length;
+    const char *end = element.at + element.length, *at = ids_json_find(element.at, end, key);
     if (!at) return;
     for (at += sizeof key - 1; at < end && (*at == ' ' || *at == ':'); at++) {
     }
-    struct ids_json_scan scan = {at, end, 1, NULL};
+    struct ids_json_scan scan = {at, end, 1, NULL, NULL};
     struct ids_json_span span;
     __int128 ps;
     if (at == end || ids_json_value(&scan, &span) != IDS_JSON_OK || !ids_chrome_time(&span, &ps)) return;
@@ -381,7 +402,7 @@ static void look_at_time(struct reader *reader, struct ids_text element) {
 
 /* First pass: what names something, and whose processes are GPUs. */
 static int count_event(struct reader *reader, struct ids_text element, struct ids_error *err) {
-    struct ids_json_scan scan = {element.at, element.at + element.length, 1, NULL};
+    struct ids_json_scan scan = {element.at, element.at + element.length, 1, NULL, NULL};
     struct ids_chrome_event *event = &reader->event;
     int no_memory, known;
     if (ids_chrome_event_read(&scan, event, &no_memory) != IDS_JSON_OK)
@@ -405,10 +426,13 @@ static enum ids_json_result element(struct reader *reader, int *ret_code, struct
     reader->has_objects = 1;
     if (!reader->counting) {
         int no_memory;
+        scan->broken = reader->scratch.broken = NULL;
         enum ids_json_result result = ids_chrome_event_read(scan, &reader->event, &no_memory);
         if (no_memory) *ret_code = ids_no_memory(err);
         if (result != IDS_JSON_OK) return result;
         *ret_code = read_event(reader, (struct ids_text){start, (uint32_t)(scan->at - start)}, err);
+        if (scan->broken || reader->scratch.broken)
+            note_broken(reader, scan->broken ? scan->broken : reader->scratch.broken);
         return IDS_JSON_OK;
     }
     struct ids_json_skip skip = {.watched = &watched};
@@ -452,6 +476,7 @@ static enum ids_json_result member(struct reader *reader, int *ret_code, struct 
     const char *start = scan->at;
     const int first = reader->first_member;
     struct ids_json_span key, value;
+    scan->broken = NULL;
     enum ids_json_result result = ids_json_member(scan, &reader->first_member, &key);
     if (result == IDS_JSON_END) reader->place = AT_END;
     if (result == IDS_JSON_END) return IDS_JSON_OK;
@@ -472,6 +497,7 @@ static enum ids_json_result member(struct reader *reader, int *ret_code, struct 
         }
         result = ids_json_value(scan, &value);
     }
+    if (result == IDS_JSON_OK && scan->broken && !reader->counting) note_broken(reader, scan->broken);
     if (result == IDS_JSON_OK && reader->counting && ids_chrome_property_wanted(&key))
         *ret_code = ids_chrome_property(&reader->places, &key, &value, &reader->properties, err);
     if (result == IDS_JSON_MORE) {
@@ -520,11 +546,16 @@ static enum ids_json_result step(struct reader *reader, int *ret_code, struct id
     }
 }
 
-/* 1 when the file ends where it may: all closed, or only closing brackets are missing. */
-static int ends_well(struct reader *reader) {
-    if (reader->place == AT_END) return 1;
+/* 1 when nothing but space is left of what the scan stands in front of: the file ends between two elements or members. */
+static int ends_between(struct reader *reader) {
     if (reader->place != AT_ELEMENTS && reader->place != AT_MEMBERS) return 0;
-    return ids_json_space(reader->scan) == IDS_JSON_MORE; /* nothing but space is left */
+    return ids_json_space(reader->scan) == IDS_JSON_MORE;
+}
+
+/* 1 when the file ends where it may: all closed, or the bare array's bracket is missing, which writers that append leave out. An object
+ * that is not closed was written by somebody who meant to close it, and lacks what should have come. */
+static int ends_well(struct reader *reader) {
+    return reader->place == AT_END || (reader->bare && reader->place == AT_ELEMENTS && ends_between(reader));
 }
 
 /* What does not read as JSON in a gzip file that is damaged is the damage, and the end of what can be read. */
@@ -589,6 +620,8 @@ static int say_losses(struct reader *reader, struct ids_error *err) {
         uint64_t count;
     } all[] = {
         {IDS_WARNING, "chrome.without_time", "events without a time (ts) were left out", losses->without_time},
+        {IDS_WARNING, "chrome.without_duration", "complete events (X) without a duration (dur) were taken as moments",
+         losses->without_duration},
         {IDS_DAMAGE, "chrome.time_range", "events more than 106 days from the first one were left out",
          losses->out_of_range},
         {IDS_WARNING, "chrome.end_without_begin", "end events (E, e) that nothing began were left out",
@@ -604,9 +637,29 @@ static int say_losses(struct reader *reader, struct ids_error *err) {
          reader->properties.unread},
     };
     int code = say_cap(reader, err);
+    if (!code)
+        code = say(reader, IDS_DAMAGE, "chrome.broken_value",
+                   "elements hold values that are no JSON (a word, a number, an escape or a control character), which "
+                   "were taken as "
+                   "they are written",
+                   losses->broken_at, losses->broken, err);
     for (size_t i = 0; i < sizeof all / sizeof *all && !code; i++)
         code = say(reader, all[i].severity, all[i].id, all[i].text, -1, all[i].count, err);
     return code;
+}
+
+/* The file ends early; `cut` is where what is not whole begins. */
+static int say_cut(struct reader *reader, int64_t cut, struct ids_error *err) {
+    const uint64_t length = ids_json_window_offset(&reader->window, reader->scan->end);
+    char text[160];
+    if ((uint64_t)cut < length)
+        snprintf(text, sizeof text,
+                 "the file is cut at %" PRIu64 " bytes inside the event at %" PRId64 "; what comes before it was kept",
+                 length, cut);
+    else
+        snprintf(text, sizeof text,
+                 "the file is cut at %" PRIu64 " bytes: its JSON is not closed; what is there was kept", length);
+    return say(reader, IDS_DAMAGE, "chrome.truncated", text, cut, 1, err);
 }
 
 static int end_tracks(struct reader *reader, struct ids_error *err) {
@@ -639,11 +692,7 @@ static int read_passes(struct reader *reader, struct ids_error *err) {
     if (!code) code = end_tracks(reader, err);
     if (!code && cut >= 0) {
         reader->sink->complete = 0;
-        char text[160];
-        snprintf(text, sizeof text,
-                 "the file is cut at %" PRIu64 " bytes inside the event at %" PRId64 "; what comes before it was kept",
-                 ids_json_window_offset(&reader->window, reader->scan->end), cut);
-        code = say(reader, IDS_DAMAGE, "chrome.truncated", text, cut, 1, err);
+        code = say_cut(reader, cut, err);
     }
     return code ? code : say_losses(reader, err);
 }
@@ -664,18 +713,84 @@ static int chrome_read(struct ids_source *source, struct ids_sink *sink, struct 
     return code;
 }
 
-static int chrome_bid(const uint8_t *head, size_t length) {
-    static const char *const words[] = {"\"traceEvents\"",      "\"ph\"",
-                                        "\"deviceProperties\"", "\"schemaVersion\"",
-                                        "\"displayTimeUnit\"",  "\"distributedInfo\"",
-                                        "\"systemTraceEvents\""};
-    size_t at = length >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0;
-    while (at < length && (head[at] == ' ' || head[at] == '\n' || head[at] == '\r' || head[at] == '\t')) at++;
-    if (at == length || (head[at] != '{' && head[at] != '[')) return 0;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (memmem(head, length, words[i], strlen(words[i]))) return i < 2 ? 90 : 60;
+/* ---- is it a trace? ---- */
+
+static int is_key(const struct ids_json_span *key, const char *text) {
+    return ids_text_is((struct ids_text){key->at, (uint32_t)key->length}, text);
+}
+
+/* Passes the value in front of the scan. */
+static enum ids_json_result pass_value(struct ids_json_scan *scan) {
+    struct ids_json_span value;
+    return ids_json_value(scan, &value);
+}
+
+/* By its keys: writers put any number of members, and of any size, before the list. */
+static int object_bid(struct ids_json_scan *scan, int *more) {
+    static const char *const telling[] = {"deviceProperties", "schemaVersion", "displayTimeUnit", "distributedInfo",
+                                          "systemTraceEvents"};
+    struct ids_json_span key;
+    int first = 1, bid = 0;
+    for (;;) {
+        enum ids_json_result result = ids_json_member(scan, &first, &key);
+        if (result == IDS_JSON_END) return 0;
+        if (result == IDS_JSON_OK && is_key(&key, "traceEvents")) {
+            result = ids_json_space(scan);
+            if (result == IDS_JSON_MORE || *scan->at == '[') return 90;
+        }
+        for (size_t i = 0; result == IDS_JSON_OK && i < sizeof telling / sizeof *telling; i++) {
+            if (is_key(&key, telling[i])) bid = 60;
+        }
+        if (result == IDS_JSON_OK) result = pass_value(scan);
+        *more = result == IDS_JSON_MORE;
+        if (result != IDS_JSON_OK) return bid;
+    }
+}
+
+/* 1 when the object in front of the scan has a phase, as events have; *ret_members is whether it has any member. */
+static int is_event(struct ids_json_scan *scan, int *ret_members, enum ids_json_result *ret_result) {
+    struct ids_json_span key;
+    int first = 1;
+    scan->at++;
+    do {
+        *ret_result = ids_json_member(scan, &first, &key);
+        if (*ret_result == IDS_JSON_OK && is_key(&key, "ph")) return 1;
+        if (*ret_result == IDS_JSON_OK) *ret_result = pass_value(scan);
+    } while (*ret_result == IDS_JSON_OK);
+    *ret_members = !first;
+    return 0;
+}
+
+/* The bare array, by its first elements. */
+static int array_bid(struct ids_json_scan *scan, int *more) {
+    enum { ELEMENTS = 64 };
+    int others = 0;
+    for (int i = 0; i < ELEMENTS; i++) {
+        int members = 0;
+        enum ids_json_result result = ids_json_space(scan);
+        if (result == IDS_JSON_OK && *scan->at == '{') {
+            if (is_event(scan, &members, &result)) return 90;
+            if (result == IDS_JSON_END) {
+                others += members;
+                result = IDS_JSON_OK;
+            }
+        } else if (result == IDS_JSON_OK) {
+            result = pass_value(scan);
+        }
+        if (result == IDS_JSON_OK) result = ids_json_space(scan);
+        *more = result == IDS_JSON_MORE && !others;
+        if (result != IDS_JSON_OK || *scan->at != ',') return 0;
+        scan->at++;
     }
     return 0;
+}
+
+static int chrome_bid(const uint8_t *head, size_t length, int *more) {
+    size_t mark = length >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0;
+    struct ids_json_scan scan = {.at = (const char *)head + mark, .end = (const char *)head + length};
+    *more = ids_json_space(&scan) == IDS_JSON_MORE && length > 0;
+    if (scan.at == scan.end || (*scan.at != '{' && *scan.at != '[')) return 0;
+    return *scan.at++ == '{' ? object_bid(&scan, more) : array_bid(&scan, more);
 }
 
 static const char *const suffixes[] = {".trace.json.gz", ".trace.json", NULL};

@@ -85,7 +85,7 @@ int ids_json_window_read_on(struct ids_json_window *window, struct ids_error *er
 int ids_json_window_open(struct ids_json_window *window, struct ids_source *source, struct ids_error *err) {
     window->at = window->rest;
     window->offset = 0;
-    window->scan = (struct ids_json_scan){window->rest, window->rest, 0, NULL};
+    window->scan = (struct ids_json_scan){window->rest, window->rest, 0, NULL, NULL};
     return ids_stream_open(source, &window->stream, err);
 }
 

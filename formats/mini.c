@@ -310,7 +310,8 @@ static int mini_read(struct ids_source *source, struct ids_sink *sink, struct id
     return code;
 }
 
-static int mini_bid(const uint8_t *head, size_t length) {
+static int mini_bid(const uint8_t *head, size_t length, int *more) {
+    (void)more;
     return length >= sizeof signature - 1 && !memcmp(head, signature, sizeof signature - 1) ? 100 : 0;
 }
 

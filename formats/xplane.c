@@ -644,7 +644,8 @@ static int xplane_read(struct ids_source *source, struct ids_sink *sink, struct 
 }
 
 /* An XSpace begins with a plane (or a host name), a plane with an id or a name; names of planes mostly begin with '/'. */
-static int xplane_bid(const uint8_t *head, size_t length) {
+static int xplane_bid(const uint8_t *head, size_t length, int *more) {
+    (void)more;
     struct ids_pb pb = {head, head + length};
     uint64_t tag, size;
     if (ids_pb_varint(&pb, &tag) != 1 || (tag & 7) != IDS_PB_BYTES || tag >> 3 < SPACE_PLANES ||

@@ -3,6 +3,7 @@
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/model/clocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,25 @@ int ids_device_counts(const struct ids_trace *trace, const struct ids_device *de
         if (trace->devices[d].kind != IDS_DEVICE_CPU && trace->devices[d].activity.count) return 0;
     }
     return 1;
+}
+
+/* From the first to the last activity on one clock. */
+struct extent {
+    int64_t first_ps, last_ps;
+};
+
+/* By clock number: where hosts have no common clock, each has a window of its own. */
+static struct extent *find_extents(const struct ids_analysis *analysis) {
+    const struct ids_trace *trace = analysis->trace;
+    struct extent *clocks = malloc(trace->clock_count * sizeof *clocks);
+    for (uint32_t c = 0; clocks && c < trace->clock_count; c++) clocks[c] = (struct extent){INT64_MAX, INT64_MIN};
+    for (size_t i = 0; clocks && i < analysis->busy_count; i++) {
+        const struct ids_busy *busy = &analysis->busy[i];
+        struct extent *clock = &clocks[ids_clock_of_device(trace, busy->device)];
+        if (busy->first_ps < clock->first_ps) clock->first_ps = busy->first_ps;
+        if (busy->last_ps > clock->last_ps) clock->last_ps = busy->last_ps;
+    }
+    return clocks;
 }
 
 /* First and last activity of each active device, and of the run. */
@@ -74,15 +94,19 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     if (analysis->end_ps < analysis->start_ps || (analysis->end_ps == analysis->start_ps && cut_end)) {
         return ids_fail(err, IDS_USAGE, "the window is empty: --from and --to leave nothing of the run");
     }
+    struct extent *clocks = find_extents(analysis);
+    if (!clocks) return ids_no_memory(err);
     for (size_t i = 0; i < analysis->busy_count; i++) {
         struct ids_busy *busy = &analysis->busy[i];
-        int own = analysis->params.window == IDS_WINDOW_DEVICE;
-        busy->start_ps = own && busy->first_ps > analysis->start_ps ? busy->first_ps : analysis->start_ps;
-        busy->end_ps = own && busy->last_ps < analysis->end_ps ? busy->last_ps : analysis->end_ps;
+        struct extent whole = clocks[ids_clock_of_device(trace, busy->device)];
+        if (analysis->params.window == IDS_WINDOW_DEVICE) whole = (struct extent){busy->first_ps, busy->last_ps};
+        busy->start_ps = whole.first_ps > analysis->start_ps ? whole.first_ps : analysis->start_ps;
+        busy->end_ps = whole.last_ps < analysis->end_ps ? whole.last_ps : analysis->end_ps;
         if (busy->end_ps < busy->start_ps) busy->end_ps = busy->start_ps;
         /* A moment at the run's very end counts, unless the end was cut there. */
         busy->count_end_ps = busy->end_ps + (cut_end ? 0 : 1);
     }
+    free(clocks);
     return 0;
 }
 

@@ -112,12 +112,13 @@ static int find_metric(const char *word, size_t length, ids_find_metric *find, c
     if (length < sizeof id) {
         memcpy(id, word, length);
         id[length] = '\0';
-        *ret_def = find(id);
-        if (*ret_def && (*ret_def)->unit == IDS_UNIT_NONE)
+        *ret_def = find(id, err);
+        if (!*ret_def) return IDS_USAGE;
+        if ((*ret_def)->unit == IDS_UNIT_NONE)
             return ids_fail(err, IDS_USAGE, "'%s' is a text, which has no limits", id);
-        if (*ret_def) return 0;
+        return 0;
     }
-    return ids_fail(err, IDS_USAGE, "no metric '%.*s' (idsprof-metrics(7) lists them)", (int)length, word);
+    return ids_fail(err, IDS_USAGE, "no metric has a name as long as '%.*s'", (int)length, word);
 }
 
 static int read_count(struct words *words, int64_t *ret_count, struct ids_error *err) {

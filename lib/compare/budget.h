@@ -37,7 +37,8 @@ struct ids_budget {
     size_t count, room;
 };
 
-typedef const struct ids_metric_def *ids_find_metric(const char *id);
+/* NULL, with the reason in `err`, when no metric has that id. */
+typedef const struct ids_metric_def *ids_find_metric(const char *id, struct ids_error *err);
 
 enum { IDS_BUDGET_BYTES = 1 << 20, IDS_BUDGET_LIMITS = 10000 };
 

@@ -3,6 +3,7 @@
 #include "lib/base/vec.h"
 #include "lib/export/args_json.h"
 #include "lib/export/export.h"
+#include "lib/wire/csv_put.h"
 #include "lib/wire/json_put.h"
 
 #include <stdlib.h>
@@ -27,28 +28,9 @@ static struct csv *of(struct ids_sink *sink) {
     return (struct csv *)sink;
 }
 
-/* A column: with quotes where it needs them. Bytes stay as they are in the file. */
-static void put_column(struct ids_buffer *buffer, const char *text, size_t length) {
-    int plain = 1;
-    for (size_t i = 0; i < length && plain; i++)
-        plain = text[i] != '"' && text[i] != ',' && text[i] != '\r' && text[i] != '\n';
-    if (plain) {
-        ids_buffer_put(buffer, text, length);
-        return;
-    }
-    ids_buffer_byte(buffer, '"');
-    for (const char *at = text, *end = text + length; at < end;) {
-        const char *quote = memchr(at, '"', (size_t)(end - at));
-        ids_buffer_put(buffer, at, (size_t)((quote ? quote + 1 : end) - at));
-        if (quote) ids_buffer_byte(buffer, '"');
-        at = quote ? quote + 1 : end;
-    }
-    ids_buffer_byte(buffer, '"');
-}
-
 static void put_text(struct csv *csv, struct ids_buffer *buffer, uint32_t text) {
     struct ids_text bytes = ids_strings_text(&csv->export.strings, text);
-    put_column(buffer, bytes.at, bytes.length);
+    ids_csv_put_text(buffer, bytes.at, bytes.length);
 }
 
 static void begin(struct csv *csv) {
@@ -104,7 +86,7 @@ static int csv_track(struct ids_sink *sink, const struct ids_track_info *info, u
     if (csv->host_name)
         put_text(csv, buffer, csv->host_name);
     else
-        put_column(buffer, csv->host, strlen(csv->host));
+        ids_csv_put_text(buffer, csv->host, strlen(csv->host));
     ids_buffer_byte(buffer, ',');
     put_text(csv, buffer, csv->planes[info->plane]);
     ids_buffer_byte(buffer, ',');
@@ -140,7 +122,7 @@ static int csv_slice(struct ids_sink *sink, uint32_t track, const struct ids_sli
     if (code) return code;
     ids_buffer_byte(&csv->scratch, '}');
     if (csv->scratch.failed) return ids_no_memory(err);
-    put_column(buffer, csv->scratch.at, csv->scratch.length);
+    ids_csv_put_text(buffer, csv->scratch.at, csv->scratch.length);
     IDS_BUFFER_PUT(buffer, "\r\n");
     csv->export.events++;
     return ids_export_write(&csv->export, err);

@@ -43,11 +43,10 @@ int ids_perfetto_new(struct ids_out *out, struct ids_export **ret_export, struct
 int ids_xspace_new(struct ids_out *out, int only_used, struct ids_export **ret_export, struct ids_error *err);
 /* A row an event, RFC 4180. `host` is for the first column, where the file names none. */
 int ids_csv_new(struct ids_out *out, const char *host, struct ids_export **ret_export, struct ids_error *err);
-/* Programs: each as an output of its own, which `open` gives and `close` ends (it is told the code so far, and gives the code
- * that remains). `export->events` counts the programs. */
+/* Programs: each is handed to `take` with the name that a file of it should have. `export->events` counts them. */
 struct ids_program_files {
-    int (*open)(struct ids_program_files *files, const char *name, struct ids_out **ret_out, struct ids_error *err);
-    int (*close)(struct ids_program_files *files, int code, struct ids_error *err);
+    int (*take)(struct ids_program_files *files, const char *name, const void *bytes, size_t length,
+                struct ids_error *err);
 };
 /* `wanted`: NULL, or globs of which a program's name must match one. */
 int ids_programs_new(struct ids_program_files *files, const char *const *wanted, size_t wanted_count,

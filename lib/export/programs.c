@@ -26,8 +26,7 @@ static void file_name(struct ids_text name, uint64_t program_id, char *buffer, s
         uint32_t character;
         int valid;
         size_t taken = ids_utf8_next(name.at + at, name.length - at, &character, &valid);
-        int bad = !valid || character < 0x20 || (character >= 0x7f && character < 0xa0) || character == '/' ||
-                  (!length && character == '.');
+        int bad = !valid || ids_character_harms(character) || character == '/' || (!length && character == '.');
         if (bad) {
             stem[length++] = '_';
         } else {
@@ -47,13 +46,9 @@ static int take_program(struct ids_sink *sink, const struct ids_program *program
     if (programs->wanted.count && !ids_globs_match(&programs->wanted, ids_strings_z(sink->strings, program->name)))
         return 0;
     char path[256];
-    struct ids_out *out;
     file_name(name, program->program_id, path, sizeof path);
-    int code = programs->files->open(programs->files, path, &out, err);
-    if (code) return code;
-    code = out->write(out, program->bytes, program->length, err);
-    if (!code) programs->export.events++;
-    return programs->files->close(programs->files, code, err);
+    programs->export.events++;
+    return programs->files->take(programs->files, path, program->bytes, program->length, err);
 }
 
 static int skip_host(struct ids_sink *sink, const struct ids_host_info *host, struct ids_error *err) {

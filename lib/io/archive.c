@@ -464,7 +464,8 @@ int ids_archive_peek(struct ids_archive *archive, const struct ids_member *membe
     struct ids_source *source = NULL;
     const char *cut = NULL;
     int code = find_member(archive, member, err);
-    while (!code && archive->in_member && !cut && ids_spool_size(&spool) < PEEK_BYTES) {
+    while (!code && archive->in_member && !cut &&
+           (ids_spool_size(&spool) < PEEK_BYTES || ids_spool_size(&spool) < room)) {
         const void *bytes;
         size_t length;
         code = next_piece(archive, &bytes, &length, &cut, err);

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FOLDER_BYTES = 1100 }; /* archive.h allows 1,024 of a path */
+enum {
+    MAX_FOLDER_BYTES = 1100,     /* archive.h allows 1,024 of a path */
+    MEMBER_HEAD_BYTES = 1 << 20, /* in which a JSON file must tell that it is a trace */
+};
 
 /* One archive is open at a time: where the last member ended, the next one is read on. */
 struct ids_run_reader {
@@ -94,6 +97,31 @@ static size_t select_members(const struct ids_finder *finder, const struct ids_m
     return count;
 }
 
+static int pass_over(struct ids_finder *finder, const char *archive, const char *member, const char *why, int same_run,
+                     int noted) {
+    char *path = ids_join_path(archive, member);
+    int code = path ? ids_pass_over(finder, path, why, same_run, noted) : ids_no_memory(finder->err);
+    free(path);
+    return code;
+}
+
+/* Is the member a profile? Read once, since going back in an archive means to begin again. */
+static int look_at_member(struct ids_finder *finder, struct ids_archive *archive, const char *path, struct found *found,
+                          uint8_t *head) {
+    const char *reason = "", *member = found->member->path;
+    struct ids_error why = IDS_ERROR_INIT;
+    size_t length = 0;
+    int more = 0;
+    int code = ids_archive_peek(archive, found->member, head, MEMBER_HEAD_BYTES, &length, &why);
+    if (code == IDS_NOMEM || code == IDS_LIMIT) return ids_fail(finder->err, code, "%s", why.text);
+    if (code) {
+        code = ids_add_note(finder, "left out: '%s/%s': %s", path, member, why.text);
+        return code ? code : pass_over(finder, path, member, why.text, 0, 1);
+    }
+    found->is_profile = finder->kinds->is_profile(head, length, &reason, &more);
+    return found->is_profile ? 0 : pass_over(finder, path, member, reason, 0, 0);
+}
+
 /* Looks at the content of files with generic endings. */
 static int look_at_generic(struct ids_finder *finder, struct ids_archive *archive, const char *path,
                            struct found *found, size_t count) {
@@ -106,42 +134,43 @@ static int look_at_generic(struct ids_finder *finder, struct ids_archive *archiv
             const char *member = found[i].member->path;
             char folder[MAX_FOLDER_BYTES];
             snprintf(folder, sizeof folder, "/%.*s", (int)found[i].folder_bytes, member);
-            if (found[i].suffix.generic && ids_is_companion(folder, member, named)) found[i].is_profile = -1;
+            if (!found[i].suffix.generic || !ids_is_companion(folder, member, named)) continue;
+            found[i].is_profile = -1;
+            int code = pass_over(finder, path, member, ids_same_run, 1, 0);
+            if (code) return code;
         }
     }
     qsort(found, count, sizeof *found, by_index);
-    for (size_t i = 0; i < count; i++) {
-        uint8_t head[IDS_RUN_HEAD];
-        size_t length = 0;
-        struct ids_error why = IDS_ERROR_INIT;
-        if (found[i].is_profile || !ids_may_look(finder)) continue;
-        int code = ids_archive_peek(archive, found[i].member, head, sizeof head, &length, &why);
-        if (code == IDS_NOMEM || code == IDS_LIMIT) return ids_fail(finder->err, code, "%s", why.text);
-        if (code) {
-            code = ids_add_note(finder, "left out: '%s/%s': %s", path, found[i].member->path, why.text);
-            if (code) return code;
-        } else {
-            found[i].is_profile = finder->kinds->is_profile(head, length);
-        }
+    uint8_t *head = malloc(MEMBER_HEAD_BYTES);
+    int code = head ? 0 : ids_no_memory(finder->err);
+    for (size_t i = 0; i < count && !code; i++) {
+        if (!found[i].is_profile && ids_may_look(finder)) code = look_at_member(finder, archive, path, &found[i], head);
     }
+    free(head);
     qsort(found, count, sizeof *found, by_folder);
-    return 0;
+    return code;
+}
+
+/* What a member of the archive is as a file; `status` is the archive's identity. */
+static int describe_member(const char *path, const struct ids_run_file *status, const struct ids_member *member,
+                           struct ids_run_reader *reader, struct ids_run_file *ret_file, struct ids_error *err) {
+    *ret_file = *status;
+    ret_file->path = ids_join_path(path, member->path);
+    ret_file->archive = strdup(path);
+    ret_file->member = strdup(member->path);
+    ret_file->member_index = member->index;
+    ret_file->size = member->size;
+    ret_file->written_ns = member->mtime_ns;
+    ret_file->reader = reader;
+    return ret_file->path && ret_file->archive && ret_file->member ? 0 : ids_no_memory(err);
 }
 
 static int add_member(struct ids_finder *finder, struct ids_candidates *candidates, const char *path,
                       const struct ids_run_file *status, const struct found *found) {
     struct ids_candidate *candidate = IDS_PUSH(candidates->items, candidates->count, candidates->room);
     if (!candidate) return ids_no_memory(finder->err);
-    *candidate = (struct ids_candidate){.suffix = found->suffix, .file = *status};
-    struct ids_run_file *file = &candidate->file;
-    file->path = ids_join_path(path, found->member->path);
-    file->archive = strdup(path);
-    file->member = strdup(found->member->path);
-    file->member_index = found->member->index;
-    file->size = found->member->size;
-    file->written_ns = found->member->mtime_ns;
-    file->reader = finder->list.reader;
-    return file->path && file->archive && file->member ? 0 : ids_no_memory(finder->err);
+    candidate->suffix = found->suffix;
+    return describe_member(path, status, found->member, finder->list.reader, &candidate->file, finder->err);
 }
 
 static int settle_members(struct ids_finder *finder, const char *path, const struct ids_run_file *status,
@@ -205,4 +234,48 @@ int ids_find_in_archive(struct ids_finder *finder, const char *path, const struc
     code = find_members(finder, path, status, &list);
     ids_member_list_done(&list);
     return code;
+}
+
+/* ---- what lies beside a member ---- */
+
+static size_t folder_bytes(const char *member) {
+    return (size_t)(ids_last_component(member, strlen(member)) - member);
+}
+
+static int add_neighbours(const struct ids_run_file *file, const struct ids_member_list *list,
+                          struct ids_run_file *files, size_t *count, struct ids_error *err) {
+    size_t bytes = folder_bytes(file->member);
+    int code = 0;
+    for (size_t i = 0; i < list->count && !code; i++) {
+        const char *member = list->members[i].path;
+        if (folder_bytes(member) != bytes || memcmp(member, file->member, bytes) != 0) continue;
+        code = describe_member(file->archive, file, &list->members[i], file->reader, &files[(*count)++], err);
+    }
+    return code;
+}
+
+int ids_run_file_neighbours(const struct ids_run_file *file, struct ids_run_file **ret_files, size_t *ret_count,
+                            struct ids_error *err) {
+    struct ids_member_list list = {0};
+    struct ids_run_file *files = NULL;
+    size_t count = 0;
+    int code = reader_open(file->reader, file->archive, err);
+    if (code) return code;
+    code = ids_archive_list(file->reader->archive, &list, err);
+    if (code) return ids_error_at(err, "'%s'", file->archive);
+    files = calloc(list.count + 1, sizeof *files);
+    code = files ? add_neighbours(file, &list, files, &count, err) : ids_no_memory(err);
+    ids_member_list_done(&list);
+    if (code) {
+        ids_run_file_neighbours_free(files, count);
+        return code;
+    }
+    *ret_files = files;
+    *ret_count = count;
+    return 0;
+}
+
+void ids_run_file_neighbours_free(struct ids_run_file *files, size_t count) {
+    for (size_t i = 0; i < count; i++) ids_run_file_done(&files[i]);
+    free(files);
 }

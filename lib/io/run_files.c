@@ -2,6 +2,7 @@
 
 #include "lib/base/vec.h"
 #include "lib/io/archive.h"
+#include "lib/io/head.h"
 #include "lib/io/run_parts.h"
 
 #include <dirent.h>
@@ -43,7 +44,12 @@ static void run_done(struct ids_run_files *run) {
 void ids_run_list_done(struct ids_run_list *list) {
     for (size_t i = 0; i < list->run_count; i++) run_done(&list->runs[i]);
     for (size_t i = 0; i < list->note_count; i++) free(list->notes[i]);
+    for (size_t i = 0; i < list->passed_count; i++) {
+        free(list->passed[i].path);
+        free(list->passed[i].why);
+    }
     free(list->runs);
+    free(list->passed);
     free(list->notes);
     free(list->unreadable);
     ids_run_reader_free(list->reader);
@@ -98,6 +104,14 @@ int ids_add_note(struct ids_finder *finder, const char *format, ...) {
     return no_memory(finder->err);
 }
 
+int ids_pass_over(struct ids_finder *finder, const char *path, const char *why, int same_run, int noted) {
+    struct ids_run_list *list = &finder->list;
+    struct ids_run_passed *passed = IDS_PUSH(list->passed, list->passed_count, finder->passed_room);
+    if (!passed) return no_memory(finder->err);
+    *passed = (struct ids_run_passed){strdup(path), strdup(why), (uint8_t)same_run, (uint8_t)noted};
+    return passed->path && passed->why ? 0 : no_memory(finder->err);
+}
+
 int ids_may_look(struct ids_finder *finder) {
     if (finder->looked < MAX_LOOKS) {
         finder->looked++;
@@ -125,16 +139,23 @@ static void set_identity(struct ids_run_file *file, const struct stat *status) {
 static int look(struct ids_finder *finder, const char *path, int *ret_is) {
     struct ids_source *source = NULL;
     struct ids_error why = IDS_ERROR_INIT;
-    uint8_t head[IDS_RUN_HEAD];
-    size_t length = 0;
+    struct ids_head head = {0};
+    const char *reason = "";
+    int more = 1;
     *ret_is = 0;
     int code = ids_source_open(path, &source, &why);
-    if (!code) code = ids_source_head(source, head, sizeof head, &length, &why);
+    while (!code && more) {
+        code = ids_head_read(&head, source, &why);
+        more = 0;
+        if (!code) *ret_is = finder->kinds->is_profile(head.bytes, head.length, &reason, &more);
+        more &= ids_head_has_more(&head);
+    }
     ids_source_close(source);
+    ids_head_done(&head);
     if (code == IDS_NOMEM) return ids_fail(finder->err, code, "%s", why.text);
-    if (code) return ids_add_note(finder, "left out: %s", why.text);
-    *ret_is = finder->kinds->is_profile(head, length);
-    return 0;
+    if (!code) return *ret_is ? 0 : ids_pass_over(finder, path, reason, 0, 0);
+    code = ids_add_note(finder, "left out: %s", why.text);
+    return code ? code : ids_pass_over(finder, path, why.text, 0, 1);
 }
 
 /* Drops the files with generic endings that are no profiles of their own. */
@@ -145,7 +166,9 @@ static int sift(struct ids_finder *finder, const char *folder, struct ids_candid
     for (size_t i = 0; i < candidates->count; i++) {
         struct ids_candidate *candidate = &candidates->items[i];
         int keep = !candidate->suffix.generic;
-        if (!keep && !code && !ids_is_companion(folder, candidate->file.path, named) && ids_may_look(finder))
+        if (!keep && !code && ids_is_companion(folder, candidate->file.path, named))
+            code = ids_pass_over(finder, candidate->file.path, ids_same_run, 1, 0);
+        else if (!keep && !code && ids_may_look(finder))
             code = look(finder, candidate->file.path, &keep);
         if (keep) {
             candidates->items[kept++] = *candidate;
@@ -295,17 +318,31 @@ static void list_suffixes(char *text, size_t size, const char *const *suffixes) 
     }
 }
 
+/* "; 3 files were looked at and not taken, the first: 'a.json' (JSON without ...)" */
+static void list_passed(char *text, size_t size, const struct ids_run_list *list) {
+    const struct ids_run_passed *first = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < list->passed_count; i++) {
+        if (list->passed[i].noted) continue;
+        if (!count++) first = &list->passed[i];
+    }
+    if (first)
+        snprintf(text, size, "; %zu file%s looked at and not taken%s '%.200s' (%.100s)", count,
+                 count == 1 ? " was" : "s were", count == 1 ? ":" : ", the first:", first->path, first->why);
+}
+
 static int none_found(const struct ids_finder *finder, const char *path) {
     if (finder->list.unreadable) {
         return ids_fail(finder->err, IDS_IO, "cannot read '%s': %s", finder->list.unreadable,
                         strerror(finder->refused));
     }
-    char wanted[160] = "";
+    char wanted[160] = "", passed[400] = "";
     list_suffixes(wanted, sizeof wanted, finder->kinds->suffixes);
     list_suffixes(wanted, sizeof wanted, finder->kinds->generic);
+    list_passed(passed, sizeof passed, &finder->list);
     return ids_fail(finder->err, finder->list.damaged ? IDS_CORRUPT : IDS_NOT_FOUND,
-                    "no profile in '%s' (looked for %s, %d folders deep)%s%s", path, wanted, IDS_RUN_MAX_DEPTH,
-                    finder->list.note_count ? "; " : "", finder->list.note_count ? finder->list.notes[0] : "");
+                    "no profile in '%s' (looked for %s, %d folders deep)%s%s%s", path, wanted, IDS_RUN_MAX_DEPTH,
+                    finder->list.note_count ? "; " : "", finder->list.note_count ? finder->list.notes[0] : "", passed);
 }
 
 /* By its name or its content. What cannot be opened is said when it is read. */

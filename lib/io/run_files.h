@@ -46,6 +46,13 @@ struct ids_run_files {
     int64_t number; /* 0, or which run of a database it is (then `files` is the database); never set here */
 };
 
+/* A file that may have been of a run by its name. */
+struct ids_run_passed {
+    char *path, *why;
+    uint8_t same_run; /* it is a run's, whose other files say more */
+    uint8_t noted;    /* a note says the same */
+};
+
 struct ids_run_list {
     struct ids_run_files *runs; /* oldest first, by folder name, then path */
     size_t run_count;
@@ -54,6 +61,8 @@ struct ids_run_list {
     char **notes; /* sentences about what else was left out ("'a.tar': left out: 2 links (...)"), at most 64 */
     size_t note_count;
     size_t damaged; /* archives that are cut or could not be read; each has a note */
+    struct ids_run_passed *passed; /* files that were looked at, and are of no run */
+    size_t passed_count;
     struct ids_run_reader *reader;
 };
 
@@ -61,11 +70,10 @@ struct ids_run_list {
 struct ids_run_kinds {
     const char *const *suffixes;
     const char *const *generic; /* NULL: none */
-    /* Is content that begins with these bytes (IDS_RUN_HEAD, or all of it) a profile? For files with generic endings. */
-    int (*is_profile)(const uint8_t *head, size_t length);
+    /* Is content that begins with these bytes (or is no longer) a profile? For files with generic endings. *ret_why, for people, is
+     * the reason when it is none; *more is set to 1 when only what follows can tell (head.h). */
+    int (*is_profile)(const uint8_t *head, size_t length, const char **ret_why, int *more);
 };
-
-enum { IDS_RUN_HEAD = 4096 };
 
 /* Every run at or below `path` (a file, an archive, a run folder, a log folder). "-" is standard input. IDS_NOT_FOUND with a
  * message that says what was looked for when there is none; IDS_IO when the path, or every folder that could hold a run,
@@ -78,5 +86,10 @@ void ids_run_list_done(struct ids_run_list *list);
 /* Opens a file of a run, wherever it lies. The list must live, for it holds the open archive; files of one archive are read in one
  * pass when they are asked for in the order of member_index. The source may outlive the list. */
 int ids_run_file_open(const struct ids_run_file *file, struct ids_source **ret_source, struct ids_error *err);
+
+/* The plain files in the folder of an archive in which `file`, a member of it, lies; `file` is among them. */
+int ids_run_file_neighbours(const struct ids_run_file *file, struct ids_run_file **ret_files, size_t *ret_count,
+                            struct ids_error *err);
+void ids_run_file_neighbours_free(struct ids_run_file *files, size_t count);
 
 #endif

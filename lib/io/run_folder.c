@@ -18,15 +18,19 @@ static int by_file_path(const void *a, const void *b) {
     return strcmp(((const struct ids_run_file *)a)->path, ((const struct ids_run_file *)b)->path);
 }
 
+const char ids_same_run[] = "of the same run, of which a file that says more, or the same, is read";
+
 /* Of several the first by name is kept, whatever order they come in. Takes the path over. */
-static void note_also(struct ids_run_files *run, char *path) {
+static int note_also(struct ids_finder *finder, struct ids_run_files *run, char *path) {
+    int code = ids_pass_over(finder, path, ids_same_run, 1, 0);
     run->also_count++;
     if (run->also && strcmp(run->also, path) <= 0) {
         free(path);
-        return;
+        return code;
     }
     free(run->also);
     run->also = path;
+    return code;
 }
 
 static int push_file(struct ids_finder *finder, struct ids_run_files *run, size_t *room, struct ids_run_file *file) {
@@ -73,7 +77,7 @@ static int settle_named(struct ids_finder *finder, const char *folder, struct id
         if (candidate->suffix.rank == best) {
             code = push_file(finder, &run, &room, &candidate->file);
         } else {
-            note_also(&run, candidate->file.path);
+            code = note_also(finder, &run, candidate->file.path);
             candidate->file.path = NULL;
         }
     }
@@ -249,7 +253,10 @@ static int add_ranks(struct ids_finder *finder, const char *path, struct role *r
     int code = run.path ? 0 : ids_no_memory(finder->err);
     for (size_t i = first; i < end && !code; i++) {
         code = push_file(finder, &run, &room, &roles[i].candidate->file);
-        if (roles[i].also) note_also(&run, roles[i].also);
+        if (!code && roles[i].also)
+            code = note_also(finder, &run, roles[i].also);
+        else
+            free(roles[i].also);
         roles[i].also = NULL;
     }
     if (!code) code = add_run(finder, &run);

@@ -29,7 +29,7 @@ struct ids_candidates {
 struct ids_finder {
     const struct ids_run_kinds *kinds;
     struct ids_run_list list;
-    size_t run_room, note_room;
+    size_t run_room, note_room, passed_room;
     size_t entries; /* files and folders looked at */
     size_t looked;  /* files of generic endings whose content was looked at */
     int refused;    /* errno of the first folder that could not be read */
@@ -42,6 +42,9 @@ char *ids_join_path(const char *folder, const char *name);
 void ids_run_file_done(struct ids_run_file *file);
 void ids_candidates_done(struct ids_candidates *candidates);
 int ids_add_note(struct ids_finder *finder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A file that is not taken, and why. */
+extern const char ids_same_run[]; /* why a file that lies beside better ones is not taken */
+int ids_pass_over(struct ids_finder *finder, const char *path, const char *why, int same_run, int noted);
 /* Counts one more look; 0 when there were too many, which is said once. */
 int ids_may_look(struct ids_finder *finder);
 

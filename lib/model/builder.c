@@ -3,6 +3,7 @@
 #include "lib/base/vec.h"
 #include "lib/model/assemble.h"
 #include "lib/model/classify.h"
+#include "lib/model/clocks.h"
 #include "lib/model/deeds.h"
 #include "lib/model/event_of_slice.h"
 #include "lib/model/join.h"
@@ -89,10 +90,7 @@ static int build_host(struct ids_sink *sink, const struct ids_host_info *info, s
     *host = (struct ids_host){.name = name, .start_unix_ns = info->start_unix_ns};
     /* The run's time 0 is that of the first host whose clock is known. */
     if (info->start_unix_ns && !trace->origin_unix_ns) trace->origin_unix_ns = info->start_unix_ns;
-    int64_t shift_ns;
-    if (info->start_unix_ns && !__builtin_sub_overflow(info->start_unix_ns, trace->origin_unix_ns, &shift_ns)) {
-        if (__builtin_mul_overflow(shift_ns, (int64_t)1000, &host->shift_ps)) host->shift_ps = 0;
-    }
+    host->shift_ps = ids_clock_recorded_shift(info->start_unix_ns, trace->origin_unix_ns);
     return 0;
 }
 
@@ -584,6 +582,7 @@ int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace
     ids_assembly_done(&builder->idle);
     if (!code) code = say_bound(builder, err);
     if (!code) code = ids_join_run(&builder->join, builder->trace, err);
+    if (!code) code = ids_clocks_align(builder->trace, err);
     if (code) return code;
     builder->trace->complete = builder->sink.complete;
     *ret_trace = builder->trace;

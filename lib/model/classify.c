@@ -40,23 +40,8 @@ enum ids_collective ids_collective_of_opcode(struct ids_text opcode) {
     return IDS_NO_COLLECTIVE;
 }
 
-enum ids_collective ids_collective_of_kernel(struct ids_text name) {
-    static const char *const libraries[] = {"nccl",
-                                            "rccl",
-                                            "nvshmem",
-                                            "oneshot",
-                                            "one_shot",
-                                            "twoshot",
-                                            "two_shot",
-                                            "multimem",
-                                            "cross_device_reduce",
-                                            "all_reduce_kernel",
-                                            "allreducekernel",
-                                            "collective_kernel"};
-    int found = 0;
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !found; i++)
-        found = find_word(name, libraries[i]) != NULL;
-    if (!found) return IDS_NO_COLLECTIVE;
+/* The word of a collective in any name: a kernel's, a call's, an annotation's. */
+static enum ids_collective collective_of_word(struct ids_text name) {
     static const struct {
         const char *word;
         enum ids_collective collective;
@@ -80,13 +65,50 @@ enum ids_collective ids_collective_of_kernel(struct ids_text name) {
         {"twoshot", IDS_ALL_REDUCE},
         {"two_shot", IDS_ALL_REDUCE},
         {"multimem", IDS_ALL_REDUCE},
-        {"reduce", IDS_ALL_REDUCE},
+        {"reduce", IDS_REDUCE},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (find_word(name, table[i].word)) return table[i].collective;
     }
+    return IDS_NO_COLLECTIVE;
+}
+
+enum ids_collective ids_collective_of_kernel(struct ids_text name) {
+    static const char *const libraries[] = {"nccl",
+                                            "rccl",
+                                            "nvshmem",
+                                            "oneshot",
+                                            "one_shot",
+                                            "twoshot",
+                                            "two_shot",
+                                            "multimem",
+                                            "cross_device_reduce",
+                                            "all_reduce_kernel",
+                                            "allreducekernel",
+                                            "collective_kernel"};
+    int found = 0;
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !found; i++)
+        found = find_word(name, libraries[i]) != NULL;
+    if (!found) return IDS_NO_COLLECTIVE;
+    enum ids_collective collective = collective_of_word(name);
+    if (collective) return collective;
     if (ids_text_begins(name, "ncclDevKernel") || ids_text_begins(name, "ncclKernel")) return IDS_OTHER_COLLECTIVE;
     return IDS_NO_COLLECTIVE; /* a library's helper kernel, such as a memory fill */
+}
+
+enum ids_collective ids_collective_of_call(struct ids_text name) {
+    enum ids_collective collective = collective_of_word(name);
+    if (collective) return collective;
+    if (find_word(name, "gather")) return IDS_GATHER;
+    if (find_word(name, "scatter")) return IDS_SCATTER;
+    if (find_word(name, "barrier")) return IDS_ALL_REDUCE; /* ProcessGroupNCCL makes it of one */
+    return IDS_NO_COLLECTIVE;
+}
+
+enum ids_collective ids_collective_of_annotation(struct ids_text name) {
+    const char *colon = name.length ? memchr(name.at, ':', name.length) : NULL;
+    if (!colon || colon - name.at < 4 || memcmp(colon - 3, "ccl", 3)) return IDS_NO_COLLECTIVE;
+    return ids_collective_of_call((struct ids_text){colon + 1, (uint32_t)(name.at + name.length - colon - 1)});
 }
 
 void ids_op_classify(struct ids_op *op, struct ids_text category, enum ids_class_rule rule) {
@@ -120,8 +142,7 @@ static int64_t element_bytes(struct ids_text type) {
     return ids_text_begins(type, "f8") ? 1 : -1; /* the 8-bit floats: f8e4m3fn, ... */
 }
 
-/* Reads one array shape "f32[5,1024]{1,0:T(8,128)S(5)}" at *at; its bytes (-1 unknown) and whether it lies in host memory. */
-static int read_shape(const char **at, const char *end, int64_t *ret_bytes, int *ret_on_host) {
+int ids_hlo_array_shape(const char **at, const char *end, int64_t *ret_bytes, int *ret_on_host) {
     const char *type = *at;
     while (*at < end && **at != '[') ++*at;
     if (*at == end) return -1;
@@ -162,9 +183,9 @@ enum ids_direction ids_copy_start_direction(struct ids_text text, int64_t *ret_b
     at++;
     int64_t to_bytes, from_bytes;
     int to_host, from_host;
-    if (read_shape(&at, end, &to_bytes, &to_host)) return IDS_NO_DIRECTION;
+    if (ids_hlo_array_shape(&at, end, &to_bytes, &to_host)) return IDS_NO_DIRECTION;
     while (at < end && (*at == ',' || *at == ' ')) at++;
-    if (read_shape(&at, end, &from_bytes, &from_host) || to_host == from_host) return IDS_NO_DIRECTION;
+    if (ids_hlo_array_shape(&at, end, &from_bytes, &from_host) || to_host == from_host) return IDS_NO_DIRECTION;
     *ret_bytes = to_bytes;
     return to_host ? IDS_D2H : IDS_H2D;
 }
@@ -319,13 +340,14 @@ const char *ids_direction_name(enum ids_direction direction) {
 }
 
 const char *ids_collective_name(enum ids_collective collective) {
-    static const char *const names[IDS_COLLECTIVE_COUNT] = {"none",           "all-reduce", "all-gather",
-                                                            "reduce-scatter", "all-to-all", "permute",
-                                                            "send/recv",      "broadcast",  "collective"};
+    static const char *const names[IDS_COLLECTIVE_COUNT] = {"none",       "all-reduce", "all-gather", "reduce-scatter",
+                                                            "all-to-all", "permute",    "send/recv",  "broadcast",
+                                                            "reduce",     "gather",     "scatter",    "collective"};
     return (unsigned)collective < IDS_COLLECTIVE_COUNT ? names[collective] : "unknown";
 }
 
 const char *ids_class_rule_name(enum ids_class_rule rule) {
-    static const char *const names[] = {"default", "hlo_category", "HLO opcode", "kernel name"};
-    return (unsigned)rule < sizeof names / sizeof *names ? names[rule] : "unknown";
+    static const char *const names[IDS_RULE_COUNT] = {"default",     "hlo_category",    "HLO opcode",
+                                                      "kernel name", "collective args", "annotation"};
+    return (unsigned)rule < IDS_RULE_COUNT ? names[rule] : "unknown";
 }

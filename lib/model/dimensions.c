@@ -2,6 +2,7 @@
 
 #include "lib/base/vec.h"
 #include "lib/model/classify.h"
+#include "lib/model/collective.h"
 #include "lib/model/hlo_text.h"
 #include "lib/model/keys.h"
 
@@ -57,6 +58,7 @@ static int new_op(struct ids_trace *trace, uint32_t name, uint32_t module, uint3
         .bytes_accessed = -1,
         .copy_bytes = -1,
         .result_bytes = -1,
+        .message_bytes = -1,
         .direction = IDS_NO_DIRECTION,
     };
     return 0;
@@ -102,10 +104,14 @@ static int shape_of_args(struct ids_dimensions *dimensions, const struct ids_fac
                               .occupancy = facts->occupancy > 0 && facts->occupancy <= 1 ? facts->occupancy : -1};
     if (facts->group_ranks) shape.groups = ids_arg_text(trace, facts->group_ranks);
     if (shape.groups == IDS_NO_TEXT) return ids_no_memory(err);
-    if (!facts->grid && !facts->block && facts->registers < 0 && !shape.groups && shape.occupancy < 0) return 0;
+    shape.group_size = facts->group_size > 0 ? facts->group_size : ids_group_size_of_text(text_of(trace, shape.groups));
+    if (!facts->grid && !facts->block && facts->registers < 0 && !shape.groups && !shape.group_size &&
+        shape.occupancy < 0)
+        return 0;
     uint64_t key = ids_key_of(triple_of(trace, facts->grid, shape.grid), triple_of(trace, facts->block, shape.block));
     key = ids_key_of(ids_key_of(key, (uint64_t)facts->registers), (uint64_t)facts->shared_memory);
     key = ids_key_of(ids_key_of(key, shape.groups), (uint64_t)(int64_t)(shape.occupancy * 1e6));
+    key = ids_key_of(key, (uint64_t)shape.group_size);
     uint64_t *place = ids_keymap_at(&dimensions->launches, key);
     if (!place) return ids_no_memory(err);
     if (!*place) {
@@ -178,6 +184,7 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
                             .bytes_accessed = -1,
                             .copy_bytes = -1,
                             .result_bytes = -1,
+                            .message_bytes = -1,
                             .direction = IDS_NO_DIRECTION};
     uint64_t program_id = 0;
     uint32_t shape = 0;

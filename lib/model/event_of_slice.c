@@ -26,13 +26,24 @@ static void kineto_copy(const struct ids_facts *facts, struct ids_text name, str
         event->pinned = 0;
 }
 
-/* What a rank gives to a collective, as Kineto's NCCL metadata say; -1 unknown. */
+/* The message of a collective (collective.h), as Kineto's NCCL metadata say; -1 unknown. */
 static int64_t collective_bytes(const struct ids_trace *trace, const struct ids_facts *facts) {
     int64_t element_bytes = facts->dtype ? ids_dtype_bytes(ids_arg_chars(trace, facts->dtype)) : -1, bytes;
-    if (element_bytes < 0 || facts->message_elements < 0 ||
-        __builtin_mul_overflow(element_bytes, facts->message_elements, &bytes))
-        return -1;
+    int64_t elements =
+        facts->message_elements > facts->result_elements ? facts->message_elements : facts->result_elements;
+    if (element_bytes < 0 || elements < 0 || __builtin_mul_overflow(element_bytes, elements, &bytes)) return -1;
     return bytes;
+}
+
+/* What a kernel computes: what Kineto tells of the call in its args is more than the kernel's name, which may be one for all. */
+static void kernel_class(const struct ids_trace *trace, const struct ids_facts *facts, struct ids_event *event) {
+    enum ids_collective told = facts->collective_name
+                                   ? ids_collective_of_call(ids_arg_chars(trace, facts->collective_name))
+                                   : IDS_NO_COLLECTIVE;
+    event->collective = told ? (uint8_t)told : trace->names[event->name].collective;
+    event->class = event->collective ? IDS_CLASS_COLLECTIVE : IDS_CLASS_COMPUTE;
+    event->class_rule = told ? IDS_RULE_ARGS : event->collective ? IDS_RULE_KERNEL_NAME : IDS_RULE_DEFAULT;
+    if (event->collective) event->value = collective_bytes(trace, facts);
 }
 
 /* In xplane.pb a TPU op's stats are those of its name, in a Chrome trace each event bears them. */
@@ -63,10 +74,7 @@ int ids_device_event(struct ids_dimensions *dimensions, const struct ids_track *
         event->kind = trace->names[event->name].stream_kind;
         event->direction = trace->names[event->name].direction;
         if (event->kind == IDS_KIND_KERNEL) {
-            event->collective = trace->names[event->name].collective;
-            event->class = event->collective ? IDS_CLASS_COLLECTIVE : IDS_CLASS_COMPUTE;
-            event->class_rule = event->collective ? IDS_RULE_KERNEL_NAME : IDS_RULE_DEFAULT;
-            if (event->collective) event->value = collective_bytes(trace, facts);
+            kernel_class(trace, facts, event);
             return ids_shape_of(dimensions, facts, &event->shape, err);
         }
         event->class = IDS_CLASS_COPY;

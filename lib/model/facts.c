@@ -42,7 +42,8 @@ double ids_arg_real(const struct ids_trace *trace, const struct ids_arg *arg) {
 }
 
 int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, struct ids_facts *facts) {
-    *facts = (struct ids_facts){.occupancy = -1, .registers = -1, .shared_memory = -1, .message_elements = -1};
+    *facts = (struct ids_facts){
+        .occupancy = -1, .registers = -1, .shared_memory = -1, .message_elements = -1, .result_elements = -1};
     for (uint32_t i = 0; i < slice->arg_count; i++) {
         const struct ids_arg *arg = &slice->args[i];
         switch (arg->key) {
@@ -143,6 +144,15 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
             break;
         case IDS_KEY_MESSAGE_ELEMENTS:
             facts->message_elements = ids_arg_int(trace, arg, -1);
+            break;
+        case IDS_KEY_RESULT_ELEMENTS:
+            facts->result_elements = ids_arg_int(trace, arg, -1);
+            break;
+        case IDS_KEY_GROUP_SIZE:
+            facts->group_size = ids_arg_int(trace, arg, 0);
+            break;
+        case IDS_KEY_COLLECTIVE_NAME:
+            facts->collective_name = arg;
             break;
         case IDS_KEY_DTYPE:
             facts->dtype = arg;

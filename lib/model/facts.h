@@ -16,8 +16,8 @@ struct ids_facts {
     uint32_t long_name,
         hlo_category; /* of a TPU op in a Chrome trace, where each event bears what xplane.pb says of its name */
     /* Kineto's words for the launch of a kernel; -1 unknown */
-    int64_t registers, shared_memory, message_elements;
-    const struct ids_arg *grid, *block, *dtype, *group_ranks;
+    int64_t registers, shared_memory, message_elements, result_elements, group_size;
+    const struct ids_arg *grid, *block, *dtype, *group_ranks, *collective_name;
     int is_python; /* cat python_function */
     unsigned has_run_id : 1, has_ordinal : 1, has_size : 1, has_step : 1, has_correlation : 1, has_producer : 1,
         has_consumer : 1, in_graph : 1, has_category : 1;

@@ -13,8 +13,9 @@ struct ids_format {
     /* NULL, or endings that others use too: in a folder such a file is opened when its content bids (run_files.h). */
     const char *const *generic_suffixes;
     /* How sure the format is that a file that begins with these bytes is its own: 0 (no) to 100. `head` holds the first
-     * IDS_FORMAT_HEAD bytes, or the whole file when it is shorter. Content decides; a suffix only hints. */
-    int (*bid)(const uint8_t *head, size_t length);
+     * IDS_FORMAT_HEAD bytes, or the whole file when it is shorter. Content decides; a suffix only hints. *more is 0 before, and set
+     * to 1 when only what follows can tell: then it is asked again with a longer head, if the file has one (head.h). */
+    int (*bid)(const uint8_t *head, size_t length, int *more);
     /* 1: read() goes through the content once or more from front to back (ids_stream). 0: it jumps, and a packed source is
      * unpacked before. */
     int streams;
@@ -23,7 +24,7 @@ struct ids_format {
     int (*read)(struct ids_source *source, struct ids_sink *sink, struct ids_error *err);
 };
 
-enum { IDS_FORMAT_HEAD = 4096 };
+enum { IDS_FORMAT_HEAD = 4096 }; /* IDS_HEAD_BYTES of head.h */
 
 extern const struct ids_format *const ids_formats[];
 extern const int ids_format_count;

@@ -4,6 +4,7 @@
 #include "lib/base/vec.h"
 #include "lib/model/assemble.h"
 #include "lib/model/classify.h"
+#include "lib/model/collective.h"
 #include "lib/model/cpu_runs.h"
 #include "lib/model/dimensions.h"
 
@@ -112,9 +113,20 @@ static void classify_events(struct ids_trace *trace) {
             event->class = event->kind == IDS_KIND_KERNEL ? IDS_CLASS_COLLECTIVE : op->class;
             event->collective = op->collective;
             event->class_rule = op->class_rule;
-            if (op->collective) event->value = op->result_bytes;
+            if (op->collective) event->value = op->message_bytes;
+        }
+        for (size_t i = 0; i < trace->devices[d].async.count; i++) {
+            struct ids_event *event = &trace->devices[d].async.at[i];
+            if (event->collective && event->op != IDS_NONE) event->value = trace->ops[event->op].message_bytes;
         }
     }
+}
+
+static int measure_collectives(struct ids_trace *trace, struct ids_error *err) {
+    for (size_t i = 0; i < trace->op_count; i++) {
+        if (trace->ops[i].collective && ids_collective_measure(trace, &trace->ops[i])) return ids_no_memory(err);
+    }
+    return 0;
 }
 
 /* TPU: what runs is in the module that covers its start on the same core. */
@@ -238,6 +250,25 @@ static void direct_copies(struct ids_trace *trace, struct ids_device *device) {
     }
 }
 
+/* A kernel that is one for all collectives, or that sends for another one: the annotation around the call that launched it says which. */
+static void name_collectives(struct ids_trace *trace, struct ids_device *device) {
+    for (size_t i = 0; i < device->activity.count; i++) {
+        struct ids_event *event = &device->activity.at[i];
+        if (event->class_rule != IDS_RULE_KERNEL_NAME ||
+            (event->collective != IDS_OTHER_COLLECTIVE && event->collective != IDS_SEND_RECV))
+            continue;
+        for (const struct ids_event *around = event->launch; around; around = ids_event_outside(trace, around)) {
+            if (!around->annotation) continue;
+            enum ids_collective told =
+                ids_collective_of_annotation(ids_strings_text(&trace->strings, trace->names[around->name].text));
+            if (!told) continue;
+            event->collective = (uint8_t)told;
+            event->class_rule = IDS_RULE_ANNOTATION;
+            break;
+        }
+    }
+}
+
 static int launch_devices(struct ids_trace *trace, const struct producers *producers, struct ids_error *err) {
     uint64_t without = 0;
     for (size_t d = 0; d < trace->device_count; d++) {
@@ -256,6 +287,7 @@ static int launch_devices(struct ids_trace *trace, const struct producers *produ
         }
         launch_with_modules(device);
         direct_copies(trace, device);
+        name_collectives(trace, device);
     }
     int code = ids_cpu_runs_launch(trace, &producers->by_run, err);
     if (code) return code;
@@ -341,6 +373,8 @@ int ids_join_run(struct ids_join *join, struct ids_trace *trace, struct ids_erro
     if (!code) code = order_all(trace, err);
     if (code) return code;
     describe_ops(join, trace);
+    code = measure_collectives(trace, err);
+    if (code) return code;
     classify_events(trace);
     code = name_modules(trace, err);
     if (code) return code;

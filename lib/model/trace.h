@@ -21,10 +21,31 @@
 
 #define IDS_NONE UINT32_MAX
 
+/* By what the times of a host were brought to the clock of the run (clocks.h). */
+enum ids_clock_method {
+    IDS_CLOCK_REFERENCE,   /* the others were brought to its clock */
+    IDS_CLOCK_COLLECTIVES, /* collectives end together */
+    IDS_CLOCK_RECORDED,    /* its file says when it began, and nothing confirms that */
+    IDS_CLOCK_APART,       /* by nothing: its times compare with no other host's */
+    IDS_CLOCK_METHODS,
+};
+
+struct ids_clock {
+    uint8_t method;      /* enum ids_clock_method */
+    uint32_t number;     /* hosts of one number have one clock: only their times compare; 0 is the run's */
+    uint32_t against;    /* the host that it was matched with; itself where that is none */
+    int64_t offset_ps;   /* what was added beside the difference of the recorded clocks */
+    int64_t residual_ps; /* how far collectives end apart at most, afterwards; -1 unknown */
+    double drift;        /* how much faster than the other host's its clock runs: 1e-6 is a microsecond a second */
+    uint64_t matched;    /* collectives that were found on both */
+    int64_t shortest_ps; /* the shortest of these; -1 there are none */
+};
+
 struct ids_host {
     uint32_t name;         /* text */
     int64_t shift_ps;      /* what was added to the file's times to reach the run's */
     int64_t start_unix_ns; /* wall clock of the file's time 0; 0 unknown */
+    struct ids_clock clock;
 };
 
 enum ids_device_kind { IDS_DEVICE_GPU, IDS_DEVICE_TPU, IDS_DEVICE_CPU, IDS_DEVICE_CUSTOM };
@@ -136,12 +157,23 @@ enum ids_collective {
     IDS_PERMUTE,
     IDS_SEND_RECV,
     IDS_BROADCAST,
-    IDS_OTHER_COLLECTIVE, /* a collective, but the name does not say which (RCCL's ncclDevKernel_Generic) */
+    IDS_REDUCE,           /* to one rank */
+    IDS_GATHER,           /* to one rank */
+    IDS_SCATTER,          /* from one rank */
+    IDS_OTHER_COLLECTIVE, /* a collective, but nothing says which (RCCL's ncclDevKernel_Generic without args) */
     IDS_COLLECTIVE_COUNT,
 };
 
 /* By what a class was recognised; printed, since names lie. */
-enum ids_class_rule { IDS_RULE_DEFAULT, IDS_RULE_CATEGORY, IDS_RULE_OPCODE, IDS_RULE_KERNEL_NAME };
+enum ids_class_rule {
+    IDS_RULE_DEFAULT,
+    IDS_RULE_CATEGORY,
+    IDS_RULE_OPCODE,
+    IDS_RULE_KERNEL_NAME,
+    IDS_RULE_ARGS,       /* Kineto's "Collective name" */
+    IDS_RULE_ANNOTATION, /* "nccl:all_reduce" around the launch */
+    IDS_RULE_COUNT,
+};
 
 struct ids_module {
     uint32_t name, host;
@@ -156,24 +188,27 @@ struct ids_op {
     uint32_t opcode;   /* from the HLO proto or the HLO text; empty unknown */
     uint32_t long_name, framework_name, source, deduplicated_name, groups; /* texts, empty unknown */
     int64_t flops, model_flops, bytes_accessed;                            /* per execution; -1 unknown */
-    int64_t copy_bytes;   /* of a copy between host and device memory; -1 unknown or none */
-    int64_t result_bytes; /* from the HLO proto; -1 unknown */
-    uint32_t shape;       /* of the result, without layout, "f32[256,256]"; empty unknown */
-    uint64_t fingerprint; /* what it computes, whatever it is called: the same in another compilation; 0 unknown */
-    uint8_t direction;    /* enum ids_direction of such a copy */
-    uint8_t class;        /* enum ids_class */
-    uint8_t collective;   /* enum ids_collective */
-    uint8_t class_rule;   /* enum ids_class_rule */
-    uint8_t marker;       /* 1: an async -start or -done: takes part in no count of kernels */
-    uint8_t container;    /* 1: a while, conditional or call: its time is that of the ops inside it */
+    int64_t copy_bytes;    /* of a copy between host and device memory; -1 unknown or none */
+    int64_t result_bytes;  /* from the HLO proto; -1 unknown */
+    int64_t message_bytes; /* of a collective, see lib/model/collective.h; -1 unknown */
+    int64_t group_size;    /* of a collective: devices in each replica group; 0 unknown */
+    uint32_t shape;        /* of the result, without layout, "f32[256,256]"; empty unknown */
+    uint64_t fingerprint;  /* what it computes, whatever it is called: the same in another compilation; 0 unknown */
+    uint8_t direction;     /* enum ids_direction of such a copy */
+    uint8_t class;         /* enum ids_class */
+    uint8_t collective;    /* enum ids_collective */
+    uint8_t class_rule;    /* enum ids_class_rule */
+    uint8_t marker;        /* 1: an async -start or -done: takes part in no count of kernels */
+    uint8_t container;     /* 1: a while, conditional or call: its time is that of the ops inside it */
 };
 
 /* How a kernel was launched. Values are -1 where unknown. */
 struct ids_shape {
     int64_t registers, static_shared_bytes, dynamic_shared_bytes;
     int64_t grid[3], block[3];
-    double occupancy; /* theoretical (Kineto's: estimated, the size of the grid included), 0..1; negative unknown */
-    uint32_t groups;  /* text: the ranks that take part, of a collective in a Kineto file; empty unknown */
+    double occupancy;   /* theoretical (Kineto's: estimated, the size of the grid included), 0..1; negative unknown */
+    uint32_t groups;    /* text: the ranks that take part, of a collective in a Kineto file; empty unknown */
+    int64_t group_size; /* how many they are; 0 unknown */
 };
 
 struct ids_event {
@@ -225,6 +260,7 @@ struct ids_trace {
     uint32_t jax_version; /* text; empty unknown */
     struct ids_host *hosts;
     size_t host_count, host_room;
+    uint32_t clock_count; /* numbers of clocks among the hosts; 1: all times compare */
     struct ids_device *devices;
     size_t device_count, device_room;
     struct ids_track *tracks;
@@ -293,5 +329,6 @@ const char *ids_class_name(enum ids_class class);
 const char *ids_direction_name(enum ids_direction direction);
 const char *ids_collective_name(enum ids_collective collective);
 const char *ids_class_rule_name(enum ids_class_rule rule);
+const char *ids_clock_method_name(enum ids_clock_method method);
 
 #endif

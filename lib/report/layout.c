@@ -1,11 +1,13 @@
 #include "lib/report/layout.h"
 
+#include "lib/report/alike.h"
+#include "lib/wire/clean.h"
 #include "lib/wire/utf8.h"
 
 #include <stdint.h>
 #include <string.h>
 
-enum { INDENT = 2, BETWEEN = 2, LEAST_NAME = 20 };
+enum { INDENT = 2, BETWEEN = 2, LEAST_NAME = 20, NARROWEST_NAME = 8 };
 
 static const char ellipsis[] = "\xe2\x80\xa6";
 
@@ -30,37 +32,17 @@ static int character_columns(uint32_t character) {
     return in_ranges(character, wide, sizeof wide / sizeof *wide) ? 2 : 1;
 }
 
-/* Controls, and the marks that turn the direction of what follows. */
-static int is_control(uint32_t character) {
-    return character < 0x20 || (character >= 0x7f && character < 0xa0) ||
-           (character >= 0x2028 && character <= 0x202e) || (character >= 0x2066 && character <= 0x2069);
-}
-
 const char *ids_text_clean(struct ids_arena *arena, const char *text) {
-    size_t length = strlen(text), bad = 0;
-    uint32_t character;
-    int valid;
-    for (size_t at = 0; at < length;) {
-        at += ids_utf8_next(text + at, length - at, &character, &valid);
-        bad += !valid || is_control(character);
-    }
-    if (!bad) return text;
-    char *clean = length < SIZE_MAX / 3 ? ids_arena_alloc(arena, length + 2 * bad + 1) : NULL;
-    if (!clean) return "";
-    size_t used = 0;
-    for (size_t at = 0; at < length;) {
-        size_t taken = ids_utf8_next(text + at, length - at, &character, &valid);
-        int good = valid && !is_control(character);
-        size_t bytes = good ? taken : sizeof IDS_REPLACEMENT_UTF8 - 1;
-        memcpy(clean + used, good ? text + at : IDS_REPLACEMENT_UTF8, bytes);
-        used += bytes;
-        at += taken;
-    }
-    return clean;
+    size_t length = strlen(text);
+    if (ids_is_clean(text, length, IDS_CLEAN_LINE)) return text;
+    struct ids_buffer buffer = {0};
+    ids_clean_put(&buffer, text, length, IDS_CLEAN_LINE);
+    const char *clean = buffer.failed ? NULL : ids_arena_copy(arena, buffer.at, buffer.length);
+    ids_buffer_done(&buffer);
+    return clean ? clean : "";
 }
 
-/* The bytes that fit into `columns`, from the start of a text. */
-static size_t head_bytes(const char *text, size_t length, int columns) {
+size_t ids_text_head(const char *text, size_t length, int columns) {
     size_t at = 0;
     while (at < length) {
         uint32_t character;
@@ -90,10 +72,10 @@ const char *ids_text_shorten(struct ids_arena *arena, const char *text, int colu
     if (whole <= columns || columns < 1) return text;
     size_t length = strlen(text);
     int tail_columns = (columns - 1) / 2;
-    size_t head = head_bytes(text, length, columns - 1 - tail_columns);
+    size_t head = ids_text_head(text, length, columns - 1 - tail_columns);
     /* The tail begins where the columns before it are used up; a wide character on the border may cost one. */
-    size_t tail = head_bytes(text, length, whole - tail_columns);
-    while (ids_text_columns(text + tail) > tail_columns) tail += head_bytes(text + tail, length - tail, 2);
+    size_t tail = ids_text_head(text, length, whole - tail_columns);
+    while (ids_text_columns(text + tail) > tail_columns) tail += ids_text_head(text + tail, length - tail, 2);
     char *shorter = ids_arena_alloc(arena, head + sizeof ellipsis + length - tail);
     if (!shorter) return text;
     memcpy(shorter, text, head);
@@ -155,6 +137,17 @@ static int line_columns(const struct ids_grid *grid) {
     return columns;
 }
 
+/* The column that says what a row is about: the one that is marked, else the first long one, else the first text. */
+static size_t name_column(const struct ids_grid *grid) {
+    size_t text = 0, is_long = 0;
+    for (size_t i = grid->column_count; i-- > 0;) {
+        if (grid->columns[i].is_name) return i;
+        if (grid->columns[i].stretch) is_long = i + 1;
+        if (!grid->columns[i].right) text = i + 1;
+    }
+    return is_long ? is_long - 1 : text ? text - 1 : 0;
+}
+
 /* The widest name that can still be shortened, NULL when there is none. */
 static struct ids_grid_column *widest_name(struct ids_grid *grid) {
     struct ids_grid_column *widest = NULL;
@@ -167,31 +160,51 @@ static struct ids_grid_column *widest_name(struct ids_grid *grid) {
     return widest;
 }
 
+static int widest_cell(const struct ids_grid *grid, size_t column) {
+    int widest = ids_text_columns(grid->columns[column].title);
+    for (size_t row = 0; row < grid->row_count; row++) {
+        int columns = ids_text_columns(grid->cells[row * grid->column_count + column]);
+        if (columns > widest) widest = columns;
+    }
+    return widest;
+}
+
+static int says_nothing(const struct ids_grid *grid, size_t column) {
+    for (size_t row = 0; row < grid->row_count; row++) {
+        const char *cell = grid->cells[row * grid->column_count + column];
+        if (*cell && strcmp(cell, "-") != 0) return 0;
+    }
+    return 1;
+}
+
+static void leave_out(struct ids_grid *grid, int width) {
+    size_t name = name_column(grid);
+    struct ids_grid_column *column;
+    for (size_t i = grid->column_count; i-- > 1 && line_columns(grid) > width;) {
+        if (i != name && says_nothing(grid, i)) grid->columns[i].left_out = IDS_GRID_EMPTY;
+    }
+    while (line_columns(grid) > width && (column = widest_name(grid))) column->width--;
+    for (size_t i = grid->column_count; i-- > 1 && line_columns(grid) > width;) {
+        if (i != name && !grid->columns[i].left_out) grid->columns[i].left_out = IDS_GRID_TOO_WIDE;
+    }
+    column = &grid->columns[name];
+    while (line_columns(grid) > width && column->stretch && column->width > NARROWEST_NAME) column->width--;
+}
+
 void ids_grid_fit(struct ids_grid *grid, int width) {
+    grid->fitted_to = width;
     for (size_t i = 0; i < grid->column_count; i++) {
-        struct ids_grid_column *column = &grid->columns[i];
-        column->left_out = 0;
-        column->width = ids_text_columns(column->title);
-        for (size_t row = 0; row < grid->row_count; row++) {
-            int columns = ids_text_columns(grid->cells[row * grid->column_count + i]);
-            if (columns > column->width) column->width = columns;
-        }
+        grid->columns[i].left_out = 0;
+        grid->columns[i].width = widest_cell(grid, i);
     }
     if (!width) return;
-    struct ids_grid_column *name;
-    while (line_columns(grid) > width && (name = widest_name(grid))) name->width--;
-    for (size_t i = grid->column_count; i-- > 1 && line_columns(grid) > width;) grid->columns[i].left_out = 1;
+    leave_out(grid, width);
     /* What the columns left out had taken is given back to the names, from the left. */
     for (size_t i = 0; i < grid->column_count; i++) {
         struct ids_grid_column *column = &grid->columns[i];
         if (!column->stretch || column->left_out) continue;
-        int most = column->width;
-        for (size_t row = 0; row < grid->row_count; row++) {
-            int columns = ids_text_columns(grid->cells[row * grid->column_count + i]);
-            if (columns > most) most = columns;
-        }
-        int spare = width - line_columns(grid);
-        if (spare > 0) column->width += spare < most - column->width ? spare : most - column->width;
+        int lacks = widest_cell(grid, i) - column->width, spare = width - line_columns(grid);
+        if (lacks > 0 && spare > 0) column->width += spare < lacks ? spare : lacks;
     }
 }
 
@@ -216,13 +229,14 @@ static void write_row(const struct ids_grid *grid, struct ids_arena *arena, cons
     }
 }
 
-void ids_grid_write(const struct ids_grid *grid, struct ids_arena *arena, const char *bold, const char *plain,
-                    FILE *out) {
+void ids_grid_write(struct ids_grid *grid, struct ids_arena *arena, const char *bold, const char *plain, FILE *out) {
+    ids_grid_tell_apart(grid, name_column(grid), arena);
+    const char **shown = ids_grid_shortened(grid, arena);
     fputs(bold, out);
     write_row(grid, arena, NULL, out);
     fprintf(out, "%s\n", plain);
     for (size_t row = 0; row < grid->row_count; row++) {
-        write_row(grid, arena, grid->cells + row * grid->column_count, out);
+        write_row(grid, arena, (shown ? shown : grid->cells) + row * grid->column_count, out);
         fputc('\n', out);
     }
 }

@@ -15,6 +15,8 @@
 const char *ids_text_clean(struct ids_arena *arena, const char *text);
 /* The columns that a clean text takes: most characters 1, East Asian wide ones and emoji 2, combining ones 0. */
 int ids_text_columns(const char *text);
+/* The bytes of a text's start that fit into `columns`. */
+size_t ids_text_head(const char *text, size_t length, int columns);
 /* At most `columns` wide, the middle replaced by "…": in names of kernels and ops the ends tell most. */
 const char *ids_text_shorten(struct ids_arena *arena, const char *text, int columns);
 const char *ids_text_upper(struct ids_arena *arena, const char *text);
@@ -24,12 +26,21 @@ const char *ids_text_upper(struct ids_arena *arena, const char *text);
 void ids_text_wrap(FILE *out, const char *text, int at, int indent, int width);
 void ids_spaces(FILE *out, int count);
 
+enum ids_grid_left_out { IDS_GRID_SHOWN, IDS_GRID_TOO_WIDE, IDS_GRID_EMPTY };
+
 struct ids_grid_column {
     const char *title;
     int right;    /* numbers */
     int stretch;  /* a name that may be shortened */
+    int is_name;  /* says what the row is about, and is always shown; else the first that may be shortened, or the first text */
     int width;    /* found by ids_grid_fit */
-    int left_out; /* found by ids_grid_fit: did not fit */
+    int left_out; /* enum ids_grid_left_out, found by ids_grid_fit */
+};
+
+/* A text of each row that no column shows: what rows that look alike may differ in. */
+struct ids_grid_detail {
+    const char **cells; /* clean; "-" where a row has none */
+    int is_readable;    /* taken before those that are not */
 };
 
 /* Cells row by row, clean. */
@@ -38,13 +49,17 @@ struct ids_grid {
     size_t column_count;
     const char **cells;
     size_t row_count;
+    struct ids_grid_detail *details; /* may be NULL */
+    size_t detail_count;
+    int fitted_to; /* the width given to ids_grid_fit */
 };
 
-/* Finds the widths of the columns so that a line, two columns of indent included, fits into `width`: names are shortened
- * first, then columns are left out from the right. width 0: as wide as it gets. */
+/* Finds the widths of the columns so that a line, two columns of indent included, fits into `width`: columns without any
+ * value are left out first, then names are shortened, then columns are left out from the right, the name and the first
+ * column never. width 0: as wide as it gets. */
 void ids_grid_fit(struct ids_grid *grid, int width);
-/* Writes the fitted grid, titles first, between `bold` and `plain`. */
-void ids_grid_write(const struct ids_grid *grid, struct ids_arena *arena, const char *bold, const char *plain,
-                    FILE *out);
+/* Writes the fitted grid, titles first, between `bold` and `plain`. Rows that would look alike get what they differ in
+ * behind their name, and names are shortened where they are the same. */
+void ids_grid_write(struct ids_grid *grid, struct ids_arena *arena, const char *bold, const char *plain, FILE *out);
 
 #endif

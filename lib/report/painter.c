@@ -1,8 +1,11 @@
 #include "lib/report/painter.h"
 
+#include "lib/report/alike.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { NO_WIDTH = 1 << 20, MANY_DEVICES = 4, WIDEST_TEXT = 24, NARROWEST_TITLE = 8, NARROWEST_NOTES = 24 };
 
@@ -167,9 +170,9 @@ static struct widths measure(const struct ids_figure *figures, size_t count, int
     return widths;
 }
 
-static void write_figure(struct ids_painter *painter, const struct ids_figure *figure, const struct widths *widths) {
+static void write_figure(struct ids_painter *painter, const struct ids_figure *figure, const char *title,
+                         const struct widths *widths) {
     FILE *out = painter->out;
-    const char *title = ids_text_shorten(&painter->arena, figure->title, widths->title);
     int columns = ids_text_columns(title);
     int owed = widths->title - columns + 3, at = 2 + columns;
     fprintf(out, "  %s", title);
@@ -211,7 +214,14 @@ static void write_figure(struct ids_painter *painter, const struct ids_figure *f
 
 void ids_painter_figures(struct ids_painter *painter, const struct ids_figure *figures, size_t count) {
     struct widths widths = measure(figures, count, ids_painter_width(painter));
-    for (size_t i = 0; i < count; i++) write_figure(painter, &figures[i], &widths);
+    const char **titles = ids_arena_alloc(&painter->arena, (count + 1) * sizeof *titles);
+    if (!titles) {
+        painter->out_of_memory = 1;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) titles[i] = figures[i].title;
+    ids_texts_shorten(titles, count, widths.title, &painter->arena);
+    for (size_t i = 0; i < count; i++) write_figure(painter, &figures[i], titles[i], &widths);
 }
 
 /* ---- tables ---- */
@@ -219,13 +229,33 @@ void ids_painter_figures(struct ids_painter *painter, const struct ids_figure *f
 /* The heading of a table stands where the title of its first column would, when that is a column of names. */
 static const char *table_title(struct ids_painter *painter, const struct ids_table *table, size_t rows) {
     struct ids_phrase phrase = ids_phrase_begin();
-    if (rows < table->row_count) ids_phrase_add(&phrase, "TOP %zu ", rows);
-    ids_phrase_add(&phrase, "%s", ids_text_upper(&painter->arena, table->def->title));
+    int repeated = painter->heading && !strcasecmp(painter->heading, table->def->title);
+    if (rows < table->row_count) ids_phrase_add(&phrase, "TOP %zu%s", rows, repeated ? "" : " ");
+    if (!repeated) ids_phrase_add(&phrase, "%s", ids_text_upper(&painter->arena, table->def->title));
     return ids_phrase_end(painter, &phrase);
 }
 
 static const char *cell_text(struct ids_painter *painter, struct ids_value value) {
     return value.missing ? "-" : ids_painter_value(painter, value);
+}
+
+/* The texts that only JSON and CSV show: rows that look alike differ in one of them. */
+static int fill_details(struct ids_painter *painter, const struct ids_table *table, struct ids_grid *grid) {
+    const struct ids_table_def *def = table->def;
+    size_t columns = (size_t)def->column_count;
+    grid->details = ids_arena_alloc(&painter->arena, columns * sizeof *grid->details);
+    if (!grid->details) return 0;
+    for (size_t i = 0; i < columns; i++) {
+        const struct ids_column_def *column = &def->columns[i];
+        if (!(column->flags & IDS_COLUMN_DETAIL) || column->unit != IDS_UNIT_NONE) continue;
+        const char **cells = ids_arena_alloc(&painter->arena, (grid->row_count + 1) * sizeof *cells);
+        if (!cells) return 0;
+        for (size_t row = 0; row < grid->row_count; row++)
+            cells[row] = cell_text(painter, table->cells[row * columns + i]);
+        grid->details[grid->detail_count++] =
+            (struct ids_grid_detail){cells, (column->flags & IDS_COLUMN_TELLS) != 0};
+    }
+    return 1;
 }
 
 static int fill_grid(struct ids_painter *painter, const struct ids_table *table, struct ids_grid *grid) {
@@ -241,7 +271,8 @@ static int fill_grid(struct ids_painter *painter, const struct ids_table *table,
         grid->columns[grid->column_count++] =
             (struct ids_grid_column){.title = column->title,
                                      .right = column->unit != IDS_UNIT_NONE,
-                                     .stretch = (column->flags & IDS_COLUMN_LONG) != 0};
+                                     .stretch = (column->flags & IDS_COLUMN_LONG) != 0,
+                                     .is_name = (column->flags & IDS_COLUMN_NAME) != 0};
     }
     for (size_t row = 0; row < grid->row_count; row++) {
         for (size_t i = 0; i < columns; i++) {
@@ -249,7 +280,7 @@ static int fill_grid(struct ids_painter *painter, const struct ids_table *table,
             *cell++ = cell_text(painter, table->cells[row * columns + i]);
         }
     }
-    return 1;
+    return fill_details(painter, table, grid);
 }
 
 static void write_left_out(struct ids_painter *painter, const struct ids_grid *grid, const struct ids_table *table) {
@@ -261,7 +292,7 @@ static void write_left_out(struct ids_painter *painter, const struct ids_grid *g
     }
     int columns = 0;
     for (size_t i = 0; i < grid->column_count; i++) {
-        if (!grid->columns[i].left_out) continue;
+        if (grid->columns[i].left_out != IDS_GRID_TOO_WIDE) continue;
         ids_phrase_add(&phrase, "%s%s",
                        columns++ ? ", "
                        : rows    ? "; too wide: "
@@ -279,7 +310,7 @@ void ids_painter_table(struct ids_painter *painter, const struct ids_table *tabl
     struct ids_grid grid = {.row_count = table->row_count};
     if (top > 0 && (uint64_t)top < grid.row_count) grid.row_count = (size_t)top;
     if (!table->row_count) {
-        if (!say_empty) return;
+        if (!say_empty || (painter->heading && !strcasecmp(painter->heading, table->def->title))) return;
         ids_painter_heading(painter, table->def->title);
         fputs("  none\n", painter->out);
         return;
@@ -289,7 +320,9 @@ void ids_painter_table(struct ids_painter *painter, const struct ids_table *tabl
         return;
     }
     const char *title = table_title(painter, table, grid.row_count);
-    if (grid.column_count && !grid.columns[0].right) {
+    if (!*title) {
+        fputc('\n', painter->out);
+    } else if (grid.column_count && !grid.columns[0].right) {
         grid.columns[0].title = title;
         fputc('\n', painter->out);
     } else {

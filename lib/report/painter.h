@@ -12,6 +12,7 @@ struct ids_painter {
     struct ids_arena arena; /* of this rendering */
     int out_of_memory;
     const char *bold, *plain; /* escape sequences, "" without colour */
+    const char *heading;      /* of the section that is being written, so that a table does not repeat it; NULL: none */
 };
 
 void ids_painter_init(struct ids_painter *painter, const struct ids_report *report, const struct ids_render *render,

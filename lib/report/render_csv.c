@@ -1,37 +1,18 @@
 /* Tables for spreadsheets and shell pipelines: RFC 4180, but lines end with a plain newline, as every Unix tool expects. */
 #include "lib/report/render.h"
+#include "lib/wire/csv_put.h"
 #include "lib/wire/json_writer.h"
-#include "lib/wire/utf8.h"
 
 #include <string.h>
 
 enum { PS_PLACES = 12 };
 
-static void put_valid(FILE *out, const char *text, size_t length) {
-    for (size_t at = 0; at < length;) {
-        uint32_t character;
-        int valid;
-        size_t taken = ids_utf8_next(text + at, length - at, &character, &valid);
-        /* Control characters of a hostile name would reach the terminal that shows the file. */
-        int control = character < 0x20 ? character != '\t' && character != '\n' : character >= 0x7f && character < 0xa0;
-        if (!valid || control) {
-            fputs(IDS_REPLACEMENT_UTF8, out);
-        } else if (text[at] == '"') {
-            fputs("\"\"", out);
-        } else {
-            fwrite(text + at, 1, taken, out);
-        }
-        at += taken;
-    }
-}
-
 static void put_field(FILE *out, const char *text) {
+    struct ids_buffer cell = {0};
     if (!text) return;
-    size_t length = strlen(text);
-    int quoted = text[strcspn(text, ",\"\r\n")] != '\0' || (length && (text[0] == ' ' || text[length - 1] == ' '));
-    if (quoted) fputc('"', out);
-    put_valid(out, text, length);
-    if (quoted) fputc('"', out);
+    ids_csv_put_text(&cell, text, strlen(text));
+    if (cell.length) fwrite(cell.at, 1, cell.length, out);
+    ids_buffer_done(&cell);
 }
 
 /* A missing value is an empty field. */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { SEVERITY_NOTE = 0, DIAGS_SHOWN = 12 };
 
@@ -19,6 +20,7 @@ struct fact {
 static const struct fact facts[] = {
     {"part", NULL, "IN PART: ", "", ""},
     {"hosts", NULL, "", " host", "s"},
+    {"clocks", NULL, "", "", ""},
     {"devices", NULL, "", " device", "s"},
     {"jax_version", NULL, "jax ", "", ""},
     {"steps", "steps.count", "", " step", "s"},
@@ -160,8 +162,22 @@ static struct ids_figure metric_figure(struct ids_painter *painter, const struct
     return figure;
 }
 
+/* A section that begins with what is called the same gets no heading of its own. */
+static int begins_with_heading(const struct ids_painter *painter, const struct ids_section *section) {
+    if (section->metric_count) return 0;
+    for (int i = 0; i < section->table_count; i++) {
+        const struct ids_table_def *def = section->tables[i];
+        if ((def->flags & IDS_TABLE_HIDDEN) || !ids_report_find_table(painter->report, def->id)) continue;
+        return !strcasecmp(def->title, section->title);
+    }
+    return !strcmp(section->name, "advice") && painter->report->advice_count;
+}
+
 static void write_section(struct ids_painter *painter, const struct ids_section *section) {
-    ids_painter_heading(painter, section->title);
+    if (!begins_with_heading(painter, section)) {
+        ids_painter_heading(painter, section->title);
+        painter->heading = section->title;
+    }
     struct ids_figure *figures =
         ids_arena_alloc(&painter->arena, ((size_t)section->metric_count + 1) * sizeof *figures);
     if (!figures) {
@@ -176,6 +192,7 @@ static void write_section(struct ids_painter *painter, const struct ids_section 
         const struct ids_table *table = ids_report_find_table(painter->report, def->id);
         if (!(def->flags & IDS_TABLE_HIDDEN) && table) ids_painter_table(painter, table, painter->render->top, 1);
     }
+    painter->heading = NULL;
 }
 
 static void write_top_tables(struct ids_painter *painter) {

@@ -40,6 +40,8 @@ struct ids_metric_def {
 enum ids_column_flags {
     IDS_COLUMN_LONG = 1,   /* a name that may be shortened in the middle on a terminal */
     IDS_COLUMN_DETAIL = 2, /* in JSON, CSV and the database, not in the text table */
+    IDS_COLUMN_NAME = 4,   /* what a row is about: shown however narrow the terminal is; else the first long one */
+    IDS_COLUMN_TELLS = 8,  /* of a detail: shown behind the name of rows that would look alike, before other details */
 };
 
 struct ids_column_def {

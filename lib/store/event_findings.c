@@ -157,6 +157,7 @@ static int put_op(struct putter *putter, size_t o) {
     put_text(putter, insert, op->long_name);
     put_text(putter, insert, op->deduplicated_name);
     put_text(putter, insert, op->groups);
+    put_if(putter, insert, op->group_size > 0, op->group_size);
     put_if(putter, insert, op->flops >= 0, op->flops);
     put_if(putter, insert, op->bytes_accessed >= 0, op->bytes_accessed);
     put_int(putter, insert, op->marker);
@@ -180,6 +181,7 @@ static int put_shape(struct putter *putter, size_t s) {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) put_if(putter, insert, values[i] >= 0, values[i]);
     put_real_if(putter, insert, shape->occupancy > 0, shape->occupancy);
     put_text(putter, insert, shape->groups);
+    put_if(putter, insert, shape->group_size > 0, shape->group_size);
     return end_row(putter, insert);
 }
 
@@ -195,6 +197,26 @@ static int put_step(struct putter *putter, size_t s) {
     put_if(putter, insert, has_host, step->host_start_ps);
     put_if(putter, insert, has_host, step->host_end_ps);
     return end_row(putter, insert);
+}
+
+/* The row is there since the file was read; how the hosts' clocks go together was found after that. */
+static int put_clock(struct putter *putter, size_t h) {
+    const struct ids_host *host = &putter->trace->hosts[h];
+    const struct ids_clock *clock = &host->clock;
+    sqlite3_stmt *update = putter->insert;
+    int matched = clock->method == IDS_CLOCK_COLLECTIVES;
+    put_int(putter, update, host->shift_ps);
+    put_int(putter, update, clock->number);
+    put_word(putter, update, ids_clock_method_name((enum ids_clock_method)clock->method));
+    put_if(putter, update, !clock->number, clock->offset_ps);
+    put_if(putter, update, matched, clock->residual_ps);
+    if (matched)
+        sqlite3_bind_double(update, ++putter->column, clock->drift);
+    else
+        sqlite3_bind_null(update, ++putter->column);
+    put_int(putter, update, (int64_t)clock->matched);
+    put_int(putter, update, putter->numbers->first_host + (int64_t)h);
+    return end_row(putter, update);
 }
 
 static int put_device_step(struct putter *putter, size_t s) {
@@ -437,9 +459,12 @@ static int put_everything(struct putter *putter) {
         size_t count;
         int (*put)(struct putter *, size_t);
     } tables[] = {
+        {"UPDATE host SET shift_ps=?, clock=?, clock_method=?, offset_ps=?, residual_ps=?, drift=?, matched=? WHERE "
+         "id=?",
+         trace->host_count, put_clock},
         {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
-        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
-        {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
+        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
+        {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
         {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
         {"INSERT INTO device_step VALUES (?,?,?,?,?)", findings->device_step_count, put_device_step},
         {"INSERT OR IGNORE INTO account VALUES (?,?,?)", IDS_ACCOUNT_COUNT, put_account},

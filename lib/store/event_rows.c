@@ -1,6 +1,7 @@
 #include "lib/store/event_rows.h"
 
 #include "lib/base/vec.h"
+#include "lib/model/clocks.h"
 #include "lib/model/keys.h"
 #include "lib/store/db.h"
 #include "lib/store/event_parts.h"
@@ -66,12 +67,10 @@ static void bind_name(const struct ids_event_rows *rows, sqlite3_stmt *statement
 
 static int put_host(struct ids_sink *sink, const struct ids_host_info *info, struct ids_error *err) {
     struct ids_event_rows *rows = of(sink);
-    int64_t shift_ns, shift_ps = 0;
-    /* As the trace builder does: the time 0 of the run is that of the first host whose clock is known. */
+    /* As the trace builder does: the time 0 of the run is that of the first host whose clock is known. What matching the hosts adds is
+     * put in afterwards (ids_findings_put). */
     if (info->start_unix_ns && !rows->origin_unix_ns) rows->origin_unix_ns = info->start_unix_ns;
-    if (info->start_unix_ns && !__builtin_sub_overflow(info->start_unix_ns, rows->origin_unix_ns, &shift_ns)) {
-        if (__builtin_mul_overflow(shift_ns, (int64_t)1000, &shift_ps)) shift_ps = 0;
-    }
+    int64_t shift_ps = ids_clock_recorded_shift(info->start_unix_ns, rows->origin_unix_ns);
     rows->host = ++rows->numbers->host;
     sqlite3_stmt *insert = rows->insert_host;
     sqlite3_bind_int64(insert, 1, rows->host);
@@ -339,7 +338,7 @@ static int prepare_all(struct ids_event_rows *rows, struct ids_error *err) {
         sqlite3_stmt **statement;
         const char *sql;
     } all[] = {
-        {&rows->insert_host, "INSERT INTO host VALUES (?,?,?,?,?,?)"},
+        {&rows->insert_host, "INSERT INTO host (id, run, name, base_ns, start_unix_ns, shift_ps) VALUES (?,?,?,?,?,?)"},
         {&rows->insert_plane, "INSERT INTO plane VALUES (?,?,?)"},
         {&rows->insert_track, "INSERT INTO track VALUES (?,?,?,?,?,NULL,NULL,0)"},
         {&rows->insert_name, "INSERT INTO name VALUES (?,?,?,?,?)"},

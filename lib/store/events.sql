@@ -15,7 +15,13 @@ CREATE TABLE host (           -- a file of a run: the machine, or the process, t
     name TEXT,                -- what the file is called where the run has several, else what it says; NULL where it says nothing
     base_ns INTEGER NOT NULL, -- what was subtracted from the times of the file
     start_unix_ns INTEGER,    -- the wall clock at event.start_ps 0 of this host; NULL where the file does not say
-    shift_ps INTEGER NOT NULL -- what is to be added to event.start_ps to reach the time of the run
+    shift_ps INTEGER NOT NULL, -- what is to be added to event.start_ps to reach the time of the run
+    clock INTEGER,            -- only times of hosts with the same number compare; 0 is the run's clock; NULL where nobody looked
+    clock_method TEXT,        -- how the host was brought to it: reference, collectives, recorded, apart
+    offset_ps INTEGER,        -- what of shift_ps goes beyond the clocks that the files state; NULL of a host apart
+    residual_ps INTEGER,      -- how far ends of the same collective are still apart at most; NULL unknown
+    drift REAL,               -- how much faster its clock runs: 1e-6 is a microsecond a second; NULL unknown
+    matched INTEGER           -- collectives that were found on both hosts
 );
 CREATE TABLE plane (          -- a device or a group of threads (XPlane; a process of a Chrome trace)
     id INTEGER PRIMARY KEY,   -- as in track.plane and name.plane

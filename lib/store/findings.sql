@@ -30,6 +30,7 @@ CREATE TABLE op (             -- an instruction of a compiled program (HLO)
     text TEXT,                -- the whole instruction
     deduplicated_name TEXT,   -- the op that this one is equal to
     replica_groups TEXT,      -- of a collective: which devices take part
+    group_size INTEGER,       -- of a collective: how many devices a group has; NULL where unknown
     flops INTEGER,            -- per execution; NULL where the file does not say
     bytes_accessed INTEGER,   -- per execution; NULL where the file does not say
     is_marker INTEGER NOT NULL, -- 1: only begins or ends something asynchronous
@@ -47,7 +48,8 @@ CREATE TABLE launch_shape (   -- how kernels were launched
     block_y INTEGER,          -- threads
     block_z INTEGER,          -- threads
     occupancy REAL,           -- theoretical, 0 to 1
-    ranks TEXT                -- of a collective: which ranks take part
+    ranks TEXT,               -- of a collective: which ranks take part
+    group_size INTEGER        -- of a collective: how many; NULL where unknown
 );
 CREATE TABLE activity_class ( -- what many activities have in common
     id INTEGER PRIMARY KEY,   -- as in activity.class
@@ -57,7 +59,7 @@ CREATE TABLE activity_class ( -- what many activities have in common
     rule TEXT NOT NULL,       -- by what the class was told
     collective TEXT,          -- all-reduce and the like; NULL for what is none
     direction TEXT,           -- of a copy or set: H2D and the like; NULL where unknown or none
-    bytes INTEGER,            -- of a copy or collective; NULL where unknown or none
+    bytes INTEGER,            -- of a copy, or the message of a collective; NULL where unknown or none
     is_async INTEGER,         -- of a copy; NULL where unknown
     is_pinned INTEGER,        -- of a copy: 1 pinned, 0 pageable; NULL where unknown
     is_beside INTEGER NOT NULL, -- 1: beside the ops of the device, and no activity of its own (TPU's asynchronous ops)

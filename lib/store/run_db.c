@@ -65,6 +65,7 @@ int ids_run_db_create(const char *path, const struct ids_table_def *const *table
 int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct ids_sink **ret_sink,
                      struct ids_error *err) {
     db->findings.run = ++db->numbers.run;
+    db->findings.first_host = db->numbers.host + 1;
     db->findings.first_track = db->numbers.track + 1;
     db->findings.first_name = db->numbers.name + 1;
     db->step_source = NULL;

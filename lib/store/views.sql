@@ -192,16 +192,21 @@ SELECT
     a.device AS device,       -- device.name
     a.stream AS stream,       -- the stream, line or thread
     a.name AS name,           -- what the event is called
-    a.collective AS collective, -- all-reduce, all-gather, ...
+    a.collective AS collective, -- all-reduce, all-gather, ...; `collective` where nothing says which
     a.start_ps AS start_ps,   -- since the origin of the run
     a.dur_ps AS dur_ps,       -- how long it took, waiting for peers included
     a.op AS op,               -- the HLO op; NULL where none is known
     a.module AS module,       -- the program; NULL where none is known
-    a.bytes AS bytes,         -- of one device; NULL where unknown
+    a.bytes AS bytes,         -- the message: the larger of what one device gives and gets; NULL where unknown
     coalesce(o.replica_groups, l.ranks) AS replica_groups, -- who takes part; NULL where unknown
+    coalesce(o.group_size, l.group_size) AS group_size, -- how many of them there are; NULL where unknown
+    CASE WHEN a.collective IN ('broadcast', 'reduce', 'send/recv', 'permute') THEN 1.0
+         WHEN a.collective = 'all-reduce' THEN 2.0 * (coalesce(o.group_size, l.group_size) - 1) / coalesce(o.group_size, l.group_size)
+         WHEN a.collective <> 'collective' THEN (coalesce(o.group_size, l.group_size) - 1.0) / coalesce(o.group_size, l.group_size)
+         ELSE NULL END AS bus_factor, -- bus bandwidth over bytes / dur_ps, as nccl-tests has it; NULL where unknown
     a.rule AS rule,           -- by what it was recognised
     a.step AS step,           -- the step that launched it; NULL where it belongs to none
-    coalesce(o.is_marker, 0) * (1 - a.is_beside) AS is_start, -- 1: only the start of an asynchronous one, which has a row of its own
+    CASE WHEN a.kind = 'kernel' THEN 0 ELSE coalesce(o.is_marker, 0) * (1 - a.is_beside) END AS is_start, -- 1: only the start of an asynchronous one, which has a row of its own
     a.is_beside AS is_beside, -- 1: on the line of asynchronous ops
     a.is_active AS is_active  -- 1: the figures of the report count it
 FROM activities a
@@ -325,6 +330,20 @@ SELECT
     d.peak_bandwidth AS peak_bandwidth, -- bytes per second of its memory; NULL where the file does not say
     d.memory_bytes AS memory_bytes -- of its memory; NULL where the file does not say
 FROM device d;
+CREATE VIEW hosts AS          -- the files of the run, and how their clocks were brought together
+SELECT
+    h.id AS id,               -- host.id
+    h.run AS run,             -- run.id
+    h.name AS name,           -- the machine or rank; NULL where the file does not say
+    h.start_unix_ns AS start_unix_ns, -- the wall clock at the beginning of the file; NULL where it does not say
+    h.shift_ps AS shift_ps,   -- as host.shift_ps
+    h.clock AS clock,         -- as host.clock
+    h.clock_method AS clock_method, -- as host.clock_method
+    h.offset_ps AS offset_ps, -- as host.offset_ps
+    h.residual_ps AS residual_ps, -- as host.residual_ps
+    h.drift AS drift,         -- as host.drift
+    h.matched AS matched      -- as host.matched
+FROM host h;
 CREATE VIEW tracks AS         -- the timelines of the files: threads, streams, lines of devices
 SELECT
     t.id AS id,               -- track.id

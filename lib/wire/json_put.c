@@ -21,6 +21,13 @@ static void put_escaped(struct ids_buffer *buffer, unsigned char byte) {
     ids_buffer_put(buffer, escape, 2);
 }
 
+/* "\u202e"; none of those that harm is beyond four digits. */
+static void put_number(struct ids_buffer *buffer, uint32_t character) {
+    char escape[6] = {'\\', 'u', hex[character >> 12 & 15], hex[character >> 8 & 15], hex[character >> 4 & 15],
+                      hex[character & 15]};
+    ids_buffer_put(buffer, escape, sizeof escape);
+}
+
 void ids_json_put_text(struct ids_buffer *buffer, const char *text, size_t length) {
     size_t plain = 0; /* text[plain, at) is still to be put, as it is */
     ids_buffer_byte(buffer, '"');
@@ -31,15 +38,17 @@ void ids_json_put_text(struct ids_buffer *buffer, const char *text, size_t lengt
             continue;
         }
         size_t taken = 1;
-        uint32_t character;
+        uint32_t character = byte;
         int valid = 1;
         if (byte >= 0x80) taken = ids_utf8_next(text + at, length - at, &character, &valid);
-        if (byte < 0x80 || !valid) {
+        if (byte < 0x80 || !valid || ids_character_harms(character)) {
             ids_buffer_put(buffer, text + plain, at - plain);
-            if (valid)
+            if (!valid)
+                IDS_BUFFER_PUT(buffer, IDS_REPLACEMENT_UTF8);
+            else if (byte < 0x80)
                 put_escaped(buffer, byte);
             else
-                IDS_BUFFER_PUT(buffer, IDS_REPLACEMENT_UTF8);
+                put_number(buffer, character);
             plain = at + taken;
         }
         at += taken;

@@ -14,19 +14,45 @@ static enum ids_json_result bad(struct ids_json_scan *scan, const char *at, cons
     return IDS_JSON_BAD;
 }
 
-/* The first quote or backslash, or `end`. */
-static const char *find_quote(const char *at, const char *end) {
+static void note_broken(const char **broken, const char *at) {
+    if (!*broken) *broken = at;
+}
+
+static int is_control(char c) {
+    return (unsigned char)c < ' ';
+}
+
+/* The first quote, backslash or control character, or `end`. */
+static const char *find_special(const char *at, const char *end) {
 #ifdef __SSE2__
+    const __m128i control = _mm_set1_epi8(' ' - 1);
     for (; end - at >= 16; at += 16) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
         __m128i hits =
             _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+        int mask = _mm_movemask_epi8(_mm_or_si128(hits, _mm_cmpeq_epi8(_mm_min_epu8(bytes, control), bytes)));
+        if (mask) return at + __builtin_ctz((unsigned)mask);
+    }
+#endif
+    while (at < end && *at != '"' && *at != '\\' && !is_control(*at)) at++;
+    return at;
+}
+
+const char *ids_json_find(const char *at, const char *end, const char text[4]) {
+#ifdef __SSE2__
+    for (; end - at >= 19; at += 16) {
+        __m128i hits = _mm_set1_epi8(-1);
+        for (int i = 0; i < 4; i++)
+            hits = _mm_and_si128(
+                hits, _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(at + i)), _mm_set1_epi8(text[i])));
         int mask = _mm_movemask_epi8(hits);
         if (mask) return at + __builtin_ctz((unsigned)mask);
     }
 #endif
-    while (at < end && *at != '"' && *at != '\\') at++;
-    return at;
+    for (; end - at >= 4; at++) {
+        if (!memcmp(at, text, 4)) return at;
+    }
+    return NULL;
 }
 
 static int is_space(char c) {
@@ -177,46 +203,120 @@ enum ids_json_result ids_json_skip(struct ids_json_scan *scan, struct ids_json_s
     return result;
 }
 
-static enum ids_json_result string_value(struct ids_json_scan *scan, struct ids_json_span *ret_value) {
-    const char *start = scan->at + 1;
-    int escaped = 0;
-    for (const char *at = start;;) {
-        at = find_quote(at, scan->end);
-        if (at == scan->end) return IDS_JSON_MORE;
-        if (*at == '"') {
-            *ret_value = (struct ids_json_span){start, (size_t)(at - start), IDS_JSON_STRING, (uint8_t)escaped};
-            scan->at = at + 1;
-            return IDS_JSON_OK;
+static int is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static int is_hex(char c) {
+    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
+
+/* Whether the escape whose backslash is at `at` is one of JSON's. */
+static int is_escape(const char *at, const char *end) {
+    if (end - at < 2) return 0;
+    if (at[1] != 'u') return at[1] && strchr("\"\\/bfnrt", at[1]) != NULL;
+    return end - at >= 6 && is_hex(at[2]) && is_hex(at[3]) && is_hex(at[4]) && is_hex(at[5]);
+}
+
+/* Behind the string whose first character is at `at`, or NULL where it does not end before `end`. */
+static const char *string_end(const char *at, const char *end, int *ret_escaped, const char **broken) {
+    for (*ret_escaped = 0;;) {
+        at = find_special(at, end);
+        if (at == end) return NULL;
+        if (*at == '"') return at + 1;
+        if (*at != '\\') {
+            note_broken(broken, at++);
+            continue;
         }
-        if (scan->end - at < 2) return IDS_JSON_MORE;
-        escaped = 1;
+        if (end - at < 2) return NULL;
+        if (!is_escape(at, end)) note_broken(broken, at);
+        *ret_escaped = 1;
         at += 2;
     }
 }
 
-static enum ids_json_result number_value(struct ids_json_scan *scan, struct ids_json_span *ret_value) {
-    const char *at = scan->at;
-    while (at < scan->end &&
-           ((*at >= '0' && *at <= '9') || *at == '.' || *at == '-' || *at == '+' || (*at | 0x20) == 'e'))
+static enum ids_json_result string_value(struct ids_json_scan *scan, struct ids_json_span *ret_value) {
+    const char *start = scan->at + 1, *broken = NULL, *end = find_special(start, scan->end);
+    int escaped = 0;
+    if (end < scan->end && *end == '"') { /* nearly every one */
+        *ret_value = (struct ids_json_span){start, (size_t)(end - start), IDS_JSON_STRING, 0};
+        scan->at = end + 1;
+        return IDS_JSON_OK;
+    }
+    end = string_end(start, scan->end, &escaped, &broken);
+    if (!end) return IDS_JSON_MORE;
+    if (broken) note_broken(&scan->broken, broken);
+    *ret_value = (struct ids_json_span){start, (size_t)(end - 1 - start), IDS_JSON_STRING, (uint8_t)escaped};
+    scan->at = end;
+    return IDS_JSON_OK;
+}
+
+static inline const char *digits_end(const char *at, const char *end) {
+#ifdef __SSE2__
+    for (; end - at >= 16; at += 16) {
+        __m128i values = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)at), _mm_set1_epi8('0'));
+        int digits = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(values, _mm_set1_epi8(9)), values));
+        if (digits != 0xffff) return at + __builtin_ctz(~(unsigned)digits);
+    }
+#endif
+    while (at < end && is_digit(*at)) at++;
+    return at;
+}
+
+static int is_of_number(char c) {
+    return is_digit(c) || c == '.' || c == '-' || c == '+' || (c | 0x20) == 'e';
+}
+
+/* Behind the characters that a number may have; *ret_right is 0 where they are in no order that makes one. */
+static inline const char *number_end(const char *at, const char *end, int *ret_right) {
+    if (at < end && *at == '-') at++;
+    const char *start = at;
+    at = digits_end(at, end);
+    *ret_right = at > start && (*start != '0' || at == start + 1);
+    if (at < end && *at == '.') {
+        start = ++at;
+        at = digits_end(at, end);
+        *ret_right &= at > start;
+    }
+    if (at == end || !is_of_number(*at)) return at;
+    if ((*at | 0x20) == 'e') {
         at++;
+        if (at < end && (*at == '+' || *at == '-')) at++;
+        start = at;
+        at = digits_end(at, end);
+        *ret_right &= at > start;
+    }
+    if (at < end && is_of_number(*at)) *ret_right = 0;
+    while (at < end && is_of_number(*at)) at++;
+    return at;
+}
+
+static enum ids_json_result number_value(struct ids_json_scan *scan, struct ids_json_span *ret_value) {
+    int right;
+    const char *at = number_end(scan->at, scan->end, &right);
     if (at == scan->end && !scan->whole) return IDS_JSON_MORE;
+    if (!right) note_broken(&scan->broken, scan->at);
     *ret_value = (struct ids_json_span){scan->at, (size_t)(at - scan->at), IDS_JSON_NUMBER, 0};
     scan->at = at;
     return IDS_JSON_OK;
 }
 
-/* true, false, null; and NaN and Infinity, which some writers (Python's) put where JSON has no word. */
+/* true, false, null; and what writers put where JSON has no word: Python NaN and Infinity, C++ nan and inf (Kineto's bandwidths). */
 static enum ids_json_result word_value(struct ids_json_scan *scan, struct ids_json_span *ret_value) {
     static const struct {
         const char *word;
         uint8_t type;
-    } words[] = {{"true", IDS_JSON_TRUE}, {"false", IDS_JSON_FALSE},   {"null", IDS_JSON_NULL},
-                 {"NaN", IDS_JSON_NULL},  {"Infinity", IDS_JSON_NULL}, {"-Infinity", IDS_JSON_NULL}};
+        uint8_t foreign;
+    } words[] = {{"true", IDS_JSON_TRUE, 0}, {"false", IDS_JSON_FALSE, 0},   {"null", IDS_JSON_NULL, 0},
+                 {"NaN", IDS_JSON_NULL, 1},  {"Infinity", IDS_JSON_NULL, 1}, {"-Infinity", IDS_JSON_NULL, 1},
+                 {"nan", IDS_JSON_NULL, 1},  {"inf", IDS_JSON_NULL, 1},      {"-nan", IDS_JSON_NULL, 1},
+                 {"-inf", IDS_JSON_NULL, 1}};
     size_t left = (size_t)(scan->end - scan->at);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t length = strlen(words[i].word), compared = left < length ? left : length;
         if (memcmp(scan->at, words[i].word, compared) != 0) continue;
         if (compared < length) return scan->whole ? bad(scan, scan->at, "a value") : IDS_JSON_MORE;
+        if (words[i].foreign) note_broken(&scan->broken, scan->at);
         *ret_value = (struct ids_json_span){scan->at, length, words[i].type, 0};
         scan->at += length;
         return IDS_JSON_OK;
@@ -234,7 +334,7 @@ enum ids_json_result ids_json_value(struct ids_json_scan *scan, struct ids_json_
     const char c = *scan->at;
     if (c == '"') {
         result = string_value(scan, ret_value);
-    } else if ((c >= '0' && c <= '9') || (c == '-' && (scan->end - scan->at < 2 || scan->at[1] != 'I'))) {
+    } else if ((c >= '0' && c <= '9') || (c == '-' && (scan->end - scan->at < 2 || !strchr("Iin", scan->at[1])))) {
         result = number_value(scan, ret_value);
     } else if (c == '{' || c == '[') {
         struct ids_json_skip skip = {0};
@@ -356,21 +456,131 @@ size_t ids_json_unescape(const struct ids_json_span *span, char *to) {
     return used;
 }
 
-size_t ids_json_minify(const struct ids_json_span *span, char *to) {
-    const char *at = span->at, *end = at + span->length;
-    size_t used = 0;
-    while (at < end) {
-        if (*at == '"') {
-            const char *start = at++;
-            while (at < end && *at != '"') at += *at == '\\' ? 2 : 1;
-            at = at < end ? at + 1 : end;
-            memcpy(to + used, start, (size_t)(at - start));
-            used += (size_t)(at - start);
-        } else if (is_space(*at)) {
-            at++;
-        } else {
-            to[used++] = *at++;
-        }
+/* What may come next in a value that is copied. */
+enum expected { A_VALUE, A_VALUE_OR_END, A_KEY_OR_END, A_COLON, A_COMMA_OR_END, NOTHING };
+
+/* A copy of a value under way. */
+struct copy {
+    const char *at, *end;
+    char *to;
+    enum expected expected;
+    uint64_t depth, kinds; /* as in ids_json_skip: kinds are known down to 64 levels */
+    const char **broken;
+    int deep; /* it was deeper than that: nothing is held against it from there on */
+};
+
+static inline void expect(struct copy *copy, int holds) {
+    if (!holds && !copy->deep) note_broken(copy->broken, copy->at);
+}
+
+static inline int expects_value(const struct copy *copy) {
+    return copy->expected == A_VALUE || copy->expected == A_VALUE_OR_END;
+}
+
+static inline enum expected behind_value(const struct copy *copy) {
+    return copy->depth ? A_COMMA_OR_END : NOTHING;
+}
+
+static inline void copy_opening(struct copy *copy) {
+    expect(copy, expects_value(copy));
+    copy->kinds = copy->kinds << 1 | (*copy->at == '{');
+    copy->deep |= ++copy->depth > 64;
+    copy->expected = *copy->at == '{' ? A_KEY_OR_END : A_VALUE_OR_END;
+}
+
+static inline void copy_closing(struct copy *copy) {
+    expect(copy, copy->depth && (copy->expected == A_COMMA_OR_END || copy->expected == A_VALUE_OR_END ||
+                                 copy->expected == A_KEY_OR_END));
+    copy->kinds >>= 1;
+    if (copy->depth) copy->depth--;
+    copy->expected = behind_value(copy);
+}
+
+static inline void copy_separator(struct copy *copy) {
+    int is_comma = *copy->at == ',';
+    expect(copy, copy->expected == (is_comma ? A_COMMA_OR_END : A_COLON));
+    copy->expected = !is_comma ? A_VALUE : copy->kinds & 1 ? A_KEY_OR_END : A_VALUE_OR_END;
+}
+
+static void copy_string(struct copy *copy) {
+    int escaped, is_key = copy->expected == A_KEY_OR_END;
+    expect(copy, is_key || expects_value(copy));
+    const char *end = find_special(copy->at + 1, copy->end);
+    if (end < copy->end && *end == '"')
+        end++;
+    else
+        end = string_end(copy->at + 1, copy->end, &escaped, copy->broken);
+    if (!end) end = copy->end;
+    size_t length = (size_t)(end - copy->at);
+    if (length > 16) {
+        memcpy(copy->to, copy->at, length);
+    } else {
+        for (size_t i = 0; i < length; i++) copy->to[i] = copy->at[i];
     }
-    return used;
+    copy->to += length;
+    copy->at = end;
+    copy->expected = is_key ? A_COLON : behind_value(copy);
+}
+
+/* Behind a number or a word: where a character stands that cannot be of one. */
+static const char *scalar_end(const char *start, const char *end, int *ret_right) {
+    const char *at = start;
+    *ret_right = 0;
+    if (is_of_number(*at)) at = number_end(at, end, ret_right);
+    const char *word = at;
+    while (at < end && !is_space(*at) && !strchr(",:[]{}\"", *at)) at++;
+    size_t length = (size_t)(at - start);
+    if (at > word)
+        *ret_right = word == start && ((length == 4 && (!memcmp(word, "true", 4) || !memcmp(word, "null", 4))) ||
+                                       (length == 5 && !memcmp(word, "false", 5)));
+    return at > start ? at : start + 1;
+}
+
+static void copy_scalar(struct copy *copy) {
+    int right;
+    const char *next = copy->at + 1, *end;
+    /* A digit alone, of which shapes are made, is done here. */
+    if (is_digit(*copy->at) && next < copy->end && (*next == ',' || *next == ']')) {
+        end = next;
+        right = 1;
+    } else {
+        end = scalar_end(copy->at, copy->end, &right);
+    }
+    expect(copy, right && expects_value(copy));
+    while (copy->at < end) *copy->to++ = *copy->at++;
+    copy->expected = behind_value(copy);
+}
+
+size_t ids_json_minify(const struct ids_json_span *span, char *to, const char **broken) {
+    struct copy copy = {span->at, span->at + span->length, to, A_VALUE, 0, 0, broken, 0};
+    while (copy.at < copy.end) {
+        switch (*copy.at) {
+        case ' ':
+        case '\n':
+        case '\t':
+        case '\r':
+            copy.at++;
+            continue;
+        case '{':
+        case '[':
+            copy_opening(&copy);
+            break;
+        case '}':
+        case ']':
+            copy_closing(&copy);
+            break;
+        case ',':
+        case ':':
+            copy_separator(&copy);
+            break;
+        case '"':
+            copy_string(&copy);
+            continue;
+        default:
+            copy_scalar(&copy);
+            continue;
+        }
+        *copy.to++ = *copy.at++;
+    }
+    return (size_t)(copy.to - to);
 }

@@ -40,6 +40,9 @@ struct ids_json_scan {
     const char *at, *end;
     int whole; /* nothing follows the window: a number may end with it */
     const char *why;
+    /* The first value passed that is no JSON and was taken all the same: a number or an escape written wrongly, a bare control
+     * character, NaN. NULL: none; the caller sets it back. */
+    const char *broken;
 };
 
 /* The next character that is no white space stays in front; IDS_JSON_MORE when there is none. */
@@ -68,10 +71,14 @@ struct ids_json_skip {
 };
 enum ids_json_result ids_json_skip(struct ids_json_scan *scan, struct ids_json_skip *skip);
 
+/* Where `text`, of four characters, stands first; NULL when it does not. Made for one short key in each of a million elements. */
+const char *ids_json_find(const char *at, const char *end, const char text[4]);
+
 /* Writes the string's characters as UTF-8 to `to`, which has room for span->length bytes; returns their number. A lone
  * surrogate becomes U+FFFD, an unknown escape the character behind the backslash. Bytes that are no UTF-8 stay as they are. */
 size_t ids_json_unescape(const struct ids_json_span *span, char *to);
-/* Copies a value without the white space outside its strings; returns the number of bytes, at most span->length. */
-size_t ids_json_minify(const struct ids_json_span *span, char *to);
+/* Copies a value without the white space outside its strings; returns the number of bytes, at most span->length. *broken, unless
+ * it is set already, becomes the first place that is no JSON. A comma before a closing bracket counts as JSON here. */
+size_t ids_json_minify(const struct ids_json_span *span, char *to, const char **broken);
 
 #endif

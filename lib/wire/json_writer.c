@@ -94,12 +94,12 @@ static void put_text(struct ids_json *json, const char *text, size_t length) {
             uint32_t character;
             int valid;
             taken = ids_utf8_next(text + at, length - at, &character, &valid);
-            if (valid && character >= 0xa0) {
+            if (valid && !ids_character_harms(character)) {
                 at += taken;
                 continue;
             }
             if (valid) {
-                snprintf(escape, sizeof escape, "\\u%04x", (unsigned)character); /* C1 controls */
+                snprintf(escape, sizeof escape, "\\u%04x", (unsigned)character); /* C1 controls and the like */
             } else {
                 snprintf(escape, sizeof escape, "%s", IDS_REPLACEMENT_UTF8);
             }

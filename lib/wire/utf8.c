@@ -29,3 +29,10 @@ size_t ids_utf8_next(const char *at, size_t left, uint32_t *ret_character, int *
     *ret_character = valid ? character : IDS_REPLACEMENT;
     return valid ? length : 1;
 }
+
+int ids_character_harms(uint32_t character) {
+    if (character < 0x20) return 1;
+    if (character < 0x7f) return 0;
+    return character < 0xa0 || character == 0x61c || character == 0x200e || character == 0x200f ||
+           (character >= 0x2028 && character <= 0x202e) || (character >= 0x2066 && character <= 0x206f);
+}

@@ -28,12 +28,12 @@ def check(ok, message):
 # (arguments, what the first line on standard error is)
 MISTAKES = [
     (['nonsense'], "idsprof: unknown command 'nonsense'"),
-    (['reprot', RUN], "idsprof: unknown command 'reprot'; near it: 'report'"),
+    (['reprot', RUN], "idsprof: unknown command 'reprot'; did you mean 'report'?"),
     ([RUN], f"idsprof: unknown command '{RUN}'; to report on that run: idsprof report {RUN}"),
     (['report'], 'idsprof: report: RUN is missing; usage: idsprof report [options] RUN'),
-    (['report', RUN, 'another'], "idsprof: report: one argument too many: 'another'"),
+    (['report', RUN, 'another'], "idsprof: report: unexpected argument 'another'"),
     (['list'], 'idsprof: list: PATH... is missing; usage: idsprof list [options] PATH...'),
-    (['report', RUN, '--jsn'], "idsprof: report: unknown option '--jsn'; near it: 'json'"),
+    (['report', RUN, '--jsn'], "idsprof: report: unknown option '--jsn'; did you mean '--json'?"),
     (['report', RUN, '--qqq'], "idsprof: report: unknown option '--qqq'"),
     (['report', RUN, '-q'], "idsprof: report: unknown option '-q'"),
     (['report', RUN, '--top'], "idsprof: report: option '--top' needs a value (N)"),
@@ -44,16 +44,21 @@ MISTAKES = [
     (['report', RUN, '--from', '1e3s'], "idsprof: report: --from: '1e3s' needs a unit: ps, ns, us, ms or s"),
     (['report', RUN, '--to', 'soon'], "idsprof: report: --to: 'soon' is not a time such as 10us, 1.5ms or 2s"),
     (['report', RUN, '--from', '2s', '--to', '1s'], 'idsprof: report: --from is not before --to'),
-    (['report', RUN, '--window', 'all'], "idsprof: report: --window: there is no 'all', only run, device, steps"),
-    (['report', RUN, '--color', 'blue'], "idsprof: report: --color: there is no 'blue', only auto, always, never"),
+    (['report', RUN, '--window', 'all'], "idsprof: report: --window: invalid value 'all' (run, device, steps)"),
+    (['report', RUN, '--color', 'blue'], "idsprof: report: --color: invalid value 'blue' (auto, always, never)"),
     (['report', RUN, '--json', '--csv'], 'idsprof: report: --json and --csv exclude each other'),
-    (['report', RUN, '--explain', 'idle.shar'], "idsprof: report: --explain: there is no 'idle.shar'; near it: 'idle.share'"),
-    (['report', RUN, '--explain', 'xyzzy'], "idsprof: report: --explain: there is no 'xyzzy'"),
+    (['report', RUN, '--explain', 'idle.shar'], "idsprof: report: --explain: invalid value 'idle.shar'; did you mean 'idle.share'?"),
+    (['report', RUN, '--explain', 'xyzzy'], "idsprof: report: --explain: invalid value 'xyzzy'"),
     (['report', RUN, '--run', 'nope'], "idsprof: report: no run 'nope' among 1; the newest is 'cpu1_annotated' ('idsprof list' shows all)"),
     (['report', '/nonexistent'], "idsprof: report: cannot open '/nonexistent': No such file or directory"),
     (['list', '/nonexistent'], "idsprof: list: cannot open '/nonexistent': No such file or directory"),
-    (['completion', 'tcsh'], "idsprof: completion: there is no 'tcsh', only bash, zsh, fish"),
-    (['help', 'nothing'], "idsprof: help: there is no 'nothing', only capture, trigger, doctor, report, diff, check, baseline, scale, list, extract, import, query, cache, help, completion"),
+    (['completion', 'tcsh'], "idsprof: completion: invalid value 'tcsh' (bash, zsh, fish)"),
+    (['help', 'nothing'], "idsprof: help: invalid value 'nothing' (capture, trigger, doctor, report, diff, check, baseline, scale, list, extract, import, query, cache, help, completion, metrics, schema, collectors)"),
+    (['report', RUN, '--topp', '3'], "idsprof: report: unknown option '--topp'; did you mean '--top'?"),
+    (['scale', RUN], 'idsprof: scale: at least 2 runs are needed, and 1 was given; usage: idsprof scale [options] RUN...'),
+    (['check', RUN, '--max', 'nope=3'], "idsprof: check: no metric 'nope'; 'idsprof help metrics' lists them"),
+    (['check', RUN, '--max', 'step.mean=3'], "idsprof: check: no metric 'step.mean'; did you mean 'steps.mean' or 'steps.median'?"),
+    (['check', RUN, '--max', 'utilization=3'], "idsprof: check: no metric 'utilization'; did you mean 'device.utilization'?"),
     (['dump'], 'idsprof: dump: either --manual, --sql, --schema DATABASE, or --hash FILE'),
 ]
 
@@ -66,21 +71,22 @@ def check_mistakes():
         first = run.stderr.split('\n')[0]
         check(first == message, f'{arguments}: {first!r}, wanted {message!r}')
     run = idsprof('report', RUN, '--section', 'nothing')
-    check(run.returncode == 2 and re.match(r"idsprof: report: --section: there is no 'nothing', only overview, ", run.stderr), run.stderr)
+    check(run.returncode == 2 and re.match(r"idsprof: report: --section: invalid value 'nothing' \(overview, ", run.stderr), run.stderr)
     run = idsprof()
     check(run.returncode == 2 and run.stdout == '' and 'usage: idsprof' in run.stderr, 'without arguments')
 
 
 def check_answers():
     """What is not a mistake, though it looks like one."""
-    for arguments in (['-h'], ['--help'], ['--version'], ['report', '-h'], ['list', '--help'], ['report', '--help', '--nonsense']):
+    for arguments in (['-h'], ['--help'], ['--version'], ['-V'], ['version'], ['report', '-h'], ['list', '--help'], ['report', '--help', '--nonsense']):
         run = idsprof(*arguments)
         check(run.returncode == 0 and run.stdout and not run.stderr, f'{arguments}: {run.returncode} {run.stderr!r}')
-    check(re.fullmatch(r'idsprof \d+\.\d+\.\d+\n', idsprof('--version').stdout), 'the version')
+    for word in ('--version', '-V', 'version'):
+        check(re.fullmatch(r'idsprof \d+\.\d+\.\d+\n', idsprof(word).stdout), f'{word} does not print the version')
     begun = idsprof('report', RUN, '--section', 'idle')
     check(begun.stdout == idsprof('report', RUN, '--section', 'idle_gaps').stdout != '', 'idle is not idle_gaps')
     run = idsprof('report', RUN, '--section', 'co')
-    check(run.returncode == 2 and "there is no 'co', only overview, " in run.stderr, run.stderr)
+    check(run.returncode == 2 and "invalid value 'co' (overview, " in run.stderr, run.stderr)
     dashes = idsprof('report', RUN, '--section', 'idle-gaps')
     check(dashes.stdout == idsprof('report', RUN, '--section', 'idle_gaps').stdout != '', 'idle-gaps is not idle_gaps')
     with open(next((TESTDATA / 'cpu1_annotated').rglob('*.xplane.pb')), 'rb') as profile:

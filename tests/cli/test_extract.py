@@ -200,7 +200,7 @@ def check_list():
 
 def check_mistakes():
     expect_error('files are copied whole; to take out a part choose a --format: chrome, perfetto, xplane or csv', RUN, '--from', '1ms')
-    expect_error("--format: there is no 'json', only raw, chrome, perfetto, xplane, csv, hlo", RUN, '-f', 'json')
+    expect_error("--format: invalid value 'json' (raw, chrome, perfetto, xplane, csv, hlo)", RUN, '-f', 'json')
     expect_error('--from is not before --to', RUN, '-f', 'csv', '--from', '2ms', '--to', '1ms')
     expect_error('programs can be chosen by --name alone', RUN, '-f', 'hlo', '--from', '1ms')
     expect_error("cannot open '/nonexistent': No such file or directory", '/nonexistent')
@@ -272,7 +272,7 @@ def check_damage():
     for format in CONVERSIONS:
         out = folder('bad')
         run = idsprof(bad, '-f', format, '-o', out)
-        check(run.returncode == 2 and not list(out.iterdir()), f'{format} of damage: {run} {list(out.iterdir())}')
+        check(run.returncode == 2 and not out.exists(), f'{format} of damage: {run}')
 
 
 def check_two_hosts():

@@ -144,6 +144,50 @@ def check_states(root):
     check(re.search(r'^  ranks is truncated: gzip: unexpected end', text, re.M), f'no reason:\n{text}')
 
 
+def before_events(head, events=3):
+    return (b'{' + head + b',' + chrome(events)[1:])
+
+
+def check_not_taken(root, archive):
+    """A trace is known by its keys, however much stands before its list; what is none is named, with the reason."""
+    texts = {'long': b'"metadata": {"x": "' + b'y' * 30000 + b'", "l": [[], {"traceEvents": [1]}]}', 'huge': b'"metadata": "' + b'z' * 900000 + b'"',
+             'keys': b', '.join(b'"k%d": [%d, {"a": "]}"}]' % (i, i) for i in range(2000))}
+    for name, head in texts.items():
+        put(root / f'{name}.json', before_events(head))
+        put(root / f'packed/{name}.json.gz', gzip.compress(before_events(head)))
+    put(root / 'array/late.json', b'[{"name": "k", "args": {"x": "' + b'y' * 20000 + b'"}, "ts": 1, "dur": 1, "pid": 0, "tid": 7, "ph": "X"}]')
+    bad = {'settings.json': b'{"traces": []}', 'inside.json': b'{"metadata": {"traceEvents": []}, "ph": 7}', 'data.json': b'[{"id": 1, "a": {"ph": 1}}]',
+           'long_data.json': b'{"rows": [' + b'{"ph": "x"},' * 9000 + b'0]}', 'empty.json': b'', 'text.json': b'no JSON', 'more/none.json.gz': gzip.compress(b'[1, 2]')}
+    for name, content in bad.items():
+        put(root / name, content)
+    put(root / 'pair/vm.xplane.pb', the_xplane('cpu1_plain'))
+    put(root / 'pair/vm.trace.json.gz', gzip.compress(chrome(3)))
+    with tarfile.open(archive, 'w:gz') as tar:
+        tar.add(root, arcname='.')
+    for top in root, archive:
+        listing = json.loads(idsprof('list', '--json', top).stdout)
+        taken = {path for run in listing['runs'] for path in run['files']}
+        same(f'taken from {top.name}', sorted(taken), sorted(f'{top}/{name}' for name in ('long.json', 'huge.json', 'keys.json', 'packed/long.json.gz', 'packed/huge.json.gz',
+             'packed/keys.json.gz', 'array/late.json', 'pair/vm.xplane.pb')))
+        same(f'events in {top.name}', sorted(run['events'] for run in listing['runs'])[:7], [1] + 6 * [3])
+        passed = {entry['path']: entry['reason'] for entry in listing['not_taken']}
+        same(f'not taken from {top.name}', sorted(passed), sorted(f'{top}/{name}' for name in (*bad, 'pair/vm.trace.json.gz')))
+        check('traceEvents' in passed[f'{top}/settings.json'] and 'empty' in passed[f'{top}/empty.json'] and 'no events' in passed[f'{top}/data.json'],
+              f'reasons: {passed}')
+        lines = idsprof('list', top).stdout.splitlines()
+        check('  7 files were looked at and not taken' in lines, f'no count: {lines}')
+        text = ' '.join(' '.join(lines).split())
+        for name in bad:
+            check(f'{top}/{name}: ' in text, f'{name} is not in {text}')
+        check('vm.trace.json.gz' not in text, 'a file of a run that is listed')
+    for name in texts:
+        check(idsprof('report', '--no-cache', root / f'{name}.json').returncode == 0, f'report of {name}')
+    only = root.with_name('only')
+    put(only / 'settings.json', bad['settings.json'])
+    run = idsprof('list', only)
+    check(run.returncode == 2 and "1 file was looked at and not taken: '" in run.stderr and 'settings.json' in run.stderr, f'none: {run.stderr}')
+
+
 def make_archives(folder, root):
     """The same files in every kind of archive: {archive: how it is made}."""
     for ending, mode in ('.tar', 'w'), ('.tar.gz', 'w:gz'), ('.tar.xz', 'w:xz'):
@@ -226,6 +270,7 @@ with tempfile.TemporaryDirectory() as name:
     (top / 'archives').mkdir()
     check_archives(top / 'archives', top / 'seed')
     check_cache(top / 'archives')
+    check_not_taken(top / 'passed', top / 'archives/passed.tar.gz')
     check_hostile(top / 'archives')
 for failure in failures:
     print('FAIL:', failure)

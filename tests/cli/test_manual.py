@@ -141,10 +141,34 @@ def check_completion():
           f'bash completes {words.stdout!r} {words.stderr}')
 
 
+def check_help_finds_pages():
+    """In a checkout and where it was installed, with a man that says which page it was given."""
+    pages = {'report': 'idsprof-report.1', 'metrics': 'idsprof-metrics.7', 'schema': 'idsprof-schema.5',
+             'collectors': 'idsprof-collectors.7'}
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / 'tools').mkdir()
+        (root / 'tools' / 'man').write_text('#!/bin/sh\necho "$1"\n')
+        (root / 'tools' / 'man').chmod(0o755)
+        for program, manual in (('checkout/build/release', lambda page: f'checkout/man/{page}'),
+                                ('prefix/bin', lambda page: f'prefix/share/man/man{page[-1]}/{page}')):
+            (root / program).mkdir(parents=True)
+            shutil.copy2(IDSPROF, root / program / 'idsprof')
+            for page in pages.values():
+                (root / manual(page)).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(MAN / page, root / manual(page))
+            for subject, page in pages.items():
+                run = subprocess.run([root / program / 'idsprof', 'help', subject], capture_output=True, text=True,
+                                     env={**os.environ, 'PATH': f'{root}/tools:{os.environ["PATH"]}'}, timeout=60)
+                check(run.stdout == f'{root / manual(page)}\n', f'{program}: help {subject} shows {run.stdout!r} {run.stderr!r}')
+
+
 def check_help_command():
     environment = {**os.environ, 'PATH': '/nonexistent'}  # no man: the text of -h
     run = subprocess.run([IDSPROF, 'help', 'report'], capture_output=True, text=True, env=environment)
     check(run.returncode == 0 and run.stdout == output('report', '-h'), 'help without man is not the text of -h')
+    run = subprocess.run([IDSPROF, 'help', 'metrics'], capture_output=True, text=True, env=environment)
+    check(run.returncode == 2 and 'idsprof-metrics(7)' in run.stderr, f'help metrics without man: {run.stderr}')
     run = subprocess.run([IDSPROF, 'help'], capture_output=True, text=True, env=environment)
     check(run.returncode == 0 and run.stdout == output('-h'), 'help alone without man is not the text of -h')
 
@@ -154,6 +178,7 @@ check_metrics_page()
 check_schema_page()
 check_lint()
 check_completion()
+check_help_finds_pages()
 check_help_command()
 for failure in failures:
     print('FAIL:', failure)

@@ -17,6 +17,8 @@ from pathlib import Path
 
 IDSPROF = os.environ['IDSPROF']
 RUN = Path(os.environ['IDS_SOURCE_DIR']) / 'testdata' / 'cpu8_annotated'
+SECTIONS = ('overview', 'steps', 'utilization', 'idle_gaps', 'small_kernels', 'transfers', 'collectives', 'compile', 'ops', 'kernels',
+            'annotations', 'advice')
 failures = []
 
 
@@ -87,6 +89,32 @@ def check_names():
     check(names and all(name in full for name in names), '--full lacks a name that JSON has')
 
 
+NAMES = {'ops': 'op', 'idle_gaps': 'cause', 'small_kernels': 'first kernel'}
+
+
+def check_names_stay():
+    """However narrow the line: the column that says what a row is about is there, and no two rows that differ look alike."""
+    for width in ('40', '60', '80'):
+        for section, title in NAMES.items():
+            text = report('--width', width, '--section', section, '--top', '30')
+            check(re.search(rf'  {title}( |$)', text, re.M), f'--width {width} --section {section}: no column {title}')
+    shared = os.environ.get('IDS_SHARED')
+    run = os.path.join(shared, 'traces', 'gpu_mi300_jax_gemm') if shared else ''
+    for width in ('40', '60', '80', '120') if os.path.isdir(run) else ():
+        rows = subprocess.run([IDSPROF, 'report', run, '--section', 'ops', '--width', width], capture_output=True, text=True, timeout=60)
+        names = re.findall(r'(?:s|%)  (custom.*?)(?:  |$)', rows.stdout, re.M)
+        check(len(names) == 5 == len(set(names)), f'--width {width}: five products of matrices are called {names}')
+
+
+def check_headings():
+    """No heading is said twice: not by a section and its table, not by the advice."""
+    for section in SECTIONS:
+        for top in ('2', '0'):
+            text = report('--section', section, '--top', top)
+            headings = re.findall(r'^  (?:TOP \d+ )?([A-Z][A-Z0-9 ]{3,}[A-Z0-9])(?:$|  )', text, re.M)
+            check(len(headings) == len(set(headings)), f'--section {section} --top {top}: {headings}')
+
+
 def check_colour():
     check('\033' not in report(), 'colour without a terminal')
     check('\033[1m' in report('--color', 'always'), '--color always has none')
@@ -122,6 +150,8 @@ def check_output_errors():
 
 check_widths()
 check_names()
+check_names_stay()
+check_headings()
 check_colour()
 check_output_errors()
 for failure in failures:

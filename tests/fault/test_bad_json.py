@@ -197,11 +197,11 @@ def whole_elements(data, begins):
 
 @case
 def truncated_everywhere(t):
-    """Cut at each byte: in an element the trace is incomplete, between two it is only not closed, which is legal."""
+    """Cut at each byte: an object that is not closed is incomplete, wherever the cut is (unit.json_prefixes has the bare array)."""
     data = (b'{"displayTimeUnit":"ns","traceEvents":[' + KERNEL % 0 + b",\n" + x(b"5", name=b'"a]}\\"{["', args=b'{"l":[1,{"b":"]"}],"n":-1.5e3}') + b" , "
-            + KERNEL % 10 + b'\n],"otherData":{"version":"1"}}')
-    begins, end = data.index(b"[") + 1, data.index(b"\n]") + 2
-    for length, (whole, inside) in enumerate(whole_elements(data, begins)):
+            + KERNEL % 10 + b'\n],"otherData":{"version":"1"}}')[:-1]
+    begins = data.index(b"[") + 1
+    for length, (whole, _) in enumerate(whole_elements(data, begins)):
         if length == 0:
             continue
         t.run("report", "--json", "--no-cache", t.file("c.trace.json", data[:length]))
@@ -217,9 +217,37 @@ def truncated_everywhere(t):
             continue
         report = json.loads(t.stdout)
         t.check(base.events_of(report) == whole, "cut at %d: %d events, %r expected" % (length, base.events_of(report), whole))
-        if length <= end:
-            t.check(report["complete"] is not inside, "cut at %d: complete is %r" % (length, report["complete"]))
-        t.check(report["complete"] or any("truncated" in d.get("id", "") for d in report["diag"]), "cut at %d: a diag" % length)
+        t.check(report["complete"] is False, "cut at %d: complete" % length)
+        t.check(any(d["id"] == "chrome.truncated" for d in report["diag"]), "cut at %d: a diag" % length)
+
+
+@case
+def broken_values(t):
+    """What is no JSON inside an element, but does not hide where it ends: refused, or taken with a diag that says so."""
+    for where in ("value", "nested"):
+        for name, value in {"zero": b"007", "point": b"1.", "exponent": b"1e", "minus": b"1-2", "dots": b"1.2.3", "nan": b"nan", "inf": b"-inf",
+                            "NaN": b"NaN", "word": b"tru", "words": b"truefalse", "newline": b'"a\nb"', "nul": b'"a\0b"', "escape": b'"a\\qb"',
+                            "hex": b'"\\u12G4"', "sixteen_behind": b'"0123456789abcdefghij\x01"', "missing": b"[1,,2]", "no_comma": b"[1 2]",
+                            "bare": b"{a:1}", "no_colon": b'{"a" 1}', "key_only": b'{"a"}', "number_key": b"{1:2}"}.items():
+            value = value if where == "value" else b'[1,{"b":[%s]},"c"]' % value
+            for kind, element in (("event", x(args=b'{"a":%s,"z":1}' % value)), ("begin", x(args=b'{"a":%s}' % value).replace(b'"X"', b'"B"')),
+                                  ("metadata", b'{"ph":"M","pid":1,"name":"other","args":{"a":%s}}' % value)):
+                t.run("report", "--json", "--no-cache", t.file("v.trace.json", trace(element)))
+                if t.code == 0:
+                    found = [d for d in json.loads(t.stdout)["diag"] if d["id"] == "chrome.broken_value"]
+                    t.check(len(found) == 1 and found[0]["count"] == 1, "%s %s in %s: %r" % (where, name, kind, found))
+                either(t, "v.trace.json'", r"offset \d+")
+    for good in (b"0", b"-0", b"-0.5e-10", b"1E5", b'"\\u12aF\\n\\/"', b'[1,{"a":[true,false,null,"x"]},[],{}]', b'"\x7f\xc3\xa9"'):
+        report = t.json(t.file("g.trace.json", trace(x(args=b'{"a":%s}' % good))))
+        t.reports().check(report["diag"] == [], "%r: %r" % (good, report["diag"]))
+
+
+@case
+def without_duration(t):
+    """A complete event that does not say how long it took is said to lack it."""
+    for name, dur in (("none", b""), ("text", b'"dur":"long",'), ("null", b'"dur":null,'), ("other", b'"duration":5,')):
+        report = t.json(t.file("d.trace.json", trace(b'{"ph":"X","pid":1,"tid":1,"ts":20,%s"name":"k"}' % dur)))
+        t.reports().check([(d["id"], d["count"]) for d in report["diag"]] == [("chrome.without_duration", 1)], "%s: %r" % (name, report["diag"]))
 
 
 @case

@@ -7,7 +7,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct ids_dump_totals first, second;
     fuzzed = &ids_format_xplane;
-    fuzzed->bid(bytes, length < IDS_FORMAT_HEAD ? length : IDS_FORMAT_HEAD);
+    int more = 0;
+    fuzzed->bid(bytes, length < IDS_FORMAT_HEAD ? length : IDS_FORMAT_HEAD, &more);
     int code = read_totals(bytes, length, &first);
     if (read_totals(bytes, length, &second) != code) stop("read twice, two answers", "code");
     if (memcmp(&first, &second, sizeof first)) stop("read twice, two answers", "totals");

@@ -94,7 +94,8 @@ static int whole_way(const struct ids_format *format, const uint8_t *bytes, size
     struct ids_builder *builder;
     struct ids_trace *trace;
     struct ids_dump_totals totals;
-    fuzzed->bid(bytes, length < IDS_FORMAT_HEAD ? length : IDS_FORMAT_HEAD);
+    int more = 0;
+    fuzzed->bid(bytes, length < IDS_FORMAT_HEAD ? length : IDS_FORMAT_HEAD, &more);
     int dump_code = read_totals(bytes, length, &totals);
     if (ids_builder_new(&builder, &err)) return 0;
     int code = read_into(bytes, length, ids_builder_sink(builder), &err);

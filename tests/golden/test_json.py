@@ -192,11 +192,37 @@ def kineto(about, path):
     nccl = [e for e in kernels if e["name"].startswith("nccl")]
     same(about, "collectives.count", report.value("collectives.count"), len(nccl))
     same(about, "collectives.total", report.ps("collectives.total"), union(span(e) for e in nccl))
-    reduces = [span(e) for e in nccl if "AllReduce" in e["name"]]
-    share = report.value("collectives.allreduce_share")
-    same(about, "collectives.allreduce_share", round(float(share), 12), round(union(reduces) / window, 12))
+    kinds = [collective(events, e) for e in nccl]
+    reduces = [span(e) for e, kind in zip(nccl, kinds) if kind == "allreduce"]
+    share, unknown = report.value("collectives.allreduce_share"), sum(kind is None for kind in kinds)
+    same(about, "collectives.unknown", report.value("collectives.unknown"), unknown)
+    same(about, "collectives.allreduce_share", share if share is None else round(float(share), 12),
+         None if unknown else round(union(reduces) / window, 12))
+    rows = Counter()
+    for row in report.rows("collectives"):
+        if row["class"] == "all-reduce":
+            rows["count"] += row["count"]
+            rows["ps"] += int(Decimal(row["total"]) * 10**12)
+    same(about, "all-reduces of the table", (rows["count"], rows["ps"]), (len(reduces), sum(end - start for start, end in reduces)))
     same(about, "run.stats", report.value("run.stats"), sum(stats_of(e) for e in events if e["ph"] in "Xisf"))
     kineto_steps(about, events, gpu, report)
+
+
+def collective(events, event):
+    """Which collective a kernel is: by its args, else by the annotation around the call of its correlation where the kernel is one for
+    all, or sends for another, else by its name. None: nothing says."""
+    args = event["args"]
+    if args.get("Collective name"):
+        return args["Collective name"].replace("_", "")
+    name = event["name"].replace("_", "").lower()
+    if "generic" in name or "sendrecv" in name:
+        calls = [e for e in events if e.get("args", {}).get("correlation") == args["correlation"] and e.get("cat", "").endswith("runtime")]
+        around = [e["name"].split(":")[1].replace("_", "") for e in events for call in calls
+                  if e.get("cat") == "user_annotation" and e["name"].startswith("nccl:") and e["tid"] == call["tid"]
+                  and ps(e["ts"]) <= ps(call["ts"]) < ps(e["ts"]) + ps(e["dur"])]
+        if around:
+            return around[0]
+    return next((kind for kind in ("allreduce", "allgather", "reducescatter", "sendrecv", "broadcast") if kind in name), None)
 
 
 def stats_of(event):

@@ -528,6 +528,43 @@ def window_of(folder):
     return max(e for _, e in ran) - min(s for s, _ in ran) if ran else Report(folder).ps("run.window")
 
 
+def by_class(report):
+    """Count and picoseconds of the collectives of each kind."""
+    sums = {}
+    for row in report.rows("collectives"):
+        count, total = sums.get(row["class"], (0, 0))
+        sums[row["class"]] = count + row["count"], total + ps(row["total"])
+    return sums
+
+
+def microseconds(picoseconds):
+    return round(picoseconds / 10**6)
+
+
+def v6e_collectives(folder):
+    """3 all-reduces a chip of f32[5,1024,1024,256], 5,368,709,120 bytes, in pairs ([4,2]<=[2,4]T(1,0)): the factor is 1."""
+    rows = Report(folder).rows("collectives")
+    same("its rows", [(row["class"], row["count"], row["group_size"], row["bytes"]) for row in rows],
+         [("all-reduce", 12, 2, 12 * 5_368_709_120)])
+    same("bus bandwidth", rows[0]["bus_rate"], rows[0]["rate"])
+
+
+def ddp(folder):
+    """RCCL's kernel is one for all: 12 of 17 are known by their args, 5 by nothing."""
+    report = Report(folder)
+    same("collectives", (report.value("collectives.count"), microseconds(report.ps("collectives.total"))), (17, 71517))
+    same("exposed", microseconds(report.ps("collectives.exposed")), 55625)
+    sums = {kind: (count, microseconds(total)) for kind, (count, total) in by_class(report).items()}
+    same("by kind", sums, {"all-reduce": (6, 47137), "broadcast": (6, 63), "collective": (5, 24316)})
+    same("AllReduce share", report.value("collectives.allreduce_share"), None)
+    true("its reason", "5 of 17" in report.metric("collectives.allreduce_share")["reason"])
+    same("ranks", {row["group_size"] for row in report.rows("collectives") if row["class"] != "collective"}, {8})
+    largest = max((row for row in report.rows("collectives") if row["bytes"]), key=lambda row: row["bytes"])
+    same("bytes of the larger gradients", largest["bytes"], 3 * 2 * 8_816_192)
+    true("their bus bandwidth", abs(largest["bus_rate"] - largest["bytes"] / largest["total"] * 14 / 8) < 1)
+
+
+OF_ONE_KIND = {"tpu_v6e_inference": v6e_collectives, "kineto_mi300_ddp": ddp}
 SHARED_TRACES = {
     "tpu_v6e_inference": (v6e, (26723, None)),
     "bad_utf8_mangled": (mangled, None),
@@ -575,6 +612,9 @@ def main():
             attempt(name, check, traces / name)
         elif traces.is_dir():
             attempt(name, true, f"{traces / name} is missing", not CI)
+    for name, check in OF_ONE_KIND.items():
+        if (traces / name).is_dir():
+            attempt(name, check, traces / name)
     if there:
         wanted = {name: want for name, (_, want) in SHARED_TRACES.items() if (traces / name).is_dir()}
         attempt("list shared", listed, traces, wanted, 2 if "bad_utf8_mangled" in wanted else 0)

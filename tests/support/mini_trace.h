@@ -17,7 +17,7 @@ static inline struct ids_trace *mini_trace(const char *text) {
     struct ids_source *source;
     struct ids_builder *builder;
     struct ids_trace *trace = NULL;
-    char whole[8192] = "idsprof-mini 1\n";
+    char whole[1 << 17] = "idsprof-mini 1\n";
     ck_assert_uint_lt(strlen(text), sizeof whole - strlen(whole));
     strcat(whole, text);
     ck_assert_int_eq(ids_source_memory(whole, strlen(whole), &source, &err), 0);

@@ -157,7 +157,8 @@ static int compare(const struct input *input) {
     return code;
 }
 
-static const struct ids_metric_def *find_metric(const char *id) {
+static const struct ids_metric_def *find_metric(const char *id, struct ids_error *why) {
+    (void)why;
     const struct ids_analyzer *unused;
     return ids_metric_def_find(id, &unused);
 }

@@ -359,12 +359,12 @@ END_TEST
 /* ---- steps ---- */
 
 START_TEST(steps_of_two_hosts_are_one) {
-    make("host a\nplane /device:GPU:0\nline 1 \"Stream #1\"\n100 50 ka0 correlation_id=1\n200 50 ka1 "
+    make("host a start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n100 50 ka0 correlation_id=1\n200 50 ka1 "
          "correlation_id=2\n500 10 kax correlation_id=3\n"
          "plane /host:CPU\nline 1 python\n0 10 train step_num=7 _r=1\n2 1 la0 correlation_id=1\n10 10 train step_num=8 "
          "_r=1\n"
          "12 1 la1 correlation_id=2\n40 10 train step_num=9 _r=1\n60 1 lax correlation_id=3\n"
-         "host b\nplane /device:GPU:0\nline 1 \"Stream #1\"\n90 50 kb0 correlation_id=1\n220 60 kb1 "
+         "host b start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n90 50 kb0 correlation_id=1\n220 60 kb1 "
          "correlation_id=2\n400 5 kby\n"
          "plane /host:CPU\nline 1 python\n5 10 train step_num=7 _r=1\n7 1 lb0 correlation_id=1\n15 10 train step_num=8 "
          "_r=1\n"

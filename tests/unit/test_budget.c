@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct ids_metric_def *find(const char *id) {
+static const struct ids_metric_def *find(const char *id, struct ids_error *err) {
     const struct ids_analyzer *unused;
-    return ids_metric_def_find(id, &unused);
+    const struct ids_metric_def *metric = ids_metric_def_find(id, &unused);
+    if (!metric) ids_fail(err, IDS_USAGE, "no metric '%s'", id);
+    return metric;
 }
 
 START_TEST(a_budget) {

@@ -65,7 +65,7 @@ START_TEST(any_order) {
         const char *element = table[round % 2 ? round / 2 % COUNT : round / 2 / COUNT].element;
         const char *wanted = table[round % 2 ? round / 2 % COUNT : round / 2 / COUNT].said;
         int length = snprintf(room, sizeof room, "%s%*s", element, 100, "");
-        struct ids_json_scan scan = {room, room + length, 0, NULL};
+        struct ids_json_scan scan = {room, room + length, 0, NULL, NULL};
         ck_assert_int_eq(ids_chrome_event_read(&scan, &event, &no_memory), IDS_JSON_OK);
         ck_assert_ptr_eq(scan.at, room + strlen(element));
         describe(&event, said);
@@ -86,7 +86,7 @@ START_TEST(any_end) {
             char *window = malloc(end); /* so that a byte behind it is seen to be read */
             ck_assert_ptr_nonnull(window);
             memcpy(window, table[i].element, end);
-            struct ids_json_scan scan = {window, window + end, 0, NULL};
+            struct ids_json_scan scan = {window, window + end, 0, NULL, NULL};
             enum ids_json_result result = ids_chrome_event_read(&scan, &event, &no_memory);
             ck_assert_int_eq(result, end == length ? IDS_JSON_OK : IDS_JSON_MORE);
             ck_assert_ptr_eq(scan.at, end == length ? window + end : window);

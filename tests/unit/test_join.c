@@ -506,15 +506,16 @@ START_TEST(clocks_of_hosts_are_brought_together) {
                                          "plane /device:GPU:0\nline 1 \"Stream #1\"\n7 5 kb\n"
                                          "host c start_unix_ns=1699999999999999999\n" /* 1 ns earlier */
                                          "plane /device:GPU:0\nline 1 \"Stream #1\"\n7 5 kc\n"
-                                         "host d\n" /* no clock: its own time */
+                                         "host d\n" /* no clock: apart, and it begins where the run does */
                                          "plane /device:GPU:0\nline 1 \"Stream #1\"\n7 5 kd\n");
     ck_assert_int_eq(trace->origin_unix_ns, INT64_C(1700000000000000000));
     ck_assert_int_eq(activity(trace, 0, "ka")->start_ps, 0);
     ck_assert_int_eq(activity(trace, 1, "kb")->start_ps, 50000007);
     ck_assert_int_eq(activity(trace, 1, "kb")->end_ps, 50000012);
     ck_assert_int_eq(activity(trace, 2, "kc")->start_ps, -993);
-    ck_assert_int_eq(activity(trace, 3, "kd")->start_ps, 7);
+    ck_assert_int_eq(activity(trace, 3, "kd")->start_ps, -993);
     ck_assert_int_eq(trace->hosts[1].shift_ps, 50000000);
+    ck_assert_uint_eq(trace->clock_count, 2);
     ids_trace_free(trace);
 }
 END_TEST

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static struct ids_json_scan scan_of(const char *text, size_t length, int whole) {
-    return (struct ids_json_scan){text, text + length, whole, NULL};
+    return (struct ids_json_scan){text, text + length, whole, NULL, NULL};
 }
 
 static int is(const struct ids_json_span *span, const char *text) {
@@ -204,10 +204,68 @@ START_TEST(texts) {
     char to[64];
     static const char spaced[] = "{ \"a b\" : [ 1 ,\n\t2.50 ], \"c\\\" \" : null }";
     struct ids_json_span span = {spaced, sizeof spaced - 1, IDS_JSON_OBJECT, 0};
-    size_t length = ids_json_minify(&span, to);
+    const char *broken = NULL;
+    size_t length = ids_json_minify(&span, to, &broken);
+    ck_assert_ptr_null(broken);
     static const char minified[] = "{\"a b\":[1,2.50],\"c\\\" \":null}";
     ck_assert_msg(length == sizeof minified - 1 && !memcmp(to, minified, length), "%.*s", (int)length, to);
 }
 END_TEST
 
-IDS_RUN_SUITE("json_scan", values, members, skipping, brackets_of_the_wrong_kind, depth_costs_nothing, texts)
+/* Values that are no JSON are taken, and the first such place is told: of a value alone, and inside nested ones. */
+START_TEST(broken_values) {
+    static const struct {
+        const char *text;
+        int at; /* of the broken place; -1: it is JSON */
+    } table[] = {
+        {"0", -1},
+        {"-0.5e+10", -1},
+        {"120", -1},
+        {"007", 0},
+        {"1.", 0},
+        {"-", 0},
+        {"1e", 0},
+        {"1-2", 0},
+        {"1.5.2", 0},
+        {"NaN", 0},
+        {"-inf", 0},
+        {"nan", 0},
+        {"\"a\\n\"", -1},
+        {"\"a\nb\"", 2},
+        {"\"abcdefghijklmnopqrs\x1ft\"", 20},
+        {"\"\\q\"", 1},
+        {"\"\\u12g4\"", 1},
+        {"\"\\u12A4\"", -1},
+        {"true", -1},
+        {"[1,2,]", -1},
+        {"[1,,2]", 3},
+        {"[1 2]", 3},
+        {"[,1]", 1},
+        {"[tru]", 1},
+        {"[truex]", 1},
+        {"[nan]", 1},
+        {"[1.2.3]", 1},
+        {"[01]", 1},
+        {"{\"a\":}", 5},
+        {"{\"a\" 1}", 5},
+        {"{a:1}", 1},
+        {"{\"a\":1,\"b\"}", 10},
+        {"{\"a\":[1,{\"b\":\"\t\"}]}", 14},
+        {"{1:2}", 1},
+        {"[\"a\":1]", 4},
+        {"{\"a\":true,\"b\":[null,false,-1.5e3,\"x\"],\"c\":{}}", -1},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char to[64];
+        struct ids_json_scan scan = {.at = table[i].text, .end = table[i].text + strlen(table[i].text), .whole = 1};
+        struct ids_json_span span;
+        ck_assert_msg(ids_json_value(&scan, &span) == IDS_JSON_OK && scan.at == scan.end, "%s", table[i].text);
+        if (span.type == IDS_JSON_OBJECT || span.type == IDS_JSON_ARRAY) ids_json_minify(&span, to, &scan.broken);
+        int at = scan.broken ? (int)(scan.broken - table[i].text) : -1;
+        ck_assert_msg(at == table[i].at, "%s: broken at %d, not %d", table[i].text, at, table[i].at);
+    }
+}
+END_TEST
+
+IDS_RUN_SUITE("json_scan", values, members, skipping, brackets_of_the_wrong_kind, depth_costs_nothing, texts,
+              broken_values)

@@ -84,9 +84,10 @@ START_TEST(words) {
 END_TEST
 
 START_TEST(only_its_own_files) {
-    ck_assert_int_eq(ids_format_mini.bid((const uint8_t *)"idsprof-mini 1\nhost", 19), 100);
-    ck_assert_int_eq(ids_format_mini.bid((const uint8_t *)"idsprof-mini", 12), 0);
-    ck_assert_int_eq(ids_format_mini.bid((const uint8_t *)"\x0a\x06\x08\x01\x12\x02/h\0\0\0\0\0\0", 14), 0);
+    int more = 0;
+    ck_assert_int_eq(ids_format_mini.bid((const uint8_t *)"idsprof-mini 1\nhost", 19, &more), 100);
+    ck_assert_int_eq(ids_format_mini.bid((const uint8_t *)"idsprof-mini", 12, &more), 0);
+    ck_assert_int_eq(ids_format_mini.bid((const uint8_t *)"\x0a\x06\x08\x01\x12\x02/h\0\0\0\0\0\0", 14, &more), 0);
 }
 END_TEST
 

@@ -83,7 +83,7 @@ START_TEST(test_ends) {
 END_TEST
 
 START_TEST(test_mistakes) {
-    expect_error("--cuont 3", "unknown option '--cuont'; near it: 'count'");
+    expect_error("--cuont 3", "unknown option '--cuont'; did you mean '--count'?");
     expect_error("--zzzzzz", "unknown option '--zzzzzz'");
     expect_error("-z", "unknown option '-z'");
     expect_error("-fz", "unknown option '-z'");
@@ -93,8 +93,8 @@ START_TEST(test_mistakes) {
     expect_error("--flag=1", "option '--flag' takes no value");
     expect_error("--count -3", "--count: '-3' is not a whole number");
     expect_error("--count 99999999999999999999", "--count: '99999999999999999999' is too large");
-    expect_error("--colour green", "--colour: there is no 'green', only red, dark_blue");
-    expect_error("--word green", "--word: there is no 'green', only red, dark_blue");
+    expect_error("--colour green", "--colour: invalid value 'green' (red, dark_blue)");
+    expect_error("--word green", "--word: invalid value 'green' (red, dark_blue)");
 }
 END_TEST
 
@@ -156,12 +156,12 @@ START_TEST(test_nearest) {
     ck_assert_int_eq(ids_edit_distance("report", "report"), 0);
     ck_assert_int_eq(ids_edit_distance("reprot", "report"), 1); /* neighbours swapped */
     ck_assert_int_eq(ids_edit_distance("kitten", "sitting"), 3);
-    ck_assert_int_eq(ids_nearest("idle.shar", id_choice, near, sizeof near), 1);
-    ck_assert_str_eq(near, "'idle.share'");
-    ck_assert_int_eq(ids_nearest("steps", id_choice, near, sizeof near), 2);
-    ck_assert_str_eq(near, "'steps.mean', 'steps.median'");
-    ck_assert_int_eq(ids_nearest("longest", id_choice, near, sizeof near), 1);
-    ck_assert_int_eq(ids_nearest("qqqq", id_choice, near, sizeof near), 0);
+    ck_assert_int_eq(ids_nearest("idle.shar", id_choice, "", near, sizeof near), 1);
+    ck_assert_str_eq(near, "; did you mean 'idle.share'?");
+    ck_assert_int_eq(ids_nearest("steps", id_choice, "", near, sizeof near), 2);
+    ck_assert_str_eq(near, "; did you mean 'steps.mean' or 'steps.median'?");
+    ck_assert_int_eq(ids_nearest("longest", id_choice, "", near, sizeof near), 1);
+    ck_assert_int_eq(ids_nearest("qqqq", id_choice, "", near, sizeof near), 0);
     ck_assert_str_eq(near, "");
 }
 END_TEST

@@ -254,6 +254,53 @@ END_TEST
 
 /* ---- renderings ---- */
 
+/* Rows of a table as they are printed in lines of that width. */
+static const char *grid_text(struct ids_grid *grid, int width) {
+    static char text[2048];
+    struct ids_arena arena = {0};
+    FILE *out = fmemopen(text, sizeof text, "w");
+    ck_assert_ptr_nonnull(out);
+    ids_grid_fit(grid, width);
+    ids_grid_write(grid, &arena, "", "", out);
+    fclose(out);
+    ids_arena_done(&arena);
+    return text;
+}
+
+START_TEST(test_grid_keeps_the_name) {
+    struct ids_grid_column columns[] = {{.title = "total", .right = 1}, {.title = "count", .right = 1},
+                                        {.title = "registers", .right = 1}, {.title = "kernel", .stretch = 1},
+                                        {.title = "module", .stretch = 1}};
+    const char *cells[] = {"1.000 ms", "12", "-", "a_kernel_with_a_name", "jit_step",
+                           "2.000 ms", "13", "-", "another_kernel_of_it", "jit_step"};
+    struct ids_grid grid = {.columns = columns, .column_count = 5, .cells = cells, .row_count = 2};
+    ck_assert_str_eq(grid_text(&grid, 36), "     total  kernel\n"
+                                           "  1.000 ms  a_kernel_with_a_name\n"
+                                           "  2.000 ms  another_kernel_of_it\n");
+    ck_assert_int_eq(columns[2].left_out, IDS_GRID_EMPTY);
+    ck_assert_int_eq(columns[4].left_out, IDS_GRID_TOO_WIDE);
+    ck_assert_str_eq(grid_text(&grid, 22), "     total  kernel\n"
+                                           "  1.000 ms  a_ker…name\n"
+                                           "  2.000 ms  anoth…f_it\n");
+}
+END_TEST
+
+START_TEST(test_grid_tells_rows_apart) {
+    struct ids_grid_column columns[] = {{.title = "total", .right = 1}, {.title = "op", .stretch = 1}};
+    const char *cells[] = {"4", "dot", "3", "dot", "2", "gemm_of_many_words_128x64_and_more_words_tn",
+                           "1", "gemm_of_many_words_256x64_and_more_words_tn"};
+    const char *shapes[] = {"f32[8,8]", "f32[4,4]", "f32[2]", "f32[2]"}, *programs[] = {"7", "8", "7", "8"};
+    struct ids_grid_detail details[] = {{programs, 0}, {shapes, 1}};
+    struct ids_grid grid = {.columns = columns, .column_count = 2, .cells = cells, .row_count = 4,
+                            .details = details, .detail_count = 2};
+    ck_assert_str_eq(grid_text(&grid, 30), "  total  op\n"
+                                           "      4  dot · f32[8,8]\n"
+                                           "      3  dot · f32[4,4]\n"
+                                           "      2  gemm_of_man…128…ds_tn\n"
+                                           "      1  gemm_of_man…256…ds_tn\n");
+}
+END_TEST
+
 START_TEST(test_text) {
     expect(ids_render_text, "r · 2 hosts · 2 × X\n"
                             "\n"
@@ -486,6 +533,8 @@ int main(void) {
     tcase_add_test(tests, test_clean);
     tcase_add_test(tests, test_shorten);
     tcase_add_test(tests, test_wrap);
+    tcase_add_test(tests, test_grid_keeps_the_name);
+    tcase_add_test(tests, test_grid_tells_rows_apart);
     tcase_add_test(tests, test_text);
     tcase_add_test(tests, test_text_incomplete);
     tcase_add_test(tests, test_text_section);

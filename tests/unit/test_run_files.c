@@ -18,7 +18,9 @@ static char folder[64];
 static const char *const suffixes[] = {".xplane.pb", ".trace.json.gz", NULL};
 static const char *const generic[] = {".pt.trace.json.gz", ".pt.trace.json", ".json.gz", ".json", NULL};
 
-static int looks_like_one(const uint8_t *head, size_t length) {
+static int looks_like_one(const uint8_t *head, size_t length, const char **ret_why, int *more) {
+    (void)more;
+    *ret_why = "it does not look like one";
     return length >= 5 && !memcmp(head, "trace", 5);
 }
 

@@ -996,7 +996,8 @@ END_TEST
 /* ---- what it takes for its own ---- */
 
 static int bid(const char *bytes, size_t length) {
-    return ids_format_xplane.bid((const uint8_t *)bytes, length);
+    int more = 0;
+    return ids_format_xplane.bid((const uint8_t *)bytes, length, &more);
 }
 
 START_TEST(bids) {

@@ -1,0 +1,48 @@
+/* meetings.h - the same execution of a collective on all devices that take part, with when each came and when it ended.
+ *
+ * Who came last to a collective is the one that the others waited for. Devices are brought together by what the collective is called
+ * (ids_collective_key) and by time: all who take part are inside it at one moment, because none of them leaves before the last has
+ * come. So lost events and windows that opened later mislead nobody. Only devices on one clock meet (lib/model/clocks.h); between
+ * hosts a moment is known no better than ids_clock_doubt_ps says, which `doubt_ps` has for each meeting.
+ *
+ *   struct ids_meetings meetings;
+ *   int code = ids_meetings_of(trace, &meetings, err);
+ *   for (size_t m = 0; !code && m < meetings.count; m++) {
+ *       const struct ids_meeting *meeting = &meetings.at[m];
+ *       const struct ids_event *last = meeting->last;      // came last, last->device
+ *       for (size_t i = 0; i < meeting->count; i++)        // the others waited until last->start_ps
+ *           use(meetings.events[meeting->first + i]);
+ *   }
+ *   const struct ids_meeting *of = ids_meeting_of_event(&meetings, event);  // NULL: a single device was recorded
+ */
+#ifndef IDS_LIB_ANALYSIS_MEETINGS_H
+#define IDS_LIB_ANALYSIS_MEETINGS_H
+
+#include "lib/base/keymap.h"
+#include "lib/model/trace.h"
+
+struct ids_meeting {
+    size_t first, count;          /* its part of ids_meetings.events, one for each device; 2 or more */
+    const struct ids_event *last; /* which device came last: the event that begins last, the first of equal ones */
+    int64_t all_ps;               /* when it came, but at most when the first left */
+    int64_t doubt_ps;             /* who was last is sure only where the others came earlier than this; -1 unknown */
+};
+
+struct ids_meetings {
+    struct ids_meeting *at; /* by collective, then in time order */
+    size_t count, room;
+    const struct ids_event **events; /* of trace->devices[].activity and .async */
+    size_t event_count, event_room;
+    struct ids_keymap of_event; /* address -> index of `at` + 1 */
+};
+
+int ids_meetings_of(const struct ids_trace *trace, struct ids_meetings *ret_meetings, struct ids_error *err);
+void ids_meetings_done(struct ids_meetings *meetings);
+
+static inline const struct ids_meeting *ids_meeting_of_event(const struct ids_meetings *meetings,
+                                                             const struct ids_event *event) {
+    uint64_t index;
+    return ids_keymap_get(&meetings->of_event, (uint64_t)(uintptr_t)event, &index) ? &meetings->at[index - 1] : NULL;
+}
+
+#endif

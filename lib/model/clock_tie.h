@@ -1,0 +1,28 @@
+/* clock_tie.h - how far the clock of one host is from that of another, by the collectives that both ran.
+ *
+ * A collective ends on all devices at nearly the same moment, while it may begin whenever a device comes to it. So the right offset
+ * is the one at which most ends of the same collective fall together, and fall together closely. That needs no equal counts: a
+ * window that opened later, and collectives that one side lost, are ends without a partner. Where steps are known, only collectives
+ * of the same step are looked at first, because in a strictly periodic program other offsets fit as well.
+ *
+ * Only differences of times are looked at, so that the answer is the same however far apart the clocks are.
+ */
+#ifndef IDS_LIB_MODEL_CLOCK_TIE_H
+#define IDS_LIB_MODEL_CLOCK_TIE_H
+
+#include "lib/model/collective_runs.h"
+
+struct ids_clock_tie {
+    int found;
+    int64_t offset_ps;   /* to add to the times of `moved` */
+    int64_t residual_ps; /* the largest distance of two ends afterwards */
+    int64_t shortest_ps; /* the shortest collective that was matched */
+    double drift;        /* how much faster the clock of `moved` runs; 0 where that cannot be told */
+    uint64_t matched;
+};
+
+/* `effort`: how many offsets to try at most where the counts differ. */
+int ids_clock_tie_find(const struct ids_collective_runs *fixed, const struct ids_collective_runs *moved,
+                       unsigned effort, struct ids_clock_tie *ret_tie, struct ids_error *err);
+
+#endif
