@@ -205,6 +205,8 @@ struct piece {
     enum ids_account account;
     const struct ids_ledger_entry *most; /* that has most of it */
     int64_t most_ps, time_ps;            /* on the deciding device */
+    uint32_t device;                     /* whose doing it mostly is, index of analysis->busy */
+    int64_t others_ps;                   /* of time_ps: what the deciding device waited for others who did this */
     size_t culprits;
 };
 
@@ -214,28 +216,52 @@ static int most_first(const void *a, const void *b) {
     return (left->account > right->account) - (left->account < right->account);
 }
 
-/* One for each entry, or for each account whose remedy is one. */
-static size_t gather(const struct adviser *adviser, struct piece *pieces) {
+/* One for each entry, or for each account whose remedy is one. What the device waited for peers is theirs who came late: the same cause on
+ * whatever device is one piece. */
+static size_t gather(const struct adviser *adviser, struct piece *pieces, size_t *of_entry) {
     const struct ids_ledger *ledger = &adviser->analysis->ledger;
     size_t count = 0;
-    size_t of_account[IDS_ACCOUNT_COUNT] = {0}; /* index + 1 */
+    size_t of_account[IDS_ACCOUNT_COUNT] = {0}; /* index + 1, as of_entry */
     for (size_t s = ledger->first_share[adviser->decider]; s < ledger->first_share[adviser->decider + 1]; s++) {
-        const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
-        const struct remedy *remedy = remedy_of((enum ids_account)entry->account);
+        uint32_t number = ledger->shares[s].entry, device = (uint32_t)adviser->decider;
         int64_t ps = ledger->shares[s].ps;
-        if (!remedy) continue;
-        struct piece *piece = remedy->whole && of_account[entry->account] ? &pieces[of_account[entry->account] - 1] : NULL;
-        if (!piece) {
-            piece = &pieces[count++];
-            *piece = (struct piece){.account = (enum ids_account)entry->account};
-            of_account[entry->account] = count;
+        int waited = ledger->entries[number].cause != IDS_NONE;
+        if (waited) {
+            device = ledger->entries[number].awaited;
+            number = ledger->entries[number].cause;
         }
+        const struct ids_ledger_entry *entry = &ledger->entries[number];
+        const struct remedy *remedy = remedy_of((enum ids_account)entry->account);
+        if (!remedy) continue;
+        size_t *place = remedy->whole ? &of_account[entry->account] : &of_entry[number];
+        if (!*place) {
+            pieces[count] = (struct piece){.account = (enum ids_account)entry->account};
+            *place = ++count;
+        }
+        struct piece *piece = &pieces[*place - 1];
         ids_sum(&piece->time_ps, ps);
-        piece->culprits++;
-        if (!piece->most || ps > piece->most_ps) piece->most = entry, piece->most_ps = ps;
+        if (waited) ids_sum(&piece->others_ps, ps);
+        piece->culprits += piece->most != entry;
+        if (!piece->most || ps > piece->most_ps) piece->most = entry, piece->most_ps = ps, piece->device = device;
     }
     if (count) qsort(pieces, count, sizeof *pieces, most_first);
     return count;
+}
+
+/* How long, at most, another device waits for the deciding one because of this. */
+static int64_t waited_by_others(const struct adviser *adviser, const struct piece *piece) {
+    const struct ids_ledger *ledger = &adviser->analysis->ledger;
+    int64_t most_ps = 0;
+    for (size_t b = 0; b < adviser->analysis->busy_count; b++) {
+        int64_t own_ps = 0;
+        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
+            const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
+            if (entry->cause == IDS_NONE || entry->awaited != piece->device) continue;
+            if (ledger->entries[entry->cause].account == piece->account) ids_sum(&own_ps, ledger->shares[s].ps);
+        }
+        if (own_ps > most_ps) most_ps = own_ps;
+    }
+    return most_ps;
 }
 
 static void advise(const struct adviser *adviser, const struct piece *piece) {
@@ -245,7 +271,16 @@ static void advise(const struct adviser *adviser, const struct piece *piece) {
     const char *culprit = most->culprit ? ids_strings_z(&ledger->texts, most->culprit) : NULL;
     const char *where = most->where ? ids_strings_z(&ledger->texts, most->where) : NULL;
     const char *words = remedy->remedy[adviser->framework] ? remedy->remedy[adviser->framework] : remedy->remedy[JAX];
-    int64_t saves_ps = piece->time_ps / (adviser->steps ? adviser->steps : 1);
+    int64_t steps = adviser->steps ? adviser->steps : 1, saves_ps = piece->time_ps / steps;
+    int64_t waited_ps = waited_by_others(adviser, piece) / steps;
+    const char *rank = NULL;
+    if (waited_ps * 4 > saves_ps || piece->others_ps * 4 > piece->time_ps) {
+        struct ids_arena names = {0};
+        const char *name = ids_rank_name(adviser->analysis->trace, adviser->analysis->busy[piece->device].device, &names);
+        rank = ids_report_text(adviser->report, "%s", name ? name : "");
+        ids_arena_done(&names);
+        where = where ? ids_report_text(adviser->report, "%s, %s", rank, where) : rank;
+    }
     double share = adviser->step_ps ? (double)saves_ps / (double)adviser->step_ps : 0;
     const char *who = "";
     if (culprit && piece->culprits > 1 && piece->most_ps < piece->time_ps)
@@ -263,12 +298,16 @@ static void advise(const struct adviser *adviser, const struct piece *piece) {
         .where = where,
         .what = ids_report_text(adviser->report, "%s%s - %s", remedy->problem, who, words),
         .evidence = ids_report_text(
-            adviser->report, "%s%s, %s of %s%s; longest %s at %s", say_time(adviser, saves_ps),
+            adviser->report, "%s%s, %s of %s%s%s; longest %s at %s", say_time(adviser, saves_ps),
             adviser->steps ? " a step" : "", say_share(adviser, share), adviser->steps ? "the step" : "the window",
             adviser->analysis->busy_count > 1
                 ? ids_report_text(adviser->report, " of %s",
                                   adviser->analysis->busy[adviser->decider].device->label)
                 : "",
+            rank ? ids_report_text(adviser->report, "; the others wait up to %s for %s",
+                                   say_time(adviser, waited_ps > piece->others_ps / steps ? waited_ps : piece->others_ps / steps),
+                                   rank)
+                 : "",
             say_time(adviser, most->longest_ps),
             say_time(adviser, most->longest_at_ps - adviser->analysis->first_ps)),
         .explain = ids_account_id(piece->account)};
@@ -280,6 +319,38 @@ static void advise(const struct adviser *adviser, const struct piece *piece) {
 static void remark(const struct adviser *adviser, const char *explain, const char *what, const char *evidence) {
     struct ids_advice advice = {
         .saves_ps = -1, .per_step = adviser->steps > 0, .what = what, .evidence = evidence, .explain = explain};
+    ids_report_advice(adviser->report, &advice);
+}
+
+/* Where the device computes most of the time, that comes first: the rest is little. */
+static void on_compute(const struct adviser *adviser, int64_t step_ps) {
+    const struct ids_ledger *ledger = &adviser->analysis->ledger;
+    const struct ids_ledger_entry *most = NULL;
+    int64_t compute_ps = 0, most_ps = 0;
+    for (size_t s = ledger->first_share[adviser->decider]; s < ledger->first_share[adviser->decider + 1]; s++) {
+        const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
+        if (entry->account != IDS_WORK_COMPUTE) continue;
+        ids_sum(&compute_ps, ledger->shares[s].ps);
+        if (ledger->shares[s].ps > most_ps) most = entry, most_ps = ledger->shares[s].ps;
+    }
+    if (!most || compute_ps < step_ps - step_ps / 5) return;
+    const char *culprit = ids_strings_z(&ledger->texts, most->culprit);
+    const char *where = most->where ? ids_strings_z(&ledger->texts, most->where) : NULL;
+    struct ids_advice advice = {
+        .saves_ps = -1,
+        .per_step = adviser->steps > 0,
+        .account = ids_account_id(IDS_WORK_COMPUTE),
+        .culprit = culprit,
+        .where = where,
+        .what = ids_report_text(adviser->report,
+                                "The device computes nearly all of the time: what can be won is in its ops; most time "
+                                "has %s%s%s%s",
+                                culprit, where ? " (" : "", where ? where : "", where ? ")" : ""),
+        .evidence = ids_report_text(adviser->report, "%s of %s, %s of it this op",
+                                    say_share(adviser, (double)compute_ps / (double)step_ps),
+                                    adviser->steps ? "the steps" : "the window",
+                                    say_share(adviser, (double)most_ps / (double)compute_ps)),
+        .explain = ids_account_id(IDS_WORK_COMPUTE)};
     ids_report_advice(adviser->report, &advice);
 }
 
@@ -362,9 +433,16 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     if (!analysis->busy_count || !says_enough(&adviser)) return 0;
     find_decider(&adviser);
     struct piece *pieces = malloc((analysis->ledger.entry_count + 1) * sizeof *pieces);
-    if (!pieces) return ids_no_memory(err);
-    size_t count = gather(&adviser, pieces);
+    size_t *of_entry = calloc(analysis->ledger.entry_count + 1, sizeof *of_entry);
+    if (!pieces || !of_entry) {
+        free(pieces);
+        free(of_entry);
+        return ids_no_memory(err);
+    }
+    size_t count = gather(&adviser, pieces, of_entry);
+    free(of_entry);
     int64_t step_ps = adviser.step_ps * (adviser.steps ? adviser.steps : 1);
+    on_compute(&adviser, step_ps);
     for (size_t i = 0; i < count && pieces[i].time_ps >= step_ps / 100; i++) advise(&adviser, &pieces[i]);
     free(pieces);
     on_warm_up(&adviser);

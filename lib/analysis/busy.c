@@ -5,6 +5,7 @@
 #include "lib/base/vec.h"
 #include "lib/model/clocks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,28 @@ int ids_device_counts(const struct ids_trace *trace, const struct ids_device *de
         if (trace->devices[d].kind != IDS_DEVICE_CPU && trace->devices[d].activity.count) return 0;
     }
     return 1;
+}
+
+/* The number behind "rank" in a host's name, as Kineto's files and launchers have it; else its place among the hosts. */
+static long long rank_of_host(const struct ids_trace *trace, uint32_t host) {
+    const char *name = ids_trace_text(trace, trace->hosts[host].name), *rank = strcasestr(name, "rank");
+    if (rank) {
+        rank += strlen("rank");
+        rank += strspn(rank, "-_ .=");
+        if (*rank >= '0' && *rank <= '9') return strtoll(rank, NULL, 10);
+    }
+    return host;
+}
+
+const char *ids_rank_name(const struct ids_trace *trace, const struct ids_device *device, struct ids_arena *arena) {
+    char name[128];
+    size_t beside = 0;
+    for (size_t d = 0; d < trace->device_count; d++)
+        beside += trace->devices[d].host == device->host && ids_device_counts(trace, &trace->devices[d]);
+    int length = trace->host_count < 2 ? snprintf(name, sizeof name, "%.100s", device->label)
+                 : beside < 2          ? snprintf(name, sizeof name, "rank %lld", rank_of_host(trace, device->host))
+                              : snprintf(name, sizeof name, "rank %lld %.80s", rank_of_host(trace, device->host), device->label);
+    return ids_arena_copy(arena, name, (size_t)length);
 }
 
 /* From the first to the last activity on one clock. */

@@ -99,6 +99,10 @@ struct ids_analysis {
  * ops that JAX runs on the CPU backend must not halve a GPU's utilization). */
 int ids_device_counts(const struct ids_trace *trace, const struct ids_device *device);
 
+/* Who a device is among those that run together: "rank 1" of a run of several hosts with one device each, "rank 1 GPU:0" of several,
+ * else its label. In the arena; NULL when memory ran out. */
+const char *ids_rank_name(const struct ids_trace *trace, const struct ids_device *device, struct ids_arena *arena);
+
 /* Why there is no data when no device is active, in words for a person. */
 const char *ids_no_activity_reason(const struct ids_analysis *analysis);
 

@@ -245,6 +245,11 @@ static int take_interval(void *context, const struct ids_ledger_interval *interv
     return 0;
 }
 
+static void name_interval(void *context, size_t interval, uint32_t entry) {
+    struct taking *taking = context;
+    taking->findings->intervals[interval].culprit = entry;
+}
+
 int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings *findings,
                        struct ids_findings_taking **ret_taking, struct ids_ledger_visitor *ret_visitor,
                        struct ids_error *err) {
@@ -253,7 +258,7 @@ int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings 
     *taking = (struct taking){.analysis = analysis, .findings = findings};
     *findings = (struct ids_findings){0};
     *ret_taking = (struct ids_findings_taking *)taking;
-    *ret_visitor = (struct ids_ledger_visitor){take_interval, taking};
+    *ret_visitor = (struct ids_ledger_visitor){take_interval, name_interval, taking};
     return 0;
 }
 

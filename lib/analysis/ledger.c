@@ -3,11 +3,14 @@
 #include "lib/analysis/context.h"
 #include "lib/analysis/device_sweep.h"
 #include "lib/analysis/host_time.h"
+#include "lib/analysis/meetings.h"
 #include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *ids_known_name(enum ids_known known) {
     static const char *const names[IDS_KNOWN_COUNT] = {"recorded", "inferred", "unknown"};
@@ -27,7 +30,11 @@ int64_t ids_ledger_entry_of(struct ids_ledger *ledger, enum ids_account account,
     if (*number) return (int64_t)*number - 1;
     struct ids_ledger_entry *fresh = IDS_PUSH(ledger->entries, ledger->entry_count, ledger->entry_room);
     if (!fresh) return -1;
-    *fresh = (struct ids_ledger_entry){.account = (uint8_t)account, .culprit = culprit_id, .where = where_id};
+    *fresh = (struct ids_ledger_entry){.account = (uint8_t)account,
+                                       .culprit = culprit_id,
+                                       .where = where_id,
+                                       .cause = IDS_NONE,
+                                       .awaited = IDS_NONE};
     *number = ledger->entry_count;
     return (int64_t)ledger->entry_count - 1;
 }
@@ -40,6 +47,22 @@ struct own {
     uint64_t intervals;
     int64_t step_ps; /* in `step`, whose sum is told when the next one begins */
     uint32_t step;
+};
+
+/* What a device did, in pieces that are worth telling: for those who wait for it. */
+struct past {
+    int64_t *from_ps;
+    uint32_t *entry;
+    size_t count, room;
+};
+
+/* Time in which a device waited in a collective for one that came later. */
+struct wait {
+    int64_t from_ps, to_ps;
+    size_t visited; /* the interval's number for the visitor */
+    uint32_t device, awaited, step;
+    uint16_t state;
+    uint8_t known;
 };
 
 struct making {
@@ -59,6 +82,13 @@ struct making {
     int64_t gap_part_ps; /* the longest part of the gap that is swept */
     struct own *own; /* by entry */
     size_t own_room;
+    struct ids_meetings meetings;
+    struct past *past;       /* by active device; NULL where nobody meets */
+    uint32_t *busy_of;       /* by trace->devices: index of analysis->busy */
+    struct wait *waits;
+    size_t wait_count, wait_room;
+    size_t visited;
+    struct ids_arena names; /* of those who were waited for */
 };
 
 static struct own *own_of(struct making *making, size_t entry) {
@@ -79,38 +109,79 @@ static int end_step(struct making *making, size_t entry, struct own *own) {
     return ps ? ids_step_sums_add_to(&making->by_step, entry, own->step, ps) : 0;
 }
 
+/* Whether the table of entries counts it: it is of the steps, where there are steps. */
+static int counts(const struct making *making, uint32_t step, uint16_t state) {
+    return making->analysis->steps.count ? step != IDS_NONE : (state & IDS_IS_IN_WINDOW) != 0;
+}
+
+static int book_entry(struct making *making, const struct ids_ledger_interval *interval) {
+    int64_t length_ps = interval->to_ps - interval->from_ps;
+    struct own *own = own_of(making, interval->entry);
+    if (!own) return -1;
+    if (interval->state & IDS_IS_IN_WINDOW) own->in_window_ps += length_ps;
+    if (!counts(making, interval->step, interval->state)) return 0;
+    struct ids_ledger_entry *entry = &making->ledger->entries[interval->entry];
+    own->time_ps[interval->known] += length_ps;
+    own->intervals++;
+    if (length_ps > entry->longest_ps) {
+        entry->longest_ps = length_ps;
+        entry->longest_at_ps = interval->from_ps;
+        entry->longest_device = making->device;
+        entry->evidence = interval->event;
+    }
+    if (interval->step == IDS_NONE) return 0;
+    if (own->step != interval->step && end_step(making, interval->entry, own)) return -1;
+    own->step = interval->step;
+    own->step_ps += length_ps;
+    return 0;
+}
+
+/* Pieces below this are part of what was done before: whoever is waited for is not asked for each of its launches. */
+#define PAST_LEAST_PS ((int64_t)20000000)
+
+static int remember(struct making *making, const struct ids_ledger_interval *interval) {
+    if (!making->past || interval->account == IDS_COMM_WAIT) return 0;
+    struct past *past = &making->past[making->device];
+    if (past->count && (past->entry[past->count - 1] == interval->entry ||
+                        interval->to_ps - interval->from_ps < PAST_LEAST_PS))
+        return 0;
+    if (past->count == past->room) {
+        size_t room = past->room ? past->room * 2 : 64;
+        int64_t *from_ps = realloc(past->from_ps, room * sizeof *from_ps);
+        if (from_ps) past->from_ps = from_ps;
+        uint32_t *entry = from_ps ? realloc(past->entry, room * sizeof *entry) : NULL;
+        if (!entry) return -1;
+        past->entry = entry;
+        past->room = room;
+    }
+    past->from_ps[past->count] = interval->from_ps;
+    past->entry[past->count++] = interval->entry;
+    return 0;
+}
+
 /* Sums up an interval that does not grow any more, and hands it on. */
 static int book(struct making *making, struct ids_error *err) {
     const struct ids_ledger_interval *interval = &making->pending;
     struct ids_ledger *ledger = making->ledger;
     int64_t length_ps = interval->to_ps - interval->from_ps;
     if (length_ps <= 0) return 0;
-    int in_window = (interval->state & IDS_IS_IN_WINDOW) != 0;
-    struct own *own = own_of(making, interval->entry);
-    if (!own) return ids_no_memory(err);
-    if (in_window) {
-        own->in_window_ps += length_ps;
+    if (interval->state & IDS_IS_IN_WINDOW) {
         ledger->in_window[making->device].ps[interval->account] += length_ps;
         if (!(interval->state & IDS_IS_BUSY)) ledger->idle[making->device].ps[interval->account] += length_ps;
     }
-    /* The table is of the steps, where there are steps. */
-    if (making->analysis->steps.count ? interval->step != IDS_NONE : in_window) {
-        struct ids_ledger_entry *entry = &ledger->entries[interval->entry];
-        own->time_ps[interval->known] += length_ps;
-        own->intervals++;
-        if (length_ps > entry->longest_ps) {
-            entry->longest_ps = length_ps;
-            entry->longest_at_ps = interval->from_ps;
-            entry->longest_device = making->device;
-            entry->evidence = interval->event;
-        }
-        if (interval->step != IDS_NONE) {
-            ledger->in_step[ledger->first_step[making->device] + making->step].ps[interval->account] += length_ps;
-            if (own->step != interval->step && end_step(making, interval->entry, own)) return ids_no_memory(err);
-            own->step = interval->step;
-            own->step_ps += length_ps;
-        }
+    if (interval->step != IDS_NONE)
+        ledger->in_step[ledger->first_step[making->device] + making->step].ps[interval->account] += length_ps;
+    if (interval->entry != IDS_NONE) {
+        if (book_entry(making, interval) || remember(making, interval)) return ids_no_memory(err);
+    } else {
+        const struct ids_meeting *meeting = ids_meeting_of_event(&making->meetings, interval->event);
+        struct wait *wait = IDS_PUSH(making->waits, making->wait_count, making->wait_room);
+        if (!wait) return ids_no_memory(err);
+        *wait = (struct wait){interval->from_ps, interval->to_ps,  making->visited,
+                              making->device,    making->busy_of[meeting->last->device], interval->step,
+                              interval->state,   interval->known};
     }
+    making->visited++;
     return making->visitor ? making->visitor->interval(making->visitor->context, interval, err) : 0;
 }
 
@@ -132,7 +203,7 @@ static int end_device(struct making *making, struct ids_error *err) {
         if (!time_ps) continue;
         struct ids_entry_share *share = IDS_PUSH(ledger->shares, ledger->share_count, ledger->share_room);
         if (!share) return ids_no_memory(err);
-        *share = (struct ids_entry_share){(uint32_t)e, time_ps};
+        *share = (struct ids_entry_share){making->device, (uint32_t)e, time_ps};
     }
     return 0;
 }
@@ -236,24 +307,63 @@ static void name_gap(struct making *making, uint32_t entry, int64_t from_ps, int
     gap->entry = entry;
 }
 
-static int put_work(struct making *making, const struct ids_stretch *stretch, struct ids_error *err) {
+static int entry_of_work(struct making *making, enum ids_account account, const struct ids_event *event,
+                         uint32_t *ret_entry) {
     const struct ids_trace *trace = making->analysis->trace;
-    const struct ids_event *event = stretch->event;
-    enum ids_account account = account_of_stretch(trace, stretch);
     uint32_t *known = event->op != IDS_NONE ? &making->of_op[event->op] : &making->of_event_name[event->name];
     if (!*known || making->ledger->entries[*known - 1].account != account) {
         int64_t entry =
             ids_ledger_entry_of(making->ledger, account, name_of_work(trace, event), place_of_work(trace, event));
-        if (entry < 0) return ids_no_memory(err);
+        if (entry < 0) return -1;
         *known = (uint32_t)entry + 1;
     }
-    if (!(stretch->state & IDS_IS_BUSY)) name_gap(making, *known - 1, stretch->from_ps, stretch->to_ps);
+    *ret_entry = *known - 1;
+    return 0;
+}
+
+/* Until the last of those who take part has come, it is a wait. Where the others are not recorded, that all have come is only assumed. */
+static int put_collective(struct making *making, const struct ids_stretch *stretch, struct ids_error *err) {
+    const struct ids_event *event = stretch->event;
+    const struct ids_meeting *meeting = making->past ? ids_meeting_of_event(&making->meetings, event) : NULL;
+    struct ids_ledger_interval interval = {.from_ps = stretch->from_ps,
+                                           .to_ps = stretch->to_ps,
+                                           .event = event,
+                                           .busy = making->device,
+                                           .entry = IDS_NONE,
+                                           .state = stretch->state,
+                                           .account = IDS_COMM_WAIT};
+    if (meeting && meeting->last->device != event->device && meeting->all_ps > stretch->from_ps) {
+        int64_t late_ps = meeting->last->start_ps - event->start_ps;
+        if (meeting->all_ps < interval.to_ps) interval.to_ps = meeting->all_ps;
+        interval.known = meeting->doubt_ps >= 0 && late_ps > meeting->doubt_ps ? IDS_RECORDED : IDS_INFERRED;
+        int code = put_cut(making, interval, err);
+        if (code) return code;
+    } else {
+        interval.to_ps = interval.from_ps;
+    }
+    if (interval.to_ps == stretch->to_ps) return 0;
+    interval.from_ps = interval.to_ps;
+    interval.to_ps = stretch->to_ps;
+    interval.account = IDS_COMM_TRANSFER;
+    interval.known = meeting ? IDS_RECORDED : IDS_INFERRED;
+    if (entry_of_work(making, IDS_COMM_TRANSFER, event, &interval.entry)) return ids_no_memory(err);
+    return put_cut(making, interval, err);
+}
+
+static int put_work(struct making *making, const struct ids_stretch *stretch, struct ids_error *err) {
+    const struct ids_trace *trace = making->analysis->trace;
+    const struct ids_event *event = stretch->event;
+    enum ids_account account = account_of_stretch(trace, stretch);
+    if (account == IDS_COMM_TRANSFER) return put_collective(making, stretch, err);
+    uint32_t entry;
+    if (entry_of_work(making, account, event, &entry)) return ids_no_memory(err);
+    if (!(stretch->state & IDS_IS_BUSY)) name_gap(making, entry, stretch->from_ps, stretch->to_ps);
     return put_cut(making,
                    (struct ids_ledger_interval){.from_ps = stretch->from_ps,
                                                 .to_ps = stretch->to_ps,
                                                 .event = event,
                                                 .busy = making->device,
-                                                .entry = *known - 1,
+                                                .entry = entry,
                                                 .state = stretch->state,
                                                 .account = (uint8_t)account,
                                                 .known = IDS_RECORDED},
@@ -329,7 +439,6 @@ static int put_stretch(void *context, const struct ids_stretch *stretch, struct 
 
 static int sweep_device(struct making *making, uint32_t index, struct ids_error *err) {
     struct ids_analysis *analysis = making->analysis;
-    struct ids_ledger *ledger = making->ledger;
     static const struct ids_device_steps no_steps;
     struct ids_busy *busy = making->busy = &analysis->busy[index];
     making->device = index;
@@ -340,7 +449,6 @@ static int sweep_device(struct making *making, uint32_t index, struct ids_error 
     making->pending = (struct ids_ledger_interval){0};
     making->gap_part_ps = 0;
     busy->first_gap = analysis->gap_count;
-    ledger->first_share[index] = ledger->share_count;
     int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;
     for (size_t i = 0; i < making->steps->count; i++) {
         const struct ids_device_step *step = &making->steps->at[i];
@@ -357,6 +465,119 @@ static int sweep_device(struct making *making, uint32_t index, struct ids_error 
         if (ids_spans_unite(sets[i])) code = ids_no_memory(err);
     }
     return code ? code : end_device(making, err);
+}
+
+/* --- who was waited for ----------------------------------------------------------------------------------------- */
+
+/* What the device did for most of the time. IDS_NONE: nothing is known of it. */
+static uint32_t did_most(const struct past *past, int64_t from_ps, int64_t to_ps) {
+    enum { KINDS = 16 };
+    struct {
+        uint32_t entry;
+        int64_t ps;
+    } sums[KINDS];
+    size_t kinds = 0, low = 0, high = past->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (past->from_ps[middle] <= from_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low ? low - 1 : 0; i < past->count && past->from_ps[i] < to_ps; i++) {
+        int64_t begin_ps = past->from_ps[i] > from_ps ? past->from_ps[i] : from_ps;
+        int64_t end_ps = i + 1 < past->count && past->from_ps[i + 1] < to_ps ? past->from_ps[i + 1] : to_ps;
+        size_t k = 0;
+        while (k < kinds && sums[k].entry != past->entry[i]) k++;
+        if (k == KINDS) continue; /* the main one is among the first */
+        if (k == kinds) {
+            sums[kinds].entry = past->entry[i];
+            sums[kinds++].ps = 0;
+        }
+        sums[k].ps += end_ps - begin_ps;
+    }
+    size_t most = 0;
+    for (size_t k = 1; k < kinds; k++) {
+        if (sums[k].ps > sums[most].ps) most = k;
+    }
+    return kinds ? sums[most].entry : IDS_NONE;
+}
+
+/* "rank 1: host.python load (loader.py:88)", who and what it did. */
+static int64_t entry_of_wait(struct making *making, uint32_t awaited, uint32_t cause) {
+    const struct ids_analysis *analysis = making->analysis;
+    struct ids_ledger *ledger = making->ledger;
+    char did[512];
+    int length = 0;
+    if (cause != IDS_NONE) {
+        const struct ids_ledger_entry *entry = &ledger->entries[cause];
+        const char *culprit = ids_strings_z(&ledger->texts, entry->culprit);
+        const char *where = ids_strings_z(&ledger->texts, entry->where);
+        const int is_work = entry->account == IDS_WORK_COMPUTE; /* which op is no cause */
+        length = snprintf(did, sizeof did, "%s%s%.200s%s%.200s%s", ids_account_id((enum ids_account)entry->account),
+                          !is_work && *culprit ? " " : "", is_work ? "" : culprit, !is_work && *where ? " (" : "",
+                          is_work ? "" : where, !is_work && *where ? ")" : "");
+    }
+    const char *name = ids_rank_name(analysis->trace, analysis->busy[awaited].device, &making->names);
+    if (!name) return -1;
+    int64_t number = ids_ledger_entry_of(ledger, IDS_COMM_WAIT, (struct ids_text){name, (uint32_t)strlen(name)},
+                                         (struct ids_text){did, (uint32_t)length});
+    if (number < 0) return -1;
+    ledger->entries[number].awaited = awaited;
+    ledger->entries[number].cause = cause;
+    return number;
+}
+
+static int resolve_waits(struct making *making, struct ids_error *err) {
+    for (size_t w = 0; w < making->wait_count; w++) {
+        const struct wait *wait = &making->waits[w];
+        if (w && wait->device != making->waits[w - 1].device) {
+            int code = end_device(making, err);
+            if (code) return code;
+        }
+        making->device = wait->device;
+        int64_t entry = entry_of_wait(making, wait->awaited,
+                                      did_most(&making->past[wait->awaited], wait->from_ps, wait->to_ps));
+        struct ids_ledger_interval interval = {.from_ps = wait->from_ps,
+                                               .to_ps = wait->to_ps,
+                                               .busy = wait->device,
+                                               .step = wait->step,
+                                               .entry = (uint32_t)entry,
+                                               .state = wait->state,
+                                               .account = IDS_COMM_WAIT,
+                                               .known = wait->known};
+        if (entry < 0 || book_entry(making, &interval)) return ids_no_memory(err);
+        if (making->visitor) making->visitor->entry(making->visitor->context, wait->visited, (uint32_t)entry);
+    }
+    return making->wait_count ? end_device(making, err) : 0;
+}
+
+/* Nobody meets where there is one device, or none of them has a collective. */
+static int prepare_meetings(struct making *making, struct ids_error *err) {
+    const struct ids_analysis *analysis = making->analysis;
+    if (analysis->busy_count < 2) return 0;
+    int code = ids_meetings_of(analysis->trace, &making->meetings, err);
+    if (code || !making->meetings.count) return code;
+    making->past = calloc(analysis->busy_count, sizeof *making->past);
+    making->busy_of = calloc(analysis->trace->device_count, sizeof *making->busy_of);
+    if (!making->past || !making->busy_of) return ids_no_memory(err);
+    for (size_t b = 0; b < analysis->busy_count; b++) making->busy_of[analysis->busy[b].index] = (uint32_t)b;
+    return 0;
+}
+
+static int share_before(const void *a, const void *b) {
+    const struct ids_entry_share *left = a, *right = b;
+    if (left->device != right->device) return left->device < right->device ? -1 : 1;
+    return (left->entry > right->entry) - (left->entry < right->entry);
+}
+
+static void order_shares(struct ids_ledger *ledger, size_t devices) {
+    if (ledger->share_count) qsort(ledger->shares, ledger->share_count, sizeof *ledger->shares, share_before);
+    size_t share = 0;
+    for (size_t device = 0; device <= devices; device++) {
+        while (share < ledger->share_count && ledger->shares[share].device < device) share++;
+        ledger->first_share[device] = share;
+    }
 }
 
 static int make_room(struct ids_analysis *analysis) {
@@ -388,8 +609,10 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
         making.of_idle_name = calloc(ids_host_time_names(making.host_time) + 1, sizeof *making.of_idle_name);
         if (!making.of_op || !making.of_event_name || !making.of_idle_name) code = ids_no_memory(err);
     }
+    if (!code) code = prepare_meetings(&making, err);
     for (size_t b = 0; b < analysis->busy_count && !code; b++) code = sweep_device(&making, (uint32_t)b, err);
-    ledger->first_share[analysis->busy_count] = ledger->share_count;
+    if (!code) code = resolve_waits(&making, err);
+    order_shares(ledger, analysis->busy_count);
     for (size_t entry = 0; entry < ledger->entry_count && !code; entry++)
         ledger->entries[entry].squares = ids_step_sum_squares(ids_step_sum_of(&making.by_step, entry));
     ids_host_time_free(making.host_time);
@@ -398,6 +621,15 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
     free(making.of_event_name);
     free(making.of_idle_name);
     free(making.own);
+    for (size_t b = 0; making.past && b < analysis->busy_count; b++) {
+        free(making.past[b].from_ps);
+        free(making.past[b].entry);
+    }
+    free(making.past);
+    free(making.busy_of);
+    free(making.waits);
+    ids_meetings_done(&making.meetings);
+    ids_arena_done(&making.names);
     return code;
 }
 

@@ -44,6 +44,8 @@ struct ids_ledger_entry {
     uint8_t account;  /* enum ids_account */
     uint32_t culprit; /* an op, a function, a call, a region, a rank */
     uint32_t where;   /* file:line, the op's path, what the rank did */
+    uint32_t cause;   /* of comm.wait: the entry of what the one who came last did meanwhile; IDS_NONE unknown, or none */
+    uint32_t awaited; /* of comm.wait: who came last, index of analysis->busy; IDS_NONE unknown, or none */
     uint64_t intervals;
     int64_t time_ps[IDS_KNOWN_COUNT]; /* over all devices: in the steps, where there are steps, else in the windows */
     int64_t in_window_ps;
@@ -58,7 +60,7 @@ struct ids_ledger_interval {
     const struct ids_event *event; /* that covers it, or whose launch it waits for; NULL */
     uint32_t busy;                 /* index of analysis->busy */
     uint32_t step;                 /* index of analysis->steps.at; IDS_NONE in none */
-    uint32_t entry;                /* index of ids_ledger.entries */
+    uint32_t entry;                /* index of ids_ledger.entries; IDS_NONE: ids_ledger_visitor.entry will tell */
     uint16_t state;                /* of enum ids_device_state */
     uint8_t account, known;
 };
@@ -66,6 +68,9 @@ struct ids_ledger_interval {
 /* Called in order of time for one device after the other. 0, or a code with *err set. */
 struct ids_ledger_visitor {
     int (*interval)(void *context, const struct ids_ledger_interval *interval, struct ids_error *err);
+    /* The entry of an interval that was handed over with IDS_NONE, by its number in the order in which they came: what the one who was
+     * waited for did is known only when all devices are swept. */
+    void (*entry)(void *context, size_t interval, uint32_t entry);
     void *context;
 };
 
@@ -87,7 +92,7 @@ struct ids_ledger {
     size_t *first_step;
     /* What each entry has on each device in its steps (without steps: in its window): by device, and in it by entry. */
     struct ids_entry_share {
-        uint32_t entry;
+        uint32_t device, entry;
         int64_t ps;
     } *shares;
     size_t *first_share; /* by device; one more for the end */
