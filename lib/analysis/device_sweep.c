@@ -34,6 +34,7 @@ struct gathering {
     struct lane *lanes; /* by track */
     struct piece *at;
     size_t count, room;
+    const struct ids_event *beyond; /* the first activity behind `to_ps` */
     int failed;
 };
 
@@ -141,8 +142,12 @@ static int gather(struct gathering *gathering, const struct ids_busy *busy) {
     if (!gathering->lanes) return -1;
     struct ids_cursor cursor = ids_cursor_over(&busy->device->activity);
     for (const struct ids_event *event; !gathering->failed && (event = ids_cursor_next(&cursor));) {
-        if (event->start_ps >= gathering->to_ps) break;
-        if (event->end_ps > event->start_ps) open_op(gathering, event); /* a moment is no activity */
+        if (event->end_ps == event->start_ps) continue; /* a moment is no activity */
+        if (event->start_ps >= gathering->to_ps) {
+            gathering->beyond = event;
+            break;
+        }
+        open_op(gathering, event);
     }
     for (size_t t = 0; t < tracks; t++) {
         while (!gathering->failed && gathering->lanes[t].depth) close_op(gathering, &gathering->lanes[t]);
@@ -253,7 +258,7 @@ static void find_gap_end(const struct gathering *gathering, struct gap *gap, siz
     while (gap->next < gathering->count && !(gathering->at[gap->next].state & IDS_IS_BUSY)) gap->next++;
     int there = gap->next < gathering->count;
     gap->to_ps = there ? gathering->at[gap->next].from_ps : gathering->to_ps;
-    gap->next_event = there ? gathering->at[gap->next].event : NULL;
+    gap->next_event = there ? gathering->at[gap->next].event : gathering->beyond;
 }
 
 static int run_sweep(const struct gathering *gathering, struct sweep *sweep,

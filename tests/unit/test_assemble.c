@@ -44,7 +44,6 @@ static struct ids_event *add(int64_t start_ps, int64_t duration_ps, uint32_t nam
                                    .parent = IDS_NONE};
         passing.kept = (uint32_t)(track()->events.count - 1);
     }
-    if (name == FRAME) assembly.python = 1;
     ck_assert_int_eq(ids_assembly_add(&assembly, &passing), 0);
     return kept;
 }
