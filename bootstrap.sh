@@ -126,8 +126,7 @@ stage() { # NAME COMMAND...
 
 demo() {
     need "${build_packages[@]}"
-    build release idsprof
-    build release idsprof_agent
+    build release installed
     mkdir -p build/demo
     local ret_python
     if demo_python 2>build/demo/setup.log; then

@@ -135,12 +135,17 @@ static uint32_t groups_of(const struct ids_trace *trace, const struct ids_event 
     return text || event->shape == IDS_NONE ? text : trace->shapes[event->shape].groups;
 }
 
+/* The HLO op; an op of the framework does not name the kernel's collective. */
+static const struct ids_op *op_of(const struct ids_trace *trace, const struct ids_event *event) {
+    return event->op == IDS_NONE || trace->ops[event->op].framework ? NULL : &trace->ops[event->op];
+}
+
 /* One name for an op on all devices and hosts: by module and op, else the kernel's name; and since that may be one for all
  * collectives, what they are and move. */
 static uint64_t op_key(const struct ids_trace *trace, const struct ids_event *event) {
     uint64_t what = ids_key_of(ids_key_of(event->collective, (uint64_t)event->value), groups_of(trace, event));
-    if (event->op == IDS_NONE) return ids_key_of(ids_key_of(trace->names[event->name].text, 1), what);
-    const struct ids_op *op = &trace->ops[event->op];
+    const struct ids_op *op = op_of(trace, event);
+    if (!op) return ids_key_of(ids_key_of(trace->names[event->name].text, 1), what);
     uint32_t module = op->module == IDS_NONE ? 0 : trace->modules[op->module].name;
     return ids_key_of(ids_key_of(ids_key_of(module, op->name), 2), what);
 }
@@ -270,7 +275,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
     ids_groups_sort_by_total(groups);
     for (size_t g = 0; g < groups->count; g++) {
         const struct ids_group *group = &groups->at[g];
-        const struct ids_op *op = group->first->op == IDS_NONE ? NULL : &trace->ops[group->first->op];
+        const struct ids_op *op = op_of(trace, group->first);
         const int sized = !group->unknown_values;
         const int64_t group_size = ids_collective_group_size(trace, group->first);
         const double factor = ids_collective_bus_factor((enum ids_collective)group->first->collective, group_size);

@@ -73,7 +73,7 @@ static const struct ids_table_def compiles = {
 };
 
 static const struct ids_note notes[] = {
-    {.metric = "compile.count", .after = " compilations"},
+    {.metric = "compile.count", .noun = "compilation"},
     {.metric = "compile.in_steps", .after = " inside steps"},
     {.before = "taking ", .metric = "compile.in_steps_time"},
     {.before = "lowering ", .metric = "compile.lowering"},

@@ -55,7 +55,7 @@ static const struct ids_table_def histogram = {
 };
 
 static const struct ids_note notes[] = {
-    {.metric = "idle.gaps", .after = " gaps"},
+    {.metric = "idle.gaps", .noun = "gap"},
     {.before = "longest ", .metric = "idle.longest"},
 };
 static const struct ids_headline headlines[] = {{"idle_gaps", "idle", "idle.share", notes, IDS_COUNT_OF(notes), 0}};

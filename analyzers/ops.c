@@ -1,4 +1,4 @@
-/* ops.c - the HLO ops that take the time. */
+/* ops.c - the ops that take the time: of compiled programs, and of the framework. */
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
 #include "lib/analysis/step_sums.h"
@@ -9,14 +9,16 @@
 
 static const struct ids_metric_def metrics[] = {
     {"ops.count", "distinct ops", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
-     "Ops, by program and name, that ran in the window.",
-     "SELECT count(*) FROM (SELECT DISTINCT module, program_id, op FROM ops WHERE run = :run AND is_active = 1 AND "
+     "Ops that ran in the window: HLO ops by program and name, ops of the framework by their place in the program.",
+     "SELECT count(*) FROM (SELECT DISTINCT module, program_id, op, CASE WHEN is_framework = 1 THEN op_name ELSE NULL "
+     "END "
+     "FROM ops WHERE run = :run AND is_active = 1 AND "
      "is_beside = 0)"},
     {"ops.top_share", "largest op", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "The part of all device time that the op with the most self time has.",
      "SELECT max(self_ps) * 1.0 / (SELECT sum(self_ps) FROM activities WHERE run = :run AND is_active = 1 AND "
      "is_beside = 0) FROM (SELECT sum(self_ps) AS self_ps FROM ops WHERE run = :run AND is_active = 1 AND is_beside = "
-     "0 GROUP BY module, program_id, op)"},
+     "0 GROUP BY module, program_id, op, CASE WHEN is_framework = 1 THEN op_name ELSE NULL END)"},
 };
 
 static const struct ids_column_def columns[] = {
@@ -47,7 +49,9 @@ static const struct ids_table_def ops = {
     columns,
     IDS_COUNT_OF(columns),
     "One row per HLO op and program, over all devices, most self time first. On a GPU an op is the kernels that carry "
-    "its name. Self time is the op's own less that of the ops wholly inside "
+    "its name. Kernels of PyTorch and TensorFlow are of the op of the framework that launched them, a row for each "
+    "place in "
+    "the program. Self time is the op's own less that of the ops wholly inside "
     "it on its track; share is of the self time of all device activity. flops and bytes are per execution. The "
     "fingerprint is "
     "the same for what computes the same, whatever it is called and whichever program it is in.",
@@ -65,7 +69,7 @@ static const struct ids_table_def categories = {
     "op categories",
     category_columns,
     IDS_COUNT_OF(category_columns),
-    "Device time by hlo_category (TPU), HLO opcode, or, without an op, the kind of activity.",
+    "Device time by hlo_category (TPU), HLO opcode, op of the framework, or, without an op, the kind of activity.",
     0,
 };
 
@@ -92,7 +96,8 @@ static const struct ids_table_def op_steps = {
 /* One op on all devices and hosts: module and op by name, and the program, of which there may be several of one name. */
 static uint64_t op_key(const struct ids_trace *trace, const struct ids_op *op) {
     const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
-    return ids_key_of(ids_key_of(module ? module->name : 0, module ? module->program_id : 0), op->name);
+    uint64_t place = op->framework ? op->framework_name : 0;
+    return ids_key_of(ids_key_of(module ? module->name : 0, module ? module->program_id : place), op->name);
 }
 
 static int64_t clipped(const struct ids_busy *busy, const struct ids_event *event) {
@@ -101,10 +106,10 @@ static int64_t clipped(const struct ids_busy *busy, const struct ids_event *even
 
 /* What the activity is called where it has no category. */
 static const char *category_of(const struct ids_trace *trace, const struct ids_event *event) {
-    if (event->op != IDS_NONE && trace->ops[event->op].category)
+    int is_copy = event->kind == IDS_KIND_COPY || event->kind == IDS_KIND_SET;
+    if (event->op != IDS_NONE && trace->ops[event->op].category && !(is_copy && trace->ops[event->op].framework))
         return ids_trace_text(trace, trace->ops[event->op].category);
-    if (event->kind == IDS_KIND_COPY || event->kind == IDS_KIND_SET)
-        return ids_direction_name((enum ids_direction)event->direction);
+    if (is_copy) return ids_direction_name((enum ids_direction)event->direction);
     return event->op == IDS_NONE ? "(no HLO op)" : "(opcode unknown)";
 }
 
@@ -236,7 +241,8 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
                 ids_report_metric(report, "ops.top_share", NULL,
                                   ids_real_value(IDS_UNIT_RATIO, (double)by_op.at[0].self_ps / (double)all_ps));
         } else {
-            const char *why = analysis->busy_count ? "no device event of this trace carries an HLO op"
+            const char *why = analysis->busy_count ? "no device event of this trace carries an HLO op, or is known to "
+                                                     "be launched by an op of a framework"
                                                    : ids_no_activity_reason(analysis);
             ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why);
         }

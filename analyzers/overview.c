@@ -20,7 +20,7 @@ static const struct ids_metric_def metrics[] = {
      "not 100 % busy. --window and --from/--to choose another.",
      "SELECT max(start_ps + dur_ps) - min(start_ps) FROM devices WHERE run = :run AND is_active = 1"},
     {"coverage.attributed_share", "attributed", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
-     "The part of device busy time that an HLO op can be named for. The rest is plain copies, kernels of other "
+     "The part of device busy time that an op can be named for, of HLO or of the framework. The rest is plain copies, kernels of other "
      "libraries, or kernels inside "
      "CUDA graphs that carry no op.",
      IDS_SQL_SPANS("device", "dur_ps",
@@ -124,6 +124,24 @@ static const char *describe_devices(const struct ids_analysis *analysis, struct 
                                  : kinds[first->kind];
     if (active == like) return ids_report_text(report, "%zu × %s", like, what);
     return ids_report_text(report, "%zu × %s, %zu active", like, what, active);
+}
+
+/* What the sentence about devices says, for programs. */
+static void count_devices(const struct ids_analysis *analysis, struct ids_report *report) {
+    static const char *const kinds[] = {"GPU", "TPU", "CPU", "CUSTOM"};
+    const struct ids_trace *trace = analysis->trace;
+    const struct ids_device *first = NULL;
+    if (trace->device_count) first = analysis->busy_count ? analysis->busy[0].device : &trace->devices[0];
+    int64_t like = 0, active = 0; /* of that kind */
+    for (size_t d = 0; d < trace->device_count; d++) like += trace->devices[d].kind == first->kind;
+    for (size_t b = 0; b < analysis->busy_count; b++) active += analysis->busy[b].device->kind == first->kind;
+    const char *model = first ? ids_trace_text(trace, first->model) : "";
+    const char *vendor = first ? ids_trace_text(trace, first->vendor) : "";
+    ids_report_property(report, "devices.count", ids_int_value(IDS_UNIT_COUNT, like));
+    ids_report_property(report, "devices.active", ids_int_value(IDS_UNIT_COUNT, active));
+    ids_report_property(report, "devices.kind", ids_text_value(first ? kinds[first->kind] : NULL));
+    ids_report_property(report, "devices.model", ids_text_value(*model ? model : NULL));
+    ids_report_property(report, "devices.vendor", ids_text_value(*vendor ? vendor : NULL));
 }
 
 static void list_devices(const struct ids_analysis *analysis, struct ids_report *report) {
@@ -272,7 +290,7 @@ static int coverage(const struct ids_analysis *analysis, struct ids_report *repo
     }
     if (busy_ps && !analysis->trace->op_count)
         ids_report_no_data(report, "coverage.attributed_share", IDS_UNIT_RATIO, NULL,
-                           "nothing in this trace names HLO ops: it is no program of XLA's");
+                           "nothing in this trace names the ops that device work is of");
     else if (busy_ps)
         ids_report_metric(report, "coverage.attributed_share", NULL,
                           ids_real_value(IDS_UNIT_RATIO, (double)attributed_ps / (double)busy_ps));
@@ -282,10 +300,23 @@ static int coverage(const struct ids_analysis *analysis, struct ids_report *repo
     return 0;
 }
 
+/* When it was recorded. Kineto counts from a moment that may lie weeks before (baseTimeNanoseconds): then its first event tells. */
+static int64_t recorded_at(const struct ids_trace *trace) {
+    static const int64_t HOUR_PS = 3600 * (int64_t)1000000000000;
+    int64_t first_ps = INT64_MAX;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (track->first_ps <= track->last_ps && track->first_ps < first_ps) first_ps = track->first_ps;
+    }
+    return first_ps > HOUR_PS && first_ps != INT64_MAX ? trace->origin_unix_ns + first_ps / 1000
+                                                       : trace->origin_unix_ns;
+}
+
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
     ids_report_property(report, "devices", ids_text_value(describe_devices(analysis, report)));
+    count_devices(analysis, report);
     if (trace->jax_version)
         ids_report_property(report, "jax_version", ids_text_value(ids_trace_text(trace, trace->jax_version)));
     /* How it was recorded: what makes two recordings unlike. */
@@ -299,6 +330,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
                             ids_real_value(IDS_UNIT_NUMBER, trace->time_scale_sum / (double)trace->time_scale_count));
     if (trace->origin_unix_ns) {
         ids_report_property(report, "start_unix_ns", ids_int_value(IDS_UNIT_COUNT, trace->origin_unix_ns));
+        ids_report_property(report, "recorded_unix_ns", ids_int_value(IDS_UNIT_COUNT, recorded_at(trace)));
     }
     ids_report_metric(report, "run.events", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->event_count));
     ids_report_metric(report, "run.stats", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->stat_count));

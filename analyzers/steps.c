@@ -1,5 +1,6 @@
 /* steps.c - how long steps took and where the time went. Which work belongs to which step is found in lib/analysis/steps.c. */
 #include "lib/analysis/context.h"
+#include "lib/base/counted.h"
 #include "lib/base/saturate.h"
 
 #include <math.h>
@@ -132,28 +133,40 @@ static int shorter(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
+/* What the sentence about steps says, for programs. */
+static void list_steps(const struct ids_analysis *analysis, struct ids_report *report) {
+    const struct ids_steps *steps = &analysis->steps;
+    int annotated = steps->source == IDS_STEPS_ANNOTATION;
+    ids_report_property(report, "steps.count", ids_int_value(IDS_UNIT_COUNT, (int64_t)steps->count));
+    ids_report_property(report, "steps.source", ids_text_value(annotated ? "annotation" : "marker"));
+    ids_report_property(report, "steps.annotation",
+                        ids_text_value(annotated ? ids_trace_text(analysis->trace, steps->name) : NULL));
+    ids_report_property(report, "steps.first", ids_int_value(IDS_UNIT_COUNT, steps->at[0].number));
+    ids_report_property(report, "steps.last", ids_int_value(IDS_UNIT_COUNT, steps->at[steps->count - 1].number));
+}
+
 static void say_source(const struct ids_analysis *analysis, struct ids_report *report) {
     static const char *const sources[] = {"none", "marker", "annotation"};
     const struct ids_steps *steps = &analysis->steps;
+    if (steps->source != IDS_STEPS_NONE && steps->count) list_steps(analysis, report);
     struct ids_metric *metric = ids_report_metric(report, "steps.source", NULL, ids_text_value(sources[steps->source]));
     uint64_t all = steps->assigned + steps->unassigned;
     if (steps->source != IDS_STEPS_NONE && !steps->count) {
         ids_report_rule(report, metric, "no step lies wholly in the window");
     } else if (steps->source == IDS_STEPS_ANNOTATION) {
         ids_report_rule(report, metric,
-                        "annotation '%s'; %llu of %llu device events assigned through their launch; %zu annotations "
-                        "launched nothing",
+                        "annotation '%s'; %llu of %s assigned through their launch; %s launched nothing",
                         ids_trace_text(analysis->trace, steps->name), (unsigned long long)steps->assigned,
-                        (unsigned long long)all, steps->without_work);
+                        IDS_COUNTED(all, "device event"), IDS_COUNTED(steps->without_work, "annotation"));
         ids_report_property(
             report, "steps",
-            ids_text_value(ids_report_text(report, "%zu steps (annotation '%s', %lld–%lld)", steps->count,
+            ids_text_value(ids_report_text(report, "%s (annotation '%s', %lld–%lld)", IDS_COUNTED(steps->count, "step"),
                                            ids_trace_text(analysis->trace, steps->name), (long long)steps->at[0].number,
                                            (long long)steps->at[steps->count - 1].number)));
     } else if (steps->source == IDS_STEPS_MARKER) {
         ids_report_rule(report, metric, "the file's Steps line");
         ids_report_property(report, "steps",
-                            ids_text_value(ids_report_text(report, "%zu steps (Steps line)", steps->count)));
+                            ids_text_value(ids_report_text(report, "%s (Steps line)", IDS_COUNTED(steps->count, "step"))));
     } else {
         ids_report_rule(report, metric,
                         "the trace has no Steps line and no annotation with step_num "

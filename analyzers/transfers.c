@@ -2,8 +2,10 @@
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
 #include "lib/analysis/metric_sql.h"
+#include "lib/base/counted.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/model/host_copies.h"
 
 #include <stdlib.h>
 
@@ -41,8 +43,12 @@
     }
 
 static const struct ids_metric_def metrics[] = {
-    DIRECTION("h2d", "H2D", "Copies from host to device memory", "= 'H2D'"),
-    DIRECTION("d2h", "D2H", "Copies from device to host memory", "= 'D2H'"),
+    DIRECTION("h2d", "H2D",
+              "Copies from host to device memory (of a TPU also those through host memory, S(5), that its ops make)",
+              "= 'H2D'"),
+    DIRECTION("d2h", "D2H",
+              "Copies from device to host memory (of a TPU also those through host memory, S(5), that its ops make)",
+              "= 'D2H'"),
     DIRECTION("d2d", "D2D", "Copies within a device's memory", "= 'D2D'"),
     DIRECTION("p2p", "P2P", "Copies from device to device", "= 'P2P'"),
     DIRECTION("memset", "memset", "Sets of device memory", "= 'memset'"),
@@ -124,6 +130,7 @@ static const struct ids_headline headlines[] = {
 
 struct sums {
     uint64_t count, unknown;
+    uint64_t paired; /* copies whose time is that of two ops */
     int64_t bytes, time_ps, known_time_ps;
     struct ids_spans all, known; /* known: of copies whose size is known */
 };
@@ -143,10 +150,11 @@ static const char *mode_of(const struct ids_event *event) {
     return modes[event->asynchronous % 3][event->pinned % 3];
 }
 
-static int add(struct gathering *gathering, struct sums sums[DIRECTIONS], const struct ids_event *event,
-               uint32_t device, int64_t end_ps) {
+static int add(const struct ids_trace *trace, struct gathering *gathering, struct sums sums[DIRECTIONS],
+               const struct ids_event *event, uint32_t device, int64_t end_ps) {
     struct sums *sum = &sums[place_of(event)];
     sum->count++;
+    sum->paired += ids_is_host_copy(trace, event) != 0;
     ids_spans_add(&sum->all, event->start_ps, end_ps);
     if (event->value < 0) {
         sum->unknown++;
@@ -171,7 +179,14 @@ static void figures(struct ids_report *report, const char *device, const struct 
         const struct sums *sum = &sums[d];
         const struct ids_metric_def *defs = &metrics[(size_t)d * PER_DIRECTION];
         ids_report_metric(report, defs[0].id, device, ids_int_value(IDS_UNIT_COUNT, (int64_t)sum->count));
-        ids_report_metric(report, defs[TIME].id, device, ids_int_value(IDS_UNIT_TIME, sum->time_ps));
+        struct ids_metric *time =
+            ids_report_metric(report, defs[TIME].id, device, ids_int_value(IDS_UNIT_TIME, sum->time_ps));
+        if (sum->paired) {
+            ids_report_rule(report, time,
+                            "from the op that starts a copy to the end of its -done for %llu of %llu: no line of "
+                            "asynchronous ops has them",
+                            (unsigned long long)sum->paired, (unsigned long long)sum->count);
+        }
         if (sum->count && sum->unknown == sum->count) {
             const char *why = "the trace does not say the sizes of these copies";
             ids_report_no_data(report, defs[1].id, IDS_UNIT_BYTES, device, "%s", why);
@@ -181,8 +196,8 @@ static void figures(struct ids_report *report, const char *device, const struct 
         struct ids_metric *bytes =
             ids_report_metric(report, defs[1].id, device, ids_int_value(IDS_UNIT_BYTES, sum->bytes));
         if (sum->unknown) {
-            ids_report_rule(report, bytes, "a lower bound: the trace does not say the size of %llu of %llu copies",
-                            (unsigned long long)sum->unknown, (unsigned long long)sum->count);
+            ids_report_rule(report, bytes, "a lower bound: the trace does not say the size of %llu of %s",
+                            (unsigned long long)sum->unknown, IDS_COUNTED(sum->count, "copy"));
         }
         if (sum->known_time_ps > 0) {
             ids_report_metric(report, defs[3].id, device,
@@ -201,6 +216,7 @@ static int close_sums(struct sums own[DIRECTIONS], struct sums all[DIRECTIONS]) 
         own[d].known_time_ps = ids_spans_total(&own[d].known);
         all[d].count += own[d].count;
         all[d].unknown += own[d].unknown;
+        all[d].paired += own[d].paired;
         ids_sum(&all[d].bytes, own[d].bytes);
         ids_sum(&all[d].time_ps, own[d].time_ps);
         ids_sum(&all[d].known_time_ps, own[d].known_time_ps);
@@ -215,14 +231,15 @@ static void free_sums(struct sums sums[DIRECTIONS]) {
     }
 }
 
-static int gather_device(const struct ids_busy *busy, struct gathering *gathering, struct sums own[DIRECTIONS]) {
+static int gather_device(const struct ids_trace *trace, const struct ids_busy *busy, struct gathering *gathering,
+                         struct sums own[DIRECTIONS]) {
     const struct ids_events *lists[] = {&busy->device->activity, &busy->device->async};
     for (size_t l = 0; l < 2; l++) {
         struct ids_cursor cursor = ids_busy_cursor(busy, lists[l]);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
             /* Async ops that name no direction are collectives or copies within the device's memories. */
             if (l == 1 && (event->class == IDS_CLASS_COLLECTIVE || event->direction == IDS_NO_DIRECTION)) continue;
-            if (is_transfer(event) && add(gathering, own, event, busy->index, ids_end_in_window(busy, event)))
+            if (is_transfer(event) && add(trace, gathering, own, event, busy->index, ids_end_in_window(busy, event)))
                 return -1;
         }
     }
@@ -234,7 +251,9 @@ static int gather_host(const struct ids_analysis *analysis, struct gathering *ga
     for (size_t t = 0; t < analysis->trace->track_count; t++) {
         struct ids_cursor cursor = ids_cursor_over(&analysis->trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (event->kind == IDS_KIND_TRANSFER && add(gathering, own, event, IDS_NONE, event->end_ps)) return -1;
+            if (event->kind == IDS_KIND_TRANSFER &&
+                add(analysis->trace, gathering, own, event, IDS_NONE, event->end_ps))
+                return -1;
         }
     }
     return 0;
@@ -334,7 +353,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     int failed = 0;
     for (size_t b = 0; b < analysis->busy_count && !failed; b++) {
         struct sums own[DIRECTIONS] = {0};
-        failed = gather_device(&analysis->busy[b], &gathering, own) || close_sums(own, all);
+        failed = gather_device(analysis->trace, &analysis->busy[b], &gathering, own) || close_sums(own, all);
         if (!failed && analysis->busy[b].device->kind != IDS_DEVICE_CPU)
             figures(report, analysis->busy[b].device->key, own);
         free_sums(own);

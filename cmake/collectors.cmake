@@ -22,11 +22,13 @@ function(ids_preload NAME)
         BUILD_RPATH "\$ORIGIN" BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "\$ORIGIN")
     target_link_libraries(${NAME} PRIVATE ids_warnings ${arg_LIBS})
     install(TARGETS ${NAME} LIBRARY DESTINATION ${IDS_HOME_INSTALL})
+    set_property(GLOBAL APPEND PROPERTY IDS_INSTALLED ${NAME})
 endfunction()
 
 ids_preload(idsprof_agent MAP collectors/common/agent.map SOURCES
     collectors/common/agent.c collectors/common/control.c collectors/common/hello.c collectors/common/plan.c
-    collectors/common/process.c collectors/common/publish.c collectors/common/session.c collectors/common/window.c
+    collectors/common/process.c collectors/common/publish.c collectors/common/secrets.c collectors/common/session.c
+    collectors/common/window.c
     collectors/python/executions.c collectors/python/sigterm.c)
 
 # The Python hook: a link in the build tree, so that what is edited is what runs.

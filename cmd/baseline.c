@@ -1,8 +1,10 @@
 #include "lib/store/baseline.h"
 #include "cmd/command.h"
 #include "cmd/open_sides.h"
+#include "cmd/reading.h"
 #include "cmd/say.h"
 #include "lib/analysis/analyzer.h"
+#include "lib/base/counted.h"
 #include "lib/report/layout.h"
 #include "lib/wire/json_writer.h"
 
@@ -18,7 +20,8 @@ struct baseline_options {
 static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 0, "force", NULL, "save over a baseline of that name", AT(force), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "list and show print JSON", AT(json), NULL},
-    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles anew, and keep nothing", AT(no_cache), NULL},
+    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
+    IDS_READING_OPTIONS,
 };
 
 static void when(char text[32], int64_t unix_s) {
@@ -47,8 +50,8 @@ static int save(const struct baseline_options *options, char *const *operands, i
     code = ids_baseline_save(operands[0], runs.pointers, runs.count, options->force, (int64_t)time(NULL), &path, err);
     struct ids_arena arena = {0};
     if (!code)
-        printf("%s: %zu run%s in %s; to hold runs to it: idsprof check RUN --baseline %s\n", operands[0], runs.count,
-               runs.count == 1 ? "" : "s", ids_text_clean(&arena, path), operands[0]);
+        printf("%s: %s in %s; to check runs against it: idsprof check RUN --baseline %s\n", operands[0], IDS_COUNTED(runs.count, "run"),
+               ids_text_clean(&arena, path), operands[0]);
     ids_arena_done(&arena);
     free(path);
     ids_open_side_done(&runs);
@@ -123,8 +126,8 @@ static int list(const struct baseline_options *options, int count, struct ids_er
 static void show_text(const struct ids_baseline *baseline, struct ids_arena *arena) {
     char text[32];
     when(text, baseline->saved_unix_s);
-    printf("%s · saved %s by %s · %zu run%s\n", baseline->name, text, ids_text_clean(arena, baseline->program),
-           baseline->count, baseline->count == 1 ? "" : "s");
+    printf("%s · saved %s by %s · %s\n", baseline->name, text, ids_text_clean(arena, baseline->program),
+           IDS_COUNTED(baseline->count, "run"));
     for (size_t i = 0; i < baseline->count; i++)
         printf("  %s (%s)\n", ids_text_clean(arena, text_property(&baseline->reports[i], "name")),
                ids_text_clean(arena, text_property(&baseline->reports[i], "devices")));

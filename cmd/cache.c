@@ -1,6 +1,7 @@
 /* The cache: what is in it, and emptying it. */
 #include "cmd/command.h"
 #include "cmd/terminal.h"
+#include "lib/base/counted.h"
 #include "lib/report/layout.h"
 #include "lib/report/report.h"
 #include "lib/store/cache_entries.h"
@@ -47,7 +48,7 @@ static const char *age_text(struct ids_arena *arena, int64_t seconds) {
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         int64_t count = seconds / units[i].seconds;
         if (count < 1) continue;
-        snprintf(text, sizeof text, "%lld %s%s ago", (long long)count, units[i].name, count == 1 ? "" : "s");
+        snprintf(text, sizeof text, "%s ago", IDS_COUNTED(count, units[i].name));
         break;
     }
     const char *copy = ids_arena_copy(arena, text, strlen(text));
@@ -78,8 +79,8 @@ static int print_list(const struct cache_options *options, const struct ids_cach
     struct ids_grid grid = {.columns = columns, .column_count = COLUMNS, .cells = cells, .row_count = list->count};
     ids_grid_fit(&grid, options->full ? 0 : ids_terminal_width(options->width));
     if (list->count) ids_grid_write(&grid, &arena, "", "", stdout);
-    printf("%s%s: %zu file%s, %s of %s\n", list->count ? "\n" : "", ids_text_clean(&arena, list->folder), list->count,
-           list->count == 1 ? "" : "s", size_text(&arena, list->bytes), size_text(&arena, list->limit_bytes));
+    printf("%s%s: %s, %s of %s\n", list->count ? "\n" : "", ids_text_clean(&arena, list->folder),
+           IDS_COUNTED(list->count, "file"), size_text(&arena, list->bytes), size_text(&arena, list->limit_bytes));
     ids_arena_done(&arena);
     free(cells);
     return 0;
@@ -148,7 +149,7 @@ static int clear_cache(const struct cache_options *options, struct ids_error *er
         return 0;
     }
     struct ids_arena arena = {0};
-    printf("removed %llu file%s, %s\n", (unsigned long long)cleared.files, cleared.files == 1 ? "" : "s",
+    printf("removed %s, %s\n", IDS_COUNTED(cleared.files, "file"),
            size_text(&arena, cleared.bytes));
     if (cleared.left)
         printf("left %llu that %s being written\n", (unsigned long long)cleared.left, cleared.left == 1 ? "is" : "are");

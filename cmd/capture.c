@@ -6,6 +6,8 @@
 #include "cmd/command.h"
 #include "cmd/open_run.h"
 #include "cmd/say.h"
+#include "lib/base/counted.h"
+#include "collectors/common/process.h"
 #include "lib/capture/child.h"
 #include "lib/capture/folder.h"
 
@@ -69,7 +71,7 @@ static int make_environment(const struct capture *capture, const struct ids_capt
     if (!code) code = ids_capture_cuda(ret_environment, capture->home.path, capture->settings.quiet, err);
     if (!code)
         code = ids_capture_plugins(ret_environment, capture->home.path, capture->settings.platform,
-                                   capture->settings.audit, err);
+                                   capture->settings.audit, capture->settings.quiet, err);
     if (!code && devices) code = set_devices(ret_environment, capture->settings.platform, devices, err);
     return code;
 }
@@ -110,19 +112,27 @@ static const char *shown_path(const char *path) {
     return length > 1 && !strncmp(path, here, length) && path[length] == '/' ? path + length + 1 : path;
 }
 
-/* Nothing was started: the folder, which is still empty, goes. */
-static void remove_empty(const struct ids_capture_folder *folder) {
-    static const char *const parts[] = {("/" IDS_SIDECAR), "/.idsprof", ""};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        char *path = NULL;
-        if (asprintf(&path, "%s%s", folder->path, parts[i]) < 0) return;
-        if (unlink(path) && rmdir(path) && errno != ENOENT) i = sizeof parts / sizeof *parts;
-        free(path);
+static int caught_something(const char *folder) {
+    char *path = NULL;
+    int found = asprintf(&path, "%s/plugins/profile", folder) >= 0 && !access(path, F_OK);
+    free(path);
+    return found;
+}
+
+/* Whether anything may still come: a process that goes on, here or on another host. */
+static int may_catch_more(const struct ids_capture_folder *folder, const struct ids_seen *seen) {
+    char host[IDS_HOST_BYTES];
+    ids_process_host(host);
+    for (size_t i = 0; i < seen->count; i++) {
+        const struct ids_seen_process *process = &seen->processes[i];
+        if (!process->is_closed && process->host && strcmp(process->host, host) != 0) return 1;
     }
+    return ids_capture_folder_in_use(folder);
 }
 
 /* Reads what the processes said, writes it into the sidecar, and says it. */
-static void conclude(const struct capture *capture, struct ids_capture_record *record) {
+static void conclude(const struct capture *capture, const struct ids_capture_folder *folder,
+                     struct ids_capture_record *record) {
     struct ids_seen seen = {0};
     struct ids_arena arena = {0};
     struct ids_outcome outcome = {0};
@@ -132,7 +142,14 @@ static void conclude(const struct capture *capture, struct ids_capture_record *r
     ids_outcome_find(record, &arena, &outcome);
     record->outcome = &outcome;
     if (record->seen && ids_sidecar_write(record, &err)) warn(&err);
-    ids_capture_print(&outcome, shown_path(record->folder), capture->settings.quiet);
+    int is_kept = capture->settings.keep_empty || outcome.files || caught_something(folder->path) ||
+                  may_catch_more(folder, &seen);
+    ids_capture_print(&outcome, is_kept ? shown_path(record->folder) : NULL, capture->settings.quiet);
+    if (is_kept) {
+        ids_capture_folder_tidy(folder);
+    } else {
+        ids_capture_folder_remove(folder);
+    }
     record->outcome = NULL;
     record->seen = NULL;
     ids_arena_done(&arena);
@@ -153,6 +170,7 @@ static int run_program(const struct capture *capture, const struct ids_capture_f
     snprintf(plan.run, sizeof plan.run, "%s", folder->run);
     plan.launcher = getpid();
     struct ids_capture_record record = {.folder = folder->path,
+                                        .home = capture->home.path,
                                         .run = folder->run,
                                         .command = command,
                                         .plan = &plan,
@@ -167,11 +185,12 @@ static int run_program(const struct capture *capture, const struct ids_capture_f
         *ret_status = IDS_EXIT_ERROR;
     }
     if (!code) {
+        record.rival = ids_capture_rival(&environment, capture->home.path);
         *ret_status = ids_child_status(&end);
         record.end = &end;
-        conclude(capture, &record);
+        conclude(capture, folder, &record);
     } else {
-        remove_empty(folder);
+        ids_capture_folder_remove(folder);
     }
     ids_variables_done(&environment);
     free_command(command);
@@ -189,8 +208,8 @@ static void prune(const struct capture *capture) {
         ids_error_at(&err, "--keep %lld", (long long)settings->keep);
         warn(&err);
     } else if (removed && !settings->quiet) {
-        ids_say(NULL, "removed %lld older capture%s of this name (--keep %lld)", (long long)removed,
-                removed == 1 ? "" : "s", (long long)settings->keep);
+        ids_say(NULL, "removed %s of this name (--keep %lld)", IDS_COUNTED(removed, "older capture"),
+                (long long)settings->keep);
     }
 }
 
@@ -205,13 +224,6 @@ static void report(const struct capture *capture, const char *folder) {
     fflush(stdout);
     if (path && ids_child_run(capture->settings.sweep_count ? listing : reporting, environ, &end, &err)) warn(&err);
     free(path);
-}
-
-static int caught_something(const char *folder) {
-    char *path = NULL;
-    int found = asprintf(&path, "%s/plugins/profile", folder) >= 0 && !access(path, F_OK);
-    free(path);
-    return found;
 }
 
 static int run_once(const struct capture *capture, int *ret_status, struct ids_error *err) {
@@ -243,7 +255,7 @@ static int run_part(const struct capture *capture, const char *root, int64_t dev
     free(path);
     if (code) return code;
     if (!capture->settings.quiet) {
-        ids_say(NULL, "sweep   %lld device%s", (long long)devices, devices == 1 ? "" : "s");
+        ids_say(NULL, "sweep   %s", IDS_COUNTED(devices, "device"));
     }
     return run_program(capture, ret_folder, devices, ret_status, err);
 }
@@ -255,20 +267,22 @@ static int run_sweep(const struct capture *capture, int *ret_status, struct ids_
     char *paths[IDS_SWEEP_MAX] = {0};
     time_t started = time(NULL);
     size_t made = 0;
-    int caught = 0, status = 0;
+    int caught = 0, kept = 0, status = 0;
     int code = ids_capture_folder_make(settings->dir, settings->name, started, &root, err);
     if (code) return code;
     remove_inside(root.path);
     code = ids_sidecar_write_sweep(root.path, capture->command, started, settings->sweep, paths, 0, 0, err);
     for (; !code && made < settings->sweep_count && status <= 128; made++) {
         code = run_part(capture, root.path, settings->sweep[made], &parts[made], &status, err);
-        paths[made] = parts[made].path ? parts[made].path + strlen(root.path) + 1 : NULL;
+        paths[made] =
+            parts[made].path && !access(parts[made].path, F_OK) ? parts[made].path + strlen(root.path) + 1 : NULL;
         caught |= !code && caught_something(parts[made].path);
         if (!*ret_status) *ret_status = status;
     }
     if (!code)
         code = ids_sidecar_write_sweep(root.path, capture->command, started, settings->sweep, paths, made, 1, err);
-    if (code && made <= 1) remove_empty(&root);
+    for (size_t i = 0; i < made; i++) kept |= paths[i] != NULL;
+    if (!kept) ids_capture_folder_remove(&root);
     if (!code && caught) {
         prune(capture);
         if (settings->report) report(capture, root.path);

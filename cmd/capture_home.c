@@ -1,5 +1,7 @@
 #include "cmd/capture_home.h"
 
+#include "lib/capture/collectors.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +36,6 @@ int ids_capture_home(struct ids_capture_home *ret_home, struct ids_error *err) {
         if (!access(ret_home->agent, R_OK)) return 0;
     }
     return ids_fail(err, IDS_NOT_FOUND,
-                    "libidsprof_agent.so is neither in '%s/%s' nor in '%s/%s'; install idsprof anew", folder, places[0],
-                    folder, places[1]);
+                    "libidsprof_agent.so is neither in '%s/%s' nor in '%s/%s'; " IDS_COLLECTOR_REMEDY, folder,
+                    places[0], folder, places[1]);
 }

@@ -13,23 +13,23 @@ static const int64_t duration_without_steps_ns = 10000000000;
 const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
     {IDS_OPT_TEXT, 'o', "output", "DIR", "put captures into this folder (PROFILE_DIR, else profiles)", AT(output),
      NULL},
-    {IDS_OPT_TEXT, 'n', "name", "NAME", "call the capture so; else as the program is called", AT(name), NULL},
+    {IDS_OPT_TEXT, 'n', "name", "NAME", "name of the capture (default: the program's name)", AT(name), NULL},
     {IDS_OPT_COUNT, 's', "start-step", "N", "the step that opens the first window (150)", AT(start_step), NULL},
     {IDS_OPT_COUNT, 'k', "steps", "N", "steps of a window (5)", AT(steps), NULL},
-    {IDS_OPT_COUNT, 0, "every", "N", "another window every so many steps; 0: one window", AT(every), NULL},
-    {IDS_OPT_COUNT, 0, "max", "N", "at most so many windows; 0: no limit (1, with --every 10)", AT(max), NULL},
-    {IDS_OPT_TIME, 0, "delay", "TIME", "open a window so long after jax was imported: 30s", AT(delay_ps), NULL},
+    {IDS_OPT_COUNT, 0, "every", "N", "open another window every N steps; 0: one window", AT(every), NULL},
+    {IDS_OPT_COUNT, 0, "max", "N", "open at most N windows; 0: no limit (1, with --every 10)", AT(max), NULL},
+    {IDS_OPT_TIME, 0, "delay", "TIME", "open a window this long after jax is imported: 30s", AT(delay_ps), NULL},
     {IDS_OPT_TIME, 0, "duration", "TIME", "end a window after this time: 2s", AT(duration_ps), NULL},
-    {IDS_OPT_FLAG, 't', "trigger", NULL, "open windows when idsprof trigger says so, and not by steps", AT(trigger),
+    {IDS_OPT_FLAG, 't', "trigger", NULL, "open windows on `idsprof trigger`, not by step count", AT(trigger),
      NULL},
-    {IDS_OPT_TEXT, 0, "range", "NAME", "the window is the region that the program annotates so", AT(range), NULL},
+    {IDS_OPT_TEXT, 0, "range", "NAME", "open the window at the region of this name", AT(range), NULL},
     {IDS_OPT_COUNT, 0, "warmup", "N", "run the profiler N steps before the window and throw that away", AT(warmup),
      NULL},
     {IDS_OPT_TEXTS, 'w', "wrap", "FUNCTION", "annotate module:function, unmodified; may be given again", AT(wrap),
      NULL},
     {IDS_OPT_TEXT, 0, "step-executable", "REGEX", "without annotations, steps are the executions of this program",
      AT(step_executable), NULL},
-    {IDS_OPT_TEXT, 0, "ranks", "LIST", "of a launch of many processes only these: 0,4-7", AT(ranks), NULL},
+    {IDS_OPT_TEXT, 0, "ranks", "LIST", "record only these ranks: 0,4-7", AT(ranks), NULL},
     {IDS_OPT_TEXT, 0, "sweep", "LIST", "run the program once for each number of devices: devices=1,2,4,8", AT(sweep),
      NULL},
     {IDS_OPT_FLAG, 0, "gpu", NULL, "run on GPUs (sets JAX_PLATFORMS)", AT(gpu), NULL},
@@ -46,6 +46,7 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
     {IDS_OPT_TEXT, 0, "max-size", "SIZE", "open no window once a process has written this much: 500M, 2G", AT(max_size),
      NULL},
     {IDS_OPT_COUNT, 0, "keep", "N", "remove older captures of this name, so that N stay", AT(keep), NULL},
+    {IDS_OPT_FLAG, 0, "keep-empty", NULL, "keep the folder of a capture that caught nothing", AT(keep_empty), NULL},
     {IDS_OPT_TIME, 0, "stop-timeout", "TIME", "the program waits no longer for the end of a window (60s)",
      AT(stop_timeout_ps), NULL},
     {IDS_OPT_TEXT, 0, "env-file", "FILE", "read variables for the program from this file of NAME=value", AT(env_file),
@@ -250,8 +251,8 @@ static int settle_platform(const struct ids_capture_options *options, struct ids
 int ids_capture_settle(const struct ids_capture_options *options, char *const *command, char *const *environment,
                        struct ids_capture_settings *ret_settings, struct ids_error *err) {
     struct ids_profile_variables variables;
-    *ret_settings =
-        (struct ids_capture_settings){.report = options->report, .quiet = options->quiet, .audit = options->audit};
+    *ret_settings = (struct ids_capture_settings){
+        .report = options->report, .quiet = options->quiet, .audit = options->audit, .keep_empty = options->keep_empty};
     struct ids_variables *all = &ret_settings->environment;
     int code = ids_variables_copy(all, environment, err);
     if (!code && options->env_file) {

@@ -16,9 +16,9 @@ struct ids_capture_options {
     int64_t delay_ps, duration_ps, stop_timeout_ps;      /* -1: not given */
     int64_t host_tracer, device_tracer, python_tracer;   /* -1: not given */
     struct ids_opt_texts wrap;
-    int trigger, report, quiet, gpu, tpu, cpu, audit;
+    int trigger, report, quiet, gpu, tpu, cpu, audit, keep_empty;
 };
-enum { IDS_CAPTURE_OPTS = 29 };
+enum { IDS_CAPTURE_OPTS = 30 };
 extern const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS];
 extern const struct ids_capture_options ids_capture_option_defaults;
 
@@ -32,7 +32,7 @@ struct ids_capture_settings {
     enum ids_capture_platform platform;
     int64_t sweep[IDS_SWEEP_MAX]; /* numbers of devices */
     size_t sweep_count;
-    int report, quiet, audit;
+    int report, quiet, audit, keep_empty;
     struct ids_variables environment; /* of the program: ours, and the file's */
 };
 

@@ -1,5 +1,8 @@
 #include "cmd/capture_plugins.h"
 
+#include "cmd/say.h"
+#include "lib/capture/collectors.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,11 +28,14 @@ static int names_file(const struct ids_variables *environment, const char *name)
 }
 
 int ids_capture_plugins(struct ids_variables *environment, const char *home, enum ids_capture_platform platform,
-                        int audit, struct ids_error *err) {
-    char library[PATH_MAX + 32];
+                        int audit, int quiet, struct ids_error *err) {
+    char library[PATH_MAX + 32], why[PATH_MAX] = "IDSPROF_PJRT=0 keeps libidsprof_pjrt.so out";
     const char *wanted = ids_variables_get(environment, "IDSPROF_PJRT");
     snprintf(library, sizeof library, "%s/libidsprof_pjrt.so", home);
-    if ((wanted && !strcmp(wanted, "0")) || access(library, R_OK)) return 0;
+    if ((wanted && !strcmp(wanted, "0")) || ids_collector_check(home, IDS_FILE_PJRT, why, sizeof why)) {
+        if (audit && !quiet) ids_say("capture", "--audit cannot find PJRT plugins: %s", why);
+        return 0;
+    }
     int may_be_tpu = platform == IDS_PLATFORM_TPU || platform == IDS_PLATFORM_AUTO;
     int by_tpu =
         may_be_tpu && (platform == IDS_PLATFORM_TPU || has_tpu() || names_file(environment, "TPU_LIBRARY_PATH"));

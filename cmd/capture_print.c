@@ -29,10 +29,11 @@ static void print_caught(const struct ids_outcome *outcome) {
     ids_value_format(ids_int_value(IDS_UNIT_BYTES, outcome->bytes), bytes, sizeof bytes);
     count_text(outcome->events, "event, ", "events, ", events, sizeof events);
     count_text(outcome->drops, "event lost by the profiler", "events lost by the profiler", drops, sizeof drops);
-    ids_say_wrapped("caught", "%s%s%s of %s: %s%s%s%s", outcome->steps ? outcome->steps : "", outcome->steps ? ", " : "",
-         count_text(outcome->runs, "window", "windows", runs, sizeof runs),
-         count_text(outcome->processes, "process", "processes", processes, sizeof processes),
-         outcome->events >= 0 ? events : "", bytes, outcome->drops > 0 ? "; " : "", outcome->drops > 0 ? drops : "");
+    ids_say_wrapped("caught", "%s%s%s of %s: %s%s%s%s", outcome->steps ? outcome->steps : "",
+                    outcome->steps ? ", " : "", count_text(outcome->runs, "window", "windows", runs, sizeof runs),
+                    count_text(outcome->processes, "process", "processes", processes, sizeof processes),
+                    outcome->events >= 0 ? events : "", bytes, outcome->drops > 0 ? "; " : "",
+                    outcome->drops > 0 ? drops : "");
 }
 
 static void print_cost(const struct ids_outcome *outcome) {
@@ -50,19 +51,23 @@ static void print_cost(const struct ids_outcome *outcome) {
             snprintf(waits, sizeof waits, "for which the program waited no longer than %s", waited);
             still = waits;
         }
-        ids_say_wrapped("cost", "%s to start, %s to stop and write, %s%s%s", time_text(outcome->start_ns, start, sizeof start),
-             time_text(outcome->stop_ns, stop, sizeof stop), still, between, cost);
+        ids_say_wrapped("cost", "%s to start, %s to stop and write, %s%s%s",
+                        time_text(outcome->start_ns, start, sizeof start),
+                        time_text(outcome->stop_ns, stop, sizeof stop), still, between, cost);
     }
 }
 
 /* What to do next: to see what is there, or to get what is not. */
 static void print_next(const struct ids_outcome *outcome, const char *shown) {
     char folder[TEXT_BYTES / 2];
-    ids_shell_quote(shown, folder, sizeof folder);
     if (outcome->files) {
+        ids_shell_quote(shown, folder, sizeof folder);
         ids_say_wrapped("next", outcome->runs > 1 ? "idsprof list %s" : "idsprof report %s", folder);
     } else {
-        ids_say_wrapped("next", "%s", outcome->remedy ? outcome->remedy : IDS_SIDECAR " in the folder says more");
+        ids_say_wrapped("next", "%s",
+                        outcome->remedy ? outcome->remedy
+                        : shown         ? IDS_SIDECAR " in the folder says more"
+                                        : "again, with --keep-empty: " IDS_SIDECAR " in the folder says more");
     }
 }
 
@@ -76,6 +81,6 @@ void ids_capture_print(const struct ids_outcome *outcome, const char *shown, int
     }
     if (quiet) return;
     print_cost(outcome);
-    ids_say_wrapped("folder", "%s", shown);
+    if (shown) ids_say_wrapped("folder", "%s", shown);
     print_next(outcome, shown);
 }

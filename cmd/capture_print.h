@@ -4,7 +4,7 @@
 
 #include "lib/capture/outcome.h"
 
-/* `shown` is the folder as the user would type it. `quiet`: only what is missing. */
+/* `shown` is the folder as the user would type it; NULL: it was removed, because nothing was caught. `quiet`: only what is missing. */
 void ids_capture_print(const struct ids_outcome *outcome, const char *shown, int quiet);
 
 #endif

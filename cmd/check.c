@@ -4,10 +4,12 @@
 #include "cmd/open_run.h"
 #include "cmd/open_sides.h"
 #include "cmd/output.h"
+#include "cmd/reading.h"
 #include "cmd/say.h"
 #include "cmd/sections.h"
 #include "cmd/terminal.h"
 #include "lib/analysis/analyzer.h"
+#include "lib/base/counted.h"
 #include "lib/compare/comparability.h"
 #include "lib/report/painter.h"
 #include "lib/store/baseline.h"
@@ -34,18 +36,19 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXTS, 0, "max", "LIMIT", "ID=VALUE: the figure may be no larger; may be given again", AT(max), NULL},
     {IDS_OPT_TEXTS, 0, "min", "LIMIT", "ID=VALUE: the figure may be no smaller; may be given again", AT(min), NULL},
     {IDS_OPT_TEXT, 0, "baseline", "WHAT", "a saved baseline or a run: no worse than that", AT(baseline), NULL},
-    {IDS_OPT_TEXT, 't', "tolerance", "SHARE", "how much worse than the baseline is still well (5%)", AT(tolerance),
+    {IDS_OPT_TEXT, 't', "tolerance", "SHARE", "allowed regression against the baseline (5%)", AT(tolerance),
      NULL},
     {IDS_OPT_COUNT, 0, "over", "N", "of --max and --min: figures of steps are over N steps", AT(over), NULL},
     {IDS_OPT_COUNT, 0, "after", "N", "of the same: after N steps of warm-up", AT(after), NULL},
     {IDS_OPT_TEXT, 0, "junit", "FILE", "write JUnit XML; - for standard output", AT(junit), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'q', "quiet", NULL, "print only what is broken", AT(quiet), NULL},
-    {IDS_OPT_FLAG, 0, "force", NULL, "hold runs to a baseline that cannot be compared with them", AT(force), NULL},
-    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles anew, and keep nothing", AT(no_cache), NULL},
-    {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the baseline is not comparable", AT(force), NULL},
+    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
+    {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
     {IDS_OPT_CHOICE, 0, "color", "WHEN", "auto, always or never", AT(colour), ids_colour_choice},
+    IDS_READING_OPTIONS,
 };
 
 /* ---- limits ---- */
@@ -144,7 +147,7 @@ static int look_at_basis(const struct check_options *options, const struct ids_s
     ids_report_init(&texts);
     int code = ids_remarks_make(sides, 2, 1, &texts, &remarks, err);
     if (!code && remarks.unlike && !options->force)
-        code = ids_fail(err, IDS_UNSUPPORTED, "the baseline cannot be compared: %s (--force does all the same)",
+        code = ids_fail(err, IDS_UNSUPPORTED, "the baseline cannot be compared: %s (use --force to compare anyway)",
                         remarks.at[0].text);
     for (size_t i = 0; i < remarks.count && !code; i++) {
         if (remarks.at[i].severity == IDS_REMARK_WARNING)
@@ -210,7 +213,7 @@ static void write_rows(struct ids_painter *painter, const struct ids_check *chec
         ids_phrase_add(&shown, "%s", row->has_value ? ids_check_value(value, row, row->value) : "-");
         struct ids_phrase notes = ids_phrase_begin();
         ids_phrase_add(&notes, "%s", row->note ? row->note : "");
-        if (!row->note && row->limit->over) ids_phrase_add(&notes, "over %lld steps ", (long long)row->limit->over);
+        if (!row->note && row->limit->over) ids_phrase_add(&notes, "over %s ", IDS_COUNTED(row->limit->over, "step"));
         if (!row->note && row->limit->after) ids_phrase_add(&notes, "after %lld", (long long)row->limit->after);
         *cell++ = words[row->verdict];
         *cell++ = row->limit->metric->id;
@@ -226,8 +229,8 @@ static void write_rows(struct ids_painter *painter, const struct ids_check *chec
 
 static void write_end(const struct ids_check *check, const char *path) {
     char quoted[COMMAND_BYTES];
-    printf("%s%zu of %zu limits held", check->broken + check->no_data ? "\n  " : "  ",
-           check->count - check->broken - check->no_data, check->count);
+    printf("%s%zu of %s held", check->broken + check->no_data ? "\n  " : "  ",
+           check->count - check->broken - check->no_data, IDS_COUNTED(check->count, "limit"));
     if (check->broken) printf(", %zu broken", check->broken);
     if (check->no_data) printf(", %zu without data", check->no_data);
     putchar('\n');

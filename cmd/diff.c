@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 #include "cmd/diff_print.h"
 #include "cmd/open_sides.h"
+#include "cmd/reading.h"
 #include "cmd/terminal.h"
 #include "cmd/trend_print.h"
 
@@ -28,19 +29,20 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_COUNT, 'n', "top", "N", "rows of each table; 0 for all (text: 10, --json and --csv: all)", AT(top), NULL},
     {IDS_OPT_CHOICE, 's', "sort", "COLUMN", "ops and kernels by change, ratio, before, after or name", AT(sort),
      sort_choice},
-    {IDS_OPT_TEXT, 't', "threshold", "SHARE", "a smaller change of a figure or an op is none (1%)", AT(threshold),
+    {IDS_OPT_TEXT, 't', "threshold", "SHARE", "ignore changes smaller than this (1%)", AT(threshold),
      NULL},
-    {IDS_OPT_TEXT, 0, "noise", "SHARE", "how much recordings of the same thing differ; lets one a side be judged",
+    {IDS_OPT_TEXT, 0, "noise", "SHARE", "run-to-run noise; allows a verdict from one run per side",
      AT(noise), NULL},
-    {IDS_OPT_FLAG, 0, "force", NULL, "compare what cannot be compared all the same", AT(force), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the runs are not comparable", AT(force), NULL},
     {IDS_OPT_FLAG, 0, "trend", NULL, "all runs in the order of their steps, and what grows with them", AT(trend), NULL},
     {IDS_OPT_COUNT, 0, "newest", "N", "of a folder or pattern only the N newest runs", AT(newest), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: every table", AT(csv), NULL},
-    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles anew, and keep nothing", AT(no_cache), NULL},
-    {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
+    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
+    {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
     {IDS_OPT_CHOICE, 0, "color", "WHEN", "auto, always or never", AT(colour), ids_colour_choice},
+    IDS_READING_OPTIONS,
 };
 
 static int make_options(const struct diff_options *options, int operand_count, struct ids_compare_options *ret_options,
@@ -91,7 +93,7 @@ static int refuse(const struct ids_diff *diff, struct ids_error *err) {
         size_t used = strlen(message);
         snprintf(message + used, sizeof message - used, "%s%s", used ? "; " : "", diff->remarks.at[i].text);
     }
-    return ids_fail(err, IDS_UNSUPPORTED, "'%s' and '%s' cannot be compared: %s (--force compares them all the same)",
+    return ids_fail(err, IDS_UNSUPPORTED, "'%s' and '%s' cannot be compared: %s (use --force to compare them anyway)",
                     diff->a->label, diff->b->label, message);
 }
 

@@ -1,6 +1,7 @@
 #include "cmd/diff_print.h"
 
 #include "cmd/open_run.h"
+#include "lib/base/counted.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,8 +89,8 @@ const char *ids_verdict_words(struct ids_painter *painter, const struct ids_diff
 static void say_side(struct ids_phrase *phrase, const struct ids_side *side) {
     size_t steps = 0;
     for (size_t i = 0; i < side->run_count; i++) steps += side->runs[i].steps ? side->runs[i].steps->row_count : 0;
-    ids_phrase_add(phrase, "%zu run%s", side->run_count, side->run_count == 1 ? "" : "s");
-    if (side->per_step) ids_phrase_add(phrase, " of %zu step%s", steps, steps == 1 ? "" : "s");
+    ids_phrase_add(phrase, "%s", IDS_COUNTED(side->run_count, "run"));
+    if (side->per_step) ids_phrase_add(phrase, " of %s", IDS_COUNTED(steps, "step"));
 }
 
 static const char *basis(const struct ids_diff *diff) {

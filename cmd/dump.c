@@ -3,6 +3,7 @@
 #include "cmd/command.h"
 #include "cmd/manual.h"
 #include "cmd/open_run.h"
+#include "cmd/reading.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/wire/json_writer.h"
 
@@ -19,6 +20,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 0, "manual", NULL, "the page idsprof-metrics(7)", AT(manual), NULL},
     {IDS_OPT_FLAG, 0, "schema", NULL, "the page idsprof-schema(5), of a database", AT(schema), NULL},
     {IDS_OPT_FLAG, 0, "sql", NULL, "the statement of each metric", AT(sql), NULL},
+    IDS_READING_OPTIONS,
 };
 
 static void print_totals(const struct ids_dump_totals *totals) {

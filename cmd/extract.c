@@ -6,7 +6,9 @@
 #include "cmd/open_run.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
+#include "cmd/reading.h"
 #include "cmd/say.h"
+#include "lib/base/counted.h"
 #include "lib/export/export.h"
 #include "lib/export/filter.h"
 #include "lib/export/gzip.h"
@@ -54,6 +56,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXTS, 'n', "name", "GLOB", "only events of this name; may be given again", AT(names), NULL},
     {IDS_OPT_TIME, 0, "min-duration", "TIME", "leave out shorter slices", AT(min_duration_ps), NULL},
     {IDS_OPT_FLAG, 0, "force", NULL, "write over files that are there already", AT(force), NULL},
+    IDS_READING_OPTIONS,
 };
 
 struct extraction {
@@ -379,13 +382,12 @@ static void list_losses(const struct extraction *extraction, char *text, size_t 
 
 static void say(const struct extraction *extraction) {
     const struct extract_options *options = extraction->options;
-    char bytes[IDS_VALUE_ROOM], count[IDS_VALUE_ROOM], events[IDS_VALUE_ROOM + 16] = "", losses[1024];
+    char bytes[IDS_VALUE_ROOM], events[IDS_COUNTED_ROOM + 2] = "", losses[1024];
     ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)extraction->bytes), bytes, sizeof bytes);
-    ids_value_format(ids_int_value(IDS_UNIT_COUNT, (int64_t)extraction->events), count, sizeof count);
-    if (options->format != RAW && options->format != HLO) snprintf(events, sizeof events, ", %s events", count);
+    if (options->format != RAW && options->format != HLO) snprintf(events, sizeof events, ", %s", IDS_COUNTED(extraction->events, "event"));
     list_losses(extraction, losses, sizeof losses);
-    ids_say("extract", "wrote %llu file%s into %s, %s%s%s%s", (unsigned long long)extraction->files,
-            extraction->files == 1 ? "" : "s", to_stdout(extraction) ? "standard output" : options->folder, bytes,
+    ids_say("extract", "wrote %s into %s, %s%s%s%s", IDS_COUNTED(extraction->files, "file"),
+            to_stdout(extraction) ? "standard output" : options->folder, bytes,
             events, extraction->incomplete ? "; the profile is incomplete, and this is what it holds" : "", losses);
 }
 

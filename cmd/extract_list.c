@@ -5,6 +5,7 @@
 #include "cmd/open_run.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
+#include "lib/base/counted.h"
 #include "lib/export/contents.h"
 #include "lib/report/layout.h"
 #include "lib/report/report.h"
@@ -227,7 +228,7 @@ static int print_text(struct listing *listing) {
         const struct ids_contents *contents = &listing->contents[i];
         printf("\n%s", keep(listing, ids_file_name(listing->run->files[i].path)));
         if (contents->host) printf(", host %s", keep(listing, text_of(contents, contents->host)));
-        printf(": %s events%s\n", keep_value(listing, IDS_UNIT_COUNT, contents->events),
+        printf(": %s%s\n", IDS_COUNTED(contents->events, "event"),
                contents->sink.complete ? "" : " (the file is cut)");
         print_device_line(listing, contents);
         fputc('\n', stdout);

@@ -3,7 +3,9 @@
 #include "cmd/open_run.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
+#include "cmd/reading.h"
 #include "lib/analysis/analyzer.h"
+#include "lib/base/counted.h"
 #include "lib/base/vec.h"
 #include "lib/report/layout.h"
 #include "lib/store/run_db.h"
@@ -22,8 +24,9 @@ struct import_options {
 static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 'o', "output", "FILE", "the database to write", AT(output), NULL},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
-    {IDS_OPT_FLAG, 0, "force", NULL, "write over a file that is there already", AT(force), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "overwrite an existing file", AT(force), NULL},
     {IDS_OPT_FLAG, 'q', "quiet", NULL, "print nothing when it is done", AT(quiet), NULL},
+    IDS_READING_OPTIONS,
 };
 
 static int import_path(const struct import_options *options, struct ids_run_db *db, const char *path,
@@ -61,12 +64,10 @@ static int split(const char *path, char **ret_folder, const char **ret_name, str
 }
 
 static void say_done(const struct ids_output *output, int64_t events) {
-    char count[IDS_VALUE_ROOM];
-    ids_value_format(ids_int_value(IDS_UNIT_COUNT, events), count, sizeof count);
     char path[COMMAND_BYTES];
     struct ids_arena arena = {0};
     ids_shell_quote(output->path, path, sizeof path);
-    printf("%s: %s events; to see what is in it: idsprof query %s --schema\n", ids_text_clean(&arena, output->path), count,
+    printf("%s: %s; to see what is in it: idsprof query %s --schema\n", ids_text_clean(&arena, output->path), IDS_COUNTED(events, "event"),
            path);
     ids_arena_done(&arena);
 }
@@ -81,6 +82,7 @@ static int run(const void *values, char *const *operands, int operand_count, str
     if (!strcmp(options->output, "-"))
         return ids_fail(err, IDS_USAGE, "a database cannot be written to standard output; choose a file with -o");
     int code = split(options->output, &folder, &name, err);
+    if (!code) ids_output_sweep(folder);
     if (!code) code = ids_output_open(folder, name, options->force, &output, err);
     free(folder);
     if (code) return code;

@@ -1,5 +1,6 @@
 #include "cmd/command.h"
 #include "cmd/open_run.h"
+#include "cmd/reading.h"
 #include "cmd/run_label.h"
 #include "cmd/say.h"
 #include "cmd/terminal.h"
@@ -24,9 +25,10 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 's', "sort", "COLUMN", "order by a column, -COLUMN for the largest first", AT(sort), NULL},
     {IDS_OPT_COUNT, 'n', "newest", "N", "only the N newest runs", AT(newest), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
-    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles anew, and keep nothing", AT(no_cache), NULL},
-    {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
+    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
+    {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
+    IDS_READING_OPTIONS,
 };
 
 enum form { XPLANE = 1, JSON = 2, OTHER = 4 };
@@ -35,10 +37,10 @@ enum form { XPLANE = 1, JSON = 2, OTHER = 4 };
 struct entry {
     const struct ids_run_files *run;
     size_t order; /* in which it was found */
-    const char *devices, *state, *reason;
+    const char *devices, *device_kind, *state, *reason;
     struct ids_run_label label;
     unsigned forms; /* of enum form */
-    struct ids_value hosts, bytes, events, steps, window;
+    struct ids_value hosts, bytes, events, steps, window, device_count;
 };
 
 struct listing {
@@ -64,8 +66,14 @@ static struct ids_value metric_value(const struct ids_report *report, const char
 static void describe(struct listing *listing, const struct ids_report *report, struct entry *entry) {
     const struct ids_value *hosts = ids_report_find_property(report, "hosts");
     const struct ids_value *devices = ids_report_find_property(report, "devices");
+    const struct ids_value *recorded = ids_report_find_property(report, "recorded_unix_ns");
     if (hosts) entry->hosts = *hosts;
+    if (recorded && !recorded->missing) ids_label_recorded(&entry->label, recorded->i);
     if (devices && devices->unit == IDS_UNIT_NONE && !devices->missing) entry->devices = keep(listing, devices->text);
+    const struct ids_value *count = ids_report_find_property(report, "devices.count");
+    const struct ids_value *kind = ids_report_find_property(report, "devices.kind");
+    entry->device_count = count ? *count : ids_no_value(IDS_UNIT_COUNT);
+    if (kind && !kind->missing) entry->device_kind = keep(listing, kind->text);
     entry->events = metric_value(report, "run.events", IDS_UNIT_COUNT);
     entry->steps = metric_value(report, "steps.count", IDS_UNIT_COUNT);
     entry->window = metric_value(report, "run.window", IDS_UNIT_TIME);
@@ -280,13 +288,19 @@ static const char *devices_text(struct listing *listing, const struct entry *ent
 
 enum column { RUN, TIME, LABEL, HOSTS, DEVICES, FORM, STATE, EVENTS, WINDOW, STEPS, COLUMNS };
 
+/* To the minute. Where only the file's time is known that is said, because copying a file may change it. */
+static const char *time_text(struct listing *listing, const struct ids_run_label *label) {
+    static const char *const who[] = {
+        [IDS_TIME_OF_FILE] = "file's time ", [IDS_TIME_OF_FOLDER] = "", [IDS_TIME_OF_RECORDING] = ""};
+    char text[64];
+    if (!label->time[0]) return "-";
+    snprintf(text, sizeof text, "%s%.16s", who[label->time_source], label->time);
+    return keep(listing, text);
+}
+
 static void fill_row(struct listing *listing, const struct entry *entry, const char *cells[COLUMNS]) {
     cells[RUN] = ids_text_clean(&listing->arena, entry->run->name);
-    cells[TIME] = "-";
-    if (entry->label.time[0]) {
-        cells[TIME] = ids_arena_copy(&listing->arena, entry->label.time, 16); /* to the minute */
-        if (!cells[TIME]) cells[TIME] = "";
-    }
+    cells[TIME] = time_text(listing, &entry->label);
     cells[LABEL] = ids_text_clean(&listing->arena, label_text(listing, entry));
     cells[HOSTS] = value_text(listing, entry->hosts);
     cells[DEVICES] = devices_text(listing, entry);
@@ -412,7 +426,7 @@ static void put_forms(struct ids_json *json, unsigned forms) {
 /* "2026-01-02T03:04:05" as the recording machine's clock said, "...Z" in UTC of a file. */
 static void put_time(struct ids_json *json, const struct ids_run_label *label) {
     char text[sizeof label->time + 1];
-    snprintf(text, sizeof text, "%s%s", label->time, label->time_of_run ? "" : "Z");
+    snprintf(text, sizeof text, "%s%s", label->time, label->time_source == IDS_TIME_OF_FOLDER ? "" : "Z");
     text[10] = 'T';
     put_text(json, "time", label->time[0] ? text : NULL);
 }
@@ -451,11 +465,14 @@ static void print_json(const struct listing *listing) {
         put_text(&json, "name", entry->run->name);
         put_text(&json, "path", entry->run->path);
         put_time(&json, &entry->label);
+        put_text(&json, "time_source", entry->label.time[0] ? ids_time_source_name(entry->label.time_source) : NULL);
         put_text(&json, "method", entry->label.method[0] ? entry->label.method : NULL);
         put_known(&json, "gpus", entry->label.gpus);
         put_known(&json, "step", entry->label.step);
         put_int(&json, "hosts", entry->hosts);
         put_text(&json, "devices", entry->devices);
+        put_int(&json, "device_count", entry->device_count);
+        put_text(&json, "device_kind", entry->device_kind);
         put_forms(&json, entry->forms);
         put_int(&json, "bytes", entry->bytes);
         put_int(&json, "events", entry->events);

@@ -1,6 +1,8 @@
+#include "cmd/ascii.h"
 #include "cmd/command.h"
 #include "cmd/nearest.h"
 #include "cmd/open_run.h"
+#include "cmd/reading.h"
 #include "cmd/say.h"
 
 #include <ctype.h>
@@ -51,6 +53,21 @@ static int check_operands(const struct ids_command_entry *entry, int count, char
     return 0;
 }
 
+/* What programs read is UTF-8 by its own definition, whatever the locale. */
+static int is_for_programs(const struct ids_command *command, const char *values) {
+    for (int i = 0; i < command->opt_count; i++) {
+        const struct ids_opt *opt = &command->opts[i];
+        const char *place = values + opt->offset;
+        int is_form = !strcmp(opt->long_name, "json") || !strcmp(opt->long_name, "csv");
+        if (opt->type == IDS_OPT_FLAG && is_form && *(const int *)place) return 1;
+        if (opt->type == IDS_OPT_CHOICE && !strcmp(opt->long_name, "format") && *(const int *)place) return 1;
+        const char *junit = opt->type == IDS_OPT_TEXT && !strcmp(opt->long_name, "junit") ? *(const char *const *)place
+                                                                                          : NULL;
+        if (junit && !strcmp(junit, "-")) return 1;
+    }
+    return 0;
+}
+
 /* argv[0] is the command's name. */
 static int run_command(const struct ids_command_entry *entry, int argc, char **argv) {
     const struct ids_command *command = entry->command;
@@ -64,11 +81,13 @@ static int run_command(const struct ids_command_entry *entry, int argc, char **a
     if (command->defaults) memcpy(values, command->defaults, command->values_bytes);
     int status = (command->leading ? ids_opt_parse_leading : ids_opt_parse)(command->opts, command->opt_count, argc,
                                                                             argv, values, &err);
+    if (ids_ascii_wanted()) ids_ascii_output(!is_for_programs(command, values));
     if (status == IDS_OPT_HELP) {
         ids_command_usage(entry, stdout);
     } else if (status > 0) {
         int first = status;
         status = check_operands(entry, argc - first, argv + first, &err);
+        ids_reading_apply();
         if (!status) status = command->run(values, argv + first, argc - first, &err);
     }
     free(values);

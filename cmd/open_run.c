@@ -2,6 +2,7 @@
 
 #include "cmd/file_name.h"
 #include "cmd/progress.h"
+#include "cmd/reading.h"
 #include "cmd/say.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/io/head.h"
@@ -82,6 +83,7 @@ static int find_in_database(const char *path, struct ids_run_list *ret_list, str
     struct ids_query *query = NULL;
     int more = 0;
     int code = list.runs ? ids_query_open(path, &query, err) : ids_no_memory(err);
+    ids_reading_watch("list");
     if (!code && ids_query_prepare(query, "SELECT id, name FROM run ORDER BY id", err))
         code = ids_fail(err, IDS_UNSUPPORTED, "'%s': a database, but none that idsprof import wrote", path);
     while (!code && list.run_count < DATABASE_RUNS_MAX && (more = ids_query_next(query, err)) > 0)
@@ -89,12 +91,23 @@ static int find_in_database(const char *path, struct ids_run_list *ret_list, str
     if (!code && more < 0) code = more;
     if (!code && !list.run_count) code = ids_fail(err, IDS_NOT_FOUND, "'%s': a database without a run", path);
     ids_query_free(query);
+    ids_reading_unwatch();
     if (code) {
         ids_run_list_done(&list);
         return code;
     }
     *ret_list = list;
     return 0;
+}
+
+/* The database that was read last stays open: a list asks it for thousands of runs, and its schema takes longer to read than one of them. */
+static struct ids_summaries *summaries;
+
+static int open_summaries(const char *path, struct ids_error *err) {
+    if (summaries && !strcmp(ids_summaries_path(summaries), path)) return 0;
+    ids_summaries_close(summaries);
+    summaries = NULL;
+    return ids_summaries_open(path, &summaries, err);
 }
 
 /* The report that was stored when the run was imported. */
@@ -105,7 +118,8 @@ static int read_from_database(const struct ids_run_files *run, const struct ids_
                         "'%s': a database holds the report with default options; for others give the "
                         "profile itself",
                         run->path);
-    int code = ids_summary_read_run(run->path, run->number, NULL, ids_table_def_find, report, err);
+    int code = open_summaries(run->path, err);
+    if (!code) code = ids_summaries_read(summaries, run->number, ids_table_def_find, report, err);
     if (code == IDS_NOT_FOUND)
         code = ids_fail(err, IDS_UNSUPPORTED, "'%s': made by another version of idsprof; import the profile again",
                         run->path);
@@ -201,9 +215,8 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
         return 0;
     }
     return ids_fail(err, IDS_UNSUPPORTED,
-                    "not a profile: idsprof reads XSpace profiles (*.xplane.pb), Chrome traces of JAX and PyTorch "
-                    "(*.trace.json), both also "
-                    "gzip and in archives, and this is something else");
+                    "not a profile that idsprof can read (expected an XSpace profile, *.xplane.pb, or a Chrome trace of JAX "
+                    "or PyTorch, *.trace.json; either also in gzip or an archive)");
 }
 
 /* What came out of a source that was cut is a whole file to the format, so its end is said here. */

@@ -179,7 +179,7 @@ int ids_parse_share(const char *text, double *ret_share, struct ids_error *err) 
     while (length && text[length - 1] == ' ') length--;
     double value;
     if (ids_decimal_real(text, length, &value) || !(value >= 0 && value < 1e6))
-        return ids_fail(err, IDS_USAGE, "'%s' is no share; give it as 2%% or 0.02", text);
+        return ids_fail(err, IDS_USAGE, "'%s' is not a percentage (expected 2%% or 0.02)", text);
     *ret_share = percent ? value / 100 : value;
     return 0;
 }

@@ -1,6 +1,8 @@
 #include "cmd/opt.h"
 
 #include "cmd/nearest.h"
+#include "cmd/reading.h"
+#include "lib/base/decimal.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -70,6 +72,26 @@ int ids_parse_time(const char *text, int64_t *ret_ps, struct ids_error *err) {
     return 0;
 }
 
+int ids_parse_size(const char *text, int64_t *ret_bytes, struct ids_error *err) {
+    static const char units[] = "BKMGT"; /* powers of 1024; "G", "GB" and "GiB" are the same */
+    size_t digits = strspn(text, "0123456789."), places = 0;
+    char number[32];
+    const char *end = text + digits, *unit = *end ? strchr(units, *end & ~0x20) : units;
+    double value;
+    __int128 bytes;
+    if (unit) places = (size_t)(unit - units);
+    if (*end) end += 1 + (end[1] == 'i');
+    if (places && (*end & ~0x20) == 'B') end++;
+    if (!digits || digits >= sizeof number || !unit || *end)
+        return ids_fail(err, IDS_USAGE, "'%s' is not a size such as 500M or 8G", text);
+    snprintf(number, sizeof number, "%.*s", (int)digits, text);
+    if (ids_decimal_real(number, digits, &value) || ids_decimal_scaled(number, digits, 9, &bytes))
+        return ids_fail(err, IDS_USAGE, "'%s' is not a size such as 500M or 8G", text);
+    if (value * (double)(INT64_C(1) << 10 * places) > 4e18) return ids_fail(err, IDS_USAGE, "'%s' is too large", text);
+    *ret_bytes = (int64_t)(bytes * ((__int128)1 << 10 * places) / 1000000000);
+    return 0;
+}
+
 enum likeness { UNLIKE, BEGINS, SAME };
 
 static enum likeness compare(const char *word, const char *choice) {
@@ -104,7 +126,8 @@ int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, st
 
 /* Puts the value of one option where it belongs. */
 static int set_value(const struct ids_opt *opt, const char *text, void *values, struct ids_error *err) {
-    void *place = (char *)values + opt->offset;
+    void *place = opt->offset & IDS_OPT_SHARED ? (char *)&ids_reading + (opt->offset & ~IDS_OPT_SHARED)
+                                               : (char *)values + opt->offset;
     int index = 0;
     if (opt->choice) {
         int code = ids_parse_choice(text, opt->choice, &index, err);
@@ -119,6 +142,8 @@ static int set_value(const struct ids_opt *opt, const char *text, void *values, 
         return ids_parse_count(text, place, err);
     case IDS_OPT_TIME:
         return ids_parse_time(text, place, err);
+    case IDS_OPT_SIZE:
+        return ids_parse_size(text, place, err);
     case IDS_OPT_TEXT:
         *(const char **)place = text;
         return 0;

@@ -17,12 +17,15 @@ enum ids_opt_type {
     IDS_OPT_FLAG,   /* int: 1 when given */
     IDS_OPT_COUNT,  /* int64_t: a whole number, not negative */
     IDS_OPT_TIME,   /* int64_t picoseconds: "10us", "1.5ms", "2s"; exact */
+    IDS_OPT_SIZE,   /* int64_t bytes: "500M", "8G", "1.5T" (powers of 1024) */
     IDS_OPT_TEXT,   /* const char *; one of the choices when there are any */
     IDS_OPT_TEXTS,  /* struct ids_opt_texts: may be given several times */
     IDS_OPT_CHOICE, /* int: the index of the choice */
 };
 
 enum { IDS_OPT_TEXTS_MAX = 32 };
+/* Or-ed to an offset: it is one into ids_reading (reading.h). */
+#define IDS_OPT_SHARED ((size_t)1 << 30)
 struct ids_opt_texts {
     const char *at[IDS_OPT_TEXTS_MAX];
     size_t count;
@@ -54,6 +57,7 @@ void ids_opt_help(const struct ids_opt *opts, int opt_count, FILE *out);
 
 /* Exact: no rounding through a double. A time needs its unit, unless it is 0. */
 int ids_parse_time(const char *text, int64_t *ret_ps, struct ids_error *err);
+int ids_parse_size(const char *text, int64_t *ret_bytes, struct ids_error *err);
 int ids_parse_count(const char *text, int64_t *ret_count, struct ids_error *err);
 /* The index of the word, or of the one word that begins so where there are few; else an error that lists them, or the nearest of many. */
 int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, struct ids_error *err);

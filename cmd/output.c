@@ -2,6 +2,7 @@
 
 #include "lib/base/intern.h"
 #include "lib/base/vec.h"
+#include "lib/io/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +71,13 @@ static int make_folder(struct ids_output_set *set, struct ids_error *err) {
     }
     if (errno != EEXIST) return ids_fail(err, IDS_IO, "cannot make the folder '%s': %s", set->folder, strerror(errno));
     if (stat(set->folder, &status)) return ids_fail(err, IDS_IO, "cannot open '%s': %s", set->folder, strerror(errno));
-    return S_ISDIR(status.st_mode) ? 0 : ids_fail(err, IDS_USAGE, "'%s' is not a folder", set->folder);
+    if (!S_ISDIR(status.st_mode)) return ids_fail(err, IDS_USAGE, "'%s' is not a folder", set->folder);
+    ids_output_sweep(set->folder);
+    return 0;
+}
+
+void ids_output_sweep(const char *folder) {
+    ids_unfinished_sweep(folder, ids_unfinished_output);
 }
 
 int ids_output_check(const char *folder, const char *name, int force, struct ids_error *err) {
@@ -79,7 +86,7 @@ int ids_output_check(const char *folder, const char *name, int force, struct ids
     if (is_stdout(folder) || force) return 0;
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path) return 0; /* opening says so */
     if (lstat(path, &status)) return 0;
-    return ids_fail(err, IDS_USAGE, "'%s' is there already, and is kept; --force writes over it", path);
+    return ids_fail(err, IDS_USAGE, "'%s' exists; use --force to overwrite", path);
 }
 
 static int output_write(struct ids_out *out, const void *bytes, size_t length, struct ids_error *err) {
@@ -99,19 +106,18 @@ static int output_write(struct ids_out *out, const void *bytes, size_t length, s
     return 0;
 }
 
-static int open_temporary(struct ids_output *output, struct ids_error *err) {
-    output->fd = mkostemp(output->temporary, O_CLOEXEC);
+static int open_temporary(struct ids_output *output, const char *stem, struct ids_error *err) {
+    output->fd = ids_unfinished_open(stem, &output->temporary, err);
+    if (output->fd == IDS_NOMEM) return output->fd;
     if (output->fd < 0) return ids_fail(err, IDS_IO, "cannot write '%s': %s", output->path, strerror(errno));
     ids_output_watch(output->temporary);
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(output->fd, 0666 & ~mask);
+    output->lock = fcntl(output->fd, F_DUPFD_CLOEXEC, 0);
     return 0;
 }
 
 int ids_output_open(const char *folder, const char *name, int force, struct ids_output *ret_output,
                     struct ids_error *err) {
-    *ret_output = (struct ids_output){.out = {output_write}, .fd = -1, .force = force};
+    *ret_output = (struct ids_output){.out = {output_write}, .fd = -1, .lock = -1, .force = force};
     if (is_stdout(folder)) {
         ret_output->fd = STDOUT_FILENO;
         ret_output->path = strdup("standard output");
@@ -121,8 +127,10 @@ int ids_output_open(const char *folder, const char *name, int force, struct ids_
     if (code) return code;
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
     if (asprintf(&ret_output->path, "%s%s%s", folder, slash, name) < 0) ret_output->path = NULL;
-    if (asprintf(&ret_output->temporary, "%s%s.idsprof.XXXXXX", folder, slash) < 0) ret_output->temporary = NULL;
-    code = ret_output->path && ret_output->temporary ? open_temporary(ret_output, err) : ids_no_memory(err);
+    char *stem = NULL;
+    if (asprintf(&stem, "%s%s.idsprof.", folder, slash) < 0) stem = NULL;
+    code = ret_output->path && stem ? open_temporary(ret_output, stem, err) : ids_no_memory(err);
+    free(stem);
     if (code) ids_output_done(ret_output);
     return code;
 }
@@ -132,7 +140,7 @@ static int give_name(const char *temporary, const char *path, int force, struct 
     int failed = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, force ? 0 : RENAME_NOREPLACE);
     if (failed && (errno == EINVAL || errno == ENOSYS)) failed = rename(temporary, path);
     if (!failed) return 0;
-    if (errno == EEXIST) return ids_fail(err, IDS_USAGE, "'%s' is there already, and is kept", path);
+    if (errno == EEXIST) return ids_fail(err, IDS_USAGE, "'%s' exists", path);
     return ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
 }
 
@@ -158,6 +166,7 @@ int ids_output_close(struct ids_output *output, int code, struct ids_error *err)
     if (!code)
         code = output->set ? put_aside(output, err) : give_name(output->temporary, output->path, output->force, err);
     if (code) unlink(output->temporary);
+    if (output->lock >= 0) close(output->lock);
     if (!output->set) ids_output_watch("");
     if (code || !output->set) free(output->temporary);
     output->temporary = NULL;

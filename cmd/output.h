@@ -1,6 +1,7 @@
 /* output.h - files that are written whole or not at all.
  *
- * An output goes to a temporary name in its folder and gets its own when it is whole. An interrupted program leaves nothing either.
+ * An output goes to a temporary name in its folder and gets its own when it is whole. An interrupted program leaves nothing either, and
+ * what a killed one left is removed by the next that writes into the folder.
  * Files that belong together are a set: they get their names together, after the last one is whole, and a set that fails leaves
  * neither a file nor the folder that was made for it.
  */
@@ -19,6 +20,7 @@ struct ids_output {
     struct ids_output_set *set; /* NULL: a file on its own */
     char *path, *temporary;
     int fd, force;
+    int lock; /* a duplicate of fd, which keeps the temporary file ours until it has its name (unfinished.h) */
     uint64_t bytes;
     int reader_left; /* standard output: nobody reads it any more, which is no error to speak of */
 };
@@ -43,6 +45,8 @@ const char *ids_output_set_find(const struct ids_output_set *set, const char *na
 /* With code 0 all files get their names, else nothing of them stays. Returns the code, or that of a failure here. */
 int ids_output_set_end(struct ids_output_set *set, int code, struct ids_error *err);
 
+/* Removes what killed programs left in the folder. A set does so where it begins. */
+void ids_output_sweep(const char *folder);
 /* IDS_USAGE when the file is there already, and not `force`. `folder` "-" is standard output, whatever the name. */
 int ids_output_check(const char *folder, const char *name, int force, struct ids_error *err);
 int ids_output_open(const char *folder, const char *name, int force, struct ids_output *ret_output,

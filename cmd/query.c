@@ -3,6 +3,7 @@
 #include "cmd/open_events.h"
 #include "cmd/progress.h"
 #include "cmd/query_print.h"
+#include "cmd/reading.h"
 #include "cmd/sections.h"
 #include "cmd/terminal.h"
 #include "lib/analysis/analyzer.h"
@@ -35,6 +36,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 'e', "explain", "ID", "what a metric means, its SQL, and the value that the rows give", AT(explain),
      ids_explain_choice},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
+    IDS_READING_OPTIONS,
 };
 
 static int read_sql(const char *path, struct ids_buffer *sql, struct ids_error *err) {
@@ -69,8 +71,10 @@ static int ask(const struct query_options *options, const char *database, const 
     running = query;
     struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)}, before;
     sigaction(SIGINT, &action, &before); /* the second one ends the program */
+    ids_reading_watch("query");
     code = ids_query_prepare(query, sql, err);
     if (!code) code = ids_query_print(query, (enum ids_query_format)options->format, stdout, err);
+    ids_reading_unwatch();
     running = NULL;
     sigaction(SIGINT, &before, NULL);
     ids_query_free(query);

@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 #include "cmd/explain.h"
 #include "cmd/open_run.h"
+#include "cmd/reading.h"
 #include "cmd/sections.h"
 #include "cmd/terminal.h"
 #include "lib/store/events_cache.h"
@@ -38,17 +39,18 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: the metrics, or the tables of --section", AT(csv), NULL},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
-    {IDS_OPT_CHOICE, 'w', "window", "WHICH", "shares are of: run, device (each its own), steps", AT(window),
+    {IDS_OPT_CHOICE, 'w', "window", "WHICH", "what percentages are relative to: run, device, steps", AT(window),
      window_choice},
     {IDS_OPT_TIME, 0, "from", "TIME", "leave out what is before, since the first activity: 10us, 1.5ms, 2s",
      AT(from_ps), NULL},
     {IDS_OPT_TIME, 0, "to", "TIME", "leave out what is after", AT(to_ps), NULL},
     {IDS_OPT_TIME, 0, "small-kernel", "TIME", "kernels shorter than this are small (0.1ms)", AT(small_kernel_ps), NULL},
     {IDS_OPT_FLAG, 0, "strict", NULL, "an incomplete profile is an error (exit 2)", AT(strict), NULL},
-    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profile anew, and keep nothing", AT(no_cache), NULL},
-    {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
+    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profile again, and cache nothing", AT(no_cache), NULL},
+    {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
     {IDS_OPT_CHOICE, 0, "color", "WHEN", "auto, always or never", AT(colour), ids_colour_choice},
+    IDS_READING_OPTIONS,
 };
 
 static int make_params(const struct report_options *options, struct ids_params *ret_params, struct ids_error *err) {
@@ -59,7 +61,7 @@ static int make_params(const struct report_options *options, struct ids_params *
     if (options->small_kernel_ps >= 0) ret_params->small_kernel_ps = options->small_kernel_ps;
     if (ret_params->from_ps >= ret_params->to_ps) return ids_fail(err, IDS_USAGE, "--from is not before --to");
     if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
-    if (options->explain && options->csv) return ids_fail(err, IDS_USAGE, "--explain has no CSV; --json it has");
+    if (options->explain && options->csv) return ids_fail(err, IDS_USAGE, "--explain cannot print CSV; use --json");
     return 0;
 }
 

@@ -156,7 +156,7 @@ static int read_stamp(struct part part, struct ids_run_label *label) {
     label->time_s = timegm(&tm); /* some zone; the clock's own is not known */
     if (at != part.length || tm.tm_mon != wanted.tm_mon || tm.tm_mday != wanted.tm_mday || tm.tm_hour != wanted.tm_hour)
         return 0;
-    label->time_of_run = 1;
+    label->time_source = IDS_TIME_OF_FOLDER;
     return 1;
 }
 
@@ -175,6 +175,17 @@ static void print_time(struct ids_run_label *label) {
     strftime(label->time, sizeof label->time, "%Y-%m-%d %H:%M:%S", &tm);
 }
 
+void ids_label_recorded(struct ids_run_label *label, int64_t unix_ns) {
+    label->time_s = unix_ns / 1000000000;
+    label->time_source = IDS_TIME_OF_RECORDING;
+    print_time(label);
+}
+
+const char *ids_time_source_name(enum ids_time_source source) {
+    static const char *const names[] = {"file", "folder", "recording"};
+    return (unsigned)source < sizeof names / sizeof *names ? names[source] : "unknown";
+}
+
 void ids_label_run(const struct ids_run_files *run, struct ids_run_label *ret_label) {
     char absolute[PATH_BYTES] = "";
     *ret_label = (struct ids_run_label){.gpus = -1, .step = -1};
@@ -188,11 +199,11 @@ void ids_label_run(const struct ids_run_files *run, struct ids_run_label *ret_la
     } else if (read_stamp(part, ret_label)) {
         part = last_part(absolute, &length);
     }
-    if (!ret_label->time_of_run) {
+    if (ret_label->time_source == IDS_TIME_OF_FILE) {
         size_t above = length;
         if (read_stamp(last_part(absolute, &above), ret_label)) part = last_part(absolute, &length);
     }
-    if (!ret_label->time_of_run) read_file_time(run, ret_label);
+    if (ret_label->time_source == IDS_TIME_OF_FILE) read_file_time(run, ret_label);
     print_time(ret_label);
     for (int level = 0; level < LEVELS && part.length; part = last_part(absolute, &length)) {
         if (part_is(part, ".") || part_is(part, "plugins") || part_is(part, "profile")) continue;

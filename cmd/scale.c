@@ -1,10 +1,10 @@
 #include "lib/compare/scale.h"
 #include "cmd/command.h"
 #include "cmd/diff_print.h"
-#include "cmd/open_sides.h"
 #include "cmd/output.h"
+#include "cmd/reading.h"
+#include "cmd/scale_methods.h"
 #include "cmd/terminal.h"
-#include "lib/base/decimal.h"
 
 #include <errno.h>
 #include <math.h>
@@ -21,34 +21,22 @@ static const struct scale_options defaults = {.colour = IDS_COLOUR_AUTO};
 
 #define AT(field) offsetof(struct scale_options, field)
 static const struct ids_opt opts[] = {
-    {IDS_OPT_FLAG, 0, "strong", NULL, "the same work on more devices (else told by shapes, or by compute)", AT(strong),
+    {IDS_OPT_FLAG, 0, "strong", NULL, "strong scaling: the same work on more devices (default: by shapes, or by compute)", AT(strong),
      NULL},
-    {IDS_OPT_FLAG, 0, "weak", NULL, "as much more work as devices", AT(weak), NULL},
-    {IDS_OPT_TEXT, 'd', "devices", "LIST", "the numbers of devices, as 1,2,4,8; else as recorded", AT(devices), NULL},
+    {IDS_OPT_FLAG, 0, "weak", NULL, "weak scaling: work grows with the devices", AT(weak), NULL},
+    {IDS_OPT_TEXT, 'd', "devices", "LIST", "the numbers of devices, as 1,2,4,8; else as named or recorded", AT(devices),
+     NULL},
     {IDS_OPT_TEXT, 'o', "output", "FILE", "write the results as JSON too, with the paths of the traces", AT(output),
      NULL},
-    {IDS_OPT_FLAG, 0, "force", NULL, "compare what cannot be compared all the same", AT(force), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the runs are not comparable", AT(force), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: every table", AT(csv), NULL},
-    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles anew, and keep nothing", AT(no_cache), NULL},
-    {IDS_OPT_FLAG, 'f', "full", NULL, "names and columns whole, however wide", AT(full), NULL},
+    {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
+    {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
     {IDS_OPT_CHOICE, 0, "color", "WHEN", "auto, always or never", AT(colour), ids_colour_choice},
+    IDS_READING_OPTIONS,
 };
-
-/* "1,2,4,8", one a run. */
-static int read_devices(const char *text, double *devices, size_t count, struct ids_error *err) {
-    size_t at = 0;
-    for (const char *word = text; word; at++) {
-        size_t length = strcspn(word, ",");
-        int64_t number;
-        if (ids_decimal_integer(word, length, &number) != 1 || number < 1 || number > 1000000)
-            return ids_fail(err, IDS_USAGE, "--devices: '%.*s' is no number of devices", (int)length, word);
-        if (at < count) devices[at] = (double)number;
-        word = word[length] ? word + length + 1 : NULL;
-    }
-    return at == count ? 0 : ids_fail(err, IDS_USAGE, "--devices names %zu numbers for %zu runs", at, count);
-}
 
 /* ---- text ---- */
 
@@ -130,7 +118,7 @@ static void write_losses(struct ids_painter *painter, const struct ids_scale *sc
             *cell++ = ids_phrase_end(painter, &share);
         }
     }
-    ids_painter_heading(painter, "what ate the rest");
+    ids_painter_heading(painter, "where the rest went");
     write_grid(painter, &grid);
 }
 
@@ -166,56 +154,87 @@ static int render(const struct ids_scale *scale, int json, FILE *out, struct ids
     return json ? ids_render_json(&scale->report, &how, out, err) : ids_render_csv(&scale->report, &how, out, err);
 }
 
-static int write_results(const char *path, const struct ids_scale *scale, struct ids_error *err) {
+/* Of several methods an array, an element each. */
+static int render_all(const struct ids_scale *scales, size_t count, int json, FILE *out, struct ids_error *err) {
+    int code = 0, listed = json && count > 1;
+    for (size_t i = 0; i < count && !code; i++) {
+        if (listed) fputs(i ? ",\n" : "[\n", out);
+        code = render(&scales[i], json, out, err);
+    }
+    if (listed) fputs("]\n", out);
+    return code;
+}
+
+static int write_results(const char *path, const struct ids_scale *scales, size_t count, struct ids_error *err) {
     FILE *file = fopen(path, "we");
     if (!file) return ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
-    int code = render(scale, 1, file, err), failed = ferror(file);
+    int code = render_all(scales, count, 1, file, err), failed = ferror(file);
     if ((fclose(file) || failed) && !code) code = ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
     return code;
 }
 
 /* ---- */
 
-static int compare(const struct scale_options *options, const struct ids_open_sides *sides, struct ids_error *err) {
-    double devices[IDS_OPEN_SIDES_MOST] = {0};
-    struct ids_side *settled[IDS_OPEN_SIDES_MOST] = {0};
-    const struct ids_side *const *reading = (const struct ids_side *const *)settled;
-    struct ids_scale scale;
-    for (size_t i = 0; i < sides->count; i++) settled[i] = &sides->at[i].side;
-    ids_sides_settle(settled, sides->count);
-    int code = options->devices ? read_devices(options->devices, devices, sides->count, err) : 0;
+static int make_scale(const struct scale_options *options, const struct ids_scale_method *method,
+                      struct ids_scale *ret_scale, struct ids_error *err) {
     enum ids_scaling scaling = options->strong ? IDS_SCALING_STRONG
                                : options->weak ? IDS_SCALING_WEAK
                                                : IDS_SCALING_GUESS;
-    if (!code) code = ids_scale_make(reading, devices, sides->count, scaling, &scale, err);
-    if (code) return code;
-    if (scale.remarks.unlike && !options->force) {
-        code = ids_fail(err, IDS_UNSUPPORTED, "these runs cannot be compared: %s (--force compares them all the same)",
-                        scale.remarks.at[0].text);
+    int code = ids_scale_make(method->name, (const struct ids_side *const *)method->sides, method->devices,
+                              method->count, scaling, ret_scale, err);
+    if (code || !ret_scale->remarks.unlike || options->force) return code;
+    code = ids_fail(err, IDS_UNSUPPORTED, "these runs cannot be compared: %s (use --force to compare them anyway)",
+                    ret_scale->remarks.at[0].text);
+    ids_scale_done(ret_scale);
+    return code;
+}
+
+static int print_all(const struct scale_options *options, const struct ids_scale *scales,
+                     const struct ids_scale_methods *methods, struct ids_error *err) {
+    struct ids_arena arena = {0};
+    int code = 0;
+    for (size_t i = 0; i < methods->count && !code; i++) {
+        if (methods->count > 1) printf("%s%s: ", i ? "\n" : "", ids_text_clean(&arena, methods->at[i].name));
+        code = print(&scales[i], options, err);
     }
-    if (!code && options->output) code = write_results(options->output, &scale, err);
+    ids_arena_done(&arena);
+    return code;
+}
+
+static int compare(const struct scale_options *options, const struct ids_scale_methods *methods,
+                   struct ids_error *err) {
+    struct ids_scale *scales = calloc(methods->count, sizeof *scales);
+    size_t made = 0;
+    int code = scales ? 0 : ids_no_memory(err);
+    for (; !code && made < methods->count; made += !code) {
+        code = make_scale(options, &methods->at[made], &scales[made], err);
+        if (code && methods->count > 1 && code != IDS_NOMEM) ids_error_at(err, "method %s", methods->at[made].name);
+    }
+    if (!code && options->output) code = write_results(options->output, scales, made, err);
     if (!code)
-        code = options->json || options->csv ? render(&scale, options->json, stdout, err) : print(&scale, options, err);
-    ids_scale_done(&scale);
+        code = options->json || options->csv ? render_all(scales, made, options->json, stdout, err)
+                                             : print_all(options, scales, methods, err);
+    for (size_t i = 0; i < made; i++) ids_scale_done(&scales[i]);
+    free(scales);
     return code;
 }
 
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct scale_options *options = values;
     const struct ids_open_options open = {.command = "scale", .no_cache = options->no_cache};
-    struct ids_open_sides sides;
+    struct ids_scale_methods methods;
     if (options->strong && options->weak) return ids_fail(err, IDS_USAGE, "--strong and --weak exclude each other");
     if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
-    int code = ids_open_sides(operands, operand_count, &open, &sides, err);
+    int code = ids_scale_methods_open(operands, operand_count, options->devices, &open, &methods, err);
     if (code) return code;
-    code = compare(options, &sides, err);
-    ids_open_sides_done(&sides);
+    code = compare(options, &methods, err);
+    ids_scale_methods_done(&methods);
     return code;
 }
 
 const struct ids_command ids_command_scale = {
     .operands = "RUN...",
-    .least = 2,
+    .least = 1,
     .most = -1,
     IDS_OPTIONS(opts),
     .defaults = &defaults,

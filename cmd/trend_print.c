@@ -1,6 +1,7 @@
 #include "cmd/trend_print.h"
 
 #include "cmd/diff_print.h"
+#include "lib/base/counted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ int ids_trend_open(struct ids_open_side *runs, int force, struct ids_trend *ret_
     int code = ids_trend_make(&runs->side, steps, ret_trend, err);
     free(steps);
     if (code || force || !ret_trend->remarks.unlike) return code;
-    ids_fail(err, IDS_UNSUPPORTED, "these runs cannot be compared: %s (--force compares them all the same)",
+    ids_fail(err, IDS_UNSUPPORTED, "these runs cannot be compared: %s (use --force to compare them anyway)",
              ret_trend->remarks.at[0].text);
     ids_trend_done(ret_trend);
     return IDS_UNSUPPORTED;
@@ -103,7 +104,7 @@ static void write_lines(struct ids_painter *painter, const struct ids_trend *tre
 int ids_trend_print(const struct ids_trend *trend, const struct ids_render *render, FILE *out, struct ids_error *err) {
     struct ids_painter painter;
     ids_painter_init(&painter, &trend->report, render, out);
-    fprintf(out, "%zu runs in the order of %s \xc2\xb7 per %s\n", trend->side->run_count,
+    fprintf(out, "%s in the order of %s \xc2\xb7 per %s\n", IDS_COUNTED(trend->side->run_count, "run"),
             trend->x_is_step ? "their steps" : "their times", trend->side->per_step ? "step" : "window");
     for (size_t i = 0; i < trend->remarks.count; i++) {
         fprintf(out, "  %-7s  ", ids_remark_severity_name(trend->remarks.at[i].severity));

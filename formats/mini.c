@@ -273,6 +273,7 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
             memcpy((char *)&hlo + fields[f].offset, &text, sizeof text);
         }
     }
+    if (!mini->sink->ops->hlo) return 0;
     return mini->sink->ops->hlo(mini->sink, &hlo, err);
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # bare.sh: proves bootstrap.sh on a bare Debian 12. As root, on a Debian host with debootstrap.
 # It makes one in a scratch folder, copies the files that git tracks into it, and runs both commands there, the demo twice: the
-# second time without a network. What the host needs to reach its mirror (sources, proxy, certificates) goes in too.
+# second time without a network. What the demo built is installed as the README says, into a prefix with a space in its name, moved, and
+# used from there. What the host needs to reach its mirror (sources, proxy, certificates) goes in too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ((EUID == 0)) || { echo "bare.sh: needs root, for debootstrap and chroot" >&2; exit 1; }
@@ -38,12 +39,35 @@ inside() {
     # A clean environment: nothing of the host's may help.
     "${unshare[@]}" chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root bash -c "cd /idsprof && $1"
 }
+installed() { # what a user does after the demo
+    echo "== installed into a prefix with a space, moved, through a link"
+    inside 'cmake --install build/release --prefix "/opt/a prefix" >/dev/null && mkdir "/srv/moved here" && mv "/opt/a prefix" "/srv/moved here/it"'
+    # The demo needed no network where the host has none; then a Python without jax shows that the hook comes up.
+    # shellcheck disable=SC2016 # the bash in there expands it
+    inside 'set -e; ln -s "/srv/moved here/it/bin/idsprof" /usr/bin/idsprof
+        python=build/demo/venv/bin/python
+        [[ -x $python ]] || { apt-get -qq -y --no-install-recommends install python3 >/dev/null && python=python3; }
+        if "$python" -c "import jax" 2>/dev/null; then
+            JAX_PLATFORMS=cpu idsprof capture -o /tmp/captured -- "$python" tests/live/capture_loop.py 200 annotate scopes 2>/tmp/said || echo "capture failed: $?"
+            cat /tmp/said
+            grep -q "^idsprof: caught  steps 150-154" /tmp/said
+            grep -q "^idsprof: missed  nothing" /tmp/said
+            idsprof report /tmp/captured | head -n 3
+        else
+            idsprof capture --audit -o /tmp/captured -- "$python" -c pass 2>/tmp/said || echo "capture failed: $?"
+            cat /tmp/said
+            grep -q "used neither jax nor CUDA" /tmp/said
+        fi
+        idsprof doctor --json -p "$python" >/tmp/doctor || true
+        for id in capture.pjrt capture.cuda python.hook; do grep -q "\"$id\", \"state\":\"ok\"" /tmp/doctor || { cat /tmp/doctor; exit 1; }; done'
+}
 unshare=()
 for command in "./bootstrap.sh demo" "./bootstrap.sh test fast"; do
     echo "== bare Debian 12: $command"
     start=$SECONDS
     inside "$command"
     echo "== $command: $((SECONDS - start)) s"
+    [[ $command != *demo ]] || installed
 done
 echo "== again, without a network"
 unshare=(unshare --net)

@@ -36,6 +36,20 @@ run cppcheck cppcheck --quiet --std=c11 --enable=warning,performance,portability
 ((${#pages[@]} == 0)) || run mandoc mandoc -T lint -W warning "${pages[@]}"
 run shellcheck shellcheck "${scripts[@]}"
 
+# Prose in Markdown is read in terminals and in diffs; tables and program output cannot be broken.
+long_lines() {
+    git ls-files '*.md' | while read -r file; do
+        awk '/^ *```/ { code = !code } { print code || /^ *[|]/ ? "" : $0 }' "$file" |
+            LC_ALL=C.UTF-8 grep -nE '^.{101,}$' | sed "s|^|$file:|"
+    done
+}
+long=$(long_lines)
+if [[ -n $long ]]; then
+    echo "markdown: lines of more than 100 columns"
+    echo "$long"
+    failed=1
+fi
+
 # What a test left behind must not be committed with the rest.
 strangers=$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u |
     grep -vxE '\.(ci|clang-format|clang-tidy|gitignore)|LICENSE|README.md|ARCHITECTURE.md|CMakeLists.txt|CMakePresets.json|bootstrap.sh|analyzers|bench|cmake|cmd|collectors|formats|lib|man|testdata|tests' | tr '\n' ' ')

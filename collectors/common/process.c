@@ -1,5 +1,7 @@
 #include "collectors/common/process.h"
 
+#include "collectors/common/secrets.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ARGV_BYTES = 2048, PATH_BYTES = 1280 };
+enum { ARGV_BYTES = 2048, MASKED_BYTES = 2 * ARGV_BYTES + 64, PATH_BYTES = 1280 };
 
 void ids_process_host(char host[IDS_HOST_BYTES]) {
     if (gethostname(host, IDS_HOST_BYTES)) host[0] = '\0';
@@ -35,7 +37,7 @@ int64_t ids_process_rank(void) {
 int ids_process_hello(const char *session, const char *host, int pid) {
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "%s/.idsprof/%s.%d.hello", session, host, pid);
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
 /* Texts each ended by a zero byte; the last one may be cut. */
@@ -48,19 +50,31 @@ static size_t read_arguments(char *text, size_t size) {
     return (size_t)length;
 }
 
-void ids_process_facts(struct ids_hello *line) {
+/* The arguments with secrets masked, which makes them longer at times; how many bytes. */
+static size_t read_masked(char *masked, size_t size) {
     char text[ARGV_BYTES];
+    struct ids_secrets secrets = {0};
+    size_t bytes = read_arguments(text, sizeof text), used = 0;
+    for (size_t at = 0; at < bytes && used + 1 < size; at += strlen(text + at) + 1) {
+        ids_secrets_mask(&secrets, text + at, masked + used, size - used);
+        used += strlen(masked + used) + 1;
+    }
+    return used;
+}
+
+void ids_process_facts(struct ids_hello *line) {
+    char text[MASKED_BYTES];
     ids_hello_number(line, "pid", getpid());
     ids_hello_number(line, "ppid", getppid());
     ssize_t length = readlink("/proc/self/exe", text, sizeof text - 1);
     text[length > 0 ? length : 0] = '\0';
     ids_hello_text(line, "exe", text);
-    size_t bytes = read_arguments(text, sizeof text);
+    size_t bytes = read_masked(text, sizeof text);
     ids_hello_texts(line, "argv", text, bytes);
 }
 
 void ids_process_command(char *text, size_t size) {
-    size_t length = read_arguments(text, size);
+    size_t length = size ? read_masked(text, size) : 0;
     for (size_t i = 0; i + 1 < length; i++) {
         if (!text[i]) text[i] = ' ';
     }

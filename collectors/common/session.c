@@ -1,5 +1,6 @@
 /* What happens in a window: collectors are started and stopped, their file is put in its place, and the hello file says so. */
 #include "collectors/common/agent_state.h"
+#include "collectors/common/secrets.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NOBODY = -1 };
+enum { NOBODY = -1, SAID_BYTES = IDS_HELLO_LINE };
 
 /* ---- the beginning ---- */
 
@@ -90,10 +91,13 @@ void ids_session_say_registered(const struct ids_agent *agent, const struct ids_
 
 void ids_session_say(const struct ids_agent *agent, const struct ids_slot *slot, const char *key, const char *value) {
     struct ids_hello line;
+    struct ids_secrets secrets = {0};
+    char masked[SAID_BYTES]; /* a value may be that of an environment variable */
+    ids_secrets_mask(&secrets, value ? value : "", masked, sizeof masked);
     ids_hello_begin(&line, "said");
     ids_hello_text(&line, "collector", slot->name);
     ids_hello_text(&line, "key", key);
-    ids_hello_text(&line, "value", value);
+    ids_hello_text(&line, "value", ids_secrets_is_name(key, strlen(key)) ? "***" : masked);
     ids_hello_end(&line, agent->hello);
 }
 

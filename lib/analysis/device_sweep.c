@@ -28,6 +28,32 @@ struct lane {
     size_t stall; /* where the track's stalls are looked at next */
 };
 
+struct ids_sweep_room {
+    const struct ids_analysis *analysis;
+    struct lane *lanes; /* by track; empty between devices */
+    size_t track_count;
+};
+
+int ids_sweep_room_new(const struct ids_analysis *analysis, struct ids_sweep_room **ret_room, struct ids_error *err) {
+    struct ids_sweep_room *room = calloc(1, sizeof *room);
+    if (room) room->lanes = calloc(analysis->trace->track_count + 1, sizeof *room->lanes);
+    if (!room || !room->lanes) {
+        free(room);
+        return ids_no_memory(err);
+    }
+    room->analysis = analysis;
+    room->track_count = analysis->trace->track_count;
+    *ret_room = room;
+    return 0;
+}
+
+void ids_sweep_room_free(struct ids_sweep_room *room) {
+    if (!room) return;
+    for (size_t t = 0; t < room->track_count; t++) free(room->lanes[t].stack);
+    free(room->lanes);
+    free(room);
+}
+
 struct gathering {
     const struct ids_analysis *analysis;
     int64_t from_ps, to_ps;
@@ -137,11 +163,9 @@ static int piece_before(const struct piece *a, const struct piece *b) {
 IDS_DEFINE_RUN_MERGE(merge_pieces, struct piece, piece_before)
 
 static int gather(struct gathering *gathering, const struct ids_busy *busy) {
-    size_t tracks = gathering->analysis->trace->track_count;
-    gathering->lanes = calloc(tracks + 1, sizeof *gathering->lanes);
-    if (!gathering->lanes) return -1;
     struct ids_cursor cursor = ids_cursor_over(&busy->device->activity);
-    for (const struct ids_event *event; !gathering->failed && (event = ids_cursor_next(&cursor));) {
+    const struct ids_event *event;
+    while (!gathering->failed && (event = ids_cursor_next(&cursor))) {
         if (event->end_ps == event->start_ps) continue; /* a moment is no activity */
         if (event->start_ps >= gathering->to_ps) {
             gathering->beyond = event;
@@ -149,11 +173,13 @@ static int gather(struct gathering *gathering, const struct ids_busy *busy) {
         }
         open_op(gathering, event);
     }
-    for (size_t t = 0; t < tracks; t++) {
-        while (!gathering->failed && gathering->lanes[t].depth) close_op(gathering, &gathering->lanes[t]);
-        free(gathering->lanes[t].stack);
+    /* Only the lanes that the device used; in the order of its events, which is as good as any. */
+    cursor = ids_cursor_over(&busy->device->activity);
+    while ((event = ids_cursor_next(&cursor))) {
+        struct lane *lane = &gathering->lanes[event->track];
+        while (lane->depth && !gathering->failed) close_op(gathering, lane);
+        lane->depth = lane->stall = 0;
     }
-    free(gathering->lanes);
     add_beside(gathering, busy->device);
     if (gathering->failed) return -1;
     int ordered = 1;
@@ -311,10 +337,11 @@ static int run_sweep(const struct gathering *gathering, struct sweep *sweep,
     return 0;
 }
 
-int ids_sweep_device(const struct ids_analysis *analysis, const struct ids_busy *busy, int64_t from_ps, int64_t to_ps,
+int ids_sweep_device(struct ids_sweep_room *room, const struct ids_busy *busy, int64_t from_ps, int64_t to_ps,
                      int (*visit)(void *context, const struct ids_stretch *stretch, struct ids_error *err),
                      void *context, struct ids_error *err) {
-    struct gathering gathering = {.analysis = analysis, .from_ps = from_ps, .to_ps = to_ps};
+    struct gathering gathering = {
+        .analysis = room->analysis, .from_ps = from_ps, .to_ps = to_ps, .lanes = room->lanes};
     struct sweep sweep = {0};
     int code = gather(&gathering, busy) ? ids_no_memory(err) : 0;
     if (!code && gathering.count >= UINT32_MAX)

@@ -31,8 +31,13 @@ enum ids_sweep_rank {
     IDS_RANK_IDLE = IDS_RANK_COUNT
 };
 
-/* Calls for each stretch of [from, to) in order of time, stretches of nothing too. `stalls` by track: waits inside CPU ops. */
-int ids_sweep_device(const struct ids_analysis *analysis, const struct ids_busy *busy, int64_t from_ps, int64_t to_ps,
+/* Room that serves one device after the other: a trace may have as many tracks as devices. */
+struct ids_sweep_room;
+int ids_sweep_room_new(const struct ids_analysis *analysis, struct ids_sweep_room **ret_room, struct ids_error *err);
+void ids_sweep_room_free(struct ids_sweep_room *room);
+
+/* Calls for each stretch of [from, to) in order of time, stretches of nothing too. */
+int ids_sweep_device(struct ids_sweep_room *room, const struct ids_busy *busy, int64_t from_ps, int64_t to_ps,
                      int (*visit)(void *context, const struct ids_stretch *stretch, struct ids_error *err),
                      void *context, struct ids_error *err);
 

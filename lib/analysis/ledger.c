@@ -70,6 +70,7 @@ struct making {
     struct ids_ledger *ledger;
     const struct ids_ledger_visitor *visitor;
     struct ids_host_time *host_time;
+    struct ids_sweep_room *room;
     struct ids_step_sums by_step; /* by entry */
     uint32_t *of_op, *of_event_name, *of_idle_name; /* by op, name of an event, name of an idle part: an entry + 1 */
     struct ids_busy *busy;              /* the device that is swept */
@@ -284,7 +285,9 @@ static enum ids_account account_of_stretch(const struct ids_trace *trace, const 
 }
 
 static struct ids_text name_of_work(const struct ids_trace *trace, const struct ids_event *event) {
-    uint32_t text = event->op == IDS_NONE ? 0 : trace->ops[event->op].name;
+    /* A collective of a framework is called by its kernel: every one of them is launched by the same op. */
+    int by_kernel = event->op == IDS_NONE || (event->collective && trace->ops[event->op].framework);
+    uint32_t text = by_kernel ? 0 : trace->ops[event->op].name;
     if (!text) text = trace->names[event->name].display ? trace->names[event->name].display : trace->names[event->name].text;
     return ids_strings_text(&trace->strings, text);
 }
@@ -456,7 +459,7 @@ static int sweep_device(struct making *making, uint32_t index, struct ids_error 
         if (step->from_ps < from_ps) from_ps = step->from_ps;
         if (step->to_ps > to_ps) to_ps = step->to_ps;
     }
-    int code = from_ps < to_ps ? ids_sweep_device(analysis, busy, from_ps, to_ps, put_stretch, making, err) : 0;
+    int code = from_ps < to_ps ? ids_sweep_device(making->room, busy, from_ps, to_ps, put_stretch, making, err) : 0;
     if (!code) code = book(making, err);
     busy->gap_count = analysis->gap_count - busy->first_gap;
     struct ids_spans *sets[] = {&busy->busy, &busy->working, &busy->compute, &busy->collective,
@@ -609,6 +612,7 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
         making.of_idle_name = calloc(ids_host_time_names(making.host_time) + 1, sizeof *making.of_idle_name);
         if (!making.of_op || !making.of_event_name || !making.of_idle_name) code = ids_no_memory(err);
     }
+    if (!code) code = ids_sweep_room_new(analysis, &making.room, err);
     if (!code) code = prepare_meetings(&making, err);
     for (size_t b = 0; b < analysis->busy_count && !code; b++) code = sweep_device(&making, (uint32_t)b, err);
     if (!code) code = resolve_waits(&making, err);
@@ -616,6 +620,7 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
     for (size_t entry = 0; entry < ledger->entry_count && !code; entry++)
         ledger->entries[entry].squares = ids_step_sum_squares(ids_step_sum_of(&making.by_step, entry));
     ids_host_time_free(making.host_time);
+    ids_sweep_room_free(making.room);
     ids_step_sums_done(&making.by_step);
     free(making.of_op);
     free(making.of_event_name);

@@ -58,7 +58,7 @@ static void check_gpu_driver(const char *root, struct ids_checkup *checkup) {
     snprintf(path, sizeof path, "%s/proc/driver/nvidia/params", root);
     if (read_value(path, "RmProfilingAdminOnly:", restricted, sizeof restricted) && !strcmp(restricted, "1")) {
         ids_check_add(checkup, "gpu.counters", "GPU counters", IDS_CHECK_NOTE,
-                      "are for administrators alone; kernels and copies are recorded all the same", NULL);
+                      "are for administrators alone; kernels and copies are still recorded", NULL);
     }
 }
 

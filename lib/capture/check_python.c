@@ -156,26 +156,6 @@ static void say_plugins(const struct ids_line *line, struct ids_checkup *checkup
     }
 }
 
-/* What stands for these plugins, so that windows are whole executions and compilations are seen. */
-static void say_interposer(const struct ids_checkup_options *options, struct ids_checkup *checkup) {
-    const char *wanted = getenv("IDSPROF_PJRT");
-    int off = wanted && !strcmp(wanted, "0");
-    char library[4096];
-    if (!options->home || (!checkup->gpu_plugin && !checkup->tpu_plugin)) return;
-    snprintf(library, sizeof library, "%s/libidsprof_pjrt.so", options->home);
-    int there = !access(library, R_OK);
-    ids_check_add(checkup, "capture.pjrt", "PJRT plugins",
-                  off     ? IDS_CHECK_NOTE
-                  : there ? IDS_CHECK_OK
-                          : IDS_CHECK_PROBLEM,
-                  off     ? "IDSPROF_PJRT=0 keeps libidsprof_pjrt.so out"
-                  : there ? "loaded through libidsprof_pjrt.so"
-                          : ids_check_text(checkup, "no '%s'", library),
-                  off     ? "unset IDSPROF_PJRT"
-                  : there ? NULL
-                          : "install idsprof anew");
-}
-
 static int make_environment(const struct ids_checkup_options *options, struct ids_variables *environment) {
     struct ids_error ignored = IDS_ERROR_INIT;
     char hook[4096];
@@ -208,7 +188,6 @@ void ids_check_python(const struct ids_checkup_options *options, struct ids_chec
         say_hook(options, &line, checkup);
         say_jax(&line, checkup);
         say_plugins(&line, checkup);
-        say_interposer(options, checkup);
     }
     ids_variables_done(&environment);
     free(answer);

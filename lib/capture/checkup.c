@@ -137,6 +137,7 @@ void ids_check_place(const struct ids_checkup_options *options, struct ids_check
 int ids_checkup(const struct ids_checkup_options *options, struct ids_checkup *ret_checkup, struct ids_error *err) {
     *ret_checkup = (struct ids_checkup){0};
     ids_check_python(options, ret_checkup);
+    ids_check_collectors(options, ret_checkup);
     ids_check_devices(options, ret_checkup);
     ids_check_libraries(options, ret_checkup);
     check_plugins(ret_checkup);

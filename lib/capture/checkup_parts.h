@@ -11,6 +11,7 @@ void ids_check_add(struct ids_checkup *checkup, const char *id, const char *titl
 
 void ids_check_devices(const struct ids_checkup_options *options, struct ids_checkup *checkup);
 void ids_check_python(const struct ids_checkup_options *options, struct ids_checkup *checkup);
+void ids_check_collectors(const struct ids_checkup_options *options, struct ids_checkup *checkup);
 void ids_check_libraries(const struct ids_checkup_options *options, struct ids_checkup *checkup); /* after Python */
 void ids_check_variables(struct ids_checkup *checkup);
 void ids_check_tools(const struct ids_checkup_options *options, struct ids_checkup *checkup); /* after devices */

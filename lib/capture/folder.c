@@ -22,8 +22,8 @@ static int fail_folder(const char *path, struct ids_error *err) {
                     strerror(errno));
 }
 
-/* `path` and what is missing above it. */
-static int make_all(const char *path, struct ids_error *err) {
+/* `path` and what is missing above it; *made is the first that was missing, or stays. */
+static int make_all(const char *path, char **made, struct ids_error *err) {
     char *part = strdup(path);
     if (!part) return ids_no_memory(err);
     int code = 0;
@@ -31,7 +31,11 @@ static int make_all(const char *path, struct ids_error *err) {
         char c = *at;
         if (c != '/' && c != '\0') continue;
         *at = '\0';
-        if (mkdir(part, 0777) && errno != EEXIST) code = fail_folder(part, err);
+        if (!mkdir(part, 0777)) {
+            if (!*made) *made = realpath(part, NULL);
+        } else if (errno != EEXIST) {
+            code = fail_folder(part, err);
+        }
         *at = c;
         if (!c) break;
     }
@@ -71,33 +75,126 @@ int ids_capture_folder_make_part(const char *path, time_t now, struct ids_captur
 
 int ids_capture_folder_make(const char *dir, const char *name, time_t now, struct ids_capture_folder *ret_folder,
                             struct ids_error *err) {
-    char stamp[STAMP_LENGTH + 1] = "", absolute[PATH_MAX];
+    char stamp[STAMP_LENGTH + 1] = "", absolute[PATH_MAX], *made = NULL;
     struct tm local;
     *ret_folder = (struct ids_capture_folder){0};
-    int code = make_all(dir, err);
-    if (code) return code;
-    if (!realpath(dir, absolute)) return fail_folder(dir, err);
+    int code = make_all(dir, &made, err);
+    if (!code && !realpath(dir, absolute)) code = fail_folder(dir, err);
+    if (code) {
+        free(made);
+        return code;
+    }
     localtime_r(&now, &local);
     strftime(stamp, sizeof stamp, "%Y%m%d_%H%M%S", &local);
     for (int n = 1; n <= SAME_SECOND_MAX; n++) {
         char suffix[16] = "", *path = NULL;
         if (n > 1) snprintf(suffix, sizeof suffix, "_%d", n);
         if (asprintf(&path, "%s/%s_%s%s", strcmp(absolute, "/") ? absolute : "", name, stamp, suffix) < 0) {
+            free(made);
             return ids_no_memory(err);
         }
         struct stat status;
         int is_taken = !lstat(path, &status);
-        code = is_taken ? 0 : ids_capture_folder_make_part(path, now, ret_folder, err);
+        /* Another capture, which caught nothing, may just have taken DIR away again. */
+        if (!is_taken) code = make_all(absolute, &made, err);
+        if (!is_taken && !code) code = ids_capture_folder_make_part(path, now, ret_folder, err);
         int lost_race = code && errno == EEXIST;
         free(path);
-        if (!is_taken && !lost_race) return code;
+        if (is_taken || lost_race) continue;
+        if (code) {
+            free(made);
+        } else {
+            ret_folder->made = made;
+        }
+        return code;
     }
+    free(made);
     return ids_fail(err, IDS_LIMIT, "'%s' has %d captures of this second", dir, SAME_SECOND_MAX);
 }
 
 void ids_capture_folder_done(struct ids_capture_folder *folder) {
     free(folder->path);
-    folder->path = NULL;
+    free(folder->made);
+    *folder = (struct ids_capture_folder){0};
+}
+
+/* ---- taking it away again ---- */
+
+/* Whether the environment of a process names the session. Those of other users cannot be read, and are none of ours. */
+static int has_session(const char *process, const char *variable) {
+    char path[64], *environment = NULL;
+    size_t room = 0, length = strlen(variable) + 1;
+    int found = 0;
+    ssize_t got;
+    snprintf(path, sizeof path, "/proc/%.20s/environ", process);
+    FILE *file = fopen(path, "re");
+    while (file && !found && (got = getdelim(&environment, &room, '\0', file)) > 0)
+        found = (size_t)got == length && !memcmp(environment, variable, length);
+    if (file) fclose(file);
+    free(environment);
+    return found;
+}
+
+int ids_capture_folder_in_use(const struct ids_capture_folder *folder) {
+    char *variable = NULL;
+    int found = 0;
+    if (asprintf(&variable, "IDSPROF_SESSION=%s", folder->path) < 0) return 1;
+    DIR *processes = opendir("/proc");
+    for (struct dirent *entry; processes && !found && (entry = readdir(processes));) {
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') found = has_session(entry->d_name, variable);
+    }
+    if (processes) closedir(processes);
+    free(variable);
+    return found;
+}
+
+static int is_begun(const char *name) {
+    size_t length = strlen(name);
+    return !strncmp(name, "hlo.", 4) || (length > 5 && !strcmp(name + length - 5, ".part"));
+}
+
+/* What the collectors wrote into .idsprof: all of it, or what was never ended. */
+static void clear_inside(const struct ids_capture_folder *folder, int all) {
+    char *inside = NULL;
+    if (asprintf(&inside, "%s/.idsprof", folder->path) < 0) return;
+    DIR *stream = opendir(inside);
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        if (all || is_begun(entry->d_name)) unlinkat(dirfd(stream), entry->d_name, 0);
+    }
+    if (stream) closedir(stream);
+    if (all) rmdir(inside);
+    free(inside);
+}
+
+void ids_capture_folder_tidy(const struct ids_capture_folder *folder) {
+    if (!ids_capture_folder_in_use(folder)) clear_inside(folder, 0);
+}
+
+static void remove_named(const struct ids_capture_folder *folder, const char *name) {
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", folder->path, name) < 0) return;
+    if (unlink(path)) rmdir(path);
+    free(path);
+}
+
+/* DIR and what is above it, up to the topmost that was made. */
+static void remove_made(const struct ids_capture_folder *folder) {
+    size_t least = folder->made ? strlen(folder->made) : 0;
+    char *path = folder->made ? strdup(folder->path) : NULL;
+    for (char *slash; path && (slash = strrchr(path, '/')) && (size_t)(slash - path) >= least;) {
+        *slash = '\0';
+        if (rmdir(path)) break;
+    }
+    free(path);
+}
+
+void ids_capture_folder_remove(const struct ids_capture_folder *folder) {
+    char run[64];
+    clear_inside(folder, 1);
+    snprintf(run, sizeof run, "plugins/profile/%s", folder->run);
+    const char *const names[] = {IDS_SIDECAR, "." IDS_SIDECAR ".new", run, "plugins/profile", "plugins"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove_named(folder, names[i]);
+    if (!rmdir(folder->path)) remove_made(folder);
 }
 
 /* ---- its name ---- */

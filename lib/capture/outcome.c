@@ -1,6 +1,7 @@
 #include "lib/capture/outcome.h"
 
 #include "lib/base/saturate.h"
+#include "lib/capture/collectors.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -147,6 +148,25 @@ static int is_disk_full(struct outcome *outcome) {
     return 1;
 }
 
+/* What a collector that is not there would have caught cannot be known, so its absence is the first thing to mend. */
+static int without_collector(struct outcome *outcome) {
+    const char *home = outcome->record->home;
+    char missing[TEXT_BYTES];
+    if (!home || !ids_collectors_missing(home, missing, sizeof missing)) return 0;
+    set(outcome, "collector_missing", text(outcome, "%s", missing), IDS_COLLECTOR_REMEDY);
+    return 1;
+}
+
+/* The driver loads one tool alone. */
+static int beside_rival(struct outcome *outcome) {
+    const char *rival = outcome->record->rival;
+    if (!rival) return 0;
+    set(outcome, "other_tool",
+        text(outcome, "CUDA_INJECTION64_PATH names another tool, '%s', so CUDA work was not recorded", rival),
+        "unset CUDA_INJECTION64_PATH");
+    return 1;
+}
+
 /* No process said hello. */
 static void nobody(struct outcome *outcome) {
     const struct ids_capture_record *record = outcome->record;
@@ -158,6 +178,8 @@ static void nobody(struct outcome *outcome) {
     } else if (record->seen->failure) {
         set(outcome, "hook_failed", text(outcome, "idsprof's hook could not start: %s", record->seen->failure),
             "idsprof doctor looks for what is in its way");
+    } else if (without_collector(outcome) || beside_rival(outcome)) {
+        return;
     } else if (record->seen->pythons) {
         set(outcome, "no_jax", "the program used neither jax nor CUDA, and there is nothing else to record in it",
             "idsprof doctor says what could be recorded here");
@@ -344,6 +366,7 @@ static void find_reason(struct outcome *outcome) {
         if (skip && skip->window) skipped(outcome, skip);
         if (!outcome->out->reason) short_windows(outcome);
         if (!outcome->out->reason) fewer_than_asked(outcome);
+        if (!outcome->out->reason) without_collector(outcome);
     } else if (skip) {
         skipped(outcome, skip);
     } else {

@@ -1,11 +1,13 @@
 #include "lib/capture/sidecar.h"
 
+#include "collectors/common/secrets.h"
 #include "lib/capture/folder.h"
 #include "lib/capture/outcome.h"
 #include "lib/wire/json_scan.h"
 #include "lib/wire/json_writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,10 +45,19 @@ static void put_number(struct ids_json *json, const char *key, int64_t number) {
     }
 }
 
+static void put_masked(struct ids_json *json, struct ids_secrets *secrets, const char *text) {
+    size_t size = 2 * strlen(text) + 8;
+    char *masked = malloc(size);
+    if (masked) ids_secrets_mask(secrets, text, masked, size);
+    ids_json_text(json, masked ? masked : "***");
+    free(masked);
+}
+
 static void put_command(struct ids_json *json, const char *key, char *const *command) {
+    struct ids_secrets secrets = {0};
     ids_json_key(json, key);
     ids_json_array(json, IDS_JSON_INLINE);
-    for (; command && *command; command++) ids_json_text(json, *command);
+    for (; command && *command; command++) put_masked(json, &secrets, *command);
     ids_json_end(json);
 }
 
@@ -208,9 +219,12 @@ static void begin(struct ids_json *json, int ended) {
 
 static int open_file(const char *folder, FILE **ret_file, char **ret_temporary, struct ids_error *err) {
     if (asprintf(ret_temporary, "%s/." IDS_SIDECAR ".new", folder) < 0) return ids_no_memory(err);
-    *ret_file = fopen(*ret_temporary, "we");
+    unlink(*ret_temporary); /* of a program that was killed: its mode would stay */
+    int file = open(*ret_temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    *ret_file = file < 0 ? NULL : fdopen(file, "w");
     if (*ret_file) return 0;
     int code = ids_fail(err, IDS_IO, "cannot write '%s': %s", *ret_temporary, strerror(errno));
+    if (file >= 0) close(file);
     free(*ret_temporary);
     return code;
 }

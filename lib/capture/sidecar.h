@@ -1,7 +1,7 @@
 /* sidecar.h - idsprof-run.json, which says of a capture what was run, what was asked for, what each process said, and what came out.
  *
  * It is written when the program starts (state "running") and anew when it has ended (state "ended"), each time whole or not at all.
- * idsprof-collectors(7) names its fields.
+ * idsprof-collectors(7) names its fields. Its user alone may read it, and secrets in command lines are masked (secrets.h).
  */
 #ifndef IDS_LIB_CAPTURE_SIDECAR_H
 #define IDS_LIB_CAPTURE_SIDECAR_H
@@ -17,6 +17,8 @@ struct ids_outcome;
 /* Everything that is known of one capture. Borrowed. */
 struct ids_capture_record {
     const char *folder; /* the session's, absolute */
+    const char *home;   /* of the collectors; NULL: not looked at */
+    const char *rival;  /* NULL, or the tool that CUDA_INJECTION64_PATH names instead of ours */
     const char *run;    /* the run's name below plugins/profile */
     char *const *command;
     const struct ids_plan *plan;

@@ -54,7 +54,7 @@ int ids_quantity_parse(const char *text, size_t length, enum ids_unit unit, doub
     while (name_length && *name == ' ') name++, name_length--;
     while (name_length && name[name_length - 1] == ' ') name_length--;
     if (ids_decimal_real(text, digits, &number))
-        return ids_fail(err, IDS_USAGE, "'%.*s' is no number", (int)length, text);
+        return ids_fail(err, IDS_USAGE, "'%.*s' is not a number", (int)length, text);
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         if (scales[i].unit != unit || strlen(scales[i].name) != name_length ||
             memcmp(scales[i].name, name, name_length) != 0)
@@ -205,7 +205,7 @@ static int read_line(struct words words, ids_find_metric *find, struct ids_limit
             ids_fail(err, IDS_USAGE, "'%.*s': expected <, <=, >, >=, = or 'no worse than baseline'", (int)length, word);
     }
     if (!code && next_word(&words, &word, &length))
-        code = ids_fail(err, IDS_USAGE, "'%.*s' is too much", (int)length, word);
+        code = ids_fail(err, IDS_USAGE, "'%.*s' is unexpected", (int)length, word);
     if (!code) *ret_limit = limit;
     return code;
 }

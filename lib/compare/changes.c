@@ -1,5 +1,6 @@
 /* changes.c - what made the difference, in words: what a person would look for first. */
 #include "lib/base/vec.h"
+#include "lib/base/counted.h"
 #include "lib/compare/diff.h"
 
 #include <math.h>
@@ -199,10 +200,9 @@ static void look_at_scopes(struct ids_diff *diff) {
         char what[128];
         int all_new = scope->a_ps == 0, all_gone = scope->b_ps == 0;
         if (scope->added && scope->removed)
-            snprintf(what, sizeof what, "%zu ops added, %zu removed", scope->added, scope->removed);
+            snprintf(what, sizeof what, "%s added, %zu removed", IDS_COUNTED(scope->added, "op"), scope->removed);
         else
-            snprintf(what, sizeof what, "%zu op%s %s", scope->added + scope->removed,
-                     scope->added + scope->removed == 1 ? "" : "s", scope->added ? "added" : "removed");
+            snprintf(what, sizeof what, "%s %s", IDS_COUNTED(scope->added + scope->removed, "op"), scope->added ? "added" : "removed");
         say(diff, "scope", "ops", 1, came - went, "%s%s: %s", scope->name,
             all_new    ? " is new"
             : all_gone ? " is gone"

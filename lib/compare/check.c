@@ -1,5 +1,6 @@
 #include "lib/compare/check.h"
 
+#include "lib/base/counted.h"
 #include "lib/base/vec.h"
 
 #include <math.h>
@@ -56,7 +57,7 @@ static const char *of_some_steps(const struct ids_side_run *run, const struct id
     size_t count = limit->over ? (size_t)limit->over : rows > first ? rows - first : 0;
     if (!run->steps) return "no steps in this run";
     if (!count || first > rows || count > rows - first)
-        return ids_report_text(texts, "the run has %zu steps: too few for %zu after %zu", rows, count, first);
+        return ids_report_text(texts, "the run has %s: too few for %zu after %zu", IDS_COUNTED(rows, "step"), count, first);
     const char *named[] = {id, NULL};
     int of_parts = ids_table_column(run->steps, id) >= 0 && strcmp(id, "step") != 0;
     if (!of_parts) named[0] = "duration";

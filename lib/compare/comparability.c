@@ -1,5 +1,6 @@
 #include "lib/compare/comparability.h"
 
+#include "lib/base/counted.h"
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
@@ -150,8 +151,8 @@ static void look_at_run(struct looking *looking, const struct ids_side_run *run,
         find(looking, IDS_REMARK_WARNING, "warm_up",
              "the first step of %s takes more than twice the median: warm-up is in this window", name_of(run));
     if (per_step && run->steps->row_count < FEW_STEPS)
-        find(looking, IDS_REMARK_NOTE, "steps.few", "%s has %zu step%s: little to tell a difference from the spread by",
-             name_of(run), run->steps->row_count, run->steps->row_count == 1 ? "" : "s");
+        find(looking, IDS_REMARK_NOTE, "steps.few", "%s has %s: little to tell a difference from the spread by",
+             name_of(run), IDS_COUNTED(run->steps->row_count, "step"));
 }
 
 /* ---- programs ---- */
@@ -278,15 +279,15 @@ static void compare_programs(struct looking *looking, const struct ids_side *a, 
         return;
     }
     if (programs.only_a || programs.only_b) {
-        find(looking, IDS_REMARK_WARNING, "programs.partly", "%zu program%s in common%s%s%s%s%s%s%s%s",
-             programs.both + programs.changed, programs.both + programs.changed == 1 ? "" : "s",
+        find(looking, IDS_REMARK_WARNING, "programs.partly", "%s in common%s%s%s%s%s%s%s%s",
+             IDS_COUNTED(programs.both + programs.changed, "program"),
              programs.only_a ? "; only in " : "", programs.only_a ? a->label : "", programs.only_a ? ": " : "",
              programs.names_a, programs.only_b ? "; only in " : "", programs.only_b ? b->label : "",
              programs.only_b ? ": " : "", programs.names_b);
     }
     if (programs.changed)
-        find(looking, IDS_REMARK_NOTE, "programs.changed", "%zu program%s in common run%s other ops", programs.changed,
-             programs.changed == 1 ? "" : "s", programs.changed == 1 ? "s" : "");
+        find(looking, IDS_REMARK_NOTE, "programs.changed", "%s in common run%s other ops", IDS_COUNTED(programs.changed, "program"),
+             programs.changed == 1 ? "s" : "");
     if (all_a && all_b && knows_programs(a) != knows_programs(b))
         find(looking, IDS_REMARK_WARNING, "programs.hlo",
              "only %s says what its ops compute (enable_hlo_proto): ops are matched by name, and XLA's names are "

@@ -1,5 +1,6 @@
 #include "lib/compare/scale.h"
 
+#include "lib/base/counted.h"
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 
@@ -49,6 +50,7 @@ static const struct ids_column_def point_columns[] = {
     {"lost_host", "host", IDS_UNIT_TIME, 0},
     {"lost_idle", "idle", IDS_UNIT_TIME, 0},
     {"remainder", "remainder", IDS_UNIT_TIME, 0},
+    {"method", "method", IDS_UNIT_NONE, 0},
 };
 static const struct ids_table_def points_def = {"configurations",
                                                 "scaling",
@@ -65,6 +67,7 @@ static const struct ids_column_def trace_columns[] = {
     {"path", "path", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"steps", "steps", IDS_UNIT_COUNT, 0},
     {"step", "step", IDS_UNIT_TIME, 0},
+    {"method", "method", IDS_UNIT_NONE, 0},
 };
 static const struct ids_table_def traces_def = {
     "traces", "traces", trace_columns, COUNT_OF(trace_columns), "The recordings behind each configuration.", 0};
@@ -80,6 +83,10 @@ static struct ids_value text_property(const struct ids_side_run *run, const char
     return value ? *value : ids_no_value(IDS_UNIT_NONE);
 }
 
+static struct ids_value method_of(const struct ids_scale *scale) {
+    return *scale->method ? ids_text_value(scale->method) : ids_no_value(IDS_UNIT_NONE);
+}
+
 static void list_traces(struct ids_scale *scale) {
     struct ids_table *table = ids_report_table(&scale->report, &traces_def);
     for (size_t p = 0; p < scale->count; p++) {
@@ -89,7 +96,8 @@ static void list_traces(struct ids_scale *scale) {
             ids_run_metric(run, "steps.mean", &step);
             struct ids_value row[] = {ids_real_value(IDS_UNIT_NUMBER, scale->at[p].devices), text_property(run, "name"),
                                       text_property(run, "path"),
-                                      ids_int_value(IDS_UNIT_COUNT, (int64_t)run->steps->row_count), time_of(step)};
+                                      ids_int_value(IDS_UNIT_COUNT, (int64_t)run->steps->row_count), time_of(step),
+                                      method_of(scale)};
             ids_report_row(&scale->report, table, row);
         }
     }
@@ -116,6 +124,7 @@ static void list_points(struct ids_scale *scale) {
             rest -= row[8 + i].i;
         }
         row[8 + IDS_SCALE_PARTS] = ids_int_value(IDS_UNIT_TIME, rest);
+        row[9 + IDS_SCALE_PARTS] = method_of(scale);
         ids_report_row(&scale->report, table, row);
     }
 }
@@ -253,10 +262,9 @@ static int check_points(const struct ids_scale *scale, struct ids_error *err) {
         if (p && scale->at[p].devices == scale->at[p - 1].devices)
             return ids_fail(
                 err, IDS_USAGE,
-                "'%s' and '%s' both ran on %.0f device%s; give recordings of one configuration as a folder or "
+                "'%s' and '%s' both ran on %s; give recordings of one configuration as a folder or "
                 "pattern, or the numbers with --devices",
-                scale->at[p - 1].side->label, scale->at[p].side->label, scale->at[p].devices,
-                scale->at[p].devices == 1 ? "" : "s");
+                scale->at[p - 1].side->label, scale->at[p].side->label, IDS_COUNTED(scale->at[p].devices, "device"));
     }
     return 0;
 }
@@ -271,7 +279,7 @@ static int make(struct ids_scale *scale, const struct ids_side *const *sides, co
     for (size_t p = 0; p < count; p++) {
         if (!sides[p]->per_step)
             return ids_fail(err, IDS_UNSUPPORTED,
-                            "scaling is told by steps, and not every run has them: annotate the loop with "
+                            "scaling needs steps, and not every run has them: annotate the loop with "
                             "jax.profiler.StepTraceAnnotation");
         scale->at[p] = (struct ids_scale_point){.side = sides[p],
                                                 .devices = devices[p] > 0 ? devices[p] : sides[p]->runs[0].devices};
@@ -286,9 +294,9 @@ static int make(struct ids_scale *scale, const struct ids_side *const *sides, co
     return ids_report_check(&scale->report, err);
 }
 
-int ids_scale_make(const struct ids_side *const *sides, const double *devices, size_t count, enum ids_scaling scaling,
-                   struct ids_scale *ret_scale, struct ids_error *err) {
-    *ret_scale = (struct ids_scale){.scaling = scaling};
+int ids_scale_make(const char *method, const struct ids_side *const *sides, const double *devices, size_t count,
+                   enum ids_scaling scaling, struct ids_scale *ret_scale, struct ids_error *err) {
+    *ret_scale = (struct ids_scale){.scaling = scaling, .method = method};
     ids_report_init(&ret_scale->report);
     int code = make(ret_scale, sides, devices, count, err);
     if (code) ids_scale_done(ret_scale);

@@ -38,14 +38,16 @@ struct ids_scale {
     struct ids_scale_point *at; /* fewest devices first */
     size_t count;
     enum ids_scaling scaling;
+    const char *method;
     const char *guessed_by; /* in words; NULL: it was given */
     struct ids_remarks remarks;
     struct ids_report report;
 };
 
-/* The sides are settled; `devices` of each, 0: as recorded. IDS_UNSUPPORTED without steps. */
-int ids_scale_make(const struct ids_side *const *sides, const double *devices, size_t count, enum ids_scaling scaling,
-                   struct ids_scale *ret_scale, struct ids_error *err);
+/* The sides are settled; `devices` of each, 0: as recorded; `method` is what they are recordings of, or "". IDS_UNSUPPORTED without
+ * steps. */
+int ids_scale_make(const char *method, const struct ids_side *const *sides, const double *devices, size_t count,
+                   enum ids_scaling scaling, struct ids_scale *ret_scale, struct ids_error *err);
 void ids_scale_done(struct ids_scale *scale);
 
 extern const struct ids_table_def *const ids_scale_tables[];

@@ -665,7 +665,7 @@ int ids_perfetto_new(struct ids_out *out, struct ids_export **ret_export, struct
     struct ids_export_loss *losses = perfetto->export.losses;
     losses[LOST_PROGRAMS] = (struct ids_export_loss){"HLO program", "HLO programs", 0};
     losses[LOST_COUNTERS] =
-        (struct ids_export_loss){"counter value that is no number", "counter values that are no numbers", 0};
+        (struct ids_export_loss){"counter value that is not a number", "counter values that are not numbers", 0};
     losses[LOST_TIMES] =
         (struct ids_export_loss){"event before time 0 (moved there)", "events before time 0 (moved there)", 0};
     losses[LOST_STATS] = (struct ids_export_loss){"stat of a plane", "stats of planes", 0};

@@ -2,6 +2,7 @@
 
 #include "lib/base/vec.h"
 #include "lib/io/source_parts.h"
+#include "lib/io/unpack_limit.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -14,16 +15,12 @@ enum {
     MAX_MEMBERS = 100000,
     MAX_PATH_BYTES = 1024,
     MAX_FOLDERS = 32,
-    MAX_RATIO = 1000,
     BLOCK_BYTES = 64 << 10, /* a zip is read in jumps */
     /* A zip's directory is read whole at the first header: about 100 MB in memory for that much of it. */
     MAX_HEADER_BYTES = 16 << 20,
     PEEK_BYTES = 64 << 10, /* of a gzip member, more than enough for any head */
     HEAD_BYTES = 512,      /* the first header of a tar */
 };
-static const uint64_t MAX_MEMBER_BYTES = UINT64_C(64) << 30;
-static const uint64_t MAX_TOTAL_BYTES = UINT64_C(256) << 30;
-static const uint64_t FREE_BYTES = UINT64_C(1) << 30;
 
 struct ids_archive {
     struct ids_source *source;
@@ -175,14 +172,10 @@ static const char *why_failed(const struct ids_archive *archive) {
     return why ? why : "damaged";
 }
 
-static int check_unpacked(const struct ids_archive *archive, struct ids_error *err) {
-    if (archive->unpacked > MAX_TOTAL_BYTES) {
-        return ids_fail(err, IDS_LIMIT, "archive: unpacks to more than %llu GiB: refused",
-                        (unsigned long long)(MAX_TOTAL_BYTES >> 30));
-    }
-    if (archive->unpacked <= FREE_BYTES || archive->unpacked / MAX_RATIO <= archive->taken) return 0;
-    return ids_fail(err, IDS_LIMIT, "archive: unpacks to more than %d times its size (%llu bytes from %llu): refused",
-                    MAX_RATIO, (unsigned long long)archive->unpacked, (unsigned long long)archive->taken);
+/* What was read of the archive. A zip can name the same bytes for many members: they count once. */
+static uint64_t packed_bytes(const struct ids_archive *archive) {
+    uint64_t size = ids_source_size(archive->source);
+    return archive->taken < size ? archive->taken : size;
 }
 
 /* The next piece of the member's data. *ret_length is 0 at its end; *ret_cut is set where it ends early. */
@@ -209,11 +202,7 @@ static int next_piece(struct ids_archive *archive, const void **ret_bytes, size_
     if (!*ret_length) archive->in_member = 0;
     archive->unpacked += *ret_length;
     archive->so_far += *ret_length;
-    if (archive->so_far > MAX_MEMBER_BYTES) {
-        return ids_fail(err, IDS_LIMIT, "archive: a file of more than %llu GiB",
-                        (unsigned long long)(MAX_MEMBER_BYTES >> 30));
-    }
-    int code = check_unpacked(archive, err);
+    int code = ids_unpack_check("archive", packed_bytes(archive), archive->unpacked, err);
     archive->broken = code != 0;
     return code;
 }
@@ -425,7 +414,7 @@ static int find_member(struct ids_archive *archive, const struct ids_member *mem
         if (entry && archive->next <= member->index) continue;
         if (entry) path = entry_path(entry);
         if (path && !strcmp(path, member->path)) return 0;
-        return ids_fail(err, IDS_IO, "the archive became another one while it was read");
+        return ids_fail(err, IDS_IO, "the archive changed while it was being read");
     }
     return code;
 }
@@ -446,11 +435,14 @@ int ids_archive_read(struct ids_archive *archive, const struct ids_member *membe
                      struct ids_source **ret_source, struct ids_error *err) {
     struct ids_spool spool = IDS_SPOOL_INIT;
     const char *cut = NULL;
-    int code = find_member(archive, member, err);
+    /* A member that says to be too large is refused before the disk has a byte of it. */
+    int code = ids_unpack_check("archive", ids_source_size(archive->source), member->size, err);
+    if (!code) code = find_member(archive, member, err);
     if (!code) code = spool_member(archive, &spool, &cut, err);
     if (!code && cut && !ids_spool_size(&spool)) code = ids_fail(err, IDS_CORRUPT, "archive: %s", cut);
     if (!code) code = ids_source_of_spool(path, &spool, ret_source, err);
     ids_spool_done(&spool);
+    if (!code) ids_source_set_outer_bytes(*ret_source, packed_bytes(archive));
     if (code || !cut) return code;
     char why[IDS_SOURCE_CUT_ROOM];
     snprintf(why, sizeof why, "archive: %s", cut);
@@ -472,6 +464,7 @@ int ids_archive_peek(struct ids_archive *archive, const struct ids_member *membe
         if (!code) code = ids_spool_add(&spool, bytes, length, err);
     }
     if (!code) code = ids_source_of_spool(member->path, &spool, &source, err);
+    if (!code) ids_source_set_outer_bytes(source, packed_bytes(archive));
     if (!code) code = ids_source_head(source, head, room, ret_length, err);
     ids_source_close(source);
     ids_spool_done(&spool);

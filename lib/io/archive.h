@@ -5,9 +5,8 @@
  * anywhere; such members are left out all the same, as are links, devices and what else is no plain file, and the list counts each
  * kind. An archive in the archive is not opened.
  *
- * Limits (IDS_LIMIT): 100,000 members, 1,024 bytes and 32 folders of a path, 64 GiB of a member, 256 GiB unpacked in a
- * pass, above 1 GiB unpacked 1,000 times the archive's size (a hundred hosts' like traces in one xz come to some hundreds), 16 MiB of
- * headers at a time.
+ * Limits (IDS_LIMIT): 100,000 members, 1,024 bytes and 32 folders of a path, of a pass as much unpacked as unpack_limit.h allows, 16 MiB
+ * of headers at a time.
  */
 #ifndef IDS_LIB_IO_ARCHIVE_H
 #define IDS_LIB_IO_ARCHIVE_H

@@ -33,6 +33,7 @@ struct ids_source {
     char cut[IDS_SOURCE_CUT_ROOM];
     uint64_t cut_at;
     char outer_cut[IDS_SOURCE_CUT_ROOM]; /* of the archive that it came out of */
+    uint64_t outer_bytes;
 };
 
 static int source_new(const char *path, struct ids_source **ret_source, struct ids_error *err) {
@@ -80,6 +81,13 @@ void ids_source_set_cut(struct ids_source *source, const char *why, uint64_t at)
 }
 void ids_source_set_outer_cut(struct ids_source *source, const char *why) {
     snprintf(source->outer_cut, sizeof source->outer_cut, "%s", why);
+}
+
+void ids_source_set_outer_bytes(struct ids_source *source, uint64_t bytes) {
+    source->outer_bytes = bytes;
+}
+uint64_t ids_source_outer_bytes(const struct ids_source *source) {
+    return source->outer_bytes;
 }
 
 /* ---- opening ---- */

@@ -1,6 +1,7 @@
 #include "lib/io/spool.h"
 
 #include "lib/io/temporary.h"
+#include "lib/io/unpack_limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,9 +71,10 @@ static int grow(struct ids_spool *spool, struct ids_error *err) {
 int ids_spool_space(struct ids_spool *spool, uint8_t **ret_at, size_t *ret_room, struct ids_error *err) {
     int code = 0;
     if (spool->length == spool->room) {
-        if (ids_spool_size(spool) >= MAX_BYTES) {
-            return ids_fail(err, IDS_LIMIT, "more than the limit of %llu GiB of input",
-                            (unsigned long long)(MAX_BYTES >> 30));
+        uint64_t most = ids_unpack_limit() > MAX_BYTES ? ids_unpack_limit() : MAX_BYTES;
+        if (ids_spool_size(spool) >= most) {
+            return ids_fail(err, IDS_LIMIT, "more than the limit of %llu GiB of input (--max-unpacked SIZE allows more)",
+                            (unsigned long long)(most >> 30));
         }
         code = spool->fd >= 0                ? ids_spool_flush(spool, err)
                : spool->room == MEMORY_BYTES ? spill(spool, err)

@@ -157,6 +157,7 @@ enum ids_account ids_account_of_host_event(enum ids_kind kind, struct ids_text n
     case IDS_KIND_DISPATCH:
     case IDS_KIND_EXECUTE:
         return IDS_HOST_DISPATCH;
+    case IDS_KIND_CALL:
     case IDS_KIND_LAUNCH:
     case IDS_KIND_FLOW:
     case IDS_KIND_OTHER:

@@ -3,6 +3,7 @@
 #include "lib/base/run_merge.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/model/calls.h"
 #include "lib/model/deeds.h"
 
 #include <stdlib.h>
@@ -148,7 +149,8 @@ static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, u
 /* Where the kept record of an event goes in the new order. `old` is NULL when the records are in order as they are. */
 static int keep_in_order(struct ids_passing *passing, const struct ids_events *old, struct ids_events *ordered,
                          struct ids_error *err) {
-    if (!old || passing->kept == IDS_NONE) return 0;
+    if (!old || passing->kept >= IDS_CALL_MARK) return 0;
+    if (ordered->count >= IDS_CALL_MARK) return ids_fail(err, IDS_LIMIT, "more than two billion events on one track");
     struct ids_event *event = IDS_PUSH(ordered->at, ordered->count, ordered->room);
     if (!event) return ids_no_memory(err);
     *event = old->at[passing->kept];
@@ -171,7 +173,7 @@ static int begin_deed(struct ids_trace *trace, struct ids_track *track, const st
                       struct ids_open_event *open, uint32_t around, struct ids_error *err) {
     open->deed = around;
     if (track->role != IDS_TRACK_HOST || !passing->duration_ps) return 0;
-    const struct ids_event *event = passing->kept == IDS_NONE ? NULL : &track->events.at[passing->kept];
+    const struct ids_event *event = passing->kept < IDS_CALL_MARK ? &track->events.at[passing->kept] : NULL;
     int64_t deed = ids_deed_inside(trace, around, passing->name, event);
     if (deed < 0) return ids_no_memory(err);
     open->deed = (uint32_t)deed;
@@ -244,6 +246,7 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
                  const struct ids_events *old, struct ids_error *err) {
     struct ids_track *track = &trace->tracks[track_id];
     assembly->depth = 0;
+    if (assembly->calls && ids_calls_begin(assembly->calls, track_id)) return ids_no_memory(err);
     int code;
     for (size_t i = 0; i < assembly->count; i++) {
         struct ids_passing *passing = &assembly->at[i];
@@ -260,10 +263,15 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
         struct ids_open_event *parent = assembly->depth ? &assembly->stack[assembly->depth - 1] : NULL;
         if (parent) ids_sum(&parent->children_ps, passing->duration_ps);
         uint32_t around = parent ? parent->deed : IDS_NO_DEED;
+        uint32_t mark =
+            passing->kept < IDS_CALL_MARK || passing->kept == IDS_NONE ? IDS_NONE : passing->kept - IDS_CALL_MARK;
         code = keep_in_order(passing, old, &track->events, err);
         if (code) return code;
+        struct ids_event *kept = passing->kept < IDS_CALL_MARK ? &track->events.at[passing->kept] : NULL;
+        if (assembly->calls && ids_calls_visit(assembly->calls, passing->start_ps, end_ps, passing->name, mark, kept))
+            return ids_no_memory(err);
         uint32_t op = parent ? parent->op : 0;
-        if (passing->kept != IDS_NONE && track->events.at[passing->kept].kind == IDS_KIND_OP) {
+        if (kept && kept->kind == IDS_KIND_OP) {
             if (op) ids_sum(&assembly->stack[op - 1].kept_children_ps, passing->duration_ps);
             op = (uint32_t)assembly->depth + 1;
         }
@@ -327,6 +335,7 @@ int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, 
     if (code) return code;
     assembly->count = 0;
     assembly->unordered = 0;
+    assembly->calls = NULL;
     make_regions(track);
     return 0;
 }

@@ -11,10 +11,13 @@
 struct ids_passing {
     int64_t start_ps, duration_ps;
     uint32_t name;
-    uint32_t kept; /* index in the track's events, IDS_NONE when it is only counted */
+    uint32_t kept; /* index in the track's events; IDS_NONE when only counted; IDS_CALL_MARK and a number of calls.h */
 };
 
+struct ids_calls;
+
 struct ids_assembly {
+    struct ids_calls *calls; /* NULL: the track has no ops of a framework */
     struct ids_passing *at;
     size_t count, room;
     int unordered;             /* 1 once an event came before an earlier one */

@@ -2,6 +2,7 @@
 
 #include "lib/base/vec.h"
 #include "lib/model/assemble.h"
+#include "lib/model/calls.h"
 #include "lib/model/classify.h"
 #include "lib/model/clocks.h"
 #include "lib/model/deeds.h"
@@ -50,6 +51,7 @@ struct ids_builder {
     uint32_t *place_of_track; /* track -> its index in `open` */
     size_t place_count, place_room;
     struct ids_dimensions dimensions;
+    struct ids_calls calls;
     struct held held;
     uint64_t negative_durations, out_of_range;
 };
@@ -280,6 +282,8 @@ static void let_all_go(struct ids_builder *builder) {
         let_go(&device->steps);
     }
     ids_keymap_done(&builder->join.op_ends);
+    ids_calls_done(&builder->calls);
+    builder->calls.trace = trace;
     builder->held.overflowed = 1;
 }
 
@@ -328,6 +332,34 @@ static int end_op(struct ids_builder *builder, struct open_track *open, const st
     return ids_keymap_add(&builder->join.op_ends, end->consumes, (uint64_t)end->start_ps) < 0 ? ids_no_memory(err) : 0;
 }
 
+/* An op or a frame of the framework: what is launched inside is told by it. */
+static int mark_call(struct ids_builder *builder, struct open_track *open, const struct ids_facts *facts,
+                     struct ids_passing *passing, struct ids_error *err) {
+    uint32_t mark;
+    if (builder->held.overflowed) return 0;
+    if (ids_calls_mark(&builder->calls, builder->dimensions.host, passing->name, facts, &mark))
+        return ids_no_memory(err);
+    open->assembly.calls = &builder->calls;
+    if (mark == IDS_NONE) return 0;
+    passing->kept = IDS_CALL_MARK | mark;
+    may_hold(builder, IDS_CALL_MARK_BYTES);
+    return 0;
+}
+
+static int pass_arrow(struct ids_builder *builder, uint32_t track_id, const struct ids_slice *slice,
+                      struct ids_error *err) {
+    struct ids_facts facts;
+    int64_t start_ps;
+    if (builder->held.overflowed ||
+        __builtin_add_overflow(slice->start_ps, builder->trace->hosts[builder->dimensions.host].shift_ps, &start_ps))
+        return 0;
+    if (ids_facts_gather(builder->trace, slice, &facts) ||
+        ids_calls_arrow(&builder->calls, builder->dimensions.host, track_id, start_ps, slice->form == IDS_FORM_FLOW_OUT,
+                        &facts))
+        return ids_no_memory(err);
+    return 0;
+}
+
 static struct open_track *open_of(struct ids_builder *builder, uint32_t track) {
     return &builder->open[builder->place_of_track[track]];
 }
@@ -345,6 +377,8 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     }
     track->event_count++;
     track->stat_count += slice->arg_count;
+    if ((slice->form == IDS_FORM_FLOW_OUT || slice->form == IDS_FORM_FLOW_IN) && track->role == IDS_TRACK_HOST)
+        return pass_arrow(builder, track_id, slice, err);
     /* Counters and arrows are no activity (correlation ids say what arrows do), nor are moments on a device. */
     if (slice->form > IDS_FORM_INSTANT || (slice->form && track->role != IDS_TRACK_HOST)) return 0;
     if (__builtin_add_overflow(slice->start_ps, trace->hosts[track->host].shift_ps, &start_ps) ||
@@ -391,7 +425,11 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     if (event.kind == IDS_KIND_OP_END) {
         int code = end_op(builder, open, &event, err);
         if (code) return code;
-    } else if (event.kind != IDS_KIND_OTHER && event.kind != IDS_KIND_PYTHON) {
+    } else if (event.kind == IDS_KIND_PYTHON || event.kind == IDS_KIND_CALL) {
+        int is_told = slice->arg_count && (event.kind == IDS_KIND_CALL || facts.has_python_id);
+        int code = is_told ? mark_call(builder, open, &facts, &passing, err) : 0;
+        if (code) return code;
+    } else if (event.kind != IDS_KIND_OTHER) {
         int code = keep_event(builder, open, &event, &passing, err);
         if (code) return code;
     }
@@ -524,7 +562,7 @@ int ids_builder_new(struct ids_builder **ret_builder, struct ids_error *err) {
     }
     builder->trace->tracer_host = builder->trace->tracer_device = builder->trace->tracer_python = -1;
     builder->sink = (struct ids_sink){.ops = &ops, .strings = &builder->trace->strings, .complete = 1};
-    builder->dimensions.trace = builder->trace;
+    builder->dimensions.trace = builder->calls.trace = builder->trace;
     builder->held =
         (struct held){.most_bytes = UINT64_MAX, .until_ps = INT64_MAX, .first_ps = INT64_MAX, .last_ps = INT64_MIN};
     *ret_builder = builder;
@@ -581,7 +619,7 @@ int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace
     }
     ids_assembly_done(&builder->idle);
     if (!code) code = say_bound(builder, err);
-    if (!code) code = ids_join_run(&builder->join, builder->trace, err);
+    if (!code) code = ids_join_run(&builder->join, &builder->calls, builder->trace, err);
     if (!code) code = ids_clocks_align(builder->trace, err);
     if (code) return code;
     builder->trace->complete = builder->sink.complete;
@@ -601,5 +639,6 @@ void ids_builder_free(struct ids_builder *builder) {
     free(builder->place_of_track);
     free(builder->planes);
     ids_dimensions_done(&builder->dimensions);
+    ids_calls_done(&builder->calls);
     free(builder);
 }

@@ -199,6 +199,7 @@ static void shift_all(struct ids_trace *trace, const int64_t *shifts) {
         struct ids_track *track = &trace->tracks[t];
         if (!shifts[track->host]) continue;
         shift_events(&track->events, shifts[track->host]);
+        for (size_t i = 0; i < track->strand.count; i++) ids_sum(&track->strand.from_ps[i], shifts[track->host]);
         if (track->first_ps > track->last_ps) continue;
         ids_sum(&track->first_ps, shifts[track->host]);
         ids_sum(&track->last_ps, shifts[track->host]);
@@ -250,6 +251,12 @@ static void place_roots(struct alignment *alignment, uint32_t frame, const uint3
     }
 }
 
+/* What recorded clocks differ by, where that was too much to be believed. */
+static int64_t not_applied(const struct ids_trace *trace, const struct ids_host *host) {
+    if (!host->start_unix_ns || has_recorded_clock(trace, host)) return 0;
+    return ids_sat_mul(host->start_unix_ns - trace->origin_unix_ns, 1000);
+}
+
 static void place_hosts(struct alignment *alignment, const uint32_t *recorded, int64_t *shifts) {
     struct ids_trace *trace = alignment->trace;
     struct node *nodes = alignment->nodes;
@@ -268,7 +275,7 @@ static void place_hosts(struct alignment *alignment, const uint32_t *recorded, i
     }
     for (uint32_t h = 0; h < trace->host_count; h++) {
         ids_sum(&shifts[h], -still_ps);
-        trace->hosts[h].clock.offset_ps = shifts[h];
+        trace->hosts[h].clock.offset_ps = ids_sat_add(shifts[h], -not_applied(trace, &trace->hosts[h]));
     }
 }
 

@@ -4,6 +4,7 @@
 #include "lib/model/classify.h"
 #include "lib/model/collective.h"
 #include "lib/model/hlo_text.h"
+#include "lib/model/host_copies.h"
 #include "lib/model/keys.h"
 
 #include <stdio.h>
@@ -26,6 +27,7 @@ void ids_dimensions_done(struct ids_dimensions *dimensions) {
     ids_keymap_done(&dimensions->modules);
     ids_keymap_done(&dimensions->cpu_devices);
     ids_keymap_done(&dimensions->launches);
+    ids_keymap_done(&dimensions->annotated);
     ids_idmap_done(&dimensions->shapes);
 }
 
@@ -82,6 +84,58 @@ int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, 
     if (!code) code = new_op(dimensions->trace, facts->hlo_op, module, ret_op, err);
     if (!code && ids_keymap_add(&dimensions->ops, key, *ret_op) < 0) return ids_no_memory(err);
     return code;
+}
+
+int ids_framework_op(struct ids_trace *trace, uint32_t name, uint32_t category, uint32_t path, uint32_t source,
+                     uint32_t *ret_op) {
+    struct ids_error unused;
+    if (new_op(trace, name, IDS_NONE, ret_op, &unused)) return -1;
+    struct ids_op *op = &trace->ops[*ret_op];
+    op->category = category;
+    op->framework_name = path;
+    op->source = source;
+    op->framework = 1;
+    return 0;
+}
+
+/* "A#x=1#::B#y=2#": the last part, up to its #. What stands between a pair of # may hold any text. */
+static struct ids_text innermost(struct ids_text annotation) {
+    const char *end = annotation.at + annotation.length, *from = annotation.at;
+    for (const char *c = from; c < end; c++) {
+        if (*c == '#') {
+            const char *close = memchr(c + 1, '#', (size_t)(end - c - 1));
+            if (!close) break;
+            c = close;
+        } else if (*c == ':' && end - c > 2 && c[1] == ':') {
+            if (c[2] != '#') from = c + 2; /* else: it only says more of the one before */
+            c++;
+        }
+    }
+    const char *hash = from < end ? memchr(from, '#', (size_t)(end - from)) : NULL;
+    return (struct ids_text){from, (uint32_t)((hash ? hash : end) - from)};
+}
+
+int ids_op_of_annotation(struct ids_dimensions *dimensions, struct ids_text annotation, uint32_t *ret_op,
+                         struct ids_error *err) {
+    struct ids_trace *trace = dimensions->trace;
+    struct ids_text text = innermost(annotation);
+    const char *type = text.length ? memrchr(text.at, ':', text.length) : NULL, *end = text.at + text.length;
+    *ret_op = IDS_NONE;
+    if (!type || type == text.at || type + 1 == end || memchr(text.at, ' ', text.length)) return 0;
+    size_t length = (size_t)(type - text.at);
+    const char *slash = memrchr(text.at, '/', length), *own = slash ? slash + 1 : text.at;
+    uint32_t path = ids_intern(&trace->strings, text.at, length);
+    uint32_t name = ids_intern(&trace->strings, own, (size_t)(type - own));
+    uint32_t category = ids_intern(&trace->strings, type + 1, (size_t)(end - type - 1));
+    if (path == IDS_NO_TEXT || name == IDS_NO_TEXT || category == IDS_NO_TEXT) return ids_no_memory(err);
+    uint64_t *place = ids_keymap_at(&dimensions->annotated, ids_key_of(path, category));
+    if (!place) return ids_no_memory(err);
+    if (!*place) {
+        if (ids_framework_op(trace, name, category, path, 0, ret_op)) return ids_no_memory(err);
+        *place = (uint64_t)*ret_op + 1;
+    }
+    *ret_op = (uint32_t)(*place - 1);
+    return 0;
 }
 
 /* "[8,1,1]" */
@@ -246,6 +300,8 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
     if (is_copy_start(text_of(trace, fields.category))) {
         fields.direction =
             (uint8_t)ids_copy_start_direction(text_of(trace, shape ? shape : info->text), &fields.copy_bytes);
+    } else if (!ids_text_ends(text_of(trace, fields.category), "-done")) {
+        fields.direction = (uint8_t)ids_host_copy_of_text(text, &fields.copy_bytes);
     }
     *ret_op = (uint32_t)trace->op_count;
     struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);

@@ -14,6 +14,7 @@ struct ids_dimensions {
     struct ids_keymap modules;     /* (program, module name) -> module */
     struct ids_idmap shapes;       /* text of kernel_details -> shape */
     struct ids_keymap cpu_devices; /* (host, ordinal) -> device */
+    struct ids_keymap annotated;   /* TensorFlow's (path, type) -> op + 1 */
     struct ids_keymap launches;    /* what Kineto says of a launch -> shape + 1 */
 };
 
@@ -22,6 +23,13 @@ void ids_dimensions_done(struct ids_dimensions *dimensions);
 /* The op that an event's hlo_op, hlo_module and program_id name; IDS_NONE when it names none. */
 int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_op,
               struct ids_error *err);
+/* The op of TensorFlow that an event's annotation tells, "scope/name:Type#shape=...#", or an event of a line "TensorFlow Ops" is called
+ * after; of several the innermost, behind the last "::". IDS_NONE when it names none. */
+int ids_op_of_annotation(struct ids_dimensions *dimensions, struct ids_text annotation, uint32_t *ret_op,
+                         struct ids_error *err);
+/* Adds an op of the framework; texts. 0, or -1 when memory ran out. */
+int ids_framework_op(struct ids_trace *trace, uint32_t name, uint32_t category, uint32_t path, uint32_t source,
+                     uint32_t *ret_op);
 /* The op that a TPU event's name stands for, whose stats are those of the name; IDS_NONE when it is none. */
 int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info *info, uint32_t *ret_op,
                    struct ids_error *err);

@@ -164,7 +164,8 @@ static int is_about_input(const char *name, size_t length) {
     static const char *const others[] = {"parallel", "norm",  "forward", "backward",   "grad",    "checkpoint",
                                          "model",    "state", "weights", "params",     "library", "module",
                                          "layer",    "conv",  "linear",  "normalize",  "plugin",  "reduce",
-                                         "sharding", "copy",  "kernel",  "executable", "op",      "ops"};
+                                         "sharding", "copy",  "kernel",  "executable", "op",      "ops",
+                                         "program",  "constant", "buffer", "file",      "config"};
     if (length > 64) return 0;
     char word[65];
     size_t used = 0;
@@ -262,6 +263,7 @@ const char *ids_kind_name(enum ids_kind kind) {
         [IDS_KIND_STALL] = "stall",
         [IDS_KIND_REGION] = "task",
         [IDS_KIND_NAMED] = "annotation",
+        [IDS_KIND_CALL] = "framework op",
         [IDS_KIND_FLOW] = "flow",
         [IDS_KIND_REGION_START] = "task start",
         [IDS_KIND_REGION_STOP] = "task stop",

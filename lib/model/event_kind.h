@@ -41,7 +41,8 @@ enum ids_kind {
     IDS_KIND_STALL,      /* CPU: an op waits inside (Rendezvous, Wait: ...) */
     IDS_KIND_REGION,     /* a task on a thread pool, StartRegion to StopRegion */
     IDS_KIND_NAMED,      /* a region that the program named (TraceAnnotation), and no more is known of it */
-    IDS_KIND_FLOW,       /* nothing of the above, but it hands work on to another thread */
+    IDS_KIND_CALL, /* an op of the framework (aten::addmm): only counted; what is launched inside bears its name */
+    IDS_KIND_FLOW, /* nothing of the above, but it hands work on to another thread */
     /* only while reading */
     IDS_KIND_REGION_START,
     IDS_KIND_REGION_STOP,

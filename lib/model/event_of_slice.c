@@ -70,6 +70,8 @@ int ids_device_event(struct ids_dimensions *dimensions, const struct ids_track *
     case IDS_TRACK_STREAM:
         event->in_graph = facts->in_graph;
         code = ids_op_of(dimensions, facts, &event->op, err);
+        if (!code && event->op == IDS_NONE && facts->annotation)
+            code = ids_op_of_annotation(dimensions, ids_arg_chars(trace, facts->annotation), &event->op, err);
         if (code) return code;
         event->kind = trace->names[event->name].stream_kind;
         event->direction = trace->names[event->name].direction;
@@ -149,6 +151,7 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
                                   &event->device, err);
         return code ? code : ids_op_of(dimensions, facts, &event->op, err);
     }
+    if (event->kind == IDS_KIND_CALL && !facts->is_op) event->kind = IDS_KIND_OTHER; /* of the same name */
     if (facts->has_run_id) event->run_id = link_of(dimensions, LINK_RUN, (uint64_t)facts->run_id);
     if (facts->has_correlation) {
         event->produces = link_of(dimensions, LINK_CORRELATION, facts->correlation);
@@ -184,6 +187,8 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
         event->direction = ids_text_begins(name, "tpu::System::TransferTo") ? IDS_H2D : IDS_D2H;
         event->value = facts->has_size ? facts->size : -1;
     }
+    if (event->kind == IDS_KIND_OTHER && facts->is_op)
+        event->kind = dimensions->trace->names[event->name].kind = IDS_KIND_CALL;
     if (event->kind == IDS_KIND_OTHER && (event->produces || event->consumes)) event->kind = IDS_KIND_FLOW;
     if (event->kind == IDS_KIND_OTHER && facts->is_annotation)
         event->kind = (uint8_t)ids_kind_of_annotation(name.at, name.length);

@@ -41,9 +41,37 @@ double ids_arg_real(const struct ids_trace *trace, const struct ids_arg *arg) {
     }
 }
 
+/* Kineto's categories of host events. */
+static void category(struct ids_text category, struct ids_facts *facts) {
+    if (!category.length) return;
+    switch (*category.at) { /* most events of a file have one */
+    case 'p':
+        facts->is_python = ids_text_is(category, "python_function");
+        break;
+    case 'u':
+        facts->is_annotation = ids_text_is(category, "user_annotation");
+        break;
+    case 'c':
+        facts->is_op = ids_text_is(category, "cpu_op");
+        break;
+    case 'O':
+        facts->is_op = ids_text_is(category, "Operator");
+        break;
+    case 'f':
+        facts->is_fwdbwd = ids_text_is(category, "fwdbwd");
+        break;
+    default:
+        break;
+    }
+}
+
 int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, struct ids_facts *facts) {
-    *facts = (struct ids_facts){
-        .occupancy = -1, .registers = -1, .shared_memory = -1, .message_elements = -1, .result_elements = -1};
+    *facts = (struct ids_facts){.occupancy = -1,
+                                .registers = -1,
+                                .shared_memory = -1,
+                                .message_elements = -1,
+                                .result_elements = -1,
+                                .python_parent = -1};
     for (uint32_t i = 0; i < slice->arg_count; i++) {
         const struct ids_arg *arg = &slice->args[i];
         switch (arg->key) {
@@ -121,8 +149,27 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
             break;
         case IDS_KEY_CATEGORY:
             facts->has_category = 1;
-            facts->is_python = ids_text_is(ids_arg_chars(trace, arg), "python_function");
-            facts->is_annotation = ids_text_is(ids_arg_chars(trace, arg), "user_annotation");
+            category(ids_arg_chars(trace, arg), facts);
+            break;
+        case IDS_KEY_PYTHON_ID:
+            facts->python_id = ids_arg_int(trace, arg, -1);
+            facts->has_python_id = facts->python_id >= 0;
+            break;
+        case IDS_KEY_PYTHON_PARENT_ID:
+            facts->python_parent = ids_arg_int(trace, arg, -1);
+            break;
+        case IDS_KEY_SEQUENCE_NUMBER:
+            facts->sequence = ids_arg_int(trace, arg, -1);
+            facts->has_sequence = facts->sequence >= 0;
+            break;
+        case IDS_KEY_FORWARD_THREAD:
+            facts->forward_thread = ids_arg_int(trace, arg, 0);
+            break;
+        case IDS_KEY_ARROW_ID:
+            facts->arrow = arg;
+            break;
+        case IDS_KEY_ANNOTATION:
+            facts->annotation = arg;
             break;
         case IDS_KEY_USER_ANNOTATION:
             facts->is_annotation = 1;

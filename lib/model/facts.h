@@ -18,9 +18,13 @@ struct ids_facts {
     /* Kineto's words for the launch of a kernel; -1 unknown */
     int64_t registers, shared_memory, message_elements, result_elements, group_size;
     const struct ids_arg *grid, *block, *dtype, *group_ranks, *collective_name;
-    int is_python; /* cat python_function */
+    int64_t python_id, python_parent, sequence, forward_thread;
+    const struct ids_arg *annotation, *arrow; /* arrow: the id of a flow's end */
+    int is_python;                            /* cat python_function */
+    int is_op;                                /* cat cpu_op */
+    int is_fwdbwd;                            /* cat fwdbwd: an arrow from an op to what runs it backward */
     unsigned has_run_id : 1, has_ordinal : 1, has_size : 1, has_step : 1, has_correlation : 1, has_producer : 1,
-        has_consumer : 1, in_graph : 1, has_category : 1;
+        has_consumer : 1, in_graph : 1, has_category : 1, has_python_id : 1, has_sequence : 1;
     int is_annotation; /* a region that the program named: Kineto's cat user_annotation, the Python hook's stat */
 };
 

@@ -7,6 +7,7 @@
 #include "lib/model/collective.h"
 #include "lib/model/cpu_runs.h"
 #include "lib/model/dimensions.h"
+#include "lib/model/host_copies.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -295,7 +296,36 @@ static int launch_devices(struct ids_trace *trace, const struct producers *produ
                 err);
 }
 
-static void link_hosts(struct ids_trace *trace, const struct producers *producers) {
+/* The step annotation on another thread of the process that covers the event: what calls backward() waits for it. */
+static const struct ids_event *step_on_process(const struct ids_trace *trace, const uint32_t *stepping, size_t count,
+                                               const struct ids_event *event) {
+    for (size_t i = 0; i < count; i++) {
+        const struct ids_track *track = &trace->tracks[stepping[i]];
+        if (track->plane != trace->tracks[event->track].plane || stepping[i] == event->track) continue;
+        const struct ids_event *around = ids_track_at(track, event->start_ps);
+        while (around && around->kind != IDS_KIND_STEP_MARK) around = ids_event_outside(trace, around);
+        if (around) return around;
+    }
+    return NULL;
+}
+
+/* The threads that annotate steps; there are few, and beyond this nobody looks. */
+enum { STEPPING = 64 };
+static size_t stepping_threads(const struct ids_trace *trace, uint32_t ret_tracks[STEPPING]) {
+    size_t count = 0;
+    for (size_t t = 0; t < trace->track_count && trace->call_count; t++) {
+        const struct ids_events *events = &trace->tracks[t].events;
+        size_t i = 0;
+        while (i < events->count && events->at[i].kind != IDS_KIND_STEP_MARK) i++;
+        if (i < events->count && count < STEPPING) ret_tracks[count++] = (uint32_t)t;
+    }
+    return count;
+}
+
+static int link_hosts(struct ids_trace *trace, struct ids_calls *calls, const struct producers *producers,
+                      struct ids_error *err) {
+    uint32_t stepping[STEPPING];
+    size_t count = stepping_threads(trace, stepping);
     for (size_t t = 0; t < trace->track_count; t++) {
         struct ids_events *events = &trace->tracks[t].events;
         for (size_t i = 0; i < events->count; i++) {
@@ -303,8 +333,27 @@ static void link_hosts(struct ids_trace *trace, const struct producers *producer
             if (!event->consumes) continue;
             const struct ids_event *by = producer(&producers->by_link, event->consumes);
             if (by != event) event->launch = by;
+            if (event->call && ids_calls_join(calls, event)) return ids_no_memory(err);
+            if (event->from_autograd && !event->launch) event->launch = step_on_process(trace, stepping, count, event);
         }
     }
+    return 0;
+}
+
+/* Work that names no op of a program is of the framework's op that launched it. */
+static int name_ops(struct ids_trace *trace, struct ids_calls *calls, struct ids_error *err) {
+    struct ids_keymap ops = {0};
+    int failed = 0;
+    for (size_t d = 0; d < trace->device_count && trace->call_count && !failed; d++) {
+        struct ids_events *events = &trace->devices[d].activity;
+        for (size_t i = 0; i < events->count && !failed; i++) {
+            struct ids_event *event = &events->at[i];
+            if (event->op == IDS_NONE && event->launch)
+                failed = ids_calls_op(calls, &ops, event->launch, event->name, &event->op);
+        }
+    }
+    ids_keymap_done(&ops);
+    return failed ? ids_no_memory(err) : 0;
 }
 
 /* Returns the room that growing left over: a third of the memory of a large trace. */
@@ -367,7 +416,7 @@ static int order_devices(struct ids_trace *trace, struct ids_error *err) {
     return 0;
 }
 
-int ids_join_run(struct ids_join *join, struct ids_trace *trace, struct ids_error *err) {
+int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trace *trace, struct ids_error *err) {
     int code = end_ops(join, trace, err);
     if (!code) code = order_devices(trace, err);
     if (!code) code = order_all(trace, err);
@@ -377,12 +426,14 @@ int ids_join_run(struct ids_join *join, struct ids_trace *trace, struct ids_erro
     if (code) return code;
     classify_events(trace);
     code = name_modules(trace, err);
+    if (!code) code = ids_host_copies_add(trace, err);
     if (code) return code;
     struct producers producers = {0};
     code = gather_producers(trace, &producers, err);
     if (!code) {
-        link_hosts(trace, &producers);
-        code = launch_devices(trace, &producers, err);
+        code = link_hosts(trace, calls, &producers, err);
+        if (!code) code = launch_devices(trace, &producers, err);
+        if (!code) code = name_ops(trace, calls, err);
     }
     ids_keymap_done(&producers.by_link);
     ids_keymap_done(&producers.by_run);

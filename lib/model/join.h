@@ -3,6 +3,7 @@
 #define IDS_LIB_MODEL_JOIN_H
 
 #include "lib/base/keymap.h"
+#include "lib/model/calls.h"
 #include "lib/model/trace.h"
 
 /* What the reading gathered for the joins. */
@@ -21,6 +22,6 @@ int ids_join_hlo(struct ids_join *join, uint32_t host, const struct ids_hlo_inst
 
 /* Joins: CPU op ends; opcodes, sources and groups from HLO; time order of every device; parents on host threads; producers
  * with consumers; launches of device events. Leaves a diag for what found no partner. */
-int ids_join_run(struct ids_join *join, struct ids_trace *trace, struct ids_error *err);
+int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trace *trace, struct ids_error *err);
 
 #endif

@@ -25,6 +25,7 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->names);
     free(trace->modules);
     free(trace->ops);
+    free(trace->calls);
     free(trace->shapes);
     free(trace->aggregates);
     free(trace->diags);

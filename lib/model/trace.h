@@ -127,6 +127,7 @@ struct ids_name {
     uint8_t account; /* enum ids_account + 1 of a host event of that name and kind, once somebody asked; 0 before */
     uint8_t of_framework; /* on a host: the file says that it is a framework's op or call, so it is no region of the program */
     uint8_t frame;        /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
+    uint8_t call_part; /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */
 };
 
 enum ids_class {
@@ -199,7 +200,18 @@ struct ids_op {
     uint8_t collective;    /* enum ids_collective */
     uint8_t class_rule;    /* enum ids_class_rule */
     uint8_t marker;        /* 1: an async -start or -done: takes part in no count of kernels */
+    uint8_t framework;     /* 1: of the framework (aten::addmm), which launches kernels; no instruction of a program */
     uint8_t container;     /* 1: a while, conditional or call: its time is that of the ops inside it */
+};
+
+/* What the framework was doing when it launched work, where the file tells (Kineto); texts, 0 unknown. */
+struct ids_call {
+    uint32_t scope;  /* the modules around it, "MLP_0/Linear_1"; without any the regions that the program named */
+    uint32_t op;     /* the innermost op of the framework: aten::addmm */
+    uint32_t outer;  /* the outermost: aten::linear, or the node of autograd, AddmmBackward0 */
+    uint32_t frame;  /* the innermost Python frame that is no built-in: "torch/nn/modules/linear.py(113): forward" */
+    uint32_t source; /* the innermost one outside the framework: "train.py(12): step" */
+    uint32_t is_backward; /* 1: on a thread of autograd; the scope is that of the forward op */
 };
 
 /* How a kernel was launched. Values are -1 where unknown. */
@@ -220,6 +232,7 @@ struct ids_event {
     int64_t
         value; /* transfers and collectives: bytes, -1 unknown · step marks: the step's number · launches of a program: the
                     * device's ordinal + 1, 0 unknown · else 0 */
+    uint32_t call;            /* of a launch: index + 1 of calls; 0 unknown */
     uint32_t name, op, shape; /* indices; op and shape IDS_NONE where there is none */
     uint32_t track, device;
     uint32_t parent;    /* host threads: index of the kept event it lies in, on the same track; IDS_NONE */
@@ -228,12 +241,13 @@ struct ids_event {
     uint8_t direction;  /* enum ids_direction, of transfers */
     uint8_t collective; /* enum ids_collective */
     uint8_t class_rule;
-    uint8_t asynchronous; /* copies: 1 async, 0 sync, 2 unknown */
-    uint8_t pinned;       /* copies: 1 pinned, 0 pageable, 2 unknown */
-    uint8_t in_graph;     /* ran as part of a CUDA graph */
-    uint8_t annotation;   /* 1: a region of a host thread that the program named */
-    uint8_t launches;     /* host threads: 1: work was launched inside it, on its thread */
-    uint8_t compiles;     /* host threads: 1: something was compiled inside it, on its thread */
+    uint8_t asynchronous;  /* copies: 1 async, 0 sync, 2 unknown */
+    uint8_t pinned;        /* copies: 1 pinned, 0 pageable, 2 unknown */
+    uint8_t in_graph;      /* ran as part of a CUDA graph */
+    uint8_t annotation;    /* 1: a region of a host thread that the program named */
+    uint8_t from_autograd; /* 1: a launch by what runs backward, while another thread waits */
+    uint8_t launches;      /* host threads: 1: work was launched inside it, on its thread */
+    uint8_t compiles;      /* host threads: 1: something was compiled inside it, on its thread */
 };
 
 /* Sums over all events of one name on one track, kept or not. */
@@ -271,6 +285,8 @@ struct ids_trace {
     size_t module_count, module_room;
     struct ids_op *ops;
     size_t op_count, op_room;
+    struct ids_call *calls;
+    size_t call_count, call_room;
     struct ids_shape *shapes;
     size_t shape_count, shape_room;
     struct ids_aggregate *aggregates;

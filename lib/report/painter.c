@@ -1,5 +1,6 @@
 #include "lib/report/painter.h"
 
+#include "lib/base/counted.h"
 #include "lib/report/alike.h"
 
 #include <stdarg.h>
@@ -109,7 +110,7 @@ void ids_phrase_devices(struct ids_phrase *phrase, struct ids_painter *painter, 
         if (!most || as_number(at->value) > as_number(most->value)) most = at;
     }
     if (count > MANY_DEVICES && least) {
-        ids_phrase_add(phrase, "%zu devices, least ", count);
+        ids_phrase_add(phrase, "%s, least ", IDS_COUNTED(count, "device"));
         add_device(phrase, painter, least);
         ids_phrase_add(phrase, ", most ");
         add_device(phrase, painter, most);

@@ -1,5 +1,6 @@
 /* What a figure means: its definition, the rule by which this run's value was found, and where to read on. */
 #include "lib/report/painter.h"
+#include "lib/base/counted.h"
 
 #include <string.h>
 
@@ -82,8 +83,7 @@ static void write_rows(struct ids_painter *painter, const struct ids_metric_def 
 static void write_columns(struct ids_painter *painter, const struct ids_table_def *def) {
     const struct ids_table *table = ids_report_find_table(painter->report, def->id);
     struct ids_phrase phrase = ids_phrase_begin();
-    struct ids_value rows = ids_int_value(IDS_UNIT_COUNT, table ? (int64_t)table->row_count : 0);
-    ids_phrase_add(&phrase, "%s row%s", ids_painter_value(painter, rows), rows.i == 1 ? "" : "s");
+    ids_phrase_add(&phrase, "%s", IDS_COUNTED(table ? table->row_count : 0, "row"));
     write_line(painter, "in this run", ids_phrase_end(painter, &phrase));
     for (int i = 0; i < def->column_count; i++) {
         const char *unit = ids_unit_name(def->columns[i].unit);

@@ -1,10 +1,10 @@
-/* The report for programs. Version 1 of the shape; units are SI, order is that of the analyzers and of insertion. */
+/* The report for programs, as report.schema.json describes it. Version 2 of the shape; units are SI, order is that of the analyzers and of insertion. */
 #include "lib/report/render.h"
 #include "lib/wire/json_writer.h"
 
 #include <string.h>
 
-enum { SCHEMA = 1, PS_PLACES = 12 };
+enum { SCHEMA = 2, PS_PLACES = 12 };
 
 static void put_value(struct ids_json *json, struct ids_value value) {
     if (value.missing) {
@@ -147,12 +147,48 @@ static void put_tables(struct ids_json *json, const struct ids_report *report, c
     ids_json_end(json);
 }
 
+static int is_part_of(const char *id, const char *whole) {
+    size_t length = strlen(whole);
+    return !strncmp(id, whole, length) && id[length] == '.';
+}
+
+static int has_parts(const struct ids_report *report, const char *id) {
+    for (size_t i = 0; i < report->property_count; i++) {
+        if (is_part_of(report->properties[i].id, id)) return 1;
+    }
+    return 0;
+}
+
+static int is_part(const struct ids_report *report, const char *id) {
+    for (size_t i = 0; i < report->property_count; i++) {
+        if (is_part_of(id, report->properties[i].id)) return 1;
+    }
+    return 0;
+}
+
+/* "devices", and "devices.count" and the like: one object, with the sentence for people as its text. */
+static void put_property(struct ids_json *json, const struct ids_report *report, const struct ids_property *property) {
+    ids_json_key(json, property->id);
+    if (!has_parts(report, property->id)) {
+        put_value(json, property->value);
+        return;
+    }
+    ids_json_object(json, IDS_JSON_INLINE);
+    ids_json_key(json, "text");
+    put_value(json, property->value);
+    for (size_t i = 0; i < report->property_count; i++) {
+        if (!is_part_of(report->properties[i].id, property->id)) continue;
+        ids_json_key(json, report->properties[i].id + strlen(property->id) + 1);
+        put_value(json, report->properties[i].value);
+    }
+    ids_json_end(json);
+}
+
 static void put_run(struct ids_json *json, const struct ids_report *report) {
     ids_json_key(json, "run");
     ids_json_object(json, IDS_JSON_BROKEN);
     for (size_t i = 0; i < report->property_count; i++) {
-        ids_json_key(json, report->properties[i].id);
-        put_value(json, report->properties[i].value);
+        if (!is_part(report, report->properties[i].id)) put_property(json, report, &report->properties[i]);
     }
     ids_json_end(json);
 }
@@ -207,6 +243,11 @@ static void put_diags(struct ids_json *json, const struct ids_report *report) {
 static void put_head(struct ids_json *json, const struct ids_report *report) {
     ids_json_key(json, "schema");
     ids_json_int(json, SCHEMA);
+    ids_json_key(json, "program");
+    ids_json_object(json, IDS_JSON_INLINE);
+    put_text_if(json, "name", "idsprof");
+    put_text_if(json, "version", IDS_VERSION);
+    ids_json_end(json);
     ids_json_key(json, "complete");
     ids_json_bool(json, report->complete);
 }

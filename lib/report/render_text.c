@@ -1,5 +1,6 @@
 /* The report for people: a line about the run, a line per headline, the top tables, what to do, and what is missing. */
 #include "lib/report/painter.h"
+#include "lib/base/counted.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -14,18 +15,18 @@ enum { SEVERITY_NOTE = 0, DIAGS_SHOWN = 12 };
 /* What the first line says of a run: a property or a metric each, with what stands around it. A property that is a text
  * ("2 × NVIDIA H100 80GB") says by itself what it counts. */
 struct fact {
-    const char *property, *metric, *before, *after, *plural;
+    const char *property, *metric, *before, *after, *noun;
 };
 
 static const struct fact facts[] = {
-    {"part", NULL, "IN PART: ", "", ""},
-    {"hosts", NULL, "", " host", "s"},
-    {"clocks", NULL, "", "", ""},
-    {"devices", NULL, "", " device", "s"},
-    {"jax_version", NULL, "jax ", "", ""},
-    {"steps", "steps.count", "", " step", "s"},
-    {NULL, "run.window", "window ", "", ""},
-    {NULL, "coverage.attributed_share", "", " of device time attributed", ""},
+    {"part", NULL, "IN PART: ", "", NULL},
+    {"hosts", NULL, "", "", "host"},
+    {"clocks", NULL, "", "", NULL},
+    {"devices", NULL, "", "", "device"},
+    {"jax_version", NULL, "jax ", "", NULL},
+    {"steps", "steps.count", "", "", "step"},
+    {NULL, "run.window", "window ", "", NULL},
+    {NULL, "coverage.attributed_share", "", " of device time attributed", NULL},
 };
 
 static const struct ids_value *fact_value(const struct ids_report *report, const struct fact *fact) {
@@ -39,9 +40,11 @@ static void add_fact(struct ids_phrase *phrase, struct ids_painter *painter, con
     const struct ids_value *value = fact_value(painter->report, fact);
     if (!value || value->missing || (value->unit == IDS_UNIT_NONE && !*value->text)) return;
     int is_text = value->unit == IDS_UNIT_NONE;
-    int one = value->unit == IDS_UNIT_COUNT && value->i == 1;
-    ids_phrase_add(phrase, " · %s%s%s%s", fact->before, ids_painter_value(painter, *value), is_text ? "" : fact->after,
-                   is_text || one ? "" : fact->plural);
+    if (fact->noun && value->unit == IDS_UNIT_COUNT)
+        ids_phrase_add(phrase, " · %s%s", fact->before, IDS_COUNTED(value->i, fact->noun));
+    else
+        ids_phrase_add(phrase, " · %s%s%s", fact->before, ids_painter_value(painter, *value),
+                       is_text ? "" : fact->after);
 }
 
 static void write_run(struct ids_painter *painter) {
@@ -82,6 +85,10 @@ static void add_note(struct ids_phrase *phrase, struct ids_painter *painter, con
     if (!metric || (!always && is_nothing(metric->value))) return;
     if (metric->value.unit == IDS_UNIT_RATIO && metric->value.d < note->at_least) return;
     const char *before = note->before ? note->before : "", *after = note->after ? note->after : "";
+    if (note->noun && metric->value.unit == IDS_UNIT_COUNT && !metric->value.missing) {
+        ids_phrase_add(phrase, "%s%s%s", phrase->out ? ", " : "", before, IDS_COUNTED(metric->value.i, note->noun));
+        return;
+    }
     char last = *before ? before[strlen(before) - 1] : ' ';
     ids_phrase_add(phrase, "%s%s%s%s%s%s", phrase->out ? ", " : "", before, strchr(" (", last) ? "" : " ",
                    ids_painter_value(painter, metric->value), isalnum((unsigned char)*after) ? " " : "", after);

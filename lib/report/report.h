@@ -111,6 +111,7 @@ struct ids_table {
  * between words. Left out when the metric is missing or zero (unless `always`). */
 struct ids_note {
     const char *before, *metric, *after;
+    const char *noun; /* of a count: what it counts, in the singular; instead of `after` */
     int always;
     double at_least; /* of ratios: left out below this, so that a line of causes stays short */
 };

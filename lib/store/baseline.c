@@ -1,6 +1,7 @@
 #include "lib/store/baseline.h"
 
 #include "lib/base/vec.h"
+#include "lib/io/unfinished.h"
 #include "lib/store/baseline.sql.h"
 #include "lib/store/db.h"
 #include "lib/store/summary_file.h"
@@ -39,7 +40,10 @@ static int folder_of(char **ret_folder, struct ids_error *err) {
         length = asprintf(ret_folder, "%s/.local/share/idsprof/baselines", home);
     else
         return ids_fail(err, IDS_NOT_FOUND, "neither XDG_DATA_HOME nor HOME is set, so baselines have no place");
-    if (length >= 0) return 0;
+    if (length >= 0) {
+        ids_unfinished_sweep(*ret_folder, ids_unfinished_beside);
+        return 0;
+    }
     *ret_folder = NULL;
     return ids_no_memory(err);
 }

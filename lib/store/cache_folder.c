@@ -1,19 +1,16 @@
 #include "lib/store/cache_folder.h"
 
+#include "lib/io/unfinished.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef IDS_VERSION
 #define IDS_VERSION "unknown"
 #endif
-
-enum { YOUNG_S = 1 }; /* between making a file and locking it */
 
 static const uint64_t DEFAULT_LIMIT = UINT64_C(4) << 30;
 
@@ -74,13 +71,8 @@ int ids_cache_is_ours(const char *name) {
 }
 
 int ids_cache_is_abandoned(int folder, const char *name, const struct stat *status) {
-    if (!name[IDS_CACHE_NAME_BYTES] || !S_ISREG(status->st_mode)) return 0;
-    if (time(NULL) - status->st_mtim.tv_sec <= YOUNG_S) return 0;
-    int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (file < 0) return 0;
-    int is_free = !flock(file, LOCK_EX | LOCK_NB);
-    close(file);
-    return is_free;
+    size_t mark = ids_unfinished_beside(name);
+    return mark && S_ISREG(status->st_mode) && ids_unfinished_is_abandoned(folder, name, mark);
 }
 
 void ids_cache_program(char *text, size_t size) {

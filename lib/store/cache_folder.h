@@ -8,7 +8,7 @@
  *     where it changes a number, as in any file;
  *   - a report is not synced, since a user waits for it, and has a checksum over every value instead;
  *   - both are for one identity of the source files and one build of the program, which stand in them.
- * Who writes a temporary file holds a lock on it (flock), which ends with the process; others may remove it only then. */
+ * What a killed program began is removed by the next one that writes here (unfinished.h). */
 #ifndef IDS_LIB_STORE_CACHE_FOLDER_H
 #define IDS_LIB_STORE_CACHE_FOLDER_H
 

@@ -1,23 +1,90 @@
 #include "lib/store/db.h"
 
 #include "lib/base/intern.h"
+#include "lib/base/saturate.h"
+#include "lib/store/db_limit.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     MAX_VALUE_BYTES = 16 << 20, /* the longest text that a file may make us hold */
     MAX_SQL_BYTES = 1 << 20,
+    STEPS_BETWEEN_LOOKS = 10000, /* of SQLite's machine, some 100 us */
+    PS_PER_NS = 1000,
 };
+#define PS_PER_MS INT64_C(1000000000)
+#define PS_PER_S INT64_C(1000000000000)
+
+/* ---- what it may cost ---- */
+
+static struct {
+    int64_t timeout_ps, memory_bytes;
+    int64_t deadline_ps; /* of the database that was opened last */
+    int late;
+    int uncounted; /* SQLite does not count its memory: there is no limit */
+} limit;
+
+void ids_db_limit_set(int64_t timeout_ps, int64_t memory_bytes) {
+    limit.timeout_ps = timeout_ps;
+    limit.memory_bytes = memory_bytes;
+}
+
+static int64_t cpu_ps(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * PS_PER_S + (int64_t)now.tv_nsec * PS_PER_NS;
+}
+
+static int is_late(void *unused) {
+    (void)unused;
+    limit.late = cpu_ps() > limit.deadline_ps;
+    return limit.late;
+}
+
+void ids_db_begin_time(void) {
+    limit.late = 0;
+    limit.deadline_ps = ids_sat_add(cpu_ps(), limit.timeout_ps);
+}
+
+static void bound(sqlite3 *db) {
+    sqlite3_hard_heap_limit64(limit.memory_bytes);
+    if (!limit.timeout_ps) return;
+    ids_db_begin_time();
+    sqlite3_progress_handler(db, STEPS_BETWEEN_LOOKS, is_late, NULL);
+}
+
+void ids_db_count_memory(void) {
+    if (!limit.uncounted || !limit.memory_bytes) return;
+    sqlite3_shutdown();
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 1);
+    limit.uncounted = 0;
+}
+
+static int fail_late(struct ids_error *err) {
+    return ids_fail(err, IDS_LIMIT, "the SQL took more than %lld ms of CPU time: stopped; --timeout TIME allows more",
+                    (long long)(limit.timeout_ps / PS_PER_MS));
+}
+
+static int fail_memory(struct ids_error *err) {
+    if (limit.uncounted || sqlite3_hard_heap_limit64(-1) <= 0) return ids_fail(err, IDS_NOMEM, "no memory for a database");
+    return ids_fail(err, IDS_NOMEM, "no memory for a database, whose SQL may take %lld MiB; --max-memory SIZE allows more",
+                    (long long)(limit.memory_bytes >> 20));
+}
+
+/* ---- */
 
 int ids_db_fail(sqlite3 *db, struct ids_error *err) {
     int result = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
     int system = db ? sqlite3_system_errno(db) : 0;
     switch (result & 0xff) {
     case SQLITE_NOMEM:
-        return ids_fail(err, IDS_NOMEM, "no memory for a database");
+        return fail_memory(err);
+    case SQLITE_INTERRUPT:
+        return limit.late ? fail_late(err) : ids_fail(err, IDS_IO, "interrupted");
     case SQLITE_CANTOPEN:
         return ids_fail(err, system == ENOENT ? IDS_NOT_FOUND : IDS_IO, "cannot open: %s",
                         system ? strerror(system) : sqlite3_errmsg(db));
@@ -38,10 +105,12 @@ int ids_db_exec(sqlite3 *db, const char *sql, struct ids_error *err) {
 
 int ids_db_create(const char *path, sqlite3 **ret_db, struct ids_error *err) {
     sqlite3 *db = NULL;
-    sqlite3_config(SQLITE_CONFIG_MEMSTATUS,
-                   0); /* counting its memory takes a lock an allocation, a tenth of an import */
+    /* Counting its memory takes a lock an allocation, a tenth of an import. */
+    if (sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK) limit.uncounted = 1;
+    sqlite3_hard_heap_limit64(0);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    int code = sqlite3_open_v2(path, &db, flags, NULL) == SQLITE_OK ? 0 : ids_db_fail(db, err);
+    /* Nobody else knows the file, and it is locked already (unfinished.h), which on network file systems SQLite's own locks run into. */
+    int code = sqlite3_open_v2(path, &db, flags, "unix-none") == SQLITE_OK ? 0 : ids_db_fail(db, err);
     if (!code) {
         code = ids_db_exec(db, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;", err);
     }
@@ -97,6 +166,7 @@ int ids_db_open(const char *path, sqlite3 **ret_db, struct ids_error *err) {
     free(uri);
     if (!code) {
         distrust(db);
+        bound(db);
         code = ids_db_exec(db, "PRAGMA cell_size_check=ON;", err);
     }
     if (code) {

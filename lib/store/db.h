@@ -18,6 +18,10 @@ int ids_db_create(const char *path, sqlite3 **ret_db, struct ids_error *err);
 /* Opens a file to read, as one that an enemy wrote: its schema cannot run anything, its values have limits. The file must
  * not change meanwhile (the store's never do: they are renamed into place). IDS_NOT_FOUND when it is not there. */
 int ids_db_open(const char *path, sqlite3 **ret_db, struct ids_error *err);
+/* From now on SQLite counts what it allocates, as a limit of memory needs it; no database may be open. */
+void ids_db_count_memory(void);
+/* The time that db_limit.h allows begins anew, as it does when a database is opened. */
+void ids_db_begin_time(void);
 int ids_db_exec(sqlite3 *db, const char *sql, struct ids_error *err);
 /* The code for what SQLite said last, its words in err. */
 int ids_db_fail(sqlite3 *db, struct ids_error *err);

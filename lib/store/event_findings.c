@@ -3,6 +3,7 @@
 #include "lib/base/keymap.h"
 #include "lib/base/run_merge.h"
 #include "lib/model/account.h"
+#include "lib/model/host_copies.h"
 #include "lib/store/db.h"
 #include "lib/store/event_ids.h"
 #include "lib/store/event_parts.h"
@@ -26,7 +27,8 @@ struct putter {
     struct ids_event_ids *ids;
     struct ids_keymap classes;  /* what activities have in common -> activity_class.id */
     struct ordered_work *order; /* findings->work as rows */
-    sqlite3_stmt *insert, *insert_class;
+    sqlite3_stmt *insert, *insert_class, *insert_host_copy;
+    int64_t last_put;              /* the event of the activity written last */
     size_t first_deed, first_late; /* their numbers in ids; work is from 0 */
     uint64_t lost;
     int column; /* of the row at hand */
@@ -160,6 +162,7 @@ static int put_op(struct putter *putter, size_t o) {
     put_if(putter, insert, op->group_size > 0, op->group_size);
     put_if(putter, insert, op->flops >= 0, op->flops);
     put_if(putter, insert, op->bytes_accessed >= 0, op->bytes_accessed);
+    put_int(putter, insert, op->framework);
     put_int(putter, insert, op->marker);
     put_int(putter, insert, op->container);
     return end_row(putter, insert);
@@ -310,6 +313,20 @@ static int put_class(struct putter *putter, const struct ids_found_work *work) {
     return code;
 }
 
+/* The op that began it has the event's row in table activity. */
+static int put_host_copy(struct putter *putter, const struct ids_found_work *work, int64_t event, int64_t class) {
+    sqlite3_stmt *insert = putter->insert_host_copy;
+    int column = putter->column;
+    putter->column = 0;
+    put_int(putter, insert, event);
+    put_int(putter, insert, class);
+    put_if(putter, insert, work->step != 0, putter->first.step + work->step);
+    put_int(putter, insert, work->event->end_ps - work->event->start_ps);
+    int code = end_row(putter, insert);
+    putter->column = column;
+    return code;
+}
+
 static int put_work(struct putter *putter, size_t place) {
     const struct ids_found_work *work = putter->order[place].work;
     const struct ids_event *event = work->event;
@@ -318,7 +335,8 @@ static int put_work(struct putter *putter, size_t place) {
         putter->lost++;
         return 0;
     }
-    if (place && putter->order[place - 1].id == row.id) return 0; /* it is there */
+    int is_host_copy = ids_is_host_copy(putter->trace, event);
+    if (!is_host_copy && putter->last_put == row.id) return 0; /* it is there */
     uint64_t *class = ids_keymap_at(&putter->classes, class_key(work));
     if (!class) return ids_no_memory(putter->err);
     if (!*class) {
@@ -326,6 +344,8 @@ static int put_work(struct putter *putter, size_t place) {
         if (code) return code;
         *class = (uint64_t)putter->numbers->class;
     }
+    if (is_host_copy) return put_host_copy(putter, work, row.id, (int64_t) * class);
+    putter->last_put = row.id;
     struct ids_event_row around = ids_event_ids_get(putter->ids, work->around ? work->around - 1 : SIZE_MAX);
     int64_t duration_ps = event->end_ps - event->start_ps;
     int is_gap_end = work->cause != IDS_NO_CAUSE;
@@ -463,7 +483,7 @@ static int put_everything(struct putter *putter) {
          "id=?",
          trace->host_count, put_clock},
         {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
-        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
+        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
         {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
         {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
         {"INSERT INTO device_step VALUES (?,?,?,?,?)", findings->device_step_count, put_device_step},
@@ -480,6 +500,7 @@ static int put_everything(struct putter *putter) {
     if (!code)
         code =
             prepare(putter, &putter->insert_class, "INSERT INTO activity_class VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    if (!code) code = prepare(putter, &putter->insert_host_copy, "INSERT OR IGNORE INTO host_copy VALUES (?,?,?,?)");
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !code; i++)
         code = put_all(putter, tables[i].sql, tables[i].count, tables[i].put);
     for (size_t i = 0; i < findings->work_count && !code; i++) code = put_work(putter, i);
@@ -499,6 +520,7 @@ int ids_findings_put(sqlite3 *db, const struct ids_finding_pages *pages, const s
                             .err = err};
     int code = put_everything(&putter);
     sqlite3_finalize(putter.insert_class);
+    sqlite3_finalize(putter.insert_host_copy);
     ids_keymap_done(&putter.classes);
     ids_event_ids_free(putter.ids);
     free(putter.order);

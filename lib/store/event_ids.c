@@ -2,6 +2,7 @@
 
 #include "lib/base/run_merge.h"
 #include "lib/base/vec.h"
+#include "lib/model/host_copies.h"
 #include "lib/store/db.h"
 
 #include <stdlib.h>
@@ -203,7 +204,16 @@ static int is_same(const struct ids_trace *trace, const struct ids_event *event,
     return same_time && (same_name || event->kind == IDS_KIND_STEP_MARK);
 }
 
+/* A copy that was made of two ops shares the row of the first. */
+static struct ids_event_row share(const struct ids_event_ids *ids, const struct ids_event *event) {
+    for (size_t i = 0; i < ids->together_count && i < LOOK; i++) {
+        if (ids->together[i].text == ids->trace->names[event->name].text) return ids->together[i].found;
+    }
+    return (struct ids_event_row){0};
+}
+
 static struct ids_event_row take(struct ids_event_ids *ids, const struct ids_event *event) {
+    if (ids_is_host_copy(ids->trace, event)) return share(ids, event);
     while (ids->first_unused < ids->together_count && ids->together[ids->first_unused].used) ids->first_unused++;
     for (size_t i = ids->first_unused, looked = 0; i < ids->together_count && looked < LOOK; i++, looked++) {
         struct row *row = &ids->together[i];

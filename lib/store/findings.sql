@@ -17,7 +17,7 @@ CREATE TABLE device (         -- what runs programs; a thread pool of the CPU cl
     peak_bandwidth REAL,      -- bytes per second of its memory; NULL where the file does not say
     memory_bytes INTEGER      -- of its memory; NULL where the file does not say
 );
-CREATE TABLE op (             -- an instruction of a compiled program (HLO)
+CREATE TABLE op (             -- an instruction of a compiled program (HLO), or an op of the framework by its place in the program
     id INTEGER PRIMARY KEY,   -- as in activity_class.op
     run INTEGER NOT NULL,     -- run.id
     name TEXT NOT NULL,       -- fusion.3
@@ -25,7 +25,7 @@ CREATE TABLE op (             -- an instruction of a compiled program (HLO)
     program_id INTEGER,       -- its number, two's complement above 2^63; NULL where the file does not say
     category TEXT,            -- hlo_category (TPU), else the opcode; NULL where neither is known
     opcode TEXT,              -- of the HLO proto or text; NULL where the file has none
-    op_name TEXT,             -- where it is in the program: jit(train_step)/layer0/dot_general
+    op_name TEXT,             -- where it is in the program: jit(train_step)/layer0/dot_general, MLP_0/Linear_1/aten::linear/aten::addmm
     source TEXT,              -- file and line of the program
     text TEXT,                -- the whole instruction
     deduplicated_name TEXT,   -- the op that this one is equal to
@@ -33,6 +33,7 @@ CREATE TABLE op (             -- an instruction of a compiled program (HLO)
     group_size INTEGER,       -- of a collective: how many devices a group has; NULL where unknown
     flops INTEGER,            -- per execution; NULL where the file does not say
     bytes_accessed INTEGER,   -- per execution; NULL where the file does not say
+    is_framework INTEGER NOT NULL, -- 1: no instruction but an op of the framework, which launched kernels: aten::addmm
     is_marker INTEGER NOT NULL, -- 1: only begins or ends something asynchronous
     is_container INTEGER NOT NULL -- 1: a loop, condition or call: its time is that of the ops inside
 );
@@ -76,6 +77,12 @@ CREATE TABLE activity (       -- what devices did: each kernel, op, copy and set
     self_ps INTEGER,          -- without the activity inside it; NULL where it is the whole time
     idle_ps INTEGER,          -- how long the device had done nothing when it began; NULL where it had not
     cause INTEGER             -- why: account.id of its longest part; NULL where there was no gap
+);
+CREATE TABLE host_copy (      -- copies through host memory that a TPU books as ops: from one op to the end of another
+    event INTEGER PRIMARY KEY, -- event.id of the op that began it, which is an activity too
+    class INTEGER NOT NULL,   -- activity_class.id
+    step INTEGER,             -- step.id; NULL where it belongs to none
+    dur_ps INTEGER NOT NULL   -- how long it took
 );
 CREATE TABLE late (           -- what launched the activities that end a gap
     activity INTEGER PRIMARY KEY, -- activity.event that ended the gap

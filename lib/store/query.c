@@ -110,6 +110,7 @@ static const char opening[] =
 int ids_query_open(const char *path, struct ids_query **ret_query, struct ids_error *err) {
     struct ids_query *query = calloc(1, sizeof *query);
     if (!query) return ids_no_memory(err);
+    ids_db_count_memory();
     int code = ids_db_open(path, &query->db, err);
     if (!code) {
         set_limits(query->db);
@@ -133,8 +134,6 @@ static int fail(struct ids_query *query, struct ids_error *err) {
                         *query->refused ? query->refused : "this");
     }
     switch (result) {
-    case SQLITE_INTERRUPT:
-        return ids_fail(err, IDS_IO, "interrupted");
     case SQLITE_TOOBIG:
         return ids_fail(err, IDS_LIMIT, "%s (a value may have %d MiB)", sqlite3_errmsg(query->db),
                         MAX_CELL_BYTES >> 20);

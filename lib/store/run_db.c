@@ -148,6 +148,7 @@ int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err) {
     int code = ids_event_pages_finish(&db->pages, err);
     if (!code) code = ids_finding_pages_show(&db->findings_pages, err);
     if (!code) code = ids_db_exec(db->db, ids_views_sql, err);
+    if (!code && db->numbers.run > 1) code = ids_summary_index(db->db, err);
     if (!code) code = ids_db_exec(db->db, end, err);
     if (!code && sqlite3_close(db->db) != SQLITE_OK) code = ids_db_fail(db->db, err);
     if (code) return code;

@@ -1,5 +1,6 @@
 #include "lib/store/summary.h"
 
+#include "lib/io/unfinished.h"
 #include "lib/store/db.h"
 #include "lib/store/schema.sql.h"
 #include "lib/store/summary_file.h"
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -250,6 +250,20 @@ int ids_summary_tables(sqlite3 *db, const struct ids_table_def *const *tables, s
     return make_tables(db, tables, count, err);
 }
 
+int ids_summary_index(sqlite3 *db, struct ids_error *err) {
+    static const char indexes[] =
+        "SELECT group_concat('CREATE INDEX \"' || name || '_run\" ON \"' || name || '\" (run)', ';') FROM sqlite_schema "
+        "WHERE type = 'table' AND (name GLOB 'report_*' OR name IN ('meta', 'property', 'metric', 'advice', 'diag'))";
+    sqlite3_stmt *statement = NULL;
+    char *sql = NULL;
+    if (sqlite3_prepare_v2(db, indexes, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        sql = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    int code = sql ? ids_db_exec(db, sql, err) : ids_db_fail(db, err);
+    sqlite3_free(sql);
+    return code;
+}
+
 int ids_summary_put(sqlite3 *db, int64_t run, const struct ids_report *report, const char *key, struct ids_error *err) {
     struct writer writer = {.report = report, .db = db, .run = run, .err = err};
     return write_run(&writer, key);
@@ -279,23 +293,12 @@ static int fill(const struct ids_report *report, const char *key, const char *pa
     return code;
 }
 
-/* A new file beside `path`. The name is unique on this machine; the loop is for what a crash left behind. */
 int ids_summary_open_beside(const char *path, char **ret_name, struct ids_error *err) {
-    for (unsigned attempt = 0; attempt < 1000; attempt++) {
-        char *name;
-        if (asprintf(&name, "%s.tmp-%ld-%u", path, (long)getpid(), attempt) < 0) {
-            return ids_fail(err, IDS_NOMEM, "no memory for a database");
-        }
-        int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0) {
-            flock(fd, LOCK_EX | LOCK_NB); /* nobody else has it; where it cannot be locked, it is only young */
-            *ret_name = name;
-            return fd;
-        }
-        free(name);
-        if (errno != EEXIST) break;
-    }
-    return ids_fail(err, IDS_IO, "cannot make a file beside it: %s", strerror(errno));
+    char *stem;
+    if (asprintf(&stem, "%s.tmp-", path) < 0) return ids_no_memory(err);
+    int file = ids_unfinished_open(stem, ret_name, err);
+    free(stem);
+    return file;
 }
 
 int ids_summary_write_file(const struct ids_report *report, const char *key, const char *path, int sync,
@@ -326,8 +329,22 @@ struct reader {
     int64_t run;
     uint64_t sum;
     const struct ids_table_def *(*find_table)(const char *id);
+    struct checked *checked; /* tables of this file that are as they should be; NULL: not kept */
     struct ids_error *err;
 };
+
+enum { CHECKED_ROOM = 64 };
+struct checked {
+    const struct ids_table_def *at[CHECKED_ROOM];
+    size_t count;
+};
+
+static int was_checked(const struct reader *reader, const struct ids_table_def *def) {
+    for (size_t i = 0; reader->checked && i < reader->checked->count; i++) {
+        if (reader->checked->at[i] == def) return 1;
+    }
+    return 0;
+}
 
 enum { MAX_PROPERTIES = 1000 }; /* setting one looks at all others */
 
@@ -440,6 +457,7 @@ static int read_meta(struct reader *reader, const char *id, enum ids_unit unit, 
 static int check_table(struct reader *reader, const struct ids_table_def *def) {
     struct ids_rows rows;
     uint64_t unused = 0;
+    if (was_checked(reader, def)) return 0;
     char *wanted = create_table(def);
     if (!wanted) return ids_fail(reader->err, IDS_NOMEM, "no memory for a database");
     int code =
@@ -457,6 +475,8 @@ static int check_table(struct reader *reader, const struct ids_table_def *def) {
     }
     ids_rows_done(&rows);
     sqlite3_free(wanted);
+    if (!code && reader->checked && reader->checked->count < CHECKED_ROOM)
+        reader->checked->at[reader->checked->count++] = def;
     return code;
 }
 
@@ -527,6 +547,14 @@ static int read_all(struct reader *reader, const char *key) {
     return code ? code : ids_report_check(reader->report, reader->err);
 }
 
+/* What read_all left in `report` when it failed is of no use. */
+static int end_reading(const char *path, int code, struct ids_report *report, struct ids_error *err) {
+    if (!code) return 0;
+    ids_report_done(report);
+    ids_report_init(report);
+    return ids_error_at(err, "'%s'", path);
+}
+
 int ids_summary_read_run(const char *path, int64_t run, const char *key,
                          const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,
                          struct ids_error *err) {
@@ -534,10 +562,50 @@ int ids_summary_read_run(const char *path, int64_t run, const char *key,
     int code = ids_db_open(path, &reader.db, err);
     if (!code) code = read_all(&reader, key);
     sqlite3_close(reader.db);
-    if (!code) return 0;
-    ids_report_done(report);
-    ids_report_init(report);
-    return ids_error_at(err, "'%s'", path);
+    return end_reading(path, code, report, err);
+}
+
+struct ids_summaries {
+    sqlite3 *db;
+    char *path;
+    struct checked checked;
+};
+
+int ids_summaries_open(const char *path, struct ids_summaries **ret_summaries, struct ids_error *err) {
+    struct ids_summaries *summaries = calloc(1, sizeof *summaries);
+    if (!summaries) return ids_no_memory(err);
+    summaries->path = strdup(path);
+    int code = summaries->path ? ids_db_open(path, &summaries->db, err) : ids_no_memory(err);
+    if (code) {
+        ids_summaries_close(summaries);
+        return ids_error_at(err, "'%s'", path);
+    }
+    *ret_summaries = summaries;
+    return 0;
+}
+
+int ids_summaries_read(struct ids_summaries *summaries, int64_t run,
+                       const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,
+                       struct ids_error *err) {
+    struct reader reader = {.report = report,
+                            .db = summaries->db,
+                            .run = run,
+                            .find_table = find_table,
+                            .checked = &summaries->checked,
+                            .err = err};
+    ids_db_begin_time();
+    return end_reading(summaries->path, read_all(&reader, NULL), report, err);
+}
+
+const char *ids_summaries_path(const struct ids_summaries *summaries) {
+    return summaries->path;
+}
+
+void ids_summaries_close(struct ids_summaries *summaries) {
+    if (!summaries) return;
+    sqlite3_close(summaries->db);
+    free(summaries->path);
+    free(summaries);
 }
 
 int ids_summary_read(const char *path, const char *key, const struct ids_table_def *(*find_table)(const char *id),

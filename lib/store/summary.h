@@ -27,6 +27,15 @@ int ids_summary_read_run(const char *path, int64_t run, const char *key,
                          const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,
                          struct ids_error *err);
 
+/* For who reads many runs of one database: it is opened, and its schema read, once. ids_summaries_read gives what ids_summary_read_run does. */
+struct ids_summaries;
+int ids_summaries_open(const char *path, struct ids_summaries **ret_summaries, struct ids_error *err);
+int ids_summaries_read(struct ids_summaries *summaries, int64_t run,
+                       const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,
+                       struct ids_error *err);
+const char *ids_summaries_path(const struct ids_summaries *summaries);
+void ids_summaries_close(struct ids_summaries *summaries);
+
 /* The cache: one file per run under $XDG_CACHE_HOME/idsprof (default ~/.cache/idsprof), named by a hash of the run's name and
  * paths, and valid for one identity of the source files (device, inode, size, mtime; of a member of an archive those of the archive, its size and its path in there) and one build of the program. A cache
  * that cannot be used (read-only home, full disk, a folder that others may write) is never the user's problem: the functions

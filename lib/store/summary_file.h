@@ -13,6 +13,8 @@ int ids_summary_write_file(const struct ids_report *report, const char *key, con
 
 /* The parts of it, in a transaction of the caller's: the tables, and what one run puts into them. */
 int ids_summary_tables(sqlite3 *db, const struct ids_table_def *const *tables, size_t count, struct ids_error *err);
+/* Of a database of several runs, when all rows are in: else each report would be looked for in the rows of all runs. */
+int ids_summary_index(sqlite3 *db, struct ids_error *err);
 int ids_summary_put(sqlite3 *db, int64_t run, const struct ids_report *report, const char *key, struct ids_error *err);
 
 /* A new file beside `path`, whose name says that it is not finished: its descriptor, locked (flock) as long as it is open. */

@@ -98,6 +98,22 @@ JOIN plane p ON p.id = t.plane
 JOIN host h ON h.id = p.host
 JOIN name n ON n.id = e.name
 LEFT JOIN op o ON o.id = c.op
+LEFT JOIN step s ON s.id = a.step
+UNION ALL
+SELECT e.id, d.run, d.name, t.name, coalesce(n.display, n.text), e.start_ps + h.shift_ps, a.dur_ps, a.dur_ps, c.kind,
+    c.class, c.rule, c.collective, c.direction, c.bytes, c.is_async, c.is_pinned, c.is_beside, c.is_in_graph, o.name,
+    o.module, s.number,
+    CASE WHEN d.is_active = 1 AND e.start_ps + h.shift_ps >= d.start_ps AND e.start_ps + h.shift_ps <= d.end_ps
+        THEN 1 ELSE 0 END, NULL, d.id, e.track, o.id, c.launch_shape, s.id
+FROM host_copy a
+JOIN activity_class c ON c.id = a.class
+JOIN device d ON d.id = c.device
+JOIN event e ON e.id = a.event
+JOIN track t ON t.id = e.track
+JOIN plane p ON p.id = t.plane
+JOIN host h ON h.id = p.host
+JOIN name n ON n.id = e.name
+LEFT JOIN op o ON o.id = c.op
 LEFT JOIN step s ON s.id = a.step;
 CREATE VIEW kernels AS        -- every kernel: of a GPU; of a TPU or the CPU client each op that computes or is a collective
 SELECT
@@ -130,7 +146,7 @@ LEFT JOIN op o ON o.id = a.op_id
 LEFT JOIN launch_shape l ON l.id = a.launch_shape
 WHERE a.is_beside = 0 AND (a.kind = 'kernel' OR (a.kind = 'op' AND a.class IN ('compute', 'collective')
     AND coalesce(o.is_marker, 0) = 0 AND coalesce(o.is_container, 0) = 0));
-CREATE VIEW ops AS            -- every execution of an HLO op; of a GPU every kernel, copy or set that bears one
+CREATE VIEW ops AS            -- every execution of an op; of a GPU every kernel, copy or set that bears an HLO op or was launched by the framework's
 SELECT
     a.id AS id,               -- event.id
     a.run AS run,             -- run.id
@@ -141,6 +157,7 @@ SELECT
     o.module AS module,       -- the program; NULL where unknown
     o.program_id AS program_id, -- its number; NULL where unknown
     o.op_name AS op_name,     -- where it is in the program: jit(train_step)/layer0/dot_general
+    o.is_framework AS is_framework, -- 1: an op of the framework (aten::addmm), no instruction of a program
     o.source AS source,       -- file and line of the program
     a.start_ps AS start_ps,   -- since the origin of the run
     a.dur_ps AS dur_ps,       -- how long it took
@@ -195,7 +212,7 @@ SELECT
     a.collective AS collective, -- all-reduce, all-gather, ...; `collective` where nothing says which
     a.start_ps AS start_ps,   -- since the origin of the run
     a.dur_ps AS dur_ps,       -- how long it took, waiting for peers included
-    a.op AS op,               -- the HLO op; NULL where none is known
+    CASE WHEN o.is_framework = 1 THEN NULL ELSE a.op END AS op, -- the HLO op; NULL where none is known
     a.module AS module,       -- the program; NULL where none is known
     a.bytes AS bytes,         -- the message: the larger of what one device gives and gets; NULL where unknown
     coalesce(o.replica_groups, l.ranks) AS replica_groups, -- who takes part; NULL where unknown

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Above 2^53 a double, which most readers make of a number, cannot hold every integer. */
+#define IDS_JSON_EXACT ((int64_t)1 << 53)
+
 static void put(struct ids_json *json, const char *bytes, size_t length) {
     if (json->depth <= IDS_JSON_DEPTH && length) fwrite(bytes, 1, length, json->out);
 }
@@ -140,12 +143,15 @@ static void put_plain(struct ids_json *json, const char *text) {
 }
 
 void ids_json_int(struct ids_json *json, int64_t value) {
-    ids_json_decimal(json, value, 0);
+    char buffer[IDS_NUMBER_BYTES + 2];
+    int exact = value >= -IDS_JSON_EXACT && value <= IDS_JSON_EXACT;
+    snprintf(buffer, sizeof buffer, exact ? "%" PRId64 : "\"%" PRId64 "\"", value);
+    put_plain(json, buffer);
 }
 
 void ids_json_uint(struct ids_json *json, uint64_t value) {
-    char buffer[IDS_NUMBER_BYTES];
-    snprintf(buffer, sizeof buffer, "%" PRIu64, value);
+    char buffer[IDS_NUMBER_BYTES + 2];
+    snprintf(buffer, sizeof buffer, value <= IDS_JSON_EXACT ? "%" PRIu64 : "\"%" PRIu64 "\"", value);
     put_plain(json, buffer);
 }
 

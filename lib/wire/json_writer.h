@@ -45,6 +45,7 @@ void ids_json_end(struct ids_json *json);
 void ids_json_key(struct ids_json *json, const char *key);
 void ids_json_text(struct ids_json *json, const char *text); /* NULL is null */
 void ids_json_bytes(struct ids_json *json, const char *text, size_t length);
+/* Integers beyond 2^53 are written as strings, because many readers make doubles of numbers. */
 void ids_json_int(struct ids_json *json, int64_t value);
 void ids_json_uint(struct ids_json *json, uint64_t value);
 void ids_json_bool(struct ids_json *json, int value);

@@ -134,7 +134,7 @@ def check_outputs():
         check(stdout.returncode == 0 and stdout.stdout == written, f'{format} on standard output is not the file')
         # What is there is kept, to the byte.
         (out / ('host' + suffix)).write_bytes(b'mine')
-        expect_error(f"'{out}/host{suffix}' is there already, and is kept; --force writes over it", RUN, '-f', format, '-o', out)
+        expect_error(f"'{out}/host{suffix}' exists; use --force to overwrite", RUN, '-f', format, '-o', out)
         check((out / ('host' + suffix)).read_bytes() == b'mine', f'{format} wrote over a file')
         check(idsprof(RUN, '-f', format, '-o', out, '--force').returncode == 0, f'{format} --force')
         check((out / ('host' + suffix)).read_bytes() == written, f'{format}: --force wrote something else')
@@ -150,7 +150,7 @@ def check_raw():
     here.mkdir()
     run = idsprof(RUN, cwd=here)
     check(run.returncode == 0 and (here / 'host.xplane.pb').read_bytes() == PROFILE.read_bytes(), 'raw is the default, . the folder')
-    expect_error("'./host.xplane.pb' is there already, and is kept; --force writes over it", RUN, cwd=here)
+    expect_error("'./host.xplane.pb' exists; use --force to overwrite", RUN, cwd=here)
     # Into the run's own folder: kept without, and whole with --force.
     own = folder('own')
     shutil.copytree(PROFILE.parent, own)

@@ -77,7 +77,7 @@ def check_labels(root):
     same('steps', sorted(run['step'] for run in runs if run['step']), [100, 2000])
     same('names', len({run['name'] for run in runs}), 6)
     tad = next(run for run in runs if run['method'] == 'tad' and run['gpus'] == 4)
-    same('time of a folder', tad['time'], '2026-01-02T03:04:05')
+    same('time of a recording', (tad['time'][:10], tad['time'][-1], tad['time_source']), ('2026-11-21', 'Z', 'recording'))
     same('forms', tad['forms'], ['xplane'])
     figures = json.loads(idsprof('report', TESTDATA / 'cpu1_annotated', '--json').stdout)['metrics']
     same('events', tad['events'], figures['run.events']['value'])
@@ -107,9 +107,29 @@ def check_table(root):
     lines = idsprof('list', root, '--sort', '-events').stdout.splitlines()
     check(all(len(line) <= 120 for line in lines), 'a line of more than 120 columns')
     same('titles', lines[0].split(), ['run', 'time', 'label', 'devices', 'form', 'state', 'events', 'window', 'steps'])
-    check(any('tad, 4 GPU' in line and '2026-01-02 03:04' in line and '249.9 ms' in line for line in lines), f'no line of tad: {lines}')
+    check(any('tad, 4 GPU' in line and '2026-11-21 ' in line and '249.9 ms' in line for line in lines), f'no line of tad: {lines}')
     plain = idsprof('list', TESTDATA / 'cpu1_plain').stdout.splitlines()
     same('without labels', plain[0].split()[:3], ['run', 'time', 'devices'])
+
+
+def check_times(root):
+    """The recording's own time counts before the folder's, and that before the file's, which is called so."""
+    began = 1_750_000_000  # 2025-06-15 15:06:40 UTC
+    since_1970 = json.dumps({'traceEvents': [{'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': 0, 'tid': 7, 'ts': began * 10**6, 'dur': 5}]})
+    based = json.dumps({'baseTimeNanoseconds': (began - 5_000_000) * 10**9, 'traceEvents': [
+        {'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': 0, 'tid': 7, 'ts': 5_000_000 * 10**6, 'dur': 5}]})
+    near = json.dumps({'baseTimeNanoseconds': (began - 7200) * 10**9, 'traceEvents': [
+        {'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': 0, 'tid': 7, 'ts': 7200 * 10**6, 'dur': 5}]})
+    put(root / 'since.pt.trace.json', since_1970.encode())
+    put(root / 'based.json', based.encode())
+    put(root / 'near.json', near.encode())
+    put(root / 'plugins/profile/2026_01_02_03_04_05/vm.trace.json.gz', gzip.compress(chrome(3)))
+    put(root / 'none.json', chrome(3))
+    found = {(run['time'], run['time_source']) for run in listed(root)[0]}
+    same('times', found, {('2025-06-15T15:06:40Z', 'recording'), ('2026-01-02T03:04:05', 'folder'), ('2023-11-14T22:13:20Z', 'file')})
+    text = idsprof('list', root, '--full').stdout
+    same("file's time", [line.split()[0] for line in text.splitlines() if "file's time 2023-11-14 22:13" in line], ['none'])
+    same('own times', len(re.findall(r'(?<!time )2025-06-15 15:06', text)), 3)
 
 
 def check_words(root):
@@ -137,10 +157,11 @@ def check_states(root):
          {'a': 'whole', 'bad': 'corrupt', 'both': 'whole', 'cut': 'truncated', 'ranks': 'truncated'})
     same('forms', (found['both']['forms'], found['a']['forms']), (['xplane', 'json'], ['json']))
     same('ranks', (found['ranks']['hosts'], found['ranks']['events']), (2, 11))
-    same('time of a file', found['a']['time'], '2023-11-14T22:13:20Z')
+    same('time of a file', (found['a']['time'], found['a']['time_source']), ('2023-11-14T22:13:20Z', 'file'))
+    check_times(root / 'times')
     check('unexpected end' in found['ranks']['reason'], f"ranks: {found['ranks']['reason']}")
     text = idsprof('list', root).stdout
-    check(re.search(r'^  both +2023-11-14 22:13 .* both +whole', text, re.M), f'no line of both:\n{text}')
+    check(re.search(r'^  both +2026-11-21 .* both +whole', text, re.M), f'no line of both:\n{text}')
     check(re.search(r'^  ranks is truncated: gzip: unexpected end', text, re.M), f'no reason:\n{text}')
 
 

@@ -57,7 +57,7 @@ def check_recorded(folder):
     check(json.loads(out.read_text(), parse_float=Decimal)['tables']['configurations'] == found['tables']['configurations'], '-o')
     paths = {row['path'] for row in rows(found, 'traces')}
     check(len(paths) == 4 and all(Path(p).is_dir() for p in paths), f'the paths of the traces: {paths}')
-    check('strong scaling' in text and 'WHAT ATE THE REST' in text and 'skew' in text, 'as text')
+    check('strong scaling' in text and 'WHERE THE REST WENT' in text and 'skew' in text, 'as text')
     weak = result(*RECORDED, '--weak')
     check(all(p['ideal'] == points[0]['step'] for p in rows(weak, 'configurations')), '--weak')
     check(weak['run']['scaling_by'] == 'given', '--weak is given')
@@ -77,14 +77,98 @@ def check_by_hand(folder):
     check((point['loss'], point['lost_compute'], point['lost_idle'] + point['lost_host']) == (-30 * us, -24 * us, -6 * us), f'weak: {point}')
 
 
+def made(path, length_us, devices, steps=4, **more):
+    """As an xplane.pb, which folders are searched for."""
+    path.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        mini = gpu_run(Path(scratch) / 'h.mini', [length_us] * steps, devices=devices, **more)
+        done = subprocess.run([IDSPROF, 'extract', mini, '-f', 'xplane', '-o', path], capture_output=True, text=True, timeout=120)
+        check(done.returncode == 0, done.stderr)
+    return path / 'h.xplane.pb'
+
+
+def check_folder(folder):
+    """A folder of runs is divided by what paths say of methods and devices, else by the devices that were recorded."""
+    found = result(SOURCE / 'testdata' / 'scale')
+    check(found['tables']['configurations']['rows'] == result(*RECORDED)['tables']['configurations']['rows'], 'a folder as its runs')
+    archive = folder / 'scale.tar.gz'
+    subprocess.run(['tar', '-C', SOURCE / 'testdata', '-czf', archive, 'scale'], check=True)
+    check([p['devices'] for p in rows(result(archive), 'configurations')] == [1, 2, 4, 8], 'an archive')
+    check([p['devices'] for p in rows(result(SOURCE / 'testdata' / 'scale' / 'dev[124]'), 'configurations')] == [1, 2, 4], 'a pattern')
+
+    runs = folder / 'runs'
+    for n in (1, 2, 4):
+        made(runs / f'{n}gpu_20260102' / 'lcam_trace', 100 / n ** 0.5, n)
+        made(runs / f'{n}gpu_20260103' / 'lcam_trace', 110 / n ** 0.5, n)
+        made(runs / f'{n}gpu_20260102' / 'tad_trace', 200 / n, n)
+    made(runs / '8gpu_20260102' / 'alone_trace', 100, 8)
+    (runs / '1gpu_20260102' / 'bad_trace').mkdir()
+    (runs / '1gpu_20260102' / 'bad_trace' / 'x.xplane.pb').write_bytes(b'\xff' * 50)
+    done = scale(runs, '--json')
+    both = json.loads(done.stdout, parse_float=Decimal)
+    by_method = {rows(one, 'configurations')[0]['method']: rows(one, 'configurations') for one in both}
+    check(set(by_method) == {'lcam', 'tad'}, by_method)
+    for method, step in (('lcam', 105), ('tad', 200)):
+        check([p['devices'] for p in by_method[method]] == [1, 2, 4], by_method[method])
+        check(abs(by_method[method][0]['step'] * 1000000 - step) < Decimal('0.01'), by_method[method])
+    check([p['runs'] for p in by_method['lcam']] == [2, 2, 2], 'recordings of one configuration are one side')
+    check("'alone' has runs on 8 devices alone" in done.stderr and 'bad_trace' in done.stderr, done.stderr)
+    text = scale(runs).stdout
+    check(text.startswith('lcam: ') and '\ntad: ' in text, text)
+    out = folder / 'methods.json'
+    scale(runs, '-o', out)
+    check(len(json.loads(out.read_text())) == 2, '-o of two methods')
+    lines = scale(runs, '--csv').stdout.splitlines()
+    check(sum(line.endswith(',lcam') for line in lines) == 9 and sum(line.endswith(',tad') for line in lines) == 6, lines)
+    one = result(runs / '*' / 'tad_trace')
+    check([p['devices'] for p in rows(one, 'configurations')] == [1, 2, 4], 'one method is no list')
+
+    # What paths say goes above what was recorded (a host of several writes its own devices), where it tells runs apart.
+    for n in (2, 4):
+        made(folder / 'hosts' / f'{n}_devices', 200 / n, 1)
+        made(folder / '8gpu' / f'run{n}', 200 / n, n)
+    check([p['devices'] for p in rows(result(folder / 'hosts'), 'configurations')] == [2, 4], 'the path says it')
+    check([p['devices'] for p in rows(result(folder / 'hosts' / '2_devices', folder / 'hosts' / '4_devices'), 'configurations')] == [2, 4],
+          'of two operands too')
+    check([p['devices'] for p in rows(result(folder / '8gpu'), 'configurations')] == [2, 4], 'a folder around all says nothing')
+    for n in (2, 4):
+        made(folder / 'again' / 'hosts' / f'{n}_devices', 200 / n, 1)
+    two = result(folder / 'hosts', folder / 'again' / 'hosts')
+    check([p['runs'] for p in rows(two, 'configurations')] == [2, 2], 'folders with several configurations each')
+
+
+def check_sweep(folder):
+    """The folder that `capture --sweep` made."""
+    program = folder / 'program.sh'
+    program.write_text('set -e; mkdir -p "$IDSPROF_SESSION/plugins/profile/2026_01_02_03_04_05"\n'
+                       f'cp "{folder}/$IDSPROF_DEVICES/h.xplane.pb" "$IDSPROF_SESSION/plugins/profile/2026_01_02_03_04_05/"\n')
+    for n in (1, 2, 4):
+        made(folder / str(n), 100 / n, n)
+    # The same program with a label of its own, and one whose name holds a number.
+    for name, sweep in (('train', '1,2,4'), ('8gpu-model', '4,1')):
+        done = subprocess.run([IDSPROF, 'capture', '-o', folder / name, '-n', name, '--sweep', f'devices={sweep}', '--', 'sh', program],
+                              capture_output=True, text=True, timeout=120)
+        check(done.returncode == 0, done.stderr)
+        root = next((folder / name).iterdir())
+        for path in (root, folder / name):
+            check([p['devices'] for p in rows(result(path), 'configurations')] == sorted(int(n) for n in sweep.split(',')), path)
+
+
 def check_errors(folder):
     one, again = gpu_run(folder / '1.mini', [100] * 4), gpu_run(folder / '1b.mini', [100] * 4)
     check('both ran on 1 device' in scale(one, again, status=2).stderr, 'two runs of one device')
-    scale(one, status=2)
+    check('holds 1 run, on 1 device alone' in scale(one, status=2).stderr, 'one run')
+    same = folder / 'same'
+    for n in (1, 2):
+        made(same / str(n), 100, 2)
+    check('holds 2 runs, on 2 devices alone' in scale(same, status=2).stderr, 'runs of one number')
+    check('--devices names a number for each RUN' in scale(same, '--devices', '1,2', status=2).stderr, '--devices of a folder')
+    check('no run has steps' in scale(SOURCE / 'testdata' / 'cpu1_plain', status=2).stderr, 'no steps at all')
+    check('RUN... is missing' in scale(status=2).stderr, 'nothing')
     scale(*RECORDED[:2], '--devices', '1', status=2)
     scale(*RECORDED[:2], '--devices', '1,x', status=2)
     scale(*RECORDED[:2], '--strong', '--weak', status=2)
-    check('told by steps' in scale(SOURCE / 'testdata' / 'cpu1_plain', RECORDED[1], status=2).stderr, 'a run without steps')
+    check('needs steps' in scale(SOURCE / 'testdata' / 'cpu1_plain', RECORDED[1], status=2).stderr, 'a run without steps')
     check('no program in common' in scale(SOURCE / 'testdata' / 'cpu8_annotated', RECORDED[0], status=2).stderr, 'other programs')
     scale(*RECORDED[:2], '-o', folder / 'no' / 'such', status=2)
 
@@ -92,6 +176,11 @@ def check_errors(folder):
 with tempfile.TemporaryDirectory() as scratch:
     check_recorded(Path(scratch))
     check_by_hand(Path(scratch))
+with tempfile.TemporaryDirectory() as scratch:
+    check_folder(Path(scratch))
+with tempfile.TemporaryDirectory() as scratch:
+    check_sweep(Path(scratch))
+with tempfile.TemporaryDirectory() as scratch:
     check_errors(Path(scratch))
 for failure in failures:
     print('FAIL:', failure)

@@ -127,6 +127,30 @@ def check_colour():
     check(plain == report('--color', 'never'), 'colour changes more than colour')
 
 
+def check_ascii():
+    """A locale that is not UTF-8 gets ASCII, as wide as before, in text and in messages; JSON stays UTF-8."""
+    for name, value in (('LC_ALL', 'C'), ('LC_CTYPE', 'POSIX'), ('LANG', 'en_US.ISO-8859-1')):
+        plain = {k: v for k, v in environment().items() if not k.startswith('LC_') and k != 'LANG'}
+        for words in (('report', str(RUN)), ('report', str(RUN), '--section', 'idle_gaps', '--width', '60'), ('list', str(RUN)),
+                      ('diff', str(RUN), str(RUN)), ('report', '/nonexistent/→…'), ('report', '-h')):
+            found = [subprocess.run([IDSPROF, *words], capture_output=True, timeout=60, env=env)
+                     for env in ({**plain, name: value}, {**plain, 'LC_ALL': 'C.UTF-8'})]
+            ascii, utf8 = ((run.stdout + run.stderr) for run in found)
+            check(ascii.isascii() and found[0].returncode == found[1].returncode, f'{name}={value} {words}: {ascii!r}')
+            check([len(line) for line in ascii.decode().split('\n')] == [columns_of(line) for line in utf8.decode().split('\n')],
+                  f'{name}={value} {words}: not as wide as in UTF-8')
+        run = subprocess.run([IDSPROF, 'report', str(RUN), '--json'], capture_output=True, timeout=60, env={**plain, name: value})
+        check(json.loads(run.stdout)['run']['devices']['text'].startswith('8 × CPU'), f'{name}={value} --json: not UTF-8')
+    check('·' in report(env=environment(LC_ALL='', LC_CTYPE='', LANG='')), 'without a locale the text is not UTF-8')
+
+
+def check_small_kernel_zero():
+    """Where no kernel can be small there is nothing to grade."""
+    line = re.search(r'^  small kernels.*$', report('--small-kernel', '0'), re.M)[0]
+    check(not re.search(r'good|warn|bad', line), f'--small-kernel 0: {line!r}')
+    check(re.search(r'good|warn|bad', re.search(r'^  small kernels.*$', report(), re.M)[0]), 'small kernels have no grade')
+
+
 def shell(script):
     return subprocess.run(['bash', '-c', script, 'bash', IDSPROF, str(RUN)], capture_output=True, text=True, timeout=60)
 
@@ -153,6 +177,8 @@ check_names()
 check_names_stay()
 check_headings()
 check_colour()
+check_ascii()
+check_small_kernel_zero()
 check_output_errors()
 for failure in failures:
     print('FAIL:', failure)

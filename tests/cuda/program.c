@@ -1,6 +1,6 @@
 /* A program that uses CUDA, as far as stub_cuda.c has it. Its arguments are what it does, one after the other:
- *   init  launch[:N]  sleep:MS  open  shut  push:NAME  pop  mark:N  fork  exit:N  _exit:N  abort  threads:N  starve:N
- * open and shut: in a capture, wait until a window records, or does so no more.
+ *   init  launch[:N]  sleep:MS  open  shut  stop  print:TEXT  push:NAME  pop  mark:N  fork  exit:N  _exit:N  abort  threads:N  starve:N
+ * open and shut: in a capture, wait until a window records, or does so no more. stop: end it, so that what is in it hangs on no clock.
  * push and pop are NVTX's, by a client of our own that does what NVTX's headers do. starve:N makes each N-th allocation of
  * libidsprof_cuda.so fail. It prints what a program under no profiler would: "done", and the number of launches. */
 #include "tests/cuda/stub_cuda.h"
@@ -131,6 +131,14 @@ static void await(int recording) {
     }
 }
 
+static void stop_window(void) {
+    char command[64];
+    if (!getenv("IDSPROF_PLAN")) return;
+    snprintf(command, sizeof command, "\"$IDSPROF\" trigger --stop %ld >/dev/null", (long)getpid());
+    if (system(command)) fprintf(stderr, "stub_program: the window cannot be ended\n");
+    await(0);
+}
+
 static void launch(long count) {
     for (long i = 0; i < count; i++) {
         cuLaunchKernel();
@@ -179,6 +187,12 @@ static void act(const char *word) {
         await(1);
     else if (!strcmp(word, "shut"))
         await(0);
+    else if (!strcmp(word, "stop"))
+        stop_window();
+    else if (!strncmp(word, "print:", 6)) {
+        puts(colon + 1);
+        fflush(stdout);
+    }
     else if (!strcmp(word, "fork"))
         fork_child();
     else if (!strncmp(word, "threads", 7))

@@ -19,6 +19,7 @@ import xplane_oracle as oracle  # noqa: E402
 RECORDING = SOURCE + '/tests/cuda/small.cupti'
 # The records' own moments: a launch begins at its group's time 0.
 FIRST, SECOND = 'first', 'second'
+FACTOR = float(os.environ.get('IDS_TIME_FACTOR', '1'))  # how much slower than an idle machine this one may be
 failures = []
 count = 0
 
@@ -39,7 +40,7 @@ def alone(program, acts, known={}):  # noqa: B006: what was run once is known
 class Run:
     """One capture of the stub program; `inside`: the program that has the collector in it, under the sanitizers."""
 
-    def __init__(self, acts, options=('--delay', '1ms', '--duration', '400ms'), cupti='cupti13', fault='', variables=None, inside=False,
+    def __init__(self, acts, options=('--delay', '1ms', '--duration', '100s'), cupti='cupti13', fault='', variables=None, inside=False,
                  recording=RECORDING, expect=0, output=None):
         global count
         count += 1
@@ -51,7 +52,7 @@ class Run:
         program = STUBS + ('/program_inside' if inside else '/program')
         plain = alone(program, acts)
         begun = time.monotonic()
-        run = subprocess.run([os.environ['IDSPROF'], 'capture', '-o', self.dir, *options, '--', program, *acts], capture_output=True,
+        run = subprocess.run([os.environ['IDSPROF'], 'capture', '--keep-empty', '-o', self.dir, *options, '--', program, *acts], capture_output=True,
                              text=True, env=environment, timeout=60)
         self.seconds = time.monotonic() - begun
         self.stderr = run.stderr
@@ -80,7 +81,7 @@ class Run:
     def expect_skipped(self, words):
         check(self.name + ': no window', not self.files, self.files)
         check(self.name + ': says ' + words, words in self.why(), self.why())
-        check(self.name + ': nothing lasts', self.seconds < 10, self.seconds)
+        check(self.name + ': nothing lasts', self.seconds < 10 * FACTOR, self.seconds)
 
 
 def value(raw):
@@ -179,9 +180,9 @@ def test_fields(cupti='cupti13', fault='', graphs='node', inside=False):
           sorted(found))
     stats = {k.decode(): value(v) for k, v in task.stats}
     written = run.lines('written')[0]
-    check(name + ': the clock', abs(stats['profile_start_time'] - written['begin_ns']) < 5e6, stats, written)
+    check(name + ': the clock', abs(stats['profile_start_time'] - int(written['begin_ns'])) < 5e6 * FACTOR, stats, written)
     check(name + ': both clocks', abs((stats['profile_stop_time'] - stats['profile_start_time']) -
-                                      (stats['monotonic_stop_time'] - stats['monotonic_start_time'])) < 1e6, stats)
+                                      (stats['monotonic_stop_time'] - stats['monotonic_start_time'])) < 1e6 * FACTOR, stats)
     check(name + ': inside the window', 0 < line_of(host, 'Host Threads/4242').events[0].start / 1000 <
           stats['profile_stop_time'] - stats['profile_start_time'], stats)
     check(name + ': counted', written['events'] == sum(len(line.events) for p in planes.values() for line in p.lines) and
@@ -227,7 +228,8 @@ def test_windows():
     check('NVTX before CUDA', len(run.files) == 1, run.hello)
     run = Run(['init', 'launch:2', 'sleep:5'], ('--delay', '10s'))
     check('nothing was reached', not run.files and 'missed' in run.stderr, run.stderr)
-    run = Run(['init', 'launch:2', 'open', 'launch:4', 'shut', 'launch:2'], ('--delay', '50ms', '--duration', '100ms'))
+    # The range opens the window, and the program itself ends it: a window of time may be over before a loaded machine launches.
+    run = Run(['init', 'launch:2', 'push:phase', 'open', 'launch:4', 'stop', 'launch:2', 'pop'], ('--range', 'phase'))
     kernels = [e for line in run.planes()['/device:GPU:0'].lines for e in line.events if e.name == b'gemm_kernel']
     check('only what is in the window', len(kernels) == 2, len(kernels), run.hello)
 
@@ -235,11 +237,12 @@ def test_windows():
 def test_trigger():
     environment = dict(os.environ, STUB_RECORDING=RECORDING, LD_LIBRARY_PATH=STUBS + '/cupti13')
     where = os.environ['TMPDIR'] + '/triggered'
-    program = subprocess.Popen([os.environ['IDSPROF'], 'capture', '-o', where, '--trigger', '--', STUBS + '/program', 'init', 'sleep:600',
-                                'launch:2', 'sleep:400', 'launch:2'], env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    program = subprocess.Popen([os.environ['IDSPROF'], 'capture', '--keep-empty', '-o', where, '--trigger', '--', STUBS + '/program', 'init',
+                                'launch:2', 'print:before', 'open', 'launch:2', 'print:inside', 'shut', 'launch:2'], env=environment,
+                               stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     answers = []
-    for option in ([], ['--stop']):
-        time.sleep(0.3 if not option else 0.5)
+    for option, moment in (([], 'before'), (['--stop'], 'inside')):  # the program says when, and waits for what was asked
+        check('the program is ' + moment, program.stdout.readline() == moment + '\n')
         found = glob.glob(where + '/*')
         answers.append(subprocess.run([os.environ['IDSPROF'], 'trigger', *option, found[0] if found else where], capture_output=True, text=True))
     program.communicate(timeout=30)
@@ -276,7 +279,7 @@ def test_late():
     found = [e.dur for line in run.planes()['/device:GPU:0'].lines for e in line.events if e.name == b'gemm_kernel']
     said = [line['value'] for line in run.lines('said') if line['key'] == 'cuda_incomplete']
     check('a kernel that runs on is left out and said', found == [] and said == ['1'], found, said)
-    check('and not waited for longer than a second', run.seconds < 4, run.seconds)
+    check('and not waited for longer than a second', run.seconds < 4 * FACTOR, run.seconds)
 
 
 def test_faults():
@@ -298,9 +301,9 @@ def test_faults():
     check('dropped records are counted', run.lines('written')[0]['drops'] == 3, run.lines('written'))
     check('dropped records are shown', re.search(r'3 .*(lost|drop)', run.stderr), run.stderr)
     run = Run(good, fault='backwards')
-    check('a buffer that leads backwards ends', len(run.files) == 1 and run.seconds < 5, run.seconds)
+    check('a buffer that leads backwards ends', len(run.files) == 1 and run.seconds < 5 * FACTOR, run.seconds)
     run = Run(['init', 'open', 'shut'], fault='hang', options=('--delay', '1ms', '--duration', '40ms', '--stop-timeout', '500ms'))
-    check('a flush that hangs', run.seconds < 9, run.seconds)
+    check('a flush that hangs', run.seconds < 9 * FACTOR, run.seconds)
     Run(good, recording='/nowhere')
     run = Run(good, variables=older, cupti='cupti12')
     said = [line['value'] for line in run.lines('said') if line['key'] == 'cupti']
@@ -327,7 +330,8 @@ def test_starved():
     for every in list(range(1, 14)) + [20, 30]:
         run = Run(['init', 'sleep:2', 'starve:%d' % every, 'sleep:15', 'launch:4', 'sleep:10'], ('--delay', '8ms'))
         written += len(run.files)
-        check('starve %d: a file or a reason' % every, run.files or run.why(), run.hello)
+        # On a loaded machine the program may end before the delay is over, which is a reason too.
+        check('starve %d: a file or a reason' % every, run.files or run.why() or run.sidecar['missed']['id'] == 'ended_early', run.hello)
         if run.files:
             oracle.load(run.files[0])
     check('starved now and then it still writes', written > 0)
@@ -344,7 +348,7 @@ def test_alone():
 
 
 PYTHON = """
-import ctypes, os, time
+import ctypes, os, subprocess, time
 def double():
     agent = ctypes.CDLL(os.environ['IDSPROF_HOME'] + '/libidsprof_agent.so')
     text, number = ctypes.c_char_p, ctypes.c_size_t
@@ -359,10 +363,11 @@ def double():
 keep = double() if DOUBLE else None
 cuda = ctypes.CDLL('%s/cuda/libcuda.so.1')
 cuda.cuInit(0)
-time.sleep(0.1)
 for _ in range(4):
     cuda.cuLaunchKernel()
-time.sleep(0.2)
+# The window has opened when it can be ended. Callbacks into Python must not be called at the exit.
+while subprocess.run([os.environ['IDSPROF'], 'trigger', '--stop', str(os.getpid())], capture_output=True).returncode:
+    time.sleep(0.01)
 """
 
 
@@ -370,7 +375,7 @@ def test_python():
     """A Python that uses CUDA and no jax; and one in which a collector of a higher priority owns the window: CUPTI stays untouched."""
     for double in (0, 1):
         where = os.environ['TMPDIR'] + '/python%d' % double
-        run = subprocess.run([os.environ['IDSPROF'], 'capture', '-o', where, '--delay', '1ms', '--duration', '150ms', '--', sys.executable,
+        run = subprocess.run([os.environ['IDSPROF'], 'capture', '--keep-empty', '-o', where, '--delay', '1ms', '--duration', '100s', '--', sys.executable,
                               '-c', PYTHON.replace('DOUBLE', str(double)) % STUBS], capture_output=True, text=True,
                              env=dict(os.environ, STUB_RECORDING=RECORDING, LD_LIBRARY_PATH=STUBS + '/cupti13'))
         hello = [json.loads(line) for path in glob.glob(where + '/*/.idsprof/*.hello') for line in open(path)]

@@ -31,7 +31,7 @@ def check(ok, message):
 def capture(*program, options=('-s', '3', '--steps', '2'), before=(), out='out', limit=None):
     def limit_files():
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-    return subprocess.run([*before, IDSPROF, 'capture', '-o', ROOT / out, *options, '--', *program], capture_output=True, text=True,
+    return subprocess.run([*before, IDSPROF, 'capture', '--keep-empty', '-o', ROOT / out, *options, '--', *program], capture_output=True, text=True,
                           timeout=60, preexec_fn=limit_files if limit is not None else None)
 
 

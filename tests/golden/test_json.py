@@ -163,7 +163,7 @@ def kineto(about, path):
     same(about, "complete", report.json["complete"], True)
     same(about, "run.events", report.value("run.events"), sum(e["ph"] in "Xisf" for e in events))
     model = [entry["name"] for entry in trace.get("deviceProperties", []) if entry["id"] == gpu[0]["pid"]]
-    same(about, "devices", report.json["run"]["devices"], "1 × " + (model[0] if model else "GPU"))
+    same(about, "devices", report.json["run"]["devices"]["text"], "1 × " + (model[0] if model else "GPU"))
     same(about, "host", {row["host"] for row in report.rows("devices")}, {"rank %d" % trace["distributedInfo"]["rank"]})
     kernels = [e for e in gpu if e["cat"] == "kernel"]
     same(about, "kernels.count", report.value("kernels.count"), len(kernels))

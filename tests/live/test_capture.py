@@ -60,7 +60,7 @@ class Capture:
 
     def __init__(self, options, program, environment=None, into=None, prefix=(), **more):
         self.into = into or new_folder()
-        self.process = subprocess.Popen([*prefix, IDSPROF, 'capture', '-o', self.into, *map(str, options), '--', *map(str, program)],
+        self.process = subprocess.Popen([*prefix, IDSPROF, 'capture', '--keep-empty', '-o', self.into, *map(str, options), '--', *map(str, program)],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env={**os.environ, **(environment or {})}, **more)
 

@@ -46,7 +46,7 @@ class Capture:
         global count
         count += 1
         command = command or ['sh', '-c', 'exec "$0" "$TPU_LIBRARY_PATH" "$@"', PROGRAM, *words]
-        done = subprocess.run([IDSPROF, 'capture', '-o', ROOT / f'out{count}', *options, '--', *command],
+        done = subprocess.run([IDSPROF, 'capture', '--keep-empty', '-o', ROOT / f'out{count}', *options, '--', *command],
                               capture_output=True, text=True, timeout=100,
                               env={**os.environ, 'PJRT_DOUBLE': faults, 'DOUBLE': DOUBLE, 'TPU_LIBRARY_PATH': DOUBLE,
                                    **(environment or {})})

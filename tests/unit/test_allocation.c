@@ -177,7 +177,7 @@ static int check_scale_and_trend(const struct input *input) {
     if (code) return code;
     code = ids_budget_read(&budget, text, sizeof text - 1, find_metric, &err);
     if (!code && !(code = ids_check_make(&sides[0], &sides[1], &budget, &check, &err))) ids_check_done(&check);
-    if (!code && !(code = ids_scale_make(both, devices, 2, IDS_SCALING_GUESS, &scale, &err))) ids_scale_done(&scale);
+    if (!code && !(code = ids_scale_make("", both, devices, 2, IDS_SCALING_GUESS, &scale, &err))) ids_scale_done(&scale);
     if (!code && !(code = ids_trend_make(&sides[0], steps, &trend, &err))) ids_trend_done(&trend);
     ids_budget_done(&budget);
     ids_side_done(&sides[0]);

@@ -1,5 +1,6 @@
 /* lib/base: errors, arena, interned texts, growing arrays, maps. */
 #include "lib/base/arena.h"
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/idmap.h"
 #include "lib/base/intern.h"
@@ -14,6 +15,19 @@
 #include <string.h>
 
 /* ---- error ---- */
+
+START_TEST(a_number_agrees_with_what_it_counts) {
+    ck_assert_str_eq(IDS_COUNTED(0, "step"), "0 steps");
+    ck_assert_str_eq(IDS_COUNTED(1, "step"), "1 step");
+    ck_assert_str_eq(IDS_COUNTED(2204, "device event"), "2,204 device events");
+    ck_assert_str_eq(IDS_COUNTED(1, "copy"), "1 copy");
+    ck_assert_str_eq(IDS_COUNTED(3, "copy"), "3 copies");
+    ck_assert_str_eq(IDS_COUNTED(2, "process"), "2 processes");
+    ck_assert_str_eq(IDS_COUNTED(2, "launch"), "2 launches");
+    ck_assert_str_eq(IDS_COUNTED(2, "day"), "2 days");
+    ck_assert_str_eq(IDS_COUNTED(UINT64_MAX, "event"), "18,446,744,073,709,551,615 events");
+}
+END_TEST
 
 START_TEST(an_error_reads_from_the_outside_in) {
     struct ids_error err = IDS_ERROR_INIT;
@@ -312,7 +326,7 @@ START_TEST(keys_of_pairs_differ) {
 }
 END_TEST
 
-IDS_RUN_SUITE("base", an_error_reads_from_the_outside_in, a_long_error_is_cut,
+IDS_RUN_SUITE("base", a_number_agrees_with_what_it_counts, an_error_reads_from_the_outside_in, a_long_error_is_cut,
               arena_pieces_are_aligned_zeroed_and_apart, a_big_arena_piece_leaves_the_current_block_in_use,
               an_arena_copy_ends_in_zero, text_ids_are_dense_and_zero_is_empty, texts_may_hold_zero_bytes,
               the_beginning_of_a_text_is_another_text, texts_survive_growth, push_grows_and_keeps,

@@ -53,16 +53,16 @@ START_TEST(mistakes) {
         {"steps.mean < 150", "expected ns, us, ms or s"},
         {"steps.mean < 150 MB", "expected ns, us, ms or s"},
         {"steps.mean << 1 ms", "'<<': expected <"},
-        {"steps.mean < x ms", "is no number"},
+        {"steps.mean < x ms", "is not a number"},
         {"steps.mean < 1 ms over many", "expected a number of steps"},
-        {"steps.mean < 1 ms over 5 steps and", "'and' is too much"},
+        {"steps.mean < 1 ms over 5 steps and", "'and' is unexpected"},
         {"device.utilization > 70 % over 5", "only figures of steps"},
         {"steps.source = 1", "is a text"},
         {"steps.mean no better", "expected 'no worse than baseline'"},
         {"steps.count no worse than baseline", "neither better nor worse"},
         {"steps.mean no worse than baseline by 5 ms", "expected % or a share"},
         {"compile.in_steps < 3 ms", "a number without a unit"},
-        {"steps.mean < 1.2.3 ms", "is no number"},
+        {"steps.mean < 1.2.3 ms", "is not a number"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct ids_budget budget = {0};

@@ -48,7 +48,7 @@ START_TEST(test_layouts) {
     ids_json_end(&json);
     ids_json_end(&json);
     expect("{\n  \"a\": -1,\n  \"rows\": [\n    [true, null],\n"
-           "    {\"x\":[18446744073709551615, -9223372036854775808]}\n  ],\n  \"none\": []\n}\n");
+           "    {\"x\":[\"18446744073709551615\", \"-9223372036854775808\"]}\n  ],\n  \"none\": []\n}\n");
 }
 END_TEST
 

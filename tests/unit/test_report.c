@@ -412,7 +412,8 @@ START_TEST(test_json) {
     expect(
         ids_render_json,
         "{\n"
-        "  \"schema\": 1,\n"
+        "  \"schema\": 2,\n"
+        "  \"program\": {\"name\":\"idsprof\", \"version\":\"" IDS_VERSION "\"},\n"
         "  \"complete\": true,\n"
         "  \"run\": {\n"
         "    \"name\": \"r\",\n"

@@ -1,0 +1,383 @@
+#include "lib/model/calls.h"
+
+#include "lib/base/vec.h"
+#include "lib/model/dimensions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What passes of a frame or a numbered op. */
+enum mark_kind { MARK_FRAME, MARK_FORWARD, MARK_BACKWARD };
+struct ids_call_mark {
+    uint64_t id, parent; /* of frames; of ops the key of their sequence number, and 0 */
+    uint32_t name;       /* of trace->names */
+    uint32_t scope;      /* text: of frames, once resolved */
+    uint32_t host;
+    uint8_t kind, is_resolved;
+};
+
+struct ids_call_arrow {
+    uint64_t key;
+    int64_t at_ps;
+    uint32_t track;
+    int is_out;
+};
+
+/* An op, frame or region that is open on the track, with what it has of those around it. */
+struct ids_open_call {
+    int64_t end_ps;
+    uint64_t link;              /* of a backward op: the key of its forward op */
+    uint32_t scope, op, outer;  /* texts */
+    uint32_t frame, user_frame; /* texts: the innermost one, and that outside the framework */
+    uint8_t in_module;          /* scope is of modules, not of regions */
+    uint8_t is_autograd;        /* scope is that of the forward op `link` */
+};
+
+/* A chain of frames is as long as calls nest, unless a damaged file has a circle. */
+enum { FRAMES_LIMIT = 10000, KEY_FRAME = 1, KEY_SEQUENCE = 2, KEY_ARROW = 3 };
+
+static const char module_prefix[] = "nn.Module: ";
+static const char autograd_prefix[] = "autograd::engine::evaluate_function: ";
+
+void ids_calls_done(struct ids_calls *calls) {
+    free(calls->marks);
+    free(calls->forwards);
+    free(calls->arrows);
+    free(calls->stack);
+    free(calls->chain);
+    ids_keymap_done(&calls->frame_of_id);
+    ids_keymap_done(&calls->scopes);
+    ids_keymap_done(&calls->map);
+    ids_keymap_done(&calls->forward_map);
+    *calls = (struct ids_calls){0};
+}
+
+static struct ids_text text_of_name(const struct ids_calls *calls, uint32_t name) {
+    return ids_strings_text(&calls->trace->strings, calls->trace->names[name].text);
+}
+
+static uint64_t key_in(uint32_t host, unsigned kind, uint64_t id) {
+    return ids_key_of(ids_key_of(host, kind), id);
+}
+
+/* ---- reading ---- */
+
+int ids_calls_mark(struct ids_calls *calls, uint32_t host, uint32_t name, const struct ids_facts *facts,
+                   uint32_t *ret_mark) {
+    struct ids_call_mark mark = {.name = name, .host = host};
+    *ret_mark = IDS_NONE;
+    if (facts->has_python_id) {
+        mark.id = (uint64_t)facts->python_id;
+        mark.parent = (uint64_t)facts->python_parent;
+        mark.kind = MARK_FRAME;
+        uint64_t number = calls->mark_count + 1;
+        if (ids_keymap_add(&calls->frame_of_id, key_in(host, KEY_FRAME, mark.id), number) < 0) return -1;
+    } else if (facts->is_op && facts->has_sequence) {
+        mark.id = key_in(host, KEY_SEQUENCE, (uint64_t)facts->sequence);
+        mark.kind = facts->forward_thread ? MARK_BACKWARD : MARK_FORWARD;
+        mark.is_resolved = 1;
+    } else {
+        return 0;
+    }
+    if (calls->mark_count == IDS_CALL_MARKS_LIMIT) return 0;
+    struct ids_call_mark *added = IDS_PUSH(calls->marks, calls->mark_count, calls->mark_room);
+    if (!added) return -1;
+    *added = mark;
+    *ret_mark = (uint32_t)(calls->mark_count - 1);
+    return 0;
+}
+
+int ids_calls_arrow(struct ids_calls *calls, uint32_t host, uint32_t track, int64_t at_ps, int is_out,
+                    const struct ids_facts *facts) {
+    if (!facts->is_fwdbwd || !facts->arrow) return 0;
+    struct ids_text id = ids_arg_chars(calls->trace, facts->arrow);
+    uint64_t number =
+        id.length ? ids_hash_bytes(id.at, id.length) : (uint64_t)ids_arg_int(calls->trace, facts->arrow, 0);
+    struct ids_call_arrow *added = IDS_PUSH(calls->arrows, calls->arrow_count, calls->arrow_room);
+    if (!added) return -1;
+    *added = (struct ids_call_arrow){key_in(host, KEY_ARROW, number), at_ps, track, is_out};
+    return 0;
+}
+
+/* ---- names ---- */
+
+enum call_part { PART_UNKNOWN, PART_BUILT_IN, PART_MODULE, PART_FRAMEWORK, PART_PROGRAM, PART_NODE };
+
+/* Names are few and events many: each is looked at once. */
+static enum call_part part_of(struct ids_calls *calls, uint32_t name) {
+    uint8_t *part = &calls->trace->names[name].call_part;
+    if (*part) return (enum call_part) * part;
+    struct ids_text text = text_of_name(calls, name);
+    *part = ids_text_begins(text, autograd_prefix) ? PART_NODE
+            : ids_text_begins(text, module_prefix) ? PART_MODULE
+            : !text.length || *text.at == '<'      ? PART_BUILT_IN /* they bear an address */
+            : ids_text_begins(text, "torch/") || ids_text_contains(text, "/torch/") ? PART_FRAMEWORK
+                                                                                    : PART_PROGRAM;
+    return (enum call_part) * part;
+}
+
+/* ---- scopes ---- */
+
+/* "scope/name" */
+static int inner_scope(struct ids_calls *calls, uint32_t scope, struct ids_text name, uint32_t *ret_scope) {
+    struct ids_strings *strings = &calls->trace->strings;
+    uint32_t part = ids_intern(strings, name.at, name.length);
+    if (part == IDS_NO_TEXT) return -1;
+    *ret_scope = part;
+    if (!scope) return 0;
+    uint64_t *place = ids_keymap_at(&calls->scopes, ids_key_of(scope, part));
+    if (!place) return -1;
+    if (!*place) {
+        struct ids_text outside = ids_strings_text(strings, scope), inside = ids_strings_text(strings, part);
+        size_t length = (size_t)outside.length + 1 + inside.length;
+        char *path = malloc(length);
+        if (!path) return -1;
+        memcpy(path, outside.at, outside.length);
+        path[outside.length] = '/';
+        memcpy(path + outside.length + 1, inside.at, inside.length);
+        uint32_t text = ids_intern(strings, path, length);
+        free(path);
+        if (text == IDS_NO_TEXT) return -1;
+        *place = text;
+    }
+    *ret_scope = (uint32_t)*place;
+    return 0;
+}
+
+/* The frame's own module, without the words before it. */
+static struct ids_text module_of(struct ids_text name) {
+    size_t prefix = sizeof module_prefix - 1;
+    return (struct ids_text){name.at + prefix, (uint32_t)(name.length - prefix)};
+}
+
+/* The modules of a frame: those of the frames above it, and itself. Each frame is climbed to once: what is found on the way stays. */
+static int resolve(struct ids_calls *calls, uint32_t number, uint32_t *ret_scope) {
+    size_t length = 0;
+    uint64_t above = (uint64_t)number + 1;
+    while (!calls->marks[above - 1].is_resolved && length < FRAMES_LIMIT) {
+        uint32_t *next = IDS_PUSH(calls->chain, length, calls->chain_room);
+        if (!next) return -1;
+        *next = (uint32_t)(above - 1);
+        const struct ids_call_mark *mark = &calls->marks[above - 1];
+        if (!ids_keymap_get(&calls->frame_of_id, key_in(mark->host, KEY_FRAME, mark->parent), &above)) break;
+    }
+    uint32_t scope = calls->marks[above - 1].is_resolved ? calls->marks[above - 1].scope : 0;
+    while (length--) {
+        struct ids_call_mark *mark = &calls->marks[calls->chain[length]];
+        if (part_of(calls, mark->name) == PART_MODULE &&
+            inner_scope(calls, scope, module_of(text_of_name(calls, mark->name)), &scope))
+            return -1;
+        mark->scope = scope;
+        mark->is_resolved = 1;
+    }
+    *ret_scope = scope;
+    return 0;
+}
+
+/* ---- a track ---- */
+
+static int by_place(const void *a, const void *b) {
+    const struct ids_call_arrow *left = a, *right = b;
+    if (left->track != right->track) return left->track < right->track ? -1 : 1;
+    return (left->at_ps > right->at_ps) - (left->at_ps < right->at_ps);
+}
+
+int ids_calls_begin(struct ids_calls *calls, uint32_t track) {
+    if (calls->ordered_arrows != calls->arrow_count)
+        qsort(calls->arrows, calls->arrow_count, sizeof *calls->arrows, by_place);
+    calls->ordered_arrows = calls->arrow_count;
+    size_t low = 0, high = calls->arrow_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (calls->arrows[middle].track < track)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    calls->next_arrow = low;
+    calls->track = track;
+    calls->depth = 0;
+    calls->last_link = 0;
+    return 0;
+}
+
+static int put_forward(struct ids_calls *calls, uint64_t key, int64_t start_ps, uint32_t scope) {
+    uint64_t *place = ids_keymap_at(&calls->forward_map, key);
+    if (!place) return -1;
+    struct ids_forward *forward = *place ? &calls->forwards[*place - 1] : NULL;
+    if (!forward) {
+        forward = IDS_PUSH(calls->forwards, calls->forward_count, calls->forward_room);
+        if (!forward) return -1;
+        *place = calls->forward_count;
+        forward->track = calls->track;
+    }
+    /* Of the ops that bear a number the one that began last made the node. */
+    if (forward->track != calls->track) forward->track = IDS_NONE;
+    forward->start_ps = start_ps;
+    forward->scope = scope;
+    return 0;
+}
+
+/* Arrows bind to the op that is open where they begin or end. */
+static int pass_arrows(struct ids_calls *calls, int64_t before_ps) {
+    for (; calls->next_arrow < calls->arrow_count; calls->next_arrow++) {
+        const struct ids_call_arrow *arrow = &calls->arrows[calls->next_arrow];
+        if (arrow->track != calls->track || arrow->at_ps >= before_ps) break;
+        struct ids_open_call *open = NULL;
+        for (size_t i = calls->depth; i-- && !open;) {
+            if (calls->stack[i].end_ps > arrow->at_ps) open = &calls->stack[i];
+        }
+        if (!open) continue;
+        if (arrow->is_out && put_forward(calls, arrow->key, arrow->at_ps, open->scope)) return -1;
+        if (arrow->is_out) continue;
+        open->link = calls->last_link = arrow->key;
+        open->is_autograd = 1;
+    }
+    return 0;
+}
+
+static void open_frame(struct ids_calls *calls, uint32_t name, struct ids_open_call *open) {
+    enum call_part part = part_of(calls, name);
+    if (part < PART_FRAMEWORK) return;
+    open->frame = calls->trace->names[name].text;
+    if (part == PART_PROGRAM) open->user_frame = open->frame;
+}
+
+static int open_op(struct ids_calls *calls, int64_t start_ps, uint32_t name, uint32_t mark_number,
+                   struct ids_open_call *open) {
+    const struct ids_call_mark *mark = mark_number == IDS_NONE ? NULL : &calls->marks[mark_number];
+    open->op = calls->trace->names[name].text;
+    if (part_of(calls, name) == PART_NODE) { /* the root of what it runs */
+        struct ids_text text = text_of_name(calls, name);
+        size_t prefix = sizeof autograd_prefix - 1;
+        open->op = ids_intern(&calls->trace->strings, text.at + prefix, text.length - prefix);
+        if (open->op == IDS_NO_TEXT) return -1;
+        open->scope = open->outer = 0;
+        open->in_module = open->is_autograd = 0;
+        open->link = calls->last_link; /* a node without a forward op comes with the one before */
+    }
+    if (!open->outer) open->outer = open->op;
+    if (!mark) return 0;
+    if (mark->kind == MARK_FORWARD) return put_forward(calls, mark->id, start_ps, open->scope);
+    if (open->is_autograd && open->link != mark->id) return 0; /* an arrow told */
+    open->link = calls->last_link = mark->id;
+    open->is_autograd = 1;
+    return 0;
+}
+
+static int call_of(struct ids_calls *calls, const struct ids_call *call, uint32_t *ret_number) {
+    uint64_t key = ids_key_of(ids_key_of(ids_key_of(call->scope, call->op), ids_key_of(call->outer, call->frame)),
+                              ids_key_of(call->source, call->is_backward));
+    uint64_t *place = ids_keymap_at(&calls->map, key);
+    if (!place) return -1;
+    if (!*place) {
+        struct ids_trace *trace = calls->trace;
+        struct ids_call *added = IDS_PUSH(trace->calls, trace->call_count, trace->call_room);
+        if (!added) return -1;
+        *added = *call;
+        *place = trace->call_count;
+    }
+    *ret_number = (uint32_t)*place;
+    return 0;
+}
+
+static int launch(struct ids_calls *calls, const struct ids_open_call *top, struct ids_event *event) {
+    struct ids_call call = {top->scope, top->op, top->outer, top->frame, top->user_frame, top->is_autograd};
+    /* Behind the nodes of a thread of autograd come what its end calls, in no frame of the program. */
+    uint64_t link = top->link || top->frame || top->in_module ? top->link : calls->last_link;
+    if (!event->consumes) event->consumes = link;
+    event->from_autograd = link != 0;
+    return call_of(calls, &call, &event->call);
+}
+
+int ids_calls_visit(struct ids_calls *calls, int64_t start_ps, int64_t end_ps, uint32_t name, uint32_t mark,
+                    struct ids_event *event) {
+    if (pass_arrows(calls, start_ps)) return -1;
+    while (calls->depth && calls->stack[calls->depth - 1].end_ps <= start_ps) calls->depth--;
+    struct ids_open_call open = {0};
+    if (calls->depth) open = calls->stack[calls->depth - 1];
+    open.end_ps = end_ps;
+    uint8_t kind = event ? event->kind : calls->trace->names[name].kind;
+    int code = 0;
+    if (kind == IDS_KIND_LAUNCH) return calls->depth ? launch(calls, &open, event) : 0;
+    if (kind == IDS_KIND_CALL) {
+        code = open_op(calls, start_ps, name, mark, &open);
+    } else if (kind == IDS_KIND_PYTHON) {
+        uint32_t scope = 0;
+        if (mark != IDS_NONE) code = resolve(calls, mark, &scope);
+        if (scope) {
+            open.scope = scope;
+            open.in_module = 1;
+        } else if (mark != IDS_NONE && open.in_module) {
+            open.scope = open.in_module = 0;
+        }
+        open_frame(calls, name, &open);
+    } else if (event && event->annotation && kind != IDS_KIND_STEP_MARK) {
+        if (!open.in_module) code = inner_scope(calls, open.scope, text_of_name(calls, name), &open.scope);
+    } else {
+        return 0;
+    }
+    struct ids_open_call *pushed = code ? NULL : IDS_PUSH(calls->stack, calls->depth, calls->room);
+    if (!pushed) return -1;
+    *pushed = open;
+    return 0;
+}
+
+/* ---- joins ---- */
+
+int ids_calls_join(struct ids_calls *calls, struct ids_event *launch) {
+    struct ids_trace *trace = calls->trace;
+    uint64_t place;
+    if (!launch->call || !launch->consumes || launch->launch ||
+        !ids_keymap_get(&calls->forward_map, launch->consumes, &place))
+        return 0;
+    const struct ids_forward *forward = &calls->forwards[place - 1];
+    if (forward->track == IDS_NONE) return 0;
+    const struct ids_event *around = ids_track_at(&trace->tracks[forward->track], forward->start_ps);
+    if (around != launch) launch->launch = around;
+    struct ids_call call = trace->calls[launch->call - 1];
+    if (!call.is_backward || call.scope || !forward->scope) return 0;
+    call.scope = forward->scope;
+    return call_of(calls, &call, &launch->call);
+}
+
+/* "train.py(12): step" as sources are written: "train.py:12". */
+static int source_of(struct ids_trace *trace, uint32_t frame, uint32_t *ret_source) {
+    struct ids_text text = ids_strings_text(&trace->strings, frame);
+    const char *open = text.length ? memchr(text.at, '(', text.length) : NULL;
+    const char *close = open ? memchr(open, ')', (size_t)(text.at + text.length - open)) : NULL;
+    *ret_source = 0;
+    if (!close) return 0;
+    size_t file = (size_t)(open - text.at), line = (size_t)(close - open - 1);
+    char *source = malloc(file + line + 1);
+    if (!source) return -1;
+    memcpy(source, text.at, file);
+    source[file] = ':';
+    memcpy(source + file + 1, open + 1, line);
+    *ret_source = ids_intern(&trace->strings, source, file + line + 1);
+    free(source);
+    return *ret_source == IDS_NO_TEXT ? -1 : 0;
+}
+
+int ids_calls_op(struct ids_calls *calls, struct ids_keymap *ops, const struct ids_event *launch, uint32_t name,
+                 uint32_t *ret_op) {
+    struct ids_trace *trace = calls->trace;
+    *ret_op = IDS_NONE;
+    if (!launch->call) return 0;
+    const struct ids_call call = trace->calls[launch->call - 1];
+    uint32_t op_name = call.op ? call.op : call.scope ? trace->names[name].text : 0, path = call.scope;
+    if (!op_name) return 0;
+    struct ids_text outer = ids_strings_text(&trace->strings, call.outer);
+    if (call.op && call.outer != call.op && inner_scope(calls, path, outer, &path)) return -1;
+    if (inner_scope(calls, path, ids_strings_text(&trace->strings, op_name), &path)) return -1;
+    uint64_t *place = ids_keymap_at(ops, ids_key_of(path, op_name));
+    if (!place) return -1;
+    if (!*place) {
+        uint32_t source;
+        if (source_of(trace, call.source ? call.source : call.frame, &source)) return -1;
+        if (ids_framework_op(trace, op_name, call.op, path, source, ret_op)) return -1;
+        *place = (uint64_t)*ret_op + 1;
+    }
+    *ret_op = (uint32_t)(*place - 1);
+    return 0;
+}
