@@ -160,12 +160,14 @@ static int is_about_input(const char *name, size_t length) {
     /* A batch or data is input where nothing else is said of it but that it is had. */
     static const char *const things[] = {"data", "batch", "batches", "minibatch"};
     static const char *const having[] = {"next", "get",  "read", "reading", "wait",    "waiting", "for", "the",
-                                         "of",   "host", "make", "new",     "prepare", "iter",    "to",  "generate"};
+                                         "of",   "host", "make", "new",     "prepare", "iter",    "to",  "generate",
+                                         "train", "eval", "test", "valid",  "validation"};
     static const char *const others[] = {"parallel", "norm",  "forward", "backward",   "grad",    "checkpoint",
                                          "model",    "state", "weights", "params",     "library", "module",
                                          "layer",    "conv",  "linear",  "normalize",  "plugin",  "reduce",
                                          "sharding", "copy",  "kernel",  "executable", "op",      "ops",
-                                         "program",  "constant", "buffer", "file",      "config"};
+                                         "program",  "constant", "buffer", "file",      "config",  "compile",
+                                         "backend"};
     if (length > 64) return 0;
     char word[65];
     size_t used = 0;
@@ -174,7 +176,10 @@ static int is_about_input(const char *name, size_t length) {
         char c = i < length ? name[i] : '_';
         int upper = c >= 'A' && c <= 'Z';
         int lower = c >= 'a' && c <= 'z';
-        if (used && (upper || !lower)) {
+        /* A hump begins a word, capitals in a row are one: "NextBatch", "TRAIN_data", "XLALoad". */
+        int after_lower = i && name[i - 1] >= 'a' && name[i - 1] <= 'z';
+        int before_lower = i + 1 < length && name[i + 1] >= 'a' && name[i + 1] <= 'z';
+        if (used && ((upper && (after_lower || before_lower)) || (!upper && !lower))) {
             if (IS_ONE_OF(word, used, others)) return 0;
             if (IS_ONE_OF(word, used, clear))
                 is_clear = 1;
