@@ -135,7 +135,7 @@ static int find_usual(struct ids_host_time *time) {
     const struct ids_trace *trace = time->analysis->trace;
     struct moments *moments = NULL;
     struct ids_keymap of_name = {0};
-    size_t count = 0, room = 0;
+    size_t count = 0, room = 0, dispatched = 0;
     int failed = 0;
     for (int pass = 0; pass < 2 && !failed; pass++) {
         for (size_t t = 0; t < trace->track_count && !failed; t++) {
@@ -144,6 +144,7 @@ static int find_usual(struct ids_host_time *time) {
                 const struct ids_deed *deed = &trace->deeds[strand->deed[i]];
                 int64_t length_ps = length_of(strand, i);
                 if (deed->account != IDS_HOST_DISPATCH) continue;
+                dispatched += !pass;
                 uint64_t number = count;
                 if (!pass) {
                     if (length_ps < FIRST_USE_LEAST_PS) continue;
@@ -172,10 +173,12 @@ static int find_usual(struct ids_host_time *time) {
         time->usual_ps[n] = median_of(moments[number].at, moments[number].count);
         if (moments[number].count < FEW) time->usual_ps[n] = -1;
     }
+    enum { SAMPLES = 4096 };
+    size_t seen = 0, stride = dispatched / SAMPLES + 1; /* of some thousands of moments, all over the run */
     for (size_t t = 0; t < trace->track_count && !failed && count; t++) {
         const struct ids_strand *strand = &trace->tracks[t].strand;
         for (size_t i = 0; i < strand->count && !failed; i++) {
-            if (trace->deeds[strand->deed[i]].account != IDS_HOST_DISPATCH) continue;
+            if (trace->deeds[strand->deed[i]].account != IDS_HOST_DISPATCH || seen++ % stride) continue;
             int64_t *moment = IDS_PUSH(all.at, all.count, all.room);
             if (moment) *moment = length_of(strand, i);
             failed = !moment;
@@ -365,9 +368,10 @@ static void find_threads(struct ids_host_time *time, const struct ids_event *lau
 static int is_first_use(const struct division *division, const struct ids_strand *strand, size_t i) {
     const struct ids_trace *trace = division->time->analysis->trace;
     const struct ids_deed *deed = &trace->deeds[strand->deed[i]];
-    int64_t usual_ps = division->time->usual_ps[deed->name], length_ps = length_of(strand, i);
-    return deed->account == IDS_HOST_DISPATCH && length_ps >= FIRST_USE_LEAST_PS && usual_ps > 0 &&
-           length_ps / FIRST_USE_MEDIANS >= usual_ps;
+    int64_t length_ps = length_of(strand, i);
+    if (length_ps < FIRST_USE_LEAST_PS || deed->account != IDS_HOST_DISPATCH) return 0;
+    int64_t usual_ps = division->time->usual_ps[deed->name];
+    return usual_ps > 0 && length_ps / FIRST_USE_MEDIANS >= usual_ps;
 }
 
 static int tell(const struct division *division, uint32_t name, enum ids_account account, int64_t from_ps,

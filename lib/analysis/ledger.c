@@ -80,6 +80,8 @@ struct making {
     int64_t least_ps, most_ps;          /* what lies between is in that step and in the window */
     struct ids_ledger_interval pending; /* grows while the next one is the same */
     const struct ids_stretch *stretch;  /* whose parts come */
+    int64_t same_from_ps, same_to_ps;   /* time in `same_state` that the sets do not have yet */
+    uint16_t same_state;
     int64_t gap_part_ps; /* the longest part of the gap that is swept */
     struct own *own; /* by entry */
     size_t own_room;
@@ -90,6 +92,7 @@ struct making {
     size_t wait_count, wait_room;
     size_t visited;
     struct ids_arena names; /* of those who were waited for */
+    struct ids_keymap entry_of_wait; /* who, and what it did -> entry + 1 */
 };
 
 static struct own *own_of(struct making *making, size_t entry) {
@@ -402,14 +405,27 @@ static int put_idle(void *context, const struct ids_idle_part *part, struct ids_
 
 /* --- sets and gaps ---------------------------------------------------------------------------------------------- */
 
-static void add_to_sets(struct ids_busy *busy, const struct ids_stretch *stretch) {
+/* What is in the same state and touches is added once. */
+static void flush_sets(struct making *making) {
+    struct ids_busy *busy = making->busy;
     struct ids_spans *const sets[] = {&busy->busy, &busy->working, &busy->compute, &busy->collective,
                                       &busy->copy, &busy->h2d,     &busy->d2h,     &busy->async_copy};
-    int64_t from_ps = stretch->from_ps > busy->start_ps ? stretch->from_ps : busy->start_ps;
-    int64_t to_ps = stretch->to_ps < busy->end_ps ? stretch->to_ps : busy->end_ps;
-    if (to_ps <= from_ps) return;
-    for (unsigned state = stretch->state; state; state &= state - 1) /* in the order of enum ids_device_state */
-        ids_spans_add(sets[__builtin_ctz(state)], from_ps, to_ps);
+    int64_t from_ps = making->same_from_ps > busy->start_ps ? making->same_from_ps : busy->start_ps;
+    int64_t to_ps = making->same_to_ps < busy->end_ps ? making->same_to_ps : busy->end_ps;
+    for (unsigned state = to_ps > from_ps ? making->same_state : 0; state; state &= state - 1)
+        ids_spans_add(sets[__builtin_ctz(state)], from_ps, to_ps); /* in the order of enum ids_device_state */
+    making->same_state = 0;
+}
+
+static void add_to_sets(struct making *making, const struct ids_stretch *stretch) {
+    if (making->same_state == stretch->state && making->same_to_ps == stretch->from_ps) {
+        making->same_to_ps = stretch->to_ps;
+        return;
+    }
+    flush_sets(making);
+    making->same_state = stretch->state;
+    making->same_from_ps = stretch->from_ps;
+    making->same_to_ps = stretch->to_ps;
 }
 
 static int see_gap(struct making *making, const struct ids_stretch *stretch, struct ids_error *err) {
@@ -429,7 +445,7 @@ static int see_gap(struct making *making, const struct ids_stretch *stretch, str
 static int put_stretch(void *context, const struct ids_stretch *stretch, struct ids_error *err) {
     struct making *making = context;
     int code = 0;
-    add_to_sets(making->busy, stretch);
+    add_to_sets(making, stretch);
     if (!(stretch->state & IDS_IS_BUSY)) code = see_gap(making, stretch, err);
     if (code) return code;
     making->stretch = stretch;
@@ -461,6 +477,7 @@ static int sweep_device(struct making *making, uint32_t index, struct ids_error 
     }
     int code = from_ps < to_ps ? ids_sweep_device(making->room, busy, from_ps, to_ps, put_stretch, making, err) : 0;
     if (!code) code = book(making, err);
+    flush_sets(making);
     busy->gap_count = analysis->gap_count - busy->first_gap;
     struct ids_spans *sets[] = {&busy->busy, &busy->working, &busy->compute, &busy->collective,
                                 &busy->copy, &busy->h2d,     &busy->d2h,     &busy->async_copy};
@@ -507,7 +524,7 @@ static uint32_t did_most(const struct past *past, int64_t from_ps, int64_t to_ps
 }
 
 /* "rank 1: host.python load (loader.py:88)", who and what it did. */
-static int64_t entry_of_wait(struct making *making, uint32_t awaited, uint32_t cause) {
+static int64_t make_entry_of_wait(struct making *making, uint32_t awaited, uint32_t cause) {
     const struct ids_analysis *analysis = making->analysis;
     struct ids_ledger *ledger = making->ledger;
     char did[512];
@@ -529,6 +546,17 @@ static int64_t entry_of_wait(struct making *making, uint32_t awaited, uint32_t c
     ledger->entries[number].awaited = awaited;
     ledger->entries[number].cause = cause;
     return number;
+}
+
+static int64_t entry_of_wait(struct making *making, uint32_t awaited, uint32_t cause) {
+    uint64_t *known = ids_keymap_at(&making->entry_of_wait, ids_key_of(awaited, cause));
+    if (!known) return -1;
+    if (!*known) {
+        int64_t made = make_entry_of_wait(making, awaited, cause);
+        if (made < 0) return -1;
+        *known = (uint64_t)made + 1;
+    }
+    return (int64_t)*known - 1;
 }
 
 static int resolve_waits(struct making *making, struct ids_error *err) {
@@ -635,6 +663,7 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
     free(making.waits);
     ids_meetings_done(&making.meetings);
     ids_arena_done(&making.names);
+    ids_keymap_done(&making.entry_of_wait);
     return code;
 }
 

@@ -57,6 +57,15 @@ static inline int ids_account_is_copy(enum ids_account account) {
     return account >= IDS_COPY_H2D && account <= IDS_COPY_OTHER;
 }
 
+/* Kinds whose events say nothing of their thread: most events of a trace of the CPU client, which so cost nothing here. */
+static inline int ids_kind_has_no_account(enum ids_kind kind) {
+    const uint64_t without = (uint64_t)1 << IDS_KIND_OP | (uint64_t)1 << IDS_KIND_STALL | (uint64_t)1 << IDS_KIND_REGION |
+                             (uint64_t)1 << IDS_KIND_STEP_MARK | (uint64_t)1 << IDS_KIND_REGION_START |
+                             (uint64_t)1 << IDS_KIND_REGION_STOP | (uint64_t)1 << IDS_KIND_OP_END |
+                             (uint64_t)1 << IDS_KIND_CACHE_HIT | (uint64_t)1 << IDS_KIND_CACHE_MISS;
+    return without >> kind & 1;
+}
+
 /* The account that a host event of that kind and name stands for while nothing inside it has another; IDS_NO_ACCOUNT for an event
  * that says nothing of its thread (a step annotation, a task of a thread pool, an op). `of_framework`: the file says that it is an
  * op or a call of a framework, so that its name is no region's. */

@@ -3,6 +3,7 @@
 #include "lib/base/run_merge.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/model/account.h"
 #include "lib/model/calls.h"
 #include "lib/model/deeds.h"
 
@@ -174,6 +175,7 @@ static int begin_deed(struct ids_trace *trace, struct ids_track *track, const st
     open->deed = around;
     if (track->role != IDS_TRACK_HOST || !passing->duration_ps) return 0;
     const struct ids_event *event = passing->kept < IDS_CALL_MARK ? &track->events.at[passing->kept] : NULL;
+    if (ids_kind_has_no_account((enum ids_kind)(event ? event->kind : trace->names[passing->name].kind))) return 0;
     int64_t deed = ids_deed_inside(trace, around, passing->name, event);
     if (deed < 0) return ids_no_memory(err);
     open->deed = (uint32_t)deed;
