@@ -130,14 +130,14 @@ static int gather(const struct ids_analysis *analysis, struct gathering *gatheri
             case IDS_KIND_CACHE_MISS:
                 gathering->misses++;
                 break;
-            case IDS_KIND_PYTHON:
-                gathering->python = 1;
-                break;
             default:
                 break;
             }
         }
     }
+    /* Frames leave no records, but all events are counted. */
+    for (size_t i = 0; i < trace->aggregate_count && !gathering->python; i++)
+        gathering->python = trace->names[trace->aggregates[i].name].kind == IDS_KIND_PYTHON;
     return ids_spans_unite(&gathering->backend) || ids_spans_unite(&gathering->lowering) ||
            ids_spans_unite(&gathering->tracing) || ids_spans_unite(&gathering->autotuning);
 }
