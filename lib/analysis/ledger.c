@@ -465,7 +465,7 @@ static int sweep_device(struct making *making, uint32_t index, struct ids_error 
     making->step = 0;
     making->least_ps = INT64_MAX;
     making->most_ps = INT64_MIN;
-    making->pending = (struct ids_ledger_interval){.from_ps = INT64_MIN, .to_ps = INT64_MIN, .entry = IDS_NONE};
+    making->pending = (struct ids_ledger_interval){.from_ps = INT64_MIN, .to_ps = INT64_MIN}; /* nothing follows on it */
     making->gap_part_ps = 0;
     busy->first_gap = analysis->gap_count;
     int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;

@@ -288,7 +288,7 @@ def pair(about, folder):
     xplane = Report(next(folder.rglob("*.xplane.pb")))
     other = Report(next(folder.rglob("*.trace.json.gz")))
     for name in ("kernels.count", "kernels.total", "kernels.median", "kernels.small_count", "device.busy", "device.window", "device.working",
-                 "device.utilization", "run.window", "idle.total", "idle.gaps", "idle.longest", "idle.queue", "idle.not_recorded",
+                 "device.utilization", "run.window", "idle.total", "idle.gaps", "idle.longest", "idle.device.queue", "idle.device.unknown", "idle.host.unknown",
                  "occupancy.median", "transfers.h2d_count", "transfers.d2h_count", "collectives.count", "run.tracks",
                  "coverage.attributed_share"):
         same(about, name, other.value(name), xplane.value(name))
