@@ -137,9 +137,6 @@ static int gather(const struct ids_analysis *analysis, struct gathering *gatheri
             }
         }
     }
-    /* Frames leave no records, but all events are counted. */
-    for (size_t i = 0; i < trace->aggregate_count && !gathering->python; i++)
-        gathering->python = trace->names[trace->aggregates[i].name].kind == IDS_KIND_PYTHON;
     return ids_spans_unite(&gathering->backend) || ids_spans_unite(&gathering->lowering) ||
            ids_spans_unite(&gathering->tracing) || ids_spans_unite(&gathering->autotuning);
 }

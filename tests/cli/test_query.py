@@ -104,18 +104,11 @@ def check_questions():
     check(around[-1]['name'] == longest.name.decode() and [r['depth'] for r in around] == list(range(len(around))), f'around {around}')
     report = json.loads(subprocess.run([IDSPROF, 'report', str(CPU1), '--json'], capture_output=True, text=True).stdout)
     table = lambda name: [dict(zip((c['id'] for c in report['tables'][name]['columns']), row)) for row in report['tables'][name]['rows']]  # noqa: E731
-    # one device: the accounts of each step, in the groups that the report has
-    group = lambda a: {'work.compute': 'compute', 'comm.transfer': 'transfer', 'comm.wait': 'wait', 'stall.device': 'stalled', 'profiler': 'host'}.get(  # noqa: E731
-        a, {'copy': 'copies', 'host': 'host', 'device': 'device'}.get(a.split('.')[0]))
-    sums = {}
+    parts = {(row['step'], part): row[part] for row in table('steps') for part in row if part not in ('step', 'start', 'duration', 'host_duration')}
     for row in by('time of each step'):
-        key = row['step'], group(row['account'])
-        sums[key] = sums.get(key, 0) + row['ms'] / 1e3
-    for row in table('steps'):
-        for part in ('compute', 'transfer', 'wait', 'copies', 'stalled', 'host', 'device'):
-            got = sums.pop((row['step'], part), 0)
-            check(abs(got - row[part]) < 1e-11, f'step {row["step"]} {part}: {got}, the report has {row[part]}')
-    check(not sums, f'accounts without a step of the report: {sums}')
+        want = parts.pop((row['step'], row['part']))
+        check(abs(row['ms'] / 1e3 - want) < 1e-11, f'{row}, the report has {want}')
+    check(not any(parts.values()), f'parts without rows: {parts}')
     made, taken = {}, []
     for _, _, e in EVENTS:
         stats = dict(e.stats)
@@ -125,13 +118,8 @@ def check_questions():
             taken.append(((stats.get(b'_ct', b'i:0')[2:], stats[b'_c'][2:]), e))
     flows = sum(key in made for key, _ in taken)
     check(answer(CPU1, "SELECT count(*) AS n FROM flows WHERE kind = 'link'") == [{'n': flows}], f'{flows} links')
-    idle = {}
-    for row in by('idle'):
-        idle[row['account']] = idle.get(row['account'], 0) + round(row['ms'] * 1e9)
-    for name, metric in report['metrics'].items():
-        if name.startswith('idle.') and name[5:] in idle:
-            check(round(metric['value'] * 1e12) == idle.pop(name[5:]), f'{name} is {metric["value"]} in the report')
-    check(not idle, f'idle accounts that the report lacks: {idle}')
+    causes = {(row['cause'], row['gaps'], round(row['total'] * 1e12)) for row in table('idle_causes')}
+    check({(r['cause'], r['gaps'], round(r['ms'] * 1e9)) for r in by('idle')} == causes, f'idle causes {by("idle")} {causes}')
 
 
 def check_formats():
