@@ -57,6 +57,29 @@ static const struct ids_column_def columns[] = {
     {"stalled", "stalled", IDS_UNIT_TIME, 0},
     {"host", "host", IDS_UNIT_TIME, 0},
     {"device", "device", IDS_UNIT_TIME, 0},
+    {"work.compute", "work.compute", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"comm.transfer", "comm.transfer", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"comm.wait", "comm.wait", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"copy.h2d", "copy.h2d", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"copy.d2h", "copy.d2h", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"copy.d2d", "copy.d2d", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"copy.p2p", "copy.p2p", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"copy.set", "copy.set", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"copy.other", "copy.other", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"stall.device", "stall.device", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.compile", "host.compile", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.input", "host.input", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.sync", "host.sync", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.staging", "host.staging", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.runtime", "host.runtime", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.region", "host.region", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.python", "host.python", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.dispatch", "host.dispatch", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.unknown", "host.unknown", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"device.in_program", "device.in_program", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"device.queue", "device.queue", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"device.unknown", "device.unknown", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"profiler", "profiler", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"host_duration", "host step", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"slowest_device", "on", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
 };
@@ -66,8 +89,9 @@ static const struct ids_table_def table_def = {
     columns,
     IDS_COUNT_OF(columns),
     "One row per step: its time, mean over the devices that it has work on, and on the slowest of them. The other "
-    "columns are means of the ledger's accounts (work.compute, comm.transfer, comm.wait, copy.*, stall.device, host.* "
-    "with profiler, device.*) and sum to `duration` but for rounding. Times since the run's first activity.",
+    "columns are means of the ledger's accounts: those of the text (work.compute, comm.transfer, comm.wait, copy.*, "
+    "stall.device, host.* with profiler, device.*) and those by single account each sum to `duration` but for "
+    "rounding. Times since the run's first activity.",
     0,
 };
 
@@ -87,43 +111,45 @@ static enum group group_of(enum ids_account account) {
     return ids_account_is_host(account) || account == IDS_PROFILER ? HOST : DEVICE;
 }
 
-/* Adds what each step has of each group, over all devices, to sums[step * GROUPS + group]. */
-static void sum_groups(const struct ids_analysis *analysis, int64_t *sums) {
+/* Adds what each step has of each account, over all devices, to sums[step]. */
+static void sum_accounts(const struct ids_analysis *analysis, struct ids_account_times *sums) {
     const struct ids_ledger *ledger = &analysis->ledger;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_device_steps *own = &analysis->steps.of_device[analysis->busy[b].index];
         for (size_t i = 0; i < own->count; i++) {
             if (own->at[i].step == IDS_NONE) continue;
             const struct ids_account_times *times = &ledger->in_step[ledger->first_step[b] + i];
-            for (int a = 0; a < IDS_ACCOUNT_COUNT; a++)
-                ids_sum(&sums[own->at[i].step * GROUPS + group_of((enum ids_account)a)], times->ps[a]);
+            for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) ids_sum(&sums[own->at[i].step].ps[a], times->ps[a]);
         }
     }
 }
 
-static void list(const struct ids_analysis *analysis, struct ids_report *report, const int64_t *sums) {
+/* Where the columns begin that hold groups, and those that hold single accounts, in the order of their enums. */
+enum { FIRST_GROUP = 4, FIRST_ACCOUNT = FIRST_GROUP + GROUPS, LAST = FIRST_ACCOUNT + IDS_ACCOUNT_COUNT };
+_Static_assert(LAST + 2 == IDS_COUNT_OF(columns), "a column per account");
+
+static void list(const struct ids_analysis *analysis, struct ids_report *report,
+                 const struct ids_account_times *sums) {
     const struct ids_steps *steps = &analysis->steps;
     struct ids_table *table = ids_report_table(report, &table_def);
     for (size_t s = 0; s < steps->count; s++) {
         const struct ids_step *step = &steps->at[s];
-        const int64_t *groups = &sums[s * GROUPS], devices = (int64_t)step->devices;
-        struct ids_value row[] = {
+        int64_t groups[GROUPS] = {0}, devices = (int64_t)step->devices;
+        struct ids_value row[IDS_COUNT_OF(columns)] = {
             ids_int_value(IDS_UNIT_COUNT, step->number),
             ids_int_value(IDS_UNIT_TIME, step->start_ps - analysis->first_ps),
             ids_int_value(IDS_UNIT_TIME, ids_step_time(step)),
             ids_int_value(IDS_UNIT_TIME, step->slowest_ps),
-            ids_int_value(IDS_UNIT_TIME, groups[COMPUTE] / devices),
-            ids_int_value(IDS_UNIT_TIME, groups[TRANSFER] / devices),
-            ids_int_value(IDS_UNIT_TIME, groups[WAIT] / devices),
-            ids_int_value(IDS_UNIT_TIME, groups[COPIES] / devices),
-            ids_int_value(IDS_UNIT_TIME, groups[STALLED] / devices),
-            ids_int_value(IDS_UNIT_TIME, groups[HOST] / devices),
-            ids_int_value(IDS_UNIT_TIME, groups[DEVICE] / devices),
-            step->host_end_ps > step->host_start_ps
-                ? ids_int_value(IDS_UNIT_TIME, step->host_end_ps - step->host_start_ps)
-                : ids_no_value(IDS_UNIT_TIME),
-            ids_text_value(analysis->trace->devices[step->slowest].key),
         };
+        for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
+            ids_sum(&groups[group_of((enum ids_account)a)], sums[s].ps[a]);
+            row[FIRST_ACCOUNT + a] = ids_int_value(IDS_UNIT_TIME, sums[s].ps[a] / devices);
+        }
+        for (int g = 0; g < GROUPS; g++) row[FIRST_GROUP + g] = ids_int_value(IDS_UNIT_TIME, groups[g] / devices);
+        row[LAST] = step->host_end_ps > step->host_start_ps
+                        ? ids_int_value(IDS_UNIT_TIME, step->host_end_ps - step->host_start_ps)
+                        : ids_no_value(IDS_UNIT_TIME);
+        row[LAST + 1] = ids_text_value(analysis->trace->devices[step->slowest].key);
         ids_report_row(report, table, row);
     }
 }
@@ -227,10 +253,11 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
                 : "no steps in this trace: annotate the loop with jax.profiler.StepTraceAnnotation");
         return 0;
     }
-    int64_t *sums = calloc(steps->count * GROUPS, sizeof *sums), *times_ps = calloc(steps->count, sizeof *times_ps);
+    struct ids_account_times *sums = calloc(steps->count, sizeof *sums);
+    int64_t *times_ps = calloc(steps->count, sizeof *times_ps);
     int failed = !sums || !times_ps;
     if (!failed) {
-        sum_groups(analysis, sums);
+        sum_accounts(analysis, sums);
         figures(analysis, report, times_ps);
         say_source(analysis, report);
         list(analysis, report, sums);

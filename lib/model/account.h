@@ -39,6 +39,10 @@ enum ids_account {
 
 /* "work.compute", "host.python"; "" of no account. */
 const char *ids_account_id(enum ids_account account);
+/* The metrics that sum the account: "steps.host.python", "idle.host.python". NULL where there is none: a device that computes or
+ * stalls is never idle. */
+const char *ids_account_steps_id(enum ids_account account);
+const char *ids_account_idle_id(enum ids_account account);
 /* For a heading: "compute", "Python on the host". */
 const char *ids_account_title(enum ids_account account);
 /* When a moment belongs to it, in a sentence. */
