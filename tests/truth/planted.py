@@ -23,7 +23,8 @@ import jax.numpy as jnp
 import numpy as np
 
 SIDES = {2: 192, 20: 384, 100: 512}
-STEPS = 14
+STEPS = 14       # of which 8 are recorded
+TINY_STEPS = 40  # of which 30 are
 
 
 class Clock:
@@ -104,6 +105,7 @@ class Loop:
     """What a cause may hook into: before a step, its batch, its call and after it."""
 
     waits = True
+    steps = STEPS
 
     def __init__(self, ms):
         self.ms = ms
@@ -331,6 +333,7 @@ class TinyStep(Loop):
     """A step that is next to nothing: the price of the call is the cause."""
 
     waits = False
+    steps = TINY_STEPS
 
     def __init__(self, ms):
         super().__init__(ms)
@@ -343,6 +346,8 @@ class TinyStep(Loop):
 
 
 class TinyAndSleep(LoopSleep):
+    steps = TINY_STEPS
+
     def __init__(self, ms):
         super().__init__(ms)
         self.seconds = 0.020
@@ -466,7 +471,7 @@ def main():
         jax.distributed.initialize(os.environ["TRUTH_COORDINATOR"], 2, int(os.environ["TRUTH_RANK"]))
     loop = CAUSES[cause](ms)
     steps, spent = [], []
-    for number in range(STEPS):
+    for number in range(loop.steps):
         CLOCK.spent = 0.0
         begin = time.perf_counter()
         if annotated:

@@ -32,10 +32,10 @@ UNKNOWN = 0.02  # share of idle time that may be unknown or inferred
 class Cause:
     """One planted cause: what must be said of it first."""
 
-    def __init__(self, account, culprit, where=None, sized=True, most=None, every=None):
+    def __init__(self, account, culprit, where=None, sized=True, steps=WINDOW):
         self.account, self.culprit, self.where = account, culprit, where
         self.sized = sized  # False: what the cause takes is no clock's to measure (a wait hides work)
-        self.every = every
+        self.steps = steps  # recorded
 
 
 CAUSES = {
@@ -55,8 +55,9 @@ CAUSES = {
     "new_shape": Cause("host.compile", "score"),
     "new_lambda": Cause("host.compile", "<lambda>"),
     "eager_adds": Cause("host.dispatch", "add", sized=False),
-    "tiny_step": Cause("host.dispatch", "<lambda>", sized=False),
-    "tiny_and_sleep": Cause("host.python", "augment"),
+    # One op a step: fewer than 20 are too little to advise on.
+    "tiny_step": Cause("host.dispatch", "train_step", sized=False, steps=30),
+    "tiny_and_sleep": Cause("host.python", "augment", steps=30),
     "evaluation": Cause("host.region", "evaluation"),
     "checkpoint": Cause("host.region", "checkpoint_save"),
     "rank_late": Cause("host.python", "read_shard", "rank 1"),
@@ -123,7 +124,7 @@ def record(cause, ms, annotated, folder):
     if cause == "device_late":
         environment["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
     # Before the loop other programs run, which are no steps.
-    when = ["--start-step", str(WARM), "--steps", str(WINDOW), "--step-executable", "train_step"]
+    when = ["--start-step", str(WARM), "--steps", str(CAUSES[cause].steps), "--step-executable", "train_step"]
     done = subprocess.run([IDSPROF, "capture", "-q", *when, "--python-tracer", "1", "-o", folder / "run", "--", PYTHON,
                            HERE / "planted.py", cause, str(ms), "yes" if annotated else "no", folder / "truth.json"],
                           env=environment, capture_output=True, text=True, timeout=300, check=False)
@@ -144,7 +145,7 @@ def unknown_share(found):
 def true_time(clock, steps, annotated):
     """Of the recorded steps, by the program's own clock. Without annotations a step is from one call to the next:
     what comes before the next call is its own."""
-    shift = 0 if annotated else WARM + (1 if clock["before_the_call"] else 0)
+    shift = 1 if clock["before_the_call"] and not annotated else 0
     spent = [clock["cause_ms"][step + shift] for step in steps if 0 <= step + shift < len(clock["cause_ms"])]
     return sum(spent) / len(spent) if spent else 0.0
 
@@ -176,7 +177,7 @@ def judge_planted(verdicts, name, ms, annotated, folder):
         faults.append("where")
     if not faults and cause.sized and abs(size_ms - true_ms) > max(SIZE * true_ms, NOISE_MS):
         faults.append("size")
-    if len(steps) != WINDOW and "error" not in found:
+    if len(steps) != cause.steps and "error" not in found:
         faults.append("%d steps" % len(steps))
     if unknown > UNKNOWN:
         faults.append("unknown")
