@@ -32,6 +32,14 @@ static void frame_inside(struct ids_trace *trace, struct ids_deed around, uint32
     *ret_deed = deed;
 }
 
+/* A library's frame that has an account of its own, as block_until_ready: what it calls is the library's too. */
+static int is_of_library(struct ids_trace *trace, struct ids_deed around, uint32_t name) {
+    struct ids_python_frame frame;
+    if (!ids_python_frame_of(text_of(trace, name), &frame)) return 0;
+    enum ids_frame_owner owner = owner_of(trace, name);
+    return owner == IDS_FRAME_OF_LIBRARY || (owner == IDS_FRAME_OF_EITHER && around.library);
+}
+
 /* A part of a step that launches its work is the program itself: what lies inside tells more, and what nothing inside tells of is not
  * known. */
 static int is_part_of_step(struct ids_text name, const struct ids_event *event) {
@@ -79,7 +87,7 @@ static struct ids_deed deed_inside(struct ids_trace *trace, struct ids_deed arou
     deed.account = (uint8_t)account;
     deed.name = name;
     deed.around = goes_on ? around.around : name;
-    deed.library = 0;
+    deed.library = (uint8_t)is_of_library(trace, around, name);
     return deed;
 }
 
