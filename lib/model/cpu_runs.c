@@ -17,6 +17,7 @@ struct call {
     const struct ids_event *event;    /* ExecuteHelperOnSingleDevice */
     const struct ids_event *function; /* the PjitFunction around it, NULL unknown */
     int used;
+    int named; /* its function is that of a program which ran */
 };
 
 struct pairing {
@@ -104,20 +105,29 @@ static void launch_inline(const struct ids_trace *trace, struct pairing *pairing
     }
 }
 
-/* Whether the module is that of the function: "jit_train_step" of PjitFunction(train_step), "jit__lambda_" of <lambda>. */
+static int is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+}
+
+/* Newer JAX ends no module's name with an underscore, whatever it made one of. */
+static size_t without_tail(const char *text, size_t length) {
+    while (length && !is_plain(text[length - 1])) length--;
+    return length;
+}
+
+/* Whether the module is that of the function: "jit_train_step" of PjitFunction(train_step), "jit__lambda_" or "jit__lambda" of
+ * <lambda>, as the version of JAX has it. */
 static int is_module_of(const struct ids_trace *trace, uint32_t module, const struct ids_event *function) {
     static const char prefix[] = "jit_", call[] = "PjitFunction(";
     struct ids_text name = ids_strings_text(&trace->strings, module);
     struct ids_text text = ids_strings_text(&trace->strings, trace->names[function->name].text);
     if (text.length < sizeof call || name.length < sizeof prefix - 1 || memcmp(name.at, prefix, sizeof prefix - 1) != 0)
         return 0;
-    const char *inner = text.at + sizeof call - 1;
-    size_t length = text.length - sizeof call; /* less the closing parenthesis */
-    if (name.length - (sizeof prefix - 1) != length) return 0;
+    const char *inner = text.at + sizeof call - 1, *outer = name.at + sizeof prefix - 1;
+    size_t length = without_tail(inner, text.length - sizeof call); /* less the closing parenthesis */
+    if (without_tail(outer, name.length - (sizeof prefix - 1)) != length) return 0;
     for (size_t i = 0; i < length; i++) {
-        char c = inner[i], m = name.at[sizeof prefix - 1 + i];
-        int plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-        if (plain ? c != m : m != '_') return 0;
+        if (is_plain(inner[i]) ? inner[i] != outer[i] : outer[i] != '_') return 0;
     }
     return 1;
 }
@@ -145,25 +155,47 @@ static int earlier_run(const void *a, const void *b) {
 }
 
 /* Rule 3, program by program. */
-static int launch_by_order(const struct ids_trace *trace, struct pairing *pairing, struct ids_error *err) {
-    size_t *runs = calloc(pairing->run_count + 1, sizeof *runs),
-           *calls = calloc(pairing->call_count + 1, sizeof *calls);
-    unsigned char *done = calloc(pairing->run_count + 1, 1);
-    int failed = !runs || !calls || !done;
-    for (size_t r = 0; r < pairing->run_count && !failed; r++) {
+static void launch_by_name(const struct ids_trace *trace, struct pairing *pairing, size_t *runs, size_t *calls,
+                           unsigned char *done) {
+    for (size_t r = 0; r < pairing->run_count; r++) {
         uint32_t module = pairing->runs[r].module;
         if (pairing->runs[r].launch || !module || done[r]) continue;
         size_t run_count = 0, call_count = 0;
+        for (size_t c = 0; c < pairing->call_count; c++) {
+            struct call *call = &pairing->calls[c];
+            if (call->used || !call->function || !is_module_of(trace, module, call->function)) continue;
+            call->named = 1;
+            calls[call_count++] = c;
+        }
         for (size_t i = r; i < pairing->run_count; i++) {
             if (pairing->runs[i].module != module || pairing->runs[i].launch) continue;
             runs[run_count++] = i;
-            done[i] = 1;
-        }
-        for (size_t c = 0; c < pairing->call_count; c++) {
-            const struct call *call = &pairing->calls[c];
-            if (!call->used && call->function && is_module_of(trace, module, call->function)) calls[call_count++] = c;
+            done[i] = call_count ? 2 : 1;
         }
         pair_program(pairing, runs, run_count, calls, call_count);
+    }
+}
+
+/* Rule 4: programs that no function's name tells of, and calls that tell of no program which ran. */
+static void launch_nameless(struct pairing *pairing, size_t *runs, size_t *calls, const unsigned char *done) {
+    size_t run_count = 0, call_count = 0;
+    for (size_t i = 0; i < pairing->run_count; i++) {
+        if (!pairing->runs[i].launch && done[i] != 2) runs[run_count++] = i;
+    }
+    for (size_t c = 0; c < pairing->call_count; c++) {
+        if (!pairing->calls[c].used && !pairing->calls[c].named) calls[call_count++] = c;
+    }
+    pair_program(pairing, runs, run_count, calls, call_count);
+}
+
+static int launch_by_order(const struct ids_trace *trace, struct pairing *pairing, struct ids_error *err) {
+    size_t *runs = calloc(pairing->run_count + 1, sizeof *runs),
+           *calls = calloc(pairing->call_count + 1, sizeof *calls);
+    unsigned char *done = calloc(pairing->run_count + 1, 1); /* 1: looked at, 2: and its program has calls */
+    int failed = !runs || !calls || !done;
+    if (!failed) {
+        launch_by_name(trace, pairing, runs, calls, done);
+        launch_nameless(pairing, runs, calls, done);
     }
     free(runs);
     free(calls);
@@ -171,7 +203,7 @@ static int launch_by_order(const struct ids_trace *trace, struct pairing *pairin
     return failed ? ids_no_memory(err) : 0;
 }
 
-/* Rule 4. A wait inside the op may begin with it, and an event that ends where the op begins is not around it. */
+/* Rule 5. A wait inside the op may begin with it, and an event that ends where the op begins is not around it. */
 static void launch_around(const struct ids_trace *trace, struct run *run) {
     const struct ids_event *around = ids_track_at(&trace->tracks[run->first->track], run->first->start_ps);
     for (; around; around = ids_event_outside(trace, around)) {
@@ -191,16 +223,14 @@ static int launch_all(struct ids_trace *trace, struct pairing *pairing, const st
     if (!code) code = gather_runs(trace, pairing, executions, err);
     if (code) return code;
     launch_inline(trace, pairing);
-    if (pairing->run_count) {
-        qsort(pairing->runs, pairing->run_count, sizeof *pairing->runs, earlier_run);
-        for (size_t i = 0; i < pairing->run_count; i++) {
-            uint64_t *place = ids_keymap_at(&pairing->run_of, run_key(pairing->runs[i].first));
-            if (!place) return ids_no_memory(err);
-            *place = i + 1;
-        }
-    }
+    if (pairing->run_count) qsort(pairing->runs, pairing->run_count, sizeof *pairing->runs, earlier_run);
     code = launch_by_order(trace, pairing, err);
     if (code) return code;
+    for (size_t i = 0; i < pairing->run_count; i++) {
+        uint64_t *place = ids_keymap_at(&pairing->run_of, run_key(pairing->runs[i].first));
+        if (!place) return ids_no_memory(err);
+        *place = i + 1;
+    }
     for (size_t i = 0; i < pairing->run_count; i++) {
         if (!pairing->runs[i].launch) launch_around(trace, &pairing->runs[i]);
     }
