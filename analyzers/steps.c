@@ -38,7 +38,8 @@ static const struct ids_metric_def metrics[] = {
      "Mean length of the step annotations on the host: how long dispatching took.",
      "SELECT coalesce(sum(host_dur_ps), 0) / count(*) FROM steps WHERE run = :run"},
     {"steps.source", "found by", IDS_UNIT_NONE, IDS_BETTER_NEITHER,
-     "marker: the file has a Steps line · annotation: events with step_num · none: neither is there.",
+     "marker: the file has a Steps line · annotation: events with step_num, or, where there are none, the annotation "
+     "that recurs three times or more and in which nine tenths of the devices' work are launched · none: none of these.",
      "SELECT coalesce(step_source, 'none') FROM run WHERE id = :run"},
 };
 
@@ -195,8 +196,8 @@ static void say_source(const struct ids_analysis *analysis, struct ids_report *r
                             ids_text_value(ids_report_text(report, "%s (Steps line)", IDS_COUNTED(steps->count, "step"))));
     } else {
         ids_report_rule(report, metric,
-                        "the trace has no Steps line and no annotation with step_num "
-                        "(jax.profiler.StepTraceAnnotation) that launched work");
+                        "the trace has no Steps line, no annotation with step_num "
+                        "(jax.profiler.StepTraceAnnotation) that launched work, and none that recurs around all work");
     }
 }
 

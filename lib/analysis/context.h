@@ -66,6 +66,7 @@ struct ids_steps {
     struct ids_step *at; /* in time order */
     size_t count, room;
     uint32_t name;                   /* of the annotation: text */
+    int unnumbered;                  /* it bears no numbers, but recurs */
     size_t without_work;             /* annotations that launched nothing on a device */
     uint64_t assigned, unassigned;   /* device events */
     struct ids_device_steps *of_device; /* by trace->devices; NULL without steps */

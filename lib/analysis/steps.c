@@ -4,18 +4,30 @@
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/model/account.h"
 
 #include <stdlib.h>
 
+enum { HOPS = 32 }; /* from thread to thread; a chain of links that long is a circle */
+
+/* Whether the event marks a step: it bears a number, or, where none does, it has the name of the annotation that recurs. */
+static int is_mark(const struct ids_analysis *analysis, const struct ids_event *event) {
+    const struct ids_steps *steps = &analysis->steps;
+    if (!steps->unnumbered) return event->kind == IDS_KIND_STEP_MARK;
+    return event->launches && analysis->trace->names[event->name].text == steps->name;
+}
+
 /* The step annotation that a host event lies in, or that its causes lie in; *ret_far when that was a long way. */
-static const struct ids_event *mark_around(const struct ids_trace *trace, const struct ids_event *event, int *ret_far) {
-    enum { HOPS = 32, FAR = 16 }; /* from thread to thread; a chain of links that long is a circle */
+static const struct ids_event *mark_around(const struct ids_analysis *analysis, const struct ids_event *event,
+                                           int *ret_far) {
+    enum { FAR = 16 };
+    const struct ids_trace *trace = analysis->trace;
     unsigned climbed = 0;
     const struct ids_event *mark = NULL;
     for (int hop = 0; event && !mark && hop < HOPS; hop++) {
         for (const struct ids_event *around = event; around && !mark; around = ids_event_outside(trace, around)) {
             climbed++;
-            if (around->kind == IDS_KIND_STEP_MARK) mark = around;
+            if (is_mark(analysis, around)) mark = around;
         }
         event = ids_event_cause(trace, event);
     }
@@ -49,6 +61,98 @@ static int main_name(const struct ids_trace *trace, uint32_t *ret_name, struct i
     return code;
 }
 
+/* --- annotations without a number ------------------------------------------------------------------------------- */
+
+enum { LOOPS = 3 }; /* what recurs less often is no loop */
+
+/* A region that the program named and in which it launches work. */
+static int is_loop_body(const struct ids_trace *trace, const struct ids_event *event) {
+    const struct ids_name *name = &trace->names[event->name];
+    if (!event->launches || event->kind == IDS_KIND_PYTHON) return 0;
+    return ids_account_of_host_event((enum ids_kind)event->kind, ids_strings_text(&trace->strings, name->text),
+                                     name->of_framework) == IDS_HOST_REGION;
+}
+
+/* How often each such region is there, and how long together, by text + 1. */
+static int count_regions(const struct ids_trace *trace, struct ids_keymap *counts, struct ids_keymap *times,
+                         int *ret_any) {
+    *ret_any = 0;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (!is_loop_body(trace, event)) continue;
+            uint64_t *count = ids_keymap_at(counts, (uint64_t)trace->names[event->name].text + 1);
+            uint64_t *time = ids_keymap_at(times, (uint64_t)trace->names[event->name].text + 1);
+            if (!count || !time) return -1;
+            *time += (uint64_t)(event->end_ps - event->start_ps);
+            if (++*count >= LOOPS) *ret_any = 1;
+        }
+    }
+    return 0;
+}
+
+/* How much device work was launched in each region that recurs, directly or through causes. */
+static int count_work(const struct ids_trace *trace, const struct ids_keymap *counts, const struct ids_event *launch,
+                      uint64_t work, struct ids_keymap *covered) {
+    const struct ids_event *event = launch;
+    uint64_t last = 0, often;
+    for (int hop = 0; event && hop < HOPS; hop++) {
+        for (const struct ids_event *around = event; around; around = ids_event_outside(trace, around)) {
+            uint64_t key = (uint64_t)trace->names[around->name].text + 1;
+            if (!around->launches || key == last || !ids_keymap_get(counts, key, &often) || often < LOOPS) continue;
+            uint64_t *sum = ids_keymap_at(covered, key);
+            if (!sum) return -1;
+            *sum += work;
+            last = key;
+        }
+        event = ids_event_cause(trace, event);
+    }
+    return 0;
+}
+
+static int count_devices(const struct ids_trace *trace, const struct ids_keymap *counts, struct ids_keymap *covered,
+                         uint64_t *ret_all) {
+    *ret_all = 0;
+    for (size_t d = 0; d < trace->device_count; d++) {
+        const struct ids_events *activity = &trace->devices[d].activity;
+        if (!ids_device_counts(trace, &trace->devices[d])) continue;
+        for (size_t i = 0, run; i < activity->count; i += run) {
+            const struct ids_event *launch = activity->at[i].launch;
+            for (run = 1; i + run < activity->count && activity->at[i + run].launch == launch;) run++;
+            *ret_all += run;
+            if (launch && count_work(trace, counts, launch, run, covered)) return -1;
+        }
+    }
+    return 0;
+}
+
+/* The annotation that recurs once per iteration: nearly all work is launched in it, and of two of which that is true, one inside the
+ * other, the outer one is there less often or takes longer. */
+static int find_loop(struct ids_analysis *analysis, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_steps *steps = &analysis->steps;
+    struct ids_keymap counts = {0}, times = {0}, covered = {0};
+    uint64_t all = 0, best = UINT64_MAX, longest = 0;
+    int any, failed = count_regions(trace, &counts, &times, &any) || (any && count_devices(trace, &counts, &covered, &all));
+    for (size_t n = 0; n < trace->name_count && any && !failed; n++) {
+        uint64_t count, work, time = 0, key = (uint64_t)trace->names[n].text + 1;
+        if (!ids_keymap_get(&counts, key, &count) || count < LOOPS || count > best) continue;
+        if (!ids_keymap_get(&covered, key, &work) || work < all - all / 10) continue;
+        ids_keymap_get(&times, key, &time);
+        if (count == best && time <= longest) continue;
+        best = count;
+        longest = time;
+        steps->name = trace->names[n].text;
+        steps->unnumbered = 1;
+    }
+    ids_keymap_done(&counts);
+    ids_keymap_done(&times);
+    ids_keymap_done(&covered);
+    return failed ? ids_no_memory(err) : 0;
+}
+
+/* --- steps of annotations --------------------------------------------------------------------------------------- */
+
 static uint64_t key_of_mark(uint64_t made, uint32_t host) {
     return ids_key_of(made, host);
 }
@@ -76,13 +180,16 @@ static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids
         struct ids_keymap seen = {0}; /* number -> how many times so far */
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; !code && (event = ids_cursor_next(&cursor));) {
-            if (event->kind != IDS_KIND_STEP_MARK || trace->names[event->name].text != name) continue;
-            uint64_t *round = ids_keymap_at(&seen, ids_key_of((uint64_t)event->value, 0)), index = steps->count;
+            if (!is_mark(analysis, event) || trace->names[event->name].text != name) continue;
+            int64_t number = steps->unnumbered ? 0 : event->value;
+            uint64_t *round = ids_keymap_at(&seen, ids_key_of((uint64_t)number, 0)), index = steps->count;
             if (!round) {
                 code = ids_no_memory(err);
                 break;
             }
-            uint64_t key = ids_key_of((uint64_t)event->value, (*round)++);
+            uint64_t key = ids_key_of((uint64_t)number, *round);
+            if (steps->unnumbered) number = (int64_t)*round; /* the n-th of each thread and host is one step */
+            ++*round;
             if (!ids_keymap_get(&by_number, key, &index)) {
                 index = steps->count;
                 struct ids_step *step = IDS_PUSH(steps->at, steps->count, steps->room);
@@ -91,7 +198,7 @@ static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids
                     break;
                 }
                 *step = (struct ids_step){
-                    .number = event->value,
+                    .number = number,
                     .start_ps = INT64_MAX,
                     .end_ps = INT64_MIN,
                     .work_ps = INT64_MAX,
@@ -120,7 +227,7 @@ static uint64_t made_around(const struct ids_analysis *analysis, const struct id
     uint64_t made = 0;
     *ret_far = 0;
     if (ids_keymap_get(&analysis->steps.of_host_event, address_of(event), &made)) return made;
-    const struct ids_event *mark = mark_around(analysis->trace, event, ret_far);
+    const struct ids_event *mark = mark_around(analysis, event, ret_far);
     if (mark) ids_keymap_get(&analysis->steps.of_host_event, address_of(mark), &made);
     return made;
 }
@@ -325,6 +432,7 @@ int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
     }
     steps->assigned = steps->unassigned = 0;
     code = main_name(analysis->trace, &steps->name, err);
+    if (!code && steps->name == IDS_NONE) code = find_loop(analysis, err);
     if (code || steps->name == IDS_NONE) return code;
     code = gather_marks(analysis, steps->name, err);
     if (!code) code = assign_by_launch(analysis, err);

@@ -1,6 +1,7 @@
 #include "lib/model/builder.h"
 
 #include "lib/base/vec.h"
+#include "lib/model/account.h"
 #include "lib/model/assemble.h"
 #include "lib/model/calls.h"
 #include "lib/model/classify.h"
@@ -186,6 +187,8 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
     if (plane->device == IDS_NONE) {
         struct ids_text text = text_of(trace, info->text);
         name.kind = (uint8_t)ids_kind_of_name(text.at, text.length);
+        name.is_region = name.kind == IDS_KIND_OTHER &&
+                         ids_account_of_host_event(IDS_KIND_OTHER, text, 0) == IDS_HOST_REGION;
     } else {
         if (trace->devices[plane->device].kind == IDS_DEVICE_GPU) name_on_stream(&name, text_of(trace, info->text));
         int code = info->arg_count ? ids_op_of_name(&builder->dimensions, info, &name.op, err) : 0;
@@ -396,6 +399,8 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     if (start_ps < track->first_ps) track->first_ps = start_ps;
     if (end_ps > track->last_ps) track->last_ps = end_ps;
     struct ids_passing passing = {start_ps, duration_ps, slice->name, IDS_NONE};
+    if (!slice->arg_count && track->role == IDS_TRACK_HOST && kind == IDS_KIND_OTHER && trace->names[slice->name].is_region)
+        kind = IDS_KIND_NAMED;
     /* Most events of a file are Python frames and inner calls of the runtime, which are only counted. */
     if (!slice->arg_count && track->role == IDS_TRACK_HOST && (kind == IDS_KIND_OTHER || kind == IDS_KIND_PYTHON)) {
         return add_passing(builder, open, &passing, err);

@@ -125,6 +125,7 @@ struct ids_name {
      * collective. */
     uint8_t stream_kind, direction, collective;
     uint8_t account; /* enum ids_account + 1 of a host event of that name and kind, once somebody asked; 0 before */
+    uint8_t is_region; /* 1: a program may have called a region so, in a file that does not mark regions (TraceAnnotation) */
     uint8_t of_framework; /* on a host: the file says that it is a framework's op or call, so it is no region of the program */
     uint8_t frame;        /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
     uint8_t call_part; /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */

@@ -623,6 +623,42 @@ START_TEST(steps_through_links) {
 }
 END_TEST
 
+START_TEST(steps_of_an_annotation_without_numbers) {
+    static const char devices[] =
+        "plane /device:GPU:0\nline 1 \"Stream #1\"\n100 10 k1 correlation_id=1\n200 10 k2 correlation_id=2\n"
+        "300 10 k3 correlation_id=3\nplane /host:CPU\nline 1 python\n";
+    char text[1024];
+    const struct ids_steps *steps = &analysis.steps;
+    /* "train" is around all work, once an iteration; "layer" lies in it, and nothing is launched in "logging" */
+    snprintf(text, sizeof text,
+             "%s0 900 epoch\n6 2 layer\n0 10 train\n1 4 layer\n2 1 l1 correlation_id=1\n12 2 logging\n"
+             "20 10 train\n21 4 layer\n22 1 l2 correlation_id=2\n32 2 logging\n"
+             "40 10 train\n41 4 layer\n42 1 l3 correlation_id=3\n52 2 logging\n60 2 logging\n",
+             devices);
+    make(text);
+    ck_assert_int_eq(steps->source, IDS_STEPS_ANNOTATION);
+    ck_assert_str_eq(ids_trace_text(trace, steps->name), "train");
+    ck_assert_uint_eq(steps->count, 3);
+    ck_assert_int_eq(steps->at[2].number, 2);
+    ck_assert_int_eq(steps->at[1].work_ps, 200);
+    ck_assert_ptr_eq(ids_step_of_device_event(&analysis, activity(trace, 0, "k3")), &steps->at[2]);
+    /* a third of the work lies outside of it: no loop's body */
+    snprintf(text, sizeof text,
+             "%s0 10 train\n2 1 l1 correlation_id=1\n20 10 train\n22 1 l2 correlation_id=2\n30 9 train\n"
+             "42 1 l3 correlation_id=3\n",
+             devices);
+    make(text);
+    ck_assert_int_eq(steps->source, IDS_STEPS_NONE);
+    /* twice is no loop */
+    snprintf(text, sizeof text,
+             "%s0 10 train\n2 1 l1 correlation_id=1\n20 30 train\n22 1 l2 correlation_id=2\n42 1 l3 correlation_id=3\n",
+             devices);
+    make(text);
+    ck_assert_int_eq(steps->source, IDS_STEPS_NONE);
+    done();
+}
+END_TEST
+
 START_TEST(steps_of_a_line) {
     make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0 10 a\n100 10 b\n250 10 c\n320 5 d\n"
          "line 2 Steps\n0 100 11\n100 150 12\n250 60 13\n"
@@ -717,4 +753,4 @@ IDS_RUN_SUITE("analysis", parameters, windows, empty_windows_are_refused, events
               first_use_is_the_runtimes, calls_that_compile_are_compiling, what_runs_counts_before_what_waits,
               the_last_to_come_is_waited_for, gaps_of_a_tpu, every_account_has_its_words,
               steps_of_two_hosts_are_one, the_window_of_the_steps, a_number_that_comes_again_is_another_step,
-              steps_through_links, steps_of_a_line, groups_of_events, a_report_of_everything)
+              steps_through_links, steps_of_an_annotation_without_numbers, steps_of_a_line, groups_of_events, a_report_of_everything)
