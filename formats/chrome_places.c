@@ -19,6 +19,9 @@ void ids_chrome_places_done(struct ids_chrome_places *places) {
     free(places->processes);
     free(places->threads);
     free(places->devices);
+    for (size_t i = 0; i < places->stats_count; i++) free(places->stats[i].args);
+    free(places->stats);
+    ids_keymap_done(&places->stats_of);
     ids_keymap_done(&places->process_map);
     ids_keymap_done(&places->thread_map);
     *places = (struct ids_chrome_places){0};
@@ -227,7 +230,24 @@ static struct ids_arg int_arg(uint32_t key, int64_t value) {
     return (struct ids_arg){.key = key, .type = IDS_VALUE_INT, .i = value};
 }
 
+/* The plane as it was before idsprof wrote it into this file; 0 when somebody else wrote it. */
+static int open_written(struct ids_chrome_places *places, struct ids_chrome_process *process, int *ret_code,
+                        struct ids_error *err) {
+    uint64_t place;
+    if (!process->is_number || !ids_keymap_get(&places->stats_of, ids_key_of((uint64_t)process->number, 0), &place))
+        return 0;
+    const struct ids_chrome_stats *stats = &places->stats[place - 1];
+    const struct ids_plane_info plane = {
+        .name = plane_name(places, process), .args = stats->args, .arg_count = stats->count};
+    *ret_code = plane.name == IDS_NO_TEXT ? ids_no_memory(err)
+                                          : places->sink->ops->plane(places->sink, &plane, &process->plane, err);
+    process->opened = !*ret_code;
+    return 1;
+}
+
 static int open_plane(struct ids_chrome_places *places, struct ids_chrome_process *process, struct ids_error *err) {
+    int written;
+    if (open_written(places, process, &written, err)) return written;
     struct ids_arg args[8];
     struct ids_plane_info plane = {.name = plane_name(places, process), .args = args};
     uint32_t keys[3];

@@ -37,6 +37,12 @@ struct ids_chrome_device {
     int64_t memory_bytes, cores, capability_major, capability_minor; /* -1 unknown */
 };
 
+/* What a plane that idsprof wrote had beside its events. */
+struct ids_chrome_stats {
+    struct ids_arg *args;
+    size_t count, room;
+};
+
 struct ids_chrome_places {
     struct ids_sink *sink;
     struct ids_chrome_process *processes;
@@ -46,6 +52,9 @@ struct ids_chrome_places {
     struct ids_keymap process_map, thread_map; /* key -> index */
     struct ids_chrome_device *devices;
     size_t device_count, device_room;
+    struct ids_chrome_stats *stats;
+    size_t stats_count, stats_room;
+    struct ids_keymap stats_of; /* pid -> index + 1 */
 };
 
 void ids_chrome_places_done(struct ids_chrome_places *places);

@@ -1,5 +1,7 @@
 #include "formats/chrome_properties.h"
 
+#include "formats/chrome_written.h"
+
 #include "lib/base/decimal.h"
 #include "lib/base/vec.h"
 
@@ -10,14 +12,14 @@
 enum { TREE_BYTES = 1 << 20 };
 
 static const char devices_key[] = "deviceProperties", distributed_key[] = "distributedInfo",
-                  clock_key[] = "baseTimeNanoseconds";
+                  clock_key[] = "baseTimeNanoseconds", written_key[] = "otherData";
 
 static int is(const struct ids_json_span *key, const char *name) {
     return strlen(name) == key->length && !memcmp(key->at, name, key->length);
 }
 
 int ids_chrome_property_wanted(const struct ids_json_span *key) {
-    return is(key, devices_key) || is(key, distributed_key) || is(key, clock_key);
+    return is(key, devices_key) || is(key, distributed_key) || is(key, clock_key) || is(key, written_key);
 }
 
 /* -1 where it is absent or no number that an int64 holds. */
@@ -54,6 +56,7 @@ int ids_chrome_property(struct ids_chrome_places *places, const struct ids_json_
         properties->has_base_time = ids_chrome_integer(value, &properties->base_time_ns);
         return 0;
     }
+    if (is(key, written_key)) return ids_chrome_written(places, value, &properties->host, err);
     cJSON *tree = value->length <= TREE_BYTES ? cJSON_ParseWithLength(value->at, value->length) : NULL;
     if (!tree) {
         properties->unread++;

@@ -160,7 +160,7 @@ static int give(struct reader *reader, uint32_t thread_index, enum ids_form form
 
 static int say_host(struct reader *reader, struct ids_error *err) {
     char name[32];
-    struct ids_host_info host = {.name = reader->sink->file_name};
+    struct ids_host_info host = {.name = ids_host_of_file(reader->sink, reader->properties.host)};
     snprintf(name, sizeof name, "rank %" PRId64, reader->properties.rank);
     if (reader->properties.rank >= 0) host.name = ids_intern_z(reader->sink->strings, name);
     if (host.name == IDS_NO_TEXT) return ids_no_memory(err);
