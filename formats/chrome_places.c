@@ -193,6 +193,7 @@ int ids_chrome_metadata(struct ids_chrome_places *places, struct ids_chrome_scra
     if (kind == THREAD_NAME || kind == THREAD_LABELS) {
         code = ids_chrome_thread_of(places, scratch, process, &event->tid, 0, &thread, err);
         if (!code) places->threads[thread].name = text;
+        if (!code) places->threads[thread].is_named = 1;
         return code ? code : fold_lane(places, scratch, process, event, thread, err);
     }
     *(kind == PROCESS_NAME ? &places->processes[process].name : &places->processes[process].labels) = text;
@@ -287,6 +288,19 @@ int ids_chrome_open(struct ids_chrome_places *places, uint32_t index, struct ids
     struct ids_track_info info = {.plane = process->plane, .name = thread->name, .id = thread->id};
     code = places->sink->ops->track(places->sink, &info, &thread->track, err);
     if (!code) thread->opened = 1;
+    return code;
+}
+
+int ids_chrome_open_written(struct ids_chrome_places *places, struct ids_error *err) {
+    int code = 0;
+    for (size_t i = 0; i < places->process_count && places->is_written && !code; i++) {
+        struct ids_chrome_process *process = &places->processes[i];
+        if (process->name && !process->opened) code = open_plane(places, process, err);
+    }
+    for (size_t i = 0; i < places->thread_count && places->is_written && !code; i++) {
+        if (places->threads[i].is_named && !places->threads[i].lane_of)
+            code = ids_chrome_open(places, (uint32_t)i, err);
+    }
     return code;
 }
 

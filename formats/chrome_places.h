@@ -24,6 +24,7 @@ struct ids_chrome_process {
 struct ids_chrome_thread {
     uint32_t process, name;
     int64_t id;
+    uint8_t is_named; /* by metadata */
     uint32_t lane_of; /* index + 1 of the thread whose overlapping events lie here; 0: it stands for itself */
     uint32_t track;   /* the sink's, once `opened` */
     uint8_t opened;
@@ -55,6 +56,8 @@ struct ids_chrome_places {
     struct ids_chrome_stats *stats;
     size_t stats_count, stats_room;
     struct ids_keymap stats_of; /* pid -> index + 1 */
+    uint8_t
+        is_written; /* the file is one that idsprof wrote: its processes and threads are planes and tracks already */
 };
 
 void ids_chrome_places_done(struct ids_chrome_places *places);
@@ -75,6 +78,8 @@ int ids_chrome_metadata(struct ids_chrome_places *places, struct ids_chrome_scra
 
 /* Gives the thread's plane and track to the sink unless it has them. */
 int ids_chrome_open(struct ids_chrome_places *places, uint32_t thread, struct ids_error *err);
+/* Gives the sink all that metadata name, without an event too, where idsprof wrote the file. */
+int ids_chrome_open_written(struct ids_chrome_places *places, struct ids_error *err);
 /* The sink's name for an event of that process; its plane is open. */
 int ids_chrome_name(struct ids_chrome_places *places, uint32_t process, struct ids_text text, uint32_t *ret_name,
                     struct ids_error *err);

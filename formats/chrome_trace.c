@@ -7,7 +7,8 @@
  *   GPUs the pids 0, 1, ... and Python's name; there, what has events of cat kernel, gpu_memcpy or gpu_memset is "/device:GPU:<pid>".
  * - A thread (tid) of it is a track, called as its thread_name, a tid that is a text, or "thread <tid>". On Kineto's GPUs events of
  *   any other category (gpu_user_annotation, cuda_sync) span those of the stream and get a track beside it, "<name> (<cat>)".
- *   What `idsprof extract` wrote on lanes (thread_name with lane_of) comes back to the thread it was on.
+ *   What `idsprof extract` wrote on lanes (thread_name with lane_of) comes back to the thread it was on; its processes and threads
+ *   are planes and tracks as they are, those without an event too.
  * - X is a slice; B/E and b/e (S/F) are paired by time, the latter on the track "async <cat>"; i, I, R, n, T, p are instants; C is a
  *   counter, on the track "counters"; s, t, f are flows. M names things. Others are counted in a diag.
  * - Every member that is not ph, name, pid, tid, ts, dur or args is an arg of the event (cat, id, ...), and so are those of args.
@@ -245,7 +246,7 @@ static int read_async(struct reader *reader, uint32_t process, int64_t ps, struc
 /* The thread that the event lies on. An arrow binds to the slice around it and stays on the thread. */
 static int thread_of(struct reader *reader, uint32_t process, uint32_t *ret_thread, struct ids_error *err) {
     uint32_t layer = 0;
-    if (reader->places.processes[process].gpu && !strchr("stf", reader->event.phase)) {
+    if (reader->places.processes[process].gpu && !reader->places.is_written && !strchr("stf", reader->event.phase)) {
         struct ids_text cat = cat_of(reader, &reader->event);
         if (cat.length && !is_gpu_work(cat)) layer = ids_intern(reader->sink->strings, cat.at, cat.length);
         if (layer == IDS_NO_TEXT) return ids_no_memory(err);
@@ -689,6 +690,7 @@ static int read_passes(struct reader *reader, struct ids_error *err) {
                             cut);
         code = say_host(reader, err);
     }
+    if (!code) code = ids_chrome_open_written(&reader->places, err);
     if (!code) code = end_tracks(reader, err);
     if (!code && cut >= 0) {
         reader->sink->complete = 0;

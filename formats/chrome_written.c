@@ -113,6 +113,7 @@ int ids_chrome_written(struct ids_chrome_places *places, const struct ids_json_s
         }
     }
     free(written.scratch.at);
+    places->is_written = (uint8_t)written.is_ours;
     *ret_host = written.host;
     return written.code;
 }

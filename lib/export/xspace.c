@@ -12,10 +12,10 @@
  * gpu_details.h says; launches tied by correlation_id.
  */
 #include "lib/base/idmap.h"
+#include "lib/base/keymap.h"
 #include "lib/base/vec.h"
 #include "lib/export/export.h"
 #include "lib/export/gpu_details.h"
-#include "lib/export/ids.h"
 #include "lib/export/strands.h"
 #include "lib/model/keys.h"
 #include "lib/wire/pb_writer.h"
@@ -97,7 +97,8 @@ struct xspace {
     size_t track_count, track_room;
     struct ids_strands strands; /* events, by track */
     struct ids_aside *name_bytes;
-    struct ids_thread_ids line_ids;
+    struct ids_keymap line_ids; /* (plane, id) of lines */
+    int64_t fresh_id;
     struct ids_buffer scratch, details;
 };
 
@@ -247,6 +248,17 @@ static int xspace_name(struct ids_sink *sink, const struct ids_name_info *info, 
     return ids_aside_append(xspace->name_bytes, buffer->at, buffer->length, err);
 }
 
+/* Another id where the plane has a line of that one: XProf puts lines of one id together. */
+static int take_line_id(struct xspace *xspace, uint32_t plane, int64_t *id, struct ids_error *err) {
+    enum { FRESH_FIRST = 1 << 30 }; /* no system has threads of such numbers */
+    int added = ids_keymap_add(&xspace->line_ids, ids_key_of(plane, (uint64_t)*id), 1);
+    while (!added) {
+        *id = FRESH_FIRST + xspace->fresh_id++;
+        added = ids_keymap_add(&xspace->line_ids, ids_key_of(plane, (uint64_t)*id), 1);
+    }
+    return added < 0 ? ids_no_memory(err) : 0;
+}
+
 static int xspace_track(struct ids_sink *sink, const struct ids_track_info *info, uint32_t *ret_track,
                         struct ids_error *err) {
     struct xspace *xspace = of(sink);
@@ -261,8 +273,8 @@ static int xspace_track(struct ids_sink *sink, const struct ids_track_info *info
     if (!xspace->is_xspace) {
         struct ids_text name = ids_strings_text(sink->strings, info->name);
         track->is_stream = xspace->planes[info->plane].is_gpu && ids_gpu_stream_number(name, &track->stream);
-        track->id = ids_thread_id(&xspace->line_ids, info->plane, info->id);
-        if (track->id < 0) return ids_no_memory(err);
+        int code = take_line_id(xspace, info->plane, &track->id, err);
+        if (code) return code;
     }
     return ids_strands_add(&xspace->strands, err);
 }
@@ -311,9 +323,9 @@ static int choose_strand(struct xspace *xspace, struct track *track, uint8_t for
     if (!apart) return 0;
     if (!track->moments) {
         track->moments = xspace->strands.count + 1;
-        track->moments_id = ids_thread_id(&xspace->line_ids, track->plane, -1);
-        if (track->moments_id < 0) return ids_no_memory(err);
-        int code = ids_strands_add(&xspace->strands, err);
+        track->moments_id = track->id;
+        int code = take_line_id(xspace, track->plane, &track->moments_id, err);
+        if (!code) code = ids_strands_add(&xspace->strands, err);
         if (code) return code;
     }
     *ret_strand = track->moments - 1;
@@ -566,7 +578,7 @@ static void xspace_done(struct ids_export *export) {
     free(xspace->tracks);
     ids_strands_done(&xspace->strands);
     ids_aside_free(xspace->name_bytes);
-    ids_thread_ids_done(&xspace->line_ids);
+    ids_keymap_done(&xspace->line_ids);
     ids_buffer_done(&xspace->scratch);
     ids_buffer_done(&xspace->details);
 }
@@ -584,12 +596,14 @@ int ids_xspace_new(struct ids_out *out, int only_used, struct ids_export **ret_e
     if (!xspace) return ids_no_memory(err);
     xspace->export.finish = xspace_finish;
     xspace->export.done = xspace_done;
-    xspace->export.losses[LOST_FORMS] = (struct ids_export_loss){
-        "event that is no slice (kept without a duration)", "events that are no slices (kept without a duration)", 0};
-    xspace->export.losses[LOST_TIMES] = (struct ids_export_loss){
-        "event more than 26 days from the others (left out)", "events more than 26 days from the others (left out)", 0};
+    xspace->export.losses[LOST_FORMS] =
+        (struct ids_export_loss){"event that is no slice (kept without a duration)",
+                                 "events that are no slices (kept without a duration)", 0, NULL};
+    xspace->export.losses[LOST_TIMES] =
+        (struct ids_export_loss){"event more than 26 days from the others (left out)",
+                                 "events more than 26 days from the others (left out)", 0, NULL};
     xspace->export.losses[LOST_REFS] =
-        (struct ids_export_loss){"reference that leads nowhere", "references that lead nowhere", 0};
+        (struct ids_export_loss){"reference that leads nowhere", "references that lead nowhere", 0, NULL};
     xspace->only_used = only_used;
     int code = ids_export_init(&xspace->export, out, &ops, err);
     if (!code) code = ids_strands_init(&xspace->strands, err);

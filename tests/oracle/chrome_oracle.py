@@ -187,6 +187,7 @@ class Reader:
         self.spans = []               # (begin, end) of each element of traceEvents
         self.properties = {}          # id of a GPU: its entry
         self.by_category = set()      # pids of Kineto's GPUs
+        self.ours, self.written = False, {}     # idsprof wrote the file; pid: the stats that its plane had
         self.slices = []              # (pid, track, start, duration, name, args), track: see track_of
         self.nested = {}              # (pid, tid): B and E, (time, is an end, track, name, args)
         self.asynchronous = {}        # (pid, category, id): the same
@@ -307,11 +308,25 @@ class Reader:
                 at = self.events(data, at)
             elif key == b'deviceProperties' and data[at:at + 1] == b'[':
                 at = array(data, at, self.gpu)
+            elif key == b'otherData' and data[at:at + 1] == b'{':
+                found, at = members(data, at)
+                self.other(dict(found))
             elif not member[2]:
                 at = skip_value(data, at)
             at = skip_space(data, at)
             if data[at:at + 1] == b',':
                 at = skip_space(data, at + 1)
+
+    def other(self, found):
+        """What idsprof says of planes beside the events."""
+        self.ours = text(found.get(b'written_by', b'""')).startswith(b'idsprof ')
+        if self.ours and found.get(b'planes', b'')[:1] == b'[':
+            array(found[b'planes'], 0, self.plane)
+
+    def plane(self, begin, end, found):
+        entry, stats = dict(found), []
+        array(entry[b'stats'], 0, lambda b, e, pairs: stats.extend((key, value(raw)) for key, raw in pairs))
+        self.written[int(entry[b'pid'])] = stats
 
     def events(self, data, at):
         try:
@@ -329,6 +344,9 @@ class Reader:
             plane.name, gpu = b'/device:GPU:' + shown(pid), True
         else:
             plane.name = name if name is not None else b'process ' + shown(pid)
+        if pid in self.written:
+            plane.stats = self.written[pid]
+            return plane, gpu
         if name is not None and name != plane.name:
             plane.stats.append((b'process_name', b's:' + name))
         if pid in self.labels:
@@ -351,7 +369,7 @@ class Reader:
         name = self.threads.get((pid, tid))
         if name is None:
             name = b'thread %d' % tid if isinstance(tid, int) else tid
-        own = category if gpu and category is not None and category not in GPU_CATEGORIES else None
+        own = category if gpu and not self.ours and category is not None and category not in GPU_CATEGORIES else None
         return ('thread', tid, own), self.ids.get((pid, tid), tid if isinstance(tid, int) else 0), name if own is None else name + b' (' + own + b')'
 
     def planes(self):
@@ -374,7 +392,26 @@ class Reader:
             event = Event()
             event.start, event.dur, event.name, event.stats = start, duration, name, args
             line.events.append(event)
+        if self.ours:
+            self.without_events(planes, lines)
         return [plane for plane, _ in planes.values()]
+
+    def without_events(self, planes, lines):
+        """In a file of idsprof's every process and thread that has a name is a plane or a line."""
+        for pid in self.names:
+            if pid not in planes:
+                planes[pid] = self.plane_of(pid)
+        for pid, tid in self.threads:
+            if (pid, tid) in self.lanes:
+                continue
+            if pid not in planes:
+                planes[pid] = self.plane_of(pid)
+            plane, gpu = planes[pid]
+            key, ident, title = self.track_of(pid, gpu, ('thread', tid, None))
+            if (pid, 'is', key) not in lines:
+                line = lines[pid, 'is', key] = Line()
+                line.id, line.name, line.events = ident, title, []
+                plane.lines.append(line)
 
 
 def parse(data):
