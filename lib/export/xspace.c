@@ -36,8 +36,9 @@ struct plane {
     struct ids_idmap text_ids; /* the ids that are taken, and those of references that lead nowhere */
     struct ids_idmap name_ids; /* of event metadata */
     uint64_t next_text, next_name;
-    struct ids_buffer stats; /* encoded */
-    uint32_t *used_texts;    /* in the order of their ids' making */
+    size_t first_name, last_name, first_track, last_track; /* its own, in order: index + 1; 0 none */
+    struct ids_buffer stats;                               /* encoded */
+    uint32_t *used_texts;                                  /* in the order of their ids' making */
     size_t used_count, used_room;
 };
 
@@ -47,12 +48,14 @@ struct name {
     int used;
     uint64_t at; /* its map entry, among the names put aside */
     uint32_t length;
+    size_t next; /* of the same plane: index + 1 */
 };
 
 struct track {
     uint32_t plane, name;
     int64_t id, origin_ps;
     size_t strand;
+    size_t next; /* of the same plane: index + 1 */
 };
 
 struct xspace {
@@ -185,6 +188,8 @@ static int xspace_name(struct ids_sink *sink, const struct ids_name_info *info, 
     struct name *name = IDS_PUSH(xspace->names, xspace->name_count, xspace->name_room);
     if (!name) return ids_no_memory(err);
     *name = (struct name){.plane = info->plane, .used = !xspace->only_used};
+    *(plane->last_name ? &xspace->names[plane->last_name - 1].next : &plane->first_name) = xspace->name_count;
+    plane->last_name = xspace->name_count;
     if (choose_name_id(plane, info->id, &name->id)) return ids_no_memory(err);
     buffer->length = 0;
     size_t entry = ids_pb_open(buffer, PLANE_EVENT_METADATA);
@@ -214,7 +219,10 @@ static int xspace_track(struct ids_sink *sink, const struct ids_track_info *info
     *ret_track = (uint32_t)xspace->track_count;
     struct track *track = IDS_PUSH(xspace->tracks, xspace->track_count, xspace->track_room);
     if (!track) return ids_no_memory(err);
-    *track = (struct track){info->plane, info->name, info->id, info->origin_ps, xspace->strands.count};
+    *track = (struct track){info->plane, info->name, info->id, info->origin_ps, xspace->strands.count, 0};
+    struct plane *plane = &xspace->planes[info->plane];
+    *(plane->last_track ? &xspace->tracks[plane->last_track - 1].next : &plane->first_track) = xspace->track_count;
+    plane->last_track = xspace->track_count;
     track->origin_ps -= track->origin_ps % PS_IN_NS;
     return ids_strands_add(&xspace->strands, err);
 }
@@ -298,10 +306,10 @@ static void put_length(struct ids_buffer *buffer, uint32_t field, uint64_t lengt
     ids_pb_put_varint(buffer, length);
 }
 
-static int write_names(struct xspace *xspace, uint32_t plane, struct ids_error *err) {
-    for (size_t i = 0; i < xspace->name_count; i++) {
-        const struct name *name = &xspace->names[i];
-        if (name->plane != plane || !name->used) continue;
+static int write_names(struct xspace *xspace, const struct plane *plane, struct ids_error *err) {
+    for (size_t i = plane->first_name; i; i = xspace->names[i - 1].next) {
+        const struct name *name = &xspace->names[i - 1];
+        if (!name->used) continue;
         const uint8_t *bytes;
         int code = ids_aside_read(xspace->name_bytes, name->at, name->length, &bytes, err);
         if (code) return code;
@@ -324,18 +332,17 @@ static int write_line(struct xspace *xspace, const struct track *track, struct i
 }
 
 /* How long the plane's lines and names are. */
-static uint64_t length_of_parts(struct xspace *xspace, uint32_t plane) {
+static uint64_t length_of_parts(struct xspace *xspace, const struct plane *plane) {
     uint64_t length = 0;
-    for (size_t i = 0; i < xspace->track_count; i++) {
-        const struct track *track = &xspace->tracks[i];
-        if (track->plane != plane) continue;
+    for (size_t i = plane->first_track; i; i = xspace->tracks[i - 1].next) {
+        const struct track *track = &xspace->tracks[i - 1];
         xspace->scratch.length = 0;
         put_line_head(xspace, track, &xspace->scratch);
         uint64_t line = xspace->scratch.length + xspace->strands.at[track->strand].length;
         length += 1 + ids_pb_varint_size(line) + line;
     }
-    for (size_t i = 0; i < xspace->name_count; i++) {
-        if (xspace->names[i].plane == plane && xspace->names[i].used) length += xspace->names[i].length;
+    for (size_t i = plane->first_name; i; i = xspace->names[i - 1].next) {
+        if (xspace->names[i - 1].used) length += xspace->names[i - 1].length;
     }
     return length;
 }
@@ -348,16 +355,15 @@ static int write_plane(struct xspace *xspace, uint32_t index, struct ids_error *
     ids_pb_put_bytes(&head, PLANE_NAME, name.at, name.length);
     put_stat_metadata(xspace, plane, &tables);
     ids_buffer_put(&tables, plane->stats.at, plane->stats.length);
-    uint64_t length = head.length + length_of_parts(xspace, index) + tables.length;
+    uint64_t length = head.length + length_of_parts(xspace, plane) + tables.length;
     int code = head.failed || tables.failed ? ids_no_memory(err) : check_length(length, "a plane", err);
     if (!code) {
         put_length(&xspace->export.buffer, SPACE_PLANES, length);
         ids_buffer_put(&xspace->export.buffer, head.at, head.length);
     }
-    for (size_t i = 0; i < xspace->track_count && !code; i++) {
-        if (xspace->tracks[i].plane == index) code = write_line(xspace, &xspace->tracks[i], err);
-    }
-    if (!code) code = write_names(xspace, index, err);
+    for (size_t i = plane->first_track; i && !code; i = xspace->tracks[i - 1].next)
+        code = write_line(xspace, &xspace->tracks[i - 1], err);
+    if (!code) code = write_names(xspace, plane, err);
     if (!code) ids_buffer_put(&xspace->export.buffer, tables.at, tables.length);
     ids_buffer_done(&head);
     ids_buffer_done(&tables);

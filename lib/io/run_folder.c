@@ -1,4 +1,6 @@
 /* Which of the profiles in one folder are one run (run_files.h says by which rules). */
+#include "lib/base/intern.h"
+#include "lib/base/keymap.h"
 #include "lib/base/vec.h"
 #include "lib/io/run_parts.h"
 
@@ -201,14 +203,16 @@ static int by_job(const void *a, const void *b) {
     return strcmp(left->stem, right->stem);
 }
 
-/* Does the file go on with the run of roles [first, next)? */
-static int goes_on(const struct role *roles, size_t first, size_t next) {
+static uint64_t rank_key(const struct role *role) {
+    size_t length = strlen(role->rank); /* the hash alone is the same for "6" and "466" */
+    return ids_key_of(ids_hash_bytes(role->rank, length), length);
+}
+
+/* Does the file go on with the run of roles [first, next), whose ranks are in the map? 1, 0, or -1 when memory ran out. */
+static int goes_on(const struct role *roles, size_t first, size_t next, struct ids_keymap *ranks) {
     if (!roles[next].job || !roles[first].job || strcmp(roles[first].job, roles[next].job) != 0) return 0;
     if (roles[next].stamp - roles[first].stamp > ONE_RUN_SECONDS) return 0;
-    for (size_t i = first; i < next; i++) {
-        if (!strcmp(roles[i].rank, roles[next].rank)) return 0;
-    }
-    return 1;
+    return ids_keymap_add(ranks, rank_key(&roles[next]), 1);
 }
 
 static void role_done(struct role *role) {
@@ -268,7 +272,11 @@ static int settle_roles(struct ids_finder *finder, const char *folder, int alone
     int code = 0;
     qsort(roles, count, sizeof *roles, by_job);
     for (size_t first = 0, end; first < count && !code; first = end) {
-        for (end = first + 1; end < count && goes_on(roles, first, end);) end++;
+        struct ids_keymap ranks = {0};
+        int more = roles[first].job ? ids_keymap_add(&ranks, rank_key(&roles[first]), 1) : 0;
+        for (end = first + 1; end < count && more > 0 && (more = goes_on(roles, first, end, &ranks)) > 0;) end++;
+        ids_keymap_done(&ranks);
+        if (more < 0) return ids_no_memory(finder->err);
         /* The folder is the run when there is nothing else in it but ranks of one job. */
         int whole = alone && first == 0 && end == count && roles[0].job;
         code = add_ranks(finder, whole ? folder : roles[first].candidate->file.path, roles, first, end);

@@ -1,5 +1,6 @@
 #include "lib/model/cpu_runs.h"
 
+#include "lib/base/buffer.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -11,6 +12,7 @@ struct run {
     const struct ids_event *launch;
     uint64_t id;
     uint32_t module; /* name: text; 0 unknown */
+    int named;       /* a call's function is that of its program */
 };
 
 struct call {
@@ -109,44 +111,26 @@ static int is_plain(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
 }
 
-/* Newer JAX ends no module's name with an underscore, whatever it made one of. */
-static size_t without_tail(const char *text, size_t length) {
-    while (length && !is_plain(text[length - 1])) length--;
-    return length;
-}
+/* A program goes by two names, the module "jit_train_step" and PjitFunction(train_step). */
+struct stems {
+    struct ids_strings of_programs; /* what both share, "train_step" */
+    struct ids_buffer scratch;
+    int failed;
+};
 
-/* Whether the module is that of the function: "jit_train_step" of PjitFunction(train_step), "jit__lambda_" or "jit__lambda" of
- * <lambda>, as the version of JAX has it. */
-static int is_module_of(const struct ids_trace *trace, uint32_t module, const struct ids_event *function) {
-    static const char prefix[] = "jit_", call[] = "PjitFunction(";
-    struct ids_text name = ids_strings_text(&trace->strings, module);
-    struct ids_text text = ids_strings_text(&trace->strings, trace->names[function->name].text);
-    if (text.length < sizeof call || name.length < sizeof prefix - 1 || memcmp(name.at, prefix, sizeof prefix - 1) != 0)
-        return 0;
-    const char *inner = text.at + sizeof call - 1, *outer = name.at + sizeof prefix - 1;
-    size_t length = without_tail(inner, text.length - sizeof call); /* less the closing parenthesis */
-    if (without_tail(outer, name.length - (sizeof prefix - 1)) != length) return 0;
-    for (size_t i = 0; i < length; i++) {
-        if (is_plain(inner[i]) ? inner[i] != outer[i] : outer[i] != '_') return 0;
-    }
-    return 1;
-}
-
-/* Pairs the runs (indices into pairing->runs) with the calls of one program, both in time order. */
-static void pair_program(struct pairing *pairing, const size_t *runs, size_t run_count, const size_t *calls,
-                         size_t call_count) {
-    size_t skipped = run_count > call_count ? run_count - call_count : 0;
-    for (; skipped < run_count; skipped++) {
-        int causal = 1;
-        for (size_t i = 0; i + skipped < run_count && i < call_count && causal; i++) {
-            causal = pairing->calls[calls[i]].event->start_ps <= pairing->runs[runs[i + skipped]].first->start_ps;
-        }
-        if (causal) break;
-    }
-    for (size_t i = 0; i + skipped < run_count && i < call_count; i++) {
-        pairing->runs[runs[i + skipped]].launch = pairing->calls[calls[i]].event;
-        pairing->calls[calls[i]].used = 1;
-    }
+/* The stem of a name that begins with `before` and has `after` bytes at its end that are none of it; IDS_NO_TEXT for other names. A
+ * module has an underscore for each byte that is not plain, "jit__lambda_" for <lambda>; newer JAX leaves those at the end out. */
+static uint32_t stem_of(struct stems *stems, struct ids_text name, const char *before, size_t after) {
+    size_t from = strlen(before), to = name.length - after;
+    if (name.length < from + after || !ids_text_begins(name, before)) return IDS_NO_TEXT;
+    while (to > from && !is_plain(name.at[to - 1])) to--;
+    stems->scratch.length = 0;
+    for (size_t i = from; i < to; i++) ids_buffer_byte(&stems->scratch, is_plain(name.at[i]) ? name.at[i] : '_');
+    uint32_t stem = stems->scratch.failed
+                        ? IDS_NO_TEXT
+                        : ids_intern(&stems->of_programs, to > from ? (const char *)stems->scratch.at : "", to - from);
+    if (stem == IDS_NO_TEXT) stems->failed = 1;
+    return stem;
 }
 
 static int earlier_run(const void *a, const void *b) {
@@ -154,53 +138,104 @@ static int earlier_run(const void *a, const void *b) {
     return (left->start_ps > right->start_ps) - (left->start_ps < right->start_ps);
 }
 
+/* A run or a call of a program: the program's stem, and which run or call it is. */
+struct member {
+    uint32_t stem;
+    size_t index;
+};
+
+static int by_stem(const void *a, const void *b) {
+    const struct member *left = a, *right = b;
+    if (left->stem != right->stem) return left->stem < right->stem ? -1 : 1;
+    return (left->index > right->index) - (left->index < right->index);
+}
+
+static size_t list_runs(const struct ids_trace *trace, const struct pairing *pairing, struct stems *stems,
+                        struct member *runs) {
+    size_t count = 0;
+    for (size_t i = 0; i < pairing->run_count; i++) {
+        const struct run *run = &pairing->runs[i];
+        if (run->launch || !run->module) continue;
+        uint32_t stem = stem_of(stems, ids_strings_text(&trace->strings, run->module), "jit_", 0);
+        if (stem != IDS_NO_TEXT) runs[count++] = (struct member){stem, i};
+    }
+    if (count) qsort(runs, count, sizeof *runs, by_stem);
+    return count;
+}
+
+static size_t list_calls(const struct ids_trace *trace, const struct pairing *pairing, struct stems *stems,
+                         struct member *calls) {
+    size_t count = 0;
+    for (size_t i = 0; i < pairing->call_count; i++) {
+        const struct call *call = &pairing->calls[i];
+        if (call->used || !call->function) continue;
+        struct ids_text name = ids_strings_text(&trace->strings, trace->names[call->function->name].text);
+        uint32_t stem = stem_of(stems, name, "PjitFunction(", 1);
+        if (stem != IDS_NO_TEXT) calls[count++] = (struct member){stem, i};
+    }
+    if (count) qsort(calls, count, sizeof *calls, by_stem);
+    return count;
+}
+
+/* Pairs the runs with the calls of one program, both in time order. */
+static void pair_program(struct pairing *pairing, const struct member *runs, size_t run_count,
+                         const struct member *calls, size_t call_count) {
+    size_t skipped = run_count > call_count ? run_count - call_count : 0;
+    for (; skipped < run_count; skipped++) {
+        int causal = 1;
+        for (size_t i = 0; i + skipped < run_count && i < call_count && causal; i++) {
+            causal = pairing->calls[calls[i].index].event->start_ps <=
+                     pairing->runs[runs[i + skipped].index].first->start_ps;
+        }
+        if (causal) break;
+    }
+    for (size_t i = 0; i + skipped < run_count && i < call_count; i++) {
+        pairing->runs[runs[i + skipped].index].launch = pairing->calls[calls[i].index].event;
+        pairing->calls[calls[i].index].used = 1;
+    }
+}
+
 /* Rule 3, program by program. */
-static void launch_by_name(const struct ids_trace *trace, struct pairing *pairing, size_t *runs, size_t *calls,
-                           unsigned char *done) {
-    for (size_t r = 0; r < pairing->run_count; r++) {
-        uint32_t module = pairing->runs[r].module;
-        if (pairing->runs[r].launch || !module || done[r]) continue;
-        size_t run_count = 0, call_count = 0;
-        for (size_t c = 0; c < pairing->call_count; c++) {
-            struct call *call = &pairing->calls[c];
-            if (call->used || !call->function || !is_module_of(trace, module, call->function)) continue;
-            call->named = 1;
-            calls[call_count++] = c;
-        }
-        for (size_t i = r; i < pairing->run_count; i++) {
-            if (pairing->runs[i].module != module || pairing->runs[i].launch) continue;
-            runs[run_count++] = i;
-            done[i] = call_count ? 2 : 1;
-        }
-        pair_program(pairing, runs, run_count, calls, call_count);
+static void launch_by_name(struct pairing *pairing, const struct member *runs, size_t run_count,
+                           const struct member *calls, size_t call_count) {
+    for (size_t r = 0, c = 0, r_end, c_end; r < run_count; r = r_end, c = c_end) {
+        uint32_t stem = runs[r].stem;
+        for (r_end = r; r_end < run_count && runs[r_end].stem == stem;) r_end++;
+        while (c < call_count && calls[c].stem < stem) c++;
+        for (c_end = c; c_end < call_count && calls[c_end].stem == stem;) c_end++;
+        for (size_t i = r; i < r_end; i++) pairing->runs[runs[i].index].named = c < c_end;
+        for (size_t i = c; i < c_end; i++) pairing->calls[calls[i].index].named = 1;
+        pair_program(pairing, &runs[r], r_end - r, &calls[c], c_end - c);
     }
 }
 
 /* Rule 4: programs that no function's name tells of, and calls that tell of no program which ran. */
-static void launch_nameless(struct pairing *pairing, size_t *runs, size_t *calls, const unsigned char *done) {
+static void launch_nameless(struct pairing *pairing, struct member *runs, struct member *calls) {
     size_t run_count = 0, call_count = 0;
     for (size_t i = 0; i < pairing->run_count; i++) {
-        if (!pairing->runs[i].launch && done[i] != 2) runs[run_count++] = i;
+        if (!pairing->runs[i].launch && !pairing->runs[i].named) runs[run_count++].index = i;
     }
-    for (size_t c = 0; c < pairing->call_count; c++) {
-        if (!pairing->calls[c].used && !pairing->calls[c].named) calls[call_count++] = c;
+    for (size_t i = 0; i < pairing->call_count; i++) {
+        if (!pairing->calls[i].used && !pairing->calls[i].named) calls[call_count++].index = i;
     }
     pair_program(pairing, runs, run_count, calls, call_count);
 }
 
 static int launch_by_order(const struct ids_trace *trace, struct pairing *pairing, struct ids_error *err) {
-    size_t *runs = calloc(pairing->run_count + 1, sizeof *runs),
-           *calls = calloc(pairing->call_count + 1, sizeof *calls);
-    unsigned char *done = calloc(pairing->run_count + 1, 1); /* 1: looked at, 2: and its program has calls */
-    int failed = !runs || !calls || !done;
-    if (!failed) {
-        launch_by_name(trace, pairing, runs, calls, done);
-        launch_nameless(pairing, runs, calls, done);
+    struct member *runs = calloc(pairing->run_count + 1, sizeof *runs),
+                  *calls = calloc(pairing->call_count + 1, sizeof *calls);
+    struct stems stems = {.failed = !runs || !calls};
+    if (!stems.failed) {
+        size_t run_count = list_runs(trace, pairing, &stems, runs);
+        size_t call_count = list_calls(trace, pairing, &stems, calls);
+        launch_by_name(pairing, runs, run_count, calls, call_count);
+        launch_nameless(pairing, runs, calls);
     }
     free(runs);
     free(calls);
-    free(done);
-    return failed ? ids_no_memory(err) : 0;
+    ids_strings_done(&stems.of_programs);
+    ids_buffer_done(&stems.scratch);
+    return stems.failed ? ids_no_memory(err) : 0;
 }
 
 /* Rule 5. A wait inside the op may begin with it, and an event that ends where the op begins is not around it. */
@@ -223,14 +258,16 @@ static int launch_all(struct ids_trace *trace, struct pairing *pairing, const st
     if (!code) code = gather_runs(trace, pairing, executions, err);
     if (code) return code;
     launch_inline(trace, pairing);
-    if (pairing->run_count) qsort(pairing->runs, pairing->run_count, sizeof *pairing->runs, earlier_run);
+    if (pairing->run_count) {
+        qsort(pairing->runs, pairing->run_count, sizeof *pairing->runs, earlier_run);
+        for (size_t i = 0; i < pairing->run_count; i++) {
+            uint64_t *place = ids_keymap_at(&pairing->run_of, run_key(pairing->runs[i].first));
+            if (!place) return ids_no_memory(err);
+            *place = i + 1;
+        }
+    }
     code = launch_by_order(trace, pairing, err);
     if (code) return code;
-    for (size_t i = 0; i < pairing->run_count; i++) {
-        uint64_t *place = ids_keymap_at(&pairing->run_of, run_key(pairing->runs[i].first));
-        if (!place) return ids_no_memory(err);
-        *place = i + 1;
-    }
     for (size_t i = 0; i < pairing->run_count; i++) {
         if (!pairing->runs[i].launch) launch_around(trace, &pairing->runs[i]);
     }

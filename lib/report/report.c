@@ -1,5 +1,6 @@
 #include "lib/report/report.h"
 
+#include "lib/base/intern.h"
 #include "lib/base/vec.h"
 
 #include <stdarg.h>
@@ -15,6 +16,7 @@ void ids_report_done(struct ids_report *report) {
     for (size_t i = 0; i < report->table_count; i++) free(report->tables[i].cells);
     free(report->properties);
     free(report->metrics);
+    ids_keymap_done(&report->metric_places);
     free(report->tables);
     free(report->advice);
     free(report->diags);
@@ -23,7 +25,7 @@ void ids_report_done(struct ids_report *report) {
 }
 
 int ids_report_check(const struct ids_report *report, struct ids_error *err) {
-    return report->out_of_memory ? ids_fail(err, IDS_NOMEM, "no memory for the report") : 0;
+    return report->out_of_memory ? ids_no_memory(err) : 0;
 }
 
 /* The report's own copy; "" when memory ran out, NULL for NULL. */
@@ -73,12 +75,24 @@ void ids_report_property(struct ids_report *report, const char *id, struct ids_v
     }
 }
 
+/* With the length, since ids_hash_bytes alone is the same for some texts of unlike lengths. */
+static uint64_t text_key(const char *text) {
+    size_t length = strlen(text);
+    return ids_key_of(ids_hash_bytes(text, length), length);
+}
+
+static uint64_t metric_key(const char *id, const char *device) {
+    return ids_key_of(text_key(id), device ? text_key(device) : 0);
+}
+
 struct ids_metric *ids_report_metric(struct ids_report *report, const char *id, const char *device,
                                      struct ids_value value) {
     struct ids_metric *metric = IDS_PUSH(report->metrics, report->metric_count, report->metric_room);
     if (!metric) {
         report->out_of_memory = 1;
         metric = &report->scratch_metric;
+    } else if (ids_keymap_add(&report->metric_places, metric_key(id, device), report->metric_count - 1) < 0) {
+        report->out_of_memory = 1;
     }
     *metric =
         (struct ids_metric){.id = keep(report, id), .device = keep(report, device), .value = keep_value(report, value)};
@@ -169,12 +183,9 @@ const char *ids_report_text(struct ids_report *report, const char *format, ...) 
 }
 
 const struct ids_metric *ids_report_find(const struct ids_report *report, const char *id, const char *device) {
-    for (size_t i = 0; i < report->metric_count; i++) {
-        const struct ids_metric *metric = &report->metrics[i];
-        if (!device != !metric->device || strcmp(metric->id, id) != 0) continue;
-        if (!device || !strcmp(metric->device, device)) return metric;
-    }
-    return NULL;
+    uint64_t place;
+    if (!ids_keymap_get(&report->metric_places, metric_key(id, device), &place)) return NULL;
+    return &report->metrics[place];
 }
 
 const struct ids_table *ids_report_find_table(const struct ids_report *report, const char *id) {

@@ -8,6 +8,7 @@
 #define IDS_LIB_REPORT_REPORT_H
 
 #include "lib/base/arena.h"
+#include "lib/base/keymap.h"
 #include "lib/base/error.h"
 
 #include <stdint.h>
@@ -156,6 +157,7 @@ struct ids_report {
     size_t property_count, property_room;
     struct ids_metric *metrics;
     size_t metric_count, metric_room;
+    struct ids_keymap metric_places; /* the index of the first of an id and device, by the hash of both */
     struct ids_table *tables; /* all room at once, so that a table stays where it is */
     size_t table_count;
     struct ids_advice *advice;
