@@ -423,7 +423,6 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
         int code = end_op(builder, open, &event, err);
         if (code) return code;
     } else if (event.kind == IDS_KIND_PYTHON || event.kind == IDS_KIND_CALL) {
-        if (event.kind == IDS_KIND_PYTHON) open->assembly.python = 1;
         /* cppcheck-suppress uninitStructMember ; facts are gathered of every slice that has args */
         int is_told = slice->arg_count && (event.kind == IDS_KIND_CALL || facts.has_python_id);
         int code = is_told ? mark_call(builder, open, &facts, &passing, err) : 0;
