@@ -215,7 +215,7 @@ def by_time():
     window, = run.windows() or [{}]
     found = profile(run)
     check('delay and duration: by time', (window.get('opened_by'), window.get('closed_by')) == ('time', 'time'), run.err)
-    check('delay and duration: as long as asked', 0.19e9 < window.get('end_ns', 0) - window.get('begin_ns', 0) < 2e9, window)
+    check('delay and duration: as long as asked', 0.19e9 < int(window.get('end_ns', 0)) - int(window.get('begin_ns', 0)) < 2e9, window)
     check('delay and duration: steps are in it', found and found.steps, found and found.steps)
 
 

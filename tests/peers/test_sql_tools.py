@@ -56,6 +56,11 @@ def idsprof(database, sql):
     return json.loads(subprocess.run([IDSPROF, 'query', str(database), sql, '--format', 'json'], capture_output=True, text=True, check=True).stdout)
 
 
+def whole(row):
+    """Numbers beyond 2^53 are texts in our JSON; the others write them as numbers."""
+    return {column: int(value) if isinstance(value, str) and abs(int(value)) > 2 ** 53 else value for column, value in row.items()}
+
+
 def shell(database, sql):
     done = subprocess.run(['sqlite3', '-json', '-readonly', str(database), sql], capture_output=True, text=True)
     check(done.returncode == 0, f'sqlite3: {sql}: {done.stderr}')
@@ -78,7 +83,7 @@ def check_database(path, folder):
         check(duck[view]['columns'] == columns, f'{view}: DuckDB sees {duck[view]["columns"]}, not {columns}')
         sums = ''.join(f', sum("{c}") AS "{c}"' for c in duck[view]['sums'])
         sql = f'SELECT count(*) AS rows{sums} FROM {view}'
-        want = idsprof(database, sql)[0]
+        want = whole(idsprof(database, sql)[0])
         check(shell(database, sql) == [want], f'{path.name}: {view}: sqlite3 gives {shell(database, sql)}, idsprof {want}')
         got = {'rows': duck[view]['rows'], **duck[view]['sums']}
         check(got == want, f'{path.name}: {view}: DuckDB gives {got}, idsprof {want}')
