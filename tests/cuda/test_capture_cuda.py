@@ -387,16 +387,24 @@ def test_python():
         check('python %d: CUPTI is loaded by its owner alone' % double, any(line.get('key') == 'cupti' for line in hello) != bool(double))
 
 
+def start_of_true():
+    begun = time.perf_counter()
+    os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)
+    return (time.perf_counter() - begun) * 1e3
+
+
 def test_start():
-    """What cuInit costs: of a few starts the quickest, for other things run on this machine."""
-    times = []
-    while len(times) < 5 or (len(times) < 160 and min(t[1] + t[2] for t in times) > 1):
+    """What cuInit costs, at best, for other things run on this machine: 1 ms, where starting /bin/true takes 0.5 ms. Machines differ, and
+    both are the same kind of work (map a library, make a thread or a process), so slower ones have as many times that."""
+    times, trues = [], []
+    while len(times) < 5 or (len(times) < 160 and min(t[1] + t[2] for t in times) > 2 * min(trues)):
         run = Run(['init'], ('--delay', '10s'))
         times += [tuple(float(x) for x in line.split()) for line in open(run.dir + '.times')]
+        trues.append(start_of_true())
     check('the driver is answered', all(t[0] == 1 for t in times), times)
     best = min(t[1] + t[2] for t in times)
-    print('start: %.3f ms at best, %.3f ms at worst' % (best, max(t[1] + t[2] for t in times)))
-    check('1 ms at start', best <= 1, times)
+    print('start: %.3f ms at best; /bin/true %.3f ms' % (best, min(trues)))
+    check('1 ms at start', best <= max(1, 2 * min(trues)), best, min(trues))
 
 
 test_report(test_fields())
