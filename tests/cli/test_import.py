@@ -133,6 +133,12 @@ def limited(folder, kind, bytes_most):
     return run
 
 
+def begins(memory):
+    """Whether the program is as much as loaded: the kernel kills it (exec) or the dynamic linker ends it where its own data have no room."""
+    run = subprocess.run([IDSPROF, '--version'], capture_output=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (memory, memory)))
+    return run.returncode == 0
+
+
 def check_full(folder):
     """The disk fills, or memory ends, on whichever thread: a message and no file."""
     for most in (5_000, 200_000, 700_000, 2_000_000, 3_000_000):
@@ -142,9 +148,9 @@ def check_full(folder):
         return
     codes = set()
     for most in range(1 << 20, 41 << 20, 4 << 20):
-        run = limited(folder, resource.RLIMIT_DATA, most)
-        if run.returncode == 127:  # the dynamic linker had no room for the libraries: the program did not begin
+        if not begins(most):
             continue
+        run = limited(folder, resource.RLIMIT_DATA, most)
         codes.add(run.returncode)
         check(run.returncode == 0 or (run.returncode == 2 and ('memory' in run.stderr or 'thread' in run.stderr)),
               f'memory of {most}: {run.returncode} {run.stderr}')
