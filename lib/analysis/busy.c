@@ -25,10 +25,16 @@ static int gather_stalls(struct ids_analysis *analysis, struct ids_error *err) {
     return 0;
 }
 
-void ids_busy_done(struct ids_busy *busy) {
-    struct ids_spans *sets[] = {&busy->busy, &busy->working, &busy->compute, &busy->collective,
-                                &busy->copy, &busy->h2d,     &busy->d2h,     &busy->async_copy};
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) ids_spans_done(sets[i]);
+int64_t ids_time_in_both(const struct ids_busy *busy, unsigned states, unsigned also) {
+    int64_t sum_ps = 0; /* a moment is in one state: it cannot run over */
+    for (unsigned state = 0; state < IDS_IS_IN_WINDOW; state++) {
+        if (state & states && state & also) sum_ps += busy->in_state_ps[state];
+    }
+    return sum_ps;
+}
+
+int64_t ids_time_in(const struct ids_busy *busy, unsigned states) {
+    return ids_time_in_both(busy, states, states);
 }
 
 int ids_device_counts(const struct ids_trace *trace, const struct ids_device *device) {
@@ -53,8 +59,9 @@ const char *ids_rank_name(const struct ids_trace *trace, const struct ids_device
     for (size_t d = 0; d < trace->device_count; d++)
         beside += trace->devices[d].host == device->host && ids_device_counts(trace, &trace->devices[d]);
     int length = trace->host_count < 2 ? snprintf(name, sizeof name, "%.100s", device->label)
-                 : beside < 2          ? snprintf(name, sizeof name, "rank %lld", rank_of_host(trace, device->host))
-                              : snprintf(name, sizeof name, "rank %lld %.80s", rank_of_host(trace, device->host), device->label);
+                 : beside < 2
+                     ? snprintf(name, sizeof name, "rank %lld", rank_of_host(trace, device->host))
+                     : snprintf(name, sizeof name, "rank %lld %.80s", rank_of_host(trace, device->host), device->label);
     return ids_arena_copy(arena, name, (size_t)length);
 }
 
@@ -162,7 +169,6 @@ const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
 
 void ids_analysis_done(struct ids_analysis *analysis) {
     size_t tracks = analysis->trace->track_count;
-    for (size_t i = 0; i < analysis->busy_count; i++) ids_busy_done(&analysis->busy[i]);
     for (size_t t = 0; analysis->stalls && t < tracks; t++) ids_spans_done(&analysis->stalls[t]);
     free(analysis->busy);
     free(analysis->stalls);

@@ -1,4 +1,4 @@
-/* context.h - what analyzers share: the window, steps, the ledger, each device's time as sets, idle gaps.
+/* context.h - what analyzers share: the window, steps, the ledger, each device's time by what it did, idle gaps.
  *
  * Made once by ids_analyze, in the order below, before the first analyzer runs; read-only after that.
  */
@@ -12,19 +12,23 @@
 #include "lib/base/keymap.h"
 #include "lib/model/findings.h"
 
+/* The run's window in equal parts, for a view of it over time. */
+enum { IDS_PARTS = 20 };
+
 /* A device's time inside its window, by what it did. */
 struct ids_busy {
     const struct ids_device *device;
-    uint32_t index;                             /* of trace->devices */
-    int64_t start_ps, end_ps;                   /* the window that its gaps and shares are of */
-    int64_t count_end_ps;                       /* events that begin before this count; see ids_busy_cursor */
-    int64_t first_ps, last_ps;                  /* its own first and last activity */
-    struct ids_spans busy;                      /* any activity */
-    struct ids_spans working;                   /* activity that is not a wait */
-    struct ids_spans compute, collective, copy; /* by class; collective with its waiting, compute without stalls */
-    struct ids_spans h2d, d2h;                  /* copies of that direction, async ones too */
-    struct ids_spans async_copy;                /* copies beside the ops */
-    size_t first_gap, gap_count;                /* its part of analysis->gaps */
+    uint32_t index;            /* of trace->devices */
+    int64_t start_ps, end_ps;  /* the window that its gaps and shares are of */
+    int64_t count_end_ps;      /* events that begin before this count; see ids_busy_cursor */
+    int64_t first_ps, last_ps; /* its own first and last activity */
+    /* How long it did just these things together, bits of enum ids_device_state below IDS_IS_IN_WINDOW: see ids_time_in. */
+    int64_t in_state_ps[IDS_IS_IN_WINDOW];
+    /* By part of the run's window: working, compute, collectives, copies. Classes may overlap. */
+    struct ids_part {
+        int64_t working_ps, compute_ps, collective_ps, copy_ps;
+    } parts[IDS_PARTS];
+    size_t first_gap, gap_count; /* its part of analysis->gaps */
 };
 
 /* A maximal interval of a device's window without activity. */
@@ -39,12 +43,12 @@ enum ids_step_source { IDS_STEPS_NONE, IDS_STEPS_MARKER, IDS_STEPS_ANNOTATION };
 
 struct ids_step {
     int64_t number;
-    int64_t start_ps, end_ps; /* from its begin on the first device to its end on the last one */
-    int64_t work_ps, last_ps; /* begin of its first device event, end of its last one */
-    int64_t sum_ps;           /* its times on its devices together */
-    int64_t slowest_ps;       /* its longest time on one device */
-    uint32_t devices;         /* that it has work on */
-    uint32_t slowest;         /* index of trace->devices */
+    int64_t start_ps, end_ps;           /* from its begin on the first device to its end on the last one */
+    int64_t work_ps, last_ps;           /* begin of its first device event, end of its last one */
+    int64_t sum_ps;                     /* its times on its devices together */
+    int64_t slowest_ps;                 /* its longest time on one device */
+    uint32_t devices;                   /* that it has work on */
+    uint32_t slowest;                   /* index of trace->devices */
     int64_t host_start_ps, host_end_ps; /* of its annotation; equal when there is none */
     uint32_t made;                      /* the order in which it was found */
 };
@@ -65,15 +69,15 @@ struct ids_steps {
     enum ids_step_source source;
     struct ids_step *at; /* in time order */
     size_t count, room;
-    uint32_t name;                   /* of the annotation: text */
-    int unnumbered;                  /* it bears no numbers, but recurs */
-    size_t without_work;             /* annotations that launched nothing on a device */
-    uint64_t assigned, unassigned;   /* device events */
+    uint32_t name;                      /* of the annotation: text */
+    int unnumbered;                     /* it bears no numbers, but recurs */
+    size_t without_work;                /* annotations that launched nothing on a device */
+    uint64_t assigned, unassigned;      /* device events */
     struct ids_device_steps *of_device; /* by trace->devices; NULL without steps */
-    struct ids_keymap marks; /* step and host -> index of `mark` */
+    struct ids_keymap marks;            /* step and host -> index of `mark` */
     struct ids_step_mark {
         int64_t start_ps, end_ps; /* of the step's annotations on one host */
-    } *mark;
+    } * mark;
     size_t mark_count, mark_room;
     struct ids_keymap of_host_event; /* of annotations, and of launches far below one: address -> ids_step.made + 1 */
     uint32_t *
@@ -88,13 +92,23 @@ struct ids_analysis {
     int64_t start_ps, end_ps; /* the run's window; equal when no device did anything */
     struct ids_busy *busy;    /* of the active devices only */
     size_t busy_count;
-    struct ids_spans *stalls;  /* by track: waits inside CPU ops */
-    uint8_t *tellers;          /* by host: who tells of its compilations (compilations.c) */
-    struct ids_gap *gaps;      /* by device, in time order */
+    struct ids_spans *stalls; /* by track: waits inside CPU ops */
+    uint8_t *tellers;         /* by host: who tells of its compilations (compilations.c) */
+    struct ids_gap *gaps;     /* by device, in time order */
     size_t gap_count, gap_room;
     struct ids_steps steps;
     struct ids_ledger ledger;
 };
+
+/* When a part of the run's window begins; IDS_PARTS: when the window ends. */
+static inline int64_t ids_part_start(const struct ids_analysis *analysis, int part) {
+    return analysis->start_ps + (int64_t)((__int128)(analysis->end_ps - analysis->start_ps) * part / IDS_PARTS);
+}
+
+/* The time in which the device did any of `states`. */
+int64_t ids_time_in(const struct ids_busy *busy, unsigned states);
+/* The time in which it did any of `states`, and any of `also`. */
+int64_t ids_time_in_both(const struct ids_busy *busy, unsigned states, unsigned also);
 
 /* Whether a device takes part in windows, means and steps: it did something, and it is no CPU device beside an accelerator (a few
  * ops that JAX runs on the CPU backend must not halve a GPU's utilization). */
@@ -115,9 +129,8 @@ static inline int64_t ids_step_time(const struct ids_step *step) {
     return step->devices ? step->sum_ps / (int64_t)step->devices : 0;
 }
 
-/* busy.c, steps.c: the making of the parts; ledger.c makes the sets of ids_busy and the gaps. */
+/* busy.c, steps.c: the making of the parts; ledger.c makes the times of ids_busy and the gaps. */
 int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err);
-void ids_busy_done(struct ids_busy *busy);
 /* Leaves only the steps that lie wholly in the window. */
 int ids_steps_trim(struct ids_analysis *analysis, struct ids_error *err);
 int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err);

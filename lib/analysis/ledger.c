@@ -30,11 +30,8 @@ int64_t ids_ledger_entry_of(struct ids_ledger *ledger, enum ids_account account,
     if (*number) return (int64_t)*number - 1;
     struct ids_ledger_entry *fresh = IDS_PUSH(ledger->entries, ledger->entry_count, ledger->entry_room);
     if (!fresh) return -1;
-    *fresh = (struct ids_ledger_entry){.account = (uint8_t)account,
-                                       .culprit = culprit_id,
-                                       .where = where_id,
-                                       .cause = IDS_NONE,
-                                       .awaited = IDS_NONE};
+    *fresh = (struct ids_ledger_entry){
+        .account = (uint8_t)account, .culprit = culprit_id, .where = where_id, .cause = IDS_NONE, .awaited = IDS_NONE};
     *number = ledger->entry_count;
     return (int64_t)ledger->entry_count - 1;
 }
@@ -43,10 +40,11 @@ int64_t ids_ledger_entry_of(struct ids_ledger *ledger, enum ids_account account,
 
 /* What the device that is swept has of an entry; no interval of it overlaps another, so that sums cannot run over. */
 struct own {
-    int64_t time_ps[IDS_KNOWN_COUNT], in_window_ps;
+    int64_t time_ps[IDS_KNOWN_COUNT], in_window_ps, idle_ps;
     uint64_t intervals;
-    int64_t step_ps; /* in `step`, whose sum is told when the next one begins */
-    uint32_t step;
+    int64_t step_ps;    /* in the step at `place`, whose sum is told when the next one begins */
+    size_t place;       /* in the device's steps */
+    int64_t longest_ps; /* over all devices so far */
 };
 
 /* What a device did, in pieces that are worth telling: for those who wait for it. */
@@ -60,9 +58,16 @@ struct past {
 struct wait {
     int64_t from_ps, to_ps;
     size_t visited; /* the interval's number for the visitor */
+    size_t place;   /* of its step in the device's steps */
     uint32_t device, awaited, step;
     uint16_t state;
     uint8_t known;
+};
+
+/* An entry that was found before, and for which account; number 0: none. */
+struct found {
+    uint32_t number; /* of the entry + 1 */
+    uint32_t account;
 };
 
 struct making {
@@ -71,71 +76,82 @@ struct making {
     const struct ids_ledger_visitor *visitor;
     struct ids_host_time *host_time;
     struct ids_sweep_room *room;
-    struct ids_step_sums by_step; /* by entry */
-    uint32_t *of_op, *of_event_name, *of_idle_name; /* by op, name of an event, name of an idle part: an entry + 1 */
-    struct ids_busy *busy;              /* the device that is swept */
-    uint32_t device;                    /* its index in analysis->busy */
+    struct ids_step_sums by_step;                       /* by entry */
+    struct found *of_op, *of_event_name, *of_idle_name; /* by op, name of an event, name of an idle part */
+    struct ids_busy *busy;                              /* the device that is swept */
+    uint32_t device;                                    /* its index in analysis->busy */
     const struct ids_device_steps *steps;
-    size_t step;                        /* the first of them that ends behind what is looked at */
+    size_t place;                       /* in them: the first one that ends behind what is looked at */
+    uint32_t step;                      /* its index of analysis->steps.at */
     int64_t least_ps, most_ps;          /* what lies between is in that step and in the window */
     struct ids_ledger_interval pending; /* grows while the next one is the same */
     const struct ids_stretch *stretch;  /* whose parts come */
-    int64_t same_from_ps, same_to_ps;   /* time in `same_state` that the sets do not have yet */
-    uint16_t same_state;
+    int part;                           /* of the run's window, that ends behind what is looked at */
+    int64_t part_end_ps;
     int64_t gap_part_ps; /* the longest part of the gap that is swept */
-    struct own *own; /* by entry */
+    struct own *own;     /* by entry */
     size_t own_room;
+    int counts_steps; /* what entries have is of the steps, where there are steps; else of the window */
     struct ids_meetings meetings;
-    struct past *past;       /* by active device; NULL where nobody meets */
-    uint32_t *busy_of;       /* by trace->devices: index of analysis->busy */
+    struct past *past; /* by active device; NULL where nobody meets */
+    uint32_t *busy_of; /* by trace->devices: index of analysis->busy */
     struct wait *waits;
     size_t wait_count, wait_room;
     size_t visited;
-    struct ids_arena names; /* of those who were waited for */
+    struct ids_arena names;          /* of those who were waited for */
     struct ids_keymap entry_of_wait; /* who, and what it did -> entry + 1 */
 };
 
-static struct own *own_of(struct making *making, size_t entry) {
-    if (entry >= making->own_room) {
-        size_t room = entry + entry / 2 + 256;
-        struct own *grown = realloc(making->own, room * sizeof *grown);
-        if (!grown) return NULL;
-        for (size_t i = making->own_room; i < room; i++) grown[i] = (struct own){.step = IDS_NONE};
-        making->own = grown;
-        making->own_room = room;
-    }
-    return &making->own[entry];
+/* An entry, with room for what devices have of it. */
+static int64_t make_entry(struct making *making, enum ids_account account, struct ids_text culprit,
+                          struct ids_text where) {
+    int64_t entry = ids_ledger_entry_of(making->ledger, account, culprit, where);
+    if (entry < 0 || (size_t)entry < making->own_room) return entry;
+    size_t room = making->ledger->entry_room;
+    struct own *grown = realloc(making->own, room * sizeof *grown);
+    if (!grown) return -1;
+    memset(grown + making->own_room, 0, (room - making->own_room) * sizeof *grown);
+    making->own = grown;
+    making->own_room = room;
+    return entry;
 }
 
+/* The step's time of an entry is whole. */
 static int end_step(struct making *making, size_t entry, struct own *own) {
-    int64_t ps = own->step_ps;
+    if (!own->step_ps) return 0;
+    const struct ids_ledger *ledger = making->ledger;
+    struct ids_account_times *times = &ledger->in_step[ledger->first_step[making->device] + own->place];
+    times->ps[ledger->entries[entry].account] += own->step_ps;
+    int failed = ids_step_sums_add_to(&making->by_step, entry, making->steps->at[own->place].step, own->step_ps);
     own->step_ps = 0;
-    return ps ? ids_step_sums_add_to(&making->by_step, entry, own->step, ps) : 0;
+    return failed;
 }
 
-/* Whether the table of entries counts it: it is of the steps, where there are steps. */
-static int counts(const struct making *making, uint32_t step, uint16_t state) {
-    return making->analysis->steps.count ? step != IDS_NONE : (state & IDS_IS_IN_WINDOW) != 0;
-}
-
-static int book_entry(struct making *making, const struct ids_ledger_interval *interval) {
-    int64_t length_ps = interval->to_ps - interval->from_ps;
-    struct own *own = own_of(making, interval->entry);
-    if (!own) return -1;
-    if (interval->state & IDS_IS_IN_WINDOW) own->in_window_ps += length_ps;
-    if (!counts(making, interval->step, interval->state)) return 0;
+static void set_longest(struct making *making, const struct ids_ledger_interval *interval, struct own *own) {
     struct ids_ledger_entry *entry = &making->ledger->entries[interval->entry];
+    own->longest_ps = entry->longest_ps = interval->to_ps - interval->from_ps;
+    entry->longest_at_ps = interval->from_ps;
+    entry->longest_device = making->device;
+    entry->evidence = interval->event;
+}
+
+static int book_entry(struct making *making, const struct ids_ledger_interval *interval, size_t place) {
+    int64_t length_ps = interval->to_ps - interval->from_ps;
+    struct own *own = &making->own[interval->entry];
+    int in_window = interval->state & IDS_IS_IN_WINDOW, in_step = interval->step != IDS_NONE;
+    if (in_window) {
+        own->in_window_ps += length_ps;
+        if (!(interval->state & IDS_IS_BUSY)) own->idle_ps += length_ps;
+    }
+    if (making->counts_steps ? !in_step : !in_window) return 0;
     own->time_ps[interval->known] += length_ps;
     own->intervals++;
-    if (length_ps > entry->longest_ps) {
-        entry->longest_ps = length_ps;
-        entry->longest_at_ps = interval->from_ps;
-        entry->longest_device = making->device;
-        entry->evidence = interval->event;
+    if (length_ps > own->longest_ps) set_longest(making, interval, own);
+    if (!in_step) return 0;
+    if (own->place != place) {
+        if (end_step(making, interval->entry, own)) return -1;
+        own->place = place;
     }
-    if (interval->step == IDS_NONE) return 0;
-    if (own->step != interval->step && end_step(making, interval->entry, own)) return -1;
-    own->step = interval->step;
     own->step_ps += length_ps;
     return 0;
 }
@@ -144,10 +160,10 @@ static int book_entry(struct making *making, const struct ids_ledger_interval *i
 #define PAST_LEAST_PS ((int64_t)20000000)
 
 static int remember(struct making *making, const struct ids_ledger_interval *interval) {
-    if (!making->past || interval->account == IDS_COMM_WAIT) return 0;
+    if (interval->account == IDS_COMM_WAIT) return 0;
     struct past *past = &making->past[making->device];
-    if (past->count && (past->entry[past->count - 1] == interval->entry ||
-                        interval->to_ps - interval->from_ps < PAST_LEAST_PS))
+    if (past->count &&
+        (past->entry[past->count - 1] == interval->entry || interval->to_ps - interval->from_ps < PAST_LEAST_PS))
         return 0;
     if (past->count == past->room) {
         size_t room = past->room ? past->room * 2 : 64;
@@ -163,27 +179,24 @@ static int remember(struct making *making, const struct ids_ledger_interval *int
     return 0;
 }
 
+static int await(struct making *making, const struct ids_ledger_interval *interval) {
+    const struct ids_meeting *meeting = ids_meeting_of_event(&making->meetings, interval->event);
+    struct wait *wait = IDS_PUSH(making->waits, making->wait_count, making->wait_room);
+    if (!wait) return -1;
+    *wait = (struct wait){interval->from_ps, interval->to_ps, making->visited,
+                          making->place,     making->device,  making->busy_of[meeting->last->device],
+                          interval->step,    interval->state, interval->known};
+    return 0;
+}
+
 /* Sums up an interval that does not grow any more, and hands it on. */
 static int book(struct making *making, struct ids_error *err) {
     const struct ids_ledger_interval *interval = &making->pending;
-    struct ids_ledger *ledger = making->ledger;
-    int64_t length_ps = interval->to_ps - interval->from_ps;
-    if (length_ps <= 0) return 0;
-    if (interval->state & IDS_IS_IN_WINDOW) {
-        ledger->in_window[making->device].ps[interval->account] += length_ps;
-        if (!(interval->state & IDS_IS_BUSY)) ledger->idle[making->device].ps[interval->account] += length_ps;
-    }
-    if (interval->step != IDS_NONE)
-        ledger->in_step[ledger->first_step[making->device] + making->step].ps[interval->account] += length_ps;
-    if (interval->entry != IDS_NONE) {
-        if (book_entry(making, interval) || remember(making, interval)) return ids_no_memory(err);
-    } else {
-        const struct ids_meeting *meeting = ids_meeting_of_event(&making->meetings, interval->event);
-        struct wait *wait = IDS_PUSH(making->waits, making->wait_count, making->wait_room);
-        if (!wait) return ids_no_memory(err);
-        *wait = (struct wait){interval->from_ps, interval->to_ps,  making->visited,
-                              making->device,    making->busy_of[meeting->last->device], interval->step,
-                              interval->state,   interval->known};
+    if (interval->to_ps <= interval->from_ps) return 0;
+    if (interval->entry == IDS_NONE) {
+        if (await(making, interval)) return ids_no_memory(err);
+    } else if (book_entry(making, interval, making->place) || (making->past && remember(making, interval))) {
+        return ids_no_memory(err);
     }
     making->visited++;
     return making->visitor ? making->visitor->interval(making->visitor->context, interval, err) : 0;
@@ -202,8 +215,10 @@ static int end_device(struct making *making, struct ids_error *err) {
             ids_sum(&entry->time_ps[known], own->time_ps[known]);
         }
         ids_sum(&entry->in_window_ps, own->in_window_ps);
+        ledger->in_window[making->device].ps[entry->account] += own->in_window_ps;
+        ledger->idle[making->device].ps[entry->account] += own->idle_ps;
         entry->intervals += own->intervals;
-        *own = (struct own){.step = IDS_NONE};
+        *own = (struct own){.longest_ps = own->longest_ps};
         if (!time_ps) continue;
         struct ids_entry_share *share = IDS_PUSH(ledger->shares, ledger->share_count, ledger->share_room);
         if (!share) return ids_no_memory(err);
@@ -224,49 +239,62 @@ static int put(struct making *making, const struct ids_ledger_interval *interval
     return code;
 }
 
-/* Cuts at the ends of the window and of steps. */
-static int put_cut(struct making *making, struct ids_ledger_interval interval, struct ids_error *err) {
+/* The step that the next moment is in, or before. */
+static void set_place(struct making *making, size_t place) {
+    making->place = place;
+    making->step = place < making->steps->count ? making->steps->at[place].step : IDS_NONE;
+}
+
+/* What follows is mostly inside the same step and the window. */
+static void set_bounds(struct making *making) {
+    making->least_ps = INT64_MAX;
+    if (making->place == making->steps->count) return;
+    const struct ids_device_step *step = &making->steps->at[making->place];
+    const struct ids_busy *busy = making->busy;
+    making->least_ps = step->from_ps > busy->start_ps ? step->from_ps : busy->start_ps;
+    making->most_ps = step->to_ps < busy->end_ps ? step->to_ps : busy->end_ps;
+}
+
+/* Puts the first part of an interval, up to where the window or a step begins or ends, and leaves the rest. */
+static int put_part(struct making *making, struct ids_ledger_interval *rest, struct ids_error *err) {
     const struct ids_device_steps *steps = making->steps;
     const struct ids_busy *busy = making->busy;
-    if (making->step < steps->count && interval.from_ps >= making->least_ps && interval.to_ps <= making->most_ps) {
-        interval.step = steps->at[making->step].step;
-        interval.state |= IDS_IS_IN_WINDOW;
-        return put(making, &interval, err);
-    }
-    int64_t end_ps = interval.to_ps;
-    uint16_t state = interval.state;
-    making->most_ps = INT64_MIN;
-    while (interval.from_ps < end_ps) {
-        if (making->step < steps->count && steps->at[making->step].to_ps <= interval.from_ps) {
-            int code = book(making, err); /* by the step that it is in */
-            if (code) return code;
-            making->pending.to_ps = making->pending.from_ps;
-            while (making->step < steps->count && steps->at[making->step].to_ps <= interval.from_ps) making->step++;
-        }
-        const struct ids_device_step *step = making->step < steps->count ? &steps->at[making->step] : NULL;
-        int64_t to_ps = end_ps;
-        interval.step = IDS_NONE;
-        if (step && interval.from_ps >= step->from_ps) {
-            interval.step = step->step;
-            if (step->to_ps < to_ps) to_ps = step->to_ps;
-        } else if (step && step->from_ps < to_ps) {
-            to_ps = step->from_ps;
-        }
-        int in_window = interval.from_ps >= busy->start_ps && interval.from_ps < busy->end_ps;
-        if (interval.from_ps < busy->start_ps && busy->start_ps < to_ps) to_ps = busy->start_ps;
-        if (in_window && busy->end_ps < to_ps) to_ps = busy->end_ps;
-        interval.state = (uint16_t)(state | (in_window ? IDS_IS_IN_WINDOW : 0));
-        interval.to_ps = to_ps;
-        int code = put(making, &interval, err);
+    if (making->place < steps->count && steps->at[making->place].to_ps <= rest->from_ps) {
+        int code = book(making, err); /* by the step that it is in */
         if (code) return code;
-        interval.from_ps = to_ps;
+        making->pending.to_ps = making->pending.from_ps;
+        size_t place = making->place;
+        while (place < steps->count && steps->at[place].to_ps <= rest->from_ps) place++;
+        set_place(making, place);
     }
-    if (making->step < steps->count) { /* what follows is mostly inside the same step and the window */
-        const struct ids_device_step *step = &steps->at[making->step];
-        making->least_ps = step->from_ps > busy->start_ps ? step->from_ps : busy->start_ps;
-        making->most_ps = step->to_ps < busy->end_ps ? step->to_ps : busy->end_ps;
+    const struct ids_device_step *step = making->place < steps->count ? &steps->at[making->place] : NULL;
+    struct ids_ledger_interval part = *rest;
+    part.step = IDS_NONE;
+    if (step && part.from_ps >= step->from_ps) {
+        part.step = step->step;
+        if (step->to_ps < part.to_ps) part.to_ps = step->to_ps;
+    } else if (step && step->from_ps < part.to_ps) {
+        part.to_ps = step->from_ps;
     }
-    return 0;
+    int in_window = part.from_ps >= busy->start_ps && part.from_ps < busy->end_ps;
+    if (part.from_ps < busy->start_ps && busy->start_ps < part.to_ps) part.to_ps = busy->start_ps;
+    if (in_window && busy->end_ps < part.to_ps) part.to_ps = busy->end_ps;
+    if (in_window) part.state |= IDS_IS_IN_WINDOW;
+    rest->from_ps = part.to_ps;
+    return put(making, &part, err);
+}
+
+/* Cuts at the ends of the window and of steps; uses the interval up. */
+static int put_cut(struct making *making, struct ids_ledger_interval *interval, struct ids_error *err) {
+    if (interval->from_ps >= making->least_ps && interval->to_ps <= making->most_ps) {
+        interval->step = making->step;
+        interval->state |= IDS_IS_IN_WINDOW;
+        return put(making, interval, err);
+    }
+    int code = 0;
+    while (interval->from_ps < interval->to_ps && !code) code = put_part(making, interval, err);
+    set_bounds(making);
+    return code;
 }
 
 /* --- what runs -------------------------------------------------------------------------------------------------- */
@@ -291,7 +319,8 @@ static struct ids_text name_of_work(const struct ids_trace *trace, const struct 
     /* A collective of a framework is called by its kernel: every one of them is launched by the same op. */
     int by_kernel = event->op == IDS_NONE || (event->collective && trace->ops[event->op].framework);
     uint32_t text = by_kernel ? 0 : trace->ops[event->op].name;
-    if (!text) text = trace->names[event->name].display ? trace->names[event->name].display : trace->names[event->name].text;
+    if (!text)
+        text = trace->names[event->name].display ? trace->names[event->name].display : trace->names[event->name].text;
     return ids_strings_text(&trace->strings, text);
 }
 
@@ -316,14 +345,13 @@ static void name_gap(struct making *making, uint32_t entry, int64_t from_ps, int
 static int entry_of_work(struct making *making, enum ids_account account, const struct ids_event *event,
                          uint32_t *ret_entry) {
     const struct ids_trace *trace = making->analysis->trace;
-    uint32_t *known = event->op != IDS_NONE ? &making->of_op[event->op] : &making->of_event_name[event->name];
-    if (!*known || making->ledger->entries[*known - 1].account != account) {
-        int64_t entry =
-            ids_ledger_entry_of(making->ledger, account, name_of_work(trace, event), place_of_work(trace, event));
+    struct found *found = event->op != IDS_NONE ? &making->of_op[event->op] : &making->of_event_name[event->name];
+    if (!found->number || found->account != (uint32_t)account) {
+        int64_t entry = make_entry(making, account, name_of_work(trace, event), place_of_work(trace, event));
         if (entry < 0) return -1;
-        *known = (uint32_t)entry + 1;
+        *found = (struct found){(uint32_t)entry + 1, account};
     }
-    *ret_entry = *known - 1;
+    *ret_entry = found->number - 1;
     return 0;
 }
 
@@ -342,18 +370,16 @@ static int put_collective(struct making *making, const struct ids_stretch *stret
         int64_t late_ps = meeting->last->start_ps - event->start_ps;
         if (meeting->all_ps < interval.to_ps) interval.to_ps = meeting->all_ps;
         interval.known = meeting->doubt_ps >= 0 && late_ps > meeting->doubt_ps ? IDS_RECORDED : IDS_INFERRED;
-        int code = put_cut(making, interval, err);
-        if (code) return code;
-    } else {
-        interval.to_ps = interval.from_ps;
+        struct ids_ledger_interval wait = interval;
+        int code = put_cut(making, &wait, err);
+        if (code || interval.to_ps == stretch->to_ps) return code;
+        interval.from_ps = interval.to_ps;
+        interval.to_ps = stretch->to_ps;
     }
-    if (interval.to_ps == stretch->to_ps) return 0;
-    interval.from_ps = interval.to_ps;
-    interval.to_ps = stretch->to_ps;
     interval.account = IDS_COMM_TRANSFER;
     interval.known = meeting ? IDS_RECORDED : IDS_INFERRED;
     if (entry_of_work(making, IDS_COMM_TRANSFER, event, &interval.entry)) return ids_no_memory(err);
-    return put_cut(making, interval, err);
+    return put_cut(making, &interval, err);
 }
 
 static int put_work(struct making *making, const struct ids_stretch *stretch, struct ids_error *err) {
@@ -364,68 +390,65 @@ static int put_work(struct making *making, const struct ids_stretch *stretch, st
     uint32_t entry;
     if (entry_of_work(making, account, event, &entry)) return ids_no_memory(err);
     if (!(stretch->state & IDS_IS_BUSY)) name_gap(making, entry, stretch->from_ps, stretch->to_ps);
-    return put_cut(making,
-                   (struct ids_ledger_interval){.from_ps = stretch->from_ps,
-                                                .to_ps = stretch->to_ps,
-                                                .event = event,
-                                                .busy = making->device,
-                                                .entry = entry,
-                                                .state = stretch->state,
-                                                .account = (uint8_t)account,
-                                                .known = IDS_RECORDED},
-                   err);
+    struct ids_ledger_interval interval = {.from_ps = stretch->from_ps,
+                                           .to_ps = stretch->to_ps,
+                                           .event = event,
+                                           .busy = making->device,
+                                           .entry = entry,
+                                           .state = stretch->state,
+                                           .account = (uint8_t)account,
+                                           .known = IDS_RECORDED};
+    return put_cut(making, &interval, err);
 }
 
 /* --- what does not ---------------------------------------------------------------------------------------------- */
 
 static int put_idle(void *context, const struct ids_idle_part *part, struct ids_error *err) {
     struct making *making = context;
-    enum ids_account account = (enum ids_account)part->account;
-    uint32_t *known = &making->of_idle_name[part->name];
-    if (!*known || making->ledger->entries[*known - 1].account != account) {
+    struct found *found = &making->of_idle_name[part->name];
+    if (!found->number || found->account != part->account) {
         struct ids_text culprit, where;
-        ids_host_time_name(making->host_time, account, part->name, &culprit, &where);
-        int64_t made = ids_ledger_entry_of(making->ledger, account, culprit, where);
+        ids_host_time_name(making->host_time, (enum ids_account)part->account, part->name, &culprit, &where);
+        int64_t made = make_entry(making, (enum ids_account)part->account, culprit, where);
         if (made < 0) return ids_no_memory(err);
-        *known = (uint32_t)made + 1;
+        *found = (struct found){(uint32_t)made + 1, part->account};
     }
-    uint32_t entry = *known - 1;
+    uint32_t entry = found->number - 1;
     name_gap(making, entry, part->from_ps, part->to_ps);
-    return put_cut(making,
-                   (struct ids_ledger_interval){.from_ps = part->from_ps,
-                                                .to_ps = part->to_ps,
-                                                .event = part->event,
-                                                .busy = making->device,
-                                                .entry = entry,
-                                                .state = making->stretch->state,
-                                                .account = part->account,
-                                                .known = part->known},
-                   err);
+    struct ids_ledger_interval interval = {.from_ps = part->from_ps,
+                                           .to_ps = part->to_ps,
+                                           .event = part->event,
+                                           .busy = making->device,
+                                           .entry = entry,
+                                           .state = making->stretch->state,
+                                           .account = part->account,
+                                           .known = part->known};
+    return put_cut(making, &interval, err);
 }
 
-/* --- sets and gaps ---------------------------------------------------------------------------------------------- */
+/* --- states and gaps -------------------------------------------------------------------------------------------- */
 
-/* What is in the same state and touches is added once. */
-static void flush_sets(struct making *making) {
+static void add_to_part(struct ids_part *part, unsigned state, int64_t ps) {
+    if (state & IDS_IS_WORKING) part->working_ps += ps;
+    if (state & IDS_IS_COMPUTE) part->compute_ps += ps;
+    if (state & IDS_IS_COLLECTIVE) part->collective_ps += ps;
+    if (state & IDS_IS_COPY) part->copy_ps += ps;
+}
+
+/* The time of a state, in the window and in its parts. */
+static void add_state(struct making *making, const struct ids_stretch *stretch) {
     struct ids_busy *busy = making->busy;
-    struct ids_spans *const sets[] = {&busy->busy, &busy->working, &busy->compute, &busy->collective,
-                                      &busy->copy, &busy->h2d,     &busy->d2h,     &busy->async_copy};
-    int64_t from_ps = making->same_from_ps > busy->start_ps ? making->same_from_ps : busy->start_ps;
-    int64_t to_ps = making->same_to_ps < busy->end_ps ? making->same_to_ps : busy->end_ps;
-    for (unsigned state = to_ps > from_ps ? making->same_state : 0; state; state &= state - 1)
-        ids_spans_add(sets[__builtin_ctz(state)], from_ps, to_ps); /* in the order of enum ids_device_state */
-    making->same_state = 0;
-}
-
-static void add_to_sets(struct making *making, const struct ids_stretch *stretch) {
-    if (making->same_state == stretch->state && making->same_to_ps == stretch->from_ps) {
-        making->same_to_ps = stretch->to_ps;
-        return;
+    int64_t from_ps = stretch->from_ps > busy->start_ps ? stretch->from_ps : busy->start_ps;
+    int64_t to_ps = stretch->to_ps < busy->end_ps ? stretch->to_ps : busy->end_ps;
+    if (!stretch->state || from_ps >= to_ps) return;
+    busy->in_state_ps[stretch->state] += to_ps - from_ps;
+    while (from_ps < to_ps) {
+        while (making->part_end_ps <= from_ps && making->part + 1 < IDS_PARTS)
+            making->part_end_ps = ids_part_start(making->analysis, ++making->part + 1);
+        int64_t until_ps = making->part_end_ps < to_ps && making->part + 1 < IDS_PARTS ? making->part_end_ps : to_ps;
+        add_to_part(&busy->parts[making->part], stretch->state, until_ps - from_ps);
+        from_ps = until_ps;
     }
-    flush_sets(making);
-    making->same_state = stretch->state;
-    making->same_from_ps = stretch->from_ps;
-    making->same_to_ps = stretch->to_ps;
 }
 
 static int see_gap(struct making *making, const struct ids_stretch *stretch, struct ids_error *err) {
@@ -445,7 +468,7 @@ static int see_gap(struct making *making, const struct ids_stretch *stretch, str
 static int put_stretch(void *context, const struct ids_stretch *stretch, struct ids_error *err) {
     struct making *making = context;
     int code = 0;
-    add_to_sets(making, stretch);
+    add_state(making, stretch);
     if (!(stretch->state & IDS_IS_BUSY)) code = see_gap(making, stretch, err);
     if (code) return code;
     making->stretch = stretch;
@@ -456,16 +479,23 @@ static int put_stretch(void *context, const struct ids_stretch *stretch, struct 
 
 /* --- devices ---------------------------------------------------------------------------------------------------- */
 
+static const struct ids_device_steps *steps_of(const struct making *making, uint32_t device) {
+    static const struct ids_device_steps none;
+    const struct ids_analysis *analysis = making->analysis;
+    return analysis->steps.of_device ? &analysis->steps.of_device[analysis->busy[device].index] : &none;
+}
+
 static int sweep_device(struct making *making, uint32_t index, struct ids_error *err) {
     struct ids_analysis *analysis = making->analysis;
-    static const struct ids_device_steps no_steps;
     struct ids_busy *busy = making->busy = &analysis->busy[index];
     making->device = index;
-    making->steps = analysis->steps.of_device ? &analysis->steps.of_device[busy->index] : &no_steps;
-    making->step = 0;
-    making->least_ps = INT64_MAX;
-    making->most_ps = INT64_MIN;
-    making->pending = (struct ids_ledger_interval){.from_ps = INT64_MIN, .to_ps = INT64_MIN}; /* nothing follows on it */
+    making->steps = steps_of(making, index);
+    making->least_ps = INT64_MAX; /* set by the first one */
+    set_place(making, 0);
+    making->part = 0;
+    making->part_end_ps = ids_part_start(analysis, 1);
+    making->pending =
+        (struct ids_ledger_interval){.from_ps = INT64_MIN, .to_ps = INT64_MIN}; /* nothing follows on it */
     making->gap_part_ps = 0;
     busy->first_gap = analysis->gap_count;
     int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;
@@ -477,13 +507,7 @@ static int sweep_device(struct making *making, uint32_t index, struct ids_error 
     }
     int code = from_ps < to_ps ? ids_sweep_device(making->room, busy, from_ps, to_ps, put_stretch, making, err) : 0;
     if (!code) code = book(making, err);
-    flush_sets(making);
     busy->gap_count = analysis->gap_count - busy->first_gap;
-    struct ids_spans *sets[] = {&busy->busy, &busy->working, &busy->compute, &busy->collective,
-                                &busy->copy, &busy->h2d,     &busy->d2h,     &busy->async_copy};
-    for (size_t i = 0; i < sizeof sets / sizeof *sets && !code; i++) {
-        if (ids_spans_unite(sets[i])) code = ids_no_memory(err);
-    }
     return code ? code : end_device(making, err);
 }
 
@@ -540,8 +564,8 @@ static int64_t make_entry_of_wait(struct making *making, uint32_t awaited, uint3
     }
     const char *name = ids_rank_name(analysis->trace, analysis->busy[awaited].device, &making->names);
     if (!name) return -1;
-    int64_t number = ids_ledger_entry_of(ledger, IDS_COMM_WAIT, (struct ids_text){name, (uint32_t)strlen(name)},
-                                         (struct ids_text){did, (uint32_t)length});
+    int64_t number = make_entry(making, IDS_COMM_WAIT, (struct ids_text){name, (uint32_t)strlen(name)},
+                                (struct ids_text){did, (uint32_t)length});
     if (number < 0) return -1;
     ledger->entries[number].awaited = awaited;
     ledger->entries[number].cause = cause;
@@ -567,8 +591,9 @@ static int resolve_waits(struct making *making, struct ids_error *err) {
             if (code) return code;
         }
         making->device = wait->device;
-        int64_t entry = entry_of_wait(making, wait->awaited,
-                                      did_most(&making->past[wait->awaited], wait->from_ps, wait->to_ps));
+        making->steps = steps_of(making, wait->device);
+        int64_t entry =
+            entry_of_wait(making, wait->awaited, did_most(&making->past[wait->awaited], wait->from_ps, wait->to_ps));
         struct ids_ledger_interval interval = {.from_ps = wait->from_ps,
                                                .to_ps = wait->to_ps,
                                                .busy = wait->device,
@@ -577,7 +602,7 @@ static int resolve_waits(struct making *making, struct ids_error *err) {
                                                .state = wait->state,
                                                .account = IDS_COMM_WAIT,
                                                .known = wait->known};
-        if (entry < 0 || book_entry(making, &interval)) return ids_no_memory(err);
+        if (entry < 0 || book_entry(making, &interval, wait->place)) return ids_no_memory(err);
         if (making->visitor) making->visitor->entry(making->visitor->context, wait->visited, (uint32_t)entry);
     }
     return making->wait_count ? end_device(making, err) : 0;
@@ -630,8 +655,11 @@ static int make_room(struct ids_analysis *analysis) {
 
 int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor, struct ids_error *err) {
     struct ids_ledger *ledger = &analysis->ledger;
-    struct making making = {
-        .analysis = analysis, .ledger = ledger, .visitor = visitor, .by_step = ids_step_sums_of(analysis)};
+    struct making making = {.analysis = analysis,
+                            .ledger = ledger,
+                            .visitor = visitor,
+                            .by_step = ids_step_sums_of(analysis),
+                            .counts_steps = analysis->steps.count > 0};
     if (make_room(analysis) || ids_intern_z(&ledger->texts, "") == IDS_NO_TEXT) return ids_no_memory(err);
     int code = ids_host_time_new(analysis, &making.host_time, err);
     if (!code) {

@@ -99,7 +99,7 @@ struct ids_ledger {
     size_t share_count, share_room;
 };
 
-/* Makes the book, and with it the sets and gaps of analysis->busy. Each interval goes to the visitor too, unless it is NULL. */
+/* Makes the book, and with it the times and gaps of analysis->busy. Each interval goes to the visitor too, unless it is NULL. */
 int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor, struct ids_error *err);
 void ids_ledger_done(struct ids_ledger *ledger);
 
