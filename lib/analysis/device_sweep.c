@@ -26,19 +26,24 @@ struct lane {
     struct open_op *stack;
     size_t depth, room;
     size_t stall; /* where the track's stalls are looked at next */
+    int is_open;  /* in the list of those with an op */
 };
 
 struct ids_sweep_room {
     const struct ids_analysis *analysis;
     struct lane *lanes; /* by track; empty between devices */
+    uint32_t *open;     /* tracks */
     size_t track_count;
 };
 
 int ids_sweep_room_new(const struct ids_analysis *analysis, struct ids_sweep_room **ret_room, struct ids_error *err) {
     struct ids_sweep_room *room = calloc(1, sizeof *room);
-    if (room) room->lanes = calloc(analysis->trace->track_count + 1, sizeof *room->lanes);
-    if (!room || !room->lanes) {
-        free(room);
+    if (room) {
+        room->lanes = calloc(analysis->trace->track_count + 1, sizeof *room->lanes);
+        room->open = calloc(analysis->trace->track_count + 1, sizeof *room->open);
+    }
+    if (!room || !room->lanes || !room->open) {
+        ids_sweep_room_free(room);
         return ids_no_memory(err);
     }
     room->analysis = analysis;
@@ -51,6 +56,7 @@ void ids_sweep_room_free(struct ids_sweep_room *room) {
     if (!room) return;
     for (size_t t = 0; t < room->track_count; t++) free(room->lanes[t].stack);
     free(room->lanes);
+    free(room->open);
     free(room);
 }
 
@@ -58,6 +64,9 @@ struct gathering {
     const struct ids_analysis *analysis;
     int64_t from_ps, to_ps;
     struct lane *lanes; /* by track */
+    uint32_t *open;     /* tracks that have an op, or had one when `first_end_ps` was found */
+    size_t open_count;
+    int64_t first_end_ps; /* when the first of the innermost ops ends */
     struct piece *at;
     size_t count, room;
     const struct ids_event *beyond; /* the first activity behind `to_ps` */
@@ -65,16 +74,21 @@ struct gathering {
 };
 
 static enum ids_sweep_rank rank_of_copy(const struct ids_event *event) {
-    static const uint8_t ranks[IDS_DIRECTION_COUNT + 1] = {
-        [IDS_H2D] = IDS_RANK_H2D, [IDS_D2H] = IDS_RANK_D2H,        [IDS_D2D] = IDS_RANK_D2D,
-        [IDS_P2P] = IDS_RANK_P2P, [IDS_MEMSET] = IDS_RANK_SET,     [IDS_H2H] = IDS_RANK_OTHER_COPY,
-        [IDS_NO_DIRECTION] = IDS_RANK_OTHER_COPY};
+    static const uint8_t ranks[IDS_DIRECTION_COUNT + 1] = {[IDS_H2D] = IDS_RANK_H2D,
+                                                           [IDS_D2H] = IDS_RANK_D2H,
+                                                           [IDS_D2D] = IDS_RANK_D2D,
+                                                           [IDS_P2P] = IDS_RANK_P2P,
+                                                           [IDS_MEMSET] = IDS_RANK_SET,
+                                                           [IDS_H2H] = IDS_RANK_OTHER_COPY,
+                                                           [IDS_NO_DIRECTION] = IDS_RANK_OTHER_COPY};
     return (enum ids_sweep_rank)ranks[event->direction <= IDS_NO_DIRECTION ? event->direction : IDS_NO_DIRECTION];
 }
 
 static uint16_t state_of_direction(const struct ids_event *event) {
     return event->direction == IDS_H2D ? IDS_IS_H2D : event->direction == IDS_D2H ? IDS_IS_D2H : 0;
 }
+
+enum { NEAR = 32 };
 
 static void add_piece(struct gathering *gathering, const struct ids_event *event, int64_t from_ps, int64_t to_ps,
                       unsigned state, enum ids_sweep_rank rank) {
@@ -86,7 +100,13 @@ static void add_piece(struct gathering *gathering, const struct ids_event *event
         gathering->failed = 1;
         return;
     }
-    *piece = (struct piece){from_ps, to_ps, event, (uint16_t)state, (uint8_t)rank};
+    /* An op's piece is known when it ends: beside it those of a few other tracks came. What has further to go is merged later. */
+    size_t place = gathering->count - 1, least = place > NEAR ? place - NEAR : 0;
+    if (place > least && gathering->at[least].from_ps <= from_ps) {
+        for (; place > least && gathering->at[place - 1].from_ps > from_ps; place--)
+            gathering->at[place] = gathering->at[place - 1];
+    }
+    gathering->at[place] = (struct piece){from_ps, to_ps, event, (uint16_t)state, (uint8_t)rank};
 }
 
 /* [from, to) is the event's own time; what it spends waiting on its track is no work. Starts only grow on a track. */
@@ -119,11 +139,27 @@ static void close_op(struct gathering *gathering, struct lane *lane) {
         lane->stack[lane->depth - 1].from_ps = done.event->end_ps;
 }
 
+/* Closes what has ended at the moment, on all tracks: pieces come almost in order then. */
+static void close_ended(struct gathering *gathering, int64_t now_ps) {
+    size_t kept = 0;
+    gathering->first_end_ps = INT64_MAX;
+    for (size_t i = 0; i < gathering->open_count; i++) {
+        struct lane *lane = &gathering->lanes[gathering->open[i]];
+        while (lane->depth && lane->stack[lane->depth - 1].event->end_ps <= now_ps) close_op(gathering, lane);
+        lane->is_open = lane->depth > 0;
+        if (!lane->is_open) continue;
+        gathering->open[kept++] = gathering->open[i];
+        int64_t end_ps = lane->stack[lane->depth - 1].event->end_ps;
+        if (end_ps < gathering->first_end_ps) gathering->first_end_ps = end_ps;
+    }
+    gathering->open_count = kept;
+}
+
 static void open_op(struct gathering *gathering, const struct ids_event *event) {
+    if (gathering->first_end_ps <= event->start_ps) close_ended(gathering, event->start_ps);
     struct lane *lane = &gathering->lanes[event->track];
-    /* What has ended, and what only overlaps: a sibling on another lane, whose time stays its own. */
+    /* What only overlaps is a sibling on another lane, whose time stays its own. */
     while (lane->depth && lane->stack[lane->depth - 1].event->end_ps < event->end_ps) close_op(gathering, lane);
-    while (lane->depth && lane->stack[lane->depth - 1].event->end_ps <= event->start_ps) close_op(gathering, lane);
     if (lane->depth) {
         struct open_op *around = &lane->stack[lane->depth - 1];
         add_own(gathering, around->event, around->from_ps, event->start_ps);
@@ -135,6 +171,9 @@ static void open_op(struct gathering *gathering, const struct ids_event *event) 
         return;
     }
     *open = (struct open_op){event, event->start_ps};
+    if (!lane->is_open) gathering->open[gathering->open_count++] = event->track;
+    lane->is_open = 1;
+    if (event->end_ps < gathering->first_end_ps) gathering->first_end_ps = event->end_ps;
 }
 
 /* What runs beside the ops of a TPU's core, and its waits for other cores. */
@@ -173,12 +212,12 @@ static int gather(struct gathering *gathering, const struct ids_busy *busy) {
         }
         open_op(gathering, event);
     }
-    /* Only the lanes that the device used; in the order of its events, which is as good as any. */
+    if (!gathering->failed) close_ended(gathering, INT64_MAX);
     cursor = ids_cursor_over(&busy->device->activity);
     while ((event = ids_cursor_next(&cursor))) {
         struct lane *lane = &gathering->lanes[event->track];
-        while (lane->depth && !gathering->failed) close_op(gathering, lane);
         lane->depth = lane->stall = 0;
+        lane->is_open = 0;
     }
     add_beside(gathering, busy->device);
     if (gathering->failed) return -1;
@@ -251,10 +290,10 @@ static void end_first(struct sweep *sweep) {
     const struct piece *piece = &sweep->pieces[sweep->running.at[0]];
     for (unsigned state = piece->state; state; state &= state - 1) {
         int bit = __builtin_ctz(state);
-        if (!--sweep->of_state[bit]) sweep->state &= (uint16_t)~(1u << bit);
+        if (!--sweep->of_state[bit]) sweep->state &= (uint16_t) ~(1u << bit);
     }
     if (!--sweep->of_its_rank[piece->rank]) {
-        sweep->ranks &= (uint16_t)~(1u << piece->rank);
+        sweep->ranks &= (uint16_t) ~(1u << piece->rank);
         sweep->of_rank[piece->rank].count = 0; /* what is left there has ended */
     }
     heap_pop(sweep, &sweep->running, 1);
@@ -304,10 +343,10 @@ static int run_sweep(const struct gathering *gathering, struct sweep *sweep,
             (next + 1 == gathering->count || gathering->at[next + 1].from_ps >= first->to_ps)) {
             /* Mostly one thing runs at a time. */
             const struct ids_stretch stretch = {.from_ps = now_ps,
-                                           .to_ps = first->to_ps,
-                                           .event = first->event,
-                                           .state = first->state,
-                                           .rank = first->rank};
+                                                .to_ps = first->to_ps,
+                                                .event = first->event,
+                                                .state = first->state,
+                                                .rank = first->rank};
             gap.from_ps = first->to_ps, gap.previous = first->event;
             int code = visit(context, &stretch, err);
             if (code) return code;
@@ -340,8 +379,12 @@ static int run_sweep(const struct gathering *gathering, struct sweep *sweep,
 int ids_sweep_device(struct ids_sweep_room *room, const struct ids_busy *busy, int64_t from_ps, int64_t to_ps,
                      int (*visit)(void *context, const struct ids_stretch *stretch, struct ids_error *err),
                      void *context, struct ids_error *err) {
-    struct gathering gathering = {
-        .analysis = room->analysis, .from_ps = from_ps, .to_ps = to_ps, .lanes = room->lanes};
+    struct gathering gathering = {.analysis = room->analysis,
+                                  .from_ps = from_ps,
+                                  .to_ps = to_ps,
+                                  .lanes = room->lanes,
+                                  .open = room->open,
+                                  .first_end_ps = INT64_MAX};
     struct sweep sweep = {0};
     int code = gather(&gathering, busy) ? ids_no_memory(err) : 0;
     if (!code && gathering.count >= UINT32_MAX)

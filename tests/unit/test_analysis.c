@@ -25,6 +25,12 @@ static struct said {
     uint8_t account, known;
 } said[256];
 static size_t said_count, visited;
+/* What the device of an interval did in it, as it came. */
+static struct did {
+    int64_t from_ps, to_ps;
+    uint32_t busy;
+    uint16_t state;
+} did[256];
 
 static int hear(void *context, const struct ids_ledger_interval *interval, struct ids_error *ignored) {
     (void)context;
@@ -41,7 +47,8 @@ static int hear(void *context, const struct ids_ledger_interval *interval, struc
         said[said_count++] = (struct said){interval->from_ps,  interval->to_ps,       interval->busy, interval->step,
                                            interval->entry,    (uint32_t)visited, interval->account, interval->known};
     }
-    visited++;
+    ck_assert_uint_lt(visited, sizeof did / sizeof *did);
+    did[visited++] = (struct did){interval->from_ps, interval->to_ps, interval->busy, interval->state};
     return 0;
 }
 
@@ -74,14 +81,24 @@ static void make(const char *text) {
     ck_assert_msg(!code, "%s", err.text);
 }
 
-/* "[1,2) [5,9)" in picoseconds */
-static const char *shown(const struct ids_spans *set) {
+/* When the device did one of these in its window, "[1,2) [5,9)" in picoseconds; ids_time_in has the same sum. */
+static const char *shown(uint32_t busy, unsigned states) {
     static char text[512];
+    int64_t end_ps = INT64_MIN, sum_ps = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < set->count; i++) {
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s[%lld,%lld)", i ? " " : "",
-                 (long long)set->at[i].start_ps, (long long)set->at[i].end_ps);
+    for (size_t i = 0; i < visited; i++) {
+        if (did[i].busy != busy || !(did[i].state & states) || !(did[i].state & IDS_IS_IN_WINDOW)) continue;
+        sum_ps += did[i].to_ps - did[i].from_ps;
+        if (did[i].from_ps == end_ps) {
+            *strrchr(text, ',') = '\0';
+            snprintf(text + strlen(text), sizeof text - strlen(text), ",%lld)", (long long)did[i].to_ps);
+        } else {
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s[%lld,%lld)", *text ? " " : "",
+                     (long long)did[i].from_ps, (long long)did[i].to_ps);
+        }
+        end_ps = did[i].to_ps;
     }
+    ck_assert_int_eq(ids_time_in(&analysis.busy[busy], states), sum_ps);
     return text;
 }
 
@@ -150,8 +167,8 @@ START_TEST(windows) {
     /* --from and --to count from the first activity, 10 */
     ck_assert_int_eq(make_with(TWO_GPUS, IDS_WINDOW_RUN, 15, 45), 0);
     expect_windows(25, 55, 25, 55);
-    ck_assert_str_eq(shown(&analysis.busy[0].busy), "[25,30) [50,55)");
-    ck_assert_str_eq(shown(&analysis.busy[1].busy), "[25,55)");
+    ck_assert_str_eq(shown(0, IDS_IS_BUSY), "[25,30) [50,55)");
+    ck_assert_str_eq(shown(1, IDS_IS_BUSY), "[25,55)");
     ck_assert_int_eq(make_with(TWO_GPUS, IDS_WINDOW_DEVICE, 5, 60), 0);
     expect_windows(15, 60, 20, 70);
     ck_assert_int_eq(make_with(TWO_GPUS, IDS_WINDOW_DEVICE, 60, INT64_MAX), 0); /* GPU:0 is over by then */
@@ -212,7 +229,7 @@ START_TEST(times_at_the_far_ends_do_not_overflow) {
          "plane /device:GPU:2\nline 1 \"Stream #1\"\n0 1 g\n");
     ck_assert_uint_eq(trace->devices[0].activity.count, 2);
     ck_assert_uint_eq(diag_count(trace, "model.time_range"), 3);
-    ck_assert_int_eq(ids_spans_total(&analysis.busy[0].busy), 2);
+    ck_assert_int_eq(ids_time_in(&analysis.busy[0], IDS_IS_BUSY), 2);
     ck_assert_int_eq(analysis.busy[0].end_ps - analysis.busy[0].start_ps, INT64_C(1) << 62);
     ck_assert_int_eq(ids_windows_total(&analysis), INT64_MAX); /* 3 · 2^62 is too much */
     done();
@@ -226,14 +243,14 @@ START_TEST(streams_are_united) {
          "line 1 \"Stream #1\"\n0 40 gemm\n60 10 gemm\n"
          "line 2 \"Stream #2\"\n20 30 ncclDevKernel_AllReduce_Sum_f32\n"
          "line 3 \"Stream #3\"\n45 10 MemcpyH2D\n65 20 MemcpyD2H\n90 10 Memset\n");
-    const struct ids_busy *busy = &analysis.busy[0];
-    ck_assert_str_eq(shown(&busy->busy), "[0,55) [60,85) [90,100)");
-    ck_assert_str_eq(shown(&busy->working), "[0,55) [60,85) [90,100)");
-    ck_assert_str_eq(shown(&busy->compute), "[0,40) [60,70)");
-    ck_assert_str_eq(shown(&busy->collective), "[20,50)");
-    ck_assert_str_eq(shown(&busy->copy), "[45,55) [65,85) [90,100)");
-    ck_assert_str_eq(shown(&busy->h2d), "[45,55)");
-    ck_assert_str_eq(shown(&busy->d2h), "[65,85)");
+    ck_assert_int_eq(ids_time_in_both(&analysis.busy[0], IDS_IS_COLLECTIVE, IDS_IS_COMPUTE), 20);
+    ck_assert_str_eq(shown(0, IDS_IS_BUSY), "[0,55) [60,85) [90,100)");
+    ck_assert_str_eq(shown(0, IDS_IS_WORKING), "[0,55) [60,85) [90,100)");
+    ck_assert_str_eq(shown(0, IDS_IS_COMPUTE), "[0,40) [60,70)");
+    ck_assert_str_eq(shown(0, IDS_IS_COLLECTIVE), "[20,50)");
+    ck_assert_str_eq(shown(0, IDS_IS_COPY), "[45,55) [65,85) [90,100)");
+    ck_assert_str_eq(shown(0, IDS_IS_H2D), "[45,55)");
+    ck_assert_str_eq(shown(0, IDS_IS_D2H), "[65,85)");
     done();
 }
 END_TEST
@@ -248,21 +265,20 @@ START_TEST(waits_are_busy_but_do_not_work) {
          "meta \"%copy-start.1 = (f32[8]{0:S(5)}, f32[8]{0})\" hlo_category=copy-start program_id=1\n"
          "line 1 \"XLA Ops\"\n0 100 while.1\n0 30 f\n30 20 done\n50 40 ar\n"
          "line 2 \"Async XLA Ops\"\n5 60 \"%copy-start.1 = (f32[8]{0:S(5)}, f32[8]{0})\"\n");
-    const struct ids_busy *busy = &analysis.busy[0];
-    ck_assert_str_eq(shown(&busy->busy), "[0,100)");
-    ck_assert_str_eq(shown(&busy->working), "[0,30) [50,100)");
-    ck_assert_str_eq(shown(&busy->compute), "[0,30) [90,100)");
-    ck_assert_str_eq(shown(&busy->collective), "[50,90)");
-    ck_assert_str_eq(shown(&busy->async_copy), "[5,65)");
-    ck_assert_str_eq(shown(&busy->d2h), "[5,65)");
-    ck_assert_str_eq(shown(&busy->copy), "");
+    ck_assert_str_eq(shown(0, IDS_IS_BUSY), "[0,100)");
+    ck_assert_str_eq(shown(0, IDS_IS_WORKING), "[0,30) [50,100)");
+    ck_assert_str_eq(shown(0, IDS_IS_COMPUTE), "[0,30) [90,100)");
+    ck_assert_str_eq(shown(0, IDS_IS_COLLECTIVE), "[50,90)");
+    ck_assert_str_eq(shown(0, IDS_IS_ASYNC_COPY), "[5,65)");
+    ck_assert_str_eq(shown(0, IDS_IS_D2H), "[5,65)");
+    ck_assert_str_eq(shown(0, IDS_IS_COPY), "");
     /* CPU: an op waits where its thread is in a rendezvous, and only that thread */
     make("plane /host:CPU\n"
          "line 1 t1\n0 100 a hlo_op=a hlo_module=m run_id=1\n40 30 Rendezvous\n"
          "line 2 t2\n200 50 b hlo_op=b hlo_module=m run_id=1\n"
          "line 3 t3\n210 10 Rendezvous\n");
-    ck_assert_str_eq(shown(&analysis.busy[0].busy), "[0,100) [200,250)");
-    ck_assert_str_eq(shown(&analysis.busy[0].working), "[0,40) [70,100) [200,250)");
+    ck_assert_str_eq(shown(0, IDS_IS_BUSY), "[0,100) [200,250)");
+    ck_assert_str_eq(shown(0, IDS_IS_WORKING), "[0,40) [70,100) [200,250)");
     done();
 }
 END_TEST
