@@ -275,18 +275,19 @@ static int find_work(const struct ids_events *activity, const uint32_t *made, st
     return failed;
 }
 
-/* From first and last work to steps without a hole between them. */
+/* From first and last work to steps without a hole between them. Work of a step that runs beside that of the one before (a batch
+ * copied ahead) does not begin it: otherwise it would begin wherever the copying thread happened to be. */
 static void tile(const struct ids_steps *steps, uint32_t host, struct ids_device_steps *own) {
     int64_t last_ps = INT64_MIN; /* end of the work of all steps so far */
     for (size_t i = 0; i < own->count; i++) {
         struct ids_device_step *step = &own->at[i];
-        int64_t work_ps = step->from_ps, end_ps = step->to_ps, from_ps = last_ps;
+        int64_t work_ps = step->from_ps, end_ps = step->to_ps, from_ps = i ? last_ps : work_ps;
         uint64_t place;
         if (ids_keymap_get(&steps->marks, key_of_mark(step->step, host), &place)) {
-            if (steps->mark[place].start_ps > from_ps) from_ps = steps->mark[place].start_ps;
+            int64_t mark_ps = steps->mark[place].start_ps < work_ps ? steps->mark[place].start_ps : work_ps;
+            if (!i || mark_ps > from_ps) from_ps = mark_ps;
             if (i + 1 == own->count && steps->mark[place].end_ps > end_ps) end_ps = steps->mark[place].end_ps;
         }
-        if (from_ps == INT64_MIN || from_ps > work_ps) from_ps = work_ps;
         if (step->to_ps > last_ps) last_ps = step->to_ps;
         if (i && own->at[i - 1].from_ps > from_ps) from_ps = own->at[i - 1].from_ps;
         step->from_ps = from_ps;
