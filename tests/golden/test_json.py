@@ -138,6 +138,7 @@ class Report:
         if done.returncode:
             raise Wrong(f"exit {done.returncode}: {done.stderr.strip()[-400:]}")
         self.json = json.loads(done.stdout, parse_float=Decimal)
+        same(path.name, "the ledger", list(test_mini.closure(self.json)), [])
 
     def value(self, name, device=None):
         metric = self.json["metrics"].get(name)

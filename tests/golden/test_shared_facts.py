@@ -28,6 +28,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "tests" / "oracle"))
 import xplane_oracle as oracle  # noqa: E402
 from step_bounds import step_bounds  # noqa: E402
+from test_mini import closure  # noqa: E402
 
 TEN12 = 10**12
 
@@ -78,6 +79,8 @@ class Report:
             raise Missing(f"exit {done.returncode}: {done.stderr.strip()[-400:]}")
         self.json = json.loads(done.stdout, parse_float=Decimal)
         self.metrics, self.tables = self.json["metrics"], self.json["tables"]
+        if "accounts" in self.tables:
+            same("the ledger", list(closure(self.json)), [])
 
     def metric(self, name):
         if name not in self.metrics:
