@@ -221,6 +221,22 @@ def kineto(about, path):
     same(about, "all-reduces of the table", (rows["count"], rows["ps"]), (len(reduces), sum(end - start for start, end in reduces)))
     same(about, "run.stats", report.value("run.stats"), sum(stats_of(e) for e in events if e["ph"] in "Xisf"))
     kineto_steps(about, events, gpu, report)
+    advice_words(about, report, KINETO_WORDS, ("jit ", "jax", "lax.", "XLA", "tf.", "device_put"))
+
+
+# What a remedy must say for who wrote the program, and what only others would understand.
+KINETO_WORDS = {"host.dispatch": "torch.compile", "host.input": "DataLoader", "host.sync": ".item()", "copy.h2d": "pinned",
+                "comm.transfer": "backward", "host.python": "torch.compile", "kernels.small_count": "torch.compile"}
+JAX_WORDS = {"host.dispatch": "jit", "copy.h2d": "the step", "comm.transfer": "XLA", "kernels.small_count": "jit"}
+
+
+def advice_words(about, report, words, foreign):
+    for advice in report.json["advice"]:
+        remedy = advice["what"].rsplit(" - ", 1)[-1]
+        wanted = words.get(advice["explain"], "")
+        same(about, f"'{wanted}' in the remedy of {advice['explain']}: {remedy}", wanted in remedy, True)
+        same(about, f"words of another framework in the remedy of {advice['explain']}: {remedy}",
+             [word for word in foreign if word in remedy], [])
 
 
 def mtia(about, path):
@@ -320,6 +336,7 @@ def vllm(about, path):
     for row in report.rows("ops"):
         table[row["name"]] += row["count"]
     same(about, "ops by name", table, count_by_name)
+    advice_words(about, report, JAX_WORDS, ("torch", "CUDA", ".item()", "DataLoader", "pinned", "tf."))
 
 
 def pair(about, folder):
