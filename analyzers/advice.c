@@ -333,7 +333,7 @@ static void on_compute(const struct adviser *adviser, int64_t step_ps) {
         ids_sum(&compute_ps, ledger->shares[s].ps);
         if (ledger->shares[s].ps > most_ps) most = entry, most_ps = ledger->shares[s].ps;
     }
-    if (!most || compute_ps < step_ps - step_ps / 5) return;
+    if (!most || compute_ps < step_ps - step_ps / 10) return;
     const char *culprit = ids_strings_z(&ledger->texts, most->culprit);
     const char *where = most->where ? ids_strings_z(&ledger->texts, most->where) : NULL;
     struct ids_advice advice = {

@@ -15,15 +15,36 @@ enum { SHORT_GAP_LAUNCHES = 10 };
 #define SHORT_GAP_LEAST_PS ((int64_t)20000000)
 #define SHORT_GAP_MOST_PS ((int64_t)500000000)
 
-/* A call's own time above 0.2 ms and 50 times the median of its kind is its first use: modules, contexts, plans, workspaces. */
+/* A call's own time above 0.2 ms and 50 times the median of its kind is its first use (modules, contexts, plans, workspaces), if it is early, in the
+ * first tenth of all calls of its name, or such long ones are rare: at most one in 50. A busy host makes any call long at any time. */
 enum { FIRST_USE_MEDIANS = 50 };
+#define FIRST_USE_RARE ((size_t)50)
+#define FIRST_USE_EARLY ((size_t)10)
 #define FIRST_USE_LEAST_PS ((int64_t)200000000)
 
-/* The threads whose doing is looked at, in that order. */
+/* The threads whose doing is looked at, in that order. One that tells of compilations stands before the one that it tells of. */
 enum { THREADS = 12 };
 struct threads {
     uint32_t at[THREADS];
+    uint8_t is_told[THREADS];
     int count;
+};
+
+/* A runtime's pool thread puts data on a device for another thread. */
+struct staging {
+    int64_t from_ps, to_ps;
+    uint32_t host, deed;
+};
+
+/* From the first to the last event of a host's file: before and after that its profiler was not open. */
+struct recorded {
+    int64_t from_ps, to_ps;
+};
+
+/* How long a call's own moments are. */
+struct usual {
+    int64_t median_ps, early_ps; /* the median, and until when they are among the first */
+    int is_rarely_long;
 };
 
 struct ids_host_time {
@@ -31,7 +52,11 @@ struct ids_host_time {
     uint32_t *program_thread;  /* by host: track, IDS_NONE */
     uint32_t *told_of;         /* by track: the track that tells of its compilations (jax.monitoring); IDS_NONE */
     int64_t *short_ps;         /* by active device */
-    int64_t *usual_ps;         /* by name: the median of its dispatching moments, of those that have long ones; 0 */
+    struct usual *usual;       /* by name, of its dispatching moments; all 0 where none is long */
+    struct staging *staging;   /* by host, in order of time, one at a time */
+    size_t staging_count, staging_room;
+    struct recorded *recorded; /* by host */
+    struct recorded *frames;   /* by host: from the first to the last Python frame of the program's thread */
     struct ids_arena texts;
     struct ids_text *where;    /* by deed: "train.py:12 step"; at NULL: not asked yet */
     struct threads threads;    /* of `launch` */
@@ -82,6 +107,78 @@ static void find_told(struct ids_host_time *time) {
     }
 }
 
+static void find_recorded(struct ids_host_time *time) {
+    const struct ids_trace *trace = time->analysis->trace;
+    for (size_t h = 0; h < trace->host_count; h++) time->recorded[h] = (struct recorded){INT64_MAX, INT64_MIN};
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        struct recorded *recorded = &time->recorded[track->host];
+        if (track->first_ps < recorded->from_ps) recorded->from_ps = track->first_ps;
+        if (track->last_ps > recorded->to_ps) recorded->to_ps = track->last_ps;
+    }
+}
+
+static void find_frames(struct ids_host_time *time) {
+    const struct ids_trace *trace = time->analysis->trace;
+    for (size_t h = 0; h < trace->host_count; h++) {
+        struct recorded *frames = &time->frames[h];
+        *frames = (struct recorded){INT64_MAX, INT64_MIN};
+        if (time->program_thread[h] == IDS_NONE) continue;
+        const struct ids_strand *strand = &trace->tracks[time->program_thread[h]].strand;
+        size_t first = 0, last = strand->count;
+        while (first < last && trace->deeds[strand->deed[first]].account != IDS_HOST_PYTHON) first++;
+        while (last > first && trace->deeds[strand->deed[last - 1]].account != IDS_HOST_PYTHON) last--;
+        if (first < last) *frames = (struct recorded){strand->from_ps[first], strand->from_ps[last - 1]};
+    }
+}
+
+static int by_host(const void *a, const void *b) {
+    const struct staging *left = a, *right = b;
+    if (left->host != right->host) return left->host < right->host ? -1 : 1;
+    if (left->from_ps != right->from_ps) return left->from_ps < right->from_ps ? -1 : 1;
+    return (left->to_ps > right->to_ps) - (left->to_ps < right->to_ps);
+}
+
+/* What the thread does that made a pool thread put data; that thread's own deed where it does something else by then. */
+static uint32_t deed_of_staging(const struct ids_trace *trace, const struct ids_event *event,
+                                const struct ids_event *cause) {
+    const struct ids_strand *strand = &trace->tracks[cause->track].strand;
+    size_t i = ids_strand_find(strand, cause->start_ps);
+    if (i != SIZE_MAX && trace->deeds[strand->deed[i]].account == IDS_HOST_STAGING) return strand->deed[i];
+    strand = &trace->tracks[event->track].strand;
+    i = ids_strand_find(strand, event->start_ps);
+    return i != SIZE_MAX && trace->deeds[strand->deed[i]].account == IDS_HOST_STAGING ? strand->deed[i] : IDS_NONE;
+}
+
+static int find_staging(struct ids_host_time *time) {
+    const struct ids_trace *trace = time->analysis->trace;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (track->role != IDS_TRACK_HOST) continue;
+        struct ids_cursor cursor = ids_cursor_over(&track->events);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (event->kind != IDS_KIND_STAGING) continue;
+            const struct ids_event *cause = ids_event_cause(trace, event);
+            if (!cause || cause->track == t) continue;
+            uint32_t deed = deed_of_staging(trace, event, cause);
+            if (deed == IDS_NONE) continue;
+            struct staging *staging = IDS_PUSH(time->staging, time->staging_count, time->staging_room);
+            if (!staging) return -1;
+            *staging = (struct staging){event->start_ps, event->end_ps, track->host, deed};
+        }
+    }
+    if (time->staging_count) qsort(time->staging, time->staging_count, sizeof *time->staging, by_host);
+    size_t kept = 0;
+    for (size_t i = 0; i < time->staging_count; i++) {
+        struct staging staging = time->staging[i];
+        if (kept && time->staging[kept - 1].host == staging.host && time->staging[kept - 1].to_ps > staging.from_ps)
+            staging.from_ps = time->staging[kept - 1].to_ps;
+        if (staging.from_ps < staging.to_ps) time->staging[kept++] = staging;
+    }
+    time->staging_count = kept;
+    return 0;
+}
+
 static int shorter(const void *a, const void *b) {
     int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
     return (left > right) - (left < right);
@@ -126,9 +223,42 @@ static int64_t length_of(const struct ids_strand *strand, size_t i) {
 }
 
 struct moments {
-    int64_t *at;
+    int64_t *at, *from_ps; /* how long each is, and when it begins */
     size_t count, room;
 };
+
+static int add_moment(struct moments *moments, int64_t from_ps, int64_t length_ps) {
+    if (moments->count == moments->room) {
+        size_t room = moments->room ? moments->room * 2 : 16;
+        int64_t *at = realloc(moments->at, room * sizeof *at);
+        if (at) moments->at = at;
+        int64_t *begins = at ? realloc(moments->from_ps, room * sizeof *begins) : NULL;
+        if (!begins) return -1;
+        moments->from_ps = begins;
+        moments->room = room;
+    }
+    moments->at[moments->count] = length_ps;
+    moments->from_ps[moments->count++] = from_ps;
+    return 0;
+}
+
+static int is_long(int64_t length_ps, int64_t usual_ps) {
+    return usual_ps > 0 && length_ps >= FIRST_USE_LEAST_PS && length_ps / FIRST_USE_MEDIANS >= usual_ps;
+}
+
+/* A name that was met once or twice has no usual length of its own: that of all of them together is taken. */
+static struct usual usual_of(const struct moments *moments, int64_t of_all_ps) {
+    enum { FEW = 3 };
+    struct usual usual = {.median_ps = moments->count < FEW ? of_all_ps : median_of(moments->at, moments->count)};
+    if (moments->count) {
+        qsort(moments->from_ps, moments->count, sizeof *moments->from_ps, shorter);
+        usual.early_ps = moments->from_ps[(moments->count - 1) / FIRST_USE_EARLY];
+    }
+    size_t often = 0;
+    for (size_t i = 0; i < moments->count; i++) often += (size_t)is_long(moments->at[i], usual.median_ps);
+    usual.is_rarely_long = often * FIRST_USE_RARE <= moments->count;
+    return usual;
+}
 
 /* Medians of the names that have a long moment of dispatching; the others need none. */
 static int find_usual(struct ids_host_time *time) {
@@ -157,40 +287,33 @@ static int find_usual(struct ids_host_time *time) {
                     failed = failed || added < 0;
                 } else if (ids_keymap_get(&of_name, (uint64_t)deed->name + 1, &number)) {
                     struct moments *own = &moments[number];
-                    int64_t *moment = IDS_PUSH(own->at, own->count, own->room);
-                    if (moment) *moment = length_ps;
-                    failed = !moment;
+                    failed = add_moment(own, strand->from_ps[i], length_ps);
                 }
             }
         }
     }
-    /* A name that was met once or twice has no usual length of its own: that of all of them together is taken. */
-    enum { FEW = 3 };
     struct moments all = {0};
-    for (size_t n = 0; n < trace->name_count && !failed; n++) {
-        uint64_t number;
-        if (!ids_keymap_get(&of_name, (uint64_t)n + 1, &number)) continue;
-        time->usual_ps[n] = median_of(moments[number].at, moments[number].count);
-        if (moments[number].count < FEW) time->usual_ps[n] = -1;
-    }
     enum { SAMPLES = 4096 };
     size_t seen = 0, stride = dispatched / SAMPLES + 1; /* of some thousands of moments, all over the run */
     for (size_t t = 0; t < trace->track_count && !failed && count; t++) {
         const struct ids_strand *strand = &trace->tracks[t].strand;
         for (size_t i = 0; i < strand->count && !failed; i++) {
             if (trace->deeds[strand->deed[i]].account != IDS_HOST_DISPATCH || seen++ % stride) continue;
-            int64_t *moment = IDS_PUSH(all.at, all.count, all.room);
-            if (moment) *moment = length_of(strand, i);
-            failed = !moment;
+            failed = add_moment(&all, strand->from_ps[i], length_of(strand, i));
         }
     }
     int64_t usual_ps = failed ? 0 : median_of(all.at, all.count);
     for (size_t n = 0; n < trace->name_count && !failed; n++) {
-        if (time->usual_ps[n] < 0) time->usual_ps[n] = usual_ps;
+        uint64_t number;
+        if (ids_keymap_get(&of_name, (uint64_t)n + 1, &number)) time->usual[n] = usual_of(&moments[number], usual_ps);
     }
-    for (size_t i = 0; i < count; i++) free(moments[i].at);
+    for (size_t i = 0; i < count; i++) {
+        free(moments[i].at);
+        free(moments[i].from_ps);
+    }
     free(moments);
     free(all.at);
+    free(all.from_ps);
     ids_keymap_done(&of_name);
     return failed ? -1 : 0;
 }
@@ -203,13 +326,17 @@ int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time 
     time->program_thread = malloc((trace->host_count + 1) * sizeof *time->program_thread);
     time->told_of = malloc((trace->track_count + 1) * sizeof *time->told_of);
     time->short_ps = calloc(analysis->busy_count + 1, sizeof *time->short_ps);
-    time->usual_ps = calloc(trace->name_count + 1, sizeof *time->usual_ps);
+    time->usual = calloc(trace->name_count + 1, sizeof *time->usual);
     time->where = calloc(trace->deed_count + 1, sizeof *time->where);
-    int failed = !time->program_thread || !time->told_of || !time->short_ps || !time->usual_ps || !time->where;
+    time->recorded = calloc(trace->host_count + 1, sizeof *time->recorded);
+    time->frames = calloc(trace->host_count + 1, sizeof *time->frames);
+    int failed = !time->recorded || !time->frames || !time->program_thread || !time->told_of || !time->short_ps || !time->usual || !time->where;
     if (!failed) {
         find_program_threads(time);
         find_told(time);
-        failed = find_short_gaps(time) || find_usual(time);
+        find_recorded(time);
+        find_frames(time);
+        failed = find_short_gaps(time) || find_usual(time) || find_staging(time);
     }
     if (failed) {
         ids_host_time_free(time);
@@ -224,7 +351,10 @@ void ids_host_time_free(struct ids_host_time *time) {
     free(time->program_thread);
     free(time->told_of);
     free(time->short_ps);
-    free(time->usual_ps);
+    free(time->usual);
+    free(time->staging);
+    free(time->recorded);
+    free(time->frames);
     free(time->where);
     ids_arena_done(&time->texts);
     free(time);
@@ -301,6 +431,8 @@ void ids_host_time_name(struct ids_host_time *time, enum ids_account account, ui
                         struct ids_text *ret_culprit, struct ids_text *ret_where) {
     const struct ids_trace *trace = time->analysis->trace;
     *ret_culprit = *ret_where = (struct ids_text){"", 0};
+    if (name == NOBODY && account == IDS_PROFILER)
+        *ret_culprit = (struct ids_text){IDS_NOT_RECORDING, sizeof IDS_NOT_RECORDING - 1};
     if (name == NOBODY) return;
     if (name >= name_of_name(time, 0)) {
         *ret_culprit = call_name(text_of(trace, name - name_of_name(time, 0)));
@@ -337,6 +469,7 @@ struct division {
     int64_t launch_ps; /* from here on the host launches */
     uint32_t waited;   /* the deed of waiting for a device in which the gap began; IDS_NONE */
     const struct ids_event *launch;
+    uint32_t host;
     int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err);
     void *context;
 };
@@ -346,9 +479,14 @@ static void look_at(struct ids_host_time *time, struct threads *threads, uint32_
     for (int i = 0; i < threads->count; i++) {
         if (threads->at[i] == track) return;
     }
-    if (time->told_of[track] != IDS_NONE && threads->count < THREADS)
+    int has_teller = time->told_of[track] != IDS_NONE;
+    if (threads->count >= THREADS - has_teller) return;
+    if (has_teller) {
+        threads->is_told[threads->count] = 1;
         threads->at[threads->count++] = time->told_of[track];
-    if (threads->count < THREADS) threads->at[threads->count++] = track;
+    }
+    threads->is_told[threads->count] = 0;
+    threads->at[threads->count++] = track;
 }
 
 static void find_threads(struct ids_host_time *time, const struct ids_event *launch, uint32_t host) {
@@ -370,8 +508,9 @@ static int is_first_use(const struct division *division, const struct ids_strand
     const struct ids_deed *deed = &trace->deeds[strand->deed[i]];
     int64_t length_ps = length_of(strand, i);
     if (length_ps < FIRST_USE_LEAST_PS || deed->account != IDS_HOST_DISPATCH) return 0;
-    int64_t usual_ps = division->time->usual_ps[deed->name];
-    return usual_ps > 0 && length_ps / FIRST_USE_MEDIANS >= usual_ps;
+    const struct usual *usual = &division->time->usual[deed->name];
+    if (!is_long(length_ps, usual->median_ps)) return 0;
+    return usual->is_rarely_long || strand->from_ps[i] <= usual->early_ps;
 }
 
 static int tell(const struct division *division, uint32_t name, enum ids_account account, int64_t from_ps,
@@ -379,6 +518,36 @@ static int tell(const struct division *division, uint32_t name, enum ids_account
     const struct ids_idle_part part = {
         .from_ps = from_ps, .to_ps = to_ps, .account = (uint8_t)account, .known = IDS_RECORDED, .name = name};
     return division->visit(division->context, &part, err);
+}
+
+/* Where a pool thread puts data on a device meanwhile, that is what is waited for; the rest is as `rest` says. */
+static int tell_beside_staging(const struct division *division, struct ids_idle_part rest, int64_t from_ps,
+                               int64_t to_ps, struct ids_error *err) {
+    const struct ids_host_time *time = division->time;
+    size_t low = 0, high = time->staging_count;
+    while (low < high) { /* the first one of the host that ends behind `from` */
+        size_t middle = low + (high - low) / 2;
+        const struct staging *staging = &time->staging[middle];
+        if (staging->host < division->host || (staging->host == division->host && staging->to_ps <= from_ps))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (from_ps < to_ps) {
+        const struct staging *staging =
+            low < time->staging_count && time->staging[low].host == division->host ? &time->staging[low] : NULL;
+        int is_inside = staging && staging->from_ps <= from_ps;
+        int64_t until_ps = !staging ? to_ps : is_inside ? staging->to_ps : staging->from_ps;
+        if (until_ps > to_ps) until_ps = to_ps;
+        rest.from_ps = from_ps;
+        rest.to_ps = until_ps;
+        int code = is_inside ? tell(division, name_of_deed(staging->deed, AS_IT_IS), IDS_HOST_STAGING, from_ps, until_ps, err)
+                             : division->visit(division->context, &rest, err);
+        if (code) return code;
+        low += (size_t)is_inside;
+        from_ps = until_ps;
+    }
+    return 0;
 }
 
 static int tell_deed(const struct division *division, const struct ids_strand *strand, size_t i, int64_t from_ps,
@@ -391,6 +560,10 @@ static int tell_deed(const struct division *division, const struct ids_strand *s
     if (in_launch && account == IDS_HOST_SYNC) account = IDS_HOST_DISPATCH; /* a copy that will wait has yet to begin */
     int is_price = account == IDS_HOST_DISPATCH ||
                    (division->is_short && (account == IDS_HOST_PYTHON || account == IDS_HOST_REGION));
+    if (account == IDS_HOST_SYNC) {
+        struct ids_idle_part waiting = {.account = IDS_HOST_SYNC, .known = IDS_RECORDED, .name = name_of_deed(number, AS_IT_IS)};
+        return tell_beside_staging(division, waiting, from_ps, to_ps, err);
+    }
     int manner = account == IDS_HOST_RUNTIME ? AS_CALL : AS_IT_IS;
     if (!is_price) return tell(division, name_of_deed(number, manner), account, from_ps, to_ps, err);
     /* The device stands idle because the host waited for it before it launched more. */
@@ -399,15 +572,55 @@ static int tell_deed(const struct division *division, const struct ids_strand *s
     return tell(division, name_of_deed(number, AS_IT_IS), IDS_HOST_DISPATCH, from_ps, to_ps, err);
 }
 
+/* Whether the program's thread has Python frames before and after that. */
+static int is_among_frames(const struct ids_host_time *time, uint32_t host, int64_t from_ps, int64_t to_ps) {
+    const struct recorded *frames = &time->frames[host];
+    return frames->from_ps <= from_ps && to_ps <= frames->to_ps;
+}
+
+/* Nothing recorded covers it. Inside the launching call that call says what is done. Where the program's thread has its Python frames
+ * recorded, it runs a function that was called before the recording began: of a short gap that is the price of the next launch, as all
+ * else of it, and of a longer one it is Python, though whose is not known. */
 static int tell_unknown(const struct division *division, int64_t from_ps, int64_t to_ps, struct ids_error *err) {
     struct ids_idle_part part = {.from_ps = from_ps, .to_ps = to_ps, .account = IDS_HOST_UNKNOWN, .known = IDS_UNKNOWN};
-    if (from_ps >= division->launch_ps) { /* inside the launching call, which says itself what is done */
-        part.account = IDS_HOST_DISPATCH;
+    int in_launch = from_ps >= division->launch_ps;
+    int is_traced = is_among_frames(division->time, division->host, from_ps, to_ps);
+    if (in_launch || (is_traced && division->is_short && division->launch)) {
+        int waited = !in_launch && division->waited != IDS_NONE;
+        part.account = waited ? IDS_HOST_SYNC : IDS_HOST_DISPATCH;
         part.known = IDS_RECORDED;
-        part.name = name_of_launch(division->time, division->launch);
+        part.name = waited ? name_of_deed(division->waited, AS_IT_IS) : name_of_launch(division->time, division->launch);
         part.event = division->launch;
+    } else if (is_traced) {
+        part.account = IDS_HOST_PYTHON;
+        part.known = IDS_INFERRED;
     }
     return division->visit(division->context, &part, err);
+}
+
+static int is_same_function(const struct ids_trace *trace, uint32_t deed, uint32_t other) {
+    struct ids_text name = call_name(text_of(trace, trace->deeds[deed].around));
+    struct ids_text other_name = call_name(text_of(trace, trace->deeds[other].around));
+    return name.length == other_name.length && !memcmp(name.at, other_name.at, name.length);
+}
+
+/* What jax.monitoring told of a thread: where the thread itself shows that it compiles that function, it also shows who called it. */
+static int sweep_told(const struct division *division, int place, size_t told, int64_t from_ps, int64_t to_ps,
+                      struct ids_error *err) {
+    const struct ids_trace *trace = division->time->analysis->trace;
+    const struct ids_strand *teller = &trace->tracks[division->threads->at[place]].strand;
+    const struct ids_strand *strand = &trace->tracks[division->threads->at[place + 1]].strand;
+    size_t i = ids_strand_find(strand, from_ps);
+    for (int code; from_ps < to_ps; i++) {
+        int64_t until_ps = i + 1 < strand->count && strand->from_ps[i + 1] < to_ps ? strand->from_ps[i + 1] : to_ps;
+        int shows = i != SIZE_MAX && trace->deeds[strand->deed[i]].account == IDS_HOST_COMPILE &&
+                    is_same_function(trace, strand->deed[i], teller->deed[told]);
+        code = shows ? tell_deed(division, strand, i, from_ps, until_ps, err)
+                     : tell_deed(division, teller, told, from_ps, until_ps, err);
+        if (code) return code;
+        from_ps = until_ps;
+    }
+    return 0;
 }
 
 /* [from, to) by what the thread at `place` in the list did, and where it did nothing known by what the next one did. */
@@ -420,8 +633,9 @@ static int sweep_threads(const struct division *division, int place, int64_t fro
     while (from_ps < to_ps) {
         int64_t until_ps = i + 1 < strand->count && strand->from_ps[i + 1] < to_ps ? strand->from_ps[i + 1] : to_ps;
         int nothing = i == SIZE_MAX || trace->deeds[strand->deed[i]].account == IDS_NO_ACCOUNT;
-        int code = nothing ? sweep_threads(division, place + 1, from_ps, until_ps, err)
-                           : tell_deed(division, strand, i, from_ps, until_ps, err);
+        int code = nothing                               ? sweep_threads(division, place + 1, from_ps, until_ps, err)
+                   : division->threads->is_told[place] ? sweep_told(division, place, i, from_ps, until_ps, err)
+                                                         : tell_deed(division, strand, i, from_ps, until_ps, err);
         if (code) return code;
         from_ps = until_ps;
         i++;
@@ -469,9 +683,9 @@ static uint32_t name_of_program(const struct ids_host_time *time, const struct i
     return event->launch ? name_of_launch(time, event->launch) : name_of_name(time, event->name);
 }
 
-int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
-                         int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
-                         void *context, struct ids_error *err) {
+static int divide_recorded(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
+                           int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
+                           void *context, struct ids_error *err) {
     const struct ids_trace *trace = time->analysis->trace;
     const struct ids_event *next = stretch->next, *launch = next ? next->launch : NULL;
     struct ids_idle_part part = {.from_ps = stretch->from_ps, .to_ps = stretch->to_ps, .known = IDS_RECORDED};
@@ -501,6 +715,7 @@ int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy
         .launch_ps = begin_ps,
         .waited = waiting_at(trace, &time->threads, stretch->gap_from_ps),
         .launch = launch,
+        .host = busy->device->host,
         .visit = visit,
         .context = context,
     };
@@ -514,9 +729,32 @@ int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy
         from_ps = to_ps;
     }
     if (from_ps >= stretch->to_ps) return 0;
-    part.from_ps = from_ps;
     part.account = IDS_DEVICE_QUEUE;
     part.name = name_of_launch(time, launch);
     part.event = launch;
-    return visit(context, &part, err);
+    return tell_beside_staging(&division, part, from_ps, stretch->to_ps, err);
+}
+
+int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
+                         int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
+                         void *context, struct ids_error *err) {
+    const struct recorded *recorded = &time->recorded[busy->device->host];
+    int64_t opened_ps = recorded->from_ps < stretch->to_ps ? recorded->from_ps : stretch->to_ps;
+    int64_t closed_ps = recorded->to_ps > stretch->from_ps ? recorded->to_ps : stretch->from_ps;
+    if (opened_ps <= stretch->from_ps && closed_ps >= stretch->to_ps)
+        return divide_recorded(time, busy, stretch, visit, context, err);
+    struct ids_stretch inside = *stretch;
+    struct ids_idle_part outside = {.account = IDS_PROFILER, .known = IDS_RECORDED, .name = NOBODY};
+    int code = 0;
+    if (opened_ps > stretch->from_ps) {
+        outside.from_ps = stretch->from_ps;
+        outside.to_ps = inside.from_ps = opened_ps;
+        code = visit(context, &outside, err);
+    }
+    if (!code && closed_ps < stretch->to_ps) inside.to_ps = closed_ps > inside.from_ps ? closed_ps : inside.from_ps;
+    if (!code && inside.from_ps < inside.to_ps) code = divide_recorded(time, busy, &inside, visit, context, err);
+    if (code || inside.to_ps == stretch->to_ps) return code;
+    outside.from_ps = inside.to_ps;
+    outside.to_ps = stretch->to_ps;
+    return visit(context, &outside, err);
 }

@@ -13,6 +13,9 @@
 
 struct ids_host_time;
 
+/* The culprit of account profiler where the host's profiler was not open yet, or not any more, while another host's was. */
+#define IDS_NOT_RECORDING "recording not open"
+
 int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time **ret_time, struct ids_error *err);
 void ids_host_time_free(struct ids_host_time *time);
 

@@ -178,13 +178,27 @@ static int close_top(struct ids_assembly *assembly, struct ids_trace *trace, uin
     return close_event(assembly, trace, track, open, err);
 }
 
-static int begin_deed(struct ids_trace *trace, struct ids_track *track, const struct ids_passing *passing,
-                      struct ids_open_event *open, uint32_t around, struct ids_error *err) {
+/* The runtime marks a wait by two moments that a link ties (CommonPjRtBuffer::Await): between them the thread waits. */
+static void bridge_wait(struct ids_assembly *assembly, struct ids_strand *strand, const struct ids_event *event) {
+    if (event->kind != IDS_KIND_SYNC) return;
+    if (event->consumes && event->consumes == assembly->awaited && strand->count &&
+        strand->from_ps[strand->count - 1] == assembly->awaited_ps)
+        strand->count--; /* the turn to what is around it */
+    assembly->awaited = event->produces;
+    assembly->awaited_ps = event->end_ps;
+}
+
+static int begin_deed(struct ids_assembly *assembly, struct ids_trace *trace, struct ids_track *track,
+                      const struct ids_passing *passing, struct ids_open_event *open,
+                      const struct ids_open_event *parent, struct ids_error *err) {
+    uint32_t around = parent ? parent->deed : IDS_NO_DEED;
     open->deed = around;
     if (track->role != IDS_TRACK_HOST || !passing->duration_ps) return 0;
     const struct ids_event *event = passing->kept < IDS_CALL_MARK ? &track->events.at[passing->kept] : NULL;
     if (ids_kind_has_no_account((enum ids_kind)(event ? event->kind : trace->names[passing->name].kind))) return 0;
-    int64_t deed = ids_deed_inside(trace, around, passing->name, event);
+    if (event) bridge_wait(assembly, &track->strand, event);
+    uint32_t called = parent ? assembly->at[parent->passing].name : IDS_NONE;
+    int64_t deed = ids_deed_inside(trace, around, passing->name, event, called);
     if (deed < 0) return ids_no_memory(err);
     open->deed = (uint32_t)deed;
     return open->deed != around && ids_strand_turn(&track->strand, passing->start_ps, open->deed) ? ids_no_memory(err)
@@ -256,6 +270,7 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
                  const struct ids_events *old, struct ids_error *err) {
     struct ids_track *track = &trace->tracks[track_id];
     assembly->depth = 0;
+    assembly->awaited = 0;
     if (assembly->calls && ids_calls_begin(assembly->calls, track_id)) return ids_no_memory(err);
     int code;
     for (size_t i = 0; i < assembly->count; i++) {
@@ -272,7 +287,6 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
         }
         struct ids_open_event *parent = assembly->depth ? &assembly->stack[assembly->depth - 1] : NULL;
         if (parent) ids_sum(&parent->children_ps, passing->duration_ps);
-        uint32_t around = parent ? parent->deed : IDS_NO_DEED;
         uint32_t mark =
             passing->kept < IDS_CALL_MARK || passing->kept == IDS_NONE ? IDS_NONE : passing->kept - IDS_CALL_MARK;
         code = keep_in_order(passing, old, &track->events, err);
@@ -292,7 +306,7 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
             .passing = (uint32_t)i,
             .op = op,
         };
-        code = begin_deed(trace, track, passing, open, around, err);
+        code = begin_deed(assembly, trace, track, passing, open, assembly->depth > 1 ? open - 1 : NULL, err);
         if (code) return code;
     }
     while (assembly->depth) {

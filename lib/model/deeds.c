@@ -73,8 +73,16 @@ static enum ids_account account_of(struct ids_trace *trace, uint32_t name, const
     return account == IDS_HOST_REGION && is_part_of_step(text, event) ? IDS_NO_ACCOUNT : account;
 }
 
+/* "$numpy asarray", called by the program's own function. */
+static int is_builtin_call(const struct ids_trace *trace, struct ids_deed around, uint32_t called) {
+    struct ids_python_frame frame;
+    if (called == IDS_NONE || around.account != IDS_HOST_PYTHON || around.name != around.caller) return 0;
+    struct ids_text text = text_of(trace, called);
+    return text.length && text.at[0] == '$' && ids_python_frame_of(text, &frame) && !frame.file.length;
+}
+
 static struct ids_deed deed_inside(struct ids_trace *trace, struct ids_deed around, uint32_t name,
-                                   const struct ids_event *event) {
+                                   const struct ids_event *event, uint32_t called) {
     enum ids_account account = account_of(trace, name, event);
     struct ids_deed deed = around;
     if (account == IDS_NO_ACCOUNT) return around;
@@ -87,6 +95,7 @@ static struct ids_deed deed_inside(struct ids_trace *trace, struct ids_deed arou
     deed.account = (uint8_t)account;
     deed.name = name;
     deed.around = goes_on ? around.around : name;
+    if (account == IDS_HOST_SYNC && is_builtin_call(trace, around, called)) deed.around = called;
     deed.library = (uint8_t)is_of_library(trace, around, name);
     return deed;
 }
@@ -106,12 +115,13 @@ static int64_t number_of(struct ids_trace *trace, const struct ids_deed *deed) {
 
 /* The same event inside the same deed comes again and again: what was found the last time, by place of a hash. */
 struct ids_deed_change {
-    uint32_t around, name, to;
+    uint32_t around, name, called, to;
     uint8_t kind, flags, is_set;
 };
 enum { CHANGES = 1 << 12 };
 
-int64_t ids_deed_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event) {
+int64_t ids_deed_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event,
+                        uint32_t called) {
     static const struct ids_deed nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0};
     if (!trace->deed_changes) {
         trace->deed_changes = calloc(CHANGES, sizeof *trace->deed_changes);
@@ -121,12 +131,13 @@ int64_t ids_deed_inside(struct ids_trace *trace, uint32_t around, uint32_t name,
     uint8_t flags = event ? (uint8_t)(1 | event->launches << 1 | event->compiles << 2) : 0;
     struct ids_deed_change *change =
         &trace->deed_changes[(around * 0x9e3779b1u ^ name * 0x85ebca6bu) >> 8 & (CHANGES - 1)];
-    if (change->is_set && change->around == around && change->name == name && change->kind == kind &&
-        change->flags == flags)
+    if (kind != IDS_KIND_SYNC) called = IDS_NONE; /* it tells nothing of others */
+    if (change->is_set && change->around == around && change->name == name && change->called == called &&
+        change->kind == kind && change->flags == flags)
         return change->to;
-    struct ids_deed deed = deed_inside(trace, trace->deeds[around], name, event);
+    struct ids_deed deed = deed_inside(trace, trace->deeds[around], name, event, called);
     int64_t number = number_of(trace, &deed);
-    if (number >= 0) *change = (struct ids_deed_change){around, name, (uint32_t)number, kind, flags, 1};
+    if (number >= 0) *change = (struct ids_deed_change){around, name, called, (uint32_t)number, kind, flags, 1};
     return number;
 }
 

@@ -15,8 +15,10 @@
 enum { IDS_NO_DEED };
 
 /* The number of what is done while `event` is open inside the deed `around`; `event` is kept as a record or only counted, then NULL.
- * -1 when memory ran out. */
-int64_t ids_deed_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event);
+ * `called`: the name of the event that it lies in directly, IDS_NONE for none: a built-in function that the program calls and that waits,
+ * as numpy's asarray, gives the waiting its name. -1 when memory ran out. */
+int64_t ids_deed_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event,
+                        uint32_t called);
 
 /* From now on the thread does that. Times do not fall; of changes at one moment the last counts. 0, or -1 when memory ran out. */
 int ids_strand_turn(struct ids_strand *strand, int64_t when_ps, uint32_t deed);

@@ -117,6 +117,16 @@ static const struct python_rule python[] = {
     {"compiler.py", "_cache_write", IDS_KIND_CACHE_WRITE},
     {NULL, "block_until_ready", IDS_KIND_SYNC},
     {NULL, "effects_barrier", IDS_KIND_SYNC},
+    {"array.py", "__float__", IDS_KIND_SYNC}, /* of a jax.Array: the value is fetched */
+    {"array.py", "__int__", IDS_KIND_SYNC},
+    {"array.py", "__bool__", IDS_KIND_SYNC},
+    {"array.py", "__index__", IDS_KIND_SYNC},
+    {"array.py", "__complex__", IDS_KIND_SYNC},
+    {"array.py", "item", IDS_KIND_SYNC},
+    {"array.py", "tolist", IDS_KIND_SYNC},
+    {"array.py", "_value", IDS_KIND_SYNC},
+    {"api.py", "device_get", IDS_KIND_SYNC},
+    {"api.py", "device_put", IDS_KIND_STAGING},
     {"dataloader.py", "__next__", IDS_KIND_INPUT},
 };
 

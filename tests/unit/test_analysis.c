@@ -469,12 +469,122 @@ START_TEST(launching_after_a_wait_is_the_waits) {
 END_TEST
 
 START_TEST(first_use_is_the_runtimes) {
-    /* 0.2 ms and 50 times the median of its kind (4 us): a module is loaded in the call */
-#define USES "10us 4us aten::mul\n20us 4us aten::mul\n30us 4us aten::mul\n40us 4us aten::mul\n"
-    ck_assert_str_eq(gap_of(USES "1000us 200us aten::mul\n" LATE),
-                     "host.runtime aten::mul [1000,1200)\nhost.unknown [1200,1990) unknown\n" DONE);
-    ck_assert_str_eq(gap_of(USES "1000us 199us aten::mul\n" LATE),
-                     "host.dispatch aten::mul [1000,1199)\nhost.unknown [1199,1990) unknown\n" DONE);
+    /* 0.2 ms and 50 times the median of its kind (4 us), and the first: a module is loaded in the call */
+#define USES "1910us 4us aten::mul\n1920us 4us aten::mul\n1930us 4us aten::mul\n1940us 4us aten::mul\n"
+#define USED                                                                                                          \
+    "host.dispatch aten::mul [1910,1914)\nhost.unknown [1914,1920) unknown\nhost.dispatch aten::mul [1920,1924)\n"    \
+    "host.unknown [1924,1930) unknown\nhost.dispatch aten::mul [1930,1934)\nhost.unknown [1934,1940) unknown\n"      \
+    "host.dispatch aten::mul [1940,1944)\nhost.unknown [1944,1990) unknown\n"
+    ck_assert_str_eq(gap_of("1000us 200us aten::mul\n" USES LATE),
+                     "host.runtime aten::mul [1000,1200)\nhost.unknown [1200,1910) unknown\n" USED DONE);
+    ck_assert_str_eq(gap_of("1000us 199us aten::mul\n" USES LATE),
+                     "host.dispatch aten::mul [1000,1199)\nhost.unknown [1199,1910) unknown\n" USED DONE);
+    /* after others of its kind it is no first use: a busy host makes calls long */
+    ck_assert_str_eq(gap_of("10us 4us aten::mul\n20us 4us aten::mul\n30us 4us aten::mul\n40us 4us aten::mul\n"
+                            "1000us 200us aten::mul\n" LATE),
+                     "host.dispatch aten::mul [1000,1200)\nhost.unknown [1200,1990) unknown\n" DONE);
+    done();
+}
+END_TEST
+
+START_TEST(a_rare_long_call_is_a_first_use) {
+    /* of 50 calls one: another module is loaded; of 49 it is not rare */
+    char text[4096] = "";
+    size_t length = 0;
+    for (int i = 0; i < 49; i++) length += (size_t)snprintf(text + length, sizeof text - length, "%dus 4us aten::mul\n", 10 + 10 * i);
+    const char *without_first = strchr(text, '\n') + 1;
+    snprintf(text + length, sizeof text - length, "1000us 200us aten::mul\n" LATE);
+    ck_assert_str_eq(gap_of(text), "host.runtime aten::mul [1000,1200)\nhost.unknown [1200,1990) unknown\n" DONE);
+    ck_assert_str_eq(gap_of(without_first), "host.dispatch aten::mul [1000,1200)\nhost.unknown [1200,1990) unknown\n" DONE);
+    done();
+}
+END_TEST
+
+START_TEST(two_moments_are_one_wait) {
+    /* the runtime marks the begin and the end of its wait, and a link ties them: it waits between them */
+#define FIRST "1000us 1us CommonPjRtBuffer::Await _pt=0 _p=5\n"
+#define SECOND "1900us 1us CommonPjRtBuffer::Await _ct=0 _c=5\n"
+    ck_assert_str_eq(gap_of("900us 1090us \"$train.py:5 loop\"\n" FIRST SECOND LATE),
+                     "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1000,1901)\n"
+                     "host.python loop (train.py:5) [1901,1990)\n"
+                     "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1990,2000)");
+    /* without the link the thread does something else between two waits */
+    ck_assert_str_eq(gap_of("900us 1090us \"$train.py:5 loop\"\n" FIRST "1900us 1us CommonPjRtBuffer::Await _ct=0 _c=6\n" LATE),
+                     "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1000,1001)\n"
+                     "host.python loop (train.py:5) [1001,1900)\n"
+                     "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1900,1901)\n"
+                     "host.python loop (train.py:5) [1901,1990)\n"
+                     "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1990,2000)");
+    /* a built-in function that the program called gives the wait its name */
+    ck_assert_str_eq(gap_of("900us 1090us \"$train.py:5 loop\"\n950us 1035us \"$numpy asarray\"\n" FIRST SECOND LATE),
+                     "host.sync asarray (train.py:5 loop) [1000,1901)\nhost.python loop (train.py:5) [1901,1990)\n"
+                     "host.sync asarray (train.py:5 loop) [1990,2000)");
+    done();
+}
+END_TEST
+
+START_TEST(a_pool_thread_puts_data) {
+    /* while the program waits for it, and after the launch: the device waits for the data that device_put gave to a pool thread */
+#define POOL                                                                                                          \
+    "line 10 pool\n1200us 0us ThreadpoolListener::StartRegion _ct=15 _c=7\n1210us 590us \"H2D Dispatch\"\n"            \
+    "1850us 0us ThreadpoolListener::StopRegion\n"
+#define PUT                                                                                                           \
+    "1000us 100us \"$api.py:2035 device_put\"\n1010us 80us shard_args\n1050us 0us ThreadpoolListener::Record _pt=15 _p=7\n"
+    ck_assert_str_eq(gap_of("900us 1090us \"$train.py:5 loop\"\n" PUT "1150us 800us \"$api.py:2479 block_until_ready\"\n" LATE POOL),
+                     "host.staging device_put (train.py:5 loop) [1000,1100)\nhost.python loop (train.py:5) [1100,1150)\n"
+                     "host.sync block_until_ready (train.py:5 loop) [1150,1210)\n"
+                     "host.staging device_put (train.py:5 loop) [1210,1800)\n"
+                     "host.sync block_until_ready (train.py:5 loop) [1800,1950)\n"
+                     "host.python loop (train.py:5) [1950,1990)\n" DONE);
+    ck_assert_str_eq(gap_of("900us 1090us \"$train.py:5 loop\"\n" PUT "1110us 10us cudaLaunchKernel correlation_id=2\n" POOL),
+                     "host.staging device_put (train.py:5 loop) [1000,1100)\nhost.python loop (train.py:5) [1100,1110)\n"
+                     "host.dispatch cudaLaunchKernel (train.py:5 loop) [1110,1120)\n"
+                     "device.queue cudaLaunchKernel (train.py:5 loop) [1120,1210)\n"
+                     "host.staging device_put (train.py:5 loop) [1210,1800)\n"
+                     "device.queue cudaLaunchKernel (train.py:5 loop) [1800,2000)");
+    done();
+}
+END_TEST
+
+START_TEST(between_frames_python_runs) {
+    /* a function that was called before the recording began has no frame: what it calls has */
+    ck_assert_str_eq(gap_of("0us 900us \"$train.py:9 before\"\n1000us 100us \"$train.py:5 load\"\n1800us 190us \"$train.py:7 step\"\n" LATE),
+                     "host.python load (train.py:5) [1000,1100)\nhost.python [1100,1800) inferred\n"
+                     "host.python step (train.py:7) [1800,1990)\n" DONE);
+    /* of a short gap that is the price of the launch */
+    SHORT("0us 6us \"$train.py:5 load\"\n20us 4us \"$train.py:7 step\"\n");
+    ck_assert_str_eq(ledger_of(0, 5000000, 25000000),
+                     "host.dispatch load (train.py:5) [5,6)\nhost.dispatch cudaLaunchKernel [6,20)\n"
+                     "host.dispatch step (train.py:7) [20,24)\nhost.dispatch cudaLaunchKernel [24,25)");
+    done();
+}
+END_TEST
+
+START_TEST(told_compilations_have_a_place) {
+    /* jax.monitoring tells of the function, the thread who called it; where the thread shows another function, what was told counts */
+#define TOLD                                                                                                          \
+    "plane /host:jax.monitoring\nline 4711 MainThread\n1100us 400us jax.compile(f) _ct=7701 _c=3\n"
+#define COMPILES(of)                                                                                                  \
+    "900us 1090us \"$train.py:5 loop\"\n1000us 700us PjitFunction(" of ")\n1150us 300us backend_compile\n"             \
+    "1500us 0us jax.monitoring _pt=7701 _p=3\n"
+    ck_assert_str_eq(gap_of(COMPILES("f") LATE TOLD),
+                     "host.compile f (train.py:5 loop) [1000,1700)\nhost.python loop (train.py:5) [1700,1990)\n" DONE);
+    ck_assert_str_eq(gap_of(COMPILES("g") LATE TOLD),
+                     "host.compile g (train.py:5 loop) [1000,1100)\nhost.compile f [1100,1500)\n"
+                     "host.compile g (train.py:5 loop) [1500,1700)\nhost.python loop (train.py:5) [1700,1990)\n" DONE);
+    done();
+}
+END_TEST
+
+START_TEST(a_host_that_does_not_record_is_the_profilers) {
+    /* both windows are the run's [0,1000]; b's file goes from 400 to 700 */
+    make("host a start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n0us 1000us k1 correlation_id=1\n"
+         "plane /host:CPU\nline 9 t\n0us 1us cudaLaunchKernel correlation_id=1\n"
+         "host b start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n600us 100us k1 correlation_id=1\n"
+         "plane /host:CPU\nline 9 t\n400us 200us cudaLaunchKernel correlation_id=1\n");
+    ck_assert_str_eq(ledger_of(1, 0, INT64_MAX),
+                     "profiler recording not open [0,400)\nhost.dispatch cudaLaunchKernel [400,600)\n"
+                     "work.compute k1 [600,700)\nprofiler recording not open [700,1000)");
     done();
 }
 END_TEST
@@ -766,7 +876,9 @@ IDS_RUN_SUITE("analysis", parameters, windows, empty_windows_are_refused, events
               waits_are_busy_but_do_not_work, what_counts_as_a_kernel, gaps_and_their_neighbours,
               before_a_launch_the_time_is_the_hosts, python_is_the_programs_own_function, whose_thread_counts,
               inside_and_behind_a_launch, a_short_gap_is_the_price_of_a_launch, launching_after_a_wait_is_the_waits,
-              first_use_is_the_runtimes, calls_that_compile_are_compiling, what_runs_counts_before_what_waits,
+              first_use_is_the_runtimes, a_rare_long_call_is_a_first_use, two_moments_are_one_wait, a_pool_thread_puts_data,
+              between_frames_python_runs, told_compilations_have_a_place, a_host_that_does_not_record_is_the_profilers,
+              calls_that_compile_are_compiling, what_runs_counts_before_what_waits,
               the_last_to_come_is_waited_for, gaps_of_a_tpu, every_account_has_its_words,
               steps_of_two_hosts_are_one, the_window_of_the_steps, a_number_that_comes_again_is_another_step,
               steps_through_links, steps_of_an_annotation_without_numbers, steps_of_a_line, groups_of_events, a_report_of_everything)
