@@ -242,9 +242,10 @@ static void write_parts(struct ids_painter *painter, const struct ids_diff *diff
     struct ids_grid_column columns[COLUMNS] = {{.title = "change", .right = 1},
                                                {.title = "before", .right = 1},
                                                {.title = "after", .right = 1},
-                                               {.title = diff->a->per_step ? "account, a step" : "account, the window"},
-                                               {.title = "typical"},
-                                               {.title = "mostly", .stretch = 1}};
+                                               {.title = diff->a->per_step ? "account, a step" : "account, the window",
+                                                .is_name = 1},
+                                               {.title = "mostly", .stretch = 1},
+                                               {.title = "typical"}};
     struct ids_grid grid = {.columns = columns, .column_count = COLUMNS, .row_count = count + 1};
     const char **cell = grid.cells = cells_of(painter, COLUMNS * grid.row_count);
     if (!cell) return;
@@ -253,8 +254,8 @@ static void write_parts(struct ids_painter *painter, const struct ids_diff *diff
         *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, order[i]->a_ps));
         *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, order[i]->b_ps));
         *cell++ = order[i]->title;
-        *cell++ = order[i]->a_ps == order[i]->b_ps ? "" : interval_text(painter, &order[i]->interval);
         *cell++ = order[i]->culprit.name ? ids_text_clean(&painter->arena, order[i]->culprit.name) : "";
+        *cell++ = order[i]->a_ps == order[i]->b_ps ? "" : interval_text(painter, &order[i]->interval);
     }
     struct ids_phrase phrase = ids_phrase_begin();
     ids_phrase_add(&phrase, "together");

@@ -98,7 +98,7 @@ static void write_losses(struct ids_painter *painter, const struct ids_scale *sc
         painter->out_of_memory = 1;
         return;
     }
-    grid.columns[0] = (struct ids_grid_column){.title = "a step"};
+    grid.columns[0] = (struct ids_grid_column){.title = "a step", .is_name = 1};
     for (size_t p = 1; p <= shown; p++) {
         struct ids_phrase phrase = ids_phrase_begin();
         ids_phrase_add(&phrase, "%.0f devices", scale->at[p].devices);
@@ -125,6 +125,8 @@ static void write_losses(struct ids_painter *painter, const struct ids_scale *sc
     }
     ids_painter_heading(painter, "where the rest went");
     write_grid(painter, &grid);
+    if (grid.columns[grid.column_count - 1].left_out)
+        fputs("  too wide for all columns (--full shows them)\n", painter->out);
 }
 
 static int print(const struct ids_scale *scale, const struct scale_options *options, struct ids_error *err) {

@@ -65,6 +65,9 @@ def check_recorded(folder):
     paths = {row['path'] for row in rows(found, 'traces')}
     check(len(paths) == 4 and all(Path(p).is_dir() for p in paths), f'the paths of the traces: {paths}')
     check('strong scaling' in text and 'WHERE THE REST WENT' in text and 'comm.wait' in text, 'as text')
+    narrow = scale(*RECORDED, '--width', '78').stdout.split('WHERE THE REST WENT')[1]
+    check('8 devices' in narrow and 'comm.wait' in narrow and 'too wide' in narrow, f'the largest configuration gave way: {narrow}')
+    check('too wide' not in scale(*RECORDED, '--width', '130').stdout, 'nothing is left out of a wide terminal')
     words = {row['account'] for row in rows(json.loads(subprocess.run([IDSPROF, 'report', '--json', RECORDED[3]], capture_output=True).stdout), 'accounts')}
     check(set(lost(found, 8)) >= words, f'scale has other words than the report: {set(lost(found, 8)) ^ words}')
     weak = result(*RECORDED, '--weak')
