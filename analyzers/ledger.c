@@ -1,4 +1,5 @@
 /* ledger.c - where the time of a step went, and who is to blame: the book of lib/analysis/ledger.h as figures and tables. */
+#include "analyzers/ledger_rows.h"
 #include "lib/analysis/context.h"
 #include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
@@ -8,11 +9,16 @@
 
 /* Cumulative in the order of the accounts, so that the rounded parts sum to the rounded whole. */
 #define STEPS_SQL(account)                                                                                            \
-    "WITH pairs AS (SELECT count(*) AS n FROM device_steps WHERE run = :run), part AS (SELECT a.id AS id, a.name AS " \
-    "name, coalesce((SELECT sum(l.dur_ps) FROM ledger l WHERE l.run = :run AND l.account = a.name AND l.step_id IS "  \
-    "NOT NULL), 0) AS ps FROM account a), whole AS (SELECT name, sum(ps) OVER (ORDER BY id) AS to_ps, ps FROM part) " \
-    "SELECT to_ps / (SELECT n FROM pairs) - (to_ps - ps) / (SELECT n FROM pairs) FROM whole WHERE name = '" account "'"
-#define IDLE_SQL(account)                                                                                       \
+    "WITH pairs AS (SELECT count(*) AS n FROM device_steps WHERE run = :run), sums AS (SELECT account, sum(dur_ps) "  \
+    "AS ps "                                                                                                          \
+    "FROM ledger WHERE run = :run AND step_id IS NOT NULL GROUP BY account), part AS (SELECT a.id AS id, a.name AS "  \
+    "name, "                                                                                                          \
+    "coalesce(s.ps, 0) AS ps FROM account a LEFT JOIN sums s ON s.account = a.name), whole AS (SELECT name, sum(ps) " \
+    "OVER "                                                                                                           \
+    "(ORDER BY id) AS to_ps, ps FROM part) SELECT to_ps / (SELECT n FROM pairs) - (to_ps - ps) / (SELECT n FROM "     \
+    "pairs) "                                                                                                         \
+    "FROM whole WHERE name = '" account "'"
+#define IDLE_SQL(account)                                                                                         \
     "SELECT coalesce(sum(dur_ps), 0) FROM ledger WHERE run = :run AND in_window = 1 AND is_busy = 0 AND account " \
     "= '" account "'"
 
@@ -21,10 +27,10 @@
         "steps." id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER,                                                       \
             "Of a step, time in which " text ". Mean per step and device; these sum to steps.mean.", STEPS_SQL(id) \
     }
-#define IDLE(id, title, text)                                                                                       \
-    {                                                                                                               \
-        "idle." id, "idle: " title, IDS_UNIT_TIME, IDS_BETTER_LOWER,                                                \
-            "Of idle.total, time in which " text ". Summed over devices; these sum to idle.total.", IDLE_SQL(id)    \
+#define IDLE(id, title, text)                                                                                    \
+    {                                                                                                            \
+        "idle." id, "idle: " title, IDS_UNIT_TIME, IDS_BETTER_LOWER,                                             \
+            "Of idle.total, time in which " text ". Summed over devices; these sum to idle.total.", IDLE_SQL(id) \
     }
 
 static const struct ids_metric_def metrics[] = {
@@ -73,7 +79,8 @@ static const struct ids_metric_def metrics[] = {
     IDLE("host.region", "named regions", "the host is in a region that the program named"),
     IDLE("host.python", "Python", "the host runs Python"),
     IDLE("host.dispatch", "dispatch", "the host dispatches: ops and launches"),
-    IDLE("host.unknown", "host, not recorded", "the next work is not launched yet, and nothing recorded covers the host"),
+    IDLE("host.unknown", "host, not recorded",
+         "the next work is not launched yet, and nothing recorded covers the host"),
     IDLE("device.in_program", "inside a program", "a dependency inside one program or graph holds up what is launched"),
     IDLE("device.queue", "launched, not begun", "the launching call has returned, and the work has not begun"),
     IDLE("device.unknown", "not recorded", "the launch of what comes next is not recorded"),
@@ -141,9 +148,9 @@ static const struct ids_table_def entries = {
 
 /* What all rows are relative to. */
 struct whole {
-    int64_t time_ps;  /* of the ledger: all steps of all devices, or all windows */
-    int64_t pairs;    /* steps × devices that have them; without steps the devices */
-    int64_t steps;    /* 0 without */
+    int64_t time_ps; /* of the ledger: all steps of all devices, or all windows */
+    int64_t pairs;   /* steps × devices that have them; without steps the devices */
+    int64_t steps;   /* 0 without */
 };
 
 static struct whole whole_of(const struct ids_analysis *analysis) {
@@ -307,10 +314,10 @@ static void step_figures(const struct ids_analysis *analysis, struct ids_report 
 
 /* The idle metrics stand behind those of steps; work.compute and stall.device are never idle. */
 static const enum ids_account idle_accounts[] = {
-    IDS_COMM_TRANSFER, IDS_COMM_WAIT,         IDS_COPY_H2D,     IDS_COPY_D2H,       IDS_COPY_D2D,     IDS_COPY_P2P,
-    IDS_COPY_SET,      IDS_COPY_OTHER,        IDS_HOST_COMPILE, IDS_HOST_INPUT,     IDS_HOST_SYNC,    IDS_HOST_STAGING,
-    IDS_HOST_RUNTIME,  IDS_HOST_REGION,       IDS_HOST_PYTHON,  IDS_HOST_DISPATCH,  IDS_HOST_UNKNOWN, IDS_DEVICE_IN_PROGRAM,
-    IDS_DEVICE_QUEUE,  IDS_DEVICE_UNKNOWN,    IDS_PROFILER};
+    IDS_COMM_TRANSFER, IDS_COMM_WAIT,      IDS_COPY_H2D,     IDS_COPY_D2H,      IDS_COPY_D2D,     IDS_COPY_P2P,
+    IDS_COPY_SET,      IDS_COPY_OTHER,     IDS_HOST_COMPILE, IDS_HOST_INPUT,    IDS_HOST_SYNC,    IDS_HOST_STAGING,
+    IDS_HOST_RUNTIME,  IDS_HOST_REGION,    IDS_HOST_PYTHON,  IDS_HOST_DISPATCH, IDS_HOST_UNKNOWN, IDS_DEVICE_IN_PROGRAM,
+    IDS_DEVICE_QUEUE,  IDS_DEVICE_UNKNOWN, IDS_PROFILER};
 
 static void idle_figures(const struct ids_analysis *analysis, struct ids_report *report) {
     for (int i = 0; i < IDS_COUNT_OF(idle_accounts); i++) {
@@ -334,8 +341,7 @@ static void known_figures(const struct ids_analysis *analysis, struct ids_report
         for (int k = 0; k < IDS_KNOWN_COUNT; k++) ids_sum(&known_ps[k], analysis->ledger.entries[e].time_ps[k]);
     }
     for (int k = 0; k < IDS_KNOWN_COUNT; k++) {
-        ids_report_metric(report, ids[k], NULL,
-                          ids_real_value(IDS_UNIT_RATIO, part_of(known_ps[k], whole->time_ps)));
+        ids_report_metric(report, ids[k], NULL, ids_real_value(IDS_UNIT_RATIO, part_of(known_ps[k], whole->time_ps)));
     }
     for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
         if (ids_account_is_host((enum ids_account)a)) ids_sum(&host_ps, sums[a].time_ps);
@@ -355,7 +361,8 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         return 0;
     }
     struct account_sum sums[IDS_ACCOUNT_COUNT] = {0};
-    if (sum_accounts(analysis, sums) || list_entries(analysis, report, &whole)) return ids_no_memory(err);
+    if (sum_accounts(analysis, sums) || list_entries(analysis, report, &whole) || ids_ledger_rows(analysis, report))
+        return ids_no_memory(err);
     list_accounts(analysis, report, &whole, sums);
     if (whole.steps) step_figures(analysis, report, &whole, sums);
     idle_figures(analysis, report);
@@ -364,7 +371,8 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     return 0;
 }
 
-static const struct ids_table_def *const tables[] = {&accounts, &entries};
+static const struct ids_table_def *const tables[] = {&accounts, &entries, &ids_ledger_by_step, &ids_ledger_by_device,
+                                                     &ids_ledger_intervals};
 
 const struct ids_analyzer ids_analyzer_ledger = {
     .name = "ledger",

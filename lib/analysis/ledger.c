@@ -91,6 +91,7 @@ struct making {
     int64_t gap_part_ps; /* the longest part of the gap that is swept */
     struct own *own;     /* by entry */
     size_t own_room;
+    int64_t least_of[IDS_ACCOUNT_COUNT]; /* a longer interval is one of the account's longest */
     int counts_steps; /* what entries have is of the steps, where there are steps; else of the window */
     struct ids_meetings meetings;
     struct past *past; /* by active device; NULL where nobody meets */
@@ -135,6 +136,20 @@ static void set_longest(struct making *making, const struct ids_ledger_interval 
     entry->evidence = interval->event;
 }
 
+static void keep_longest(struct making *making, const struct ids_ledger_interval *interval) {
+    struct ids_ledger_longest *longest = &making->ledger->longest[interval->account];
+    int64_t length_ps = interval->to_ps - interval->from_ps;
+    size_t place = longest->count < IDS_LEDGER_LONGEST ? longest->count++ : IDS_LEDGER_LONGEST - 1;
+    for (; place; place--) {
+        const struct ids_ledger_interval *before = &longest->at[place - 1];
+        if (before->to_ps - before->from_ps >= length_ps) break;
+        longest->at[place] = *before;
+    }
+    longest->at[place] = *interval;
+    const struct ids_ledger_interval *last = &longest->at[IDS_LEDGER_LONGEST - 1];
+    if (longest->count == IDS_LEDGER_LONGEST) making->least_of[interval->account] = last->to_ps - last->from_ps;
+}
+
 static int book_entry(struct making *making, const struct ids_ledger_interval *interval, size_t place) {
     int64_t length_ps = interval->to_ps - interval->from_ps;
     struct own *own = &making->own[interval->entry];
@@ -147,6 +162,7 @@ static int book_entry(struct making *making, const struct ids_ledger_interval *i
     own->time_ps[interval->known] += length_ps;
     own->intervals++;
     if (length_ps > own->longest_ps) set_longest(making, interval, own);
+    if (length_ps > making->least_of[interval->account]) keep_longest(making, interval);
     if (!in_step) return 0;
     if (own->place != place) {
         if (end_step(making, interval->entry, own)) return -1;

@@ -65,6 +65,13 @@ struct ids_ledger_interval {
     uint8_t account, known;
 };
 
+/* The longest intervals of an account, of those that its entries count. */
+enum { IDS_LEDGER_LONGEST = 10 };
+struct ids_ledger_longest {
+    struct ids_ledger_interval at[IDS_LEDGER_LONGEST]; /* the longest first, of equals the one that was met first */
+    size_t count;
+};
+
 /* Called in order of time for one device after the other. 0, or a code with *err set. */
 struct ids_ledger_visitor {
     int (*interval)(void *context, const struct ids_ledger_interval *interval, struct ids_error *err);
@@ -97,6 +104,7 @@ struct ids_ledger {
     } *shares;
     size_t *first_share; /* by device; one more for the end */
     size_t share_count, share_room;
+    struct ids_ledger_longest longest[IDS_ACCOUNT_COUNT];
 };
 
 /* Makes the book, and with it the times and gaps of analysis->busy. Each interval goes to the visitor too, unless it is NULL. */

@@ -18,7 +18,7 @@ static const struct {
     [IDS_COPY_SET] = {IDS("copy.set"), "memory sets", "only memory is set"},
     [IDS_COPY_OTHER] = {IDS("copy.other"), "other copies", "only copies run, and the file does not say from where to where"},
     [IDS_STALL_DEVICE] = {IDS("stall.device"), "stalls",
-                          "busy by the file, but the device waits, and for what cannot be told"},
+                          "the file books the device as busy, but it waits, and for what cannot be told"},
     [IDS_HOST_COMPILE] = {IDS("host.compile"), "compiling", "nothing runs, and the host compiles"},
     [IDS_HOST_INPUT] = {IDS("host.input"), "input",
                         "nothing runs, and the host takes input: a reader, or a region whose words say so"},

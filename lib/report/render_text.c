@@ -1,6 +1,6 @@
 /* The report for people: a line about the run, a line per headline, the top tables, what to do, and what is missing. */
-#include "lib/report/painter.h"
 #include "lib/base/counted.h"
+#include "lib/report/painter.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -174,10 +174,18 @@ static int begins_with_heading(const struct ids_painter *painter, const struct i
     if (section->metric_count) return 0;
     for (int i = 0; i < section->table_count; i++) {
         const struct ids_table_def *def = section->tables[i];
-        if ((def->flags & IDS_TABLE_HIDDEN) || !ids_report_find_table(painter->report, def->id)) continue;
+        if (!ids_render_shows(painter->render, def, 0) || !ids_report_find_table(painter->report, def->id)) continue;
         return !strcasecmp(def->title, section->title);
     }
     return !strcmp(section->name, "advice") && painter->report->advice_count;
+}
+
+static void write_tables(struct ids_painter *painter, const struct ids_section *section) {
+    for (int i = 0; i < section->table_count; i++) {
+        const struct ids_table *table = ids_report_find_table(painter->report, section->tables[i]->id);
+        if (table && ids_render_shows(painter->render, section->tables[i], 0))
+            ids_painter_table(painter, table, painter->render->top, 1);
+    }
 }
 
 static void write_section(struct ids_painter *painter, const struct ids_section *section) {
@@ -194,11 +202,7 @@ static void write_section(struct ids_painter *painter, const struct ids_section 
     for (int i = 0; i < section->metric_count; i++) figures[i] = metric_figure(painter, &section->metrics[i]);
     shorten_reasons(figures, (size_t)section->metric_count);
     ids_painter_figures(painter, figures, (size_t)section->metric_count);
-    for (int i = 0; i < section->table_count; i++) {
-        const struct ids_table_def *def = section->tables[i];
-        const struct ids_table *table = ids_report_find_table(painter->report, def->id);
-        if (!(def->flags & IDS_TABLE_HIDDEN) && table) ids_painter_table(painter, table, painter->render->top, 1);
-    }
+    write_tables(painter, section);
     painter->heading = NULL;
 }
 
@@ -291,6 +295,10 @@ int ids_render_text(const struct ids_report *report, const struct ids_render *re
     for (int s = 0; s < render->section_count; s++) {
         const struct ids_section *section = &render->sections[s];
         if (!ids_render_wants(render, section->name)) continue;
+        if (render->table) {
+            write_tables(&painter, section);
+            continue;
+        }
         write_section(&painter, section);
         if (!strcmp(section->name, "advice")) write_all_advice(&painter);
         if (!strcmp(section->name, "overview")) write_diags(&painter, SEVERITY_NOTE);

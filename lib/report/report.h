@@ -203,6 +203,9 @@ const char *ids_report_text(struct ids_report *report, const char *format, ...) 
 
 const struct ids_metric *ids_report_find(const struct ids_report *report, const char *id, const char *device);
 const struct ids_table *ids_report_find_table(const struct ids_report *report, const char *id);
+/* The rows of a table whose first column is that text, as a table without that column, in the arena. 0, or -1 when memory ran out. */
+int ids_table_rows_of(const struct ids_table *table, const char *text, struct ids_arena *arena,
+                      struct ids_table *ret_table);
 /* The place of a column, -1 when the table (NULL: none) has no such one; and a cell. */
 int ids_table_column(const struct ids_table *table, const char *id);
 static inline const struct ids_value *ids_table_cell(const struct ids_table *table, size_t row, int column) {
