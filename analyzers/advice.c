@@ -171,31 +171,22 @@ static int64_t time_of_device(const struct ids_analysis *analysis, size_t device
     return time_ps;
 }
 
-static int64_t steps_of_device(const struct ids_analysis *analysis, size_t device) {
-    int64_t count = 0;
-    if (!analysis->steps.count) return 1;
-    const struct ids_device_steps *own = &analysis->steps.of_device[analysis->busy[device].index];
-    for (size_t i = 0; i < own->count; i++) count += own->at[i].step != IDS_NONE;
-    return count;
-}
-
-/* The others wait for it: it has the most time that is its own per step. */
+/* The device whose own time a step is longest: what it does decides when the step ends. A step that it takes no part in is none of its
+ * time, so that savings are of a step of the run. */
 static void find_decider(struct adviser *adviser) {
     const struct ids_analysis *analysis = adviser->analysis;
     const struct ids_ledger *ledger = &analysis->ledger;
     int64_t most_ps = -1;
     for (size_t b = 0; b < analysis->busy_count; b++) {
-        int64_t own_ps = time_of_device(analysis, b), steps = steps_of_device(analysis, b);
-        int64_t time_ps = own_ps;
-        if (!steps) continue;
+        int64_t time_ps = time_of_device(analysis, b), own_ps = time_ps;
         for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
             if (ledger->entries[ledger->shares[s].entry].account == IDS_COMM_WAIT) own_ps -= ledger->shares[s].ps;
         }
-        if (own_ps / steps <= most_ps) continue;
-        most_ps = own_ps / steps;
+        if (own_ps <= most_ps) continue;
+        most_ps = own_ps;
         adviser->decider = b;
-        adviser->step_ps = time_ps / steps;
-        adviser->steps = analysis->steps.count ? steps : 0;
+        adviser->steps = (int64_t)analysis->steps.count;
+        adviser->step_ps = time_ps / (adviser->steps ? adviser->steps : 1);
     }
 }
 

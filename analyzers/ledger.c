@@ -355,9 +355,12 @@ static void known_figures(const struct ids_analysis *analysis, struct ids_report
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct whole whole = whole_of(analysis);
-    if (!analysis->busy_count || !whole.time_ps) {
+    if (analysis->busy_count) idle_figures(analysis, report);
+    if (!whole.time_ps) {
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
-                            analysis->busy_count ? "the window is a moment" : ids_no_activity_reason(analysis));
+                            !analysis->busy_count ? ids_no_activity_reason(analysis)
+                            : whole.steps         ? "the steps are moments"
+                                                  : "the window is a moment");
         return 0;
     }
     struct account_sum sums[IDS_ACCOUNT_COUNT] = {0};
@@ -365,7 +368,6 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         return ids_no_memory(err);
     list_accounts(analysis, report, &whole, sums);
     if (whole.steps) step_figures(analysis, report, &whole, sums);
-    idle_figures(analysis, report);
     known_figures(analysis, report, &whole, sums);
     ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), "no steps in this trace");
     return 0;

@@ -7,7 +7,7 @@
 enum { STEPS_KEPT = 10000 };
 
 /* The accounts in their order, behind what a row is about. */
-#define ACCOUNT(account, id, title) [LEADING + (account)] = {id, title, IDS_UNIT_TIME, 0}
+#define ACCOUNT(account, id, title) [LEADING + (account)] = {id, title, IDS_UNIT_TIME, IDS_COLUMN_SPARE}
 #define ACCOUNTS                                                                                                      \
     ACCOUNT(IDS_WORK_COMPUTE, "work.compute", "compute"), ACCOUNT(IDS_COMM_TRANSFER, "comm.transfer", "collectives"), \
         ACCOUNT(IDS_COMM_WAIT, "comm.wait", "wait"), ACCOUNT(IDS_COPY_H2D, "copy.h2d", "H2D"),                        \

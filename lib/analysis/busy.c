@@ -119,7 +119,10 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     if (to_ps < analysis->end_ps) analysis->end_ps = to_ps;
     int cut_end = analysis->end_ps < last_ps;
     if (analysis->end_ps < analysis->start_ps || (analysis->end_ps == analysis->start_ps && cut_end)) {
-        return ids_fail(err, IDS_USAGE, "the window is empty: --from and --to leave nothing of the run");
+        int is_cut = analysis->params.from_ps || analysis->params.to_ps != INT64_MAX;
+        return ids_fail(err, IDS_USAGE, "the window is empty: %s",
+                        is_cut ? "--from and --to leave nothing of the run"
+                               : "the work of the steps is a moment; try --window run");
     }
     struct extent *clocks = find_extents(analysis);
     if (!clocks) return ids_no_memory(err);

@@ -53,7 +53,7 @@ struct ids_step {
     uint32_t made;                      /* the order in which it was found */
 };
 
-/* A step on one device. Steps follow each other without a hole: one begins when the last work of the one before has ended there, or,
+/* A step on one device. They do not overlap: one begins when the last work of the one before has ended there, or,
  * where that is later, when its annotation begins on the host. The last one ends with its last work, or with its annotation. */
 struct ids_device_step {
     uint32_t step; /* index of ids_steps.at; IDS_NONE: it does not lie wholly in the window */

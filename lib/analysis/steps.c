@@ -337,6 +337,7 @@ static int gather_markers(struct ids_analysis *analysis, struct ids_error *err) 
     struct ids_keymap by_number = {0};
     int code = 0;
     for (size_t d = 0; d < trace->device_count && !code; d++) {
+        if (!ids_device_counts(trace, &trace->devices[d])) continue; /* nothing to give to steps of a chip that did nothing */
         struct ids_cursor cursor = ids_cursor_over(&trace->devices[d].steps);
         for (const struct ids_event *event; !code && (event = ids_cursor_next(&cursor));) {
             uint64_t index = steps->count;
