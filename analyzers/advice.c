@@ -5,7 +5,8 @@
  * disjoint and sum to no more than its step. Waiting for peers is nobody's own fault: it wins nothing here, the cause stands with the
  * device that came last.
  */
-#include "lib/analysis/context.h"
+#include "lib/analysis/balance.h"
+#include "lib/analysis/host_time.h"
 #include "lib/base/saturate.h"
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct adviser {
     int64_t steps;   /* 0: savings are for the window */
     int64_t step_ps; /* of the deciding device, or its window */
     size_t decider;  /* index of analysis->busy */
+    struct ids_balance balance;
     enum framework framework;
     int is_gpu;
 };
@@ -99,6 +101,9 @@ static const struct remedy remedies[] = {
       "sharding)",
       "overlap them with compute, pack small ones together, or exchange less",
       "put them on a stream of their own beside compute, or exchange less"}, 1},
+    {IDS_COMM_WAIT, "Devices wait for one that has more work than they",
+     {"divide the work evenly (shards, padding, stages, experts) and look at what that device alone does", NULL, NULL,
+      NULL}, 1},
     {IDS_COPY_H2D, "Copies to the device run and nothing computes beside them",
      {"keep the data on the device, or begin the copy ahead of the step; offload less",
       "copy from pinned memory on a stream of its own, ahead of the step; keep data on the device", NULL,
@@ -207,6 +212,42 @@ static int most_first(const void *a, const void *b) {
     return (left->account > right->account) - (left->account < right->account);
 }
 
+/* A host whose profiler was not open makes nobody wait. */
+static int is_of_the_program(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry) {
+    return entry->account != IDS_PROFILER || strcmp(ids_strings_z(&ledger->texts, entry->culprit), IDS_NOT_RECORDING) != 0;
+}
+
+/* Some devices compute longer than others, which wait for them: with the same work for all a step were shorter by what they wait in the mean.
+ * That is compute of the deciding device, or what it waits itself, and no other piece has either. */
+static int find_imbalance(const struct adviser *adviser, struct piece *ret_piece) {
+    const struct ids_analysis *analysis = adviser->analysis;
+    const struct ids_ledger *ledger = &analysis->ledger;
+    struct piece piece = {.account = IDS_COMM_WAIT};
+    int64_t most_ps = 0, room_ps = 0;
+    for (uint32_t b = 0; b < analysis->busy_count; b++) {
+        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
+            const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
+            int is_work = entry->cause != IDS_NONE && ledger->entries[entry->cause].account == IDS_WORK_COMPUTE;
+            if (b == adviser->decider && (is_work || entry->account == IDS_WORK_COMPUTE))
+                ids_sum(&room_ps, ledger->shares[s].ps);
+            if (!is_work) continue;
+            ids_sum(&piece.time_ps, ledger->shares[s].ps);
+            int64_t of_entry_ps = ids_ledger_entry_time(entry);
+            if (of_entry_ps <= most_ps) continue;
+            most_ps = of_entry_ps;
+            piece.most = entry;
+            piece.device = entry->awaited;
+        }
+    }
+    if (!piece.most) return 0;
+    piece.time_ps /= (int64_t)analysis->busy_count;
+    if (piece.time_ps > room_ps) piece.time_ps = room_ps;
+    piece.culprits = 1;
+    piece.most_ps = piece.time_ps;
+    *ret_piece = piece;
+    return 1;
+}
+
 /* One for each entry, or for each account whose remedy is one. What the device waited for peers is theirs who came late: the same cause on
  * whatever device is one piece. */
 static size_t gather(const struct adviser *adviser, struct piece *pieces, size_t *of_entry) {
@@ -223,7 +264,7 @@ static size_t gather(const struct adviser *adviser, struct piece *pieces, size_t
         }
         const struct ids_ledger_entry *entry = &ledger->entries[number];
         const struct remedy *remedy = remedy_of((enum ids_account)entry->account);
-        if (!remedy) continue;
+        if (!remedy || entry->account == IDS_COMM_WAIT || !is_of_the_program(ledger, entry)) continue;
         size_t *place = remedy->whole ? &of_account[entry->account] : &of_entry[number];
         if (!*place) {
             pieces[count] = (struct piece){.account = (enum ids_account)entry->account};
@@ -235,8 +276,28 @@ static size_t gather(const struct adviser *adviser, struct piece *pieces, size_t
         piece->culprits += piece->most != entry;
         if (!piece->most || ps > piece->most_ps) piece->most = entry, piece->most_ps = ps, piece->device = device;
     }
+    count += (size_t)find_imbalance(adviser, &pieces[count]);
     if (count) qsort(pieces, count, sizeof *pieces, most_first);
     return count;
+}
+
+static const char *name_of(const struct adviser *adviser, size_t busy) {
+    struct ids_arena names = {0};
+    const char *name = ids_rank_name(adviser->analysis->trace, adviser->analysis->busy[busy].device, &names);
+    const char *kept = ids_report_text(adviser->report, "%s", name ? name : "");
+    ids_arena_done(&names);
+    return kept;
+}
+
+/* "rank 1, steady: it comes last in 8 of 8 steps" */
+static const char *say_straggler(const struct adviser *adviser, const char *name) {
+    const struct ids_balance *balance = &adviser->balance;
+    if (balance->straggler == IDS_NONE || !balance->steps) return name;
+    size_t last_in = balance->of_device[balance->straggler].steps;
+    if (ids_balance_is_steady(balance))
+        return ids_report_text(adviser->report, "%s (steady: it comes last in %zu of %zu steps)", name, last_in, balance->steps);
+    return ids_report_text(adviser->report, "another one from step to step (changing: %s comes last in %zu of %zu)",
+                           name_of(adviser, balance->straggler), last_in, balance->steps);
 }
 
 /* How long, at most, another device waits for the deciding one because of this. */
@@ -248,7 +309,8 @@ static int64_t waited_by_others(const struct adviser *adviser, const struct piec
         for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
             const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
             if (entry->cause == IDS_NONE || entry->awaited != piece->device) continue;
-            if (ledger->entries[entry->cause].account == piece->account) ids_sum(&own_ps, ledger->shares[s].ps);
+            enum ids_account account = piece->account == IDS_COMM_WAIT ? IDS_WORK_COMPUTE : piece->account;
+            if (ledger->entries[entry->cause].account == account) ids_sum(&own_ps, ledger->shares[s].ps);
         }
         if (own_ps > most_ps) most_ps = own_ps;
     }
@@ -265,12 +327,10 @@ static void advise(const struct adviser *adviser, const struct piece *piece) {
     int64_t steps = adviser->steps ? adviser->steps : 1, saves_ps = piece->time_ps / steps;
     int64_t waited_ps = waited_by_others(adviser, piece) / steps;
     const char *rank = NULL;
-    if (waited_ps * 4 > saves_ps || piece->others_ps * 4 > piece->time_ps) {
-        struct ids_arena names = {0};
-        const char *name = ids_rank_name(adviser->analysis->trace, adviser->analysis->busy[piece->device].device, &names);
-        rank = ids_report_text(adviser->report, "%s", name ? name : "");
-        ids_arena_done(&names);
-        where = where ? ids_report_text(adviser->report, "%s, %s", rank, where) : rank;
+    if (piece->account == IDS_COMM_WAIT || waited_ps * 4 > saves_ps || piece->others_ps * 4 > piece->time_ps) {
+        rank = name_of(adviser, piece->device);
+        if (adviser->balance.steps && !ids_balance_is_steady(&adviser->balance)) rank = "changing ranks";
+        if (piece->account != IDS_COMM_WAIT) where = where ? ids_report_text(adviser->report, "%s, %s", rank, where) : rank;
     }
     double share = adviser->step_ps ? (double)saves_ps / (double)adviser->step_ps : 0;
     const char *who = "";
@@ -292,12 +352,11 @@ static void advise(const struct adviser *adviser, const struct piece *piece) {
             adviser->report, "%s%s, %s of %s%s%s; longest %s at %s", say_time(adviser, saves_ps),
             adviser->steps ? " a step" : "", say_share(adviser, share), adviser->steps ? "the step" : "the window",
             adviser->analysis->busy_count > 1
-                ? ids_report_text(adviser->report, " of %s",
-                                  adviser->analysis->busy[adviser->decider].device->label)
+                ? ids_report_text(adviser->report, " of %s", name_of(adviser, adviser->decider))
                 : "",
             rank ? ids_report_text(adviser->report, "; the others wait up to %s for %s",
                                    say_time(adviser, waited_ps > piece->others_ps / steps ? waited_ps : piece->others_ps / steps),
-                                   rank)
+                                   say_straggler(adviser, rank))
                  : "",
             say_time(adviser, most->longest_ps),
             say_time(adviser, most->longest_at_ps - adviser->analysis->first_ps)),
@@ -313,8 +372,8 @@ static void remark(const struct adviser *adviser, const char *explain, const cha
     ids_report_advice(adviser->report, &advice);
 }
 
-/* Where the device computes most of the time, that comes first: the rest is little. */
-static void on_compute(const struct adviser *adviser, int64_t step_ps) {
+/* Where the device computes most of the time, that comes first: the rest is little, unless others wait for it. */
+static void on_compute(const struct adviser *adviser, int64_t step_ps, int64_t wins_ps) {
     const struct ids_ledger *ledger = &adviser->analysis->ledger;
     const struct ids_ledger_entry *most = NULL;
     int64_t compute_ps = 0, most_ps = 0;
@@ -324,7 +383,7 @@ static void on_compute(const struct adviser *adviser, int64_t step_ps) {
         ids_sum(&compute_ps, ledger->shares[s].ps);
         if (ledger->shares[s].ps > most_ps) most = entry, most_ps = ledger->shares[s].ps;
     }
-    if (!most || compute_ps < step_ps - step_ps / 10) return;
+    if (!most || compute_ps < step_ps - step_ps / 10 || wins_ps > step_ps / 10) return;
     const char *culprit = ids_strings_z(&ledger->texts, most->culprit);
     const char *where = most->where ? ids_strings_z(&ledger->texts, most->where) : NULL;
     struct ids_advice advice = {
@@ -422,24 +481,28 @@ static int says_enough(const struct adviser *adviser) {
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct adviser adviser = {.analysis = analysis, .report = report, .framework = framework_of(analysis->trace)};
     if (!analysis->busy_count || !says_enough(&adviser)) return 0;
+    int code = ids_balance_make(analysis, &adviser.balance, err);
+    if (code) return code;
     find_decider(&adviser);
-    struct piece *pieces = malloc((analysis->ledger.entry_count + 1) * sizeof *pieces);
+    struct piece *pieces = malloc((analysis->ledger.entry_count + 2) * sizeof *pieces);
     size_t *of_entry = calloc(analysis->ledger.entry_count + 1, sizeof *of_entry);
     if (!pieces || !of_entry) {
         free(pieces);
         free(of_entry);
+        ids_balance_done(&adviser.balance);
         return ids_no_memory(err);
     }
     size_t count = gather(&adviser, pieces, of_entry);
     free(of_entry);
     int64_t step_ps = adviser.step_ps * (adviser.steps ? adviser.steps : 1);
-    on_compute(&adviser, step_ps);
+    on_compute(&adviser, step_ps, count ? pieces[0].time_ps : 0);
     for (size_t i = 0; i < count && pieces[i].time_ps >= step_ps / 100; i++) advise(&adviser, &pieces[i]);
     free(pieces);
     on_warm_up(&adviser);
     on_one_op(&adviser);
     on_small_kernels(&adviser);
     on_occupancy(&adviser);
+    ids_balance_done(&adviser.balance);
     return 0;
 }
 

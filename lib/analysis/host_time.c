@@ -593,7 +593,7 @@ static int tell_unknown(const struct division *division, int64_t from_ps, int64_
         part.event = division->launch;
     } else if (is_traced) {
         part.account = IDS_HOST_PYTHON;
-        part.known = IDS_INFERRED;
+        part.known = to_ps - from_ps <= SHORT_GAP_LEAST_PS ? IDS_RECORDED : IDS_INFERRED; /* from one call to the next */
     }
     return division->visit(division->context, &part, err);
 }

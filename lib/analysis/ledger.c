@@ -101,6 +101,7 @@ struct making {
     size_t visited;
     struct ids_arena names;          /* of those who were waited for */
     struct ids_keymap entry_of_wait; /* who, and what it did -> entry + 1 */
+    struct ids_keymap awaited_numbers; /* step and device -> index of ledger->awaited + 1 */
 };
 
 /* An entry, with room for what devices have of it. */
@@ -175,12 +176,27 @@ static int book_entry(struct making *making, const struct ids_ledger_interval *i
 /* Pieces below this are part of what was done before: whoever is waited for is not asked for each of its launches. */
 #define PAST_LEAST_PS ((int64_t)20000000)
 
+/* Waiting for others (IDS_NONE), or exchanging with them. */
+static int is_meeting(const struct ids_ledger *ledger, uint32_t entry) {
+    return entry == IDS_NONE || ledger->entries[entry].account == IDS_COMM_TRANSFER;
+}
+
+static int is_work(const struct ids_ledger *ledger, uint32_t entry) {
+    return entry != IDS_NONE && ledger->entries[entry].account == IDS_WORK_COMPUTE;
+}
+
 static int remember(struct making *making, const struct ids_ledger_interval *interval) {
-    if (interval->account == IDS_COMM_WAIT) return 0;
+    const struct ids_ledger *ledger = making->ledger;
     struct past *past = &making->past[making->device];
-    if (past->count &&
-        (past->entry[past->count - 1] == interval->entry || interval->to_ps - interval->from_ps < PAST_LEAST_PS))
-        return 0;
+    uint32_t did = interval->account == IDS_COMM_WAIT ? IDS_NONE : interval->entry;
+    if (past->count) {
+        uint32_t last = past->entry[past->count - 1];
+        if (last == did || (is_work(ledger, last) && is_work(ledger, did))) return 0; /* which op is no cause */
+        /* where it met others is told however short that was, and that it went on */
+        if (!is_meeting(ledger, did) && !is_meeting(ledger, last) &&
+            interval->to_ps - interval->from_ps < PAST_LEAST_PS)
+            return 0;
+    }
     if (past->count == past->room) {
         size_t room = past->room ? past->room * 2 : 64;
         int64_t *from_ps = realloc(past->from_ps, room * sizeof *from_ps);
@@ -191,7 +207,7 @@ static int remember(struct making *making, const struct ids_ledger_interval *int
         past->room = room;
     }
     past->from_ps[past->count] = interval->from_ps;
-    past->entry[past->count++] = interval->entry;
+    past->entry[past->count++] = did;
     return 0;
 }
 
@@ -210,7 +226,7 @@ static int book(struct making *making, struct ids_error *err) {
     const struct ids_ledger_interval *interval = &making->pending;
     if (interval->to_ps <= interval->from_ps) return 0;
     if (interval->entry == IDS_NONE) {
-        if (await(making, interval)) return ids_no_memory(err);
+        if (await(making, interval) || remember(making, interval)) return ids_no_memory(err);
     } else if (book_entry(making, interval, making->place) || (making->past && remember(making, interval))) {
         return ids_no_memory(err);
     }
@@ -529,38 +545,75 @@ static int sweep_device(struct making *making, uint32_t index, struct ids_error 
 
 /* --- who was waited for ----------------------------------------------------------------------------------------- */
 
-/* What the device did for most of the time. IDS_NONE: nothing is known of it. */
-static uint32_t did_most(const struct past *past, int64_t from_ps, int64_t to_ps) {
-    enum { KINDS = 16 };
-    struct {
-        uint32_t entry;
-        int64_t ps;
-    } sums[KINDS];
-    size_t kinds = 0, low = 0, high = past->count;
+/* The piece of a past at that moment, or the first one behind it. */
+static size_t piece_at(const struct past *past, int64_t when_ps) {
+    size_t low = 0, high = past->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (past->from_ps[middle] <= from_ps)
+        if (past->from_ps[middle] <= when_ps)
             low = middle + 1;
         else
             high = middle;
     }
-    for (size_t i = low ? low - 1 : 0; i < past->count && past->from_ps[i] < to_ps; i++) {
+    return low ? low - 1 : 0;
+}
+
+/* Times by entry. All compute is one: which op is no cause. */
+enum { KINDS = 64 };
+struct tally {
+    struct {
+        uint32_t entry;
+        int64_t ps;
+    } at[KINDS];
+    size_t count;
+};
+
+/* Adds what a device did in [from, to), `sign` times. What there is no room for is left out: the main one is among the first. */
+static void add_past(const struct ids_ledger *ledger, const struct past *past, int64_t from_ps, int64_t to_ps, int sign,
+                     struct tally *tally) {
+    for (size_t i = piece_at(past, from_ps); i < past->count && past->from_ps[i] < to_ps; i++) {
         int64_t begin_ps = past->from_ps[i] > from_ps ? past->from_ps[i] : from_ps;
         int64_t end_ps = i + 1 < past->count && past->from_ps[i + 1] < to_ps ? past->from_ps[i + 1] : to_ps;
+        if (past->entry[i] == IDS_NONE || end_ps <= begin_ps) continue; /* it waited itself */
         size_t k = 0;
-        while (k < kinds && sums[k].entry != past->entry[i]) k++;
-        if (k == KINDS) continue; /* the main one is among the first */
-        if (k == kinds) {
-            sums[kinds].entry = past->entry[i];
-            sums[kinds++].ps = 0;
+        while (k < tally->count && tally->at[k].entry != past->entry[i] &&
+               !(is_work(ledger, tally->at[k].entry) && is_work(ledger, past->entry[i])))
+            k++;
+        if (k == KINDS) continue;
+        if (k == tally->count) {
+            tally->at[k].entry = past->entry[i];
+            tally->at[k].ps = 0;
+            tally->count++;
         }
-        sums[k].ps += end_ps - begin_ps;
+        ids_sum(&tally->at[k].ps, sign * (end_ps - begin_ps));
     }
-    size_t most = 0;
-    for (size_t k = 1; k < kinds; k++) {
-        if (sums[k].ps > sums[most].ps) most = k;
+}
+
+/* When a device left the last collective before that moment; since then it is on its own. */
+static int64_t left_last(const struct ids_ledger *ledger, const struct past *past, int64_t when_ps) {
+    for (size_t i = piece_at(past, when_ps); i-- > 0 && i < past->count;) {
+        if (is_meeting(ledger, past->entry[i])) return past->from_ps[i + 1];
     }
-    return kinds ? sums[most].entry : IDS_NONE;
+    return past->count ? past->from_ps[0] : when_ps;
+}
+
+/* Why a device came late: what it did longer than the one who waits, since they met last; where it did nothing longer, what it did most
+ * while it was waited for. IDS_NONE: nothing is known of it. */
+static uint32_t why_late(const struct making *making, const struct wait *wait) {
+    const struct past *late = &making->past[wait->awaited], *waiting = &making->past[wait->device];
+    int64_t since_ps = left_last(making->ledger, waiting, wait->from_ps);
+    struct tally tally = {.count = 0};
+    for (int meanwhile = 0; meanwhile < 2; meanwhile++) {
+        tally.count = 0;
+        add_past(making->ledger, late, meanwhile ? wait->from_ps : since_ps, wait->to_ps, 1, &tally);
+        if (!meanwhile) add_past(making->ledger, waiting, since_ps, wait->from_ps, -1, &tally);
+        size_t most = 0;
+        for (size_t k = 1; k < tally.count; k++) {
+            if (tally.at[k].ps > tally.at[most].ps) most = k;
+        }
+        if (tally.count && tally.at[most].ps > 0) return tally.at[most].entry;
+    }
+    return IDS_NONE;
 }
 
 /* "rank 1: host.python load (loader.py:88)", who and what it did. */
@@ -599,6 +652,22 @@ static int64_t entry_of_wait(struct making *making, uint32_t awaited, uint32_t c
     return (int64_t)*known - 1;
 }
 
+static int sum_awaited(struct making *making, const struct wait *wait) {
+    struct ids_ledger *ledger = making->ledger;
+    int counts = making->counts_steps ? wait->step != IDS_NONE : (wait->state & IDS_IS_IN_WINDOW) != 0;
+    if (!counts) return 0;
+    uint64_t *number = ids_keymap_at(&making->awaited_numbers, ids_key_of(wait->step, wait->awaited));
+    if (!number) return -1;
+    if (!*number) {
+        struct ids_awaited *fresh = IDS_PUSH(ledger->awaited, ledger->awaited_count, ledger->awaited_room);
+        if (!fresh) return -1;
+        *fresh = (struct ids_awaited){.step = wait->step, .device = wait->awaited};
+        *number = ledger->awaited_count;
+    }
+    ids_sum(&ledger->awaited[*number - 1].ps, wait->to_ps - wait->from_ps);
+    return 0;
+}
+
 static int resolve_waits(struct making *making, struct ids_error *err) {
     for (size_t w = 0; w < making->wait_count; w++) {
         const struct wait *wait = &making->waits[w];
@@ -609,7 +678,7 @@ static int resolve_waits(struct making *making, struct ids_error *err) {
         making->device = wait->device;
         making->steps = steps_of(making, wait->device);
         int64_t entry =
-            entry_of_wait(making, wait->awaited, did_most(&making->past[wait->awaited], wait->from_ps, wait->to_ps));
+            entry_of_wait(making, wait->awaited, why_late(making, wait));
         struct ids_ledger_interval interval = {.from_ps = wait->from_ps,
                                                .to_ps = wait->to_ps,
                                                .busy = wait->device,
@@ -618,7 +687,7 @@ static int resolve_waits(struct making *making, struct ids_error *err) {
                                                .state = wait->state,
                                                .account = IDS_COMM_WAIT,
                                                .known = wait->known};
-        if (entry < 0 || book_entry(making, &interval, wait->place)) return ids_no_memory(err);
+        if (entry < 0 || book_entry(making, &interval, wait->place) || sum_awaited(making, wait)) return ids_no_memory(err);
         if (making->visitor) making->visitor->entry(making->visitor->context, wait->visited, (uint32_t)entry);
     }
     return making->wait_count ? end_device(making, err) : 0;
@@ -708,6 +777,7 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
     ids_meetings_done(&making.meetings);
     ids_arena_done(&making.names);
     ids_keymap_done(&making.entry_of_wait);
+    ids_keymap_done(&making.awaited_numbers);
     return code;
 }
 
@@ -721,4 +791,5 @@ void ids_ledger_done(struct ids_ledger *ledger) {
     free(ledger->first_step);
     free(ledger->shares);
     free(ledger->first_share);
+    free(ledger->awaited);
 }

@@ -105,6 +105,12 @@ struct ids_ledger {
     size_t *first_share; /* by device; one more for the end */
     size_t share_count, share_room;
     struct ids_ledger_longest longest[IDS_ACCOUNT_COUNT];
+    /* Who was waited for in a step (IDS_NONE: without steps, in the windows), by all others together. */
+    struct ids_awaited {
+        uint32_t step, device;
+        int64_t ps;
+    } *awaited;
+    size_t awaited_count, awaited_room;
 };
 
 /* Makes the book, and with it the times and gaps of analysis->busy. Each interval goes to the visitor too, unless it is NULL. */

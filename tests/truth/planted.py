@@ -22,9 +22,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-SIDES = {2: 192, 20: 384, 100: 512}
+SIDES = {0.3: 96, 2: 192, 20: 384, 100: 512}
 STEPS = 14       # of which 8 are recorded
 TINY_STEPS = 40  # of which 30 are
+HELD_UP_AT = 3, 11, 33  # before these steps it is asked how long threads had no core: asking takes milliseconds
+
+
+def held_up():
+    """For how many seconds the threads of this process were ready to run and had no core, so far."""
+    total = 0
+    for task in os.listdir("/proc/self/task"):
+        try:
+            with open("/proc/self/task/%s/schedstat" % task, encoding="ascii") as file:
+                total += int(file.read().split()[1])
+        except OSError:  # the thread has ended
+            continue
+    return total / 1e9
 
 
 class Clock:
@@ -70,17 +83,18 @@ def measured(ms):
     return depth, depth * of_one
 
 
-def training(ms):
+def training(ms, name="train_step"):
     """A step of about so many milliseconds."""
     side = SIDES[ms]
     depth, seconds = measured(ms)
 
-    @jax.jit
     def train_step(weight, batch):
         for _ in range(depth):
             batch = jnp.tanh(batch @ weight)
         return weight * 0.999, batch.mean()
 
+    train_step.__name__ = name
+    train_step = jax.jit(train_step)
     weight = jnp.full((side, side), 0.01, jnp.float32)
     batch = jnp.ones((side, side), jnp.float32)
     return train_step, weight, batch, seconds
@@ -229,26 +243,38 @@ class Regex(Loop):
 
 
 class FloatLoss(Loop):
+    """A step of many small batches, and after each of them its loss is read: the device waits for each launch. Every other
+    step does without: by how much it is shorter is what the reading costs."""
+
     waits = False
 
-    def after(self, number, loss):
-        self.log_loss(loss)
+    def __init__(self, ms):
+        self.ms = ms
+        self.small, self.weight, self.batch, self.seconds = training(0.3, "small_step")
+        self.step = training(0.3)[0]
+        self.batches = max(4, round(ms / 0.3))
+
+    def call(self, number):
+        for _ in range(self.batches):
+            self.weight, loss = self.small(self.weight, self.batch)
+            if number % 2 == 0:
+                self.log_loss(loss)
+        self.weight, loss = self.step(self.weight, self.batch)
+        jax.block_until_ready(loss)
+        return loss
 
     def log_loss(self, loss):
-        with CLOCK:
-            return float(loss)
+        return float(loss)
 
 
 class AsArray(FloatLoss):
     def log_loss(self, loss):
-        with CLOCK:
-            return np.asarray(self.weight)
+        return np.asarray(self.weight)
 
 
 class Block(FloatLoss):
     def log_loss(self, loss):
-        with CLOCK:
-            return self.weight.block_until_ready()
+        return self.weight.block_until_ready()
 
 
 class DevicePut(Loop):
@@ -274,7 +300,7 @@ class RoundTrip(Loop):
             self.swap_parameters()
 
     def swap_parameters(self):
-        host = np.array(self.large)
+        host = jax.device_get(self.large)
         self.large = jax.block_until_ready(jax.device_put(host, may_alias=False))
 
 
@@ -384,10 +410,12 @@ class Checkpoint(Loop):
 class RankLate(Loop):
     """Rank 1 of 2 sleeps before its step; rank 0 waits in the collective."""
 
+    ranks = 2
+
     def __init__(self, ms):
         self.ms, self.seconds = ms, 0.030
         mesh = jax.sharding.Mesh(jax.devices(), ("i",))
-        side, depth = SIDES[ms], 2 * ms
+        side, depth = SIDES[ms], max(1, measured(ms)[0] // self.ranks)
         whole = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("i"))
         spec = jax.sharding.PartitionSpec
 
@@ -400,8 +428,11 @@ class RankLate(Loop):
         mine = np.ones((side, side), np.float32)
         self.batch = jax.make_array_from_process_local_data(whole, mine)
 
+    def is_late(self, number):
+        return jax.process_index() == 1
+
     def before(self, number):
-        if jax.process_index() == 1:
+        if self.is_late(number):
             self.read_shard()
 
     def read_shard(self):
@@ -412,13 +443,22 @@ class RankLate(Loop):
         return self.train_step(self.batch)
 
 
+class RanksLate(RankLate):
+    """Of 4 ranks another one sleeps in each step."""
+
+    ranks = 4
+
+    def is_late(self, number):
+        return jax.process_index() == number % self.ranks
+
+
 class DeviceLate(Loop):
     """One of 8 virtual devices has twice the work of the others."""
 
     def __init__(self, ms):
         self.ms = ms
         mesh = jax.sharding.Mesh(jax.devices(), ("i",))
-        side, depth = SIDES[ms] // 2, ms
+        side, depth = SIDES[ms] // 2, max(1, round(measured(ms)[0] * 8 * 8 / ms))  # the work of the others: 8 ms
         spec = jax.sharding.PartitionSpec
 
         def train_step(batch):
@@ -427,7 +467,8 @@ class DeviceLate(Loop):
             return jax.lax.psum(batch.mean(), "i") * jnp.ones_like(batch)
 
         self.train_step = jax.jit(jax.shard_map(train_step, mesh=mesh, in_specs=spec("i"), out_specs=spec("i"), check_vma=False))
-        self.batch = jnp.ones((side * len(jax.devices()), side), jnp.float32)
+        self.batch = jax.device_put(jnp.ones((side * len(jax.devices()), side), jnp.float32),
+                                    jax.sharding.NamedSharding(mesh, spec("i")))
 
     def call(self, number):
         return self.train_step(self.batch)
@@ -440,6 +481,7 @@ CAUSES = {
     "device_put": DevicePut, "round_trip": RoundTrip, "new_shape": NewShape, "new_lambda": Lambda,
     "eager_adds": EagerAdds, "tiny_step": TinyStep, "tiny_and_sleep": TinyAndSleep,
     "evaluation": Evaluation, "checkpoint": Checkpoint, "rank_late": RankLate,
+    "ranks_late": RanksLate,
     "device_late": DeviceLate,
 }
 
@@ -452,27 +494,36 @@ def run_step(loop, number):
     loop.after(number, loss)
 
 
-def launch():
-    """Two processes of one job, with the same words as this one."""
+def without_every_other(steps):
+    """What the waiting costs in each step, of which the odd ones do without; by the steps that may be recorded."""
+    means = [sum(steps[first:11:2]) / len(steps[first:11:2]) for first in (4, 5)]
+    return [max(0.0, means[0] - means[1]) * (number % 2 == 0) for number in range(len(steps))]
+
+
+def launch(count):
+    """The processes of one job, with the same words as this one."""
     with socket.socket() as free:
         free.bind(("localhost", 0))
         address = "localhost:%d" % free.getsockname()[1]
     ranks = [subprocess.Popen([sys.executable, *sys.argv],
                               env={**os.environ, "TRUTH_RANK": str(rank), "RANK": str(rank), "TRUTH_COORDINATOR": address})
-             for rank in range(2)]
+             for rank in range(count)]
     return max(rank.wait() for rank in ranks)
 
 
 def main():
     cause, ms, annotated, truth = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "yes", sys.argv[4]
-    if cause == "rank_late":
+    ranks = getattr(CAUSES[cause], "ranks", 1)
+    if ranks > 1:
         if "TRUTH_RANK" not in os.environ:
-            sys.exit(launch())
-        jax.distributed.initialize(os.environ["TRUTH_COORDINATOR"], 2, int(os.environ["TRUTH_RANK"]))
+            sys.exit(launch(ranks))
+        jax.distributed.initialize(os.environ["TRUTH_COORDINATOR"], ranks, int(os.environ["TRUTH_RANK"]))
     loop = CAUSES[cause](ms)
-    steps, spent = [], []
+    steps, spent, held = [], [], {}
     for number in range(loop.steps):
         CLOCK.spent = 0.0
+        if number in HELD_UP_AT:
+            held[number] = 1e3 * held_up()
         begin = time.perf_counter()
         if annotated:
             with jax.profiler.StepTraceAnnotation("train", step_num=number):
@@ -481,10 +532,12 @@ def main():
             run_step(loop, number)
         steps.append(time.perf_counter() - begin)
         spent.append(CLOCK.spent)
-    if os.environ.get("TRUTH_RANK") == "0":
+    if os.environ.get("TRUTH_RANK", "1") != "1":
         return
+    if isinstance(loop, FloatLoss):
+        spent = without_every_other(steps)
     with open(truth, "w", encoding="utf-8") as file:
-        json.dump({"step_ms": [1e3 * x for x in steps], "cause_ms": [1e3 * x for x in spent],
+        json.dump({"step_ms": [1e3 * x for x in steps], "cause_ms": [1e3 * x for x in spent], "held_ms": held,
                    "before_the_call": type(loop).before is not Loop.before}, file)
 
 

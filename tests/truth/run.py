@@ -4,6 +4,7 @@ live, real traces carry an engineer's verdict; one table says for each what was
 true, what was said first, and how far its size is off.
 
     run.py planted [--all] [--keep DIR] [--again] [CAUSE ...]
+    run.py ranks [--keep DIR] [--again]
     run.py traces [NAME ...]
 
 --keep DIR puts captures there, --again reads what an earlier --keep left.
@@ -14,6 +15,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,13 +29,17 @@ WARM = 3        # ... after these
 SIZE = 0.10     # the size may be off by this share of the truth ...
 NOISE_MS = 0.5  # ... or by this: what Python's own tracer costs around a call
 UNKNOWN = 0.02  # share of idle time that may be unknown or inferred
+ATTEMPTS = 4    # recordings of a program that others hold up and of which something else is said
+HELD_UP = 0.05  # of the recorded steps' time a program may be ready to run and have no core
 
 
 class Cause:
     """One planted cause: what must be said of it first."""
 
-    def __init__(self, account, culprit, where=None, sized=True, steps=WINDOW):
+    def __init__(self, account, culprit, where=None, sized=True, steps=WINDOW, crowded=False, difference=False):
+        self.difference = difference  # the clock knows the size as a difference of steps, which others must not disturb
         self.account, self.culprit, self.where = account, culprit, where
+        self.crowded = crowded  # it has more threads than the machine has cores, so that they hold each other up
         self.sized = sized  # False: what the cause takes is no clock's to measure (a wait hides work)
         self.steps = steps  # recorded
 
@@ -47,9 +53,10 @@ CAUSES = {
     "pickle_write": Cause("host.python", "write_state"),
     "json": Cause("host.python", "parse_records"),
     "regex": Cause("host.python", "clean_text"),
-    "float_loss": Cause("host.sync", "float|_value|block_until_ready|Array", "log_loss", sized=False),
-    "asarray": Cause("host.sync", "asarray|_value|block_until_ready|Array", "log_loss", sized=False),
-    "block": Cause("host.sync", "block_until_ready", "log_loss", sized=False),
+    "float_loss": Cause("host.sync", "__float__", "log_loss", difference=True),
+    "asarray": Cause("host.sync", "asarray", "log_loss", difference=True),
+    # A method of C++ leaves no frame: the runtime's Await is all that is recorded of it, and the place.
+    "block": Cause("host.sync", "block_until_ready|Await", "log_loss", difference=True),
     "device_put": Cause("host.staging|host.sync", "", "upload"),
     "round_trip": Cause("host.staging|host.sync", "", "swap_parameters"),
     "new_shape": Cause("host.compile", "score"),
@@ -61,7 +68,7 @@ CAUSES = {
     "evaluation": Cause("host.region", "evaluation"),
     "checkpoint": Cause("host.region", "checkpoint_save"),
     "rank_late": Cause("host.python", "read_shard", "rank 1"),
-    "device_late": Cause("work.compute", "", "5", sized=False),
+    "device_late": Cause("comm.wait", "CPU#5", "work.compute", sized=False, crowded=True),
 }
 # Each cause at two lengths of a step, annotated at one of them.
 SOME = [(20, True), (2, False)]
@@ -124,7 +131,7 @@ def record(cause, ms, annotated, folder):
     if cause == "device_late":
         environment["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
     # Before the loop other programs run, which are no steps.
-    when = ["--start-step", str(WARM), "--steps", str(CAUSES[cause].steps), "--step-executable", "train_step"]
+    when = ["--start-step", str(WARM), "--steps", str(CAUSES[cause].steps if cause in CAUSES else WINDOW), "--step-executable", "train_step"]
     done = subprocess.run([IDSPROF, "capture", "-q", *when, "--python-tracer", "1", "-o", folder / "run", "--", PYTHON,
                            HERE / "planted.py", cause, str(ms), "yes" if annotated else "no", folder / "truth.json"],
                           env=environment, capture_output=True, text=True, timeout=300, check=False)
@@ -132,14 +139,25 @@ def record(cause, ms, annotated, folder):
 
 
 def unknown_share(found):
-    """Of idle time, what no event covers."""
+    """Of idle time, what no event covers, or is only inferred."""
     metrics = found["metrics"]
     idle = unknown = 0
     for name, metric in metrics.items():
         if re.fullmatch(r"idle\.(host|device)\.[a-z_]+", name) and isinstance(metric.get("value"), (int, float)):
             idle += metric["value"]
             unknown += metric["value"] if name.endswith(".unknown") else 0
-    return unknown / idle if idle else 0.0
+    inferred = sum((row["time"] or 0) for row in rows(found, "ledger")
+                   if row["known"] != "recorded" and re.match(r"(host|device)\.(?!unknown)", row["account"]))
+    return (unknown + inferred) / idle if idle else 0.0
+
+
+def held_up(folder, recorded):
+    """Of the recorded steps, the share in which the program was ready to run and had no core, by its own clock."""
+    if not (folder / "truth.json").exists():
+        return 1.0
+    clock = json.loads((folder / "truth.json").read_text())
+    held = clock["held_ms"]
+    return (held[str(WARM + recorded)] - held[str(WARM)]) / sum(clock["step_ms"][WARM:WARM + recorded])
 
 
 def true_time(clock, steps, annotated):
@@ -150,39 +168,53 @@ def true_time(clock, steps, annotated):
     return sum(spent) / len(spent) if spent else 0.0
 
 
-def judge_planted(verdicts, name, ms, annotated, folder):
+def judge_planted(name, ms, annotated, folder):
+    """A row of the table; its last cell are the faults, and whether others held the program up."""
     cause = CAUSES[name]
-    case = "%s %d ms%s" % (name, ms, "" if annotated else ", not annotated")
+    case = "%s %g ms%s" % (name, ms, "" if annotated else ", not annotated")
     truth = "%s: %s%s" % (cause.account, cause.culprit or "*", " at " + cause.where if cause.where else "")
     if not (folder / "truth.json").exists():
-        return verdicts.add(case, truth, "", "", "", "", ["the program failed: %s" % (folder / "log")])
+        return (case, truth, "", "", "", "", ["the program failed: %s" % (folder / "log")]), False
     clock = json.loads((folder / "truth.json").read_text())
     captures = sorted((folder / "run").glob("*"))
     found = report(captures[0]) if captures else {"error": "no capture", "advice": [], "tables": {}, "metrics": {}}
-    piece = first_of(found)
+    share = held_up(folder, cause.steps)
+    disturbed = share > HELD_UP and not cause.crowded
+    # Where others held the program up, that may well be the first thing to say; what was planted must be said all the same.
+    first = first_of(found)
+    pieces = [piece for piece in found["advice"] if piece.get("account")]
+    piece = next((piece for piece in pieces if not faults_of(cause, piece)), first) if disturbed else first
     steps = [row["step"] for row in rows(found, "steps")]
     true_ms = true_time(clock, steps, annotated)
-    saves = piece.get("saves")
-    saves = saves.get("value") if isinstance(saves, dict) else saves
-    size_ms = (saves or 0) * 1e3
+    size_ms = 1e3 * saved(piece)
     unknown = unknown_share(found)
-    faults = []
-    if "error" in found:
-        faults.append(found["error"][:80])
-    elif not matches("^(%s)$" % cause.account, piece.get("account")):
-        faults.append("account")
-    elif not matches(cause.culprit, piece.get("culprit")):
-        faults.append("culprit")
-    elif cause.where and not matches(cause.where, piece.get("where")):
-        faults.append("where")
-    if not faults and cause.sized and abs(size_ms - true_ms) > max(SIZE * true_ms, NOISE_MS):
+    sized = cause.sized and not (cause.difference and disturbed)
+    faults = [found["error"][:80]] if "error" in found else faults_of(cause, piece)
+    if not faults and sized and abs(size_ms - true_ms) > max(SIZE * true_ms, NOISE_MS):
         faults.append("size")
     if len(steps) != cause.steps and "error" not in found:
         faults.append("%d steps" % len(steps))
     if unknown > UNKNOWN:
         faults.append("unknown")
-    return verdicts.add(case, truth, "%s: %s (%s)" % (piece.get("account"), piece.get("culprit"), piece.get("where")),
-                        "%.2f ms" % size_ms, "%.2f ms" % true_ms if cause.sized else "-", "%.1f %%" % (100 * unknown), faults)
+    said = "%s: %s (%s)" % (piece.get("account"), piece.get("culprit"), piece.get("where"))
+    if piece is not first:
+        said += "; first %s: %s, with %.0f %% of the time without a core" % (first["account"], first.get("culprit"), 100 * share)
+    return (case, truth, said, "%.2f ms" % size_ms, "%.2f ms" % true_ms if sized else "-", "%.1f %%" % (100 * unknown),
+            faults), disturbed and (faults or piece is not first)
+
+
+def saved(piece):
+    saves = piece.get("saves")
+    return (saves.get("value") if isinstance(saves, dict) else saves) or 0
+
+
+def faults_of(cause, piece):
+    """What of a piece of advice is not the cause."""
+    if not matches("^(%s)$" % cause.account, piece.get("account")):
+        return ["account"]
+    if not matches(cause.culprit, piece.get("culprit")):
+        return ["culprit"]
+    return ["where"] if cause.where and not matches(cause.where, piece.get("where")) else []
 
 
 def planted(arguments):
@@ -194,10 +226,139 @@ def planted(arguments):
         root = Path(arguments.keep or temporary)
         for name in arguments.names or CAUSES:
             for ms, annotated in ALL if arguments.all else SOME:
-                folder = root / ("%s-%d-%s" % (name, ms, "yes" if annotated else "no"))
-                if not (arguments.again and folder.exists()):
-                    record(name, ms, annotated, folder)
-                judge_planted(verdicts, name, ms, annotated, folder)
+                folder = root / ("%s-%g-%s" % (name, ms, "yes" if annotated else "no"))
+                for attempt in range(ATTEMPTS):
+                    again = arguments.again and folder.exists()
+                    if not again:
+                        shutil.rmtree(folder, ignore_errors=True)
+                        record(name, ms, annotated, folder)
+                    row, was_disturbed = judge_planted(name, ms, annotated, folder)
+                    if again or not was_disturbed:
+                        break
+                verdicts.add(*row)
+    return verdicts.end()
+
+
+# --- ranks ------------------------------------------------------------------------------------------------------------
+
+SHIFT_NS = 300000000  # by what the clock of one file is moved
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+def as_varint(value):
+    text = bytearray()
+    while value > 127:
+        text.append(value & 127 | 128)
+        value >>= 7
+    text.append(value)
+    return bytes(text)
+
+
+def fields(data):
+    """(number, wire type, value) of each field of a protobuf message."""
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 0:
+            value, at = varint(data, at)
+        elif key & 7 == 2:
+            length, at = varint(data, at)
+            value, at = data[at:at + length], at + length
+        else:
+            length = 8 if key & 7 == 1 else 4
+            value, at = data[at:at + length], at + length
+        yield key >> 3, key & 7, value
+
+
+def changed(data, change):
+    """The message with each field as `change` makes it."""
+    text = bytearray()
+    for number, wire, value in fields(data):
+        value = change(number, value)
+        text += as_varint(number << 3 | wire)
+        text += as_varint(value) if wire == 0 else as_varint(len(value)) + value if wire == 2 else value
+    return bytes(text)
+
+
+def moved(space, by_ns):
+    """An XSpace whose lines begin that much later: XSpace.planes 1, XPlane.lines 3, XLine.timestamp_ns 3."""
+    def of_line(line):
+        has = any(number == 3 for number, _, _ in fields(line))
+        line = changed(line, lambda number, value: value + by_ns if number == 3 else value)
+        return line if has else line + as_varint(3 << 3) + as_varint(by_ns)
+
+    return changed(space, lambda number, plane: changed(
+        plane, lambda of, line: of_line(line) if of == 3 else line) if number == 1 else plane)
+
+
+def judge_ranks(verdicts, case, found, true_ms, where, behaviour):
+    """The first piece names the rank or ranks, the function and its time; what is said of the straggler is `behaviour`."""
+    piece = first_of(found)
+    faults = [found["error"][:80]] if "error" in found else faults_of(Cause("host.python", "^read_shard$", where), piece)
+    if not faults and abs(1e3 * saved(piece) - true_ms) > SIZE * true_ms:
+        faults.append("size")
+    straggler = (found.get("run") or {}).get("straggler") or ""
+    if behaviour not in straggler or behaviour not in (piece.get("evidence") or ""):
+        faults.append("straggler: %r" % straggler)
+    verdicts.add(case, "host.python: read_shard at %s, %s" % (where, behaviour),
+                 "%s: %s (%s), %s" % (piece.get("account"), piece.get("culprit"), piece.get("where"), straggler),
+                 "%.2f ms" % (1e3 * saved(piece)), "%.2f ms" % true_ms, "%.1f %%" % (100 * unknown_share(found)), faults)
+
+
+def offset_of(found):
+    return (found["metrics"].get("clocks.offset") or {}).get("value") or 0.0
+
+
+def judge_moved(verdicts, run, true_ms):
+    """One file's times moved by 300 ms, ahead or behind: the same is said, and the offset is."""
+    moved_to = run.with_name(run.name + "-moved")
+    shutil.rmtree(moved_to, ignore_errors=True)
+    shutil.copytree(run, moved_to)
+    file = sorted(moved_to.rglob("*rank1.xplane.pb"))[0]
+    file.write_bytes(moved(file.read_bytes(), SHIFT_NS))
+    first, second = report(run), report(moved_to)
+    judge_ranks(verdicts, "2 ranks, one clock 300 ms off", second, true_ms, "rank 1", "steady")
+    one, other = first_of(first), first_of(second)
+    same = all(one.get(key) == other.get(key) for key in ("account", "culprit", "where")) and \
+        abs(saved(one) - saved(other)) < 0.01 * saved(one)
+    by_ms = 1e3 * abs(offset_of(second) - offset_of(first)), 1e3 * (offset_of(second) + offset_of(first))
+    near = min(abs(by - 300) for by in by_ms) < 3
+    verdicts.add("... the same, and the offset", "offset 300 ms", "the same" if same else "another",
+                 "%.2f ms" % (1e3 * offset_of(second)), "300 ms from %.2f" % (1e3 * offset_of(first)), "-",
+                 ([] if same else ["not the same"]) + ([] if near else ["offset"]))
+
+
+def ranks(arguments):
+    if subprocess.run([PYTHON, "-c", "import jax"], capture_output=True, check=False).returncode:
+        print("SKIP: %s has no jax" % PYTHON)
+        return 77
+    verdicts = Verdicts()
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(arguments.keep or temporary)
+        for name, where, behaviour in (("rank_late", "rank 1", "steady"), ("ranks_late", "changing ranks", "changing")):
+            folder = root / name
+            if not (arguments.again and folder.exists()):
+                record(name, 2, True, folder)
+            runs = sorted(run for run in (folder / "run").glob("*") if not run.name.endswith("-moved"))
+            clock = json.loads((folder / "truth.json").read_text()) if (folder / "truth.json").exists() else None
+            if not runs or not clock:
+                verdicts.add(name, "", "", "", "", "", ["the program failed: %s" % (folder / "log")])
+                continue
+            slept = [ms for ms in clock["cause_ms"] if ms]
+            true_ms = sum(slept) / len(slept)  # each step has one who sleeps
+            judge_ranks(verdicts, "%d ranks" % (2 if name == "rank_late" else 4), report(runs[0]), true_ms, where, behaviour)
+            if name == "rank_late":
+                judge_moved(verdicts, runs[0], true_ms)
     return verdicts.end()
 
 
@@ -218,8 +379,9 @@ VERDICTS = {
     "kineto_mi300_ddp": Verdict("comm.transfer|comm.wait", "nccl", 0.643, {"work.compute": 0.297, "copy": 0.030}),
     # One kernel began 463 ms after its launch had returned.
     "kineto_mi300_sglang_decode": Verdict("device.queue", "hipLaunchKernel|hipGraphLaunch", 0.978),
-    # Half dispatch, half a loader: the first two are within a third of a percent.
-    "kineto_2021_resnet50": Verdict("host.dispatch|host.input", "", 0.19),
+    # Each step begins with 50 to 69 ms of the loader, of 178. A reading that leaves out the first one, before the first kernel, and calls
+    # the ops that the loader runs itself dispatch, says 18.8 % input and 19.1 % dispatch: the first two.
+    "kineto_2021_resnet50": Verdict("host.input", "DataLoader", (0.28, 0.36)),
     "kineto_cold_start": Verdict("host.runtime", "cudaFree", 0.499, {"host.runtime": 0.97}),
     # A kernel's launch that the reading knows not why it is late (9.6 %) may be dispatch too.
     "kineto_big_v100": Verdict("host.dispatch", "", (0.297, 0.393), {"comm": 0.206, "work.compute": 0.358}),
@@ -295,13 +457,13 @@ def traces(arguments):
 
 def main(words=None):
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["planted", "traces"])
+    parser.add_argument("what", choices=["planted", "ranks", "traces"])
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--keep")
     parser.add_argument("--again", action="store_true")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_intermixed_args(words)
-    return planted(arguments) if arguments.what == "planted" else traces(arguments)
+    return {"planted": planted, "ranks": ranks, "traces": traces}[arguments.what](arguments)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 /* lib/analysis: window, busy sets, gaps, the ledger, steps, groups, over texts of formats/mini.c. */
+#include "lib/analysis/balance.h"
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
 #include "tests/support/mini_trace.h"
@@ -624,6 +625,128 @@ START_TEST(the_last_to_come_is_waited_for) {
 }
 END_TEST
 
+START_TEST(late_is_who_did_more) {
+    /* GPU:1 was in the loader first, and computes while it is waited for, as long as GPU:0 did: it is late because of the loader */
+    make("host a start_unix_ns=1000000000\n"
+         "plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 10us k correlation_id=1\n10us 10us ncclDevKernel_AllReduce_x correlation_id=2\n"
+         "20us 100us k correlation_id=3\n120us 40us ncclDevKernel_AllReduce_x correlation_id=4\n"
+         "plane /device:GPU:1\nline 1 \"Stream #1\"\n0us 10us k correlation_id=5\n10us 10us ncclDevKernel_AllReduce_x correlation_id=6\n"
+         "50us 100us m correlation_id=7\n150us 10us ncclDevKernel_AllReduce_x correlation_id=8\n"
+         "plane /host:CPU\nline 9 t\n0us 1us cudaLaunchKernel correlation_id=1\n1us 1us cudaLaunchKernel correlation_id=2\n"
+         "2us 1us cudaLaunchKernel correlation_id=3\n3us 1us cudaLaunchKernel correlation_id=4\n4us 1us cudaLaunchKernel correlation_id=5\n"
+         "5us 1us cudaLaunchKernel correlation_id=6\n6us 43us data_loading\n49us 1us cudaLaunchKernel correlation_id=7\n"
+         "50us 1us cudaLaunchKernel correlation_id=8\n");
+    ck_assert_str_eq(ledger_of(0, 20000000, INT64_MAX),
+                     "work.compute k [20,120)\ncomm.wait GPU:1 (host.input data_loading) [120,150)\n"
+                     "comm.transfer ncclDevKernel_AllReduce_x [150,160)");
+    done();
+}
+END_TEST
+
+/* Steps of 65 us on two devices; the digit says which of them computes 60 us, the other one 20 us and waits 40 us for it. */
+static void make_steps(const char *late) {
+    char text[8192], host[4096] = "";
+    size_t length = 0, host_length = 0;
+    for (int device = 0; device < 2; device++) {
+        length += (size_t)snprintf(text + length, sizeof text - length, "plane /device:GPU:%d\nline 1 \"Stream #1\"\n", device);
+        for (int step = 0; late[step]; step++) {
+            int id = 1 + 2 * (16 * device + step), work_us = late[step] == '0' + device ? 60 : 20;
+            length += (size_t)snprintf(text + length, sizeof text - length,
+                                       "%dus %dus k correlation_id=%d\n%dus %dus ncclDevKernel_AllReduce_x correlation_id=%d\n",
+                                       65 * step, work_us, id, 65 * step + work_us, 65 - work_us, id + 1);
+        }
+    }
+    for (int step = 0; late[step]; step++) {
+        host_length += (size_t)snprintf(host + host_length, sizeof host - host_length, "%dus 50us train step_num=%d _r=1\n",
+                                        65 * step, step);
+        for (int launch = 0; launch < 4; launch++)
+            host_length += (size_t)snprintf(host + host_length, sizeof host - host_length,
+                                            "%dus 0us cudaLaunchKernel correlation_id=%d\n", 65 * step,
+                                            1 + 2 * (16 * (launch / 2) + step) + launch % 2);
+    }
+    snprintf(text + length, sizeof text - length, "plane /host:CPU\nline 9 t\n%s", host);
+    make(text);
+}
+
+START_TEST(who_waits_for_whom) {
+    struct ids_balance balance;
+    make_steps("1101");
+    ck_assert_uint_eq(analysis.steps.count, 4);
+    ck_assert_int_eq(ids_balance_make(&analysis, &balance, &err), 0);
+    ck_assert_uint_eq(balance.straggler, 1);
+    ck_assert_int_eq(balance.of_device[1].caused_ps, 120000000);
+    ck_assert_int_eq(balance.of_device[1].suffered_ps, 40000000);
+    ck_assert_int_eq(balance.of_device[0].caused_ps, 40000000);
+    ck_assert_int_eq(balance.of_device[0].suffered_ps, 120000000);
+    ck_assert_int_eq(balance.waited_ps, 160000000);
+    ck_assert_uint_eq(balance.steps, 4);
+    ck_assert_uint_eq(balance.of_device[1].steps, 3);
+    ck_assert_int_eq(ids_balance_is_steady(&balance), 1);
+    ids_balance_done(&balance);
+    make_steps("1010");
+    ck_assert_int_eq(ids_balance_make(&analysis, &balance, &err), 0);
+    ck_assert_uint_eq(balance.of_device[balance.straggler].steps, 2);
+    ck_assert_int_eq(ids_balance_is_steady(&balance), 0);
+    ids_balance_done(&balance);
+    /* nobody waits, or nothing of a step: no straggler, no step */
+    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 10us k\nplane /device:GPU:1\nline 1 \"Stream #1\"\n0us 10us k\n");
+    ck_assert_int_eq(ids_balance_make(&analysis, &balance, &err), 0);
+    ck_assert_uint_eq(balance.straggler, IDS_NONE);
+    ids_balance_done(&balance);
+    done();
+}
+END_TEST
+
+static const struct ids_advice *advice_of(struct ids_report *report) {
+    struct ids_params params;
+    ids_params_default(&params);
+    ids_report_init(report);
+    ck_assert_int_eq(ids_analyze(trace, &params, report, &err), 0);
+    ck_assert_uint_gt(report->advice_count, 0);
+    return &report->advice[0];
+}
+
+START_TEST(more_work_than_the_others_is_advised_on) {
+    /* GPU:1 computes 60 of 65 us, GPU:0 waits 40 us for it: with even work a step is 20 us shorter */
+    struct ids_report report;
+    make_steps("11111");
+    const struct ids_advice *first = advice_of(&report);
+    ck_assert_str_eq(first->account, "comm.wait");
+    ck_assert_str_eq(first->culprit, "GPU:1");
+    ck_assert_str_eq(first->where, "work.compute");
+    ck_assert_int_eq(first->saves_ps, 20000000);
+    ck_assert_ptr_nonnull(strstr(first->evidence, "GPU:1 (steady: it comes last in 5 of 5 steps)"));
+    ids_report_done(&report);
+    make_steps("101010");
+    first = advice_of(&report);
+    ck_assert_str_eq(first->account, "comm.wait");
+    ck_assert_ptr_nonnull(strstr(first->evidence, "changing"));
+    ids_report_done(&report);
+    done();
+}
+END_TEST
+
+START_TEST(compute_is_said_first_where_it_is_nearly_all) {
+    /* k computes 91 us of 100, and launching it takes the rest; with 89 us that comes first */
+    struct ids_report report;
+    for (int us = 89; us <= 91; us += 2) {
+        char text[4096], host[2048] = "";
+        size_t length = 0, host_length = 0;
+        length += (size_t)snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+        for (int i = 0; i <= 20; i++) {
+            length += (size_t)snprintf(text + length, sizeof text - length, "%dus %dus k correlation_id=%d\n", 100 * i, us, i + 1);
+            host_length += (size_t)snprintf(host + host_length, sizeof host - host_length,
+                                            "%dus 1us cudaLaunchKernel correlation_id=%d\n", 100 * i - 1, i + 1);
+        }
+        snprintf(text + length, sizeof text - length, "plane /host:CPU\nline 9 t\n%s", host);
+        make(text);
+        ck_assert_str_eq(advice_of(&report)->account, us == 91 ? "work.compute" : "host.unknown");
+        ids_report_done(&report);
+        done();
+    }
+}
+END_TEST
+
 START_TEST(gaps_of_a_tpu) {
     make("plane /device:TPU:0\n"
          "meta f hlo_category=\"loop fusion\" program_id=1\nmeta \"%copy-start.1 = (f32[8]{0:S(5)}, f32[8]{0})\" "
@@ -879,6 +1002,7 @@ IDS_RUN_SUITE("analysis", parameters, windows, empty_windows_are_refused, events
               first_use_is_the_runtimes, a_rare_long_call_is_a_first_use, two_moments_are_one_wait, a_pool_thread_puts_data,
               between_frames_python_runs, told_compilations_have_a_place, a_host_that_does_not_record_is_the_profilers,
               calls_that_compile_are_compiling, what_runs_counts_before_what_waits,
-              the_last_to_come_is_waited_for, gaps_of_a_tpu, every_account_has_its_words,
+              the_last_to_come_is_waited_for, late_is_who_did_more, who_waits_for_whom,
+              more_work_than_the_others_is_advised_on, compute_is_said_first_where_it_is_nearly_all, gaps_of_a_tpu, every_account_has_its_words,
               steps_of_two_hosts_are_one, the_window_of_the_steps, a_number_that_comes_again_is_another_step,
               steps_through_links, steps_of_an_annotation_without_numbers, steps_of_a_line, groups_of_events, a_report_of_everything)
