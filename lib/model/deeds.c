@@ -128,7 +128,7 @@ int64_t ids_deed_inside(struct ids_trace *trace, uint32_t around, uint32_t name,
         if (!trace->deed_changes || number_of(trace, &nothing) != IDS_NO_DEED) return -1;
     }
     uint8_t kind = event ? event->kind : trace->names[name].kind;
-    uint8_t flags = event ? (uint8_t)(1 | event->launches << 1 | event->compiles << 2) : 0;
+    uint8_t flags = (uint8_t)(event ? 1 | event->launches << 1 | event->compiles << 2 : 0);
     struct ids_deed_change *change =
         &trace->deed_changes[(around * 0x9e3779b1u ^ name * 0x85ebca6bu) >> 8 & (CHANGES - 1)];
     if (kind != IDS_KIND_SYNC) called = IDS_NONE; /* it tells nothing of others */
