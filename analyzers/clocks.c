@@ -1,6 +1,7 @@
 /* clocks.c - how the times of the hosts were brought together, and how far they may be trusted. */
 #include "lib/model/clocks.h"
 #include "lib/analysis/context.h"
+#include "lib/base/saturate.h"
 
 #include <stdlib.h>
 
@@ -77,7 +78,7 @@ static struct sums sum_up(const struct ids_trace *trace) {
     struct sums sums = {0};
     for (size_t h = 0; h < trace->host_count; h++) {
         const struct ids_clock *clock = &trace->hosts[h].clock;
-        int64_t offset_ps = clock->offset_ps < 0 ? -clock->offset_ps : clock->offset_ps;
+        int64_t offset_ps = clock->offset_ps < 0 ? ids_sat_sub(0, clock->offset_ps) : clock->offset_ps;
         sums.methods[clock->method]++;
         sums.apart += clock->number != 0;
         if (!clock->number && clock->method != IDS_CLOCK_REFERENCE && offset_ps > sums.offset_ps)

@@ -134,7 +134,7 @@ static void count_devices(const struct ids_analysis *analysis, struct ids_report
     if (trace->device_count) first = analysis->busy_count ? analysis->busy[0].device : &trace->devices[0];
     int64_t like = 0, active = 0; /* of that kind */
     for (size_t d = 0; d < trace->device_count; d++) like += trace->devices[d].kind == first->kind;
-    for (size_t b = 0; b < analysis->busy_count; b++) active += analysis->busy[b].device->kind == first->kind;
+    for (size_t b = 0; first && b < analysis->busy_count; b++) active += analysis->busy[b].device->kind == first->kind;
     const char *model = first ? ids_trace_text(trace, first->model) : "";
     const char *vendor = first ? ids_trace_text(trace, first->vendor) : "";
     ids_report_property(report, "devices.count", ids_int_value(IDS_UNIT_COUNT, like));

@@ -2,13 +2,14 @@
 # tests/run_one.sh. A test that cannot run here exits 77. Labels: `full` for what needs minutes or PyPI, `fast` for the rest; `slow` are those
 # of the full tier that the sanitizers want to see too.
 set(IDS_FULL_KINDS live peers)
-set(IDS_FULL_TESTS fault.pjrt oracle.chrome_hash oracle.db_hash golden.explain) # half a minute or more each, most of it Python
-set(IDS_SLOW_TESTS fault.hostile_json fault.memory oracle.export_metrics oracle.roundtrip)
+set(IDS_FULL_TESTS cli.growth_counts fault.pjrt oracle.chrome_hash oracle.db_hash golden.explain) # half a minute or more each, most of it Python
+set(IDS_SLOW_TESTS fault.damaged_cache fault.hostile_json fault.memory memory.sweep oracle.export_metrics oracle.roundtrip)
 
 set(test_environment
     IDSPROF=${PROJECT_BINARY_DIR}/idsprof
     IDS_SOURCE_DIR=${PROJECT_SOURCE_DIR}
     IDS_BUILD_DIR=${PROJECT_BINARY_DIR}
+    IDS_FAILING_MALLOC=${PROJECT_BINARY_DIR}/support/failing_malloc.so
     IDS_SANITIZE=$<BOOL:${IDS_SANITIZE}>)
 
 function(ids_add_test KIND FILE)
@@ -71,6 +72,13 @@ target_include_directories(capture_double PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(capture_double PRIVATE idsprof_agent ids_warnings)
 target_compile_options(capture_double PRIVATE ${IDS_NO_LTO} -fno-sanitize=all)
 target_link_options(capture_double PRIVATE ${IDS_NO_LTO} -fno-sanitize=all)
+
+# An allocator that fails when it is told to (tests/memory). It calls the sanitizers' own, and has none of them in it.
+add_library(failing_malloc MODULE ${PROJECT_SOURCE_DIR}/tests/support/failing_malloc.c)
+set_target_properties(failing_malloc PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/support)
+target_link_libraries(failing_malloc PRIVATE ${CMAKE_DL_LIBS})
+target_compile_options(failing_malloc PRIVATE ${IDS_NO_LTO} -fno-builtin -fno-sanitize=all)
+target_link_options(failing_malloc PRIVATE ${IDS_NO_LTO} -fno-sanitize=all)
 
 # A PJRT plugin that is only a double, and a program that uses one (tests/pjrt), for tests of collector A.
 add_library(pjrt_double MODULE ${PROJECT_SOURCE_DIR}/tests/pjrt/double.c)

@@ -12,7 +12,7 @@
 #include <time.h>
 
 struct cache_options {
-    int list, clear, json, full;
+    int list, clear, verify, json, full;
     int64_t width;
 };
 
@@ -20,15 +20,19 @@ struct cache_options {
 static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 'l', "list", NULL, "what is in it, last used first; this is the default", AT(list), NULL},
     {IDS_OPT_FLAG, 0, "clear", NULL, "remove all of it, and say how much that was", AT(clear), NULL},
+    {IDS_OPT_FLAG, 0, "verify", NULL, "read all of it, and remove what is damaged; exit 1 when something was", AT(verify),
+     NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "names and paths whole, however wide", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
 };
 
-static const char *const holds_names[] = {"report", "events", "unfinished"};
-static const char *const state_ids[] = {"current", "other_program", "changed", "damaged", "writing", "abandoned"};
-static const char *const state_names[] = {"",        "made by another build", "the run has changed",
-                                          "damaged", "being written",         "left by a process that ended"};
+static const char *const holds_names[] = {"report", "events", "unfinished", "unknown"};
+static const char *const state_ids[] = {"current", "other_program", "changed", "damaged",
+                                        "writing", "abandoned",     "no_file"};
+static const char *const state_names[] = {
+    "", "made by another build", "the run has changed", "damaged", "being written", "left by a process that ended",
+    "not a file"};
 
 /* "1.2 GB" in a buffer of the arena. */
 static const char *size_text(struct ids_arena *arena, uint64_t bytes) {
@@ -132,6 +136,68 @@ static int list_cache(const struct cache_options *options, struct ids_error *err
     return code;
 }
 
+/* ---- verifying ---- */
+
+static void print_odd(const struct ids_cache_list *list, struct ids_arena *arena) {
+    for (size_t i = 0; i < list->count; i++) {
+        const struct ids_cache_entry *entry = &list->at[i];
+        if (entry->state < IDS_CACHE_DAMAGED || entry->state == IDS_CACHE_WRITING) continue;
+        printf("%s: %s%s%s: %s\n", ids_text_clean(arena, entry->file), entry->run ? "of " : "",
+               entry->run ? ids_text_clean(arena, entry->run) : "", entry->run ? "" : holds_names[entry->holds],
+               entry->why ? ids_text_clean(arena, entry->why) : state_names[entry->state]);
+        printf("  %s\n", entry->is_removed ? "removed; it is made again when the run is read"
+                                           : "still there: remove it yourself");
+    }
+    printf("%s: %zu file%s, %s, %zu odd\n", ids_text_clean(arena, list->folder), list->count,
+           list->count == 1 ? "" : "s", size_text(arena, list->bytes), list->odd);
+}
+
+static void print_odd_json(const struct ids_cache_list *list) {
+    struct ids_json json = ids_json_to(stdout);
+    ids_json_object(&json, IDS_JSON_BROKEN);
+    ids_json_key(&json, "folder");
+    ids_json_text(&json, list->folder);
+    ids_json_key(&json, "files");
+    ids_json_uint(&json, list->count);
+    ids_json_key(&json, "odd");
+    ids_json_array(&json, IDS_JSON_BROKEN);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct ids_cache_entry *entry = &list->at[i];
+        if (entry->state < IDS_CACHE_DAMAGED || entry->state == IDS_CACHE_WRITING) continue;
+        ids_json_object(&json, IDS_JSON_INLINE);
+        ids_json_key(&json, "file");
+        ids_json_text(&json, entry->file);
+        ids_json_key(&json, "run");
+        ids_json_text(&json, entry->run);
+        ids_json_key(&json, "state");
+        ids_json_text(&json, state_ids[entry->state]);
+        ids_json_key(&json, "why");
+        ids_json_text(&json, entry->why);
+        ids_json_key(&json, "removed");
+        ids_json_bool(&json, entry->is_removed);
+        ids_json_end(&json);
+    }
+    ids_json_end(&json);
+    ids_json_end(&json);
+}
+
+static int verify_cache(const struct cache_options *options, struct ids_error *err) {
+    struct ids_arena arena = {0};
+    struct ids_cache_list list;
+    int code = ids_cache_verify(&list, err);
+    if (code) return code;
+    if (options->json)
+        print_odd_json(&list);
+    else
+        print_odd(&list, &arena);
+    int status = list.odd ? IDS_EXIT_NO : IDS_EXIT_DONE;
+    ids_arena_done(&arena);
+    ids_cache_list_done(&list);
+    return status;
+}
+
+/* ---- */
+
 static int clear_cache(const struct cache_options *options, struct ids_error *err) {
     struct ids_cache_cleared cleared;
     int code = ids_cache_clear(&cleared, err);
@@ -161,7 +227,9 @@ static int run(const void *values, char *const *operands, int operand_count, str
     (void)operands;
     (void)operand_count;
     const struct cache_options *options = values;
-    if (options->list && options->clear) return ids_fail(err, IDS_USAGE, "--list and --clear exclude each other");
+    if (options->list + options->clear + options->verify > 1)
+        return ids_fail(err, IDS_USAGE, "--list, --verify and --clear exclude each other");
+    if (options->verify) return verify_cache(options, err);
     return options->clear ? clear_cache(options, err) : list_cache(options, err);
 }
 

@@ -7,6 +7,7 @@
 #include "cmd/open_run.h"
 #include "cmd/say.h"
 #include "lib/base/counted.h"
+#include "lib/base/memory.h"
 #include "collectors/common/process.h"
 #include "lib/capture/child.h"
 #include "lib/capture/folder.h"
@@ -114,7 +115,11 @@ static const char *shown_path(const char *path) {
 
 static int caught_something(const char *folder) {
     char *path = NULL;
-    int found = asprintf(&path, "%s/plugins/profile", folder) >= 0 && !access(path, F_OK);
+    if (asprintf(&path, "%s/plugins/profile", folder) < 0) {
+        ids_memory_refused();
+        return 0;
+    }
+    int found = !access(path, F_OK);
     free(path);
     return found;
 }
@@ -222,6 +227,7 @@ static void report(const struct capture *capture, const char *folder) {
     struct ids_child_end end;
     struct ids_error err = IDS_ERROR_INIT;
     fflush(stdout);
+    if (!path) ids_memory_refused();
     if (path && ids_child_run(capture->settings.sweep_count ? listing : reporting, environ, &end, &err)) warn(&err);
     free(path);
 }
@@ -242,7 +248,11 @@ static int run_once(const struct capture *capture, int *ret_status, struct ids_e
 /* The folder of a sweep holds captures, and is none. */
 static void remove_inside(const char *root) {
     char *path = NULL;
-    if (asprintf(&path, "%s/.idsprof", root) >= 0) rmdir(path);
+    if (asprintf(&path, "%s/.idsprof", root) < 0) {
+        ids_memory_refused();
+        return;
+    }
+    rmdir(path);
     free(path);
 }
 
@@ -279,8 +289,8 @@ static int run_sweep(const struct capture *capture, int *ret_status, struct ids_
         caught |= !code && caught_something(parts[made].path);
         if (!*ret_status) *ret_status = status;
     }
-    if (!code)
-        code = ids_sidecar_write_sweep(root.path, capture->command, started, settings->sweep, paths, made, 1, err);
+    /* The programs have ended, and their status goes before ours. */
+    if (!code && ids_sidecar_write_sweep(root.path, capture->command, started, settings->sweep, paths, made, 1, err)) warn(err);
     for (size_t i = 0; i < made; i++) kept |= paths[i] != NULL;
     if (!kept) ids_capture_folder_remove(&root);
     if (!code && caught) {
@@ -328,5 +338,6 @@ const struct ids_command ids_command_capture = {
     .defaults = &ids_capture_option_defaults,
     .values_bytes = sizeof(struct ids_capture_options),
     .leading = 1,
+    .passes_status = 1,
     .run = run,
 };

@@ -11,7 +11,7 @@
 /* The folder that this program lies in. */
 static int own_folder(char folder[PATH_MAX], struct ids_error *err) {
     ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-    if (length < 1) return ids_fail(err, IDS_IO, "cannot read /proc/self/exe: %s", strerror(errno));
+    if (length < 1) return ids_fail_system(err, "cannot read /proc/self/exe");
     folder[length] = '\0';
     char *slash = strrchr(folder, '/');
     if (slash) *slash = '\0';

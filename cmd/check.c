@@ -66,11 +66,11 @@ static const struct ids_metric_def *find_metric(const char *id, struct ids_error
 static int read_budget(const char *path, struct ids_budget *budget, struct ids_error *err) {
     int is_stdin = !strcmp(path, "-");
     FILE *file = is_stdin ? stdin : fopen(path, "re");
-    if (!file) return ids_fail(err, IDS_IO, "cannot open the budget '%s': %s", path, strerror(errno));
+    if (!file) return ids_fail_system(err, "cannot open the budget '%s'", path);
     char *text = malloc(IDS_BUDGET_BYTES + 1);
     size_t length = text ? fread(text, 1, IDS_BUDGET_BYTES + 1, file) : 0;
     int code = !text ? ids_no_memory(err) : 0;
-    if (!code && ferror(file)) code = ids_fail(err, IDS_IO, "cannot read: %s", strerror(errno));
+    if (!code && ferror(file)) code = ids_fail_system(err, "cannot read");
     if (!code && length > IDS_BUDGET_BYTES) code = ids_fail(err, IDS_LIMIT, "a budget above 1 MiB");
     if (!code) code = ids_budget_read(budget, text, length, find_metric, err);
     if (!is_stdin) fclose(file);
@@ -268,10 +268,10 @@ static int write_junit(const char *path, const struct ids_check *check, struct i
         return 0;
     }
     FILE *file = fopen(path, "we");
-    if (!file) return ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
+    if (!file) return ids_fail_system(err, "cannot write '%s'", path);
     ids_check_junit(check, file);
     int failed = ferror(file);
-    if (fclose(file) || failed) return ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
+    if (fclose(file) || failed) return ids_fail_system(err, "cannot write '%s'", path);
     return 0;
 }
 

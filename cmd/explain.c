@@ -44,9 +44,10 @@ static int take_value(struct ids_explanation *explanation, enum ids_unit unit, s
     }
 }
 
-static int ask(struct ids_explanation *explanation, const char *database, enum ids_unit unit, struct ids_error *err) {
+static int ask(struct ids_explanation *explanation, struct ids_opened_events *events, enum ids_unit unit,
+               struct ids_error *err) {
     struct ids_query *query;
-    int code = ids_query_open(database, &query, err);
+    int code = ids_events_query(events, &query, err);
     if (code) return code;
     ids_progress("asking the rows");
     code = ids_query_prepare(query, explanation->sql, err);
@@ -60,20 +61,20 @@ static int ask(struct ids_explanation *explanation, const char *database, enum i
     return code;
 }
 
-int ids_explanation_make(const char *id, const char *database, int64_t run, const char *command,
+int ids_explanation_make(const char *id, struct ids_opened_events *events, const char *command,
                          struct ids_explanation *ret_explanation, struct ids_error *err) {
     const struct ids_metric_def *metric = ids_metric_def_find(id, NULL);
     *ret_explanation = (struct ids_explanation){0};
     if (metric) {
-        ret_explanation->sql = with_run(metric->sql, run);
-    } else if (asprintf(&ret_explanation->sql, "SELECT * FROM report_%s WHERE run = %" PRId64, id, run) < 0) {
+        ret_explanation->sql = with_run(metric->sql, events->run);
+    } else if (asprintf(&ret_explanation->sql, "SELECT * FROM report_%s WHERE run = %" PRId64, id, events->run) < 0) {
         ret_explanation->sql = NULL;
     }
     if (command) ret_explanation->command = strdup(command);
     if (!ret_explanation->sql || (command && !ret_explanation->command)) return ids_no_memory(err);
     ret_explanation->about.sql = ret_explanation->sql;
-    if (metric && !database) ret_explanation->about.command = ret_explanation->command;
-    return metric && database ? ask(ret_explanation, database, metric->unit, err) : 0;
+    if (metric && !events->path) ret_explanation->about.command = ret_explanation->command;
+    return metric && events->path ? ask(ret_explanation, events, metric->unit, err) : 0;
 }
 
 void ids_explanation_done(struct ids_explanation *explanation) {

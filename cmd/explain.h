@@ -2,18 +2,17 @@
 #ifndef IDS_CMD_EXPLAIN_H
 #define IDS_CMD_EXPLAIN_H
 
+#include "cmd/open_events.h"
 #include "lib/report/render.h"
-
-#include <stdint.h>
 
 struct ids_explanation {
     struct ids_explained about; /* for ids_render.explained */
     char *sql, *command, *text; /* what it points to */
 };
 
-/* Of the metric or table `id`, which must exist, for the run of that number. The statement is run over `database` unless that is NULL;
- * then `about` says with `command` (copied) how to have it run. The caller ends it with ids_explanation_done, also after a failure. */
-int ids_explanation_make(const char *id, const char *database, int64_t run, const char *command,
+/* Of the metric or table `id`, which must exist. The statement is run over the events unless their path is NULL; then `about` says
+ * with `command` (copied) how to have it run. The caller ends it with ids_explanation_done, also after a failure. */
+int ids_explanation_make(const char *id, struct ids_opened_events *events, const char *command,
                          struct ids_explanation *ret_explanation, struct ids_error *err);
 void ids_explanation_done(struct ids_explanation *explanation);
 

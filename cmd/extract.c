@@ -325,7 +325,9 @@ static int take_program(struct ids_program_files *files, const char *name, const
     for (int i = 1; (there = ids_output_set_find(&extraction->outputs, wanted)); i++, wanted = other) {
         char number[16];
         if (holds(there, bytes, length)) return 0;
-        int taken = snprintf(number, sizeof number, i > 1 ? "~%d" : "", i) + 1 + (int)strlen(name);
+        int digits = i > 1 ? snprintf(number, sizeof number, "~%d", i) : 0;
+        number[digits] = '\0';
+        int taken = digits + 1 + (int)strlen(name);
         snprintf(other, sizeof other, "%.*s%s.%s", taken < FILE_NAME_MOST ? FILE_NAME_MOST - taken : 0, outputs->stem,
                  number, name);
     }

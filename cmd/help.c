@@ -1,5 +1,6 @@
 #include "cmd/command.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
@@ -49,6 +50,23 @@ static int find_page(const char *page, char section, char *path, size_t size) {
     return 0;
 }
 
+/* What man writes, on our standard output: 1 when all of it got there. */
+static int copy_output(int from) {
+    char bytes[4096];
+    ssize_t length;
+    while ((length = read(from, bytes, sizeof bytes)) != 0) {
+        if (length < 0 && errno == EINTR) continue;
+        if (length < 0 || fwrite(bytes, 1, (size_t)length, stdout) != (size_t)length) return 0;
+    }
+    return 1;
+}
+
+/* Where nobody turns pages, man's text passes through us: man does not notice a full disk. */
+static int through_pipe(posix_spawn_file_actions_t *actions, int ends[2]) {
+    if (pipe2(ends, O_CLOEXEC)) return -1;
+    return posix_spawn_file_actions_adddup2(actions, ends[1], STDOUT_FILENO);
+}
+
 /* 1 when man showed the page. What man says about a page that it does not have is not for the user: there is other help. */
 static int show_page(const char *page, char section) {
     char path[PATH_MAX + 64];
@@ -56,15 +74,20 @@ static int show_page(const char *page, char section) {
     posix_spawn_file_actions_t actions;
     if (posix_spawn_file_actions_init(&actions)) return 0;
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    int ends[2] = {-1, -1};
+    int failed = isatty(STDOUT_FILENO) ? 0 : through_pipe(&actions, ends);
     fflush(stdout);
     pid_t child;
     int status = -1;
-    int failed = posix_spawnp(&child, "man", &actions, NULL, arguments, environ);
+    failed = failed || posix_spawnp(&child, "man", &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
+    if (ends[1] >= 0) close(ends[1]);
+    int written = failed || ends[0] < 0 || copy_output(ends[0]);
+    if (ends[0] >= 0) close(ends[0]); /* before the wait: a man whose text nobody takes ends by it */
     if (failed) return 0;
     while (waitpid(child, &status, 0) < 0) {
     }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return !written || (WIFEXITED(status) && WEXITSTATUS(status) == 0); /* main says what could not be written */
 }
 
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {

@@ -49,6 +49,7 @@ static int fill(const struct import_options *options, const char *path, char *co
     for (int i = 0; i < operand_count && !code; i++) code = import_path(options, db, operands[i], err);
     if (!code) ids_progress("writing");
     if (!code) code = ids_run_db_finish(db, err);
+    if (!code) code = ids_run_db_sync(db, err);
     if (!code) *ret_events = ids_run_db_events(db);
     ids_run_db_free(db);
     return code;

@@ -94,7 +94,7 @@ static unsigned form_of(const char *format) {
 /* What the names alone say. */
 static int add_run(struct listing *listing, const struct ids_run_files *run, struct ids_error *err) {
     struct entry *entry = IDS_PUSH(listing->entries, listing->count, listing->room);
-    if (!entry) return ids_fail(err, IDS_NOMEM, "no memory for the list");
+    if (!entry) return ids_no_memory(err);
     int64_t bytes = 0;
     for (size_t i = 0; i < run->file_count; i++) bytes += (int64_t)run->files[i].size;
     *entry = (struct entry){
@@ -373,7 +373,7 @@ static int print_text(struct listing *listing, struct ids_error *err) {
                                                [STEPS] = {.title = "steps", .right = 1},
                                                [WINDOW] = {.title = "window", .right = 1}};
     const char **cells = calloc(listing->count * COLUMNS + 1, sizeof *cells);
-    if (!cells) return ids_fail(err, IDS_NOMEM, "no memory for the list");
+    if (!cells) return ids_no_memory(err);
     int labelled = 0, several_hosts = 0;
     for (size_t i = 0; i < listing->count; i++) {
         fill_row(listing, &listing->entries[i], cells + i * COLUMNS);
@@ -498,7 +498,7 @@ static int make_listing(struct listing *listing, char *const *paths, int path_co
         if (code) return ids_error_at(err, "--sort");
     }
     listing->lists = calloc((size_t)path_count, sizeof *listing->lists);
-    if (!listing->lists) return ids_fail(err, IDS_NOMEM, "no memory for the list");
+    if (!listing->lists) return ids_no_memory(err);
     for (int i = 0; i < path_count && !code; i++) code = add_path(listing, paths[i], err);
     if (code || !listing->count) return code;
     keep_newest(listing, listing->options->newest);

@@ -3,7 +3,9 @@
 #include "cmd/nearest.h"
 #include "cmd/open_run.h"
 #include "cmd/reading.h"
+#include "cmd/output.h"
 #include "cmd/say.h"
+#include "lib/base/memory.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -68,13 +70,37 @@ static int is_for_programs(const struct ids_command *command, const char *values
     return 0;
 }
 
+/* ---- libraries that end the program ---- */
+
+static const char *running; /* the command at work */
+
+/* libarchive calls exit(1) where it is refused memory for a text. There is no way back into the command from here. */
+static void end_for_library(void) {
+    const char *command = running;
+    if (!command) return;
+    running = NULL;
+    ids_output_abandon();
+    ids_say(command, "out of memory inside a library");
+    _exit(IDS_EXIT_ERROR);
+}
+
+/* ---- */
+
+/* What was printed may lack something that nobody could say. Gives the status, or the code. */
+static int end_without_memory(const struct ids_command_entry *entry, int status, struct ids_error *err) {
+    int code = ids_no_memory(err);
+    if (!entry->command->passes_status) return code;
+    print_error(entry->name, err);
+    return status;
+}
+
 /* argv[0] is the command's name. */
 static int run_command(const struct ids_command_entry *entry, int argc, char **argv) {
     const struct ids_command *command = entry->command;
     struct ids_error err = IDS_ERROR_INIT;
     void *values = calloc(1, command->values_bytes + 1);
     if (!values) {
-        ids_fail(&err, IDS_NOMEM, "no memory");
+        ids_no_memory(&err);
         print_error(entry->name, &err);
         return IDS_EXIT_ERROR;
     }
@@ -88,9 +114,12 @@ static int run_command(const struct ids_command_entry *entry, int argc, char **a
         int first = status;
         status = check_operands(entry, argc - first, argv + first, &err);
         ids_reading_apply();
+        running = entry->name;
         if (!status) status = command->run(values, argv + first, argc - first, &err);
+        running = NULL;
     }
     free(values);
+    if (status >= 0 && ids_memory_ran_out()) status = end_without_memory(entry, status, &err);
     if (status < 0) {
         print_error(entry->name, &err);
         if (status == IDS_USAGE) ids_say_below(0, "see 'idsprof %s -h'", entry->name);
@@ -118,6 +147,7 @@ int main(int argc, char **argv) {
     setvbuf(stdout, output, _IOFBF, sizeof output);
     setvbuf(stderr, messages, _IOLBF, sizeof messages); /* lines whole: other processes may write there too */
     signal(SIGPIPE, SIG_IGN);
+    atexit(end_for_library);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a full disk, for the cache no reason to die */
     if (argc < 2) {
         ids_program_usage(stderr);

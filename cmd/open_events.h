@@ -2,16 +2,29 @@
 #ifndef IDS_CMD_OPEN_EVENTS_H
 #define IDS_CMD_OPEN_EVENTS_H
 
-#include "lib/base/error.h"
+#include "lib/io/run_files.h"
+#include "lib/report/report.h"
+#include "lib/store/query.h"
 
-#include <stdint.h>
+struct ids_opened_events {
+    char *path;  /* of the database */
+    int64_t run; /* the number in there of the run that was asked for */
+    /* NULL: the user's own database. Else it is in the cache, and is made of this run again where it is damaged. */
+    const struct ids_run_files *source;
+    struct ids_run_list list; /* what `source` is of, when it was looked for here */
+};
 
-/* `path` is a database, or a run (`name` chooses of several), which is imported into the cache unless it is there. *ret_database is the
- * caller's to free. */
-int ids_open_events(const char *path, const char *name, char **ret_database, struct ids_error *err);
+/* `path` is a database, or a run (`name` chooses of several), which is imported into the cache unless it is there. Of a database
+ * `name` must be NULL. The caller ends it with ids_events_done, also after a failure. */
+int ids_events_open(const char *path, const char *name, struct ids_opened_events *ret_events, struct ids_error *err);
+/* The same for one run: of a database too the one that `name` says, else the newest. */
+int ids_events_open_run(const char *path, const char *name, struct ids_opened_events *ret_events, struct ids_error *err);
+/* Those of a run of events->list, when they are a database's or in the cache already; else path stays NULL. */
+int ids_events_at_hand(const struct ids_run_files *run, int no_cache, struct ids_opened_events *events, struct ids_error *err);
+void ids_events_done(struct ids_opened_events *events);
 
-/* The same for one run, whose number in there is *ret_run: of a database too the one that `name` says, else the newest. */
-int ids_open_events_of_run(const char *path, const char *name, char **ret_database, int64_t *ret_run,
-                           struct ids_error *err);
+int ids_events_query(struct ids_opened_events *events, struct ids_query **ret_query, struct ids_error *err);
+/* The report that was stored with the rows, into an initialised, empty one. */
+int ids_events_report(struct ids_opened_events *events, struct ids_report *report, struct ids_error *err);
 
 #endif

@@ -84,7 +84,8 @@ static int find_in_database(const char *path, struct ids_run_list *ret_list, str
     int more = 0;
     int code = list.runs ? ids_query_open(path, &query, err) : ids_no_memory(err);
     ids_reading_watch("list");
-    if (!code && ids_query_prepare(query, "SELECT id, name FROM run ORDER BY id", err))
+    if (!code) code = ids_query_prepare(query, "SELECT id, name FROM run ORDER BY id", err);
+    if (code == IDS_USAGE)
         code = ids_fail(err, IDS_UNSUPPORTED, "'%s': a database, but none that idsprof import wrote", path);
     while (!code && list.run_count < DATABASE_RUNS_MAX && (more = ids_query_next(query, err)) > 0)
         code = add_database_run(&list, path, ids_query_cell(query, 0), ids_query_cell(query, 1), err);
@@ -384,14 +385,14 @@ int ids_open_run(const struct ids_run_files *run, const struct ids_params *param
     int cached = !no_cache && ids_params_are_default(params);
     ids_report_init(ret_report);
     if (run->number) return read_from_database(run, params, ret_report, err);
-    if (cached && ids_cache_load(run, ids_table_def_find, ret_report, &ignored) == 0 &&
-        !could_be_more(run, ret_report)) {
+    int code = cached ? ids_cache_load(run, ids_table_def_find, ret_report, &ignored) : IDS_NOT_FOUND;
+    if (!code && !could_be_more(run, ret_report)) {
         describe_files(run, ret_report);
         return 0;
     }
     ids_report_done(ret_report);
     ids_report_init(ret_report);
-    int code = build_report(run, params, ret_report, err);
+    code = code == IDS_NOMEM ? ids_no_memory(err) : build_report(run, params, ret_report, err);
     if (code) {
         ids_report_done(ret_report);
     } else if (cached) {
@@ -406,7 +407,8 @@ int ids_open_run(const struct ids_run_files *run, const struct ids_params *param
 /* What a terminal would not show as it is: bash, zsh and ksh read \ooo inside of $'...'. */
 static int quote_bytes(const char *path, char *buffer, size_t size) {
     size_t used = 2;
-    memcpy(buffer, "$'", 2);
+    buffer[0] = '$';
+    buffer[1] = '\'';
     for (; *path && used + 6 < size; path++) {
         unsigned char byte = (unsigned char)*path;
         if (byte >= 0x20 && byte < 0x7f && byte != '\'' && byte != '\\')

@@ -1,6 +1,7 @@
 #include "cmd/output.h"
 
 #include "lib/base/intern.h"
+#include "lib/base/memory.h"
 #include "lib/base/vec.h"
 #include "lib/io/unfinished.h"
 
@@ -23,11 +24,15 @@ struct unfinished {
 static struct unfinished *volatile unfinished;
 static char made_folder[4096];
 
-static void remove_unfinished(int number) {
+void ids_output_abandon(void) {
     for (const struct unfinished *file = unfinished; file; file = file->next) {
         if (*file->path) unlink(file->path);
     }
     if (*made_folder) rmdir(made_folder);
+}
+
+static void remove_unfinished(int number) {
+    ids_output_abandon();
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -48,6 +53,7 @@ void ids_output_watch(const char *path) {
     }
     size_t bytes = strlen(path) + 1;
     struct unfinished *file = malloc(sizeof *file + bytes);
+    if (!file) ids_memory_refused();
     if (!file) return; /* an interruption leaves it, which is all that is lost */
     memcpy(file->path, path, bytes);
     file->next = unfinished;
@@ -69,8 +75,8 @@ static int make_folder(struct ids_output_set *set, struct ids_error *err) {
         catch_signals();
         return 0;
     }
-    if (errno != EEXIST) return ids_fail(err, IDS_IO, "cannot make the folder '%s': %s", set->folder, strerror(errno));
-    if (stat(set->folder, &status)) return ids_fail(err, IDS_IO, "cannot open '%s': %s", set->folder, strerror(errno));
+    if (errno != EEXIST) return ids_fail_system(err, "cannot make the folder '%s'", set->folder);
+    if (stat(set->folder, &status)) return ids_fail_system(err, "cannot open '%s'", set->folder);
     if (!S_ISDIR(status.st_mode)) return ids_fail(err, IDS_USAGE, "'%s' is not a folder", set->folder);
     ids_output_sweep(set->folder);
     return 0;
@@ -97,7 +103,7 @@ static int output_write(struct ids_out *out, const void *bytes, size_t length, s
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) {
             output->reader_left = errno == EPIPE;
-            return ids_fail(err, IDS_IO, "cannot write '%s': %s", output->path, strerror(errno));
+            return ids_fail_system(err, "cannot write '%s'", output->path);
         }
         at += n;
         length -= (size_t)n;
@@ -109,7 +115,7 @@ static int output_write(struct ids_out *out, const void *bytes, size_t length, s
 static int open_temporary(struct ids_output *output, const char *stem, struct ids_error *err) {
     output->fd = ids_unfinished_open(stem, &output->temporary, err);
     if (output->fd == IDS_NOMEM) return output->fd;
-    if (output->fd < 0) return ids_fail(err, IDS_IO, "cannot write '%s': %s", output->path, strerror(errno));
+    if (output->fd < 0) return ids_fail_system(err, "cannot write '%s'", output->path);
     ids_output_watch(output->temporary);
     output->lock = fcntl(output->fd, F_DUPFD_CLOEXEC, 0);
     return 0;
@@ -141,7 +147,7 @@ static int give_name(const char *temporary, const char *path, int force, struct 
     if (failed && (errno == EINVAL || errno == ENOSYS)) failed = rename(temporary, path);
     if (!failed) return 0;
     if (errno == EEXIST) return ids_fail(err, IDS_USAGE, "'%s' exists", path);
-    return ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
+    return ids_fail_system(err, "cannot write '%s'", path);
 }
 
 /* The file is whole, and waits for the others of its set. */
@@ -162,7 +168,8 @@ int ids_output_close(struct ids_output *output, int code, struct ids_error *err)
     int fd = output->fd;
     output->fd = -1;
     if (fd >= 0 && close(fd) && !code)
-        code = ids_fail(err, IDS_IO, "cannot write '%s': %s", output->path, strerror(errno));
+        code = ids_fail_system(err, "cannot write '%s'", output->path);
+    if (!code && ids_memory_ran_out()) code = ids_no_memory(err); /* it may lack something */
     if (!code)
         code = output->set ? put_aside(output, err) : give_name(output->temporary, output->path, output->force, err);
     if (code) unlink(output->temporary);
@@ -227,6 +234,7 @@ static int give_names(const struct ids_output_set *set, struct ids_error *err) {
 }
 
 int ids_output_set_end(struct ids_output_set *set, int code, struct ids_error *err) {
+    if (!code && ids_memory_ran_out()) code = ids_no_memory(err); /* a file of it may be missing */
     if (!code) {
         code = give_names(set, err);
     } else {

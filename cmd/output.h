@@ -59,4 +59,7 @@ void ids_output_done(struct ids_output *output);
 /* One more file that a signal which ends the program removes; "" forgets all. Outputs use it too. */
 void ids_output_watch(const char *path);
 
+/* Removes that file, at a place from which nobody can end the output. */
+void ids_output_abandon(void);
+
 #endif

@@ -6,16 +6,14 @@
 #include "cmd/reading.h"
 #include "cmd/sections.h"
 #include "cmd/terminal.h"
-#include "lib/analysis/analyzer.h"
 #include "lib/base/buffer.h"
-#include "lib/store/summary.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SQL_BYTES = 1 << 20, OPENINGS = 3 };
+enum { SQL_BYTES = 1 << 20 };
 
 struct query_options {
     const char *run, *file, *explain;
@@ -42,14 +40,14 @@ static const struct ids_opt opts[] = {
 static int read_sql(const char *path, struct ids_buffer *sql, struct ids_error *err) {
     int is_stdin = !strcmp(path, "-");
     FILE *file = is_stdin ? stdin : fopen(path, "re");
-    if (!file) return ids_fail(err, IDS_IO, "cannot open '%s': %s", path, strerror(errno));
+    if (!file) return ids_fail_system(err, "cannot open '%s'", path);
     char block[4096];
     size_t length;
     while ((length = fread(block, 1, sizeof block, file)) > 0 && sql->length <= SQL_BYTES)
         ids_buffer_put(sql, block, length);
     int failed = ferror(file);
     if (!is_stdin) fclose(file);
-    if (failed) return ids_fail(err, IDS_IO, "cannot read '%s': %s", path, strerror(errno));
+    if (failed) return ids_fail_system(err, "cannot read '%s'", path);
     if (sql->length > SQL_BYTES) return ids_fail(err, IDS_LIMIT, "'%s': more than 1 MiB of SQL", path);
     if (sql->failed) return ids_no_memory(err);
     if (sql->length && memchr(sql->at, '\0', sql->length))
@@ -64,9 +62,9 @@ static void interrupt(int number) {
     if (running) ids_query_interrupt(running);
 }
 
-static int ask(const struct query_options *options, const char *database, const char *sql, struct ids_error *err) {
+static int ask(const struct query_options *options, struct ids_opened_events *events, const char *sql, struct ids_error *err) {
     struct ids_query *query;
-    int code = ids_query_open(database, &query, err);
+    int code = ids_events_query(events, &query, err);
     if (code) return code;
     running = query;
     struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)}, before;
@@ -84,9 +82,9 @@ static int ask(const struct query_options *options, const char *database, const 
 static const char schema_sql[] =
     "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type = 'view' DESC, rowid";
 
-static int print_schema(const char *database, struct ids_error *err) {
+static int print_schema(struct ids_opened_events *events, struct ids_error *err) {
     struct ids_query *query;
-    int more, code = ids_query_open(database, &query, err);
+    int more, code = ids_events_query(events, &query, err);
     if (code) return code;
     code = ids_query_prepare(query, schema_sql, err);
     while (!code && (more = ids_query_next(query, err)) != 0) {
@@ -105,13 +103,11 @@ static int print_schema(const char *database, struct ids_error *err) {
 static int explain(const struct query_options *options, const char *path, struct ids_error *err) {
     struct ids_explanation explanation = {0};
     struct ids_report report;
-    char *database = NULL;
-    int64_t number;
-    int code = ids_open_events_of_run(path, options->run, &database, &number, err);
-    if (code) return code;
+    struct ids_opened_events events;
     ids_report_init(&report);
-    code = ids_summary_read_run(database, number, NULL, ids_table_def_find, &report, err);
-    if (!code) code = ids_explanation_make(options->explain, database, number, NULL, &explanation, err);
+    int code = ids_events_open_run(path, options->run, &events, err);
+    if (!code) code = ids_events_report(&events, &report, err);
+    if (!code) code = ids_explanation_make(options->explain, &events, NULL, &explanation, err);
     struct ids_render render = {.width = ids_terminal_width(0), .explained = &explanation.about};
     render.sections = ids_sections(&render.section_count);
     if (!code && options->format == IDS_QUERY_JSON)
@@ -120,7 +116,7 @@ static int explain(const struct query_options *options, const char *path, struct
         code = ids_render_explain(&report, &render, options->explain, stdout, err);
     ids_explanation_done(&explanation);
     ids_report_done(&report);
-    free(database);
+    ids_events_done(&events);
     return code;
 }
 
@@ -136,7 +132,7 @@ static int check_arguments(const struct query_options *options, int operand_coun
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct query_options *options = values;
     struct ids_buffer sql = {0};
-    char *database = NULL;
+    struct ids_opened_events events;
     int code = check_arguments(options, operand_count, err);
     if (code) return code;
     if (options->explain) return explain(options, operands[0], err);
@@ -144,15 +140,11 @@ static int run(const void *values, char *const *operands, int operand_count, str
     if (operand_count > 1) ids_buffer_put(&sql, operands[1], strlen(operands[1]));
     ids_buffer_byte(&sql, '\0');
     if (!code && sql.failed) code = ids_no_memory(err);
-    /* Another process may make room in the cache between the two. */
-    for (int attempt = 0; !code || (code == IDS_NOT_FOUND && database); attempt++) {
-        free(database);
-        database = NULL;
-        code = ids_open_events(operands[0], options->run, &database, err);
-        if (!code) code = options->schema ? print_schema(database, err) : ask(options, database, sql.at, err);
-        if (!code || attempt == OPENINGS) break;
+    if (!code) {
+        code = ids_events_open(operands[0], options->run, &events, err);
+        if (!code) code = options->schema ? print_schema(&events, err) : ask(options, &events, sql.at, err);
+        ids_events_done(&events);
     }
-    free(database);
     ids_buffer_done(&sql);
     return code;
 }

@@ -27,6 +27,7 @@ void ids_reading_apply(void) {
 /* ---- SQL that does not let itself be stopped ---- */
 
 static char last_words[160];
+static struct itimerval watched; /* zero: nothing is */
 
 static void give_up(int number) {
     (void)number;
@@ -36,18 +37,26 @@ static void give_up(int number) {
 }
 
 void ids_reading_watch(const char *command) {
-    struct itimerval after = {0};
     int64_t us = ids_reading.timeout_ps / PS_PER_US;
     if (!us) return;
     snprintf(last_words, sizeof last_words,
              "idsprof: %s: the SQL of a database took too much CPU time: stopped; --timeout TIME allows more\n", command);
-    after.it_value.tv_sec = us / US_PER_S + GRACE_S;
-    after.it_value.tv_usec = us % US_PER_S;
+    watched.it_value.tv_sec = us / US_PER_S + GRACE_S;
+    watched.it_value.tv_usec = us % US_PER_S;
     signal(SIGPROF, give_up);
-    setitimer(ITIMER_PROF, &after, NULL);
+    ids_reading_resume();
 }
 
 void ids_reading_unwatch(void) {
+    ids_reading_pause();
+    watched = (struct itimerval){0};
+}
+
+void ids_reading_pause(void) {
     const struct itimerval none = {0};
     setitimer(ITIMER_PROF, &none, NULL);
+}
+
+void ids_reading_resume(void) {
+    if (watched.it_value.tv_sec) setitimer(ITIMER_PROF, &watched, NULL);
 }

@@ -32,5 +32,8 @@ void ids_reading_apply(void);
  * wildcards) ends the program, with a message, a little later. */
 void ids_reading_watch(const char *command);
 void ids_reading_unwatch(void);
+/* Around work of our own that comes in the midst of it. Where nothing is watched, nothing is done. */
+void ids_reading_pause(void);
+void ids_reading_resume(void);
 
 #endif

@@ -77,11 +77,10 @@ static void make_command(const struct report_options *options, const char *path,
 /* The report, and where the rows are that it can be held against. */
 struct opened {
     struct ids_report report;
-    char *database; /* NULL: nowhere yet */
-    int64_t run;    /* its number there */
+    struct ids_opened_events events; /* path NULL: nowhere yet */
 };
 
-static int explain(const struct report_options *options, const struct opened *opened, const struct ids_render *how,
+static int explain(const struct report_options *options, struct opened *opened, const struct ids_render *how,
                    const char *path, struct ids_error *err) {
     struct ids_explanation explanation;
     struct ids_render render = *how;
@@ -95,7 +94,7 @@ static int explain(const struct report_options *options, const struct opened *op
         used = strlen(command);
     }
     if (used < sizeof command) snprintf(command + used, sizeof command - used, " --explain %s", options->explain);
-    int code = ids_explanation_make(options->explain, opened->database, opened->run, command, &explanation, err);
+    int code = ids_explanation_make(options->explain, &opened->events, command, &explanation, err);
     render.explained = &explanation.about;
     if (!code && options->json)
         code = ids_render_explain_json(&opened->report, &render, options->explain, stdout, err);
@@ -105,7 +104,7 @@ static int explain(const struct report_options *options, const struct opened *op
     return code;
 }
 
-static int print(const struct report_options *options, const struct opened *opened, const char *path,
+static int print(const struct report_options *options, struct opened *opened, const char *path,
                  struct ids_error *err) {
     const struct ids_report *report = &opened->report;
     char command[COMMAND_BYTES];
@@ -128,32 +127,19 @@ static int print(const struct report_options *options, const struct opened *open
     return ids_render_text(report, &render, stdout, err);
 }
 
-/* The rows of a database, or those that an earlier query left in the cache; they are of a report with default options. */
-static void find_rows(const struct report_options *options, const struct ids_params *params,
-                      const struct ids_run_files *run, struct opened *opened) {
-    struct ids_error ignored = IDS_ERROR_INIT;
-    opened->run = run->number ? run->number : 1;
-    if (!options->explain || !ids_params_are_default(params)) return;
-    if (run->number)
-        opened->database = strdup(run->path);
-    else if (!options->no_cache && ids_events_cache_find(run, &opened->database, &ignored))
-        opened->database = NULL;
-}
-
-static int open_report(const struct report_options *options, const char *path, struct opened *ret_opened,
+static int open_report(const struct report_options *options, const char *path, struct opened *opened,
                        struct ids_error *err) {
     struct ids_params params;
-    struct ids_run_list list;
     const struct ids_run_files *run;
     int code = make_params(options, &params, err);
+    if (!code) code = ids_find_runs(path, &opened->events.list, err);
     if (code) return code;
-    code = ids_find_runs(path, &list, err);
-    if (code) return code;
-    ids_say_unreadable(&list, "report");
-    code = ids_choose_run(&list, options->run, &run, err);
-    if (!code) code = ids_open_run(run, &params, options->no_cache, &ret_opened->report, err);
-    if (!code) find_rows(options, &params, run, ret_opened);
-    ids_run_list_done(&list);
+    ids_say_unreadable(&opened->events.list, "report");
+    code = ids_choose_run(&opened->events.list, options->run, &run, err);
+    if (!code) code = ids_open_run(run, &params, options->no_cache, &opened->report, err);
+    /* The rows of a database, or those that an earlier query left in the cache, are of a report with default options. */
+    if (!code && options->explain && ids_params_are_default(&params))
+        code = ids_events_at_hand(run, options->no_cache, &opened->events, err);
     return code;
 }
 
@@ -161,14 +147,14 @@ static int run(const void *values, char *const *operands, int operand_count, str
     (void)operand_count;
     const struct report_options *options = values;
     struct opened opened = {0};
+    ids_report_init(&opened.report);
     int code = open_report(options, operands[0], &opened, err);
-    if (code) return code;
-    code = print(options, &opened, operands[0], err);
+    if (!code) code = print(options, &opened, operands[0], err);
     if (!code && options->strict && !opened.report.complete) {
         code = ids_fail(err, IDS_TRUNCATED, "'%s': the profile is incomplete, and --strict was given", operands[0]);
     }
     ids_report_done(&opened.report);
-    free(opened.database);
+    ids_events_done(&opened.events);
     return code;
 }
 

@@ -10,14 +10,14 @@
 
 enum { WRAP_INDENT = 17 };
 
-/* The arguments as one clean line, which the arena keeps. A message that finds no memory is its format, which says the most of it. */
+/* The arguments as one clean line, which the arena keeps. A message that finds no memory says so. */
 static const char *make(struct ids_arena *arena, const char *format, va_list arguments) {
     char *text = NULL;
-    if (vasprintf(&text, format, arguments) < 0) return format;
+    if (vasprintf(&text, format, arguments) < 0) return "out of memory";
     const char *clean = ids_text_clean(arena, text);
     if (clean == text) clean = ids_arena_copy(arena, text, strlen(text));
     free(text);
-    return clean ? clean : format;
+    return clean ? clean : "out of memory";
 }
 
 void ids_say(const char *command, const char *format, ...) {

@@ -167,9 +167,9 @@ static int render_all(const struct ids_scale *scales, size_t count, int json, FI
 
 static int write_results(const char *path, const struct ids_scale *scales, size_t count, struct ids_error *err) {
     FILE *file = fopen(path, "we");
-    if (!file) return ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
+    if (!file) return ids_fail_system(err, "cannot write '%s'", path);
     int code = render_all(scales, count, 1, file, err), failed = ferror(file);
-    if ((fclose(file) || failed) && !code) code = ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
+    if ((fclose(file) || failed) && !code) code = ids_fail_system(err, "cannot write '%s'", path);
     return code;
 }
 

@@ -254,15 +254,15 @@ static int make_room(struct ids_scale_methods *methods, struct ids_error *err) {
     size_t count = methods->opened.count; /* a side an operand, even one whose runs are all left out */
     struct ids_scale_sorted *sorted = methods->sorted = calloc(1, sizeof *sorted);
     for (size_t i = 0; i < methods->opened.count; i++) count += methods->opened.at[i].count;
-    methods->at = calloc(count, sizeof *methods->at);
+    methods->at = calloc(count + 1, sizeof *methods->at);
     if (!sorted || !methods->at) return ids_no_memory(err);
     sorted->room = count;
-    sorted->runs = calloc(count, sizeof *sorted->runs);
-    sorted->reports = calloc(count, sizeof *sorted->reports);
-    sorted->sides = calloc(count, sizeof *sorted->sides);
-    sorted->pointers = calloc(count, sizeof *sorted->pointers);
-    sorted->labels = calloc(count, sizeof *sorted->labels);
-    sorted->devices = calloc(count, sizeof *sorted->devices);
+    sorted->runs = calloc(count + 1, sizeof *sorted->runs);
+    sorted->reports = calloc(count + 1, sizeof *sorted->reports);
+    sorted->sides = calloc(count + 1, sizeof *sorted->sides);
+    sorted->pointers = calloc(count + 1, sizeof *sorted->pointers);
+    sorted->labels = calloc(count + 1, sizeof *sorted->labels);
+    sorted->devices = calloc(count + 1, sizeof *sorted->devices);
     int failed =
         !sorted->runs || !sorted->reports || !sorted->sides || !sorted->pointers || !sorted->labels || !sorted->devices;
     return failed ? ids_no_memory(err) : 0;

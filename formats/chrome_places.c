@@ -1,6 +1,7 @@
 #include "formats/chrome_places.h"
 
 #include "lib/base/vec.h"
+#include "lib/model/classify.h"
 #include "lib/model/keys.h"
 
 #include <inttypes.h>
@@ -106,7 +107,7 @@ int ids_chrome_thread_of(struct ids_chrome_places *places, struct ids_chrome_scr
         *ret_thread = (uint32_t)there;
         return 0;
     }
-    struct ids_chrome_thread thread = {.process = process, .id = number};
+    struct ids_chrome_thread thread = {.process = process, .id = number, .is_thread = !layer};
     if (layer) {
         uint32_t under;
         int code = ids_chrome_thread_of(places, scratch, process, tid, 0, &under, err);
@@ -202,16 +203,44 @@ int ids_chrome_metadata(struct ids_chrome_places *places, struct ids_chrome_scra
 
 /* ---- into the sink ---- */
 
+/* Kineto labels a device's process "GPU 0", "MTIA 17": what it is, and the pid. *ret_maker is the length of the word. */
+static int is_device_label(struct ids_text label, int64_t number, size_t *ret_maker) {
+    char digits[24];
+    size_t word = 0;
+    while (word < label.length && label.at[word] >= 'A' && label.at[word] <= 'Z') word++;
+    int length = snprintf(digits, sizeof digits, " %" PRId64, number);
+    *ret_maker = word;
+    return word > 1 && label.length == word + (size_t)length && !memcmp(label.at + word, digits, (size_t)length);
+}
+
+int ids_chrome_find_devices(struct ids_chrome_places *places, struct ids_error *err) {
+    for (size_t i = 0; i < places->process_count && !places->is_written; i++) {
+        struct ids_chrome_process *process = &places->processes[i];
+        struct ids_text label = ids_strings_text(places->sink->strings, process->labels);
+        size_t maker;
+        int labelled = process->is_number && is_device_label(label, process->number, &maker);
+        process->labelled = (uint8_t)labelled; /* devices that did nothing are, and a rank's host may have such a pid */
+        process->gpu = process->works || process->ranges || (process->strange && !ids_text_is(label, "CPU"));
+        if (!labelled || (maker == 3 && ids_text_begins(label, "GPU"))) continue;
+        process->maker = intern(places, (struct ids_text){label.at, (uint32_t)maker});
+        if (process->maker == IDS_NO_TEXT) return ids_no_memory(err);
+    }
+    return 0;
+}
+
 static uint32_t plane_name(struct ids_chrome_places *places, const struct ids_chrome_process *process) {
     struct ids_text name = ids_strings_text(places->sink->strings, process->name);
     static const char device[] = "/device:";
     if (name.length >= sizeof device - 1 && !memcmp(name.at, device, sizeof device - 1)) return process->name;
     if (!process->gpu && process->name) return process->name;
     char made[TEXT_BYTES];
-    const char *kind = process->gpu ? "/device:GPU:" : "process ";
-    int length = process->is_number ? snprintf(made, sizeof made, "%s%" PRId64, kind, process->number)
-                                    : snprintf(made, sizeof made, "%s%.200s", kind,
-                                               ids_strings_z(places->sink->strings, process->text));
+    int length = process->gpu ? snprintf(made, sizeof made, "%s%.32s:", device,
+                                         process->maker ? ids_strings_z(places->sink->strings, process->maker) : "GPU")
+                              : snprintf(made, sizeof made, "process ");
+    size_t room = sizeof made - (size_t)length;
+    length += process->is_number
+                  ? snprintf(made + length, room, "%" PRId64, process->number)
+                  : snprintf(made + length, room, "%.200s", ids_strings_z(places->sink->strings, process->text));
     return intern(places, (struct ids_text){made, (uint32_t)length});
 }
 
@@ -280,12 +309,24 @@ static int open_plane(struct ids_chrome_places *places, struct ids_chrome_proces
     return code;
 }
 
+/* A thread of a device on which work lies is a stream, and is called so that every reader of the trace sees it. */
+static uint32_t stream_name(struct ids_chrome_places *places, const struct ids_chrome_thread *thread) {
+    struct ids_text name = ids_strings_text(places->sink->strings, thread->name);
+    char made[TEXT_BYTES];
+    if (ids_is_stream(name)) return thread->name;
+    int length = snprintf(made, sizeof made, "Stream #%" PRId64 "(%.200s)", thread->id,
+                          ids_strings_z(places->sink->strings, thread->name));
+    return intern(places, (struct ids_text){made, (uint32_t)length});
+}
+
 int ids_chrome_open(struct ids_chrome_places *places, uint32_t index, struct ids_error *err) {
     struct ids_chrome_thread *thread = &places->threads[index];
     struct ids_chrome_process *process = &places->processes[thread->process];
     int code = process->opened ? 0 : open_plane(places, process, err);
     if (code || thread->opened) return code;
     struct ids_track_info info = {.plane = process->plane, .name = thread->name, .id = thread->id};
+    if (process->gpu && thread->is_thread) info.name = stream_name(places, thread);
+    if (info.name == IDS_NO_TEXT) return ids_no_memory(err);
     code = places->sink->ops->track(places->sink, &info, &thread->track, err);
     if (!code) thread->opened = 1;
     return code;

@@ -17,7 +17,11 @@ struct ids_chrome_process {
     uint32_t plane;         /* the sink's, once `opened` */
     struct ids_idmap names; /* text -> the sink's name */
     uint8_t is_number, has_sort_index;
-    uint8_t gpu; /* Kineto's: it has kernels or copies; its name is its process's and says nothing */
+    uint8_t works, ranges,
+        strange;      /* it has work of a device, a counter profiler's ranges, unknown events with a stream */
+    uint8_t labelled; /* as a device */
+    uint8_t gpu;      /* Kineto's device: its name is its process's and says nothing */
+    uint32_t maker;   /* what kind of device it is, "MTIA"; 0: a GPU */
     uint8_t opened;
 };
 
@@ -28,7 +32,8 @@ struct ids_chrome_thread {
     uint32_t lane_of; /* index + 1 of the thread whose overlapping events lie here; 0: it stands for itself */
     uint32_t track;   /* the sink's, once `opened` */
     uint8_t opened;
-    int64_t last_ps; /* the last time of any of its events */
+    uint8_t is_thread; /* and not what lies over one, or a timeline of the process */
+    int64_t last_ps;   /* the last time of any of its events */
 };
 
 /* One of Kineto's deviceProperties. */
@@ -75,6 +80,9 @@ int ids_chrome_timeline_of(struct ids_chrome_places *places, uint32_t process, u
 /* A metadata event (phase M); *ret_known is 0 for one that means nothing here. */
 int ids_chrome_metadata(struct ids_chrome_places *places, struct ids_chrome_scratch *scratch,
                         const struct ids_chrome_event *event, int *ret_known, struct ids_error *err);
+
+/* Says which processes are devices, once all metadata and all that tells was met. */
+int ids_chrome_find_devices(struct ids_chrome_places *places, struct ids_error *err);
 
 /* Gives the thread's plane and track to the sink unless it has them. */
 int ids_chrome_open(struct ids_chrome_places *places, uint32_t thread, struct ids_error *err);

@@ -6,6 +6,7 @@
 #include "lib/base/vec.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <string.h>
 
 /* Small objects that a library may make a tree of; its nodes take 64 bytes for as little as two. */
@@ -57,7 +58,9 @@ int ids_chrome_property(struct ids_chrome_places *places, const struct ids_json_
         return 0;
     }
     if (is(key, written_key)) return ids_chrome_written(places, value, &properties->host, err);
+    errno = 0;
     cJSON *tree = value->length <= TREE_BYTES ? cJSON_ParseWithLength(value->at, value->length) : NULL;
+    if (!tree && errno == ENOMEM) return ids_no_memory(err); /* cJSON itself does not tell it from bad JSON */
     if (!tree) {
         properties->unread++;
         return 0;

@@ -4,9 +4,10 @@
  * bracket may be missing. What is made of it:
  *
  * - A process (pid) is a plane, called as its process_name, or "process <pid>". One called "/device:..." is a device. Kineto gives
- *   GPUs the pids 0, 1, ... and Python's name; there, what has events of cat kernel, gpu_memcpy or gpu_memset is "/device:GPU:<pid>".
- * - A thread (tid) of it is a track, called as its thread_name, a tid that is a text, or "thread <tid>". On Kineto's GPUs events of
- *   any other category (gpu_user_annotation, cuda_sync) span those of the stream and get a track beside it, "<name> (<cat>)".
+ *   devices the pids 0, 1, ... and Python's name; there, what has events of a category of devices' work (chrome_category.h), or of an unknown
+ *   one with a stream among their args, or is labelled "GPU <pid>", "MTIA <pid>", is "/device:GPU:<pid>", "/device:MTIA:<pid>".
+ * - A thread (tid) of it is a track, called as its thread_name, a tid that is a text, or "thread <tid>". On Kineto's devices
+ *   events of any other category (gpu_user_annotation, cuda_sync) span those of the stream and get a track beside it, "<name> (<cat>)".
  *   What `idsprof extract` wrote on lanes (thread_name with lane_of) comes back to the thread it was on; its processes and threads
  *   are planes and tracks as they are, those without an event too.
  * - X is a slice; B/E and b/e (S/F) are paired by time, the latter on the track "async <cat>"; i, I, R, n, T, p are instants; C is a
@@ -19,6 +20,7 @@
  * The file is read twice: names, of which Kineto writes the last one last, must be known before events. The first pass only skips
  * and takes few elements apart; unpacking goes on beside it.
  */
+#include "formats/chrome_category.h"
 #include "formats/chrome_pairs.h"
 #include "formats/chrome_places.h"
 #include "formats/chrome_properties.h"
@@ -82,6 +84,8 @@ struct reader {
     struct ids_chrome_scratch scratch;
     struct ids_chrome_places places;
     struct ids_chrome_properties properties;
+    struct ids_chrome_categories categories;
+    int strange_on_device; /* a device has events of unknown categories */
     struct ids_chrome_pairs pairs;
     struct ids_arg *args; /* of the event; the keys of the one before stay until they are filled */
     size_t arg_room;
@@ -96,11 +100,6 @@ struct reader {
 };
 
 /* ---- events into the sink ---- */
-
-/* Kineto's categories of what a GPU does. */
-static int is_gpu_work(struct ids_text cat) {
-    return ids_text_is(cat, "kernel") || ids_text_is(cat, "gpu_memcpy") || ids_text_is(cat, "gpu_memset");
-}
 
 static struct ids_text cat_of(struct reader *reader, const struct ids_chrome_event *event) {
     return event->cat.type == IDS_JSON_STRING ? ids_chrome_text(&reader->scratch, &event->cat)
@@ -243,12 +242,42 @@ static int read_async(struct reader *reader, uint32_t process, int64_t ps, struc
     return code ? code : keep_mark(reader, &mark, element, err);
 }
 
+static int has_arg(const struct ids_chrome_event *event, const char *key) {
+    for (size_t i = 0; i < event->args_count; i++) {
+        const struct ids_json_span *span = &event->members[event->args_at + i].key;
+        if (ids_text_is((struct ids_text){span->at, (uint32_t)span->length}, key)) return 1;
+    }
+    return 0;
+}
+
+/* Whether the event is what the device of that process did. A counter profiler's ranges are, where there are no kernels; of a category that
+ * is not known it is what has a stream, or everything where nothing else works. */
+static int is_work(struct reader *reader, const struct ids_chrome_process *process, struct ids_text cat) {
+    switch (ids_chrome_family_of(&reader->categories, cat, 0)) {
+    case IDS_CHROME_WORK:
+        return 1;
+    case IDS_CHROME_RANGE:
+        return !process->works;
+    case IDS_CHROME_UNKNOWN:
+        reader->strange_on_device = 1;
+        return !process->works || has_arg(&reader->event, "stream");
+    default:
+        return 0;
+    }
+}
+
 /* The thread that the event lies on. An arrow binds to the slice around it and stays on the thread. */
 static int thread_of(struct reader *reader, uint32_t process, uint32_t *ret_thread, struct ids_error *err) {
     uint32_t layer = 0;
-    if (reader->places.processes[process].gpu && !reader->places.is_written && !strchr("stf", reader->event.phase)) {
+    struct ids_chrome_process *place = &reader->places.processes[process];
+    /* A label says what a process is whose events nobody has heard of. */
+    if (place->labelled && !place->opened && reader->event.phase == 'X' &&
+        ids_chrome_family_of(&reader->categories, cat_of(reader, &reader->event), 0) == IDS_CHROME_UNKNOWN)
+        place->gpu = 1;
+    if (reader->places.processes[process].gpu && !strchr("stf", reader->event.phase)) {
         struct ids_text cat = cat_of(reader, &reader->event);
-        if (cat.length && !is_gpu_work(cat)) layer = ids_intern(reader->sink->strings, cat.at, cat.length);
+        if (cat.length && !is_work(reader, &reader->places.processes[process], cat))
+            layer = ids_intern(reader->sink->strings, cat.at, cat.length);
         if (layer == IDS_NO_TEXT) return ids_no_memory(err);
     }
     int code =
@@ -302,6 +331,7 @@ static int read_event(struct reader *reader, struct ids_text element, struct ids
     if (!start_of(reader, event, &ps, &code, err)) return code ? code : look_at_nested(reader, element, err);
     if (ids_chrome_scratch_reset(&reader->scratch, element.length)) return ids_no_memory(err);
     uint32_t process, thread;
+    if (event->phase == 'X' || event->phase == 'B') ids_chrome_family_of(&reader->categories, cat_of(reader, event), 1);
     if (event->phase == 'X' && is_last(reader, event)) {
         reader->slices++;
         return give(reader, reader->last.thread, IDS_FORM_SLICE, ps, duration_of(reader, event), event, NULL, err);
@@ -374,8 +404,11 @@ static int corrupt(const struct reader *reader, struct ids_error *err) {
                     ids_json_window_offset(&reader->window, reader->scan->at));
 }
 
-static const char *const watched_list[] = {"M", "kernel", "gpu_memcpy", "gpu_memset"};
-static const struct ids_json_words watched = {watched_list, 4, "Mkg"};
+/* What stands in an element of metadata, or of a device. Categories in any case begin with these; what else does is told apart later. */
+static const char *const watched_list[] = {"m\"",      "stream\"", "kernel\"", "memcpy\"",
+                                           "memset\"", "gpu_mem",  "cuda_pro"};
+static const struct ids_json_words watched = {watched_list, 7, "mskgc"};
+enum { SEEN_METADATA = 1 };
 
 /* First pass: the time that the element bears, found by its key alone. Where an arg has that key too, its value counts if it
  * comes first, and if it is like a time of this file it can but lower the base. */
@@ -401,7 +434,7 @@ static void look_at_time(struct reader *reader, struct ids_text element) {
     }
 }
 
-/* First pass: what names something, and whose processes are GPUs. */
+/* First pass: what names something, and whose processes are devices. */
 static int count_event(struct reader *reader, struct ids_text element, struct ids_error *err) {
     struct ids_json_scan scan = {element.at, element.at + element.length, 1, NULL, NULL};
     struct ids_chrome_event *event = &reader->event;
@@ -414,11 +447,16 @@ static int count_event(struct reader *reader, struct ids_text element, struct id
         if (!code && !known) reader->losses.unknown_metadata++;
         return code;
     }
-    if (!is_gpu_work(cat_of(reader, event))) return 0;
-    uint32_t process;
-    int code = ids_chrome_process_of(&reader->places, &reader->scratch, &event->pid, &process, err);
-    if (!code) reader->places.processes[process].gpu = 1;
-    return code;
+    enum ids_chrome_family family = ids_chrome_family_of(&reader->categories, cat_of(reader, event), 0);
+    if (family == IDS_CHROME_AROUND || (family == IDS_CHROME_UNKNOWN && !has_arg(event, "stream"))) return 0;
+    uint32_t index;
+    int code = ids_chrome_process_of(&reader->places, &reader->scratch, &event->pid, &index, err);
+    if (code) return code;
+    struct ids_chrome_process *process = &reader->places.processes[index];
+    process->works |= family == IDS_CHROME_WORK;
+    process->ranges |= family == IDS_CHROME_RANGE;
+    process->strange |= family == IDS_CHROME_UNKNOWN;
+    return 0;
 }
 
 static enum ids_json_result element(struct reader *reader, int *ret_code, struct ids_error *err) {
@@ -440,7 +478,8 @@ static enum ids_json_result element(struct reader *reader, int *ret_code, struct
     enum ids_json_result result = ids_json_skip(scan, &skip);
     if (result == IDS_JSON_MORE) scan->at = start;
     if (result != IDS_JSON_OK) return result;
-    look_at_time(reader, (struct ids_text){start, (uint32_t)(scan->at - start)});
+    /* Kineto gives metadata the time 0, however far from it the others are. */
+    if (!(skip.seen & SEEN_METADATA)) look_at_time(reader, (struct ids_text){start, (uint32_t)(scan->at - start)});
     if (skip.seen) *ret_code = count_event(reader, (struct ids_text){start, (uint32_t)(scan->at - start)}, err);
     return IDS_JSON_OK;
 }
@@ -613,6 +652,18 @@ static int say_cap(struct reader *reader, struct ids_error *err) {
     return say(reader, IDS_WARNING, "chrome.capped", text, -1, 1, err);
 }
 
+/* What nobody here has heard of may be a new device's: it is named, loudly unless the devices are known without it. */
+static int say_categories(struct reader *reader, struct ids_error *err) {
+    char names[700], text[900];
+    uint64_t count = ids_chrome_unknown(&reader->categories, names, sizeof names);
+    int has_device = 0;
+    for (size_t i = 0; i < reader->places.process_count; i++)
+        has_device |= reader->places.processes[i].opened && reader->places.processes[i].gpu;
+    snprintf(text, sizeof text, "events of categories that idsprof does not know: %s", names);
+    return say(reader, has_device && !reader->strange_on_device ? IDS_NOTE : IDS_WARNING, "chrome.category", text, -1,
+               count, err);
+}
+
 static int say_losses(struct reader *reader, struct ids_error *err) {
     const struct losses *losses = &reader->losses;
     const struct {
@@ -638,6 +689,7 @@ static int say_losses(struct reader *reader, struct ids_error *err) {
          reader->properties.unread},
     };
     int code = say_cap(reader, err);
+    if (!code) code = say_categories(reader, err);
     if (!code)
         code = say(reader, IDS_DAMAGE, "chrome.broken_value",
                    "elements hold values that are no JSON (a word, a number, an escape or a control character), which "
@@ -677,6 +729,7 @@ static int read_passes(struct reader *reader, struct ids_error *err) {
     reader->counters_text = ids_intern_z(reader->sink->strings, "counters");
     if (reader->counters_text == IDS_NO_TEXT) return ids_no_memory(err);
     int code = pass(reader, 1, &cut, err);
+    if (!code) code = ids_chrome_find_devices(&reader->places, err);
     if (!code) code = pass(reader, 0, &cut, err);
     if (!code) code = ids_chrome_pairs_match(&reader->pairs, give_pair, reader, &reader->losses.without_begin, err);
     if (code) return code;

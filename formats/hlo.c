@@ -29,6 +29,7 @@ struct pool {
     uint8_t *block;
     size_t size, used;
     int full;
+    int starved; /* memory ran out, which is no fault of the file: stays */
 };
 
 static void *pool_alloc(void *data, size_t bytes) {
@@ -52,7 +53,8 @@ static void pool_init(struct pool *pool) {
     *pool = (struct pool){.allocator = {pool_alloc, pool_free, pool}};
 }
 
-/* The unpacked message, valid until the pool's next one. NULL when it is malformed or needs more memory than it may have. */
+/* The unpacked message, valid until the pool's next one. NULL when it is malformed or needs more memory than it may
+ * have, or when memory ran out (`starved`). */
 static void *unpack(struct pool *pool, const ProtobufCMessageDescriptor *descriptor, const struct ids_pb_field *field) {
     if (field->value > MAX_MESSAGE_BYTES) return NULL;
     for (;;) {
@@ -62,7 +64,10 @@ static void *unpack(struct pool *pool, const ProtobufCMessageDescriptor *descrip
         if (message || !pool->full || pool->size >= MAX_POOL_BYTES) return message;
         size_t size = pool->size ? pool->size * 4 : FIRST_POOL_BYTES;
         uint8_t *block = realloc(pool->block, size);
-        if (!block) return NULL;
+        if (!block) {
+            pool->starved = 1;
+            return NULL;
+        }
         pool->block = block;
         pool->size = size;
     }
@@ -91,7 +96,7 @@ static int intern(struct module *module, const void *text, size_t length, uint32
     *ret_id = 0; /* protobuf-c gives NULL for empty bytes */
     if (!length) return 0;
     *ret_id = ids_intern(module->sink->strings, text, length);
-    return *ret_id == IDS_NO_TEXT ? ids_fail(module->err, IDS_NOMEM, "no memory for the names of a program") : 0;
+    return *ret_id == IDS_NO_TEXT ? ids_no_memory(module->err) : 0;
 }
 
 static int intern_field(struct module *module, const struct ids_pb_field *field, uint32_t *ret_id) {
@@ -254,6 +259,7 @@ static int read_instruction(struct module *module, struct ids_pb bytes) {
     while ((more = ids_pb_next(&bytes, &field)) > 0) {
         int code = read_field(module, &field, &instruction, &damaged);
         if (code) return code;
+        if (module->pool.starved) return ids_no_memory(module->err);
     }
     if (more < 0 || damaged || !instruction.name) {
         module->damaged++;
@@ -327,7 +333,7 @@ static int find_fused(struct module *module, struct ids_pb computation) {
         if (ids_hlo_tag_of(&field) != HLO_COMPUTATION_INSTRUCTION || !fusion_calls(ids_pb_inside(&field), &id))
             continue;
         uint64_t *place = IDS_PUSH(module->fused, module->fused_count, module->fused_room);
-        if (!place) return ids_fail(module->err, IDS_NOMEM, "no memory for the fusions of a program");
+        if (!place) return ids_no_memory(module->err);
         *place = id;
     }
     return 0;
@@ -356,6 +362,7 @@ static int read_header(struct module *module, struct ids_pb bytes) {
         case HLO_MODULE_STACK_FRAMES:
             module->frames = unpack(&module->frame_pool, &ids__stack_frame_index__descriptor, &field);
             module->frames_lost = !module->frames;
+            if (module->frame_pool.starved) code = ids_no_memory(module->err);
             break;
         case HLO_MODULE_COMPUTATION:
             module->has_fusion_flags |= has_fusion_flag(ids_pb_inside(&field));
@@ -383,7 +390,7 @@ static int read_module(struct module *module, struct ids_pb bytes) {
     struct ids_pb_field field;
     int code = read_header(module, bytes);
     if (!code && ids_hlo_fingerprints_make(bytes, &module->fingerprints))
-        code = ids_fail(module->err, IDS_NOMEM, "no memory for the fingerprints of a program");
+        code = ids_no_memory(module->err);
     while (!code && ids_pb_next(&bytes, &field) > 0) {
         if (ids_hlo_tag_of(&field) == HLO_MODULE_COMPUTATION) code = read_computation(module, ids_pb_inside(&field));
     }
@@ -428,7 +435,7 @@ int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struc
     pool_init(&module.frame_pool);
     pool_init(&module.pool);
     module.groups = malloc(MAX_GROUPS_BYTES);
-    int code = module.groups ? read_module(&module, inside) : ids_fail(err, IDS_NOMEM, "no memory for a program");
+    int code = module.groups ? read_module(&module, inside) : ids_no_memory(err);
     ids_hlo_fingerprints_done(&module.fingerprints);
     free(module.groups);
     free(module.fused);

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # run_one.sh TEST [ARG...]: runs one test for ctest, in an environment of its own.
 # A test gets: IDSPROF, IDS_SOURCE_DIR, IDS_BUILD_DIR, IDS_SANITIZE (0|1) from CMake, and from here IDS_SHARED (large real traces;
 # may be absent), IDS_PYTHON (of .venv when it is there), and an empty TMPDIR that is removed afterwards, with the cache

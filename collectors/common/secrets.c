@@ -154,7 +154,7 @@ static const char *mask_authority(struct masked *out, const char *text, const ch
     while (user < end && at[user] != ':') user++;
     if (user < end) {
         put(out, at, user + 1);
-    } else if (at - text < 7 || (strncmp(at - 7, "http://", 7) && (at - text < 8 || strncmp(at - 8, "https://", 8)))) {
+    } else if (at - text < 7 || (strncmp(at - 7, "http://", 7) != 0 && (at - text < 8 || strncmp(at - 8, "https://", 8) != 0))) {
         return at; /* ssh://git@host */
     }
     put_mask(out);

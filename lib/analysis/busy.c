@@ -162,10 +162,7 @@ static int fill_device(struct filling *filling, struct ids_busy *busy, struct id
 
 int ids_device_counts(const struct ids_trace *trace, const struct ids_device *device) {
     if (!device->activity.count || device->kind != IDS_DEVICE_CPU) return device->activity.count > 0;
-    for (size_t d = 0; d < trace->device_count; d++) {
-        if (trace->devices[d].kind != IDS_DEVICE_CPU && trace->devices[d].activity.count) return 0;
-    }
-    return 1;
+    return !trace->accelerated;
 }
 
 /* From the first to the last activity on one clock. */
@@ -269,6 +266,11 @@ int64_t ids_windows_total(const struct ids_analysis *analysis) {
 
 const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
     if (!analysis->trace->complete) return "the file is cut, and what is left of it holds no device activity";
+    for (size_t i = 0; i < analysis->trace->diag_count; i++) {
+        if (!strcmp(analysis->trace->diags[i].id, "chrome.category"))
+            return "no event of this trace is known to be a device's; the ledger names categories that idsprof does "
+                   "not know";
+    }
     return analysis->trace->device_count
                ? "no device did anything in this trace: every device plane is empty"
                : "the trace has no device plane and no op of the CPU client: only host events were recorded";

@@ -1,5 +1,7 @@
 #include "lib/base/arena.h"
 
+#include "lib/base/memory.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,10 @@ void *ids_arena_alloc(struct ids_arena *arena, size_t bytes) {
     if (!block || block->size - block->used < bytes) {
         size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
         block = calloc(1, sizeof *block + size);
-        if (!block) return NULL;
+        if (!block) {
+            ids_memory_refused();
+            return NULL;
+        }
         block->size = size;
         arena->bytes += size;
         /* A piece bigger than a block gets its own, behind the current one, whose rest stays in use. */

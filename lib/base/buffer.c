@@ -1,5 +1,7 @@
 #include "lib/base/buffer.h"
 
+#include "lib/base/memory.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -22,6 +24,7 @@ int ids_buffer_grow(struct ids_buffer *buffer, size_t more) {
     }
     char *at = realloc(buffer->at, room);
     if (!at) {
+        ids_memory_refused();
         buffer->failed = 1;
         return -1;
     }

@@ -1,5 +1,8 @@
 #include "lib/base/error.h"
 
+#include "lib/base/memory.h"
+
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +13,20 @@ int(ids_fail)(struct ids_error *err, int code, const char *format, ...) {
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
     err->code = code;
+    if (code == IDS_NOMEM) ids_memory_refused();
     return code;
+}
+
+int(ids_fail_system)(struct ids_error *err, const char *format, ...) {
+    int number = errno;
+    char reason[128] = "out of memory", what[sizeof err->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    if (number != ENOMEM) snprintf(reason, sizeof reason, "%s", strerror(number));
+    (ids_fail)(err, number == ENOMEM ? IDS_NOMEM : IDS_IO, "%s", reason);
+    return ids_error_at(err, "%s", what);
 }
 
 int ids_error_at(struct ids_error *err, const char *format, ...) {

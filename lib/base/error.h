@@ -38,8 +38,12 @@ struct ids_error {
 /* Sets the message and returns `code`, so that `return ids_fail(err, IDS_CORRUPT, "...")` is the whole error path. */
 int ids_fail(struct ids_error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* What the system refused, with its reason (errno) behind: IDS_NOMEM where that is memory, else IDS_IO. */
+int ids_fail_system(struct ids_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 #ifdef __clang_analyzer__ /* it does not see into error.c, and would follow paths on which a failure returns 0 */
 #define ids_fail(err, code, ...) ((ids_fail)((err), (code), __VA_ARGS__), (code))
+#define ids_fail_system(err, ...) ((ids_fail_system)((err), __VA_ARGS__), IDS_IO)
 #endif
 
 /* The one message that needs no more than itself. */

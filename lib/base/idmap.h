@@ -13,7 +13,7 @@ struct ids_idmap_slot {
 
 struct ids_idmap {
     uint32_t *dense; /* value + 1 by id, for ids below dense_room */
-    size_t dense_room;
+    size_t dense_room, dense_count;
     struct ids_idmap_slot *slots;
     size_t slot_count, slot_room;
 };

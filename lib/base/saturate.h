@@ -15,6 +15,10 @@ static inline int64_t ids_sat_add(int64_t a, int64_t b) {
     return a;
 }
 
+static inline int64_t ids_sat_sub(int64_t a, int64_t b) {
+    int64_t difference;
+    return __builtin_sub_overflow(a, b, &difference) ? (b < 0 ? INT64_MAX : INT64_MIN) : difference;
+}
 static inline int64_t ids_sat_mul(int64_t a, int64_t b) {
     int64_t product;
     return __builtin_mul_overflow(a, b, &product) ? ((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN) : product;

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +11,22 @@
 
 /* ---- files ---- */
 
+struct found {
+    int count;
+    char *first; /* PATH_MAX */
+};
+
+static void take_file(void *context, const char *path) {
+    struct found *found = context;
+    if (!found->count++ || strcmp(path, found->first) < 0) snprintf(found->first, PATH_MAX, "%s", path);
+}
+
 /* How many files match a pattern below the root; the first of them in `first`. */
 static int count_files(const char *root, const char *pattern, char first[PATH_MAX]) {
-    char path[PATH_MAX];
-    glob_t found;
+    struct found found = {.first = first};
     first[0] = '\0';
-    if (snprintf(path, sizeof path, "%s%s", root, pattern) >= (int)sizeof path) return 0;
-    int count = glob(path, 0, NULL, &found) ? 0 : (int)found.gl_pathc;
-    if (count) snprintf(first, PATH_MAX, "%s", found.gl_pathv[0]);
-    if (count) globfree(&found);
-    return count;
+    ids_check_files(root, pattern, take_file, &found);
+    return found.count;
 }
 
 /* The word behind `key` on the first line that has it, up to two spaces or the line's end; 0 when there is none. */

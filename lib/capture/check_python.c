@@ -1,4 +1,5 @@
 /* The Python that programs run with: whether the hook comes up in it, which jax it has, which plugins. */
+#include "lib/base/memory.h"
 #include "lib/capture/checkup_parts.h"
 
 #include "lib/capture/line.h"
@@ -87,6 +88,7 @@ static const char *ask(const char *python, char *const *environment, char *answe
     close(ends[1]);
     int no_answer = failed || read_answer(ends[0], answer);
     close(ends[0]);
+    if (failed == ENOMEM) ids_memory_refused();
     if (failed) return strerror(failed);
     if (no_answer) kill(pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
@@ -172,8 +174,9 @@ void ids_check_python(const struct ids_checkup_options *options, struct ids_chec
     struct ids_variables environment = {0};
     struct ids_line line;
     char *answer = malloc(ANSWER_BYTES);
-    const char *why = answer && !make_environment(options, &environment) ? ask(options->python, environment.at, answer)
-                                                                         : "out of memory";
+    int has_room = answer && !make_environment(options, &environment);
+    const char *why = has_room ? ask(options->python, environment.at, answer) : "out of memory";
+    if (!has_room) ids_memory_refused();
     if (!why && ids_line_parse(answer, strlen(answer), &line)) why = "its answer is not understood";
     if (why) {
         ids_check_add(checkup, "python.program", "Python", IDS_CHECK_PROBLEM,

@@ -1,8 +1,6 @@
 /* Other tools that may have what collectors need: CUPTI has one owner, the driver and NVTX load one tool each. */
 #include "lib/capture/checkup_parts.h"
 
-#include <glob.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +21,8 @@ static const struct tool {
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
 
-static void note_process(const char *path, unsigned *seen) {
+static void note_process(void *context, const char *path) {
+    unsigned *seen = context;
     char name[32] = "";
     FILE *file = fopen(path, "re");
     if (!file) return; /* it ended meanwhile */
@@ -34,20 +33,14 @@ static void note_process(const char *path, unsigned *seen) {
 
 void ids_check_tools(const struct ids_checkup_options *options, struct ids_checkup *checkup) {
     const char *nvtx = getenv("NVTX_INJECTION64_PATH");
-    char pattern[PATH_MAX];
-    glob_t found;
     unsigned seen = 0;
     if (nvtx && *nvtx) {
         ids_check_add(checkup, "variables.nvtx", "NVTX_INJECTION64_PATH", IDS_CHECK_NOTE,
                       ids_check_text(checkup, "is '%s': NVTX ranges go to that tool", nvtx),
                       "unset NVTX_INJECTION64_PATH to record NVTX ranges, and for --range in CUDA programs");
     }
-    if (!checkup->gpus ||
-        snprintf(pattern, sizeof pattern, "%s/proc/[0-9]*/comm", options->root) >= (int)sizeof pattern ||
-        glob(pattern, GLOB_NOSORT, NULL, &found))
-        return;
-    for (size_t i = 0; i < found.gl_pathc; i++) note_process(found.gl_pathv[i], &seen);
-    globfree(&found);
+    if (!checkup->gpus) return;
+    ids_check_files(options->root, "/proc/[0-9]*/comm", note_process, &seen);
     for (size_t i = 0; i < TOOLS; i++) {
         if (seen >> i & 1)
             ids_check_add(checkup, tools[i].id, tools[i].title, IDS_CHECK_NOTE, tools[i].what, tools[i].remedy);

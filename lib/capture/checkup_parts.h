@@ -17,4 +17,8 @@ void ids_check_variables(struct ids_checkup *checkup);
 void ids_check_tools(const struct ids_checkup_options *options, struct ids_checkup *checkup); /* after devices */
 void ids_check_place(const struct ids_checkup_options *options, struct ids_checkup *checkup);
 
+/* Calls `visit` for each file below the root that a pattern with *, ? and [] matches, in no order. */
+void ids_check_files(const char *root, const char *pattern, void (*visit)(void *context, const char *path),
+                     void *context);
+
 #endif

@@ -53,6 +53,8 @@ static int spawn(char *const argv[], char *const environment[], const sigset_t *
 }
 
 static int fail_spawn(const char *program, int why, struct ids_error *err) {
+    errno = why;
+    if (why == ENOMEM) return ids_fail_system(err, "cannot run '%s'", program);
     int code = why == ENOENT || why == ENOTDIR ? IDS_NOT_FOUND : IDS_UNSUPPORTED;
     if (why == ENOENT && !strchr(program, '/')) {
         return ids_fail(err, code, "there is no program '%s' in PATH", program);

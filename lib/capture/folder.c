@@ -192,7 +192,8 @@ void ids_capture_folder_remove(const struct ids_capture_folder *folder) {
     char run[64];
     clear_inside(folder, 1);
     snprintf(run, sizeof run, "plugins/profile/%s", folder->run);
-    const char *const names[] = {IDS_SIDECAR, "." IDS_SIDECAR ".new", run, "plugins/profile", "plugins"};
+    static const char fresh[] = "." IDS_SIDECAR ".new";
+    const char *const names[] = {IDS_SIDECAR, fresh, run, "plugins/profile", "plugins"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove_named(folder, names[i]);
     if (!rmdir(folder->path)) remove_made(folder);
 }
@@ -276,7 +277,7 @@ static int find_captures(const char *dir, const char *name, struct old_capture *
                          struct ids_error *err) {
     size_t room = 0;
     DIR *folder = opendir(dir);
-    if (!folder) return ids_fail(err, IDS_IO, "cannot read '%s': %s", dir, strerror(errno));
+    if (!folder) return ids_fail_system(err, "cannot read '%s'", dir);
     int code = 0;
     for (struct dirent *entry; !code && (entry = readdir(folder));) {
         char *path = NULL;
@@ -308,7 +309,7 @@ int ids_capture_folder_prune(const char *dir, const char *name, int64_t keep, in
     if (!code && count) qsort(captures, count, sizeof *captures, by_age);
     for (size_t i = 0; !code && i < count && (int64_t)(count - i) > keep; i++) {
         if (nftw(captures[i].path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT)) {
-            code = ids_fail(err, IDS_IO, "cannot remove '%s': %s", captures[i].path, strerror(errno));
+            code = ids_fail_system(err, "cannot remove '%s'", captures[i].path);
         } else {
             ++*ret_removed;
         }

@@ -1,5 +1,6 @@
 #include "lib/capture/outcome.h"
 
+#include "lib/base/memory.h"
 #include "lib/base/saturate.h"
 #include "lib/capture/collectors.h"
 
@@ -71,12 +72,18 @@ static int by_text(const void *a, const void *b) {
 static int64_t count_runs(const struct ids_seen *seen, int64_t files) {
     char **folders = calloc((size_t)files + 1, sizeof *folders);
     size_t count = 0;
+    if (!folders) ids_memory_refused();
     for (size_t i = 0; folders && i < seen->count; i++) {
         const struct ids_seen_process *process = &seen->processes[i];
         for (size_t w = 0; w < process->window_count && (int64_t)count < files; w++) {
             const char *path = process->windows[w].path;
             const char *slash = path ? strrchr(path, '/') : NULL;
-            if (slash && (folders[count] = strndup(path, (size_t)(slash - path)))) count++;
+            if (!slash) continue;
+            folders[count] = strndup(path, (size_t)(slash - path));
+            if (folders[count])
+                count++;
+            else
+                ids_memory_refused();
         }
     }
     if (count) qsort(folders, count, sizeof *folders, by_text);

@@ -233,6 +233,8 @@ int ids_seen_read(const char *session, struct ids_seen *ret_seen, struct ids_err
     int why = errno;
     free(path);
     if (!folder) {
+        errno = why;
+        if (why == ENOMEM) return ids_fail_system(err, "cannot read '%s'", session);
         return ids_fail(err, why == ENOENT ? IDS_NOT_FOUND : IDS_IO, "cannot read '%s': %s", session, strerror(why));
     }
     int code = 0;

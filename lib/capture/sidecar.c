@@ -223,7 +223,7 @@ static int open_file(const char *folder, FILE **ret_file, char **ret_temporary, 
     int file = open(*ret_temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     *ret_file = file < 0 ? NULL : fdopen(file, "w");
     if (*ret_file) return 0;
-    int code = ids_fail(err, IDS_IO, "cannot write '%s': %s", *ret_temporary, strerror(errno));
+    int code = ids_fail_system(err, "cannot write '%s'", *ret_temporary);
     if (file >= 0) close(file);
     free(*ret_temporary);
     return code;
@@ -236,7 +236,8 @@ static int close_file(const char *folder, FILE *file, char *temporary, struct id
     failed |= fclose(file) != 0;
     if (asprintf(&path, "%s/" IDS_SIDECAR, folder) < 0) path = NULL;
     if (failed || !path || rename(temporary, path)) {
-        code = ids_fail(err, IDS_IO, "cannot write '%s/" IDS_SIDECAR "': %s", folder, strerror(failed ? why : errno));
+        errno = failed ? why : path ? errno : ENOMEM;
+        code = ids_fail_system(err, "cannot write '%s/" IDS_SIDECAR "'", folder);
         unlink(temporary);
     }
     free(path);
@@ -247,7 +248,8 @@ static int close_file(const char *folder, FILE *file, char *temporary, struct id
 int ids_sidecar_write(const struct ids_capture_record *record, struct ids_error *err) {
     FILE *file;
     char *temporary, host[256] = "", *here = getcwd(NULL, 0);
-    int code = open_file(record->folder, &file, &temporary, err);
+    int code = !here && errno == ENOMEM ? ids_no_memory(err) : 0;
+    if (!code) code = open_file(record->folder, &file, &temporary, err);
     if (!code) {
         struct ids_json json = ids_json_to(file);
         begin(&json, record->end != NULL);

@@ -72,7 +72,7 @@ int ids_targets_find(struct ids_targets *ret_targets, struct ids_error *err) {
     *ret_targets = (struct ids_targets){0};
     if (ids_control_folder(path, sizeof path, why, sizeof why)) return ids_fail(err, IDS_IO, "%s", why);
     DIR *folder = opendir(path);
-    if (!folder) return ids_fail(err, IDS_IO, "cannot read '%s': %s", path, strerror(errno));
+    if (!folder) return ids_fail_system(err, "cannot read '%s'", path);
     int code = 0;
     for (struct dirent *entry; !code && ret_targets->count < IDS_TARGETS_MAX && (entry = readdir(folder));) {
         if (is_socket(entry->d_name)) code = add(ret_targets, path, entry->d_name, err);

@@ -130,7 +130,7 @@ static int read_lines(struct ids_variables *variables, char *text, struct ids_er
 
 int ids_variables_read(struct ids_variables *variables, const char *path, struct ids_error *err) {
     FILE *file = fopen(path, "re");
-    if (!file) return ids_fail(err, IDS_IO, "cannot open '%s': %s", path, strerror(errno));
+    if (!file) return ids_fail_system(err, "cannot open '%s'", path);
     char *text = malloc(FILE_BYTES + 1);
     size_t length = text ? fread(text, 1, FILE_BYTES + 1, file) : 0;
     int why = ferror(file) ? errno : 0;

@@ -7,18 +7,24 @@
 
 #include <ctype.h>
 
+int ids_gpu_is_stream_name(struct ids_text name) {
+    return ids_text_begins(name, "Stream #");
+}
+
 int ids_gpu_stream_number(struct ids_text name, int64_t *ret_number) {
     static const char *const words[] = {"stream ", "thread "};
-    size_t at = strlen(words[0]);
-    if (!ids_text_begins(name, words[0]) && !ids_text_begins(name, words[1])) return 0;
-    size_t first = at;
+    const int is_named = ids_gpu_is_stream_name(name);
+    size_t at = is_named ? strlen("Stream #") : strlen(words[0]);
+    if (!is_named && !ids_text_begins(name, words[0]) && !ids_text_begins(name, words[1])) return 0;
+    const int negative = is_named && at < name.length && name.at[at] == '-';
+    size_t first = at += (size_t)negative;
     int64_t number = 0;
     for (; at < name.length && name.at[at] >= '0' && name.at[at] <= '9' && number < INT64_MAX / 100; at++)
         number = number * 10 + (name.at[at] - '0');
     if (at == first) return 0;
     while (at < name.length && name.at[at] == ' ') at++;
-    *ret_number = number;
-    return at == name.length;
+    *ret_number = negative ? -number : number;
+    return at == name.length || (is_named && name.at[at] == '(');
 }
 
 /* ---- pieces: "key:value" ---- */

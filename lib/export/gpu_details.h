@@ -6,7 +6,9 @@
 #include "lib/base/buffer.h"
 #include "lib/model/sink.h"
 
-/* 1 when a timeline of a device is called as Kineto calls a stream: "stream 7 ", "thread 7". */
+/* 1 when a timeline is called as XLA's tracers call a stream: "Stream #7(...)". */
+int ids_gpu_is_stream_name(struct ids_text name);
+/* 1 when a timeline of a device is called so, or as Kineto calls a stream: "stream 7 ", "thread 7". */
 int ids_gpu_stream_number(struct ids_text name, int64_t *ret_number);
 
 /* What an event on a stream is, for the line's name: bits. */

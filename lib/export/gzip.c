@@ -87,7 +87,7 @@ static int write_slot(struct ids_gzip *gzip, struct slot *slot, struct ids_error
     while (slot->state == FULL || slot->state == TAKEN) pthread_cond_wait(&gzip->changed, &gzip->lock);
     pthread_mutex_unlock(&gzip->lock);
     if (slot->state == FILLING) return 0;
-    if (slot->failed) return ids_fail(err, IDS_NOMEM, "gzip: no memory to pack");
+    if (slot->failed) return ids_no_memory(err);
     gzip->crc = (uint32_t)crc32_combine(gzip->crc, slot->crc, (z_off_t)slot->plain_length);
     gzip->length += slot->plain_length;
     int code = gzip->next->write(gzip->next, slot->packed, slot->packed_length, err);

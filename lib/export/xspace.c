@@ -49,8 +49,9 @@ struct plane {
     struct ids_idmap text_ids; /* the ids that are taken, and those of references that lead nowhere */
     struct ids_idmap name_ids; /* of event metadata */
     uint64_t next_text, next_name;
-    struct ids_buffer stats; /* encoded */
-    uint32_t *used_texts;    /* in the order of their ids' making */
+    size_t first_name, last_name, first_track, last_track; /* its own, in order: index + 1; 0 none */
+    struct ids_buffer stats;                               /* encoded */
+    uint32_t *used_texts;                                  /* in the order of their ids' making */
     size_t used_count, used_room;
 };
 
@@ -60,12 +61,14 @@ struct name {
     int used;
     uint64_t at; /* its map entry, among the names put aside */
     uint32_t length;
+    size_t next; /* of the same plane: index + 1 */
 };
 
 struct track {
     uint32_t plane, name;
     int64_t id, origin_ps;
     size_t strand;
+    size_t next;       /* of the same plane: index + 1 */
     uint64_t events;   /* on the strand */
     uint8_t is_stream; /* Kineto's, of the number `stream` */
     unsigned works;    /* enum ids_gpu_work */
@@ -225,6 +228,8 @@ static int xspace_name(struct ids_sink *sink, const struct ids_name_info *info, 
     struct name *name = IDS_PUSH(xspace->names, xspace->name_count, xspace->name_room);
     if (!name) return ids_no_memory(err);
     *name = (struct name){.plane = info->plane, .text = info->text, .used = !xspace->only_used};
+    *(plane->last_name ? &xspace->names[plane->last_name - 1].next : &plane->first_name) = xspace->name_count;
+    plane->last_name = xspace->name_count;
     if (choose_name_id(plane, info->id, &name->id)) return ids_no_memory(err);
     buffer->length = 0;
     size_t entry = ids_pb_open(buffer, PLANE_EVENT_METADATA);
@@ -270,6 +275,9 @@ static int xspace_track(struct ids_sink *sink, const struct ids_track_info *info
                             .id = info->id,
                             .origin_ps = info->origin_ps - info->origin_ps % PS_IN_NS,
                             .strand = xspace->strands.count};
+    struct plane *plane = &xspace->planes[info->plane];
+    *(plane->last_track ? &xspace->tracks[plane->last_track - 1].next : &plane->first_track) = xspace->track_count;
+    plane->last_track = xspace->track_count;
     if (!xspace->is_xspace) {
         struct ids_text name = ids_strings_text(sink->strings, info->name);
         track->is_stream = xspace->planes[info->plane].is_gpu && ids_gpu_stream_number(name, &track->stream);
@@ -392,7 +400,7 @@ static void put_line_name(struct xspace *xspace, const struct line *line) {
         !line->is_moments || (!track->events && !track->is_stream); /* a timeline of counters has nothing else */
     struct ids_text name = ids_strings_text(&xspace->export.strings, has_own ? track->name : xspace->moments);
     xspace->details.length = 0;
-    if (track->works && has_own)
+    if (track->works && has_own && !ids_gpu_is_stream_name(name))
         ids_gpu_stream_name(track->stream, track->works, &xspace->details);
     else
         ids_buffer_put(&xspace->details, name.at, name.length);
@@ -436,10 +444,10 @@ static void put_length(struct ids_buffer *buffer, uint32_t field, uint64_t lengt
     ids_pb_put_varint(buffer, length);
 }
 
-static int write_names(struct xspace *xspace, uint32_t plane, struct ids_error *err) {
-    for (size_t i = 0; i < xspace->name_count; i++) {
-        const struct name *name = &xspace->names[i];
-        if (name->plane != plane || !name->used) continue;
+static int write_names(struct xspace *xspace, const struct plane *plane, struct ids_error *err) {
+    for (size_t i = plane->first_name; i; i = xspace->names[i - 1].next) {
+        const struct name *name = &xspace->names[i - 1];
+        if (!name->used) continue;
         const uint8_t *bytes;
         int code = ids_aside_read(xspace->name_bytes, name->at, name->length, &bytes, err);
         if (code) return code;
@@ -463,20 +471,19 @@ static int write_line(struct xspace *xspace, const struct line *line, struct ids
 }
 
 /* How long the plane's lines and names are. */
-static uint64_t length_of_parts(struct xspace *xspace, uint32_t plane) {
+static uint64_t length_of_parts(struct xspace *xspace, const struct plane *plane) {
     uint64_t length = 0;
-    for (size_t i = 0; i < xspace->track_count; i++) {
+    for (size_t i = plane->first_track; i; i = xspace->tracks[i - 1].next) {
         struct line lines[2];
-        if (xspace->tracks[i].plane != plane) continue;
-        for (int l = 0, count = lines_of(&xspace->tracks[i], lines); l < count; l++) {
+        for (int l = 0, count = lines_of(&xspace->tracks[i - 1], lines); l < count; l++) {
             xspace->scratch.length = 0;
             put_line_head(xspace, &lines[l], &xspace->scratch);
             uint64_t line = xspace->scratch.length + xspace->strands.at[lines[l].strand].length;
             length += 1 + ids_pb_varint_size(line) + line;
         }
     }
-    for (size_t i = 0; i < xspace->name_count; i++) {
-        if (xspace->names[i].plane == plane && xspace->names[i].used) length += xspace->names[i].length;
+    for (size_t i = plane->first_name; i; i = xspace->names[i - 1].next) {
+        if (xspace->names[i - 1].used) length += xspace->names[i - 1].length;
     }
     return length;
 }
@@ -489,19 +496,18 @@ static int write_plane(struct xspace *xspace, uint32_t index, struct ids_error *
     ids_pb_put_bytes(&head, PLANE_NAME, name.at, name.length);
     put_stat_metadata(xspace, plane, &tables);
     ids_buffer_put(&tables, plane->stats.at, plane->stats.length);
-    uint64_t length = head.length + length_of_parts(xspace, index) + tables.length;
+    uint64_t length = head.length + length_of_parts(xspace, plane) + tables.length;
     int code = head.failed || tables.failed ? ids_no_memory(err) : check_length(length, "a plane", err);
     if (!code) {
         put_length(&xspace->export.buffer, SPACE_PLANES, length);
         ids_buffer_put(&xspace->export.buffer, head.at, head.length);
     }
-    for (size_t i = 0; i < xspace->track_count && !code; i++) {
+    for (size_t i = plane->first_track; i && !code; i = xspace->tracks[i - 1].next) {
         struct line lines[2];
-        if (xspace->tracks[i].plane != index) continue;
-        for (int l = 0, count = lines_of(&xspace->tracks[i], lines); l < count && !code; l++)
+        for (int l = 0, count = lines_of(&xspace->tracks[i - 1], lines); l < count && !code; l++)
             code = write_line(xspace, &lines[l], err);
     }
-    if (!code) code = write_names(xspace, index, err);
+    if (!code) code = write_names(xspace, plane, err);
     if (!code) ids_buffer_put(&xspace->export.buffer, tables.at, tables.length);
     ids_buffer_done(&head);
     ids_buffer_done(&tables);

@@ -113,9 +113,16 @@ static la_int64_t seek_to(struct archive *reader, void *data, la_int64_t offset,
     return at;
 }
 
+/* libarchive says ENOMEM in most places, and in some only that something is not as it should be. Then the allocator's word is still
+ * in errno, which nobody sets back: each call is made with errno 0. */
+static int ran_out(const struct ids_archive *archive) {
+    return errno == ENOMEM || (archive->reader && archive_errno(archive->reader) == ENOMEM);
+}
+
 static int start_reader(struct ids_archive *archive, struct ids_error *err) {
+    errno = 0;
     struct archive *reader = archive_read_new();
-    if (!reader) return ids_fail(err, IDS_NOMEM, "no memory for an archive");
+    if (!reader) return ids_no_memory(err);
     archive->reader = reader;
     archive->next = 0;
     archive->at = archive->taken = archive->header_from = archive->unpacked = 0;
@@ -126,13 +133,16 @@ static int start_reader(struct ids_archive *archive, struct ids_error *err) {
         archive_read_support_filter_zstd(reader) != ARCHIVE_OK ||
         archive_read_support_filter_xz(reader) != ARCHIVE_OK || archive_read_support_format_tar(reader) != ARCHIVE_OK ||
         archive_read_support_format_zip(reader) != ARCHIVE_OK) {
+        if (ran_out(archive)) return ids_no_memory(err);
         return ids_fail(err, IDS_UNSUPPORTED, "archive: this libarchive lacks gzip, zstd, xz, tar or zip");
     }
     archive_read_set_read_callback(reader, give_block);
     archive_read_set_skip_callback(reader, skip_bytes);
     archive_read_set_seek_callback(reader, seek_to);
-    archive_read_set_callback_data(reader, archive);
-    if (archive_read_open1(reader) == ARCHIVE_OK) return 0;
+    int state = archive_read_set_callback_data(reader, archive); /* without it opening would follow a null pointer */
+    if (state == ARCHIVE_OK) state = archive_read_open1(reader);
+    if (ran_out(archive)) return ids_no_memory(err);
+    if (state == ARCHIVE_OK) return 0;
     if (archive->failure.code) return ids_fail(err, archive->failure.code, "%s", archive->failure.text);
     return ids_fail(err, IDS_UNSUPPORTED, "not a tar or zip that can be read: %s", archive_error_string(reader));
 }
@@ -146,7 +156,7 @@ int ids_archive_open(struct ids_source *source, struct ids_archive **ret_archive
     struct ids_archive *archive = calloc(1, sizeof *archive);
     if (!archive) {
         ids_source_close(source);
-        return ids_fail(err, IDS_NOMEM, "no memory for an archive");
+        return ids_no_memory(err);
     }
     archive->source = source;
     int code = start_reader(archive, err);
@@ -186,7 +196,9 @@ static int next_piece(struct ids_archive *archive, const void **ret_bytes, size_
     archive->header_from = UINT64_MAX;
     archive->broken = 1;                                      /* until it is known to have gone well */
     for (int tries = 0; tries < 3 && !*ret_length; tries++) { /* a piece may be empty, but not again and again */
+        errno = 0;
         int state = archive_read_data_block(archive->reader, ret_bytes, ret_length, &offset);
+        if (ran_out(archive)) return ids_no_memory(err);
         if (archive->failure.code) return ids_fail(err, archive->failure.code, "%s", archive->failure.text);
         if (state != ARCHIVE_OK) {
             *ret_length = 0;
@@ -229,7 +241,13 @@ static int next_entry(struct ids_archive *archive, struct archive_entry **ret_en
     if (code) return code;
     if (archive->next == MAX_MEMBERS) return ids_fail(err, IDS_LIMIT, "archive: more than %d members", MAX_MEMBERS);
     archive->header_from = archive->taken;
+    errno = 0;
     int state = archive_read_next_header(archive->reader, ret_entry);
+    if (ran_out(archive)) {
+        *ret_entry = NULL;
+        archive->broken = 1;
+        return ids_no_memory(err);
+    }
     if (archive->failure.code) return ids_fail(err, archive->failure.code, "%s", archive->failure.text);
     if (state == ARCHIVE_OK || state == ARCHIVE_WARN) {
         archive->next++;
@@ -303,7 +321,9 @@ static int add_member(struct ids_member_list *list, size_t *room, struct archive
 
 static int list_entry(struct ids_archive *archive, struct archive_entry *entry, struct ids_member_list *list,
                       size_t *room, struct ids_error *err) {
+    errno = 0;
     const char *path = entry_path(entry);
+    if (ran_out(archive)) return ids_no_memory(err);
     if (archive_entry_filetype(entry) == AE_IFDIR) return 0;
     if (!path || !*path) return leave_out(list, IDS_LEFT_SPECIAL, "", err);
     enum ids_left_out kind = judge(entry, path);
@@ -412,7 +432,9 @@ static int find_member(struct ids_archive *archive, const struct ids_member *mem
         if (code) break;
         if (cut) return ids_fail(err, IDS_CORRUPT, "archive: %s", cut);
         if (entry && archive->next <= member->index) continue;
+        errno = 0;
         if (entry) path = entry_path(entry);
+        if (ran_out(archive)) return ids_no_memory(err);
         if (path && !strcmp(path, member->path)) return 0;
         return ids_fail(err, IDS_IO, "the archive changed while it was being read");
     }

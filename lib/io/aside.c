@@ -54,7 +54,7 @@ static int write_at(int fd, uint64_t at, const uint8_t *bytes, size_t length, st
     while (length) {
         ssize_t n = pwrite(fd, bytes, length, (off_t)at);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return ids_fail(err, IDS_IO, "cannot write a temporary file (TMPDIR): %s", strerror(errno));
+        if (n < 0) return ids_fail_system(err, "cannot write a temporary file (TMPDIR)");
         bytes += n;
         at += (uint64_t)n;
         length -= (size_t)n;

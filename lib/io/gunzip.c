@@ -28,7 +28,7 @@ static void begin_member(struct ids_gunzip *gunzip) {
 
 int ids_gunzip_new(const struct ids_source *source, struct ids_gunzip **ret_gunzip, struct ids_error *err) {
     struct ids_gunzip *gunzip = malloc(sizeof *gunzip);
-    if (!gunzip) return ids_fail(err, IDS_NOMEM, "gzip: no memory to unpack");
+    if (!gunzip) return ids_no_memory(err);
     memset(gunzip, 0, offsetof(struct ids_gunzip, bytes));
     gunzip->source = source;
     begin_member(gunzip);

@@ -23,7 +23,7 @@ enum {
 };
 
 static int no_memory(struct ids_error *err) {
-    return ids_fail(err, IDS_NOMEM, "no memory for a list of runs");
+    return ids_no_memory(err);
 }
 
 void ids_run_file_done(struct ids_run_file *file) {
@@ -130,6 +130,7 @@ static void set_identity(struct ids_run_file *file, const struct stat *status) {
     file->device = status->st_dev;
     file->inode = status->st_ino;
     file->mtime_ns = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
+    file->ctime_ns = (int64_t)status->st_ctim.tv_sec * 1000000000 + status->st_ctim.tv_nsec;
     file->written_ns = file->mtime_ns;
 }
 
@@ -181,6 +182,7 @@ static int sift(struct ids_finder *finder, const char *folder, struct ids_candid
 }
 
 static int note_unreadable(struct ids_finder *finder, const char *path, int why) {
+    if (why == ENOMEM) return no_memory(finder->err);
     if (finder->list.unreadable_count++) return 0;
     finder->refused = why;
     finder->list.unreadable = strdup(path);
@@ -333,8 +335,8 @@ static void list_passed(char *text, size_t size, const struct ids_run_list *list
 
 static int none_found(const struct ids_finder *finder, const char *path) {
     if (finder->list.unreadable) {
-        return ids_fail(finder->err, IDS_IO, "cannot read '%s': %s", finder->list.unreadable,
-                        strerror(finder->refused));
+        errno = finder->refused;
+        return ids_fail_system(finder->err, "cannot read '%s'", finder->list.unreadable);
     }
     char wanted[160] = "", passed[400] = "";
     list_suffixes(wanted, sizeof wanted, finder->kinds->suffixes);
@@ -346,32 +348,35 @@ static int none_found(const struct ids_finder *finder, const char *path) {
 }
 
 /* By its name or its content. What cannot be opened is said when it is read. */
-static int is_archive(const char *path, const struct ids_run_kinds *kinds) {
+static int is_archive(const char *path, const struct ids_run_kinds *kinds, int *ret_code, struct ids_error *err) {
     struct ids_source *source = NULL;
-    struct ids_error ignored = IDS_ERROR_INIT;
+    struct ids_error why = IDS_ERROR_INIT;
     int looks = 0;
+    *ret_code = 0;
     if (ids_archive_named(path)) return 1;
     if (ids_suffix_of(ids_last_component(path, strlen(path)), kinds).rank >= 0) return 0;
-    if (ids_source_open(path, &source, &ignored)) return 0;
-    if (ids_archive_looks(source, &looks, &ignored)) looks = 0;
+    int code = ids_source_open(path, &source, &why);
+    if (!code) code = ids_archive_looks(source, &looks, &why);
     ids_source_close(source);
-    return looks;
+    if (code == IDS_NOMEM) *ret_code = ids_no_memory(err);
+    return !code && looks;
 }
 
 static int find(struct ids_finder *finder, const char *path) {
     struct stat status;
     int code;
     if (!strcmp(path, "-")) {
-        if (fstat(STDIN_FILENO, &status)) return ids_fail(finder->err, IDS_IO, "standard input: %s", strerror(errno));
+        if (fstat(STDIN_FILENO, &status)) return ids_fail_system(finder->err, "standard input");
         return single_file(finder, path, &status, "stdin");
     }
     if (stat(path, &status)) {
-        return ids_fail(finder->err, errno == ENOENT ? IDS_NOT_FOUND : IDS_IO, "cannot open '%s': %s", path,
-                        strerror(errno));
+        int is_absent = errno == ENOENT;
+        code = ids_fail_system(finder->err, "cannot open '%s'", path);
+        return is_absent ? finder->err->code = IDS_NOT_FOUND : code;
     }
     if (S_ISDIR(status.st_mode)) {
         code = walk(finder, AT_FDCWD, path, path, 0);
-    } else if (S_ISREG(status.st_mode) && is_archive(path, finder->kinds)) {
+    } else if (S_ISREG(status.st_mode) && is_archive(path, finder->kinds, &code, finder->err)) {
         struct ids_run_file identity = {0};
         set_identity(&identity, &status);
         code = ids_find_in_archive(finder, path, &identity);

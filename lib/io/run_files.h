@@ -28,7 +28,8 @@ struct ids_run_file {
     char *path; /* for people; of a member of an archive `runs.tar.gz/<its path in there>` */
     uint64_t size, device,
         inode;           /* as stat says; with mtime the identity for the cache. Of a member: its own size, and */
-    int64_t mtime_ns;    /* the rest of the archive. All four are 0 for a pipe, which has no identity */
+    int64_t mtime_ns;    /* the rest of the archive. All five are 0 for a pipe, which has no identity */
+    int64_t ctime_ns;    /* an edit that sets the other times back cannot set this one */
     int64_t written_ns;  /* when the content was written: of a member its own time */
     char *archive;       /* NULL, or the path of the archive that it is a member of, */
     char *member;        /* its path in there, */

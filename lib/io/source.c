@@ -42,7 +42,7 @@ static int source_new(const char *path, struct ids_source **ret_source, struct i
     if (!source || !copy) {
         free(source);
         free(copy);
-        return ids_fail(err, IDS_NOMEM, "no memory for an input");
+        return ids_no_memory(err);
     }
     source->path = copy;
     source->fd = -1;
@@ -125,7 +125,7 @@ static int open_spooled(struct ids_source *source, int fd, struct ids_error *err
         if (n > 0) {
             ids_spool_added(&spool, (size_t)n);
         } else if (errno != EINTR) {
-            code = ids_fail(err, IDS_IO, "cannot read: %s", strerror(errno));
+            code = ids_fail_system(err, "cannot read");
             break;
         }
     }
@@ -144,7 +144,7 @@ static int look_whether_packed(struct ids_source *source, struct ids_error *err)
 
 static int open_fd(struct ids_source *source, int fd, struct ids_error *err) {
     struct stat status;
-    if (fstat(fd, &status)) return ids_fail(err, IDS_IO, "cannot read: %s", strerror(errno));
+    if (fstat(fd, &status)) return ids_fail_system(err, "cannot read");
     if (S_ISDIR(status.st_mode)) return ids_fail(err, IDS_IO, "is a folder, not a file");
     if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && fd != STDIN_FILENO)) {
         return ids_fail(err, IDS_IO, "is a device, not a file");
@@ -153,7 +153,7 @@ static int open_fd(struct ids_source *source, int fd, struct ids_error *err) {
     /* Standard input may be a file of which somebody has read a part. */
     if (!S_ISREG(status.st_mode) || lseek(fd, 0, SEEK_CUR) != 0) return open_spooled(source, fd, err);
     source->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (source->fd < 0) return ids_fail(err, IDS_IO, "cannot read: %s", strerror(errno));
+    if (source->fd < 0) return ids_fail_system(err, "cannot read");
     source->size = (uint64_t)status.st_size;
     return 0;
 }
@@ -165,7 +165,9 @@ int ids_source_open(const char *path, struct ids_source **ret_source, struct ids
     if (code) return code;
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        code = ids_fail(err, errno == ENOENT ? IDS_NOT_FOUND : IDS_IO, "cannot open: %s", strerror(errno));
+        int is_absent = errno == ENOENT;
+        code = ids_fail_system(err, "cannot open");
+        if (is_absent) code = err->code = IDS_NOT_FOUND;
     } else {
         code = open_fd(source, fd, err);
         if (!code) code = look_whether_packed(source, err);
@@ -214,7 +216,7 @@ static int read_at(const struct ids_source *source, uint64_t offset, uint8_t *by
         ssize_t n = pread(source->fd, bytes + *length, wanted - *length, (off_t)at);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) {
-            return ids_fail(err, IDS_IO, "cannot read: %s (offset %llu)", strerror(errno), (unsigned long long)at);
+            return ids_fail_system(err, "cannot read at offset %llu", (unsigned long long)at);
         }
         if (n == 0) {
             return ids_fail(err, IDS_IO, "became shorter while it was read (%llu bytes at first, now %llu)",
@@ -229,7 +231,7 @@ static int read_at(const struct ids_source *source, uint64_t offset, uint8_t *by
 static int move_buffer(struct ids_source *source, uint64_t offset, size_t need, struct ids_error *err) {
     if (!source->buffer) {
         source->buffer = malloc(BUFFER_BYTES);
-        if (!source->buffer) return ids_fail(err, IDS_NOMEM, "no memory for a read buffer");
+        if (!source->buffer) return ids_no_memory(err);
     }
     size_t kept = 0;
     size_t ahead = JUMP_BYTES;

@@ -40,7 +40,7 @@ static int write_whole(int fd, const uint8_t *bytes, size_t length) {
 int ids_spool_flush(struct ids_spool *spool, struct ids_error *err) {
     if (spool->fd < 0) return 0;
     if (write_whole(spool->fd, spool->bytes, spool->length)) {
-        return ids_fail(err, IDS_IO, "cannot write a temporary file (TMPDIR): %s", strerror(errno));
+        return ids_fail_system(err, "cannot write a temporary file (TMPDIR)");
     }
     spool->written += spool->length;
     spool->length = 0;
@@ -62,7 +62,7 @@ static int spill(struct ids_spool *spool, struct ids_error *err) {
 static int grow(struct ids_spool *spool, struct ids_error *err) {
     size_t room = spool->room ? spool->room * 2 : FIRST_BYTES;
     uint8_t *bytes = realloc(spool->bytes, room);
-    if (!bytes) return ids_fail(err, IDS_NOMEM, "no memory for %zu bytes of input", room);
+    if (!bytes) return ids_fail(err, IDS_NOMEM, "out of memory for %zu bytes of input", room);
     spool->bytes = bytes;
     spool->room = room;
     return 0;

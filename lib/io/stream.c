@@ -76,7 +76,7 @@ static int start(struct ids_stream *stream, struct ids_error *err) {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int code = pthread_create(&stream->thread, NULL, unpack, stream);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return code ? ids_fail(err, IDS_NOMEM, "cannot start a thread to unpack gzip: %s", strerror(code)) : 0;
+    return code ? ids_fail(err, IDS_NOMEM, "out of memory for a thread that unpacks gzip: %s", strerror(code)) : 0;
 }
 
 /* ---- the reader ---- */
@@ -85,7 +85,7 @@ int ids_stream_open(struct ids_source *source, struct ids_stream **ret_stream, s
     int packed = ids_source_packed(source);
     size_t chunks = packed ? RING : 1;
     struct ids_stream *stream = malloc(sizeof *stream + chunks * sizeof *stream->ring);
-    if (!stream) return ids_fail(err, IDS_NOMEM, "no memory to read an input");
+    if (!stream) return ids_no_memory(err);
     memset(stream, 0, sizeof *stream); /* not the ring: untouched chunks cost nothing */
     stream->source = source;
     if (packed) {

@@ -18,7 +18,7 @@ int ids_temporary_file(struct ids_error *err) {
         return ids_fail(err, IDS_LIMIT, "TMPDIR is a path of more than %zu bytes", sizeof path);
     }
     int fd = mkstemp(path);
-    if (fd < 0) return ids_fail(err, IDS_IO, "cannot make a temporary file in '%s': %s", folder, strerror(errno));
+    if (fd < 0) return ids_fail_system(err, "cannot make a temporary file in '%s'", folder);
     unlink(path);
     fcntl(fd, F_SETFD, FD_CLOEXEC); /* capture starts other programs */
     return fd;

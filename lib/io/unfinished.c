@@ -53,8 +53,8 @@ int ids_unfinished_open(const char *stem, char **ret_path, struct ids_error *err
             break;
         }
     }
-    int why = errno;
-    int code = ids_fail(err, IDS_IO, "cannot make a file '%s...': %s", stem, strerror(why));
+    int why = errno; /* the caller may say it in other words */
+    int code = ids_fail_system(err, "cannot make a file '%s...'", stem);
     errno = why;
     return code;
 }

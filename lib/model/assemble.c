@@ -24,6 +24,14 @@ void ids_assembly_done(struct ids_assembly *assembly) {
     *assembly = (struct ids_assembly){0};
 }
 
+void ids_assembly_inherit(struct ids_assembly *assembly, struct ids_assembly *ended) {
+    if (assembly->aggregate_of_name) return;
+    assembly->aggregate_of_name = ended->aggregate_of_name;
+    assembly->aggregate_room = ended->aggregate_room;
+    ended->aggregate_of_name = NULL;
+    ended->aggregate_room = 0;
+}
+
 /* --- order ------------------------------------------------------------------------------------------------------ */
 
 /* What a record is ordered by, and where it is: records are four times as long, so these are merged, and the records move once. */

@@ -31,6 +31,9 @@ struct ids_assembly {
 };
 
 void ids_assembly_done(struct ids_assembly *assembly);
+/* Takes over the room that only the end of a track needs from an assembly that has ended one. Tracks that are read side by side
+ * then share it: one for each of 8,000 devices, each with a place for every name, took a second to clear and 256 MB. */
+void ids_assembly_inherit(struct ids_assembly *assembly, struct ids_assembly *ended);
 static inline int ids_passing_before(const struct ids_passing *a, const struct ids_passing *b) {
     return a->start_ps != b->start_ps ? a->start_ps < b->start_ps : a->duration_ps > b->duration_ps;
 }

@@ -1,5 +1,6 @@
 #include "lib/model/builder.h"
 
+#include "lib/base/idmap.h"
 #include "lib/base/vec.h"
 #include "lib/model/assemble.h"
 #include "lib/model/calls.h"
@@ -49,6 +50,7 @@ struct ids_builder {
     struct ids_assembly idle; /* empty */
     uint32_t *place_of_track; /* track -> its index in `open` */
     size_t place_count, place_room;
+    struct ids_idmap host_names; /* text -> host */
     struct ids_dimensions dimensions;
     struct ids_calls calls;
     struct held held;
@@ -81,13 +83,14 @@ static int build_host(struct ids_sink *sink, const struct ids_host_info *info, s
                               : snprintf(text, sizeof text, "host%u", builder->dimensions.host);
     uint32_t name = ids_intern(&trace->strings, text, (size_t)length);
     /* Two processes of one host are two hosts here; they need two names. */
-    for (size_t i = 0; i < trace->host_count; i++) {
-        if (trace->hosts[i].name != name) continue;
+    if (ids_idmap_get(&builder->host_names, name) != IDS_IDMAP_NONE) {
         length = snprintf(text, sizeof text, "%.200s~%u", given.length ? given.at : "host", builder->dimensions.host);
         name = ids_intern(&trace->strings, text, (size_t)length);
     }
+    if (name == IDS_NO_TEXT || ids_idmap_set(&builder->host_names, name, builder->dimensions.host))
+        return ids_no_memory(err);
     struct ids_host *host = IDS_PUSH(trace->hosts, trace->host_count, trace->host_room);
-    if (!host || name == IDS_NO_TEXT) return ids_no_memory(err);
+    if (!host) return ids_no_memory(err);
     *host = (struct ids_host){.name = name, .start_unix_ns = info->start_unix_ns};
     /* The run's time 0 is that of the first host whose clock is known. */
     if (info->start_unix_ns && !trace->origin_unix_ns) trace->origin_unix_ns = info->start_unix_ns;
@@ -186,7 +189,10 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
         struct ids_text text = text_of(trace, info->text);
         name.kind = (uint8_t)ids_kind_of_name(text.at, text.length);
     } else {
-        if (trace->devices[plane->device].kind == IDS_DEVICE_GPU) name_on_stream(&name, text_of(trace, info->text));
+        enum ids_device_kind kind = trace->devices[plane->device].kind;
+        if (kind != IDS_DEVICE_TPU) name_on_stream(&name, text_of(trace, info->text));
+        if (kind == IDS_DEVICE_CUSTOM && ids_is_queue_wait(text_of(trace, info->text)))
+            name.stream_kind = IDS_KIND_WAIT_OP;
         int code = info->arg_count ? ids_op_of_name(&builder->dimensions, info, &name.op, err) : 0;
         if (code) return code;
     }
@@ -197,24 +203,10 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
     return 0;
 }
 
-/* "Stream #14(Kernel,MemcpyH2D)" of XLA, "stream 7 " of Kineto, "thread 7" where a Kineto file lost its names. What Kineto puts
- * over a stream is on "stream 7 (gpu_user_annotation)". */
-static int is_stream(struct ids_text name) {
-    if (ids_text_begins(name, "Stream #")) return 1;
-    if (!ids_text_begins(name, "stream ") && !ids_text_begins(name, "thread ")) return 0;
-    size_t at = sizeof "stream " - 1;
-    while (at < name.length && name.at[at] >= '0' && name.at[at] <= '9') at++;
-    while (at < name.length && name.at[at] == ' ') at++;
-    return at == name.length;
-}
-
 static enum ids_track_role role_of(enum ids_device_kind kind, struct ids_text name) {
     if (ids_text_begins(name, "Steps")) return IDS_TRACK_STEPS;
-    if (kind == IDS_DEVICE_GPU) {
-        /* Lines such as "XLA Ops" on a GPU are derived by viewers from the streams (trace_facts). */
-        return is_stream(name) ? IDS_TRACK_STREAM : IDS_TRACK_DERIVED;
-    }
-    if (kind != IDS_DEVICE_TPU) return IDS_TRACK_DERIVED;
+    /* Lines such as "XLA Ops" on a GPU are derived by viewers from the streams (trace_facts). Other makers' devices have streams too. */
+    if (kind != IDS_DEVICE_TPU) return ids_is_stream(name) ? IDS_TRACK_STREAM : IDS_TRACK_DERIVED;
     if (ids_text_begins(name, "XLA Ops")) return IDS_TRACK_OPS;
     if (ids_text_begins(name, "XLA Modules")) return IDS_TRACK_MODULES;
     if (ids_text_begins(name, "Async XLA Ops")) return IDS_TRACK_ASYNC;
@@ -424,6 +416,7 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
         if (code) return code;
     } else if (event.kind == IDS_KIND_PYTHON || event.kind == IDS_KIND_CALL) {
         if (event.kind == IDS_KIND_PYTHON) open->assembly.python = 1;
+        /* cppcheck-suppress uninitStructMember ; facts are gathered of every slice that has args */
         int is_told = slice->arg_count && (event.kind == IDS_KIND_CALL || facts.has_python_id);
         int code = is_told ? mark_call(builder, open, &facts, &passing, err) : 0;
         if (code) return code;
@@ -483,6 +476,7 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     struct ids_trace *trace = builder->trace;
     struct ids_track *track = &trace->tracks[track_id];
     struct open_track *open = open_of(builder, track_id);
+    ids_assembly_inherit(&open->assembly, &builder->idle);
     int code = ids_assembly_finish(&open->assembly, trace, track_id, err);
     ids_assembly_done(&builder->idle);
     builder->idle = open->assembly; /* its memory serves the next track */
@@ -621,6 +615,10 @@ int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace
     if (!code) code = ids_join_run(&builder->join, &builder->calls, builder->trace, err);
     if (!code) code = ids_clocks_align(builder->trace, err);
     if (code) return code;
+    for (size_t d = 0; d < builder->trace->device_count; d++) {
+        const struct ids_device *device = &builder->trace->devices[d];
+        builder->trace->accelerated |= device->kind != IDS_DEVICE_CPU && device->activity.count;
+    }
     builder->trace->complete = builder->sink.complete;
     *ret_trace = builder->trace;
     builder->trace = NULL;
@@ -637,6 +635,7 @@ void ids_builder_free(struct ids_builder *builder) {
     free(builder->open);
     free(builder->place_of_track);
     free(builder->planes);
+    ids_idmap_done(&builder->host_names);
     ids_dimensions_done(&builder->dimensions);
     ids_calls_done(&builder->calls);
     free(builder);

@@ -174,6 +174,35 @@ static int resolve(struct ids_calls *calls, uint32_t number, uint32_t *ret_scope
     return 0;
 }
 
+/* Whether `inner` is a scope inside the first `length` bytes of a scope. */
+static int is_deeper(struct ids_text inner, struct ids_text outer, size_t length) {
+    if (inner.length <= length || memcmp(inner.at, outer.at, length) != 0) return 0;
+    return !length || inner.at[length] == '/';
+}
+
+/* The modules of a frame by its ids, and by what it lies in: Kineto skips callers now and then, so that the parent that a frame names
+ * is further out than the frame that it wholly lies in. Frames inside it get that by their ids. */
+static int frame_scope(struct ids_calls *calls, uint32_t number, int64_t end_ps, uint32_t *ret_scope) {
+    if (resolve(calls, number, ret_scope)) return -1;
+    const struct ids_open_call *around = NULL;
+    for (size_t i = calls->depth; i-- && !around;) {
+        if (calls->stack[i].end_ps >= end_ps) around = &calls->stack[i];
+    }
+    if (!around || !around->in_module || around->scope == *ret_scope) return 0;
+    struct ids_call_mark *mark = &calls->marks[number];
+    struct ids_text name = text_of_name(calls, mark->name), own = {0};
+    if (part_of(calls, mark->name) == PART_MODULE) own = module_of(name);
+    const struct ids_strings *strings = &calls->trace->strings;
+    struct ids_text by_id = ids_strings_text(strings, *ret_scope);
+    size_t length = *ret_scope ? by_id.length - own.length : 0;
+    if (own.length && length) length--; /* the slash */
+    if (!length || !is_deeper(ids_strings_text(strings, around->scope), by_id, length)) return 0;
+    *ret_scope = around->scope;
+    if (own.length && inner_scope(calls, around->scope, own, ret_scope)) return -1;
+    mark->scope = *ret_scope;
+    return 0;
+}
+
 /* ---- a track ---- */
 
 static int by_place(const void *a, const void *b) {
@@ -299,12 +328,12 @@ int ids_calls_visit(struct ids_calls *calls, int64_t start_ps, int64_t end_ps, u
     open.end_ps = end_ps;
     uint8_t kind = event ? event->kind : calls->trace->names[name].kind;
     int code = 0;
-    if (kind == IDS_KIND_LAUNCH) return calls->depth ? launch(calls, &open, event) : 0;
+    if (event && kind == IDS_KIND_LAUNCH) return calls->depth ? launch(calls, &open, event) : 0;
     if (kind == IDS_KIND_CALL) {
         code = open_op(calls, start_ps, name, mark, &open);
     } else if (kind == IDS_KIND_PYTHON) {
         uint32_t scope = 0;
-        if (mark != IDS_NONE) code = resolve(calls, mark, &scope);
+        if (mark != IDS_NONE) code = frame_scope(calls, mark, end_ps, &scope);
         if (scope) {
             open.scope = scope;
             open.in_module = 1;

@@ -107,7 +107,7 @@ enum ids_collective ids_collective_of_call(struct ids_text name) {
 
 enum ids_collective ids_collective_of_annotation(struct ids_text name) {
     const char *colon = name.length ? memchr(name.at, ':', name.length) : NULL;
-    if (!colon || colon - name.at < 4 || memcmp(colon - 3, "ccl", 3)) return IDS_NO_COLLECTIVE;
+    if (!colon || colon - name.at < 4 || memcmp(colon - 3, "ccl", 3) != 0) return IDS_NO_COLLECTIVE;
     return ids_collective_of_call((struct ids_text){colon + 1, (uint32_t)(name.at + name.length - colon - 1)});
 }
 
@@ -190,28 +190,52 @@ enum ids_direction ids_copy_start_direction(struct ids_text text, int64_t *ret_b
     return to_host ? IDS_D2H : IDS_H2D;
 }
 
-enum ids_direction ids_direction_of_name(struct ids_text name) {
+enum ids_direction ids_direction_in(struct ids_text text) {
     static const struct {
         const char *word;
         enum ids_direction direction;
     } table[] = {
         {"h2d", IDS_H2D},
         {"htod", IDS_H2D},
+        {"m2d", IDS_H2D}, /* Level Zero: memory of the host */
         {"d2h", IDS_D2H},
         {"dtoh", IDS_D2H},
+        {"d2m", IDS_D2H},
         {"d2d", IDS_D2D},
         {"dtod", IDS_D2D},
         {"p2p", IDS_P2P},
         {"ptop", IDS_P2P},
         {"hosttodevice", IDS_H2D},
+        {"host_to_device", IDS_H2D},
         {"devicetohost", IDS_D2H},
+        {"device_to_host", IDS_D2H},
         {"devicetodevice", IDS_D2D},
+        {"device_to_device", IDS_D2D},
         {"peertopeer", IDS_P2P},
+        {"peer_to_peer", IDS_P2P},
         {"hosttohost", IDS_H2H},
+        {"host_to_host", IDS_H2H},
         {"h2h", IDS_H2H},
         {"htoh", IDS_H2H},
         {"peer", IDS_P2P},
     };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (find_word(text, table[i].word)) return table[i].direction;
+    }
+    return IDS_NO_DIRECTION;
+}
+
+int ids_is_stream(struct ids_text name) {
+    if (ids_text_begins(name, "Stream #")) return 1;
+    if (!ids_text_begins(name, "stream ") && !ids_text_begins(name, "Stream ") && !ids_text_begins(name, "thread "))
+        return 0;
+    size_t at = sizeof "stream " - 1;
+    while (at < name.length && name.at[at] >= '0' && name.at[at] <= '9') at++;
+    while (at < name.length && name.at[at] == ' ') at++;
+    return at == name.length;
+}
+
+enum ids_direction ids_direction_of_name(struct ids_text name) {
     if (ids_text_begins(name, "Memset") || ids_text_begins(name, "hipMemset") || ids_text_begins(name, "cudaMemset") ||
         ids_text_begins(name, "cuMemset")) {
         return IDS_MEMSET;
@@ -220,10 +244,11 @@ enum ids_direction ids_direction_of_name(struct ids_text name) {
         !ids_text_begins(name, "cudaMemcpy") && !ids_text_begins(name, "cuMemcpy") && !ids_text_begins(name, "Copy")) {
         return IDS_NO_DIRECTION;
     }
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (find_word(name, table[i].word)) return table[i].direction;
-    }
-    return IDS_NO_DIRECTION;
+    return ids_direction_in(name);
+}
+
+int ids_is_queue_wait(struct ids_text name) {
+    return ids_text_is(name, "event_wait") || ids_text_is(name, "event_record");
 }
 
 char ids_rocclr_kernel(struct ids_text name) {

@@ -28,6 +28,13 @@ enum ids_direction ids_copy_start_direction(struct ids_text text, int64_t *ret_b
 /* The direction that a GPU event's or API's name says: "MemcpyH2D", "CopyDeviceToDevice", "hipMemcpyHtoDAsync", "Memset",
  * "hipMemsetAsync"; IDS_NO_DIRECTION for other names. */
 enum ids_direction ids_direction_of_name(struct ids_text name);
+/* The direction that a text says anywhere: "DEVICE_TO_HOST", "zeCommandListAppendMemoryCopy(M2D)". */
+enum ids_direction ids_direction_in(struct ids_text text);
+/* A device's timeline on which it works: "Stream #14(Kernel,MemcpyH2D)" of XLA, "stream 7 " and "Stream 108" of Kineto, "thread 7" where a
+ * Kineto file lost its names. What Kineto puts over a stream is on "stream 7 (gpu_user_annotation)". */
+int ids_is_stream(struct ids_text name);
+/* What MTIA's queues book for events that are recorded and waited for: no work. */
+int ids_is_queue_wait(struct ids_text name);
 /* AMD's runtime copies and sets with kernels of its own: 'c' a copy (direction unknown), 's' a set, 0 neither. */
 char ids_rocclr_kernel(struct ids_text name);
 

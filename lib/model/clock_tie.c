@@ -219,8 +219,8 @@ static int measure(struct search *search, const struct ids_collective_run *at, s
         if (varies_ps < spread_ps) spread_ps = varies_ps;
     }
     if (spread_ps < 4 * (double)RESOLUTION_PS) spread_ps = 4 * (double)RESOLUTION_PS;
-    if (!lane->gap_ps || gap_ps < lane->gap_ps) lane->gap_ps = gap_ps;
-    if (!lane->spread_ps || spread_ps < lane->spread_ps) lane->spread_ps = spread_ps;
+    if (lane->gap_ps == 0 || gap_ps < lane->gap_ps) lane->gap_ps = gap_ps;
+    if (lane->spread_ps == 0 || spread_ps < lane->spread_ps) lane->spread_ps = spread_ps;
     search->offset_count = 0;
     return 0;
 }
@@ -251,7 +251,7 @@ static int straight_offset(struct search *search, int64_t *ret_offset_ps) {
 
 /* The n-th of one is the (n + lag)-th of the other. */
 static int add_lag(struct search *search, const struct lane *lane, int64_t lag) {
-    int64_t sample[SAMPLED_OF_LAG];
+    int64_t sample[SAMPLED_OF_LAG] = {0};
     int64_t first = lag < 0 ? -lag : 0, last = (int64_t)lane->moved_count;
     if (last > (int64_t)lane->fixed_count - lag) last = (int64_t)lane->fixed_count - lag;
     int64_t overlap = last - first, taken = overlap < SAMPLED_OF_LAG ? overlap : SAMPLED_OF_LAG;

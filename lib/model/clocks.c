@@ -57,14 +57,14 @@ static uint32_t root_of(struct node *nodes, uint32_t host, int64_t *ret_offset_p
 static uint32_t tie(struct node *nodes, uint32_t fixed, uint32_t moved, int64_t offset_ps) {
     int64_t fixed_ps, moved_ps;
     uint32_t fixed_root = root_of(nodes, fixed, &fixed_ps), moved_root = root_of(nodes, moved, &moved_ps);
-    int64_t between_ps = ids_sat_add(ids_sat_add(offset_ps, fixed_ps), -moved_ps);
+    int64_t between_ps = ids_sat_sub(ids_sat_add(offset_ps, fixed_ps), moved_ps);
     if (moved_root > fixed_root) {
         nodes[moved_root].parent = fixed_root;
         nodes[moved_root].offset_ps = between_ps;
         return moved_root;
     }
     nodes[fixed_root].parent = moved_root;
-    nodes[fixed_root].offset_ps = -between_ps;
+    nodes[fixed_root].offset_ps = ids_sat_sub(0, between_ps);
     return fixed_root;
 }
 
@@ -155,7 +155,7 @@ static void find_extents(struct alignment *alignment) {
 /* The first host under each root whose clock is recorded; by root, IDS_NONE where there is none. */
 static int find_recorded(struct alignment *alignment, uint32_t **ret_recorded) {
     const struct ids_trace *trace = alignment->trace;
-    uint32_t *recorded = malloc(trace->host_count * sizeof *recorded);
+    uint32_t *recorded = calloc(trace->host_count + 1, sizeof *recorded);
     if (!recorded) return -1;
     for (size_t h = 0; h < trace->host_count; h++) recorded[h] = IDS_NONE;
     for (uint32_t h = 0; h < trace->host_count; h++) {
@@ -175,12 +175,12 @@ static int place_recorded(struct alignment *alignment, uint32_t root, uint32_t h
     if (host == IDS_NONE || frame_host == IDS_NONE) return 0;
     root_of(nodes, host, &host_ps);
     root_of(nodes, frame_host, &frame_ps);
-    *ret_ps = ids_sat_add(frame_ps, -host_ps); /* their own times compare as they are */
+    *ret_ps = ids_sat_sub(frame_ps, host_ps); /* their own times compare as they are */
     int64_t first_ps = ids_sat_add(nodes[root].first_ps, *ret_ps), last_ps = ids_sat_add(nodes[root].last_ps, *ret_ps);
     if (nodes[root].first_ps > nodes[root].last_ps || nodes[frame].first_ps > nodes[frame].last_ps) return 1;
     /* What was recorded of one run lies at one time, or nearly. */
-    return ids_sat_add(first_ps, -nodes[frame].last_ps) <= SECOND_PS &&
-           ids_sat_add(nodes[frame].first_ps, -last_ps) <= SECOND_PS;
+    return ids_sat_sub(first_ps, nodes[frame].last_ps) <= SECOND_PS &&
+           ids_sat_sub(nodes[frame].first_ps, last_ps) <= SECOND_PS;
 }
 
 /* --- the outcome ------------------------------------------------------------------------------------------------- */
@@ -244,7 +244,7 @@ static void place_roots(struct alignment *alignment, uint32_t frame, const uint3
         if (nodes[h].parent != h || clock->method != IDS_CLOCK_APART) continue;
         clock->number = trace->clock_count++;
         if (nodes[h].has_devices && first_ps != INT64_MAX)
-            shifts[h] = ids_sat_add(first_ps, -nodes[h].first_activity_ps);
+            shifts[h] = ids_sat_sub(first_ps, nodes[h].first_activity_ps);
         else
             shifts[h] = 0;
     }
@@ -273,8 +273,8 @@ static void place_hosts(struct alignment *alignment, const uint32_t *recorded, i
         if (root != h) shifts[h] = ids_sat_add(shifts[root], offset_ps);
     }
     for (uint32_t h = 0; h < trace->host_count; h++) {
-        ids_sum(&shifts[h], -still_ps);
-        trace->hosts[h].clock.offset_ps = ids_sat_add(shifts[h], -not_applied(trace, &trace->hosts[h]));
+        shifts[h] = ids_sat_sub(shifts[h], still_ps);
+        trace->hosts[h].clock.offset_ps = ids_sat_sub(shifts[h], not_applied(trace, &trace->hosts[h]));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "lib/model/cpu_runs.h"
 
+#include "lib/base/buffer.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -104,39 +105,22 @@ static void launch_inline(const struct ids_trace *trace, struct pairing *pairing
     }
 }
 
-/* Whether the module is that of the function: "jit_train_step" of PjitFunction(train_step), "jit__lambda_" of <lambda>. */
-static int is_module_of(const struct ids_trace *trace, uint32_t module, const struct ids_event *function) {
+/* The module that the function is compiled to, as a text: "jit_train_step" of PjitFunction(train_step), "jit__lambda_" of <lambda>;
+ * IDS_NO_TEXT where no module is called that. */
+static uint32_t module_of_function(const struct ids_trace *trace, const struct ids_event *function,
+                                   struct ids_buffer *scratch) {
     static const char prefix[] = "jit_", call[] = "PjitFunction(";
-    struct ids_text name = ids_strings_text(&trace->strings, module);
     struct ids_text text = ids_strings_text(&trace->strings, trace->names[function->name].text);
-    if (text.length < sizeof call || name.length < sizeof prefix - 1 || memcmp(name.at, prefix, sizeof prefix - 1) != 0)
-        return 0;
-    const char *inner = text.at + sizeof call - 1;
-    size_t length = text.length - sizeof call; /* less the closing parenthesis */
-    if (name.length - (sizeof prefix - 1) != length) return 0;
-    for (size_t i = 0; i < length; i++) {
-        char c = inner[i], m = name.at[sizeof prefix - 1 + i];
+    if (text.length < sizeof call) return IDS_NO_TEXT;
+    scratch->length = 0;
+    IDS_BUFFER_PUT(scratch, prefix);
+    for (size_t i = sizeof call - 1; i + 1 < text.length; i++) { /* up to the closing parenthesis */
+        char c = text.at[i];
         int plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-        if (plain ? c != m : m != '_') return 0;
+        ids_buffer_byte(scratch, plain ? c : '_');
     }
-    return 1;
-}
-
-/* Pairs the runs (indices into pairing->runs) with the calls of one program, both in time order. */
-static void pair_program(struct pairing *pairing, const size_t *runs, size_t run_count, const size_t *calls,
-                         size_t call_count) {
-    size_t skipped = run_count > call_count ? run_count - call_count : 0;
-    for (; skipped < run_count; skipped++) {
-        int causal = 1;
-        for (size_t i = 0; i + skipped < run_count && i < call_count && causal; i++) {
-            causal = pairing->calls[calls[i]].event->start_ps <= pairing->runs[runs[i + skipped]].first->start_ps;
-        }
-        if (causal) break;
-    }
-    for (size_t i = 0; i + skipped < run_count && i < call_count; i++) {
-        pairing->runs[runs[i + skipped]].launch = pairing->calls[calls[i]].event;
-        pairing->calls[calls[i]].used = 1;
-    }
+    return scratch->failed ? IDS_NO_TEXT
+                           : ids_strings_find(&trace->strings, (const char *)scratch->at, scratch->length);
 }
 
 static int earlier_run(const void *a, const void *b) {
@@ -144,30 +128,78 @@ static int earlier_run(const void *a, const void *b) {
     return (left->start_ps > right->start_ps) - (left->start_ps < right->start_ps);
 }
 
+/* A run or a call of a program: its module, and which it is. */
+struct member {
+    uint32_t module;
+    size_t index;
+};
+
+static int by_module(const void *a, const void *b) {
+    const struct member *left = a, *right = b;
+    if (left->module != right->module) return left->module < right->module ? -1 : 1;
+    return (left->index > right->index) - (left->index < right->index);
+}
+
+static size_t list_runs(const struct pairing *pairing, struct member *runs) {
+    size_t count = 0;
+    for (size_t i = 0; i < pairing->run_count; i++) {
+        const struct run *run = &pairing->runs[i];
+        if (run->module && !run->launch) runs[count++] = (struct member){run->module, i};
+    }
+    if (count) qsort(runs, count, sizeof *runs, by_module);
+    return count;
+}
+
+static int list_calls(const struct ids_trace *trace, const struct pairing *pairing, struct member *calls,
+                      size_t *ret_count) {
+    struct ids_buffer scratch = {0};
+    for (size_t i = 0; i < pairing->call_count; i++) {
+        const struct call *call = &pairing->calls[i];
+        uint32_t module =
+            call->used || !call->function ? IDS_NO_TEXT : module_of_function(trace, call->function, &scratch);
+        if (module != IDS_NO_TEXT) calls[(*ret_count)++] = (struct member){module, i};
+    }
+    if (*ret_count) qsort(calls, *ret_count, sizeof *calls, by_module);
+    int failed = scratch.failed;
+    ids_buffer_done(&scratch);
+    return failed;
+}
+
+/* Pairs the runs with the calls of one program, both in time order. */
+static void pair_program(struct pairing *pairing, const struct member *runs, size_t run_count,
+                         const struct member *calls, size_t call_count) {
+    size_t skipped = run_count > call_count ? run_count - call_count : 0;
+    for (; skipped < run_count; skipped++) {
+        int causal = 1;
+        for (size_t i = 0; i + skipped < run_count && i < call_count && causal; i++) {
+            causal = pairing->calls[calls[i].index].event->start_ps <=
+                     pairing->runs[runs[i + skipped].index].first->start_ps;
+        }
+        if (causal) break;
+    }
+    for (size_t i = 0; i + skipped < run_count && i < call_count; i++) {
+        pairing->runs[runs[i + skipped].index].launch = pairing->calls[calls[i].index].event;
+        pairing->calls[calls[i].index].used = 1;
+    }
+}
+
 /* Rule 3, program by program. */
 static int launch_by_order(const struct ids_trace *trace, struct pairing *pairing, struct ids_error *err) {
-    size_t *runs = calloc(pairing->run_count + 1, sizeof *runs),
-           *calls = calloc(pairing->call_count + 1, sizeof *calls);
-    unsigned char *done = calloc(pairing->run_count + 1, 1);
-    int failed = !runs || !calls || !done;
-    for (size_t r = 0; r < pairing->run_count && !failed; r++) {
-        uint32_t module = pairing->runs[r].module;
-        if (pairing->runs[r].launch || !module || done[r]) continue;
-        size_t run_count = 0, call_count = 0;
-        for (size_t i = r; i < pairing->run_count; i++) {
-            if (pairing->runs[i].module != module || pairing->runs[i].launch) continue;
-            runs[run_count++] = i;
-            done[i] = 1;
-        }
-        for (size_t c = 0; c < pairing->call_count; c++) {
-            const struct call *call = &pairing->calls[c];
-            if (!call->used && call->function && is_module_of(trace, module, call->function)) calls[call_count++] = c;
-        }
-        pair_program(pairing, runs, run_count, calls, call_count);
+    struct member *runs = calloc(pairing->run_count + 1, sizeof *runs),
+                  *calls = calloc(pairing->call_count + 1, sizeof *calls);
+    size_t run_count = 0, call_count = 0;
+    int failed = !runs || !calls;
+    if (!failed) run_count = list_runs(pairing, runs);
+    failed = failed || (run_count && list_calls(trace, pairing, calls, &call_count));
+    for (size_t r = 0, c = 0, r_end, c_end; r < run_count && !failed; r = r_end, c = c_end) {
+        uint32_t module = runs[r].module;
+        for (r_end = r; r_end < run_count && runs[r_end].module == module;) r_end++;
+        while (c < call_count && calls[c].module < module) c++;
+        for (c_end = c; c_end < call_count && calls[c_end].module == module;) c_end++;
+        pair_program(pairing, &runs[r], r_end - r, &calls[c], c_end - c);
     }
     free(runs);
     free(calls);
-    free(done);
     return failed ? ids_no_memory(err) : 0;
 }
 

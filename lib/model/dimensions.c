@@ -210,8 +210,11 @@ int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *d
         snprintf(key, sizeof key, "%.200s:%.200s#%lld", host, plane, (long long)device->ordinal);
     else
         snprintf(key, sizeof key, "%.200s:%.200s", host, plane);
-    snprintf(label, sizeof label, "%s%c%lld", kinds[device->kind], ordinal_in_key ? '#' : ':',
-             (long long)device->ordinal);
+    if (device->kind == IDS_DEVICE_CUSTOM && device->ordinal >= 0 && strlen(plane) < sizeof label)
+        snprintf(label, sizeof label, "%s", plane + sizeof "/device:" - 1); /* "MTIA:17" */
+    else
+        snprintf(label, sizeof label, "%s%c%lld", kinds[device->kind], ordinal_in_key ? '#' : ':',
+                 (long long)device->ordinal);
     if (trace->device_count >= DEVICE_LIMIT) return ids_fail(err, IDS_LIMIT, "more than %d devices", DEVICE_LIMIT);
     *ret_device = (uint32_t)trace->device_count;
     struct ids_device *added = IDS_PUSH(trace->devices, trace->device_count, trace->device_room);
@@ -334,11 +337,23 @@ int ids_op_of_event(struct ids_dimensions *dimensions, const struct ids_facts *f
     return code;
 }
 
-int ids_module_named(struct ids_trace *trace, uint32_t host, uint32_t event_name, uint32_t *ret_module,
-                     struct ids_error *err) {
+static uint64_t module_key(uint32_t host, uint64_t program_id, uint32_t name) {
+    return ids_key_of(ids_key_of(program_id, host), name);
+}
+
+int ids_modules_list(const struct ids_trace *trace, struct ids_keymap *ret_named) {
+    for (size_t m = 0; m < trace->module_count; m++) {
+        const struct ids_module *module = &trace->modules[m];
+        if (ids_keymap_add(ret_named, module_key(module->host, module->program_id, module->name), m) < 0) return -1;
+    }
+    return 0;
+}
+
+int ids_module_named(struct ids_trace *trace, struct ids_keymap *named, uint32_t host, uint32_t event_name,
+                     uint32_t *ret_module, struct ids_error *err) {
     struct ids_text text = text_of(trace, event_name);
     const char *open = text.length ? memchr(text.at, '(', text.length) : NULL;
-    uint64_t id = 0;
+    uint64_t id = 0, known;
     uint32_t name = event_name;
     if (open) {
         for (const char *c = open + 1; c < text.at + text.length && *c >= '0' && *c <= '9'; c++)
@@ -346,17 +361,21 @@ int ids_module_named(struct ids_trace *trace, uint32_t host, uint32_t event_name
         name = ids_intern(&trace->strings, text.at, (size_t)(open - text.at));
         if (name == IDS_NO_TEXT) return ids_no_memory(err);
     }
-    for (size_t m = 0; m < trace->module_count; m++) {
-        struct ids_module *module = &trace->modules[m];
-        if (module->host != host || module->program_id != id || (module->name && module->name != name)) continue;
-        if (!id && module->name != name) continue;
-        module->name = name;
-        *ret_module = (uint32_t)m;
-        return 0;
+    /* A number is that of the module of that name, or of the first one that has no name yet. */
+    uint64_t found = UINT64_MAX;
+    if (ids_keymap_get(named, module_key(host, id, name), &known)) found = known;
+    if (id && ids_keymap_get(named, module_key(host, id, 0), &known) && !trace->modules[known].name && known < found)
+        found = known;
+    if (found == UINT64_MAX) {
+        struct ids_module *module = IDS_PUSH(trace->modules, trace->module_count, trace->module_room);
+        if (!module) return ids_no_memory(err);
+        *module = (struct ids_module){.host = host, .program_id = id};
+        found = trace->module_count - 1;
     }
-    *ret_module = (uint32_t)trace->module_count;
-    struct ids_module *module = IDS_PUSH(trace->modules, trace->module_count, trace->module_room);
-    if (!module) return ids_no_memory(err);
-    *module = (struct ids_module){.name = name, .host = host, .program_id = id};
+    trace->modules[found].name = name;
+    uint64_t *place = ids_keymap_at(named, module_key(host, id, name));
+    if (!place) return ids_no_memory(err);
+    *place = found;
+    *ret_module = (uint32_t)found;
     return 0;
 }

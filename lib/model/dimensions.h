@@ -37,8 +37,10 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
 int ids_op_of_event(struct ids_dimensions *dimensions, const struct ids_facts *facts, const struct ids_slice *slice,
                     uint32_t name, uint32_t *ret_op, struct ids_error *err);
 /* The module that an event of an "XLA Modules" line, called "jit_f(123)", is an execution of. */
-int ids_module_named(struct ids_trace *trace, uint32_t host, uint32_t event_name, uint32_t *ret_module,
-                     struct ids_error *err);
+int ids_module_named(struct ids_trace *trace, struct ids_keymap *named, uint32_t host, uint32_t event_name,
+                     uint32_t *ret_module, struct ids_error *err);
+/* The modules that ids_module_named looks among. 0, or -1 when memory ran out. */
+int ids_modules_list(const struct ids_trace *trace, struct ids_keymap *ret_named);
 /* The launch shape in an event's kernel_details, or in Kineto's args; IDS_NONE when it has none. */
 int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_shape,
                  struct ids_error *err);

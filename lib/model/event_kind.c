@@ -95,6 +95,7 @@ static const struct rule prefixes[] = {
     {"Wait: pending_threads=", IDS_KIND_STALL},
     {"Iterator::", IDS_KIND_INPUT}, /* tf.data */
     {"IteratorGetNext", IDS_KIND_INPUT},
+    {"enumerate(DataLoader)#", IDS_KIND_INPUT}, /* torch.utils.data: its __next__ */
     {"DoEnqueueProgram", IDS_KIND_LAUNCH},
     {"ProfilerStep#", IDS_KIND_STEP_MARK}, /* torch.profiler */
 };

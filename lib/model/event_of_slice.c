@@ -46,6 +46,20 @@ static void kernel_class(const struct ids_trace *trace, const struct ids_facts *
     if (event->collective) event->value = collective_bytes(trace, facts);
 }
 
+/* What the name alone does not tell of an event on a stream: its category, or a direction beside it, makes it a copy or a set. */
+static void told_kind(const struct ids_trace *trace, const struct ids_facts *facts, struct ids_text name,
+                      struct ids_event *event) {
+    enum ids_direction told =
+        facts->direction ? ids_direction_in(ids_arg_chars(trace, facts->direction)) : IDS_NO_DIRECTION;
+    if (facts->is_set) {
+        event->kind = IDS_KIND_SET;
+        event->direction = IDS_MEMSET;
+    } else if (facts->is_copy || told != IDS_NO_DIRECTION) {
+        event->kind = IDS_KIND_COPY;
+        event->direction = told != IDS_NO_DIRECTION ? (uint8_t)told : (uint8_t)ids_direction_in(name);
+    }
+}
+
 /* In xplane.pb a TPU op's stats are those of its name, in a Chrome trace each event bears them. */
 static int op_of_slice(struct ids_dimensions *dimensions, const struct ids_facts *facts, const struct ids_slice *slice,
                        struct ids_event *event, struct ids_error *err) {
@@ -75,6 +89,11 @@ int ids_device_event(struct ids_dimensions *dimensions, const struct ids_track *
         if (code) return code;
         event->kind = trace->names[event->name].stream_kind;
         event->direction = trace->names[event->name].direction;
+        if (event->kind == IDS_KIND_KERNEL) told_kind(trace, facts, name, event);
+        if (event->kind == IDS_KIND_WAIT_OP) {
+            event->class = IDS_CLASS_STALL;
+            return 0;
+        }
         if (event->kind == IDS_KIND_KERNEL) {
             kernel_class(trace, facts, event);
             return ids_shape_of(dimensions, facts, &event->shape, err);

@@ -4,6 +4,7 @@
 #include "lib/model/keys.h"
 
 #include <string.h>
+#include <strings.h>
 
 uint32_t ids_arg_text(struct ids_trace *trace, const struct ids_arg *arg) {
     if (arg->type == IDS_VALUE_TEXT) return arg->text;
@@ -41,24 +42,36 @@ double ids_arg_real(const struct ids_trace *trace, const struct ids_arg *arg) {
     }
 }
 
-/* Kineto's categories of host events. */
+static int ends_in(struct ids_text text, const char *word, size_t length) {
+    return text.length >= length && !strncasecmp(text.at + text.length - length, word, length);
+}
+
+static int is_in_any_case(struct ids_text text, const char *word) {
+    size_t length = strlen(word);
+    return text.length == length && ends_in(text, word, length);
+}
+
+/* Kineto's categories, which it has written in more than one case ("Memcpy", "gpu_memcpy"). */
 static void category(struct ids_text category, struct ids_facts *facts) {
+    enum { WORD = 6 }; /* of "memcpy" */
     if (!category.length) return;
-    switch (*category.at) { /* most events of a file have one */
+    facts->is_copy = ends_in(category, "memcpy", WORD);
+    facts->is_set = ends_in(category, "memset", WORD);
+    switch (*category.at | 0x20) { /* most events of a file have one */
     case 'p':
-        facts->is_python = ids_text_is(category, "python_function");
+        facts->is_python = is_in_any_case(category, "python_function");
         break;
     case 'u':
-        facts->is_annotation = ids_text_is(category, "user_annotation");
+        facts->is_annotation = is_in_any_case(category, "user_annotation");
         break;
     case 'c':
-        facts->is_op = ids_text_is(category, "cpu_op");
+        facts->is_op = is_in_any_case(category, "cpu_op");
         break;
-    case 'O':
-        facts->is_op = ids_text_is(category, "Operator");
+    case 'o':
+        facts->is_op = is_in_any_case(category, "operator");
         break;
     case 'f':
-        facts->is_fwdbwd = ids_text_is(category, "fwdbwd");
+        facts->is_fwdbwd = is_in_any_case(category, "fwdbwd");
         break;
     default:
         break;
@@ -169,6 +182,9 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
             break;
         case IDS_KEY_ANNOTATION:
             facts->annotation = arg;
+            break;
+        case IDS_KEY_DIRECTION:
+            facts->direction = arg;
             break;
         case IDS_KEY_USER_ANNOTATION:
             facts->is_annotation = 1;

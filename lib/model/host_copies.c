@@ -140,7 +140,8 @@ static uint64_t started_by(const struct ids_trace *trace, const struct ids_op *o
     if (!word || own.length + 1 > sizeof name) return 0;
     size_t before = (size_t)(word - own.at);
     memcpy(name, own.at, before);
-    memcpy(name + before, "-start", 6);
+    static const char start[6] = {'-', 's', 't', 'a', 'r', 't'};
+    memcpy(name + before, start, sizeof start);
     memcpy(name + before + 6, word + 5, own.length - before - 5);
     return ids_hash_bytes(name, own.length + 1);
 }

@@ -170,8 +170,8 @@ static int place_ops(struct ids_trace *trace, struct ids_device *device, struct 
 
 /* TPU module names are "jit_f(123)", ops know the number only, or nothing. */
 static int name_modules(struct ids_trace *trace, struct ids_error *err) {
-    struct ids_keymap module_of_name = {0}, placed = {0};
-    int code = 0;
+    struct ids_keymap named = {0}, module_of_name = {0}, placed = {0};
+    int code = ids_modules_list(trace, &named) ? ids_no_memory(err) : 0;
     for (size_t d = 0; d < trace->device_count && !code; d++) {
         struct ids_device *device = &trace->devices[d];
         for (size_t i = 0; i < device->modules.count && !code; i++) {
@@ -179,12 +179,13 @@ static int name_modules(struct ids_trace *trace, struct ids_error *err) {
             uint32_t module;
             if (ids_keymap_get(&module_of_name, key, &there)) continue;
             uint32_t name = trace->names[device->modules.at[i].name].text;
-            code = ids_module_named(trace, device->host, name, &module, err);
+            code = ids_module_named(trace, &named, device->host, name, &module, err);
             if (!code && ids_keymap_add(&module_of_name, key, module) < 0) code = ids_no_memory(err);
         }
         if (!code) code = place_ops(trace, device, &device->activity, &placed, &module_of_name, err);
         if (!code) code = place_ops(trace, device, &device->async, &placed, &module_of_name, err);
     }
+    ids_keymap_done(&named);
     ids_keymap_done(&module_of_name);
     ids_keymap_done(&placed);
     return code;

@@ -273,7 +273,7 @@ static int start(struct ids_relay *relay, struct ids_error *err) {
     int code = pthread_create(&relay->thread, NULL, run, relay);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     relay->running = !code;
-    return code ? ids_fail(err, IDS_NOMEM, "cannot start a thread to write events: %s", strerror(code)) : 0;
+    return code ? ids_fail(err, IDS_NOMEM, "out of memory for a thread that writes events: %s", strerror(code)) : 0;
 }
 
 int ids_relay_new(struct ids_sink *target, struct ids_relay **ret_relay, struct ids_error *err) {

@@ -254,6 +254,7 @@ struct ids_trace {
     uint32_t clock_count; /* numbers of clocks among the hosts; 1: all times compare */
     struct ids_device *devices;
     size_t device_count, device_room;
+    int accelerated; /* a device that is no CPU did something */
     struct ids_track *tracks;
     size_t track_count, track_room;
     struct ids_name *names;

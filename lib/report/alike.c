@@ -1,5 +1,6 @@
 #include "lib/report/alike.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,9 +100,7 @@ static void add_text(struct ids_grid *grid, size_t row, size_t name, const char 
     if (!tail || !strcmp(text, "-")) return;
     char *longer = ids_arena_alloc(arena, head + middle + tail + 1);
     if (!longer) return;
-    memcpy(longer, before, head);
-    memcpy(longer + head, between, middle);
-    memcpy(longer + head + middle, text, tail + 1);
+    snprintf(longer, head + middle + tail + 1, "%s%s%s", before, between, text);
     grid->cells[row * grid->column_count + name] = longer;
 }
 

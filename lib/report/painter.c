@@ -21,7 +21,7 @@ void ids_painter_init(struct ids_painter *painter, const struct ids_report *repo
 
 int ids_painter_done(struct ids_painter *painter, struct ids_error *err) {
     ids_arena_done(&painter->arena);
-    return painter->out_of_memory ? ids_fail(err, IDS_NOMEM, "no memory to print the report") : 0;
+    return painter->out_of_memory ? ids_no_memory(err) : 0;
 }
 
 int ids_painter_width(const struct ids_painter *painter) {

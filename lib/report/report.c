@@ -25,7 +25,7 @@ void ids_report_done(struct ids_report *report) {
 }
 
 int ids_report_check(const struct ids_report *report, struct ids_error *err) {
-    return report->out_of_memory ? ids_fail(err, IDS_NOMEM, "no memory for the report") : 0;
+    return report->out_of_memory ? ids_no_memory(err) : 0;
 }
 
 /* The report's own copy; "" when memory ran out, NULL for NULL. */

@@ -1,5 +1,6 @@
 #include "lib/store/baseline.h"
 
+#include "lib/base/memory.h"
 #include "lib/base/vec.h"
 #include "lib/io/unfinished.h"
 #include "lib/store/baseline.sql.h"
@@ -67,9 +68,9 @@ static int make_folders(char *path, struct ids_error *err) {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         int failed = mkdir(path, 0777) && errno != EEXIST;
-        if (failed) ids_fail(err, IDS_IO, "cannot make the folder '%s': %s", path, strerror(errno));
+        int code = failed ? ids_fail_system(err, "cannot make the folder '%s'", path) : 0;
         *slash = '/';
-        if (failed) return IDS_IO;
+        if (code) return code;
     }
     return 0;
 }
@@ -189,8 +190,9 @@ int ids_baseline_save(const char *name, const struct ids_report *const *reports,
     int fd = code ? -1 : ids_summary_open_beside(path, &temporary, err);
     if (!code && fd < 0) code = fd;
     if (!code) code = fill(temporary, name, reports, count, now_unix_s, err);
-    if (!code && fsync(fd)) code = ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
-    if (!code && rename(temporary, path)) code = ids_fail(err, IDS_IO, "cannot write '%s': %s", path, strerror(errno));
+    if (!code && ids_memory_ran_out()) code = ids_no_memory(err); /* a report may lack something */
+    if (!code && fsync(fd)) code = ids_fail_system(err, "cannot write '%s'", path);
+    if (!code && rename(temporary, path)) code = ids_fail_system(err, "cannot write '%s'", path);
     if (fd >= 0) close(fd);
     if (code && temporary) unlink(temporary);
     free(temporary);
@@ -350,7 +352,7 @@ int ids_baseline_load(const char *name, const struct ids_table_def *(*find_table
     struct reader reader = {.baseline = ret_baseline, .find_table = find_table, .err = err};
     *ret_baseline = (struct ids_baseline){.name = strdup(name)};
     int code = ret_baseline->name ? path_of(name, &ret_baseline->path, err) : ids_no_memory(err);
-    if (!code) code = ids_db_open(ret_baseline->path, &reader.db, err);
+    if (!code) code = ids_db_open(ret_baseline->path, IDS_DB_GIVEN, &reader.db, err);
     if (code == IDS_NOT_FOUND)
         code = ids_fail(err, IDS_NOT_FOUND, "no baseline '%s' ('idsprof baseline list' shows all)", name);
     if (!code) {
@@ -379,7 +381,7 @@ int ids_baseline_remove(const char *name, struct ids_error *err) {
     if (!code && unlink(path)) {
         code = errno == ENOENT
                    ? ids_fail(err, IDS_NOT_FOUND, "no baseline '%s' ('idsprof baseline list' shows all)", name)
-                   : ids_fail(err, IDS_IO, "cannot remove '%s': %s", path, strerror(errno));
+                   : ids_fail_system(err, "cannot remove '%s'", path);
     }
     free(path);
     return code;
@@ -412,7 +414,7 @@ int ids_baseline_names_list(struct ids_baseline_names *ret_names, struct ids_err
     int code = folder_of(&folder, err);
     DIR *stream = code ? NULL : opendir(folder);
     if (!code && !stream && errno != ENOENT)
-        code = ids_fail(err, IDS_IO, "cannot read '%s': %s", folder, strerror(errno));
+        code = ids_fail_system(err, "cannot read '%s'", folder);
     const struct dirent *found;
     while (!code && stream && (found = readdir(stream))) {
         if (add_name(ret_names, found->d_name)) code = ids_no_memory(err);

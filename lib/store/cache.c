@@ -1,7 +1,9 @@
 #include "lib/base/intern.h"
+#include "lib/base/memory.h"
 #include "lib/base/vec.h"
 #include "lib/store/cache_folder.h"
 #include "lib/store/events_cache.h"
+#include "lib/store/seal.h"
 #include "lib/store/summary_file.h"
 
 #include <dirent.h>
@@ -21,7 +23,7 @@ static void free_text(char **text) {
 #define AUTO_TEXT __attribute__((cleanup(free_text))) char *
 
 static int no_memory(struct ids_error *err) {
-    return ids_fail(err, IDS_NOMEM, "no memory for the cache");
+    return ids_no_memory(err);
 }
 
 /* ---- which ---- */
@@ -42,8 +44,8 @@ static int describe_files(const struct ids_run_files *run, enum tier tier, FILE 
         if (!file->inode || !path) {
             return ids_fail(err, IDS_NOT_FOUND, "'%s' has no identity to be cached by", file->path);
         }
-        int length = snprintf(text, sizeof text, "\n%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64 " ", file->device,
-                              file->inode, file->size, file->mtime_ns);
+        int length = snprintf(text, sizeof text, "\n%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 " ",
+                              file->device, file->inode, file->size, file->mtime_ns, file->ctime_ns);
         fwrite(text, 1, (size_t)length, key);
         fwrite(path, 1, strlen(path), key);
         fwrite(path, 1, strlen(path) + 1, place);
@@ -141,53 +143,68 @@ static void evict(const char *folder, const char *kept) {
     closedir(stream);
 }
 
-/* ---- */
+/* ---- looking up ---- */
+
+/* A file system tells times apart by its tick, at most 10 ms. What is written within the same tick as we read it would have the identity
+ * of what we read, so that a run which was written just now is read a moment later. */
+static void let_settle(const struct ids_run_files *run) {
+    static const int64_t tick_ns = 20000000;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, wait_ns = 0;
+    for (size_t i = 0; i < run->file_count; i++) {
+        int64_t age_ns = now_ns - run->files[i].ctime_ns;
+        if (age_ns >= 0 && age_ns < tick_ns && tick_ns - age_ns > wait_ns) wait_ns = tick_ns - age_ns;
+    }
+    if (wait_ns) nanosleep(&(struct timespec){.tv_nsec = (long)wait_ns}, NULL);
+}
+
+static int find_entry(const struct ids_run_files *run, enum tier tier, char **ret_path, char **ret_key,
+                      struct ids_error *err) {
+    AUTO_TEXT folder = NULL;
+    int code = entry_of(run, tier, &folder, ret_path, ret_key, err);
+    if (!code) let_settle(run);
+    return code ? code : ids_cache_folder_check(folder, err);
+}
+
+/* The time of last use; atime is off or coarse on many file systems. */
+static void mark_used(const char *path) {
+    utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
+}
 
 int ids_cache_load(const struct ids_run_files *run, const struct ids_table_def *(*find_table)(const char *id),
                    struct ids_report *report, struct ids_error *err) {
-    AUTO_TEXT folder = NULL;
     AUTO_TEXT path = NULL;
     AUTO_TEXT key = NULL;
-    int code = entry_of(run, SUMMARY, &folder, &path, &key, err);
-    if (!code) code = ids_cache_folder_check(folder, err);
-    if (!code) code = ids_summary_read(path, key, find_table, report, err);
-    if (code) return code;
-    /* The time of last use; atime is off or coarse on many file systems. */
-    utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
-    return 0;
-}
-
-int ids_cache_save(const struct ids_run_files *run, const struct ids_report *report, struct ids_error *err) {
-    AUTO_TEXT folder = NULL;
-    AUTO_TEXT path = NULL;
-    AUTO_TEXT key = NULL;
-    int code = entry_of(run, SUMMARY, &folder, &path, &key, err);
-    if (!code) code = ids_cache_folder_make(folder, err);
-    /* Not synced: a user waits for it, and a file that a power cut damaged is found by its checksum and made anew. */
-    if (!code) code = ids_summary_write_file(report, key, path, 0, err);
-    if (!code) evict(folder, strrchr(path, '/') + 1);
+    int code = find_entry(run, SUMMARY, &path, &key, err);
+    if (!code) code = ids_summary_read_from(path, IDS_DB_CACHED, 1, key, find_table, report, err);
+    if (!code) mark_used(path);
     return code;
 }
 
-/* ---- databases of events ---- */
-
 int ids_events_cache_find(const struct ids_run_files *run, char **ret_path, struct ids_error *err) {
-    AUTO_TEXT folder = NULL;
     AUTO_TEXT path = NULL;
     AUTO_TEXT key = NULL;
-    int code = entry_of(run, EVENTS, &folder, &path, &key, err);
-    if (!code) code = ids_cache_folder_check(folder, err);
+    int code = find_entry(run, EVENTS, &path, &key, err);
     if (!code) code = ids_summary_check_key(path, key, err);
     if (code) return code;
-    utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
+    mark_used(path);
     *ret_path = path;
     path = NULL;
     return 0;
 }
 
-int ids_events_entry_begin(const struct ids_run_files *run, struct ids_events_entry *ret_entry, struct ids_error *err) {
+int ids_events_cache_report(const char *path, const struct ids_table_def *(*find_table)(const char *id),
+                            struct ids_report *report, struct ids_error *err) {
+    return ids_summary_read_from(path, IDS_DB_CACHED, 1, NULL, find_table, report, err);
+}
+
+/* ---- keeping ---- */
+
+static int begin_entry(const struct ids_run_files *run, enum tier tier, struct ids_events_entry *ret_entry,
+                       struct ids_error *err) {
     struct ids_events_entry entry = {.lock = -1};
-    int code = entry_of(run, EVENTS, &entry.folder, &entry.path, &entry.key, err);
+    int code = entry_of(run, tier, &entry.folder, &entry.path, &entry.key, err);
     if (!code) code = ids_cache_folder_make(entry.folder, err);
     int fd = code ? code : ids_summary_open_beside(entry.path, &entry.temporary, err);
     entry.lock = fd;
@@ -199,9 +216,27 @@ int ids_events_entry_begin(const struct ids_run_files *run, struct ids_events_en
     return fd;
 }
 
+/* A folder that stands at an entry's name is not ours: it gets another one, unless it is empty. */
+static void make_way(const char *path) {
+    AUTO_TEXT aside = NULL;
+    if (!rmdir(path) || errno == ENOTDIR) return;
+    if (asprintf(&aside, "%s.odd-%ld", path, (long)getpid()) < 0) {
+        aside = NULL;
+        return;
+    }
+    rename(path, aside);
+}
+
 int ids_events_entry_commit(struct ids_events_entry *entry, struct ids_error *err) {
-    if (rename(entry->temporary, entry->path))
-        return ids_fail(err, IDS_IO, "cannot rename '%s': %s", entry->temporary, strerror(errno));
+    if (ids_memory_ran_out()) return ids_no_memory(err); /* what is in it may lack something */
+    int code = ids_seal_write(entry->lock, err);
+    if (code) return ids_error_at(err, "'%s'", entry->temporary);
+    int failed = rename(entry->temporary, entry->path);
+    if (failed && errno == EISDIR) {
+        make_way(entry->path);
+        failed = rename(entry->temporary, entry->path);
+    }
+    if (failed) return ids_fail_system(err, "cannot rename '%s'", entry->temporary);
     free(entry->temporary);
     entry->temporary = NULL;
     evict(entry->folder, strrchr(entry->path, '/') + 1);
@@ -215,4 +250,18 @@ void ids_events_entry_done(struct ids_events_entry *entry) {
     free(entry->path);
     free(entry->temporary);
     free(entry->key);
+}
+
+int ids_events_entry_begin(const struct ids_run_files *run, struct ids_events_entry *ret_entry, struct ids_error *err) {
+    return begin_entry(run, EVENTS, ret_entry, err);
+}
+
+int ids_cache_save(const struct ids_run_files *run, const struct ids_report *report, struct ids_error *err) {
+    struct ids_events_entry entry;
+    int code = begin_entry(run, SUMMARY, &entry, err);
+    if (code) return code;
+    code = ids_summary_fill(report, entry.key, entry.temporary, err);
+    if (!code) code = ids_events_entry_commit(&entry, err);
+    ids_events_entry_done(&entry);
+    return code;
 }

@@ -1,8 +1,10 @@
 #include "lib/store/cache_entries.h"
 
+#include "lib/base/memory.h"
 #include "lib/base/vec.h"
 #include "lib/store/cache_folder.h"
 #include "lib/store/db.h"
+#include "lib/store/seal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,26 +26,29 @@ static char *text_of(sqlite3 *db, const char *sql) {
     if (!ids_rows_prepare(&rows, db, &unused, sql, &ignored) && ids_rows_next(&rows, &ignored) > 0)
         text = ids_rows_get_text(&rows);
     if (text) copy = strdup(text);
+    if (text && !copy) ids_memory_refused();
     ids_rows_done(&rows);
     return copy;
 }
 
-/* One file of a key: "<device> <inode> <size> <mtime> <path>", and behind it a line for each member of an archive. */
+/* One file of a key: "<device> <inode> <size> <mtime> <ctime> <path>", and behind it a line for each member of an archive. */
 static int is_as_then(const char *line, size_t length, int is_archive, char **ret_path) {
     uint64_t device, inode, size;
-    int64_t mtime_ns;
+    int64_t mtime_ns, ctime_ns;
     int path = 0;
     struct stat status;
     char *copy = strndup(line, length);
     int as_then = 0;
+    if (!copy) ids_memory_refused();
     if (copy &&
-        sscanf(copy, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNd64 " %n", &device, &inode, &size, &mtime_ns, &path) ==
-            4 &&
+        sscanf(copy, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNd64 " %n", &device, &inode, &size, &mtime_ns,
+               &ctime_ns, &path) == 5 &&
         path) {
         as_then = !stat(copy + path, &status) && status.st_dev == device && status.st_ino == inode &&
                   (is_archive || (uint64_t)status.st_size == size) &&
-                  (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec == mtime_ns;
-        if (ret_path && !*ret_path) *ret_path = strdup(copy + path);
+                  (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec == mtime_ns &&
+                  (int64_t)status.st_ctim.tv_sec * 1000000000 + status.st_ctim.tv_nsec == ctime_ns;
+        if (ret_path && !*ret_path && !(*ret_path = strdup(copy + path))) ids_memory_refused();
     }
     free(copy);
     return as_then;
@@ -67,11 +72,12 @@ static void look_into(const char *path, struct ids_cache_entry *entry) {
     struct ids_error ignored = IDS_ERROR_INIT;
     sqlite3 *db = NULL;
     entry->state = IDS_CACHE_DAMAGED;
-    if (ids_db_open(path, &db, &ignored)) return;
+    entry->holds = IDS_CACHE_UNKNOWN;
+    if (ids_db_open(path, IDS_DB_CACHED, &db, &ignored)) return;
     char *key = text_of(db, "SELECT value FROM meta WHERE id = 'key'");
     char *events = text_of(db, "SELECT name FROM sqlite_schema WHERE name = 'event'");
     entry->run = text_of(db, "SELECT value FROM property WHERE id = 'name'");
-    entry->holds = events ? IDS_CACHE_EVENTS : IDS_CACHE_REPORT;
+    if (key) entry->holds = events ? IDS_CACHE_EVENTS : IDS_CACHE_REPORT;
     if (key) entry->state = state_of(key, &entry->path);
     free(key);
     free(events);
@@ -92,6 +98,11 @@ static int add(struct ids_cache_list *list, int folder, const char *name, struct
     if (name[IDS_CACHE_NAME_BYTES]) {
         entry->holds = IDS_CACHE_UNFINISHED;
         entry->state = ids_cache_is_abandoned(folder, name, &status) ? IDS_CACHE_ABANDONED : IDS_CACHE_WRITING;
+        return 0;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        entry->state = IDS_CACHE_NO_FILE;
+        entry->holds = IDS_CACHE_UNKNOWN;
         return 0;
     }
     char *path;
@@ -115,7 +126,7 @@ static int visit_all(const char *folder, int (*visit)(void *, int, const char *,
     if (code == IDS_NOT_FOUND) return 0;
     if (code) return ids_cache_folder_check(folder, err);
     DIR *stream = opendir(folder);
-    if (!stream) return ids_fail(err, IDS_IO, "cache '%s': %s", folder, strerror(errno));
+    if (!stream) return ids_fail_system(err, "cache '%s'", folder);
     for (const struct dirent *found; !code && (found = readdir(stream));)
         code = visit(context, dirfd(stream), found->d_name, err);
     closedir(stream);
@@ -139,11 +150,65 @@ int ids_cache_list(struct ids_cache_list *ret_list, struct ids_error *err) {
     return 0;
 }
 
+/* ---- checking ---- */
+
+/* Every page, also those that a list does not look at. */
+static int check_pages(const char *path, struct ids_error *err) {
+    struct ids_seal seal = {0};
+    int fd = ids_sealed_open(path, err);
+    if (fd < 0) return fd;
+    int code = ids_seal_read(fd, &seal, err);
+    if (!code) code = ids_seal_check(fd, &seal, err);
+    ids_seal_done(&seal);
+    close(fd);
+    return code;
+}
+
+static int is_odd(enum ids_cache_state state) {
+    return state == IDS_CACHE_DAMAGED || state == IDS_CACHE_NO_FILE || state == IDS_CACHE_ABANDONED;
+}
+
+static int verify_entry(const char *path, struct ids_cache_entry *entry, struct ids_error *err) {
+    struct ids_error why = IDS_ERROR_INIT;
+    int code = 0;
+    if (entry->holds != IDS_CACHE_UNFINISHED && entry->state != IDS_CACHE_NO_FILE) code = check_pages(path, &why);
+    if (code == IDS_NOMEM) return ids_no_memory(err);
+    if (code == IDS_NOT_FOUND) return 0; /* made room for meanwhile */
+    if (code) {
+        entry->state = IDS_CACHE_DAMAGED;
+        entry->why = strdup(why.text);
+        if (!entry->why) return ids_no_memory(err);
+    }
+    if (is_odd(entry->state)) entry->is_removed = !unlink(path) || (errno == EISDIR && !rmdir(path));
+    return 0;
+}
+
+int ids_cache_verify(struct ids_cache_list *ret_list, struct ids_error *err) {
+    int code = ids_cache_list(ret_list, err);
+    if (code) return code;
+    for (size_t i = 0; i < ret_list->count && !code; i++) {
+        struct ids_cache_entry *entry = &ret_list->at[i];
+        char *path;
+        if (asprintf(&path, "%s/%s", ret_list->folder, entry->file) < 0) {
+            code = ids_no_memory(err);
+        } else {
+            code = verify_entry(path, entry, err);
+            free(path);
+        }
+        ret_list->odd += is_odd(entry->state) ? 1 : 0;
+    }
+    if (code) ids_cache_list_done(ret_list);
+    return code;
+}
+
+/* ---- */
+
 void ids_cache_list_done(struct ids_cache_list *list) {
     for (size_t i = 0; i < list->count; i++) {
         free(list->at[i].file);
         free(list->at[i].run);
         free(list->at[i].path);
+        free(list->at[i].why);
     }
     free(list->at);
     free(list->folder);
@@ -159,8 +224,8 @@ static int visit_to_clear(void *context, int folder, const char *name, struct id
         cleared->left++;
         return 0;
     }
-    if (unlinkat(folder, name, 0))
-        return errno == ENOENT ? 0 : ids_fail(err, IDS_IO, "cannot remove '%s': %s", name, strerror(errno));
+    if (unlinkat(folder, name, 0) && (errno != EISDIR || unlinkat(folder, name, AT_REMOVEDIR)))
+        return errno == ENOENT ? 0 : ids_fail_system(err, "cannot remove '%s'", name);
     cleared->files++;
     cleared->bytes += (uint64_t)status.st_size;
     return 0;

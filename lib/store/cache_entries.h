@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ids_cache_holds { IDS_CACHE_REPORT, IDS_CACHE_EVENTS, IDS_CACHE_UNFINISHED };
+enum ids_cache_holds { IDS_CACHE_REPORT, IDS_CACHE_EVENTS, IDS_CACHE_UNFINISHED, IDS_CACHE_UNKNOWN };
 enum ids_cache_state {
     IDS_CACHE_CURRENT,
     IDS_CACHE_OTHER_PROGRAM, /* another build made it: it is made anew when the run is read again */
@@ -15,6 +15,7 @@ enum ids_cache_state {
     IDS_CACHE_DAMAGED,
     IDS_CACHE_WRITING,   /* unfinished, and a process is at it */
     IDS_CACHE_ABANDONED, /* unfinished, and nobody is */
+    IDS_CACHE_NO_FILE,   /* a folder, a link or a pipe at the name of an entry */
 };
 
 struct ids_cache_entry {
@@ -24,6 +25,8 @@ struct ids_cache_entry {
     int64_t used_unix_s; /* when it was last used */
     enum ids_cache_holds holds;
     enum ids_cache_state state;
+    char *why;      /* of ids_cache_verify: what is damaged, or NULL */
+    int is_removed; /* of ids_cache_verify */
 };
 
 struct ids_cache_list {
@@ -31,10 +34,14 @@ struct ids_cache_list {
     struct ids_cache_entry *at; /* last used first */
     size_t count, room;
     uint64_t bytes, limit_bytes;
+    size_t odd; /* of ids_cache_verify: entries that are not as the cache made them */
 };
 
 /* A cache that is not there is an empty one. */
 int ids_cache_list(struct ids_cache_list *ret_list, struct ids_error *err);
+/* The same, with every byte of every entry read and held against its seal. What is not as the cache made it is removed, but for a
+ * folder that holds something; the next use makes it again. */
+int ids_cache_verify(struct ids_cache_list *ret_list, struct ids_error *err);
 void ids_cache_list_done(struct ids_cache_list *list);
 
 struct ids_cache_cleared {

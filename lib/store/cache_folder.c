@@ -26,7 +26,7 @@ int ids_cache_folder(char **ret_folder, struct ids_error *err) {
     }
     if (length >= 0) return 0;
     *ret_folder = NULL;
-    return ids_fail(err, IDS_NOMEM, "no memory for the cache");
+    return ids_no_memory(err);
 }
 
 int ids_cache_folder_check(const char *folder, struct ids_error *err) {
@@ -47,7 +47,7 @@ int ids_cache_folder_make(char *folder, struct ids_error *err) {
         *slash = '/';
     }
     if (mkdir(folder, 0700) && errno != EEXIST) {
-        return ids_fail(err, IDS_IO, "cache '%s': %s", folder, strerror(errno));
+        return ids_fail_system(err, "cache '%s'", folder);
     }
     return ids_cache_folder_check(folder, err);
 }

@@ -1,14 +1,12 @@
 /* cache_folder.h - the folder of the cache: where it is, which files in it are ours, and how much it may hold.
  *
- * What makes a file of it good for use, at whatever moment the program or the machine stopped:
+ * What makes a file of it good for use, at whatever moment the program or the machine stopped, and whatever a disk or a person did to it:
  *   - it is written under a temporary name and renamed when whole, so that a program that is killed leaves none of its name;
- *   - a database of events is on the disk (fsync) before it is renamed, so that after a power cut it is whole or not there. Its
- *     rows have no checksum of their own: nothing that is meant to survive a crash can be half written, and reading all rows before
- *     each query would cost more than the query. What a disk changes later is found by SQLite where it breaks a page, and not
- *     where it changes a number, as in any file;
- *   - a report is not synced, since a user waits for it, and has a checksum over every value instead;
- *   - both are for one identity of the source files and one build of the program, which stand in them.
- * What a killed program began is removed by the next one that writes here (unfinished.h). */
+ *   - it is sealed (seal.h): each page has a checksum, which is checked when the page is read. Nothing is synced, since what a power cut
+ *     takes is found like any other damage;
+ *   - it is a regular file, which is opened without waiting for anybody and through no link;
+ *   - it is for one identity of the source files and one build of the program, which stand in it.
+ * All else is a miss, and is made again. What a killed program began is removed by the next one that writes here (unfinished.h). */
 #ifndef IDS_LIB_STORE_CACHE_FOLDER_H
 #define IDS_LIB_STORE_CACHE_FOLDER_H
 

@@ -3,6 +3,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/saturate.h"
 #include "lib/store/db_limit.h"
+#include "lib/store/sealed_vfs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -70,8 +71,8 @@ static int fail_late(struct ids_error *err) {
 }
 
 static int fail_memory(struct ids_error *err) {
-    if (limit.uncounted || sqlite3_hard_heap_limit64(-1) <= 0) return ids_fail(err, IDS_NOMEM, "no memory for a database");
-    return ids_fail(err, IDS_NOMEM, "no memory for a database, whose SQL may take %lld MiB; --max-memory SIZE allows more",
+    if (limit.uncounted || sqlite3_hard_heap_limit64(-1) <= 0) return ids_no_memory(err);
+    return ids_fail(err, IDS_NOMEM, "out of memory: the SQL may take %lld MiB; --max-memory SIZE allows more",
                     (long long)(limit.memory_bytes >> 20));
 }
 
@@ -80,6 +81,8 @@ static int fail_memory(struct ids_error *err) {
 int ids_db_fail(sqlite3 *db, struct ids_error *err) {
     int result = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
     int system = db ? sqlite3_system_errno(db) : 0;
+    if (result == SQLITE_IOERR_NOMEM || system == ENOMEM) result = SQLITE_NOMEM;
+    if (result == SQLITE_IOERR_DATA) return ids_fail(err, IDS_CORRUPT, "damaged: it is not as it was written");
     switch (result & 0xff) {
     case SQLITE_NOMEM:
         return fail_memory(err);
@@ -157,12 +160,14 @@ static void distrust(sqlite3 *db) {
     sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
 }
 
-int ids_db_open(const char *path, sqlite3 **ret_db, struct ids_error *err) {
+int ids_db_open(const char *path, enum ids_db_origin origin, sqlite3 **ret_db, struct ids_error *err) {
     sqlite3 *db = NULL;
+    const char *vfs = origin == IDS_DB_CACHED ? ids_sealed_vfs() : NULL;
+    if (origin == IDS_DB_CACHED && !vfs) return ids_no_memory(err);
     char *uri = immutable_uri(path);
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    if (!uri) return ids_fail(err, IDS_NOMEM, "no memory for a database");
-    int code = sqlite3_open_v2(uri, &db, flags, NULL) == SQLITE_OK ? 0 : ids_db_fail(db, err);
+    if (!uri) return ids_no_memory(err);
+    int code = sqlite3_open_v2(uri, &db, flags, vfs) == SQLITE_OK ? 0 : ids_db_fail(db, err);
     free(uri);
     if (!code) {
         distrust(db);
@@ -212,7 +217,7 @@ static void note(struct ids_rows *rows, int result) {
 }
 
 static int sticky_failure(const struct ids_rows *rows, struct ids_error *err) {
-    if (rows->failed == SQLITE_NOMEM) return ids_fail(err, IDS_NOMEM, "no memory for a database");
+    if (rows->failed == SQLITE_NOMEM) return fail_memory(err);
     return ids_fail(err, IDS_CORRUPT, "damaged database: a value of the wrong type in: %s",
                     sqlite3_sql(rows->statement));
 }

@@ -15,9 +15,11 @@
 
 /* Opens an empty file to be filled: no journal, no locks. A failure later means that the file is to be thrown away. */
 int ids_db_create(const char *path, sqlite3 **ret_db, struct ids_error *err);
+/* Where a file is from. What the cache keeps is sealed (seal.h): a page that is not as it was written is IDS_CORRUPT. */
+enum ids_db_origin { IDS_DB_GIVEN, IDS_DB_CACHED };
 /* Opens a file to read, as one that an enemy wrote: its schema cannot run anything, its values have limits. The file must
  * not change meanwhile (the store's never do: they are renamed into place). IDS_NOT_FOUND when it is not there. */
-int ids_db_open(const char *path, sqlite3 **ret_db, struct ids_error *err);
+int ids_db_open(const char *path, enum ids_db_origin origin, sqlite3 **ret_db, struct ids_error *err);
 /* From now on SQLite counts what it allocates, as a limit of memory needs it; no database may be open. */
 void ids_db_count_memory(void);
 /* The time that db_limit.h allows begins anew, as it does when a database is opened. */

@@ -6,9 +6,14 @@
 #define IDS_LIB_STORE_EVENTS_CACHE_H
 
 #include "lib/io/run_files.h"
+#include "lib/report/report.h"
 
 /* The database of this run, IDS_NOT_FOUND when there is none that is valid. *ret_path is the caller's. */
 int ids_events_cache_find(const struct ids_run_files *run, char **ret_path, struct ids_error *err);
+
+/* The report that is stored with the rows. */
+int ids_events_cache_report(const char *path, const struct ids_table_def *(*find_table)(const char *id),
+                            struct ids_report *report, struct ids_error *err);
 
 struct ids_events_entry {
     char *folder, *path, *temporary, *key; /* key: what the run's summary is to be stored under */

@@ -13,10 +13,14 @@
 struct ids_query {
     sqlite3 *db;
     sqlite3_stmt *statement;
+    char *path, *sql;
+    struct ids_query_cached cached; /* make NULL: a database of somebody else */
+    uint64_t given;                 /* rows of the statement */
+    int makings;                    /* how often it was made again */
     char refused[128]; /* what the statement wanted and may not */
 };
 
-enum { MAX_CELL_BYTES = 64 << 20 };
+enum { MAX_CELL_BYTES = 64 << 20, MAX_MAKINGS = 3 };
 
 int ids_is_database(const char *path) {
     static const char magic[] = "SQLite format 3";
@@ -102,27 +106,29 @@ static void set_limits(sqlite3 *db) {
     sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
 }
 
-/* Tables that are functions declare themselves when they are first used, which the gate would take for a change. */
+/* Tables that are functions declare themselves when they are first used, which the gate would take for a change. No row of them: the list of tables
+ * works out the columns of every view, which takes ten times as long as all else here. */
 static const char opening[] =
     "PRAGMA temp_store=MEMORY; PRAGMA query_only=ON; SELECT 1 FROM sqlite_schema;"
-    "SELECT 1 FROM json_each('[]'), json_tree('[]'), pragma_table_list, pragma_table_info('x')";
+    "SELECT 1 FROM json_each('[]'), json_tree('[]'), pragma_table_list, pragma_table_info('x') LIMIT 0";
 
-int ids_query_open(const char *path, struct ids_query **ret_query, struct ids_error *err) {
-    struct ids_query *query = calloc(1, sizeof *query);
-    if (!query) return ids_no_memory(err);
+static int open_database(struct ids_query *query, struct ids_error *err) {
     ids_db_count_memory();
-    int code = ids_db_open(path, &query->db, err);
+    int code = ids_db_open(query->path, query->cached.make ? IDS_DB_CACHED : IDS_DB_GIVEN, &query->db, err);
     if (!code) {
         set_limits(query->db);
         code = ids_db_exec(query->db, opening, err);
     }
     if (!code) sqlite3_set_authorizer(query->db, authorize, query);
-    if (code) {
-        ids_query_free(query);
-        return ids_error_at(err, "'%s'", path);
-    }
-    *ret_query = query;
-    return 0;
+    return code ? ids_error_at(err, "'%s'", query->path) : 0;
+}
+
+static void close_database(struct ids_query *query) {
+    sqlite3 *db = query->db;
+    query->db = NULL; /* first: a signal that comes now finds nothing to interrupt */
+    sqlite3_finalize(query->statement);
+    query->statement = NULL;
+    sqlite3_close(db);
 }
 
 /* ---- statements ---- */
@@ -165,8 +171,8 @@ static int is_blank(const char *sql) {
     }
 }
 
-int ids_query_prepare(struct ids_query *query, const char *sql, struct ids_error *err) {
-    const char *tail = NULL;
+static int prepare(struct ids_query *query, struct ids_error *err) {
+    const char *tail = NULL, *sql = query->sql;
     *query->refused = '\0';
     sqlite3_finalize(query->statement);
     query->statement = NULL;
@@ -186,6 +192,64 @@ int ids_query_prepare(struct ids_query *query, const char *sql, struct ids_error
     return 0;
 }
 
+static int step(struct ids_query *query, struct ids_error *err) {
+    int result = sqlite3_step(query->statement);
+    if (result == SQLITE_ROW) return 1;
+    return result == SQLITE_DONE ? 0 : fail(query, err);
+}
+
+/* ---- a cached database that is damaged ---- */
+
+/* The rows that were given are passed over: all that they were made of was as it was written, so that they come again. */
+static int go_on(struct ids_query *query, struct ids_error *err) {
+    int code = open_database(query, err), more = 1;
+    if (!code && query->sql) code = prepare(query, err);
+    for (uint64_t i = 0; !code && more > 0 && i < query->given; i++) more = step(query, err);
+    return more < 0 ? more : code;
+}
+
+/* What `code` becomes. It is evicted (IDS_NOT_FOUND) or damaged; what else failed would fail again. */
+static int make_again(struct ids_query *query, int code, struct ids_error *err) {
+    while ((code == IDS_CORRUPT || code == IDS_NOT_FOUND) && query->cached.make && query->makings++ < MAX_MAKINGS) {
+        close_database(query);
+        code = query->cached.make(query->cached.context, err);
+        if (!code) code = go_on(query, err);
+    }
+    return code;
+}
+
+/* ---- */
+
+static int query_open(const char *path, const struct ids_query_cached *cached, struct ids_query **ret_query,
+                      struct ids_error *err) {
+    struct ids_query *query = calloc(1, sizeof *query);
+    if (!query) return ids_no_memory(err);
+    if (cached) query->cached = *cached;
+    query->path = strdup(path);
+    int code = query->path ? make_again(query, open_database(query, err), err) : ids_no_memory(err);
+    if (code) {
+        ids_query_free(query);
+        return code;
+    }
+    *ret_query = query;
+    return 0;
+}
+
+int ids_query_open(const char *path, struct ids_query **ret_query, struct ids_error *err) {
+    return query_open(path, NULL, ret_query, err);
+}
+
+int ids_query_open_cached(const struct ids_query_cached *cached, struct ids_query **ret_query, struct ids_error *err) {
+    return query_open(cached->path, cached, ret_query, err);
+}
+
+int ids_query_prepare(struct ids_query *query, const char *sql, struct ids_error *err) {
+    free(query->sql);
+    query->given = 0;
+    query->sql = strdup(sql);
+    return query->sql ? make_again(query, prepare(query, err), err) : ids_no_memory(err);
+}
+
 int ids_query_columns(const struct ids_query *query) {
     return sqlite3_column_count(query->statement);
 }
@@ -196,9 +260,13 @@ const char *ids_query_column(const struct ids_query *query, int column) {
 }
 
 int ids_query_next(struct ids_query *query, struct ids_error *err) {
-    int result = sqlite3_step(query->statement);
-    if (result == SQLITE_ROW) return 1;
-    return result == SQLITE_DONE ? 0 : fail(query, err);
+    int more = step(query, err);
+    if (more < 0) {
+        int code = make_again(query, more, err);
+        more = code ? code : step(query, err);
+    }
+    query->given += more > 0;
+    return more;
 }
 
 struct ids_cell ids_query_cell(const struct ids_query *query, int column) {
@@ -230,12 +298,13 @@ struct ids_cell ids_query_cell(const struct ids_query *query, int column) {
 }
 
 void ids_query_interrupt(struct ids_query *query) {
-    sqlite3_interrupt(query->db);
+    if (query->db) sqlite3_interrupt(query->db);
 }
 
 void ids_query_free(struct ids_query *query) {
     if (!query) return;
-    sqlite3_finalize(query->statement);
-    sqlite3_close(query->db);
+    close_database(query);
+    free(query->path);
+    free(query->sql);
     free(query);
 }

@@ -28,6 +28,15 @@ struct ids_cell {
 int ids_is_database(const char *path);
 
 int ids_query_open(const char *path, struct ids_query **ret_query, struct ids_error *err);
+
+/* A database that the cache keeps, and that can be made again under the same name. Where it turns out to be damaged or gone, also when a
+ * part of the rows was given already, it is made again, the statement is asked anew, and the rows go on behind the last one. */
+struct ids_query_cached {
+    const char *path;
+    int (*make)(void *context, struct ids_error *err);
+    void *context;
+};
+int ids_query_open_cached(const struct ids_query_cached *cached, struct ids_query **ret_query, struct ids_error *err);
 /* One statement. What it may not do, and what is no SQL, is IDS_USAGE. */
 int ids_query_prepare(struct ids_query *query, const char *sql, struct ids_error *err);
 int ids_query_columns(const struct ids_query *query);

@@ -145,7 +145,7 @@ static int write_bytes(int fd, const uint8_t *bytes, size_t length, uint64_t at,
     while (length) {
         ssize_t n = pwrite(fd, bytes, length, (off_t)at);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return ids_fail(err, IDS_IO, "cannot write the database: %s", strerror(errno));
+        if (n < 0) return ids_fail_system(err, "cannot write the database");
         bytes += n;
         at += (uint64_t)n;
         length -= (size_t)n;
@@ -174,7 +174,7 @@ static int append(const struct ids_row_pages *pages, const uint8_t *bytes, uint3
     int code = ids_db_exec(pages->db, "COMMIT", err);
     if (code) return code;
     if (pread(pages->fd, header, sizeof header, 0) != (ssize_t)sizeof header)
-        return ids_fail(err, IDS_IO, "cannot read the database: %s", strerror(errno));
+        return ids_fail_system(err, "cannot read the database");
     uint32_t used = get32(header + FILE_PAGES);
     uint32_t first = ids_row_pages_behind(used, count, pages->page_bytes);
     if (UINT32_MAX - 1 - first < count) return ids_fail(err, IDS_LIMIT, "more than four billion pages");
@@ -369,7 +369,7 @@ static int write_root(const struct ids_row_pages *pages, const uint8_t *page, st
     if (!code) code = write_pages(pages, page, pages->root, 1, err);
     if (code) return code;
     if (pread(pages->fd, changes, sizeof changes, FILE_CHANGES) != (ssize_t)sizeof changes)
-        return ids_fail(err, IDS_IO, "cannot read the database: %s", strerror(errno));
+        return ids_fail_system(err, "cannot read the database");
     put32(changes, get32(changes) + 1);
     code = write_bytes(pages->fd, changes, sizeof changes, FILE_CHANGES, err);
     if (!code) code = write_bytes(pages->fd, changes, sizeof changes, FILE_PAGES_AT, err);

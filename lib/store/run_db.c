@@ -29,7 +29,7 @@ struct ids_run_db {
     const char *step_source; /* static; NULL: no steps */
 };
 
-/* Not synced page by page: ids_run_db_finish does so once. Locks end with a transaction, as row_pages.h wants it. */
+/* Not synced page by page: ids_run_db_sync does so once. Locks end with a transaction, as row_pages.h wants it. */
 static const char settings[] = "PRAGMA page_size=16384; PRAGMA synchronous=OFF; PRAGMA cache_size=-16384; "
                                "PRAGMA secure_delete=OFF; PRAGMA temp_store=MEMORY; PRAGMA locking_mode=NORMAL; BEGIN";
 
@@ -52,7 +52,7 @@ int ids_run_db_create(const char *path, const struct ids_table_def *const *table
     db->path = strdup(path);
     int code = db->path ? ids_db_create(path, &db->db, err) : ids_no_memory(err);
     if (!code) db->fd = open(path, O_RDWR | O_CLOEXEC);
-    if (!code && db->fd < 0) code = ids_fail(err, IDS_IO, "cannot open '%s': %s", path, strerror(errno));
+    if (!code && db->fd < 0) code = ids_fail_system(err, "cannot open '%s'", path);
     if (!code) code = make_all(db, tables, count, err);
     if (code) {
         ids_run_db_free(db);
@@ -151,9 +151,12 @@ int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err) {
     if (!code && db->numbers.run > 1) code = ids_summary_index(db->db, err);
     if (!code) code = ids_db_exec(db->db, end, err);
     if (!code && sqlite3_close(db->db) != SQLITE_OK) code = ids_db_fail(db->db, err);
-    if (code) return code;
-    db->db = NULL;
-    return fsync(db->fd) ? ids_fail(err, IDS_IO, "cannot write '%s': %s", db->path, strerror(errno)) : 0;
+    if (!code) db->db = NULL;
+    return code;
+}
+
+int ids_run_db_sync(struct ids_run_db *db, struct ids_error *err) {
+    return fsync(db->fd) ? ids_fail_system(err, "cannot write '%s'", db->path) : 0;
 }
 
 void ids_run_db_hold(struct ids_run_db *db, size_t bytes) {

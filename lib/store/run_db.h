@@ -1,7 +1,7 @@
 /* run_db.h - a database of runs: the summary of each (summary.h) and all of its events (events.sql), in one SQLite file.
  *
  * It is filled in one transaction without a journal, so that a failure means to throw the file away: write under a temporary name and
- * rename when ids_run_db_finish has said that all is on the disk. */
+ * rename when ids_run_db_sync has said that all is on the disk. */
 #ifndef IDS_LIB_STORE_RUN_DB_H
 #define IDS_LIB_STORE_RUN_DB_H
 
@@ -28,8 +28,10 @@ int ids_run_db_put_findings(struct ids_run_db *db, const struct ids_trace *trace
 int ids_run_db_end(struct ids_run_db *db, const struct ids_report *report, const char *key, struct ids_error *err);
 /* In place of ids_run_db_end, after a failure: nothing uses `strings` any more. What the file holds is of no use. */
 void ids_run_db_give_up(struct ids_run_db *db);
-/* Views, then everything to the disk. */
+/* Views, and the end of the transaction: the file is whole. */
 int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err);
+/* Then, for a file that is to survive a power cut: all of it to the disk. */
+int ids_run_db_sync(struct ids_run_db *db, struct ids_error *err);
 /* How many bytes of events may wait in memory for their track to end, in place of 128 MiB; more wait in a file. Before
  * ids_run_db_begin. The rows are the same. */
 void ids_run_db_hold(struct ids_run_db *db, size_t bytes);

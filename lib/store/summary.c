@@ -209,7 +209,7 @@ static int write_table(struct writer *writer, const struct ids_table *table) {
     char *insert = insert_row(table->def);
     struct ids_rows rows = {0};
     int code = insert ? ids_rows_prepare(&rows, writer->db, &writer->sum, insert, writer->err)
-                      : ids_fail(writer->err, IDS_NOMEM, "no memory for a database");
+                      : ids_no_memory(writer->err);
     if (!code) ids_rows_of_run(&rows, writer->run);
     if (!code) code = write_rows(writer, table, &rows);
     ids_rows_done(&rows);
@@ -236,7 +236,7 @@ static int make_tables(sqlite3 *db, const struct ids_table_def *const *tables, s
     int code = ids_db_exec(db, ids_schema_sql, err);
     for (size_t i = 0; !code && i < count; i++) {
         char *create = create_table(tables[i]);
-        code = create ? ids_db_exec(db, create, err) : ids_fail(err, IDS_NOMEM, "no memory for a database");
+        code = create ? ids_db_exec(db, create, err) : ids_no_memory(err);
         sqlite3_free(create);
         if (code) ids_error_at(err, "table '%s'", tables[i]->id);
     }
@@ -269,7 +269,7 @@ int ids_summary_put(sqlite3 *db, int64_t run, const struct ids_report *report, c
 static int write_file(struct writer *writer, const char *key) {
     const struct ids_report *report = writer->report;
     const struct ids_table_def **tables = calloc(report->table_count + 1, sizeof *tables);
-    if (!tables) return ids_fail(writer->err, IDS_NOMEM, "no memory for a database");
+    if (!tables) return ids_no_memory(writer->err);
     for (size_t i = 0; i < report->table_count; i++) tables[i] = report->tables[i].def;
     int code = ids_db_exec(writer->db, "BEGIN", writer->err);
     if (!code) code = make_tables(writer->db, tables, report->table_count, writer->err);
@@ -280,7 +280,7 @@ static int write_file(struct writer *writer, const char *key) {
     return code ? code : ids_db_exec(writer->db, pragma, writer->err);
 }
 
-static int fill(const struct ids_report *report, const char *key, const char *path, struct ids_error *err) {
+int ids_summary_fill(const struct ids_report *report, const char *key, const char *path, struct ids_error *err) {
     struct writer writer = {.report = report, .run = 1, .err = err};
     int code = ids_db_create(path, &writer.db, err);
     if (code) return code;
@@ -298,24 +298,19 @@ int ids_summary_open_beside(const char *path, char **ret_name, struct ids_error 
     return file;
 }
 
-int ids_summary_write_file(const struct ids_report *report, const char *key, const char *path, int sync,
-                           struct ids_error *err) {
+int ids_summary_write(const struct ids_report *report, const char *key, const char *path, struct ids_error *err) {
     struct stat status;
     char *name = NULL;
     if (!stat(path, &status) && !S_ISREG(status.st_mode))
         return ids_fail(err, IDS_IO, "'%s': not a regular file", path);
     int fd = ids_summary_open_beside(path, &name, err);
-    int code = fd < 0 ? fd : fill(report, key, name, err);
-    if (!code && sync && fsync(fd)) code = ids_fail(err, IDS_IO, "cannot write: %s", strerror(errno));
-    if (!code && rename(name, path)) code = ids_fail(err, IDS_IO, "cannot rename: %s", strerror(errno));
+    int code = fd < 0 ? fd : ids_summary_fill(report, key, name, err);
+    if (!code && fsync(fd)) code = ids_fail_system(err, "cannot write");
+    if (!code && rename(name, path)) code = ids_fail_system(err, "cannot rename");
     if (fd >= 0) close(fd);
     if (code && name) unlink(name);
     free(name);
     return code ? ids_error_at(err, "'%s'", path) : 0;
-}
-
-int ids_summary_write(const struct ids_report *report, const char *key, const char *path, struct ids_error *err) {
-    return ids_summary_write_file(report, key, path, 1, err);
 }
 
 /* ---- reading ---- */
@@ -453,7 +448,7 @@ static int check_table(struct reader *reader, const struct ids_table_def *def) {
     uint64_t unused = 0;
     if (was_checked(reader, def)) return 0;
     char *wanted = create_table(def);
-    if (!wanted) return ids_fail(reader->err, IDS_NOMEM, "no memory for a database");
+    if (!wanted) return ids_no_memory(reader->err);
     int code =
         ids_rows_prepare(&rows, reader->db, &unused,
                          "SELECT sql FROM sqlite_schema WHERE type='table' AND name='report_' || ?", reader->err);
@@ -489,7 +484,7 @@ static int read_table(struct reader *reader, struct ids_table *table) {
     struct ids_value *cells = calloc((size_t)table->def->column_count, sizeof *cells);
     char *sql = sqlite3_mprintf("SELECT * FROM \"report_%w\" WHERE run = ?1 ORDER BY rowid", table->id);
     int code =
-        cells && sql ? check_table(reader, table->def) : ids_fail(reader->err, IDS_NOMEM, "no memory for a database");
+        cells && sql ? check_table(reader, table->def) : ids_no_memory(reader->err);
     if (!code) code = ids_rows_prepare(&rows, reader->db, &reader->sum, sql, reader->err);
     if (!code) ids_rows_of_run(&rows, reader->run);
     if (!code) code = read_cells(reader, table, &rows, cells);
@@ -549,11 +544,11 @@ static int end_reading(const char *path, int code, struct ids_report *report, st
     return ids_error_at(err, "'%s'", path);
 }
 
-int ids_summary_read_run(const char *path, int64_t run, const char *key,
-                         const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,
-                         struct ids_error *err) {
+int ids_summary_read_from(const char *path, enum ids_db_origin origin, int64_t run, const char *key,
+                          const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,
+                          struct ids_error *err) {
     struct reader reader = {.report = report, .run = run, .find_table = find_table, .err = err};
-    int code = ids_db_open(path, &reader.db, err);
+    int code = ids_db_open(path, origin, &reader.db, err);
     if (!code) code = read_all(&reader, key);
     sqlite3_close(reader.db);
     return end_reading(path, code, report, err);
@@ -569,7 +564,7 @@ int ids_summaries_open(const char *path, struct ids_summaries **ret_summaries, s
     struct ids_summaries *summaries = calloc(1, sizeof *summaries);
     if (!summaries) return ids_no_memory(err);
     summaries->path = strdup(path);
-    int code = summaries->path ? ids_db_open(path, &summaries->db, err) : ids_no_memory(err);
+    int code = summaries->path ? ids_db_open(path, IDS_DB_GIVEN, &summaries->db, err) : ids_no_memory(err);
     if (code) {
         ids_summaries_close(summaries);
         return ids_error_at(err, "'%s'", path);
@@ -602,6 +597,12 @@ void ids_summaries_close(struct ids_summaries *summaries) {
     free(summaries);
 }
 
+int ids_summary_read_run(const char *path, int64_t run, const char *key,
+                         const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,
+                         struct ids_error *err) {
+    return ids_summary_read_from(path, IDS_DB_GIVEN, run, key, find_table, report, err);
+}
+
 int ids_summary_read(const char *path, const char *key, const struct ids_table_def *(*find_table)(const char *id),
                      struct ids_report *report, struct ids_error *err) {
     return ids_summary_read_run(path, 1, key, find_table, report, err);
@@ -611,7 +612,7 @@ int ids_summary_check_key(const char *path, const char *key, struct ids_error *e
     struct ids_report report;
     struct reader reader = {.report = &report, .run = 1, .err = err};
     ids_report_init(&report);
-    int code = ids_db_open(path, &reader.db, err);
+    int code = ids_db_open(path, IDS_DB_CACHED, &reader.db, err);
     if (!code) code = read_head(&reader, key);
     sqlite3_close(reader.db);
     ids_report_done(&report);

@@ -14,7 +14,8 @@ static int is_number(const char *text, size_t length) {
 static int begins_formula(const char *text, size_t length) {
     static const char full_width[][4] = {"\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
     if (!length) return 0;
-    if (memchr("=+-@\t\r\n", text[0], 7)) return !is_number(text, length);
+    static const char begins[] = "=+-@\t\r\n";
+    if (memchr(begins, text[0], sizeof begins - 1)) return !is_number(text, length);
     for (size_t i = 0; i < sizeof full_width / sizeof *full_width; i++) {
         if (length >= 3 && !memcmp(text, full_width[i], 3)) return 1;
     }

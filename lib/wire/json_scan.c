@@ -64,13 +64,18 @@ enum ids_json_result ids_json_space(struct ids_json_scan *scan) {
     return scan->at < scan->end ? IDS_JSON_OK : IDS_JSON_MORE;
 }
 
-/* Behind a quote: is it one of the watched words? */
+/* Whether the string begins with the word, but for the bit that tells capital letters. */
+static int begins_like(const char *string, const char *end, const char *word) {
+    for (; *word; word++, string++) {
+        if (string == end || ((*string ^ *word) & ~0x20)) return 0;
+    }
+    return 1;
+}
+
+/* Behind a quote: does a watched word stand there? */
 static void notice(struct ids_json_skip *skip, const char *string, const char *end) {
     for (int i = 0; i < skip->watched->count; i++) {
-        const char *word = skip->watched->words[i];
-        size_t length = strlen(word);
-        if ((size_t)(end - string) > length && string[length] == '"' && !memcmp(word, string, length))
-            skip->seen |= 1u << i;
+        if (begins_like(string, end, skip->watched->words[i])) skip->seen |= 1u << i;
     }
 }
 
@@ -132,6 +137,7 @@ static uint64_t brackets(const __m128i bytes[4]) {
 static uint64_t like_watched(const struct ids_json_words *watched, const char *at) {
     __m128i bytes[4], hits[4] = {0};
     load(at, bytes);
+    for (size_t i = 0; i < 4; i++) bytes[i] = _mm_or_si128(bytes[i], _mm_set1_epi8(0x20));
     for (const char *first = watched->firsts; *first; first++) find(bytes, *first, hits);
     return mask_of(hits);
 }

@@ -54,11 +54,11 @@ enum ids_json_result ids_json_value(struct ids_json_scan *scan, struct ids_json_
 enum ids_json_result ids_json_member(struct ids_json_scan *scan, int *first, struct ids_json_span *ret_key);
 
 /* Skips a value of any size over many windows; {0}, or with `watched` set, in front of its bracket. IDS_JSON_MORE when the
- * window was used up (scan->at is its end then), IDS_JSON_OK behind the value. Strings in it that are one of the watched words
- * are noticed on the way, those that lie in one window and have no escapes: it is how a reader finds the few elements that it
- * wants to take apart. */
+ * window was used up (scan->at is its end then), IDS_JSON_OK behind the value. Strings in it that begin with one of the watched words, in
+ * any case, are noticed on the way, those that lie in one window and have no escapes: it is how a reader finds the few elements that
+ * it wants to take apart. A word may end with the closing quote. */
 struct ids_json_words {
-    const char *const *words; /* up to 32 of them */
+    const char *const *words; /* up to 32 of them, in small letters */
     int count;
     const char *firsts; /* their first characters, each once */
 };

@@ -604,8 +604,52 @@ def tensorflow_ops(folder):
     same("one of them", rows.get(path), 1)
 
 
+def one_json(folder):
+    """The report of Kineto's trace."""
+    found = sorted(Path(folder).glob("*.json.gz"))
+    if len(found) != 1:
+        raise Missing(f"{len(found)} JSON traces in {folder}")
+    return Report(found[0])
+
+
+def resnet50(folder):
+    report = one_json(folder)
+    same("device", report.json["run"]["devices"]["text"], "1 × Tesla V100-DGXS-32GB")
+    same("kernels", report.value("kernels.count"), 8772)
+    same("H2D", (report.value("transfers.h2d_count"), report.value("transfers.h2d_bytes")), (12, 115_607_040))
+    same("busy and window, to 0.1 ms", [round(float(report.value(name)) * 1e3, 1) for name in ("device.busy", "run.window")], [603.6, 996.5])
+    same("steps", report.value("steps.count"), 6)
+    same("no diagnosis", report.json["diag"], [])
+
+
+def bert(folder):
+    report = one_json(folder)
+    same("kernels", report.value("kernels.count"), 60)
+    same("window, to 1 us", round(float(report.value("run.window")) * 1e3, 3), 3.908)
+    same("utilization", round(float(report.value("device.utilization")) * 100, 2), 7.92)
+
+
+def timesformer(folder):
+    same("kernels", one_json(folder).value("kernels.count"), 447)
+
+
+def mtia(folder):
+    same("device events", [row["activities"] for row in one_json(folder).rows("devices")], [1313])
+
+
+def all_are_named(traces):
+    """list names each file that is called like a profile: as a run's, or as not taken."""
+    done = run("list", "--json", "--no-cache", traces)
+    listing = json.loads(done.stdout)
+    named = {path for entry in listing["runs"] for path in entry["files"]} | {entry["path"] for entry in listing["not_taken"]}
+    there = {str(path) for path in Path(traces).rglob("*") if path.name.endswith((".xplane.pb", ".json", ".json.gz"))}
+    same("files that list does not name", there - named, set())
+    true("the files of the folder", len(there) >= 24, f"only {len(there)}")
+
+
 OF_ONE_KIND = [("tpu_v6e_inference", v6e_collectives), ("kineto_mi300_ddp", ddp), ("kineto_mi300_ddp", ddp_ops),
-               ("gpu_v100x8_tf2", tensorflow_ops)]
+               ("gpu_v100x8_tf2", tensorflow_ops), ("kineto_2021_resnet50", resnet50), ("kineto_h100_bert", bert),
+               ("kineto_mi300_timesformer", timesformer), ("kineto_mtia_inference", mtia)]
 SHARED_TRACES = {
     "tpu_v6e_inference": (v6e, (26723, None)),
     "bad_utf8_mangled": (mangled, None),
@@ -658,6 +702,7 @@ def main():
             attempt(name, check, traces / name)
     if there:
         wanted = {name: want for name, (_, want) in SHARED_TRACES.items() if (traces / name).is_dir()}
+        attempt("all files", all_are_named, traces)
         attempt("list shared", listed, traces, wanted, 2 if "bad_utf8_mangled" in wanted else 0)
     print(f"{tally.right + tally.wrong} facts, {tally.wrong} wrong")
     if tally.wrong:

@@ -33,7 +33,13 @@ ESCAPE = re.compile(rb'\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-f
 SIMPLE = {b'"': b'"', b'\\': b'\\', b'/': b'/', b'b': b'\b', b'f': b'\f', b'n': b'\n', b'r': b'\r', b't': b'\t'}
 INTEGER = re.compile(rb'-?[0-9]+')
 DECIMAL = re.compile(rb'(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([-+]?[0-9]+))?')
-GPU_CATEGORIES = (b'kernel', b'gpu_memcpy', b'gpu_memset')
+# Categories in small letters: what a device does, ranges that stand for it where nothing else does, and what is known to be neither.
+WORK = re.compile(rb'(.*_)?(kernel|memcpy|memset)|.*_ccp_events')
+RANGE = re.compile(rb'.*_profiler_range')
+AROUND = re.compile(rb'operator|cpu_op|hpu_op|python_function|(.*_)?user_annotation|.*_instant_event|(.*_)?(runtime|driver)'
+                    rb'|.*_(sync|event|insight|counters)|overhead|trace|external_correlation|collective_comm|')
+LABEL = re.compile(rb'([A-Z]{2,}) (-?[0-9]+)')
+STREAM = re.compile(rb'Stream #.*|([sS]tream|thread) [0-9]* *', re.S)
 PROPERTIES = ((b'name', b'gpu_device_name'), (b'totalGlobalMem', b'memory_size'), (b'numSms', b'core_count'),
               (b'computeMajor', b'compute_cap_major'), (b'computeMinor', b'compute_cap_minor'))
 OWN = frozenset((b'ph', b'name', b'pid', b'tid', b'ts', b'dur', b'args'))
@@ -180,13 +186,23 @@ def shown(ident):
     return b'%d' % ident if isinstance(ident, int) else ident
 
 
+def family(category):
+    if category is None:
+        return 'around'
+    found = [name for name, rule in (('work', WORK), ('range', RANGE), ('around', AROUND)) if rule.fullmatch(category.lower())]
+    return found[0] if found else 'unknown'
+
+
 class Reader:
     def __init__(self):
         self.names, self.labels, self.sort, self.threads = {}, {}, {}, {}
         self.lanes, self.ids = {}, {}
         self.spans = []               # (begin, end) of each element of traceEvents
         self.properties = {}          # id of a GPU: its entry
-        self.by_category = set()      # pids of Kineto's GPUs
+        self.by_category = set()      # pids with work of devices, or ranges
+        self.works = set()            # those with work
+        self.strange = set()          # pids with events of unknown categories that have a stream
+        self.unknown = set()          # pids with any
         self.ours, self.written = False, {}     # idsprof wrote the file; pid: the stats that its plane had
         self.slices = []              # (pid, track, start, duration, name, args), track: see track_of
         self.nested = {}              # (pid, tid): B and E, (time, is an end, track, name, args)
@@ -214,8 +230,16 @@ class Reader:
         if phase == b'M':
             self.metadata(pid, tid, name, inner)
             return
-        if category in GPU_CATEGORIES:
+        kind = family(category)
+        stream = inner is not None and inner[:1] == b'{' and any(key == b'stream' for key, _ in members(inner, 0)[0])
+        if kind in ('work', 'range'):
             self.by_category.add(pid)
+            if kind == 'work':
+                self.works.add(pid)
+        elif kind == 'unknown':
+            self.unknown.add(pid)
+            if stream:
+                self.strange.add(pid)
         start = picoseconds(own[b'ts']) if b'ts' in own else None
         if start is None:
             return
@@ -227,17 +251,17 @@ class Reader:
         thread = (pid, tid)
         if phase == b'X':
             duration = (picoseconds(own[b'dur']) or 0) if b'dur' in own else 0
-            self.slice(pid, ('thread', tid, category), start, duration, name, args, thread)
+            self.slice(pid, ('thread', tid, category, stream), start, duration, name, args, thread)
         elif phase in (b'i', b'I', b'R'):
-            self.slice(pid, ('thread', tid, category), start, 0, name, args, thread)
+            self.slice(pid, ('thread', tid, category, stream), start, 0, name, args, thread)
         elif phase in (b's', b't', b'f'):
             # An arrow is bound to the slice around it, so it lies with the slices of its thread, whatever its category.
-            self.slice(pid, ('thread', tid, None), start, 0, name, args, thread)
+            self.slice(pid, ('thread', tid, None, False), start, 0, name, args, thread)
         elif phase == b'C':
             self.slice(pid, ('counters',), start, 0, name, args, (pid, 'counters'))
         elif phase in (b'B', b'E'):
             self.note(thread, start)
-            self.nested.setdefault(thread, []).append((start, phase == b'E', ('thread', tid, category), name, args))
+            self.nested.setdefault(thread, []).append((start, phase == b'E', ('thread', tid, category, stream), name, args))
         elif phase in (b'b', b'e', b'S', b'F', b'n', b'T', b'p'):
             track = ('async', category or b'')
             if phase in (b'n', b'T', b'p'):
@@ -334,14 +358,25 @@ class Reader:
         except End:
             return len(data)          # cut within an element
 
+    def device_of(self, pid):
+        """What kind of device the process is: Kineto labels it "GPU 0", or it has a device's events."""
+        if self.ours:
+            return None                 # its plane has the device's name
+        label = self.labels.get(pid, b's:')[2:]
+        named = LABEL.fullmatch(label)
+        labelled = named and isinstance(pid, int) and int(named[2]) == pid
+        if pid in self.by_category or pid in self.strange and label != b'CPU' or pid in self.unknown and labelled:
+            return named[1] if labelled else b'GPU'
+        return None
+
     def plane_of(self, pid):
         plane, name = Plane(), self.names.get(pid)
         plane.metadata, plane.lines, plane.stats = {}, [], []
         gpu = False
         if name is not None and name.startswith(b'/device:'):
             plane.name = name
-        elif pid in self.by_category:
-            plane.name, gpu = b'/device:GPU:' + shown(pid), True
+        elif self.device_of(pid):
+            plane.name, gpu = b'/device:%s:' % self.device_of(pid) + shown(pid), True
         else:
             plane.name = name if name is not None else b'process ' + shown(pid)
         if pid in self.written:
@@ -364,13 +399,20 @@ class Reader:
             return track, 0, b'counters'
         if track[0] == 'async':
             return track, 0, b'async ' + track[1]
-        _, tid, category = track
+        _, tid, category, stream = track
         tid = self.lanes.get((pid, tid), tid)
         name = self.threads.get((pid, tid))
         if name is None:
             name = b'thread %d' % tid if isinstance(tid, int) else tid
-        own = category if gpu and not self.ours and category is not None and category not in GPU_CATEGORIES else None
-        return ('thread', tid, own), self.ids.get((pid, tid), tid if isinstance(tid, int) else 0), name if own is None else name + b' (' + own + b')'
+        kind = family(category)
+        work = kind == 'work' or category is None or (kind == 'range' and pid not in self.works) or \
+            (kind == 'unknown' and (stream or pid not in self.works))
+        own = category if gpu and category and not work else None
+        if own is not None:
+            name += b' (' + own + b')'
+        elif gpu and not STREAM.fullmatch(name):
+            name = b'Stream #%d(' % self.ids.get((pid, tid), tid if isinstance(tid, int) else 0) + name + b')'
+        return ('thread', tid, own), self.ids.get((pid, tid), tid if isinstance(tid, int) else 0), name
 
     def planes(self):
         self.pair(self.nested, lambda key, _: key)
@@ -407,7 +449,7 @@ class Reader:
             if pid not in planes:
                 planes[pid] = self.plane_of(pid)
             plane, gpu = planes[pid]
-            key, ident, title = self.track_of(pid, gpu, ('thread', tid, None))
+            key, ident, title = self.track_of(pid, gpu, ('thread', tid, None, False))
             if (pid, 'is', key) not in lines:
                 line = lines[pid, 'is', key] = Line()
                 line.id, line.name, line.events = ident, title, []

@@ -1,5 +1,6 @@
 """run_scaled.py TEST [ARG...]: runs a test in Python with the limits that it gives its programs, in seconds of an idle machine, times
 IDS_TIME_FACTOR. On a loaded machine only a hang may be an end; how much a test works is limited in CPU time (run_one.sh)."""
+import inspect
 import os
 import runpy
 import subprocess
@@ -9,8 +10,14 @@ FACTOR = float(os.environ.get('IDS_TIME_FACTOR', '1'))
 
 
 def scaled(method):
-    def call(self, *arguments, timeout=None, **more):
-        return method(self, *arguments, timeout=timeout and timeout * FACTOR, **more)
+    """The method whose argument `timeout`, also by its place, is times the factor."""
+    signature = inspect.signature(method)
+
+    def call(*arguments, **keywords):
+        bound = signature.bind(*arguments, **keywords)
+        if bound.arguments.get('timeout') is not None:
+            bound.arguments['timeout'] *= FACTOR
+        return method(*bound.args, **bound.kwargs)
     return call
 
 

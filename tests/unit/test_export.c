@@ -555,6 +555,8 @@ START_TEST(gpu_details) {
     int64_t number;
     ck_assert(ids_gpu_stream_number(text_of("stream 7 "), &number) && number == 7);
     ck_assert(ids_gpu_stream_number(text_of("thread 12"), &number) && number == 12);
+    ck_assert(ids_gpu_stream_number(text_of("Stream #9(q)"), &number) && number == 9);
+    ck_assert(ids_gpu_stream_number(text_of("Stream #-1(Device 0)"), &number) && number == -1);
     ck_assert(!ids_gpu_stream_number(text_of("stream 7 (gpu_user_annotation)"), &number));
     ck_assert(!ids_gpu_stream_number(text_of("stream x"), &number) &&
               !ids_gpu_stream_number(text_of("stream "), &number));

@@ -122,8 +122,8 @@ static size_t make_value(char *to, uint64_t seed, int *ret_words) {
 }
 
 START_TEST(skipping) {
-    static const char *const words[] = {"M", "kernel"};
-    static const struct ids_json_words watched = {words, 2, "Mk"};
+    static const char *const words[] = {"m\"", "kernel\""};
+    static const struct ids_json_words watched = {words, 2, "mk"};
     char text[4096];
     for (uint64_t seed = 0; seed < 3000; seed++) {
         int wanted;

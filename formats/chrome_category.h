@@ -1,0 +1,40 @@
+/* chrome_category.h - what the categories (cat) of a Chrome trace mean, in any case: PyTorch's Kineto has called the same thing by several
+ * names, and each maker of devices adds its own. */
+#ifndef IDS_FORMATS_CHROME_CATEGORY_H
+#define IDS_FORMATS_CHROME_CATEGORY_H
+
+#include "lib/base/intern.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum ids_chrome_family {
+    IDS_CHROME_AROUND, /* the host's, or what lies around a device's work: operators, runtime calls, annotations, waits; or no category */
+    IDS_CHROME_WORK,  /* what a device does: kernels, copies, sets */
+    IDS_CHROME_RANGE, /* ranges of a hardware counter profiler, which stand for kernels where these were not recorded */
+    IDS_CHROME_UNKNOWN,
+};
+
+enum { IDS_CHROME_CATEGORIES_SHOWN = 8, IDS_CHROME_CATEGORY_BYTES = 32, IDS_CHROME_CATEGORY_PLACES = 32 };
+
+/* Categories met before, and how many events are of those that are not known. */
+struct ids_chrome_categories {
+    struct {
+        char text[IDS_CHROME_CATEGORY_BYTES];
+        uint8_t length, family, unknown; /* unknown: index + 1 of the list below */
+    } recent[IDS_CHROME_CATEGORY_PLACES];
+    struct {
+        char text[IDS_CHROME_CATEGORY_BYTES * 2]; /* cut where it is longer */
+        uint64_t count;
+    } unknown[IDS_CHROME_CATEGORIES_SHOWN];
+    size_t unknown_count;
+    uint64_t others; /* of unknown categories beyond these */
+};
+
+/* `counts`: 1 for an event that is read now, 0 for a look. */
+enum ids_chrome_family ids_chrome_family_of(struct ids_chrome_categories *categories, struct ids_text category,
+                                            int counts);
+/* How many events were counted that are of no known category, and "foo 12, bar 3" of them. */
+uint64_t ids_chrome_unknown(const struct ids_chrome_categories *categories, char *text, size_t size);
+
+#endif
