@@ -36,7 +36,7 @@ enum { EVENT_METADATA_ID = 1, EVENT_OFFSET_PS = 2, EVENT_DURATION_PS = 3, EVENT_
 enum { STAT_METADATA_ID = 1, STAT_DOUBLE = 2, STAT_UINT = 3, STAT_INT = 4, STAT_STR = 5, STAT_BYTES = 6, STAT_REF = 7 };
 enum { META_ID = 1, META_NAME = 2, META_DISPLAY_NAME = 4, META_STATS = 5 };
 enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
-enum { LOST_FORMS = 0, LOST_REFS = 1, LOST_TIMES = 2 };
+enum { LOST_FORMS = 0, LOST_REFS = 1, LOST_TIMES = 2, LOST_DEVICES = 3 };
 /* No run is longer: 26 days. What lies further away would make the session as long, and no reader shows the rest. */
 #define RUN_PS ((int64_t)1 << 61)
 enum { PS_IN_NS = 1000, RESERVED = 1 };
@@ -523,18 +523,28 @@ static struct plane *plane_called(struct xspace *xspace, const char *name) {
     return NULL;
 }
 
-/* Gives the threads of the program beside a GPU the name under which XProf looks for them; what they were called stays as a stat. */
+/* Counts the devices with events that XProf leaves out: it knows planes of GPUs and TPUs by their names. */
+static void count_unshown(struct xspace *xspace) {
+    for (size_t i = 0; i < xspace->plane_count; i++) {
+        const struct plane *plane = &xspace->planes[i];
+        struct ids_text name = ids_strings_text(&xspace->export.strings, plane->name);
+        xspace->export.losses[LOST_DEVICES].count +=
+            plane->is_device && !plane->is_gpu && plane->events && !ids_text_begins(name, "/device:TPU:");
+    }
+}
+
+/* Gives the threads of the program beside a device the name under which XProf looks for them; what they were called stays as a stat. */
 static int name_host(struct xspace *xspace, struct ids_error *err) {
     static const char name[] = "/host:CPU";
     struct plane *host = NULL;
-    int has_streams = 0;
-    for (size_t i = 0; i < xspace->track_count; i++) has_streams |= xspace->tracks[i].works != 0;
-    if (!has_streams || plane_called(xspace, name)) return 0;
+    int has_device = 0;
+    if (plane_called(xspace, name)) return 0;
     for (size_t i = 0; i < xspace->plane_count; i++) {
         struct plane *plane = &xspace->planes[i];
+        has_device |= plane->is_device && plane->events;
         if (!plane->is_device && (!host || plane->events > host->events)) host = plane;
     }
-    if (!host) return 0;
+    if (!has_device || !host) return 0;
     const struct ids_arg before = {.key = xspace->process_name, .type = IDS_VALUE_TEXT, .text = host->name};
     if (!host->has_process_name && put_stat(xspace, host, &host->stats, PLANE_STATS, &before))
         return ids_no_memory(err);
@@ -558,6 +568,7 @@ static int add_clock(struct xspace *xspace, struct ids_error *err) {
 static int xspace_finish(struct ids_export *export, struct ids_error *err) {
     struct xspace *xspace = (struct xspace *)export;
     int code = xspace->is_xspace ? 0 : name_host(xspace, err);
+    if (!xspace->is_xspace) count_unshown(xspace);
     if (!code) code = add_clock(xspace, err);
     if (code) return code;
     for (size_t i = 0; i < xspace->plane_count; i++) {
@@ -610,6 +621,9 @@ int ids_xspace_new(struct ids_out *out, int only_used, struct ids_export **ret_e
                                  "events more than 26 days from the others (left out)", 0, NULL};
     xspace->export.losses[LOST_REFS] =
         (struct ids_export_loss){"reference that leads nowhere", "references that lead nowhere", 0, NULL};
+    xspace->export.losses[LOST_DEVICES] = (struct ids_export_loss){
+        "device that is no GPU or TPU (kept, but XProf does not show it)",
+        "devices that are no GPU or TPU (kept, but XProf does not show them)", 0, NULL};
     xspace->only_used = only_used;
     int code = ids_export_init(&xspace->export, out, &ops, err);
     if (!code) code = ids_strands_init(&xspace->strands, err);
