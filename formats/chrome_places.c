@@ -23,6 +23,7 @@ void ids_chrome_places_done(struct ids_chrome_places *places) {
     for (size_t i = 0; i < places->stats_count; i++) free(places->stats[i].args);
     free(places->stats);
     ids_keymap_done(&places->stats_of);
+    ids_keymap_done(&places->device_map);
     ids_keymap_done(&places->process_map);
     ids_keymap_done(&places->thread_map);
     *places = (struct ids_chrome_places){0};
@@ -219,8 +220,9 @@ int ids_chrome_find_devices(struct ids_chrome_places *places, struct ids_error *
         struct ids_text label = ids_strings_text(places->sink->strings, process->labels);
         size_t maker;
         int labelled = process->is_number && is_device_label(label, process->number, &maker);
-        process->labelled = (uint8_t)labelled; /* devices that did nothing are, and a rank's host may have such a pid */
-        process->gpu = process->works || process->ranges || (process->strange && !ids_text_is(label, "CPU"));
+        /* A label alone says nothing: devices that did nothing have one, and a rank's host may have such a pid. */
+        process->gpu = process->works || process->ranges || (process->strange && !ids_text_is(label, "CPU")) ||
+                       (labelled && process->unknown);
         if (!labelled || (maker == 3 && ids_text_begins(label, "GPU"))) continue;
         process->maker = intern(places, (struct ids_text){label.at, (uint32_t)maker});
         if (process->maker == IDS_NO_TEXT) return ids_no_memory(err);
@@ -246,10 +248,11 @@ static uint32_t plane_name(struct ids_chrome_places *places, const struct ids_ch
 
 static const struct ids_chrome_device *device_of(const struct ids_chrome_places *places,
                                                  const struct ids_chrome_process *process) {
-    for (size_t i = 0; process->gpu && process->is_number && i < places->device_count; i++) {
-        if (places->devices[i].id == process->number) return &places->devices[i];
-    }
-    return NULL;
+    uint64_t place;
+    if (!process->gpu || !process->is_number ||
+        !ids_keymap_get(&places->device_map, ids_key_of((uint64_t)process->number, 0), &place))
+        return NULL;
+    return &places->devices[place];
 }
 
 static struct ids_arg text_arg(uint32_t key, uint32_t text) {

@@ -17,9 +17,8 @@ struct ids_chrome_process {
     uint32_t plane;         /* the sink's, once `opened` */
     struct ids_idmap names; /* text -> the sink's name */
     uint8_t is_number, has_sort_index;
-    uint8_t works, ranges,
-        strange;      /* it has work of a device, a counter profiler's ranges, unknown events with a stream */
-    uint8_t labelled; /* as a device */
+    uint8_t works, ranges, strange, unknown; /* it has a device's work, a counter profiler's ranges, slices of unknown
+                                                categories, and such with a stream (strange) */
     uint8_t gpu;      /* Kineto's device: its name is its process's and says nothing */
     uint32_t maker;   /* what kind of device it is, "MTIA"; 0: a GPU */
     uint8_t opened;
@@ -58,6 +57,7 @@ struct ids_chrome_places {
     struct ids_keymap process_map, thread_map; /* key -> index */
     struct ids_chrome_device *devices;
     size_t device_count, device_room;
+    struct ids_keymap device_map; /* id -> index */
     struct ids_chrome_stats *stats;
     size_t stats_count, stats_room;
     struct ids_keymap stats_of; /* pid -> index + 1 */

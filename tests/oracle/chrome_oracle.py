@@ -37,7 +37,8 @@ DECIMAL = re.compile(rb'(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([-+]?[0-9]+))?')
 WORK = re.compile(rb'(.*_)?(kernel|memcpy|memset)|.*_ccp_events')
 RANGE = re.compile(rb'.*_profiler_range')
 AROUND = re.compile(rb'operator|cpu_op|hpu_op|python_function|(.*_)?user_annotation|.*_instant_event|(.*_)?(runtime|driver)'
-                    rb'|.*_(sync|event|insight|counters)|overhead|trace|external_correlation|collective_comm|')
+                    rb'|.*_(sync|event|insight|counters)|overhead|trace|external_correlation|collective_comm|ac2g|async_cpu_to_gpu|async|fwdbwd'
+                    rb'|forward_backward|')
 LABEL = re.compile(rb'([A-Z]{2,}) (-?[0-9]+)')
 STREAM = re.compile(rb'Stream #.*|([sS]tream|thread) [0-9]* *', re.S)
 PROPERTIES = ((b'name', b'gpu_device_name'), (b'totalGlobalMem', b'memory_size'), (b'numSms', b'core_count'),
@@ -202,7 +203,7 @@ class Reader:
         self.by_category = set()      # pids with work of devices, or ranges
         self.works = set()            # those with work
         self.strange = set()          # pids with events of unknown categories that have a stream
-        self.unknown = set()          # pids with any
+        self.unknown = set()          # pids with slices of any
         self.ours, self.written = False, {}     # idsprof wrote the file; pid: the stats that its plane had
         self.slices = []              # (pid, track, start, duration, name, args), track: see track_of
         self.nested = {}              # (pid, tid): B and E, (time, is an end, track, name, args)
@@ -237,7 +238,8 @@ class Reader:
             if kind == 'work':
                 self.works.add(pid)
         elif kind == 'unknown':
-            self.unknown.add(pid)
+            if phase in (b'X', b'B'):
+                self.unknown.add(pid)
             if stream:
                 self.strange.add(pid)
         start = picoseconds(own[b'ts']) if b'ts' in own else None
