@@ -4,6 +4,7 @@ cannot be kept.
 
 chrome, xplane    every metric but run.events, run.stats and run.tracks, which count what a file holds; by device too, with the same
                   names of hosts and devices; also after a second extraction into the other format
+a part            by time, name or duration is the same in both formats; up to a time, its sums are those of the run up to that time
 --device          a device that is taken out alone has the figures that it had among the others
 an XSpace         of a Kineto trace: streams and events as XLA's tracers name them, times that fit, no kernel more or less
 Traces: testdata, what is shared. Under the sanitizers a few.
@@ -34,9 +35,9 @@ def idsprof(*arguments):
     return subprocess.run([IDSPROF, *map(str, arguments)], capture_output=True, text=True, timeout=300)
 
 
-def metrics(path):
+def metrics(path, *arguments):
     """Metric, and metric@device -> value; None when the path is no run."""
-    run = idsprof('report', '--json', '--no-cache', path)
+    run = idsprof('report', '--json', '--no-cache', *arguments, path)
     if run.returncode:
         return None
     found = {}
@@ -107,9 +108,30 @@ def check_words(path, wanted):
                 if b'correlation' in keys:
                     wrong.append('a correlation that XProf does not know')
     # AMD's runtime copies with kernels, which the report counts as copies.
-    if wanted.get('kernels.count') is not None and kernels < wanted['kernels.count'] and kernels:
-        wrong.append('%d kernels on the streams, the report has %s' % (kernels, wanted['kernels.count']))
+    on_gpus = sum(value or 0 for name, value in wanted.items() if name.startswith('kernels.count@') and '/device:GPU:' in name)
+    if kernels < on_gpus and kernels:
+        wrong.append('%d kernels on the streams, the report has %s' % (kernels, on_gpus))
     return wrong[:5]
+
+
+def check_parts(path, wanted, folder):
+    """What ends a part of the run by time is in it whole, so the sums of the part up to a time are compared with that time as the end. Not
+    where an activity is two events (copies and ops of TPUs and CPUs), of which the second may lie behind the end."""
+    sums = re.compile(r'(device\.(busy|working|stalled)|kernels\.(count|total|small_count)|transfers\.[a-z0-9]+_(count|bytes|time))(@|$)')
+    wrong = []
+    length_ns = int((wanted.get('run.window') or 0) * 1e9)
+    up_to = ('--to', '%dns' % (length_ns * 6 // 10))
+    pairs = any('/device:TPU:' in name or '/host:CPU#' in name for name in wanted)
+    parts = [('--min-duration', '5us'), ('--name', '*e*')] if '.json' in Path(path).name else []
+    for part in [up_to, ('--from', '%dns' % (length_ns * 3 // 10), '--to', '%dns' % (length_ns * 7 // 10))] * (length_ns > 10) + parts:
+        said = extract(path, 'chrome', folder / 'chrome', *part) + extract(path, 'xplane', folder / 'xplane', *part)
+        window = part if part == up_to else ()
+        chrome, xplane = metrics(folder / 'chrome', *window) or {}, metrics(folder / 'xplane', *window) or {}
+        wrong += ['%s, chrome and xplane: %s' % (' '.join(part), d) for d in differences(chrome, xplane, said)]
+        if part == up_to and not pairs:
+            whole = {name: value for name, value in (metrics(path, *part) or {}).items() if sums.match(name) and value}
+            wrong += ['%s: %s' % (' '.join(part), d) for d in differences(whole, {name: xplane.get(name) for name in whole}, said)]
+    return wrong
 
 
 def check_devices(path, wanted, folder):
@@ -148,7 +170,7 @@ def main():
                 print('none %s: no report' % path)
                 continue
             try:
-                wrong = check(path, wanted, folder)
+                wrong = check(path, wanted, folder) + check_parts(path, wanted, folder)
                 if SHARED in path.parents or 'json' in path.parts:
                     wrong += check_devices(path, wanted, folder)
             except Exception as e:                              # of whatever the output held
