@@ -19,8 +19,8 @@ struct ids_chrome_process {
     uint8_t is_number, has_sort_index;
     uint8_t works, ranges, strange, unknown; /* it has a device's work, a counter profiler's ranges, slices of unknown
                                                 categories, and such with a stream (strange) */
-    uint8_t gpu;      /* Kineto's device: its name is its process's and says nothing */
-    uint32_t maker;   /* what kind of device it is, "MTIA"; 0: a GPU */
+    uint8_t gpu;                             /* Kineto's device: its name is its process's and says nothing */
+    uint32_t maker;                          /* what kind of device it is, "MTIA"; 0: a GPU */
     uint8_t opened;
 };
 

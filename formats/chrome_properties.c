@@ -46,8 +46,8 @@ static int read_devices(struct ids_chrome_places *places, const cJSON *list, str
         struct ids_chrome_device *added = IDS_PUSH(places->devices, places->device_count, places->device_room);
         if (!added || device.name == IDS_NO_TEXT) return ids_no_memory(err);
         *added = device;
-        if (device.id >= 0 && ids_keymap_add(&places->device_map, ids_key_of((uint64_t)device.id, 0),
-                                             places->device_count - 1) < 0)
+        if (device.id >= 0 &&
+            ids_keymap_add(&places->device_map, ids_key_of((uint64_t)device.id, 0), places->device_count - 1) < 0)
             return ids_no_memory(err);
     }
     return 0;

@@ -44,8 +44,7 @@ enum place { AT_START, AT_MEMBERS, IN_MEMBER, AT_ELEMENTS, AT_END };
 
 /* What could not be kept, for the ledger. */
 struct losses {
-    uint64_t without_time, without_duration, out_of_range, without_begin, without_end, unknown_phases,
-        strays, trailing;
+    uint64_t without_time, without_duration, out_of_range, without_begin, without_end, unknown_phases, strays, trailing;
     uint64_t broken; /* elements and members with values that are no JSON */
     int64_t broken_at;
 };

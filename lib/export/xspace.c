@@ -621,9 +621,9 @@ int ids_xspace_new(struct ids_out *out, int only_used, struct ids_export **ret_e
                                  "events more than 26 days from the others (left out)", 0, NULL};
     xspace->export.losses[LOST_REFS] =
         (struct ids_export_loss){"reference that leads nowhere", "references that lead nowhere", 0, NULL};
-    xspace->export.losses[LOST_DEVICES] = (struct ids_export_loss){
-        "device that is no GPU or TPU (kept, but XProf does not show it)",
-        "devices that are no GPU or TPU (kept, but XProf does not show them)", 0, NULL};
+    xspace->export.losses[LOST_DEVICES] =
+        (struct ids_export_loss){"device that is no GPU or TPU (kept, but XProf does not show it)",
+                                 "devices that are no GPU or TPU (kept, but XProf does not show them)", 0, NULL};
     xspace->only_used = only_used;
     int code = ids_export_init(&xspace->export, out, &ops, err);
     if (!code) code = ids_strands_init(&xspace->strands, err);

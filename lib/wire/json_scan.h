@@ -65,7 +65,7 @@ struct ids_json_words {
  * apart. A word may end with the closing quote. */
 struct ids_json_skip {
     const struct ids_json_words *watched;
-    uint32_t seen, again;             /* bit n: words[n] was met; was met more than once */
+    uint32_t seen, again;              /* bit n: words[n] was met; was met more than once */
     const char *place[IDS_JSON_WORDS]; /* behind words[n], where it was met first */
     uint64_t depth;
     uint64_t kinds; /* bit n: the bracket n levels up is a brace; not known once it was deeper than 64 */
