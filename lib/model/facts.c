@@ -55,8 +55,9 @@ static int is_in_any_case(struct ids_text text, const char *word) {
 static void category(struct ids_text category, struct ids_facts *facts) {
     enum { WORD = 6 }; /* of "memcpy" */
     if (!category.length) return;
-    facts->is_copy = ends_in(category, "memcpy", WORD);
-    facts->is_set = ends_in(category, "memset", WORD);
+    const int last = category.at[category.length - 1] | 0x20; /* most end otherwise */
+    facts->is_copy = last == 'y' && ends_in(category, "memcpy", WORD);
+    facts->is_set = last == 't' && ends_in(category, "memset", WORD);
     switch (*category.at | 0x20) { /* most events of a file have one */
     case 'p':
         facts->is_python = is_in_any_case(category, "python_function");
