@@ -356,7 +356,7 @@ static void known_figures(const struct ids_analysis *analysis, struct ids_report
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct whole whole = whole_of(analysis);
     if (analysis->busy_count) idle_figures(analysis, report);
-    if (!whole.time_ps) {
+    if (!whole.time_ps || !whole.pairs) {
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
                             !analysis->busy_count ? ids_no_activity_reason(analysis)
                             : whole.steps         ? "the steps are moments"

@@ -339,7 +339,7 @@ static int run_sweep(const struct gathering *gathering, struct sweep *sweep,
             end_first(sweep);
         }
         const struct piece *first = next < gathering->count ? &gathering->at[next] : NULL;
-        if (!sweep->running.count && first && first->from_ps <= now_ps && (first->state & IDS_IS_BUSY) &&
+        if (first && !sweep->running.count && first->from_ps <= now_ps && (first->state & IDS_IS_BUSY) &&
             (next + 1 == gathering->count || gathering->at[next + 1].from_ps >= first->to_ps)) {
             /* Mostly one thing runs at a time. */
             const struct ids_stretch stretch = {.from_ps = now_ps,

@@ -303,7 +303,7 @@ static int find_usual(struct ids_host_time *time) {
         }
     }
     int64_t usual_ps = failed ? 0 : median_of(all.at, all.count);
-    for (size_t n = 0; n < trace->name_count && !failed; n++) {
+    for (size_t n = 0; n < trace->name_count && moments && !failed; n++) {
         uint64_t number;
         if (ids_keymap_get(&of_name, (uint64_t)n + 1, &number)) time->usual[n] = usual_of(&moments[number], usual_ps);
     }
