@@ -326,6 +326,13 @@ static void find_gap_end(const struct gathering *gathering, struct gap *gap, siz
     gap->next_event = there ? gathering->at[gap->next].event : gathering->beyond;
 }
 
+/* Nothing else runs before the piece ends. */
+static int runs_alone(const struct gathering *gathering, size_t next, int64_t now_ps) {
+    const struct piece *piece = &gathering->at[next];
+    return piece->from_ps <= now_ps && (piece->state & IDS_IS_BUSY) &&
+           (next + 1 == gathering->count || gathering->at[next + 1].from_ps >= piece->to_ps);
+}
+
 static int run_sweep(const struct gathering *gathering, struct sweep *sweep,
                      int (*visit)(void *context, const struct ids_stretch *stretch, struct ids_error *err),
                      void *context, struct ids_error *err) {
@@ -338,20 +345,18 @@ static int run_sweep(const struct gathering *gathering, struct sweep *sweep,
             if (piece->state & IDS_IS_BUSY) gap.from_ps = piece->to_ps, gap.previous = piece->event;
             end_first(sweep);
         }
-        const struct piece *first = next < gathering->count ? &gathering->at[next] : NULL;
-        if (first && !sweep->running.count && first->from_ps <= now_ps && (first->state & IDS_IS_BUSY) &&
-            (next + 1 == gathering->count || gathering->at[next + 1].from_ps >= first->to_ps)) {
-            /* Mostly one thing runs at a time. */
+        /* Mostly one thing runs at a time. */
+        if (!sweep->running.count && next < gathering->count && runs_alone(gathering, next, now_ps)) {
+            const struct piece *piece = &gathering->at[next++];
             const struct ids_stretch stretch = {.from_ps = now_ps,
-                                                .to_ps = first->to_ps,
-                                                .event = first->event,
-                                                .state = first->state,
-                                                .rank = first->rank};
-            gap.from_ps = first->to_ps, gap.previous = first->event;
+                                                .to_ps = piece->to_ps,
+                                                .event = piece->event,
+                                                .state = piece->state,
+                                                .rank = piece->rank};
+            gap.from_ps = piece->to_ps, gap.previous = piece->event;
             int code = visit(context, &stretch, err);
             if (code) return code;
-            now_ps = first->to_ps;
-            next++;
+            now_ps = piece->to_ps;
             continue;
         }
         for (; next < gathering->count && gathering->at[next].from_ps <= now_ps; next++) {

@@ -285,7 +285,7 @@ static int find_usual(struct ids_host_time *time) {
                         failed = !fresh;
                     }
                     failed = failed || added < 0;
-                } else if (ids_keymap_get(&of_name, (uint64_t)deed->name + 1, &number)) {
+                } else if (moments && ids_keymap_get(&of_name, (uint64_t)deed->name + 1, &number)) {
                     struct moments *own = &moments[number];
                     failed = add_moment(own, strand->from_ps[i], length_ps);
                 }
