@@ -289,15 +289,30 @@ static const char *name_of(const struct adviser *adviser, size_t busy) {
     return kept;
 }
 
-/* "rank 1, steady: it comes last in 8 of 8 steps" */
-static const char *say_straggler(const struct adviser *adviser, const char *name) {
+/* Whether it is not one device's doing: no device has three quarters of it. */
+static int is_of_many(const struct adviser *adviser, const struct piece *piece) {
+    const struct ids_ledger *ledger = &adviser->analysis->ledger;
+    if (piece->account == IDS_COMM_WAIT) return adviser->balance.steps && !ids_balance_is_steady(&adviser->balance);
+    int64_t most_ps = 0, all_ps = 0;
+    for (size_t s = 0; s < ledger->share_count; s++) {
+        if (&ledger->entries[ledger->shares[s].entry] != piece->most) continue;
+        ids_sum(&all_ps, ledger->shares[s].ps);
+        if (ledger->shares[s].ps > most_ps) most_ps = ledger->shares[s].ps;
+    }
+    return most_ps < all_ps - all_ps / 4;
+}
+
+/* "rank 1 (steady: it comes last in 8 of 8 steps)" */
+static const char *say_straggler(const struct adviser *adviser, const struct piece *piece, const char *name) {
     const struct ids_balance *balance = &adviser->balance;
     if (balance->straggler == IDS_NONE || !balance->steps) return name;
-    size_t last_in = balance->of_device[balance->straggler].steps;
-    if (ids_balance_is_steady(balance))
-        return ids_report_text(adviser->report, "%s (steady: it comes last in %zu of %zu steps)", name, last_in, balance->steps);
-    return ids_report_text(adviser->report, "another one from step to step (changing: %s comes last in %zu of %zu)",
-                           name_of(adviser, balance->straggler), last_in, balance->steps);
+    uint32_t last = is_of_many(adviser, piece) ? balance->straggler : piece->device;
+    const char *where = ids_report_text(adviser->report, "%s comes last in %zu of %zu steps", name_of(adviser, last),
+                                        balance->of_device[last].steps, balance->steps);
+    if (is_of_many(adviser, piece))
+        return ids_report_text(adviser->report, "another one from step to step (changing: %s)", where);
+    int is_steady = last == balance->straggler && ids_balance_is_steady(balance);
+    return ids_report_text(adviser->report, "it (%s: %s)", is_steady ? "steady" : "not always", where);
 }
 
 /* How long, at most, another device waits for the deciding one because of this. */
@@ -329,7 +344,7 @@ static void advise(const struct adviser *adviser, const struct piece *piece) {
     const char *rank = NULL;
     if (piece->account == IDS_COMM_WAIT || waited_ps * 4 > saves_ps || piece->others_ps * 4 > piece->time_ps) {
         rank = name_of(adviser, piece->device);
-        if (adviser->balance.steps && !ids_balance_is_steady(&adviser->balance)) rank = "changing ranks";
+        if (is_of_many(adviser, piece)) rank = "changing ranks";
         if (piece->account != IDS_COMM_WAIT) where = where ? ids_report_text(adviser->report, "%s, %s", rank, where) : rank;
     }
     double share = adviser->step_ps ? (double)saves_ps / (double)adviser->step_ps : 0;
@@ -356,7 +371,7 @@ static void advise(const struct adviser *adviser, const struct piece *piece) {
                 : "",
             rank ? ids_report_text(adviser->report, "; the others wait up to %s for %s",
                                    say_time(adviser, waited_ps > piece->others_ps / steps ? waited_ps : piece->others_ps / steps),
-                                   say_straggler(adviser, rank))
+                                   say_straggler(adviser, piece, rank))
                  : "",
             say_time(adviser, most->longest_ps),
             say_time(adviser, most->longest_at_ps - adviser->analysis->first_ps)),

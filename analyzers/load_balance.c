@@ -19,7 +19,7 @@ static const struct ids_table_def load_balance = {
     "load balance",
     columns,
     IDS_COUNT_OF(columns),
-    "One row per device, where several take part in collectives; the one that the others wait for most comes first. "
+    "One row per device, where devices wait for each other; the one that the others wait for most comes first. "
     "Times are per step of the device (without steps: of the window) and out of the ledger: `work` is work.compute, "
     "`wait_suffered` its own comm.wait, `wait_caused` what all others together waited in comm.wait for it, so that both "
     "have one sum where every straggler is known, and `transfer` is comm.transfer. `bytes` are the messages of its "
@@ -92,7 +92,7 @@ static int most_caused_first(const void *a, const void *b) {
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct ids_balance balance;
     struct ids_arena names = {0};
-    if (analysis->busy_count < 2) return 0;
+    struct ids_table *table = ids_report_table(report, &load_balance);
     int code = ids_balance_make(analysis, &balance, err);
     if (code) return code;
     struct place *places = balance.straggler == IDS_NONE ? NULL : malloc(analysis->busy_count * sizeof *places);
@@ -100,7 +100,6 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     if (places) {
         for (uint32_t b = 0; b < analysis->busy_count; b++) places[b] = (struct place){balance.of_device[b].caused_ps, b};
         qsort(places, analysis->busy_count, sizeof *places, most_caused_first);
-        struct ids_table *table = ids_report_table(report, &load_balance);
         for (size_t b = 0; b < analysis->busy_count; b++)
             list_device(analysis, &balance, places[b].busy, report, table, &names);
         const char *name = ids_rank_name(analysis->trace, analysis->busy[balance.straggler].device, &names);

@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-SIDES = {0.3: 96, 2: 192, 20: 384, 100: 512}
+SIDES = {0.5: 128, 2: 192, 20: 384, 100: 512}
 STEPS = 14       # of which 8 are recorded
 TINY_STEPS = 40  # of which 30 are
 HELD_UP_AT = 3, 11, 33  # before these steps it is asked how long threads had no core: asking takes milliseconds
@@ -250,9 +250,9 @@ class FloatLoss(Loop):
 
     def __init__(self, ms):
         self.ms = ms
-        self.small, self.weight, self.batch, self.seconds = training(0.3, "small_step")
-        self.step = training(0.3)[0]
-        self.batches = max(4, round(ms / 0.3))
+        self.small, self.weight, self.batch, self.seconds = training(0.5, "small_step")
+        self.step = training(0.5)[0]
+        self.batches = max(4, round(ms / 0.5))
 
     def call(self, number):
         for _ in range(self.batches):

@@ -301,7 +301,7 @@ def moved(space, by_ns):
         plane, lambda of, line: of_line(line) if of == 3 else line) if number == 1 else plane)
 
 
-def judge_ranks(verdicts, case, found, true_ms, where, behaviour):
+def judge_ranks(case, found, true_ms, where, behaviour):
     """The first piece names the rank or ranks, the function and its time; what is said of the straggler is `behaviour`."""
     piece = first_of(found)
     faults = [found["error"][:80]] if "error" in found else faults_of(Cause("host.python", "^read_shard$", where), piece)
@@ -310,16 +310,16 @@ def judge_ranks(verdicts, case, found, true_ms, where, behaviour):
     straggler = (found.get("run") or {}).get("straggler") or ""
     if behaviour not in straggler or behaviour not in (piece.get("evidence") or ""):
         faults.append("straggler: %r" % straggler)
-    verdicts.add(case, "host.python: read_shard at %s, %s" % (where, behaviour),
-                 "%s: %s (%s), %s" % (piece.get("account"), piece.get("culprit"), piece.get("where"), straggler),
-                 "%.2f ms" % (1e3 * saved(piece)), "%.2f ms" % true_ms, "%.1f %%" % (100 * unknown_share(found)), faults)
+    return (case, "host.python: read_shard at %s, %s" % (where, behaviour),
+            "%s: %s (%s), %s" % (piece.get("account"), piece.get("culprit"), piece.get("where"), straggler),
+            "%.2f ms" % (1e3 * saved(piece)), "%.2f ms" % true_ms, "%.1f %%" % (100 * unknown_share(found)), faults)
 
 
 def offset_of(found):
     return (found["metrics"].get("clocks.offset") or {}).get("value") or 0.0
 
 
-def judge_moved(verdicts, run, true_ms):
+def judge_moved(run, true_ms):
     """One file's times moved by 300 ms, ahead or behind: the same is said, and the offset is."""
     moved_to = run.with_name(run.name + "-moved")
     shutil.rmtree(moved_to, ignore_errors=True)
@@ -327,15 +327,26 @@ def judge_moved(verdicts, run, true_ms):
     file = sorted(moved_to.rglob("*rank1.xplane.pb"))[0]
     file.write_bytes(moved(file.read_bytes(), SHIFT_NS))
     first, second = report(run), report(moved_to)
-    judge_ranks(verdicts, "2 ranks, one clock 300 ms off", second, true_ms, "rank 1", "steady")
+    row = judge_ranks("2 ranks, one clock 300 ms off", second, true_ms, "rank 1", "steady")
     one, other = first_of(first), first_of(second)
     same = all(one.get(key) == other.get(key) for key in ("account", "culprit", "where")) and \
         abs(saved(one) - saved(other)) < 0.01 * saved(one)
     by_ms = 1e3 * abs(offset_of(second) - offset_of(first)), 1e3 * (offset_of(second) + offset_of(first))
     near = min(abs(by - 300) for by in by_ms) < 3
-    verdicts.add("... the same, and the offset", "offset 300 ms", "the same" if same else "another",
-                 "%.2f ms" % (1e3 * offset_of(second)), "300 ms from %.2f" % (1e3 * offset_of(first)), "-",
-                 ([] if same else ["not the same"]) + ([] if near else ["offset"]))
+    return [row, ("... the same, and the offset", "offset 300 ms", "the same" if same else "another",
+                  "%.2f ms" % (1e3 * offset_of(second)), "300 ms from %.2f" % (1e3 * offset_of(first)), "-",
+                  ([] if same else ["not the same"]) + ([] if near else ["offset"]))]
+
+
+def judge_run_of_ranks(name, folder, where, behaviour):
+    """The rows of the table for one recording."""
+    runs = sorted(run for run in (folder / "run").glob("*") if not run.name.endswith("-moved"))
+    if not runs or not (folder / "truth.json").exists():
+        return [(name, "", "", "", "", "", ["the program failed: %s" % (folder / "log")])]
+    slept = [ms for ms in json.loads((folder / "truth.json").read_text())["cause_ms"][WARM:WARM + WINDOW] if ms]
+    true_ms = sum(slept) / len(slept)  # each step has one rank that sleeps
+    table = [judge_ranks("%d ranks" % (2 if name == "rank_late" else 4), report(runs[0]), true_ms, where, behaviour)]
+    return table + (judge_moved(runs[0], true_ms) if name == "rank_late" else [])
 
 
 def ranks(arguments):
@@ -347,18 +358,17 @@ def ranks(arguments):
         root = Path(arguments.keep or temporary)
         for name, where, behaviour in (("rank_late", "rank 1", "steady"), ("ranks_late", "changing ranks", "changing")):
             folder = root / name
-            if not (arguments.again and folder.exists()):
-                record(name, 2, True, folder)
-            runs = sorted(run for run in (folder / "run").glob("*") if not run.name.endswith("-moved"))
-            clock = json.loads((folder / "truth.json").read_text()) if (folder / "truth.json").exists() else None
-            if not runs or not clock:
-                verdicts.add(name, "", "", "", "", "", ["the program failed: %s" % (folder / "log")])
-                continue
-            slept = [ms for ms in clock["cause_ms"] if ms]
-            true_ms = sum(slept) / len(slept)  # each step has one who sleeps
-            judge_ranks(verdicts, "%d ranks" % (2 if name == "rank_late" else 4), report(runs[0]), true_ms, where, behaviour)
-            if name == "rank_late":
-                judge_moved(verdicts, runs[0], true_ms)
+            for attempt in range(ATTEMPTS):
+                again = arguments.again and folder.exists()
+                if not again:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    record(name, 2, True, folder)
+                table = judge_run_of_ranks(name, folder, where, behaviour)
+                wrong = any(row[-1] for row in table)
+                if again or not wrong or held_up(folder, WINDOW) <= HELD_UP:
+                    break
+            for row in table:
+                verdicts.add(*row)
     return verdicts.end()
 
 
