@@ -208,8 +208,8 @@ static int gather(const struct ids_analysis *analysis, const struct ids_busy *bu
         }
     }
     failed = ids_spans_unite(&allreduce) || failed;
-    sums->total_ps = ids_spans_total(&busy->collective);
-    sums->overlapped_ps = ids_spans_overlap(&busy->collective, &busy->compute);
+    sums->total_ps = ids_time_in(busy, IDS_IS_COLLECTIVE);
+    sums->overlapped_ps = ids_time_in_both(busy, IDS_IS_COLLECTIVE, IDS_IS_COMPUTE);
     sums->allreduce_ps = ids_spans_total(&allreduce);
     sums->window_ps = busy->end_ps - busy->start_ps;
     ids_spans_done(&allreduce);

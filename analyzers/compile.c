@@ -98,6 +98,8 @@ struct gathering {
 
 static int gather(const struct ids_analysis *analysis, struct gathering *gathering) {
     const struct ids_trace *trace = analysis->trace;
+    /* Frames are only counted and are no events of their track, but they have names. */
+    for (size_t n = 0; n < trace->name_count; n++) gathering->python |= trace->names[n].kind == IDS_KIND_PYTHON;
     for (size_t t = 0; t < trace->track_count; t++) {
         gathering->told |= ids_track_is_told(trace, &trace->tracks[t]);
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
@@ -129,9 +131,6 @@ static int gather(const struct ids_analysis *analysis, struct gathering *gatheri
                 break;
             case IDS_KIND_CACHE_MISS:
                 gathering->misses++;
-                break;
-            case IDS_KIND_PYTHON:
-                gathering->python = 1;
                 break;
             default:
                 break;

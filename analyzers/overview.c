@@ -164,8 +164,8 @@ static void list_devices(const struct ids_analysis *analysis, struct ids_report 
             ids_int_value(IDS_UNIT_COUNT, (int64_t)device->activity.count),
             busy ? ids_int_value(IDS_UNIT_TIME, busy->first_ps - analysis->first_ps) : nothing,
             busy ? ids_int_value(IDS_UNIT_TIME, busy->last_ps - analysis->first_ps) : nothing,
-            busy ? ids_int_value(IDS_UNIT_TIME, ids_spans_total(&busy->busy)) : nothing,
-            busy ? ids_int_value(IDS_UNIT_TIME, ids_spans_total(&busy->working)) : nothing,
+            busy ? ids_int_value(IDS_UNIT_TIME, ids_time_in(busy, IDS_IS_BUSY)) : nothing,
+            busy ? ids_int_value(IDS_UNIT_TIME, ids_time_in(busy, IDS_IS_WORKING)) : nothing,
             device->peak_flops > 0 ? ids_real_value(IDS_UNIT_NUMBER, device->peak_flops)
                                    : ids_no_value(IDS_UNIT_NUMBER),
             device->peak_bytes_per_second > 0 ? ids_real_value(IDS_UNIT_RATE, device->peak_bytes_per_second)
@@ -278,7 +278,7 @@ static int coverage(const struct ids_analysis *analysis, struct ids_report *repo
                           ids_end_in_window(busy, event));
         }
         int failed = ids_spans_unite(&with_op);
-        int64_t own_ps = ids_spans_total(&with_op), all_ps = ids_spans_total(&busy->busy);
+        int64_t own_ps = ids_spans_total(&with_op), all_ps = ids_time_in(busy, IDS_IS_BUSY);
         ids_spans_done(&with_op);
         if (failed) return ids_no_memory(err);
         ids_sum(&attributed_ps, own_ps);

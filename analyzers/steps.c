@@ -7,26 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part of the steps as rows: means over the devices for each step, in whole picoseconds, then over the steps. */
-#define PART_SQL(is_part)                                                                                           \
-    "WITH mean AS (SELECT step_id, part, sum(dur_ps) / (SELECT count(*) FROM devices WHERE run = :run AND "         \
-    "is_active = 1) AS part_ps FROM device_time WHERE run = :run AND step_id IS NOT NULL GROUP BY step_id, part), " \
-    "whole AS (SELECT part, sum(part_ps) / (SELECT count(*) FROM steps WHERE run = :run) AS part_ps FROM mean "     \
-    "WHERE part " is_part " GROUP BY part) "
-#define PART(id, title, text)                                                    \
-    {                                                                            \
-        "steps." id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER,                     \
-            text " Mean per step and device; the parts sum to steps.mean.",      \
-            PART_SQL("= '" id "'") "SELECT coalesce(sum(part_ps), 0) FROM whole" \
-    }
-
 static const struct ids_metric_def metrics[] = {
     {"steps.mean", "step time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Mean step time. A step's time runs from its first device event to the first device event of the next step (the "
-     "last step: to its last end). A device event belongs to the "
-     "step whose annotation encloses its launch, directly or through what caused the launch, never by time: with "
+     "Mean step time over all steps and the devices that they have work on. On a device a step begins when the work of "
+     "the one before has ended there, or, where that is later, when its annotation begins on the host, and ends where "
+     "the next one begins (the last one with its last work or its annotation). A device event belongs to the step "
+     "whose annotation encloses its launch, directly or through what caused the launch, never by time: with "
      "asynchronous dispatch annotations end long before the device does.",
-     "SELECT sum(dur_ps) / count(*) FROM steps WHERE run = :run"},
+     "SELECT sum(dur_ps) / count(*) FROM device_steps WHERE run = :run"},
+    {"steps.slowest", "slowest device", IDS_UNIT_TIME, IDS_BETTER_LOWER,
+     "Mean over the steps of the time on the device where the step takes longest.",
+     "WITH slowest AS (SELECT max(dur_ps) AS ps FROM device_steps WHERE run = :run GROUP BY step_id) SELECT sum(ps) / "
+     "count(*) FROM slowest"},
     {"steps.count", "steps", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Steps with work on a device.",
      "SELECT count(*) FROM steps WHERE run = :run"},
     {"steps.median", "median", IDS_UNIT_TIME, IDS_BETTER_LOWER,
@@ -46,54 +38,61 @@ static const struct ids_metric_def metrics[] = {
      "Mean length of the step annotations on the host: how long dispatching took.",
      "SELECT coalesce(sum(host_dur_ps), 0) / count(*) FROM steps WHERE run = :run"},
     {"steps.source", "found by", IDS_UNIT_NONE, IDS_BETTER_NEITHER,
-     "marker: the file has a Steps line · annotation: events with step_num · none: neither is there.",
+     "marker: the file has a Steps line · annotation: events with step_num, or, where there are none, the annotation "
+     "that recurs three times or more and in which nine tenths of the devices' work are launched · none: none of these.",
      "SELECT coalesce(step_source, 'none') FROM run WHERE id = :run"},
-    PART("compute", "compute", "Time in which the device computes."),
-    PART("collective", "collectives, exposed", "Time in collectives and no compute."),
-    PART("h2d", "H2D, exposed", "Time in H2D copies and nothing of the above."),
-    PART("d2h", "D2H, exposed", "Time in D2H copies and nothing of the above."),
-    PART("other", "other copies", "Other copies and sets, and nothing of the above."),
-    PART("stalled", "stalled", "Time booked as activity in which the device only waits."),
-    PART("input", "input", "Idle: the host was late because of input."),
-    PART("compile", "compile", "Idle: the host was late because it traced, lowered or compiled."),
-    PART("host", "host", "Idle: the host was late for another reason: dispatch, staging, waiting, Python, unrecorded."),
-    {"steps.idle", "idle, other", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Idle for any other reason: dependencies, queues, transfers, not recorded. Mean per step and device; the parts "
-     "sum "
-     "to steps.mean.",
-     PART_SQL("<> 'idle'") "SELECT (SELECT sum(dur_ps) / count(*) FROM steps WHERE run = :run) - "
-                           "coalesce(sum(part_ps), 0) FROM whole"},
 };
 
-enum part { COMPUTE, COLLECTIVE, H2D, D2H, OTHER, STALLED, INPUT, COMPILE, HOST, IDLE, PARTS };
-static const char *const part_ids[PARTS] = {
-    "steps.compute", "steps.collective", "steps.h2d",     "steps.d2h",  "steps.other",
-    "steps.stalled", "steps.input",      "steps.compile", "steps.host", "steps.idle",
-};
+/* The accounts in few columns. */
+enum group { COMPUTE, TRANSFER, WAIT, COPIES, STALLED, HOST, DEVICE, GROUPS };
 
 static const struct ids_column_def columns[] = {
     {"step", "step", IDS_UNIT_COUNT, 0},
     {"start", "at", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"duration", "time", IDS_UNIT_TIME, 0},
+    {"slowest", "slowest", IDS_UNIT_TIME, 0},
     {"compute", "compute", IDS_UNIT_TIME, 0},
-    {"collective", "collective", IDS_UNIT_TIME, 0},
-    {"h2d", "H2D", IDS_UNIT_TIME, 0},
-    {"d2h", "D2H", IDS_UNIT_TIME, 0},
-    {"other", "other copies", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"transfer", "collectives", IDS_UNIT_TIME, 0},
+    {"wait", "wait", IDS_UNIT_TIME, 0},
+    {"copies", "copies", IDS_UNIT_TIME, 0},
     {"stalled", "stalled", IDS_UNIT_TIME, 0},
-    {"input", "input", IDS_UNIT_TIME, 0},
-    {"compile", "compile", IDS_UNIT_TIME, 0},
     {"host", "host", IDS_UNIT_TIME, 0},
-    {"idle", "idle", IDS_UNIT_TIME, 0},
+    {"device", "device", IDS_UNIT_TIME, 0},
+    {"work.compute", "work.compute", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"comm.transfer", "comm.transfer", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"comm.wait", "comm.wait", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"copy.h2d", "copy.h2d", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"copy.d2h", "copy.d2h", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"copy.d2d", "copy.d2d", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"copy.p2p", "copy.p2p", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"copy.set", "copy.set", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"copy.other", "copy.other", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"stall.device", "stall.device", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.compile", "host.compile", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.input", "host.input", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.sync", "host.sync", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.staging", "host.staging", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.runtime", "host.runtime", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.region", "host.region", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.python", "host.python", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.dispatch", "host.dispatch", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"host.unknown", "host.unknown", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"device.in_program", "device.in_program", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"device.queue", "device.queue", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"device.unknown", "device.unknown", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"profiler", "profiler", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"host_duration", "host step", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"slowest_device", "on", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def table_def = {
     "steps",
     "steps",
     columns,
     IDS_COUNT_OF(columns),
-    "One row per step. The parts are means over the active devices and sum to the step's time (the last digit goes to "
-    "idle). Times since the run's first activity.",
+    "One row per step: its time, mean over the devices that it has work on, and on the slowest of them. The other "
+    "columns are means of the ledger's accounts: those of the text (work.compute, comm.transfer, comm.wait, copy.*, "
+    "stall.device, host.* with profiler, device.*) and those by single account each sum to `duration` but for "
+    "rounding. Times since the run's first activity.",
     0,
 };
 
@@ -104,96 +103,54 @@ static const struct ids_note notes[] = {
 };
 static const struct ids_headline headlines[] = {{"steps", "step time", "steps.mean", notes, IDS_COUNT_OF(notes), 0}};
 
-/* Takes `what` out of what is left of a device's time: afterwards `left` is less, and `ret_part` is the part taken. */
-static int take(struct ids_spans *left, const struct ids_spans *what, struct ids_spans *ret_part) {
-    struct ids_spans rest = {0};
-    if (ids_spans_intersect(left, what, ret_part) || ids_spans_subtract(left, what, &rest)) {
-        ids_spans_done(&rest);
-        return -1;
-    }
-    ids_spans_done(left);
-    *left = rest;
-    return 0;
+static enum group group_of(enum ids_account account) {
+    if (account == IDS_WORK_COMPUTE) return COMPUTE;
+    if (account == IDS_COMM_TRANSFER) return TRANSFER;
+    if (account == IDS_COMM_WAIT) return WAIT;
+    if (ids_account_is_copy(account)) return COPIES;
+    if (account == IDS_STALL_DEVICE) return STALLED;
+    return ids_account_is_host(account) || account == IDS_PROFILER ? HOST : DEVICE;
 }
 
-static enum part part_of_cause(int cause) {
-    if (cause == IDS_LATE_INPUT) return INPUT;
-    if (cause == IDS_LATE_COMPILE) return COMPILE;
-    return IDS_IS_HOST_LATE(cause) ? HOST : IDLE;
-}
-
-/* One device's window cut into the parts; each moment is in one. */
-static int cut_device(const struct ids_analysis *analysis, uint32_t index, struct ids_spans parts[PARTS]) {
-    const struct ids_busy *busy = &analysis->busy[index];
-    struct ids_spans left = {0};
-    for (size_t i = 0; i < busy->working.count; i++)
-        ids_spans_add(&left, busy->working.at[i].start_ps, busy->working.at[i].end_ps);
-    int failed = ids_spans_unite(&left) || take(&left, &busy->compute, &parts[COMPUTE]) ||
-                 take(&left, &busy->collective, &parts[COLLECTIVE]) || take(&left, &busy->h2d, &parts[H2D]) ||
-                 take(&left, &busy->d2h, &parts[D2H]);
-    parts[OTHER] = left;
-    failed = failed || ids_spans_subtract(&busy->busy, &busy->working, &parts[STALLED]);
-    for (size_t g = 0; g < busy->gap_count; g++) {
-        const struct ids_gap *gap = &analysis->gaps[busy->first_gap + g];
-        ids_spans_add(&parts[part_of_cause(gap->cause)], gap->start_ps, gap->end_ps);
-    }
-    for (int p = 0; p < PARTS; p++) failed = ids_spans_unite(&parts[p]) || failed;
-    return failed;
-}
-
-/* Adds what each step has of each part, over all devices, to sums[step * PARTS + part]. */
-static int sum_parts(const struct ids_analysis *analysis, int64_t *sums) {
-    const struct ids_steps *steps = &analysis->steps;
-    int failed = 0;
-    for (uint32_t b = 0; b < analysis->busy_count && !failed; b++) {
-        struct ids_spans parts[PARTS] = {0};
-        failed = cut_device(analysis, b, parts);
-        for (size_t s = 0; s < steps->count && !failed; s++) {
-            for (int p = 0; p < PARTS; p++)
-                ids_sum(&sums[s * PARTS + (size_t)p],
-                        ids_spans_cover(&parts[p], steps->at[s].start_ps, steps->at[s].end_ps));
+/* Adds what each step has of each account, over all devices, to sums[step]. */
+static void sum_accounts(const struct ids_analysis *analysis, struct ids_account_times *sums) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        const struct ids_device_steps *own = &analysis->steps.of_device[analysis->busy[b].index];
+        for (size_t i = 0; i < own->count; i++) {
+            if (own->at[i].step == IDS_NONE) continue;
+            const struct ids_account_times *times = &ledger->in_step[ledger->first_step[b] + i];
+            for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) ids_sum(&sums[own->at[i].step].ps[a], times->ps[a]);
         }
-        for (int p = 0; p < PARTS; p++) ids_spans_done(&parts[p]);
-    }
-    return failed;
-}
-
-/* Means over the devices; what rounding leaves, and what lies outside the window, goes to idle, so that the parts sum. */
-static void average(const struct ids_analysis *analysis, int64_t *sums) {
-    for (size_t s = 0; s < analysis->steps.count; s++) {
-        int64_t *parts = &sums[s * PARTS], known_ps = 0;
-        for (int p = 0; p < IDLE; p++) {
-            parts[p] /= (int64_t)analysis->busy_count;
-            ids_sum(&known_ps, parts[p]);
-        }
-        parts[IDLE] = analysis->steps.at[s].end_ps - analysis->steps.at[s].start_ps - known_ps;
     }
 }
 
-static void list(const struct ids_analysis *analysis, struct ids_report *report, const int64_t *sums) {
+/* Where the columns begin that hold groups, and those that hold single accounts, in the order of their enums. */
+enum { FIRST_GROUP = 4, FIRST_ACCOUNT = FIRST_GROUP + GROUPS, LAST = FIRST_ACCOUNT + IDS_ACCOUNT_COUNT };
+_Static_assert(LAST + 2 == IDS_COUNT_OF(columns), "a column per account");
+
+static void list(const struct ids_analysis *analysis, struct ids_report *report,
+                 const struct ids_account_times *sums) {
     const struct ids_steps *steps = &analysis->steps;
     struct ids_table *table = ids_report_table(report, &table_def);
     for (size_t s = 0; s < steps->count; s++) {
         const struct ids_step *step = &steps->at[s];
-        const int64_t *parts = &sums[s * PARTS];
-        struct ids_value row[] = {
+        int64_t groups[GROUPS] = {0}, devices = (int64_t)step->devices;
+        struct ids_value row[IDS_COUNT_OF(columns)] = {
             ids_int_value(IDS_UNIT_COUNT, step->number),
             ids_int_value(IDS_UNIT_TIME, step->start_ps - analysis->first_ps),
-            ids_int_value(IDS_UNIT_TIME, step->end_ps - step->start_ps),
-            ids_int_value(IDS_UNIT_TIME, parts[COMPUTE]),
-            ids_int_value(IDS_UNIT_TIME, parts[COLLECTIVE]),
-            ids_int_value(IDS_UNIT_TIME, parts[H2D]),
-            ids_int_value(IDS_UNIT_TIME, parts[D2H]),
-            ids_int_value(IDS_UNIT_TIME, parts[OTHER]),
-            ids_int_value(IDS_UNIT_TIME, parts[STALLED]),
-            ids_int_value(IDS_UNIT_TIME, parts[INPUT]),
-            ids_int_value(IDS_UNIT_TIME, parts[COMPILE]),
-            ids_int_value(IDS_UNIT_TIME, parts[HOST]),
-            ids_int_value(IDS_UNIT_TIME, parts[IDLE]),
-            step->host_end_ps > step->host_start_ps
-                ? ids_int_value(IDS_UNIT_TIME, step->host_end_ps - step->host_start_ps)
-                : ids_no_value(IDS_UNIT_TIME),
+            ids_int_value(IDS_UNIT_TIME, ids_step_time(step)),
+            ids_int_value(IDS_UNIT_TIME, step->slowest_ps),
         };
+        for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
+            ids_sum(&groups[group_of((enum ids_account)a)], sums[s].ps[a]);
+            row[FIRST_ACCOUNT + a] = ids_int_value(IDS_UNIT_TIME, sums[s].ps[a] / devices);
+        }
+        for (int g = 0; g < GROUPS; g++) row[FIRST_GROUP + g] = ids_int_value(IDS_UNIT_TIME, groups[g] / devices);
+        row[LAST] = step->host_end_ps > step->host_start_ps
+                        ? ids_int_value(IDS_UNIT_TIME, step->host_end_ps - step->host_start_ps)
+                        : ids_no_value(IDS_UNIT_TIME);
+        row[LAST + 1] = ids_text_value(analysis->trace->devices[step->slowest].key);
         ids_report_row(report, table, row);
     }
 }
@@ -239,20 +196,22 @@ static void say_source(const struct ids_analysis *analysis, struct ids_report *r
                             ids_text_value(ids_report_text(report, "%s (Steps line)", IDS_COUNTED(steps->count, "step"))));
     } else {
         ids_report_rule(report, metric,
-                        "the trace has no Steps line and no annotation with step_num "
-                        "(jax.profiler.StepTraceAnnotation) that launched work");
+                        "the trace has no Steps line, no annotation with step_num "
+                        "(jax.profiler.StepTraceAnnotation) that launched work, and none that recurs around all work");
     }
 }
 
 /* Mean, median, p95, deviation, and whether the first step stands out. */
-static void figures(const struct ids_analysis *analysis, struct ids_report *report, int64_t *times_ps,
-                    const int64_t *sums) {
+static void figures(const struct ids_analysis *analysis, struct ids_report *report, int64_t *times_ps) {
     const struct ids_steps *steps = &analysis->steps;
     size_t n = steps->count;
-    int64_t total_ps = 0, host_ps = 0;
+    int64_t total_ps = 0, host_ps = 0, pairs_ps = 0, pairs = 0, slowest_ps = 0;
     for (size_t s = 0; s < n; s++) {
-        times_ps[s] = steps->at[s].end_ps - steps->at[s].start_ps;
+        times_ps[s] = ids_step_time(&steps->at[s]);
         ids_sum(&total_ps, times_ps[s]);
+        ids_sum(&pairs_ps, steps->at[s].sum_ps);
+        pairs += steps->at[s].devices;
+        ids_sum(&slowest_ps, steps->at[s].slowest_ps);
         ids_sum(&host_ps, steps->at[s].host_end_ps - steps->at[s].host_start_ps);
     }
     int64_t first_ps = times_ps[0];
@@ -261,11 +220,12 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
     qsort(times_ps, n, sizeof *times_ps, shorter);
     int64_t median_ps = n % 2 ? times_ps[n / 2] : times_ps[n / 2 - 1] + (times_ps[n / 2] - times_ps[n / 2 - 1]) / 2;
     struct ids_metric *metric =
-        ids_report_metric(report, "steps.mean", NULL, ids_int_value(IDS_UNIT_TIME, total_ps / (int64_t)n));
+        ids_report_metric(report, "steps.mean", NULL, ids_int_value(IDS_UNIT_TIME, pairs_ps / pairs));
     if (n > 2 && first_ps > 2 * median_ps) {
         ids_report_rule(report, metric,
                         "the first step takes more than twice the median: this window has warm-up in it");
     }
+    ids_report_metric(report, "steps.slowest", NULL, ids_int_value(IDS_UNIT_TIME, slowest_ps / (int64_t)n));
     ids_report_metric(report, "steps.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)n));
     ids_report_metric(report, "steps.median", NULL, ids_int_value(IDS_UNIT_TIME, median_ps));
     ids_report_metric(report, "steps.p95", NULL, ids_int_value(IDS_UNIT_TIME, times_ps[(n * 95 + 99) / 100 - 1]));
@@ -278,14 +238,6 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
         ids_report_metric(report, "steps.host_mean", NULL, ids_int_value(IDS_UNIT_TIME, host_ps / (int64_t)n));
     else
         ids_report_no_data(report, "steps.host_mean", IDS_UNIT_TIME, NULL, "no step annotation on the host");
-    int64_t known_ps = 0;
-    for (int p = 0; p < PARTS; p++) {
-        int64_t part_ps = 0;
-        for (size_t s = 0; s < n; s++) ids_sum(&part_ps, sums[s * PARTS + (size_t)p]);
-        part_ps = p == IDLE ? total_ps / (int64_t)n - known_ps : part_ps / (int64_t)n;
-        ids_sum(&known_ps, part_ps);
-        ids_report_metric(report, part_ids[p], NULL, ids_int_value(IDS_UNIT_TIME, part_ps));
-    }
 }
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
@@ -302,11 +254,12 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
                 : "no steps in this trace: annotate the loop with jax.profiler.StepTraceAnnotation");
         return 0;
     }
-    int64_t *sums = calloc(steps->count * PARTS, sizeof *sums), *times_ps = calloc(steps->count, sizeof *times_ps);
-    int failed = !sums || !times_ps || sum_parts(analysis, sums);
+    struct ids_account_times *sums = calloc(steps->count, sizeof *sums);
+    int64_t *times_ps = calloc(steps->count, sizeof *times_ps);
+    int failed = !sums || !times_ps;
     if (!failed) {
-        average(analysis, sums);
-        figures(analysis, report, times_ps, sums);
+        sum_accounts(analysis, sums);
+        figures(analysis, report, times_ps);
         say_source(analysis, report);
         list(analysis, report, sums);
     }

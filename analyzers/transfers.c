@@ -314,20 +314,12 @@ static void list_largest(const struct ids_analysis *analysis, struct ids_report 
     if (gathering->count > KEPT) table->rows_left_out = (int64_t)(gathering->count - KEPT);
 }
 
-static int overlapped(const struct ids_analysis *analysis, struct ids_report *report) {
+static void overlapped(const struct ids_analysis *analysis, struct ids_report *report) {
     int64_t hidden_ps = 0, copied_ps = 0;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
-        struct ids_spans both = {0};
-        for (size_t i = 0; i < busy->h2d.count; i++)
-            ids_spans_add(&both, busy->h2d.at[i].start_ps, busy->h2d.at[i].end_ps);
-        for (size_t i = 0; i < busy->d2h.count; i++)
-            ids_spans_add(&both, busy->d2h.at[i].start_ps, busy->d2h.at[i].end_ps);
-        int failed = ids_spans_unite(&both);
-        ids_sum(&copied_ps, ids_spans_total(&both));
-        ids_sum(&hidden_ps, ids_spans_overlap(&both, &busy->compute));
-        ids_spans_done(&both);
-        if (failed) return -1;
+        ids_sum(&copied_ps, ids_time_in(busy, IDS_IS_H2D | IDS_IS_D2H));
+        ids_sum(&hidden_ps, ids_time_in_both(busy, IDS_IS_H2D | IDS_IS_D2H, IDS_IS_COMPUTE));
     }
     if (copied_ps)
         ids_report_metric(report, "transfers.overlapped_share", NULL,
@@ -335,7 +327,6 @@ static int overlapped(const struct ids_analysis *analysis, struct ids_report *re
     else
         ids_report_no_data(report, "transfers.overlapped_share", IDS_UNIT_RATIO, NULL,
                            "no H2D or D2H copy on a device in the window");
-    return 0;
 }
 
 /* Why a trace without a single transfer says nothing; NULL when "none" is a finding. */
@@ -366,7 +357,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why);
     } else if (!failed) {
         figures(report, NULL, all);
-        failed = overlapped(analysis, report);
+        overlapped(analysis, report);
         list_kinds(analysis, report, &gathering.groups);
         list_largest(analysis, report, &gathering);
     }

@@ -56,20 +56,17 @@ static const struct ids_headline headlines[] = {
 };
 
 static void over_time(const struct ids_analysis *analysis, struct ids_report *report) {
-    enum { PARTS = 20 };
     struct ids_table *table = ids_report_table(report, &timeline);
-    int64_t length_ps = analysis->end_ps - analysis->start_ps;
-    for (int part = 0; part < PARTS; part++) {
-        int64_t from_ps = analysis->start_ps + (int64_t)((__int128)length_ps * part / PARTS);
-        int64_t to_ps = analysis->start_ps + (int64_t)((__int128)length_ps * (part + 1) / PARTS);
+    for (int part = 0; part < IDS_PARTS; part++) {
+        int64_t from_ps = ids_part_start(analysis, part), to_ps = ids_part_start(analysis, part + 1);
         if (to_ps <= from_ps) continue;
         int64_t sums_ps[4] = {0};
         for (size_t b = 0; b < analysis->busy_count; b++) {
-            const struct ids_busy *busy = &analysis->busy[b];
-            ids_sum(&sums_ps[0], ids_spans_cover(&busy->working, from_ps, to_ps));
-            ids_sum(&sums_ps[1], ids_spans_cover(&busy->compute, from_ps, to_ps));
-            ids_sum(&sums_ps[2], ids_spans_cover(&busy->collective, from_ps, to_ps));
-            ids_sum(&sums_ps[3], ids_spans_cover(&busy->copy, from_ps, to_ps));
+            const struct ids_part *own = &analysis->busy[b].parts[part];
+            ids_sum(&sums_ps[0], own->working_ps);
+            ids_sum(&sums_ps[1], own->compute_ps);
+            ids_sum(&sums_ps[2], own->collective_ps);
+            ids_sum(&sums_ps[3], own->copy_ps);
         }
         double whole = (double)(to_ps - from_ps) * (double)analysis->busy_count;
         struct ids_value row[] = {
@@ -114,8 +111,8 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     int64_t busy_ps = 0, working_ps = 0, compute_ps = 0, copy_ps = 0;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
-        int64_t own[] = {ids_spans_total(&busy->busy), ids_spans_total(&busy->working), ids_spans_total(&busy->compute),
-                         ids_spans_total(&busy->copy)};
+        int64_t own[] = {ids_time_in(busy, IDS_IS_BUSY), ids_time_in(busy, IDS_IS_WORKING),
+                         ids_time_in(busy, IDS_IS_COMPUTE), ids_time_in(busy, IDS_IS_COPY)};
         ids_sum(&busy_ps, own[0]);
         ids_sum(&working_ps, own[1]);
         ids_sum(&compute_ps, own[2]);

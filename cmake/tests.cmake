@@ -1,9 +1,9 @@
 # The tests: tests/<kind>/test_<name>.{c,sh,py} becomes the ctest <kind>.<name>. C is a unit test with libcheck; a script is run by
 # tests/run_one.sh. A test that cannot run here exits 77. Labels: `full` for what needs minutes or PyPI, `fast` for the rest; `slow` are those
 # of the full tier that the sanitizers want to see too.
-set(IDS_FULL_KINDS live peers)
+set(IDS_FULL_KINDS live peers truth)
 set(IDS_FULL_TESTS cli.growth_counts fault.pjrt oracle.chrome_hash oracle.db_hash golden.explain) # half a minute or more each, most of it Python
-set(IDS_SLOW_TESTS fault.damaged_cache fault.hostile_json fault.memory memory.sweep oracle.roundtrip)
+set(IDS_SLOW_TESTS fault.damaged_cache fault.hostile_json fault.memory memory.sweep oracle.export_metrics oracle.roundtrip)
 
 set(test_environment
     IDSPROF=${PROJECT_BINARY_DIR}/idsprof

@@ -11,6 +11,7 @@
 #include "lib/analysis/analyzer.h"
 #include "lib/base/counted.h"
 #include "lib/compare/comparability.h"
+#include "lib/report/gone_ids.h"
 #include "lib/report/painter.h"
 #include "lib/store/baseline.h"
 
@@ -56,8 +57,13 @@ static const struct ids_opt opts[] = {
 static const struct ids_metric_def *find_metric(const char *id, struct ids_error *err) {
     const struct ids_analyzer *unused;
     const struct ids_metric_def *metric = ids_metric_def_find(id, &unused);
+    const char *replacement = ids_gone_id_replacement(id);
     char near[256];
     if (metric) return metric;
+    if (replacement) {
+        ids_fail(err, IDS_USAGE, "the metric '%s' is gone; replaced by %s", id, replacement);
+        return NULL;
+    }
     int found = ids_nearest(id, ids_metric_choice, "", near, sizeof near);
     ids_fail(err, IDS_USAGE, "no metric '%s'%s", id, found ? near : "; 'idsprof help metrics' lists them");
     return NULL;

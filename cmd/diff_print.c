@@ -231,7 +231,7 @@ static const char *interval_text(struct ids_painter *painter, const struct ids_i
 }
 
 static void write_parts(struct ids_painter *painter, const struct ids_diff *diff) {
-    enum { COLUMNS = 5 };
+    enum { COLUMNS = 6 };
     const struct ids_parts *parts = &diff->parts;
     const struct ids_part *order[IDS_PARTS_MOST] = {0};
     size_t count = 0;
@@ -242,7 +242,9 @@ static void write_parts(struct ids_painter *painter, const struct ids_diff *diff
     struct ids_grid_column columns[COLUMNS] = {{.title = "change", .right = 1},
                                                {.title = "before", .right = 1},
                                                {.title = "after", .right = 1},
-                                               {.title = diff->a->per_step ? "part of a step" : "part of the window"},
+                                               {.title = diff->a->per_step ? "account, a step" : "account, the window",
+                                                .is_name = 1},
+                                               {.title = "mostly", .stretch = 1},
                                                {.title = "typical"}};
     struct ids_grid grid = {.columns = columns, .column_count = COLUMNS, .row_count = count + 1};
     const char **cell = grid.cells = cells_of(painter, COLUMNS * grid.row_count);
@@ -252,6 +254,7 @@ static void write_parts(struct ids_painter *painter, const struct ids_diff *diff
         *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, order[i]->a_ps));
         *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, order[i]->b_ps));
         *cell++ = order[i]->title;
+        *cell++ = order[i]->culprit.name ? ids_text_clean(&painter->arena, order[i]->culprit.name) : "";
         *cell++ = order[i]->a_ps == order[i]->b_ps ? "" : interval_text(painter, &order[i]->interval);
     }
     struct ids_phrase phrase = ids_phrase_begin();
@@ -262,6 +265,7 @@ static void write_parts(struct ids_painter *painter, const struct ids_diff *diff
     *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, parts->whole_a_ps));
     *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, parts->whole_b_ps));
     *cell++ = ids_phrase_end(painter, &phrase);
+    *cell++ = "";
     *cell++ = "";
     ids_painter_heading(painter, "where the time went");
     write_grid(painter, &grid);

@@ -2,6 +2,7 @@
 
 #include "cmd/progress.h"
 #include "lib/analysis/analyzer.h"
+#include "lib/model/account.h"
 #include "lib/store/query.h"
 
 #include <inttypes.h>
@@ -61,12 +62,36 @@ static int ask(struct ids_explanation *explanation, struct ids_opened_events *ev
     return code;
 }
 
+static const char *const tables_of_account[] = {"ledger", "intervals", NULL};
+
+static int explain_account(struct ids_explanation *explanation, enum ids_account account, int64_t run) {
+    const char *idle = ids_account_idle_id(account);
+    if (asprintf(&explanation->definition, "Time in which %s.", ids_account_meaning(account)) < 0) {
+        explanation->definition = NULL;
+        return -1;
+    }
+    explanation->figures[0] = ids_account_steps_id(account);
+    explanation->figures[1] = idle;
+    explanation->topic = (struct ids_topic){.title = ids_account_title(account),
+                                            .definition = explanation->definition,
+                                            .section = "ledger",
+                                            .figures = explanation->figures,
+                                            .tables = tables_of_account};
+    explanation->about.topic = &explanation->topic;
+    return asprintf(&explanation->sql,
+                    "SELECT * FROM ledger WHERE run = %" PRId64 " AND account = '%s' ORDER BY dur_ps DESC LIMIT 10",
+                    run, ids_account_id(account));
+}
+
 int ids_explanation_make(const char *id, struct ids_opened_events *events, const char *command,
                          struct ids_explanation *ret_explanation, struct ids_error *err) {
     const struct ids_metric_def *metric = ids_metric_def_find(id, NULL);
+    enum ids_account account = ids_account_of_id(id);
     *ret_explanation = (struct ids_explanation){0};
     if (metric) {
         ret_explanation->sql = with_run(metric->sql, events->run);
+    } else if (account != IDS_NO_ACCOUNT) {
+        if (explain_account(ret_explanation, account, events->run) < 0) ret_explanation->sql = NULL;
     } else if (asprintf(&ret_explanation->sql, "SELECT * FROM report_%s WHERE run = %" PRId64, id, events->run) < 0) {
         ret_explanation->sql = NULL;
     }
@@ -81,4 +106,5 @@ void ids_explanation_done(struct ids_explanation *explanation) {
     free(explanation->sql);
     free(explanation->command);
     free(explanation->text);
+    free(explanation->definition);
 }

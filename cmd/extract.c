@@ -374,11 +374,18 @@ static void list_losses(const struct extraction *extraction, char *text, size_t 
     for (size_t i = 0; i < IDS_EXPORT_LOSSES && used < room; i++) {
         const struct ids_export_loss *loss = &extraction->losses[i];
         if (!loss->count) continue;
-        if (!used) used = (size_t)snprintf(text, room, "; %s has no place for ", titles[format > HLO ? RAW : format]);
-        else used += (size_t)snprintf(text + used, room - used, ", ");
+        if (!used)
+            used = (size_t)snprintf(text, room, "; %s has no place for ", titles[format > HLO ? RAW : format]);
+        else
+            used += (size_t)snprintf(text + used, room - used, ", ");
         if (used >= room) break;
         used += (size_t)snprintf(text + used, room - used, "%llu %s", (unsigned long long)loss->count,
                                  loss->count == 1 ? loss->one : loss->many);
+    }
+    for (size_t i = 0; i < IDS_EXPORT_LOSSES && used < room; i++) {
+        const struct ids_export_loss *loss = &extraction->losses[i];
+        if (loss->count && loss->consequence)
+            used += (size_t)snprintf(text + used, room - used, "; %s", loss->consequence);
     }
 }
 

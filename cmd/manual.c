@@ -112,6 +112,48 @@ static void put_section(FILE *out, const struct ids_section *section) {
     }
 }
 
+/* What a gap's one cause and a step's parts were called before each moment had an account. */
+static void put_changed_ids(FILE *out) {
+    static const struct {
+        const char *gone, *now;
+    } changed[] = {
+        {"steps.compute", "steps.work.compute"},
+        {"steps.collective", "steps.comm.transfer, steps.comm.wait"},
+        {"steps.h2d", "steps.copy.h2d"},
+        {"steps.d2h", "steps.copy.d2h"},
+        {"steps.other", "steps.copy.d2d, .p2p, .set, .other"},
+        {"steps.stalled", "steps.stall.device"},
+        {"steps.input", "steps.host.input"},
+        {"steps.compile", "steps.host.compile"},
+        {"steps.host", "the other steps.host.*"},
+        {"steps.idle", "steps.device.*"},
+        {"idle.host_late", "idle.host.*"},
+        {"idle.host_late.compile", "idle.host.compile"},
+        {"idle.host_late.staging", "idle.host.staging"},
+        {"idle.host_late.sync", "idle.host.sync"},
+        {"idle.host_late.input", "idle.host.input"},
+        {"idle.host_late.python", "idle.host.python, idle.host.region"},
+        {"idle.host_late.launch_bound", "idle.host.dispatch, idle.host.runtime"},
+        {"idle.host_late.not_recorded", "idle.host.unknown"},
+        {"idle.in_program", "idle.device.in_program"},
+        {"idle.collective_wait", "idle.comm.wait"},
+        {"idle.transfer_wait", "idle.copy.*"},
+        {"idle.queue", "idle.device.queue"},
+        {"idle.not_recorded", "idle.device.unknown"},
+        {"idle_causes", "the tables accounts and ledger"},
+    };
+    fputs(".Sh IDS THAT CHANGED\n", out);
+    ids_manual_text(out, "A gap had one cause, and a step had parts of its own. Now each moment of a device belongs to one "
+                         "account, also inside a gap, so that the values differ too. The figures that ended in _share are "
+                         "gone: the tables accounts and ledger have shares.");
+    fputs(".Bl -tag -width Ds\n", out);
+    for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
+        fprintf(out, ".It Sy %s\n", changed[i].gone);
+        ids_manual_text(out, changed[i].now);
+    }
+    fputs(".El\n", out);
+}
+
 void ids_manual_metrics(FILE *out) {
     fputs(".\\\" Made by `idsprof dump --manual` from the definitions in analyzers/. Do not edit.\n"
           ".Dd November 21, 2026\n"
@@ -136,5 +178,6 @@ void ids_manual_metrics(FILE *out) {
     const struct ids_section *sections = ids_sections(&count);
     fputs(".Sh SECTIONS\n", out);
     for (int i = 0; i < count; i++) put_section(out, &sections[i]);
+    put_changed_ids(out);
     fputs(".Sh SEE ALSO\n.Xr idsprof 1 ,\n.Xr idsprof-report 1\n", out);
 }

@@ -18,10 +18,16 @@ struct report_options {
     int window;
     int64_t from_ps, to_ps, small_kernel_ps;
     const char *explain, *run;
+    int by;
 };
 
-static const struct report_options defaults = {
-    .top = TOP_UNSET, .colour = IDS_COLOUR_AUTO, .window = -1, .from_ps = -1, .to_ps = -1, .small_kernel_ps = -1};
+static const struct report_options defaults = {.top = TOP_UNSET,
+                                               .colour = IDS_COLOUR_AUTO,
+                                               .window = -1,
+                                               .by = -1,
+                                               .from_ps = -1,
+                                               .to_ps = -1,
+                                               .small_kernel_ps = -1};
 
 /* In the order of enum ids_window_mode. */
 static const char *window_choice(int i) {
@@ -29,13 +35,24 @@ static const char *window_choice(int i) {
     return names[i];
 }
 
+/* What the ledger's times are listed by, and the table of it. */
+static const struct {
+    const char *name, *table;
+} ledger_tables[] = {{"step", "accounts_by_step"}, {"device", "accounts_by_device"}, {"culprit", "ledger"}};
+
+static const char *by_choice(int i) {
+    return i < (int)(sizeof ledger_tables / sizeof *ledger_tables) ? ledger_tables[i].name : NULL;
+}
+
 #define AT(field) offsetof(struct report_options, field)
 static const struct ids_opt opts[] = {
     {IDS_OPT_COUNT, 'n', "top", "N", "rows of each table; 0 for all (text: 10, --json and --csv: all)", AT(top), NULL},
     {IDS_OPT_TEXTS, 's', "section", "NAME", "one section in full; may be given again", AT(sections),
      ids_section_choice},
-    {IDS_OPT_TEXT, 'e', "explain", "ID", "what a metric or table means and how it was found here", AT(explain),
+    {IDS_OPT_TEXT, 'e', "explain", "ID", "what a metric, table or account means and how it was found here", AT(explain),
      ids_explain_choice},
+    {IDS_OPT_CHOICE, 'b', "by", "WHICH", "where the time goes by step, device or culprit (of --section ledger)", AT(by),
+     by_choice},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: the metrics, or the tables of --section", AT(csv), NULL},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
@@ -61,6 +78,11 @@ static int make_params(const struct report_options *options, struct ids_params *
     if (options->small_kernel_ps >= 0) ret_params->small_kernel_ps = options->small_kernel_ps;
     if (ret_params->from_ps >= ret_params->to_ps) return ids_fail(err, IDS_USAGE, "--from is not before --to");
     if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
+    if (options->by >= 0 && options->explain) return ids_fail(err, IDS_USAGE, "--by and --explain exclude each other");
+    if (options->by >= 0 && options->sections.count > 1)
+        return ids_fail(err, IDS_USAGE, "--by is of --section ledger alone");
+    if (options->by >= 0 && options->sections.count && strcmp(options->sections.at[0], "ledger") != 0)
+        return ids_fail(err, IDS_USAGE, "--by is of --section ledger, not of %s", options->sections.at[0]);
     if (options->explain && options->csv) return ids_fail(err, IDS_USAGE, "--explain cannot print CSV; use --json");
     return 0;
 }
@@ -104,8 +126,7 @@ static int explain(const struct report_options *options, struct opened *opened, 
     return code;
 }
 
-static int print(const struct report_options *options, struct opened *opened, const char *path,
-                 struct ids_error *err) {
+static int print(const struct report_options *options, struct opened *opened, const char *path, struct ids_error *err) {
     const struct ids_report *report = &opened->report;
     char command[COMMAND_BYTES];
     make_command(options, path, command, sizeof command);
@@ -120,6 +141,12 @@ static int print(const struct report_options *options, struct opened *opened, co
         .colour = ids_terminal_colour((enum ids_colour)options->colour),
         .command = command,
     };
+    static const char *const ledger = "ledger";
+    if (options->by >= 0) {
+        render.only = &ledger;
+        render.only_count = 1;
+        render.table = ledger_tables[options->by].table;
+    }
     render.sections = ids_sections(&render.section_count);
     if (options->explain) return explain(options, opened, &render, path, err);
     if (options->json) return ids_render_json(report, &render, stdout, err);

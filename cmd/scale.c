@@ -87,26 +87,29 @@ static void write_points(struct ids_painter *painter, const struct ids_scale *sc
     write_grid(painter, &grid);
 }
 
-/* What the loss is made of: a row a part, a column a configuration. */
+/* What the loss is made of: a row an account, a column a configuration; of the last one who it is. */
 static void write_losses(struct ids_painter *painter, const struct ids_scale *scale) {
     size_t shown = scale->count - 1;
-    struct ids_grid grid = {.column_count = 1 + 2 * shown, .row_count = IDS_SCALE_PARTS + 1};
+    struct ids_grid grid = {.column_count = 2 + 2 * shown, .row_count = 1};
+    for (int account = 0; account < IDS_ACCOUNT_COUNT; account++) grid.row_count += (size_t)ids_scale_has(scale, account);
     grid.columns = ids_arena_alloc(&painter->arena, grid.column_count * sizeof *grid.columns);
     const char **cell = room_for(painter, &grid);
     if (!cell || !grid.columns) {
         painter->out_of_memory = 1;
         return;
     }
-    grid.columns[0] = (struct ids_grid_column){.title = "a step"};
+    grid.columns[0] = (struct ids_grid_column){.title = "a step", .is_name = 1};
     for (size_t p = 1; p <= shown; p++) {
         struct ids_phrase phrase = ids_phrase_begin();
         ids_phrase_add(&phrase, "%.0f devices", scale->at[p].devices);
         grid.columns[2 * p - 1] = (struct ids_grid_column){.title = ids_phrase_end(painter, &phrase), .right = 1};
         grid.columns[2 * p] = (struct ids_grid_column){.title = "", .right = 1};
     }
-    for (int row = 0; row <= IDS_SCALE_PARTS; row++) {
-        int all = row == IDS_SCALE_PARTS;
-        *cell++ = all ? "loss" : ids_scale_part_title((enum ids_scale_part)row);
+    grid.columns[2 * shown + 1] = (struct ids_grid_column){.title = "mostly", .stretch = 1};
+    for (int row = 0; row <= IDS_ACCOUNT_COUNT; row++) {
+        int all = row == IDS_ACCOUNT_COUNT;
+        if (!all && !ids_scale_has(scale, row)) continue;
+        *cell++ = all ? "loss" : ids_account_id((enum ids_account)row);
         for (size_t p = 1; p <= shown; p++) {
             const struct ids_scale_point *point = &scale->at[p];
             double lost = all ? point->loss_ps : point->lost_ps[row];
@@ -117,9 +120,13 @@ static void write_losses(struct ids_painter *painter, const struct ids_scale *sc
             *cell++ = ids_phrase_end(painter, &time);
             *cell++ = ids_phrase_end(painter, &share);
         }
+        const char *culprit = all ? NULL : scale->at[shown].culprits[row].name;
+        *cell++ = culprit ? ids_text_clean(&painter->arena, culprit) : "";
     }
     ids_painter_heading(painter, "where the rest went");
     write_grid(painter, &grid);
+    if (grid.columns[grid.column_count - 1].left_out)
+        fputs("  too wide for all columns (--full shows them)\n", painter->out);
 }
 
 static int print(const struct ids_scale *scale, const struct scale_options *options, struct ids_error *err) {

@@ -1,6 +1,7 @@
 #include "cmd/sections.h"
 
 #include "lib/analysis/analyzer.h"
+#include "lib/model/account.h"
 
 enum { SECTIONS_MAX = 64 };
 
@@ -44,5 +45,5 @@ const char *ids_explain_choice(int i) {
         if (i < analyzer->table_count) return analyzer->tables[i]->id;
         i -= analyzer->table_count;
     }
-    return NULL;
+    return i < IDS_ACCOUNT_COUNT ? ids_account_id((enum ids_account)i) : NULL;
 }

@@ -38,6 +38,11 @@ static const struct {
     {"trace", IDS_CHROME_AROUND},
     {"external_correlation", IDS_CHROME_AROUND},
     {"collective_comm", IDS_CHROME_AROUND},
+    {"ac2g", IDS_CHROME_AROUND}, /* arrows, by their names of several years */
+    {"async_cpu_to_gpu", IDS_CHROME_AROUND},
+    {"async", IDS_CHROME_AROUND},
+    {"fwdbwd", IDS_CHROME_AROUND},
+    {"forward_backward", IDS_CHROME_AROUND},
 };
 
 static char lower(char c) {
@@ -86,26 +91,24 @@ enum ids_chrome_family ids_chrome_family_of(struct ids_chrome_categories *catego
                                             int counts) {
     if (!category.length) return IDS_CHROME_AROUND;
     const unsigned first = (unsigned char)category.at[0], last = (unsigned char)category.at[category.length - 1];
-    const size_t place = (first * 7 + last * 3 + category.length) % IDS_CHROME_CATEGORY_PLACES;
-    uint8_t family, unknown = 0;
-    if (categories->recent[place].length == category.length &&
-        !memcmp(categories->recent[place].text, category.at, category.length)) {
-        family = categories->recent[place].family;
-        unknown = categories->recent[place].unknown;
-    } else {
-        family = (uint8_t)classify(category);
+    struct ids_chrome_recent *recent =
+        &categories->recent[(first * 7 + last * 3 + category.length) % IDS_CHROME_CATEGORY_PLACES];
+    struct ids_chrome_recent fresh = {.length = 0};
+    if (recent->length != category.length || memcmp(recent->text, category.at, category.length) != 0) {
+        fresh.family = (uint8_t)classify(category);
+        if (category.length < IDS_CHROME_CATEGORY_BYTES) {
+            memcpy(fresh.text, category.at, category.length);
+            fresh.length = (uint8_t)category.length;
+            *recent = fresh;
+        } else {
+            recent = &fresh;
+        }
     }
-    if (counts && family == IDS_CHROME_UNKNOWN) {
-        if (!unknown) unknown = note_unknown(categories, category);
-        ++*(unknown ? &categories->unknown[unknown - 1].count : &categories->others);
+    if (counts && recent->family == IDS_CHROME_UNKNOWN) {
+        if (!recent->unknown) recent->unknown = note_unknown(categories, category);
+        ++*(recent->unknown ? &categories->unknown[recent->unknown - 1].count : &categories->others);
     }
-    if (category.length < IDS_CHROME_CATEGORY_BYTES) {
-        memcpy(categories->recent[place].text, category.at, category.length);
-        categories->recent[place].length = (uint8_t)category.length;
-        categories->recent[place].family = family;
-        categories->recent[place].unknown = unknown;
-    }
-    return (enum ids_chrome_family)family;
+    return (enum ids_chrome_family)recent->family;
 }
 
 uint64_t ids_chrome_unknown(const struct ids_chrome_categories *categories, char *text, size_t size) {

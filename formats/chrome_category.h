@@ -17,12 +17,14 @@ enum ids_chrome_family {
 
 enum { IDS_CHROME_CATEGORIES_SHOWN = 8, IDS_CHROME_CATEGORY_BYTES = 32, IDS_CHROME_CATEGORY_PLACES = 32 };
 
+struct ids_chrome_recent {
+    char text[IDS_CHROME_CATEGORY_BYTES];
+    uint8_t length, family, unknown; /* unknown: index + 1 of the list of these */
+};
+
 /* Categories met before, and how many events are of those that are not known. */
 struct ids_chrome_categories {
-    struct {
-        char text[IDS_CHROME_CATEGORY_BYTES];
-        uint8_t length, family, unknown; /* unknown: index + 1 of the list below */
-    } recent[IDS_CHROME_CATEGORY_PLACES];
+    struct ids_chrome_recent recent[IDS_CHROME_CATEGORY_PLACES];
     struct {
         char text[IDS_CHROME_CATEGORY_BYTES * 2]; /* cut where it is longer */
         uint64_t count;

@@ -67,11 +67,27 @@ static enum place place_of(const struct ids_json_span *key) {
     }
 }
 
+/* What holds at the `number`-th key of an object, else what may be forgotten for this key; NULL for keys that are not remembered. */
+static struct ids_chrome_guess *guess_at(struct ids_chrome_guesses *places, size_t number,
+                                         const struct ids_json_scan *scan, int *ret_holds) {
+    *ret_holds = 0;
+    if (number >= IDS_CHROME_GUESSES) return NULL;
+    struct ids_chrome_guesses *guesses = &places[number];
+    for (int i = 0; i < IDS_CHROME_KINDS; i++) {
+        *ret_holds = holds(&guesses->of[guesses->last], scan);
+        if (*ret_holds) break;
+        guesses->last = (uint8_t)((guesses->last + 1) % IDS_CHROME_KINDS);
+    }
+    if (!*ret_holds) guesses->last = (uint8_t)((guesses->last + 1) % IDS_CHROME_KINDS);
+    return &guesses->of[guesses->last];
+}
+
 /* The next key of an object, the `number`-th of it. */
-static enum ids_json_result next_key(struct ids_json_scan *scan, struct ids_chrome_guess *guesses, size_t number,
+static enum ids_json_result next_key(struct ids_json_scan *scan, struct ids_chrome_guesses *places, size_t number,
                                      struct ids_json_span *ret_key, enum place *ret_place) {
-    struct ids_chrome_guess *guess = number < IDS_CHROME_GUESSES ? &guesses[number] : NULL;
-    if (guess && holds(guess, scan)) {
+    int is_held;
+    struct ids_chrome_guess *guess = guess_at(places, number, scan, &is_held);
+    if (is_held) {
         *ret_key = (struct ids_json_span){scan->at + guess->key_at, guess->key_length, IDS_JSON_STRING, 0};
         *ret_place = (enum place)guess->place;
         scan->at += guess->length;
@@ -171,6 +187,14 @@ void ids_chrome_event_done(struct ids_chrome_event *event) {
     *event = (struct ids_chrome_event){0};
 }
 
+int ids_chrome_has_arg(const struct ids_chrome_event *event, const char *key) {
+    for (size_t i = 0; i < event->args_count; i++) {
+        const struct ids_json_span *span = &event->members[event->args_at + i].key;
+        if (ids_text_is((struct ids_text){span->at, (uint32_t)span->length}, key)) return 1;
+    }
+    return 0;
+}
+
 int ids_chrome_integer(const struct ids_json_span *span, int64_t *ret_value) {
     return (span->type == IDS_JSON_NUMBER || span->type == IDS_JSON_STRING) &&
            ids_decimal_integer(span->at, span->length, ret_value) == 1;
@@ -199,6 +223,10 @@ struct ids_text ids_chrome_text(struct ids_chrome_scratch *scratch, const struct
     size_t length = nested ? ids_json_minify(span, to, &scratch->broken) : ids_json_unescape(span, to);
     scratch->used += length;
     return (struct ids_text){to, (uint32_t)length};
+}
+
+struct ids_text ids_chrome_category(struct ids_chrome_scratch *scratch, const struct ids_chrome_event *event) {
+    return event->cat.type == IDS_JSON_STRING ? ids_chrome_text(scratch, &event->cat) : (struct ids_text){"", 0};
 }
 
 void ids_chrome_value(struct ids_chrome_scratch *scratch, const struct ids_json_span *span, struct ids_arg *ret_arg) {

@@ -17,7 +17,13 @@ struct ids_chrome_guess {
     uint8_t key_at, key_length;
     uint8_t place; /* of the element's own keys: what the reader takes it for */
 };
-enum { IDS_CHROME_GUESSES = 16 };
+enum { IDS_CHROME_GUESSES = 16, IDS_CHROME_KINDS = 2 };
+
+/* At a place in an object: what stood there in objects of several kinds, which alternate. */
+struct ids_chrome_guesses {
+    struct ids_chrome_guess of[IDS_CHROME_KINDS];
+    uint8_t last; /* the kind that held last */
+};
 
 struct ids_chrome_event {
     char phase;                                            /* 'X', 'M', ...; 0 where there is none */
@@ -28,8 +34,8 @@ struct ids_chrome_event {
     size_t args_at, args_count; /* which of them are those of `args` */
     struct ids_chrome_member *members;
     size_t room;
-    /* Elements of one writer have the same keys in the same order: those of the element before, by place, are looked for first. */
-    struct ids_chrome_guess keys[IDS_CHROME_GUESSES], arg_keys[IDS_CHROME_GUESSES];
+    /* Elements of one writer have the same keys in the same order: those of the elements before, by place, are looked for first. */
+    struct ids_chrome_guesses keys[IDS_CHROME_GUESSES], arg_keys[IDS_CHROME_GUESSES];
 };
 
 /* Takes the element apart at whose bracket the scan stands, and moves the scan behind it. `event` is {0} at first, and may be
@@ -38,6 +44,8 @@ struct ids_chrome_event {
 enum ids_json_result ids_chrome_event_read(struct ids_json_scan *scan, struct ids_chrome_event *event,
                                            int *ret_no_memory);
 void ids_chrome_event_done(struct ids_chrome_event *event);
+
+int ids_chrome_has_arg(const struct ids_chrome_event *event, const char *key);
 
 /* A number, given as one or in quotes; 0 when it is none (or no integer). */
 int ids_chrome_integer(const struct ids_json_span *span, int64_t *ret_value);
@@ -54,6 +62,8 @@ struct ids_chrome_scratch {
 int ids_chrome_scratch_reset(struct ids_chrome_scratch *scratch, size_t length);
 /* The text that a string, or any other value as it is written, stands for. */
 struct ids_text ids_chrome_text(struct ids_chrome_scratch *scratch, const struct ids_json_span *span);
+/* The category; "" where the event has none that is a text. */
+struct ids_text ids_chrome_category(struct ids_chrome_scratch *scratch, const struct ids_chrome_event *event);
 /* The value as the sink takes it; the key is left to the caller. */
 void ids_chrome_value(struct ids_chrome_scratch *scratch, const struct ids_json_span *span, struct ids_arg *ret_arg);
 

@@ -20,6 +20,10 @@ void ids_chrome_places_done(struct ids_chrome_places *places) {
     free(places->processes);
     free(places->threads);
     free(places->devices);
+    for (size_t i = 0; i < places->stats_count; i++) free(places->stats[i].args);
+    free(places->stats);
+    ids_keymap_done(&places->stats_of);
+    ids_keymap_done(&places->device_map);
     ids_keymap_done(&places->process_map);
     ids_keymap_done(&places->thread_map);
     *places = (struct ids_chrome_places){0};
@@ -191,6 +195,7 @@ int ids_chrome_metadata(struct ids_chrome_places *places, struct ids_chrome_scra
     if (kind == THREAD_NAME || kind == THREAD_LABELS) {
         code = ids_chrome_thread_of(places, scratch, process, &event->tid, 0, &thread, err);
         if (!code) places->threads[thread].name = text;
+        if (!code) places->threads[thread].is_named = 1;
         return code ? code : fold_lane(places, scratch, process, event, thread, err);
     }
     *(kind == PROCESS_NAME ? &places->processes[process].name : &places->processes[process].labels) = text;
@@ -210,13 +215,14 @@ static int is_device_label(struct ids_text label, int64_t number, size_t *ret_ma
 }
 
 int ids_chrome_find_devices(struct ids_chrome_places *places, struct ids_error *err) {
-    for (size_t i = 0; i < places->process_count; i++) {
+    for (size_t i = 0; i < places->process_count && !places->is_written; i++) {
         struct ids_chrome_process *process = &places->processes[i];
         struct ids_text label = ids_strings_text(places->sink->strings, process->labels);
         size_t maker;
         int labelled = process->is_number && is_device_label(label, process->number, &maker);
-        process->labelled = (uint8_t)labelled; /* devices that did nothing are, and a rank's host may have such a pid */
-        process->gpu = process->works || process->ranges || (process->strange && !ids_text_is(label, "CPU"));
+        /* A label alone says nothing: devices that did nothing have one, and a rank's host may have such a pid. */
+        process->gpu = process->works || process->ranges || (process->strange && !ids_text_is(label, "CPU")) ||
+                       (labelled && process->unknown);
         if (!labelled || (maker == 3 && ids_text_begins(label, "GPU"))) continue;
         process->maker = intern(places, (struct ids_text){label.at, (uint32_t)maker});
         if (process->maker == IDS_NO_TEXT) return ids_no_memory(err);
@@ -242,10 +248,11 @@ static uint32_t plane_name(struct ids_chrome_places *places, const struct ids_ch
 
 static const struct ids_chrome_device *device_of(const struct ids_chrome_places *places,
                                                  const struct ids_chrome_process *process) {
-    for (size_t i = 0; process->gpu && process->is_number && i < places->device_count; i++) {
-        if (places->devices[i].id == process->number) return &places->devices[i];
-    }
-    return NULL;
+    uint64_t place;
+    if (!process->gpu || !process->is_number ||
+        !ids_keymap_get(&places->device_map, ids_key_of((uint64_t)process->number, 0), &place))
+        return NULL;
+    return &places->devices[place];
 }
 
 static struct ids_arg text_arg(uint32_t key, uint32_t text) {
@@ -256,7 +263,24 @@ static struct ids_arg int_arg(uint32_t key, int64_t value) {
     return (struct ids_arg){.key = key, .type = IDS_VALUE_INT, .i = value};
 }
 
+/* The plane as it was before idsprof wrote it into this file; 0 when somebody else wrote it. */
+static int open_written(struct ids_chrome_places *places, struct ids_chrome_process *process, int *ret_code,
+                        struct ids_error *err) {
+    uint64_t place;
+    if (!process->is_number || !ids_keymap_get(&places->stats_of, ids_key_of((uint64_t)process->number, 0), &place))
+        return 0;
+    const struct ids_chrome_stats *stats = &places->stats[place - 1];
+    const struct ids_plane_info plane = {
+        .name = plane_name(places, process), .args = stats->args, .arg_count = stats->count};
+    *ret_code = plane.name == IDS_NO_TEXT ? ids_no_memory(err)
+                                          : places->sink->ops->plane(places->sink, &plane, &process->plane, err);
+    process->opened = !*ret_code;
+    return 1;
+}
+
 static int open_plane(struct ids_chrome_places *places, struct ids_chrome_process *process, struct ids_error *err) {
+    int written;
+    if (open_written(places, process, &written, err)) return written;
     struct ids_arg args[8];
     struct ids_plane_info plane = {.name = plane_name(places, process), .args = args};
     uint32_t keys[3];
@@ -308,6 +332,19 @@ int ids_chrome_open(struct ids_chrome_places *places, uint32_t index, struct ids
     if (info.name == IDS_NO_TEXT) return ids_no_memory(err);
     code = places->sink->ops->track(places->sink, &info, &thread->track, err);
     if (!code) thread->opened = 1;
+    return code;
+}
+
+int ids_chrome_open_written(struct ids_chrome_places *places, struct ids_error *err) {
+    int code = 0;
+    for (size_t i = 0; i < places->process_count && places->is_written && !code; i++) {
+        struct ids_chrome_process *process = &places->processes[i];
+        if (process->name && !process->opened) code = open_plane(places, process, err);
+    }
+    for (size_t i = 0; i < places->thread_count && places->is_written && !code; i++) {
+        if (places->threads[i].is_named && !places->threads[i].lane_of)
+            code = ids_chrome_open(places, (uint32_t)i, err);
+    }
     return code;
 }
 

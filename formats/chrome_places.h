@@ -17,17 +17,17 @@ struct ids_chrome_process {
     uint32_t plane;         /* the sink's, once `opened` */
     struct ids_idmap names; /* text -> the sink's name */
     uint8_t is_number, has_sort_index;
-    uint8_t works, ranges,
-        strange;      /* it has work of a device, a counter profiler's ranges, unknown events with a stream */
-    uint8_t labelled; /* as a device */
-    uint8_t gpu;      /* Kineto's device: its name is its process's and says nothing */
-    uint32_t maker;   /* what kind of device it is, "MTIA"; 0: a GPU */
+    uint8_t works, ranges, strange, unknown; /* it has a device's work, a counter profiler's ranges, slices of unknown
+                                                categories, and such with a stream (strange) */
+    uint8_t gpu;                             /* Kineto's device: its name is its process's and says nothing */
+    uint32_t maker;                          /* what kind of device it is, "MTIA"; 0: a GPU */
     uint8_t opened;
 };
 
 struct ids_chrome_thread {
     uint32_t process, name;
     int64_t id;
+    uint8_t is_named; /* by metadata */
     uint32_t lane_of; /* index + 1 of the thread whose overlapping events lie here; 0: it stands for itself */
     uint32_t track;   /* the sink's, once `opened` */
     uint8_t opened;
@@ -42,6 +42,12 @@ struct ids_chrome_device {
     int64_t memory_bytes, cores, capability_major, capability_minor; /* -1 unknown */
 };
 
+/* What a plane that idsprof wrote had beside its events. */
+struct ids_chrome_stats {
+    struct ids_arg *args;
+    size_t count, room;
+};
+
 struct ids_chrome_places {
     struct ids_sink *sink;
     struct ids_chrome_process *processes;
@@ -51,6 +57,12 @@ struct ids_chrome_places {
     struct ids_keymap process_map, thread_map; /* key -> index */
     struct ids_chrome_device *devices;
     size_t device_count, device_room;
+    struct ids_keymap device_map; /* id -> index */
+    struct ids_chrome_stats *stats;
+    size_t stats_count, stats_room;
+    struct ids_keymap stats_of; /* pid -> index + 1 */
+    uint8_t
+        is_written; /* the file is one that idsprof wrote: its processes and threads are planes and tracks already */
 };
 
 void ids_chrome_places_done(struct ids_chrome_places *places);
@@ -74,6 +86,8 @@ int ids_chrome_find_devices(struct ids_chrome_places *places, struct ids_error *
 
 /* Gives the thread's plane and track to the sink unless it has them. */
 int ids_chrome_open(struct ids_chrome_places *places, uint32_t thread, struct ids_error *err);
+/* Gives the sink all that metadata name, without an event too, where idsprof wrote the file. */
+int ids_chrome_open_written(struct ids_chrome_places *places, struct ids_error *err);
 /* The sink's name for an event of that process; its plane is open. */
 int ids_chrome_name(struct ids_chrome_places *places, uint32_t process, struct ids_text text, uint32_t *ret_name,
                     struct ids_error *err);

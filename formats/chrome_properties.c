@@ -1,5 +1,7 @@
 #include "formats/chrome_properties.h"
 
+#include "formats/chrome_written.h"
+
 #include "lib/base/decimal.h"
 #include "lib/base/vec.h"
 
@@ -11,14 +13,14 @@
 enum { TREE_BYTES = 1 << 20 };
 
 static const char devices_key[] = "deviceProperties", distributed_key[] = "distributedInfo",
-                  clock_key[] = "baseTimeNanoseconds";
+                  clock_key[] = "baseTimeNanoseconds", written_key[] = "otherData";
 
 static int is(const struct ids_json_span *key, const char *name) {
     return strlen(name) == key->length && !memcmp(key->at, name, key->length);
 }
 
 int ids_chrome_property_wanted(const struct ids_json_span *key) {
-    return is(key, devices_key) || is(key, distributed_key) || is(key, clock_key);
+    return is(key, devices_key) || is(key, distributed_key) || is(key, clock_key) || is(key, written_key);
 }
 
 /* -1 where it is absent or no number that an int64 holds. */
@@ -44,6 +46,9 @@ static int read_devices(struct ids_chrome_places *places, const cJSON *list, str
         struct ids_chrome_device *added = IDS_PUSH(places->devices, places->device_count, places->device_room);
         if (!added || device.name == IDS_NO_TEXT) return ids_no_memory(err);
         *added = device;
+        if (device.id >= 0 &&
+            ids_keymap_add(&places->device_map, ids_key_of((uint64_t)device.id, 0), places->device_count - 1) < 0)
+            return ids_no_memory(err);
     }
     return 0;
 }
@@ -55,6 +60,7 @@ int ids_chrome_property(struct ids_chrome_places *places, const struct ids_json_
         properties->has_base_time = ids_chrome_integer(value, &properties->base_time_ns);
         return 0;
     }
+    if (is(key, written_key)) return ids_chrome_written(places, value, &properties->host, err);
     errno = 0;
     cJSON *tree = value->length <= TREE_BYTES ? cJSON_ParseWithLength(value->at, value->length) : NULL;
     if (!tree && errno == ENOMEM) return ids_no_memory(err); /* cJSON itself does not tell it from bad JSON */

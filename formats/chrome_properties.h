@@ -8,6 +8,7 @@ struct ids_chrome_properties {
     int64_t rank;         /* of distributedInfo; -1 unknown */
     int64_t base_time_ns; /* the wall clock of time 0, where has_base_time */
     int has_base_time;
+    uint32_t host;   /* as idsprof wrote it down; 0 unknown */
     uint64_t unread; /* members that were too large or no JSON, and were left out */
 };
 

@@ -8,7 +8,8 @@
  *   one with a stream among their args, or is labelled "GPU <pid>", "MTIA <pid>", is "/device:GPU:<pid>", "/device:MTIA:<pid>".
  * - A thread (tid) of it is a track, called as its thread_name, a tid that is a text, or "thread <tid>". On Kineto's devices
  *   events of any other category (gpu_user_annotation, cuda_sync) span those of the stream and get a track beside it, "<name> (<cat>)".
- *   What `idsprof extract` wrote on lanes (thread_name with lane_of) comes back to the thread it was on.
+ *   What `idsprof extract` wrote on lanes (thread_name with lane_of) comes back to the thread it was on; its processes and threads
+ *   are planes and tracks as they are, those without an event too.
  * - X is a slice; B/E and b/e (S/F) are paired by time, the latter on the track "async <cat>"; i, I, R, n, T, p are instants; C is a
  *   counter, on the track "counters"; s, t, f are flows. M names things. Others are counted in a diag.
  * - Every member that is not ph, name, pid, tid, ts, dur or args is an arg of the event (cat, id, ...), and so are those of args.
@@ -19,10 +20,11 @@
  * The file is read twice: names, of which Kineto writes the last one last, must be known before events. The first pass only skips
  * and takes few elements apart; unpacking goes on beside it.
  */
-#include "formats/chrome_category.h"
+#include "formats/chrome_bid.h"
 #include "formats/chrome_pairs.h"
 #include "formats/chrome_places.h"
 #include "formats/chrome_properties.h"
+#include "formats/chrome_survey.h"
 #include "formats/json_window.h"
 
 #include "lib/base/vec.h"
@@ -35,11 +37,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times within this of 0 need no base. */
-static const __int128 NEAR_PS = (__int128)1000000 * 1000000 * 1000000;
-/* No run is longer: 26 days. */
-static const __int128 RUN_PS = (__int128)26 * 86400 * 1000000000000;
-enum { NEAR_ENOUGH = 1000 };
 /* Nanoseconds since 1970 of a day in 2001: above it, a time is one of the wall clock. */
 static const int64_t EPOCH_NS = 1000000000000000000;
 
@@ -47,18 +44,9 @@ enum place { AT_START, AT_MEMBERS, IN_MEMBER, AT_ELEMENTS, AT_END };
 
 /* What could not be kept, for the ledger. */
 struct losses {
-    uint64_t without_time, without_duration, out_of_range, without_begin, without_end, unknown_phases, unknown_metadata,
-        strays, trailing;
+    uint64_t without_time, without_duration, out_of_range, without_begin, without_end, unknown_phases, strays, trailing;
     uint64_t broken; /* elements and members with values that are no JSON */
     int64_t broken_at;
-};
-
-/* What the first pass found out about times: JAX's begin near 0, Kineto's count from boot or from 1970, and then all are counted from
- * the least of them (viewers drop what lies before 0). A host event of Kineto may have time 0 nevertheless. */
-struct clock {
-    int is_far;
-    unsigned near_count; /* times near 0 before any that is far; after NEAR_ENOUGH of them nobody looks on */
-    __int128 first_ps, least_ps;
 };
 
 /* Where the event before lay: writers go thread by thread, and so a map is seldom asked. */
@@ -84,6 +72,7 @@ struct reader {
     struct ids_chrome_places places;
     struct ids_chrome_properties properties;
     struct ids_chrome_categories categories;
+    struct ids_chrome_survey survey;
     int strange_on_device; /* a device has events of unknown categories */
     struct ids_chrome_pairs pairs;
     struct ids_arg *args; /* of the event; the keys of the one before stay until they are filled */
@@ -92,7 +81,6 @@ struct reader {
     struct last_place last;
     int64_t base_ns;
     int has_base;
-    struct clock clock;
     uint64_t slices;
     int64_t first_ps, last_ps;
     struct losses losses;
@@ -101,8 +89,7 @@ struct reader {
 /* ---- events into the sink ---- */
 
 static struct ids_text cat_of(struct reader *reader, const struct ids_chrome_event *event) {
-    return event->cat.type == IDS_JSON_STRING ? ids_chrome_text(&reader->scratch, &event->cat)
-                                              : (struct ids_text){"", 0};
+    return ids_chrome_category(&reader->scratch, event);
 }
 
 /* The key at place `i`. Events of one kind follow each other: mostly it is the key that stood there last time. */
@@ -159,12 +146,12 @@ static int give(struct reader *reader, uint32_t thread_index, enum ids_form form
 
 static int say_host(struct reader *reader, struct ids_error *err) {
     char name[32];
-    struct ids_host_info host = {.name = reader->sink->file_name};
+    struct ids_host_info host = {.name = ids_host_of_file(reader->sink, reader->properties.host)};
     snprintf(name, sizeof name, "rank %" PRId64, reader->properties.rank);
     if (reader->properties.rank >= 0) host.name = ids_intern_z(reader->sink->strings, name);
     if (host.name == IDS_NO_TEXT) return ids_no_memory(err);
-    __int128 base_ns = reader->clock.least_ps / 1000000000 * 1000000; /* whole milliseconds */
-    if (reader->clock.is_far && base_ns == (int64_t)base_ns) host.base_ns = (int64_t)base_ns;
+    __int128 base_ns = reader->survey.clock.least_ps / 1000000000 * 1000000; /* whole milliseconds */
+    if (reader->survey.clock.is_far && base_ns == (int64_t)base_ns) host.base_ns = (int64_t)base_ns;
     if (reader->properties.has_base_time) {
         if (__builtin_add_overflow(reader->properties.base_time_ns, host.base_ns, &host.start_unix_ns))
             host.start_unix_ns = 0;
@@ -241,14 +228,6 @@ static int read_async(struct reader *reader, uint32_t process, int64_t ps, struc
     return code ? code : keep_mark(reader, &mark, element, err);
 }
 
-static int has_arg(const struct ids_chrome_event *event, const char *key) {
-    for (size_t i = 0; i < event->args_count; i++) {
-        const struct ids_json_span *span = &event->members[event->args_at + i].key;
-        if (ids_text_is((struct ids_text){span->at, (uint32_t)span->length}, key)) return 1;
-    }
-    return 0;
-}
-
 /* Whether the event is what the device of that process did. A counter profiler's ranges are, where there are no kernels; of a category that
  * is not known it is what has a stream, or everything where nothing else works. */
 static int is_work(struct reader *reader, const struct ids_chrome_process *process, struct ids_text cat) {
@@ -259,7 +238,7 @@ static int is_work(struct reader *reader, const struct ids_chrome_process *proce
         return !process->works;
     case IDS_CHROME_UNKNOWN:
         reader->strange_on_device = 1;
-        return !process->works || has_arg(&reader->event, "stream");
+        return !process->works || ids_chrome_has_arg(&reader->event, "stream");
     default:
         return 0;
     }
@@ -268,11 +247,6 @@ static int is_work(struct reader *reader, const struct ids_chrome_process *proce
 /* The thread that the event lies on. An arrow binds to the slice around it and stays on the thread. */
 static int thread_of(struct reader *reader, uint32_t process, uint32_t *ret_thread, struct ids_error *err) {
     uint32_t layer = 0;
-    struct ids_chrome_process *place = &reader->places.processes[process];
-    /* A label says what a process is whose events nobody has heard of. */
-    if (place->labelled && !place->opened && reader->event.phase == 'X' &&
-        ids_chrome_family_of(&reader->categories, cat_of(reader, &reader->event), 0) == IDS_CHROME_UNKNOWN)
-        place->gpu = 1;
     if (reader->places.processes[process].gpu && !strchr("stf", reader->event.phase)) {
         struct ids_text cat = cat_of(reader, &reader->event);
         if (cat.length && !is_work(reader, &reader->places.processes[process], cat))
@@ -403,83 +377,19 @@ static int corrupt(const struct reader *reader, struct ids_error *err) {
                     ids_json_window_offset(&reader->window, reader->scan->at));
 }
 
-/* What stands in an element of metadata, or of a device. Categories in any case begin with these; what else does is told apart later. */
-static const char *const watched_list[] = {"m\"",      "stream\"", "kernel\"", "memcpy\"",
-                                           "memset\"", "gpu_mem",  "cuda_pro"};
-static const struct ids_json_words watched = {watched_list, 7, "mskgc"};
-enum { SEEN_METADATA = 1 };
-
-/* First pass: the time that the element bears, found by its key alone. Where an arg has that key too, its value counts if it
- * comes first, and if it is like a time of this file it can but lower the base. */
-static void look_at_time(struct reader *reader, struct ids_text element) {
-    struct clock *clock = &reader->clock;
-    static const char key[] = "\"ts\"";
-    if (clock->near_count >= NEAR_ENOUGH) return;
-    const char *end = element.at + element.length, *at = ids_json_find(element.at, end, key);
-    if (!at) return;
-    for (at += sizeof key - 1; at < end && (*at == ' ' || *at == ':'); at++) {
-    }
-    struct ids_json_scan scan = {at, end, 1, NULL, NULL};
-    struct ids_json_span span;
-    __int128 ps;
-    if (at == end || ids_json_value(&scan, &span) != IDS_JSON_OK || !ids_chrome_time(&span, &ps)) return;
-    if (ps < NEAR_PS && ps > -NEAR_PS) {
-        clock->near_count += !clock->is_far;
-    } else if (!clock->is_far) {
-        clock->is_far = 1;
-        clock->first_ps = clock->least_ps = ps;
-    } else if (ps < clock->least_ps && clock->first_ps - ps < RUN_PS) {
-        clock->least_ps = ps;
-    }
-}
-
-/* First pass: what names something, and whose processes are devices. */
-static int count_event(struct reader *reader, struct ids_text element, struct ids_error *err) {
-    struct ids_json_scan scan = {element.at, element.at + element.length, 1, NULL, NULL};
-    struct ids_chrome_event *event = &reader->event;
-    int no_memory, known;
-    if (ids_chrome_event_read(&scan, event, &no_memory) != IDS_JSON_OK)
-        return no_memory ? ids_no_memory(err) : 0; /* the second pass says what is wrong with it */
-    if (ids_chrome_scratch_reset(&reader->scratch, element.length)) return ids_no_memory(err);
-    if (event->phase == 'M') {
-        int code = ids_chrome_metadata(&reader->places, &reader->scratch, event, &known, err);
-        if (!code && !known) reader->losses.unknown_metadata++;
-        return code;
-    }
-    enum ids_chrome_family family = ids_chrome_family_of(&reader->categories, cat_of(reader, event), 0);
-    if (family == IDS_CHROME_AROUND || (family == IDS_CHROME_UNKNOWN && !has_arg(event, "stream"))) return 0;
-    uint32_t index;
-    int code = ids_chrome_process_of(&reader->places, &reader->scratch, &event->pid, &index, err);
-    if (code) return code;
-    struct ids_chrome_process *process = &reader->places.processes[index];
-    process->works |= family == IDS_CHROME_WORK;
-    process->ranges |= family == IDS_CHROME_RANGE;
-    process->strange |= family == IDS_CHROME_UNKNOWN;
-    return 0;
-}
-
 static enum ids_json_result element(struct reader *reader, int *ret_code, struct ids_error *err) {
     struct ids_json_scan *scan = reader->scan;
     const char *start = scan->at;
+    int no_memory;
     reader->has_objects = 1;
-    if (!reader->counting) {
-        int no_memory;
-        scan->broken = reader->scratch.broken = NULL;
-        enum ids_json_result result = ids_chrome_event_read(scan, &reader->event, &no_memory);
-        if (no_memory) *ret_code = ids_no_memory(err);
-        if (result != IDS_JSON_OK) return result;
-        *ret_code = read_event(reader, (struct ids_text){start, (uint32_t)(scan->at - start)}, err);
-        if (scan->broken || reader->scratch.broken)
-            note_broken(reader, scan->broken ? scan->broken : reader->scratch.broken);
-        return IDS_JSON_OK;
-    }
-    struct ids_json_skip skip = {.watched = &watched};
-    enum ids_json_result result = ids_json_skip(scan, &skip);
-    if (result == IDS_JSON_MORE) scan->at = start;
+    if (reader->counting) return ids_chrome_survey_element(&reader->survey, scan, ret_code, err);
+    scan->broken = reader->scratch.broken = NULL;
+    enum ids_json_result result = ids_chrome_event_read(scan, &reader->event, &no_memory);
+    if (no_memory) *ret_code = ids_no_memory(err);
     if (result != IDS_JSON_OK) return result;
-    /* Kineto gives metadata the time 0, however far from it the others are. */
-    if (!(skip.seen & SEEN_METADATA)) look_at_time(reader, (struct ids_text){start, (uint32_t)(scan->at - start)});
-    if (skip.seen) *ret_code = count_event(reader, (struct ids_text){start, (uint32_t)(scan->at - start)}, err);
+    *ret_code = read_event(reader, (struct ids_text){start, (uint32_t)(scan->at - start)}, err);
+    if (scan->broken || reader->scratch.broken)
+        note_broken(reader, scan->broken ? scan->broken : reader->scratch.broken);
     return IDS_JSON_OK;
 }
 
@@ -681,7 +591,7 @@ static int say_losses(struct reader *reader, struct ids_error *err) {
          "begun events without an end were taken to last as long as their timeline", losses->without_end},
         {IDS_NOTE, "chrome.phase", "events of a kind (ph) that is not known were left out", losses->unknown_phases},
         {IDS_NOTE, "chrome.metadata", "metadata events (M) of a kind that is not known were left out",
-         losses->unknown_metadata},
+         reader->survey.unknown_metadata},
         {IDS_WARNING, "chrome.stray", "elements of traceEvents that are no objects were left out", losses->strays},
         {IDS_NOTE, "chrome.trailing", "what follows the end of the JSON was not read", losses->trailing},
         {IDS_NOTE, "chrome.property", "members beside traceEvents that are too large or no JSON were not read",
@@ -742,6 +652,7 @@ static int read_passes(struct reader *reader, struct ids_error *err) {
                             cut);
         code = say_host(reader, err);
     }
+    if (!code) code = ids_chrome_open_written(&reader->places, err);
     if (!code) code = end_tracks(reader, err);
     if (!code && cut >= 0) {
         reader->sink->complete = 0;
@@ -754,8 +665,10 @@ static int chrome_read(struct ids_source *source, struct ids_sink *sink, struct 
     struct reader reader = {.source = source, .sink = sink, .first_ps = INT64_MAX, .last_ps = INT64_MIN};
     reader.properties.rank = -1;
     reader.places.sink = sink;
+    reader.survey = (struct ids_chrome_survey){.places = &reader.places, .categories = &reader.categories};
     reader.scan = &reader.window.scan;
     int code = read_passes(&reader, err);
+    ids_chrome_survey_done(&reader.survey);
     ids_chrome_event_done(&reader.event);
     ids_chrome_event_done(&reader.second);
     ids_chrome_pairs_done(&reader.pairs);
@@ -764,86 +677,6 @@ static int chrome_read(struct ids_source *source, struct ids_sink *sink, struct 
     free(reader.args);
     ids_json_window_done(&reader.window);
     return code;
-}
-
-/* ---- is it a trace? ---- */
-
-static int is_key(const struct ids_json_span *key, const char *text) {
-    return ids_text_is((struct ids_text){key->at, (uint32_t)key->length}, text);
-}
-
-/* Passes the value in front of the scan. */
-static enum ids_json_result pass_value(struct ids_json_scan *scan) {
-    struct ids_json_span value;
-    return ids_json_value(scan, &value);
-}
-
-/* By its keys: writers put any number of members, and of any size, before the list. */
-static int object_bid(struct ids_json_scan *scan, int *more) {
-    static const char *const telling[] = {"deviceProperties", "schemaVersion", "displayTimeUnit", "distributedInfo",
-                                          "systemTraceEvents"};
-    struct ids_json_span key;
-    int first = 1, bid = 0;
-    for (;;) {
-        enum ids_json_result result = ids_json_member(scan, &first, &key);
-        if (result == IDS_JSON_END) return 0;
-        if (result == IDS_JSON_OK && is_key(&key, "traceEvents")) {
-            result = ids_json_space(scan);
-            if (result == IDS_JSON_MORE || *scan->at == '[') return 90;
-        }
-        for (size_t i = 0; result == IDS_JSON_OK && i < sizeof telling / sizeof *telling; i++) {
-            if (is_key(&key, telling[i])) bid = 60;
-        }
-        if (result == IDS_JSON_OK) result = pass_value(scan);
-        *more = result == IDS_JSON_MORE;
-        if (result != IDS_JSON_OK) return bid;
-    }
-}
-
-/* 1 when the object in front of the scan has a phase, as events have; *ret_members is whether it has any member. */
-static int is_event(struct ids_json_scan *scan, int *ret_members, enum ids_json_result *ret_result) {
-    struct ids_json_span key;
-    int first = 1;
-    scan->at++;
-    do {
-        *ret_result = ids_json_member(scan, &first, &key);
-        if (*ret_result == IDS_JSON_OK && is_key(&key, "ph")) return 1;
-        if (*ret_result == IDS_JSON_OK) *ret_result = pass_value(scan);
-    } while (*ret_result == IDS_JSON_OK);
-    *ret_members = !first;
-    return 0;
-}
-
-/* The bare array, by its first elements. */
-static int array_bid(struct ids_json_scan *scan, int *more) {
-    enum { ELEMENTS = 64 };
-    int others = 0;
-    for (int i = 0; i < ELEMENTS; i++) {
-        int members = 0;
-        enum ids_json_result result = ids_json_space(scan);
-        if (result == IDS_JSON_OK && *scan->at == '{') {
-            if (is_event(scan, &members, &result)) return 90;
-            if (result == IDS_JSON_END) {
-                others += members;
-                result = IDS_JSON_OK;
-            }
-        } else if (result == IDS_JSON_OK) {
-            result = pass_value(scan);
-        }
-        if (result == IDS_JSON_OK) result = ids_json_space(scan);
-        *more = result == IDS_JSON_MORE && !others;
-        if (result != IDS_JSON_OK || *scan->at != ',') return 0;
-        scan->at++;
-    }
-    return 0;
-}
-
-static int chrome_bid(const uint8_t *head, size_t length, int *more) {
-    size_t mark = length >= 3 && !memcmp(head, "\xef\xbb\xbf", 3) ? 3 : 0;
-    struct ids_json_scan scan = {.at = (const char *)head + mark, .end = (const char *)head + length};
-    *more = ids_json_space(&scan) == IDS_JSON_MORE && length > 0;
-    if (scan.at == scan.end || (*scan.at != '{' && *scan.at != '[')) return 0;
-    return *scan.at++ == '{' ? object_bid(&scan, more) : array_bid(&scan, more);
 }
 
 static const char *const suffixes[] = {".trace.json.gz", ".trace.json", NULL};
@@ -855,6 +688,6 @@ const struct ids_format ids_format_chrome_trace = {
     .suffixes = suffixes,
     .generic_suffixes = generic_suffixes,
     .streams = 1,
-    .bid = chrome_bid,
+    .bid = ids_chrome_bid,
     .read = chrome_read,
 };

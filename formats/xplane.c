@@ -34,6 +34,8 @@ enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
 #define LENGTH_LIMIT ((uint64_t)INT32_MAX)
 /* A line's timestamp above this is nanoseconds since 1970, not since the session's start (three years). */
 #define EPOCH_NS ((int64_t)100000000 * 1000000000)
+/* Above this (11 days) they count from something else than the session's start: from 1970, or from the machine's. */
+#define FAR_NS ((int64_t)1000000 * 1000000000)
 
 struct spans {
     struct ids_span_bytes *at;
@@ -61,6 +63,7 @@ struct reader {
     struct ids_idmap stat_texts;  /* stat metadata id -> text */
     struct ids_idmap event_names; /* event metadata id -> the sink's name */
     uint32_t num_occurrences;     /* text */
+    bool has_forms;               /* its stats have IDS_KEY_FORM among them */
     struct ids_arg *args;
     size_t arg_count, arg_room;
 };
@@ -191,6 +194,7 @@ static int read_stat_metadata(struct reader *reader, struct ids_span_bytes span,
         text = ids_intern(reader->sink->strings, (const char *)field.bytes, (size_t)field.value);
         if (text == IDS_NO_TEXT) return ids_no_memory(err);
     }
+    if (text == IDS_KEY_FORM) reader->has_forms = true;
     if (more < 0) return corrupt(err, span.at, "malformed stat metadata");
     return ids_idmap_set(&reader->stat_texts, key, text) ? ids_no_memory(err) : 0;
 }
@@ -282,6 +286,23 @@ struct line {
     bool no_time;         /* out of range, as 0 is among lines that count from 1970: harmless where it has no event */
 };
 
+/* An event that idsprof wrote and that was no slice: the stat that says so becomes the event's form again. */
+static void take_form(struct reader *reader, struct ids_slice *slice) {
+    static const char *const names[] = {IDS_FORM_NAMES};
+    for (size_t i = 0; i < reader->arg_count; i++) {
+        struct ids_arg *arg = &reader->args[i];
+        if (arg->key != IDS_KEY_FORM || arg->type != IDS_VALUE_TEXT) continue;
+        struct ids_text text = ids_strings_text(reader->sink->strings, arg->text);
+        uint8_t form = IDS_FORM_SLICE;
+        while (form < sizeof names / sizeof *names && !ids_text_is(text, names[form])) form++;
+        if (form == sizeof names / sizeof *names) return;
+        slice->form = form;
+        memmove(arg, arg + 1, (reader->arg_count - i - 1) * sizeof *arg);
+        slice->arg_count--;
+        return;
+    }
+}
+
 static int read_event(struct reader *reader, const struct line *line, struct ids_pb pb, uint64_t offset,
                       struct ids_error *err) {
     uint64_t metadata_id = 0, offset_ps = 0, duration_ps = 0, occurrences = 0;
@@ -332,6 +353,7 @@ static int read_event(struct reader *reader, const struct line *line, struct ids
         return 0;
     }
     if (slice.name == IDS_IDMAP_NONE && (code = lost_name(reader, metadata_id, &slice.name, err))) return code;
+    if (reader->has_forms && !duration_ps) take_form(reader, &slice);
     reader->events++;
     return reader->sink->ops->slice(reader->sink, line->track, &slice, err);
 }
@@ -503,6 +525,7 @@ static int index_space(struct reader *reader, struct ids_error *err) {
 /* Reads the stat metadata and the plane's stats: into reader->stat_texts and reader->args. */
 static int read_plane_stats(struct reader *reader, const struct plane *plane, struct ids_error *err) {
     ids_idmap_done(&reader->stat_texts);
+    reader->has_forms = false;
     for (size_t i = 0; i < plane->stat_metadata.count; i++) {
         int code = read_stat_metadata(reader, plane->stat_metadata.at[i], err);
         if (code) return code;
@@ -546,7 +569,8 @@ static int read_plane(struct reader *reader, const struct plane *plane, struct i
 
 /* --- the file --------------------------------------------------------------------------------------------------- */
 
-/* Finds what times count from: the session's start, whose wall clock the plane "Task Environment" has, or 1970. */
+/* Finds what times count from: the session's start, whose wall clock the plane "Task Environment" has, 1970, or the
+ * machine's start. */
 static int read_clock(struct reader *reader, struct ids_host_info *host, struct ids_error *err) {
     for (size_t i = 0; i < reader->plane_count; i++) {
         const struct plane *plane = &reader->planes[i];
@@ -568,11 +592,11 @@ static int read_clock(struct reader *reader, struct ids_host_info *host, struct 
             if (code)
                 return ids_error_at(err, "plane %zu ('%s'): line %zu", i,
                                     ids_strings_z(reader->sink->strings, plane->name), l);
-            if (timestamp_ns < EPOCH_NS) break; /* one line tells for its plane */
+            if (timestamp_ns < FAR_NS) break; /* one line tells for its plane */
             host->base_ns = timestamp_ns;
         }
     }
-    if (host->base_ns) host->start_unix_ns = host->base_ns;
+    if (host->base_ns >= EPOCH_NS) host->start_unix_ns = host->base_ns;
     return 0;
 }
 
@@ -585,7 +609,7 @@ static int read_space(struct reader *reader, struct ids_error *err) {
     }
     reader->num_occurrences = ids_intern_z(reader->sink->strings, "num_occurrences");
     if (reader->num_occurrences == IDS_NO_TEXT) return ids_no_memory(err);
-    struct ids_host_info host = {.name = reader->sink->file_name ? reader->sink->file_name : reader->host_name};
+    struct ids_host_info host = {.name = ids_host_of_file(reader->sink, reader->host_name), .is_xspace = 1};
     code = read_clock(reader, &host, err);
     if (code) return code;
     reader->base_ns = host.base_ns;

@@ -22,12 +22,15 @@ int ids_analyze(const struct ids_trace *trace, const struct ids_params *params, 
 
 int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report,
                        struct ids_findings *ret_findings, struct ids_error *err) {
-    struct ids_findings findings = {0};
     struct ids_analysis analysis = {.trace = trace, .params = *params};
+    struct ids_findings findings = {0};
+    struct ids_findings_taking *taking = NULL;
+    struct ids_ledger_visitor visitor;
     int code = ids_steps_make(&analysis, err);
     if (!code) code = ids_busy_make(&analysis, err);
-    if (!code) ids_steps_trim(&analysis);
-    if (!code) code = ids_gaps_make(&analysis, err);
+    if (!code) code = ids_steps_trim(&analysis, err);
+    if (!code && ret_findings) code = ids_findings_begin(&analysis, &findings, &taking, &visitor, err);
+    if (!code) code = ids_ledger_make(&analysis, taking ? &visitor : NULL, err);
     if (!code) code = ids_compilations_make(&analysis, err);
     for (int i = 0; i < ids_analyzer_count && !code; i++) code = ids_analyzers[i]->run(&analysis, report, err);
     report->complete = trace->complete;
@@ -35,7 +38,9 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
         const struct ids_trace_diag *diag = &trace->diags[i];
         ids_report_diag(report, diag->severity, diag->id, diag->text, diag->offset, diag->count);
     }
-    if (!code && ret_findings) code = ids_findings_make(&analysis, &findings, err);
+    struct ids_error ignored = IDS_ERROR_INIT;
+    int ended = ids_findings_end(taking, !code, code ? &ignored : err);
+    if (!code) code = ended;
     ids_analysis_done(&analysis);
     if (!code) code = ids_report_check(report, err);
     if (code)

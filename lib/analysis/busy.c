@@ -1,10 +1,11 @@
-/* busy.c - the run's window, and each active device's time as sets. */
+/* busy.c - the run's window and those of its active devices, and what their figures are made of. */
 #include "lib/analysis/context.h"
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 #include "lib/model/clocks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,145 +25,44 @@ static int gather_stalls(struct ids_analysis *analysis, struct ids_error *err) {
     return 0;
 }
 
-/* Adds [start, end) without what the set covers. *at is where the set is looked at next; starts only grow. */
-static void add_without(struct ids_spans *to, const struct ids_spans *set, size_t *at, int64_t start_ps,
-                        int64_t end_ps) {
-    while (*at < set->count && set->at[*at].end_ps <= start_ps) ++*at;
-    for (size_t i = *at; i < set->count && set->at[i].start_ps < end_ps; i++) {
-        ids_spans_add(to, start_ps, set->at[i].start_ps);
-        if (set->at[i].end_ps > start_ps) start_ps = set->at[i].end_ps;
+int64_t ids_time_in_both(const struct ids_busy *busy, unsigned states, unsigned also) {
+    int64_t sum_ps = 0; /* a moment is in one state: it cannot run over */
+    for (unsigned state = 0; state < IDS_IS_IN_WINDOW; state++) {
+        if (state & states && state & also) sum_ps += busy->in_state_ps[state];
     }
-    ids_spans_add(to, start_ps, end_ps);
+    return sum_ps;
 }
 
-/* Cuts to the window; 0 when nothing is left. */
-static int cut(const struct ids_busy *busy, int64_t *start_ps, int64_t *end_ps) {
-    if (*start_ps < busy->start_ps) *start_ps = busy->start_ps;
-    if (*end_ps > busy->end_ps) *end_ps = busy->end_ps;
-    return *start_ps < *end_ps;
-}
-
-/* The ops that are open on one track. At each moment the innermost one says what the device does: a loop's time is that of the
- * ops in its body. */
-struct open_op {
-    const struct ids_event *event;
-    int64_t from_ps; /* since when it is the innermost one */
-};
-
-struct lane {
-    struct open_op *stack;
-    size_t depth, room;
-    size_t stall; /* where the track's stalls are looked at next */
-    int used;
-};
-
-struct filling {
-    const struct ids_analysis *analysis;
-    struct ids_busy *busy;
-    struct lane *lanes; /* by track, of the whole trace: a device uses a few, which are emptied after it */
-    uint32_t *used;     /* those */
-    size_t used_count;
-};
-
-/* [from, to) is the event's own time. */
-static void add_own(struct filling *filling, const struct ids_event *event, int64_t from_ps, int64_t to_ps) {
-    struct ids_busy *busy = filling->busy;
-    if (event->class == IDS_CLASS_STALL || !cut(busy, &from_ps, &to_ps)) return;
-    const struct ids_spans *stalls = &filling->analysis->stalls[event->track];
-    size_t *stall = &filling->lanes[event->track].stall, at = *stall;
-    add_without(&busy->working, stalls, stall, from_ps, to_ps);
-    if (event->class == IDS_CLASS_COMPUTE) add_without(&busy->compute, stalls, &at, from_ps, to_ps);
-    if (event->class == IDS_CLASS_COLLECTIVE) ids_spans_add(&busy->collective, from_ps, to_ps);
-    if (event->class == IDS_CLASS_COPY) ids_spans_add(&busy->copy, from_ps, to_ps);
-    if (event->direction == IDS_H2D) ids_spans_add(&busy->h2d, from_ps, to_ps);
-    if (event->direction == IDS_D2H) ids_spans_add(&busy->d2h, from_ps, to_ps);
-}
-
-static void close_op(struct filling *filling, struct lane *lane) {
-    struct open_op done = lane->stack[--lane->depth];
-    add_own(filling, done.event, done.from_ps, done.event->end_ps);
-    if (lane->depth && lane->stack[lane->depth - 1].from_ps < done.event->end_ps)
-        lane->stack[lane->depth - 1].from_ps = done.event->end_ps;
-}
-
-static int open_op(struct filling *filling, const struct ids_event *event) {
-    struct lane *lane = &filling->lanes[event->track];
-    if (!lane->used) filling->used[filling->used_count++] = event->track;
-    lane->used = 1;
-    /* What has ended, and what only overlaps: a sibling on another lane, whose time stays its own. */
-    while (lane->depth && lane->stack[lane->depth - 1].event->end_ps < event->end_ps) close_op(filling, lane);
-    while (lane->depth && lane->stack[lane->depth - 1].event->end_ps <= event->start_ps) close_op(filling, lane);
-    if (lane->depth) {
-        struct open_op *around = &lane->stack[lane->depth - 1];
-        add_own(filling, around->event, around->from_ps, event->start_ps);
-        around->from_ps = event->start_ps;
-    }
-    struct open_op *open = IDS_PUSH(lane->stack, lane->depth, lane->room);
-    if (!open) return -1;
-    *open = (struct open_op){event, event->start_ps};
-    return 0;
-}
-
-static void add_barriers(const struct ids_trace *trace, struct ids_busy *busy) {
-    static const char name[] = "barrier-cores";
-    uint32_t text = ids_strings_find(&trace->strings, name, sizeof name - 1);
-    struct ids_cursor cursor = ids_cursor_over(&busy->device->waits);
-    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-        if (trace->names[event->name].text == text) ids_spans_add(&busy->barrier, event->start_ps, event->end_ps);
-    }
-}
-
-static void add_async(struct ids_busy *busy) {
-    struct ids_cursor cursor = ids_cursor_over(&busy->device->async);
-    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-        int64_t start_ps = event->start_ps, end_ps = event->end_ps;
-        if (!cut(busy, &start_ps, &end_ps)) continue;
-        ids_spans_add(event->class == IDS_CLASS_COLLECTIVE ? &busy->collective : &busy->async_copy, start_ps, end_ps);
-        if (event->direction == IDS_H2D) ids_spans_add(&busy->h2d, start_ps, end_ps);
-        if (event->direction == IDS_D2H) ids_spans_add(&busy->d2h, start_ps, end_ps);
-    }
-}
-
-enum { SETS = 9 };
-static void list_sets(struct ids_busy *busy, struct ids_spans *ret_sets[SETS]) {
-    struct ids_spans *sets[SETS] = {&busy->busy, &busy->working, &busy->compute,    &busy->collective, &busy->copy,
-                                    &busy->h2d,  &busy->d2h,     &busy->async_copy, &busy->barrier};
-    memcpy(ret_sets, sets, sizeof sets);
-}
-
-void ids_busy_done(struct ids_busy *busy) {
-    struct ids_spans *sets[SETS];
-    list_sets(busy, sets);
-    for (int i = 0; i < SETS; i++) ids_spans_done(sets[i]);
-}
-
-static int fill_device(struct filling *filling, struct ids_busy *busy, struct ids_error *err) {
-    int failed = 0;
-    filling->busy = busy;
-    filling->used_count = 0;
-    struct ids_cursor cursor = ids_cursor_over(&busy->device->activity);
-    for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));) {
-        int64_t start_ps = event->start_ps, end_ps = event->end_ps;
-        if (cut(busy, &start_ps, &end_ps)) ids_spans_add(&busy->busy, start_ps, end_ps);
-        failed = open_op(filling, event);
-    }
-    for (size_t i = 0; i < filling->used_count; i++) {
-        struct lane *lane = &filling->lanes[filling->used[i]];
-        while (!failed && lane->depth) close_op(filling, lane);
-        free(lane->stack);
-        *lane = (struct lane){0};
-    }
-    add_async(busy);
-    add_barriers(filling->analysis->trace, busy);
-    struct ids_spans *sets[SETS];
-    list_sets(busy, sets);
-    for (int i = 0; i < SETS; i++) failed = ids_spans_unite(sets[i]) || failed;
-    return failed ? ids_no_memory(err) : 0;
+int64_t ids_time_in(const struct ids_busy *busy, unsigned states) {
+    return ids_time_in_both(busy, states, states);
 }
 
 int ids_device_counts(const struct ids_trace *trace, const struct ids_device *device) {
     if (!device->activity.count || device->kind != IDS_DEVICE_CPU) return device->activity.count > 0;
     return !trace->accelerated;
+}
+
+/* The number behind "rank" in a host's name, as Kineto's files and launchers have it; else its place among the hosts. */
+static long long rank_of_host(const struct ids_trace *trace, uint32_t host) {
+    const char *name = ids_trace_text(trace, trace->hosts[host].name), *rank = strcasestr(name, "rank");
+    if (rank) {
+        rank += strlen("rank");
+        rank += strspn(rank, "-_ .=");
+        if (*rank >= '0' && *rank <= '9') return strtoll(rank, NULL, 10);
+    }
+    return host;
+}
+
+const char *ids_rank_name(const struct ids_trace *trace, const struct ids_device *device, struct ids_arena *arena) {
+    char name[128];
+    size_t beside = 0;
+    for (size_t d = 0; d < trace->device_count; d++)
+        beside += trace->devices[d].host == device->host && ids_device_counts(trace, &trace->devices[d]);
+    int length = trace->host_count < 2 ? snprintf(name, sizeof name, "%.100s", device->label)
+                 : beside < 2
+                     ? snprintf(name, sizeof name, "rank %lld", rank_of_host(trace, device->host))
+                     : snprintf(name, sizeof name, "rank %lld %.80s", rank_of_host(trace, device->host), device->label);
+    return ids_arena_copy(arena, name, (size_t)length);
 }
 
 /* From the first to the last activity on one clock. */
@@ -208,8 +108,8 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     analysis->first_ps = analysis->start_ps = first_ps;
     analysis->end_ps = last_ps;
     if (analysis->params.window == IDS_WINDOW_STEPS && analysis->steps.count) {
-        analysis->start_ps = analysis->steps.at[0].start_ps;
-        analysis->end_ps = analysis->steps.at[analysis->steps.count - 1].end_ps;
+        analysis->start_ps = analysis->steps.at[0].work_ps;
+        analysis->end_ps = analysis->steps.at[analysis->steps.count - 1].last_ps;
     }
     /* --from and --to count from the run's first activity. */
     int64_t from_ps = first_ps, to_ps = first_ps;
@@ -219,7 +119,10 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     if (to_ps < analysis->end_ps) analysis->end_ps = to_ps;
     int cut_end = analysis->end_ps < last_ps;
     if (analysis->end_ps < analysis->start_ps || (analysis->end_ps == analysis->start_ps && cut_end)) {
-        return ids_fail(err, IDS_USAGE, "the window is empty: --from and --to leave nothing of the run");
+        int is_cut = analysis->params.from_ps || analysis->params.to_ps != INT64_MAX;
+        return ids_fail(err, IDS_USAGE, "the window is empty: %s",
+                        is_cut ? "--from and --to leave nothing of the run"
+                               : "the work of the steps is a moment; try --window run");
     }
     struct extent *clocks = find_extents(analysis);
     if (!clocks) return ids_no_memory(err);
@@ -239,16 +142,7 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
 
 int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err) {
     int code = find_windows(analysis, err);
-    if (!code) code = gather_stalls(analysis, err);
-    size_t tracks = analysis->trace->track_count;
-    struct filling filling = {.analysis = analysis,
-                              .lanes = calloc(tracks + 1, sizeof *filling.lanes),
-                              .used = calloc(tracks + 1, sizeof *filling.used)};
-    if (!code && (!filling.lanes || !filling.used)) code = ids_no_memory(err);
-    for (size_t i = 0; i < analysis->busy_count && !code; i++) code = fill_device(&filling, &analysis->busy[i], err);
-    free(filling.lanes);
-    free(filling.used);
-    return code;
+    return code ? code : gather_stalls(analysis, err);
 }
 
 int ids_is_kernel(const struct ids_trace *trace, const struct ids_event *event) {
@@ -274,6 +168,17 @@ const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
     return analysis->trace->device_count
                ? "no device did anything in this trace: every device plane is empty"
                : "the trace has no device plane and no op of the CPU client: only host events were recorded";
+}
+
+void ids_analysis_done(struct ids_analysis *analysis) {
+    size_t tracks = analysis->trace->track_count;
+    for (size_t t = 0; analysis->stalls && t < tracks; t++) ids_spans_done(&analysis->stalls[t]);
+    free(analysis->busy);
+    free(analysis->stalls);
+    free(analysis->tellers);
+    free(analysis->gaps);
+    ids_steps_done(analysis);
+    ids_ledger_done(&analysis->ledger);
 }
 
 void ids_metrics_missing(struct ids_report *report, const struct ids_metric_def *metrics, int count, const char *why) {

@@ -1,4 +1,4 @@
-/* context.h - what analyzers share: the window, each device's time as sets, idle gaps with their causes, steps.
+/* context.h - what analyzers share: the window, steps, the ledger, each device's time by what it did, idle gaps.
  *
  * Made once by ids_analyze, in the order below, before the first analyzer runs; read-only after that.
  */
@@ -8,68 +8,76 @@
 #include "lib/analysis/analysis.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/analysis/intervals.h"
+#include "lib/analysis/ledger.h"
 #include "lib/base/keymap.h"
 #include "lib/model/findings.h"
+
+/* The run's window in equal parts, for a view of it over time. */
+enum { IDS_PARTS = 20 };
 
 /* A device's time inside its window, by what it did. */
 struct ids_busy {
     const struct ids_device *device;
-    uint32_t index;                             /* of trace->devices */
-    int64_t start_ps, end_ps;                   /* the window that its gaps and shares are of */
-    int64_t count_end_ps;                       /* events that begin before this count; see ids_busy_cursor */
-    int64_t first_ps, last_ps;                  /* its own first and last activity */
-    struct ids_spans busy;                      /* any activity */
-    struct ids_spans working;                   /* activity that is not a wait */
-    struct ids_spans compute, collective, copy; /* by class; collective with its waiting, compute without stalls */
-    struct ids_spans h2d, d2h;                  /* copies of that direction, async ones too */
-    struct ids_spans async_copy;                /* copies beside the ops */
-    struct ids_spans barrier;                   /* waits of the core for its peers (TPU barrier-cores) */
-    size_t first_gap, gap_count;                /* its part of analysis->gaps */
+    uint32_t index;            /* of trace->devices */
+    int64_t start_ps, end_ps;  /* the window that its gaps and shares are of */
+    int64_t count_end_ps;      /* events that begin before this count; see ids_busy_cursor */
+    int64_t first_ps, last_ps; /* its own first and last activity */
+    /* How long it did just these things together, bits of enum ids_device_state below IDS_IS_IN_WINDOW: see ids_time_in. */
+    int64_t in_state_ps[IDS_IS_IN_WINDOW];
+    /* By part of the run's window: working, compute, collectives, copies. Classes may overlap. */
+    struct ids_part {
+        int64_t working_ps, compute_ps, collective_ps, copy_ps;
+    } parts[IDS_PARTS];
+    size_t first_gap, gap_count; /* its part of analysis->gaps */
 };
-
-enum ids_cause {
-    IDS_LATE_COMPILE,
-    IDS_LATE_STAGING,
-    IDS_LATE_SYNC,
-    IDS_LATE_INPUT,
-    IDS_LATE_PYTHON,
-    IDS_LATE_LAUNCH_BOUND,
-    IDS_LATE_NOT_RECORDED, /* the launch came late, and nothing says why */
-    IDS_IN_PROGRAM,
-    IDS_COLLECTIVE_WAIT,
-    IDS_TRANSFER_WAIT,
-    IDS_QUEUE,
-    IDS_NOT_RECORDED, /* not even the launch is known */
-    IDS_CAUSE_COUNT,
-};
-#define IDS_IS_HOST_LATE(cause) ((cause) <= IDS_LATE_NOT_RECORDED)
-const char *ids_cause_name(enum ids_cause cause);
 
 /* A maximal interval of a device's window without activity. */
 struct ids_gap {
     int64_t start_ps, end_ps;
     const struct ids_event *previous, *next; /* NULL at the window's edges */
     uint32_t busy;                           /* index of analysis->busy */
-    uint8_t cause;
+    uint32_t entry;                          /* index of ledger.entries: the one that most of it belongs to */
 };
 
 enum ids_step_source { IDS_STEPS_NONE, IDS_STEPS_MARKER, IDS_STEPS_ANNOTATION };
 
 struct ids_step {
     int64_t number;
-    int64_t start_ps, end_ps; /* first device event of this step to that of the next; the last: to its last end */
-    int64_t last_ps;          /* end of its last device event */
+    int64_t start_ps, end_ps;           /* from its begin on the first device to its end on the last one */
+    int64_t work_ps, last_ps;           /* begin of its first device event, end of its last one */
+    int64_t sum_ps;                     /* its times on its devices together */
+    int64_t slowest_ps;                 /* its longest time on one device */
+    uint32_t devices;                   /* that it has work on */
+    uint32_t slowest;                   /* index of trace->devices */
     int64_t host_start_ps, host_end_ps; /* of its annotation; equal when there is none */
     uint32_t made;                      /* the order in which it was found */
+};
+
+/* A step on one device. They do not overlap: one begins when the last work of the one before has ended there, or,
+ * where that is later, when its annotation begins on the host. The last one ends with its last work, or with its annotation. */
+struct ids_device_step {
+    uint32_t step; /* index of ids_steps.at; IDS_NONE: it does not lie wholly in the window */
+    int64_t from_ps, to_ps;
+};
+struct ids_device_steps {
+    struct ids_device_step *at; /* in time order */
+    size_t count, room;
 };
 
 struct ids_steps {
     enum ids_step_source source;
     struct ids_step *at; /* in time order */
     size_t count, room;
-    uint32_t name;                   /* of the annotation: text */
-    size_t without_work;             /* annotations that launched nothing on a device */
-    uint64_t assigned, unassigned;   /* device events */
+    uint32_t name;                      /* of the annotation: text */
+    int unnumbered;                     /* it bears no numbers, but recurs */
+    size_t without_work;                /* annotations that launched nothing on a device */
+    uint64_t assigned, unassigned;      /* device events */
+    struct ids_device_steps *of_device; /* by trace->devices; NULL without steps */
+    struct ids_keymap marks;            /* step and host -> index of `mark` */
+    struct ids_step_mark {
+        int64_t start_ps, end_ps; /* of the step's annotations on one host */
+    } * mark;
+    size_t mark_count, mark_room;
     struct ids_keymap of_host_event; /* of annotations, and of launches far below one: address -> ids_step.made + 1 */
     uint32_t *
         *of_activity; /* the same by device and place in its activity; NULL of a device, or of all, that have none */
@@ -83,18 +91,31 @@ struct ids_analysis {
     int64_t start_ps, end_ps; /* the run's window; equal when no device did anything */
     struct ids_busy *busy;    /* of the active devices only */
     size_t busy_count;
-    struct ids_spans *stalls;  /* by track: waits inside CPU ops */
-    struct ids_spans *deeds;   /* by track and enum ids_cause up to IDS_LATE_PYTHON: what a host thread did */
-    struct ids_spans *staging; /* by host: transfer staging on any of its threads */
-    uint8_t *tellers;          /* by host: who tells of its compilations (compilations.c) */
-    struct ids_gap *gaps;      /* by device, in time order */
+    struct ids_spans *stalls; /* by track: waits inside CPU ops */
+    uint8_t *tellers;         /* by host: who tells of its compilations (compilations.c) */
+    struct ids_gap *gaps;     /* by device, in time order */
     size_t gap_count, gap_room;
     struct ids_steps steps;
+    struct ids_ledger ledger;
 };
+
+/* When a part of the run's window begins; IDS_PARTS: when the window ends. */
+static inline int64_t ids_part_start(const struct ids_analysis *analysis, int part) {
+    return analysis->start_ps + (int64_t)((__int128)(analysis->end_ps - analysis->start_ps) * part / IDS_PARTS);
+}
+
+/* The time in which the device did any of `states`. */
+int64_t ids_time_in(const struct ids_busy *busy, unsigned states);
+/* The time in which it did any of `states`, and any of `also`. */
+int64_t ids_time_in_both(const struct ids_busy *busy, unsigned states, unsigned also);
 
 /* Whether a device takes part in windows, means and steps: it did something, and it is no CPU device beside an accelerator (a few
  * ops that JAX runs on the CPU backend must not halve a GPU's utilization). */
 int ids_device_counts(const struct ids_trace *trace, const struct ids_device *device);
+
+/* Who a device is among those that run together: "rank 1" of a run of several hosts with one device each, "rank 1 GPU:0" of several,
+ * else its label. In the arena; NULL when memory ran out. */
+const char *ids_rank_name(const struct ids_trace *trace, const struct ids_device *device, struct ids_arena *arena);
 
 /* Why there is no data when no device is active, in words for a person. */
 const char *ids_no_activity_reason(const struct ids_analysis *analysis);
@@ -102,13 +123,17 @@ const char *ids_no_activity_reason(const struct ids_analysis *analysis);
 /* Says of every metric that has not been set over all devices that there is no data, and why. */
 void ids_metrics_missing(struct ids_report *report, const struct ids_metric_def *metrics, int count, const char *why);
 
-/* busy.c, gaps.c, steps.c: the making of the parts. */
+/* A step's time: the mean over the devices that it has work on. */
+static inline int64_t ids_step_time(const struct ids_step *step) {
+    return step->devices ? step->sum_ps / (int64_t)step->devices : 0;
+}
+
+/* busy.c, steps.c: the making of the parts; ledger.c makes the times of ids_busy and the gaps. */
 int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err);
-void ids_busy_done(struct ids_busy *busy);
-int ids_gaps_make(struct ids_analysis *analysis, struct ids_error *err);
 /* Leaves only the steps that lie wholly in the window. */
-void ids_steps_trim(struct ids_analysis *analysis);
+int ids_steps_trim(struct ids_analysis *analysis, struct ids_error *err);
 int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err);
+void ids_steps_done(struct ids_analysis *analysis);
 void ids_analysis_done(struct ids_analysis *analysis);
 
 /* The step that a host event lies in, directly or through what caused it; NULL when none. */
@@ -116,10 +141,6 @@ const struct ids_step *ids_step_of_host_event(const struct ids_analysis *analysi
 
 /* The step that a device's event belongs to; NULL when none. */
 const struct ids_step *ids_step_of_device_event(const struct ids_analysis *analysis, const struct ids_event *event);
-
-/* The host event that says most about a late launch: the longest of the cause's class in the gap, before the launch. NULL when
- * nothing was recorded. */
-const struct ids_event *ids_gap_evidence(const struct ids_analysis *analysis, const struct ids_gap *gap);
 
 /* The events of a list that count in the device's window: they begin inside. */
 static inline struct ids_cursor ids_busy_cursor(const struct ids_busy *busy, const struct ids_events *events) {
@@ -147,8 +168,13 @@ int ids_is_part_of_compilation(const struct ids_trace *trace, const struct ids_e
  * itself ("XlaCompile:#module=jit_f#"). Length 0 unknown. */
 struct ids_text ids_compiled_function(const struct ids_trace *trace, const struct ids_event *event);
 
-/* Findings about single events; the caller's to end. */
-int ids_findings_make(const struct ids_analysis *analysis, struct ids_findings *findings, struct ids_error *err);
+/* Findings about single events, the caller's to end: begun before the ledger is made, which hands its intervals to the visitor, and made
+ * when all else is there; with `make` 0, and after a failure, there are none. A taking of NULL ends as nothing. */
+struct ids_findings_taking;
+int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings *findings,
+                       struct ids_findings_taking **ret_taking, struct ids_ledger_visitor *ret_visitor,
+                       struct ids_error *err);
+int ids_findings_end(struct ids_findings_taking *taking, int make, struct ids_error *err);
 
 /* Sums over the active devices: Σ part ÷ Σ window. */
 int64_t ids_windows_total(const struct ids_analysis *analysis);

@@ -69,24 +69,38 @@ static int put_gaps(const struct ids_analysis *analysis, const struct ids_busy *
     for (size_t g = 0; g < busy->gap_count; g++) {
         const struct ids_gap *gap = &analysis->gaps[busy->first_gap + g];
         int64_t idle_ps = gap->end_ps - gap->start_ps;
+        uint8_t cause = gap->entry == IDS_NONE ? IDS_DEVICE_UNKNOWN : analysis->ledger.entries[gap->entry].account;
         if (!gap->next || gap->next->start_ps != gap->end_ps) {
             device->idle_ps = idle_ps;
-            device->cause = gap->cause;
+            device->cause = cause;
             continue;
         }
         size_t place = first + (size_t)(gap->next - busy->device->activity.at);
         findings->work[place].idle_ps = idle_ps;
-        findings->work[place].cause = gap->cause;
-        if (!IDS_IS_HOST_LATE(gap->cause)) continue;
+        findings->work[place].cause = cause;
+        if (!gap->next->launch) continue;
         struct ids_found_late *late = IDS_PUSH(findings->late, findings->late_count, findings->late_room);
         if (!late) return -1;
-        *late = (struct ids_found_late){gap->next->launch, ids_gap_evidence(analysis, gap), (uint32_t)place};
+        *late = (struct ids_found_late){gap->next->launch, (uint32_t)place};
     }
     return 0;
 }
 
-static int put_devices(const struct ids_analysis *analysis, struct ids_findings *findings) {
+/* Intervals came before the work had its places. */
+static void place_intervals(const struct ids_busy *busy, struct ids_findings *findings, size_t *next,
+                            const struct ids_event *const *events, size_t first) {
+    const struct ids_events *activity = &busy->device->activity;
+    for (; *next < findings->interval_count && findings->intervals[*next].device == busy->index; ++*next) {
+        const struct ids_event *event = events[*next];
+        if (event && event >= activity->at && event < activity->at + activity->count)
+            findings->intervals[*next].event = (uint32_t)(first + (size_t)(event - activity->at)) + 1;
+    }
+}
+
+static int put_devices(const struct ids_analysis *analysis, const struct ids_event *const *events,
+                       struct ids_findings *findings) {
     const struct ids_trace *trace = analysis->trace;
+    size_t next = 0;
     struct lane *lanes = calloc(trace->track_count + 1, sizeof *lanes);
     int failed = !lanes;
     const struct ids_busy *busy = analysis->busy, *end = busy + analysis->busy_count; /* in the order of all devices */
@@ -98,6 +112,7 @@ static int put_devices(const struct ids_analysis *analysis, struct ids_findings 
         findings->devices[d].active = 1;
         findings->devices[d].start_ps = busy->start_ps;
         findings->devices[d].end_ps = busy->end_ps;
+        place_intervals(busy, findings, &next, events, first);
         failed = put_gaps(analysis, busy++, findings, first);
     }
     for (size_t t = 0; lanes && t < trace->track_count; t++) free(lanes[t].stack);
@@ -166,16 +181,102 @@ static int put_steps(const struct ids_analysis *analysis, struct ids_findings *f
     return 0;
 }
 
-int ids_findings_make(const struct ids_analysis *analysis, struct ids_findings *findings, struct ids_error *err) {
-    static const char *cause_names[IDS_CAUSE_COUNT];
-    const struct ids_trace *trace = analysis->trace;
-    for (int cause = 0; cause < IDS_CAUSE_COUNT; cause++) cause_names[cause] = ids_cause_name((enum ids_cause)cause);
-    *findings = (struct ids_findings){.cause_names = cause_names, .cause_count = IDS_CAUSE_COUNT};
-    findings->devices = calloc(trace->device_count + 1, sizeof *findings->devices);
-    int failed = !findings->devices || put_steps(analysis, findings);
-    findings->device_count = trace->device_count;
-    failed = failed || put_devices(analysis, findings) || put_deeds(analysis, findings);
-    if (!failed) return 0;
-    ids_findings_done(findings);
-    return ids_no_memory(err);
+static int put_device_steps(const struct ids_analysis *analysis, struct ids_findings *findings) {
+    for (size_t b = 0; b < analysis->busy_count && analysis->steps.count; b++) {
+        const struct ids_device_steps *own = &analysis->steps.of_device[analysis->busy[b].index];
+        for (size_t i = 0; i < own->count; i++) {
+            if (own->at[i].step == IDS_NONE) continue;
+            struct ids_found_device_step *step =
+                IDS_PUSH(findings->device_steps, findings->device_step_count, findings->device_step_room);
+            if (!step) return -1;
+            *step = (struct ids_found_device_step){analysis->busy[b].index, own->at[i].step, own->at[i].from_ps,
+                                                   own->at[i].to_ps};
+        }
+    }
+    return 0;
+}
+
+static struct ids_text copy_text(struct ids_findings *findings, struct ids_text text, int *failed) {
+    const char *copy = ids_arena_copy(&findings->texts, text.at, text.length);
+    *failed |= !copy;
+    return (struct ids_text){copy, copy ? text.length : 0};
+}
+
+static int put_culprits(const struct ids_analysis *analysis, struct ids_findings *findings) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    int failed = 0;
+    findings->culprits = calloc(ledger->entry_count + 1, sizeof *findings->culprits);
+    if (!findings->culprits) return -1;
+    for (size_t e = 0; e < ledger->entry_count; e++) {
+        const struct ids_ledger_entry *entry = &ledger->entries[e];
+        findings->culprits[findings->culprit_count++] = (struct ids_found_culprit){
+            copy_text(findings, ids_strings_text(&ledger->texts, entry->culprit), &failed),
+            copy_text(findings, ids_strings_text(&ledger->texts, entry->where), &failed), entry->account};
+    }
+    return failed;
+}
+
+/* The intervals as they come, and what each is about. */
+struct taking {
+    const struct ids_analysis *analysis;
+    struct ids_findings *findings;
+    const struct ids_event **events;
+    size_t event_count, event_room;
+};
+
+static int take_interval(void *context, const struct ids_ledger_interval *interval, struct ids_error *err) {
+    struct taking *taking = context;
+    struct ids_findings *findings = taking->findings;
+    struct ids_found_interval *found =
+        IDS_PUSH(findings->intervals, findings->interval_count, findings->interval_room);
+    const struct ids_event **event = IDS_PUSH(taking->events, taking->event_count, taking->event_room);
+    if (!found || !event) return ids_no_memory(err);
+    *event = interval->event;
+    *found = (struct ids_found_interval){
+        .from_ps = interval->from_ps,
+        .to_ps = interval->to_ps,
+        .device = taking->analysis->busy[interval->busy].index,
+        .step = interval->step == IDS_NONE ? 0 : interval->step + 1,
+        .culprit = interval->entry,
+        .state = interval->state,
+        .account = interval->account,
+        .known = interval->known,
+    };
+    return 0;
+}
+
+static void name_interval(void *context, size_t interval, uint32_t entry) {
+    struct taking *taking = context;
+    taking->findings->intervals[interval].culprit = entry;
+}
+
+int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings *findings,
+                       struct ids_findings_taking **ret_taking, struct ids_ledger_visitor *ret_visitor,
+                       struct ids_error *err) {
+    struct taking *taking = calloc(1, sizeof *taking);
+    if (!taking) return ids_no_memory(err);
+    *taking = (struct taking){.analysis = analysis, .findings = findings};
+    *findings = (struct ids_findings){0};
+    *ret_taking = (struct ids_findings_taking *)taking;
+    *ret_visitor = (struct ids_ledger_visitor){take_interval, name_interval, taking};
+    return 0;
+}
+
+int ids_findings_end(struct ids_findings_taking *opaque, int make, struct ids_error *err) {
+    struct taking *taking = (struct taking *)opaque;
+    if (!taking) return 0;
+    const struct ids_analysis *analysis = taking->analysis;
+    struct ids_findings *findings = taking->findings;
+    int failed = 0;
+    if (make) {
+        findings->devices = calloc(analysis->trace->device_count + 1, sizeof *findings->devices);
+        failed = !findings->devices || put_steps(analysis, findings) || put_device_steps(analysis, findings) ||
+                 put_culprits(analysis, findings);
+        findings->device_count = analysis->trace->device_count;
+        failed = failed || put_devices(analysis, taking->events, findings) || put_deeds(analysis, findings);
+    }
+    if (failed || !make) ids_findings_done(findings);
+    free(taking->events);
+    free(taking);
+    return failed ? ids_no_memory(err) : 0;
 }

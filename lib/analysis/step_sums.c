@@ -47,15 +47,19 @@ static struct ids_step_cell *cell_of(struct ids_step_sum *row, uint32_t step) {
 
 int ids_step_sums_add(struct ids_step_sums *sums, size_t number, const struct ids_event *event, int64_t ps) {
     const struct ids_steps *steps = &sums->analysis->steps;
+    const struct ids_step *step = steps->count ? ids_step_of_device_event(sums->analysis, event) : NULL;
+    return ids_step_sums_add_to(sums, number, step ? (uint32_t)(step - steps->at) : IDS_NONE, ps);
+}
+
+int ids_step_sums_add_to(struct ids_step_sums *sums, size_t number, uint32_t index, int64_t ps) {
+    const struct ids_steps *steps = &sums->analysis->steps;
     while (sums->count <= number) {
         struct ids_step_sum *fresh = IDS_PUSH(sums->at, sums->count, sums->room);
         if (!fresh) return -1;
         *fresh = (struct ids_step_sum){0};
     }
-    const struct ids_step *step = steps->count ? ids_step_of_device_event(sums->analysis, event) : NULL;
-    if (!step) return 0;
+    if (index == IDS_NONE) return 0;
     struct ids_step_sum *row = &sums->at[number];
-    uint32_t index = (uint32_t)(step - steps->at);
     ids_sum(&row->total_ps, ps);
     struct ids_step_cell *cell = cell_of(row, index);
     if (cell) {

@@ -32,7 +32,7 @@ int ids_times_of(const struct ids_trace *trace, struct ids_times *ret_times, str
     for (size_t i = 0; i < count && !code; i++) {
         const struct ids_step *step = &analysis.steps.at[i];
         int marked = step->host_start_ps < step->host_end_ps;
-        int64_t from_ps = step->start_ps, to_ps = step->last_ps;
+        int64_t from_ps = step->work_ps, to_ps = step->last_ps;
         if (marked && step->host_start_ps < from_ps) from_ps = step->host_start_ps;
         if (marked && step->host_end_ps > to_ps) to_ps = step->host_end_ps;
         ret_times->steps[ret_times->step_count++] = (struct ids_step_times){step->number, from_ps, to_ps};

@@ -91,7 +91,7 @@ static void look_at_compiles(struct ids_diff *diff) {
     char names[256], count_a[32], count_b[32], from[IDS_VALUE_ROOM], to[IDS_VALUE_ROOM];
     functions_of(b > a ? diff->b : diff->a, names);
     int known = diff->a->per_step;
-    say(diff, id, id, known, known ? part_change(diff, "compile") : 0,
+    say(diff, id, id, known, known ? part_change(diff, "steps.host.compile") : 0,
         "%s: %s \xe2\x86\x92 %s%s%s%s, taking %s \xe2\x86\x92 %s in all",
         known ? "recompilation inside steps" : "compilations", number(count_a, a), number(count_b, b),
         *names ? " (" : "", names, *names ? ")" : "", amount(from, IDS_UNIT_TIME, time_a),
@@ -156,9 +156,9 @@ static int look_at_copies(struct ids_diff *diff, const char *direction, const ch
 static void look_at_transfers(struct ids_diff *diff) {
     static const char *const to_device[] = {"DevicePut", "DevicePutWithSharding", NULL};
     static const char *const to_host[] = {"np.asarray(jax.Array)", NULL};
-    if (!look_at_copies(diff, "h2d", "transfers to the device", "h2d"))
+    if (!look_at_copies(diff, "h2d", "transfers to the device", "steps.copy.h2d"))
         look_at_host_calls(diff, "transfers to the device", "host.device_put", to_device);
-    if (!look_at_copies(diff, "d2h", "transfers to the host", "d2h"))
+    if (!look_at_copies(diff, "d2h", "transfers to the host", "steps.copy.d2h"))
         look_at_host_calls(diff, "transfers to the host", "host.device_get", to_host);
     look_at_copies(diff, "d2d", "copies on the device", NULL);
 }
@@ -239,9 +239,30 @@ static void look_at_ops(struct ids_diff *diff) {
 
 /* ---- waiting ---- */
 
+static int said(const struct ids_diff *diff, const char *id) {
+    for (size_t i = 0; i < diff->changes.count; i++) {
+        if (!strcmp(diff->changes.at[i].id, id)) return 1;
+    }
+    return 0;
+}
+
+/* Ops tell what computing is made of; compilations and copies stand for their accounts where they are counted. */
+static int is_told(const struct ids_diff *diff, const char *account) {
+    static const struct {
+        const char *account, *change;
+    } by[] = {{"host.compile", "compile.in_steps"},
+              {"copy.h2d", "transfers.h2d_count"},
+              {"copy.d2h", "transfers.d2h_count"}};
+    if (!strcmp(account, "work.compute") || !strcmp(account, "working")) return 1;
+    for (size_t i = 0; i < sizeof by / sizeof *by && diff->a->per_step; i++) {
+        if (!strcmp(account, by[i].account)) return said(diff, by[i].change);
+    }
+    return 0;
+}
+
 /* Host calls that explain half of a part's change stand for it. */
-static int explained(const struct ids_diff *diff, const struct ids_part *part, double change) {
-    if (strcmp(part->id, "input") != 0 && strcmp(part->id, "host") != 0) return 0;
+static int is_explained(const struct ids_diff *diff, const struct ids_part *part, double change) {
+    if (strncmp(part->title, "host.", 5) != 0) return 0;
     for (size_t i = 0; i < diff->changes.count; i++) {
         const struct ids_change *other = &diff->changes.at[i];
         if (strncmp(other->id, "host.", 5) != 0 || !other->known) continue;
@@ -250,24 +271,29 @@ static int explained(const struct ids_diff *diff, const struct ids_part *part, d
     return 0;
 }
 
+/* "; mostly load (input.py:12): 0 s -> 4.1 ms" */
+static void say_culprit(const struct ids_culprit *culprit, char *text, size_t size) {
+    char from[IDS_VALUE_ROOM], to[IDS_VALUE_ROOM];
+    *text = '\0';
+    if (!culprit->name) return;
+    snprintf(text, size, "; mostly %.100s%s%.100s%s: %s \xe2\x86\x92 %s", culprit->name, culprit->where ? " (" : "",
+             culprit->where ? culprit->where : "", culprit->where ? ")" : "",
+             amount(from, IDS_UNIT_TIME, culprit->a_ps), amount(to, IDS_UNIT_TIME, culprit->b_ps));
+}
+
 static void look_at_parts(struct ids_diff *diff) {
-    static const char *const said[] = {"compute", "compile", "h2d", "d2h", "device.working"};
     double whole = (double)diff->parts.whole_a_ps;
     for (size_t i = 0; i < diff->parts.count; i++) {
         const struct ids_part *part = &diff->parts.at[i];
         double change = (double)(part->b_ps - part->a_ps);
-        int skip = 0;
-        for (size_t w = 0; w < sizeof said / sizeof *said; w++) skip |= !strcmp(part->id, said[w]);
-        if (skip || fabs(change) < diff->options.threshold * whole) continue;
+        if (is_told(diff, part->title) || fabs(change) < diff->options.threshold * whole) continue;
         if (part->interval.known && !ids_interval_excludes_zero(&part->interval)) continue;
-        if (explained(diff, part, change)) continue;
-        char from[IDS_VALUE_ROOM], to[IDS_VALUE_ROOM];
-        const char *explain = !strcmp(part->id, "collective")  ? "collectives.exposed"
-                              : !strcmp(part->id, "stalled")   ? "device.stalled"
-                              : !strncmp(part->id, "idle.", 5) ? part->id
-                                                               : "idle.share";
-        say(diff, part->id, explain, 1, change, "%s: %s \xe2\x86\x92 %s %s", part->title,
-            amount(from, IDS_UNIT_TIME, (double)part->a_ps), amount(to, IDS_UNIT_TIME, (double)part->b_ps), per(diff));
+        if (is_explained(diff, part, change)) continue;
+        char from[IDS_VALUE_ROOM], to[IDS_VALUE_ROOM], culprit[320];
+        say_culprit(&part->culprit, culprit, sizeof culprit);
+        say(diff, part->id, part->id, 1, change, "%s: %s \xe2\x86\x92 %s %s%s", part->title,
+            amount(from, IDS_UNIT_TIME, (double)part->a_ps), amount(to, IDS_UNIT_TIME, (double)part->b_ps), per(diff),
+            culprit);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "lib/base/counted.h"
 #include "lib/base/vec.h"
+#include "lib/report/gone_ids.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -145,6 +146,17 @@ static const char *value_text(struct ids_report *texts, enum ids_unit unit, doub
     return ids_report_text(texts, "%s", buffer);
 }
 
+/* Why a baseline has no such figure: it may be older than the figure. */
+static const char *why_not_there(struct ids_report *texts, const struct ids_side *baseline, const char *id) {
+    const struct ids_report *saved = baseline->runs[0].report;
+    for (size_t i = 0; i < saved->metric_count; i++) {
+        if (ids_gone_id_is_replaced_by(saved->metrics[i].id, id))
+            return ids_report_text(texts, "the baseline has '%s', which '%s' replaced: save the baseline again",
+                                   saved->metrics[i].id, id);
+    }
+    return "the baseline has no such figure";
+}
+
 static int check_baseline(struct ids_check *check, const struct ids_side *side, const struct ids_side *baseline,
                           const struct ids_limit *limit) {
     const struct ids_metric_def *metric = limit->metric;
@@ -160,7 +172,9 @@ static int check_baseline(struct ids_check *check, const struct ids_side *side, 
     }
     if (!row->has_value || !ids_side_metric(baseline, metric->id, &before)) {
         const char *why = ids_side_reason(row->has_value ? baseline : side, metric->id);
-        row->note = why ? why : row->has_value ? "the baseline has no such figure" : "not measured";
+        row->note = why              ? why
+                    : row->has_value ? why_not_there(&check->report, baseline, metric->id)
+                                     : "not measured";
         return 0;
     }
     int sign = metric->better == IDS_BETTER_HIGHER ? -1 : 1; /* of what is worse */

@@ -29,15 +29,20 @@ static const struct ids_column_def part_columns[] = {
     {"b", "after", IDS_UNIT_TIME, 0},
     {"low", "at least", IDS_UNIT_TIME, 0},
     {"high", "at most", IDS_UNIT_TIME, 0},
-    {"part", "part", IDS_UNIT_NONE, 0},
+    {"part", "account", IDS_UNIT_NONE, 0},
     {"id", "id", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"culprit_change", "of it", IDS_UNIT_TIME, 0},
+    {"culprit", "mostly", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 static const struct ids_table_def parts_def = {
     "parts",
     "parts of a step",
     part_columns,
     COUNT_OF(part_columns),
-    "What a step (or the window) is made of, as means over the devices; the changes sum to that of the whole.",
+    "The difference of the two ledgers by account, as means over the devices; the changes sum to that of the whole. `id` "
+    "is the metric of the account (steps.*; without steps idle.*, and of busy time device.working and device.stalled), "
+    "`culprit` whose time in it changed most, and `culprit_change` by how much.",
     0};
 
 static const struct ids_column_def change_columns[] = {
@@ -202,6 +207,9 @@ static void list_parts(struct ids_diff *diff) {
             bound_of(&part->interval, part->interval.high),
             ids_text_value(part->title),
             ids_text_value(part->id),
+            part->culprit.name ? time_of(part->culprit.b_ps - part->culprit.a_ps) : ids_no_value(IDS_UNIT_TIME),
+            ids_text_value(part->culprit.name),
+            ids_text_value(part->culprit.where),
         };
         ids_report_row(&diff->report, table, row);
     }

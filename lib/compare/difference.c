@@ -60,13 +60,16 @@ struct figure {
     int share;              /* the columns are a share of the step */
 };
 
-#define DID "compute", "collective", "h2d", "d2h", "other"
+/* Of the table of steps: in which groups of accounts a device did something, and in which nothing ran. */
+#define DID "compute", "transfer", "wait", "copies"
+#define IDLE "host", "device"
 static const struct figure figures[] = {
     {"steps.mean", "step time", IDS_UNIT_TIME, IDS_BETTER_LOWER, PER_STEP, 0, 0, {"duration"}, 0},
     {"run.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER, PER_WINDOW, 0, 0, {NULL}, 0},
     {"device.utilization", "device utilization", IDS_UNIT_RATIO, IDS_BETTER_HIGHER, ALWAYS, 0, 0, {DID}, 1},
-    {"idle.share", "idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER, ALWAYS, 0, 0, {"input", "compile", "host", "idle"}, 1},
-    {"steps.collective", "collectives, exposed", IDS_UNIT_TIME, IDS_BETTER_LOWER, PER_STEP, 0, 0, {"collective"}, 0},
+    {"idle.share", "idle", IDS_UNIT_RATIO, IDS_BETTER_LOWER, ALWAYS, 0, 0, {IDLE}, 1},
+    {"steps.comm.transfer", "comm.transfer", IDS_UNIT_TIME, IDS_BETTER_LOWER, PER_STEP, 0, 0, {"comm.transfer"}, 0},
+    {"steps.comm.wait", "comm.wait", IDS_UNIT_TIME, IDS_BETTER_LOWER, PER_STEP, 0, 0, {"comm.wait"}, 0},
     {"collectives.exposed", "collectives, exposed", IDS_UNIT_TIME, IDS_BETTER_LOWER, PER_WINDOW, 0, 1, {NULL}, 0},
     {"transfers.h2d_bytes", "H2D", IDS_UNIT_BYTES, IDS_BETTER_LOWER, ALWAYS, 1, 0, {NULL}, 0},
     {"transfers.d2h_bytes", "D2H", IDS_UNIT_BYTES, IDS_BETTER_LOWER, ALWAYS, 1, 0, {NULL}, 0},
@@ -189,53 +192,29 @@ size_t ids_headline_of_run(const struct ids_side *side, size_t run, struct ids_d
 
 /* ---- the parts ---- */
 
-struct part {
+/* Without steps, beside the idle accounts: they sum to the window of each device. */
+static const struct part_of_window {
     const char *id, *title;
-    const char *column; /* of the table of steps */
-    int busy;
-};
-
-static const struct part step_parts[] = {
-    {"compute", "compute", "compute", 1},        {"collective", "collectives, exposed", "collective", 1},
-    {"h2d", "H2D, exposed", "h2d", 1},           {"d2h", "D2H, exposed", "d2h", 1},
-    {"other", "other copies", "other", 1},       {"stalled", "stalled", "stalled", 1},
-    {"input", "waiting for input", "input", 0},  {"compile", "waiting for compilation", "compile", 0},
-    {"host", "waiting for the host", "host", 0}, {"idle", "idle, other", "idle", 0},
-};
-
-/* Of the window: metrics that sum over devices. */
-static const struct part window_parts[] = {
-    {"device.working", "working", NULL, 1},
-    {"device.stalled", "stalled", NULL, 1},
-    {"idle.host_late.input", "waiting for input", NULL, 0},
-    {"idle.host_late.compile", "waiting for compilation", NULL, 0},
-    {"idle.host_late.staging", "waiting for staging", NULL, 0},
-    {"idle.host_late.sync", "waiting for the host's sync", NULL, 0},
-    {"idle.host_late.python", "waiting for Python", NULL, 0},
-    {"idle.host_late.launch_bound", "launch-bound", NULL, 0},
-    {"idle.host_late.not_recorded", "waiting for the host", NULL, 0},
-    {"idle.in_program", "idle inside programs", NULL, 0},
-    {"idle.collective_wait", "waiting in collectives", NULL, 0},
-    {"idle.transfer_wait", "waiting for transfers", NULL, 0},
-    {"idle.queue", "queue", NULL, 0},
-    {"idle.not_recorded", "idle, not recorded", NULL, 0},
-};
+} busy_parts[] = {{"device.working", "working"}, {"device.stalled", "stalled"}};
 
 static double part_of_step(const struct ids_table *steps, size_t row, const void *what) {
-    const char *const columns[] = {what, NULL};
+    const struct ids_part *part = what;
+    const char *const columns[] = {part->title, NULL};
     return ids_step_columns(steps, row, columns);
 }
 
+/* A metric that is per step and device where there are steps, else a sum over devices. */
 static double part_of_run(const struct ids_side_run *run, const void *what) {
-    double sum = 0;
-    for (size_t row = 0; row < run->steps->row_count; row++) sum += part_of_step(run->steps, row, what);
-    return sum / (double)run->steps->row_count;
+    const struct ids_part *part = what;
+    double value = 0;
+    ids_run_metric(run, part->id, &value);
+    return value / (part->per_step ? 1 : run->devices);
 }
 
-static double metric_of_run(const struct ids_side_run *run, const void *what) {
+static double whole_of_run(const struct ids_side_run *run, const void *what) {
     double value = 0;
     ids_run_metric(run, what, &value);
-    return value / run->devices;
+    return value;
 }
 
 static int64_t mean_ps(const struct ids_side *side, ids_of_run *of_run, const void *what) {
@@ -244,31 +223,35 @@ static int64_t mean_ps(const struct ids_side *side, ids_of_run *of_run, const vo
     return (int64_t)llround(sum / (double)side->run_count);
 }
 
-static double window_of_run(const struct ids_side_run *run, const void *what) {
-    double value = 0;
-    (void)what;
-    ids_run_metric(run, "run.window", &value);
-    return value;
+static int add_part(struct ids_parts *parts, const struct ids_side *a, const struct ids_side *b, struct ids_part part,
+                    int busy) {
+    part.per_step = a->per_step;
+    part.a_ps = mean_ps(a, part_of_run, &part);
+    part.b_ps = mean_ps(b, part_of_run, &part);
+    int64_t change_ps = part.b_ps - part.a_ps;
+    parts->remainder_ps -= change_ps;
+    if (busy) parts->busy_change_ps += change_ps;
+    int failed = spread(a, b, part_of_step, part_of_run, &part, &part.interval) ||
+                 (change_ps && ids_culprit_find(a, 1, b, part.title, change_ps > 0 ? 1 : -1, &part.culprit));
+    parts->at[parts->count++] = part;
+    return failed;
 }
 
 int ids_parts_make(const struct ids_side *a, const struct ids_side *b, struct ids_parts *ret_parts,
                    struct ids_error *err) {
-    const struct part *parts = a->per_step ? step_parts : window_parts;
-    size_t count = a->per_step ? sizeof step_parts / sizeof *step_parts : sizeof window_parts / sizeof *window_parts;
-    ids_of_run *whole = a->per_step ? part_of_run : window_of_run;
+    int per_step = a->per_step, failed = 0;
+    const char *whole = per_step ? "steps.mean" : "run.window";
     *ret_parts =
-        (struct ids_parts){.whole_a_ps = mean_ps(a, whole, "duration"), .whole_b_ps = mean_ps(b, whole, "duration")};
+        (struct ids_parts){.whole_a_ps = mean_ps(a, whole_of_run, whole), .whole_b_ps = mean_ps(b, whole_of_run, whole)};
     ret_parts->remainder_ps = ret_parts->whole_b_ps - ret_parts->whole_a_ps;
-    for (size_t p = 0; p < count; p++) {
-        const void *what = a->per_step ? parts[p].column : parts[p].id;
-        ids_of_run *of_run = a->per_step ? part_of_run : metric_of_run;
-        struct ids_part *part = &ret_parts->at[ret_parts->count++];
-        *part = (struct ids_part){.id = parts[p].id, .title = parts[p].title};
-        part->a_ps = mean_ps(a, of_run, what);
-        part->b_ps = mean_ps(b, of_run, what);
-        ret_parts->remainder_ps -= part->b_ps - part->a_ps;
-        if (parts[p].busy) ret_parts->busy_change_ps += part->b_ps - part->a_ps;
-        if (spread(a, b, part_of_step, of_run, what, &part->interval)) return ids_no_memory(err);
+    for (size_t p = 0; p < sizeof busy_parts / sizeof *busy_parts && !per_step && !failed; p++)
+        failed = add_part(ret_parts, a, b, (struct ids_part){.id = busy_parts[p].id, .title = busy_parts[p].title}, 1);
+    for (int i = 0; i < IDS_ACCOUNT_COUNT && !failed; i++) {
+        enum ids_account account = (enum ids_account)i;
+        const char *id = per_step ? ids_account_steps_id(account) : ids_account_idle_id(account);
+        if (!id) continue; /* the account of work is never idle */
+        int busy = per_step && !ids_account_is_idle(account);
+        failed = add_part(ret_parts, a, b, (struct ids_part){.id = id, .title = ids_account_id(account)}, busy);
     }
-    return 0;
+    return failed ? ids_no_memory(err) : 0;
 }

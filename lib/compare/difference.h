@@ -7,7 +7,8 @@
 #ifndef IDS_LIB_COMPARE_DIFFERENCE_H
 #define IDS_LIB_COMPARE_DIFFERENCE_H
 
-#include "lib/compare/side.h"
+#include "lib/compare/culprit.h"
+#include "lib/model/account.h"
 
 enum ids_verdict {
     IDS_VERDICT_NO_DATA,
@@ -51,13 +52,17 @@ int ids_headline_make(const struct ids_side *a, const struct ids_side *b, const 
 /* The same figures of one run of a settled side, as `a` of the rows. */
 size_t ids_headline_of_run(const struct ids_side *side, size_t run, struct ids_difference ret_rows[IDS_HEADLINES]);
 
-/* The parts of a step (or of the window), each a mean over the active devices; they sum to it. */
+/* The parts of a step, which are the ledger's accounts (of the window: the idle ones, and what the device figures tell of the rest), each
+ * a mean over the active devices; they sum to it. */
 struct ids_part {
-    const char *id, *title;
+    const char *id;    /* the metric: "steps.host.python", "idle.host.python" */
+    const char *title; /* the account, as reports call it: "host.python" */
+    int per_step;
     int64_t a_ps, b_ps;
+    struct ids_culprit culprit; /* who made most of the change; its name is NULL when nobody is known */
     struct ids_interval interval;
 };
-enum { IDS_PARTS_MOST = 16 };
+enum { IDS_PARTS_MOST = IDS_ACCOUNT_COUNT + 2 };
 struct ids_parts {
     struct ids_part at[IDS_PARTS_MOST];
     size_t count;

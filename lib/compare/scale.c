@@ -10,27 +10,6 @@
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
-static const struct {
-    const char *id, *title;
-    const char *columns[4]; /* of the table of steps */
-} parts[IDS_SCALE_PARTS] = {
-    [IDS_SCALE_COMPUTE] = {"compute", "slower compute", {"compute"}},
-    [IDS_SCALE_COLLECTIVES] = {"collectives", "collectives, exposed", {"collective"}},
-    [IDS_SCALE_SKEW] = {"skew", "skew, waiting for peers", {"stalled"}},
-    [IDS_SCALE_TRANSFERS] = {"transfers", "transfers, exposed", {"h2d", "d2h", "other"}},
-    [IDS_SCALE_INPUT] = {"input", "input", {"input"}},
-    [IDS_SCALE_HOST] = {"host", "host", {"compile", "host"}},
-    [IDS_SCALE_IDLE] = {"idle", "idle, other", {"idle"}},
-};
-
-const char *ids_scale_part_id(enum ids_scale_part part) {
-    return parts[part].id;
-}
-
-const char *ids_scale_part_title(enum ids_scale_part part) {
-    return parts[part].title;
-}
-
 /* ---- for programs ---- */
 
 static const struct ids_column_def point_columns[] = {
@@ -42,13 +21,6 @@ static const struct ids_column_def point_columns[] = {
     {"speedup", "speed-up", IDS_UNIT_NUMBER, 0},
     {"efficiency", "efficiency", IDS_UNIT_RATIO, 0},
     {"loss", "loss", IDS_UNIT_TIME, 0},
-    {"lost_compute", "slower compute", IDS_UNIT_TIME, 0},
-    {"lost_collectives", "collectives", IDS_UNIT_TIME, 0},
-    {"lost_skew", "skew", IDS_UNIT_TIME, 0},
-    {"lost_transfers", "transfers", IDS_UNIT_TIME, 0},
-    {"lost_input", "input", IDS_UNIT_TIME, 0},
-    {"lost_host", "host", IDS_UNIT_TIME, 0},
-    {"lost_idle", "idle", IDS_UNIT_TIME, 0},
     {"remainder", "remainder", IDS_UNIT_TIME, 0},
     {"method", "method", IDS_UNIT_NONE, 0},
 };
@@ -57,9 +29,30 @@ static const struct ids_table_def points_def = {"configurations",
                                                 point_columns,
                                                 COUNT_OF(point_columns),
                                                 "One row per number of devices: step time, ideal step time, speed-up "
-                                                "and efficiency against the first, and what the loss is "
-                                                "made of; the lost parts and the remainder sum to it.",
+                                                "and efficiency against the first, and the loss; its "
+                                                "parts are in the table losses.",
                                                 0};
+
+static const struct ids_column_def loss_columns[] = {
+    {"devices", "devices", IDS_UNIT_NUMBER, 0},
+    {"account", "account", IDS_UNIT_NONE, 0},
+    {"lost", "lost", IDS_UNIT_TIME, 0},
+    {"time", "time", IDS_UNIT_TIME, 0},
+    {"ideal", "ideal", IDS_UNIT_TIME, 0},
+    {"culprit_lost", "of it", IDS_UNIT_TIME, 0},
+    {"culprit", "mostly", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"method", "method", IDS_UNIT_NONE, 0},
+};
+static const struct ids_table_def losses_def = {
+    "losses",
+    "losses by account",
+    loss_columns,
+    COUNT_OF(loss_columns),
+    "One row per number of devices and account of the ledger that a step has time in: per step and device the time, its "
+    "ideal, and what is lost, their difference. With the remainder of the configuration the lost times sum to its loss. "
+    "`culprit` is whose time in the account grew most beyond its ideal.",
+    0};
 
 static const struct ids_column_def trace_columns[] = {
     {"devices", "devices", IDS_UNIT_NUMBER, 0},
@@ -71,7 +64,7 @@ static const struct ids_column_def trace_columns[] = {
 };
 static const struct ids_table_def traces_def = {
     "traces", "traces", trace_columns, COUNT_OF(trace_columns), "The recordings behind each configuration.", 0};
-const struct ids_table_def *const ids_scale_tables[] = {&ids_findings_table, &points_def, &traces_def};
+const struct ids_table_def *const ids_scale_tables[] = {&ids_findings_table, &points_def, &losses_def, &traces_def};
 const int ids_scale_table_count = COUNT_OF(ids_scale_tables);
 
 static struct ids_value time_of(double ps) {
@@ -103,12 +96,30 @@ static void list_traces(struct ids_scale *scale) {
     }
 }
 
+static void list_loss(struct ids_scale *scale, const struct ids_scale_point *point, int account) {
+    const struct ids_culprit *culprit = &point->culprits[account];
+    struct ids_value row[] = {
+        ids_real_value(IDS_UNIT_NUMBER, point->devices),
+        ids_text_value(ids_account_id((enum ids_account)account)),
+        time_of(point->lost_ps[account]),
+        time_of(point->parts_ps[account]),
+        time_of(point->parts_ps[account] - point->lost_ps[account]),
+        culprit->name ? time_of(culprit->b_ps - culprit->a_ps) : ids_no_value(IDS_UNIT_TIME),
+        ids_text_value(culprit->name),
+        ids_text_value(culprit->where),
+        method_of(scale),
+    };
+    ids_report_row(&scale->report, ids_report_table(&scale->report, &losses_def), row);
+}
+
 /* Rounded to picoseconds one by one, so that what is written still sums: the remainder takes what rounding leaves. */
 static void list_points(struct ids_scale *scale) {
     struct ids_table *table = ids_report_table(&scale->report, &points_def);
     for (size_t p = 0; p < scale->count; p++) {
         const struct ids_scale_point *point = &scale->at[p];
-        struct ids_value row[COUNT_OF(point_columns)] = {
+        int64_t loss_ps = llround(point->step_ps) - llround(point->ideal_ps), rest_ps = loss_ps;
+        for (int i = 0; i < IDS_ACCOUNT_COUNT; i++) rest_ps -= llround(point->lost_ps[i]);
+        struct ids_value row[] = {
             ids_real_value(IDS_UNIT_NUMBER, point->devices),
             ids_text_value(point->side->label),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)point->side->run_count),
@@ -116,17 +127,28 @@ static void list_points(struct ids_scale *scale) {
             time_of(point->ideal_ps),
             ids_real_value(IDS_UNIT_NUMBER, point->speedup),
             ids_real_value(IDS_UNIT_RATIO, point->efficiency),
+            ids_int_value(IDS_UNIT_TIME, loss_ps),
+            ids_int_value(IDS_UNIT_TIME, rest_ps),
+            method_of(scale),
         };
-        row[7] = ids_int_value(IDS_UNIT_TIME, row[3].i - row[4].i);
-        int64_t rest = row[7].i;
-        for (int i = 0; i < IDS_SCALE_PARTS; i++) {
-            row[8 + i] = time_of(point->lost_ps[i]);
-            rest -= row[8 + i].i;
-        }
-        row[8 + IDS_SCALE_PARTS] = ids_int_value(IDS_UNIT_TIME, rest);
-        row[9 + IDS_SCALE_PARTS] = method_of(scale);
         ids_report_row(&scale->report, table, row);
     }
+}
+
+static void list_losses(struct ids_scale *scale) {
+    ids_report_table(&scale->report, &losses_def);
+    for (size_t p = 0; p < scale->count; p++) {
+        for (int i = 0; i < IDS_ACCOUNT_COUNT; i++) {
+            if (ids_scale_has(scale, i)) list_loss(scale, &scale->at[p], i);
+        }
+    }
+}
+
+int ids_scale_has(const struct ids_scale *scale, int account) {
+    for (size_t p = 0; p < scale->count; p++) {
+        if (scale->at[p].parts_ps[account] != 0) return 1;
+    }
+    return 0;
 }
 
 static void fill_report(struct ids_scale *scale) {
@@ -135,41 +157,22 @@ static void fill_report(struct ids_scale *scale) {
     ids_report_property(report, "scaling_by", ids_text_value(scale->guessed_by ? scale->guessed_by : "given"));
     ids_remarks_list(&scale->remarks, report);
     list_points(scale);
+    list_losses(scale);
     list_traces(scale);
 }
 
 /* ---- */
 
-/* Mean over the steps, over the runs. */
-static double mean_of(const struct ids_side *side, const char *const *columns) {
-    double sum = 0;
-    for (size_t i = 0; i < side->run_count; i++) {
-        const struct ids_table *steps = side->runs[i].steps;
-        double of_run = 0;
-        for (size_t row = 0; row < steps->row_count; row++) of_run += ids_step_columns(steps, row, columns);
-        sum += of_run / (double)steps->row_count;
-    }
-    return sum / (double)side->run_count;
-}
-
-/* The waiting for peers in collectives, per step and device. */
-static double wait_of(const struct ids_side *side) {
-    double sum = 0, value;
-    for (size_t i = 0; i < side->run_count; i++) {
-        if (ids_run_metric(&side->runs[i], "collectives.wait", &value))
-            sum += value / side->runs[i].per / side->runs[i].devices;
-    }
-    return sum / (double)side->run_count;
+static double mean_of(const struct ids_side *side, const char *metric) {
+    double mean = 0;
+    ids_side_metric(side, metric, &mean);
+    return mean;
 }
 
 static void measure(struct ids_scale_point *point) {
-    static const char *const duration[] = {"duration", NULL};
-    point->step_ps = mean_of(point->side, duration);
-    for (int i = 0; i < IDS_SCALE_PARTS; i++) point->parts_ps[i] = mean_of(point->side, parts[i].columns);
-    /* Of the exposed time of collectives at most all is waiting. */
-    double wait = fmin(wait_of(point->side), point->parts_ps[IDS_SCALE_COLLECTIVES]);
-    point->parts_ps[IDS_SCALE_COLLECTIVES] -= wait;
-    point->parts_ps[IDS_SCALE_SKEW] += wait;
+    point->step_ps = mean_of(point->side, "steps.mean");
+    for (int i = 0; i < IDS_ACCOUNT_COUNT; i++)
+        point->parts_ps[i] = mean_of(point->side, ids_account_steps_id((enum ids_account)i));
 }
 
 static int fewer(const void *a, const void *b) {
@@ -230,7 +233,7 @@ static int guess(struct ids_scale *scale) {
                             100 * share, last->devices);
         return 0;
     }
-    double before = first->parts_ps[IDS_SCALE_COMPUTE], after = last->parts_ps[IDS_SCALE_COMPUTE];
+    double before = first->parts_ps[IDS_WORK_COMPUTE], after = last->parts_ps[IDS_WORK_COMPUTE];
     double ratio = before > 0 ? after / before : 1;
     scale->scaling = ratio < sqrt(first->devices / last->devices) ? IDS_SCALING_STRONG : IDS_SCALING_WEAK;
     scale->guessed_by =
@@ -239,7 +242,7 @@ static int guess(struct ids_scale *scale) {
     return 0;
 }
 
-static void compute(struct ids_scale *scale) {
+static int compute(struct ids_scale *scale) {
     const struct ids_scale_point *first = &scale->at[0];
     for (size_t p = 0; p < scale->count; p++) {
         struct ids_scale_point *point = &scale->at[p];
@@ -249,11 +252,16 @@ static void compute(struct ids_scale *scale) {
         point->efficiency = point->step_ps > 0 ? point->ideal_ps / point->step_ps : 0;
         point->speedup = point->efficiency * grown;
         point->loss_ps = point->remainder_ps = point->step_ps - point->ideal_ps;
-        for (int i = 0; i < IDS_SCALE_PARTS; i++) {
+        for (int i = 0; i < IDS_ACCOUNT_COUNT; i++) {
             point->lost_ps[i] = point->parts_ps[i] - first->parts_ps[i] * share;
             point->remainder_ps -= point->lost_ps[i];
+            if (p && point->lost_ps[i] != 0 &&
+                ids_culprit_find(first->side, share, point->side, ids_account_id((enum ids_account)i),
+                                 point->lost_ps[i] > 0 ? 1 : -1, &point->culprits[i]))
+                return -1;
         }
     }
+    return 0;
 }
 
 static int check_points(const struct ids_scale *scale, struct ids_error *err) {
@@ -288,8 +296,7 @@ static int make(struct ids_scale *scale, const struct ids_side *const *sides, co
     qsort(scale->at, count, sizeof *scale->at, fewer);
     code = check_points(scale, err);
     if (code) return code;
-    if (guess(scale)) return ids_no_memory(err);
-    compute(scale);
+    if (guess(scale) || compute(scale)) return ids_no_memory(err);
     fill_report(scale);
     return ids_report_check(&scale->report, err);
 }

@@ -1,8 +1,8 @@
 /* scale.h - the same program on 1, 2, 4, 8 devices: how much faster, and what ate the rest.
  *
  * Strong scaling: the same work on more devices; ideally a step takes n0/n of the time of the first configuration. Weak scaling: as much more
- * work as devices; ideally a step takes as long. The loss is the step's time less the ideal one, and each part's loss is the part less
- * its own ideal, so that the parts sum to the loss because they sum to the step.
+ * work as devices; ideally a step takes as long. The loss is the step's time less the ideal one, and each account's loss is its time less
+ * its own ideal, so that the accounts sum to the loss because they sum to the step.
  */
 #ifndef IDS_LIB_COMPARE_SCALE_H
 #define IDS_LIB_COMPARE_SCALE_H
@@ -11,18 +11,6 @@
 #include "lib/compare/difference.h"
 
 enum ids_scaling { IDS_SCALING_GUESS, IDS_SCALING_STRONG, IDS_SCALING_WEAK };
-enum ids_scale_part {
-    IDS_SCALE_COMPUTE,     /* slower compute */
-    IDS_SCALE_COLLECTIVES, /* exposed, without waiting for peers */
-    IDS_SCALE_SKEW,        /* waiting for the last device to arrive, in collectives or stalled */
-    IDS_SCALE_TRANSFERS,   /* exposed copies */
-    IDS_SCALE_INPUT,
-    IDS_SCALE_HOST, /* the host was late, compilation included */
-    IDS_SCALE_IDLE, /* idle for any other reason */
-    IDS_SCALE_PARTS
-};
-const char *ids_scale_part_id(enum ids_scale_part part);
-const char *ids_scale_part_title(enum ids_scale_part part);
 
 struct ids_scale_point {
     const struct ids_side *side;
@@ -30,7 +18,8 @@ struct ids_scale_point {
     double step_ps, ideal_ps;
     double speedup, efficiency;                                 /* against the first; efficiency 1 is ideal */
     double loss_ps;                                             /* step - ideal */
-    double parts_ps[IDS_SCALE_PARTS], lost_ps[IDS_SCALE_PARTS]; /* of a step; of the loss */
+    double parts_ps[IDS_ACCOUNT_COUNT], lost_ps[IDS_ACCOUNT_COUNT]; /* by account: of a step; of the loss */
+    struct ids_culprit culprits[IDS_ACCOUNT_COUNT];                 /* who lost most of it */
     double remainder_ps; /* of the loss, what the parts do not explain (rounding) */
 };
 
@@ -48,6 +37,8 @@ struct ids_scale {
  * steps. */
 int ids_scale_make(const char *method, const struct ids_side *const *sides, const double *devices, size_t count,
                    enum ids_scaling scaling, struct ids_scale *ret_scale, struct ids_error *err);
+/* Whether any of the runs has time in that account. */
+int ids_scale_has(const struct ids_scale *scale, int account);
 void ids_scale_done(struct ids_scale *scale);
 
 extern const struct ids_table_def *const ids_scale_tables[];

@@ -326,7 +326,8 @@ int ids_chrome_new(struct ids_out *out, struct ids_export **ret_export, struct i
     if (!chrome) return ids_no_memory(err);
     chrome->export.finish = chrome_finish;
     chrome->export.done = chrome_done;
-    chrome->export.losses[LOST_PROGRAMS] = (struct ids_export_loss){"HLO program", "HLO programs", 0};
+    chrome->export.losses[LOST_PROGRAMS] =
+        (struct ids_export_loss){"HLO program", "HLO programs", 0, IDS_EXPORT_NO_PROGRAMS};
     chrome->args.strings = &chrome->export.strings;
     int code = ids_export_init(&chrome->export, out, &ops, err);
     if (!code && intern_keys(chrome)) code = ids_no_memory(err);

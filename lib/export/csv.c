@@ -163,7 +163,7 @@ int ids_csv_new(struct ids_out *out, const char *host, struct ids_export **ret_e
     if (!csv) return ids_no_memory(err);
     csv->export.finish = csv_finish;
     csv->export.done = csv_done;
-    csv->export.losses[LOST_PROGRAMS] = (struct ids_export_loss){"HLO program", "HLO programs", 0};
+    csv->export.losses[LOST_PROGRAMS] = (struct ids_export_loss){"HLO program", "HLO programs", 0, NULL};
     csv->args.strings = &csv->export.strings;
     csv->host = host;
     int code = ids_export_init(&csv->export, out, &ops, err);

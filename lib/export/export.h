@@ -20,8 +20,12 @@
 struct ids_export_loss {
     const char *one, *many; /* "HLO program", "HLO programs" */
     uint64_t count;
+    const char *consequence; /* NULL, or what a report of the export lacks for it */
 };
 enum { IDS_EXPORT_LOSSES = 4 };
+/* Of lost programs. */
+#define IDS_EXPORT_NO_PROGRAMS \
+    "without them a report of it tells no collectives of CPU ops, and counts their time elsewhere"
 
 struct ids_export {
     struct ids_sink sink; /* first, so that the sink is the export */

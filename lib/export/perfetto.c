@@ -663,12 +663,12 @@ int ids_perfetto_new(struct ids_out *out, struct ids_export **ret_export, struct
     perfetto->export.finish = perfetto_finish;
     perfetto->export.done = perfetto_done;
     struct ids_export_loss *losses = perfetto->export.losses;
-    losses[LOST_PROGRAMS] = (struct ids_export_loss){"HLO program", "HLO programs", 0};
+    losses[LOST_PROGRAMS] = (struct ids_export_loss){"HLO program", "HLO programs", 0, IDS_EXPORT_NO_PROGRAMS};
     losses[LOST_COUNTERS] =
-        (struct ids_export_loss){"counter value that is not a number", "counter values that are not numbers", 0};
+        (struct ids_export_loss){"counter value that is not a number", "counter values that are not numbers", 0, NULL};
     losses[LOST_TIMES] =
-        (struct ids_export_loss){"event before time 0 (moved there)", "events before time 0 (moved there)", 0};
-    losses[LOST_STATS] = (struct ids_export_loss){"stat of a plane", "stats of planes", 0};
+        (struct ids_export_loss){"event before time 0 (moved there)", "events before time 0 (moved there)", 0, NULL};
+    losses[LOST_STATS] = (struct ids_export_loss){"stat of a plane", "stats of planes", 0, NULL};
     int code = ids_export_init(&perfetto->export, out, &ops, err);
     if (!code && intern_keys(perfetto)) code = ids_no_memory(err);
     if (code) {

@@ -3,7 +3,9 @@
 #include "lib/base/run_merge.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/model/account.h"
 #include "lib/model/calls.h"
+#include "lib/model/deeds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@ struct ids_open_event {
     int64_t kept_children_ps; /* of an op: ops inside it. What else lies inside (a CPU op's waiting) is its own time */
     uint32_t passing;         /* index in the assembly */
     uint32_t op;              /* the innermost op that is open, itself included: index + 1 in the stack */
-    uint8_t python;           /* it, or one around it, is a Python frame */
+    uint32_t deed;            /* what the thread does while it is the innermost one */
 };
 
 void ids_assembly_done(struct ids_assembly *assembly) {
@@ -153,34 +155,113 @@ static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, u
     return 0;
 }
 
-/* Where the kept record of an event goes in the new order, and the outermost Python frame becomes a record too. `old` is NULL when
- * the records are in order as they are. */
-static int keep_in_order(struct ids_trace *trace, struct ids_passing *passing, uint32_t track, int in_python,
-                         const struct ids_events *old, struct ids_events *ordered, struct ids_error *err) {
-    if (!old) return 0;
-    int is_python = trace->names[passing->name].kind == IDS_KIND_PYTHON;
-    int is_kept = passing->kept < IDS_CALL_MARK;
-    if (!is_kept && !(is_python && !in_python && trace->tracks[track].role == IDS_TRACK_HOST)) return 0;
+/* Where the kept record of an event goes in the new order. `old` is NULL when the records are in order as they are. */
+static int keep_in_order(struct ids_passing *passing, const struct ids_events *old, struct ids_events *ordered,
+                         struct ids_error *err) {
+    if (!old || passing->kept >= IDS_CALL_MARK) return 0;
     if (ordered->count >= IDS_CALL_MARK) return ids_fail(err, IDS_LIMIT, "more than two billion events on one track");
     struct ids_event *event = IDS_PUSH(ordered->at, ordered->count, ordered->room);
     if (!event) return ids_no_memory(err);
-    if (is_kept) {
-        *event = old->at[passing->kept];
-    } else {
-        *event = (struct ids_event){
-            .start_ps = passing->start_ps,
-            .end_ps = passing->start_ps + passing->duration_ps,
-            .name = passing->name,
-            .op = IDS_NONE,
-            .shape = IDS_NONE,
-            .track = track,
-            .device = IDS_NONE,
-            .parent = IDS_NONE,
-            .kind = IDS_KIND_PYTHON,
-        };
-    }
+    *event = old->at[passing->kept];
     passing->kept = (uint32_t)(ordered->count - 1);
     return 0;
+}
+
+/* The innermost open event ends: its thread goes back to what is around it. */
+static int close_top(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track, int64_t latest_ps,
+                     struct ids_error *err) {
+    const struct ids_open_event *open = &assembly->stack[--assembly->depth];
+    uint32_t around = assembly->depth ? assembly->stack[assembly->depth - 1].deed : IDS_NO_DEED;
+    int64_t end_ps = open->end_ps < latest_ps ? open->end_ps : latest_ps;
+    if (open->deed != around && ids_strand_turn(&trace->tracks[track].strand, end_ps, around))
+        return ids_no_memory(err);
+    return close_event(assembly, trace, track, open, err);
+}
+
+/* The runtime marks a wait by two moments that a link ties (CommonPjRtBuffer::Await): between them the thread waits. */
+static void bridge_wait(struct ids_assembly *assembly, struct ids_strand *strand, const struct ids_event *event) {
+    if (event->kind != IDS_KIND_SYNC) return;
+    if (event->consumes && event->consumes == assembly->awaited && strand->count &&
+        strand->from_ps[strand->count - 1] == assembly->awaited_ps)
+        strand->count--; /* the turn to what is around it */
+    assembly->awaited = event->produces;
+    assembly->awaited_ps = event->end_ps;
+}
+
+static int begin_deed(struct ids_assembly *assembly, struct ids_trace *trace, struct ids_track *track,
+                      const struct ids_passing *passing, struct ids_open_event *open,
+                      const struct ids_open_event *parent, struct ids_error *err) {
+    uint32_t around = parent ? parent->deed : IDS_NO_DEED;
+    open->deed = around;
+    if (track->role != IDS_TRACK_HOST || !passing->duration_ps) return 0;
+    const struct ids_event *event = passing->kept < IDS_CALL_MARK ? &track->events.at[passing->kept] : NULL;
+    if (ids_kind_has_no_account((enum ids_kind)(event ? event->kind : trace->names[passing->name].kind))) return 0;
+    if (event) bridge_wait(assembly, &track->strand, event);
+    uint32_t called = parent ? assembly->at[parent->passing].name : IDS_NONE;
+    int64_t deed = ids_deed_inside(trace, around, passing->name, event, called);
+    if (deed < 0) return ids_no_memory(err);
+    open->deed = (uint32_t)deed;
+    return open->deed != around && ids_strand_turn(&track->strand, passing->start_ps, open->deed) ? ids_no_memory(err)
+                                                                                                 : 0;
+}
+
+/* --- what lies inside host events -------------------------------------------------------------------------------- */
+
+static int is_compiling(const struct ids_event *event) {
+    return event->kind >= IDS_KIND_COMPILE && event->kind <= IDS_KIND_CACHE_WRITE;
+}
+
+static int is_launching(const struct ids_event *event) {
+    return event->kind == IDS_KIND_LAUNCH || event->kind == IDS_KIND_DISPATCH || event->kind == IDS_KIND_EXECUTE;
+}
+
+/* Moments in which something of a kind begins, in time order. */
+struct begins {
+    int64_t *at;
+    size_t count, room;
+};
+
+static int earlier(const void *a, const void *b) {
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static int lies_inside(const struct begins *begins, int64_t from_ps, int64_t to_ps) {
+    size_t low = 0, high = begins->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (begins->at[middle] <= from_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < begins->count && begins->at[low] < to_ps;
+}
+
+/* Marks regions that launch and calls that compile, before the sweep asks. */
+static int look_inside(struct ids_events *events) {
+    struct begins launches = {0}, compiles = {0};
+    int failed = 0, asked = 0;
+    for (size_t i = 0; i < events->count && !failed; i++) {
+        const struct ids_event *event = &events->at[i];
+        asked |= event->kind == IDS_KIND_INPUT || event->kind == IDS_KIND_NAMED || event->kind == IDS_KIND_DISPATCH;
+        struct begins *begins = is_launching(event) ? &launches : is_compiling(event) ? &compiles : NULL;
+        int64_t *begin = begins ? IDS_PUSH(begins->at, begins->count, begins->room) : NULL;
+        failed = begins && !begin;
+        if (begin) *begin = event->start_ps;
+    }
+    if (asked && !failed && (launches.count || compiles.count)) {
+        if (launches.count) qsort(launches.at, launches.count, sizeof *launches.at, earlier);
+        if (compiles.count) qsort(compiles.at, compiles.count, sizeof *compiles.at, earlier);
+        for (size_t i = 0; i < events->count; i++) {
+            struct ids_event *event = &events->at[i];
+            event->launches = (uint8_t)lies_inside(&launches, event->start_ps, event->end_ps);
+            event->compiles = (uint8_t)lies_inside(&compiles, event->start_ps, event->end_ps);
+        }
+    }
+    free(launches.at);
+    free(compiles.at);
+    return failed;
 }
 
 /* Sweeps the ordered events with a stack of those that are open. A child lies wholly inside its parent; an event that only
@@ -189,6 +270,7 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
                  const struct ids_events *old, struct ids_error *err) {
     struct ids_track *track = &trace->tracks[track_id];
     assembly->depth = 0;
+    assembly->awaited = 0;
     if (assembly->calls && ids_calls_begin(assembly->calls, track_id)) return ids_no_memory(err);
     int code;
     for (size_t i = 0; i < assembly->count; i++) {
@@ -200,16 +282,14 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
                 if (end_ps <= open->end_ps) break;
                 track->overlaps++;
             }
-            code = close_event(assembly, trace, track_id, open, err);
+            code = close_top(assembly, trace, track_id, passing->start_ps, err);
             if (code) return code;
-            assembly->depth--;
         }
         struct ids_open_event *parent = assembly->depth ? &assembly->stack[assembly->depth - 1] : NULL;
         if (parent) ids_sum(&parent->children_ps, passing->duration_ps);
-        uint8_t in_python = parent && parent->python;
         uint32_t mark =
             passing->kept < IDS_CALL_MARK || passing->kept == IDS_NONE ? IDS_NONE : passing->kept - IDS_CALL_MARK;
-        code = keep_in_order(trace, passing, track_id, in_python, old, &track->events, err);
+        code = keep_in_order(passing, old, &track->events, err);
         if (code) return code;
         struct ids_event *kept = passing->kept < IDS_CALL_MARK ? &track->events.at[passing->kept] : NULL;
         if (assembly->calls && ids_calls_visit(assembly->calls, passing->start_ps, end_ps, passing->name, mark, kept))
@@ -225,11 +305,12 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
             .end_ps = end_ps,
             .passing = (uint32_t)i,
             .op = op,
-            .python = in_python || trace->names[passing->name].kind == IDS_KIND_PYTHON,
         };
+        code = begin_deed(assembly, trace, track, passing, open, assembly->depth > 1 ? open - 1 : NULL, err);
+        if (code) return code;
     }
-    for (; assembly->depth; assembly->depth--) {
-        code = close_event(assembly, trace, track_id, &assembly->stack[assembly->depth - 1], err);
+    while (assembly->depth) {
+        code = close_top(assembly, trace, track_id, INT64_MAX, err);
         if (code) return code;
     }
     return 0;
@@ -265,8 +346,9 @@ int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, 
                         struct ids_error *err) {
     struct ids_track *track = &trace->tracks[track_id];
     int code = assembly->unordered ? sort_passing(assembly, err) : 0;
+    if (!code && track->role == IDS_TRACK_HOST && look_inside(&track->events)) code = ids_no_memory(err);
     if (code) return code;
-    if (assembly->unordered || assembly->python) {
+    if (assembly->unordered) {
         struct ids_events old = track->events;
         track->events = (struct ids_events){0};
         code = sweep(assembly, trace, track_id, &old, err);
@@ -276,7 +358,7 @@ int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, 
     }
     if (code) return code;
     assembly->count = 0;
-    assembly->unordered = assembly->python = 0;
+    assembly->unordered = 0;
     assembly->calls = NULL;
     make_regions(track);
     return 0;

@@ -21,11 +21,12 @@ struct ids_assembly {
     struct ids_passing *at;
     size_t count, room;
     int unordered;             /* 1 once an event came before an earlier one */
-    int python;                /* 1 once a Python frame came: its outermost frames become records */
     struct ids_passing *spare; /* for sorting */
     size_t spare_room;
     struct ids_open_event *stack;
     size_t depth, stack_room;
+    uint64_t awaited; /* link of the moment with which the thread began to wait; 0 none */
+    int64_t awaited_ps; /* when that moment's event ended */
     uint32_t *aggregate_of_name; /* index + 1 in trace->aggregates, valid where that is of the current track */
     size_t aggregate_room;
 };
@@ -46,8 +47,8 @@ static inline int ids_assembly_add(struct ids_assembly *assembly, const struct i
     *next = *passing;
     return 0;
 }
-/* Ends the track: afterwards track->events is in order with self times set, the outermost Python frames are in it, thread
- * pool tasks are whole (REGION), aggregates are counted, and the assembly is empty. */
+/* Ends the track: afterwards track->events is in order with self times set, thread pool tasks are whole (REGION), a host thread has
+ * its strand of deeds, aggregates are counted, and the assembly is empty. */
 int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track, struct ids_error *err);
 
 /* Orders records by start, longer first; a merge of the runs that are already in order. */

@@ -2,10 +2,12 @@
 
 #include "lib/base/idmap.h"
 #include "lib/base/vec.h"
+#include "lib/model/account.h"
 #include "lib/model/assemble.h"
 #include "lib/model/calls.h"
 #include "lib/model/classify.h"
 #include "lib/model/clocks.h"
+#include "lib/model/deeds.h"
 #include "lib/model/event_of_slice.h"
 #include "lib/model/join.h"
 #include "lib/model/keys.h"
@@ -188,6 +190,8 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
     if (plane->device == IDS_NONE) {
         struct ids_text text = text_of(trace, info->text);
         name.kind = (uint8_t)ids_kind_of_name(text.at, text.length);
+        name.is_region = name.kind == IDS_KIND_OTHER &&
+                         ids_account_of_host_event(IDS_KIND_OTHER, text, 0) == IDS_HOST_REGION;
     } else {
         enum ids_device_kind kind = trace->devices[plane->device].kind;
         if (kind != IDS_DEVICE_TPU) name_on_stream(&name, text_of(trace, info->text));
@@ -260,7 +264,10 @@ static void let_all_go(struct ids_builder *builder) {
         builder->open[i].last_op = 0;
     }
     ids_assembly_done(&builder->idle);
-    for (size_t i = 0; i < trace->track_count; i++) let_go(&trace->tracks[i].events);
+    for (size_t i = 0; i < trace->track_count; i++) {
+        let_go(&trace->tracks[i].events);
+        ids_strand_done(&trace->tracks[i].strand);
+    }
     for (size_t i = 0; i < trace->device_count; i++) {
         struct ids_device *device = &trace->devices[i];
         let_go(&device->activity);
@@ -384,9 +391,10 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     if (start_ps < track->first_ps) track->first_ps = start_ps;
     if (end_ps > track->last_ps) track->last_ps = end_ps;
     struct ids_passing passing = {start_ps, duration_ps, slice->name, IDS_NONE};
+    if (!slice->arg_count && track->role == IDS_TRACK_HOST && kind == IDS_KIND_OTHER && trace->names[slice->name].is_region)
+        kind = IDS_KIND_NAMED;
     /* Most events of a file are Python frames and inner calls of the runtime, which are only counted. */
     if (!slice->arg_count && track->role == IDS_TRACK_HOST && (kind == IDS_KIND_OTHER || kind == IDS_KIND_PYTHON)) {
-        if (kind == IDS_KIND_PYTHON) open->assembly.python = 1;
         return add_passing(builder, open, &passing, err);
     }
 
@@ -415,7 +423,6 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
         int code = end_op(builder, open, &event, err);
         if (code) return code;
     } else if (event.kind == IDS_KIND_PYTHON || event.kind == IDS_KIND_CALL) {
-        if (event.kind == IDS_KIND_PYTHON) open->assembly.python = 1;
         /* cppcheck-suppress uninitStructMember ; facts are gathered of every slice that has args */
         int is_told = slice->arg_count && (event.kind == IDS_KIND_CALL || facts.has_python_id);
         int code = is_told ? mark_call(builder, open, &facts, &passing, err) : 0;
@@ -481,9 +488,8 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     ids_assembly_done(&builder->idle);
     builder->idle = open->assembly; /* its memory serves the next track */
     builder->held.bytes -= open->passing * sizeof(struct ids_passing);
-    /* Outermost Python frames became records; moments that mark tasks were joined. */
-    if (!code && track->events.count > open->kept)
-        may_hold(builder, (track->events.count - open->kept) * sizeof *track->events.at);
+    if (!code && track->strand.count)
+        may_hold(builder, track->strand.count * (sizeof *track->strand.from_ps + sizeof *track->strand.deed));
     *open = builder->open[--builder->open_count];
     builder->place_of_track[open->track] = (uint32_t)(open - builder->open);
     if (code) return code;

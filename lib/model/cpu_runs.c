@@ -12,12 +12,14 @@ struct run {
     const struct ids_event *launch;
     uint64_t id;
     uint32_t module; /* name: text; 0 unknown */
+    int named;       /* a call's function is that of its program */
 };
 
 struct call {
     const struct ids_event *event;    /* ExecuteHelperOnSingleDevice */
     const struct ids_event *function; /* the PjitFunction around it, NULL unknown */
     int used;
+    int named; /* its function is that of a program which ran */
 };
 
 struct pairing {
@@ -105,22 +107,30 @@ static void launch_inline(const struct ids_trace *trace, struct pairing *pairing
     }
 }
 
-/* The module that the function is compiled to, as a text: "jit_train_step" of PjitFunction(train_step), "jit__lambda_" of <lambda>;
- * IDS_NO_TEXT where no module is called that. */
-static uint32_t module_of_function(const struct ids_trace *trace, const struct ids_event *function,
-                                   struct ids_buffer *scratch) {
-    static const char prefix[] = "jit_", call[] = "PjitFunction(";
-    struct ids_text text = ids_strings_text(&trace->strings, trace->names[function->name].text);
-    if (text.length < sizeof call) return IDS_NO_TEXT;
-    scratch->length = 0;
-    IDS_BUFFER_PUT(scratch, prefix);
-    for (size_t i = sizeof call - 1; i + 1 < text.length; i++) { /* up to the closing parenthesis */
-        char c = text.at[i];
-        int plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-        ids_buffer_byte(scratch, plain ? c : '_');
-    }
-    return scratch->failed ? IDS_NO_TEXT
-                           : ids_strings_find(&trace->strings, (const char *)scratch->at, scratch->length);
+static int is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+}
+
+/* A program goes by two names, the module "jit_train_step" and PjitFunction(train_step). */
+struct stems {
+    struct ids_strings of_programs; /* what both share, "train_step" */
+    struct ids_buffer scratch;
+    int failed;
+};
+
+/* The stem of a name that begins with `before` and has `after` bytes at its end that are none of it; IDS_NO_TEXT for other names. A
+ * module has an underscore for each byte that is not plain, "jit__lambda_" for <lambda>; newer JAX leaves those at the end out. */
+static uint32_t stem_of(struct stems *stems, struct ids_text name, const char *before, size_t after) {
+    size_t from = strlen(before), to = name.length - after;
+    if (name.length < from + after || !ids_text_begins(name, before)) return IDS_NO_TEXT;
+    while (to > from && !is_plain(name.at[to - 1])) to--;
+    stems->scratch.length = 0;
+    for (size_t i = from; i < to; i++) ids_buffer_byte(&stems->scratch, is_plain(name.at[i]) ? name.at[i] : '_');
+    uint32_t stem = stems->scratch.failed
+                        ? IDS_NO_TEXT
+                        : ids_intern(&stems->of_programs, to > from ? (const char *)stems->scratch.at : "", to - from);
+    if (stem == IDS_NO_TEXT) stems->failed = 1;
+    return stem;
 }
 
 static int earlier_run(const void *a, const void *b) {
@@ -128,41 +138,43 @@ static int earlier_run(const void *a, const void *b) {
     return (left->start_ps > right->start_ps) - (left->start_ps < right->start_ps);
 }
 
-/* A run or a call of a program: its module, and which it is. */
+/* A run or a call of a program: the program's stem, and which run or call it is. */
 struct member {
-    uint32_t module;
+    uint32_t stem;
     size_t index;
 };
 
-static int by_module(const void *a, const void *b) {
+static int by_stem(const void *a, const void *b) {
     const struct member *left = a, *right = b;
-    if (left->module != right->module) return left->module < right->module ? -1 : 1;
+    if (left->stem != right->stem) return left->stem < right->stem ? -1 : 1;
     return (left->index > right->index) - (left->index < right->index);
 }
 
-static size_t list_runs(const struct pairing *pairing, struct member *runs) {
+static size_t list_runs(const struct ids_trace *trace, const struct pairing *pairing, struct stems *stems,
+                        struct member *runs) {
     size_t count = 0;
     for (size_t i = 0; i < pairing->run_count; i++) {
         const struct run *run = &pairing->runs[i];
-        if (run->module && !run->launch) runs[count++] = (struct member){run->module, i};
+        if (run->launch || !run->module) continue;
+        uint32_t stem = stem_of(stems, ids_strings_text(&trace->strings, run->module), "jit_", 0);
+        if (stem != IDS_NO_TEXT) runs[count++] = (struct member){stem, i};
     }
-    if (count) qsort(runs, count, sizeof *runs, by_module);
+    if (count) qsort(runs, count, sizeof *runs, by_stem);
     return count;
 }
 
-static int list_calls(const struct ids_trace *trace, const struct pairing *pairing, struct member *calls,
-                      size_t *ret_count) {
-    struct ids_buffer scratch = {0};
+static size_t list_calls(const struct ids_trace *trace, const struct pairing *pairing, struct stems *stems,
+                         struct member *calls) {
+    size_t count = 0;
     for (size_t i = 0; i < pairing->call_count; i++) {
         const struct call *call = &pairing->calls[i];
-        uint32_t module =
-            call->used || !call->function ? IDS_NO_TEXT : module_of_function(trace, call->function, &scratch);
-        if (module != IDS_NO_TEXT) calls[(*ret_count)++] = (struct member){module, i};
+        if (call->used || !call->function) continue;
+        struct ids_text name = ids_strings_text(&trace->strings, trace->names[call->function->name].text);
+        uint32_t stem = stem_of(stems, name, "PjitFunction(", 1);
+        if (stem != IDS_NO_TEXT) calls[count++] = (struct member){stem, i};
     }
-    if (*ret_count) qsort(calls, *ret_count, sizeof *calls, by_module);
-    int failed = scratch.failed;
-    ids_buffer_done(&scratch);
-    return failed;
+    if (count) qsort(calls, count, sizeof *calls, by_stem);
+    return count;
 }
 
 /* Pairs the runs with the calls of one program, both in time order. */
@@ -184,26 +196,49 @@ static void pair_program(struct pairing *pairing, const struct member *runs, siz
 }
 
 /* Rule 3, program by program. */
+static void launch_by_name(struct pairing *pairing, const struct member *runs, size_t run_count,
+                           const struct member *calls, size_t call_count) {
+    for (size_t r = 0, c = 0, r_end, c_end; r < run_count; r = r_end, c = c_end) {
+        uint32_t stem = runs[r].stem;
+        for (r_end = r; r_end < run_count && runs[r_end].stem == stem;) r_end++;
+        while (c < call_count && calls[c].stem < stem) c++;
+        for (c_end = c; c_end < call_count && calls[c_end].stem == stem;) c_end++;
+        for (size_t i = r; i < r_end; i++) pairing->runs[runs[i].index].named = c < c_end;
+        for (size_t i = c; i < c_end; i++) pairing->calls[calls[i].index].named = 1;
+        pair_program(pairing, &runs[r], r_end - r, &calls[c], c_end - c);
+    }
+}
+
+/* Rule 4: programs that no function's name tells of, and calls that tell of no program which ran. */
+static void launch_nameless(struct pairing *pairing, struct member *runs, struct member *calls) {
+    size_t run_count = 0, call_count = 0;
+    for (size_t i = 0; i < pairing->run_count; i++) {
+        if (!pairing->runs[i].launch && !pairing->runs[i].named) runs[run_count++].index = i;
+    }
+    for (size_t i = 0; i < pairing->call_count; i++) {
+        if (!pairing->calls[i].used && !pairing->calls[i].named) calls[call_count++].index = i;
+    }
+    pair_program(pairing, runs, run_count, calls, call_count);
+}
+
 static int launch_by_order(const struct ids_trace *trace, struct pairing *pairing, struct ids_error *err) {
     struct member *runs = calloc(pairing->run_count + 1, sizeof *runs),
                   *calls = calloc(pairing->call_count + 1, sizeof *calls);
-    size_t run_count = 0, call_count = 0;
-    int failed = !runs || !calls;
-    if (!failed) run_count = list_runs(pairing, runs);
-    failed = failed || (run_count && list_calls(trace, pairing, calls, &call_count));
-    for (size_t r = 0, c = 0, r_end, c_end; r < run_count && !failed; r = r_end, c = c_end) {
-        uint32_t module = runs[r].module;
-        for (r_end = r; r_end < run_count && runs[r_end].module == module;) r_end++;
-        while (c < call_count && calls[c].module < module) c++;
-        for (c_end = c; c_end < call_count && calls[c_end].module == module;) c_end++;
-        pair_program(pairing, &runs[r], r_end - r, &calls[c], c_end - c);
+    struct stems stems = {.failed = !runs || !calls};
+    if (!stems.failed) {
+        size_t run_count = list_runs(trace, pairing, &stems, runs);
+        size_t call_count = list_calls(trace, pairing, &stems, calls);
+        launch_by_name(pairing, runs, run_count, calls, call_count);
+        launch_nameless(pairing, runs, calls);
     }
     free(runs);
     free(calls);
-    return failed ? ids_no_memory(err) : 0;
+    ids_strings_done(&stems.of_programs);
+    ids_buffer_done(&stems.scratch);
+    return stems.failed ? ids_no_memory(err) : 0;
 }
 
-/* Rule 4. A wait inside the op may begin with it, and an event that ends where the op begins is not around it. */
+/* Rule 5. A wait inside the op may begin with it, and an event that ends where the op begins is not around it. */
 static void launch_around(const struct ids_trace *trace, struct run *run) {
     const struct ids_event *around = ids_track_at(&trace->tracks[run->first->track], run->first->start_ps);
     for (; around; around = ids_event_outside(trace, around)) {

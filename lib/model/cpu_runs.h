@@ -8,7 +8,9 @@
  *   3. by order: run ids of one program count up by one, so its k-th run belongs to the k-th ExecuteHelperOnSingleDevice under
  *      a PjitFunction of that program's name. Runs that were in flight when the recording began have no launch in it:
  *      runs are paired from the back when there are more of them, and never with a launch that came after their first op;
- *   4. the host event around the run's first op; for a task of a thread pool the event that queued it.
+ *   4. by order too: the k-th of the runs that are left, of programs no function's name tells of (compiled ahead of time), belongs to
+ *      the k-th of the ExecuteHelperOnSingleDevice that are left and tell of no program which ran;
+ *   5. the host event around the run's first op; for a task of a thread pool the event that queued it.
  */
 #ifndef IDS_LIB_MODEL_CPU_RUNS_H
 #define IDS_LIB_MODEL_CPU_RUNS_H

@@ -178,11 +178,16 @@ static int shape_of_args(struct ids_dimensions *dimensions, const struct ids_fac
     return 0;
 }
 
+/* An XSpace that idsprof made of a Kineto trace has both; the args say more (the groups of a collective). */
+static int has_launch_args(const struct ids_facts *facts) {
+    return facts->grid || facts->block || facts->registers >= 0 || facts->group_ranks || facts->group_size > 0;
+}
+
 int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_shape,
                  struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
     *ret_shape = IDS_NONE;
-    if (!facts->kernel_details) return shape_of_args(dimensions, facts, ret_shape, err);
+    if (!facts->kernel_details || has_launch_args(facts)) return shape_of_args(dimensions, facts, ret_shape, err);
     uint32_t text = ids_arg_text(trace, facts->kernel_details);
     if (text == IDS_NO_TEXT) return ids_no_memory(err);
     *ret_shape = ids_idmap_get(&dimensions->shapes, text);

@@ -117,6 +117,16 @@ static const struct python_rule python[] = {
     {"compiler.py", "_cache_write", IDS_KIND_CACHE_WRITE},
     {NULL, "block_until_ready", IDS_KIND_SYNC},
     {NULL, "effects_barrier", IDS_KIND_SYNC},
+    {"array.py", "__float__", IDS_KIND_SYNC}, /* of a jax.Array: the value is fetched */
+    {"array.py", "__int__", IDS_KIND_SYNC},
+    {"array.py", "__bool__", IDS_KIND_SYNC},
+    {"array.py", "__index__", IDS_KIND_SYNC},
+    {"array.py", "__complex__", IDS_KIND_SYNC},
+    {"array.py", "item", IDS_KIND_SYNC},
+    {"array.py", "tolist", IDS_KIND_SYNC},
+    {"array.py", "_value", IDS_KIND_SYNC},
+    {"api.py", "device_get", IDS_KIND_SYNC},
+    {"api.py", "device_put", IDS_KIND_STAGING},
     {"dataloader.py", "__next__", IDS_KIND_INPUT},
 };
 
@@ -144,26 +154,60 @@ static enum ids_kind python_kind(const char *name, size_t length) {
     return IDS_KIND_PYTHON;
 }
 
-/* Whether one of a name's words (letters between other characters, or CamelCase humps) is a word of the trade of input. */
+static int is_one_of(const char *word, size_t length, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (equals(word, length, words[i])) return 1;
+    }
+    return 0;
+}
+#define IS_ONE_OF(word, length, words) is_one_of((word), (length), (words), sizeof(words) / sizeof *(words))
+
+/* What a name's words (letters between other characters, or CamelCase humps) say together: DistributedDataParallel and BatchNorm are no
+ * input, and load_checkpoint is none of the loop's. */
 static int is_about_input(const char *name, size_t length) {
-    static const char *const words[] = {"data",   "dataset", "dataloader", "dataloading", "input",    "inputs",
-                                        "infeed", "loader",  "batch",      "batches",     "prefetch", "fetch"};
+    static const char *const clear[] = {"dataloader", "dataloading", "infeed",   "input",  "inputs",   "loader",
+                                        "load",       "loading",     "prefetch", "fetch",  "fetching", "dataset",
+                                        "prefetching"};
+    /* A batch or data is input where nothing else is said of it but that it is had. */
+    static const char *const things[] = {"data", "batch", "batches", "minibatch"};
+    static const char *const having[] = {"next", "get",  "read", "reading", "wait",    "waiting", "for", "the",
+                                         "of",   "host", "make", "new",     "prepare", "iter",    "to",  "generate",
+                                         "train", "eval", "test", "valid",  "validation"};
+    static const char *const others[] = {"parallel", "norm",  "forward", "backward",   "grad",    "checkpoint",
+                                         "model",    "state", "weights", "params",     "library", "module",
+                                         "layer",    "conv",  "linear",  "normalize",  "plugin",  "reduce",
+                                         "sharding", "copy",  "kernel",  "executable", "op",      "ops",
+                                         "program",  "constant", "buffer", "file",      "config",  "compile",
+                                         "backend"};
     if (length > 64) return 0;
     char word[65];
     size_t used = 0;
+    int is_clear = 0, is_thing = 0, is_more = 0;
     for (size_t i = 0; i <= length; i++) {
         char c = i < length ? name[i] : '_';
         int upper = c >= 'A' && c <= 'Z';
         int lower = c >= 'a' && c <= 'z';
-        if (used && (upper || !lower)) {
-            for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-                if (equals(word, used, words[w])) return 1;
-            }
+        /* A hump begins a word, capitals in a row are one: "NextBatch", "TRAIN_data", "XLALoad". */
+        int after_lower = i && name[i - 1] >= 'a' && name[i - 1] <= 'z';
+        int before_lower = i + 1 < length && name[i + 1] >= 'a' && name[i + 1] <= 'z';
+        if (used && ((upper && (after_lower || before_lower)) || (!upper && !lower))) {
+            if (IS_ONE_OF(word, used, others)) return 0;
+            if (IS_ONE_OF(word, used, clear))
+                is_clear = 1;
+            else if (IS_ONE_OF(word, used, things))
+                is_thing = 1;
+            else if (!IS_ONE_OF(word, used, having))
+                is_more = 1;
             used = 0;
         }
         if (upper || lower) word[used++] = upper ? (char)(c - 'A' + 'a') : c;
     }
-    return 0;
+    return is_clear || (is_thing && !is_more);
+}
+
+int ids_is_reader(struct ids_text name) {
+    return ids_text_begins(name, "Iterator::") || ids_text_begins(name, "IteratorGetNext") ||
+           ids_text_contains(name, "DataLoader") || ids_text_contains(name, "dataloader");
 }
 
 /* What may be a user's annotation: names of C++ scopes and of tasks with spaces are the runtime's own, and are not looked at. */

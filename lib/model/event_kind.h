@@ -6,6 +6,8 @@
 #ifndef IDS_LIB_MODEL_EVENT_KIND_H
 #define IDS_LIB_MODEL_EVENT_KIND_H
 
+#include "lib/base/intern.h"
+
 #include <stddef.h>
 
 enum ids_kind {
@@ -53,6 +55,9 @@ enum ids_kind ids_kind_of_name(const char *name, size_t length);
 
 /* The kind of a region that is known to be the program's, where its name has none: INPUT or NAMED. */
 enum ids_kind ids_kind_of_annotation(const char *name, size_t length);
+
+/* A reader of input that is known by its name: tf.data's iterators, PyTorch's DataLoader. */
+int ids_is_reader(struct ids_text name);
 
 /* For people: "compile", "transfer staging". */
 const char *ids_kind_name(enum ids_kind kind);

@@ -196,6 +196,11 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
         return 0;
     }
     event->annotation = facts->is_annotation != 0;
+    if (facts->has_category && !facts->is_annotation && !facts->is_python) {
+        dimensions->trace->names[event->name].of_framework = 1;
+        if (event->kind == IDS_KIND_INPUT && !ids_is_reader(name)) /* an op's words say nothing */
+            event->kind = dimensions->trace->names[event->name].kind = IDS_KIND_OTHER;
+    }
     if (event->kind == IDS_KIND_LAUNCH && facts->has_ordinal) event->value = facts->device_ordinal + 1;
     if (event->kind == IDS_KIND_TRANSFER) {
         event->direction = ids_text_begins(name, "tpu::System::TransferTo") ? IDS_H2D : IDS_D2H;

@@ -55,8 +55,9 @@ static int is_in_any_case(struct ids_text text, const char *word) {
 static void category(struct ids_text category, struct ids_facts *facts) {
     enum { WORD = 6 }; /* of "memcpy" */
     if (!category.length) return;
-    facts->is_copy = ends_in(category, "memcpy", WORD);
-    facts->is_set = ends_in(category, "memset", WORD);
+    const int last = category.at[category.length - 1] | 0x20; /* most end otherwise */
+    facts->is_copy = last == 'y' && ends_in(category, "memcpy", WORD);
+    facts->is_set = last == 't' && ends_in(category, "memset", WORD);
     switch (*category.at | 0x20) { /* most events of a file have one */
     case 'p':
         facts->is_python = is_in_any_case(category, "python_function");
@@ -161,6 +162,7 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
             if (facts->hlo_category == IDS_NO_TEXT) return -1;
             break;
         case IDS_KEY_CATEGORY:
+            facts->has_category = 1;
             category(ids_arg_chars(trace, arg), facts);
             break;
         case IDS_KEY_PYTHON_ID:

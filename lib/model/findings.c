@@ -8,5 +8,9 @@ void ids_findings_done(struct ids_findings *findings) {
     free(findings->work);
     free(findings->deeds);
     free(findings->late);
+    free(findings->intervals);
+    free(findings->culprits);
+    free(findings->device_steps);
+    ids_arena_done(&findings->texts);
     *findings = (struct ids_findings){0};
 }

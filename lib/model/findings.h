@@ -1,5 +1,5 @@
 /* findings.h - what the analysis found of single events: each device's work with its class and step, the host's deeds that figures
- * are made of, idle gaps with their causes, steps. Made by lib/analysis, written as rows by lib/store.
+ * are made of, idle gaps, steps, and the ledger's intervals. Made by lib/analysis, written as rows by lib/store.
  *
  * Events are those of the trace, which must outlive the findings. Times are picoseconds since the run's origin. */
 #ifndef IDS_LIB_MODEL_FINDINGS_H
@@ -7,14 +7,14 @@
 
 #include "lib/model/trace.h"
 
-enum { IDS_NO_CAUSE = UINT8_MAX };
+enum { IDS_NO_CAUSE = UINT8_MAX }; /* a gap's account is enum ids_account (account.h) */
 
 /* A device of the trace, in its order. */
 struct ids_found_device {
     int active;               /* it takes part in the figures */
     int64_t start_ps, end_ps; /* the window; equal where it is not active */
     int64_t idle_ps;          /* the gap behind its last work in the window; 0 none */
-    uint8_t cause;            /* of that: index of cause_names; IDS_NO_CAUSE where there is none */
+    uint8_t cause;            /* of that: the account of its longest part; IDS_NO_CAUSE where there is none */
 };
 
 /* What a device did, and the gap that ended with it. */
@@ -24,13 +24,27 @@ struct ids_found_work {
     uint32_t around; /* index + 1 in `work`: the innermost work around it on its track; 0 none */
     uint32_t step;   /* index + 1 in `steps`; 0 none */
     uint8_t beside;  /* beside the device's ops: a transfer or a collective, but no activity of the device */
-    uint8_t cause;   /* of the gap: index of cause_names; IDS_NO_CAUSE where there is none */
+    uint8_t cause;   /* of the gap: the account of its longest part; IDS_NO_CAUSE where there is none */
 };
 
-/* A gap that the host was late to end. */
+/* A gap whose next activity was launched, and the launch. */
 struct ids_found_late {
-    const struct ids_event *launch, *evidence; /* as of struct ids_gap; NULL none */
-    uint32_t work;                             /* index of `work` */
+    const struct ids_event *launch;
+    uint32_t work; /* index of `work` */
+};
+
+/* An interval of the ledger (lib/analysis/ledger.h). */
+struct ids_found_interval {
+    int64_t from_ps, to_ps;
+    uint32_t device, step; /* index of the trace's devices; index + 1 in `steps`, 0 none */
+    uint32_t culprit;      /* index of `culprits` */
+    uint32_t event;        /* index + 1 in `work`, where that is what it is about; 0 none */
+    uint16_t state;        /* enum ids_device_state */
+    uint8_t account, known;
+};
+struct ids_found_culprit {
+    struct ids_text culprit, where; /* length 0 unknown; in memory of the findings */
+    uint8_t account;
 };
 
 /* What a host thread did: compiling, waiting, staging, feeding, marking steps. Stalls inside ops are not here: their names tell. */
@@ -46,16 +60,25 @@ struct ids_found_step {
     int64_t host_start_ps, host_end_ps; /* of its annotation; equal when there is none */
 };
 
+/* A step on one device. */
+struct ids_found_device_step {
+    uint32_t device, step; /* index of the trace's devices, and of `steps` */
+    int64_t start_ps, end_ps;
+};
+
 struct ids_findings {
     const char *step_source; /* "marker", "annotation"; NULL: no steps */
-    const char *const *cause_names;
-    size_t cause_count;
     struct ids_found_device *devices; /* one for each device of the trace */
     struct ids_found_step *steps;     /* in time order */
     struct ids_found_work *work;      /* by device; in time order, what is beside behind the rest */
     struct ids_found_late *late;      /* in the order of work */
     struct ids_found_deed *deeds;     /* by track, in time order */
+    struct ids_found_interval *intervals; /* by device, in time order; only of active devices */
+    struct ids_found_culprit *culprits;
+    struct ids_found_device_step *device_steps; /* by device, in time order */
+    struct ids_arena texts;
     size_t device_count, step_count, work_count, work_room, late_count, late_room, deed_count, deed_room;
+    size_t interval_count, interval_room, culprit_count, device_step_count, device_step_room;
 };
 
 void ids_findings_done(struct ids_findings *findings);

@@ -48,6 +48,7 @@ struct ids_host_info {
     uint32_t name;         /* interned; may be empty */
     int64_t base_ns;       /* what was subtracted from the file's times: times of slices are relative to it */
     int64_t start_unix_ns; /* the wall clock at slice time 0; 0 where the file does not say */
+    uint8_t is_xspace;     /* the file is one: written again it keeps its clock, its ids and its words */
 };
 
 struct ids_plane_info {
@@ -83,6 +84,8 @@ enum ids_form {
     IDS_FORM_FLOW_STEP, /* it passes through */
     IDS_FORM_FLOW_IN,   /* it ends */
 };
+/* Their names, in that order, for files that cannot tell them otherwise. */
+#define IDS_FORM_NAMES "slice", "instant", "counter", "flow_out", "flow_step", "flow_in"
 
 struct ids_slice {
     int64_t start_ps;    /* since the host's base */
@@ -151,5 +154,12 @@ struct ids_sink {
      * two processes of a machine say the same of it. Else 0, the empty text. */
     uint32_t file_name;
 };
+
+/* What the host of a file is called that names one (0: it does not). A rank has its number in every file of the run, so its name
+ * holds where others are called as their files are. */
+static inline uint32_t ids_host_of_file(const struct ids_sink *sink, uint32_t named) {
+    if (!sink->file_name || ids_text_begins(ids_strings_text(sink->strings, named), "rank ")) return named;
+    return sink->file_name;
+}
 
 #endif

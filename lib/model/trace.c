@@ -1,5 +1,7 @@
 #include "lib/model/trace.h"
 
+#include "lib/model/deeds.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +15,10 @@ void ids_trace_free(struct ids_trace *trace) {
         free(device->modules.at);
         free(device->steps.at);
     }
-    for (size_t i = 0; i < trace->track_count; i++) free(trace->tracks[i].events.at);
+    for (size_t i = 0; i < trace->track_count; i++) {
+        free(trace->tracks[i].events.at);
+        ids_strand_done(&trace->tracks[i].strand);
+    }
     free(trace->hosts);
     free(trace->devices);
     free(trace->tracks);
@@ -24,6 +29,9 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->shapes);
     free(trace->aggregates);
     free(trace->diags);
+    free(trace->deeds);
+    free(trace->deed_changes);
+    ids_keymap_done(&trace->deed_numbers);
     ids_strings_done(&trace->strings);
     ids_arena_done(&trace->arena);
     free(trace);

@@ -12,6 +12,7 @@
 #define IDS_LIB_MODEL_TRACE_H
 
 #include "lib/base/intern.h"
+#include "lib/base/keymap.h"
 #include "lib/model/event_kind.h"
 #include "lib/model/sink.h"
 
@@ -86,6 +87,22 @@ enum ids_track_role {
     IDS_TRACK_DERIVED, /* name scopes and the like that viewers derive, and "CUPTI overhead": never activity */
 };
 
+/* What a host thread does: the innermost activity that has an account. Names are indices of ids_trace.names, IDS_NONE none. */
+struct ids_deed {
+    uint32_t name;   /* that activity */
+    uint32_t around; /* the outermost activity of the same account around it: PjitFunction(f) around its launches; else `name` */
+    uint32_t caller; /* the innermost function of the program around it: a Python frame */
+    uint8_t account; /* enum ids_account; IDS_NO_ACCOUNT: nothing that is known of */
+    uint8_t library; /* what is open is a library's Python frame */
+};
+
+/* When a thread turned from one deed to another, in time order. */
+struct ids_strand {
+    int64_t *from_ps;
+    uint32_t *deed; /* indices of ids_trace.deeds */
+    size_t count, room;
+};
+
 struct ids_track {
     uint32_t host, plane, device; /* device IDS_NONE for host threads */
     uint32_t name, plane_name;    /* texts */
@@ -95,6 +112,7 @@ struct ids_track {
     int64_t first_ps, last_ps;        /* of the file's events; first > last when there are none */
     uint64_t overlaps;                /* events that overlap another partly: siblings on lanes */
     struct ids_events events;         /* host threads: the kept events */
+    struct ids_strand strand;         /* host threads: what they did at each moment (deeds.h) */
 };
 
 /* What an event is called, and what all events of that name have in common. */
@@ -106,6 +124,10 @@ struct ids_name {
     /* What a GPU's stream does under that name, told once and not for each event: KERNEL, COPY or SET, a copy's direction, a kernel's
      * collective. */
     uint8_t stream_kind, direction, collective;
+    uint8_t account; /* enum ids_account + 1 of a host event of that name and kind, once somebody asked; 0 before */
+    uint8_t is_region; /* 1: a program may have called a region so, in a file that does not mark regions (TraceAnnotation) */
+    uint8_t of_framework; /* on a host: the file says that it is a framework's op or call, so it is no region of the program */
+    uint8_t frame;        /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
     uint8_t call_part; /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */
 };
 
@@ -225,6 +247,8 @@ struct ids_event {
     uint8_t in_graph;      /* ran as part of a CUDA graph */
     uint8_t annotation;    /* 1: a region of a host thread that the program named */
     uint8_t from_autograd; /* 1: a launch by what runs backward, while another thread waits */
+    uint8_t launches;      /* host threads: 1: work was launched inside it, on its thread */
+    uint8_t compiles;      /* host threads: 1: something was compiled inside it, on its thread */
 };
 
 /* Sums over all events of one name on one track, kept or not. */
@@ -271,6 +295,10 @@ struct ids_trace {
     size_t aggregate_count, aggregate_room;
     struct ids_trace_diag *diags;
     size_t diag_count, diag_room;
+    struct ids_deed *deeds; /* each distinct one once; the first is doing nothing that is known of */
+    size_t deed_count, deed_room;
+    struct ids_keymap deed_numbers;       /* its fields -> its index + 1 */
+    struct ids_deed_change *deed_changes; /* what was found of the last ones (deeds.c) */
     /* How it was recorded: the profiler's options, -1 where the file does not say. */
     int tracer_host, tracer_device, tracer_python;
     double time_scale_sum; /* of TPU ops' "Time Scale Multiplier": above 1 the clock was held back */

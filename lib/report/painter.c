@@ -259,16 +259,29 @@ static int fill_details(struct ids_painter *painter, const struct ids_table *tab
     return 1;
 }
 
+static int is_shown(const struct ids_table *table, size_t column) {
+    size_t columns = (size_t)table->def->column_count;
+    int flags = table->def->columns[column].flags;
+    if (flags & IDS_COLUMN_DETAIL) return 0;
+    if (!(flags & IDS_COLUMN_SPARE)) return 1;
+    for (size_t row = 0; row < table->row_count; row++) {
+        if (!table->cells[row * columns + column].missing) return 1;
+    }
+    return 0;
+}
+
 static int fill_grid(struct ids_painter *painter, const struct ids_table *table, struct ids_grid *grid) {
     const struct ids_table_def *def = table->def;
     size_t columns = (size_t)def->column_count;
     grid->columns = ids_arena_alloc(&painter->arena, columns * sizeof *grid->columns);
     grid->cells = ids_arena_alloc(&painter->arena, (columns * grid->row_count + 1) * sizeof *grid->cells);
-    if (!grid->columns || !grid->cells) return 0;
+    int *shown = ids_arena_alloc(&painter->arena, columns * sizeof *shown);
+    if (!grid->columns || !grid->cells || !shown) return 0;
     const char **cell = grid->cells;
     for (size_t i = 0; i < columns; i++) {
         const struct ids_column_def *column = &def->columns[i];
-        if (column->flags & IDS_COLUMN_DETAIL) continue;
+        shown[i] = is_shown(table, i);
+        if (!shown[i]) continue;
         grid->columns[grid->column_count++] =
             (struct ids_grid_column){.title = column->title,
                                      .right = column->unit != IDS_UNIT_NONE,
@@ -277,7 +290,7 @@ static int fill_grid(struct ids_painter *painter, const struct ids_table *table,
     }
     for (size_t row = 0; row < grid->row_count; row++) {
         for (size_t i = 0; i < columns; i++) {
-            if (def->columns[i].flags & IDS_COLUMN_DETAIL) continue;
+            if (!shown[i]) continue;
             *cell++ = cell_text(painter, table->cells[row * columns + i]);
         }
     }

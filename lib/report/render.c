@@ -11,6 +11,11 @@ int ids_render_wants(const struct ids_render *render, const char *section) {
     return 0;
 }
 
+int ids_render_shows(const struct ids_render *render, const struct ids_table_def *def, int with_hidden) {
+    if (render->table) return !strcmp(render->table, def->id);
+    return with_hidden || !(def->flags & IDS_TABLE_HIDDEN);
+}
+
 const struct ids_metric_def *ids_render_metric_def(const struct ids_render *render, const char *id,
                                                    const struct ids_section **ret_section) {
     for (int s = 0; s < render->section_count; s++) {

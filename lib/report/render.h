@@ -22,12 +22,21 @@ struct ids_section {
     int headline_count;
 };
 
+/* What an id means that is neither a metric nor a table, but what rows of tables are about: an account. */
+struct ids_topic {
+    const char *title, *definition;
+    const char *section;
+    const char *const *figures; /* ids of its metrics, NULL behind the last */
+    const char *const *tables;  /* whose first column it is, NULL behind the last */
+};
+
 /* What --explain says of the rows that a figure comes from. */
 struct ids_explained {
     const char *sql;        /* a statement that can be copied */
     const char *command;    /* the command that runs it; NULL where it was run */
     int has_value;          /* it was run */
     struct ids_value value; /* what it gave, of the metric's unit */
+    const struct ids_topic *topic; /* NULL: the id is a metric's or a table's */
 };
 
 struct ids_render {
@@ -35,6 +44,7 @@ struct ids_render {
     int section_count;
     const char *const *only; /* names of the sections to print; none: the whole report */
     size_t only_count;
+    const char *table; /* the only one of these to print, a hidden one too; NULL: all */
     int64_t top;         /* rows of a table; 0: all */
     int full;            /* long names whole, no column left out */
     int width;           /* of the terminal */
@@ -58,6 +68,8 @@ int ids_render_explain_json(const struct ids_report *report, const struct ids_re
 
 /* 1 when the section is to be printed, by name (always when no sections were chosen). */
 int ids_render_wants(const struct ids_render *render, const char *section);
+/* 1 when a table of such a section is to be printed; `with_hidden`: where hidden ones are too. */
+int ids_render_shows(const struct ids_render *render, const struct ids_table_def *def, int with_hidden);
 /* A definition by id, NULL when there is none; *ret_section is whose it is. */
 const struct ids_metric_def *ids_render_metric_def(const struct ids_render *render, const char *id,
                                                    const struct ids_section **ret_section);

@@ -99,7 +99,7 @@ int ids_render_csv(const struct ids_report *report, const struct ids_render *ren
         int tables = 0;
         for (int i = 0; i < section->table_count; i++) {
             const struct ids_table *table = ids_report_find_table(report, section->tables[i]->id);
-            if (!table || (section->tables[i]->flags & IDS_TABLE_HIDDEN)) continue;
+            if (!table || !ids_render_shows(render, section->tables[i], 0)) continue;
             if (parts++) fputc('\n', out);
             put_table(out, table, render->top);
             tables++;

@@ -1,6 +1,6 @@
 /* What a figure means: its definition, the rule by which this run's value was found, and where to read on. */
-#include "lib/report/painter.h"
 #include "lib/base/counted.h"
+#include "lib/report/painter.h"
 
 #include <string.h>
 
@@ -93,28 +93,54 @@ static void write_columns(struct ids_painter *painter, const struct ids_table_de
     write_line(painter, "columns", ids_phrase_end(painter, &phrase));
 }
 
+static void write_topic_figures(struct ids_painter *painter, const struct ids_topic *topic) {
+    struct ids_phrase phrase = ids_phrase_begin();
+    for (const char *const *figure = topic->figures; *figure; figure++) {
+        const struct ids_metric *metric = ids_report_find(painter->report, *figure, NULL);
+        if (!metric || metric->value.missing) continue;
+        ids_phrase_add(&phrase, "%s%s %s", phrase.out ? ", " : "", *figure, ids_painter_value(painter, metric->value));
+    }
+    if (!phrase.out) ids_phrase_add(&phrase, "no data");
+    write_line(painter, "in this run", ids_phrase_end(painter, &phrase));
+}
+
+static void write_topic_tables(struct ids_painter *painter, const struct ids_topic *topic, const char *id) {
+    for (const char *const *name = topic->tables; *name; name++) {
+        const struct ids_table *table = ids_report_find_table(painter->report, *name);
+        struct ids_table rows;
+        if (!table) continue;
+        if (ids_table_rows_of(table, id, &painter->arena, &rows))
+            painter->out_of_memory = 1;
+        else
+            ids_painter_table(painter, &rows, painter->render->top, 1);
+    }
+}
+
 int ids_render_explain(const struct ids_report *report, const struct ids_render *render, const char *id, FILE *out,
                        struct ids_error *err) {
     const struct ids_section *section = NULL;
     const struct ids_metric_def *metric = ids_render_metric_def(render, id, &section);
     const struct ids_table_def *table = metric ? NULL : ids_render_table_def(render, id, &section);
-    if (!metric && !table) return ids_fail(err, IDS_NOT_FOUND, "no metric or table '%s'", id);
+    const struct ids_topic *topic = !metric && !table && render->explained ? render->explained->topic : NULL;
+    if (!metric && !table && !topic) return ids_fail(err, IDS_NOT_FOUND, "no metric, table or account '%s'", id);
     struct ids_painter painter;
     ids_painter_init(&painter, report, render, out);
-    const char *title = metric ? metric->title : table ? table->title : "";
-    const char *definition = metric ? metric->definition : table ? table->definition : "";
+    const char *title = metric ? metric->title : table ? table->title : topic->title;
+    const char *definition = metric ? metric->definition : table ? table->definition : topic->definition;
     fprintf(out, "%s%s%s · %s\n\n", painter.bold, id, painter.plain, title);
     write_line(&painter, "definition", definition);
     if (metric) write_metric(&painter, metric);
     if (table) write_columns(&painter, table);
+    if (topic) write_topic_figures(&painter, topic);
     write_rows(&painter, metric);
     struct ids_phrase phrase = ids_phrase_begin();
     if (render->command) {
-        ids_phrase_add(&phrase, "%s --section %s%s", render->command, section->name,
+        ids_phrase_add(&phrase, "%s --section %s%s", render->command, topic ? topic->section : section->name,
                        table && (table->flags & IDS_TABLE_HIDDEN) ? " --json" : "");
     } else {
-        ids_phrase_add(&phrase, "section %s", section->name);
+        ids_phrase_add(&phrase, "section %s", topic ? topic->section : section->name);
     }
     write_line(&painter, "see", ids_phrase_end(&painter, &phrase));
+    if (topic) write_topic_tables(&painter, topic, id);
     return ids_painter_done(&painter, err);
 }

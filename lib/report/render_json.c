@@ -139,7 +139,7 @@ static void put_tables(struct ids_json *json, const struct ids_report *report, c
         if (!ids_render_wants(render, section->name)) continue;
         for (int i = 0; i < section->table_count; i++) {
             const struct ids_table_def *def = section->tables[i];
-            if ((def->flags & IDS_TABLE_HIDDEN) && !render->only_count) continue;
+            if (!ids_render_shows(render, def, render->only_count > 0)) continue;
             const struct ids_table *table = ids_report_find_table(report, def->id);
             if (table) put_table(json, table, render->top);
         }
@@ -207,6 +207,9 @@ static void put_advice(struct ids_json *json, const struct ids_report *report) {
         }
         ids_json_key(json, "per");
         ids_json_text(json, advice->per_step ? "step" : "window");
+        put_text_if(json, "account", advice->account);
+        put_text_if(json, "culprit", advice->culprit);
+        put_text_if(json, "where", advice->where);
         put_text_if(json, "what", advice->what);
         put_text_if(json, "evidence", advice->evidence);
         put_text_if(json, "explain", advice->explain);
@@ -264,22 +267,52 @@ int ids_render_json(const struct ids_report *report, const struct ids_render *re
     return 0;
 }
 
+/* What a report says of a topic: its figures by id, and the rows that are about it. */
+static int put_topic(struct ids_json *json, const struct ids_report *report, const struct ids_topic *topic,
+                     const char *id, int64_t top) {
+    struct ids_arena arena = {0};
+    int failed = 0;
+    ids_json_key(json, "figures");
+    ids_json_object(json, IDS_JSON_BROKEN);
+    for (const char *const *figure = topic->figures; *figure; figure++) {
+        const struct ids_metric *metric = ids_report_find(report, *figure, NULL);
+        ids_json_key(json, *figure);
+        put_value(json, metric ? metric->value : ids_no_value(IDS_UNIT_TIME));
+    }
+    ids_json_end(json);
+    ids_json_key(json, "tables");
+    ids_json_object(json, IDS_JSON_BROKEN);
+    for (const char *const *name = topic->tables; *name && !failed; name++) {
+        const struct ids_table *table = ids_report_find_table(report, *name);
+        struct ids_table rows;
+        if (!table) continue;
+        failed = ids_table_rows_of(table, id, &arena, &rows);
+        if (!failed) put_table(json, &rows, top);
+    }
+    ids_json_end(json);
+    ids_arena_done(&arena);
+    return failed;
+}
+
 int ids_render_explain_json(const struct ids_report *report, const struct ids_render *render, const char *id, FILE *out,
                             struct ids_error *err) {
     const struct ids_section *section = NULL;
     const struct ids_metric_def *metric = ids_render_metric_def(render, id, &section);
     const struct ids_table_def *table = metric ? NULL : ids_render_table_def(render, id, &section);
-    if (!metric && !table) return ids_fail(err, IDS_NOT_FOUND, "no metric or table '%s'", id);
+    const struct ids_topic *topic = !metric && !table && render->explained ? render->explained->topic : NULL;
+    if (!metric && !table && !topic) return ids_fail(err, IDS_NOT_FOUND, "no metric, table or account '%s'", id);
+    int failed = 0;
     struct ids_json json = ids_json_to(out);
     ids_json_object(&json, IDS_JSON_BROKEN);
     put_head(&json, report);
     put_text_if(&json, "id", id);
-    put_text_if(&json, "kind", metric ? "metric" : "table");
-    put_text_if(&json, "title", metric ? metric->title : table ? table->title : NULL);
-    put_text_if(&json, "section", section->name);
-    put_text_if(&json, "definition", metric ? metric->definition : table ? table->definition : NULL);
+    put_text_if(&json, "kind", metric ? "metric" : table ? "table" : "account");
+    put_text_if(&json, "title", metric ? metric->title : table ? table->title : topic->title);
+    put_text_if(&json, "section", topic ? topic->section : section->name);
+    put_text_if(&json, "definition", metric ? metric->definition : table ? table->definition : topic->definition);
     if (metric) put_metric(&json, report, metric);
     if (table) put_columns(&json, table);
+    if (topic) failed = put_topic(&json, report, topic, id, render->top);
     if (render->explained) {
         put_text_if(&json, "sql", render->explained->sql);
         if (render->explained->has_value) {
@@ -288,5 +321,5 @@ int ids_render_explain_json(const struct ids_report *report, const struct ids_re
         }
     }
     ids_json_end(&json);
-    return 0;
+    return failed ? ids_no_memory(err) : 0;
 }

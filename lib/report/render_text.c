@@ -1,6 +1,6 @@
 /* The report for people: a line about the run, a line per headline, the top tables, what to do, and what is missing. */
-#include "lib/report/painter.h"
 #include "lib/base/counted.h"
+#include "lib/report/painter.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -174,10 +174,18 @@ static int begins_with_heading(const struct ids_painter *painter, const struct i
     if (section->metric_count) return 0;
     for (int i = 0; i < section->table_count; i++) {
         const struct ids_table_def *def = section->tables[i];
-        if ((def->flags & IDS_TABLE_HIDDEN) || !ids_report_find_table(painter->report, def->id)) continue;
+        if (!ids_render_shows(painter->render, def, 0) || !ids_report_find_table(painter->report, def->id)) continue;
         return !strcasecmp(def->title, section->title);
     }
     return !strcmp(section->name, "advice") && painter->report->advice_count;
+}
+
+static void write_tables(struct ids_painter *painter, const struct ids_section *section) {
+    for (int i = 0; i < section->table_count; i++) {
+        const struct ids_table *table = ids_report_find_table(painter->report, section->tables[i]->id);
+        if (table && ids_render_shows(painter->render, section->tables[i], 0))
+            ids_painter_table(painter, table, painter->render->top, 1);
+    }
 }
 
 static void write_section(struct ids_painter *painter, const struct ids_section *section) {
@@ -194,11 +202,7 @@ static void write_section(struct ids_painter *painter, const struct ids_section 
     for (int i = 0; i < section->metric_count; i++) figures[i] = metric_figure(painter, &section->metrics[i]);
     shorten_reasons(figures, (size_t)section->metric_count);
     ids_painter_figures(painter, figures, (size_t)section->metric_count);
-    for (int i = 0; i < section->table_count; i++) {
-        const struct ids_table_def *def = section->tables[i];
-        const struct ids_table *table = ids_report_find_table(painter->report, def->id);
-        if (!(def->flags & IDS_TABLE_HIDDEN) && table) ids_painter_table(painter, table, painter->render->top, 1);
-    }
+    write_tables(painter, section);
     painter->heading = NULL;
 }
 
@@ -208,7 +212,8 @@ static void write_top_tables(struct ids_painter *painter) {
         for (int i = 0; i < render->sections[s].table_count; i++) {
             const struct ids_table_def *def = render->sections[s].tables[i];
             const struct ids_table *table = ids_report_find_table(painter->report, def->id);
-            if ((def->flags & IDS_TABLE_TOP) && table) ids_painter_table(painter, table, render->top, 0);
+            if ((def->flags & IDS_TABLE_TOP) && table)
+                ids_painter_table(painter, table, def->flags & IDS_TABLE_WHOLE ? 0 : render->top, 0);
         }
     }
 }
@@ -259,12 +264,12 @@ static const char *diag_text(struct ids_painter *painter, const struct ids_repor
     return ids_phrase_end(painter, &phrase);
 }
 
-static void write_ledger(struct ids_painter *painter, int least_severity) {
+static void write_diags(struct ids_painter *painter, int least_severity) {
     const struct ids_report *report = painter->report;
     size_t wanted = 0, written = 0;
     for (size_t i = 0; i < report->diag_count; i++) wanted += report->diags[i].severity >= least_severity;
     if (!wanted) return;
-    ids_painter_heading(painter, "ledger");
+    ids_painter_heading(painter, "notes");
     for (size_t i = 0; i < report->diag_count && written < DIAGS_SHOWN; i++) {
         const struct ids_report_diag *diag = &report->diags[i];
         if (diag->severity < least_severity) continue;
@@ -284,15 +289,19 @@ int ids_render_text(const struct ids_report *report, const struct ids_render *re
         write_headlines(&painter);
         write_top_tables(&painter);
         write_all_advice(&painter);
-        write_ledger(&painter, SEVERITY_NOTE + 1);
+        write_diags(&painter, SEVERITY_NOTE + 1);
         return ids_painter_done(&painter, err);
     }
     for (int s = 0; s < render->section_count; s++) {
         const struct ids_section *section = &render->sections[s];
         if (!ids_render_wants(render, section->name)) continue;
+        if (render->table) {
+            write_tables(&painter, section);
+            continue;
+        }
         write_section(&painter, section);
         if (!strcmp(section->name, "advice")) write_all_advice(&painter);
-        if (!strcmp(section->name, "overview")) write_ledger(&painter, SEVERITY_NOTE);
+        if (!strcmp(section->name, "overview")) write_diags(&painter, SEVERITY_NOTE);
     }
     return ids_painter_done(&painter, err);
 }

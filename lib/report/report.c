@@ -156,6 +156,9 @@ void ids_report_advice(struct ids_report *report, const struct ids_advice *advic
         return;
     }
     *place = *advice;
+    place->account = keep(report, advice->account);
+    place->culprit = keep(report, advice->culprit);
+    place->where = keep(report, advice->where);
     place->what = keep(report, advice->what);
     place->evidence = keep(report, advice->evidence);
     place->explain = keep(report, advice->explain);
@@ -211,4 +214,22 @@ const char *ids_report_why_incomplete(const struct ids_report *report) {
         if (!strcmp(ids_severity_name(report->diags[i].severity), "damage")) return report->diags[i].text;
     }
     return "the input ends early";
+}
+
+int ids_table_rows_of(const struct ids_table *table, const char *text, struct ids_arena *arena,
+                      struct ids_table *ret_table) {
+    size_t columns = (size_t)table->def->column_count, kept = columns - 1;
+    struct ids_table_def *def = ids_arena_alloc(arena, sizeof *def);
+    struct ids_value *cells = ids_arena_alloc(arena, (table->row_count + 1) * kept * sizeof *cells);
+    if (!def || !cells) return -1;
+    *def = *table->def;
+    def->columns++;
+    def->column_count--;
+    *ret_table = (struct ids_table){.id = table->id, .def = def, .cells = cells};
+    for (size_t row = 0; row < table->row_count; row++) {
+        const struct ids_value *from = &table->cells[row * columns];
+        if (from->missing || from->unit != IDS_UNIT_NONE || strcmp(from->text, text) != 0) continue;
+        memcpy(&cells[ret_table->row_count++ * kept], from + 1, kept * sizeof *cells);
+    }
+    return 0;
 }

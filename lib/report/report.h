@@ -43,6 +43,7 @@ enum ids_column_flags {
     IDS_COLUMN_DETAIL = 2, /* in JSON, CSV and the database, not in the text table */
     IDS_COLUMN_NAME = 4,   /* what a row is about: shown however narrow the terminal is; else the first long one */
     IDS_COLUMN_TELLS = 8,  /* of a detail: shown behind the name of rows that would look alike, before other details */
+    IDS_COLUMN_SPARE = 16, /* left out of the text table where no row has a value */
 };
 
 struct ids_column_def {
@@ -63,6 +64,7 @@ struct ids_table_def {
 enum ids_table_flags {
     IDS_TABLE_TOP = 1,    /* part of the default report, cut at --top */
     IDS_TABLE_HIDDEN = 2, /* stored and in --json --section, never in text */
+    IDS_TABLE_WHOLE = 4,  /* never cut: its rows are few and sum to something */
 };
 
 struct ids_value {
@@ -127,9 +129,10 @@ struct ids_headline {
 };
 
 struct ids_advice {
-    int64_t
-        saves_ps; /* upper bound of what it could save per step (or in the window when there are no steps); -1 unknown */
+    /* By how much a step would become shorter (the window when there are no steps) if it were gone; -1 unknown. Savings are disjoint. */
+    int64_t saves_ps;
     int per_step;
+    const char *account, *culprit, *where; /* of the ledger, with file:line, an op's path, what a rank did; NULL none */
     const char *what;     /* what was found and what to do */
     const char *evidence; /* the figures behind it */
     const char *explain;  /* a metric id for the next command */
@@ -201,6 +204,9 @@ const char *ids_report_text(struct ids_report *report, const char *format, ...) 
 
 const struct ids_metric *ids_report_find(const struct ids_report *report, const char *id, const char *device);
 const struct ids_table *ids_report_find_table(const struct ids_report *report, const char *id);
+/* The rows of a table whose first column is that text, as a table without that column, in the arena. 0, or -1 when memory ran out. */
+int ids_table_rows_of(const struct ids_table *table, const char *text, struct ids_arena *arena,
+                      struct ids_table *ret_table);
 /* The place of a column, -1 when the table (NULL: none) has no such one; and a cell. */
 int ids_table_column(const struct ids_table *table, const char *id);
 static inline const struct ids_value *ids_table_cell(const struct ids_table *table, size_t row, int column) {

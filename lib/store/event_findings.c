@@ -2,6 +2,7 @@
 
 #include "lib/base/keymap.h"
 #include "lib/base/run_merge.h"
+#include "lib/model/account.h"
 #include "lib/model/host_copies.h"
 #include "lib/store/db.h"
 #include "lib/store/event_ids.h"
@@ -18,7 +19,7 @@ struct ordered_work {
 
 struct putter {
     sqlite3 *db;
-    struct ids_row_pages *activity;
+    const struct ids_finding_pages *pages;
     const struct ids_trace *trace;
     const struct ids_findings *findings;
     struct ids_finding_numbers *numbers;
@@ -34,9 +35,24 @@ struct putter {
     struct ids_error *err;
 };
 
-int ids_findings_tables(sqlite3 *db, int fd, struct ids_row_pages **ret_activity, struct ids_error *err) {
+int ids_findings_tables(sqlite3 *db, int fd, struct ids_finding_pages *ret_pages, struct ids_error *err) {
+    *ret_pages = (struct ids_finding_pages){0};
     int code = ids_db_exec(db, ids_findings_sql, err);
-    return code ? code : ids_row_pages_new(db, fd, "activity", ret_activity, err);
+    if (!code) code = ids_row_pages_new(db, fd, "activity", &ret_pages->activity, err);
+    if (!code) code = ids_row_pages_new(db, fd, "stretch", &ret_pages->stretch, err);
+    if (code) ids_finding_pages_free(ret_pages);
+    return code;
+}
+
+int ids_finding_pages_show(struct ids_finding_pages *pages, struct ids_error *err) {
+    int code = ids_row_pages_show(pages->activity, err);
+    return code ? code : ids_row_pages_show(pages->stretch, err);
+}
+
+void ids_finding_pages_free(struct ids_finding_pages *pages) {
+    ids_row_pages_free(pages->activity);
+    ids_row_pages_free(pages->stretch);
+    *pages = (struct ids_finding_pages){0};
 }
 
 /* ---- values of a row, left to right ---- */
@@ -206,10 +222,47 @@ static int put_clock(struct putter *putter, size_t h) {
     return end_row(putter, update);
 }
 
-static int put_cause(struct putter *putter, size_t cause) {
-    put_int(putter, putter->insert, (int64_t)cause);
-    put_word(putter, putter->insert, putter->findings->cause_names[cause]);
+static int put_device_step(struct putter *putter, size_t s) {
+    const struct ids_found_device_step *step = &putter->findings->device_steps[s];
+    put_int(putter, putter->insert, ++putter->numbers->device_step);
+    put_int(putter, putter->insert, putter->first.device + step->device + 1);
+    put_int(putter, putter->insert, putter->first.step + step->step + 1);
+    put_int(putter, putter->insert, step->start_ps);
+    put_int(putter, putter->insert, step->end_ps);
     return end_row(putter, putter->insert);
+}
+
+static int put_account(struct putter *putter, size_t account) {
+    put_int(putter, putter->insert, (int64_t)account);
+    put_word(putter, putter->insert, ids_account_id((enum ids_account)account));
+    put_word(putter, putter->insert, ids_account_meaning((enum ids_account)account));
+    return end_row(putter, putter->insert);
+}
+
+static int put_culprit(struct putter *putter, size_t c) {
+    const struct ids_found_culprit *culprit = &putter->findings->culprits[c];
+    put_int(putter, putter->insert, ++putter->numbers->culprit);
+    put_int(putter, putter->insert, putter->numbers->run);
+    put_int(putter, putter->insert, culprit->account);
+    put_chars(putter, putter->insert, culprit->culprit);
+    put_chars(putter, putter->insert, culprit->where);
+    return end_row(putter, putter->insert);
+}
+
+static int put_stretch(struct putter *putter, size_t i) {
+    const struct ids_found_interval *interval = &putter->findings->intervals[i];
+    int64_t event = interval->event ? ids_event_ids_get(putter->ids, interval->event - 1).id : 0;
+    const int64_t values[] = {putter->first.device + interval->device + 1,
+                              interval->from_ps,
+                              interval->to_ps - interval->from_ps,
+                              putter->first.culprit + interval->culprit + 1,
+                              interval->known,
+                              interval->state,
+                              putter->first.step + interval->step,
+                              event};
+    uint32_t nulls = (uint32_t)(interval->step == 0) << 6 | (uint32_t)(event == 0) << 7;
+    return ids_row_pages_put(putter->pages->stretch, ++putter->numbers->stretch,
+                             &(struct ids_row_values){values, 8, nulls, 0}, putter->err);
 }
 
 /* ---- activities ---- */
@@ -302,18 +355,16 @@ static int put_work(struct putter *putter, size_t place) {
     uint32_t nulls = (uint32_t)(work->step == 0) << 1 | (uint32_t)(around.id == 0) << 2 |
                      (uint32_t)(duration_ps == row.duration_ps) << 3 | (uint32_t)(event->self_ps == duration_ps) << 4 |
                      (uint32_t)!is_gap_end << 5 | (uint32_t)!is_gap_end << 6;
-    return ids_row_pages_put(putter->activity, row.id, &(struct ids_row_values){values, 7, nulls, 0}, putter->err);
+    return ids_row_pages_put(putter->pages->activity, row.id, &(struct ids_row_values){values, 7, nulls, 0}, putter->err);
 }
 
 static int put_late(struct putter *putter, size_t l) {
     const struct ids_found_late *late = &putter->findings->late[l];
     struct ids_event_row row = ids_event_ids_get(putter->ids, late->work);
-    struct ids_event_row launch = ids_event_ids_get(putter->ids, putter->first_late + 2 * l);
-    struct ids_event_row evidence = ids_event_ids_get(putter->ids, putter->first_late + 2 * l + 1);
+    struct ids_event_row launch = ids_event_ids_get(putter->ids, putter->first_late + l);
     if (!row.id) return 0;
     put_int(putter, putter->insert, row.id);
     put_if(putter, putter->insert, launch.id != 0, launch.id);
-    put_if(putter, putter->insert, evidence.id != 0, evidence.id);
     return end_row(putter, putter->insert);
 }
 
@@ -389,10 +440,8 @@ static int find_ids(struct putter *putter) {
         code = ids_event_ids_want(putter->ids, findings->work[i].event, putter->err);
     for (size_t i = 0; i < findings->deed_count && !code; i++)
         code = ids_event_ids_want(putter->ids, findings->deeds[i].event, putter->err);
-    for (size_t i = 0; i < findings->late_count && !code; i++) {
+    for (size_t i = 0; i < findings->late_count && !code; i++)
         code = ids_event_ids_want(putter->ids, findings->late[i].launch, putter->err);
-        if (!code) code = ids_event_ids_want(putter->ids, findings->late[i].evidence, putter->err);
-    }
     putter->first_deed = findings->work_count;
     putter->first_late = findings->work_count + findings->deed_count;
     return code ? code : ids_event_ids_find(putter->ids, putter->err);
@@ -437,9 +486,11 @@ static int put_everything(struct putter *putter) {
         {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
         {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
         {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
-        {"INSERT OR IGNORE INTO gap_cause VALUES (?,?)", findings->cause_count, put_cause},
+        {"INSERT INTO device_step VALUES (?,?,?,?,?)", findings->device_step_count, put_device_step},
+        {"INSERT OR IGNORE INTO account VALUES (?,?,?)", IDS_ACCOUNT_COUNT, put_account},
+        {"INSERT INTO culprit VALUES (?,?,?,?,?)", findings->culprit_count, put_culprit},
         {"INSERT OR IGNORE INTO deed_kind VALUES (?,?)", IDS_KIND_COUNT, put_kind},
-        {"INSERT OR IGNORE INTO late VALUES (?,?,?)", findings->late_count, put_late},
+        {"INSERT OR IGNORE INTO late VALUES (?,?)", findings->late_count, put_late},
         {"INSERT OR IGNORE INTO deed VALUES (?,?)", findings->deed_count, put_deed},
         {"INSERT OR IGNORE INTO compilation VALUES (?,?,?,?)", findings->deed_count, put_compilation},
         {"INSERT OR IGNORE INTO transfer VALUES (?,?,?)", findings->deed_count, put_transfer},
@@ -453,14 +504,15 @@ static int put_everything(struct putter *putter) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !code; i++)
         code = put_all(putter, tables[i].sql, tables[i].count, tables[i].put);
     for (size_t i = 0; i < findings->work_count && !code; i++) code = put_work(putter, i);
+    for (size_t i = 0; i < findings->interval_count && !code; i++) code = put_stretch(putter, i);
     return code ? code : put_stall_names(putter);
 }
 
-int ids_findings_put(sqlite3 *db, struct ids_row_pages *activity, const struct ids_trace *trace,
+int ids_findings_put(sqlite3 *db, const struct ids_finding_pages *pages, const struct ids_trace *trace,
                      const struct ids_findings *findings, struct ids_finding_numbers *numbers, uint64_t *ret_lost,
                      struct ids_error *err) {
     struct putter putter = {.db = db,
-                            .activity = activity,
+                            .pages = pages,
                             .trace = trace,
                             .findings = findings,
                             .numbers = numbers,

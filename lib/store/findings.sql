@@ -12,7 +12,7 @@ CREATE TABLE device (         -- what runs programs; a thread pool of the CPU cl
     start_ps INTEGER,         -- where the window of its figures begins; NULL where it is not active
     end_ps INTEGER,           -- where it ends
     idle_ps INTEGER,          -- how long it did nothing after its last activity in the window; NULL where it did not
-    cause INTEGER,            -- of that: gap_cause.id; NULL where there is none
+    cause INTEGER,            -- of that: account.id of its longest part; NULL where there is none
     peak_flops REAL,          -- of the hardware, per second; NULL where the file does not say
     peak_bandwidth REAL,      -- bytes per second of its memory; NULL where the file does not say
     memory_bytes INTEGER      -- of its memory; NULL where the file does not say
@@ -76,7 +76,7 @@ CREATE TABLE activity (       -- what devices did: each kernel, op, copy and set
     dur_ps INTEGER,           -- how long it took where that is not event.dur_ps: an op of the CPU client ends with its `end:`
     self_ps INTEGER,          -- without the activity inside it; NULL where it is the whole time
     idle_ps INTEGER,          -- how long the device had done nothing when it began; NULL where it had not
-    cause INTEGER             -- why: gap_cause.id; NULL where there was no gap
+    cause INTEGER             -- why: account.id of its longest part; NULL where there was no gap
 );
 CREATE TABLE host_copy (      -- copies through host memory that a TPU books as ops: from one op to the end of another
     event INTEGER PRIMARY KEY, -- event.id of the op that began it, which is an activity too
@@ -84,14 +84,39 @@ CREATE TABLE host_copy (      -- copies through host memory that a TPU books as 
     step INTEGER,             -- step.id; NULL where it belongs to none
     dur_ps INTEGER NOT NULL   -- how long it took
 );
-CREATE TABLE late (           -- of gaps that the host was late to end, what it did
+CREATE TABLE late (           -- what launched the activities that end a gap
     activity INTEGER PRIMARY KEY, -- activity.event that ended the gap
-    launch INTEGER,           -- event.id of what launched it; NULL where it was not recorded
-    evidence INTEGER          -- event.id of the deed that took most of the time; NULL where none was recorded
+    launch INTEGER            -- event.id of what launched it; NULL where it was not recorded
 );
-CREATE TABLE gap_cause (      -- why devices idle
-    id INTEGER PRIMARY KEY,   -- as in activity.cause and device.cause
-    name TEXT NOT NULL        -- as the report has it
+CREATE TABLE account (        -- the accounts of time
+    id INTEGER PRIMARY KEY,   -- in the order of the report
+    name TEXT NOT NULL,       -- work.compute, host.python
+    meaning TEXT NOT NULL     -- when a moment belongs to it
+);
+CREATE TABLE culprit (        -- an account with one to blame
+    id INTEGER PRIMARY KEY,   -- as in stretch.culprit
+    run INTEGER NOT NULL,     -- run.id
+    account INTEGER NOT NULL, -- account.id
+    culprit TEXT,             -- an op, a function, a call, a region, a rank; NULL where it is not known
+    place TEXT                -- file:line, the path of an op, what the rank did; NULL where it is not known
+);
+CREATE TABLE stretch (        -- the time of every active device, cut where its account, its culprit or what it does changes
+    id INTEGER PRIMARY KEY,   -- by device, in order of time
+    device INTEGER NOT NULL,  -- device.id
+    start_ps INTEGER NOT NULL, -- since the origin of the run
+    dur_ps INTEGER NOT NULL,  -- how long
+    culprit INTEGER NOT NULL, -- culprit.id
+    known INTEGER NOT NULL,   -- 0 recorded, 1 inferred, 2 unknown
+    state INTEGER NOT NULL,   -- what the device did: 1 busy, 2 working, 4 compute, 8 collective, 16 copy, 32 H2D, 64 D2H, 128 copy beside the ops, 256 in the window of its figures
+    step INTEGER,             -- step.id; NULL in none
+    event INTEGER             -- event.id of the activity that it is about; NULL where it is about none
+);
+CREATE TABLE device_step (    -- steps on each device
+    id INTEGER PRIMARY KEY,   -- by device, in order of time
+    device INTEGER NOT NULL,  -- device.id
+    step INTEGER NOT NULL,    -- step.id
+    start_ps INTEGER NOT NULL, -- where it begins there, since the origin of the run
+    end_ps INTEGER NOT NULL   -- where it ends
 );
 CREATE TABLE deed_kind (      -- kinds of what hosts do
     id INTEGER PRIMARY KEY,   -- as in deed.kind
@@ -119,8 +144,8 @@ CREATE TABLE step (           -- steps of the program
     id INTEGER PRIMARY KEY,   -- in time order within the run
     run INTEGER NOT NULL,     -- run.id
     number INTEGER NOT NULL,  -- as the program counts
-    start_ps INTEGER NOT NULL, -- its first activity on a device, since the origin of the run
-    end_ps INTEGER NOT NULL,  -- the first activity of the next one; of the last step its last end
+    start_ps INTEGER NOT NULL, -- where it begins on the first of its devices, since the origin of the run
+    end_ps INTEGER NOT NULL,  -- where it ends on the last one
     host_start_ps INTEGER,    -- where its annotation begins; NULL where there is none
     host_end_ps INTEGER       -- where it ends
 );

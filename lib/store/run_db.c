@@ -19,7 +19,7 @@ struct ids_run_db {
     char *path;
     int fd; /* of the same file */
     struct ids_event_pages pages;
-    struct ids_row_pages *activity;
+    struct ids_finding_pages findings_pages;
     size_t held_most;
     struct ids_row_numbers numbers;
     struct ids_finding_numbers findings;
@@ -39,7 +39,7 @@ static int make_all(struct ids_run_db *db, const struct ids_table_def *const *ta
                     struct ids_error *err) {
     int code = ids_db_exec(db->db, settings, err);
     if (!code) code = ids_event_tables(db->db, db->fd, &db->pages, err);
-    if (!code) code = ids_findings_tables(db->db, db->fd, &db->activity, err);
+    if (!code) code = ids_findings_tables(db->db, db->fd, &db->findings_pages, err);
     return code ? code : ids_summary_tables(db->db, tables, count, err);
 }
 
@@ -104,7 +104,7 @@ int ids_run_db_put_findings(struct ids_run_db *db, const struct ids_trace *trace
     uint64_t lost = 0;
     db->step_source = findings->step_source;
     int code = wait_for_rows(db, err);
-    if (!code) code = ids_findings_put(db->db, db->activity, trace, findings, &db->findings, &lost, err);
+    if (!code) code = ids_findings_put(db->db, &db->findings_pages, trace, findings, &db->findings, &lost, err);
     if (!code && lost)
         ids_report_diag(report, IDS_WARNING, "store.finding_without_event",
                         "activities that are in the figures but, since many events are alike, in no row", -1, lost);
@@ -146,7 +146,7 @@ int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err) {
     /* 'idsp': what a file of ours is known by */
     snprintf(end, sizeof end, "PRAGMA application_id=0x69647370; PRAGMA user_version=%d; COMMIT", IDS_SCHEMA_VERSION);
     int code = ids_event_pages_finish(&db->pages, err);
-    if (!code) code = ids_row_pages_show(db->activity, err);
+    if (!code) code = ids_finding_pages_show(&db->findings_pages, err);
     if (!code) code = ids_db_exec(db->db, ids_views_sql, err);
     if (!code && db->numbers.run > 1) code = ids_summary_index(db->db, err);
     if (!code) code = ids_db_exec(db->db, end, err);
@@ -171,7 +171,7 @@ void ids_run_db_free(struct ids_run_db *db) {
     if (!db) return;
     ids_run_db_give_up(db);
     ids_event_pages_free(&db->pages);
-    ids_row_pages_free(db->activity);
+    ids_finding_pages_free(&db->findings_pages);
     sqlite3_close(db->db);
     if (db->fd >= 0) close(db->fd);
     free(db->path);

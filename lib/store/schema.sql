@@ -32,6 +32,9 @@ CREATE TABLE advice (       -- what to do, most saving first
     run INTEGER NOT NULL,   -- run.id; 1 in the cache
     saves_ps INTEGER,       -- at most; NULL: unknown
     per_step INTEGER,       -- 1: saves_ps is per step, 0: in the window
+    account TEXT,           -- of the ledger; NULL where it is about none
+    culprit TEXT,           -- who is to blame; NULL where that is not known
+    "where" TEXT,           -- file:line, the path of an op, what a rank did; NULL where that is not known
     what TEXT,              -- the advice
     evidence TEXT,          -- the figures behind it
     explain TEXT            -- the metric behind it

@@ -140,6 +140,9 @@ static int write_advice(struct writer *writer, struct ids_rows *rows) {
             ids_rows_put_int(rows, advice->saves_ps);
         }
         ids_rows_put_int(rows, advice->per_step);
+        ids_rows_put_text(rows, advice->account);
+        ids_rows_put_text(rows, advice->culprit);
+        ids_rows_put_text(rows, advice->where);
         ids_rows_put_text(rows, advice->what);
         ids_rows_put_text(rows, advice->evidence);
         ids_rows_put_text(rows, advice->explain);
@@ -224,7 +227,7 @@ static int write_run(struct writer *writer, const char *key) {
     if (!code) code = write_meta(writer, "complete", NULL, writer->report->complete);
     if (!code) code = write_fixed(writer, "INSERT INTO property VALUES (?1,?,?,?)", write_properties);
     if (!code) code = write_fixed(writer, "INSERT INTO metric VALUES (?1,?,?,?,?,?,?,?)", write_metrics);
-    if (!code) code = write_fixed(writer, "INSERT INTO advice VALUES (?1,?,?,?,?,?)", write_advice);
+    if (!code) code = write_fixed(writer, "INSERT INTO advice VALUES (?1,?,?,?,?,?,?,?,?)", write_advice);
     if (!code) code = write_fixed(writer, "INSERT INTO diag VALUES (?1,?,?,?,?,?)", write_diags);
     if (!code) code = write_fixed(writer, "INSERT INTO report_table VALUES (?1,?,?,?,?)", write_table_list);
     for (size_t i = 0; !code && i < writer->report->table_count; i++)
@@ -381,6 +384,9 @@ static int read_metric(struct reader *reader, struct ids_rows *rows) {
 static int read_advice(struct reader *reader, struct ids_rows *rows) {
     struct ids_advice advice = {.saves_ps = ids_rows_get_int(rows, -1)};
     advice.per_step = ids_rows_get_int(rows, 0) != 0;
+    advice.account = ids_rows_get_text(rows);
+    advice.culprit = ids_rows_get_text(rows);
+    advice.where = ids_rows_get_text(rows);
     advice.what = ids_rows_get_text(rows);
     advice.evidence = ids_rows_get_text(rows);
     advice.explain = ids_rows_get_text(rows);

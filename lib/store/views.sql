@@ -230,23 +230,21 @@ FROM activities a
 LEFT JOIN op o ON o.id = a.op_id
 LEFT JOIN launch_shape l ON l.id = a.launch_shape
 WHERE a.class = 'collective' AND a.collective IS NOT NULL;
-CREATE VIEW gaps AS           -- every interval in which an active device did nothing, with its cause
+CREATE VIEW gaps AS           -- every interval in which an active device did nothing, and what most of it belongs to
 SELECT
     d.run AS run,             -- run.id
     d.name AS device,         -- device.name
     e.start_ps + h.shift_ps - a.idle_ps AS start_ps, -- since the origin of the run
     a.idle_ps AS dur_ps,      -- how long it took
-    c.name AS cause,          -- the first rule that held; idsprof-metrics(7) has them
+    c.name AS account,        -- account.name of its longest part; a gap may have several, see the view ledger
     e.id AS next,             -- event.id of the activity that ends it; NULL where there is none in the window
     coalesce(n.display, n.text) AS next_name, -- what that is called
-    w.launch AS launch,       -- event.id of what launched it; NULL unless the host was late and it was recorded
-    l.start_ps + lh.shift_ps AS launch_ps, -- when that was
-    w.evidence AS evidence,   -- event.id of the host's deed that took most of the time; NULL where none was recorded
-    coalesce(vn.display, vn.text) AS evidence_name -- what that is called
+    w.launch AS launch,       -- event.id of what launched it; NULL where it was not recorded
+    l.start_ps + lh.shift_ps AS launch_ps -- when that was
 FROM activity a
 JOIN activity_class k ON k.id = a.class
 JOIN device d ON d.id = k.device
-JOIN gap_cause c ON c.id = a.cause
+JOIN account c ON c.id = a.cause
 JOIN event e ON e.id = a.event
 JOIN name n ON n.id = e.name
 JOIN plane p ON p.id = n.plane
@@ -256,23 +254,38 @@ LEFT JOIN event l ON l.id = w.launch
 LEFT JOIN name ln ON ln.id = l.name
 LEFT JOIN plane lp ON lp.id = ln.plane
 LEFT JOIN host lh ON lh.id = lp.host
-LEFT JOIN event v ON v.id = w.evidence
-LEFT JOIN name vn ON vn.id = v.name
 UNION ALL
-SELECT d.run, d.name, d.end_ps - d.idle_ps, d.idle_ps, c.name, NULL, NULL, NULL, NULL, NULL, NULL
-FROM device d JOIN gap_cause c ON c.id = d.cause;
+SELECT d.run, d.name, d.end_ps - d.idle_ps, d.idle_ps, c.name, NULL, NULL, NULL, NULL
+FROM device d JOIN account c ON c.id = d.cause;
 CREATE VIEW steps AS          -- the steps of the program that have work on a device
 SELECT
     s.id AS id,               -- step.id; in time order
     s.run AS run,             -- run.id
     s.number AS step,         -- as the program counts
-    s.start_ps AS start_ps,   -- its first activity on a device, since the origin of the run
-    s.end_ps - s.start_ps AS dur_ps, -- to the first activity of the next one; of the last step to its last end
+    s.start_ps AS start_ps,   -- where it begins on the first of its devices, since the origin of the run
+    m.dur_ps AS dur_ps,       -- how long it took: the mean over its devices
+    m.slowest_ps AS slowest_ps, -- on the device where it took longest
+    m.devices AS devices,     -- how many it has work on
     s.host_start_ps AS host_start_ps, -- where its annotation begins; NULL where there is none
     s.host_end_ps - s.host_start_ps AS host_dur_ps, -- how long dispatching took; NULL where there is no annotation
     r.step_source AS source   -- as run.step_source
 FROM step s
-JOIN run r ON r.id = s.run;
+JOIN run r ON r.id = s.run
+JOIN (SELECT step, sum(end_ps - start_ps) / count(*) AS dur_ps, max(end_ps - start_ps) AS slowest_ps, count(*) AS devices
+      FROM device_step GROUP BY step) m ON m.step = s.id;
+CREATE VIEW device_steps AS   -- the steps on each device: one begins where the work of the one before has ended, or with its annotation
+SELECT
+    t.id AS id,               -- device_step.id
+    d.run AS run,             -- run.id
+    d.name AS device,         -- device.name
+    s.number AS step,         -- as the program counts
+    t.start_ps AS start_ps,   -- where it begins there, since the origin of the run
+    t.end_ps - t.start_ps AS dur_ps, -- how long it took there
+    t.device AS device_id,    -- device.id
+    t.step AS step_id         -- step.id
+FROM device_step t
+JOIN device d ON d.id = t.device
+JOIN step s ON s.id = t.step;
 CREATE VIEW compiles AS       -- every compilation that no other one encloses or caused
 SELECT
     e.id AS id,               -- event.id
@@ -363,110 +376,50 @@ FROM track t
 JOIN plane p ON p.id = t.plane
 JOIN host h ON h.id = p.host
 LEFT JOIN event f ON f.id = t.first_event;
-CREATE VIEW device_time AS    -- the window of every active device, cut where what it does changes: a sum over rows is a time without overlap
-WITH act AS MATERIALIZED (
-    SELECT a.run, a.device_id, a.id, a.track_id, a.class, a.direction, a.is_beside, a.around, a.start_ps,
-        a.start_ps + a.dur_ps AS end_ps
-    FROM activities a JOIN device d ON d.id = a.device_id WHERE d.is_active = 1),
-child AS MATERIALIZED (
-    SELECT around, start_ps, end_ps, lead(start_ps) OVER (PARTITION BY around ORDER BY start_ps, id) AS next_ps
-    FROM act WHERE around IS NOT NULL),
-own AS MATERIALIZED ( -- when an activity is the innermost one of its track
-    SELECT a.run, a.device_id, a.track_id, a.class, a.direction, a.start_ps AS from_ps,
-        coalesce(f.start_ps, a.end_ps) AS to_ps
-    FROM act a LEFT JOIN (SELECT around, min(start_ps) AS start_ps FROM child GROUP BY around) f ON f.around = a.id
-    WHERE a.is_beside = 0 AND coalesce(f.start_ps, a.end_ps) > a.start_ps
-    UNION ALL
-    SELECT a.run, a.device_id, a.track_id, a.class, a.direction, c.end_ps, coalesce(c.next_ps, a.end_ps)
-    FROM child c JOIN act a ON a.id = c.around WHERE coalesce(c.next_ps, a.end_ps) > c.end_ps),
-wait AS MATERIALIZED ( -- in which ops on their track do not work
-    SELECT track_id, start_ps AS from_ps, start_ps + dur_ps AS to_ps FROM deeds
-    WHERE kind = 'stall' AND dur_ps > 0 AND track_id IN (SELECT track_id FROM own)),
-work AS MATERIALIZED ( -- on tracks with waits; lane: 0 where nothing else of the track is at the same time, else the device
-    SELECT device_id, track_id, from_ps, to_ps, CASE WHEN class = 'compute' THEN 1048577 ELSE 1 END AS counts,
-        CASE WHEN max(to_ps) OVER (PARTITION BY track_id ORDER BY from_ps, to_ps ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) > from_ps
-            OR lead(from_ps) OVER (PARTITION BY track_id ORDER BY from_ps, to_ps) < to_ps THEN device_id ELSE 0 END AS lane
-    FROM own WHERE class <> 'stalled' AND track_id IN (SELECT track_id FROM wait)),
-track_edge AS ( -- several counts in one number, 20 bits each: work, compute, wait
-    SELECT track_id, lane, from_ps AS at_ps, counts, device_id AS device FROM work
-    UNION ALL
-    SELECT track_id, lane, to_ps, -counts, -device_id FROM work
-    UNION ALL
-    SELECT w.track_id, l.lane, w.from_ps, 1099511627776, 0
-    FROM wait w JOIN (SELECT DISTINCT track_id, lane FROM work) l ON l.track_id = w.track_id
-    UNION ALL
-    SELECT w.track_id, l.lane, w.to_ps, -1099511627776, 0
-    FROM wait w JOIN (SELECT DISTINCT track_id, lane FROM work) l ON l.track_id = w.track_id),
-track_time AS (
-    SELECT at_ps AS from_ps, lead(at_ps) OVER sweep AS to_ps, CAST(sum(counts) OVER sweep AS BIGINT) AS counts,
-        CAST(sum(device) OVER sweep AS BIGINT) AS devices
-    FROM track_edge WINDOW sweep AS (PARTITION BY track_id, lane ORDER BY at_ps)),
-part AS ( -- intervals of a device; what they say is counted as above: busy, working, compute; collective, copy, h2d; d2h, async_copy
-    SELECT run, device_id, start_ps AS from_ps, end_ps AS to_ps, 1 AS a, 0 AS b, 0 AS c, 0 AS cause, 0 AS step
-    FROM act WHERE is_beside = 0
-    UNION ALL
-    SELECT run, device_id, from_ps, to_ps, CASE WHEN class = 'compute' THEN 1099512676352 ELSE 1048576 END, 0, 0, 0, 0
-    FROM own WHERE class <> 'stalled' AND track_id NOT IN (SELECT track_id FROM wait)
-    UNION ALL
-    SELECT d.run, d.id, t.from_ps, t.to_ps, CASE WHEN t.counts >= 1048576 THEN 1099512676352 ELSE 1048576 END, 0, 0, 0, 0
-    FROM track_time t JOIN device d ON d.id = CAST(t.devices / (t.counts & 1048575) AS BIGINT)
-    WHERE t.counts > 0 AND t.counts < 1099511627776 AND t.to_ps > t.from_ps
-    UNION ALL
-    SELECT run, device_id, from_ps, to_ps, 0, CASE WHEN class = 'collective' THEN 1 WHEN class = 'copy' THEN 1048576 ELSE 0 END
-        + CASE WHEN direction = 'H2D' THEN 1099511627776 ELSE 0 END, CASE WHEN direction = 'D2H' THEN 1 ELSE 0 END, 0, 0
-    FROM own WHERE class IN ('collective', 'copy') OR (direction IS NOT NULL AND class <> 'stalled')
-    UNION ALL
-    SELECT run, device_id, start_ps, end_ps, 0, CASE WHEN class = 'collective' THEN 1 ELSE 0 END
-        + CASE WHEN direction = 'H2D' THEN 1099511627776 ELSE 0 END, CASE WHEN direction = 'D2H' THEN 1 ELSE 0 END
-        + CASE WHEN class = 'collective' THEN 0 ELSE 1048576 END, 0, 0
-    FROM act WHERE is_beside = 1
-    UNION ALL
-    SELECT a.run, a.device_id, a.start_ps - g.idle_ps, a.start_ps, 0, 0, 0, g.cause + 1, 0
-    FROM activity g JOIN act a ON a.id = g.event WHERE g.cause IS NOT NULL
-    UNION ALL
-    SELECT run, id, end_ps - idle_ps, end_ps, 0, 0, 0, cause + 1, 0 FROM device WHERE cause IS NOT NULL
-    UNION ALL
-    SELECT s.run, d.id, s.start_ps, s.end_ps, 0, 0, 0, 0, s.id FROM step s JOIN device d ON d.run = s.run AND d.is_active = 1),
-cut AS MATERIALIZED (
-    SELECT p.run, p.device_id, CASE WHEN p.from_ps < d.start_ps THEN d.start_ps ELSE p.from_ps END AS from_ps,
-        CASE WHEN p.to_ps > d.end_ps THEN d.end_ps ELSE p.to_ps END AS to_ps, p.a, p.b, p.c, p.cause, p.step
-    FROM part p JOIN device d ON d.id = p.device_id),
-edge AS (
-    SELECT run, device_id, from_ps AS at_ps, a, b, c, cause, step FROM cut WHERE from_ps < to_ps
-    UNION ALL
-    SELECT run, device_id, to_ps, -a, -b, -c, -cause, -step FROM cut WHERE from_ps < to_ps),
-swept AS (
-    SELECT run, device_id, at_ps, lead(at_ps) OVER sweep AS next_ps, CAST(sum(a) OVER sweep AS BIGINT) AS a,
-        CAST(sum(b) OVER sweep AS BIGINT) AS b, CAST(sum(c) OVER sweep AS BIGINT) AS c, sum(cause) OVER sweep AS cause,
-        sum(step) OVER sweep AS step
-    FROM edge WINDOW sweep AS (PARTITION BY run, device_id ORDER BY at_ps)),
-state AS (
-    SELECT run, device_id, at_ps, next_ps, a & 1048575 AS busy, (a >> 20) & 1048575 AS working, a >> 40 AS compute,
-        b & 1048575 AS collective, (b >> 20) & 1048575 AS copy, b >> 40 AS h2d, c & 1048575 AS d2h, c >> 20 AS async_copy,
-        cause, step
-    FROM swept WHERE next_ps > at_ps)
+CREATE VIEW ledger AS         -- where the time of every active device went: each moment is in one row, which has an account and somebody to blame
 SELECT
-    t.run AS run,             -- run.id
+    t.id AS id,               -- stretch.id; by device, in order of time
+    d.run AS run,             -- run.id
     d.name AS device,         -- device.name
-    t.at_ps AS start_ps,      -- since the origin of the run
-    t.next_ps - t.at_ps AS dur_ps, -- how long it took
-    CASE WHEN t.busy > 0 THEN 1 ELSE 0 END AS busy, -- 1: any activity
-    CASE WHEN t.working > 0 THEN 1 ELSE 0 END AS working, -- 1: activity that is not a wait
-    CASE WHEN t.compute > 0 THEN 1 ELSE 0 END AS compute, -- 1: neither a collective nor a copy nor a wait
-    CASE WHEN t.collective > 0 THEN 1 ELSE 0 END AS collective, -- 1: a collective, also beside the ops
-    CASE WHEN t.copy > 0 THEN 1 ELSE 0 END AS copy, -- 1: a copy or set that is activity
-    CASE WHEN t.h2d > 0 THEN 1 ELSE 0 END AS h2d, -- 1: a copy from the host, also beside the ops
-    CASE WHEN t.d2h > 0 THEN 1 ELSE 0 END AS d2h, -- 1: a copy to the host, also beside the ops
-    CASE WHEN t.async_copy > 0 THEN 1 ELSE 0 END AS async_copy, -- 1: a copy beside the ops
-    CASE WHEN t.working > 0 THEN CASE WHEN t.compute > 0 THEN 'compute' WHEN t.collective > 0 THEN 'collective'
-            WHEN t.h2d > 0 THEN 'h2d' WHEN t.d2h > 0 THEN 'd2h' ELSE 'other' END
-        WHEN t.busy > 0 THEN 'stalled' WHEN c.name = 'host late: input' THEN 'input'
-        WHEN c.name = 'host late: compile' THEN 'compile' WHEN c.name LIKE 'host late%' THEN 'host'
-        ELSE 'idle' END AS part, -- which part of a step it is: compute, collective, h2d, d2h, other, stalled, input, compile, host, idle
-    CASE WHEN t.busy > 0 THEN NULL ELSE c.name END AS cause, -- why it is idle; NULL where it is busy
-    s.number AS step,         -- the step that the device is at, by time; NULL in none
-    CASE WHEN t.step > 0 THEN t.step END AS step_id -- step.id
-FROM state t
-JOIN device d ON d.id = t.device_id
+    s.number AS step,         -- the step that it is part of; NULL in none
+    t.start_ps AS start_ps,   -- since the origin of the run
+    t.dur_ps AS dur_ps,       -- how long
+    a.name AS account,        -- account.name: work.compute, host.python
+    c.culprit AS culprit,     -- an op, a function, a call, a region, a rank; NULL where it is not known
+    c.place AS place,         -- file:line, the path of an op, what the rank did; NULL where it is not known
+    t.event AS event,         -- event.id of the activity that it is about; NULL where it is about none
+    CASE t.known WHEN 0 THEN 'recorded' WHEN 1 THEN 'inferred' ELSE 'unknown' END AS known, -- recorded, inferred, unknown
+    t.state & 1 AS is_busy,   -- 1: the device has activity
+    (t.state >> 8) & 1 AS in_window, -- 1: in the window of its figures; 0: only a step reaches there
+    CASE WHEN t.step IS NOT NULL THEN 1 WHEN EXISTS (SELECT 1 FROM step x WHERE x.run = d.run) THEN 0 ELSE (t.state >> 8) & 1 END AS counts, -- 1: the report's ledger counts it: it is in a step, or, without steps, in the window
+    t.state AS state,         -- as stretch.state
+    t.device AS device_id,    -- device.id
+    t.step AS step_id         -- step.id
+FROM stretch t
+JOIN device d ON d.id = t.device
+JOIN culprit c ON c.id = t.culprit
+JOIN account a ON a.id = c.account
+LEFT JOIN step s ON s.id = t.step;
+CREATE VIEW device_time AS    -- the window of every active device, cut where what it does changes: a sum over rows is a time without overlap
+SELECT
+    d.run AS run,             -- run.id
+    d.name AS device,         -- device.name
+    t.start_ps AS start_ps,   -- since the origin of the run
+    t.dur_ps AS dur_ps,       -- how long it took
+    t.state & 1 AS busy,      -- 1: any activity
+    (t.state >> 1) & 1 AS working, -- 1: activity that is not a wait
+    (t.state >> 2) & 1 AS compute, -- 1: neither a collective nor a copy nor a wait
+    (t.state >> 3) & 1 AS collective, -- 1: a collective, also beside the ops
+    (t.state >> 4) & 1 AS copy, -- 1: a copy or set that is activity
+    (t.state >> 5) & 1 AS h2d, -- 1: a copy from the host, also beside the ops
+    (t.state >> 6) & 1 AS d2h, -- 1: a copy to the host, also beside the ops
+    (t.state >> 7) & 1 AS async_copy, -- 1: a copy beside the ops
+    a.name AS account,        -- account.name
+    s.number AS step,         -- the step that it is part of; NULL in none
+    t.step AS step_id         -- step.id
+FROM stretch t
+JOIN device d ON d.id = t.device
+JOIN culprit c ON c.id = t.culprit
+JOIN account a ON a.id = c.account
 LEFT JOIN step s ON s.id = t.step
-LEFT JOIN gap_cause c ON c.id = t.cause - 1;
+WHERE t.state >= 256;

@@ -64,18 +64,17 @@ enum ids_json_result ids_json_space(struct ids_json_scan *scan) {
     return scan->at < scan->end ? IDS_JSON_OK : IDS_JSON_MORE;
 }
 
-/* Whether the string begins with the word, but for the bit that tells capital letters. */
-static int begins_like(const char *string, const char *end, const char *word) {
-    for (; *word; word++, string++) {
-        if (string == end || ((*string ^ *word) & ~0x20)) return 0;
-    }
-    return 1;
-}
-
 /* Behind a quote: does a watched word stand there? */
 static void notice(struct ids_json_skip *skip, const char *string, const char *end) {
     for (int i = 0; i < skip->watched->count; i++) {
-        if (begins_like(string, end, skip->watched->words[i])) skip->seen |= 1u << i;
+        const char *word = skip->watched->words[i], *at = string;
+        while (*word && at < end && *at == *word) at++, word++;
+        if (*word) continue;
+        if (skip->seen >> i & 1)
+            skip->again |= 1u << i;
+        else
+            skip->place[i] = at;
+        skip->seen |= 1u << i;
     }
 }
 
@@ -137,7 +136,6 @@ static uint64_t brackets(const __m128i bytes[4]) {
 static uint64_t like_watched(const struct ids_json_words *watched, const char *at) {
     __m128i bytes[4], hits[4] = {0};
     load(at, bytes);
-    for (size_t i = 0; i < 4; i++) bytes[i] = _mm_or_si128(bytes[i], _mm_set1_epi8(0x20));
     for (const char *first = watched->firsts; *first; first++) find(bytes, *first, hits);
     return mask_of(hits);
 }

@@ -53,18 +53,20 @@ enum ids_json_result ids_json_value(struct ids_json_scan *scan, struct ids_json_
  * the first member and set to 0. IDS_JSON_END behind the closing bracket. */
 enum ids_json_result ids_json_member(struct ids_json_scan *scan, int *first, struct ids_json_span *ret_key);
 
-/* Skips a value of any size over many windows; {0}, or with `watched` set, in front of its bracket. IDS_JSON_MORE when the
- * window was used up (scan->at is its end then), IDS_JSON_OK behind the value. Strings in it that begin with one of the watched words, in
- * any case, are noticed on the way, those that lie in one window and have no escapes: it is how a reader finds the few elements that
- * it wants to take apart. A word may end with the closing quote. */
+enum { IDS_JSON_WORDS = 4 };
 struct ids_json_words {
-    const char *const *words; /* up to 32 of them, in small letters */
+    const char *const *words; /* up to IDS_JSON_WORDS of them */
     int count;
     const char *firsts; /* their first characters, each once */
 };
+/* Skips a value of any size over many windows; {0}, or with `watched` set, in front of its bracket. IDS_JSON_MORE when the
+ * window was used up (scan->at is its end then), IDS_JSON_OK behind the value. Strings in it that begin with one of the watched words are
+ * noticed on the way, those that lie in one window and have no escapes: it is how a reader finds the few elements that it wants to take
+ * apart. A word may end with the closing quote. */
 struct ids_json_skip {
     const struct ids_json_words *watched;
-    uint32_t seen; /* bit n: words[n] was met */
+    uint32_t seen, again;              /* bit n: words[n] was met; was met more than once */
+    const char *place[IDS_JSON_WORDS]; /* behind words[n], where it was met first */
     uint64_t depth;
     uint64_t kinds; /* bit n: the bracket n levels up is a brace; not known once it was deeper than 64 */
     uint8_t in_string, escape, deep, wrong;

@@ -5,6 +5,7 @@ Environment: IDSPROF, IDS_SOURCE_DIR; XDG_DATA_HOME is the test's own.
 """
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -144,11 +145,40 @@ def check_baselines(folder):
     check(json.loads(idsprof('baseline', 'list', '--json').stdout) == [], 'removed')
 
 
+def check_gone_ids(folder):
+    """A budget or baseline of the time before the ledger says which ids to use now."""
+    run, budget = gpu_run(folder / 'now.mini', [100] * 6), folder / 'old'
+    for gone, now in (('steps.collective', 'steps.comm.transfer and steps.comm.wait'), ('steps.input', 'steps.host.input'),
+                      ('idle.host_late.python', 'idle.host.python'), ('idle.queue_share', 'idle.device.queue')):
+        budget.write_text(f'steps.mean < 1 s\n{gone} < 1\n')
+        done = idsprof('check', run, '--budget', budget, status=2)
+        check(f"line 2: the metric '{gone}' is gone; replaced by {now}" in done.stderr, f'{gone}: {done.stderr}')
+        check(f'replaced by {now}' in idsprof('check', run, '--max', f'{gone}=1', status=2).stderr, f'--max {gone}')
+    idsprof('baseline', 'save', 'old', run)
+    place = Path(os.environ['XDG_DATA_HOME']) / 'idsprof' / 'baselines' / 'old.db'
+    with sqlite3.connect(place) as saved:
+        saved.execute("UPDATE metric SET id = 'steps.collective' WHERE id = 'steps.comm.wait'")
+    budget.write_text('steps.comm.wait no worse than baseline\n')
+    found = verdicts(run, '--baseline', 'old', '--budget', budget, status=1)['steps.comm.wait']
+    check(found[0] == 'no_data' and "has 'steps.collective', which 'steps.comm.wait' replaced" in found[3], f'an old baseline: {found}')
+
+
+def check_accounts(folder):
+    """Steps of 100 us and then of 50 us, four fifths of each work.compute: 80 us, 40 us, and 45 us over the last eight steps of nine."""
+    run = gpu_run(folder / 'accounts.mini', [100] * 2 + [50] * 7)
+    found = verdicts(run, '--max', 'steps.work.compute=45us', '--over', 8, '--after', 1)['steps.work.compute']
+    check(found[0] == 'held' and abs(found[1] - 45e-6) < 1e-12, f'an account over some steps: {found}')
+    found = verdicts(run, '--max', 'steps.work.compute=40us', status=1)['steps.work.compute']
+    check(found[0] == 'broken' and abs(found[1] - (2 * 80e-6 + 7 * 40e-6) / 9) < 1e-11, f'an account over all steps: {found}')
+
+
 with tempfile.TemporaryDirectory() as scratch:
     os.environ.setdefault('XDG_DATA_HOME', scratch + '/data')
     check_the_example(Path(scratch))
     check_forms(Path(scratch))
     check_baselines(Path(scratch))
+    check_gone_ids(Path(scratch))
+    check_accounts(Path(scratch))
 for failure in failures:
     print('FAIL:', failure)
 sys.exit(bool(failures))

@@ -63,7 +63,7 @@ def check_recordings():
     check('no difference' in diff(COMPARE / 'base', COMPARE / 'base').stdout, 'base against itself does not say so')
 
     again = result(COMPARE / 'base', COMPARE / 'again')
-    check({r['id'] for r in rows(again, 'changes')} <= {'op', 'host', 'input', 'idle'}, f'the same program recorded again: {changes(again)}')
+    check({r['id'] for r in rows(again, 'changes')} <= {'op', 'steps.host.runtime', 'steps.host.input'}, f'the same program recorded again: {changes(again)}')
     check(all(r['by'] == 'fingerprint' for r in rows(again, 'ops')), 'recorded again: an op is not matched by what it computes')
 
     found = result(COMPARE / 'base', COMPARE / 'recompile')
@@ -109,6 +109,10 @@ def check_forms():
     check(['severity', 'id', 'text'] in heads and any('class' in head for head in heads), f'CSV: {heads}')
     text = diff(*pair, '--top', 3, '--width', 90).stdout
     check(max(len(line) for line in text.splitlines() if '→' not in line and ': ' not in line) <= 90, 'a line is wider than asked')
+    for width, column in ('60', None), ('78', 'mostly'), ('130', 'typical'):
+        went = diff(*pair, '--width', width).stdout.split('WHERE THE TIME WENT')[1].split('WHAT CHANGED')[0]
+        check('work.compute' in went and 'host.input' in went, f'--width {width}: the accounts gave way: {went}')
+        check(column is None or column in went, f'--width {width}: no column {column}: {went}')
     check('idsprof report' in text, 'no next command')
     by_name = [r['name'] for r in rows(result(*pair, '--sort', 'name'), 'ops')]
     check(by_name == sorted(by_name), '--sort name')
@@ -217,7 +221,11 @@ def check_themselves():
     """Every real trace against itself: no difference, exit 0."""
     traces = [path for pattern in ('gpu_*', 'tpu_*', 'kineto_*/*.gz') for path in sorted(SHARED.glob(pattern))]
     for path in [*sorted((SOURCE / 'testdata').glob('cpu*')), *traces]:
-        found = result(path, path)
+        nothing = not rows(json.loads(subprocess.run([IDSPROF, 'report', '--json', path], capture_output=True).stdout), 'devices')
+        found = result(path, path, status=2 if nothing else 0)
+        if nothing:
+            check([r['id'] for r in rows(found, 'findings')][0] == 'devices.none', f'{path} has no device, and is compared')
+            continue
         check(found['run']['verdict'] == 'same' and found['run']['change'] == 0 and not changes(found), f'{path} against itself: {changes(found)}')
         check(all(r['class'] == 'same' for r in rows(found, 'ops') + rows(found, 'kernels')), f'{path} against itself: an op is not the same')
 

@@ -37,8 +37,8 @@ def explained(path, metric, cache):
 def check_values(cache):
     """A kind of statement each: a set of time, a share, a union beside the ops, a median, a text, gaps, steps."""
     for name, metric, want in (('util_tpu_done', 'device.working', 40e-6), ('util_tpu_done', 'device.utilization', 0.4),
-                               ('util_tpu_while_done', 'device.stalled_share', 0.5), ('steps_split_stalled_tpu', 'steps.stalled', 50e-6),
-                               ('util_not_activity', 'steps.source', 'marker'), ('idle_compile', 'idle.host_late.compile_share', None)):
+                               ('util_tpu_while_done', 'device.stalled_share', 0.5), ('steps_split_stalled_tpu', 'steps.stall.device', 50e-6),
+                               ('util_not_activity', 'steps.source', 'marker'), ('idle_compile', 'idle.host.compile', 195e-6), ('idle_host_not_recorded', 'ledger.unknown_share', None)):
         got = explained(MINI / f'{name}.mini', metric, cache)
         want = got.get('value') if want is None else want
         check(got.get('value') == want and got.get('from_rows') == want, f'{name} {metric}: {got.get("value")}, from rows {got.get("from_rows")}')
@@ -70,7 +70,7 @@ def check_database(cache, folder):
     sql = json.loads(run('query', database, '--explain', 'idle.total', '--format', 'json', cache=cache).stdout)['sql']
     check(sqlite3.connect(database).execute(sql).fetchall(), f'{sql} cannot be copied')
     db = sqlite3.connect(database)
-    db.execute("UPDATE activity SET dur_ps = 1")
+    db.execute("UPDATE stretch SET dur_ps = 1")
     db.commit()
     db.close()
     out = run('query', database, '--run', 'util_tpu_done.mini', '--explain', 'device.busy', cache=cache).stdout
@@ -79,9 +79,9 @@ def check_database(cache, folder):
 
 def check_literals(cache):
     """A statement is broken into lines, but in no literal, so that what is copied is what was run."""
-    out = subprocess.run([IDSPROF, 'report', str(MINI / 'idle_compile.mini'), '--explain', 'idle.host_late.compile'], capture_output=True, text=True,
+    out = subprocess.run([IDSPROF, 'report', str(MINI / 'idle_compile.mini'), '--explain', 'idle.host.compile'], capture_output=True, text=True,
                          env={**os.environ, 'XDG_CACHE_HOME': str(cache), 'COLUMNS': '60'}).stdout
-    check("'host late: compile'" in out, f'a literal is broken: {out}')
+    check("'host.compile'" in out, f'a literal is broken: {out}')
     for arguments in (('--explain', 'idle.total', 'SELECT 1'), ('--explain', 'idle.total', '--schema'), ('--explain', 'idle.total', '--format', 'csv'),
                       ('--explain', 'nothing')):
         done = run('query', MINI / 'idle_compile.mini', *arguments, cache=cache)

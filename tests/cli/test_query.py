@@ -104,11 +104,16 @@ def check_questions():
     check(around[-1]['name'] == longest.name.decode() and [r['depth'] for r in around] == list(range(len(around))), f'around {around}')
     report = json.loads(subprocess.run([IDSPROF, 'report', str(CPU1), '--json'], capture_output=True, text=True).stdout)
     table = lambda name: [dict(zip((c['id'] for c in report['tables'][name]['columns']), row)) for row in report['tables'][name]['rows']]  # noqa: E731
-    parts = {(row['step'], part): row[part] for row in table('steps') for part in row if part not in ('step', 'start', 'duration', 'host_duration')}
+    columns = {'work.compute': 'compute', 'comm.transfer': 'transfer', 'comm.wait': 'wait', 'stall.device': 'stalled', 'profiler': 'host'}
+    groups = {'copy': 'copies', 'host': 'host', 'device': 'device'}
+    parts = Counter()
     for row in by('time of each step'):
-        want = parts.pop((row['step'], row['part']))
-        check(abs(row['ms'] / 1e3 - want) < 1e-11, f'{row}, the report has {want}')
-    check(not any(parts.values()), f'parts without rows: {parts}')
+        parts[row['step'], columns.get(row['account']) or groups[row['account'].split('.')[0]]] += row['ms'] / 1e3
+    for row in table('steps'):
+        for column in {*columns.values(), *groups.values()}:
+            got = parts.pop((row['step'], column), 0)
+            check(abs(got - row[column]) < 1e-11, f'{column} of step {row["step"]} is {got}, the report has {row[column]}')
+    check(not parts, f'parts of no step: {parts}')
     made, taken = {}, []
     for _, _, e in EVENTS:
         stats = dict(e.stats)
@@ -118,8 +123,14 @@ def check_questions():
             taken.append(((stats.get(b'_ct', b'i:0')[2:], stats[b'_c'][2:]), e))
     flows = sum(key in made for key, _ in taken)
     check(answer(CPU1, "SELECT count(*) AS n FROM flows WHERE kind = 'link'") == [{'n': flows}], f'{flows} links')
-    causes = {(row['cause'], row['gaps'], round(row['total'] * 1e12)) for row in table('idle_causes')}
-    check({(r['cause'], r['gaps'], round(r['ms'] * 1e9)) for r in by('idle')} == causes, f'idle causes {by("idle")} {causes}')
+    idle = Counter()
+    for row in by('idle'):
+        idle[row['account']] += round(row['ms'] * 1e9)
+    for name, metric in report['metrics'].items():
+        if re.fullmatch(r'idle\.(.*\..*|profiler)', name):
+            got = idle.pop(name.removeprefix('idle.'), 0)
+            check(got == round(metric['value'] * 1e12), f'{name} is {got} ps, the report has {metric["value"]}')
+    check(not idle, f'accounts of no metric: {idle}')
 
 
 def check_formats():

@@ -18,7 +18,6 @@ from made_runs import gpu_run  # noqa: E402
 from test_mini import rows  # noqa: E402
 
 RECORDED = [SOURCE / 'testdata' / 'scale' / f'dev{n}' for n in (1, 2, 4, 8)]
-LOST = ['lost_compute', 'lost_collectives', 'lost_skew', 'lost_transfers', 'lost_input', 'lost_host', 'lost_idle']
 failures = []
 
 
@@ -36,11 +35,19 @@ def scale(*arguments, status=0):
 def result(*arguments):
     found = json.loads(scale('--json', *arguments).stdout, parse_float=Decimal)
     for row in rows(found, 'configurations'):
-        parts = sum(row[part] for part in LOST)
+        losses = [loss for loss in rows(found, 'losses') if loss['devices'] == row['devices']]
+        check(len({loss['account'] for loss in losses}) == len(losses), 'an account is told twice')
+        check(all(abs(loss['time'] - loss['ideal'] - loss['lost']) <= Decimal('1e-12') for loss in losses), losses)
+        parts = sum(loss['lost'] for loss in losses)
         check(parts + row['remainder'] == row['loss'], f'{row["devices"]} devices: the parts sum to {parts} of {row["loss"]}')
         check(abs(row['remainder']) <= abs(row['loss']) / 100, f'{row["devices"]} devices: the remainder is {row["remainder"]}')
         check(row['step'] - row['ideal'] == row['loss'], 'the loss is not the step less the ideal')
     return found
+
+
+def lost(found, devices):
+    """By account, in us."""
+    return {loss['account']: loss['lost'] * 1000000 for loss in rows(found, 'losses') if loss['devices'] == devices}
 
 
 def check_recorded(folder):
@@ -57,7 +64,12 @@ def check_recorded(folder):
     check(json.loads(out.read_text(), parse_float=Decimal)['tables']['configurations'] == found['tables']['configurations'], '-o')
     paths = {row['path'] for row in rows(found, 'traces')}
     check(len(paths) == 4 and all(Path(p).is_dir() for p in paths), f'the paths of the traces: {paths}')
-    check('strong scaling' in text and 'WHERE THE REST WENT' in text and 'skew' in text, 'as text')
+    check('strong scaling' in text and 'WHERE THE REST WENT' in text and 'comm.wait' in text, 'as text')
+    narrow = scale(*RECORDED, '--width', '78').stdout.split('WHERE THE REST WENT')[1]
+    check('8 devices' in narrow and 'comm.wait' in narrow and 'too wide' in narrow, f'the largest configuration gave way: {narrow}')
+    check('too wide' not in scale(*RECORDED, '--width', '130').stdout, 'nothing is left out of a wide terminal')
+    words = {row['account'] for row in rows(json.loads(subprocess.run([IDSPROF, 'report', '--json', RECORDED[3]], capture_output=True).stdout), 'accounts')}
+    check(set(lost(found, 8)) >= words, f'scale has other words than the report: {set(lost(found, 8)) ^ words}')
     weak = result(*RECORDED, '--weak')
     check(all(p['ideal'] == points[0]['step'] for p in rows(weak, 'configurations')), '--weak')
     check(weak['run']['scaling_by'] == 'given', '--weak is given')
@@ -66,15 +78,19 @@ def check_recorded(folder):
 
 
 def check_by_hand(folder):
-    """One device: steps of 100 us, 80 of compute and 20 idle. Two: 70 us, of which 56 compute and 14 idle. Strong: ideal 50, loss 20 =
-    compute 56 - 40 = 16, idle 14 - 10 = 4. Speed-up 100/70, efficiency 100/140. Weak, the same files: ideal 100, loss -30 = -24 - 6."""
+    """One device: steps of 100 us, 80 of compute and 20 idle; no launch is recorded, so that idle time is device.unknown. Two: 70 us, of
+    which 56 compute and 14 idle. Strong: ideal 50, loss 20 = compute 56 - 40 = 16, idle 14 - 10 = 4, and all 16 are of the one op.
+    Speed-up 100/70, efficiency 100/140. Weak, the same files: ideal 100, loss -30 = -24 - 6."""
     one, two = gpu_run(folder / '1.mini', [100] * 4), gpu_run(folder / '2.mini', [70] * 4, devices=2)
-    point = rows(result(one, two, '--strong'), 'configurations')[1]
+    found = result(one, two, '--strong')
+    point = rows(found, 'configurations')[1]
     us = Decimal('0.000001')
-    check((point['loss'], point['lost_compute'], point['lost_idle'] + point['lost_host']) == (20 * us, 16 * us, 4 * us), f'strong: {point}')
+    check(point['loss'] == 20 * us and lost(found, 2) == {'work.compute': 16, 'device.unknown': 4}, f'strong: {point} {lost(found, 2)}')
+    compute = next(loss for loss in rows(found, 'losses') if loss['devices'] == 2 and loss['account'] == 'work.compute')
+    check((compute['culprit'], compute['culprit_lost']) == ('fusion.1', 16 * us), f'who lost it: {compute}')
     check(abs(float(point['speedup']) - 100 / 70) < 1e-9 and abs(float(point['efficiency']) - 100 / 140) < 1e-9, f'strong: {point}')
-    point = rows(result(one, two, '--weak'), 'configurations')[1]
-    check((point['loss'], point['lost_compute'], point['lost_idle'] + point['lost_host']) == (-30 * us, -24 * us, -6 * us), f'weak: {point}')
+    found = result(one, two, '--weak')
+    check(rows(found, 'configurations')[1]['loss'] == -30 * us and lost(found, 2) == {'work.compute': -24, 'device.unknown': -6}, f'weak: {lost(found, 2)}')
 
 
 def made(path, length_us, devices, steps=4, **more):
@@ -119,7 +135,8 @@ def check_folder(folder):
     scale(runs, '-o', out)
     check(len(json.loads(out.read_text())) == 2, '-o of two methods')
     lines = scale(runs, '--csv').stdout.splitlines()
-    check(sum(line.endswith(',lcam') for line in lines) == 9 and sum(line.endswith(',tad') for line in lines) == 6, lines)
+    # Three configurations, a row each of work.compute and device.unknown in them, and six and three recordings.
+    check(sum(line.endswith(',lcam') for line in lines) == 3 + 6 + 6 and sum(line.endswith(',tad') for line in lines) == 3 + 6 + 3, lines)
     one = result(runs / '*' / 'tad_trace')
     check([p['devices'] for p in rows(one, 'configurations')] == [1, 2, 4], 'one method is no list')
 

@@ -133,7 +133,7 @@ def main():
         check(report['run']['steps'] == {'text': "6 steps (annotation 'train', 0–5)", 'count': 6, 'source': 'annotation', 'annotation': 'train',
                                          'first': 0, 'last': 5}, f'steps: {report["run"]["steps"]}')
         check(isinstance(report['run']['start_unix_ns'], str), 'nanoseconds since 1970 are no string')
-        for id in ('steps.mean', 'steps.source', 'ops', 'idle.share', 'transfers.h2d_bytes'):
+        for id in ('steps.mean', 'steps.source', 'ops', 'idle.share', 'transfers.h2d_bytes', 'work.compute', 'host.dispatch'):
             document('explanation', 'report', one, '--explain', id, '--json')
         document('report', 'diff', ours / 'base', ours / 'recompile', '--json')
         document('report', 'check', one, '--max', 'steps.mean=1ms', '--json')

@@ -89,7 +89,7 @@ def check_names():
     check(names and all(name in full for name in names), '--full lacks a name that JSON has')
 
 
-NAMES = {'ops': 'op', 'idle_gaps': 'cause', 'small_kernels': 'first kernel'}
+NAMES = {'ops': 'op', 'idle_gaps': 'mostly', 'small_kernels': 'first kernel'}
 
 
 def check_names_stay():

@@ -209,7 +209,7 @@ def test_idle():
     open(path, 'w').write(''.join(re.sub('thread=[0-9]+', 'thread=77', line) for line in open(RECORDING) if not line.startswith('marker')))
     run = Run(['init', 'open', 'launch:2', 'push:data_loading', 'sleep:60', 'pop', 'launch:2'], ('--delay', '1ms'), recording=path)
     text = subprocess.run([os.environ['IDSPROF'], 'report', run.files[0]], capture_output=True, text=True).stdout
-    check('an idle GPU has the cause that the host marked', re.search(r'host late: input\s+(9\d\.\d|>99\.9|100\.0) %', text), text)
+    check('an idle GPU has the cause that the host marked', re.search(r'host\.input\s+6\d\.\d+ ms\s+(9\d\.\d|>99\.9|100\.0) %.* data_loading ', text), text)
 
 
 def test_windows():

@@ -27,6 +27,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import test_mini
+from step_bounds import step_bounds
 from test_mini import Wrong
 
 SOURCE = Path(os.environ.get("IDS_SOURCE_DIR") or Path(__file__).resolve().parents[2])
@@ -137,6 +138,7 @@ class Report:
         if done.returncode:
             raise Wrong(f"exit {done.returncode}: {done.stderr.strip()[-400:]}")
         self.json = json.loads(done.stdout, parse_float=Decimal)
+        same(path.name, "the ledger", list(test_mini.closure(self.json)), [])
 
     def value(self, name, device=None):
         metric = self.json["metrics"].get(name)
@@ -219,6 +221,22 @@ def kineto(about, path):
     same(about, "all-reduces of the table", (rows["count"], rows["ps"]), (len(reduces), sum(end - start for start, end in reduces)))
     same(about, "run.stats", report.value("run.stats"), sum(stats_of(e) for e in events if e["ph"] in "Xisf"))
     kineto_steps(about, events, gpu, report)
+    advice_words(about, report, KINETO_WORDS, ("jit ", "jax", "lax.", "XLA", "tf.", "device_put"))
+
+
+# What a remedy must say for who wrote the program, and what only others would understand.
+KINETO_WORDS = {"host.dispatch": "torch.compile", "host.input": "DataLoader", "host.sync": ".item()", "copy.h2d": "pinned",
+                "comm.transfer": "backward", "host.python": "torch.compile", "kernels.small_count": "torch.compile"}
+JAX_WORDS = {"host.dispatch": "jit", "copy.h2d": "the step", "comm.transfer": "XLA", "kernels.small_count": "jit"}
+
+
+def advice_words(about, report, words, foreign):
+    for advice in report.json["advice"]:
+        remedy = advice["what"].rsplit(" - ", 1)[-1]
+        wanted = words.get(advice["explain"], "")
+        same(about, f"'{wanted}' in the remedy of {advice['explain']}: {remedy}", wanted in remedy, True)
+        same(about, f"words of another framework in the remedy of {advice['explain']}: {remedy}",
+             [word for word in foreign if word in remedy], [])
 
 
 def mtia(about, path):
@@ -262,29 +280,33 @@ def stats_of(event):
 
 
 def kineto_steps(about, events, gpu, report):
-    """Steps by launch: an event of the GPU is of the step whose ProfilerStep encloses the start of the call with its correlation."""
+    """Steps by launch: an event of the GPU is of the step whose ProfilerStep encloses the start of the call with its correlation. A step
+    begins where the work of the ones before has ended, or where its ProfilerStep begins, if that is later; the last one ends with its
+    work or its ProfilerStep."""
     marks = sorted((span(e) + (int(e["name"].split("#")[1]),) for e in events
                     if e.get("cat") in ("user_annotation", "cpu_op") and e["name"].startswith("ProfilerStep#")))
     calls = {e["args"]["correlation"]: ps(e["ts"]) for e in events
              if e.get("cat") in ("cuda_runtime", "cuda_driver") and "correlation" in e.get("args", {})}
-    first, last = {}, {}
+    work = defaultdict(list)
     for e in gpu:
         called = calls.get(e["args"]["correlation"])
         step = [number for start, end, number in marks if called is not None and start <= called < end]
         if step:
-            start, end = span(e)
-            first[step[0]] = min(start, first.get(step[0], start))
-            last[step[0]] = max(end, last.get(step[0], end))
-    same(about, "steps.source", report.value("steps.source"), "annotation" if first else "none")
-    if not first:
+            work[step[0]].append(span(e))
+    same(about, "steps.source", report.value("steps.source"), "annotation" if work else "none")
+    if not work:
         return
-    same(about, "steps.count", report.value("steps.count"), len(first))
-    same(about, "step numbers", [row["step"] for row in report.rows("steps")], sorted(first))
-    starts = [first[number] for number in sorted(first)]
-    want = [b - a for a, b in zip(starts, starts[1:])]
-    got = [int(Decimal(row["duration"]) * 10**12) for row in report.rows("steps")]
-    same(about, "step times but the last", got[:-1], want)
-    same(about, "the last step's time", got[-1:], [last[max(last)] - starts[-1]])
+    same(about, "steps.count", report.value("steps.count"), len(work))
+    same(about, "step numbers", [row["step"] for row in report.rows("steps")], sorted(work))
+    bounds = step_bounds({number: (min(spans)[0], max(end for _, end in spans)) for number, spans in work.items()},
+                         {number: (start, end) for start, end, number in marks})
+    first = min(start for start, _ in map(span, gpu))
+    same(about, "steps", [(row["step"], ps_of(row["start"]) + first, ps_of(row["duration"])) for row in report.rows("steps")],
+         [(number, start, end - start) for number, start, end in bounds])
+
+
+def ps_of(seconds):
+    return int(Decimal(seconds) * 10**12)
 
 
 def vllm(about, path):
@@ -314,6 +336,7 @@ def vllm(about, path):
     for row in report.rows("ops"):
         table[row["name"]] += row["count"]
     same(about, "ops by name", table, count_by_name)
+    advice_words(about, report, JAX_WORDS, ("torch", "CUDA", ".item()", "DataLoader", "pinned", "tf."))
 
 
 def pair(about, folder):
@@ -321,7 +344,7 @@ def pair(about, folder):
     xplane = Report(next(folder.rglob("*.xplane.pb")))
     other = Report(next(folder.rglob("*.trace.json.gz")))
     for name in ("kernels.count", "kernels.total", "kernels.median", "kernels.small_count", "device.busy", "device.window", "device.working",
-                 "device.utilization", "run.window", "idle.total", "idle.gaps", "idle.longest", "idle.queue", "idle.not_recorded",
+                 "device.utilization", "run.window", "idle.total", "idle.gaps", "idle.longest", "idle.device.queue", "idle.device.unknown", "idle.host.unknown",
                  "occupancy.median", "transfers.h2d_count", "transfers.d2h_count", "collectives.count", "run.tracks",
                  "coverage.attributed_share"):
         same(about, name, other.value(name), xplane.value(name))

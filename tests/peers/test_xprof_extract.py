@@ -2,11 +2,14 @@
 """XProf opens the xplane.pb that `idsprof extract` writes, and finds in it what it finds in the original.
 
 Whole: kernel statistics of GPU traces, ops of a TPU trace, events of the CPU traces of testdata are equal, row by row. One device of
-several, taken out: its rows alone.
+several, taken out: its rows alone. Of Kineto traces, which XProf does not read, its kernels are those of the report, but for those
+without a duration, which XProf leaves out, and the host's threads and the streams are there. Where a device is of a kind that XProf does
+not know, the command says so, and the viewer has the host at least.
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED, IDS_PYTHON (a Python with xprof).  Exit: 0, 1, 77.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,15 +17,21 @@ from pathlib import Path
 
 SOURCE = Path(os.environ.get('IDS_SOURCE_DIR') or Path(__file__).resolve().parents[2])
 sys.path.insert(0, str(SOURCE / 'tests' / 'peers'))
+sys.path.insert(0, str(SOURCE / 'tests' / 'oracle'))
 import test_xprof as peer  # noqa: E402  (ends with 77 where there is no xprof)
+import xplane_oracle  # noqa: E402
 
 
-def extract(profile, folder, *arguments):
+def extract(profile, folder, *arguments, said=None):
+    for old in Path(folder).glob('*.xplane.pb'):
+        old.unlink()
     run = subprocess.run([peer.IDSPROF, 'extract', str(profile), '-f', 'xplane', '-o', folder, '--force', *arguments],
                          capture_output=True, text=True, timeout=300)
     if run.returncode:
         raise RuntimeError(run.stderr)
-    return Path(folder) / profile.name
+    if said is not None:
+        said.append(run.stderr)
+    return next(Path(folder).glob('*.xplane.pb'))
 
 
 def rows(path, tool):
@@ -34,6 +43,37 @@ def viewer_events(path, args=True):
     trace = peer.xprof(path, 'trace_viewer', trace_viewer_options={})
     # Its numbering of threads is its own, and may differ.
     return sorted(json.dumps([e['name'], e['ts'], e.get('dur'), e.get('args') if args else None], sort_keys=True) for e in trace['traceEvents'] if e.get('ph') == 'X')
+
+
+def kineto(path, folder):
+    """What XProf's figures of the exported trace lack."""
+    said = []
+    out = extract(path, folder, said=said)
+    report = peer.report(path)
+    if report['metrics']['kernels.count']['value'] is None:
+        return None
+    names = {e['args']['name'] for e in peer.xprof(out, 'trace_viewer', trace_viewer_options={})['traceEvents']
+             if e.get('ph') == 'M' and 'name' in e.get('args', {})}
+    planes = {plane.name.decode(): plane for plane in xplane_oracle.load(out)}
+    others = [name for name, plane in planes.items() if re.match('/device:(?!GPU|TPU)', name) and any(line.events for line in plane.lines)]
+    host = [] if any('/host:CPU' in name for name in names) else ['no host in the trace viewer: %s' % sorted(names)[:10]]
+    if others:
+        words = '%d device' % len(others), 'XProf does not show'
+        return host + ['%s is not said to be unknown: %s' % (others, said)] * any(word not in said[0] for word in words)
+    # AMD's runtime copies with kernels; the report counts those as copies.
+    theirs = peer.sums((r for r in peer.xprof_rows(out, 'kernel_stats') if not r['kernel_name'].startswith(peer.COPY_KERNELS)),
+                       'kernel_name', 'occurrences', 'total_duration_us', 1e-6)
+    moments = sum(event.dur == 0 and any(key == b'kernel_details' for key, _ in event.stats)
+                  for name, plane in planes.items() if name.startswith('/device:GPU:') for line in plane.lines for event in line.events)
+    wanted = report['metrics']['kernels.count']['value'] - moments, report['metrics']['kernels.total']['value']
+    got = sum(n for n, _ in theirs.values()), sum(s for _, s in theirs.values())
+    wrong = [] if got[0] == wanted[0] and abs(got[1] - wanted[1]) < 1e-6 * wanted[1] else ['kernels %s, wanted %s' % (got, wanted)]
+    wrong += host
+    if not any(name.startswith('/device:GPU:') for name in names):
+        wrong.append('the trace viewer shows %s' % sorted(names)[:10])
+    if not any(name.startswith('Stream #') for name in names):
+        wrong.append('no stream among %s' % sorted(names)[:10])
+    return wrong
 
 
 def main():
@@ -54,6 +94,15 @@ def main():
             same(name + ' kernels', rows(path, 'kernel_stats'), rows(extract(path, folder), 'kernel_stats'))
         for name, path in peer.shared(peer.TPU):
             same(name + ' ops', rows(path, 'hlo_stats'), rows(extract(path, folder), 'hlo_stats'))
+        for path in [SOURCE / 'testdata/json/kineto.trace.json', *sorted((peer.SHARED / 'traces').glob('kineto_*/*.gz'))]:
+            wrong = kineto(path, folder)
+            if wrong is None:
+                print('none %s: no kernels' % path)
+                continue
+            compared, failures = compared + 1, failures + bool(wrong)
+            print('%s %s: kernels in XProf' % ('FAIL' if wrong else 'ok  ', path.name))
+            for line in wrong:
+                print('     ' + line[:500])
         # Eight GPUs, of which one is taken out: an eighth of the file, and its kernels are among those of all.
         for name, path in peer.shared(['gpu_v100x8_tf2']):
             small = extract(path, folder, '-d', 'GPU:4')

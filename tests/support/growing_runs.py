@@ -19,7 +19,8 @@ def write_mini(path, lines):
 
 def devices(folder, count):
     return write(folder / 'devices.json',
-                 [slice_of(f'k{k}', d, 4 * d + k, k) for d in range(count) for k in range(4)])
+                 [slice_of(f'k{k}', d, 4 * d + k, k) for d in range(count) for k in range(4)],
+                 deviceProperties=[{'id': d, 'name': 'G'} for d in range(count)])
 
 
 def names(folder, count):

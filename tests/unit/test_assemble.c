@@ -1,8 +1,10 @@
 /* lib/model/assemble.c: the events of one track put in order, with self times, parents, regions and sums. */
 #include "lib/base/vec.h"
+#include "lib/model/account.h"
 #include "lib/model/assemble.h"
 #include "tests/support/suite.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Names 0..5 are plain, FRAME is a Python frame's; an event of the kind OTHER is only counted. */
@@ -15,9 +17,12 @@ static struct ids_error err;
 static void begin(enum ids_track_role role) {
     if (!trace) {
         trace = calloc(1, sizeof *trace);
+        static const char *const texts[NAMES] = {"A", "B", "C", "D", "E", "$f.py:1 f"};
+        ids_intern_z(&trace->strings, "");
         for (uint32_t i = 0; i < NAMES; i++) {
             *IDS_PUSH(trace->names, trace->name_count, trace->name_room) =
-                (struct ids_name){.text = i, .kind = i == FRAME ? IDS_KIND_PYTHON : IDS_KIND_OTHER};
+                (struct ids_name){.text = ids_intern_z(&trace->strings, texts[i]),
+                                  .kind = i == FRAME ? IDS_KIND_PYTHON : IDS_KIND_OTHER};
         }
     }
     *IDS_PUSH(trace->tracks, trace->track_count, trace->track_room) =
@@ -44,7 +49,6 @@ static struct ids_event *add(int64_t start_ps, int64_t duration_ps, uint32_t nam
                                    .parent = IDS_NONE};
         passing.kept = (uint32_t)(track()->events.count - 1);
     }
-    if (name == FRAME) assembly.python = 1;
     ck_assert_int_eq(ids_assembly_add(&assembly, &passing), 0);
     return kept;
 }
@@ -167,27 +171,43 @@ START_TEST(a_cpu_op_may_outlast_its_event) {
 }
 END_TEST
 
-START_TEST(only_outermost_python_frames_are_kept) {
+/* "account name caller from" of each turn of the strand; names are those of the events above. */
+static const char *strand(void) {
+    static char text[1024];
+    const struct ids_strand *turns = &track()->strand;
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < turns->count; i++) {
+        const struct ids_deed *deed = &trace->deeds[turns->deed[i]];
+        const char *name = deed->name == IDS_NONE ? "" : ids_trace_text(trace, trace->names[deed->name].text);
+        const char *caller = deed->caller == IDS_NONE ? "" : ids_trace_text(trace, trace->names[deed->caller].text);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%lld %s%s%s%s%s", i ? "; " : "",
+                                   (long long)turns->from_ps[i],
+                                   deed->account == IDS_NO_ACCOUNT ? "nothing" : ids_account_id((enum ids_account)deed->account),
+                                   *name ? " " : "", name, *caller ? " in " : "", caller);
+    }
+    return text;
+}
+
+START_TEST(frames_leave_a_strand_and_no_records) {
     begin(IDS_TRACK_HOST);
     add(0, 100, FRAME, IDS_KIND_OTHER);
-    add(10, 20, FRAME, IDS_KIND_OTHER);
+    add(10, 20, FRAME, IDS_KIND_OTHER); /* a call of itself changes nothing */
     add(12, 5, A, IDS_KIND_SYNC);
-    add(13, 1, FRAME, IDS_KIND_OTHER); /* called by C++ that Python called */
-    add(200, 50, B, IDS_KIND_OTHER);
-    add(210, 10, FRAME, IDS_KIND_OTHER); /* nothing of Python around it */
-    add(220, 10, FRAME, IDS_KIND_OTHER);
+    add(13, 1, FRAME, IDS_KIND_OTHER); /* called by what waits: the wait goes on */
+    add(210, 10, FRAME, IDS_KIND_OTHER);
+    add(220, 10, FRAME, IDS_KIND_OTHER); /* touches the one before */
+    add(300, 0, FRAME, IDS_KIND_OTHER);  /* a moment is no time */
     finish();
-    ck_assert_uint_eq(track()->events.count, 4);
-    expect(0, FRAME, 0, 100, 80);
-    expect(1, A, 12, 17, 4);
-    expect(2, FRAME, 210, 220, 10);
-    expect(3, FRAME, 220, 230, 10);
-    ck_assert_int_eq(track()->events.at[0].kind, IDS_KIND_PYTHON);
-    ck_assert_uint_eq(track()->events.at[0].device, IDS_NONE);
-    begin(IDS_TRACK_STREAM); /* a device has no frames, whatever its names say */
+    ck_assert_uint_eq(track()->events.count, 1);
+    expect(0, A, 12, 17, 4);
+    ck_assert_str_eq(strand(), "0 host.python $f.py:1 f in $f.py:1 f; 12 host.sync A in $f.py:1 f; 17 host.python $f.py:1 f in "
+                               "$f.py:1 f; 100 nothing; 210 host.python $f.py:1 f in $f.py:1 f; 230 nothing");
+    begin(IDS_TRACK_STREAM); /* a device has no deeds, whatever its names say */
     add(0, 10, FRAME, IDS_KIND_OTHER);
     finish();
     ck_assert_uint_eq(track()->events.count, 0);
+    ck_assert_uint_eq(track()->strand.count, 0);
     done();
 }
 END_TEST
@@ -293,5 +313,5 @@ END_TEST
 
 IDS_RUN_SUITE("assemble", self_time_is_less_the_direct_children, what_overlaps_partly_is_a_sibling,
               of_equal_starts_the_longer_is_outside, any_order_of_the_file_gives_the_same,
-              a_cpu_op_may_outlast_its_event, only_outermost_python_frames_are_kept, regions_are_made_of_two_moments,
+              a_cpu_op_may_outlast_its_event, frames_leave_a_strand_and_no_records, regions_are_made_of_two_moments,
               every_event_is_in_a_sum, records_are_sorted_stably, parents_are_the_innermost_around)

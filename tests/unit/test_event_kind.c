@@ -124,6 +124,18 @@ START_TEST(input_annotations) {
         {"NVTX:tsl::data", IDS_KIND_OTHER},
         {"NVTX:TSL:XlaCompile", IDS_KIND_OTHER}, /* XLA says it itself too */
         {"NVTX:ProfilerStep#7", IDS_KIND_STEP_MARK},
+        {"NextBatch", IDS_KIND_INPUT},
+        {"get_batch", IDS_KIND_INPUT},
+        {"batch", IDS_KIND_INPUT},
+        /* what has such a word and is none */
+        {"BatchNorm", IDS_KIND_OTHER},
+        {"CudnnBatchNormBackward0", IDS_KIND_OTHER},
+        {"DistributedDataParallel", IDS_KIND_OTHER},
+        {"batch_matmul", IDS_KIND_OTHER},
+        {"load_checkpoint", IDS_KIND_OTHER},
+        {"load_model_state", IDS_KIND_OTHER},
+        {"LoadProgram", IDS_KIND_OTHER},
+        {"data_parallel_step", IDS_KIND_OTHER},
         /* words in words */
         {"update", IDS_KIND_OTHER},
         {"metadata", IDS_KIND_OTHER},

@@ -2,6 +2,7 @@
 #include "lib/export/contents.h"
 #include "lib/export/export.h"
 #include "lib/export/filter.h"
+#include "lib/export/gpu_details.h"
 #include "lib/export/gzip.h"
 #include "lib/export/lanes.h"
 #include "lib/export/ordered.h"
@@ -288,14 +289,15 @@ END_TEST
 /* ---- formats ---- */
 
 /* Two slices that overlap, one with args of each type, an instant, a counter and a flow. */
-static void feed(struct ids_sink *sink) {
+static void feed_on(struct ids_sink *sink, const char *plane, uint8_t is_xspace) {
     uint32_t gpu, name;
-    OK(sink->ops->host(
-        sink, &(struct ids_host_info){.name = ids_intern_z(sink->strings, "box"), .start_unix_ns = 1700000000000000000},
-        &err));
+    OK(sink->ops->host(sink,
+                       &(struct ids_host_info){.name = ids_intern_z(sink->strings, "box"),
+                                               .start_unix_ns = 1700000000000000000,
+                                               .is_xspace = is_xspace},
+                       &err));
     const struct ids_arg plane_args[] = {{.key = IDS_KEY_CLOCK_RATE, .type = IDS_VALUE_UINT, .u = 5}};
-    OK(sink->ops->plane(sink, &(struct ids_plane_info){ids_intern_z(sink->strings, "/device:GPU:0"), plane_args, 1},
-                        &gpu, &err));
+    OK(sink->ops->plane(sink, &(struct ids_plane_info){ids_intern_z(sink->strings, plane), plane_args, 1}, &gpu, &err));
     const struct ids_arg shared[] = {{.key = IDS_KEY_FLOPS, .type = IDS_VALUE_INT, .i = 9},
                                      {.key = IDS_KEY_SIZE, .type = IDS_VALUE_INT, .i = 1}};
     const struct ids_name_info info = {.plane = gpu,
@@ -326,6 +328,10 @@ static void feed(struct ids_sink *sink) {
     const struct ids_arg values[] = {{.key = IDS_KEY_SIZE, .type = IDS_VALUE_INT, .i = 12}};
     put_event(sink, track, plain, IDS_FORM_COUNTER, 8000000, values, 1);
     OK(sink->ops->track_end(sink, track, &err));
+}
+
+static void feed(struct ids_sink *sink) {
+    feed_on(sink, "/device:GPU:0", 0);
 }
 
 START_TEST(chrome) {
@@ -458,10 +464,10 @@ START_TEST(xspace) {
     struct ids_dump_totals wanted, got;
     struct ids_source *source;
     OK(ids_dump_new(&before, &err));
-    feed(ids_dump_sink(before));
+    feed_on(ids_dump_sink(before), "/host:CPU", 1);
     ids_dump_totals(before, &wanted);
     OK(ids_xspace_new(&out.out, 0, &export, &err));
-    feed(&export->sink);
+    feed_on(&export->sink, "/host:CPU", 1);
     OK(export->finish(export, &err));
     ck_assert_uint_eq(export->losses[0].count, 3); /* instant, counter, flow */
     OK(ids_source_memory(out.bytes.at, out.bytes.length, &source, &err));
@@ -475,6 +481,91 @@ START_TEST(xspace) {
     ids_dump_free(after);
     ids_export_free(export);
     ids_buffer_done(&out.bytes);
+}
+END_TEST
+
+/* What was no XSpace: a device's moments have a line of their own, and the wall clock a plane. */
+START_TEST(xspace_of_another) {
+    struct memory_out out = {.out = {memory_write}};
+    struct ids_export *export;
+    struct ids_dump *after;
+    struct ids_dump_totals got;
+    struct ids_source *source;
+    OK(ids_xspace_new(&out.out, 0, &export, &err));
+    feed(&export->sink);
+    OK(export->finish(export, &err));
+    OK(ids_source_memory(out.bytes.at, out.bytes.length, &source, &err));
+    OK(ids_dump_new(&after, &err));
+    OK(ids_format_xplane.read(source, ids_dump_sink(after), &err));
+    ids_dump_totals(after, &got);
+    ck_assert_uint_eq(got.events, 5);
+    ck_assert_uint_eq(got.lines, 2);
+    ck_assert_uint_eq(got.planes, 2);
+    ck_assert_ptr_nonnull(memmem(out.bytes.at, out.bytes.length, "Task Environment", 16));
+    ck_assert_ptr_nonnull(memmem(out.bytes.at, out.bytes.length, "\x12\x07moments", 9));
+    ids_source_close(source);
+    ids_dump_free(after);
+    ids_export_free(export);
+    ids_buffer_done(&out.bytes);
+}
+END_TEST
+
+static struct ids_text text_of(const char *text) {
+    return (struct ids_text){text, (uint32_t)strlen(text)};
+}
+
+/* Kineto's words become those of XLA's tracers; what Kineto does not say is not said. */
+START_TEST(gpu_details) {
+    struct ids_strings strings = {0};
+    struct ids_buffer text = {0};
+    enum ids_gpu_work work;
+    OK(ids_keys_intern(&strings));
+    const struct ids_arg kernel[] = {
+        {.key = IDS_KEY_REGISTERS_PER_THREAD, .type = IDS_VALUE_INT, .i = 38},
+        {.key = IDS_KEY_SHARED_MEMORY, .type = IDS_VALUE_INT, .i = 0},
+        {.key = IDS_KEY_GRID, .type = IDS_VALUE_CHARS, .chars = "[8, 1,1]", .length = 8},
+        {.key = IDS_KEY_BLOCK, .type = IDS_VALUE_CHARS, .chars = "[256,1,1]", .length = 9},
+        {.key = IDS_KEY_ACHIEVED_OCCUPANCY, .type = IDS_VALUE_INT, .i = 50},
+    };
+    const struct ids_arg bytes[] = {{.key = IDS_KEY_BYTES, .type = IDS_VALUE_INT, .i = 4096}};
+    const struct ids_arg done[] = {{.key = IDS_KEY_KERNEL_DETAILS, .type = IDS_VALUE_CHARS, .chars = "x", .length = 1}};
+    const struct {
+        const char *name;
+        const struct ids_arg *args;
+        uint32_t arg_count, key;
+        unsigned work;
+        const char *text;
+    } cases[] = {
+        {"gemm", kernel, 5, IDS_KEY_KERNEL_DETAILS, IDS_GPU_KERNEL,
+         "regs:38 static_shared:0 grid:8,1,1 block:256,1,1 occ_pct:50"},
+        {"gemm", NULL, 0, IDS_KEY_KERNEL_DETAILS, IDS_GPU_KERNEL, "stream:7"},
+        {"gemm", done, 1, 0, IDS_GPU_KERNEL, ""},
+        {"Memcpy HtoD (Pageable -> Device)", bytes, 1, IDS_KEY_MEMCPY_DETAILS, IDS_GPU_H2D,
+         "kind_src:pageable kind_dst:device size:4096"},
+        {"Memcpy DtoH", bytes, 1, IDS_KEY_MEMCPY_DETAILS, IDS_GPU_D2H, "size:4096"},
+        {"Memset (Device)", bytes, 1, IDS_KEY_MEMSET_DETAILS, IDS_GPU_SET, "num_bytes:4096"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct ids_slice slice = {.args = cases[i].args, .arg_count = cases[i].arg_count};
+        ck_assert_uint_eq(ids_gpu_details(&strings, text_of(cases[i].name), 7, &slice, &text, &work), cases[i].key);
+        ids_buffer_byte(&text, '\0');
+        ck_assert_str_eq(text.at, cases[i].text);
+        ck_assert_uint_eq(work, cases[i].work);
+    }
+    int64_t number;
+    ck_assert(ids_gpu_stream_number(text_of("stream 7 "), &number) && number == 7);
+    ck_assert(ids_gpu_stream_number(text_of("thread 12"), &number) && number == 12);
+    ck_assert(ids_gpu_stream_number(text_of("Stream #9(q)"), &number) && number == 9);
+    ck_assert(ids_gpu_stream_number(text_of("Stream #-1(Device 0)"), &number) && number == -1);
+    ck_assert(!ids_gpu_stream_number(text_of("stream 7 (gpu_user_annotation)"), &number));
+    ck_assert(!ids_gpu_stream_number(text_of("stream x"), &number) &&
+              !ids_gpu_stream_number(text_of("stream "), &number));
+    text.length = 0;
+    ids_gpu_stream_name(7, IDS_GPU_KERNEL | IDS_GPU_H2D | IDS_GPU_SET, &text);
+    ids_buffer_byte(&text, '\0');
+    ck_assert_str_eq(text.at, "Stream #7(Kernel,MemcpyH2D,Memset)");
+    ids_buffer_done(&text);
+    ids_strings_done(&strings);
 }
 END_TEST
 
@@ -618,5 +709,5 @@ START_TEST(full) {
 }
 END_TEST
 
-IDS_RUN_SUITE("export", order, lanes, filter, chrome, csv, perfetto, xspace, xspace_only_used, programs, gzip, contents,
-              full)
+IDS_RUN_SUITE("export", order, lanes, filter, chrome, csv, perfetto, xspace, xspace_of_another, gpu_details,
+              xspace_only_used, programs, gzip, contents, full)

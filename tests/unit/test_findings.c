@@ -173,18 +173,24 @@ START_TEST(gaps_and_steps) {
            "95us 1us k1 correlation_id=2\n"
            "97us 1us MemcpyH2D correlation_id=3\n");
     ck_assert_str_eq(
-        rows("SELECT start_ps / 1000000, dur_ps / 1000000, cause, next_name, evidence_name, launch_ps / 1000000 "
-             "FROM gaps"),
-        "20 80 host late: input k1 next_batch 95");
+        rows("SELECT start_ps / 1000000, dur_ps / 1000000, account, next_name, launch_ps / 1000000 FROM gaps"),
+        "20 80 host.input k1 95");
     ck_assert_str_eq(
         rows("SELECT step, start_ps / 1000000, dur_ps / 1000000, host_dur_ps / 1000000, source FROM steps"),
-        "4 10 90 5 annotation; 5 100 15 85 annotation");
+        "4 0 20 5 annotation; 5 20 95 85 annotation");
     ck_assert_str_eq(rows("SELECT name, step FROM kernels ORDER BY id"), "k0 4; k1 5");
     ck_assert_str_eq(rows("SELECT direction, bytes, is_async, step, stream FROM memcpys"),
                      "H2D 10 1 5 Stream #2(MemcpyH2D)");
     ck_assert_str_eq(
-        rows("SELECT step, part, sum(dur_ps) / 1000000 FROM device_time GROUP BY step, part ORDER BY 1, 2"),
-        "4 compute 10; 4 input 80; 5 compute 10; 5 h2d 5");
+        rows("SELECT step, account, sum(dur_ps) / 1000000 FROM device_time GROUP BY step, account ORDER BY 1, 2"),
+        "4 work.compute 10; 5 copy.h2d 5; 5 device.queue 4; 5 host.dispatch 1; 5 host.input 60; 5 host.unknown 15; "
+        "5 work.compute 10");
+    /* Step 4 begins with its annotation, before the window: the ledger has it, the window has not. */
+    ck_assert_str_eq(rows("SELECT account, culprit, known, sum(dur_ps) / 1000000 FROM ledger WHERE in_window = 0 GROUP BY "
+                          "1, 2, 3 ORDER BY min(start_ps)"),
+                     "host.unknown - unknown 1; host.dispatch k0 recorded 1; device.queue k0 recorded 8");
+    ck_assert_str_eq(rows("SELECT step, device, start_ps / 1000000, dur_ps / 1000000 FROM device_steps"),
+                     "4 h:/device:GPU:0 0 20; 5 h:/device:GPU:0 20 95");
     done();
 }
 END_TEST
@@ -193,8 +199,8 @@ END_TEST
 START_TEST(the_gap_at_the_end) {
     import("plane /device:GPU:0\nline 1 \"Stream #1(Kernel)\"\n0us 10us k\n"
            "plane /device:GPU:1\nline 1 \"Stream #1(Kernel)\"\n0us 30us k\n");
-    ck_assert_str_eq(rows("SELECT device, start_ps / 1000000, dur_ps / 1000000, cause, next FROM gaps"),
-                     "h:/device:GPU:0 10 20 not recorded -");
+    ck_assert_str_eq(rows("SELECT device, start_ps / 1000000, dur_ps / 1000000, account, next FROM gaps"),
+                     "h:/device:GPU:0 10 20 host.unknown -");
     ck_assert_str_eq(
         rows("SELECT device, sum(dur_ps) / 1000000, sum(dur_ps * busy) / 1000000 FROM device_time GROUP BY 1"),
         "h:/device:GPU:0 30 10; h:/device:GPU:1 30 30");

@@ -122,8 +122,8 @@ static size_t make_value(char *to, uint64_t seed, int *ret_words) {
 }
 
 START_TEST(skipping) {
-    static const char *const words[] = {"m\"", "kernel\""};
-    static const struct ids_json_words watched = {words, 2, "mk"};
+    static const char *const words[] = {"M\"", "kernel\""};
+    static const struct ids_json_words watched = {words, 2, "Mk"};
     char text[4096];
     for (uint64_t seed = 0; seed < 3000; seed++) {
         int wanted;
@@ -134,6 +134,13 @@ START_TEST(skipping) {
         ck_assert_int_eq(ids_json_skip(&scan, &skip), IDS_JSON_OK);
         ck_assert_msg((size_t)(scan.at - text) == length, "seed %d: %.*s", (int)seed, (int)length, text);
         ck_assert_int_eq((int)skip.seen, wanted);
+        for (int i = 0; i < 2; i++) {
+            if (!(wanted >> i & 1)) continue;
+            const char *first = memmem(text, length, i ? "\"kernel\"" : "\"M\"", i ? 8 : 3);
+            ck_assert_ptr_eq(skip.place[i], first + strlen(words[i]) + 1);
+            ck_assert_int_eq(skip.again >> i & 1,
+                             memmem(skip.place[i], (size_t)(text + length - skip.place[i]), first, i ? 8 : 3) != NULL);
+        }
         /* In windows of any length. */
         size_t window = 1 + seed % 150;
         skip = (struct ids_json_skip){0};

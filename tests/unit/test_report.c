@@ -317,7 +317,7 @@ START_TEST(test_text) {
                             "     it is much\n"
                             "     idsprof report r --explain idle.share\n"
                             "\n"
-                            "  LEDGER\n"
+                            "  NOTES\n"
                             "  warning  two were cut (2) (offset 17)\n");
 }
 END_TEST

@@ -106,8 +106,15 @@ static void fill_report(struct ids_report *report) {
     metric->grade = IDS_GRADE_GOOD;
     ids_report_no_data(report, "b", IDS_UNIT_BYTES, NULL, "the trace has no %s plane", "host");
     fill_ops(report);
-    ids_report_advice(report, &(struct ids_advice){31000000000, 1, "feed it", "1,204 gaps", "idle.total"});
-    ids_report_advice(report, &(struct ids_advice){-1, 0, "look", NULL, NULL});
+    ids_report_advice(report, &(struct ids_advice){.saves_ps = 31000000000,
+                                                     .per_step = 1,
+                                                     .account = "host.input",
+                                                     .culprit = "load",
+                                                     .where = "train.py:7",
+                                                     .what = "feed it",
+                                                     .evidence = "1,204 gaps",
+                                                     .explain = "idle.total"});
+    ids_report_advice(report, &(struct ids_advice){.saves_ps = -1, .what = "look"});
     ids_report_diag(report, 2, "xplane.truncated", "ends early", 8812, 1);
     ids_report_diag(report, 0, "x", "y", -1, UINT64_MAX);
 }
@@ -158,6 +165,9 @@ static char *report_text(const struct ids_report *report) {
     for (size_t i = 0; i < report->advice_count; i++) {
         const struct ids_advice *advice = &report->advice[i];
         fprintf(out, "\nadvice %" PRId64 " %d", advice->saves_ps, advice->per_step);
+        print_text(out, advice->account);
+        print_text(out, advice->culprit);
+        print_text(out, advice->where);
         print_text(out, advice->what);
         print_text(out, advice->evidence);
         print_text(out, advice->explain);

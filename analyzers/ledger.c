@@ -1,0 +1,387 @@
+/* ledger.c - where the time of a step went, and who is to blame: the book of lib/analysis/ledger.h as figures and tables. */
+#include "analyzers/ledger_rows.h"
+#include "lib/analysis/context.h"
+#include "lib/analysis/metric_sql.h"
+#include "lib/base/saturate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Cumulative in the order of the accounts, so that the rounded parts sum to the rounded whole. */
+#define STEPS_SQL(account)                                                                                            \
+    "WITH pairs AS (SELECT count(*) AS n FROM device_steps WHERE run = :run), sums AS (SELECT account, sum(dur_ps) "  \
+    "AS ps "                                                                                                          \
+    "FROM ledger WHERE run = :run AND step_id IS NOT NULL GROUP BY account), part AS (SELECT a.id AS id, a.name AS "  \
+    "name, "                                                                                                          \
+    "coalesce(s.ps, 0) AS ps FROM account a LEFT JOIN sums s ON s.account = a.name), whole AS (SELECT name, sum(ps) " \
+    "OVER "                                                                                                           \
+    "(ORDER BY id) AS to_ps, ps FROM part) SELECT to_ps / (SELECT n FROM pairs) - (to_ps - ps) / (SELECT n FROM "     \
+    "pairs) "                                                                                                         \
+    "FROM whole WHERE name = '" account "'"
+#define IDLE_SQL(account)                                                                                         \
+    "SELECT coalesce(sum(dur_ps), 0) FROM ledger WHERE run = :run AND in_window = 1 AND is_busy = 0 AND account " \
+    "= '" account "'"
+
+#define STEPS(id, title, text)                                                                                     \
+    {                                                                                                              \
+        "steps." id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER,                                                       \
+            "Of a step, time in which " text ". Mean per step and device; these sum to steps.mean.", STEPS_SQL(id) \
+    }
+#define IDLE(id, title, text)                                                                                    \
+    {                                                                                                            \
+        "idle." id, "idle: " title, IDS_UNIT_TIME, IDS_BETTER_LOWER,                                             \
+            "Of idle.total, time in which " text ". Summed over devices; these sum to idle.total.", IDLE_SQL(id) \
+    }
+
+static const struct ids_metric_def metrics[] = {
+    STEPS("work.compute", "compute", "the device computes, whatever else runs beside it"),
+    STEPS("comm.transfer", "collectives", "only a collective runs, and all devices that take part have come to it"),
+    STEPS("comm.wait", "waiting for peers", "only a collective runs (or a barrier), and some devices have not come"),
+    STEPS("copy.h2d", "H2D copies", "only copies run, from host memory"),
+    STEPS("copy.d2h", "D2H copies", "only copies run, to host memory"),
+    STEPS("copy.d2d", "D2D copies", "only copies run, inside device memory"),
+    STEPS("copy.p2p", "P2P copies", "only copies run, to or from another device"),
+    STEPS("copy.set", "memory sets", "only memory is set"),
+    STEPS("copy.other", "other copies", "only copies run, and the file does not say from where to where"),
+    STEPS("stall.device", "stalls", "the device is booked as busy, but it waits, and for what cannot be told"),
+    STEPS("host.compile", "compiling", "nothing runs, and the host compiles"),
+    STEPS("host.input", "input", "nothing runs, and the host takes input: a reader, or a region whose words say so"),
+    STEPS("host.sync", "waiting for a device",
+          "nothing runs, and the host waits for a device, or launches anew after it has waited"),
+    STEPS("host.staging", "putting data", "nothing runs, and the host puts data on a device"),
+    STEPS("host.runtime", "runtime calls",
+          "nothing runs, and the host is in a call of the runtime: memory, modules, contexts, the first use of an op"),
+    STEPS("host.region", "named regions", "nothing runs, and the host is in a region that the program named"),
+    STEPS("host.python", "Python", "nothing runs, and the host runs Python"),
+    STEPS("host.dispatch", "dispatch", "nothing runs, and the host dispatches: ops and launches"),
+    STEPS("host.unknown", "host, not recorded",
+          "nothing runs, the next work is not launched yet, and nothing recorded covers the host"),
+    STEPS("device.in_program", "inside a program",
+          "nothing runs, though it is launched: a dependency inside one program or graph"),
+    STEPS("device.queue", "launched, not begun",
+          "nothing runs, the launching call has returned, and the work has not begun"),
+    STEPS("device.unknown", "not recorded", "nothing runs, and the launch of what comes next is not recorded"),
+    STEPS("profiler", "the profiler itself", "nothing runs, and the profiler is at work"),
+    IDLE("comm.transfer", "collectives", "a collective runs beside the ops, and no op"),
+    IDLE("comm.wait", "waiting for peers", "a core waits for its peers"),
+    IDLE("copy.h2d", "H2D copies", "copies from host memory run beside the ops, and no op"),
+    IDLE("copy.d2h", "D2H copies", "copies to host memory run beside the ops, and no op"),
+    IDLE("copy.d2d", "D2D copies", "copies inside device memory run beside the ops, and no op"),
+    IDLE("copy.p2p", "P2P copies", "copies to or from another device run beside the ops, and no op"),
+    IDLE("copy.set", "memory sets", "memory is set beside the ops, and no op runs"),
+    IDLE("copy.other", "other copies", "other copies run beside the ops, and no op"),
+    IDLE("host.compile", "compiling", "the host compiles"),
+    IDLE("host.input", "input", "the host takes input: a reader, or a region whose words say so"),
+    IDLE("host.sync", "waiting for a device", "the host waits for a device, or launches anew after it has waited"),
+    IDLE("host.staging", "putting data", "the host puts data on a device"),
+    IDLE("host.runtime", "runtime calls",
+         "the host is in a call of the runtime: memory, modules, contexts, the first use of an op"),
+    IDLE("host.region", "named regions", "the host is in a region that the program named"),
+    IDLE("host.python", "Python", "the host runs Python"),
+    IDLE("host.dispatch", "dispatch", "the host dispatches: ops and launches"),
+    IDLE("host.unknown", "host, not recorded",
+         "the next work is not launched yet, and nothing recorded covers the host"),
+    IDLE("device.in_program", "inside a program", "a dependency inside one program or graph holds up what is launched"),
+    IDLE("device.queue", "launched, not begun", "the launching call has returned, and the work has not begun"),
+    IDLE("device.unknown", "not recorded", "the launch of what comes next is not recorded"),
+    IDLE("profiler", "the profiler itself", "the profiler is at work"),
+    {"ledger.recorded_share", "recorded", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
+     "The part of the ledger's time whose account an event tells that covers that very time.",
+     "SELECT sum(dur_ps * (known = 'recorded')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND counts = 1"},
+    {"ledger.inferred_share", "inferred", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "The part of the ledger's time whose account follows from order or adjacency.",
+     "SELECT sum(dur_ps * (known = 'inferred')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND counts = 1"},
+    {"ledger.unknown_share", "unknown", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "The part of the ledger's time whose cause the file does not tell.",
+     "SELECT sum(dur_ps * (known = 'unknown')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND counts = 1"},
+    {"host.overhead_share", "host overhead", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "Share of the ledger's time in which devices stand idle because of the host (host.*): it dispatches, compiles, "
+     "waits, loads data, runs Python.",
+     "SELECT sum(dur_ps * (account LIKE 'host.%')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND counts = 1"},
+};
+
+static const struct ids_column_def account_columns[] = {
+    {"account", "account", IDS_UNIT_NONE, 0},
+    {"per_step", "time", IDS_UNIT_TIME, 0},
+    {"share", "share", IDS_UNIT_RATIO, 0},
+    {"sd", "±", IDS_UNIT_TIME, 0},
+    {"time", "time, all devices", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"recorded_share", "recorded", IDS_UNIT_RATIO, IDS_COLUMN_DETAIL},
+    {"culprit_share", "of it", IDS_UNIT_RATIO, 0},
+    {"culprit", "mostly", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+};
+static const struct ids_table_def accounts = {
+    "accounts",
+    "where the time goes",
+    account_columns,
+    IDS_COUNT_OF(account_columns),
+    "Every moment of a step belongs to one account. `per_step` is the mean per step and device (without steps: per "
+    "device, of the window), `sd` its deviation over the steps, `culprit` the one with the largest part of it.",
+    IDS_TABLE_TOP | IDS_TABLE_WHOLE,
+};
+
+static const struct ids_column_def entry_columns[] = {
+    {"account", "account", IDS_UNIT_NONE, 0},
+    {"time", "time", IDS_UNIT_TIME, 0},
+    {"per_step", "per step", IDS_UNIT_TIME, 0},
+    {"share", "share", IDS_UNIT_RATIO, 0},
+    {"sd", "±", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"intervals", "intervals", IDS_UNIT_COUNT, 0},
+    {"longest", "longest", IDS_UNIT_TIME, 0},
+    {"longest_at", "at", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"longest_device", "on", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"known", "known", IDS_UNIT_NONE, 0},
+    {"evidence", "evidence", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"culprit", "culprit", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+};
+static const struct ids_table_def entries = {
+    "ledger",
+    "accounts and culprits",
+    entry_columns,
+    IDS_COUNT_OF(entry_columns),
+    "One row per account and culprit, most time first. `time` is over all devices, in the steps where there are steps, "
+    "else in the window; `per_step` the mean per step and device; `known` how most of it is known.",
+    0,
+};
+
+/* What all rows are relative to. */
+struct whole {
+    int64_t time_ps; /* of the ledger: all steps of all devices, or all windows */
+    int64_t pairs;   /* steps × devices that have them; without steps the devices */
+    int64_t steps;   /* 0 without */
+};
+
+static struct whole whole_of(const struct ids_analysis *analysis) {
+    struct whole whole = {0, 0, (int64_t)analysis->steps.count};
+    for (size_t s = 0; s < analysis->steps.count; s++) {
+        ids_sum(&whole.time_ps, analysis->steps.at[s].sum_ps);
+        whole.pairs += analysis->steps.at[s].devices;
+    }
+    if (analysis->steps.count) return whole;
+    whole.time_ps = ids_windows_total(analysis);
+    whole.pairs = (int64_t)analysis->busy_count;
+    return whole;
+}
+
+/* The deviation over the steps of what one step has of something, per device; `squares` is of sums over devices. */
+static struct ids_value deviation(const struct whole *whole, int64_t time_ps, double squares) {
+    if (whole->steps < 2) return ids_no_value(IDS_UNIT_TIME);
+    double n = (double)whole->steps, sum = (double)time_ps * 1e-12, devices = (double)whole->pairs / n;
+    double variance = (squares - sum * sum / n) / (n - 1);
+    return ids_int_value(IDS_UNIT_TIME, variance > 0 ? (int64_t)llround(sqrt(variance) / devices * 1e12) : 0);
+}
+
+struct account_sum {
+    int64_t time_ps, recorded_ps;
+    double squares;
+    const struct ids_ledger_entry *most; /* the culprit with the largest part; NULL: nobody is known */
+};
+
+/* Σ over steps of an account's time there over all devices, squared. */
+static int add_squares(const struct ids_analysis *analysis, struct account_sum *sums) {
+    const struct ids_steps *steps = &analysis->steps;
+    struct ids_account_times *of_step = calloc(steps->count + 1, sizeof *of_step);
+    if (!of_step) return -1;
+    for (size_t b = 0; b < analysis->busy_count && steps->count; b++) {
+        const struct ids_device_steps *own = &steps->of_device[analysis->busy[b].index];
+        for (size_t i = 0; i < own->count; i++) {
+            if (own->at[i].step == IDS_NONE) continue;
+            const struct ids_account_times *times = &analysis->ledger.in_step[analysis->ledger.first_step[b] + i];
+            for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) ids_sum(&of_step[own->at[i].step].ps[a], times->ps[a]);
+        }
+    }
+    for (size_t s = 0; s < steps->count; s++) {
+        for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
+            double seconds = (double)of_step[s].ps[a] * 1e-12;
+            sums[a].squares += seconds * seconds;
+        }
+    }
+    free(of_step);
+    return 0;
+}
+
+static int sum_accounts(const struct ids_analysis *analysis, struct account_sum *sums) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    for (size_t e = 0; e < ledger->entry_count; e++) {
+        const struct ids_ledger_entry *entry = &ledger->entries[e];
+        struct account_sum *sum = &sums[entry->account];
+        int64_t time_ps = ids_ledger_entry_time(entry);
+        ids_sum(&sum->time_ps, time_ps);
+        ids_sum(&sum->recorded_ps, entry->time_ps[IDS_RECORDED]);
+        if (entry->culprit && time_ps && (!sum->most || time_ps > ids_ledger_entry_time(sum->most))) sum->most = entry;
+    }
+    return add_squares(analysis, sums);
+}
+
+static const char *text_of(const struct ids_ledger *ledger, uint32_t text) {
+    return text ? ids_strings_z(&ledger->texts, text) : NULL;
+}
+
+static double part_of(int64_t part_ps, int64_t whole_ps) {
+    return whole_ps ? (double)part_ps / (double)whole_ps : 0;
+}
+
+static void list_accounts(const struct ids_analysis *analysis, struct ids_report *report, const struct whole *whole,
+                          const struct account_sum *sums) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    struct ids_table *table = ids_report_table(report, &accounts);
+    int listed[IDS_ACCOUNT_COUNT] = {0};
+    for (int row = 0; row < IDS_ACCOUNT_COUNT; row++) {
+        int largest = -1;
+        for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
+            if (!listed[a] && (largest < 0 || sums[a].time_ps > sums[largest].time_ps)) largest = a;
+        }
+        listed[largest] = 1;
+        const struct account_sum *sum = &sums[largest];
+        if (!sum->time_ps) continue;
+        const struct ids_ledger_entry *most = sum->most;
+        struct ids_value cells[] = {
+            ids_text_value(ids_account_id((enum ids_account)largest)),
+            ids_int_value(IDS_UNIT_TIME, sum->time_ps / whole->pairs),
+            ids_real_value(IDS_UNIT_RATIO, part_of(sum->time_ps, whole->time_ps)),
+            deviation(whole, sum->time_ps, sum->squares),
+            ids_int_value(IDS_UNIT_TIME, sum->time_ps),
+            ids_real_value(IDS_UNIT_RATIO, part_of(sum->recorded_ps, sum->time_ps)),
+            most ? ids_real_value(IDS_UNIT_RATIO, part_of(ids_ledger_entry_time(most), sum->time_ps))
+                 : ids_no_value(IDS_UNIT_RATIO),
+            ids_text_value(most ? text_of(ledger, most->culprit) : NULL),
+            ids_text_value(most ? text_of(ledger, most->where) : NULL),
+        };
+        ids_report_row(report, table, cells);
+    }
+}
+
+static int most_time_first(const void *a, const void *b) {
+    const struct ids_ledger_entry *left = *(const struct ids_ledger_entry *const *)a,
+                                  *right = *(const struct ids_ledger_entry *const *)b;
+    int64_t left_ps = ids_ledger_entry_time(left), right_ps = ids_ledger_entry_time(right);
+    if (left_ps != right_ps) return left_ps < right_ps ? 1 : -1;
+    return (left > right) - (left < right);
+}
+
+static int list_entries(const struct ids_analysis *analysis, struct ids_report *report, const struct whole *whole) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    struct ids_table *table = ids_report_table(report, &entries);
+    const struct ids_ledger_entry **order = malloc((ledger->entry_count + 1) * sizeof *order);
+    size_t count = 0;
+    if (!order) return -1;
+    for (size_t e = 0; e < ledger->entry_count; e++) {
+        if (ids_ledger_entry_time(&ledger->entries[e])) order[count++] = &ledger->entries[e];
+    }
+    if (count) qsort(order, count, sizeof *order, most_time_first);
+    for (size_t i = 0; i < count; i++) {
+        const struct ids_ledger_entry *entry = order[i];
+        int64_t time_ps = ids_ledger_entry_time(entry);
+        enum ids_known known = IDS_RECORDED;
+        for (int k = 0; k < IDS_KNOWN_COUNT; k++) {
+            if (entry->time_ps[k] > entry->time_ps[known]) known = (enum ids_known)k;
+        }
+        struct ids_value cells[] = {
+            ids_text_value(ids_account_id((enum ids_account)entry->account)),
+            ids_int_value(IDS_UNIT_TIME, time_ps),
+            ids_int_value(IDS_UNIT_TIME, time_ps / whole->pairs),
+            ids_real_value(IDS_UNIT_RATIO, part_of(time_ps, whole->time_ps)),
+            deviation(whole, time_ps, entry->squares),
+            ids_int_value(IDS_UNIT_COUNT, (int64_t)entry->intervals),
+            ids_int_value(IDS_UNIT_TIME, entry->longest_ps),
+            ids_int_value(IDS_UNIT_TIME, entry->longest_at_ps - analysis->first_ps),
+            ids_text_value(analysis->busy[entry->longest_device].device->key),
+            ids_text_value(ids_known_name(known)),
+            ids_text_value(entry->evidence ? ids_event_name(analysis->trace, entry->evidence) : NULL),
+            ids_text_value(text_of(ledger, entry->culprit)),
+            ids_text_value(text_of(ledger, entry->where)),
+        };
+        ids_report_row(report, table, cells);
+    }
+    free(order);
+    return 0;
+}
+
+/* Rounded so that the parts sum to steps.mean. */
+static void step_figures(const struct ids_analysis *analysis, struct ids_report *report, const struct whole *whole,
+                         const struct account_sum *sums) {
+    int64_t before_ps = 0;
+    (void)analysis;
+    for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
+        int64_t to_ps = ids_sat_add(before_ps, sums[a].time_ps);
+        int64_t part_ps = to_ps / whole->pairs - before_ps / whole->pairs;
+        before_ps = to_ps;
+        ids_report_metric(report, metrics[a].id, NULL, ids_int_value(IDS_UNIT_TIME, part_ps));
+    }
+}
+
+/* The idle metrics stand behind those of steps; work.compute and stall.device are never idle. */
+static const enum ids_account idle_accounts[] = {
+    IDS_COMM_TRANSFER, IDS_COMM_WAIT,      IDS_COPY_H2D,     IDS_COPY_D2H,      IDS_COPY_D2D,     IDS_COPY_P2P,
+    IDS_COPY_SET,      IDS_COPY_OTHER,     IDS_HOST_COMPILE, IDS_HOST_INPUT,    IDS_HOST_SYNC,    IDS_HOST_STAGING,
+    IDS_HOST_RUNTIME,  IDS_HOST_REGION,    IDS_HOST_PYTHON,  IDS_HOST_DISPATCH, IDS_HOST_UNKNOWN, IDS_DEVICE_IN_PROGRAM,
+    IDS_DEVICE_QUEUE,  IDS_DEVICE_UNKNOWN, IDS_PROFILER};
+
+static void idle_figures(const struct ids_analysis *analysis, struct ids_report *report) {
+    for (int i = 0; i < IDS_COUNT_OF(idle_accounts); i++) {
+        const char *id = metrics[IDS_ACCOUNT_COUNT + i].id;
+        int64_t all_ps = 0;
+        for (size_t b = 0; b < analysis->busy_count; b++) {
+            int64_t own_ps = analysis->ledger.idle[b].ps[idle_accounts[i]];
+            ids_sum(&all_ps, own_ps);
+            ids_report_metric(report, id, analysis->busy[b].device->key, ids_int_value(IDS_UNIT_TIME, own_ps));
+        }
+        ids_report_metric(report, id, NULL, ids_int_value(IDS_UNIT_TIME, all_ps));
+    }
+}
+
+static void known_figures(const struct ids_analysis *analysis, struct ids_report *report, const struct whole *whole,
+                          const struct account_sum *sums) {
+    static const char *const ids[IDS_KNOWN_COUNT] = {"ledger.recorded_share", "ledger.inferred_share",
+                                                     "ledger.unknown_share"};
+    int64_t known_ps[IDS_KNOWN_COUNT] = {0}, host_ps = 0;
+    for (size_t e = 0; e < analysis->ledger.entry_count; e++) {
+        for (int k = 0; k < IDS_KNOWN_COUNT; k++) ids_sum(&known_ps[k], analysis->ledger.entries[e].time_ps[k]);
+    }
+    for (int k = 0; k < IDS_KNOWN_COUNT; k++) {
+        ids_report_metric(report, ids[k], NULL, ids_real_value(IDS_UNIT_RATIO, part_of(known_ps[k], whole->time_ps)));
+    }
+    for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
+        if (ids_account_is_host((enum ids_account)a)) ids_sum(&host_ps, sums[a].time_ps);
+    }
+    double share = part_of(host_ps, whole->time_ps);
+    struct ids_metric *metric =
+        ids_report_metric(report, "host.overhead_share", NULL, ids_real_value(IDS_UNIT_RATIO, share));
+    metric->grade = share < 0.1 ? IDS_GRADE_GOOD : share <= 0.2 ? IDS_GRADE_WARN : IDS_GRADE_BAD;
+    ids_report_rule(report, metric, whole->steps ? "of the steps" : "of the window: no steps were found");
+}
+
+static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    struct whole whole = whole_of(analysis);
+    if (analysis->busy_count) idle_figures(analysis, report);
+    if (!whole.time_ps || !whole.pairs) {
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
+                            !analysis->busy_count ? ids_no_activity_reason(analysis)
+                            : whole.steps         ? "the steps are moments"
+                                                  : "the window is a moment");
+        return 0;
+    }
+    struct account_sum sums[IDS_ACCOUNT_COUNT] = {0};
+    if (sum_accounts(analysis, sums) || list_entries(analysis, report, &whole) || ids_ledger_rows(analysis, report))
+        return ids_no_memory(err);
+    list_accounts(analysis, report, &whole, sums);
+    if (whole.steps) step_figures(analysis, report, &whole, sums);
+    known_figures(analysis, report, &whole, sums);
+    ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), "no steps in this trace");
+    return 0;
+}
+
+static const struct ids_table_def *const tables[] = {&accounts, &entries, &ids_ledger_by_step, &ids_ledger_by_device,
+                                                     &ids_ledger_intervals};
+
+const struct ids_analyzer ids_analyzer_ledger = {
+    .name = "ledger",
+    .title = "ledger",
+    .metrics = metrics,
+    .metric_count = IDS_COUNT_OF(metrics),
+    .tables = tables,
+    .table_count = IDS_COUNT_OF(tables),
+    .run = run,
+};

@@ -1,0 +1,183 @@
+#include "analyzers/ledger_rows.h"
+
+#include "lib/base/saturate.h"
+
+#include <stdlib.h>
+
+enum { STEPS_KEPT = 10000 };
+
+/* The accounts in their order, behind what a row is about. */
+#define ACCOUNT(account, id, title) [LEADING + (account)] = {id, title, IDS_UNIT_TIME, IDS_COLUMN_SPARE}
+#define ACCOUNTS                                                                                                      \
+    ACCOUNT(IDS_WORK_COMPUTE, "work.compute", "compute"), ACCOUNT(IDS_COMM_TRANSFER, "comm.transfer", "collectives"), \
+        ACCOUNT(IDS_COMM_WAIT, "comm.wait", "wait"), ACCOUNT(IDS_COPY_H2D, "copy.h2d", "H2D"),                        \
+        ACCOUNT(IDS_COPY_D2H, "copy.d2h", "D2H"), ACCOUNT(IDS_COPY_D2D, "copy.d2d", "D2D"),                           \
+        ACCOUNT(IDS_COPY_P2P, "copy.p2p", "P2P"), ACCOUNT(IDS_COPY_SET, "copy.set", "sets"),                          \
+        ACCOUNT(IDS_COPY_OTHER, "copy.other", "copies"), ACCOUNT(IDS_STALL_DEVICE, "stall.device", "stalls"),         \
+        ACCOUNT(IDS_HOST_COMPILE, "host.compile", "compile"), ACCOUNT(IDS_HOST_INPUT, "host.input", "input"),         \
+        ACCOUNT(IDS_HOST_SYNC, "host.sync", "sync"), ACCOUNT(IDS_HOST_STAGING, "host.staging", "staging"),            \
+        ACCOUNT(IDS_HOST_RUNTIME, "host.runtime", "runtime"), ACCOUNT(IDS_HOST_REGION, "host.region", "regions"),     \
+        ACCOUNT(IDS_HOST_PYTHON, "host.python", "Python"), ACCOUNT(IDS_HOST_DISPATCH, "host.dispatch", "dispatch"),   \
+        ACCOUNT(IDS_HOST_UNKNOWN, "host.unknown", "unknown"),                                                         \
+        ACCOUNT(IDS_DEVICE_IN_PROGRAM, "device.in_program", "in program"),                                            \
+        ACCOUNT(IDS_DEVICE_QUEUE, "device.queue", "queue"),                                                           \
+        ACCOUNT(IDS_DEVICE_UNKNOWN, "device.unknown", "not recorded"), ACCOUNT(IDS_PROFILER, "profiler", "profiler")
+
+enum { LEADING = 2, COLUMNS = LEADING + IDS_ACCOUNT_COUNT };
+
+static const struct ids_column_def step_columns[COLUMNS] = {
+    {"step", "step", IDS_UNIT_COUNT, 0}, {"time", "time", IDS_UNIT_TIME, 0}, ACCOUNTS};
+const struct ids_table_def ids_ledger_by_step = {
+    "accounts_by_step",
+    "accounts by step",
+    step_columns,
+    COLUMNS,
+    "One row per step: its time and that of each account in it, means over its devices; the accounts sum to the time. "
+    "No value: an account that no step has.",
+    IDS_TABLE_HIDDEN,
+};
+
+static const struct ids_column_def device_columns[COLUMNS] = {
+    {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG}, {"time", "time", IDS_UNIT_TIME, 0}, ACCOUNTS};
+const struct ids_table_def ids_ledger_by_device = {
+    "accounts_by_device",
+    "accounts by device",
+    device_columns,
+    COLUMNS,
+    "One row per device: the time of a step there and that of each account in it, means over its steps (without steps: "
+    "of its window); the accounts sum to the time. No value: an account that no device has.",
+    IDS_TABLE_HIDDEN,
+};
+
+static const struct ids_column_def interval_columns[] = {
+    {"account", "account", IDS_UNIT_NONE, 0},
+    {"start", "at", IDS_UNIT_TIME, 0},
+    {"duration", "time", IDS_UNIT_TIME, 0},
+    {"step", "step", IDS_UNIT_COUNT, 0},
+    {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"known", "known", IDS_UNIT_NONE, 0},
+    {"culprit", "culprit", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_NAME},
+    {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"evidence", "evidence", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+};
+const struct ids_table_def ids_ledger_intervals = {
+    "intervals",
+    "longest intervals",
+    interval_columns,
+    IDS_COUNT_OF(interval_columns),
+    "The ten longest intervals of each account: when it began since the run's first activity, how long it was, in "
+    "which "
+    "step, on which device, who is to blame, and the event that it is known by.",
+    IDS_TABLE_HIDDEN,
+};
+
+/* What a row is about, its accounts summed over `count` devices or steps. */
+struct row {
+    struct ids_account_times times;
+    int64_t count;
+};
+
+static void add(struct row *row, const struct ids_account_times *times) {
+    for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) ids_sum(&row->times.ps[a], times->ps[a]);
+    row->count++;
+}
+
+/* Rounded so that the accounts sum to the time. */
+static void put_row(struct ids_report *report, struct ids_table *table, struct ids_value about, const struct row *row,
+                    const int *is_used) {
+    struct ids_value cells[COLUMNS] = {about};
+    int64_t before_ps = 0;
+    for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
+        int64_t to_ps = ids_sat_add(before_ps, row->times.ps[a]);
+        int64_t part_ps = to_ps / row->count - before_ps / row->count;
+        cells[LEADING + a] = is_used[a] ? ids_int_value(IDS_UNIT_TIME, part_ps) : ids_no_value(IDS_UNIT_TIME);
+        before_ps = to_ps;
+    }
+    cells[1] = ids_int_value(IDS_UNIT_TIME, before_ps / row->count);
+    ids_report_row(report, table, cells);
+}
+
+static void note_used(int *is_used, const struct row *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) is_used[a] |= rows[i].times.ps[a] != 0;
+    }
+}
+
+/* `of_step` and `of_device` are by analysis->steps.at and analysis->busy. */
+static void sum_rows(const struct ids_analysis *analysis, struct row *of_step, struct row *of_device) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        if (!analysis->steps.count) {
+            add(&of_device[b], &ledger->in_window[b]);
+            continue;
+        }
+        const struct ids_device_steps *own = &analysis->steps.of_device[analysis->busy[b].index];
+        for (size_t i = 0; i < own->count; i++) {
+            if (own->at[i].step == IDS_NONE) continue;
+            const struct ids_account_times *times = &ledger->in_step[ledger->first_step[b] + i];
+            add(&of_step[own->at[i].step], times);
+            add(&of_device[b], times);
+        }
+    }
+}
+
+static void list_steps(const struct ids_analysis *analysis, struct ids_report *report, const struct row *rows) {
+    size_t count = analysis->steps.count, kept = count < STEPS_KEPT ? count : STEPS_KEPT;
+    struct ids_table *table = ids_report_table(report, &ids_ledger_by_step);
+    int is_used[IDS_ACCOUNT_COUNT] = {0};
+    note_used(is_used, rows, count);
+    for (size_t s = 0; s < kept; s++) {
+        if (rows[s].count)
+            put_row(report, table, ids_int_value(IDS_UNIT_COUNT, analysis->steps.at[s].number), &rows[s], is_used);
+    }
+    if (count > kept) table->rows_left_out = (int64_t)(count - kept);
+}
+
+static void list_devices(const struct ids_analysis *analysis, struct ids_report *report, const struct row *rows) {
+    struct ids_table *table = ids_report_table(report, &ids_ledger_by_device);
+    int is_used[IDS_ACCOUNT_COUNT] = {0};
+    note_used(is_used, rows, analysis->busy_count);
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        if (rows[b].count) put_row(report, table, ids_text_value(analysis->busy[b].device->key), &rows[b], is_used);
+    }
+}
+
+static void list_intervals(const struct ids_analysis *analysis, struct ids_report *report) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    struct ids_table *table = ids_report_table(report, &ids_ledger_intervals);
+    for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
+        for (size_t i = 0; i < ledger->longest[a].count; i++) {
+            const struct ids_ledger_interval *interval = &ledger->longest[a].at[i];
+            const struct ids_ledger_entry *entry = &ledger->entries[interval->entry];
+            int in_step = interval->step != IDS_NONE;
+            struct ids_value cells[] = {
+                ids_text_value(ids_account_id((enum ids_account)a)),
+                ids_int_value(IDS_UNIT_TIME, interval->from_ps - analysis->first_ps),
+                ids_int_value(IDS_UNIT_TIME, interval->to_ps - interval->from_ps),
+                in_step ? ids_int_value(IDS_UNIT_COUNT, analysis->steps.at[interval->step].number)
+                        : ids_no_value(IDS_UNIT_COUNT),
+                ids_text_value(analysis->busy[interval->busy].device->key),
+                ids_text_value(ids_known_name((enum ids_known)interval->known)),
+                ids_text_value(entry->culprit ? ids_strings_z(&ledger->texts, entry->culprit) : NULL),
+                ids_text_value(entry->where ? ids_strings_z(&ledger->texts, entry->where) : NULL),
+                ids_text_value(interval->event ? ids_event_name(analysis->trace, interval->event) : NULL),
+            };
+            ids_report_row(report, table, cells);
+        }
+    }
+}
+
+int ids_ledger_rows(const struct ids_analysis *analysis, struct ids_report *report) {
+    struct row *of_step = calloc(analysis->steps.count + 1, sizeof *of_step);
+    struct row *of_device = calloc(analysis->busy_count + 1, sizeof *of_device);
+    int failed = !of_step || !of_device;
+    if (!failed) {
+        sum_rows(analysis, of_step, of_device);
+        if (analysis->steps.count) list_steps(analysis, report, of_step);
+        list_devices(analysis, report, of_device);
+        list_intervals(analysis, report);
+    }
+    free(of_step);
+    free(of_device);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,31 @@
+/* balance.h - who waits for whom: what each device waited for its peers and was waited for, and whether it is always the same one.
+ *
+ * All of it are sums of the ledger's account comm.wait (ledger.h), in the steps where there are steps, else in the windows. What was
+ * waited for somebody who is not known is suffered, and caused by nobody.
+ */
+#ifndef IDS_LIB_ANALYSIS_BALANCE_H
+#define IDS_LIB_ANALYSIS_BALANCE_H
+
+#include "lib/analysis/context.h"
+
+struct ids_device_balance {
+    int64_t suffered_ps, caused_ps; /* waited for others, and by all others for it */
+    size_t steps;                   /* in which it was waited for the longest */
+};
+
+struct ids_balance {
+    struct ids_device_balance *of_device; /* by analysis->busy */
+    int64_t waited_ps;                    /* by all, for those who are known */
+    size_t steps;                         /* in which the waiting is worth a word: 1 % of the step or more */
+    uint32_t straggler;                   /* who was waited for the longest, index of analysis->busy; IDS_NONE nobody */
+};
+
+int ids_balance_make(const struct ids_analysis *analysis, struct ids_balance *ret_balance, struct ids_error *err);
+void ids_balance_done(struct ids_balance *balance);
+
+/* Whether the straggler is mostly the same from step to step: in three of four. Without steps nothing is known of that. */
+static inline int ids_balance_is_steady(const struct ids_balance *balance) {
+    return balance->steps && balance->of_device[balance->straggler].steps * 4 >= balance->steps * 3;
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* host_time.h - whose a moment is in which a device does nothing: of the host before the launch of what comes next, of the device
+ * after it.
+ *
+ * The host's part is swept, not judged: at each moment counts the innermost activity of the thread that launched, else of the threads
+ * whose events made it launch, else of the program's own thread (the one with the step annotations or the calls of jitted functions:
+ * autograd threads and runtimes' queues launch in its name).
+ */
+#ifndef IDS_LIB_ANALYSIS_HOST_TIME_H
+#define IDS_LIB_ANALYSIS_HOST_TIME_H
+
+#include "lib/analysis/device_sweep.h"
+#include "lib/analysis/ledger.h"
+
+struct ids_host_time;
+
+/* The culprit of account profiler where the host's profiler was not open yet, or not any more, while another host's was. */
+#define IDS_NOT_RECORDING "recording not open"
+
+int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time **ret_time, struct ids_error *err);
+void ids_host_time_free(struct ids_host_time *time);
+
+/* A part of a stretch without activity. */
+struct ids_idle_part {
+    int64_t from_ps, to_ps;
+    uint8_t account, known;
+    uint32_t name;                 /* what ids_host_time_name makes texts of: below ids_host_time_names */
+    const struct ids_event *event; /* the launch, where it is its doing; NULL */
+};
+
+/* How many names there are, and what one is called: who is to blame (length 0: nobody is known), and where that is. The texts live as
+ * long as the trace and the host time do. Parts of one account and name have the same texts. */
+size_t ids_host_time_names(const struct ids_host_time *time);
+void ids_host_time_name(struct ids_host_time *time, enum ids_account account, uint32_t name,
+                        struct ids_text *ret_culprit, struct ids_text *ret_where);
+
+/* Divides a stretch in which the device of `busy` has no activity and no copy runs. 0, or a code of `visit`. */
+int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
+                         int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
+                         void *context, struct ids_error *err);
+
+#endif

@@ -1,0 +1,127 @@
+/* ledger.h - the one book of time: each moment of each device belongs to exactly one account, and has somebody to blame.
+ *
+ * A device's time is the window of its figures and, before and behind that, what its steps reach beyond it. It is swept once; whoever wants
+ * the single intervals is handed them as they come (ids_ledger_visitor), and what stays is sums: by device, step and account, and
+ * by entry, an account with one culprit. Everything that speaks of time reads these sums (idle.*, steps.*, advice, compare).
+ *
+ * Rules: a moment with work is the work's (compute before collectives before copies before stalls); a moment without is divided by
+ * the launch of what comes next: before it the host's, by what the launching thread or who fed it did (host_time.c), after it the device's.
+ */
+#ifndef IDS_LIB_ANALYSIS_LEDGER_H
+#define IDS_LIB_ANALYSIS_LEDGER_H
+
+#include "lib/base/intern.h"
+#include "lib/base/keymap.h"
+#include "lib/model/account.h"
+#include "lib/model/trace.h"
+
+struct ids_analysis;
+
+/* How the account of a moment is known. */
+enum ids_known {
+    IDS_RECORDED, /* an event covers that very time, or both its ends are events' */
+    IDS_INFERRED, /* by order or adjacency */
+    IDS_UNKNOWN,
+    IDS_KNOWN_COUNT
+};
+const char *ids_known_name(enum ids_known known);
+
+/* What a device did at a moment, whatever account it belongs to. */
+enum ids_device_state {
+    IDS_IS_BUSY = 1, /* any activity */
+    IDS_IS_WORKING = 2,
+    IDS_IS_COMPUTE = 4,
+    IDS_IS_COLLECTIVE = 8, /* with its waiting */
+    IDS_IS_COPY = 16,
+    IDS_IS_H2D = 32,
+    IDS_IS_D2H = 64,
+    IDS_IS_ASYNC_COPY = 128, /* beside the ops */
+    IDS_IS_IN_WINDOW = 256,  /* of the device's figures; 0: only a step reaches there */
+};
+
+/* An account with one culprit. Texts are ids of ids_ledger.texts, 0 none. */
+struct ids_ledger_entry {
+    uint8_t account;  /* enum ids_account */
+    uint32_t culprit; /* an op, a function, a call, a region, a rank */
+    uint32_t where;   /* file:line, the op's path, what the rank did */
+    uint32_t cause;   /* of comm.wait: the entry of what the one who came last did meanwhile; IDS_NONE unknown, or none */
+    uint32_t awaited; /* of comm.wait: who came last, index of analysis->busy; IDS_NONE unknown, or none */
+    uint64_t intervals;
+    int64_t time_ps[IDS_KNOWN_COUNT]; /* over all devices: in the steps, where there are steps, else in the windows */
+    int64_t in_window_ps;
+    int64_t longest_ps, longest_at_ps; /* its longest interval, and when it begins */
+    uint32_t longest_device;           /* index of analysis->busy */
+    double squares;                    /* Σ over steps of its time there in s, squared: see ids_ledger_entry_sd */
+    const struct ids_event *evidence;  /* an event of the longest interval; NULL */
+};
+
+struct ids_ledger_interval {
+    int64_t from_ps, to_ps;
+    const struct ids_event *event; /* that covers it, or whose launch it waits for; NULL */
+    uint32_t busy;                 /* index of analysis->busy */
+    uint32_t step;                 /* index of analysis->steps.at; IDS_NONE in none */
+    uint32_t entry;                /* index of ids_ledger.entries; IDS_NONE: ids_ledger_visitor.entry will tell */
+    uint16_t state;                /* of enum ids_device_state */
+    uint8_t account, known;
+};
+
+/* The longest intervals of an account, of those that its entries count. */
+enum { IDS_LEDGER_LONGEST = 10 };
+struct ids_ledger_longest {
+    struct ids_ledger_interval at[IDS_LEDGER_LONGEST]; /* the longest first, of equals the one that was met first */
+    size_t count;
+};
+
+/* Called in order of time for one device after the other. 0, or a code with *err set. */
+struct ids_ledger_visitor {
+    int (*interval)(void *context, const struct ids_ledger_interval *interval, struct ids_error *err);
+    /* The entry of an interval that was handed over with IDS_NONE, by its number in the order in which they came: what the one who was
+     * waited for did is known only when all devices are swept. */
+    void (*entry)(void *context, size_t interval, uint32_t entry);
+    void *context;
+};
+
+/* Times of one step on one device, or of a device's window, by account. */
+struct ids_account_times {
+    int64_t ps[IDS_ACCOUNT_COUNT];
+};
+
+struct ids_ledger {
+    struct ids_strings texts;
+    struct ids_ledger_entry *entries;
+    size_t entry_count, entry_room;
+    struct ids_keymap entry_numbers; /* account, culprit, where -> index */
+    /* By active device (analysis->busy). */
+    struct ids_account_times *in_window; /* of the device's window, busy or not */
+    struct ids_account_times *idle;      /* of its window, where nothing is booked as activity */
+    /* By step of a device, in the order of ids_device_steps.at: first_step[device] + place there. */
+    struct ids_account_times *in_step;
+    size_t *first_step;
+    /* What each entry has on each device in its steps (without steps: in its window): by device, and in it by entry. */
+    struct ids_entry_share {
+        uint32_t device, entry;
+        int64_t ps;
+    } *shares;
+    size_t *first_share; /* by device; one more for the end */
+    size_t share_count, share_room;
+    struct ids_ledger_longest longest[IDS_ACCOUNT_COUNT];
+    /* Who was waited for in a step (IDS_NONE: without steps, in the windows), by all others together. */
+    struct ids_awaited {
+        uint32_t step, device;
+        int64_t ps;
+    } *awaited;
+    size_t awaited_count, awaited_room;
+};
+
+/* Makes the book, and with it the times and gaps of analysis->busy. Each interval goes to the visitor too, unless it is NULL. */
+int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor, struct ids_error *err);
+void ids_ledger_done(struct ids_ledger *ledger);
+
+/* The entry's index; -1 when memory ran out. The texts may be NULL. */
+int64_t ids_ledger_entry_of(struct ids_ledger *ledger, enum ids_account account, struct ids_text culprit,
+                            struct ids_text where);
+static inline int64_t ids_ledger_entry_time(const struct ids_ledger_entry *entry) {
+    return entry->time_ps[IDS_RECORDED] + entry->time_ps[IDS_INFERRED] + entry->time_ps[IDS_UNKNOWN];
+}
+
+#endif

@@ -1,0 +1,180 @@
+#include "lib/model/deeds.h"
+
+#include "lib/base/vec.h"
+#include "lib/model/python_frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct ids_text text_of(const struct ids_trace *trace, uint32_t name) {
+    return ids_strings_text(&trace->strings, trace->names[name].text);
+}
+
+static enum ids_frame_owner owner_of(struct ids_trace *trace, uint32_t name) {
+    struct ids_name *known = &trace->names[name];
+    if (!known->frame) known->frame = (uint8_t)ids_python_frame_owner(text_of(trace, name));
+    return (enum ids_frame_owner)known->frame;
+}
+
+/* A Python frame: the program's own is what its thread does, and calls what lies inside; a library's is a detail of what called it. */
+static void frame_inside(struct ids_trace *trace, struct ids_deed around, uint32_t name, struct ids_deed *ret_deed) {
+    enum ids_frame_owner owner = owner_of(trace, name);
+    int of_library = owner == IDS_FRAME_OF_LIBRARY || (owner == IDS_FRAME_OF_EITHER && around.library);
+    struct ids_deed deed = around;
+    deed.library = (uint8_t)of_library;
+    if (!of_library) deed.caller = name;
+    int shows = around.account == IDS_NO_ACCOUNT ||
+                (!of_library && !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON));
+    if (shows) {
+        deed.account = IDS_HOST_PYTHON;
+        deed.name = deed.around = name;
+    }
+    *ret_deed = deed;
+}
+
+/* A library's frame that has an account of its own, as block_until_ready: what it calls is the library's too. */
+static int is_of_library(struct ids_trace *trace, struct ids_deed around, uint32_t name) {
+    struct ids_python_frame frame;
+    if (!ids_python_frame_of(text_of(trace, name), &frame)) return 0;
+    enum ids_frame_owner owner = owner_of(trace, name);
+    return owner == IDS_FRAME_OF_LIBRARY || (owner == IDS_FRAME_OF_EITHER && around.library);
+}
+
+/* A part of a step that launches its work is the program itself: what lies inside tells more, and what nothing inside tells of is not
+ * known. */
+static int is_part_of_step(struct ids_text name, const struct ids_event *event) {
+    static const char *const words[] = {"step",  "train", "iter",   "forward", "backward",
+                                        "epoch", "optim", "update", "model",   "grad"};
+    if (!event || !event->launches) return 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (ids_text_contains(name, words[i])) return 1;
+    }
+    return 0;
+}
+
+/* What PyTorch itself marks as a program does: "DistributedDataParallel.forward", "Optimizer.step#SGD.step". */
+static int is_of_framework(struct ids_text name) {
+    const char *point = memchr(name.at, '.', name.length);
+    return point && name.at[0] >= 'A' && name.at[0] <= 'Z' && point + 1 < name.at + name.length && point[1] != ' ';
+}
+
+/* What an annotation's words say of it holds where the program launches no work in it. */
+static enum ids_account account_of(struct ids_trace *trace, uint32_t name, const struct ids_event *event) {
+    struct ids_name *known = &trace->names[name];
+    enum ids_kind kind = event ? (enum ids_kind)event->kind : (enum ids_kind)known->kind;
+    struct ids_text text = text_of(trace, name);
+    enum ids_account account = known->account && kind == (enum ids_kind)known->kind
+                                   ? (enum ids_account)(known->account - 1)
+                                   : ids_account_of_host_event(kind, text, known->of_framework);
+    if (kind == (enum ids_kind)known->kind) known->account = (uint8_t)(account + 1);
+    if (account == IDS_HOST_DISPATCH && event && event->compiles && kind == IDS_KIND_DISPATCH) return IDS_HOST_COMPILE;
+    if (account == IDS_HOST_INPUT && event && event->launches && !ids_is_reader(text)) account = IDS_HOST_REGION;
+    if (account == IDS_HOST_REGION && is_of_framework(text)) return IDS_HOST_DISPATCH;
+    return account == IDS_HOST_REGION && is_part_of_step(text, event) ? IDS_NO_ACCOUNT : account;
+}
+
+/* "$numpy asarray", called by the program's own function. */
+static int is_builtin_call(const struct ids_trace *trace, struct ids_deed around, uint32_t called) {
+    struct ids_python_frame frame;
+    if (called == IDS_NONE || around.account != IDS_HOST_PYTHON || around.name != around.caller) return 0;
+    struct ids_text text = text_of(trace, called);
+    return text.length && text.at[0] == '$' && ids_python_frame_of(text, &frame) && !frame.file.length;
+}
+
+static struct ids_deed deed_inside(struct ids_trace *trace, struct ids_deed around, uint32_t name,
+                                   const struct ids_event *event, uint32_t called) {
+    enum ids_account account = account_of(trace, name, event);
+    struct ids_deed deed = around;
+    if (account == IDS_NO_ACCOUNT) return around;
+    if (account == IDS_HOST_PYTHON) {
+        frame_inside(trace, around, name, &deed);
+        return deed;
+    }
+    if (ids_account_holds((enum ids_account)around.account, account)) return around;
+    int goes_on = around.account == account || (account == IDS_HOST_COMPILE && around.account == IDS_HOST_DISPATCH);
+    deed.account = (uint8_t)account;
+    deed.name = name;
+    deed.around = goes_on ? around.around : name;
+    if (account == IDS_HOST_SYNC && is_builtin_call(trace, around, called)) deed.around = called;
+    deed.library = (uint8_t)is_of_library(trace, around, name);
+    return deed;
+}
+
+static int64_t number_of(struct ids_trace *trace, const struct ids_deed *deed) {
+    uint64_t key = ids_key_of(ids_key_of((uint64_t)deed->name << 32 | deed->around, deed->caller),
+                              (uint64_t)deed->account << 8 | deed->library);
+    uint64_t *number = ids_keymap_at(&trace->deed_numbers, key);
+    if (!number) return -1;
+    if (*number) return (int64_t)*number - 1;
+    struct ids_deed *fresh = IDS_PUSH(trace->deeds, trace->deed_count, trace->deed_room);
+    if (!fresh) return -1;
+    *fresh = *deed;
+    *number = trace->deed_count;
+    return (int64_t)trace->deed_count - 1;
+}
+
+/* The same event inside the same deed comes again and again: what was found the last time, by place of a hash. */
+struct ids_deed_change {
+    uint32_t around, name, called, to;
+    uint8_t kind, flags, is_set;
+};
+enum { CHANGES = 1 << 12 };
+
+int64_t ids_deed_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event,
+                        uint32_t called) {
+    static const struct ids_deed nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0};
+    if (!trace->deed_changes) {
+        trace->deed_changes = calloc(CHANGES, sizeof *trace->deed_changes);
+        if (!trace->deed_changes || number_of(trace, &nothing) != IDS_NO_DEED) return -1;
+    }
+    uint8_t kind = event ? event->kind : trace->names[name].kind;
+    uint8_t flags = (uint8_t)(event ? 1 | event->launches << 1 | event->compiles << 2 : 0);
+    struct ids_deed_change *change =
+        &trace->deed_changes[(around * 0x9e3779b1u ^ name * 0x85ebca6bu) >> 8 & (CHANGES - 1)];
+    if (kind != IDS_KIND_SYNC) called = IDS_NONE; /* it tells nothing of others */
+    if (change->is_set && change->around == around && change->name == name && change->called == called &&
+        change->kind == kind && change->flags == flags)
+        return change->to;
+    struct ids_deed deed = deed_inside(trace, trace->deeds[around], name, event, called);
+    int64_t number = number_of(trace, &deed);
+    if (number >= 0) *change = (struct ids_deed_change){around, name, called, (uint32_t)number, kind, flags, 1};
+    return number;
+}
+
+static int grow(struct ids_strand *strand) {
+    size_t room = strand->room ? strand->room * 2 : 64;
+    int64_t *from_ps = realloc(strand->from_ps, room * sizeof *from_ps);
+    if (from_ps) strand->from_ps = from_ps;
+    uint32_t *deed = from_ps ? realloc(strand->deed, room * sizeof *deed) : NULL;
+    if (!deed) return -1;
+    strand->deed = deed;
+    strand->room = room;
+    return 0;
+}
+
+int ids_strand_turn(struct ids_strand *strand, int64_t when_ps, uint32_t deed) {
+    while (strand->count && strand->from_ps[strand->count - 1] >= when_ps) strand->count--;
+    if ((strand->count ? strand->deed[strand->count - 1] : IDS_NO_DEED) == deed) return 0;
+    if (strand->count == strand->room && grow(strand)) return -1;
+    strand->from_ps[strand->count] = when_ps;
+    strand->deed[strand->count++] = deed;
+    return 0;
+}
+
+void ids_strand_done(struct ids_strand *strand) {
+    free(strand->from_ps);
+    free(strand->deed);
+    *strand = (struct ids_strand){0};
+}
+
+size_t ids_strand_find(const struct ids_strand *strand, int64_t when_ps) {
+    size_t low = 0, high = strand->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strand->from_ps[middle] <= when_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}

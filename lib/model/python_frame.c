@@ -1,0 +1,97 @@
+#include "lib/model/python_frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t number_at(const char *at, const char *end) {
+    int64_t number = 0;
+    for (; at < end && *at >= '0' && *at <= '9' && number < INT32_MAX; at++) number = number * 10 + (*at - '0');
+    return number;
+}
+
+/* "$file.py:12 function", "$module function" */
+static int jax_frame(struct ids_text name, struct ids_python_frame *ret_frame) {
+    const char *end = name.at + name.length, *at = name.at + 1;
+    const char *space = memchr(at, ' ', (size_t)(end - at));
+    if (!space) return 0;
+    *ret_frame = (struct ids_python_frame){.function = {space + 1, (uint32_t)(end - space - 1)}};
+    const char *colon = memrchr(at, ':', (size_t)(space - at));
+    if (!colon) return 1;
+    ret_frame->file = (struct ids_text){at, (uint32_t)(colon - at)};
+    ret_frame->line = number_at(colon + 1, space);
+    return 1;
+}
+
+/* "path/file.py(12): function" */
+static int kineto_frame(struct ids_text name, struct ids_python_frame *ret_frame) {
+    const char *mark = memmem(name.at, name.length, "): ", 3);
+    const char *open = mark ? memrchr(name.at, '(', (size_t)(mark - name.at)) : NULL;
+    if (!open) return 0;
+    for (const char *digit = open + 1; digit < mark; digit++) {
+        if (*digit < '0' || *digit > '9') return 0;
+    }
+    *ret_frame = (struct ids_python_frame){
+        .file = {name.at, (uint32_t)(open - name.at)},
+        .function = {mark + 3, (uint32_t)(name.at + name.length - mark - 3)},
+        .line = number_at(open + 1, mark),
+    };
+    return 1;
+}
+
+int ids_python_frame_of(struct ids_text name, struct ids_python_frame *ret_frame) {
+    return name.length && name.at[0] == '$' ? jax_frame(name, ret_frame) : kineto_frame(name, ret_frame);
+}
+
+/* --- whose it is ------------------------------------------------------------------------------------------------ */
+
+/* Files of Python's library, of JAX and of what commonly lies below, whose folder the name does not tell; sorted. A file that a
+ * program may well call so too stands in `either`. */
+#include "lib/model/python_files.def"
+
+static int compare(const void *key, const void *item) {
+    const struct ids_text *text = key;
+    const char *word = *(const char *const *)item;
+    size_t length = strlen(word);
+    int order = memcmp(text->at, word, text->length < length ? text->length : length);
+    return order ? order : (text->length > length) - (text->length < length);
+}
+
+static int is_in(struct ids_text text, const char *const *words, size_t count) {
+    return bsearch(&text, words, count, sizeof *words, compare) != NULL;
+}
+#define IS_IN(text, words) is_in((text), (words), sizeof(words) / sizeof *(words))
+
+/* What programs call of a library's files whose names say nothing: jax/_src/{api,array,profiler,random,...}.py, random.py, queue.py. */
+static const char *const entries[] = {
+    "PRNGKey", "__array__", "__bool__", "__call__", "__enter__", "__exit__", "__float__", "__format__", "__getitem__",
+    "__index__", "__init__", "__int__", "__iter__", "__len__", "__new__", "__next__", "__post_init__", "__repr__",
+    "__str__", "_value", "annotate_function", "arange", "array", "asarray", "bind", "block_until_ready", "choice",
+    "clear_caches", "copy_to_host_async", "device_get", "device_put", "device_put_replicated", "device_put_sharded",
+    "devices", "disable_jit", "effects_barrier", "eval_shape", "fold_in", "get", "grad", "item", "jit", "jvp", "key",
+    "linearize", "live_arrays", "local_devices", "make_jaxpr", "named_call", "named_scope", "normal", "pmap", "put",
+    "randint", "random", "shard_map", "shuffle", "split", "start_server", "start_trace", "stop_trace", "tolist",
+    "trace", "uniform", "value_and_grad", "vjp", "vmap",
+};
+
+static enum ids_frame_owner owner_of_path(struct ids_text file) {
+    static const char *const folders[] = {"site-packages/", "dist-packages/", "/lib/python", "importlib", "<frozen"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        if (ids_text_contains(file, folders[i])) return IDS_FRAME_OF_LIBRARY;
+    }
+    const char *slash = memchr(file.at, '/', file.length);
+    if (slash == file.at) return IDS_FRAME_OF_PROGRAM; /* a whole path, and no library's folder */
+    if (!slash) return IDS_FRAME_UNKNOWN;
+    struct ids_text package = {file.at, (uint32_t)(slash - file.at)};
+    return IS_IN(package, packages) ? IDS_FRAME_OF_LIBRARY : IDS_FRAME_OF_PROGRAM;
+}
+
+enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {
+    struct ids_python_frame frame;
+    if (!ids_python_frame_of(name, &frame)) return IDS_FRAME_OF_LIBRARY; /* built in, or nn.Module: */
+    if (!ids_text_ends(frame.file, ".py")) return IDS_FRAME_OF_LIBRARY;  /* $builtins len, <string>, <frozen ...> */
+    enum ids_frame_owner owner = owner_of_path(frame.file);
+    if (owner) return owner;
+    if (IS_IN(frame.file, libraries)) return IDS_FRAME_OF_LIBRARY;
+    if (!IS_IN(frame.file, either) || ids_text_is(frame.function, "<module>")) return IDS_FRAME_OF_PROGRAM;
+    return IS_IN(frame.function, entries) ? IDS_FRAME_OF_LIBRARY : IDS_FRAME_OF_EITHER;
+}

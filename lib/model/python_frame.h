@@ -1,0 +1,32 @@
+/* python_frame.h - a Python frame as profilers name it, and whose it is: the program's, or a library's.
+ *
+ * JAX's tracer (jaxlib python_hooks.cc) writes "$train.py:12 step", the file without its folder, or "$builtins len" of what is written in C;
+ * Kineto writes "src/train.py(12): step", a path less the folder of sys.path that it lies in, "<built-in method ...>" and
+ * "nn.Module: Linear_3".
+ */
+#ifndef IDS_LIB_MODEL_PYTHON_FRAME_H
+#define IDS_LIB_MODEL_PYTHON_FRAME_H
+
+#include "lib/base/intern.h"
+
+#include <stdint.h>
+
+struct ids_python_frame {
+    struct ids_text file, function; /* file: as the name has it; length 0 of what has none */
+    int64_t line;                   /* of the function's first line (JAX) or of the call (Kineto); 0 unknown */
+};
+
+enum ids_frame_owner {
+    IDS_FRAME_UNKNOWN,
+    IDS_FRAME_OF_PROGRAM,
+    IDS_FRAME_OF_LIBRARY,
+    /* its file is called as one of a library is, and as one of a program may be: a library's where a library called it */
+    IDS_FRAME_OF_EITHER,
+};
+
+/* 0 for a name that is no frame's. */
+int ids_python_frame_of(struct ids_text name, struct ids_python_frame *ret_frame);
+
+enum ids_frame_owner ids_python_frame_owner(struct ids_text name);
+
+#endif

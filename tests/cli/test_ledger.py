@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""`report --by WHICH` and `report --explain ACCOUNT`: the ledger by step, device and culprit, and what stands behind an account.
+
+The sums are those of the report; that the report's are right is tests/golden. Environment: IDSPROF, IDS_SOURCE_DIR.
+"""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
+IDSPROF = os.environ['IDSPROF']
+RUNS = [SOURCE / 'testdata' / name for name in ('cpu8_annotated', 'cpu2_python', 'cpu1_nohlo')] + [
+    SOURCE / 'testdata' / 'json' / 'kineto.trace.json', SOURCE / 'testdata' / 'mini' / 'steps_two_devices.mini']
+failures = []
+
+
+def check(ok, message, *more):
+    if not ok:
+        failures.append(' '.join(str(part) for part in (message, *more)))
+
+
+def run(*arguments):
+    return subprocess.run([IDSPROF, 'report', '--no-cache', *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+
+def table(report, name):
+    found = report['tables'][name]
+    ids = [column['id'] for column in found['columns']]
+    return [dict(zip(ids, row)) for row in found['rows']]
+
+
+def picoseconds(seconds):
+    return round(seconds * 1e12)
+
+
+def check_by(path):
+    whole = json.loads(run('--section', 'ledger', '--section', 'steps', '--json', path).stdout)
+    steps = table(whole, 'steps') if whole['metrics']['steps.mean']['value'] is not None else []
+    accounts = {row['account']: row for row in table(whole, 'accounts')}
+    for which, name in (('step', 'accounts_by_step'), ('device', 'accounts_by_device')):
+        if which == 'step' and not steps:
+            continue
+        rows = table(json.loads(run('--by', which, '--json', path).stdout), name)
+        for row in rows:
+            parts = {key: value for key, value in row.items() if key not in (which, 'time')}
+            check(sum(picoseconds(value) for value in parts.values() if value is not None) == picoseconds(row['time']),
+                  f'{path.name}: {which} {row[which]}: accounts do not sum to the time', row)
+            used = {key for key, value in parts.items() if value is not None}
+            check(used >= set(accounts) if which == 'step' else used == set(accounts), f'{path.name}: {which}: accounts', used ^ set(accounts))
+        if which == 'step':
+            check([row['step'] for row in rows] == [row['step'] for row in steps], f'{path.name}: steps', rows)
+            check(all(abs(row['time'] - own['duration']) < 2e-12 for row, own in zip(rows, steps)), f'{path.name}: times of steps')
+    # one table as CSV, and as text without the metrics of the section
+    lines = list(csv.DictReader(io.StringIO(run('--by', 'culprit', '--csv', path).stdout)))
+    check(len(lines) == len(table(whole, 'ledger')) and lines[0]['account'] == table(whole, 'ledger')[0]['account'], f'{path.name}: by culprit')
+    text = run('--by', 'device', path).stdout
+    check('ACCOUNTS BY DEVICE' in text and 'host overhead' not in text, f'{path.name}: text', text)
+
+
+def check_explain(path):
+    whole = json.loads(run('--section', 'ledger', '--json', path).stdout)
+    for row in table(whole, 'accounts'):
+        account = row['account']
+        done = run('--explain', account, '--json', path)
+        check(done.returncode == 0, account, done.stderr)
+        told = json.loads(done.stdout)
+        check((told['id'], told['kind'], told['section']) == (account, 'account', 'ledger'), account, told)
+        check(told['figures']['steps.' + account] == whole['metrics']['steps.' + account]['value'], account, told['figures'])
+        check(f"account = '{account}'" in told['sql'], account, told['sql'])
+        culprits, intervals = table(told, 'ledger'), table(told, 'intervals')
+        check(sum(picoseconds(c['time']) for c in culprits) == picoseconds(row['time']), f'{path.name} {account}: culprits do not sum up')
+        lengths = [interval['duration'] for interval in intervals]
+        check(lengths == sorted(lengths, reverse=True) and 0 < len(lengths) <= 10, f'{path.name} {account}: order', lengths)
+        longest = max(c['longest'] for c in culprits)
+        check(lengths[0] == longest, f'{path.name} {account}: longest {lengths[0]}, not {longest}')
+        want = min(10, sum(c['intervals'] for c in culprits))
+        check(len(lengths) == want, f'{path.name} {account}: {len(lengths)} intervals of {want}')
+        text = run('--explain', account, path).stdout
+        check('LONGEST INTERVALS' in text and 'Time in which' in text and account not in text.split('LONGEST INTERVALS')[1], account, text)
+
+
+def check_advice_leads_on():
+    """The next command that advice names works: its id is explained."""
+    for path in RUNS:
+        for advice in json.loads(run('--json', path).stdout)['advice']:
+            if advice.get('explain'):
+                done = run('--explain', advice['explain'], path)
+                check(done.returncode == 0, f'{path.name}: --explain {advice["explain"]}', done.stderr)
+
+
+def check_refused():
+    for arguments, words in ((('--by', 'host'), "invalid value 'host'"), (('--by', 'step', '--section', 'ops'), '--section ledger'),
+                             (('--by', 'step', '--explain', 'host.python'), 'exclude each other'),
+                             (('--by', 'step', '--section', 'ledger', '--section', 'ops'), 'alone'),
+                             (('--explain', 'host.pyton'), "did you mean 'host.python'")):
+        done = run(*arguments, RUNS[0])
+        check(done.returncode == 2 and words in done.stderr and not done.stdout, arguments, done.returncode, done.stderr)
+    done = run('--by', 'step', '--section', 'ledger', RUNS[0])
+    check(done.returncode == 0 and 'ACCOUNTS BY STEP' in done.stdout, '--by with its own section', done.stderr)
+
+
+for path in RUNS:
+    check_by(path)
+    check_explain(path)
+check_advice_leads_on()
+check_refused()
+for failure in failures:
+    print('FAIL:', failure[:1000])
+print(f'{len(RUNS)} runs, {len(failures)} failures')
+sys.exit(bool(failures))
