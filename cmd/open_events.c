@@ -25,11 +25,14 @@ static int fill(const struct ids_run_files *run, const char *path, const char *k
 /* Puts the database of the run into the cache, in place of what may be there. */
 static int import_into_cache(const struct ids_run_files *run, char **ret_database, struct ids_error *err) {
     struct ids_events_entry entry;
+    sigset_t before;
+    ids_output_hold(&before);
     int code = ids_events_entry_begin(run, &entry, err);
+    if (!code) ids_output_watch(entry.temporary);
+    ids_output_let(&before);
     if (code)
         return ids_error_at(err, "events are kept in the cache, which cannot be used; 'idsprof import' writes "
                                  "them elsewhere");
-    ids_output_watch(entry.temporary);
     code = fill(run, entry.temporary, entry.key, err);
     if (!code) code = ids_events_entry_commit(&entry, err);
     ids_output_watch("");

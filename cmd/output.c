@@ -37,13 +37,26 @@ static void remove_unfinished(int number) {
     raise(number);
 }
 
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDING = sizeof ending / sizeof *ending };
+
 static void catch_signals(void) {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (int i = 0; i < ENDING; i++) {
         struct sigaction before;
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
-            signal(numbers[i], remove_unfinished);
+        if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            signal(ending[i], remove_unfinished);
     }
+}
+
+void ids_output_hold(sigset_t *ret_before) {
+    sigset_t held;
+    sigemptyset(&held);
+    for (int i = 0; i < ENDING; i++) sigaddset(&held, ending[i]);
+    pthread_sigmask(SIG_BLOCK, &held, ret_before);
+}
+
+void ids_output_let(const sigset_t *before) {
+    pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 void ids_output_watch(const char *path) {
@@ -113,10 +126,13 @@ static int output_write(struct ids_out *out, const void *bytes, size_t length, s
 }
 
 static int open_temporary(struct ids_output *output, const char *stem, struct ids_error *err) {
+    sigset_t before;
+    ids_output_hold(&before);
     output->fd = ids_unfinished_open(stem, &output->temporary, err);
-    if (output->fd == IDS_NOMEM) return output->fd;
-    if (output->fd < 0) return ids_fail_system(err, "cannot write '%s'", output->path);
-    ids_output_watch(output->temporary);
+    int code = output->fd < 0 && output->fd != IDS_NOMEM ? ids_fail_system(err, "cannot write '%s'", output->path) : 0;
+    if (output->fd >= 0) ids_output_watch(output->temporary);
+    ids_output_let(&before);
+    if (output->fd < 0) return code ? code : output->fd;
     output->lock = fcntl(output->fd, F_DUPFD_CLOEXEC, 0);
     return 0;
 }

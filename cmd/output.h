@@ -11,6 +11,8 @@
 #include "lib/base/keymap.h"
 #include "lib/export/out.h"
 
+#include <signal.h>
+
 #include <stdint.h>
 
 struct ids_output_set;
@@ -56,6 +58,9 @@ int ids_output_open(const char *folder, const char *name, int force, struct ids_
 int ids_output_close(struct ids_output *output, int code, struct ids_error *err);
 void ids_output_done(struct ids_output *output);
 
+/* Holds back the signals that end the program, from before a file is made until ids_output_watch knows of it. */
+void ids_output_hold(sigset_t *ret_before);
+void ids_output_let(const sigset_t *before);
 /* One more file that a signal which ends the program removes; "" forgets all. Outputs use it too. */
 void ids_output_watch(const char *path);
 
