@@ -171,6 +171,8 @@ def check_grades(report):
         value, better = report.value(name), report.metric(name)["better"]
         if value is None or (name == "compile.total" and not value):
             grade = None
+        elif name == "compile.total" and (report.value("steps.host.compile") or 0) * 100 >= (report.value("steps.mean") or 1):
+            grade = "bad"   # devices wait for it in the steps, and advice says so
         elif Decimal(low) <= value <= Decimal(high):
             grade = "warn"
         else:
