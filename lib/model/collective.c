@@ -1,6 +1,7 @@
 #include "lib/model/collective.h"
 
 #include "lib/model/classify.h"
+#include "lib/model/replica_groups.h"
 
 #include <string.h>
 
@@ -28,38 +29,6 @@ double ids_collective_bus_factor(enum ids_collective collective, int64_t group_s
 int64_t ids_collective_group_size(const struct ids_trace *trace, const struct ids_event *event) {
     if (event->op != IDS_NONE && trace->ops[event->op].group_size) return trace->ops[event->op].group_size;
     return event->shape == IDS_NONE ? 0 : trace->shapes[event->shape].group_size;
-}
-
-/* ---- groups ---- */
-
-/* The numbers up to the bracket that ends the list, and the last of them. */
-static int64_t count_list(const char *at, const char *end, int64_t *ret_last) {
-    int64_t count = 0, number = -1;
-    for (; at < end; at++) {
-        if (*at >= '0' && *at <= '9') {
-            if (number < 0) count++;
-            number = number < 0 ? *at - '0' : number * 10 + (*at - '0');
-            if (number > INT32_MAX) return 0; /* no job has as many ranks */
-            *ret_last = number;
-        } else {
-            number = -1;
-            if (*at == ']' || *at == '}') return count;
-        }
-        if (*at == '.') return 0; /* "..." where the writer cut it */
-    }
-    return 0;
-}
-
-int64_t ids_group_size_of_text(struct ids_text groups) {
-    const char *end = groups.at + groups.length;
-    int64_t last = 0;
-    if (!groups.length) return 0;
-    if (*groups.at == '{') return groups.length > 1 && groups.at[1] == '{' ? count_list(groups.at + 2, end, &last) : 0;
-    if (*groups.at != '[') return 0;
-    int64_t count = count_list(groups.at + 1, end, &last);
-    const char *close = memchr(groups.at, ']', groups.length);
-    int iota = close && end - close > 2 && close[1] == '<' && close[2] == '=';
-    return iota ? (count == 2 ? last : 0) : count;
 }
 
 /* ---- bytes ---- */
@@ -119,7 +88,7 @@ int ids_collective_measure(struct ids_trace *trace, struct ids_op *op) {
     struct ids_text category = ids_strings_text(&trace->strings, op->category);
     op->message_bytes = -1;
     if (!op->groups && take_groups(trace, op)) return -1;
-    op->group_size = ids_group_size_of_text(ids_strings_text(&trace->strings, op->groups));
+    op->group_size = ids_replica_group_size(ids_strings_text(&trace->strings, op->groups));
     if (ids_text_ends(category, " fusion")) return 0; /* its result is that of what is fused with the collective */
     int64_t bytes = result_of(trace, op, category);
     if (op->collective == IDS_REDUCE_SCATTER &&

@@ -22,8 +22,6 @@ double ids_collective_bus_factor(enum ids_collective collective, int64_t group_s
 /* Of an event that is a collective: how many ranks take part. 0 unknown. */
 int64_t ids_collective_group_size(const struct ids_trace *trace, const struct ids_event *event);
 
-/* How many ranks a group has: "{{0,1},{2,3}}" 2, "[4,2]<=[2,4]T(1,0)" 2, "[0, 1, 2]" 3. 0 where the text does not tell. */
-int64_t ids_group_size_of_text(struct ids_text groups);
 /* Sets an op's groups (where its text has them), group_size and message_bytes; for ops that are collectives only. 0, or -1 when
  * memory ran out. */
 int ids_collective_measure(struct ids_trace *trace, struct ids_op *op);

@@ -6,6 +6,7 @@
 #include "lib/model/hlo_text.h"
 #include "lib/model/host_copies.h"
 #include "lib/model/keys.h"
+#include "lib/model/replica_groups.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -158,7 +159,7 @@ static int shape_of_args(struct ids_dimensions *dimensions, const struct ids_fac
                               .occupancy = facts->occupancy > 0 && facts->occupancy <= 1 ? facts->occupancy : -1};
     if (facts->group_ranks) shape.groups = ids_arg_text(trace, facts->group_ranks);
     if (shape.groups == IDS_NO_TEXT) return ids_no_memory(err);
-    shape.group_size = facts->group_size > 0 ? facts->group_size : ids_group_size_of_text(text_of(trace, shape.groups));
+    shape.group_size = facts->group_size > 0 ? facts->group_size : ids_replica_group_size(text_of(trace, shape.groups));
     if (!facts->grid && !facts->block && facts->registers < 0 && !shape.groups && !shape.group_size &&
         shape.occupancy < 0)
         return 0;

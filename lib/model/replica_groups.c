@@ -120,3 +120,26 @@ uint64_t ids_replica_group_of(struct ids_text groups, uint64_t device) {
     }
     return read_layout(groups, &layout) ? group_in_layout(&layout, device) : 0;
 }
+
+/* The numbers up to the bracket that ends the list. */
+static int64_t count_list(const char *at, const char *end) {
+    int64_t count = 0, number = -1;
+    for (; at < end; at++) {
+        if (*at == '.') return 0; /* "..." where the writer cut it */
+        if (*at == ']' || *at == '}') return count;
+        int digit = *at >= '0' && *at <= '9';
+        if (digit && number < 0) count++;
+        number = !digit ? -1 : number < 0 ? *at - '0' : number * 10 + (*at - '0');
+        if (number > INT32_MAX) return 0; /* no job has as many ranks */
+    }
+    return 0;
+}
+
+int64_t ids_replica_group_size(struct ids_text groups) {
+    struct layout layout;
+    const char *end = groups.at + groups.length;
+    if (is_lists(groups)) return count_list(groups.at + 2, end);
+    if (!ids_text_begins(groups, "[")) return 0;
+    if (read_layout(groups, &layout)) return (int64_t)layout.members;
+    return ids_text_contains(groups, "<=") ? 0 : count_list(groups.at + 1, end);
+}

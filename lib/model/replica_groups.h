@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+/* How many ranks a group has, in Kineto's list of them too: "{{0,1},{2,3}}" 2, "[0, 1, 2]" 3. 0 where the text does not tell. */
+int64_t ids_replica_group_size(struct ids_text groups);
 /* How many devices all groups name; 0 where the text does not tell, as "{}" (all) or Kineto's list of ranks. */
 uint64_t ids_replica_groups_members(struct ids_text groups);
 /* The number of the group that a device is in, from 1; 0 where the text does not tell. */

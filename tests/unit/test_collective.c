@@ -1,6 +1,7 @@
 /* lib/model/collective.c: ranks from the texts of files, and nccl-tests' factors. */
 #include "lib/model/classify.h"
 #include "lib/model/collective.h"
+#include "lib/model/replica_groups.h"
 #include "tests/support/suite.h"
 
 #include <string.h>
@@ -31,8 +32,8 @@ START_TEST(group_sizes) {
         {"mesh['x']", 0},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        ck_assert_msg(ids_group_size_of_text(text(table[i].text)) == table[i].size, "'%s': %lld", table[i].text,
-                      (long long)ids_group_size_of_text(text(table[i].text)));
+        ck_assert_msg(ids_replica_group_size(text(table[i].text)) == table[i].size, "'%s': %lld", table[i].text,
+                      (long long)ids_replica_group_size(text(table[i].text)));
 }
 END_TEST
 
