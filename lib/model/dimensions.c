@@ -2,7 +2,6 @@
 
 #include "lib/base/vec.h"
 #include "lib/model/classify.h"
-#include "lib/model/collective.h"
 #include "lib/model/hlo_text.h"
 #include "lib/model/host_copies.h"
 #include "lib/model/keys.h"
