@@ -220,7 +220,7 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
     qsort(times_ps, n, sizeof *times_ps, shorter);
     int64_t median_ps = n % 2 ? times_ps[n / 2] : times_ps[n / 2 - 1] + (times_ps[n / 2] - times_ps[n / 2 - 1]) / 2;
     struct ids_metric *metric =
-        ids_report_metric(report, "steps.mean", NULL, ids_int_value(IDS_UNIT_TIME, pairs_ps / pairs));
+        ids_report_metric(report, "steps.mean", NULL, ids_int_value(IDS_UNIT_TIME, pairs ? pairs_ps / pairs : 0));
     if (n > 2 && first_ps > 2 * median_ps) {
         ids_report_rule(report, metric,
                         "the first step takes more than twice the median: this window has warm-up in it");

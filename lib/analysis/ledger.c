@@ -52,6 +52,7 @@ struct past {
     int64_t *from_ps;
     uint32_t *entry;
     size_t count, room;
+    uint8_t last; /* the account of the last one */
 };
 
 /* Time in which a device waited in a collective for one that came later. */
@@ -176,9 +177,14 @@ static int book_entry(struct making *making, const struct ids_ledger_interval *i
 /* Pieces below this are part of what was done before: whoever is waited for is not asked for each of its launches. */
 #define PAST_LEAST_PS ((int64_t)20000000)
 
-/* Waiting for others (IDS_NONE), or exchanging with them. */
+/* Waiting for others, or exchanging with them. */
+static int is_of_meetings(uint8_t account) {
+    return account == IDS_COMM_WAIT || account == IDS_COMM_TRANSFER;
+}
+
+/* Of an entry of the past, which is IDS_NONE where the device waited for others. */
 static int is_meeting(const struct ids_ledger *ledger, uint32_t entry) {
-    return entry == IDS_NONE || ledger->entries[entry].account == IDS_COMM_TRANSFER;
+    return entry == IDS_NONE || is_of_meetings(ledger->entries[entry].account);
 }
 
 static int is_work(const struct ids_ledger *ledger, uint32_t entry) {
@@ -186,16 +192,15 @@ static int is_work(const struct ids_ledger *ledger, uint32_t entry) {
 }
 
 static int remember(struct making *making, const struct ids_ledger_interval *interval) {
-    const struct ids_ledger *ledger = making->ledger;
     struct past *past = &making->past[making->device];
-    uint32_t did = interval->account == IDS_COMM_WAIT ? IDS_NONE : interval->entry;
+    uint8_t account = interval->account, last = past->last;
+    uint32_t did = account == IDS_COMM_WAIT ? IDS_NONE : interval->entry;
     if (past->count) {
-        uint32_t last = past->entry[past->count - 1];
-        if (last == did || (is_work(ledger, last) && is_work(ledger, did))) return 0; /* which op is no cause */
+        if (account == IDS_WORK_COMPUTE && last == IDS_WORK_COMPUTE) return 0; /* which op is no cause */
+        if (past->entry[past->count - 1] == did) return 0;
         /* where it met others is told however short that was, and that it went on */
-        if (!is_meeting(ledger, did) && !is_meeting(ledger, last) &&
-            interval->to_ps - interval->from_ps < PAST_LEAST_PS)
-            return 0;
+        int is_short = interval->to_ps - interval->from_ps < PAST_LEAST_PS;
+        if (is_short && !is_of_meetings(account) && !is_of_meetings(last)) return 0;
     }
     if (past->count == past->room) {
         size_t room = past->room ? past->room * 2 : 64;
@@ -208,6 +213,7 @@ static int remember(struct making *making, const struct ids_ledger_interval *int
     }
     past->from_ps[past->count] = interval->from_ps;
     past->entry[past->count++] = did;
+    past->last = account;
     return 0;
 }
 

@@ -56,3 +56,21 @@ int ids_render_agrees(const struct ids_value *metric, const struct ids_value *ro
         return metric->i == rows->i;
     }
 }
+
+int ids_render_heading(const struct ids_metric_def *metric, const struct ids_table_def *table,
+                       const struct ids_topic *topic, const struct ids_section *section,
+                       struct ids_heading *ret_heading) {
+    *ret_heading = (struct ids_heading){NULL, NULL, section ? section->name : NULL};
+    if (metric) {
+        ret_heading->title = metric->title;
+        ret_heading->definition = metric->definition;
+    } else if (table) {
+        ret_heading->title = table->title;
+        ret_heading->definition = table->definition;
+    } else if (topic) {
+        *ret_heading = (struct ids_heading){topic->title, topic->definition, topic->section};
+    } else {
+        return -1;
+    }
+    return 0;
+}

@@ -122,23 +122,23 @@ int ids_render_explain(const struct ids_report *report, const struct ids_render 
     const struct ids_metric_def *metric = ids_render_metric_def(render, id, &section);
     const struct ids_table_def *table = metric ? NULL : ids_render_table_def(render, id, &section);
     const struct ids_topic *topic = !metric && !table && render->explained ? render->explained->topic : NULL;
-    if (!metric && !table && !topic) return ids_fail(err, IDS_NOT_FOUND, "no metric, table or account '%s'", id);
+    struct ids_heading heading;
+    if (ids_render_heading(metric, table, topic, section, &heading))
+        return ids_fail(err, IDS_NOT_FOUND, "no metric, table or account '%s'", id);
     struct ids_painter painter;
     ids_painter_init(&painter, report, render, out);
-    const char *title = metric ? metric->title : table ? table->title : topic->title;
-    const char *definition = metric ? metric->definition : table ? table->definition : topic->definition;
-    fprintf(out, "%s%s%s · %s\n\n", painter.bold, id, painter.plain, title);
-    write_line(&painter, "definition", definition);
+    fprintf(out, "%s%s%s · %s\n\n", painter.bold, id, painter.plain, heading.title);
+    write_line(&painter, "definition", heading.definition);
     if (metric) write_metric(&painter, metric);
     if (table) write_columns(&painter, table);
     if (topic) write_topic_figures(&painter, topic);
     write_rows(&painter, metric);
     struct ids_phrase phrase = ids_phrase_begin();
     if (render->command) {
-        ids_phrase_add(&phrase, "%s --section %s%s", render->command, topic ? topic->section : section->name,
+        ids_phrase_add(&phrase, "%s --section %s%s", render->command, heading.section,
                        table && (table->flags & IDS_TABLE_HIDDEN) ? " --json" : "");
     } else {
-        ids_phrase_add(&phrase, "section %s", topic ? topic->section : section->name);
+        ids_phrase_add(&phrase, "section %s", heading.section);
     }
     write_line(&painter, "see", ids_phrase_end(&painter, &phrase));
     if (topic) write_topic_tables(&painter, topic, id);

@@ -300,16 +300,18 @@ int ids_render_explain_json(const struct ids_report *report, const struct ids_re
     const struct ids_metric_def *metric = ids_render_metric_def(render, id, &section);
     const struct ids_table_def *table = metric ? NULL : ids_render_table_def(render, id, &section);
     const struct ids_topic *topic = !metric && !table && render->explained ? render->explained->topic : NULL;
-    if (!metric && !table && !topic) return ids_fail(err, IDS_NOT_FOUND, "no metric, table or account '%s'", id);
+    struct ids_heading heading;
+    if (ids_render_heading(metric, table, topic, section, &heading))
+        return ids_fail(err, IDS_NOT_FOUND, "no metric, table or account '%s'", id);
     int failed = 0;
     struct ids_json json = ids_json_to(out);
     ids_json_object(&json, IDS_JSON_BROKEN);
     put_head(&json, report);
     put_text_if(&json, "id", id);
     put_text_if(&json, "kind", metric ? "metric" : table ? "table" : "account");
-    put_text_if(&json, "title", metric ? metric->title : table ? table->title : topic->title);
-    put_text_if(&json, "section", topic ? topic->section : section->name);
-    put_text_if(&json, "definition", metric ? metric->definition : table ? table->definition : topic->definition);
+    put_text_if(&json, "title", heading.title);
+    put_text_if(&json, "section", heading.section);
+    put_text_if(&json, "definition", heading.definition);
     if (metric) put_metric(&json, report, metric);
     if (table) put_columns(&json, table);
     if (topic) failed = put_topic(&json, report, topic, id, render->top);
