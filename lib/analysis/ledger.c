@@ -100,8 +100,8 @@ struct making {
     struct wait *waits;
     size_t wait_count, wait_room;
     size_t visited;
-    struct ids_arena names;          /* of those who were waited for */
-    struct ids_keymap entry_of_wait; /* who, and what it did -> entry + 1 */
+    struct ids_arena names;            /* of those who were waited for */
+    struct ids_keymap entry_of_wait;   /* who, and what it did -> entry + 1 */
     struct ids_keymap awaited_numbers; /* step and device -> index of ledger->awaited + 1 */
 };
 
@@ -130,7 +130,8 @@ static int end_step(struct making *making, size_t entry, struct own *own) {
     return failed;
 }
 
-static void set_longest(struct making *making, const struct ids_ledger_interval *interval, struct own *own) {
+__attribute__((noinline)) static void set_longest(struct making *making, const struct ids_ledger_interval *interval,
+                                                  struct own *own) {
     struct ids_ledger_entry *entry = &making->ledger->entries[interval->entry];
     own->longest_ps = entry->longest_ps = interval->to_ps - interval->from_ps;
     entry->longest_at_ps = interval->from_ps;
@@ -138,7 +139,7 @@ static void set_longest(struct making *making, const struct ids_ledger_interval 
     entry->evidence = interval->event;
 }
 
-static void keep_longest(struct making *making, const struct ids_ledger_interval *interval) {
+__attribute__((noinline)) static void keep_longest(struct making *making, const struct ids_ledger_interval *interval) {
     struct ids_ledger_longest *longest = &making->ledger->longest[interval->account];
     int64_t length_ps = interval->to_ps - interval->from_ps;
     size_t place = longest->count < IDS_LEDGER_LONGEST ? longest->count++ : IDS_LEDGER_LONGEST - 1;
@@ -152,7 +153,7 @@ static void keep_longest(struct making *making, const struct ids_ledger_interval
     if (longest->count == IDS_LEDGER_LONGEST) making->least_of[interval->account] = last->to_ps - last->from_ps;
 }
 
-static int book_entry(struct making *making, const struct ids_ledger_interval *interval, size_t place) {
+static inline int book_entry(struct making *making, const struct ids_ledger_interval *interval, size_t place) {
     int64_t length_ps = interval->to_ps - interval->from_ps;
     struct own *own = &making->own[interval->entry];
     int in_window = interval->state & IDS_IS_IN_WINDOW, in_step = interval->step != IDS_NONE;
@@ -191,17 +192,20 @@ static int is_work(const struct ids_ledger *ledger, uint32_t entry) {
     return entry != IDS_NONE && ledger->entries[entry].account == IDS_WORK_COMPUTE;
 }
 
+/* Whether the device went on with what its past has last, or did something else for too short a time. */
+static int goes_on(const struct past *past, const struct ids_ledger_interval *interval) {
+    uint8_t account = interval->account, last = past->last;
+    if (!past->count) return 0;
+    if (account == IDS_WORK_COMPUTE && last == IDS_WORK_COMPUTE) return 1; /* which op is no cause */
+    if (past->entry[past->count - 1] == (account == IDS_COMM_WAIT ? IDS_NONE : interval->entry)) return 1;
+    /* where it met others is told however short that was, and that it went on */
+    return interval->to_ps - interval->from_ps < PAST_LEAST_PS && !is_of_meetings(account) && !is_of_meetings(last);
+}
+
 static int remember(struct making *making, const struct ids_ledger_interval *interval) {
     struct past *past = &making->past[making->device];
-    uint8_t account = interval->account, last = past->last;
+    uint8_t account = interval->account;
     uint32_t did = account == IDS_COMM_WAIT ? IDS_NONE : interval->entry;
-    if (past->count) {
-        if (account == IDS_WORK_COMPUTE && last == IDS_WORK_COMPUTE) return 0; /* which op is no cause */
-        if (past->entry[past->count - 1] == did) return 0;
-        /* where it met others is told however short that was, and that it went on */
-        int is_short = interval->to_ps - interval->from_ps < PAST_LEAST_PS;
-        if (is_short && !is_of_meetings(account) && !is_of_meetings(last)) return 0;
-    }
     if (past->count == past->room) {
         size_t room = past->room ? past->room * 2 : 64;
         int64_t *from_ps = realloc(past->from_ps, room * sizeof *from_ps);
@@ -231,11 +235,11 @@ static int await(struct making *making, const struct ids_ledger_interval *interv
 static int book(struct making *making, struct ids_error *err) {
     const struct ids_ledger_interval *interval = &making->pending;
     if (interval->to_ps <= interval->from_ps) return 0;
-    if (interval->entry == IDS_NONE) {
-        if (await(making, interval) || remember(making, interval)) return ids_no_memory(err);
-    } else if (book_entry(making, interval, making->place) || (making->past && remember(making, interval))) {
-        return ids_no_memory(err);
-    }
+    int failed =
+        interval->entry == IDS_NONE ? await(making, interval) : book_entry(making, interval, making->place);
+    if (!failed && making->past && !goes_on(&making->past[making->device], interval))
+        failed = remember(making, interval);
+    if (failed) return ids_no_memory(err);
     making->visited++;
     return making->visitor ? making->visitor->interval(making->visitor->context, interval, err) : 0;
 }
@@ -683,8 +687,7 @@ static int resolve_waits(struct making *making, struct ids_error *err) {
         }
         making->device = wait->device;
         making->steps = steps_of(making, wait->device);
-        int64_t entry =
-            entry_of_wait(making, wait->awaited, why_late(making, wait));
+        int64_t entry = entry_of_wait(making, wait->awaited, why_late(making, wait));
         struct ids_ledger_interval interval = {.from_ps = wait->from_ps,
                                                .to_ps = wait->to_ps,
                                                .busy = wait->device,
@@ -693,7 +696,8 @@ static int resolve_waits(struct making *making, struct ids_error *err) {
                                                .state = wait->state,
                                                .account = IDS_COMM_WAIT,
                                                .known = wait->known};
-        if (entry < 0 || book_entry(making, &interval, wait->place) || sum_awaited(making, wait)) return ids_no_memory(err);
+        if (entry < 0 || book_entry(making, &interval, wait->place) || sum_awaited(making, wait))
+            return ids_no_memory(err);
         if (making->visitor) making->visitor->entry(making->visitor->context, wait->visited, (uint32_t)entry);
     }
     return making->wait_count ? end_device(making, err) : 0;
