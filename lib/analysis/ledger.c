@@ -235,8 +235,7 @@ static int await(struct making *making, const struct ids_ledger_interval *interv
 static int book(struct making *making, struct ids_error *err) {
     const struct ids_ledger_interval *interval = &making->pending;
     if (interval->to_ps <= interval->from_ps) return 0;
-    int failed =
-        interval->entry == IDS_NONE ? await(making, interval) : book_entry(making, interval, making->place);
+    int failed = interval->entry == IDS_NONE ? await(making, interval) : book_entry(making, interval, making->place);
     if (!failed && making->past && !goes_on(&making->past[making->device], interval))
         failed = remember(making, interval);
     if (failed) return ids_no_memory(err);
