@@ -181,6 +181,8 @@ class Case:
         before = set(os.listdir(os.path.join(self.cache, "idsprof"))) if os.path.isdir(os.path.join(self.cache, "idsprof")) else set()
         code, output, error = self.run({"IDS_FAIL_AT": str(at), **({"IDS_FAIL_ON": "1"} if is_on else {})})
         said = error.decode(errors="replace").strip()[-300:]
+        if SANITIZED and b"AddressSanitizer: CHECK failed: sanitizer_" in error:
+            return None  # it has no memory itself: a thread begins with pthread_getattr_np
         if not isinstance(code, int) or code < 0 or code == 99:
             return f"{code}: {said}"
         made = self.made()
