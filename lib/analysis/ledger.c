@@ -19,12 +19,30 @@ const char *ids_known_name(enum ids_known known) {
 
 /* --- entries ---------------------------------------------------------------------------------------------------- */
 
+static uint64_t key_of_entry(enum ids_account account, uint32_t culprit, uint32_t where) {
+    return ids_key_of(ids_key_of(account, culprit), where);
+}
+
+/* Whether there is one; where there are many, no more are made. */
+static int is_there(const struct ids_ledger *ledger, enum ids_account account, struct ids_text culprit,
+                    struct ids_text where) {
+    uint64_t number;
+    uint32_t culprit_id = ids_strings_find(&ledger->texts, culprit.length ? culprit.at : "", culprit.length);
+    uint32_t where_id = ids_strings_find(&ledger->texts, where.length ? where.at : "", where.length);
+    return culprit_id != IDS_NO_TEXT && where_id != IDS_NO_TEXT &&
+           ids_keymap_get(&ledger->entry_numbers, key_of_entry(account, culprit_id, where_id), &number);
+}
+
 int64_t ids_ledger_entry_of(struct ids_ledger *ledger, enum ids_account account, struct ids_text culprit,
                             struct ids_text where) {
+    if (ledger->count_of[account] >= IDS_LEDGER_ENTRIES && !is_there(ledger, account, culprit, where)) {
+        culprit = (struct ids_text){IDS_LEDGER_OTHERS, sizeof IDS_LEDGER_OTHERS - 1};
+        where = (struct ids_text){"", 0};
+    }
     uint32_t culprit_id = ids_intern(&ledger->texts, culprit.length ? culprit.at : "", culprit.length);
     uint32_t where_id = ids_intern(&ledger->texts, where.length ? where.at : "", where.length);
     if (culprit_id == IDS_NO_TEXT || where_id == IDS_NO_TEXT) return -1;
-    uint64_t key = ids_key_of(ids_key_of(account, culprit_id), where_id);
+    uint64_t key = key_of_entry(account, culprit_id, where_id);
     uint64_t *number = ids_keymap_at(&ledger->entry_numbers, key);
     if (!number) return -1;
     if (*number) return (int64_t)*number - 1;
@@ -33,6 +51,7 @@ int64_t ids_ledger_entry_of(struct ids_ledger *ledger, enum ids_account account,
     *fresh = (struct ids_ledger_entry){
         .account = (uint8_t)account, .culprit = culprit_id, .where = where_id, .cause = IDS_NONE, .awaited = IDS_NONE};
     *number = ledger->entry_count;
+    ledger->count_of[account]++;
     return (int64_t)ledger->entry_count - 1;
 }
 
@@ -67,8 +86,8 @@ struct wait {
 
 /* An entry that was found before, and for which account; number 0: none. */
 struct found {
-    uint32_t number; /* of the entry + 1 */
-    uint32_t account;
+    uint32_t number : 24; /* of the entry + 1 */
+    uint32_t account : 8;
 };
 
 struct making {
@@ -387,10 +406,10 @@ static int entry_of_work(struct making *making, enum ids_account account, const 
                          uint32_t *ret_entry) {
     const struct ids_trace *trace = making->analysis->trace;
     struct found *found = event->op != IDS_NONE ? &making->of_op[event->op] : &making->of_event_name[event->name];
-    if (!found->number || found->account != (uint32_t)account) {
+    if (!found->number || found->account != (unsigned)account) {
         int64_t entry = make_entry(making, account, name_of_work(trace, event), place_of_work(trace, event));
         if (entry < 0) return -1;
-        *found = (struct found){(uint32_t)entry + 1, account};
+        *found = (struct found){(uint32_t)(entry + 1) & 0xffffff, account};
     }
     *ret_entry = found->number - 1;
     return 0;
@@ -452,7 +471,7 @@ static int put_idle(void *context, const struct ids_idle_part *part, struct ids_
         ids_host_time_name(making->host_time, (enum ids_account)part->account, part->name, &culprit, &where);
         int64_t made = make_entry(making, (enum ids_account)part->account, culprit, where);
         if (made < 0) return ids_no_memory(err);
-        *found = (struct found){(uint32_t)made + 1, part->account};
+        *found = (struct found){(uint32_t)(made + 1) & 0xffffff, part->account};
     }
     uint32_t entry = found->number - 1;
     name_gap(making, entry, part->from_ps, part->to_ps);

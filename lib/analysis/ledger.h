@@ -89,7 +89,7 @@ struct ids_account_times {
 struct ids_ledger {
     struct ids_strings texts;
     struct ids_ledger_entry *entries;
-    size_t entry_count, entry_room;
+    size_t entry_count, entry_room, count_of[IDS_ACCOUNT_COUNT];
     struct ids_keymap entry_numbers; /* account, culprit, where -> index */
     /* By active device (analysis->busy). */
     struct ids_account_times *in_window; /* of the device's window, busy or not */
@@ -116,6 +116,10 @@ struct ids_ledger {
 /* Makes the book, and with it the times and gaps of analysis->busy. Each interval goes to the visitor too, unless it is NULL. */
 int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor, struct ids_error *err);
 void ids_ledger_done(struct ids_ledger *ledger);
+
+/* So many entries of an account have a culprit of their own; what comes after them is blamed on IDS_LEDGER_OTHERS. */
+enum { IDS_LEDGER_ENTRIES = 12000 };
+#define IDS_LEDGER_OTHERS "(others)"
 
 /* The entry's index; -1 when memory ran out. The texts may be NULL. */
 int64_t ids_ledger_entry_of(struct ids_ledger *ledger, enum ids_account account, struct ids_text culprit,

@@ -27,7 +27,7 @@ IDSPROF = os.environ['IDSPROF']
 CORRUPT = 'bad_utf8_mangled'
 OF_THE_FILE = ('run.events', 'run.stats', 'run.tracks')
 # What a loss that the command speaks of explains: a text on standard error, and the metrics.
-SAID = {'tells no collectives of CPU ops': re.compile(r'collectives\.|device\.compute_share|steps\.(compute|collective|idle)$|idle\.')}
+SAID = {'tells no collectives of CPU ops': re.compile(r'collectives\.|device\.compute_share|steps\.(work\.compute|comm\.|stall\.device)|idle\.')}
 sys.path.insert(0, str(SOURCE / 'tests' / 'fault'))
 
 

@@ -994,6 +994,26 @@ START_TEST(a_report_of_everything) {
 }
 END_TEST
 
+START_TEST(culprits_beyond_number_are_others) {
+    struct ids_ledger ledger = {0};
+    const struct ids_text none = {"", 0}, late = {"late", 4};
+    ck_assert_uint_eq(ids_intern_z(&ledger.texts, ""), 0);
+    for (int i = 0; i < IDS_LEDGER_ENTRIES; i++) {
+        char name[16];
+        int length = snprintf(name, sizeof name, "k%d", i);
+        ck_assert_int_eq(ids_ledger_entry_of(&ledger, IDS_WORK_COMPUTE, (struct ids_text){name, (uint32_t)length}, none), i);
+    }
+    int64_t others = ids_ledger_entry_of(&ledger, IDS_WORK_COMPUTE, late, none);
+    ck_assert_str_eq(ids_strings_z(&ledger.texts, ledger.entries[others].culprit), IDS_LEDGER_OTHERS);
+    ck_assert_int_eq(ids_ledger_entry_of(&ledger, IDS_WORK_COMPUTE, (struct ids_text){"later", 5}, late), others);
+    ck_assert_int_eq(ids_ledger_entry_of(&ledger, IDS_WORK_COMPUTE, (struct ids_text){"k7", 2}, none), 7);
+    /* another account has its own */
+    int64_t python = ids_ledger_entry_of(&ledger, IDS_HOST_PYTHON, late, none);
+    ck_assert_str_eq(ids_strings_z(&ledger.texts, ledger.entries[python].culprit), "late");
+    ids_ledger_done(&ledger);
+}
+END_TEST
+
 IDS_RUN_SUITE("analysis", parameters, windows, empty_windows_are_refused, events_count_where_they_begin,
               no_device_at_all, times_at_the_far_ends_do_not_overflow, streams_are_united,
               waits_are_busy_but_do_not_work, what_counts_as_a_kernel, gaps_and_their_neighbours,
@@ -1005,4 +1025,5 @@ IDS_RUN_SUITE("analysis", parameters, windows, empty_windows_are_refused, events
               the_last_to_come_is_waited_for, late_is_who_did_more, who_waits_for_whom,
               more_work_than_the_others_is_advised_on, compute_is_said_first_where_it_is_nearly_all, gaps_of_a_tpu, every_account_has_its_words,
               steps_of_two_hosts_are_one, the_window_of_the_steps, a_number_that_comes_again_is_another_step,
-              steps_through_links, steps_of_an_annotation_without_numbers, steps_of_a_line, groups_of_events, a_report_of_everything)
+              steps_through_links, steps_of_an_annotation_without_numbers, steps_of_a_line, groups_of_events, a_report_of_everything,
+              culprits_beyond_number_are_others)
