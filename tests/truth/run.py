@@ -218,9 +218,16 @@ def faults_of(cause, piece):
     return ["where"] if cause.where and not matches(cause.where, piece.get("where")) else []
 
 
+def has_jax():
+    """Whether programs can be recorded; says so where they cannot."""
+    if not subprocess.run([PYTHON, "-c", "import jax"], capture_output=True, check=False).returncode:
+        return True
+    print("SKIP: %s has no jax" % PYTHON)
+    return False
+
+
 def planted(arguments):
-    if subprocess.run([PYTHON, "-c", "import jax"], capture_output=True, check=False).returncode:
-        print("SKIP: %s has no jax" % PYTHON)
+    if not has_jax():
         return 77
     verdicts = Verdicts()
     with tempfile.TemporaryDirectory() as temporary:
@@ -351,8 +358,7 @@ def judge_run_of_ranks(name, folder, where, behaviour):
 
 
 def ranks(arguments):
-    if subprocess.run([PYTHON, "-c", "import jax"], capture_output=True, check=False).returncode:
-        print("SKIP: %s has no jax" % PYTHON)
+    if not has_jax():
         return 77
     verdicts = Verdicts()
     with tempfile.TemporaryDirectory() as temporary:

@@ -98,7 +98,7 @@ START_TEST(whose_a_frame_is) {
         {"$builtins len", IDS_FRAME_OF_LIBRARY},
         {"$<unknown> get", IDS_FRAME_OF_LIBRARY},
         {"/opt/conda/lib/python3.9/site-packages/x/y.py(3): f", IDS_FRAME_OF_LIBRARY},
-        {"/home/me/work/x.py(3): f", IDS_FRAME_OF_PROGRAM},
+        {"/srv/models/x.py(3): f", IDS_FRAME_OF_PROGRAM},
         {"torch/nn/modules/module.py(1102): _call_impl", IDS_FRAME_OF_LIBRARY},
         {"mymodel/layers.py(3): f", IDS_FRAME_OF_PROGRAM},
         {"threading.py(890): _bootstrap", IDS_FRAME_OF_LIBRARY},
