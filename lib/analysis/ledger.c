@@ -68,8 +68,10 @@ struct own {
 
 /* What a device did, in pieces that are worth telling: for those who wait for it. */
 struct past {
-    int64_t *from_ps;
-    uint32_t *entry;
+    struct piece_of_past {
+        int64_t from_ps;
+        uint32_t entry;
+    } * at;
     size_t count, room;
     uint8_t last; /* the account of the last one */
 };
@@ -216,7 +218,7 @@ static int goes_on(const struct past *past, const struct ids_ledger_interval *in
     uint8_t account = interval->account, last = past->last;
     if (!past->count) return 0;
     if (account == IDS_WORK_COMPUTE && last == IDS_WORK_COMPUTE) return 1; /* which op is no cause */
-    if (past->entry[past->count - 1] == (account == IDS_COMM_WAIT ? IDS_NONE : interval->entry)) return 1;
+    if (past->at[past->count - 1].entry == (account == IDS_COMM_WAIT ? IDS_NONE : interval->entry)) return 1;
     /* where it met others is told however short that was, and that it went on */
     return interval->to_ps - interval->from_ps < PAST_LEAST_PS && !is_of_meetings(account) && !is_of_meetings(last);
 }
@@ -225,17 +227,9 @@ static int remember(struct making *making, const struct ids_ledger_interval *int
     struct past *past = &making->past[making->device];
     uint8_t account = interval->account;
     uint32_t did = account == IDS_COMM_WAIT ? IDS_NONE : interval->entry;
-    if (past->count == past->room) {
-        size_t room = past->room ? past->room * 2 : 64;
-        int64_t *from_ps = realloc(past->from_ps, room * sizeof *from_ps);
-        if (from_ps) past->from_ps = from_ps;
-        uint32_t *entry = from_ps ? realloc(past->entry, room * sizeof *entry) : NULL;
-        if (!entry) return -1;
-        past->entry = entry;
-        past->room = room;
-    }
-    past->from_ps[past->count] = interval->from_ps;
-    past->entry[past->count++] = did;
+    struct piece_of_past *piece = IDS_PUSH(past->at, past->count, past->room);
+    if (!piece) return -1;
+    *piece = (struct piece_of_past){interval->from_ps, did};
     past->last = account;
     return 0;
 }
@@ -578,7 +572,7 @@ static size_t piece_at(const struct past *past, int64_t when_ps) {
     size_t low = 0, high = past->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (past->from_ps[middle] <= when_ps)
+        if (past->at[middle].from_ps <= when_ps)
             low = middle + 1;
         else
             high = middle;
@@ -599,17 +593,17 @@ struct tally {
 /* Adds what a device did in [from, to), `sign` times. What there is no room for is left out: the main one is among the first. */
 static void add_past(const struct ids_ledger *ledger, const struct past *past, int64_t from_ps, int64_t to_ps, int sign,
                      struct tally *tally) {
-    for (size_t i = piece_at(past, from_ps); i < past->count && past->from_ps[i] < to_ps; i++) {
-        int64_t begin_ps = past->from_ps[i] > from_ps ? past->from_ps[i] : from_ps;
-        int64_t end_ps = i + 1 < past->count && past->from_ps[i + 1] < to_ps ? past->from_ps[i + 1] : to_ps;
-        if (past->entry[i] == IDS_NONE || end_ps <= begin_ps) continue; /* it waited itself */
+    for (size_t i = piece_at(past, from_ps); i < past->count && past->at[i].from_ps < to_ps; i++) {
+        int64_t begin_ps = past->at[i].from_ps > from_ps ? past->at[i].from_ps : from_ps;
+        int64_t end_ps = i + 1 < past->count && past->at[i + 1].from_ps < to_ps ? past->at[i + 1].from_ps : to_ps;
+        if (past->at[i].entry == IDS_NONE || end_ps <= begin_ps) continue; /* it waited itself */
         size_t k = 0;
-        while (k < tally->count && tally->at[k].entry != past->entry[i] &&
-               !(is_work(ledger, tally->at[k].entry) && is_work(ledger, past->entry[i])))
+        while (k < tally->count && tally->at[k].entry != past->at[i].entry &&
+               !(is_work(ledger, tally->at[k].entry) && is_work(ledger, past->at[i].entry)))
             k++;
         if (k == KINDS) continue;
         if (k == tally->count) {
-            tally->at[k].entry = past->entry[i];
+            tally->at[k].entry = past->at[i].entry;
             tally->at[k].ps = 0;
             tally->count++;
         }
@@ -620,9 +614,9 @@ static void add_past(const struct ids_ledger *ledger, const struct past *past, i
 /* When a device left the last collective before that moment; since then it is on its own. */
 static int64_t left_last(const struct ids_ledger *ledger, const struct past *past, int64_t when_ps) {
     for (size_t i = piece_at(past, when_ps); i-- > 0 && i < past->count;) {
-        if (is_meeting(ledger, past->entry[i])) return past->from_ps[i + 1];
+        if (is_meeting(ledger, past->at[i].entry)) return past->at[i + 1].from_ps;
     }
-    return past->count ? past->from_ps[0] : when_ps;
+    return past->count ? past->at[0].from_ps : when_ps;
 }
 
 /* Why a device came late: what it did longer than the one who waits, since they met last; where it did nothing longer, what it did most
@@ -796,8 +790,7 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
     free(making.of_idle_name);
     free(making.own);
     for (size_t b = 0; making.past && b < analysis->busy_count; b++) {
-        free(making.past[b].from_ps);
-        free(making.past[b].entry);
+        free(making.past[b].at);
     }
     free(making.past);
     free(making.busy_of);
