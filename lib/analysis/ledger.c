@@ -4,6 +4,7 @@
 #include "lib/analysis/device_sweep.h"
 #include "lib/analysis/host_time.h"
 #include "lib/analysis/meetings.h"
+#include "lib/analysis/past.h"
 #include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
@@ -66,16 +67,6 @@ struct own {
     int64_t longest_ps; /* over all devices so far */
 };
 
-/* What a device did, in pieces that are worth telling: for those who wait for it. */
-struct past {
-    struct piece_of_past {
-        int64_t from_ps;
-        uint32_t entry;
-    } * at;
-    size_t count, room;
-    uint8_t last; /* the account of the last one */
-};
-
 /* Time in which a device waited in a collective for one that came later. */
 struct wait {
     int64_t from_ps, to_ps;
@@ -116,7 +107,7 @@ struct making {
     int64_t least_of[IDS_ACCOUNT_COUNT]; /* a longer interval is one of the account's longest */
     int counts_steps; /* what entries have is of the steps, where there are steps; else of the window */
     struct ids_meetings meetings;
-    struct past *past; /* by active device; NULL where nobody meets */
+    struct ids_past *past; /* by active device; NULL where nobody meets */
     uint32_t *busy_of; /* by trace->devices: index of analysis->busy */
     struct wait *waits;
     size_t wait_count, wait_room;
@@ -196,44 +187,6 @@ static inline int book_entry(struct making *making, const struct ids_ledger_inte
     return 0;
 }
 
-/* Pieces below this are part of what was done before: whoever is waited for is not asked for each of its launches. */
-#define PAST_LEAST_PS ((int64_t)20000000)
-
-/* Waiting for others, or exchanging with them. */
-static int is_of_meetings(uint8_t account) {
-    return account == IDS_COMM_WAIT || account == IDS_COMM_TRANSFER;
-}
-
-/* Of an entry of the past, which is IDS_NONE where the device waited for others. */
-static int is_meeting(const struct ids_ledger *ledger, uint32_t entry) {
-    return entry == IDS_NONE || is_of_meetings(ledger->entries[entry].account);
-}
-
-static int is_work(const struct ids_ledger *ledger, uint32_t entry) {
-    return entry != IDS_NONE && ledger->entries[entry].account == IDS_WORK_COMPUTE;
-}
-
-/* Whether the device went on with what its past has last, or did something else for too short a time. */
-static int goes_on(const struct past *past, const struct ids_ledger_interval *interval) {
-    uint8_t account = interval->account, last = past->last;
-    if (!past->count) return 0;
-    if (account == IDS_WORK_COMPUTE && last == IDS_WORK_COMPUTE) return 1; /* which op is no cause */
-    if (past->at[past->count - 1].entry == (account == IDS_COMM_WAIT ? IDS_NONE : interval->entry)) return 1;
-    /* where it met others is told however short that was, and that it went on */
-    return interval->to_ps - interval->from_ps < PAST_LEAST_PS && !is_of_meetings(account) && !is_of_meetings(last);
-}
-
-static int remember(struct making *making, const struct ids_ledger_interval *interval) {
-    struct past *past = &making->past[making->device];
-    uint8_t account = interval->account;
-    uint32_t did = account == IDS_COMM_WAIT ? IDS_NONE : interval->entry;
-    struct piece_of_past *piece = IDS_PUSH(past->at, past->count, past->room);
-    if (!piece) return -1;
-    *piece = (struct piece_of_past){interval->from_ps, did};
-    past->last = account;
-    return 0;
-}
-
 static int await(struct making *making, const struct ids_ledger_interval *interval) {
     const struct ids_meeting *meeting = ids_meeting_of_event(&making->meetings, interval->event);
     struct wait *wait = IDS_PUSH(making->waits, making->wait_count, making->wait_room);
@@ -249,9 +202,8 @@ static int book(struct making *making, struct ids_error *err) {
     const struct ids_ledger_interval *interval = &making->pending;
     if (interval->to_ps <= interval->from_ps) return 0;
     int failed = interval->entry == IDS_NONE ? await(making, interval) : book_entry(making, interval, making->place);
-    if (!failed && making->past && !goes_on(&making->past[making->device], interval))
-        failed = remember(making, interval);
-    if (failed) return ids_no_memory(err);
+    if (failed || (making->past && ids_past_add(&making->past[making->device], interval)))
+        return ids_no_memory(err);
     making->visited++;
     return making->visitor ? making->visitor->interval(making->visitor->context, interval, err) : 0;
 }
@@ -567,77 +519,6 @@ static int sweep_device(struct making *making, uint32_t index, struct ids_error 
 
 /* --- who was waited for ----------------------------------------------------------------------------------------- */
 
-/* The piece of a past at that moment, or the first one behind it. */
-static size_t piece_at(const struct past *past, int64_t when_ps) {
-    size_t low = 0, high = past->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (past->at[middle].from_ps <= when_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? low - 1 : 0;
-}
-
-/* Times by entry. All compute is one: which op is no cause. */
-enum { KINDS = 64 };
-struct tally {
-    struct {
-        uint32_t entry;
-        int64_t ps;
-    } at[KINDS];
-    size_t count;
-};
-
-/* Adds what a device did in [from, to), `sign` times. What there is no room for is left out: the main one is among the first. */
-static void add_past(const struct ids_ledger *ledger, const struct past *past, int64_t from_ps, int64_t to_ps, int sign,
-                     struct tally *tally) {
-    for (size_t i = piece_at(past, from_ps); i < past->count && past->at[i].from_ps < to_ps; i++) {
-        int64_t begin_ps = past->at[i].from_ps > from_ps ? past->at[i].from_ps : from_ps;
-        int64_t end_ps = i + 1 < past->count && past->at[i + 1].from_ps < to_ps ? past->at[i + 1].from_ps : to_ps;
-        if (past->at[i].entry == IDS_NONE || end_ps <= begin_ps) continue; /* it waited itself */
-        size_t k = 0;
-        while (k < tally->count && tally->at[k].entry != past->at[i].entry &&
-               !(is_work(ledger, tally->at[k].entry) && is_work(ledger, past->at[i].entry)))
-            k++;
-        if (k == KINDS) continue;
-        if (k == tally->count) {
-            tally->at[k].entry = past->at[i].entry;
-            tally->at[k].ps = 0;
-            tally->count++;
-        }
-        ids_sum(&tally->at[k].ps, sign * (end_ps - begin_ps));
-    }
-}
-
-/* When a device left the last collective before that moment; since then it is on its own. */
-static int64_t left_last(const struct ids_ledger *ledger, const struct past *past, int64_t when_ps) {
-    for (size_t i = piece_at(past, when_ps); i-- > 0 && i < past->count;) {
-        if (is_meeting(ledger, past->at[i].entry)) return past->at[i + 1].from_ps;
-    }
-    return past->count ? past->at[0].from_ps : when_ps;
-}
-
-/* Why a device came late: what it did longer than the one who waits, since they met last; where it did nothing longer, what it did most
- * while it was waited for. IDS_NONE: nothing is known of it. */
-static uint32_t why_late(const struct making *making, const struct wait *wait) {
-    const struct past *late = &making->past[wait->awaited], *waiting = &making->past[wait->device];
-    int64_t since_ps = left_last(making->ledger, waiting, wait->from_ps);
-    struct tally tally = {.count = 0};
-    for (int meanwhile = 0; meanwhile < 2; meanwhile++) {
-        tally.count = 0;
-        add_past(making->ledger, late, meanwhile ? wait->from_ps : since_ps, wait->to_ps, 1, &tally);
-        if (!meanwhile) add_past(making->ledger, waiting, since_ps, wait->from_ps, -1, &tally);
-        size_t most = 0;
-        for (size_t k = 1; k < tally.count; k++) {
-            if (tally.at[k].ps > tally.at[most].ps) most = k;
-        }
-        if (tally.count && tally.at[most].ps > 0) return tally.at[most].entry;
-    }
-    return IDS_NONE;
-}
-
 /* "rank 1: host.python load (loader.py:88)", who and what it did. */
 static int64_t make_entry_of_wait(struct making *making, uint32_t awaited, uint32_t cause) {
     const struct ids_analysis *analysis = making->analysis;
@@ -691,6 +572,7 @@ static int sum_awaited(struct making *making, const struct wait *wait) {
 }
 
 static int resolve_waits(struct making *making, struct ids_error *err) {
+    const struct ids_ledger *ledger = making->ledger;
     for (size_t w = 0; w < making->wait_count; w++) {
         const struct wait *wait = &making->waits[w];
         if (w && wait->device != making->waits[w - 1].device) {
@@ -699,7 +581,9 @@ static int resolve_waits(struct making *making, struct ids_error *err) {
         }
         making->device = wait->device;
         making->steps = steps_of(making, wait->device);
-        int64_t entry = entry_of_wait(making, wait->awaited, why_late(making, wait));
+        uint32_t cause = ids_past_why_late(&making->past[wait->awaited], &making->past[wait->device], ledger,
+                                           wait->from_ps, wait->to_ps);
+        int64_t entry = entry_of_wait(making, wait->awaited, cause);
         struct ids_ledger_interval interval = {.from_ps = wait->from_ps,
                                                .to_ps = wait->to_ps,
                                                .busy = wait->device,
@@ -789,9 +673,7 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
     free(making.of_event_name);
     free(making.of_idle_name);
     free(making.own);
-    for (size_t b = 0; making.past && b < analysis->busy_count; b++) {
-        free(making.past[b].at);
-    }
+    for (size_t b = 0; making.past && b < analysis->busy_count; b++) ids_past_done(&making.past[b]);
     free(making.past);
     free(making.busy_of);
     free(making.waits);

@@ -1,0 +1,128 @@
+#include "lib/analysis/host_threads.h"
+
+#include "lib/model/deeds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void find_program_threads(struct ids_host_threads *threads) {
+    const struct ids_trace *trace = threads->trace;
+    for (size_t h = 0; h < trace->host_count; h++) {
+        uint64_t best[3] = {0, 0, 0};
+        threads->program[h] = IDS_NONE;
+        for (size_t t = 0; t < trace->track_count; t++) {
+            const struct ids_track *track = &trace->tracks[t];
+            if (track->host != h || track->role != IDS_TRACK_HOST || ids_track_is_told(trace, track)) continue;
+            uint64_t own[3] = {0, 0, track->strand.count}; /* step annotations, calls of jitted functions, changes */
+            struct ids_cursor cursor = ids_cursor_over(&track->events);
+            for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+                own[0] += event->kind == IDS_KIND_STEP_MARK;
+                own[1] += event->kind == IDS_KIND_DISPATCH;
+            }
+            int better = 0;
+            for (int i = 0; i < 3 && !better; i++) {
+                if (own[i] < best[i]) break;
+                better = own[i] > best[i];
+            }
+            if (!better) continue;
+            memcpy(best, own, sizeof best);
+            threads->program[h] = (uint32_t)t;
+        }
+    }
+}
+
+static void find_told(struct ids_host_threads *threads) {
+    const struct ids_trace *trace = threads->trace;
+    for (size_t t = 0; t < trace->track_count; t++) threads->told_of[t] = IDS_NONE;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        if (!ids_track_is_told(trace, &trace->tracks[t])) continue;
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (event->launch) threads->told_of[event->launch->track] = (uint32_t)t;
+        }
+    }
+}
+
+static void find_recorded(struct ids_host_threads *threads) {
+    const struct ids_trace *trace = threads->trace;
+    for (size_t h = 0; h < trace->host_count; h++) threads->events[h] = (struct ids_recorded){INT64_MAX, INT64_MIN};
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        struct ids_recorded *recorded = &threads->events[track->host];
+        if (track->first_ps < recorded->from_ps) recorded->from_ps = track->first_ps;
+        if (track->last_ps > recorded->to_ps) recorded->to_ps = track->last_ps;
+    }
+}
+
+static void find_frames(struct ids_host_threads *threads) {
+    const struct ids_trace *trace = threads->trace;
+    for (size_t h = 0; h < trace->host_count; h++) {
+        struct ids_recorded *frames = &threads->frames[h];
+        *frames = (struct ids_recorded){INT64_MAX, INT64_MIN};
+        if (threads->program[h] == IDS_NONE) continue;
+        const struct ids_strand *strand = &trace->tracks[threads->program[h]].strand;
+        size_t first = 0, last = strand->count;
+        while (first < last && trace->deeds[strand->deed[first]].account != IDS_HOST_PYTHON) first++;
+        while (last > first && trace->deeds[strand->deed[last - 1]].account != IDS_HOST_PYTHON) last--;
+        if (first < last) *frames = (struct ids_recorded){strand->from_ps[first], strand->from_ps[last - 1]};
+    }
+}
+
+int ids_host_threads_find(struct ids_host_threads *threads, const struct ids_trace *trace) {
+    *threads = (struct ids_host_threads){
+        .trace = trace,
+        .program = malloc((trace->host_count + 1) * sizeof *threads->program),
+        .told_of = malloc((trace->track_count + 1) * sizeof *threads->told_of),
+        .events = calloc(trace->host_count + 1, sizeof *threads->events),
+        .frames = calloc(trace->host_count + 1, sizeof *threads->frames),
+    };
+    if (!threads->program || !threads->told_of || !threads->events || !threads->frames) return -1;
+    find_program_threads(threads);
+    find_told(threads);
+    find_recorded(threads);
+    find_frames(threads);
+    return 0;
+}
+
+void ids_host_threads_done(struct ids_host_threads *threads) {
+    free(threads->program);
+    free(threads->told_of);
+    free(threads->events);
+    free(threads->frames);
+}
+
+static void ask(struct ids_host_threads *threads, uint32_t track) {
+    struct ids_asked_threads *asked = &threads->asked;
+    if (track == IDS_NONE) return;
+    for (int i = 0; i < asked->count; i++) {
+        if (asked->at[i] == track) return;
+    }
+    int has_teller = threads->told_of[track] != IDS_NONE;
+    if (asked->count >= IDS_ASKED_THREADS - has_teller) return;
+    if (has_teller) {
+        asked->is_told[asked->count] = 1;
+        asked->at[asked->count++] = threads->told_of[track];
+    }
+    asked->is_told[asked->count] = 0;
+    asked->at[asked->count++] = track;
+}
+
+const struct ids_asked_threads *ids_host_threads_of(struct ids_host_threads *threads, const struct ids_event *launch,
+                                                    uint32_t host) {
+    enum { HOPS = 8 };
+    struct ids_asked_threads *asked = &threads->asked;
+    if (asked->count && threads->launch == launch && launch) return asked;
+    threads->launch = launch;
+    asked->count = 0;
+    for (int hop = 0; launch && hop < HOPS; hop++) {
+        ask(threads, launch->track);
+        launch = ids_event_cause(threads->trace, launch);
+    }
+    ask(threads, threads->program[host]);
+    return asked;
+}
+
+int ids_host_threads_are_traced(const struct ids_host_threads *threads, uint32_t host, int64_t from_ps, int64_t to_ps) {
+    const struct ids_recorded *frames = &threads->frames[host];
+    return frames->from_ps <= from_ps && to_ps <= frames->to_ps;
+}

@@ -1,0 +1,42 @@
+/* host_threads.h - which threads of a host say what it did before a launch.
+ *
+ * First the thread that launched, then those whose events made it launch, last the program's own: the one with the step annotations or
+ * the calls of jitted functions, for autograd threads and runtimes' queues launch in its name.
+ */
+#ifndef IDS_LIB_ANALYSIS_HOST_THREADS_H
+#define IDS_LIB_ANALYSIS_HOST_THREADS_H
+
+#include "lib/model/trace.h"
+
+/* In the order in which they are asked. One that tells of compilations (jax.monitoring) stands before the one that it tells of. */
+enum { IDS_ASKED_THREADS = 12 };
+struct ids_asked_threads {
+    uint32_t at[IDS_ASKED_THREADS]; /* indices of ids_trace.tracks */
+    uint8_t is_told[IDS_ASKED_THREADS];
+    int count;
+};
+
+struct ids_host_threads {
+    const struct ids_trace *trace;
+    uint32_t *program; /* by host: its program's own track; IDS_NONE */
+    uint32_t *told_of; /* by track: the track that tells of its compilations; IDS_NONE */
+    struct ids_recorded {
+        int64_t from_ps, to_ps;
+    } *events, /* by host: from its file's first event to the last: before and after that its profiler was not open */
+        *frames; /* by host: from the first to the last Python frame of its program's thread */
+    struct ids_asked_threads asked; /* of `launch` */
+    const struct ids_event *launch;
+};
+
+/* 0, or -1 when memory ran out; ids_host_threads_done may be called in both cases. */
+int ids_host_threads_find(struct ids_host_threads *threads, const struct ids_trace *trace);
+void ids_host_threads_done(struct ids_host_threads *threads);
+
+/* The threads to ask about a launch of a host's device, NULL: of none. Valid until the next are asked for. */
+const struct ids_asked_threads *ids_host_threads_of(struct ids_host_threads *threads, const struct ids_event *launch,
+                                                    uint32_t host);
+
+/* Whether the program's thread has Python frames before and after that. */
+int ids_host_threads_are_traced(const struct ids_host_threads *threads, uint32_t host, int64_t from_ps, int64_t to_ps);
+
+#endif

@@ -1,0 +1,29 @@
+/* past.h - what a device did, in pieces that are worth telling, for those who wait for it in a collective.
+ *
+ * Pieces come from the ledger's intervals in order of time, and name its entries. Short ones belong to what was done before, so that
+ * a past of millions of launches has some thousands of pieces.
+ */
+#ifndef IDS_LIB_ANALYSIS_PAST_H
+#define IDS_LIB_ANALYSIS_PAST_H
+
+#include "lib/analysis/ledger.h"
+
+struct ids_past {
+    struct ids_past_piece {
+        int64_t from_ps; /* until the next one begins */
+        uint32_t entry;  /* index of ids_ledger.entries; IDS_NONE: it waited for others */
+    } * at;
+    size_t count, room;
+    uint8_t last; /* the account of the last one */
+};
+
+/* Takes the device's next interval. 0, or -1 when memory ran out. */
+int ids_past_add(struct ids_past *past, const struct ids_ledger_interval *interval);
+void ids_past_done(struct ids_past *past);
+
+/* Why a device came late, when another one waited for it in [from, to): what it did longer than the one who waited, since they met last;
+ * where it did nothing longer, what it did most while it was waited for. An entry; IDS_NONE: nothing is known of it. */
+uint32_t ids_past_why_late(const struct ids_past *late, const struct ids_past *waiting, const struct ids_ledger *ledger,
+                           int64_t from_ps, int64_t to_ps);
+
+#endif
