@@ -22,69 +22,16 @@
     "SELECT coalesce(sum(dur_ps), 0) FROM ledger WHERE run = :run AND in_window = 1 AND is_busy = 0 AND account " \
     "= '" account "'"
 
-#define STEPS(id, title, text)                                                                                     \
-    {                                                                                                              \
-        "steps." id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER,                                                       \
-            "Of a step, time in which " text ". Mean per step and device; these sum to steps.mean.", STEPS_SQL(id) \
-    }
-#define IDLE(id, title, text)                                                                                    \
-    {                                                                                                            \
-        "idle." id, "idle: " title, IDS_UNIT_TIME, IDS_BETTER_LOWER,                                             \
-            "Of idle.total, time in which " text ". Summed over devices; these sum to idle.total.", IDLE_SQL(id) \
-    }
-
 static const struct ids_metric_def metrics[] = {
-    STEPS("work.compute", "compute", "the device computes, whatever else runs beside it"),
-    STEPS("comm.transfer", "collectives", "only a collective runs, and all devices that take part have come to it"),
-    STEPS("comm.wait", "waiting for peers", "only a collective runs (or a barrier), and some devices have not come"),
-    STEPS("copy.h2d", "H2D copies", "only copies run, from host memory"),
-    STEPS("copy.d2h", "D2H copies", "only copies run, to host memory"),
-    STEPS("copy.d2d", "D2D copies", "only copies run, inside device memory"),
-    STEPS("copy.p2p", "P2P copies", "only copies run, to or from another device"),
-    STEPS("copy.set", "memory sets", "only memory is set"),
-    STEPS("copy.other", "other copies", "only copies run, and the file does not say from where to where"),
-    STEPS("stall.device", "stalls", "the device is booked as busy, but it waits, and for what cannot be told"),
-    STEPS("host.compile", "compiling", "nothing runs, and the host compiles"),
-    STEPS("host.input", "input", "nothing runs, and the host takes input: a reader, or a region whose words say so"),
-    STEPS("host.sync", "waiting for a device",
-          "nothing runs, and the host waits for a device, or launches anew after it has waited"),
-    STEPS("host.staging", "putting data", "nothing runs, and the host puts data on a device"),
-    STEPS("host.runtime", "runtime calls",
-          "nothing runs, and the host is in a call of the runtime: memory, modules, contexts, the first use of an op"),
-    STEPS("host.region", "named regions", "nothing runs, and the host is in a region that the program named"),
-    STEPS("host.python", "Python", "nothing runs, and the host runs Python"),
-    STEPS("host.dispatch", "dispatch", "nothing runs, and the host dispatches: ops and launches"),
-    STEPS("host.unknown", "host, not recorded",
-          "nothing runs, the next work is not launched yet, and nothing recorded covers the host"),
-    STEPS("device.in_program", "inside a program",
-          "nothing runs, though it is launched: a dependency inside one program or graph"),
-    STEPS("device.queue", "launched, not begun",
-          "nothing runs, the launching call has returned, and the work has not begun"),
-    STEPS("device.unknown", "not recorded", "nothing runs, and the launch of what comes next is not recorded"),
-    STEPS("profiler", "the profiler itself", "nothing runs, and the profiler is at work"),
-    IDLE("comm.transfer", "collectives", "a collective runs beside the ops, and no op"),
-    IDLE("comm.wait", "waiting for peers", "a core waits for its peers"),
-    IDLE("copy.h2d", "H2D copies", "copies from host memory run beside the ops, and no op"),
-    IDLE("copy.d2h", "D2H copies", "copies to host memory run beside the ops, and no op"),
-    IDLE("copy.d2d", "D2D copies", "copies inside device memory run beside the ops, and no op"),
-    IDLE("copy.p2p", "P2P copies", "copies to or from another device run beside the ops, and no op"),
-    IDLE("copy.set", "memory sets", "memory is set beside the ops, and no op runs"),
-    IDLE("copy.other", "other copies", "other copies run beside the ops, and no op"),
-    IDLE("host.compile", "compiling", "the host compiles"),
-    IDLE("host.input", "input", "the host takes input: a reader, or a region whose words say so"),
-    IDLE("host.sync", "waiting for a device", "the host waits for a device, or launches anew after it has waited"),
-    IDLE("host.staging", "putting data", "the host puts data on a device"),
-    IDLE("host.runtime", "runtime calls",
-         "the host is in a call of the runtime: memory, modules, contexts, the first use of an op"),
-    IDLE("host.region", "named regions", "the host is in a region that the program named"),
-    IDLE("host.python", "Python", "the host runs Python"),
-    IDLE("host.dispatch", "dispatch", "the host dispatches: ops and launches"),
-    IDLE("host.unknown", "host, not recorded",
-         "the next work is not launched yet, and nothing recorded covers the host"),
-    IDLE("device.in_program", "inside a program", "a dependency inside one program or graph holds up what is launched"),
-    IDLE("device.queue", "launched, not begun", "the launching call has returned, and the work has not begun"),
-    IDLE("device.unknown", "not recorded", "the launch of what comes next is not recorded"),
-    IDLE("profiler", "the profiler itself", "the profiler is at work"),
+#define IDS_ACCOUNT(NAME, id, title, heading, meaning, of_idle)                                                          \
+    {"steps." id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER,                                                                \
+     "Of a step, time in which " meaning ". Mean per step and device; these sum to steps.mean.", STEPS_SQL(id)},
+#include "lib/model/account.def"
+#define IDS_ACCOUNT(NAME, id, title, heading, meaning, of_idle)                                                          \
+    {"idle." id, "idle: " title, IDS_UNIT_TIME, IDS_BETTER_LOWER,                                                        \
+     "Of idle.total, time in which " of_idle ". Summed over devices; these sum to idle.total.", IDLE_SQL(id)},
+#define IDS_ACCOUNT_NEVER_IDLE(NAME, id, title, heading, meaning)
+#include "lib/model/account.def"
     {"ledger.recorded_share", "recorded", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "The part of the ledger's time whose account an event tells that covers that very time.",
      "SELECT sum(dur_ps * (known = 'recorded')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND counts = 1"},
@@ -300,35 +247,26 @@ static int list_entries(const struct ids_analysis *analysis, struct ids_report *
 }
 
 /* Rounded so that the parts sum to steps.mean. */
-static void step_figures(const struct ids_analysis *analysis, struct ids_report *report, const struct whole *whole,
-                         const struct account_sum *sums) {
+static void step_figures(struct ids_report *report, const struct whole *whole, const struct account_sum *sums) {
     int64_t before_ps = 0;
-    (void)analysis;
     for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
         int64_t to_ps = ids_sat_add(before_ps, sums[a].time_ps);
         int64_t part_ps = to_ps / whole->pairs - before_ps / whole->pairs;
         before_ps = to_ps;
-        ids_report_metric(report, metrics[a].id, NULL, ids_int_value(IDS_UNIT_TIME, part_ps));
+        ids_report_metric(report, ids_account_steps_id((enum ids_account)a), NULL, ids_int_value(IDS_UNIT_TIME, part_ps));
     }
 }
 
-/* The idle metrics stand behind those of steps; work.compute and stall.device are never idle. */
-static const enum ids_account idle_accounts[] = {
-    IDS_COMM_TRANSFER, IDS_COMM_WAIT,      IDS_COPY_H2D,     IDS_COPY_D2H,      IDS_COPY_D2D,     IDS_COPY_P2P,
-    IDS_COPY_SET,      IDS_COPY_OTHER,     IDS_HOST_COMPILE, IDS_HOST_INPUT,    IDS_HOST_SYNC,    IDS_HOST_STAGING,
-    IDS_HOST_RUNTIME,  IDS_HOST_REGION,    IDS_HOST_PYTHON,  IDS_HOST_DISPATCH, IDS_HOST_UNKNOWN, IDS_DEVICE_IN_PROGRAM,
-    IDS_DEVICE_QUEUE,  IDS_DEVICE_UNKNOWN, IDS_PROFILER};
-
 static void idle_figures(const struct ids_analysis *analysis, struct ids_report *report) {
-    for (int i = 0; i < IDS_COUNT_OF(idle_accounts); i++) {
-        const char *id = metrics[IDS_ACCOUNT_COUNT + i].id;
+    for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) {
+        const char *id = ids_account_idle_id((enum ids_account)a);
         int64_t all_ps = 0;
-        for (size_t b = 0; b < analysis->busy_count; b++) {
-            int64_t own_ps = analysis->ledger.idle[b].ps[idle_accounts[i]];
+        for (size_t b = 0; b < analysis->busy_count && id; b++) {
+            int64_t own_ps = analysis->ledger.idle[b].ps[a];
             ids_sum(&all_ps, own_ps);
             ids_report_metric(report, id, analysis->busy[b].device->key, ids_int_value(IDS_UNIT_TIME, own_ps));
         }
-        ids_report_metric(report, id, NULL, ids_int_value(IDS_UNIT_TIME, all_ps));
+        if (id) ids_report_metric(report, id, NULL, ids_int_value(IDS_UNIT_TIME, all_ps));
     }
 }
 
@@ -367,7 +305,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     if (sum_accounts(analysis, sums) || list_entries(analysis, report, &whole) || ids_ledger_rows(analysis, report))
         return ids_no_memory(err);
     list_accounts(analysis, report, &whole, sums);
-    if (whole.steps) step_figures(analysis, report, &whole, sums);
+    if (whole.steps) step_figures(report, &whole, sums);
     known_figures(analysis, report, &whole, sums);
     ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), "no steps in this trace");
     return 0;

@@ -6,27 +6,16 @@
 
 enum { STEPS_KEPT = 10000 };
 
-/* The accounts in their order, behind what a row is about. */
-#define ACCOUNT(account, id, title) [LEADING + (account)] = {id, title, IDS_UNIT_TIME, IDS_COLUMN_SPARE}
-#define ACCOUNTS                                                                                                      \
-    ACCOUNT(IDS_WORK_COMPUTE, "work.compute", "compute"), ACCOUNT(IDS_COMM_TRANSFER, "comm.transfer", "collectives"), \
-        ACCOUNT(IDS_COMM_WAIT, "comm.wait", "wait"), ACCOUNT(IDS_COPY_H2D, "copy.h2d", "H2D"),                        \
-        ACCOUNT(IDS_COPY_D2H, "copy.d2h", "D2H"), ACCOUNT(IDS_COPY_D2D, "copy.d2d", "D2D"),                           \
-        ACCOUNT(IDS_COPY_P2P, "copy.p2p", "P2P"), ACCOUNT(IDS_COPY_SET, "copy.set", "sets"),                          \
-        ACCOUNT(IDS_COPY_OTHER, "copy.other", "copies"), ACCOUNT(IDS_STALL_DEVICE, "stall.device", "stalls"),         \
-        ACCOUNT(IDS_HOST_COMPILE, "host.compile", "compile"), ACCOUNT(IDS_HOST_INPUT, "host.input", "input"),         \
-        ACCOUNT(IDS_HOST_SYNC, "host.sync", "sync"), ACCOUNT(IDS_HOST_STAGING, "host.staging", "staging"),            \
-        ACCOUNT(IDS_HOST_RUNTIME, "host.runtime", "runtime"), ACCOUNT(IDS_HOST_REGION, "host.region", "regions"),     \
-        ACCOUNT(IDS_HOST_PYTHON, "host.python", "Python"), ACCOUNT(IDS_HOST_DISPATCH, "host.dispatch", "dispatch"),   \
-        ACCOUNT(IDS_HOST_UNKNOWN, "host.unknown", "unknown"),                                                         \
-        ACCOUNT(IDS_DEVICE_IN_PROGRAM, "device.in_program", "in program"),                                            \
-        ACCOUNT(IDS_DEVICE_QUEUE, "device.queue", "queue"),                                                           \
-        ACCOUNT(IDS_DEVICE_UNKNOWN, "device.unknown", "not recorded"), ACCOUNT(IDS_PROFILER, "profiler", "profiler")
-
+/* The accounts stand in their order behind what a row is about. */
 enum { LEADING = 2, COLUMNS = LEADING + IDS_ACCOUNT_COUNT };
 
 static const struct ids_column_def step_columns[COLUMNS] = {
-    {"step", "step", IDS_UNIT_COUNT, 0}, {"time", "time", IDS_UNIT_TIME, 0}, ACCOUNTS};
+    {"step", "step", IDS_UNIT_COUNT, 0},
+    {"time", "time", IDS_UNIT_TIME, 0},
+#define IDS_ACCOUNT(NAME, id, title, heading, meaning, of_idle) \
+    [LEADING + IDS_##NAME] = {id, heading, IDS_UNIT_TIME, IDS_COLUMN_SPARE},
+#include "lib/model/account.def"
+};
 const struct ids_table_def ids_ledger_by_step = {
     "accounts_by_step",
     "accounts by step",
@@ -38,7 +27,12 @@ const struct ids_table_def ids_ledger_by_step = {
 };
 
 static const struct ids_column_def device_columns[COLUMNS] = {
-    {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG}, {"time", "time", IDS_UNIT_TIME, 0}, ACCOUNTS};
+    {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"time", "time", IDS_UNIT_TIME, 0},
+#define IDS_ACCOUNT(NAME, id, title, heading, meaning, of_idle) \
+    [LEADING + IDS_##NAME] = {id, heading, IDS_UNIT_TIME, IDS_COLUMN_SPARE},
+#include "lib/model/account.def"
+};
 const struct ids_table_def ids_ledger_by_device = {
     "accounts_by_device",
     "accounts by device",

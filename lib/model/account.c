@@ -2,45 +2,14 @@
 
 #include <string.h>
 
-#define IDS(id) id, "steps." id, "idle." id
 static const struct {
     const char *id, *steps_id, *idle_id, *title, *meaning;
 } accounts[IDS_ACCOUNT_COUNT] = {
-    [IDS_WORK_COMPUTE] = {IDS("work.compute"), "compute", "the device computes, whatever else runs beside it"},
-    [IDS_COMM_TRANSFER] = {IDS("comm.transfer"), "collectives",
-                           "only a collective runs, and all devices that take part have come to it"},
-    [IDS_COMM_WAIT] = {IDS("comm.wait"), "waiting for peers",
-                       "only a collective runs (or a barrier), and some devices that take part have not come to it"},
-    [IDS_COPY_H2D] = {IDS("copy.h2d"), "H2D copies", "only copies run, from host memory"},
-    [IDS_COPY_D2H] = {IDS("copy.d2h"), "D2H copies", "only copies run, to host memory"},
-    [IDS_COPY_D2D] = {IDS("copy.d2d"), "D2D copies", "only copies run, inside device memory"},
-    [IDS_COPY_P2P] = {IDS("copy.p2p"), "P2P copies", "only copies run, to or from another device"},
-    [IDS_COPY_SET] = {IDS("copy.set"), "memory sets", "only memory is set"},
-    [IDS_COPY_OTHER] = {IDS("copy.other"), "other copies", "only copies run, and the file does not say from where to where"},
-    [IDS_STALL_DEVICE] = {IDS("stall.device"), "stalls",
-                          "the file books the device as busy, but it waits, and for what cannot be told"},
-    [IDS_HOST_COMPILE] = {IDS("host.compile"), "compiling", "nothing runs, and the host compiles"},
-    [IDS_HOST_INPUT] = {IDS("host.input"), "input",
-                        "nothing runs, and the host takes input: a reader, or a region whose words say so"},
-    [IDS_HOST_SYNC] = {IDS("host.sync"), "waiting for a device",
-                       "nothing runs, and the host waits for a device, or launches anew after it has waited"},
-    [IDS_HOST_STAGING] = {IDS("host.staging"), "putting data", "nothing runs, and the host puts data on a device"},
-    [IDS_HOST_RUNTIME] = {IDS("host.runtime"), "runtime calls",
-                          "nothing runs, and the host is in a call of the runtime: memory, modules, contexts, the "
-                          "first use of an op"},
-    [IDS_HOST_REGION] = {IDS("host.region"), "named regions",
-                         "nothing runs, and the host is in a region that the program named"},
-    [IDS_HOST_PYTHON] = {IDS("host.python"), "Python", "nothing runs, and the host runs Python"},
-    [IDS_HOST_DISPATCH] = {IDS("host.dispatch"), "dispatch", "nothing runs, and the host dispatches: ops and launches"},
-    [IDS_HOST_UNKNOWN] = {IDS("host.unknown"), "host, not recorded",
-                          "nothing runs, the next work is not launched yet, and nothing recorded covers the host"},
-    [IDS_DEVICE_IN_PROGRAM] = {IDS("device.in_program"), "inside a program",
-                               "nothing runs, though it is launched: a dependency inside one program or graph"},
-    [IDS_DEVICE_QUEUE] = {IDS("device.queue"), "launched, not begun",
-                          "nothing runs, the launching call has returned, and the work has not begun"},
-    [IDS_DEVICE_UNKNOWN] = {IDS("device.unknown"), "not recorded",
-                            "nothing runs, and the launch of what comes next is not recorded"},
-    [IDS_PROFILER] = {IDS("profiler"), "the profiler itself", "nothing runs, and the profiler is at work"},
+#define IDS_ACCOUNT(NAME, id, title, heading, meaning, of_idle) \
+    [IDS_##NAME] = {id, "steps." id, "idle." id, title, meaning},
+#define IDS_ACCOUNT_NEVER_IDLE(NAME, id, title, heading, meaning) \
+    [IDS_##NAME] = {id, "steps." id, NULL, title, meaning},
+#include "lib/model/account.def"
 };
 
 const char *ids_account_id(enum ids_account account) {
@@ -52,8 +21,7 @@ const char *ids_account_steps_id(enum ids_account account) {
 }
 
 const char *ids_account_idle_id(enum ids_account account) {
-    if (account == IDS_WORK_COMPUTE || account == IDS_STALL_DEVICE || account >= IDS_ACCOUNT_COUNT) return NULL;
-    return accounts[account].idle_id;
+    return account < IDS_ACCOUNT_COUNT ? accounts[account].idle_id : NULL;
 }
 
 const char *ids_account_title(enum ids_account account) {

@@ -10,29 +10,8 @@
 #include "lib/model/event_kind.h"
 
 enum ids_account {
-    IDS_WORK_COMPUTE,
-    IDS_COMM_TRANSFER, /* a collective alone, and all who take part have come */
-    IDS_COMM_WAIT,     /* a collective alone, and some have not come */
-    IDS_COPY_H2D,
-    IDS_COPY_D2H,
-    IDS_COPY_D2D,
-    IDS_COPY_P2P,
-    IDS_COPY_SET,
-    IDS_COPY_OTHER,   /* the file does not say from where to where */
-    IDS_STALL_DEVICE, /* busy by the file, but it waits, and for what cannot be told */
-    IDS_HOST_COMPILE,
-    IDS_HOST_INPUT,
-    IDS_HOST_SYNC,
-    IDS_HOST_STAGING,
-    IDS_HOST_RUNTIME,
-    IDS_HOST_REGION,
-    IDS_HOST_PYTHON,
-    IDS_HOST_DISPATCH,
-    IDS_HOST_UNKNOWN,
-    IDS_DEVICE_IN_PROGRAM,
-    IDS_DEVICE_QUEUE,
-    IDS_DEVICE_UNKNOWN,
-    IDS_PROFILER,
+#define IDS_ACCOUNT(NAME, id, title, heading, meaning, of_idle) IDS_##NAME,
+#include "lib/model/account.def"
     IDS_ACCOUNT_COUNT,
     IDS_NO_ACCOUNT = IDS_ACCOUNT_COUNT,
 };
