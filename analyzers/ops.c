@@ -104,12 +104,18 @@ static int64_t clipped(const struct ids_busy *busy, const struct ids_event *even
     return ids_end_in_window(busy, event) - event->start_ps;
 }
 
-/* What the activity is called where it has no category. */
-static const char *category_of(const struct ids_trace *trace, const struct ids_event *event) {
+/* The category of the event's op, 0 where it is called after what it does. */
+static uint32_t own_category(const struct ids_trace *trace, const struct ids_event *event) {
     int is_copy = event->kind == IDS_KIND_COPY || event->kind == IDS_KIND_SET;
-    if (event->op != IDS_NONE && trace->ops[event->op].category && !(is_copy && trace->ops[event->op].framework))
-        return ids_trace_text(trace, trace->ops[event->op].category);
-    if (is_copy) return ids_direction_name((enum ids_direction)event->direction);
+    if (event->op == IDS_NONE || (is_copy && trace->ops[event->op].framework)) return 0;
+    return trace->ops[event->op].category;
+}
+
+static const char *category_of(const struct ids_trace *trace, const struct ids_event *event) {
+    uint32_t category = own_category(trace, event);
+    if (category) return ids_trace_text(trace, category);
+    if (event->kind == IDS_KIND_COPY || event->kind == IDS_KIND_SET)
+        return ids_direction_name((enum ids_direction)event->direction);
     return event->op == IDS_NONE ? "(no HLO op)" : "(opcode unknown)";
 }
 
@@ -117,27 +123,57 @@ static int64_t own_time(const struct ids_event *event, int64_t duration_ps) {
     return event->self_ps < duration_ps ? event->self_ps : duration_ps;
 }
 
-/* `by_step` is by the number of the op's group; `without_op` is the one row of activity that has none. */
-static int gather(const struct ids_analysis *analysis, struct ids_groups *by_op, struct ids_groups *by_category,
-                  struct ids_step_sums *by_step, struct ids_step_sums *without_op, int64_t *ret_all_ps) {
-    const struct ids_trace *trace = analysis->trace;
-    *ret_all_ps = 0;
+struct gathering {
+    const struct ids_trace *trace;
+    struct ids_groups by_op, by_category;
+    struct place {
+        uint32_t op, category; /* numbers of its groups + 1; 0: not met yet */
+    } *of_op;
+    struct ids_step_sums by_step;    /* by the number of the op's group */
+    struct ids_step_sums without_op; /* the one row of activity that has none */
+    int64_t all_ps;
+};
+
+static int add_to_category(struct gathering *gathering, const struct ids_event *event, int64_t duration_ps) {
+    uint32_t *known = own_category(gathering->trace, event) ? &gathering->of_op[event->op].category : NULL;
+    if (known && *known) {
+        ids_groups_add_to(&gathering->by_category, *known - 1, event, duration_ps);
+        return 0;
+    }
+    const char *category = category_of(gathering->trace, event);
+    uint64_t key = ids_hash_bytes(category, strlen(category)) | 1;
+    if (ids_groups_add(&gathering->by_category, key, event, duration_ps)) return -1;
+    if (known) *known = (uint32_t)gathering->by_category.last + 1;
+    return 0;
+}
+
+static int add_to_op(struct gathering *gathering, const struct ids_event *event, int64_t duration_ps) {
+    uint32_t *known = &gathering->of_op[event->op].op;
+    if (*known) {
+        ids_groups_add_to(&gathering->by_op, *known - 1, event, duration_ps);
+        return 0;
+    }
+    uint64_t key = op_key(gathering->trace, &gathering->trace->ops[event->op]);
+    if (ids_groups_add(&gathering->by_op, key, event, duration_ps)) return -1;
+    *known = (uint32_t)gathering->by_op.last + 1;
+    return 0;
+}
+
+static int gather(const struct ids_analysis *analysis, struct gathering *gathering) {
+    gathering->of_op = calloc(analysis->trace->op_count + 1, sizeof *gathering->of_op);
+    if (!gathering->of_op) return -1;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
         struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            int64_t duration_ps = clipped(busy, event);
-            ids_sum(ret_all_ps, own_time(event, duration_ps));
-            const char *category = category_of(trace, event);
-            if (ids_groups_add(by_category, ids_hash_bytes(category, strlen(category)) | 1, event, duration_ps))
+            int64_t duration_ps = clipped(busy, event), own_ps = own_time(event, duration_ps);
+            int has_op = event->op != IDS_NONE;
+            ids_sum(&gathering->all_ps, own_ps);
+            if (add_to_category(gathering, event, duration_ps)) return -1;
+            if (has_op && add_to_op(gathering, event, duration_ps)) return -1;
+            if (has_op ? ids_step_sums_add(&gathering->by_step, gathering->by_op.last, event, own_ps)
+                       : ids_step_sums_add(&gathering->without_op, 0, event, own_ps))
                 return -1;
-            if (event->op != IDS_NONE &&
-                ids_groups_add(by_op, op_key(trace, &trace->ops[event->op]), event, duration_ps))
-                return -1;
-            int failed = event->op == IDS_NONE
-                             ? ids_step_sums_add(without_op, 0, event, own_time(event, duration_ps))
-                             : ids_step_sums_add(by_step, by_op->last, event, own_time(event, duration_ps));
-            if (failed) return -1;
         }
     }
     return 0;
@@ -228,32 +264,35 @@ static void list_categories(const struct ids_analysis *analysis, struct ids_repo
 }
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    struct ids_groups by_op = {0}, by_category = {0};
-    struct ids_step_sums by_step = ids_step_sums_of(analysis), without_op = by_step;
-    int64_t all_ps;
-    int failed = gather(analysis, &by_op, &by_category, &by_step, &without_op, &all_ps);
+    struct gathering gathering = {.trace = analysis->trace,
+                                  .by_step = ids_step_sums_of(analysis),
+                                  .without_op = ids_step_sums_of(analysis)};
+    struct ids_groups *by_op = &gathering.by_op, *by_category = &gathering.by_category;
+    int failed = gather(analysis, &gathering);
     if (!failed) {
-        ids_groups_sort_by_self(&by_op);
-        ids_groups_sort_by_self(&by_category);
-        if (by_op.count) {
-            ids_report_metric(report, "ops.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)by_op.count));
-            if (all_ps)
-                ids_report_metric(report, "ops.top_share", NULL,
-                                  ids_real_value(IDS_UNIT_RATIO, (double)by_op.at[0].self_ps / (double)all_ps));
+        ids_groups_sort_by_self(by_op);
+        ids_groups_sort_by_self(by_category);
+        if (by_op->count) {
+            ids_report_metric(report, "ops.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)by_op->count));
+            if (gathering.all_ps)
+                ids_report_metric(
+                    report, "ops.top_share", NULL,
+                    ids_real_value(IDS_UNIT_RATIO, (double)by_op->at[0].self_ps / (double)gathering.all_ps));
         } else {
             const char *why = analysis->busy_count ? "no device event of this trace carries an HLO op, or is known to "
                                                      "be launched by an op of a framework"
                                                    : ids_no_activity_reason(analysis);
             ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why);
         }
-        list(analysis, report, &by_op, all_ps);
-        if (analysis->steps.count) list_steps(report, &by_op, &by_step, &without_op);
-        list_categories(analysis, report, &by_category, all_ps);
+        list(analysis, report, by_op, gathering.all_ps);
+        if (analysis->steps.count) list_steps(report, by_op, &gathering.by_step, &gathering.without_op);
+        list_categories(analysis, report, by_category, gathering.all_ps);
     }
-    ids_groups_done(&by_op);
-    ids_groups_done(&by_category);
-    ids_step_sums_done(&by_step);
-    ids_step_sums_done(&without_op);
+    free(gathering.of_op);
+    ids_groups_done(by_op);
+    ids_groups_done(by_category);
+    ids_step_sums_done(&gathering.by_step);
+    ids_step_sums_done(&gathering.without_op);
     return failed ? ids_no_memory(err) : 0;
 }
 

@@ -15,8 +15,13 @@ int ids_groups_add(struct ids_groups *groups, uint64_t key, const struct ids_eve
             .first = event, .min_ps = duration_ps, .max_ps = duration_ps, .number = groups->count - 1};
         *place = groups->count;
     }
-    groups->last = (size_t)*place - 1;
-    struct ids_group *group = &groups->at[groups->last];
+    ids_groups_add_to(groups, (size_t)*place - 1, event, duration_ps);
+    return 0;
+}
+
+void ids_groups_add_to(struct ids_groups *groups, size_t number, const struct ids_event *event, int64_t duration_ps) {
+    struct ids_group *group = &groups->at[number];
+    groups->last = number;
     group->count++;
     ids_sum(&group->total_ps, duration_ps);
     ids_sum(&group->self_ps, event->self_ps < duration_ps ? event->self_ps : duration_ps);
@@ -28,7 +33,6 @@ int ids_groups_add(struct ids_groups *groups, uint64_t key, const struct ids_eve
         ids_sum(&group->value, event->value);
         if (event->value > group->value_max) group->value_max = event->value;
     }
-    return 0;
 }
 
 static int order(int64_t left_ps, int64_t right_ps, const struct ids_group *left, const struct ids_group *right) {

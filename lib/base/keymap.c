@@ -13,8 +13,8 @@ static size_t find(const struct ids_keymap_slot *slots, size_t room, uint64_t ke
     return at;
 }
 
-int ids_keymap_add(struct ids_keymap *map, uint64_t key, uint64_t value) {
-    if (!key) return 0;
+/* Room for one more key. */
+static int grow(struct ids_keymap *map) {
     if (map->count * 2 >= map->room) {
         size_t room = map->room ? map->room * 2 : 256;
         struct ids_keymap_slot *slots = calloc(room, sizeof *slots);
@@ -26,6 +26,12 @@ int ids_keymap_add(struct ids_keymap *map, uint64_t key, uint64_t value) {
         map->slots = slots;
         map->room = room;
     }
+    return 0;
+}
+
+int ids_keymap_add(struct ids_keymap *map, uint64_t key, uint64_t value) {
+    if (!key) return 0;
+    if (grow(map)) return -1;
     size_t at = find(map->slots, map->room, key);
     if (map->slots[at].key) return 0;
     map->slots[at] = (struct ids_keymap_slot){key, value};
@@ -34,8 +40,11 @@ int ids_keymap_add(struct ids_keymap *map, uint64_t key, uint64_t value) {
 }
 
 uint64_t *ids_keymap_at(struct ids_keymap *map, uint64_t key) {
-    if (!key || ids_keymap_add(map, key, 0) < 0) return NULL;
-    return &map->slots[find(map->slots, map->room, key)].value;
+    if (!key || grow(map)) return NULL;
+    struct ids_keymap_slot *slot = &map->slots[find(map->slots, map->room, key)];
+    map->count += !slot->key;
+    slot->key = key;
+    return &slot->value;
 }
 
 int ids_keymap_get(const struct ids_keymap *map, uint64_t key, uint64_t *ret_value) {

@@ -282,11 +282,15 @@ static void let_all_go(struct ids_builder *builder) {
     builder->held.overflowed = 1;
 }
 
+/* Asked only before bytes become fewer, and at the end: each event is counted. */
+static uint64_t peak_of(const struct held *held) {
+    return held->bytes > held->peak_bytes ? held->bytes : held->peak_bytes;
+}
+
 /* Counts bytes that are about to be held; 0 when they are not to be. */
-static int may_hold(struct ids_builder *builder, uint64_t bytes) {
+static inline int may_hold(struct ids_builder *builder, uint64_t bytes) {
     struct held *held = &builder->held;
     held->bytes += bytes;
-    if (held->bytes > held->peak_bytes) held->peak_bytes = held->bytes;
     if (held->bytes > held->most_bytes && !held->overflowed) let_all_go(builder);
     return !held->overflowed;
 }
@@ -487,6 +491,7 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     int code = ids_assembly_finish(&open->assembly, trace, track_id, err);
     ids_assembly_done(&builder->idle);
     builder->idle = open->assembly; /* its memory serves the next track */
+    builder->held.peak_bytes = peak_of(&builder->held);
     builder->held.bytes -= open->passing * sizeof(struct ids_passing);
     if (!code && track->strand.count)
         may_hold(builder, track->strand.count * (sizeof *track->strand.from_ps + sizeof *track->strand.deed));
@@ -581,7 +586,7 @@ int ids_builder_overflowed(const struct ids_builder *builder, int64_t *ret_until
     const struct held *held = &builder->held;
     if (!held->overflowed) return 0;
     int64_t end_ps = held->last_ps < held->until_ps ? held->last_ps + 1 : held->until_ps;
-    double share = 0.9 * (double)held->most_bytes / (double)held->peak_bytes; /* events may be denser at first */
+    double share = 0.9 * (double)held->most_bytes / (double)peak_of(held); /* events may be denser at first */
     *ret_until_ps = held->first_ps + (int64_t)((double)(end_ps - held->first_ps) * share);
     return 1;
 }
