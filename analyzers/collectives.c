@@ -337,6 +337,19 @@ static void say_rule(const struct ids_analysis *analysis, struct ids_report *rep
         ids_report_rule(report, metric, "by kernel name only: the trace holds no HLO proto");
 }
 
+/* Without HLO a CPU op is known to be a collective only where it waits for its peers. */
+static int is_blind(const struct ids_analysis *analysis) {
+    const struct ids_trace *trace = analysis->trace;
+    if (trace->hlo_instructions) return 0;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        if (analysis->busy[b].device->kind != IDS_DEVICE_CPU) return 0;
+    }
+    for (size_t i = 0; i < trace->op_count; i++) {
+        if (trace->ops[i].collective) return 0;
+    }
+    return 1;
+}
+
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     if (!analysis->busy_count) {
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), ids_no_activity_reason(analysis));
@@ -345,12 +358,11 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     struct gathering gathering = {0};
     struct sums all = {0};
     int64_t wait_ps = 0;
-    int failed = 0, blind = 1; /* blind: CPU ops cannot be told without their HLO */
+    int failed = 0, blind = is_blind(analysis);
     for (size_t b = 0; b < analysis->busy_count && !failed; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
         struct sums own = {0};
         failed = gather(analysis, busy, &gathering, &own);
-        blind = blind && busy->device->kind == IDS_DEVICE_CPU && !analysis->trace->hlo_instructions;
         if (!blind) figures(report, busy->device->key, &own);
         add_sums(&all, &own);
     }
@@ -363,7 +375,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     if (blind && !failed) {
         ids_metrics_missing(
             report, metrics, IDS_COUNT_OF(metrics),
-            "the trace holds no HLO proto, and the names of CPU ops do not tell (profile with enable_hlo_proto)");
+            "the trace holds no HLO proto, and no CPU op waits for others (profile with enable_hlo_proto)");
     } else if (!failed) {
         figures(report, NULL, &all);
         if (shared)

@@ -264,6 +264,14 @@ static int look_inside(struct ids_events *events) {
     return failed;
 }
 
+/* The op, which is open, waits for its peers. */
+static void mark_meeting(const struct ids_assembly *assembly, struct ids_trace *trace, const struct ids_track *track,
+                         uint32_t op) {
+    const struct ids_passing *passing = &assembly->at[assembly->stack[op - 1].passing];
+    uint32_t number = track->events.at[passing->kept].op;
+    if (number != IDS_NONE) trace->ops[number].meets = 1;
+}
+
 /* Sweeps the ordered events with a stack of those that are open. A child lies wholly inside its parent; an event that only
  * overlaps the open one is its sibling on another lane. */
 static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track_id,
@@ -299,6 +307,7 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
             if (op) ids_sum(&assembly->stack[op - 1].kept_children_ps, passing->duration_ps);
             op = (uint32_t)assembly->depth + 1;
         }
+        if (kept && kept->kind == IDS_KIND_STALL && op) mark_meeting(assembly, trace, track, op);
         struct ids_open_event *open = IDS_PUSH(assembly->stack, assembly->depth, assembly->stack_room);
         if (!open) return ids_no_memory(err);
         *open = (struct ids_open_event){

@@ -102,6 +102,19 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
     }
 }
 
+/* XLA's CPU collectives meet at a rendezvous inside their op. Without HLO (a Chrome trace) that is all that tells of them; the op's name
+ * mostly says which one it is. */
+static void classify_by_rendezvous(struct ids_trace *trace) {
+    for (size_t i = 0; i < trace->op_count; i++) {
+        struct ids_op *op = &trace->ops[i];
+        if (!op->meets || op->category || op->collective) continue;
+        enum ids_collective collective = ids_collective_of_opcode(ids_strings_text(&trace->strings, op->name));
+        op->collective = (uint8_t)(collective ? collective : IDS_OTHER_COLLECTIVE);
+        op->class = IDS_CLASS_COLLECTIVE;
+        op->class_rule = IDS_RULE_RENDEZVOUS;
+    }
+}
+
 /* Kernels and CPU ops take the class of their op; a kernel known by its name to be a collective stays one. */
 static void classify_events(struct ids_trace *trace) {
     for (size_t d = 0; d < trace->device_count; d++) {
@@ -425,6 +438,7 @@ int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trac
     describe_ops(join, trace);
     code = measure_collectives(trace, err);
     if (code) return code;
+    classify_by_rendezvous(trace);
     classify_events(trace);
     code = name_modules(trace, err);
     if (!code) code = ids_host_copies_add(trace, err);

@@ -174,6 +174,7 @@ enum ids_class_rule {
     IDS_RULE_KERNEL_NAME,
     IDS_RULE_ARGS,       /* Kineto's "Collective name" */
     IDS_RULE_ANNOTATION, /* "nccl:all_reduce" around the launch */
+    IDS_RULE_RENDEZVOUS, /* a CPU op of a file without HLO, which waits for peers inside */
     IDS_RULE_COUNT,
 };
 
@@ -203,6 +204,7 @@ struct ids_op {
     uint8_t marker;        /* 1: an async -start or -done: takes part in no count of kernels */
     uint8_t framework;     /* 1: of the framework (aten::addmm), which launches kernels; no instruction of a program */
     uint8_t container;     /* 1: a while, conditional or call: its time is that of the ops inside it */
+    uint8_t meets;         /* 1: on the CPU it waited for its peers inside (IDS_KIND_STALL) */
 };
 
 /* What the framework was doing when it launched work, where the file tells (Kineto); texts, 0 unknown. */
