@@ -13,7 +13,8 @@ static const struct ids_metric_def metrics[] = {
      "the one before has ended there, or, where that is later, when its annotation begins on the host, and ends where "
      "the next one begins (the last one with its last work or its annotation). A device event belongs to the step "
      "whose annotation encloses its launch, directly or through what caused the launch, never by time: with "
-     "asynchronous dispatch annotations end long before the device does.",
+     "asynchronous dispatch annotations end long before the device does. Where nothing marks steps a step is the time from "
+     "the end of one execution of the hottest program to the end of the next one (steps.source: period).",
      "SELECT sum(dur_ps) / count(*) FROM device_steps WHERE run = :run"},
     {"steps.slowest", "slowest device", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Mean over the steps of the time on the device where the step takes longest.",
@@ -39,7 +40,11 @@ static const struct ids_metric_def metrics[] = {
      "SELECT coalesce(sum(host_dur_ps), 0) / count(*) FROM steps WHERE run = :run"},
     {"steps.source", "found by", IDS_UNIT_NONE, IDS_BETTER_NEITHER,
      "marker: the file has a Steps line · annotation: events with step_num, or, where there are none, the annotation "
-     "that recurs three times or more and in which nine tenths of the devices' work are launched · none: none of these.",
+     "that recurs three times or more and in which nine tenths of the devices' work are launched · period: nothing marks "
+     "steps, and the program with the most device time runs at even times (two thirds of the times between its ends "
+     "are within a half of their median, over four executions or more): a step is the time from one end to the next. "
+     "It is a guess: the program must run once a step. Where its executions come in groups of a fixed size, with a longer "
+     "time or another program after each, there are no steps · none: none of these.",
      "SELECT coalesce(step_source, 'none') FROM run WHERE id = :run"},
 };
 
@@ -140,21 +145,23 @@ static int shorter(const void *a, const void *b) {
 }
 
 /* What the sentence about steps says, for programs. */
-static void list_steps(const struct ids_analysis *analysis, struct ids_report *report) {
+static void list_steps(const struct ids_analysis *analysis, struct ids_report *report, const char *source) {
     const struct ids_steps *steps = &analysis->steps;
-    int annotated = steps->source == IDS_STEPS_ANNOTATION;
+    int annotated = steps->source == IDS_STEPS_ANNOTATION, periodic = steps->source == IDS_STEPS_PERIOD;
     ids_report_property(report, "steps.count", ids_int_value(IDS_UNIT_COUNT, (int64_t)steps->count));
-    ids_report_property(report, "steps.source", ids_text_value(annotated ? "annotation" : "marker"));
+    ids_report_property(report, "steps.source", ids_text_value(source));
     ids_report_property(report, "steps.annotation",
                         ids_text_value(annotated ? ids_trace_text(analysis->trace, steps->name) : NULL));
+    ids_report_property(report, "steps.program",
+                        ids_text_value(periodic ? ids_report_text(report, "%s", steps->period.program) : NULL));
     ids_report_property(report, "steps.first", ids_int_value(IDS_UNIT_COUNT, steps->at[0].number));
     ids_report_property(report, "steps.last", ids_int_value(IDS_UNIT_COUNT, steps->at[steps->count - 1].number));
 }
 
 static void say_source(const struct ids_analysis *analysis, struct ids_report *report) {
-    static const char *const sources[] = {"none", "marker", "annotation"};
+    static const char *const sources[] = {"none", "marker", "annotation", "period"};
     const struct ids_steps *steps = &analysis->steps;
-    if (steps->source != IDS_STEPS_NONE && steps->count) list_steps(analysis, report);
+    if (steps->source != IDS_STEPS_NONE && steps->count) list_steps(analysis, report, sources[steps->source]);
     struct ids_metric *metric = ids_report_metric(report, "steps.source", NULL, ids_text_value(sources[steps->source]));
     uint64_t all = steps->assigned + steps->unassigned;
     if (steps->source != IDS_STEPS_NONE && !steps->count) {
@@ -173,10 +180,20 @@ static void say_source(const struct ids_analysis *analysis, struct ids_report *r
         ids_report_rule(report, metric, "the file's Steps line");
         ids_report_property(report, "steps",
                             ids_text_value(ids_report_text(report, "%s (Steps line)", IDS_COUNTED(steps->count, "step"))));
+    } else if (steps->source == IDS_STEPS_PERIOD) {
+        ids_report_rule(report, metric,
+                        "nothing marks steps: from the end of one execution of %s to the end of the next one, which is a "
+                        "step only if the program runs it once a step",
+                        steps->period.program);
+        ids_report_property(
+            report, "steps",
+            ids_text_value(ids_report_text(report, "%s (period of %s; nothing marks steps)",
+                                           IDS_COUNTED(steps->count, "step"), steps->period.program)));
     } else {
         ids_report_rule(report, metric,
                         "the trace has no Steps line, no annotation with step_num "
-                        "(jax.profiler.StepTraceAnnotation) that launched work, and none that recurs around all work");
+                        "(jax.profiler.StepTraceAnnotation) that launched work, and none that recurs around all work%s%s",
+                        *steps->period.why ? "; " : "", steps->period.why);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "lib/analysis/analyzer.h"
 #include "lib/analysis/intervals.h"
 #include "lib/analysis/ledger.h"
+#include "lib/analysis/period.h"
 #include "lib/base/keymap.h"
 #include "lib/model/findings.h"
 
@@ -39,7 +40,7 @@ struct ids_gap {
     uint32_t entry;                          /* index of ledger.entries: the one that most of it belongs to */
 };
 
-enum ids_step_source { IDS_STEPS_NONE, IDS_STEPS_MARKER, IDS_STEPS_ANNOTATION };
+enum ids_step_source { IDS_STEPS_NONE, IDS_STEPS_MARKER, IDS_STEPS_ANNOTATION, IDS_STEPS_PERIOD };
 
 struct ids_step {
     int64_t number;
@@ -82,6 +83,7 @@ struct ids_steps {
     uint32_t *
         *of_activity; /* the same by device and place in its activity; NULL of a device, or of all, that have none */
     uint32_t *place;  /* by ids_step.made: index in `at` + 1, 0 for a step that launched nothing */
+    struct ids_period period; /* what steps were made of that nothing marks, or why there are none */
 };
 
 struct ids_analysis {

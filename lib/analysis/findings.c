@@ -169,7 +169,7 @@ static int put_deeds(const struct ids_analysis *analysis, struct ids_findings *f
 
 static int put_steps(const struct ids_analysis *analysis, struct ids_findings *findings) {
     const struct ids_steps *steps = &analysis->steps;
-    static const char *const sources[] = {NULL, "marker", "annotation"};
+    static const char *const sources[] = {NULL, "marker", "annotation", "period"};
     findings->step_source = sources[steps->source];
     findings->steps = calloc(steps->count + 1, sizeof *findings->steps);
     if (!findings->steps) return -1;

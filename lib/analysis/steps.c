@@ -422,6 +422,45 @@ static int order(const struct ids_trace *trace, struct ids_steps *steps, struct 
     return 0;
 }
 
+/* From the end of each execution to that of the next one. What came before the first of them is no step: nothing says when it began. */
+static int gather_periods(struct ids_analysis *analysis, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_steps *steps = &analysis->steps;
+    int code = ids_period_find(trace, &steps->period, err);
+    if (code || *steps->period.why) return code;
+    for (size_t d = 0; d < trace->device_count; d++) {
+        const struct ids_executions *executions = &steps->period.of_device[d];
+        struct ids_device_steps *own = &steps->of_device[d];
+        *(executions->count ? &steps->assigned : &steps->unassigned) += trace->devices[d].activity.count;
+        for (size_t i = 1; i < executions->count; i++) {
+            size_t index = executions->first + i - 1;
+            while (steps->count <= index) {
+                struct ids_step *step = IDS_PUSH(steps->at, steps->count, steps->room);
+                if (!step) return ids_no_memory(err);
+                *step = (struct ids_step){.number = (int64_t)steps->count - 1,
+                                          .start_ps = INT64_MAX,
+                                          .end_ps = INT64_MIN,
+                                          .work_ps = INT64_MAX,
+                                          .last_ps = INT64_MIN};
+            }
+            struct ids_device_step *there = IDS_PUSH(own->at, own->count, own->room);
+            if (!there) return ids_no_memory(err);
+            *there = (struct ids_device_step){(uint32_t)index, executions->at[i - 1].end_ps, executions->at[i].end_ps};
+            stretch(&steps->at[index], there->from_ps, there->to_ps);
+        }
+    }
+    return 0;
+}
+
+/* Where nothing in the recording marks steps. */
+static int make_periods(struct ids_analysis *analysis, struct ids_error *err) {
+    struct ids_steps *steps = &analysis->steps;
+    int code = gather_periods(analysis, err);
+    if (!code && steps->count) code = order(analysis->trace, steps, err);
+    if (!code && steps->count) steps->source = IDS_STEPS_PERIOD;
+    return code;
+}
+
 int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
     struct ids_steps *steps = &analysis->steps;
     steps->of_device = calloc(analysis->trace->device_count + 1, sizeof *steps->of_device);
@@ -435,7 +474,8 @@ int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
     steps->assigned = steps->unassigned = 0;
     code = main_name(analysis->trace, &steps->name, err);
     if (!code && steps->name == IDS_NONE) code = find_loop(analysis, err);
-    if (code || steps->name == IDS_NONE) return code;
+    if (code) return code;
+    if (steps->name == IDS_NONE) return make_periods(analysis, err);
     code = gather_marks(analysis, steps->name, err);
     if (!code) code = assign_by_launch(analysis, err);
     if (!code) code = order(analysis->trace, steps, err);
@@ -479,7 +519,7 @@ const struct ids_step *ids_step_of_device_event(const struct ids_analysis *analy
     if (steps->source == IDS_STEPS_ANNOTATION) return step_made(steps, made_of(analysis, event));
     if (!steps->count) return NULL;
     const struct ids_device_steps *own = &steps->of_device[event->device];
-    for (size_t low = 0, high = own->count; low < high;) { /* a marker tells by time */
+    for (size_t low = 0, high = own->count; low < high;) { /* markers and periods tell by time */
         size_t middle = low + (high - low) / 2;
         if (event->start_ps >= own->at[middle].to_ps)
             low = middle + 1;
@@ -504,4 +544,5 @@ void ids_steps_done(struct ids_analysis *analysis) {
     free(steps->mark);
     ids_keymap_done(&steps->marks);
     ids_keymap_done(&steps->of_host_event);
+    ids_period_done(&steps->period);
 }

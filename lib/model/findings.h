@@ -67,7 +67,7 @@ struct ids_found_device_step {
 };
 
 struct ids_findings {
-    const char *step_source; /* "marker", "annotation"; NULL: no steps */
+    const char *step_source; /* "marker", "annotation", "period"; NULL: no steps */
     struct ids_found_device *devices; /* one for each device of the trace */
     struct ids_found_step *steps;     /* in time order */
     struct ids_found_work *work;      /* by device; in time order, what is beside behind the rest */

@@ -7,7 +7,7 @@ CREATE TABLE run (            -- what was imported, one row for each run
     format TEXT,              -- what its files are
     complete INTEGER NOT NULL, -- 1; 0 where a file ends early
     origin_unix_ns INTEGER,   -- the wall clock at time 0 of the run; NULL where no file says
-    step_source TEXT          -- by what steps were found: marker, a Steps line; annotation, events with step_num; NULL: there are none
+    step_source TEXT          -- by what steps were found: marker, a Steps line; annotation, events with step_num; period, executions of the hottest program; NULL: there are none
 );
 CREATE TABLE host (           -- a file of a run: the machine, or the process, that wrote it
     id INTEGER PRIMARY KEY,   -- as in plane.host

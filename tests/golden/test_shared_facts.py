@@ -284,8 +284,11 @@ def v6e(folder):
     same("compile.count", report.value("compile.count"), 4)
     same("compile.total", report.ps("compile.total"), oracle.union(host_spans(planes, b"^backend_compile$")))
     same("compile.total, rounded", round(report.value("compile.total"), 2), Decimal("1.53"))
-    same("steps.source", report.value("steps.source"), "none")
-    same("steps.count", report.value("steps.count"), None)
+    modules = [[event for line in plane.lines if line.name == b"XLA Modules" for event in line.events if event.name.startswith(b"jit_f(")]
+               for plane in planes]
+    last = {id(of_plane): max(event.start + event.dur for line in plane.lines if line.name == b"XLA Ops" for event in line.events)
+            for plane, of_plane in zip(planes, modules) if of_plane}
+    check_period(report, [[min(event.start + event.dur, last[id(of_plane)]) for event in of_plane] for of_plane in modules if of_plane])
     check_launches(report)
 
     # The four gaps longer than a second: lengths as the oracle finds them, and each the host's.
@@ -378,6 +381,7 @@ def conv(folder):
     same("kernels of GPU:7", report.value("kernels.count", gpu), 25)
     same("device.busy of GPU:7", report.ps("device.busy", gpu), 3_586_493_000)
     same("device.window of GPU:7", report.ps("device.window", gpu), 15_761_301_000)
+    check_period(report, [by_fives(planes_of(folder), 25)])
     true("the side-car HLO gives ops their module", {row["module"] for row in report.rows("ops")} == {"jit_forward_3d_conv"})
 
 
@@ -394,6 +398,7 @@ def mi355(folder):
     check_no_sizes(report, "memset")
     same("device.busy", report.ps("device.busy"), 12_133_127_000)
     same("run.window", report.ps("run.window"), 12_956_751_000)
+    check_period(report, [by_fives(planes, 150)])
     # Two streams overlap: all that ran on them, kernels and sets, adds up to more than the busy time.
     ran = report.ps("kernels.total") + sum(ps(row["total"]) for row in report.rows("memcpys"))
     same("kernels and sets", ran, sum(event.dur for plane in planes for event in gpu_activity(plane)))
@@ -407,7 +412,7 @@ RECORDED = {
     "cpu1_annotated": (2506, 2489, 93, range(6), 93),
     "cpu1_async": (2191, 5369, 78, range(6), 78),
     "cpu1_midrun": (2873, 7100, 103, range(2, 8), 78),
-    "cpu1_plain": (823, 2155, 104, (), 0),
+    "cpu1_plain": (823, 2155, 104, (), 0),  # nothing marks its steps: see plain()
     "cpu1_compile": (2964, 1259, 48, range(3), 48),
     "cpu1_compile_py": (49243, 732, 42, range(3), 42),
     "cpu1_nohlo": (324, 875, 52, range(4), 52),
@@ -471,8 +476,6 @@ def recorded(name):
     same("ops, as the oracle counts", len(oracle.cpu_ops(planes)), ops)
     true("the device is the CPU, said so", {row["kind"] for row in report.rows("devices")} == {"CPU"} and "CPU client" in report.json["run"]["devices"]["text"])
     if not steps:
-        same("steps.source", report.value("steps.source"), "none")
-        same("steps.count", report.value("steps.count"), None)
         return report, planes
     same("steps.source", report.value("steps.source"), "annotation")
     same("steps.count", report.value("steps.count"), len(steps))
@@ -518,8 +521,37 @@ def no_hlo(name):
     true("collectives.count has a reason", "HLO" in report.metric("collectives.count").get("reason", ""))
 
 
+def check_period(report, ends):
+    """ends: of the executions of the hottest program, by device. A step is the time from one to the next."""
+    times = [[later - sooner for sooner, later in zip(of_device, of_device[1:])] for of_device in map(sorted, ends)]
+    pairs = [time for of_device in times for time in of_device]
+    same("steps.source", report.value("steps.source"), "period")
+    same("steps.count", report.value("steps.count"), max(map(len, times)))
+    same("steps.mean", report.ps("steps.mean"), sum(pairs) // len(pairs))
+    rows, by_step = report.rows("steps"), [[of_device[i] for of_device in times if len(of_device) > i] for i in range(max(map(len, times)))]
+    same("step numbers", [row["step"] for row in rows], list(range(len(rows))))
+    same("times of the steps", [ps(row["duration"]) for row in rows], [sum(pairs) // len(pairs) for pairs in by_step])
+
+
+def last_ends(ops):
+    """The last end of the ops of each execution: (execution, end)."""
+    ends = {}
+    for execution, end in ops:
+        ends[execution] = max(end, ends.get(execution, end))
+    return list(ends.values())
+
+
+def by_fives(planes, kernels):
+    """The ends of five executions of one program that has as many kernels each time."""
+    ran = sorted((event for plane in planes for event in gpu_activity(plane) if any(key == b"hlo_op" for key, _ in event.stats)),
+                 key=lambda event: event.start)
+    same("kernels of ops", len(ran), kernels)
+    return last_ends((i * 5 // len(ran), event.start + event.dur) for i, event in enumerate(ran))
+
+
 def plain(name):
-    report, _ = recorded(name)
+    report, planes = recorded(name)
+    check_period(report, [last_ends((oracle.number(event, b"run_id"), end) for event, _, end in op_spans(planes))])
     same("transfers.h2d_bytes on a CPU", report.value("transfers.h2d_bytes"), None)
     true("transfers.h2d_bytes has a reason", bool(report.metric("transfers.h2d_bytes").get("reason")))
 
@@ -676,13 +708,13 @@ OF_ONE_KIND = [("tpu_v6e_inference", v6e_collectives), ("kineto_mi300_ddp", ddp)
                ("gpu_v100x8_tf2", tensorflow_ops), ("kineto_2021_resnet50", resnet50), ("kineto_h100_bert", bert),
                ("kineto_mi300_timesformer", timesformer), ("kineto_mtia_inference", mtia)]
 SHARED_TRACES = {
-    "tpu_v6e_inference": (v6e, (26723, None)),
+    "tpu_v6e_inference": (v6e, (26723, 99)),
     "bad_utf8_mangled": (mangled, None),
     "gpu_v100x8_tf2": (v100, (23128, 1)),
     "gpu_1080ti_xla_pair": (gtx1080ti, (55, None)),
     "gpu_mi300_jax_gemm": (gemm, (3782, None)),
-    "gpu_mi300_jax_conv": (conv, (6024, None)),
-    "gpu_mi355_jax_te": (mi355, (1992, None)),
+    "gpu_mi300_jax_conv": (conv, (6024, 4)),
+    "gpu_mi355_jax_te": (mi355, (1992, 4)),
 }
 FUNCTIONS = {
     "cpu1_annotated": ("^backend_compile_and_load$", [(1, "score"), (2, "score"), (3, "score")]),
@@ -712,7 +744,7 @@ def main():
             attempt(name, {"cpu8_annotated": sharded, "cpu1_nohlo": no_hlo, "cpu1_plain": plain}.get(name, recorded), name)
     for path in sorted((SOURCE / "testdata" / "mini").glob("grade_*.mini")):
         attempt(path.name, graded, path)
-    steps = {name: (events, len(steps) or None) for name, (events, _, _, steps, _) in RECORDED.items()}
+    steps = {name: (events, len(steps) or 7) for name, (events, _, _, steps, _) in RECORDED.items()}
     attempt("list testdata", listed, SOURCE / "testdata", steps, 0)
 
     traces, there = SHARED / "traces", False

@@ -112,6 +112,14 @@ static void add_host_events(void) {
     }
 }
 
+/* A program that runs again and again, so that its period makes the steps where nothing marks them. */
+static void add_loop(void) {
+    for (uint32_t run = 0; run < 7; run++) {
+        add("%uns %uns op0 hlo_op=op0 hlo_module=jit_loop run_id=%u device_ordinal=%u\n", run * (SPAN_NS / 8) + any(SPAN_NS / 32),
+            1 + any(SPAN_NS / 16), 10 + run, any(2) && run > 5);
+    }
+}
+
 static void add_host(uint32_t number) {
     add("host h%u start_unix_ns=%u\n", number, 1000000 + any(3000));
     uint32_t devices = any(4), kind = any(3);
@@ -135,6 +143,7 @@ static void add_host(uint32_t number) {
             add_times();
             add("Rendezvous\n");
         }
+        if (one_in(3)) add_loop();
     }
 }
 
@@ -278,7 +287,7 @@ START_TEST(generated_traces_close) {
     const char *first = getenv("IDS_CLOSURE_SEED"); /* of the case to look at alone */
     const char *sanitized = getenv("IDS_SANITIZE");
     uint64_t cases = getenv("IDS_VALGRIND") ? CASES_VALGRIND : sanitized && atoi(sanitized) ? CASES_SANITIZED : CASES;
-    size_t with_steps = 0, with_devices = 0;
+    size_t with_steps = 0, with_periods = 0, with_devices = 0;
     for (uint64_t i = first ? strtoull(first, NULL, 10) : 1; first || i <= cases; i++) {
         seed = i * 0x9e3779b97f4a7c15u;
         used = 0;
@@ -290,10 +299,11 @@ START_TEST(generated_traces_close) {
         with_devices += trace->device_count > 0;
         check_trace(trace);
         with_steps += analysis.steps.count > 0;
+        with_periods += analysis.steps.source == IDS_STEPS_PERIOD;
         ids_trace_free(trace);
         if (first) break;
     }
-    ck_assert(first || (with_devices > cases / 2 && with_steps > cases / 10));
+    ck_assert(first || (with_devices > cases / 2 && with_steps > cases / 10 && with_periods > cases / 100));
 }
 END_TEST
 
