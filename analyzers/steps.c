@@ -20,8 +20,11 @@ static const struct ids_metric_def metrics[] = {
      "Mean over the steps of the time on the device where the step takes longest.",
      "WITH slowest AS (SELECT max(dur_ps) AS ps FROM device_steps WHERE run = :run GROUP BY step_id) SELECT sum(ps) / "
      "count(*) FROM slowest"},
-    {"steps.count", "steps", IDS_UNIT_COUNT, IDS_BETTER_NEITHER, "Steps with work on a device.",
-     "SELECT count(*) FROM steps WHERE run = :run"},
+    {"steps.count", "steps", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
+     "Steps with work on a device. A first step that began as idsprof's own window opened is counted here and in no other "
+     "figure, where two others or more are left: the hook waits for the devices before it opens a window, and "
+     "recording begins.",
+     "SELECT count(*) + (SELECT left_out_step IS NOT NULL FROM run WHERE id = :run) FROM steps WHERE run = :run"},
     {"steps.median", "median", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Median step time (mean of the two middle ones for an even count).",
      "WITH ordered AS (SELECT dur_ps, row_number() OVER (ORDER BY dur_ps) AS place, count(*) OVER () AS steps FROM "
@@ -144,17 +147,33 @@ static int shorter(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
+static size_t count_of(const struct ids_steps *steps) {
+    return steps->count + (steps->has_left_out != 0);
+}
+
+static int64_t first_of(const struct ids_steps *steps) {
+    return steps->has_left_out ? steps->left_out : steps->at[0].number;
+}
+
+/* "; step 150 is in no mean: the window opened with it" */
+static const char *say_left_out(const struct ids_steps *steps, struct ids_report *report) {
+    if (!steps->has_left_out) return "";
+    return ids_report_text(report, "; step %lld is in no mean: the window opened with it", (long long)steps->left_out);
+}
+
 /* What the sentence about steps says, for programs. */
 static void list_steps(const struct ids_analysis *analysis, struct ids_report *report, const char *source) {
     const struct ids_steps *steps = &analysis->steps;
     int annotated = steps->source == IDS_STEPS_ANNOTATION, periodic = steps->source == IDS_STEPS_PERIOD;
-    ids_report_property(report, "steps.count", ids_int_value(IDS_UNIT_COUNT, (int64_t)steps->count));
+    ids_report_property(report, "steps.count", ids_int_value(IDS_UNIT_COUNT, (int64_t)count_of(steps)));
+    ids_report_property(report, "steps.left_out",
+                        steps->has_left_out ? ids_int_value(IDS_UNIT_COUNT, steps->left_out) : ids_no_value(IDS_UNIT_COUNT));
     ids_report_property(report, "steps.source", ids_text_value(source));
     ids_report_property(report, "steps.annotation",
                         ids_text_value(annotated ? ids_trace_text(analysis->trace, steps->name) : NULL));
     ids_report_property(report, "steps.program",
                         ids_text_value(periodic ? ids_report_text(report, "%s", steps->period.program) : NULL));
-    ids_report_property(report, "steps.first", ids_int_value(IDS_UNIT_COUNT, steps->at[0].number));
+    ids_report_property(report, "steps.first", ids_int_value(IDS_UNIT_COUNT, first_of(steps)));
     ids_report_property(report, "steps.last", ids_int_value(IDS_UNIT_COUNT, steps->at[steps->count - 1].number));
 }
 
@@ -168,14 +187,15 @@ static void say_source(const struct ids_analysis *analysis, struct ids_report *r
         ids_report_rule(report, metric, "no step lies wholly in the window");
     } else if (steps->source == IDS_STEPS_ANNOTATION) {
         ids_report_rule(report, metric,
-                        "annotation '%s'; %llu of %s assigned through their launch; %s launched nothing",
+                        "annotation '%s'; %llu of %s assigned through their launch; %s launched nothing%s",
                         ids_trace_text(analysis->trace, steps->name), (unsigned long long)steps->assigned,
-                        IDS_COUNTED(all, "device event"), IDS_COUNTED(steps->without_work, "annotation"));
+                        IDS_COUNTED(all, "device event"), IDS_COUNTED(steps->without_work, "annotation"),
+                        say_left_out(steps, report));
         ids_report_property(
             report, "steps",
-            ids_text_value(ids_report_text(report, "%s (annotation '%s', %lld–%lld)", IDS_COUNTED(steps->count, "step"),
-                                           ids_trace_text(analysis->trace, steps->name), (long long)steps->at[0].number,
-                                           (long long)steps->at[steps->count - 1].number)));
+            ids_text_value(ids_report_text(report, "%s (annotation '%s', %lld–%lld%s)", IDS_COUNTED(count_of(steps), "step"),
+                                           ids_trace_text(analysis->trace, steps->name), (long long)first_of(steps),
+                                           (long long)steps->at[steps->count - 1].number, say_left_out(steps, report))));
     } else if (steps->source == IDS_STEPS_MARKER) {
         ids_report_rule(report, metric, "the file's Steps line");
         ids_report_property(report, "steps",
@@ -222,7 +242,7 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
                         "the first step takes more than twice the median: this window has warm-up in it");
     }
     ids_report_metric(report, "steps.slowest", NULL, ids_int_value(IDS_UNIT_TIME, slowest_ps / (int64_t)n));
-    ids_report_metric(report, "steps.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)n));
+    ids_report_metric(report, "steps.count", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)count_of(steps)));
     ids_report_metric(report, "steps.median", NULL, ids_int_value(IDS_UNIT_TIME, median_ps));
     ids_report_metric(report, "steps.p95", NULL, ids_int_value(IDS_UNIT_TIME, times_ps[(n * 95 + 99) / 100 - 1]));
     if (n > 1)

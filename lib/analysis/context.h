@@ -52,6 +52,7 @@ struct ids_step {
     uint32_t slowest;                   /* index of trace->devices */
     int64_t host_start_ps, host_end_ps; /* of its annotation; equal when there is none */
     uint32_t made;                      /* the order in which it was found */
+    uint8_t opens;                      /* it was about to begin when idsprof's own window opened */
 };
 
 /* A step on one device. They do not overlap: one begins when the last work of the one before has ended there, or,
@@ -72,6 +73,9 @@ struct ids_steps {
     uint32_t name;                      /* of the annotation: text */
     int unnumbered;                     /* it bears no numbers, but recurs */
     size_t without_work;                /* annotations that launched nothing on a device */
+    /* The first step, where idsprof's window opened with it: its devices had nothing left to do, and recording began. It is not in `at`. */
+    int has_left_out;
+    int64_t left_out; /* its number */
     uint64_t assigned, unassigned;      /* device events */
     struct ids_device_steps *of_device; /* by trace->devices; NULL without steps */
     struct ids_keymap marks;            /* step and host -> index of `mark` */

@@ -171,6 +171,8 @@ static int put_steps(const struct ids_analysis *analysis, struct ids_findings *f
     const struct ids_steps *steps = &analysis->steps;
     static const char *const sources[] = {NULL, "marker", "annotation", "period"};
     findings->step_source = sources[steps->source];
+    findings->has_left_out = steps->has_left_out;
+    findings->left_out = steps->left_out;
     findings->steps = calloc(steps->count + 1, sizeof *findings->steps);
     if (!findings->steps) return -1;
     for (size_t s = 0; s < steps->count; s++) {

@@ -99,6 +99,7 @@ static int gather_ops(struct finding *finding, const struct ids_events *activity
     const struct ids_trace *trace = finding->trace;
     struct ids_keymap places = {0}; /* (execution, program) -> index of runs */
     uint32_t last_module = IDS_NONE, program = 0;
+    uint64_t last = 0, place = 0; /* ops of an execution follow each other */
     int failed = 0;
     for (size_t i = 0; i < activity->count && !failed; i++) {
         const struct ids_event *event = &activity->at[i];
@@ -107,12 +108,15 @@ static int gather_ops(struct finding *finding, const struct ids_events *activity
             last_module = trace->ops[event->op].module;
             program = program_of(finding, trace->modules[last_module].name);
         }
-        uint64_t execution = execution_of(trace, event), key = ids_key_of(execution, program), place = runs->count;
+        uint64_t execution = execution_of(trace, event), key = ids_key_of(execution, program);
         *ret_unknown |= !execution;
         if (!execution) continue;
-        if (!ids_keymap_get(&places, key, &place))
+        if (key != last && !ids_keymap_get(&places, key, &place)) {
+            place = runs->count;
             failed = program == IDS_NO_TEXT || add_run(runs, program, event) || ids_keymap_add(&places, key, place) < 0;
+        }
         if (failed) break;
+        last = key;
         struct run *run = &runs->at[place];
         if (event->end_ps > run->end_ps) run->end_ps = event->end_ps;
         add_work(runs, run, event->self_ps);

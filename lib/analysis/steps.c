@@ -178,9 +178,14 @@ static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids
     int code = 0;
     for (size_t t = 0; t < trace->track_count && !code; t++) {
         struct ids_keymap seen = {0}; /* number -> how many times so far */
+        uint8_t opened = 0;           /* a window, since the last mark */
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; !code && (event = ids_cursor_next(&cursor));) {
-            if (!is_mark(analysis, event) || trace->names[event->name].text != name) continue;
+            if (event->kind == IDS_KIND_OPENED) opened = 1;
+            if (!is_mark(analysis, event)) continue;
+            uint8_t opens = opened;
+            opened = 0;
+            if (trace->names[event->name].text != name) continue;
             int64_t number = steps->unnumbered ? 0 : event->value;
             uint64_t *round = ids_keymap_at(&seen, ids_key_of((uint64_t)number, 0)), index = steps->count;
             if (!round) {
@@ -212,6 +217,7 @@ static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids
                 break;
             }
             struct ids_step *step = &steps->at[index];
+            step->opens |= opens;
             if (event->start_ps < step->host_start_ps) step->host_start_ps = event->start_ps;
             if (event->end_ps > step->host_end_ps) step->host_end_ps = event->end_ps;
             if (ids_keymap_add(&steps->of_host_event, address_of(event), index + 1) < 0) code = ids_no_memory(err);
@@ -483,14 +489,24 @@ int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
     return code;
 }
 
+enum { STEPS_LEFT = 2 }; /* a mean needs as many */
+
+/* A first step that began as the window opened is unlike the others: until then the hook waited for the devices. */
+static void leave_out_the_first(struct ids_steps *steps) {
+    if (steps->count <= STEPS_LEFT || !steps->at[0].opens) return;
+    steps->has_left_out = 1;
+    steps->left_out = steps->at[0].number;
+}
+
 int ids_steps_trim(struct ids_analysis *analysis, struct ids_error *err) {
     struct ids_steps *steps = &analysis->steps;
     size_t kept = 0;
     uint32_t *places = malloc((steps->count + 1) * sizeof *places); /* where each step goes */
     if (!places) return ids_no_memory(err);
+    leave_out_the_first(steps);
     for (size_t i = 0; i < steps->count; i++) {
         struct ids_step step = steps->at[i];
-        int inside = step.work_ps >= analysis->start_ps && step.last_ps <= analysis->end_ps;
+        int inside = step.work_ps >= analysis->start_ps && step.last_ps <= analysis->end_ps && !(steps->has_left_out && !i);
         if (inside) steps->at[kept++] = step;
         steps->place[step.made] = inside ? (uint32_t)kept : 0;
         places[i] = inside ? (uint32_t)kept - 1 : IDS_NONE;

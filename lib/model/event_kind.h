@@ -33,6 +33,7 @@ enum ids_kind {
     IDS_KIND_CACHE_WRITE,
     IDS_KIND_CACHE_HIT,  /* moments, told by jax.monitoring */
     IDS_KIND_CACHE_MISS, /* as JAX counts them: an executable was written into the cache */
+    IDS_KIND_OPENED,     /* a moment: idsprof's own window has opened, and the thread waited for it */
     IDS_KIND_SYNC,       /* the host waits for a device */
     IDS_KIND_TRANSFER,   /* the runtime's transfer, with its bytes (TPU) */
     IDS_KIND_STAGING,    /* preparing data for a transfer: layout, pinning, put */

@@ -68,6 +68,8 @@ struct ids_found_device_step {
 
 struct ids_findings {
     const char *step_source; /* "marker", "annotation", "period"; NULL: no steps */
+    int has_left_out;
+    int64_t left_out; /* where there is one: the number of the step with which the recording began */
     struct ids_found_device *devices; /* one for each device of the trace */
     struct ids_found_step *steps;     /* in time order */
     struct ids_found_work *work;      /* by device; in time order, what is beside behind the rest */

@@ -7,6 +7,7 @@ CREATE TABLE run (            -- what was imported, one row for each run
     format TEXT,              -- what its files are
     complete INTEGER NOT NULL, -- 1; 0 where a file ends early
     origin_unix_ns INTEGER,   -- the wall clock at time 0 of the run; NULL where no file says
+    left_out_step INTEGER,    -- the number of the first step, where idsprof's window opened with it: it is in no other table; NULL: none
     step_source TEXT          -- by what steps were found: marker, a Steps line; annotation, events with step_num; period, executions of the hottest program; NULL: there are none
 );
 CREATE TABLE host (           -- a file of a run: the machine, or the process, that wrote it

@@ -27,6 +27,8 @@ struct ids_run_db {
     struct ids_relay *relay;     /* the thread that makes them */
     int64_t origin_unix_ns;
     const char *step_source; /* static; NULL: no steps */
+    int has_left_out;
+    int64_t left_out;
 };
 
 /* Not synced page by page: ids_run_db_sync does so once. Locks end with a transaction, as row_pages.h wants it. */
@@ -69,6 +71,7 @@ int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct 
     db->findings.first_track = db->numbers.track + 1;
     db->findings.first_name = db->numbers.name + 1;
     db->step_source = NULL;
+    db->has_left_out = 0;
     int code = ids_event_rows_new(db->db, &db->pages, strings, &db->numbers, db->held_most, &db->rows, err);
     if (!code) code = ids_relay_new(ids_event_rows_sink(db->rows), &db->relay, err);
     if (!code) *ret_sink = ids_relay_sink(db->relay);
@@ -103,6 +106,8 @@ int ids_run_db_put_findings(struct ids_run_db *db, const struct ids_trace *trace
                             struct ids_report *report, struct ids_error *err) {
     uint64_t lost = 0;
     db->step_source = findings->step_source;
+    db->has_left_out = findings->has_left_out;
+    db->left_out = findings->left_out;
     int code = wait_for_rows(db, err);
     if (!code) code = ids_findings_put(db->db, &db->findings_pages, trace, findings, &db->findings, &lost, err);
     if (!code && lost)
@@ -122,7 +127,7 @@ static const char *property(const struct ids_report *report, const char *id) {
 
 static int put_run(struct ids_run_db *db, const struct ids_report *report, struct ids_error *err) {
     sqlite3_stmt *insert = NULL;
-    if (sqlite3_prepare_v2(db->db, "INSERT INTO run VALUES (?,?,?,?,?,?,?)", -1, &insert, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(db->db, "INSERT INTO run VALUES (?,?,?,?,?,?,?,?)", -1, &insert, NULL) != SQLITE_OK)
         return ids_db_fail(db->db, err);
     sqlite3_bind_int64(insert, 1, db->numbers.run);
     sqlite3_bind_text(insert, 2, property(report, "name"), -1, SQLITE_STATIC);
@@ -130,7 +135,8 @@ static int put_run(struct ids_run_db *db, const struct ids_report *report, struc
     sqlite3_bind_text(insert, 4, property(report, "format"), -1, SQLITE_STATIC);
     sqlite3_bind_int(insert, 5, report->complete);
     if (db->origin_unix_ns) sqlite3_bind_int64(insert, 6, db->origin_unix_ns);
-    sqlite3_bind_text(insert, 7, db->step_source, -1, SQLITE_STATIC);
+    if (db->has_left_out) sqlite3_bind_int64(insert, 7, db->left_out);
+    sqlite3_bind_text(insert, 8, db->step_source, -1, SQLITE_STATIC);
     sqlite3_step(insert);
     return sqlite3_finalize(insert) == SQLITE_OK ? 0 : ids_db_fail(db->db, err);
 }

@@ -42,7 +42,7 @@ ATTACKS = {
     'run of no number': "DROP TABLE run; CREATE TABLE run(id, name, path, format, complete, origin_unix_ns); INSERT INTO run VALUES ('a', 'b', 0, 0, 0, 0)",
     'terminal': "UPDATE run SET name = char(27) || ']0;x' || char(7); UPDATE name SET text = char(27) || '[2J'",
     'forged figure': "UPDATE metric SET value = 0.5 WHERE unit = 'ratio'",
-    'many runs': "INSERT INTO run SELECT id + 1000, name, path, format, complete, origin_unix_ns, step_source FROM run",
+    'many runs': "INSERT INTO run SELECT id + 1000, name, path, format, complete, origin_unix_ns, left_out_step, step_source FROM run",
     'times that run over': "UPDATE event SET start_ps = 9223372036854775807; UPDATE host SET shift_ps = 9223372036854775807",
     'virtual table': "CREATE VIRTUAL TABLE t USING fts5(a)",
     'schema that lies': "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET rootpage = 2 WHERE name = 'event'",

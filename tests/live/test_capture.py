@@ -146,6 +146,9 @@ def annotated():
     read = report(run.folder)
     check('annotated: idsprof report reads it',
           (metric(read, 'steps.source'), metric(read, 'steps.count')) == ('annotation', 5), read)
+    steps = read['tables']['steps']
+    check('annotated: the step with which the window opened is in no mean',
+          read['run']['steps']['left_out'] == 50 and [row[0] for row in steps['rows']] == [51, 52, 53, 54], read['run']['steps'])
     text = idsprof('report', run.folder).stdout
     check('annotated: with the version of jax', re.search(r'jax \d+\.\d+\.\d+', text), text[:300])
     xprof(run)
@@ -180,6 +183,7 @@ def counted():
     check('counted: its cost is said', re.search(r'counting executions took \d+\.\d us a step', run.line('cost')), run.err)
     read = report(run.folder)
     check('counted: the report has the steps', metric(read, 'steps.count') == 5, read)
+    check('counted: but the first in no mean', read['run']['steps']['left_out'] == 50, read['run']['steps'])
     ahead = profile(capture(['--start-step', 20], 40, 'ahead'))
     check('counted: a step that was compiled ahead of time', ahead and ahead.executions() == {5}, ahead and ahead.ops)
     chosen = capture(['--start-step', 3, '--steps', 2, '--step-executable', '^init$'], 5)
@@ -231,6 +235,8 @@ def trigger():
     found = profile(run)
     check('trigger: opened', answer.returncode == 0, answer.stdout + answer.stderr)
     check('trigger: stopped', stopped.returncode == 0, stopped.stdout + stopped.stderr)
+    left_out = ((report(run.folder).get('run') or {}).get('steps') or {}).get('left_out')
+    check('trigger: opened beside a step, which is as the others', left_out is None, left_out)
     check('trigger: one window with steps', found and found.steps and len(run.files()) == 1, run.err)
     check('trigger: closed by it', run.windows() and run.windows()[0]['closed_by'] == 'trigger', run.windows())
 

@@ -908,6 +908,41 @@ START_TEST(steps_of_an_annotation_without_numbers) {
 }
 END_TEST
 
+START_TEST(the_step_with_which_the_window_opened) {
+    static const char devices[] = "plane /device:GPU:0\nline 1 \"Stream #1\"\n100 400 k1 correlation_id=1\n500 10 k2 correlation_id=2\n"
+                                  "600 10 k3 correlation_id=3\nplane /host:CPU\nline 1 python\n";
+    static const char marks[] = "22 1 l1 correlation_id=1\n42 1 l2 correlation_id=2\n62 1 l3 correlation_id=3\n"
+                                "40 10 train step_num=5 _r=1\n60 10 train step_num=6 _r=1\n20 10 train step_num=4 _r=1\n";
+    const struct ids_steps *steps = &analysis.steps;
+    char text[1024];
+    snprintf(text, sizeof text, "%s10 0 idsprof.opened\n%s", devices, marks);
+    make(text);
+    ck_assert_uint_eq(steps->count, 2);
+    ck_assert_int_eq(steps->has_left_out, 1);
+    ck_assert_int_eq(steps->left_out, 4);
+    ck_assert_int_eq(steps->at[0].number, 5);
+    ck_assert_int_eq(steps->at[1].number, 6);
+    ck_assert_ptr_null(ids_step_of_device_event(&analysis, activity(trace, 0, "k1")));
+    ck_assert_ptr_null(ids_step_of_host_event(&analysis, on_host(trace, "l1")));
+    /* a program that annotates its input first: the window opened with that */
+    snprintf(text, sizeof text, "%s10 0 idsprof.opened\n12 2 fetch step_num=4 _r=1\n%s", devices, marks);
+    make(text);
+    ck_assert_uint_eq(steps->count, 3);
+    ck_assert_int_eq(steps->has_left_out, 0);
+    /* and another one in the middle of the window tells nothing of the first step */
+    snprintf(text, sizeof text, "%s35 0 idsprof.opened\n%s", devices, marks);
+    make(text);
+    ck_assert_uint_eq(steps->count, 3);
+    /* of two steps none is left out */
+    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n100 400 k1 correlation_id=1\n500 10 k2 correlation_id=2\nplane /host:CPU\n"
+         "line 1 python\n10 0 idsprof.opened\n20 10 train step_num=4 _r=1\n22 1 l1 correlation_id=1\n40 10 train step_num=5 _r=1\n"
+         "42 1 l2 correlation_id=2\n");
+    ck_assert_uint_eq(steps->count, 2);
+    ck_assert_int_eq(steps->has_left_out, 0);
+    done();
+}
+END_TEST
+
 START_TEST(steps_of_a_line) {
     make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0 10 a\n100 10 b\n250 10 c\n320 5 d\n"
          "line 2 Steps\n0 100 11\n100 150 12\n250 60 13\n"
@@ -1025,5 +1060,6 @@ IDS_RUN_SUITE("analysis", parameters, windows, empty_windows_are_refused, events
               the_last_to_come_is_waited_for, late_is_who_did_more, who_waits_for_whom,
               more_work_than_the_others_is_advised_on, compute_is_said_first_where_it_is_nearly_all, gaps_of_a_tpu, every_account_has_its_words,
               steps_of_two_hosts_are_one, the_window_of_the_steps, a_number_that_comes_again_is_another_step,
-              steps_through_links, steps_of_an_annotation_without_numbers, steps_of_a_line, groups_of_events, a_report_of_everything,
+              steps_through_links, steps_of_an_annotation_without_numbers, the_step_with_which_the_window_opened,
+              steps_of_a_line, groups_of_events, a_report_of_everything,
               culprits_beyond_number_are_others)

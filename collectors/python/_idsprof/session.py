@@ -35,7 +35,8 @@ class Session:
 
     def start(self):
         self._call(self.on_start)
-        if self._is_feeding():
+        is_feeding = self._is_feeding()
+        if is_feeding:
             self._drain()               # what earlier steps still do would lie in the first one's place
         with self.lock:
             if self.theirs:
@@ -46,6 +47,8 @@ class Session:
             self.early = None
             self.begin_ns = time.time_ns()
             self.ours = self.make(self._options())
+            if is_feeding:
+                self.mark('idsprof.opened') # the step that this thread is about to begin is unlike the others
 
     def stop(self, path):
         with self.lock:
