@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { PICOSECOND_PLACES = 6 }; /* of a microsecond */
 
@@ -190,7 +191,7 @@ void ids_chrome_event_done(struct ids_chrome_event *event) {
 int ids_chrome_has_arg(const struct ids_chrome_event *event, const char *key) {
     for (size_t i = 0; i < event->args_count; i++) {
         const struct ids_json_span *span = &event->members[event->args_at + i].key;
-        if (ids_text_is((struct ids_text){span->at, (uint32_t)span->length}, key)) return 1;
+        if (span->length == strlen(key) && !strncasecmp(span->at, key, span->length)) return 1;
     }
     return 0;
 }

@@ -114,8 +114,9 @@ static void put_kernel(const struct ids_strings *strings, const struct ids_arg *
     }
 }
 
-uint32_t ids_gpu_details(const struct ids_strings *strings, struct ids_text name, int64_t stream,
-                         const struct ids_slice *slice, struct ids_buffer *text, enum ids_gpu_work *ret_work) {
+uint32_t ids_gpu_details(const struct ids_strings *strings, struct ids_key_spellings *spellings, struct ids_text name,
+                         int64_t stream, const struct ids_slice *slice, struct ids_buffer *text,
+                         enum ids_gpu_work *ret_work) {
     enum ids_gpu_work work = *ret_work = work_of(name);
     uint32_t key = work == IDS_GPU_KERNEL ? IDS_KEY_KERNEL_DETAILS
                    : work == IDS_GPU_SET  ? IDS_KEY_MEMSET_DETAILS
@@ -123,7 +124,9 @@ uint32_t ids_gpu_details(const struct ids_strings *strings, struct ids_text name
     text->length = 0;
     if (key == IDS_KEY_MEMCPY_DETAILS) put_places(name, text);
     for (uint32_t i = 0; i < slice->arg_count; i++) {
-        const struct ids_arg *arg = &slice->args[i];
+        struct ids_arg spelt = slice->args[i];
+        const struct ids_arg *arg = &spelt;
+        spelt.key = ids_key_spelt(spellings, strings, spelt.key);
         if (arg->key == IDS_KEY_KERNEL_DETAILS || arg->key == IDS_KEY_MEMCPY_DETAILS ||
             arg->key == IDS_KEY_MEMSET_DETAILS)
             return 0;

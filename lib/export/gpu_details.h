@@ -4,6 +4,7 @@
 #define IDS_LIB_EXPORT_GPU_DETAILS_H
 
 #include "lib/base/buffer.h"
+#include "lib/model/keys.h"
 #include "lib/model/sink.h"
 
 /* 1 when a timeline is called as XLA's tracers call a stream: "Stream #7(...)". */
@@ -23,8 +24,9 @@ enum ids_gpu_work {
 };
 
 /* Puts the details into `text`, which is emptied first, and says which stat they are: an enum ids_key. 0 when the event has them. */
-uint32_t ids_gpu_details(const struct ids_strings *strings, struct ids_text name, int64_t stream,
-                         const struct ids_slice *slice, struct ids_buffer *text, enum ids_gpu_work *ret_work);
+uint32_t ids_gpu_details(const struct ids_strings *strings, struct ids_key_spellings *spellings, struct ids_text name,
+                         int64_t stream, const struct ids_slice *slice, struct ids_buffer *text,
+                         enum ids_gpu_work *ret_work);
 /* "Stream #7(Kernel,MemcpyH2D)" for a set of enum ids_gpu_work. */
 void ids_gpu_stream_name(int64_t stream, unsigned works, struct ids_buffer *text);
 

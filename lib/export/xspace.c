@@ -86,6 +86,7 @@ struct line {
 
 struct xspace {
     struct ids_export export; /* first */
+    struct ids_key_spellings spellings;
     int only_used;
     uint32_t host;
     int64_t base_ns, start_unix_ns;
@@ -314,7 +315,8 @@ static int put_details(struct xspace *xspace, struct track *track, const struct 
     enum ids_gpu_work work;
     struct ids_buffer *details = &xspace->details;
     struct ids_text name = ids_strings_text(&xspace->export.strings, xspace->names[slice->name].text);
-    uint32_t key = ids_gpu_details(&xspace->export.strings, name, track->stream, slice, details, &work);
+    uint32_t key =
+        ids_gpu_details(&xspace->export.strings, &xspace->spellings, name, track->stream, slice, details, &work);
     track->works |= work;
     if (details->failed || details->length > UINT32_MAX) return -1;
     const struct ids_arg arg = {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* What passes of a frame or a numbered op. */
-enum mark_kind { MARK_FRAME, MARK_FORWARD, MARK_BACKWARD };
+enum mark_kind { MARK_FRAME, MARK_FORWARD, MARK_BACKWARD, MARK_OTHER };
 struct ids_call_mark {
-    uint64_t id, parent; /* of frames; of ops the key of their sequence number, and 0 */
+    uint64_t id, parent; /* of frames; of ops the keys of their sequence number and of their External id, or 0 */
     uint32_t name;       /* of trace->names */
     uint32_t scope;      /* text: of frames, once resolved */
     uint32_t host;
@@ -34,7 +34,7 @@ struct ids_open_call {
 };
 
 /* A chain of frames is as long as calls nest, unless a damaged file has a circle. */
-enum { FRAMES_LIMIT = 10000, KEY_FRAME = 1, KEY_SEQUENCE = 2, KEY_ARROW = 3 };
+enum { FRAMES_LIMIT = 10000, KEY_FRAME = 1, KEY_SEQUENCE = 2, KEY_ARROW = 3, KEY_EXTERNAL = 4 };
 
 static const char module_prefix[] = "nn.Module: ";
 static const char autograd_prefix[] = "autograd::engine::evaluate_function: ";
@@ -49,6 +49,7 @@ void ids_calls_done(struct ids_calls *calls) {
     ids_keymap_done(&calls->scopes);
     ids_keymap_done(&calls->map);
     ids_keymap_done(&calls->forward_map);
+    ids_keymap_done(&calls->external);
     *calls = (struct ids_calls){0};
 }
 
@@ -58,6 +59,10 @@ static struct ids_text text_of_name(const struct ids_calls *calls, uint32_t name
 
 static uint64_t key_in(uint32_t host, unsigned kind, uint64_t id) {
     return ids_key_of(ids_key_of(host, kind), id);
+}
+
+uint64_t ids_calls_external(uint32_t host, const struct ids_facts *facts) {
+    return facts->external ? key_in(host, KEY_EXTERNAL, (uint64_t)facts->external) : 0;
 }
 
 /* ---- reading ---- */
@@ -72,9 +77,10 @@ int ids_calls_mark(struct ids_calls *calls, uint32_t host, uint32_t name, const 
         mark.kind = MARK_FRAME;
         uint64_t number = calls->mark_count + 1;
         if (ids_keymap_add(&calls->frame_of_id, key_in(host, KEY_FRAME, mark.id), number) < 0) return -1;
-    } else if (facts->is_op && facts->has_sequence) {
-        mark.id = key_in(host, KEY_SEQUENCE, (uint64_t)facts->sequence);
-        mark.kind = facts->forward_thread ? MARK_BACKWARD : MARK_FORWARD;
+    } else if (facts->is_op && (facts->has_sequence || facts->external)) {
+        if (facts->has_sequence) mark.id = key_in(host, KEY_SEQUENCE, (uint64_t)facts->sequence);
+        mark.parent = ids_calls_external(host, facts);
+        mark.kind = !facts->has_sequence ? MARK_OTHER : facts->forward_thread ? MARK_BACKWARD : MARK_FORWARD;
         mark.is_resolved = 1;
     } else {
         return 0;
@@ -286,7 +292,7 @@ static int open_op(struct ids_calls *calls, int64_t start_ps, uint32_t name, uin
         open->link = calls->last_link; /* a node without a forward op comes with the one before */
     }
     if (!open->outer) open->outer = open->op;
-    if (!mark) return 0;
+    if (!mark || mark->kind == MARK_OTHER) return 0;
     if (mark->kind == MARK_FORWARD) return put_forward(calls, mark->id, start_ps, open->scope);
     if (open->is_autograd && open->link != mark->id) return 0; /* an arrow told */
     open->link = calls->last_link = mark->id;
@@ -310,13 +316,26 @@ static int call_of(struct ids_calls *calls, const struct ids_call *call, uint32_
     return 0;
 }
 
+static struct ids_call inside(const struct ids_open_call *top) {
+    return (struct ids_call){top->scope, top->op, top->outer, top->frame, top->user_frame, top->is_autograd};
+}
+
 static int launch(struct ids_calls *calls, const struct ids_open_call *top, struct ids_event *event) {
-    struct ids_call call = {top->scope, top->op, top->outer, top->frame, top->user_frame, top->is_autograd};
+    struct ids_call call = inside(top);
     /* Behind the nodes of a thread of autograd come what its end calls, in no frame of the program. */
     uint64_t link = top->link || top->frame || top->in_module ? top->link : calls->last_link;
     if (!event->consumes) event->consumes = link;
     event->from_autograd = link != 0;
     return call_of(calls, &call, &event->call);
+}
+
+/* Work may name the op by its number. */
+static int number_op(struct ids_calls *calls, const struct ids_open_call *op, uint32_t mark_number) {
+    const uint64_t key = mark_number == IDS_NONE ? 0 : calls->marks[mark_number].parent;
+    if (!key) return 0;
+    struct ids_call call = inside(op);
+    uint32_t number;
+    return call_of(calls, &call, &number) || ids_keymap_add(&calls->external, key, number) < 0 ? -1 : 0;
 }
 
 int ids_calls_visit(struct ids_calls *calls, int64_t start_ps, int64_t end_ps, uint32_t name, uint32_t mark,
@@ -331,6 +350,7 @@ int ids_calls_visit(struct ids_calls *calls, int64_t start_ps, int64_t end_ps, u
     if (event && kind == IDS_KIND_LAUNCH) return calls->depth ? launch(calls, &open, event) : 0;
     if (kind == IDS_KIND_CALL) {
         code = open_op(calls, start_ps, name, mark, &open);
+        if (!code) code = number_op(calls, &open, mark);
     } else if (kind == IDS_KIND_PYTHON) {
         uint32_t scope = 0;
         if (mark != IDS_NONE) code = frame_scope(calls, mark, end_ps, &scope);
@@ -388,13 +408,22 @@ static int source_of(struct ids_trace *trace, uint32_t frame, uint32_t *ret_sour
     return *ret_source == IDS_NO_TEXT ? -1 : 0;
 }
 
-int ids_calls_op(struct ids_calls *calls, struct ids_keymap *ops, const struct ids_event *launch, uint32_t name,
-                 uint32_t *ret_op) {
+/* The call that launched the work, from 1; 0 unknown. What a queue or a graph launched later lies in no op, or was not recorded. */
+static uint32_t call_of_work(const struct ids_calls *calls, const struct ids_event *work) {
+    const uint32_t by_launch = work->launch ? work->launch->call : 0;
+    uint64_t by_number;
+    if (by_launch && calls->trace->calls[by_launch - 1].op) return by_launch;
+    return work->produces && ids_keymap_get(&calls->external, work->produces, &by_number) ? (uint32_t)by_number
+                                                                                          : by_launch;
+}
+
+int ids_calls_op(struct ids_calls *calls, struct ids_keymap *ops, const struct ids_event *work, uint32_t *ret_op) {
     struct ids_trace *trace = calls->trace;
     *ret_op = IDS_NONE;
-    if (!launch->call) return 0;
-    const struct ids_call call = trace->calls[launch->call - 1];
-    uint32_t op_name = call.op ? call.op : call.scope ? trace->names[name].text : 0, path = call.scope;
+    const uint32_t number = call_of_work(calls, work);
+    if (!number) return 0;
+    const struct ids_call call = trace->calls[number - 1];
+    uint32_t op_name = call.op ? call.op : call.scope ? trace->names[work->name].text : 0, path = call.scope;
     if (!op_name) return 0;
     struct ids_text outer = ids_strings_text(&trace->strings, call.outer);
     if (call.op && call.outer != call.op && inner_scope(calls, path, outer, &path)) return -1;

@@ -4,6 +4,7 @@
  * (MLP_0/Linear_1; without any the regions that the program named), and the innermost Python frame. Modules are those of the frames
  * above by their ids (`Python parent id`), since recorded times of frames overlap a little; what an op lies in is told by time.
  * What runs backward on a thread of autograd has the modules of its forward op: by the arrow `fwdbwd`, else by the sequence number.
+ * Device work without a recorded launch, or with one outside any op, is of the op whose number it bears (`External id`).
  *
  * Only launches keep what is found; of frames and ops an id is held until their thread is read, and texts are interned. */
 #ifndef IDS_LIB_MODEL_CALLS_H
@@ -28,6 +29,7 @@ struct ids_calls {
     struct ids_keymap scopes;      /* (scope, name) -> scope */
     struct ids_keymap map;         /* all of an ids_call -> its number + 1 */
     struct ids_keymap forward_map; /* (host, number) -> index of forwards + 1 */
+    struct ids_keymap external;    /* (host, External id) of an op -> the number of its call */
     struct ids_forward *forwards;
     size_t forward_count, forward_room;
     struct ids_call_arrow *arrows; /* fwdbwd */
@@ -63,8 +65,9 @@ int ids_calls_visit(struct ids_calls *calls, int64_t start_ps, int64_t end_ps, u
 
 /* When all is read: a launch on a thread of autograd gets the event around its forward op as its cause, and its scope. */
 int ids_calls_join(struct ids_calls *calls, struct ids_event *launch);
-/* The op of what was launched: `name` is its own name, for work that no op of the framework launched. IDS_NONE none. */
-int ids_calls_op(struct ids_calls *calls, struct ids_keymap *ops, const struct ids_event *launch, uint32_t name,
-                 uint32_t *ret_op);
+/* The key by which work and its op name each other; 0 where the event names none. */
+uint64_t ids_calls_external(uint32_t host, const struct ids_facts *facts);
+/* The op of work on a device, whose own name stands for work that no op of the framework launched. IDS_NONE none. */
+int ids_calls_op(struct ids_calls *calls, struct ids_keymap *ops, const struct ids_event *work, uint32_t *ret_op);
 
 #endif

@@ -1,6 +1,7 @@
 #include "lib/model/event_of_slice.h"
 
 #include "lib/base/vec.h"
+#include "lib/model/calls.h"
 #include "lib/model/classify.h"
 #include "lib/model/keys.h"
 
@@ -83,6 +84,7 @@ int ids_device_event(struct ids_dimensions *dimensions, const struct ids_track *
     switch (track->role) {
     case IDS_TRACK_STREAM:
         event->in_graph = facts->in_graph;
+        event->produces = ids_calls_external(dimensions->host, facts);
         code = ids_op_of(dimensions, facts, &event->op, err);
         if (!code && event->op == IDS_NONE && facts->annotation)
             code = ids_op_of_annotation(dimensions, ids_arg_chars(trace, facts->annotation), &event->op, err);

@@ -88,7 +88,7 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
                                 .python_parent = -1};
     for (uint32_t i = 0; i < slice->arg_count; i++) {
         const struct ids_arg *arg = &slice->args[i];
-        switch (arg->key) {
+        switch (ids_key_spelt(&trace->spellings, &trace->strings, arg->key)) {
         case IDS_KEY_HLO_OP:
             facts->hlo_op = ids_arg_text(trace, arg);
             if (facts->hlo_op == IDS_NO_TEXT) return -1;
@@ -164,6 +164,9 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
         case IDS_KEY_CATEGORY:
             facts->has_category = 1;
             category(ids_arg_chars(trace, arg), facts);
+            break;
+        case IDS_KEY_EXTERNAL_ID:
+            facts->external = ids_arg_int(trace, arg, 0); /* 0 is none */
             break;
         case IDS_KEY_PYTHON_ID:
             facts->python_id = ids_arg_int(trace, arg, -1);

@@ -19,6 +19,7 @@ struct ids_facts {
     int64_t registers, shared_memory, message_elements, result_elements, group_size;
     const struct ids_arg *grid, *block, *dtype, *group_ranks, *collective_name;
     int64_t python_id, python_parent, sequence, forward_thread;
+    int64_t external;                         /* what device work has in common with the op that launched it; 0 none */
     const struct ids_arg *annotation, *arrow; /* arrow: the id of a flow's end */
     int is_python;                            /* cat python_function */
     int is_op;                                /* cat cpu_op */

@@ -362,8 +362,7 @@ static int name_ops(struct ids_trace *trace, struct ids_calls *calls, struct ids
         struct ids_events *events = &trace->devices[d].activity;
         for (size_t i = 0; i < events->count && !failed; i++) {
             struct ids_event *event = &events->at[i];
-            if (event->op == IDS_NONE && event->launch)
-                failed = ids_calls_op(calls, &ops, event->launch, event->name, &event->op);
+            if (event->op == IDS_NONE) failed = ids_calls_op(calls, &ops, event, &event->op);
         }
     }
     ids_keymap_done(&ops);

@@ -14,6 +14,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/model/event_kind.h"
+#include "lib/model/keys.h"
 #include "lib/model/sink.h"
 
 #include <stddef.h>
@@ -230,7 +231,8 @@ struct ids_event {
     int64_t start_ps, end_ps;
     int64_t self_ps;                /* own time less that of the events wholly inside it on its track */
     const struct ids_event *launch; /* the host event that made this run; NULL unknown */
-    uint64_t produces, consumes;    /* links between events (correlation ids, flows); 0 none */
+    uint64_t produces, consumes;    /* links between events (correlation ids, flows); 0 none. What a stream's event "produces" is
+                                     * the key of the op that it names (`External id`), which calls.c looks up. */
     uint64_t run_id;                /* of an execution; 0 none */
     int64_t
         value; /* transfers and collectives: bytes, -1 unknown · step marks: the step's number · launches of a program: the
@@ -270,6 +272,7 @@ struct ids_trace_diag {
 
 struct ids_trace {
     struct ids_strings strings;
+    struct ids_key_spellings spellings;
     struct ids_arena arena;
     int complete;
     int64_t origin_unix_ns; /* of time 0; 0 unknown */

@@ -9,8 +9,9 @@
 
     sweep.py [--sample N] [--mode one|on|both] [--case NAME ...] [--state FILE] [--log FILE] [--jobs N]
 
-Without --sample all allocations are tried, one failing and one with all behind it failing. --state keeps what was done, so that
-a sweep that was stopped goes on where it was; it is for one build of the program. --log writes the table of tests/memory/RESULTS.md.
+Without --sample all allocations are tried, one failing and one with all behind it failing. --state keeps each finding, and a sweep
+that was stopped goes on after the last one; a state is for one build of the program. --log writes the table of tests/memory/LOG.md, which
+holds at any time how far the sweep came.
 IDSPROF, IDS_FAILING_MALLOC, IDS_SOURCE_DIR; IDS_SANITIZE=1 when the program has the sanitizers, whose exit code is 99.
 """
 import argparse
@@ -31,6 +32,7 @@ IDSPROF = os.path.abspath(os.environ["IDSPROF"])
 FAILING = os.path.abspath(os.environ["IDS_FAILING_MALLOC"])
 SOURCE = os.environ.get("IDS_SOURCE_DIR", os.getcwd())
 SANITIZED = os.environ.get("IDS_SANITIZE") == "1"
+LOG_EVERY = 500 # trials
 SECONDS = 120 if SANITIZED else 30
 TESTDATA = os.path.join(SOURCE, "testdata")
 
@@ -215,6 +217,17 @@ def numbers(count, sample):
     return sorted(random.Random(count).sample(range(1, count + 1), sample))
 
 
+def write_log(path, rows):
+    """The table as far as the sweep came: a row a command and way of failing, and what both come to."""
+    table = [row for _, row in sorted(rows.items(), key=lambda item: (list(CASES).index(item[0][0]), item[0][1]))]
+    lines = ["| command | fails | allocations | tried | wrong |\n", "|---|---|---|---|---|\n"]
+    lines += ["| %s | %s | %d | %d | %d |\n" % row for row in table]
+    lines.append("| all %d | | %d | %d | %d |\n" % (len(table), *(sum(row[part] for row in table) for part in (2, 3, 4))))
+    with open(path + ".part", "w") as log:
+        log.writelines(lines)
+    os.replace(path + ".part", path)
+
+
 def main(arguments=None):
     options = argparse.ArgumentParser()
     options.add_argument("--sample", type=int)
@@ -232,7 +245,12 @@ def main(arguments=None):
                 entry = json.loads(line)
                 done.setdefault((entry["case"], entry["on"]), {})[entry["at"]] = entry["wrong"]
     state = open(options.state, "a", buffering=1) if options.state else None
-    rows, bad = [], 0
+    rows, bad = {}, 0
+
+    def note(name, is_on, count, tried, wrong):
+        rows[name, is_on] = (name, "and on" if is_on else "one", count, tried, len(wrong))
+        if options.log:
+            write_log(options.log, rows)
 
     def sweep(name, inputs, work):
         case = Case(name, inputs, work)
@@ -240,7 +258,7 @@ def main(arguments=None):
         for is_on in {"one": (False,), "on": (True,), "both": (False, True)}[options.mode]:
             known = done.get((name, is_on), {})
             wanted = numbers(case.count, options.sample)
-            wrong = {}
+            wrong, tried = {}, 0
             for at in wanted:
                 if at in known:
                     what = known[at]
@@ -248,11 +266,15 @@ def main(arguments=None):
                     what = case.look(at, is_on)
                     if state:
                         state.write(json.dumps({"case": name, "on": is_on, "at": at, "wrong": what}) + "\n")
+                tried += 1
                 if what:
                     wrong[at] = what
+                if tried % LOG_EVERY == 0:
+                    note(name, is_on, case.count, tried, wrong)
                 if len(wrong) >= options.failures:
                     break
-            result.append((name, is_on, case.count, len(wanted), wrong))
+            note(name, is_on, case.count, tried, wrong)
+            result.append((name, is_on, wrong))
         return result
 
     with tempfile.TemporaryDirectory() as work:
@@ -261,16 +283,11 @@ def main(arguments=None):
         make_inputs(inputs)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for result in pool.map(lambda name: sweep(name, inputs, work), options.case or list(CASES)):
-                for name, is_on, count, tried, wrong in result:
-                    rows.append((name, "and on" if is_on else "one", count, tried, len(wrong)))
-                    print("%-18s %-7s %7d allocations %7d tried %4d wrong" % rows[-1], flush=True)
+                for name, is_on, wrong in result:
+                    print("%-18s %-7s %7d allocations %7d tried %4d wrong" % rows[name, is_on], flush=True)
                     for at, what in list(wrong.items())[:5]:
                         print("  FAIL %d: %s" % (at, what), flush=True)
                     bad += len(wrong)
-    if options.log:
-        with open(options.log, "w") as log:
-            log.write("| command | fails | allocations | tried | wrong |\n|---|---|---|---|---|\n")
-            log.writelines("| %s | %s | %d | %d | %d |\n" % row for row in rows)
     return 1 if bad else 0
 
 

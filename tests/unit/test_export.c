@@ -547,7 +547,9 @@ START_TEST(gpu_details) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct ids_slice slice = {.args = cases[i].args, .arg_count = cases[i].arg_count};
-        ck_assert_uint_eq(ids_gpu_details(&strings, text_of(cases[i].name), 7, &slice, &text, &work), cases[i].key);
+        ck_assert_uint_eq(
+            ids_gpu_details(&strings, &(struct ids_key_spellings){0}, text_of(cases[i].name), 7, &slice, &text, &work),
+            cases[i].key);
         ids_buffer_byte(&text, '\0');
         ck_assert_str_eq(text.at, cases[i].text);
         ck_assert_uint_eq(work, cases[i].work);
