@@ -33,6 +33,7 @@ struct ids_archive {
     int broken;           /* something failed in this pass: libarchive gives nothing more, a new pass may get by */
     int in_member;        /* of the last header's data, `so_far` bytes were given and more may come */
     uint64_t so_far;
+    uint64_t member_from; /* `taken` when the member's header was asked for */
     struct ids_error failure; /* of the source, inside of libarchive */
     uint8_t block[BLOCK_BYTES];
 };
@@ -127,6 +128,7 @@ static int start_reader(struct ids_archive *archive, struct ids_error *err) {
     archive->next = 0;
     archive->at = archive->taken = archive->header_from = archive->unpacked = 0;
     archive->in_member = archive->broken = 0;
+    archive->member_from = 0;
     archive->failure = (struct ids_error)IDS_ERROR_INIT;
     /* ARCHIVE_WARN is a filter that would start a program. */
     if (archive_read_support_filter_gzip(reader) != ARCHIVE_OK ||
@@ -188,6 +190,13 @@ static uint64_t packed_bytes(const struct ids_archive *archive) {
     return archive->taken < size ? archive->taken : size;
 }
 
+/* What was read of the archive for the member at hand: a large archive does not allow a small member more. It may lie in the block that
+ * was read for the one before. */
+static uint64_t member_bytes(const struct ids_archive *archive) {
+    uint64_t size = ids_source_size(archive->source), bytes = archive->taken - archive->member_from + BLOCK_BYTES;
+    return bytes < size ? bytes : size;
+}
+
 /* The next piece of the member's data. *ret_length is 0 at its end; *ret_cut is set where it ends early. */
 static int next_piece(struct ids_archive *archive, const void **ret_bytes, size_t *ret_length, const char **ret_cut,
                       struct ids_error *err) {
@@ -215,6 +224,7 @@ static int next_piece(struct ids_archive *archive, const void **ret_bytes, size_
     archive->unpacked += *ret_length;
     archive->so_far += *ret_length;
     int code = ids_unpack_check("archive", packed_bytes(archive), archive->unpacked, err);
+    if (!code) code = ids_unpack_check("archive member", member_bytes(archive), archive->so_far, err);
     archive->broken = code != 0;
     return code;
 }
@@ -253,6 +263,7 @@ static int next_entry(struct ids_archive *archive, struct archive_entry **ret_en
         archive->next++;
         archive->in_member = 1;
         archive->so_far = 0;
+        archive->member_from = archive->header_from;
         return 0;
     }
     *ret_entry = NULL;
@@ -464,7 +475,7 @@ int ids_archive_read(struct ids_archive *archive, const struct ids_member *membe
     if (!code && cut && !ids_spool_size(&spool)) code = ids_fail(err, IDS_CORRUPT, "archive: %s", cut);
     if (!code) code = ids_source_of_spool(path, &spool, ret_source, err);
     ids_spool_done(&spool);
-    if (!code) ids_source_set_outer_bytes(*ret_source, packed_bytes(archive));
+    if (!code) ids_source_set_outer_bytes(*ret_source, member_bytes(archive));
     if (code || !cut) return code;
     char why[IDS_SOURCE_CUT_ROOM];
     snprintf(why, sizeof why, "archive: %s", cut);
@@ -486,7 +497,7 @@ int ids_archive_peek(struct ids_archive *archive, const struct ids_member *membe
         if (!code) code = ids_spool_add(&spool, bytes, length, err);
     }
     if (!code) code = ids_source_of_spool(member->path, &spool, &source, err);
-    if (!code) ids_source_set_outer_bytes(source, packed_bytes(archive));
+    if (!code) ids_source_set_outer_bytes(source, member_bytes(archive));
     if (!code) code = ids_source_head(source, head, room, ret_length, err);
     ids_source_close(source);
     ids_spool_done(&spool);

@@ -12,7 +12,7 @@ int ids_source_of_spool(const char *path, struct ids_spool *spool, struct ids_so
 void ids_source_set_cut(struct ids_source *source, const char *why, uint64_t at);
 /* The bytes themselves are not all: what the content looks like does not change that. */
 void ids_source_set_outer_cut(struct ids_source *source, const char *why);
-/* The source came out of an archive, of which this many bytes had been read (0: it did not); the limit of unpacking counts from them. */
+/* The source came out of an archive, of which this many bytes were read for it (0: it did not); the limit of unpacking counts from them. */
 void ids_source_set_outer_bytes(struct ids_source *source, uint64_t bytes);
 uint64_t ids_source_outer_bytes(const struct ids_source *source);
 

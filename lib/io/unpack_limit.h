@@ -2,7 +2,8 @@
  * the disk or the memory.
  *
  * Real traces unpack to 15 to 20 times their size, deflate can reach 1,032 times. So 256 MiB are always allowed, above that 200 times
- * what was read of the packed file, up to 256 GiB. A user who trusts the file sets the limit.
+ * what was read of the packed file, up to 256 GiB. In an archive that holds of all members together and of each one by what was read for
+ * it, and gzip inside a member counts from that too. A user who trusts the file sets the limit.
  */
 #ifndef IDS_LIB_IO_UNPACK_LIMIT_H
 #define IDS_LIB_IO_UNPACK_LIMIT_H

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Four times the devices, hosts, names or programs take at most 4.4 times the instructions, counted by callgrind.
+"""Four times the devices, hosts, names, programs or runs of a database take at most 4.4 times the instructions, counted by callgrind.
 
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SANITIZE.
 """
@@ -23,6 +23,7 @@ CASES = (('devices', 1000, [REPORT, XPLANE, [*XPLANE, '-d', 'GPU:1*']]),
          ('cpu_devices', 1000, [REPORT]),
          ('tpu_programs', 1000, [REPORT]),
          ('cpu_programs', 1000, [REPORT]),
+         ('runs', 50, [['list']]),
          ('names', 4000, [REPORT, XPLANE, [*XPLANE, '-n', '*_1*'], ['extract', '-f', 'csv', '-o', '-']]))
 failures = []
 
@@ -45,6 +46,12 @@ def as_xplane(run):
     return next(run.parent.glob('*.pb'))
 
 
+def as_database(folder):
+    database = folder.parent / f'{folder.name}.db'
+    subprocess.run([IDSPROF, 'import', '-o', database, *sorted(folder.iterdir())], check=True, stderr=subprocess.DEVNULL)
+    return database
+
+
 with tempfile.TemporaryDirectory() as root:
     for kind, small, commands in CASES:
         counts = []
@@ -52,6 +59,8 @@ with tempfile.TemporaryDirectory() as root:
             folder = Path(root) / f'{kind}{count}'
             folder.mkdir()
             runs = [getattr(growing_runs, kind)(folder, count)]
+            if kind == 'runs':
+                runs = [as_database(runs[0])]
             if kind in ('devices', 'names'):
                 runs.append(as_xplane(runs[0]))
             counts.append([(f'{" ".join(command)} of {run.suffix}', instructions([*command, run]))

@@ -7,6 +7,7 @@ Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SANITIZE.
 import gzip
 import io
 import os
+import random
 import resource
 import shutil
 import sqlite3
@@ -24,6 +25,7 @@ SANITIZED = os.environ.get('IDS_SANITIZE') == '1'
 MINI = SOURCE / 'testdata' / 'mini' / 'idle_gap_1ps.mini'
 BOMB_BYTES = 320 << 20  # 256 MiB are always allowed
 PROFILE = next((SOURCE / 'testdata' / 'cpu1_plain').rglob('*.xplane.pb'))
+BALLAST_BYTES = 4 << 20
 DISK_BYTES = 300 << 20
 failures = []
 
@@ -97,6 +99,27 @@ def bombs(folder):
         zeros(file, BOMB_BYTES)
     with zipfile.ZipFile(folder / 'nested.zip', 'w', zipfile.ZIP_DEFLATED) as archive:
         archive.writestr('a.xplane.pb.gz', packed.getvalue())
+    # Beside a member that packs badly, so that the archive as a whole unpacks to little of what its size allows.
+    ballast = random.Random(1).randbytes(BALLAST_BYTES)
+    with zipfile.ZipFile(folder / 'beside.zip', 'w', zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr('ballast.bin', ballast)
+        with archive.open('a.xplane.pb', 'w') as file:
+            zeros(file, BOMB_BYTES)
+    with tarfile.open(folder / 'beside.tar.gz', 'w:gz') as archive:
+        for name, content, length in (('ballast.bin', io.BytesIO(ballast), len(ballast)), ('a.xplane.pb', Zeros(BOMB_BYTES), BOMB_BYTES)):
+            info = tarfile.TarInfo(name)
+            info.size = length
+            archive.addfile(info, content)
+    # Gzip that unpacks to 150 times its size, which is allowed, and is itself packed as well.
+    once = gzip.compress(random.Random(2).randbytes(6000) + bytes((1 << 20) - 6000), 9)
+    with zipfile.ZipFile(folder / 'twice.zip', 'w', zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr('ballast.bin', ballast)
+        archive.writestr('a.xplane.pb.gz', once * (BOMB_BYTES >> 20))
+    with tarfile.open(folder / 'twice.tar.gz', 'w:gz') as archive:
+        for name, content in (('ballast.bin', ballast), ('a.trace.json.gz', once * (BOMB_BYTES >> 20))):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
     tar(folder / 'bomb.tar.gz', 'w:gz', 'a.xplane.pb', length=BOMB_BYTES)
     tar(folder / 'passed.tar.gz', 'w:gz', 'a.notes', length=BOMB_BYTES)
     tar(folder / 'nested.tar.xz', 'w:xz', 'a.xplane.pb.gz', content=packed.getvalue())
@@ -115,7 +138,7 @@ def check_bombs(folder):
             check('--max-unpacked' in said or 'no profile' in said, f'{command} {path.name}: {said!r}')
             check('temporary file' not in said, f'{command} {path.name}: the disk was filled: {said!r}')
             check(seconds < (60 if SANITIZED else 6), f'{command} {path.name}: {seconds:.1f} s of CPU time')
-        if path.name not in ('declared.zip', 'nested.zip', 'plain.xplane.pb.gz'):
+        if path.name not in ('declared.zip', 'nested.zip', 'beside.zip', 'twice.zip', 'plain.xplane.pb.gz'):
             continue
         code, said, _ = idsprof('report', '--max-unpacked', '400M', path)
         check(code == 2 and '--max-unpacked' not in said, f'--max-unpacked does not allow {path.name}: {said!r}')

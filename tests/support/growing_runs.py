@@ -40,6 +40,12 @@ def cpu_devices(folder, count):
         for d in range(count) for k in range(4)])
 
 
+def runs(folder, count):
+    for number in range(count):
+        write_mini(folder / f'run{number:05}.mini', ['plane /device:GPU:0', 'line 1 "Stream #7(Compute)"', f'0us 5us k{number}'])
+    return folder
+
+
 def tpu_programs(folder, count):
     lines = ['plane /device:TPU:0']
     lines += [f'meta fusion.{i} hlo_category=fusion program_id={i + 1}' for i in range(count)]
