@@ -10,6 +10,7 @@ set(test_environment
     IDS_SOURCE_DIR=${PROJECT_SOURCE_DIR}
     IDS_BUILD_DIR=${PROJECT_BINARY_DIR}
     IDS_FAILING_MALLOC=${PROJECT_BINARY_DIR}/support/failing_malloc.so
+    IDS_SHORT_TIMER=${PROJECT_BINARY_DIR}/support/short_timer.so
     IDS_SANITIZE=$<BOOL:${IDS_SANITIZE}>)
 
 function(ids_add_test KIND FILE)
@@ -74,11 +75,14 @@ target_compile_options(capture_double PRIVATE ${IDS_NO_LTO} -fno-sanitize=all)
 target_link_options(capture_double PRIVATE ${IDS_NO_LTO} -fno-sanitize=all)
 
 # An allocator that fails when it is told to (tests/memory). It calls the sanitizers' own, and has none of them in it.
-add_library(failing_malloc MODULE ${PROJECT_SOURCE_DIR}/tests/support/failing_malloc.c)
-set_target_properties(failing_malloc PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/support)
-target_link_libraries(failing_malloc PRIVATE ${CMAKE_DL_LIBS})
-target_compile_options(failing_malloc PRIVATE ${IDS_NO_LTO} -fno-builtin -fno-sanitize=all)
-target_link_options(failing_malloc PRIVATE ${IDS_NO_LTO} -fno-sanitize=all)
+# And timers that run out early.
+foreach(preload failing_malloc short_timer)
+    add_library(${preload} MODULE ${PROJECT_SOURCE_DIR}/tests/support/${preload}.c)
+    set_target_properties(${preload} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/support)
+    target_link_libraries(${preload} PRIVATE ${CMAKE_DL_LIBS})
+    target_compile_options(${preload} PRIVATE ${IDS_NO_LTO} -fno-builtin -fno-sanitize=all)
+    target_link_options(${preload} PRIVATE ${IDS_NO_LTO} -fno-sanitize=all)
+endforeach()
 
 # A PJRT plugin that is only a double, and a program that uses one (tests/pjrt), for tests of collector A.
 add_library(pjrt_double MODULE ${PROJECT_SOURCE_DIR}/tests/pjrt/double.c)

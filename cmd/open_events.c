@@ -9,6 +9,7 @@
 #include "lib/store/events_cache.h"
 #include "lib/store/summary.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,10 +43,15 @@ static int import_into_cache(const struct ids_run_files *run, char **ret_databas
     return code;
 }
 
-/* In the midst of a query, whose time this does not take. */
+/* In the midst of a query, whose time this does not take, and whose SQL an interrupt could not stop now: it ends the program, as in every
+ * import. */
 static int import_again(void *run, struct ids_error *err) {
+    const struct sigaction ends = {.sa_handler = SIG_DFL};
+    struct sigaction before;
     ids_reading_pause();
+    sigaction(SIGINT, &ends, &before);
     int code = import_into_cache(run, NULL, err);
+    sigaction(SIGINT, &before, NULL);
     ids_reading_resume();
     return code;
 }
@@ -76,7 +82,8 @@ int ids_events_open(const char *path, const char *name, struct ids_opened_events
     return code ? code : open_run(ret_events, err);
 }
 
-int ids_events_open_run(const char *path, const char *name, struct ids_opened_events *ret_events, struct ids_error *err) {
+int ids_events_open_run(const char *path, const char *name, struct ids_opened_events *ret_events,
+                        struct ids_error *err) {
     struct ids_run_list list;
     const struct ids_run_files *run;
     if (!ids_is_database(path)) return ids_events_open(path, name, ret_events, err);

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -17,6 +18,7 @@ struct ids_query {
     struct ids_query_cached cached; /* make NULL: a database of somebody else */
     uint64_t given;                 /* rows of the statement */
     int makings;                    /* how often it was made again */
+    volatile sig_atomic_t interrupted; /* also while no database is open that SQLite could stop at */
     char refused[128]; /* what the statement wanted and may not */
 };
 
@@ -213,6 +215,7 @@ static int make_again(struct ids_query *query, int code, struct ids_error *err) 
     while ((code == IDS_CORRUPT || code == IDS_NOT_FOUND) && query->cached.make && query->makings++ < MAX_MAKINGS) {
         close_database(query);
         code = query->cached.make(query->cached.context, err);
+        if (!code && query->interrupted) code = ids_fail(err, IDS_IO, "interrupted");
         if (!code) code = go_on(query, err);
     }
     return code;
@@ -298,6 +301,7 @@ struct ids_cell ids_query_cell(const struct ids_query *query, int column) {
 }
 
 void ids_query_interrupt(struct ids_query *query) {
+    query->interrupted = 1;
     if (query->db) sqlite3_interrupt(query->db);
 }
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
 IDSPROF = os.environ['IDSPROF']
+SANITIZED = os.environ.get('IDS_SANITIZE') == '1'
 sys.path.insert(0, str(SOURCE / 'tests' / 'oracle'))
 import xplane_oracle  # noqa: E402
 
@@ -278,7 +279,56 @@ def check_interrupt():
     check(ended, 'SIGINT came too late each time')
 
 
-for test in (check_questions, check_formats, check_gate, check_documented, check_database_as_run, check_errors, check_cache, check_interrupt):
+def damaged_entry(events):
+    """A run of so many events, whose database in the cache is damaged where a query reads."""
+    cache = Path(os.environ['XDG_CACHE_HOME']) / 'idsprof'
+    run = Path(tempfile.mkdtemp(dir=os.environ['XDG_CACHE_HOME'])) / 'a.trace.json'
+    run.write_text(json.dumps({'traceEvents': [
+        {'ph': 'X', 'cat': 'kernel', 'name': f'k{i % 9}', 'pid': 0, 'tid': 7, 'ts': 2 * i, 'dur': 1, 'args': {'device': 0, 'stream': 7, 'correlation': i + 1}}
+        for i in range(events)]}))
+    for path in cache.glob('*.db*'):
+        path.unlink()
+    count = 'SELECT sum(dur_ps) FROM event'
+    whole = query(run, count)
+    check(whole.returncode == 0, f'query: {whole}')
+    entry = next(cache.glob('*.db'))
+    content = bytearray(entry.read_bytes())
+    page_bytes = int.from_bytes(content[16:18], 'big')
+    for at in range(len(content) // 4, len(content) * 3 // 4, page_bytes):
+        content[at] ^= 1
+    entry.write_bytes(content)
+    return cache, run, count, whole.stdout
+
+
+def check_interrupt_again():
+    """An interrupt while a damaged entry is made again ends the program at once, and leaves nothing."""
+    cache, run, count, _ = damaged_entry(20000 if SANITIZED else 100000)
+    process = subprocess.Popen([IDSPROF, 'query', str(run), count], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while process.poll() is None and not list(cache.glob('*.tmp-*')) and time.monotonic() < deadline:
+        pass
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    check(process.returncode == -signal.SIGINT and not out, f'SIGINT while an entry is made again: {process.returncode} {out} {err}')
+    check(not list(cache.glob('*.tmp-*')), 'SIGINT while an entry is made again leaves a file')
+
+
+def check_watchdog():
+    """What stops SQL that does not let itself be stopped counts the time of the SQL, and not that of making a damaged entry again."""
+    _, run, count, want = damaged_entry(30000 if SANITIZED else 100000)
+    short = {**os.environ, 'LD_PRELOAD': os.environ['IDS_SHORT_TIMER'], 'ASAN_OPTIONS': 'verify_asan_link_order=0'}
+    ask = [IDSPROF, 'query', '--timeout', '1s', str(run)]
+    # 3 s, less than the making and more than all else.
+    short['IDS_TIMER_DIVIDE'] = '10' if SANITIZED else '30'
+    again = subprocess.run([*ask, count], capture_output=True, text=True, timeout=120, env=short)
+    check(again.returncode == 0 and again.stdout == want, f'making again counts as SQL: {again}')
+    hangs = "SELECT instr(hex(zeroblob(20000000)), hex(zeroblob(9000000)) || '1')"
+    stopped = subprocess.run([*ask, hangs], capture_output=True, text=True, timeout=120, env=short)
+    check(stopped.returncode == 2 and 'too much CPU time' in stopped.stderr, f'SQL that hangs: {stopped}')
+
+
+for test in (check_questions, check_formats, check_gate, check_documented, check_database_as_run, check_errors, check_cache, check_interrupt,
+             check_interrupt_again, check_watchdog):
     test()
 for failure in failures:
     print('FAIL:', failure)

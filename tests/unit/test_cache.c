@@ -1,4 +1,7 @@
 /* lib/store/cache.c: which summaries are found again, which are refused, and which make room. */
+#include "lib/store/db.h"
+#include "lib/store/db_limit.h"
+#include "lib/store/seal.h"
 #include "lib/store/summary.h"
 #include "tests/support/remove_tree.h"
 
@@ -45,7 +48,7 @@ static int count_files(const char *path) {
 static void store(const char *path, const uint8_t *bytes, size_t size) {
     FILE *file = fopen(path, "wb");
     ck_assert_ptr_nonnull(file);
-    ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
+    if (size) ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
     fclose(file);
 }
 
@@ -223,6 +226,48 @@ START_TEST(many_processes) {
 }
 END_TEST
 
+static int64_t number_in_cached(const char *path) {
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    int64_t number = -1;
+    ck_assert_msg(ids_db_open(path, IDS_DB_CACHED, &db, &err) == 0, "%s", err.text);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT n FROM t", -1, &statement, NULL), SQLITE_OK);
+    if (sqlite3_step(statement) == SQLITE_ROW) number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return number;
+}
+
+/* Making a database turns off that SQLite counts its memory, and to turn it on the library is shut down. What it knew of sealed files is
+ * known behind that, and the limit holds. */
+START_TEST(sealed_files_after_a_shutdown) {
+    const char *path = in_folder("sealed.db");
+    sqlite3 *db;
+    ids_db_limit_set(0, 64 << 20);
+    for (int i = 1; i <= 3; i++) {
+        store(path, NULL, 0);
+        ck_assert_msg(ids_db_create(path, &db, &err) == 0, "%s", err.text);
+        char sql[64];
+        snprintf(sql, sizeof sql, "CREATE TABLE t(n); INSERT INTO t VALUES(%d)", i);
+        ck_assert_msg(ids_db_exec(db, sql, &err) == 0, "%s", err.text);
+        sqlite3_close(db);
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+        ck_assert_msg(ids_seal_write(fd, &err) == 0, "%s", err.text);
+        close(fd);
+        ck_assert_int_eq(number_in_cached(path), i);
+        ids_db_count_memory();
+        ck_assert_int_eq(number_in_cached(path), i);
+        ck_assert_int_eq(sqlite3_hard_heap_limit64(-1), 64 << 20);
+        void *block = sqlite3_malloc(1 << 20);
+        ck_assert_int_ge(sqlite3_memory_used(), 1 << 20);
+        sqlite3_free(block);
+        ck_assert_ptr_null(sqlite3_malloc(65 << 20));
+        sqlite3_shutdown();
+    }
+    ids_db_limit_set(0, 0);
+}
+END_TEST
+
 int main(void) {
     TCase *cases = tcase_create("cache");
     tcase_set_timeout(cases, 60);
@@ -233,6 +278,7 @@ int main(void) {
     tcase_add_test(cases, a_load_counts_as_use);
     tcase_add_test(cases, a_cache_that_cannot_be_used);
     tcase_add_test(cases, many_processes);
+    tcase_add_test(cases, sealed_files_after_a_shutdown);
     Suite *suite = suite_create("cache");
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
