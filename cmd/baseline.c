@@ -60,6 +60,26 @@ static int save(const struct baseline_options *options, char *const *operands, i
 
 /* ---- list ---- */
 
+/* As `report --json` has them. */
+static void put_devices(struct ids_json *json, const struct ids_report *report) {
+    static const char *const parts[] = {"text", "count", "active", "kind", "model", "vendor"};
+    ids_json_key(json, "devices");
+    ids_json_object(json, IDS_JSON_INLINE);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char id[32] = "devices";
+        if (i) snprintf(id, sizeof id, "devices.%s", parts[i]);
+        const struct ids_value *value = ids_report_find_property(report, id);
+        ids_json_key(json, parts[i]);
+        if (!value || value->missing)
+            ids_json_null(json);
+        else if (value->unit == IDS_UNIT_NONE)
+            ids_json_text(json, value->text);
+        else
+            ids_json_int(json, value->i);
+    }
+    ids_json_end(json);
+}
+
 static void list_json(struct ids_json *json, const struct ids_baseline *baseline) {
     ids_json_object(json, IDS_JSON_INLINE);
     ids_json_key(json, "name");
@@ -68,8 +88,7 @@ static void list_json(struct ids_json *json, const struct ids_baseline *baseline
     ids_json_int(json, baseline->saved_unix_s);
     ids_json_key(json, "runs");
     ids_json_uint(json, baseline->count);
-    ids_json_key(json, "devices");
-    ids_json_text(json, text_property(&baseline->reports[0], "devices"));
+    put_devices(json, &baseline->reports[0]);
     ids_json_key(json, "program");
     ids_json_text(json, baseline->program);
     ids_json_end(json);

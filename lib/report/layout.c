@@ -177,18 +177,38 @@ static int says_nothing(const struct ids_grid *grid, size_t column) {
     return 1;
 }
 
+/* The first number: what the rows are ordered by, mostly. 0 where there is none beside the first column. */
+static size_t figure_column(const struct ids_grid *grid) {
+    size_t i = 0;
+    while (i < grid->column_count && !grid->columns[i].right) i++;
+    return i < grid->column_count ? i : 0;
+}
+
+/* Where the first column tells the rows apart, the name beside it may go, before the figure does. What that leaves room for comes back. */
+static void leave_out_name(struct ids_grid *grid, size_t name, int width) {
+    if (!name || grid->columns[0].right || line_columns(grid) <= width) return;
+    grid->columns[name].left_out = IDS_GRID_TOO_WIDE;
+    for (size_t i = 1; i < grid->column_count; i++) {
+        struct ids_grid_column *column = &grid->columns[i];
+        if (column->left_out != IDS_GRID_TOO_WIDE || column->stretch) continue;
+        column->left_out = 0;
+        if (line_columns(grid) > width) column->left_out = IDS_GRID_TOO_WIDE;
+    }
+}
+
 static void leave_out(struct ids_grid *grid, int width) {
-    size_t name = name_column(grid);
+    size_t name = name_column(grid), figure = figure_column(grid);
     struct ids_grid_column *column;
     for (size_t i = grid->column_count; i-- > 1 && line_columns(grid) > width;) {
         if (i != name && says_nothing(grid, i)) grid->columns[i].left_out = IDS_GRID_EMPTY;
     }
     while (line_columns(grid) > width && (column = widest_name(grid))) column->width--;
     for (size_t i = grid->column_count; i-- > 1 && line_columns(grid) > width;) {
-        if (i != name && !grid->columns[i].left_out) grid->columns[i].left_out = IDS_GRID_TOO_WIDE;
+        if (i != name && i != figure && !grid->columns[i].left_out) grid->columns[i].left_out = IDS_GRID_TOO_WIDE;
     }
     column = &grid->columns[name];
     while (line_columns(grid) > width && column->stretch && column->width > NARROWEST_NAME) column->width--;
+    leave_out_name(grid, name, width);
 }
 
 void ids_grid_fit(struct ids_grid *grid, int width) {

@@ -182,10 +182,20 @@ const char *ids_report_text(struct ids_report *report, const char *format, ...) 
     return text;
 }
 
+static int is_metric(const struct ids_metric *metric, const char *id, const char *device) {
+    if (!metric->id || strcmp(metric->id, id) != 0 || !metric->device != !device) return 0;
+    return !device || !strcmp(metric->device, device);
+}
+
 const struct ids_metric *ids_report_find(const struct ids_report *report, const char *id, const char *device) {
     uint64_t place;
     if (!ids_keymap_get(&report->metric_places, metric_key(id, device), &place)) return NULL;
-    return &report->metrics[place];
+    if (is_metric(&report->metrics[place], id, device)) return &report->metrics[place];
+    /* Two of one hash, which only a file that was made for it has: the map knows the first. */
+    for (size_t i = 0; i < report->metric_count; i++) {
+        if (is_metric(&report->metrics[i], id, device)) return &report->metrics[i];
+    }
+    return NULL;
 }
 
 const struct ids_table *ids_report_find_table(const struct ids_report *report, const char *id) {

@@ -21,6 +21,7 @@ KNOWN = {'type', 'properties', 'required', 'additionalProperties', 'items', '$re
          'description', 'title', '$schema', '$defs'}
 failures = []
 documents = 0
+commands = set()
 
 
 def check(ok, message):
@@ -85,6 +86,7 @@ def too_large(value):
 
 def document(kind, *arguments, may_fail=False):
     global documents
+    commands.add(arguments[0])
     run = subprocess.run([IDSPROF, *map(str, arguments)], capture_output=True, text=True, timeout=300)
     if run.returncode == 2 and may_fail:
         return None
@@ -99,6 +101,15 @@ def document(kind, *arguments, may_fail=False):
     check(not too_large(found), f'{arguments}: an integer beyond 2^53 is not a string')
     documents += 1
     return found
+
+
+def check_covered():
+    """Each command that has --json, or JSON by --format, is among those whose documents were looked at."""
+    usage = subprocess.run([IDSPROF, '-h'], capture_output=True, text=True, check=True).stdout
+    for command in re.findall(r'^  ([a-z]+) {2,}', usage, re.M):
+        options = subprocess.run([IDSPROF, command, '-h'], capture_output=True, text=True, timeout=60).stdout
+        if re.search(r'--json|--format', options) and 'with --list' not in options:
+            check(command in commands, f'no JSON of {command} was held against the schema')
 
 
 def check_validator():
@@ -141,14 +152,20 @@ def main():
         document('list', 'list', SOURCE / 'testdata', '--json')
         document('contents', 'extract', one, '--list', '--json')
         subprocess.run([IDSPROF, 'baseline', 'save', 'main', str(one)], check=True, capture_output=True, timeout=60)
-        document('baselines', 'baseline', 'list', '--json')
+        saved = document('baselines', 'baseline', 'list', '--json')
+        check(saved and saved[0]['devices'] == report['run']['devices'], f'devices of a baseline: {saved}')
         document('baseline', 'baseline', 'show', 'main', '--json')
         rows = document('rows', 'query', one, '--format', 'json',
                         "SELECT 9007199254740992 AS a, 9007199254740993 AS b, -9007199254740993 AS c, x'00ff' AS d, 1.5 AS e, NULL AS f")
         check(rows == [{'a': 2**53, 'b': str(2**53 + 1), 'c': str(-2**53 - 1), 'd': rows[0]['d'], 'e': 1.5, 'f': None}], f'rows: {rows}')
         document('checkup', 'doctor', '--json')
         document('cache', 'cache', '--json')
+        odd = Path(scratch) / 'idsprof' / '0123456789abcdef.db'
+        odd.write_text('odd')
+        verified = document('verified', 'cache', '--verify', '--json')
+        check(verified and [entry['file'] for entry in verified['odd']] == [odd.name], f'cache --verify: {verified}')
         document('cleared', 'cache', '--clear', '--json')
+        check_covered()
     print(f'{documents} documents')
     for failure in failures:
         print('FAIL:', failure)

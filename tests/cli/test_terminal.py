@@ -106,6 +106,15 @@ def check_names_stay():
         check(len(names) == 5 == len(set(names)), f'--width {width}: five products of matrices are called {names}')
 
 
+def check_accounts():
+    """Where the time goes: each account keeps its time however narrow the terminal is."""
+    wide = re.findall(r'^  ([a-z]+\.[a-z0-9_]+) +(\d[\d.,]* [mun]?s)', report('--width', '200', '--section', 'ledger'), re.M)
+    check(len(wide) > 3, f'accounts: {wide}')
+    for width in ('40', '60', '80'):
+        found = re.findall(r'^  ([a-z]+\.[a-z0-9_]+) +(\d[\d.,]* [mun]?s)', report('--width', width, '--section', 'ledger'), re.M)
+        check(found == wide, f'--width {width}: {found}, not {wide}')
+
+
 def check_headings():
     """No heading is said twice: not by a section and its table, not by the advice."""
     for section in SECTIONS:
@@ -175,6 +184,7 @@ def check_output_errors():
 check_widths()
 check_names()
 check_names_stay()
+check_accounts()
 check_headings()
 check_colour()
 check_ascii()

@@ -1,4 +1,5 @@
 /* A report built by hand, and how it is rendered. */
+#include "lib/base/intern.h"
 #include "lib/report/layout.h"
 #include "lib/report/render.h"
 #include "lib/wire/utf8.h"
@@ -115,6 +116,46 @@ START_TEST(test_find) {
     ck_assert_uint_eq(ids_report_find_table(&report, "ops")->row_count, 2);
     ck_assert_ptr_null(ids_report_find_table(&report, "nothing"));
     ck_assert_int_eq(ids_report_check(&report, &err), 0);
+}
+END_TEST
+
+static uint64_t fold(uint64_t word, uint64_t by) {
+    unsigned __int128 product = (unsigned __int128)word * by;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Texts of 16 bytes: the hash folds the first half, and the second half can be chosen so that what comes of both is that of `text`. */
+static void forge(const char text[16], char ret_other[17]) {
+    uint64_t first, second;
+    memcpy(&first, text, 8);
+    memcpy(&second, text + 8, 8);
+    const uint64_t seed = UINT64_C(0x9e3779b97f4a7c15) ^ 16, by = UINT64_C(0xff51afd7ed558ccd);
+    const uint64_t wanted = fold(seed ^ first, by) ^ second;
+    do {
+        first++;
+        second = wanted ^ fold(seed ^ first, by);
+        memcpy(ret_other, &first, 8);
+        memcpy(ret_other + 8, &second, 8);
+        ret_other[16] = '\0';
+    } while (strlen(ret_other) != 16);
+    ck_assert_uint_eq(ids_hash_bytes(text, 16), ids_hash_bytes(ret_other, 16));
+}
+
+START_TEST(test_find_among_alike_hashes) {
+    const char *id = "transfers.d2h_gb";
+    char forged[17], missing[17];
+    forge(id, forged);
+    forge(forged, missing);
+    ids_report_metric(&report, id, NULL, ids_int_value(IDS_UNIT_COUNT, 1));
+    ck_assert_ptr_null(ids_report_find(&report, forged, NULL));
+    ids_report_metric(&report, forged, NULL, ids_int_value(IDS_UNIT_COUNT, 2));
+    ids_report_metric(&report, "idle.gaps", id, ids_int_value(IDS_UNIT_COUNT, 3));
+    ids_report_metric(&report, "idle.gaps", forged, ids_int_value(IDS_UNIT_COUNT, 4));
+    ck_assert_int_eq(ids_report_find(&report, id, NULL)->value.i, 1);
+    ck_assert_int_eq(ids_report_find(&report, forged, NULL)->value.i, 2);
+    ck_assert_int_eq(ids_report_find(&report, "idle.gaps", id)->value.i, 3);
+    ck_assert_int_eq(ids_report_find(&report, "idle.gaps", forged)->value.i, 4);
+    ck_assert_ptr_null(ids_report_find(&report, missing, NULL));
 }
 END_TEST
 
@@ -282,6 +323,25 @@ START_TEST(test_grid_keeps_the_name) {
     ck_assert_str_eq(grid_text(&grid, 22), "     total  kernel\n"
                                            "  1.000 ms  a_ker…name\n"
                                            "  2.000 ms  anoth…f_it\n");
+}
+END_TEST
+
+/* Where the first column says what a row is about, a culprit beside it goes before the time does. */
+START_TEST(test_grid_keeps_the_figure) {
+    struct ids_grid_column columns[] = {{.title = "account"}, {.title = "time", .right = 1}, {.title = "share", .right = 1},
+                                        {.title = "mostly", .stretch = 1}};
+    const char *cells[] = {"communication.exposed", "1.000 ms", "66.7 %", "an_op_with_a_long_name",
+                           "work.compute", "500.0 us", "33.3 %", "another_op_of_it"};
+    struct ids_grid grid = {.columns = columns, .column_count = 4, .cells = cells, .row_count = 2};
+    ck_assert_str_eq(grid_text(&grid, 42), "  account                    time   share\n"
+                                           "  communication.exposed  1.000 ms  66.7 %\n"
+                                           "  work.compute           500.0 us  33.3 %\n");
+    ck_assert_str_eq(grid_text(&grid, 36), "  account                    time\n"
+                                           "  communication.exposed  1.000 ms\n"
+                                           "  work.compute           500.0 us\n");
+    ck_assert_str_eq(grid_text(&grid, 58), "  account                    time  mostly\n"
+                                           "  communication.exposed  1.000 ms  an_op_with_a_long_name\n"
+                                           "  work.compute           500.0 us  another_op_of_it\n");
 }
 END_TEST
 
@@ -528,12 +588,14 @@ int main(void) {
     TCase *tests = tcase_create("all");
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, test_find);
+    tcase_add_test(tests, test_find_among_alike_hashes);
     tcase_add_test(tests, test_texts_are_copied);
     tcase_add_test(tests, test_tables_stay);
     tcase_add_test(tests, test_values);
     tcase_add_test(tests, test_clean);
     tcase_add_test(tests, test_shorten);
     tcase_add_test(tests, test_wrap);
+    tcase_add_test(tests, test_grid_keeps_the_figure);
     tcase_add_test(tests, test_grid_keeps_the_name);
     tcase_add_test(tests, test_grid_tells_rows_apart);
     tcase_add_test(tests, test_text);
