@@ -106,19 +106,23 @@ def check_killed(folder):
     cache.events(CPU8)
     took = time.monotonic() - began
     killed = unfinished = 0
-    for _ in range(24):
+    for tries in range(96):
+        if tries >= 24 and killed > 5 and unfinished:
+            break
         shutil.rmtree(cache.files, ignore_errors=True)
         process = cache.start('query', CPU8, COUNT)
         time.sleep(random.random() * took)
         process.send_signal(signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
+        in_time = process.wait() == -signal.SIGKILL
+        killed += in_time
+        took *= 1 if in_time else 0.9 # the machine was slower when that was measured
         process.communicate()
         left = [n for n in cache.names() if len(n) > 19]
         unfinished += bool(left)
         for entry in cache.list()['entries']:
             check(entry['holds'] == 'unfinished' or entry['state'] == 'current', f'after SIGKILL: {entry}')
         check(cache.events(CPU8) == want, 'the query after SIGKILL')
-    check(killed > 5, f'SIGKILL came too late: {killed} of 24')
+    check(killed > 5, f'SIGKILL came too late: {killed} of {tries}')
     check(unfinished, 'no import was killed while it wrote')
     # What they leave goes with the next file that is written, but not while somebody writes it.
     lost = cache.files / ('0' * 16 + '.db.tmp-1-0')
