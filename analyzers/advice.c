@@ -1,137 +1,30 @@
-/* advice.c - what to do: one piece for each account and culprit of the ledger, ranked by what a step would win, and what no account tells
- * (warm-up, small kernels, occupancy). It runs last.
- *
- * Savings are of the device that decides the step: the one that waits least for its peers. They are parts of its ledger, so they are
- * disjoint and sum to no more than its step. Waiting for peers is nobody's own fault: it wins nothing here, the cause stands with the
- * device that came last.
+/* advice.c - what to do: one piece for each account and culprit of the ledger, ranked by what a step would win (pieces.h), in words that
+ * are true of it (remedies.h), and what no account tells (warm-up, small kernels, occupancy). It runs last.
  */
+#include "analyzers/pieces.h"
+#include "analyzers/remedies.h"
 #include "lib/analysis/balance.h"
-#include "lib/analysis/host_time.h"
+#include "lib/base/counted.h"
 #include "lib/base/saturate.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum framework { JAX, PYTORCH, TENSORFLOW, CUDA, FRAMEWORKS };
+/* A person does the first few; what is below a fiftieth of a step is not worth the change, unless there is nothing else. */
+enum { MOST_PIECES = 5, WORTH = 50, WORTH_ALONE = 100 };
+/* What advice must rest on: see is_founded. */
+enum { LEAST_EVENTS = 20, LEAST_STEPS = 3, LEAST_INTERVALS = 20 };
 
 struct adviser {
     const struct ids_analysis *analysis;
     struct ids_report *report;
-    int64_t steps;   /* 0: savings are for the window */
-    int64_t step_ps; /* of the deciding device, or its window */
-    size_t decider;  /* index of analysis->busy */
+    struct ids_pieces pieces;
     struct ids_balance balance;
-    enum framework framework;
-    int is_gpu;
+    enum ids_framework framework;
+    int has_python;
+    size_t said;
 };
-
-/* --- words ------------------------------------------------------------------------------------------------------ */
-
-struct remedy {
-    enum ids_account account;
-    const char *problem;            /* "%s" is the culprit, or nothing when none is known */
-    const char *remedy[FRAMEWORKS]; /* NULL: as for JAX */
-    int whole;                      /* one piece for the account: what helps is the same whoever has most of it */
-};
-
-static const struct remedy remedies[] = {
-    {IDS_HOST_INPUT, "The device waits for input",
-     {"load the next batches on another thread (grain, tf.data prefetch, a background device_put), or make loading "
-      "cheaper",
-      "more DataLoader workers with pin_memory and a larger prefetch_factor, or make loading cheaper",
-      "end the input pipeline with prefetch(AUTOTUNE), map in parallel, or make it cheaper",
-      "load on another thread while the device computes"}, 0},
-    {IDS_HOST_SYNC, "The host waits for the device before it launches more",
-     {"keep results on the device (no float(), np.asarray or block_until_ready in each step) and read metrics every "
-      "n steps",
-      "avoid .item(), .cpu(), printing of tensors and synchronize in each step; read metrics every n steps, "
-      "non_blocking",
-      "do not fetch values in each step; read metrics every n steps",
-      "avoid synchronous copies and cudaDeviceSynchronize in each step; use streams and events"}, 0},
-    {IDS_HOST_STAGING, "The device waits for data to be put on it",
-     {"device_put once, or ahead of the step on another thread; keep parameters and results on the device",
-      "copy from pinned memory with non_blocking=True ahead of the step; keep what stays on the device",
-      "put data on the device ahead of the step (prefetch_to_device)",
-      "copy from pinned memory asynchronously, ahead of the work that needs it"}, 0},
-    {IDS_HOST_COMPILE, "A function is compiled while the device waits",
-     {"keep shapes, dtypes and static arguments the same from step to step (pad), jit the function once outside the "
-      "loop, and warm up before measuring",
-      "keep shapes the same, or mark what changes as dynamic (torch.compile), and warm up before measuring",
-      "give tf.function an input_signature, keep shapes the same, and warm up before measuring",
-      "compile ahead of the loop, and warm up before measuring"}, 0},
-    {IDS_HOST_RUNTIME, "The host is in a call of the runtime while the device waits",
-     {"allocate and load ahead of the loop: warm up before measuring, keep buffers (preallocation, donation)",
-      "warm up before measuring; keep the caching allocator from freeing (no empty_cache, steady shapes), and "
-      "initialise libraries ahead of the loop",
-      "warm up before measuring; let memory grow once, ahead of the loop",
-      "allocate, load modules and make graphs ahead of the loop"}, 0},
-    {IDS_HOST_REGION, "The device waits while the program is in a region of its own",
-     {"do it on another thread, or less often (asynchronous checkpointing, evaluation on a host copy)", NULL, NULL,
-      NULL}, 0},
-    {IDS_HOST_PYTHON, "The device waits for Python",
-     {"move it out of the loop or to another thread, or put it under jit",
-      "move it out of the loop or to another thread, or compile the step (torch.compile)",
-      "move it out of the loop, or into the tf.function",
-      "move it out of the loop or to another thread"}, 0},
-    {IDS_HOST_DISPATCH, "Launching takes longer than what is launched",
-     {"put more under one jit (the whole step, several steps by lax.scan), so that one launch does more",
-      "capture the step as a graph or compile it (torch.compile, mode reduce-overhead), use foreach or fused "
-      "optimizers, or give each launch more work",
-      "put more under one tf.function, jit_compile it, or give each launch more work",
-      "fuse kernels, or launch them as a CUDA graph"}, 1},
-    {IDS_HOST_UNKNOWN, "The device waits for the host, and the recording does not say why",
-     {"record Python too (idsprof capture --python-tracer 1), or name the parts of the loop "
-      "(jax.profiler.TraceAnnotation)",
-      "record with the profiler's CPU activity and with_stack=True, or name the parts of the loop (record_function)",
-      "record with the host's and Python's tracer, or name the parts of the loop (tf.profiler.experimental.Trace)",
-      "name the parts of the loop (NVTX)"}, 1},
-    {IDS_DEVICE_QUEUE, "Work that is launched does not begin",
-     {"look at what its stream waits for: an earlier stream, an event, a copy, or a launch of a whole graph",
-      NULL, NULL, NULL}, 1},
-    {IDS_DEVICE_IN_PROGRAM, "The device stands still between the ops of one program",
-     {"fewer and larger ops: look at the program's dependencies, at scans of tiny ops and at callbacks to the host",
-      "fewer and larger kernels in the graph; look at its dependencies",
-      NULL, "fewer and larger kernels in the graph; look at its dependencies"}, 1},
-    {IDS_DEVICE_UNKNOWN, "The device does nothing, and the recording does not hold the next launch",
-     {"record the host too, and the whole step", NULL, NULL, NULL}, 1},
-    {IDS_COMM_TRANSFER, "Collectives run and nothing computes beside them",
-     {"overlap them with compute (XLA's latency-hiding scheduler, smaller pieces that begin earlier), or shard so that "
-      "less is exchanged",
-      "overlap them with the backward pass (bucket_cap_mb, FSDP prefetch), or exchange less (bf16 gradients, another "
-      "sharding)",
-      "overlap them with compute, pack small ones together, or exchange less",
-      "put them on a stream of their own beside compute, or exchange less"}, 1},
-    {IDS_COMM_WAIT, "Devices wait for one that has more work than they",
-     {"divide the work evenly (shards, padding, stages, experts) and look at what that device alone does", NULL, NULL,
-      NULL}, 1},
-    {IDS_COPY_H2D, "Copies to the device run and nothing computes beside them",
-     {"keep the data on the device, or begin the copy ahead of the step; offload less",
-      "copy from pinned memory on a stream of its own, ahead of the step; keep data on the device", NULL,
-      "copy from pinned memory on a stream of its own, ahead of the work"}, 1},
-    {IDS_COPY_D2H, "Copies to the host run and nothing computes beside them",
-     {"keep results on the device, or fetch them asynchronously every n steps; offload less",
-      "copy to pinned memory with non_blocking=True, every n steps", NULL,
-      "copy to pinned memory on a stream of its own"}, 1},
-    {IDS_COPY_D2D, "Copies inside device memory run and nothing computes beside them",
-     {"donate buffers (donate_argnums), avoid changes of layout and copies of parameters",
-      "avoid .contiguous(), cat and clones of large tensors; write in place", NULL, "avoid the copies"}, 1},
-    {IDS_COPY_P2P, "Copies between devices run and nothing computes beside them",
-     {"begin them earlier, or place what is used together on one device", NULL, NULL, NULL}, 1},
-    {IDS_COPY_SET, "Memory is set and nothing computes beside it",
-     {"let the program's kernels write the first values", "zero gradients with set_to_none=True", NULL, NULL}, 1},
-    {IDS_STALL_DEVICE, "The device is busy by the file, but only waits",
-     {"see which ops wait (table ledger), and what they wait for", NULL, NULL, NULL}, 1},
-    {IDS_PROFILER, "The profiler itself holds the device up",
-     {"record less at a time (fewer tracers, a shorter window); a run without it is faster by this", NULL, NULL, NULL},
-     1},
-};
-
-static const struct remedy *remedy_of(enum ids_account account) {
-    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++) {
-        if (remedies[i].account == account) return &remedies[i];
-    }
-    return NULL;
-}
 
 static const char *say(const struct adviser *adviser, struct ids_value value) {
     char text[IDS_VALUE_ROOM];
@@ -142,8 +35,8 @@ static const char *say_time(const struct adviser *adviser, int64_t time_ps) {
     return say(adviser, ids_int_value(IDS_UNIT_TIME, time_ps));
 }
 
-static const char *say_share(const struct adviser *adviser, double share) {
-    return say(adviser, ids_real_value(IDS_UNIT_RATIO, share));
+static const char *say_share(const struct adviser *adviser, int64_t part_ps, int64_t whole_ps) {
+    return say(adviser, ids_real_value(IDS_UNIT_RATIO, whole_ps ? (double)part_ps / (double)whole_ps : 0));
 }
 
 static int has(const struct adviser *adviser, const char *id, struct ids_value *ret_value) {
@@ -163,123 +56,56 @@ static const char *say_metric(const struct adviser *adviser, const char *id) {
     return has(adviser, id, &value) ? say(adviser, value) : "no data";
 }
 
-/* --- who decides ------------------------------------------------------------------------------------------------ */
-
-static int64_t time_of_device(const struct ids_analysis *analysis, size_t device) {
-    int64_t time_ps = 0;
-    const struct ids_busy *busy = &analysis->busy[device];
-    if (!analysis->steps.count) return busy->end_ps - busy->start_ps;
-    const struct ids_device_steps *own = &analysis->steps.of_device[busy->index];
-    for (size_t i = 0; i < own->count; i++) {
-        if (own->at[i].step != IDS_NONE) ids_sum(&time_ps, own->at[i].to_ps - own->at[i].from_ps);
-    }
-    return time_ps;
+static int64_t per_step(const struct adviser *adviser, int64_t time_ps) {
+    return time_ps / (adviser->pieces.steps ? adviser->pieces.steps : 1);
 }
 
-/* The device whose own time a step is longest: what it does decides when the step ends. A step that it takes no part in is none of its
- * time, so that savings are of a step of the run. */
-static void find_decider(struct adviser *adviser) {
-    const struct ids_analysis *analysis = adviser->analysis;
-    const struct ids_ledger *ledger = &analysis->ledger;
-    int64_t most_ps = -1;
-    for (size_t b = 0; b < analysis->busy_count; b++) {
-        int64_t time_ps = time_of_device(analysis, b), own_ps = time_ps;
-        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
-            if (ledger->entries[ledger->shares[s].entry].account == IDS_COMM_WAIT) own_ps -= ledger->shares[s].ps;
-        }
-        if (own_ps <= most_ps) continue;
-        most_ps = own_ps;
-        adviser->decider = b;
-        adviser->steps = (int64_t)analysis->steps.count;
-        adviser->step_ps = time_ps / (adviser->steps ? adviser->steps : 1);
+static const char *text_of(const struct adviser *adviser, uint32_t text) {
+    return text ? ids_strings_z(&adviser->analysis->ledger.texts, text) : NULL;
+}
+
+static const char *say_name(const struct adviser *adviser, const char *name, const char *where) {
+    if (!name) return "";
+    return ids_report_text(adviser->report, "%s%s%s%s", name, where ? " (" : "", where ? where : "", where ? ")" : "");
+}
+
+/* --- in which steps --------------------------------------------------------------------------------------------- */
+
+static int64_t number_of(const struct adviser *adviser, uint32_t step) {
+    return adviser->analysis->steps.at[step].number;
+}
+
+/* "; in every 5th step", "; in 1 of 30 steps (step 0)", "; uneven: most in step 30"; nothing where most steps have it alike. */
+static const char *say_recurrence(const struct adviser *adviser, const struct ids_recurrence *recurs) {
+    size_t steps = adviser->analysis->steps.count;
+    if (!recurs->steps || steps < 2) return "";
+    if (!ids_recurs_in_few(recurs, steps)) {
+        if (steps < 5 || !ids_recurs_unevenly(recurs, steps)) return "";
+        return ids_report_text(adviser->report, "; uneven: most in step %" PRId64, number_of(adviser, recurs->most));
     }
+    if (recurs->period)
+        return ids_report_text(adviser->report, "; in every %" PRIu32 "%s step", recurs->period,
+                               recurs->period == 2   ? "nd"
+                               : recurs->period == 3 ? "rd"
+                                                     : "th");
+    const char *count = ids_report_text(adviser->report, "; in %" PRIu32 " of %zu steps", recurs->steps, steps);
+    if (recurs->steps == 1)
+        return ids_report_text(adviser->report, "%s (step %" PRId64 ")", count, number_of(adviser, recurs->first));
+    if (recurs->steps == 2)
+        return ids_report_text(adviser->report, "%s (%" PRId64 " and %" PRId64 ")", count, number_of(adviser, recurs->first),
+                               number_of(adviser, recurs->last));
+    return ids_report_text(adviser->report, "%s (most in step %" PRId64 ")", count, number_of(adviser, recurs->most));
+}
+
+/* What a program does once when it begins: the recording has that beginning, and no later step has any of it. */
+static int is_warm_up(const struct adviser *adviser, const struct ids_piece *piece) {
+    const struct ids_steps *steps = &adviser->analysis->steps;
+    if (piece->account != IDS_HOST_COMPILE && piece->account != IDS_HOST_RUNTIME) return 0;
+    if (!steps->count || (!steps->unnumbered && steps->at[0].number > 1)) return 0;
+    return ids_recurs_at_first_only(&piece->recurs, steps->count);
 }
 
 /* --- pieces of the ledger --------------------------------------------------------------------------------------- */
-
-struct piece {
-    enum ids_account account;
-    const struct ids_ledger_entry *most; /* that has most of it */
-    int64_t most_ps, time_ps;            /* on the deciding device */
-    uint32_t device;                     /* whose doing it mostly is, index of analysis->busy */
-    int64_t others_ps;                   /* of time_ps: what the deciding device waited for others who did this */
-    size_t culprits;
-};
-
-static int most_first(const void *a, const void *b) {
-    const struct piece *left = a, *right = b;
-    if (left->time_ps != right->time_ps) return left->time_ps < right->time_ps ? 1 : -1;
-    return (left->account > right->account) - (left->account < right->account);
-}
-
-/* A host whose profiler was not open makes nobody wait. */
-static int is_of_the_program(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry) {
-    return entry->account != IDS_PROFILER || strcmp(ids_strings_z(&ledger->texts, entry->culprit), IDS_NOT_RECORDING) != 0;
-}
-
-/* Some devices compute longer than others, which wait for them: with the same work for all a step were shorter by what they wait in the mean.
- * That is compute of the deciding device, or what it waits itself, and no other piece has either. */
-static int find_imbalance(const struct adviser *adviser, struct piece *ret_piece) {
-    const struct ids_analysis *analysis = adviser->analysis;
-    const struct ids_ledger *ledger = &analysis->ledger;
-    struct piece piece = {.account = IDS_COMM_WAIT};
-    int64_t most_ps = 0, room_ps = 0;
-    for (uint32_t b = 0; b < analysis->busy_count; b++) {
-        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
-            const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
-            int is_work = entry->cause != IDS_NONE && ledger->entries[entry->cause].account == IDS_WORK_COMPUTE;
-            if (b == adviser->decider && (is_work || entry->account == IDS_WORK_COMPUTE))
-                ids_sum(&room_ps, ledger->shares[s].ps);
-            if (!is_work) continue;
-            ids_sum(&piece.time_ps, ledger->shares[s].ps);
-            int64_t of_entry_ps = ids_ledger_entry_time(entry);
-            if (of_entry_ps <= most_ps) continue;
-            most_ps = of_entry_ps;
-            piece.most = entry;
-            piece.device = entry->awaited;
-        }
-    }
-    if (!piece.most) return 0;
-    piece.time_ps /= (int64_t)analysis->busy_count;
-    if (piece.time_ps > room_ps) piece.time_ps = room_ps;
-    piece.culprits = 1;
-    piece.most_ps = piece.time_ps;
-    *ret_piece = piece;
-    return 1;
-}
-
-/* One for each entry, or for each account whose remedy is one. What the device waited for peers is theirs who came late: the same cause on
- * whatever device is one piece. */
-static size_t gather(const struct adviser *adviser, struct piece *pieces, size_t *of_entry) {
-    const struct ids_ledger *ledger = &adviser->analysis->ledger;
-    size_t count = 0;
-    size_t of_account[IDS_ACCOUNT_COUNT] = {0}; /* index + 1, as of_entry */
-    for (size_t s = ledger->first_share[adviser->decider]; s < ledger->first_share[adviser->decider + 1]; s++) {
-        uint32_t number = ledger->shares[s].entry, device = (uint32_t)adviser->decider;
-        int64_t ps = ledger->shares[s].ps;
-        int waited = ledger->entries[number].cause != IDS_NONE;
-        if (waited) {
-            device = ledger->entries[number].awaited;
-            number = ledger->entries[number].cause;
-        }
-        const struct ids_ledger_entry *entry = &ledger->entries[number];
-        const struct remedy *remedy = remedy_of((enum ids_account)entry->account);
-        if (!remedy || entry->account == IDS_COMM_WAIT || !is_of_the_program(ledger, entry)) continue;
-        size_t *place = remedy->whole ? &of_account[entry->account] : &of_entry[number];
-        if (!*place) {
-            pieces[count] = (struct piece){.account = (enum ids_account)entry->account};
-            *place = ++count;
-        }
-        struct piece *piece = &pieces[*place - 1];
-        ids_sum(&piece->time_ps, ps);
-        if (waited) ids_sum(&piece->others_ps, ps);
-        piece->culprits += piece->most != entry;
-        if (!piece->most || ps > piece->most_ps) piece->most = entry, piece->most_ps = ps, piece->device = device;
-    }
-    count += (size_t)find_imbalance(adviser, &pieces[count]);
-    if (count) qsort(pieces, count, sizeof *pieces, most_first);
-    return count;
-}
 
 static const char *name_of(const struct adviser *adviser, size_t busy) {
     struct ids_arena names = {0};
@@ -290,7 +116,7 @@ static const char *name_of(const struct adviser *adviser, size_t busy) {
 }
 
 /* Whether it is not one device's doing: no device has three quarters of it. */
-static int is_of_many(const struct adviser *adviser, const struct piece *piece) {
+static int is_of_many(const struct adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger *ledger = &adviser->analysis->ledger;
     if (piece->account == IDS_COMM_WAIT) return adviser->balance.steps && !ids_balance_is_steady(&adviser->balance);
     int64_t most_ps = 0, all_ps = 0;
@@ -303,7 +129,7 @@ static int is_of_many(const struct adviser *adviser, const struct piece *piece) 
 }
 
 /* "rank 1 (steady: it comes last in 8 of 8 steps)" */
-static const char *say_straggler(const struct adviser *adviser, const struct piece *piece, const char *name) {
+static const char *say_straggler(const struct adviser *adviser, const struct ids_piece *piece, const char *name) {
     const struct ids_balance *balance = &adviser->balance;
     if (balance->straggler == IDS_NONE || !balance->steps) return name;
     uint32_t last = is_of_many(adviser, piece) ? balance->straggler : piece->device;
@@ -316,7 +142,7 @@ static const char *say_straggler(const struct adviser *adviser, const struct pie
 }
 
 /* How long, at most, another device waits for the deciding one because of this. */
-static int64_t waited_by_others(const struct adviser *adviser, const struct piece *piece) {
+static int64_t waited_by_others(const struct adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger *ledger = &adviser->analysis->ledger;
     int64_t most_ps = 0;
     for (size_t b = 0; b < adviser->analysis->busy_count; b++) {
@@ -332,110 +158,219 @@ static int64_t waited_by_others(const struct adviser *adviser, const struct piec
     return most_ps;
 }
 
-static void advise(const struct adviser *adviser, const struct piece *piece) {
-    const struct ids_ledger *ledger = &adviser->analysis->ledger;
-    const struct remedy *remedy = remedy_of(piece->account);
+/* "rank 1" where others wait for it, "changing ranks"; NULL where nobody does. */
+static const char *say_rank(const struct adviser *adviser, const struct ids_piece *piece, int64_t waited_ps) {
+    int waits = piece->account == IDS_COMM_WAIT || waited_ps * 4 > per_step(adviser, piece->time_ps) ||
+                piece->others_ps * 4 > piece->time_ps;
+    if (!waits) return NULL;
+    return is_of_many(adviser, piece) ? "changing ranks" : name_of(adviser, piece->device);
+}
+
+static struct ids_remedy remedy_of(const struct adviser *adviser, enum ids_account account, const char *culprit,
+                                   int64_t time_ps, int only_moves) {
+    const struct ids_analysis *analysis = adviser->analysis;
+    return ids_remedy_of(&(struct ids_circumstances){
+        .account = account,
+        .framework = adviser->framework,
+        .platform = analysis->busy[adviser->pieces.decider].device->kind,
+        .culprit = culprit,
+        .has_python = adviser->has_python,
+        .devices = analysis->busy_count,
+        .time_ps = time_ps,
+        .work_ps = adviser->pieces.work_ps,
+        .only_moves = only_moves,
+    });
+}
+
+/* When its longest interval was; times count from the device's first activity. */
+static const char *say_longest(const struct adviser *adviser, const struct ids_ledger_entry *entry) {
+    int64_t at_ps = entry->longest_at_ps - adviser->analysis->first_ps;
+    if (at_ps >= 0)
+        return ids_report_text(adviser->report, "longest %s at %s", say_time(adviser, entry->longest_ps), say_time(adviser, at_ps));
+    return ids_report_text(adviser->report, "longest %s, begun %s before the first device activity",
+                           say_time(adviser, entry->longest_ps), say_time(adviser, -at_ps));
+}
+
+static void give(struct adviser *adviser, const struct ids_advice *advice) {
+    ids_report_advice(adviser->report, advice);
+    adviser->said++;
+}
+
+static void advise(struct adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger_entry *most = piece->most;
-    const char *culprit = most->culprit ? ids_strings_z(&ledger->texts, most->culprit) : NULL;
-    const char *where = most->where ? ids_strings_z(&ledger->texts, most->where) : NULL;
-    const char *words = remedy->remedy[adviser->framework] ? remedy->remedy[adviser->framework] : remedy->remedy[JAX];
-    int64_t steps = adviser->steps ? adviser->steps : 1, saves_ps = piece->time_ps / steps;
-    int64_t waited_ps = waited_by_others(adviser, piece) / steps;
-    const char *rank = NULL;
-    if (piece->account == IDS_COMM_WAIT || waited_ps * 4 > saves_ps || piece->others_ps * 4 > piece->time_ps) {
-        rank = name_of(adviser, piece->device);
-        if (is_of_many(adviser, piece)) rank = "changing ranks";
-        if (piece->account != IDS_COMM_WAIT) where = where ? ids_report_text(adviser->report, "%s, %s", rank, where) : rank;
-    }
-    double share = adviser->step_ps ? (double)saves_ps / (double)adviser->step_ps : 0;
+    const char *culprit = text_of(adviser, most->culprit), *where = text_of(adviser, most->where);
+    struct ids_remedy words = remedy_of(adviser, piece->account, culprit, piece->time_ps, 0);
+    int64_t saves_ps = per_step(adviser, piece->time_ps), waited_ps = per_step(adviser, waited_by_others(adviser, piece));
+    const char *rank = say_rank(adviser, piece, waited_ps);
+    if (!words.problem) return;
+    if (rank && piece->account != IDS_COMM_WAIT) where = where ? ids_report_text(adviser->report, "%s, %s", rank, where) : rank;
     const char *who = "";
     if (culprit && piece->culprits > 1 && piece->most_ps < piece->time_ps)
         who = ids_report_text(adviser->report, " (most: %s%s%s, %s of it; %zu in all)", culprit, where ? ", " : "",
-                              where ? where : "", say_share(adviser, (double)piece->most_ps / (double)piece->time_ps),
-                              piece->culprits);
+                              where ? where : "", say_share(adviser, piece->most_ps, piece->time_ps), piece->culprits);
     else if (culprit)
-        who = ids_report_text(adviser->report, ": %s%s%s%s", culprit, where ? " (" : "", where ? where : "",
-                              where ? ")" : "");
+        who = ids_report_text(adviser->report, ": %s", say_name(adviser, culprit, where));
+    int64_t others_ps = per_step(adviser, piece->others_ps);
     struct ids_advice advice = {
         .saves_ps = saves_ps,
-        .per_step = adviser->steps > 0,
+        .per_step = adviser->pieces.steps > 0,
         .account = ids_account_id(piece->account),
         .culprit = culprit,
         .where = where,
-        .what = ids_report_text(adviser->report, "%s%s - %s", remedy->problem, who, words),
+        .what = ids_report_text(adviser->report, "%s%s - %s", words.problem, who, words.remedy),
         .evidence = ids_report_text(
-            adviser->report, "%s%s, %s of %s%s%s; longest %s at %s", say_time(adviser, saves_ps),
-            adviser->steps ? " a step" : "", say_share(adviser, share), adviser->steps ? "the step" : "the window",
+            adviser->report, "%s%s, %s of %s%s%s%s; %s", say_time(adviser, saves_ps), adviser->pieces.steps ? " a step" : "",
+            say_share(adviser, piece->time_ps, adviser->pieces.time_ps), adviser->pieces.steps ? "the step" : "the window",
             adviser->analysis->busy_count > 1
-                ? ids_report_text(adviser->report, " of %s", name_of(adviser, adviser->decider))
+                ? ids_report_text(adviser->report, " of %s", name_of(adviser, adviser->pieces.decider))
                 : "",
+            say_recurrence(adviser, &piece->recurs),
             rank ? ids_report_text(adviser->report, "; the others wait up to %s for %s",
-                                   say_time(adviser, waited_ps > piece->others_ps / steps ? waited_ps : piece->others_ps / steps),
+                                   say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                    say_straggler(adviser, piece, rank))
                  : "",
-            say_time(adviser, most->longest_ps),
-            say_time(adviser, most->longest_at_ps - adviser->analysis->first_ps)),
+            say_longest(adviser, most)),
         .explain = ids_account_id(piece->account)};
-    ids_report_advice(adviser->report, &advice);
+    give(adviser, &advice);
+}
+
+/* --- how much advice must rest on ------------------------------------------------------------------------------- */
+
+/* Events of threads and steps count as those of devices do: a program that compiles in each step has few on its device. */
+static uint64_t events_of(const struct ids_trace *trace) {
+    uint64_t events = 0;
+    for (size_t t = 0; t < trace->track_count; t++) events += trace->tracks[t].event_count;
+    return events;
+}
+
+/* It came in several steps or often. What the host did for a tenth of the whole recording, covered by events, is a fact even where it came
+ * once; in how many steps it came is said with it. */
+static int is_founded(const struct adviser *adviser, const struct ids_piece *piece) {
+    if (piece->recurs.steps >= LEAST_STEPS || piece->intervals >= LEAST_INTERVALS) return 1;
+    return ids_account_is_host(piece->account) && piece->account != IDS_HOST_DISPATCH &&
+           piece->time_ps >= adviser->pieces.time_ps / 10 && piece->recorded_ps >= piece->known_ps / 2;
+}
+
+static void say_too_little(struct adviser *adviser, const struct ids_piece *piece) {
+    struct ids_report *report = adviser->report;
+    const char *more = adviser->framework == IDS_JAX ? "record more steps (idsprof capture -k 20)"
+                                                     : "record a longer window (idsprof capture --duration 10s)";
+    uint64_t events = events_of(adviser->analysis->trace);
+    const char *what = "";
+    if (piece)
+        what = ids_report_text(report, "; %s, %s of it, rests on %s in %s", ids_account_id(piece->account),
+                               say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
+                               IDS_COUNTED(piece->intervals, "interval"), IDS_COUNTED(piece->recurs.steps, "step"));
+    give(adviser, &(struct ids_advice){
+                      .saves_ps = -1,
+                      .per_step = adviser->pieces.steps > 0,
+                      .what = ids_report_text(report, "Too little was recorded to advise on - %s", more),
+                      .evidence = ids_report_text(report, "%s in %s%s", IDS_COUNTED(events, "event"),
+                                                  IDS_COUNTED(adviser->pieces.steps, "step"), what),
+                      .explain = "run.events"});
+}
+
+/* 0: there is something to say, and too little to say it on. */
+static int on_pieces(struct adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    const struct ids_piece *unfounded = NULL;
+    size_t said = 0;
+    for (size_t i = 0; i < pieces->count && said < MOST_PIECES; i++) {
+        const struct ids_piece *piece = &pieces->at[i];
+        if (piece->time_ps < pieces->time_ps / (said ? WORTH : WORTH_ALONE)) break;
+        if (is_warm_up(adviser, piece)) continue;
+        if (is_founded(adviser, piece)) {
+            advise(adviser, piece);
+            said++;
+        } else if (!unfounded) {
+            unfounded = piece;
+        }
+    }
+    if (!unfounded || adviser->said) return 1;
+    say_too_little(adviser, unfounded);
+    return 0;
 }
 
 /* --- what no account tells -------------------------------------------------------------------------------------- */
 
-static void remark(const struct adviser *adviser, const char *explain, const char *what, const char *evidence) {
-    struct ids_advice advice = {
-        .saves_ps = -1, .per_step = adviser->steps > 0, .what = what, .evidence = evidence, .explain = explain};
-    ids_report_advice(adviser->report, &advice);
+static void remark(struct adviser *adviser, const char *explain, const char *what, const char *evidence) {
+    if (adviser->said > MOST_PIECES) return;
+    give(adviser, &(struct ids_advice){
+                      .saves_ps = -1, .per_step = adviser->pieces.steps > 0, .what = what, .evidence = evidence, .explain = explain});
+}
+
+static void on_op(struct adviser *adviser, const struct ids_ledger_entry *op, int64_t op_ps, const char *what) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    give(adviser, &(struct ids_advice){
+                      .saves_ps = -1,
+                      .per_step = pieces->steps > 0,
+                      .account = ids_account_id(IDS_WORK_COMPUTE),
+                      .culprit = text_of(adviser, op->culprit),
+                      .where = text_of(adviser, op->where),
+                      .what = what,
+                      .evidence = ids_report_text(adviser->report, "compute is %s of %s, %s of it this op",
+                                                  say_share(adviser, pieces->compute_ps, pieces->time_ps),
+                                                  pieces->steps ? "the steps" : "the window",
+                                                  say_share(adviser, op_ps, pieces->compute_ps)),
+                      .explain = ids_account_id(IDS_WORK_COMPUTE)});
+}
+
+static const char *say_op(const struct adviser *adviser, const struct ids_ledger_entry *op) {
+    return say_name(adviser, text_of(adviser, op->culprit), text_of(adviser, op->where));
 }
 
 /* Where the device computes most of the time, that comes first: the rest is little, unless others wait for it. */
-static void on_compute(const struct adviser *adviser, int64_t step_ps, int64_t wins_ps) {
-    const struct ids_ledger *ledger = &adviser->analysis->ledger;
-    const struct ids_ledger_entry *most = NULL;
-    int64_t compute_ps = 0, most_ps = 0;
-    for (size_t s = ledger->first_share[adviser->decider]; s < ledger->first_share[adviser->decider + 1]; s++) {
-        const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
-        if (entry->account != IDS_WORK_COMPUTE) continue;
-        ids_sum(&compute_ps, ledger->shares[s].ps);
-        if (ledger->shares[s].ps > most_ps) most = entry, most_ps = ledger->shares[s].ps;
+static int computes_nearly_always(const struct adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    int64_t wins_ps = pieces->count ? pieces->at[0].time_ps : 0;
+    return pieces->op && pieces->compute_ps >= pieces->time_ps - pieces->time_ps / 10 && wins_ps <= pieces->time_ps / 10;
+}
+
+static void on_compute(struct adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    if (!computes_nearly_always(adviser)) return;
+    const char *what = ids_report_text(adviser->report,
+                                       "The device computes nearly all of the time: what can be won is in its ops; most time has %s",
+                                       say_op(adviser, pieces->op));
+    if (pieces->op == pieces->mover)
+        what = ids_report_text(adviser->report, "%s, which only moves data - %s", what,
+                               remedy_of(adviser, IDS_WORK_COMPUTE, NULL, pieces->op_ps, 1).remedy);
+    on_op(adviser, pieces->op, pieces->op_ps, what);
+}
+
+/* An op is worth a word where it is a good part of the step, not of what little the device does. */
+static void on_one_op(struct adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    const struct ids_ledger_entry *op = NULL;
+    int moves = pieces->mover && pieces->mover_ps >= pieces->time_ps / 10, told = computes_nearly_always(adviser);
+    if (moves)
+        op = told && pieces->mover == pieces->op ? NULL : pieces->mover;
+    else if (pieces->op && pieces->op != pieces->mover && pieces->op_ps > pieces->compute_ps / 2 && pieces->op_ps >= pieces->time_ps / 4)
+        op = told ? NULL : pieces->op;
+    if (!op || adviser->said > MOST_PIECES) return;
+    int64_t op_ps = moves ? pieces->mover_ps : pieces->op_ps;
+    struct ids_remedy words = remedy_of(adviser, IDS_WORK_COMPUTE, text_of(adviser, op->culprit), op_ps, moves);
+    on_op(adviser, op, op_ps, ids_report_text(adviser->report, "%s: %s - %s", words.problem, say_op(adviser, op), words.remedy));
+}
+
+static int said_account(const struct adviser *adviser, enum ids_account account) {
+    for (size_t i = 0; i < adviser->report->advice_count; i++) {
+        const char *said = adviser->report->advice[i].account;
+        if (said && !strcmp(said, ids_account_id(account))) return 1;
     }
-    if (!most || compute_ps < step_ps - step_ps / 10 || wins_ps > step_ps / 10) return;
-    const char *culprit = ids_strings_z(&ledger->texts, most->culprit);
-    const char *where = most->where ? ids_strings_z(&ledger->texts, most->where) : NULL;
-    struct ids_advice advice = {
-        .saves_ps = -1,
-        .per_step = adviser->steps > 0,
-        .account = ids_account_id(IDS_WORK_COMPUTE),
-        .culprit = culprit,
-        .where = where,
-        .what = ids_report_text(adviser->report,
-                                "The device computes nearly all of the time: what can be won is in its ops; most time "
-                                "has %s%s%s%s",
-                                culprit, where ? " (" : "", where ? where : "", where ? ")" : ""),
-        .evidence = ids_report_text(adviser->report, "%s of %s, %s of it this op",
-                                    say_share(adviser, (double)compute_ps / (double)step_ps),
-                                    adviser->steps ? "the steps" : "the window",
-                                    say_share(adviser, (double)most_ps / (double)compute_ps)),
-        .explain = ids_account_id(IDS_WORK_COMPUTE)};
-    ids_report_advice(adviser->report, &advice);
+    return 0;
 }
 
-static void on_one_op(const struct adviser *adviser) {
-    const struct ids_table *table = ids_report_find_table(adviser->report, "ops");
-    int name = ids_table_column(table, "name");
-    if (!table || !table->row_count || name < 0 || ratio_of(adviser, "ops.top_share") <= 0.5) return;
-    remark(adviser, "ops.top_share",
-           ids_report_text(adviser->report,
-                           "One op takes more than half of the device time (%s): profile it apart, try another "
-                           "algorithm, precision or a library kernel",
-                           ids_table_cell(table, 0, name)->text),
-           ids_report_text(adviser->report, "%s of device time", say_metric(adviser, "ops.top_share")));
-}
-
-static void on_small_kernels(const struct adviser *adviser) {
+/* Fusing wins what they compute and what launching them costs: where both are little, or dispatch was advised on, it is no advice. */
+static void on_small_kernels(struct adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
     if (ratio_of(adviser, "kernels.small_share") < 0.5 || ratio_of(adviser, "kernels.small_time_share") < 0.1) return;
+    struct ids_value count;
+    if (!has(adviser, "kernels.small_count", &count) || per_step(adviser, count.i) < 10) return;
+    if (pieces->compute_ps < pieces->time_ps / 10 || said_account(adviser, IDS_HOST_DISPATCH)) return;
     remark(adviser, "kernels.small_count",
-           adviser->framework == PYTORCH ? "Many small kernels: fuse them (torch.compile, fused optimizers and attention)"
-           : adviser->framework == JAX
+           adviser->framework == IDS_PYTORCH ? "Many small kernels: fuse them (torch.compile, fused optimizers and attention)"
+           : adviser->framework == IDS_JAX
                ? "Many small kernels: jit larger functions so that XLA fuses them, with fewer control-flow branches"
                : "Many small kernels: fuse them",
            ids_report_text(adviser->report, "%s kernels below the threshold: %s of kernels, %s of kernel time",
@@ -443,82 +378,99 @@ static void on_small_kernels(const struct adviser *adviser) {
                            say_metric(adviser, "kernels.small_time_share")));
 }
 
-static void on_occupancy(const struct adviser *adviser) {
+static void on_occupancy(struct adviser *adviser) {
+    const struct ids_pieces *pieces = &adviser->pieces;
     struct ids_value value;
-    if (!has(adviser, "occupancy.median", &value) || value.d > 0.5) return;
+    if (!has(adviser, "occupancy.median", &value) || value.d > 0.5 || pieces->compute_ps < pieces->time_ps / 4) return;
     remark(adviser, "occupancy.median",
            "Low occupancy: larger blocks, or fewer registers and less shared memory per thread, let more warps run",
            ids_report_text(adviser->report, "half of the kernel time runs at %s theoretical occupancy or less",
                            say_metric(adviser, "occupancy.median")));
 }
 
-static void on_warm_up(const struct adviser *adviser) {
+/* What only the first steps do: which of it takes longest. */
+static const struct ids_piece *warm_up_of(const struct adviser *adviser) {
+    for (size_t i = 0; i < adviser->pieces.count; i++) {
+        if (is_warm_up(adviser, &adviser->pieces.at[i])) return &adviser->pieces.at[i];
+    }
+    return NULL;
+}
+
+static int64_t longest_after_the_first(const struct ids_steps *steps) {
+    int64_t longest_ps = 0;
+    for (size_t s = 1; s < steps->count; s++) {
+        if (ids_step_time(&steps->at[s]) > longest_ps) longest_ps = ids_step_time(&steps->at[s]);
+    }
+    return longest_ps;
+}
+
+/* The first step is long, no other is, and it is known why. */
+static void on_warm_up(struct adviser *adviser) {
     const struct ids_steps *steps = &adviser->analysis->steps;
+    const struct ids_piece *cause = warm_up_of(adviser);
     struct ids_value median;
-    if (steps->count < 3 || !has(adviser, "steps.median", &median)) return;
-    int64_t first_ps = ids_step_time(&steps->at[0]);
-    if (first_ps <= 2 * median.i) return;
+    if (steps->count < 3 || !cause || !has(adviser, "steps.median", &median)) return;
+    int64_t first_ps = ids_step_time(&steps->at[0]), later_ps = longest_after_the_first(steps);
+    if (first_ps <= 2 * median.i || first_ps <= 2 * later_ps) return;
+    int compiles = cause->account == IDS_HOST_COMPILE;
     remark(adviser, "steps.mean",
-           "This window has warm-up in it: the first step is not like the others; begin recording later, or read the "
-           "median",
-           ids_report_text(adviser->report, "the first step took %s, the median one %s", say_time(adviser, first_ps),
-                           say(adviser, median)));
+           ids_report_text(adviser->report, "The first step is warm-up: it %s %s - record later steps, or read the median",
+                           compiles ? "compiles" : "uses for the first time",
+                           say_name(adviser, text_of(adviser, cause->most->culprit), text_of(adviser, cause->most->where))),
+           ids_report_text(adviser->report, "the first step took %s, %s of it so; the median one %s, the longest of the others %s",
+                           say_time(adviser, first_ps), say_time(adviser, cause->time_ps), say(adviser, median),
+                           say_time(adviser, later_ps)));
+}
+
+/* What lies between the steps is in no account of a step: where it is most of the window, steps do not tell why the run is slow. */
+static void on_time_outside(struct adviser *adviser) {
+    const struct ids_busy *busy = &adviser->analysis->busy[adviser->pieces.decider];
+    int64_t window_ps = busy->end_ps - busy->start_ps;
+    if (!adviser->pieces.steps || adviser->pieces.time_ps >= window_ps / 2) return;
+    remark(adviser, "idle.longest",
+           "Most of the window lies outside the steps, and what is said of a step does not hold there - record the loop "
+           "alone, or look at the longest gaps",
+           ids_report_text(adviser->report, "the steps are %s of %s; the longest gap is %s",
+                           say_time(adviser, adviser->pieces.time_ps), say_time(adviser, window_ps),
+                           say_metric(adviser, "idle.longest")));
 }
 
 /* --- all of it -------------------------------------------------------------------------------------------------- */
 
-static int begins_any_name(const struct ids_trace *trace, const char *prefix) {
+static int has_python(const struct ids_trace *trace) {
+    if (trace->tracer_python > 0) return 1;
     for (size_t n = 0; n < trace->name_count; n++) {
-        if (ids_text_begins(ids_strings_text(&trace->strings, trace->names[n].text), prefix)) return 1;
+        if (trace->names[n].kind == IDS_KIND_PYTHON) return 1;
     }
     return 0;
 }
 
-static enum framework framework_of(const struct ids_trace *trace) {
-    if (begins_any_name(trace, "aten::")) return PYTORCH;
-    if (begins_any_name(trace, "PjitFunction(") || trace->jax_version) return JAX;
-    if (begins_any_name(trace, "ExecutorState::") || begins_any_name(trace, "IteratorGetNext")) return TENSORFLOW;
-    return trace->module_count ? JAX : CUDA;
-}
-
-/* Too little was recorded to tell what is worth doing. */
-static int says_enough(const struct adviser *adviser) {
-    enum { LEAST_EVENTS = 20 };
-    size_t events = 0;
-    for (size_t b = 0; b < adviser->analysis->busy_count; b++)
-        events += adviser->analysis->busy[b].device->activity.count;
-    if (events >= LEAST_EVENTS) return 1;
-    remark(adviser, "run.events", "Too little was recorded to advise on",
-           ids_report_text(adviser->report, "%zu events on devices", events));
-    return 0;
+static void advise_on_all(struct adviser *adviser) {
+    if (events_of(adviser->analysis->trace) < LEAST_EVENTS) {
+        say_too_little(adviser, NULL);
+        return;
+    }
+    on_compute(adviser);
+    if (!on_pieces(adviser)) return;
+    on_warm_up(adviser);
+    on_time_outside(adviser);
+    on_one_op(adviser);
+    on_small_kernels(adviser);
+    on_occupancy(adviser);
 }
 
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    struct adviser adviser = {.analysis = analysis, .report = report, .framework = framework_of(analysis->trace)};
-    if (!analysis->busy_count || !says_enough(&adviser)) return 0;
+    struct adviser adviser = {.analysis = analysis,
+                              .report = report,
+                              .framework = ids_framework_of(analysis->trace),
+                              .has_python = has_python(analysis->trace)};
+    if (!analysis->busy_count) return 0;
     int code = ids_balance_make(analysis, &adviser.balance, err);
-    if (code) return code;
-    find_decider(&adviser);
-    struct piece *pieces = malloc((analysis->ledger.entry_count + 2) * sizeof *pieces);
-    size_t *of_entry = calloc(analysis->ledger.entry_count + 1, sizeof *of_entry);
-    if (!pieces || !of_entry) {
-        free(pieces);
-        free(of_entry);
-        ids_balance_done(&adviser.balance);
-        return ids_no_memory(err);
-    }
-    size_t count = gather(&adviser, pieces, of_entry);
-    free(of_entry);
-    int64_t step_ps = adviser.step_ps * (adviser.steps ? adviser.steps : 1);
-    on_compute(&adviser, step_ps, count ? pieces[0].time_ps : 0);
-    for (size_t i = 0; i < count && pieces[i].time_ps >= step_ps / 100; i++) advise(&adviser, &pieces[i]);
-    free(pieces);
-    on_warm_up(&adviser);
-    on_one_op(&adviser);
-    on_small_kernels(&adviser);
-    on_occupancy(&adviser);
+    if (!code) code = ids_pieces_make(analysis, &adviser.pieces, err);
+    if (!code) advise_on_all(&adviser);
+    ids_pieces_done(&adviser.pieces);
     ids_balance_done(&adviser.balance);
-    return 0;
+    return code;
 }
 
 const struct ids_analyzer ids_analyzer_advice = {

@@ -664,8 +664,11 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
     for (size_t b = 0; b < analysis->busy_count && !code; b++) code = sweep_device(&making, (uint32_t)b, err);
     if (!code) code = resolve_waits(&making, err);
     order_shares(ledger, analysis->busy_count);
-    for (size_t entry = 0; entry < ledger->entry_count && !code; entry++)
-        ledger->entries[entry].squares = ids_step_sum_squares(ids_step_sum_of(&making.by_step, entry));
+    for (size_t entry = 0; entry < ledger->entry_count && !code; entry++) {
+        const struct ids_step_sum *row = ids_step_sum_of(&making.by_step, entry);
+        ledger->entries[entry].squares = ids_step_sum_squares(row);
+        ledger->entries[entry].recurs = ids_recurrence_of(row->cells, row->count, analysis->steps.count);
+    }
     ids_host_time_free(making.host_time);
     ids_sweep_room_free(making.room);
     ids_step_sums_done(&making.by_step);

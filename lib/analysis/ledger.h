@@ -10,6 +10,7 @@
 #ifndef IDS_LIB_ANALYSIS_LEDGER_H
 #define IDS_LIB_ANALYSIS_LEDGER_H
 
+#include "lib/analysis/recurrence.h"
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/model/account.h"
@@ -52,6 +53,7 @@ struct ids_ledger_entry {
     int64_t longest_ps, longest_at_ps; /* its longest interval, and when it begins */
     uint32_t longest_device;           /* index of analysis->busy */
     double squares;                    /* Σ over steps of its time there in s, squared: see ids_ledger_entry_sd */
+    struct ids_recurrence recurs;      /* in which steps, over all devices */
     const struct ids_event *evidence;  /* an event of the longest interval; NULL */
 };
 

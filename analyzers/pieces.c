@@ -1,0 +1,224 @@
+#include "analyzers/pieces.h"
+
+#include "analyzers/remedies.h"
+#include "lib/analysis/host_time.h"
+#include "lib/analysis/step_sums.h"
+#include "lib/base/saturate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- who decides ------------------------------------------------------------------------------------------------ */
+
+static int64_t time_of_device(const struct ids_analysis *analysis, size_t device) {
+    int64_t time_ps = 0;
+    const struct ids_busy *busy = &analysis->busy[device];
+    if (!analysis->steps.count) return busy->end_ps - busy->start_ps;
+    const struct ids_device_steps *own = &analysis->steps.of_device[busy->index];
+    for (size_t i = 0; i < own->count; i++) {
+        if (own->at[i].step != IDS_NONE) ids_sum(&time_ps, own->at[i].to_ps - own->at[i].from_ps);
+    }
+    return time_ps;
+}
+
+/* The device whose own time a step is longest: what it does decides when the step ends. A step that it takes no part in is none of its
+ * time, so that savings are of a step of the run. */
+static void find_decider(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    int64_t most_ps = -1;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        int64_t time_ps = time_of_device(analysis, b), own_ps = time_ps;
+        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
+            if (ledger->entries[ledger->shares[s].entry].account == IDS_COMM_WAIT) own_ps -= ledger->shares[s].ps;
+        }
+        if (own_ps <= most_ps) continue;
+        most_ps = own_ps;
+        pieces->decider = b;
+        pieces->steps = (int64_t)analysis->steps.count;
+        pieces->time_ps = time_ps;
+    }
+}
+
+/* --- what it does ----------------------------------------------------------------------------------------------- */
+
+/* Whether an op copies or changes a layout and computes nothing: HLO's copy and transpose, TPU's category, and PyTorch's copies. */
+static int only_moves(const struct ids_trace *trace, const struct ids_ledger_entry *entry) {
+    static const char *const names[] = {"copy",         "transpose",    "data formatting", "aten::copy_", "aten::contiguous",
+                                        "aten::clone", "aten::_to_copy", "aten::to",        NULL};
+    const struct ids_event *event = entry->evidence;
+    if (!event || event->op == IDS_NONE) return 0;
+    const struct ids_op *op = &trace->ops[event->op];
+    const char *texts[] = {ids_trace_text(trace, op->framework ? op->name : op->opcode), ids_trace_text(trace, op->category)};
+    for (int t = 0; t < 2; t++) {
+        for (const char *const *name = names; *name; name++) {
+            if (!strcmp(texts[t], *name)) return 1;
+        }
+    }
+    return 0;
+}
+
+static void look_at_work(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    for (size_t s = ledger->first_share[pieces->decider]; s < ledger->first_share[pieces->decider + 1]; s++) {
+        const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
+        enum ids_account account = (enum ids_account)entry->account;
+        int64_t ps = ledger->shares[s].ps;
+        if (account == IDS_WORK_COMPUTE || account == IDS_COMM_TRANSFER || ids_account_is_copy(account))
+            ids_sum(&pieces->work_ps, ps);
+        if (account != IDS_WORK_COMPUTE) continue;
+        ids_sum(&pieces->compute_ps, ps);
+        if (ps > pieces->op_ps) pieces->op = entry, pieces->op_ps = ps;
+        if (ps > pieces->mover_ps && only_moves(analysis->trace, entry)) pieces->mover = entry, pieces->mover_ps = ps;
+    }
+}
+
+/* --- pieces ----------------------------------------------------------------------------------------------------- */
+
+static int most_first(const void *a, const void *b) {
+    const struct ids_piece *left = a, *right = b;
+    if (left->time_ps != right->time_ps) return left->time_ps < right->time_ps ? 1 : -1;
+    if (left->account != right->account) return left->account > right->account ? 1 : -1;
+    return (left->most > right->most) - (left->most < right->most);
+}
+
+/* A host whose profiler was not open makes nobody wait. */
+static int is_of_the_program(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry) {
+    return entry->account != IDS_PROFILER || strcmp(ids_strings_z(&ledger->texts, entry->culprit), IDS_NOT_RECORDING) != 0;
+}
+
+static void count_entry(struct ids_piece *piece, const struct ids_ledger_entry *entry) {
+    piece->intervals += entry->intervals;
+    ids_sum(&piece->recorded_ps, entry->time_ps[IDS_RECORDED]);
+    ids_sum(&piece->known_ps, ids_ledger_entry_time(entry));
+}
+
+/* Some devices compute longer than others, which wait for them: with the same work for all a step were shorter by what they wait in the mean.
+ * That is compute of the deciding device, or what it waits itself, and no other piece has either. */
+static int find_imbalance(const struct ids_analysis *analysis, size_t decider, struct ids_piece *ret_piece) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    struct ids_piece piece = {.account = IDS_COMM_WAIT};
+    int64_t most_ps = 0, room_ps = 0;
+    for (uint32_t b = 0; b < analysis->busy_count; b++) {
+        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
+            const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
+            int is_work = entry->cause != IDS_NONE && ledger->entries[entry->cause].account == IDS_WORK_COMPUTE;
+            if (b == decider && (is_work || entry->account == IDS_WORK_COMPUTE)) ids_sum(&room_ps, ledger->shares[s].ps);
+            if (!is_work) continue;
+            ids_sum(&piece.time_ps, ledger->shares[s].ps);
+            int64_t of_entry_ps = ids_ledger_entry_time(entry);
+            if (of_entry_ps <= most_ps) continue;
+            most_ps = of_entry_ps;
+            piece.most = entry;
+            piece.device = entry->awaited;
+        }
+    }
+    if (!piece.most) return 0;
+    piece.time_ps /= (int64_t)analysis->busy_count;
+    if (piece.time_ps > room_ps) piece.time_ps = room_ps;
+    piece.culprits = 1;
+    piece.most_ps = piece.time_ps;
+    count_entry(&piece, piece.most);
+    *ret_piece = piece;
+    return 1;
+}
+
+/* One for each entry, or for each account whose remedy is one. What the device waited for peers is theirs who came late: the same cause on
+ * whatever device is one piece. */
+static void gather(const struct ids_analysis *analysis, struct ids_pieces *pieces, size_t *of_entry) {
+    const struct ids_ledger *ledger = &analysis->ledger;
+    size_t of_account[IDS_ACCOUNT_COUNT] = {0}; /* index + 1, as of_entry */
+    for (size_t s = ledger->first_share[pieces->decider]; s < ledger->first_share[pieces->decider + 1]; s++) {
+        uint32_t number = ledger->shares[s].entry, device = (uint32_t)pieces->decider;
+        int64_t ps = ledger->shares[s].ps;
+        int waited = ledger->entries[number].cause != IDS_NONE;
+        if (waited) {
+            device = ledger->entries[number].awaited;
+            number = ledger->entries[number].cause;
+        }
+        const struct ids_ledger_entry *entry = &ledger->entries[number];
+        enum ids_account account = (enum ids_account)entry->account;
+        if (account == IDS_WORK_COMPUTE || account == IDS_COMM_WAIT || !is_of_the_program(ledger, entry)) continue;
+        size_t *place = ids_remedy_is_of_account(account) ? &of_account[account] : &of_entry[number];
+        if (!*place) {
+            pieces->at[pieces->count] = (struct ids_piece){.account = account};
+            *place = ++pieces->count;
+        }
+        struct ids_piece *piece = &pieces->at[*place - 1];
+        ids_sum(&piece->time_ps, ps);
+        if (waited) ids_sum(&piece->others_ps, ps);
+        piece->culprits += piece->most != entry;
+        count_entry(piece, entry);
+        if (!piece->most || ps > piece->most_ps) piece->most = entry, piece->most_ps = ps, piece->device = device;
+    }
+    pieces->count += (size_t)find_imbalance(analysis, pieces->decider, &pieces->at[pieces->count]);
+}
+
+/* A culprit whose place is known in a part of its time alone is one cause: what has no place joins the longest that has one. */
+static void join_places(struct ids_pieces *pieces, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct ids_piece *bare = &pieces->at[i];
+        if (bare->most->where || !bare->most->culprit || ids_remedy_is_of_account(bare->account)) continue;
+        for (size_t k = 0; k < count; k++) {
+            struct ids_piece *placed = &pieces->at[k];
+            if (placed->account != bare->account || placed->most->culprit != bare->most->culprit || !placed->most->where) continue;
+            ids_sum(&placed->time_ps, bare->time_ps);
+            ids_sum(&placed->most_ps, bare->time_ps);
+            ids_sum(&placed->others_ps, bare->others_ps);
+            ids_sum(&placed->recorded_ps, bare->recorded_ps);
+            ids_sum(&placed->known_ps, bare->known_ps);
+            placed->intervals += bare->intervals;
+            bare->time_ps = 0;
+            break;
+        }
+    }
+}
+
+struct ids_recurrence ids_account_recurrence(const struct ids_analysis *analysis, enum ids_account account) {
+    const struct ids_steps *steps = &analysis->steps;
+    struct ids_recurrence none = {0};
+    struct ids_step_cell *cells = calloc(steps->count + 1, sizeof *cells);
+    if (!cells) return none;
+    for (uint32_t s = 0; s < steps->count; s++) cells[s].step = s;
+    for (size_t b = 0; b < analysis->busy_count && steps->count; b++) {
+        const struct ids_device_steps *own = &steps->of_device[analysis->busy[b].index];
+        for (size_t i = 0; i < own->count; i++) {
+            if (own->at[i].step == IDS_NONE) continue;
+            ids_sum(&cells[own->at[i].step].ps, analysis->ledger.in_step[analysis->ledger.first_step[b] + i].ps[account]);
+        }
+    }
+    none = ids_recurrence_of(cells, steps->count, steps->count);
+    free(cells);
+    return none;
+}
+
+int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_pieces, struct ids_error *err) {
+    struct ids_pieces pieces = {.at = malloc((analysis->ledger.entry_count + 2) * sizeof *pieces.at)};
+    size_t *of_entry = calloc(analysis->ledger.entry_count + 1, sizeof *of_entry), worth = 0;
+    *ret_pieces = (struct ids_pieces){0};
+    if (!pieces.at || !of_entry) {
+        free(pieces.at);
+        free(of_entry);
+        return ids_no_memory(err);
+    }
+    find_decider(analysis, &pieces);
+    look_at_work(analysis, &pieces);
+    gather(analysis, &pieces, of_entry);
+    free(of_entry);
+    if (pieces.count) qsort(pieces.at, pieces.count, sizeof *pieces.at, most_first);
+    while (worth < pieces.count && pieces.at[worth].time_ps >= pieces.time_ps / 1000) worth++;
+    join_places(&pieces, worth);
+    if (worth) qsort(pieces.at, worth, sizeof *pieces.at, most_first);
+    for (size_t i = 0; i < worth; i++) {
+        struct ids_piece *piece = &pieces.at[i];
+        piece->recurs = ids_remedy_is_of_account(piece->account) ? ids_account_recurrence(analysis, piece->account)
+                                                                 : piece->most->recurs;
+    }
+    pieces.count = worth;
+    *ret_pieces = pieces;
+    return 0;
+}
+
+void ids_pieces_done(struct ids_pieces *pieces) {
+    free(pieces->at);
+    *pieces = (struct ids_pieces){0};
+}

@@ -1,0 +1,42 @@
+/* pieces.h - what a step would win: the ledger of the device that decides it, cut into accounts and culprits.
+ *
+ * Savings are of the device that decides the step: the one that waits least for its peers. They are parts of its ledger, so they are
+ * disjoint and sum to no more than its step. Waiting for peers is nobody's own fault: it wins nothing here, the cause stands with the
+ * device that came last.
+ */
+#ifndef IDS_ANALYZERS_PIECES_H
+#define IDS_ANALYZERS_PIECES_H
+
+#include "lib/analysis/context.h"
+
+struct ids_piece {
+    enum ids_account account;
+    const struct ids_ledger_entry *most; /* that has most of it */
+    int64_t most_ps, time_ps;            /* on the deciding device */
+    uint32_t device;                     /* whose doing it mostly is, index of analysis->busy */
+    int64_t others_ps;                   /* of time_ps: what the deciding device waited for others who did this */
+    size_t culprits;
+    uint64_t intervals;           /* of all devices */
+    int64_t recorded_ps, known_ps; /* of its entries on all devices: what events cover, and all of it */
+    struct ids_recurrence recurs; /* over all devices */
+};
+
+struct ids_pieces {
+    struct ids_piece *at; /* the longest first */
+    size_t count;
+    size_t decider;                     /* index of analysis->busy */
+    int64_t steps;                      /* 0: all is of the window */
+    int64_t time_ps;                    /* of the deciding device: its steps, or its window */
+    int64_t work_ps, compute_ps;        /* of that: compute, collectives and copies; compute */
+    const struct ids_ledger_entry *op;  /* of compute, the one with most of it */
+    const struct ids_ledger_entry *mover; /* of ops that only move data; NULL none */
+    int64_t op_ps, mover_ps;            /* on the deciding device */
+};
+
+int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_pieces, struct ids_error *err);
+void ids_pieces_done(struct ids_pieces *pieces);
+
+/* In which steps an account has its time, over all devices; nothing when memory ran out. */
+struct ids_recurrence ids_account_recurrence(const struct ids_analysis *analysis, enum ids_account account);
+
+#endif

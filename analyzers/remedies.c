@@ -1,0 +1,324 @@
+#include "analyzers/remedies.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+/* --- names ------------------------------------------------------------------------------------------------------ */
+
+static int has_any(const char *text, const char *const *parts) {
+    for (; text && *parts; parts++) {
+        if (strcasestr(text, *parts)) return 1;
+    }
+    return 0;
+}
+
+static int is_any(const char *text, const char *const *names) {
+    for (; text && *names; names++) {
+        if (!strcmp(text, *names)) return 1;
+    }
+    return 0;
+}
+
+/* Words end where letters end, and where a capital follows a small letter: "EvalStep", "eval_step". */
+static int has_word(const char *text, const char *const *words) {
+    for (const char *at = text; at && *at;) {
+        size_t length = 0;
+        while (isalpha((unsigned char)at[length]) &&
+               !(length && islower((unsigned char)at[length - 1]) && isupper((unsigned char)at[length])))
+            length++;
+        for (const char *const *word = words; length && *word; word++) {
+            if (strlen(*word) == length && !strncasecmp(at, *word, length)) return 1;
+        }
+        at += length ? length : 1;
+    }
+    return 0;
+}
+
+static int is_call_of_runtime(const char *name) {
+    return name && (!strncmp(name, "cuda", 4) || !strncmp(name, "hip", 3) ||
+                    (!strncmp(name, "cu", 2) && isupper((unsigned char)name[2])));
+}
+
+/* --- conditions ------------------------------------------------------------------------------------------------- */
+
+typedef int condition(const struct ids_circumstances *about);
+
+static int launches_take_longer(const struct ids_circumstances *about) {
+    return about->time_ps > about->work_ps;
+}
+
+static int is_gpu(const struct ids_circumstances *about) {
+    return about->platform == IDS_DEVICE_GPU;
+}
+
+static int is_cpu(const struct ids_circumstances *about) {
+    return about->platform == IDS_DEVICE_CPU;
+}
+
+static int has_python(const struct ids_circumstances *about) {
+    return about->has_python;
+}
+
+static int is_one_device(const struct ids_circumstances *about) {
+    return about->devices == 1;
+}
+
+static int only_moves(const struct ids_circumstances *about) {
+    return about->only_moves;
+}
+
+static int fetches(const struct ids_circumstances *about) {
+    static const char *const names[] = {"copy_to_host", "device_get", "__array__", "ToLiteral", "FromDevice", "DtoH", "D2H", NULL};
+    return has_any(about->culprit, names) || (about->culprit && !strncmp(about->culprit, "np.asarray", 10));
+}
+
+static int allocates(const struct ids_circumstances *about) {
+    static const char *const names[] = {"alloc", "free", "mempool", "hostregister", "hostunregister", NULL};
+    return is_call_of_runtime(about->culprit) && has_any(about->culprit, names);
+}
+
+/* Allocating with words that only an accelerator's allocator has. */
+static int allocates_on_gpu(const struct ids_circumstances *about) {
+    return is_gpu(about) && allocates(about);
+}
+
+static int loads_code(const struct ids_circumstances *about) {
+    static const char *const names[] = {"module", "library", "launch", "funcget", "fatbinary", NULL};
+    return is_call_of_runtime(about->culprit) && has_any(about->culprit, names);
+}
+
+static int makes_objects(const struct ids_circumstances *about) {
+    static const char *const names[] = {"create", "instantiate", "destroy", "ctx", "init", "capture", NULL};
+    return is_call_of_runtime(about->culprit) && has_any(about->culprit, names);
+}
+
+static int waits_for_another(const struct ids_circumstances *about) {
+    static const char *const names[] = {"get",   "wait",   "acquire",      "join",    "result", "recv", "recv_bytes",
+                                        "poll",  "select", "wait_for", NULL};
+    return is_any(about->culprit, names);
+}
+
+static int sleeps(const struct ids_circumstances *about) {
+    static const char *const names[] = {"sleep", NULL};
+    return is_any(about->culprit, names);
+}
+
+static int saves(const struct ids_circumstances *about) {
+    static const char *const words[] = {"checkpoint", "checkpoints", "checkpointing", "ckpt", "save", "saving", NULL};
+    return has_word(about->culprit, words);
+}
+
+static int evaluates(const struct ids_circumstances *about) {
+    static const char *const words[] = {"eval", "evaluate", "evaluation", "validate", "validation", "valid", NULL};
+    return has_word(about->culprit, words);
+}
+
+static int logs(const struct ids_circumstances *about) {
+    static const char *const words[] = {"log", "logs", "logging", "metrics", "summary", "summaries", "print", NULL};
+    return has_word(about->culprit, words);
+}
+
+/* --- sentences -------------------------------------------------------------------------------------------------- */
+
+#define FETCH_LESS                                                                                                 \
+    "fetch what is needed in one call (jax.device_get of all of it) every n steps, begin it early "                \
+    "(copy_to_host_async), and keep on the device what only the next step needs",                                  \
+        "fetch every n steps, to pinned memory with non_blocking=True (no .item() or .cpu() in each step)",        \
+        "do not fetch values in each step; read metrics every n steps",                                            \
+        "copy to pinned memory on a stream of its own, every n steps"
+#define ONCE_OR_AGAIN                                                                                                \
+    "where it comes once, it is first use: warm up before measuring; where it comes again and again, the thread is " \
+    "held up in it: by another thread that has the interpreter's lock, by memory, or by too few cores"
+#define LOAD_ONCE "code is loaded when it is first launched: warm up before measuring, and keep shapes the same"
+
+static const struct sentence {
+    enum ids_account account;
+    condition *holds; /* NULL: always */
+    const char *problem;
+    const char *remedy[IDS_FRAMEWORKS]; /* NULL: as for JAX */
+} sentences[] = {
+    {IDS_HOST_INPUT, NULL, "The device waits for input",
+     {"prepare more batches ahead on other threads or processes (grain, tf.data prefetch, a background device_put), or "
+      "make loading cheaper",
+      "more DataLoader workers with pin_memory and a larger prefetch_factor, or make loading cheaper",
+      "end the input pipeline with prefetch(AUTOTUNE), map in parallel, or make it cheaper",
+      "prepare more ahead on other threads, or make loading cheaper"}},
+    {IDS_HOST_SYNC, NULL, "The host waits for the device before it launches more",
+     {"keep results on the device (no float(), np.asarray or block_until_ready in each step) and read metrics every "
+      "n steps",
+      "avoid .item(), .cpu(), printing of tensors and synchronize in each step; read metrics every n steps, "
+      "non_blocking",
+      "do not fetch values in each step; read metrics every n steps",
+      "avoid synchronous copies and device-wide synchronization in each step; use streams and events"}},
+    {IDS_HOST_STAGING, fetches, "The device waits while results are fetched to the host", {FETCH_LESS}},
+    {IDS_HOST_STAGING, NULL, "The device waits for data to be put on it",
+     {"device_put once, or ahead of the step on another thread; keep parameters and results on the device",
+      "copy from pinned memory with non_blocking=True ahead of the step; keep what stays on the device",
+      "put data on the device ahead of the step (prefetch_to_device)",
+      "copy from pinned memory asynchronously, ahead of the work that needs it"}},
+    {IDS_HOST_COMPILE, NULL, "A function is compiled while the device waits",
+     {"keep shapes, dtypes and static arguments the same from step to step (pad), jit the function once outside the "
+      "loop, and warm up before measuring",
+      "keep shapes the same, or mark what changes as dynamic (torch.compile), and warm up before measuring",
+      "give tf.function an input_signature, keep shapes the same, and warm up before measuring",
+      "compile ahead of the loop, and warm up before measuring"}},
+    {IDS_HOST_RUNTIME, allocates_on_gpu, "The host allocates or frees memory while the device waits",
+     {"allocate ahead of the loop: let XLA preallocate (XLA_PYTHON_CLIENT_PREALLOCATE), donate arguments, warm up before "
+      "measuring",
+      "keep the caching allocator from freeing (no empty_cache, steady shapes), and warm up before measuring",
+      "let memory grow once, ahead of the loop: warm up before measuring",
+      "allocate ahead of the loop, or from a pool that is ordered by stream"}},
+    {IDS_HOST_RUNTIME, loads_code, "The host loads code while the device waits",
+     {LOAD_ONCE, NULL, NULL, "load modules ahead of the loop: launch each kernel once before measuring"}},
+    {IDS_HOST_RUNTIME, makes_objects, "The host makes objects of the runtime while the device waits",
+     {"contexts, streams, events and graphs are made at their first use: warm up before measuring", NULL, NULL,
+      "make contexts, streams, events and graphs once, ahead of the loop"}},
+    {IDS_HOST_RUNTIME, NULL, "The host is held up in a call while the device waits", {ONCE_OR_AGAIN, NULL, NULL, NULL}},
+    {IDS_HOST_REGION, saves, "The device waits while the program saves its state",
+     {"save less often, or asynchronously: copy to the host and write from another thread", NULL, NULL, NULL}},
+    {IDS_HOST_REGION, evaluates, "The device waits while the program evaluates",
+     {"evaluate less often, in larger batches, or in a job of its own", NULL, NULL, NULL}},
+    {IDS_HOST_REGION, logs, "The device waits while the program logs",
+     {"log less often, or from another thread", NULL, NULL, NULL}},
+    {IDS_HOST_REGION, NULL, "The device waits while the program is in a region of its own",
+     {"do it less often or on another thread; name its parts to see what takes the time", NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, sleeps, "The program sleeps and the device waits",
+     {"take the sleep out of the loop, or wait for what it waits for", NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, waits_for_another, "The device waits for Python, which waits for another thread or process",
+     {"see what that one does: make it cheaper, or let it work further ahead", NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, NULL, "The device waits for Python",
+     {"move it out of the loop, do it less often or on another thread; where it computes, put it under jit",
+      "move it out of the loop, do it less often or on another thread; where it computes with tensors, compile the step "
+      "(torch.compile)",
+      "move it out of the loop, or into the tf.function", "move it out of the loop or to another thread"}},
+    {IDS_HOST_DISPATCH, launches_take_longer, "Launching takes longer than what is launched",
+     {"put more under one jit (the whole step, several steps by lax.scan), so that one launch does more",
+      "capture the step as a graph or compile it (torch.compile, mode reduce-overhead), use foreach or fused "
+      "optimizers, or give each launch more work",
+      "put more under one tf.function, jit_compile it, or give each launch more work",
+      "fuse kernels, or launch them as one graph"}},
+    {IDS_HOST_DISPATCH, NULL, "The device waits between launches while the host dispatches",
+     {"put more under one jit (the whole step, several steps by lax.scan), so that the host runs ahead",
+      "compile the step (torch.compile), use foreach or fused optimizers, or give each launch more work, so that the "
+      "host runs ahead",
+      "put more under one tf.function, jit_compile it, or give each launch more work",
+      "fuse kernels, or launch them as one graph"}},
+    {IDS_HOST_UNKNOWN, has_python, "The device waits for the host, and the recording does not say why",
+     {"name the parts of the loop (jax.profiler.TraceAnnotation)", "name the parts of the loop (record_function)",
+      "name the parts of the loop (tf.profiler.experimental.Trace)", "name the parts of the loop (NVTX)"}},
+    {IDS_HOST_UNKNOWN, NULL, "The device waits for the host, and the recording does not say why",
+     {"record Python too (idsprof capture --python-tracer 1), or name the parts of the loop "
+      "(jax.profiler.TraceAnnotation)",
+      "record with the profiler's CPU activity and with_stack=True, or name the parts of the loop (record_function)",
+      "record with the host's and Python's tracer, or name the parts of the loop (tf.profiler.experimental.Trace)",
+      "name the parts of the loop (NVTX)"}},
+    {IDS_DEVICE_QUEUE, is_gpu, "Work that is launched does not begin",
+     {"look at what its stream waits for: an earlier stream, an event, a copy, or a launch of a whole graph", NULL, NULL,
+      NULL}},
+    {IDS_DEVICE_QUEUE, is_cpu, "Work that is launched does not begin",
+     {"the client's threads take it up late: they still run something else, or there are too few cores for them beside "
+      "the program's own threads and other processes",
+      NULL, NULL, NULL}},
+    {IDS_DEVICE_QUEUE, NULL, "Work that is launched does not begin",
+     {"look at what is before it in the device's queue: another program, a copy, or a device that it needs", NULL, NULL,
+      NULL}},
+    {IDS_DEVICE_IN_PROGRAM, NULL, "The device stands still between the ops of one program",
+     {"fewer and larger ops: look at the program's dependencies, at loops of tiny ops and at callbacks to the host",
+      "fewer and larger kernels in the graph; look at its dependencies", NULL,
+      "fewer and larger kernels in the graph; look at its dependencies"}},
+    {IDS_DEVICE_UNKNOWN, NULL, "The device does nothing, and the recording does not hold the next launch",
+     {"record the host too, and the whole step", NULL, NULL, NULL}},
+    {IDS_COMM_TRANSFER, is_one_device,
+     "Collectives run and nothing computes beside them (of one device's recording nobody can tell how long it only waits "
+     "for its peers)",
+     {"record all ranks to see who comes late; overlap collectives with compute (XLA's latency-hiding scheduler), or "
+      "shard so that less is exchanged",
+      "record all ranks to see who comes late; overlap collectives with the backward pass (bucket_cap_mb, FSDP prefetch), "
+      "or exchange less (bf16 gradients, another sharding)",
+      "record all workers to see who comes late; overlap collectives with compute, pack small ones together, or exchange "
+      "less",
+      "record all ranks to see who comes late; put collectives on a stream of their own beside compute, or exchange "
+      "less"}},
+    {IDS_COMM_TRANSFER, is_cpu, "Collectives run and nothing computes beside them",
+     {"shard so that less is exchanged, and exchange fewer and larger arrays", NULL, NULL, NULL}},
+    {IDS_COMM_TRANSFER, NULL, "Collectives run and nothing computes beside them",
+     {"overlap them with compute (XLA's latency-hiding scheduler, smaller pieces that begin earlier), or shard so that "
+      "less is exchanged",
+      "overlap them with the backward pass (bucket_cap_mb, FSDP prefetch), or exchange less (bf16 gradients, another "
+      "sharding)",
+      "overlap them with compute, pack small ones together, or exchange less",
+      "put them on a stream of their own beside compute, or exchange less"}},
+    {IDS_COMM_WAIT, NULL, "Devices wait for one that has more work than they",
+     {"divide the work evenly (shards, padding, stages, experts) and look at what that device alone does", NULL, NULL,
+      NULL}},
+    {IDS_COPY_H2D, NULL, "Copies to the device run and nothing computes beside them",
+     {"keep the data on the device, or begin the copy ahead of the step; offload less",
+      "copy from pinned memory on a stream of its own, ahead of the step; keep data on the device", NULL,
+      "copy from pinned memory on a stream of its own, ahead of the work"}},
+    {IDS_COPY_D2H, NULL, "Copies to the host run and nothing computes beside them",
+     {"keep results on the device, or fetch them asynchronously every n steps; offload less",
+      "copy to pinned memory with non_blocking=True, every n steps", NULL,
+      "copy to pinned memory on a stream of its own"}},
+    {IDS_COPY_D2D, NULL, "Copies inside device memory run and nothing computes beside them",
+     {"donate buffers (donate_argnums), avoid changes of layout and copies of parameters",
+      "avoid .contiguous(), cat and clones of large tensors; write in place", NULL, "avoid the copies"}},
+    {IDS_COPY_P2P, NULL, "Copies between devices run and nothing computes beside them",
+     {"begin them earlier, or place what is used together on one device", NULL, NULL, NULL}},
+    {IDS_COPY_SET, NULL, "Memory is set and nothing computes beside it",
+     {"let the program's kernels write the first values", "zero gradients with set_to_none=True", NULL, NULL}},
+    {IDS_COPY_OTHER, NULL, "Copies run and nothing computes beside them",
+     {"look at who copies (table ledger), and begin the copies ahead of the step", NULL, NULL, NULL}},
+    {IDS_STALL_DEVICE, NULL, "The device is busy by the file, but only waits",
+     {"see which ops wait (table ledger), and what they wait for", NULL, NULL, NULL}},
+    {IDS_PROFILER, NULL, "The profiler itself holds the device up",
+     {"record less at a time (fewer tracers, a shorter window); a run without it is faster by this", NULL, NULL, NULL}},
+    {IDS_WORK_COMPUTE, only_moves, "An op that only moves data takes a good part of the step",
+     {"where it copies a parameter, donate that argument (donate_argnums); where it changes a layout, keep one layout from op "
+      "to op",
+      "avoid .contiguous(), casts and clones of large tensors, and keep one memory format", NULL,
+      "avoid the copy, or do it inside the kernel that reads it"}},
+    {IDS_WORK_COMPUTE, NULL, "One op has most of the compute",
+     {"profile it apart; try another algorithm, precision or a library kernel", NULL, NULL, NULL}},
+};
+
+struct ids_remedy ids_remedy_of(const struct ids_circumstances *about) {
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++) {
+        const struct sentence *sentence = &sentences[i];
+        if (sentence->account != about->account || (sentence->holds && !sentence->holds(about))) continue;
+        const char *own = sentence->remedy[about->framework];
+        return (struct ids_remedy){sentence->problem, own ? own : sentence->remedy[IDS_JAX]};
+    }
+    return (struct ids_remedy){0};
+}
+
+int ids_remedy_is_of_account(enum ids_account account) {
+    switch (account) {
+    case IDS_HOST_INPUT:
+    case IDS_HOST_SYNC:
+    case IDS_HOST_STAGING:
+    case IDS_HOST_COMPILE:
+    case IDS_HOST_RUNTIME:
+    case IDS_HOST_REGION:
+    case IDS_HOST_PYTHON:
+        return 0;
+    default:
+        return 1;
+    }
+}
+
+/* --- whose program it is ---------------------------------------------------------------------------------------- */
+
+static int begins_any_name(const struct ids_trace *trace, const char *prefix) {
+    for (size_t n = 0; n < trace->name_count; n++) {
+        if (ids_text_begins(ids_strings_text(&trace->strings, trace->names[n].text), prefix)) return 1;
+    }
+    return 0;
+}
+
+enum ids_framework ids_framework_of(const struct ids_trace *trace) {
+    if (begins_any_name(trace, "aten::")) return IDS_PYTORCH;
+    if (begins_any_name(trace, "PjitFunction(") || trace->jax_version) return IDS_JAX;
+    if (begins_any_name(trace, "ExecutorState::") || begins_any_name(trace, "IteratorGetNext")) return IDS_TENSORFLOW;
+    return trace->module_count ? IDS_JAX : IDS_CUDA;
+}

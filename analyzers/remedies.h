@@ -1,0 +1,38 @@
+/* remedies.h - what is said of an account of time and its culprit, and what must be true for the sentence to be said.
+ *
+ * A row of the table in remedies.c is a sentence with its condition; of an account's rows the first one counts whose condition holds, and
+ * its last one has none. tests/unit/test_remedies.c has a case on either side of each condition.
+ */
+#ifndef IDS_ANALYZERS_REMEDIES_H
+#define IDS_ANALYZERS_REMEDIES_H
+
+#include "lib/model/account.h"
+#include "lib/model/trace.h"
+
+enum ids_framework { IDS_JAX, IDS_PYTORCH, IDS_TENSORFLOW, IDS_CUDA, IDS_FRAMEWORKS };
+enum ids_framework ids_framework_of(const struct ids_trace *trace);
+
+/* What a sentence stands over. */
+struct ids_circumstances {
+    enum ids_account account;
+    enum ids_framework framework;
+    enum ids_device_kind platform;
+    const char *culprit;     /* NULL: nobody is known */
+    int has_python;          /* Python's functions were recorded */
+    size_t devices;          /* that were recorded */
+    int64_t time_ps;         /* the account's, of the device that decides the step */
+    int64_t work_ps;         /* the same of what runs there: compute, collectives, copies */
+    int only_moves;          /* of work.compute: the op copies or transposes, and computes nothing */
+};
+
+struct ids_remedy {
+    const char *problem, *remedy;
+};
+
+/* NULL problem: nothing can be said of the account. */
+struct ids_remedy ids_remedy_of(const struct ids_circumstances *about);
+
+/* One piece for the account: what helps is the same whoever has most of it. */
+int ids_remedy_is_of_account(enum ids_account account);
+
+#endif

@@ -1,0 +1,179 @@
+/* analyzers/advice: what is said first, on how much it rests, and what is not said, over texts of formats/mini.c. */
+#include "lib/analysis/analysis.h"
+#include "lib/analysis/context.h"
+#include "tests/support/mini_trace.h"
+#include "tests/support/suite.h"
+
+#include <stdio.h>
+
+static struct ids_report report;
+
+/* Steps one after another; each begins on the host with what its letter says, then launches a kernel and waits for nothing:
+ *   c compiles g (900 us)    i takes input (900 us)    . nothing
+ *   a is in cudaMalloc (900 us)    d dispatches f (900 us)
+ * and the device computes `work_us` after that. */
+static void record(const char *steps, int first_number, int work_us) {
+    static char text[1 << 17], device[1 << 15], host[1 << 15];
+    struct ids_error err = IDS_ERROR_INIT;
+    struct ids_params params;
+    size_t on_device = 0, on_host = 0;
+    int at = 0;
+    for (int step = 0; steps[step]; step++) {
+        int begin = at, launch = at + 20;
+        static const struct {
+            char letter;
+            const char *events;
+        } deeds[] = {{'c', "%dus 900us PjitFunction(g)\n%dus 899us backend_compile_and_load\n"},
+                     {'i', "%dus 900us Iterator::Model\n%dus 1us Iterator::Root\n"},
+                     {'d', "%dus 900us PjitFunction(f)\n%dus 0us ParseArguments\n"},
+                     {'a', "%dus 900us cudaMalloc\n%dus 0us cudaGetDevice\n"}};
+        for (size_t d = 0; d < sizeof deeds / sizeof *deeds; d++) {
+            if (steps[step] != deeds[d].letter) continue;
+            launch = at + 920;
+            on_host += (size_t)snprintf(host + on_host, sizeof host - on_host, deeds[d].events, at + 10, at + 10);
+        }
+        on_host += (size_t)snprintf(host + on_host, sizeof host - on_host, "%dus 1us cudaLaunchKernel correlation_id=%d\n", launch, step + 1);
+        on_device += (size_t)snprintf(device + on_device, sizeof device - on_device, "%dus %dus k correlation_id=%d\n", launch + 2, work_us, step + 1);
+        at = launch + 2 + work_us;
+        on_host += (size_t)snprintf(host + on_host, sizeof host - on_host, "%dus %dus train step_num=%d _r=1\n", begin, at - begin,
+                                    first_number + step);
+    }
+    snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n%splane /host:CPU\nline 9 t\n%s", device, host);
+    struct ids_trace *trace = mini_trace(text);
+    ids_params_default(&params);
+    ids_report_init(&report);
+    ck_assert_int_eq(ids_analyze(trace, &params, &report, &err), 0);
+    ids_trace_free(trace);
+}
+
+static const struct ids_advice *about(const char *words) {
+    for (size_t i = 0; i < report.advice_count; i++) {
+        if (strstr(report.advice[i].what, words)) return &report.advice[i];
+    }
+    return NULL;
+}
+
+static int first_is(const char *account) {
+    return report.advice_count && report.advice[0].account && !strcmp(report.advice[0].account, account);
+}
+
+static int evidence_has(size_t piece, const char *words) {
+    return strstr(report.advice[piece].evidence, words) != NULL;
+}
+
+#define LITTLE "Too little was recorded"
+#define WARM_UP "The first step is warm-up"
+
+/* Three kernels in three steps, and 900 us in each that events of the host cover: that is enough, however few events the device has. */
+START_TEST(few_device_events_are_enough) {
+    record("ccccc", 150, 20);
+    ck_assert(first_is("host.compile"));
+    ck_assert_ptr_null(about(LITTLE));
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(too_little_names_the_next_command) {
+    record("cc", 150, 20); /* eight events */
+    ck_assert_uint_eq(report.advice_count, 1);
+    ck_assert_ptr_nonnull(about(LITTLE));
+    ck_assert_ptr_nonnull(about("idsprof capture -k 20"));
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(a_single_time_is_said_to_be_one) {
+    record("....c.....", 150, 400);
+    ck_assert(first_is("host.compile"));
+    ck_assert(evidence_has(0, "in 1 of 10 steps (step 154)"));
+    ck_assert_ptr_null(about(WARM_UP));
+    ids_report_done(&report);
+    record("..i...i...i...i.", 0, 400);
+    ck_assert(first_is("host.input"));
+    ck_assert(evidence_has(0, "in every 4th step"));
+    ids_report_done(&report);
+    record("i.........i.....", 0, 400);
+    ck_assert(evidence_has(0, "in 2 of 16 steps (0 and 10)"));
+    ids_report_done(&report);
+    record("iiiiiiiiii", 0, 400);
+    ck_assert(!evidence_has(0, " steps"));
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(warm_up_is_what_only_the_first_step_does) {
+    record("c.........", 0, 400);
+    const struct ids_advice *said = about(WARM_UP);
+    ck_assert_ptr_nonnull(said);
+    ck_assert_ptr_nonnull(strstr(said->what, "it compiles g"));
+    ck_assert_int_eq(said->saves_ps, -1);
+    ck_assert_ptr_null(about("keep shapes"));
+    ids_report_done(&report);
+    record("a.........", 0, 400);
+    ck_assert_ptr_nonnull(about("uses for the first time cudaMalloc"));
+    ids_report_done(&report);
+    record("c.........", 150, 400); /* the program began long before: something is compiled anew */
+    ck_assert_ptr_null(about(WARM_UP));
+    ck_assert(first_is("host.compile"));
+    ids_report_done(&report);
+    record("c....c....", 0, 400); /* and again */
+    ck_assert_ptr_null(about(WARM_UP));
+    ck_assert(first_is("host.compile"));
+    ids_report_done(&report);
+    record("c...i.....", 0, 400); /* another step is as long: reading the median helps, but the first step is not the odd one */
+    ck_assert_ptr_null(about(WARM_UP));
+    ids_report_done(&report);
+    record("i.........", 0, 400); /* the first step is long, and input is no warm-up */
+    ck_assert_ptr_null(about(WARM_UP));
+    ck_assert(first_is("host.input"));
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(launching_is_held_against_what_is_launched) {
+    record("dddddddddd", 0, 800); /* 900 us to launch 800 */
+    ck_assert(first_is("host.dispatch"));
+    ck_assert_ptr_nonnull(about("Launching takes longer"));
+    ids_report_done(&report);
+    record("dddddddddd", 0, 1000);
+    ck_assert(first_is("host.dispatch"));
+    ck_assert_ptr_nonnull(about("between launches"));
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(an_op_is_worth_a_word_where_it_is_much_of_the_step) {
+    record("iiiiiiiiii", 0, 20); /* k is all of the compute, and 2 % of the step */
+    ck_assert_ptr_null(about("One op"));
+    ids_report_done(&report);
+    record("iiiiiiiiii", 0, 300); /* a quarter */
+    ck_assert_ptr_null(about("One op"));
+    ids_report_done(&report);
+    record("iiiiiiiiii", 0, 900);
+    ck_assert_ptr_nonnull(about("One op has most of the compute: k"));
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(what_is_little_is_left_out) {
+    char steps[128] = "iii";
+    memset(steps + 3, '.', 57);
+    record(steps, 0, 3000); /* 2.7 of 184 ms, the only piece */
+    ck_assert_ptr_nonnull(about("waits for input"));
+    ids_report_done(&report);
+    memset(steps, 'd', 60);
+    steps[0] = steps[1] = steps[2] = 'i';
+    record(steps, 0, 3000); /* 2.7 of 235 ms, and there is more to say */
+    ck_assert(first_is("host.dispatch"));
+    ck_assert_ptr_null(about("waits for input"));
+    ids_report_done(&report);
+    memset(steps + 3, '.', 97);
+    record(steps, 0, 3000); /* 2.7 of 305 ms */
+    ck_assert_ptr_null(about("waits for input"));
+    ids_report_done(&report);
+}
+END_TEST
+
+IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_command, a_single_time_is_said_to_be_one,
+              warm_up_is_what_only_the_first_step_does, launching_is_held_against_what_is_launched,
+              an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out)

@@ -1,0 +1,125 @@
+/* analyzers/remedies: each sentence is said where it is true, and not beside that. */
+#include "analyzers/remedies.h"
+#include "tests/support/suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CUDA_DEVICE .platform = IDS_DEVICE_GPU
+#define CPU_DEVICE .platform = IDS_DEVICE_CPU
+#define TPU_DEVICE .platform = IDS_DEVICE_TPU
+
+/* What stands in the problem, or in the remedy; with "!" before it, what must not. */
+static const struct {
+    struct ids_circumstances about;
+    const char *says;
+} table[] = {
+    {{IDS_HOST_INPUT, IDS_JAX, CUDA_DEVICE}, "grain"},
+    {{IDS_HOST_INPUT, IDS_PYTORCH, CUDA_DEVICE}, "DataLoader workers"},
+    {{IDS_HOST_SYNC, IDS_JAX, CPU_DEVICE, .culprit = "CommonPjRtBuffer::Await"}, "block_until_ready"},
+    /* a fetch is no put */
+    {{IDS_HOST_STAGING, IDS_JAX, CPU_DEVICE, .culprit = "device_put"}, "data to be put"},
+    {{IDS_HOST_STAGING, IDS_JAX, CPU_DEVICE, .culprit = "jnp.asarray"}, "data to be put"},
+    {{IDS_HOST_STAGING, IDS_JAX, CPU_DEVICE, .culprit = NULL}, "data to be put"},
+    {{IDS_HOST_STAGING, IDS_JAX, CPU_DEVICE, .culprit = "ArrayImpl.copy_to_host_async"}, "results are fetched"},
+    {{IDS_HOST_STAGING, IDS_JAX, CPU_DEVICE, .culprit = "device_get"}, "!device_put once"},
+    {{IDS_HOST_STAGING, IDS_JAX, CPU_DEVICE, .culprit = "np.asarray(jax.Array)"}, "results are fetched"},
+    /* a call of the runtime gets what helps with that call, in the words of the platform */
+    {{IDS_HOST_RUNTIME, IDS_JAX, CUDA_DEVICE, .culprit = "cudaMalloc"}, "allocates or frees"},
+    {{IDS_HOST_RUNTIME, IDS_PYTORCH, CUDA_DEVICE, .culprit = "hipFree"}, "empty_cache"},
+    {{IDS_HOST_RUNTIME, IDS_JAX, CPU_DEVICE, .culprit = "cudaMalloc"}, "!PREALLOCATE"},
+    {{IDS_HOST_RUNTIME, IDS_JAX, CPU_DEVICE, .culprit = "train_step"}, "!allocat"},
+    {{IDS_HOST_RUNTIME, IDS_JAX, CPU_DEVICE, .culprit = "train_step"}, "held up in a call"},
+    {{IDS_HOST_RUNTIME, IDS_JAX, CPU_DEVICE, .culprit = "free_memory"}, "held up in a call"},
+    {{IDS_HOST_RUNTIME, IDS_JAX, CUDA_DEVICE, .culprit = NULL}, "held up in a call"},
+    {{IDS_HOST_RUNTIME, IDS_CUDA, CUDA_DEVICE, .culprit = "cuModuleLoadData"}, "loads code"},
+    {{IDS_HOST_RUNTIME, IDS_PYTORCH, CUDA_DEVICE, .culprit = "cudaLaunchKernel"}, "loads code"},
+    {{IDS_HOST_RUNTIME, IDS_CUDA, CUDA_DEVICE, .culprit = "cudaGraphInstantiate"}, "makes objects"},
+    {{IDS_HOST_RUNTIME, IDS_CUDA, CUDA_DEVICE, .culprit = "cudaEventCreate"}, "makes objects"},
+    {{IDS_HOST_RUNTIME, IDS_CUDA, CUDA_DEVICE, .culprit = "custom_init"}, "held up in a call"},
+    /* a region is what its words say */
+    {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "checkpoint_save"}, "saves its state"},
+    {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "SaveModel"}, "saves its state"},
+    {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "saved_models"}, "region of its own"},
+    {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "EvalStep"}, "evaluates"},
+    {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "retrieval"}, "region of its own"},
+    {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "log_metrics"}, "program logs"},
+    {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "logits"}, "region of its own"},
+    {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "augment"}, "!checkpoint"},
+    /* Python that works, sleeps, waits */
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "tokenize"}, "under jit"},
+    {{IDS_HOST_PYTHON, IDS_PYTORCH, CUDA_DEVICE, .culprit = "tokenize"}, "torch.compile"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "sleep"}, "sleeps"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "sleep_less"}, "!sleeps"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "get"}, "another thread or process"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "get"}, "!under jit"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "get_batch"}, "under jit"},
+    /* launches take longer only where they do */
+    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 11, .work_ps = 10}, "Launching takes longer"},
+    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 10, .work_ps = 10}, "!takes longer"},
+    {{IDS_HOST_DISPATCH, IDS_PYTORCH, CUDA_DEVICE, .time_ps = 2, .work_ps = 44}, "between launches"},
+    /* who has recorded Python is not told to */
+    {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE}, "--python-tracer 1"},
+    {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE, .has_python = 1}, "!--python-tracer"},
+    /* streams and graphs are a GPU's */
+    {{IDS_DEVICE_QUEUE, IDS_JAX, CUDA_DEVICE}, "graph"},
+    {{IDS_DEVICE_QUEUE, IDS_JAX, CPU_DEVICE}, "!stream"},
+    {{IDS_DEVICE_QUEUE, IDS_JAX, CPU_DEVICE}, "client's threads"},
+    {{IDS_DEVICE_QUEUE, IDS_JAX, TPU_DEVICE}, "!stream"},
+    {{IDS_DEVICE_QUEUE, IDS_JAX, TPU_DEVICE}, "!client's threads"},
+    /* one rank does not show who came late; a CPU has no latency-hiding scheduler */
+    {{IDS_COMM_TRANSFER, IDS_PYTORCH, CUDA_DEVICE, .devices = 1}, "nobody can tell"},
+    {{IDS_COMM_TRANSFER, IDS_PYTORCH, CUDA_DEVICE, .devices = 2}, "!nobody can tell"},
+    {{IDS_COMM_TRANSFER, IDS_JAX, CUDA_DEVICE, .devices = 2}, "latency-hiding"},
+    {{IDS_COMM_TRANSFER, IDS_JAX, CPU_DEVICE, .devices = 2}, "!latency-hiding"},
+    /* a copy needs no other algorithm */
+    {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE}, "another algorithm"},
+    {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE, .only_moves = 1}, "!algorithm"},
+    {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE, .only_moves = 1}, "donate"},
+    {{IDS_WORK_COMPUTE, IDS_PYTORCH, CUDA_DEVICE, .only_moves = 1}, ".contiguous()"},
+};
+
+START_TEST(a_sentence_is_said_where_it_is_true) {
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct ids_remedy said = ids_remedy_of(&table[i].about);
+        const char *words = table[i].says;
+        char all[1024];
+        int not = *words == '!';
+        ck_assert_ptr_nonnull(said.problem);
+        snprintf(all, sizeof all, "%s - %s", said.problem, said.remedy);
+        ck_assert_msg((strstr(all, words + not) == NULL) == not, "row %zu, %s of %s: \"%s\" and '%s'", i,
+                      ids_account_id(table[i].about.account), table[i].about.culprit ? table[i].about.culprit : "nobody", all, words);
+    }
+}
+END_TEST
+
+/* No account is without words, and none has words of another framework or of a device that is not there. */
+START_TEST(every_account_has_its_sentence) {
+    static const char *const foreign[IDS_FRAMEWORKS][6] = {
+        [IDS_JAX] = {"torch", "DataLoader", ".item()", "tf.function", NULL},
+        [IDS_PYTORCH] = {"jit the", "jax", "lax.", "tf.", "device_put", NULL},
+        [IDS_TENSORFLOW] = {"torch", "DataLoader", ".item()", NULL},
+        [IDS_CUDA] = {"torch", "DataLoader", "tf.", "jax.", NULL},
+    };
+    for (int account = 0; account < IDS_ACCOUNT_COUNT; account++) {
+        for (int framework = 0; framework < IDS_FRAMEWORKS; framework++) {
+            struct ids_circumstances about = {.account = (enum ids_account)account,
+                                              .framework = (enum ids_framework)framework,
+                                              .platform = framework == IDS_JAX ? IDS_DEVICE_CPU : IDS_DEVICE_GPU,
+                                              .devices = 2};
+            struct ids_remedy said = ids_remedy_of(&about);
+            ck_assert_msg(said.problem && said.remedy, "%s has no words", ids_account_id(about.account));
+            ck_assert_msg(!strstr(said.problem, " - ") && !strstr(said.remedy, " - "), "%s", said.remedy);
+            for (int i = 0; foreign[framework][i]; i++)
+                ck_assert_msg(!strstr(said.remedy, foreign[framework][i]) ||
+                                  (framework == IDS_CUDA && ids_account_id(about.account)[0] == 'd'),
+                              "%s: '%s' has '%s'", ids_account_id(about.account), said.remedy, foreign[framework][i]);
+            if (framework == IDS_JAX)
+                ck_assert_msg(!strstr(said.remedy, "CUDA") && !strstr(said.remedy, "graph"), "%s", said.remedy);
+        }
+    }
+    ck_assert_ptr_null(ids_remedy_of(&(struct ids_circumstances){.account = IDS_NO_ACCOUNT}).problem);
+}
+END_TEST
+
+IDS_RUN_SUITE("remedies", a_sentence_is_said_where_it_is_true, every_account_has_its_sentence)
