@@ -6,7 +6,7 @@
  *   meta EVENT-NAME KEY=VALUE ...            stats that all events of that name share
  *   line ID NAME                             a timeline of the plane
  *   START DURATION EVENT-NAME [KEY=VALUE ...]   an event of the line; times as 5us, 1.25ms, 40ns, 7 (ps)
- *   hlo module=M name=I opcode=O [program=N] [op_name=..] [source=..] [groups=..] [bytes=N] [shape=..] [fingerprint=N]
+ *   hlo module=M name=I opcode=O [program=N] [op_name=..] [source=..] [groups=..] [bytes=N] [shape=..] [call_target=..] [fingerprint=N]
  *
  * Words are parted by spaces, "in quotes" they may hold some; # begins a comment. A value is an integer, u:INTEGER (unsigned),
  * a decimal number with a point, or a text.
@@ -255,6 +255,7 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
         {"opcode", offsetof(struct ids_hlo_instruction, opcode)},
         {"op_name", offsetof(struct ids_hlo_instruction, op_name)},
         {"source", offsetof(struct ids_hlo_instruction, source)},
+        {"call_target", offsetof(struct ids_hlo_instruction, call_target)},
         {"groups", offsetof(struct ids_hlo_instruction, groups)},
         {"shape", offsetof(struct ids_hlo_instruction, shape)},
     };

@@ -14,7 +14,7 @@ class Finder:
             try:
                 sys.path.append(self.folder)
                 try:
-                    from _idsprof import finder
+                    from _idsprof import idsprof_finder as finder
                 finally:
                     sys.path.remove(self.folder)
                 return finder.find(self, name, path, target)

@@ -89,6 +89,7 @@ void ids_host_threads_done(struct ids_host_threads *threads) {
     free(threads->told_of);
     free(threads->events);
     free(threads->frames);
+    free(threads->python);
 }
 
 static void ask(struct ids_host_threads *threads, uint32_t track) {
@@ -120,6 +121,44 @@ const struct ids_asked_threads *ids_host_threads_of(struct ids_host_threads *thr
     }
     ask(threads, threads->program[host]);
     return asked;
+}
+
+static int runs_python(const struct ids_trace *trace, const struct ids_strand *strand) {
+    size_t i = 0;
+    while (i < strand->count && trace->deeds[strand->deed[i]].account != IDS_HOST_PYTHON) i++;
+    return i < strand->count;
+}
+
+static int find_python(struct ids_host_threads *threads) {
+    const struct ids_trace *trace = threads->trace;
+    threads->python = malloc((trace->track_count + 1) * sizeof *threads->python);
+    if (!threads->python) return -1;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        if (runs_python(trace, &trace->tracks[t].strand)) threads->python[threads->python_count++] = (uint32_t)t;
+    }
+    return 0;
+}
+
+int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_strand *own,
+                            int64_t from_ps, int64_t to_ps, struct ids_other_deed *ret_other) {
+    const struct ids_trace *trace = threads->trace;
+    if (!threads->python && find_python(threads)) return -1;
+    *ret_other = (struct ids_other_deed){.deed = IDS_NO_DEED, .until_ps = to_ps};
+    for (size_t p = 0; p < threads->python_count; p++) {
+        const struct ids_track *track = &trace->tracks[threads->python[p]];
+        const struct ids_strand *strand = &track->strand;
+        if (track->host != host || strand == own) continue;
+        size_t i = ids_strand_find(strand, from_ps);
+        if (i + 1 < strand->count && strand->from_ps[i + 1] < ret_other->until_ps) ret_other->until_ps = strand->from_ps[i + 1];
+        if (i == SIZE_MAX) continue;
+        const struct ids_deed *deed = &trace->deeds[strand->deed[i]];
+        if (deed->account == IDS_NO_ACCOUNT || deed->account == IDS_PROFILER || deed->waits) continue;
+        ret_other->count++;
+        if (ret_other->deed == IDS_NO_DEED ||
+            (deed->caller != IDS_NONE && trace->deeds[ret_other->deed].caller == IDS_NONE))
+            ret_other->deed = strand->deed[i];
+    }
+    return 0;
 }
 
 int ids_host_threads_are_traced(const struct ids_host_threads *threads, uint32_t host, int64_t from_ps, int64_t to_ps) {

@@ -24,6 +24,8 @@ struct ids_host_threads {
         int64_t from_ps, to_ps;
     } *events, /* by host: from its file's first event to the last: before and after that its profiler was not open */
         *frames; /* by host: from the first to the last Python frame of its program's thread */
+    uint32_t *python; /* tracks of threads that run Python, by host; NULL: nobody asked yet */
+    size_t python_count;
     struct ids_asked_threads asked; /* of `launch` */
     const struct ids_event *launch;
 };
@@ -35,6 +37,16 @@ void ids_host_threads_done(struct ids_host_threads *threads);
 /* The threads to ask about a launch of a host's device, NULL: of none. Valid until the next are asked for. */
 const struct ids_asked_threads *ids_host_threads_of(struct ids_host_threads *threads, const struct ids_event *launch,
                                                     uint32_t host);
+
+/* What other threads of the host do at a moment, of those that run Python and do not wait themselves. */
+struct ids_other_deed {
+    uint32_t deed;    /* the first one with a function of the program, else the first one; IDS_NO_DEED: none of them does anything */
+    int count;        /* how many do something */
+    int64_t until_ps; /* that long; at most `to` */
+};
+/* 0, or -1 when memory ran out. */
+int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_strand *own,
+                            int64_t from_ps, int64_t to_ps, struct ids_other_deed *ret_other);
 
 /* Whether the program's thread has Python frames before and after that. */
 int ids_host_threads_are_traced(const struct ids_host_threads *threads, uint32_t host, int64_t from_ps, int64_t to_ps);

@@ -89,15 +89,25 @@ static struct ids_text where_of(struct ids_host_time *time, uint32_t number) {
     return *known;
 }
 
+/* "train.py:12, held up", or the second alone. */
+static struct ids_text joined(struct ids_host_time *time, struct ids_text where, const char *what) {
+    size_t room = (size_t)where.length + strlen(what) + 3;
+    char *text = ids_arena_alloc(&time->texts, room);
+    if (!text) return where;
+    int length = snprintf(text, room, "%.*s%s%s", (int)where.length, where.at, where.length ? ", " : "", what);
+    return (struct ids_text){text, (uint32_t)length};
+}
+
 static struct ids_text function_of(const struct ids_trace *trace, uint32_t name) {
     struct ids_python_frame frame;
     struct ids_text text = text_of(trace, name);
     return ids_python_frame_of(text, &frame) ? frame.function : text;
 }
 
-/* Names are numbers: first nobody, then each deed as it is and as the call of a runtime, then programs, then names of events. */
+/* Names are numbers: first nobody, then each deed in all manners (as the call of a runtime, as one that is held up, as called back by a
+ * program), then programs, names of events, and ops that call the host back. */
 enum { NOBODY, DEEDS };
-enum { AS_IT_IS, AS_CALL, MANNERS };
+enum { AS_IT_IS, AS_CALL, AS_HELD_UP, AS_CALLED_BACK, MANNERS };
 
 static uint32_t name_of_deed(uint32_t deed, int manner) {
     return DEEDS + deed * MANNERS + (uint32_t)manner;
@@ -111,8 +121,12 @@ static uint32_t name_of_name(const struct ids_host_time *time, uint32_t name) {
     return name_of_module(time, (uint32_t)time->analysis->trace->module_count) + name;
 }
 
+static uint32_t name_of_callback(const struct ids_host_time *time, uint32_t op) {
+    return name_of_name(time, (uint32_t)time->analysis->trace->name_count) + op;
+}
+
 size_t ids_host_time_names(const struct ids_host_time *time) {
-    return name_of_name(time, (uint32_t)time->analysis->trace->name_count);
+    return name_of_callback(time, (uint32_t)time->analysis->trace->op_count);
 }
 
 void ids_host_time_name(struct ids_host_time *time, enum ids_account account, uint32_t name,
@@ -122,18 +136,26 @@ void ids_host_time_name(struct ids_host_time *time, enum ids_account account, ui
     if (name == NOBODY && account == IDS_PROFILER)
         *ret_culprit = (struct ids_text){IDS_NOT_RECORDING, sizeof IDS_NOT_RECORDING - 1};
     if (name == NOBODY) return;
-    if (name >= name_of_name(time, 0)) {
+    if (name >= name_of_callback(time, 0)) {
+        const struct ids_op *op = &trace->ops[name - name_of_callback(time, 0)];
+        *ret_culprit = ids_strings_text(&trace->strings, op->name);
+        *ret_where = joined(time, ids_strings_text(&trace->strings, op->source), IDS_CALLED_BACK);
+    } else if (name >= name_of_name(time, 0)) {
         *ret_culprit = call_name(text_of(trace, name - name_of_name(time, 0)));
     } else if (name >= name_of_module(time, 0)) {
         *ret_culprit = ids_strings_text(&trace->strings, trace->modules[name - name_of_module(time, 0)].name);
     } else {
-        uint32_t number = (name - DEEDS) / MANNERS;
+        uint32_t number = (name - DEEDS) / MANNERS, manner = (name - DEEDS) % MANNERS;
         const struct ids_deed *deed = &trace->deeds[number];
         *ret_where = where_of(time, number);
-        if (account == IDS_HOST_PYTHON)
+        if (manner == AS_HELD_UP) *ret_where = joined(time, *ret_where, IDS_HELD_UP);
+        if (manner == AS_CALLED_BACK) *ret_where = joined(time, *ret_where, IDS_CALLED_BACK);
+        if (deed->account == IDS_HOST_PYTHON) /* also of a thread that prepares input */
             *ret_culprit = function_of(trace, deed->caller == IDS_NONE ? deed->name : deed->caller);
+        else if (deed->account == IDS_PROFILER && deed->library)
+            *ret_culprit = (struct ids_text){IDS_OWN_HOOK, sizeof IDS_OWN_HOOK - 1};
         else /* the outermost of what has the account: the jitted function, the reader, the call that waits */
-            *ret_culprit = call_name(text_of(trace, (name - DEEDS) % MANNERS == AS_CALL ? deed->name : deed->around));
+            *ret_culprit = call_name(text_of(trace, manner == AS_CALL ? deed->name : deed->around));
     }
 }
 
@@ -158,6 +180,7 @@ struct division {
     uint32_t waited;   /* the deed of waiting for a device in which the gap began; IDS_NONE */
     const struct ids_event *launch;
     uint32_t host;
+    int is_cpu;
     int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err);
     void *context;
 };
@@ -188,13 +211,43 @@ static int tell_beside_staging(const struct division *division, struct ids_idle_
     return 0;
 }
 
+/* The thread waits for a lock: what is to blame is what another thread of the program does meanwhile. Whoever puts batches into a queue that
+ * a thread takes from is its input; of a lock that has no function of the program behind it, who waits for it is all that is known. */
+static int tell_awaited(const struct division *division, const struct ids_strand *own, uint32_t number, int64_t from_ps,
+                        int64_t to_ps, struct ids_error *err) {
+    struct ids_host_time *time = division->time;
+    const struct ids_trace *trace = time->analysis->trace;
+    const struct ids_deed *waiting = &trace->deeds[number];
+    while (from_ps < to_ps) {
+        struct ids_other_deed other;
+        if (ids_host_threads_beside(&time->threads, division->host, own, from_ps, to_ps, &other)) return ids_no_memory(err);
+        int is_better = other.deed != IDS_NO_DEED &&
+                        (trace->deeds[other.deed].caller != IDS_NONE || waiting->caller == IDS_NONE);
+        struct ids_idle_part part = {
+            .from_ps = from_ps,
+            .to_ps = other.until_ps,
+            .account = waiting->account == IDS_HOST_INPUT || !is_better ? waiting->account : trace->deeds[other.deed].account,
+            .known = is_better && other.count > 1 ? IDS_INFERRED : IDS_RECORDED,
+            .name = name_of_deed(is_better ? other.deed : number, AS_IT_IS),
+        };
+        int code = division->visit(division->context, &part, err);
+        if (code) return code;
+        from_ps = other.until_ps;
+    }
+    return 0;
+}
+
 static int tell_deed(const struct division *division, const struct ids_strand *strand, size_t i, int64_t from_ps,
                      int64_t to_ps, struct ids_error *err) {
     uint32_t number = strand->deed[i];
     enum ids_account account = (enum ids_account)division->time->analysis->trace->deeds[number].account;
     int in_launch = from_ps >= division->launch_ps;
-    if (ids_usual_times_is_first_use(&division->time->usual, strand, i))
-        return tell(division, name_of_deed(number, AS_CALL), IDS_HOST_RUNTIME, from_ps, to_ps, err);
+    if (division->time->analysis->trace->deeds[number].waits) return tell_awaited(division, strand, number, from_ps, to_ps, err);
+    if (ids_usual_times_is_first_use(&division->time->usual, strand, i)) {
+        /* A CPU has no modules to load: the thread itself did not get on. */
+        return division->is_cpu ? tell(division, name_of_deed(number, AS_HELD_UP), IDS_HOST_DISPATCH, from_ps, to_ps, err)
+                                : tell(division, name_of_deed(number, AS_CALL), IDS_HOST_RUNTIME, from_ps, to_ps, err);
+    }
     if (in_launch && account == IDS_HOST_SYNC) account = IDS_HOST_DISPATCH; /* a copy that will wait has yet to begin */
     int is_price = account == IDS_HOST_DISPATCH ||
                    (division->is_short && (account == IDS_HOST_PYTHON || account == IDS_HOST_REGION));
@@ -348,6 +401,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         .waited = waiting_at(trace, threads, stretch->gap_from_ps),
         .launch = launch,
         .host = busy->device->host,
+        .is_cpu = busy->device->kind == IDS_DEVICE_CPU,
         .visit = visit,
         .context = context,
     };
@@ -365,6 +419,35 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
     part.name = name_of_launch(time, launch);
     part.event = launch;
     return tell_beside_staging(&division, part, from_ps, stretch->to_ps, err);
+}
+
+int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch *stretch,
+                            int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
+                            void *context, struct ids_error *err) {
+    const struct ids_trace *trace = time->analysis->trace;
+    const struct ids_strand *strand = &trace->tracks[stretch->event->track].strand;
+    int64_t from_ps = stretch->from_ps;
+    size_t i = ids_strand_find(strand, from_ps);
+    for (; from_ps < stretch->to_ps; i++) {
+        int64_t until_ps =
+            i + 1 < strand->count && strand->from_ps[i + 1] < stretch->to_ps ? strand->from_ps[i + 1] : stretch->to_ps;
+        const struct ids_deed *deed = i == SIZE_MAX ? NULL : &trace->deeds[strand->deed[i]];
+        /* what runs the compiled program goes on around its callback, and jax's own frames say less than the op */
+        int tells = deed && deed->account != IDS_NO_ACCOUNT && deed->account != IDS_HOST_DISPATCH &&
+                    (deed->account != IDS_HOST_PYTHON || deed->caller != IDS_NONE);
+        struct ids_idle_part part = {
+            .from_ps = from_ps,
+            .to_ps = until_ps,
+            .account = tells ? deed->account : IDS_HOST_PYTHON,
+            .known = IDS_RECORDED,
+            .name = tells ? name_of_deed(strand->deed[i], AS_CALLED_BACK) : name_of_callback(time, stretch->event->op),
+            .event = stretch->event,
+        };
+        int code = visit(context, &part, err);
+        if (code) return code;
+        from_ps = until_ps;
+    }
+    return 0;
 }
 
 int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,

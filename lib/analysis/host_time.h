@@ -16,6 +16,14 @@ struct ids_host_time;
 /* The culprit of account profiler where the host's profiler was not open yet, or not any more, while another host's was. */
 #define IDS_NOT_RECORDING "recording not open"
 
+/* ... and of account profiler where idsprof's Python hook was at work. */
+#define IDS_OWN_HOOK "idsprof's hook"
+
+/* Ends of `where`: a call on a CPU that took more than fifty times as long as it usually does, though nothing inside it did; and what a
+ * program called back (jax.pure_callback, io_callback). */
+#define IDS_HELD_UP "held up"
+#define IDS_CALLED_BACK "in a callback"
+
 int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time **ret_time, struct ids_error *err);
 void ids_host_time_free(struct ids_host_time *time);
 
@@ -32,6 +40,12 @@ struct ids_idle_part {
 size_t ids_host_time_names(const struct ids_host_time *time);
 void ids_host_time_name(struct ids_host_time *time, enum ids_account account, uint32_t name,
                         struct ids_text *ret_culprit, struct ids_text *ret_where);
+
+/* What a callback of the host did in a stretch in which its op is all that is booked on the device: the Python that was recorded inside it,
+ * else the op itself. 0, or a code of `visit`. */
+int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch *stretch,
+                            int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
+                            void *context, struct ids_error *err);
 
 /* Divides a stretch in which the device of `busy` has no activity and no copy runs. 0, or a code of `visit`. */
 int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,

@@ -303,6 +303,41 @@ static int put_cut(struct making *making, struct ids_ledger_interval *interval, 
     return code;
 }
 
+/* --- what does not run -------------------------------------------------------------------------------------------- */
+
+/* A gap is called as the longest of its parts. */
+static void name_gap(struct making *making, uint32_t entry, int64_t from_ps, int64_t to_ps) {
+    struct ids_analysis *analysis = making->analysis;
+    if (to_ps - from_ps <= making->gap_part_ps || analysis->gap_count == making->busy->first_gap) return;
+    struct ids_gap *gap = &analysis->gaps[analysis->gap_count - 1];
+    if (to_ps <= gap->start_ps || from_ps >= gap->end_ps) return;
+    making->gap_part_ps = to_ps - from_ps;
+    gap->entry = entry;
+}
+
+static int put_idle(void *context, const struct ids_idle_part *part, struct ids_error *err) {
+    struct making *making = context;
+    struct found *found = &making->of_idle_name[part->name];
+    if (!found->number || found->account != part->account) {
+        struct ids_text culprit, where;
+        ids_host_time_name(making->host_time, (enum ids_account)part->account, part->name, &culprit, &where);
+        int64_t made = make_entry(making, (enum ids_account)part->account, culprit, where);
+        if (made < 0) return ids_no_memory(err);
+        *found = (struct found){(uint32_t)(made + 1) & 0xffffff, part->account};
+    }
+    uint32_t entry = found->number - 1;
+    name_gap(making, entry, part->from_ps, part->to_ps);
+    struct ids_ledger_interval interval = {.from_ps = part->from_ps,
+                                           .to_ps = part->to_ps,
+                                           .event = part->event,
+                                           .busy = making->device,
+                                           .entry = entry,
+                                           .state = making->stretch->state,
+                                           .account = part->account,
+                                           .known = part->known};
+    return put_cut(making, &interval, err);
+}
+
 /* --- what runs -------------------------------------------------------------------------------------------------- */
 
 static enum ids_account account_of_stretch(const struct ids_trace *trace, const struct ids_stretch *stretch) {
@@ -316,6 +351,7 @@ static enum ids_account account_of_stretch(const struct ids_trace *trace, const 
     if (stretch->rank != IDS_RANK_STALL || event->op == IDS_NONE) return (enum ids_account)accounts[stretch->rank];
     /* TPU: what a -done waits for is what it ends. */
     const struct ids_op *op = &trace->ops[event->op];
+    if (op->calls_back) return IDS_HOST_PYTHON;
     if (op->collective) return IDS_COMM_TRANSFER;
     if (op->direction == IDS_H2D) return IDS_COPY_H2D;
     return op->direction == IDS_D2H ? IDS_COPY_D2H : IDS_STALL_DEVICE;
@@ -336,16 +372,6 @@ static struct ids_text place_of_work(const struct ids_trace *trace, const struct
     uint32_t text = op->framework_name ? op->framework_name : op->source;
     if (!text && op->module != IDS_NONE) text = trace->modules[op->module].name;
     return ids_strings_text(&trace->strings, text);
-}
-
-/* A gap is called as the longest of its parts. */
-static void name_gap(struct making *making, uint32_t entry, int64_t from_ps, int64_t to_ps) {
-    struct ids_analysis *analysis = making->analysis;
-    if (to_ps - from_ps <= making->gap_part_ps || analysis->gap_count == making->busy->first_gap) return;
-    struct ids_gap *gap = &analysis->gaps[analysis->gap_count - 1];
-    if (to_ps <= gap->start_ps || from_ps >= gap->end_ps) return;
-    making->gap_part_ps = to_ps - from_ps;
-    gap->entry = entry;
 }
 
 static int entry_of_work(struct making *making, enum ids_account account, const struct ids_event *event,
@@ -393,6 +419,7 @@ static int put_work(struct making *making, const struct ids_stretch *stretch, st
     const struct ids_event *event = stretch->event;
     enum ids_account account = account_of_stretch(trace, stretch);
     if (account == IDS_COMM_TRANSFER) return put_collective(making, stretch, err);
+    if (account == IDS_HOST_PYTHON) return ids_host_time_call_back(making->host_time, stretch, put_idle, making, err);
     uint32_t entry;
     if (entry_of_work(making, account, event, &entry)) return ids_no_memory(err);
     if (!(stretch->state & IDS_IS_BUSY)) name_gap(making, entry, stretch->from_ps, stretch->to_ps);
@@ -404,31 +431,6 @@ static int put_work(struct making *making, const struct ids_stretch *stretch, st
                                            .state = stretch->state,
                                            .account = (uint8_t)account,
                                            .known = IDS_RECORDED};
-    return put_cut(making, &interval, err);
-}
-
-/* --- what does not ---------------------------------------------------------------------------------------------- */
-
-static int put_idle(void *context, const struct ids_idle_part *part, struct ids_error *err) {
-    struct making *making = context;
-    struct found *found = &making->of_idle_name[part->name];
-    if (!found->number || found->account != part->account) {
-        struct ids_text culprit, where;
-        ids_host_time_name(making->host_time, (enum ids_account)part->account, part->name, &culprit, &where);
-        int64_t made = make_entry(making, (enum ids_account)part->account, culprit, where);
-        if (made < 0) return ids_no_memory(err);
-        *found = (struct found){(uint32_t)(made + 1) & 0xffffff, part->account};
-    }
-    uint32_t entry = found->number - 1;
-    name_gap(making, entry, part->from_ps, part->to_ps);
-    struct ids_ledger_interval interval = {.from_ps = part->from_ps,
-                                           .to_ps = part->to_ps,
-                                           .event = part->event,
-                                           .busy = making->device,
-                                           .entry = entry,
-                                           .state = making->stretch->state,
-                                           .account = part->account,
-                                           .known = part->known};
     return put_cut(making, &interval, err);
 }
 

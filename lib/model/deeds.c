@@ -16,15 +16,27 @@ static enum ids_frame_owner owner_of(struct ids_trace *trace, uint32_t name) {
     return (enum ids_frame_owner)known->frame;
 }
 
+/* The hook's own frame, which also calls what the program meant to call: that is the program's. */
+static int is_hook(struct ids_deed deed) {
+    return deed.account == IDS_PROFILER && deed.library;
+}
+
 /* A Python frame: the program's own is what its thread does, and calls what lies inside; a library's is a detail of what called it. */
 static void frame_inside(struct ids_trace *trace, struct ids_deed around, uint32_t name, struct ids_deed *ret_deed) {
     enum ids_frame_owner owner = owner_of(trace, name);
-    int of_library = owner == IDS_FRAME_OF_LIBRARY || (owner == IDS_FRAME_OF_EITHER && around.library);
+    int of_library = owner == IDS_FRAME_OF_LIBRARY || owner == IDS_FRAME_WAITS ||
+                     (owner == IDS_FRAME_OF_EITHER && around.library);
     struct ids_deed deed = around;
+    deed.waits = around.account != IDS_NO_ACCOUNT && owner == IDS_FRAME_WAITS;
+    if (owner == IDS_FRAME_OF_HOOK) {
+        int shows = around.account == IDS_NO_ACCOUNT || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON);
+        *ret_deed = shows ? (struct ids_deed){name, name, IDS_NONE, IDS_PROFILER, .library = 1} : around;
+        return;
+    }
     deed.library = (uint8_t)of_library;
     if (!of_library) deed.caller = name;
     int shows = around.account == IDS_NO_ACCOUNT ||
-                (!of_library && !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON));
+                (!of_library && (is_hook(around) || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON)));
     if (shows) {
         deed.account = IDS_HOST_PYTHON;
         deed.name = deed.around = name;
@@ -90,7 +102,7 @@ static struct ids_deed deed_inside(struct ids_trace *trace, struct ids_deed arou
         frame_inside(trace, around, name, &deed);
         return deed;
     }
-    if (ids_account_holds((enum ids_account)around.account, account)) return around;
+    if (!is_hook(around) && ids_account_holds((enum ids_account)around.account, account)) return around;
     int goes_on = around.account == account || (account == IDS_HOST_COMPILE && around.account == IDS_HOST_DISPATCH);
     deed.account = (uint8_t)account;
     deed.name = name;
@@ -102,7 +114,7 @@ static struct ids_deed deed_inside(struct ids_trace *trace, struct ids_deed arou
 
 static int64_t number_of(struct ids_trace *trace, const struct ids_deed *deed) {
     uint64_t key = ids_key_of(ids_key_of((uint64_t)deed->name << 32 | deed->around, deed->caller),
-                              (uint64_t)deed->account << 8 | deed->library);
+                              (uint64_t)deed->account << 16 | (uint64_t)deed->waits << 8 | deed->library);
     uint64_t *number = ids_keymap_at(&trace->deed_numbers, key);
     if (!number) return -1;
     if (*number) return (int64_t)*number - 1;
@@ -122,7 +134,7 @@ enum { CHANGES = 1 << 12 };
 
 int64_t ids_deed_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event,
                         uint32_t called) {
-    static const struct ids_deed nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0};
+    static const struct ids_deed nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0, 0};
     if (!trace->deed_changes) {
         trace->deed_changes = calloc(CHANGES, sizeof *trace->deed_changes);
         if (!trace->deed_changes || number_of(trace, &nothing) != IDS_NO_DEED) return -1;

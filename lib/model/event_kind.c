@@ -1,5 +1,7 @@
 #include "lib/model/event_kind.h"
 
+#include "lib/model/python_frame.h"
+
 #include <string.h>
 
 struct rule {
@@ -79,7 +81,7 @@ static const struct rule exact[] = {
 static const struct rule prefixes[] = {
     {"PJRT_Client_Compile", IDS_KIND_COMPILE},
     {"PJRT_Executable_DeserializeAndLoad", IDS_KIND_CACHE_READ},
-    /* what jax.monitoring told the Python hook (collectors/python/_idsprof/monitoring.py), on tracks of their own */
+    /* what jax.monitoring told the Python hook (collectors/python/_idsprof/idsprof_monitoring.py), on tracks of their own */
     {"jax.trace(", IDS_KIND_TRACE},
     {"jax.lower(", IDS_KIND_LOWER},
     {"jax.compile(", IDS_KIND_COMPILE},
@@ -101,7 +103,7 @@ static const struct rule prefixes[] = {
     {"ProfilerStep#", IDS_KIND_STEP_MARK}, /* torch.profiler */
 };
 
-/* Python frames "$file.py:12 function", by function, and by file where the function's name alone would be too common. */
+/* Python frames by function, and by file where the function's name alone would be too common. */
 struct python_rule {
     const char *file, *function;
     enum ids_kind kind;
@@ -129,6 +131,8 @@ static const struct python_rule python[] = {
     {"api.py", "device_get", IDS_KIND_SYNC},
     {"api.py", "device_put", IDS_KIND_STAGING},
     {"dataloader.py", "__next__", IDS_KIND_INPUT},
+    {"queue.py", "get", IDS_KIND_INPUT}, /* what a thread that prepares batches has put */
+    {"queues.py", "get", IDS_KIND_INPUT},
 };
 
 static int equals(const char *name, size_t length, const char *text) {
@@ -140,17 +144,15 @@ static int begins(const char *name, size_t length, const char *text) {
     return length >= prefix && !memcmp(name, text, prefix);
 }
 
-static enum ids_kind python_kind(const char *name, size_t length) {
-    const char *space = memchr(name, ' ', length);
-    if (!space) return IDS_KIND_PYTHON;
-    const char *function = space + 1;
-    size_t function_length = length - (size_t)(function - name);
-    const char *file = name + 1;
-    const char *colon = memchr(file, ':', (size_t)(space - file));
-    size_t file_length = (size_t)((colon ? colon : space) - file);
+enum ids_kind ids_kind_of_python_frame(struct ids_text name) {
+    struct ids_python_frame frame;
+    if (!ids_python_frame_of(name, &frame)) return IDS_KIND_PYTHON;
+    const char *slash = frame.file.length ? memrchr(frame.file.at, '/', frame.file.length) : NULL;
+    const char *file = slash ? slash + 1 : frame.file.at;
+    size_t length = slash ? (size_t)(frame.file.at + frame.file.length - file) : frame.file.length;
     for (size_t i = 0; i < sizeof python / sizeof *python; i++) {
-        if (!equals(function, function_length, python[i].function)) continue;
-        if (!python[i].file || equals(file, file_length, python[i].file)) return python[i].kind;
+        if (!equals(frame.function.at, frame.function.length, python[i].function)) continue;
+        if (!python[i].file || equals(file, length, python[i].file)) return python[i].kind;
     }
     return IDS_KIND_PYTHON;
 }
@@ -235,7 +237,7 @@ static enum ids_kind range_kind(const char *name, size_t length) {
 
 enum ids_kind ids_kind_of_name(const char *name, size_t length) {
     if (!length) return IDS_KIND_OTHER;
-    if (name[0] == '$') return python_kind(name, length);
+    if (name[0] == '$') return ids_kind_of_python_frame((struct ids_text){name, (uint32_t)length});
     if (begins(name, length, "NVTX:")) return range_kind(name + 5, length - 5);
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
         if (equals(name, length, exact[i].name)) return exact[i].kind;

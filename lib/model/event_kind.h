@@ -54,6 +54,9 @@ enum ids_kind {
 /* The kind of a host event of that name. An OTHER may still become FLOW, STEP_MARK, LAUNCH or OP by its stats. */
 enum ids_kind ids_kind_of_name(const char *name, size_t length);
 
+/* The kind of a Python frame, as JAX or Kineto name it: PYTHON, or what its function is known to do. */
+enum ids_kind ids_kind_of_python_frame(struct ids_text name);
+
 /* The kind of a region that is known to be the program's, where its name has none: INPUT or NAMED. */
 enum ids_kind ids_kind_of_annotation(const char *name, size_t length);
 

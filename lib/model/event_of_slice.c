@@ -214,6 +214,6 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
     if (event->kind == IDS_KIND_OTHER && facts->is_annotation)
         event->kind = (uint8_t)ids_kind_of_annotation(name.at, name.length);
     if (event->kind == IDS_KIND_OTHER && facts->is_python)
-        event->kind = dimensions->trace->names[event->name].kind = IDS_KIND_PYTHON;
+        event->kind = dimensions->trace->names[event->name].kind = (uint8_t)ids_kind_of_python_frame(name);
     return 0;
 }

@@ -93,12 +93,15 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
         if (!op->source) op->source = hlo->source;
         if (!op->framework_name) op->framework_name = hlo->op_name;
         if (!op->groups) op->groups = hlo->groups;
+        /* xla_python_cpu_callback, xla_ffi_partitioned_python_gpu_callback */
+        op->calls_back = (uint8_t)ids_text_contains(ids_strings_text(&trace->strings, hlo->call_target), "python");
         op->result_bytes = hlo->result_bytes;
         op->shape = hlo->shape;
         op->fingerprint = hlo->fingerprint;
         if (op->category) continue; /* the device's own word stands */
         op->category = hlo->opcode;
         ids_op_classify(op, ids_strings_text(&trace->strings, hlo->opcode), IDS_RULE_OPCODE);
+        if (op->calls_back) op->class = IDS_CLASS_STALL; /* the device waits for the host */
     }
 }
 

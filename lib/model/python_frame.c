@@ -65,10 +65,10 @@ static int is_in(struct ids_text text, const char *const *words, size_t count) {
 static const char *const entries[] = {
     "PRNGKey", "__array__", "__bool__", "__call__", "__enter__", "__exit__", "__float__", "__format__", "__getitem__",
     "__index__", "__init__", "__int__", "__iter__", "__len__", "__new__", "__next__", "__post_init__", "__repr__",
-    "__str__", "_value", "annotate_function", "arange", "array", "asarray", "bind", "block_until_ready", "choice",
-    "clear_caches", "copy_to_host_async", "device_get", "device_put", "device_put_replicated", "device_put_sharded",
-    "devices", "disable_jit", "effects_barrier", "eval_shape", "fold_in", "get", "grad", "item", "jit", "jvp", "key",
-    "linearize", "live_arrays", "local_devices", "make_jaxpr", "named_call", "named_scope", "normal", "pmap", "put",
+    "__str__", "_callback", "_flat_callback", "_value", "_wrapped_callback", "annotate_function", "arange", "array", "asarray", "bind", "block_until_ready", "choice",
+    "clear_caches", "copy_to_host_async", "debug_callback_impl", "device_get", "device_put", "device_put_replicated", "device_put_sharded",
+    "devices", "disable_jit", "effects_barrier", "eval_shape", "fold_in", "get", "grad", "io_callback_impl", "item", "jit", "jvp", "key",
+    "linearize", "live_arrays", "local_devices", "make_jaxpr", "named_call", "named_scope", "normal", "pmap", "pure_callback_impl", "put",
     "randint", "random", "shard_map", "shuffle", "split", "start_server", "start_trace", "stop_trace", "tolist",
     "trace", "uniform", "value_and_grad", "vjp", "vmap",
 };
@@ -85,10 +85,25 @@ static enum ids_frame_owner owner_of_path(struct ids_text file) {
     return IS_IN(package, packages) ? IDS_FRAME_OF_LIBRARY : IDS_FRAME_OF_PROGRAM;
 }
 
+static struct ids_text last_name(struct ids_text file) {
+    const char *slash = file.length ? memrchr(file.at, '/', file.length) : NULL;
+    return slash ? (struct ids_text){slash + 1, (uint32_t)(file.at + file.length - slash - 1)} : file;
+}
+
+/* All of Python's waiting for threads (queue, Condition, Event, Future, join) ends in a lock: JAX calls a lock's methods "$<unknown>
+ * acquire", for they have no module, Kineto "<built-in method acquire of _thread.lock object at 0x7f...>". */
+static int waits_for_thread(struct ids_text name) {
+    return ids_text_is(name, "$<unknown> acquire") || ids_text_is(name, "$<unknown> __enter__") ||
+           ids_text_begins(name, "<built-in method acquire of _thread.") ||
+           ids_text_begins(name, "<built-in method __enter__ of _thread.");
+}
+
 enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {
     struct ids_python_frame frame;
+    if (waits_for_thread(name)) return IDS_FRAME_WAITS;
     if (!ids_python_frame_of(name, &frame)) return IDS_FRAME_OF_LIBRARY; /* built in, or nn.Module: */
     if (!ids_text_ends(frame.file, ".py")) return IDS_FRAME_OF_LIBRARY;  /* $builtins len, <string>, <frozen ...> */
+    if (ids_text_begins(last_name(frame.file), "idsprof_")) return IDS_FRAME_OF_HOOK;
     enum ids_frame_owner owner = owner_of_path(frame.file);
     if (owner) return owner;
     if (IS_IN(frame.file, libraries)) return IDS_FRAME_OF_LIBRARY;

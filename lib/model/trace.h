@@ -95,6 +95,7 @@ struct ids_deed {
     uint32_t caller; /* the innermost function of the program around it: a Python frame */
     uint8_t account; /* enum ids_account; IDS_NO_ACCOUNT: nothing that is known of */
     uint8_t library; /* what is open is a library's Python frame */
+    uint8_t waits;   /* a lock is waited for, so that another thread tells what holds this one up */
 };
 
 /* When a thread turned from one deed to another, in time order. */
@@ -205,6 +206,7 @@ struct ids_op {
     uint8_t marker;        /* 1: an async -start or -done: takes part in no count of kernels */
     uint8_t framework;     /* 1: of the framework (aten::addmm), which launches kernels; no instruction of a program */
     uint8_t container;     /* 1: a while, conditional or call: its time is that of the ops inside it */
+    uint8_t calls_back;    /* 1: a callback (jax.pure_callback, io_callback): Python on the host, whatever device it is booked on */
     uint8_t meets;         /* 1: on the CPU it waited for its peers inside (IDS_KIND_STALL) */
 };
 

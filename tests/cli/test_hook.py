@@ -15,7 +15,8 @@ ROOT = Path(os.environ['TMPDIR'])
 HOOK = SOURCE / 'collectors' / 'python'
 sys.path[:0] = [str(HOOK), str(SOURCE / 'tests' / 'oracle')]
 import xplane_oracle as oracle  # noqa: E402  (found through the line above)
-from _idsprof import monitoring, plugins, wrap, xspace  # noqa: E402
+from _idsprof import idsprof_monitoring as monitoring, idsprof_plugins as plugins  # noqa: E402
+from _idsprof import idsprof_wrap as wrap, idsprof_xspace as xspace  # noqa: E402
 
 failures = 0
 

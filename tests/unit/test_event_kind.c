@@ -28,6 +28,23 @@ START_TEST(annotations_of_programs) {
 }
 END_TEST
 
+START_TEST(frames_of_kineto) {
+    static const struct expected table[] = {
+        {"queue.py(154): get", IDS_KIND_INPUT},
+        {"multiprocessing/queues.py(100): get", IDS_KIND_INPUT},
+        {"torch/utils/data/dataloader.py(628): __next__", IDS_KIND_INPUT},
+        {"$queue.py:154 get", IDS_KIND_INPUT},
+        {"train.py(3): get", IDS_KIND_PYTHON},
+        {"queue.py(120): put", IDS_KIND_PYTHON},
+        {"<built-in function len>", IDS_KIND_PYTHON},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct ids_text name = {table[i].name, (uint32_t)strlen(table[i].name)};
+        ck_assert_msg(ids_kind_of_python_frame(name) == table[i].kind, "%s", table[i].name);
+    }
+}
+END_TEST
+
 START_TEST(names_of_the_runtimes) {
     static const struct expected table[] = {
         {"", IDS_KIND_OTHER},
@@ -169,5 +186,5 @@ START_TEST(every_kind_has_a_name) {
 }
 END_TEST
 
-IDS_RUN_SUITE("event_kind", names_of_the_runtimes, annotations_of_programs, python_frames, input_annotations,
+IDS_RUN_SUITE("event_kind", names_of_the_runtimes, annotations_of_programs, python_frames, frames_of_kineto, input_annotations,
               every_kind_has_a_name)

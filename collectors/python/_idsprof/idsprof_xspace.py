@@ -1,4 +1,4 @@
-"""xspace.py - as much of XSpace (the protobuf message in xplane.pb) as the hook writes: planes of lines of events.
+"""idsprof_xspace.py - as much of XSpace (the protobuf message in xplane.pb) as the hook writes: planes of lines of events.
 
 Serialized XSpaces may stand one after the other in a file: the planes of all of them are the profile's. Fields, of
 tsl/profiler/protobuf/xplane.proto: XSpace 1 planes; XPlane 2 name, 3 lines, 4 event_metadata, 5 stat_metadata, 6 stats; XLine 1 id,

@@ -1,4 +1,4 @@
-"""finder.py - lets others find the modules that the hook waits for, and calls back when they have been imported."""
+"""idsprof_finder.py - lets others find the modules that the hook waits for, and calls back when they have been imported."""
 import os
 import sys
 
@@ -17,10 +17,10 @@ def _arrived(folder, name, module):
     """A module that was waited for is whole. Nothing is raised: the program imported it, and got it."""
     try:
         if name == 'jax':
-            from . import hook
+            from . import idsprof_hook as hook
             _kept.append(hook.Hook(folder, module))
         else:
-            from . import wrap
+            from . import idsprof_wrap as wrap
             wrap.wanted().module(module, name)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""plugins.py - the way into PJRT plugins of JAX: whoever loads a plugin is given the library of idsprof's interposer instead.
+"""idsprof_plugins.py - the way into PJRT plugins of JAX: whoever loads a plugin is given the library of idsprof's interposer instead.
 
 jaxlib refuses a plugin name that is registered twice, so no environment variable gets a library in front of a plugin that jax_plugins
 registers; its loader is wrapped. The interposer finds the plugin that it stands for in IDSPROF_PJRT_PLUGIN, which is set while

@@ -1,19 +1,19 @@
-"""hook.py - the Python hook: what happens when jax has been imported.
+"""idsprof_hook.py - the Python hook: what happens when jax has been imported.
 
-It tells the agent (agent.h) of steps and regions (steps.py, executions.py), runs the profiler when the agent says so (session.py),
-adds what jax.monitoring tells (monitoring.py), annotates functions by name (wrap.py), and is the way into PJRT plugins (plugins.py).
+It tells the agent (agent.h) of steps and regions (idsprof_steps.py, idsprof_executions.py), runs the profiler when the agent says so (idsprof_session.py),
+adds what jax.monitoring tells (idsprof_monitoring.py), annotates functions by name (idsprof_wrap.py), and is the way into PJRT plugins (idsprof_plugins.py).
 """
 import atexit
 import os
 import sys
 
-from . import wrap
-from .agent import ANNOTATION, EXECUTION, Agent
-from .executions import Executions
-from .monitoring import Monitoring
-from .plugins import follow
-from .session import Session
-from .steps import follow_range, follow_steps, mark_regions
+from . import idsprof_wrap as wrap
+from .idsprof_agent import ANNOTATION, EXECUTION, Agent
+from .idsprof_executions import Executions
+from .idsprof_monitoring import Monitoring
+from .idsprof_plugins import follow
+from .idsprof_session import Session
+from .idsprof_steps import follow_range, follow_steps, mark_regions
 
 
 def _profiler_of(profiler):

@@ -1,4 +1,4 @@
-"""monitoring.py - what jax.monitoring tells of compiling: tracing, lowering, the backend, the persistent cache, by function.
+"""idsprof_monitoring.py - what jax.monitoring tells of compiling: tracing, lowering, the backend, the persistent cache, by function.
 
 A profile shows none of it without the Python tracer, but for the backend's own spans. The last EVENTS are kept, whether a window is
 open or not, and those that overlap a window become the plane /host:jax.monitoring, one line a thread:
@@ -12,7 +12,7 @@ import collections
 import threading
 import time
 
-from . import xspace
+from . import idsprof_xspace as xspace
 
 PLANE = '/host:jax.monitoring'
 EVENTS = 20000

@@ -1,4 +1,4 @@
-"""wrap.py - --wrap module:function, a named Python function annotated without a change to the program.
+"""idsprof_wrap.py - --wrap module:function, a named Python function annotated without a change to the program.
 
 A module that is imported is patched when its import ends; the script itself (__main__) when a window opens, which is the first moment
 at which its functions are sure to be there. A name that is never found is said in the hello file.

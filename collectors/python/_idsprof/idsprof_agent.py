@@ -1,4 +1,4 @@
-"""agent.py - libidsprof_agent.so through ctypes: the contract is collectors/common/agent.h."""
+"""idsprof_agent.py - libidsprof_agent.so through ctypes: the contract is collectors/common/agent.h."""
 import _thread
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""session.py - the collector "jax": the profiler of jaxlib, driven for the agent, and always behind the program's own use of it.
+"""idsprof_session.py - the collector "jax": the profiler of jaxlib, driven for the agent, and always behind the program's own use of it.
 
 Sessions are exclusive, and jaxlib says so only when the second one ends. So jaxlib's ProfilerSession is replaced by a subclass that
 ends our session before another one begins: what start_trace, trace, PGLE and direct users make. What was caught until then is kept
@@ -9,9 +9,9 @@ import sys
 import threading
 import time
 
-from . import xspace
-from .agent import Refused
-from .finder import say
+from . import idsprof_xspace as xspace
+from .idsprof_agent import Refused
+from .idsprof_finder import say
 
 DRAIN_SECONDS = 10
 

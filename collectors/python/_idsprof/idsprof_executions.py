@@ -1,4 +1,4 @@
-"""executions.py - steps of a program that annotates none: how often its jitted functions were executed.
+"""idsprof_executions.py - steps of a program that annotates none: how often its jitted functions were executed.
 
 A step begins when a jitted function of the program is about to be called for the n-th time before any other was: the function that
 is executed most leads. Calls while another function is traced are none, nor are functions of jax itself. In a window each step is
@@ -14,7 +14,7 @@ import re
 import sys
 import time
 
-from .agent import EXECUTION
+from .idsprof_agent import EXECUTION
 
 FLAG_VECTORCALL = 1 << 11       # Py_TPFLAGS_HAVE_VECTORCALL
 NAME, BASICSIZE, VECTORCALL_OFFSET, FLAGS = 24, 32, 56, 168         # in PyTypeObject, 64 bits, with the GIL

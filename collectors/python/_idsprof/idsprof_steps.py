@@ -1,11 +1,11 @@
-"""steps.py - what feeds the agent with steps and regions of a program that annotates them.
+"""idsprof_steps.py - what feeds the agent with steps and regions of a program that annotates them.
 
 The agent is told in __init__, not in __enter__: an annotation that is made before the session begins leaves no event, and the first
 step or region of a window would be lost.
 """
 import sys
 
-from .agent import ANNOTATION
+from .idsprof_agent import ANNOTATION
 
 
 def follow_steps(agent, profiler, session, first):
