@@ -281,9 +281,19 @@ static int find_work(const struct ids_events *activity, const uint32_t *made, st
     return failed;
 }
 
+/* Until when the device is busy with what was launched before the first step that was recorded: that belongs to none, and what is done
+ * meanwhile is no part of the first step. INT64_MIN where there is none. */
+static int64_t end_of_backlog(const struct ids_events *activity, const uint32_t *made) {
+    int64_t end_ps = INT64_MIN;
+    for (size_t i = 0; i < activity->count && !made[i]; i++) {
+        if (activity->at[i].end_ps > end_ps) end_ps = activity->at[i].end_ps;
+    }
+    return end_ps;
+}
+
 /* From first and last work to steps without a hole between them. Work of a step that runs beside that of the one before (a batch
  * copied ahead) does not begin it: otherwise it would begin wherever the copying thread happened to be. */
-static void tile(const struct ids_steps *steps, uint32_t host, struct ids_device_steps *own) {
+static void tile(const struct ids_steps *steps, uint32_t host, int64_t backlog_ps, struct ids_device_steps *own) {
     int64_t last_ps = INT64_MIN; /* end of the work of all steps so far */
     for (size_t i = 0; i < own->count; i++) {
         struct ids_device_step *step = &own->at[i];
@@ -292,6 +302,7 @@ static void tile(const struct ids_steps *steps, uint32_t host, struct ids_device
         if (ids_keymap_get(&steps->marks, key_of_mark(step->step, host), &place)) {
             int64_t mark_ps = steps->mark[place].start_ps < work_ps ? steps->mark[place].start_ps : work_ps;
             if (!i || mark_ps > from_ps) from_ps = mark_ps;
+            if (!i && backlog_ps > from_ps) from_ps = backlog_ps < work_ps ? backlog_ps : work_ps;
             if (i + 1 == own->count && steps->mark[place].end_ps > end_ps) end_ps = steps->mark[place].end_ps;
         }
         if (step->to_ps > last_ps) last_ps = step->to_ps;
@@ -322,7 +333,7 @@ static int assign_by_launch(struct ids_analysis *analysis, struct ids_error *err
             *(step ? &steps->assigned : &steps->unassigned) += 1;
         }
         if (find_work(activity, made, &steps->of_device[d])) return ids_no_memory(err);
-        tile(steps, trace->devices[d].host, &steps->of_device[d]);
+        tile(steps, trace->devices[d].host, end_of_backlog(activity, made), &steps->of_device[d]);
     }
     return 0;
 }

@@ -282,7 +282,7 @@ def stats_of(event):
 def kineto_steps(about, events, gpu, report):
     """Steps by launch: an event of the GPU is of the step whose ProfilerStep encloses the start of the call with its correlation. A step
     begins where the work of the ones before has ended, or where its ProfilerStep begins, if that is later; the last one ends with its
-    work or its ProfilerStep."""
+    work or its ProfilerStep. What was launched before the first ProfilerStep belongs to none."""
     marks = sorted((span(e) + (int(e["name"].split("#")[1]),) for e in events
                     if e.get("cat") in ("user_annotation", "cpu_op") and e["name"].startswith("ProfilerStep#")))
     calls = {e["args"]["correlation"]: ps(e["ts"]) for e in events
@@ -291,15 +291,15 @@ def kineto_steps(about, events, gpu, report):
     for e in gpu:
         called = calls.get(e["args"]["correlation"])
         step = [number for start, end, number in marks if called is not None and start <= called < end]
-        if step:
-            work[step[0]].append(span(e))
+        work[step[0] if step else None].append(span(e))
+    others = work.pop(None, [])
     same(about, "steps.source", report.value("steps.source"), "annotation" if work else "none")
     if not work:
         return
     same(about, "steps.count", report.value("steps.count"), len(work))
     same(about, "step numbers", [row["step"] for row in report.rows("steps")], sorted(work))
     bounds = step_bounds({number: (min(spans)[0], max(end for _, end in spans)) for number, spans in work.items()},
-                         {number: (start, end) for start, end, number in marks})
+                         {number: (start, end) for start, end, number in marks}, others)
     first = min(start for start, _ in map(span, gpu))
     same(about, "steps", [(row["step"], ps_of(row["start"]) + first, ps_of(row["duration"])) for row in report.rows("steps")],
          [(number, start, end - start) for number, start, end in bounds])

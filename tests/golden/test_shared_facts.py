@@ -451,16 +451,18 @@ def by_order(planes):
 def steps_of_devices(planes, step_of_run):
     """number -> (begin on the first device, mean time, time on the slowest device)."""
     marks = {oracle.number(mark, b"step_num"): (mark.start, mark.start + mark.dur) for mark in oracle.step_annotations(planes)}
-    first, work, times = None, {}, {}
+    first, work, others, times = None, {}, {}, {}
     for op, start, end in op_spans(planes):
         first = start if first is None else min(first, start)
         number = step_of_run.get(oracle.number(op, b"run_id"))
-        if number is not None:
+        if number is None:
+            others.setdefault(oracle.number(op, b"device_ordinal"), []).append((start, end))
+        else:
             own = work.setdefault(oracle.number(op, b"device_ordinal"), {})
             before = own.get(number, (start, end))
             own[number] = min(before[0], start), max(before[1], end)
-    for own in work.values():
-        for number, start, end in step_bounds(own, marks):
+    for device, own in work.items():
+        for number, start, end in step_bounds(own, marks, others.get(device, ())):
             times.setdefault(number, []).append((start - first, end - start))
     return {number: (min(start for start, _ in there), sum(time for _, time in there) // len(there), max(time for _, time in there))
             for number, there in times.items()}
