@@ -139,6 +139,15 @@ static int find_python(struct ids_host_threads *threads) {
     return 0;
 }
 
+/* The order of threads in a file says nothing, and an export has another one. */
+static int tells_more(const struct ids_trace *trace, const struct ids_deed *deed, const struct ids_deed *than) {
+    int has_caller = deed->caller != IDS_NONE, than_has = than->caller != IDS_NONE;
+    if (has_caller != than_has) return has_caller;
+    if (deed->account != than->account) return deed->account < than->account;
+    return strcmp(ids_trace_text(trace, trace->names[deed->name].text),
+                  ids_trace_text(trace, trace->names[than->name].text)) < 0;
+}
+
 int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_strand *own,
                             int64_t from_ps, int64_t to_ps, struct ids_other_deed *ret_other) {
     const struct ids_trace *trace = threads->trace;
@@ -154,8 +163,7 @@ int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, con
         const struct ids_deed *deed = &trace->deeds[strand->deed[i]];
         if (deed->account == IDS_NO_ACCOUNT || deed->account == IDS_PROFILER || deed->waits) continue;
         ret_other->count++;
-        if (ret_other->deed == IDS_NO_DEED ||
-            (deed->caller != IDS_NONE && trace->deeds[ret_other->deed].caller == IDS_NONE))
+        if (ret_other->deed == IDS_NO_DEED || tells_more(trace, deed, &trace->deeds[ret_other->deed]))
             ret_other->deed = strand->deed[i];
     }
     return 0;

@@ -40,7 +40,7 @@ const struct ids_asked_threads *ids_host_threads_of(struct ids_host_threads *thr
 
 /* What other threads of the host do at a moment, of those that run Python and do not wait themselves. */
 struct ids_other_deed {
-    uint32_t deed;    /* the first one with a function of the program, else the first one; IDS_NO_DEED: none of them does anything */
+    uint32_t deed;    /* one with a function of the program, if there is any; IDS_NO_DEED: none of them does anything */
     int count;        /* how many do something */
     int64_t until_ps; /* that long; at most `to` */
 };
