@@ -545,6 +545,7 @@ static int read_all(struct reader *reader, const char *key) {
 /* What read_all left in `report` when it failed is of no use. */
 static int end_reading(const char *path, int code, struct ids_report *report, struct ids_error *err) {
     if (!code) return 0;
+    if (report->out_of_memory) code = ids_no_memory(err); /* a text that it lacks looks like another one in the file */
     ids_report_done(report);
     ids_report_init(report);
     return ids_error_at(err, "'%s'", path);
@@ -621,6 +622,7 @@ int ids_summary_check_key(const char *path, const char *key, struct ids_error *e
     int code = ids_db_open(path, IDS_DB_CACHED, &reader.db, err);
     if (!code) code = read_head(&reader, key);
     sqlite3_close(reader.db);
+    if (code && report.out_of_memory) code = ids_no_memory(err);
     ids_report_done(&report);
     return code;
 }

@@ -13,12 +13,14 @@
 #include "lib/model/builder.h"
 #include "lib/model/dump.h"
 #include "lib/model/format.h"
+#include "lib/store/summary.h"
 #include "tests/support/suite.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -308,6 +310,50 @@ static void fail_all(struct input input) {
     free(input.bytes);
 }
 
+/* ---- a summary, which SQLite reads ---- */
+
+static const struct ids_column_def columns_read[] = {{"name", "name", IDS_UNIT_NONE, 0}};
+static const struct ids_table_def table_read = {"ops", "ops", columns_read, 1, "One row per op.", 0};
+
+static const struct ids_table_def *find_read(const char *id) {
+    return strcmp(id, table_read.id) ? NULL : &table_read;
+}
+
+static int read_summary(const struct input *input) {
+    struct ids_report report;
+    ids_report_init(&report);
+    int code = ids_summary_read(input->bytes, "key", find_read, &report, &err);
+    ids_report_done(&report);
+    return code;
+}
+
+/* What could not be held is not in the sum that the summary is checked by, and is no damage of the file. */
+START_TEST(a_summary) {
+    if (!in_effect()) return;
+    char path[] = "/tmp/idsprof-allocation-XXXXXX";
+    const struct ids_value cell = ids_text_value("dot");
+    struct ids_report report;
+    int file = mkstemp(path), code;
+    ck_assert_int_ge(file, 0);
+    close(file);
+    ids_report_init(&report);
+    ids_report_property(&report, "name", ids_text_value("r"));
+    ids_report_metric(&report, "idle.gaps", NULL, ids_int_value(IDS_UNIT_COUNT, 1));
+    ids_report_row(&report, ids_report_table(&report, &table_read), &cell);
+    ck_assert_msg(ids_summary_write(&report, "key", path, &err) == 0, "%s", err.text);
+    ids_report_done(&report);
+    const struct input input = {.bytes = path};
+    long count = attempt(read_summary, &input, 1, 0, &code);
+    ck_assert_msg(!code, "%s", err.text);
+    ck_assert_int_gt(count, 50);
+    for (long i = 1; i <= count; i++) {
+        attempt(read_summary, &input, i, i, &code);
+        ck_assert_msg(!code || code == IDS_NOMEM, "allocation %ld of %ld: %d '%s'", i, count, code, err.text);
+    }
+    unlink(path);
+}
+END_TEST
+
 START_TEST(a_text_of_everything) {
     if (in_effect()) fail_all(mini());
 }
@@ -318,4 +364,4 @@ START_TEST(a_recorded_trace) {
 }
 END_TEST
 
-IDS_RUN_SUITE("allocation", a_text_of_everything, a_recorded_trace)
+IDS_RUN_SUITE("allocation", a_summary, a_text_of_everything, a_recorded_trace)
