@@ -40,6 +40,9 @@
 /* Nanoseconds since 1970 of a day in 2001: above it, a time is one of the wall clock. */
 static const int64_t EPOCH_NS = 1000000000000000000;
 
+/* Members beside the list up to this size are held against the grammar; larger ones are only passed over, in bounded memory. */
+enum { CHECKED_BYTES = 4 << 20 };
+
 enum place { AT_START, AT_MEMBERS, IN_MEMBER, AT_ELEMENTS, AT_END };
 
 /* What could not be kept, for the ledger. */
@@ -420,6 +423,22 @@ static enum ids_json_result elements(struct reader *reader, int *ret_code, struc
     return result;
 }
 
+/* A member beside the list whose value nobody reads: it is passed over, and said where it is no JSON. */
+static enum ids_json_result check_member(struct reader *reader, int *ret_code, struct ids_error *err) {
+    struct ids_json_scan *scan = reader->scan;
+    struct ids_json_span value;
+    const char *broken = NULL;
+    enum ids_json_result result = ids_json_value(scan, &value);
+    if (result != IDS_JSON_OK) return result;
+    if (ids_chrome_scratch_reset(&reader->scratch, value.length)) {
+        *ret_code = ids_no_memory(err);
+        return IDS_JSON_OK;
+    }
+    ids_json_minify(&value, reader->scratch.at, &broken);
+    if (broken) note_broken(reader, broken);
+    return IDS_JSON_OK;
+}
+
 static enum ids_json_result member(struct reader *reader, int *ret_code, struct ids_error *err) {
     struct ids_json_scan *scan = reader->scan;
     const char *start = scan->at;
@@ -438,6 +457,16 @@ static enum ids_json_result member(struct reader *reader, int *ret_code, struct 
             reader->after_element = 0;
             reader->place = AT_ELEMENTS;
             return IDS_JSON_OK;
+        }
+        if (opens && !reader->counting && scan->end - start <= CHECKED_BYTES) {
+            result = check_member(reader, ret_code, err);
+            if (result != IDS_JSON_MORE || !scan->whole) {
+                if (result == IDS_JSON_MORE) {
+                    scan->at = start;
+                    reader->first_member = first;
+                }
+                return result;
+            }
         }
         if (opens && (!reader->counting || !ids_chrome_property_wanted(&key))) {
             reader->skip = (struct ids_json_skip){0};

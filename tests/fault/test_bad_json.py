@@ -243,6 +243,18 @@ def broken_values(t):
 
 
 @case
+def broken_members(t):
+    """Damage in a member beside the list, which nobody reads, is said, and the events are kept."""
+    ways = {"control": b'{"a": "b\x04c"}', "no comma": b'{"a": ["b" "c"]}',
+            "word": b'{"a": {"b": tru}}', "number": b'[1, 01]', "colon": b'{"a" "b"}', "far": b'{"a": "' + b"x" * 3000000 + b'", "b": 1-}'}
+    for name, value in {**ways, "whole": b'{"a": ["b", {"c": [1.5e3, true, null, "\\u00e9"]}]}', "large": b'{"a": "' + b"x" * 6000000 + b'"}'}.items():
+        for place in ({"head": b'"metadata": ' + value + b","}, {"tail": b',"metadata": ' + value}):
+            report = t.json(t.file("m.trace.json", trace(**place)))
+            found = [d for d in report["diag"] if d["id"] == "chrome.broken_value"]
+            t.reports().check(base.events_of(report) == 2 and len(found) == (name in ways), f"{name} in the {[*place][0]}: {found}")
+
+
+@case
 def without_duration(t):
     """A complete event that does not say how long it took is said to lack it."""
     for name, dur in (("none", b""), ("text", b'"dur":"long",'), ("null", b'"dur":null,'), ("other", b'"duration":5,')):
