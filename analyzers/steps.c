@@ -155,6 +155,21 @@ static int64_t first_of(const struct ids_steps *steps) {
     return steps->has_left_out ? steps->left_out : steps->at[0].number;
 }
 
+/* What the Python hook marks where a program annotates no steps (collectors/python/_idsprof/idsprof_executions.py). */
+#define COUNTED_CALLS "call of "
+
+static const char *name_of_marks(const struct ids_analysis *analysis, struct ids_report *report) {
+    const char *name = ids_trace_text(analysis->trace, analysis->steps.name);
+    int counted = !strncmp(name, COUNTED_CALLS, sizeof COUNTED_CALLS - 1);
+    return counted ? ids_report_text(report, "each a %s", name) : ids_report_text(report, "annotation '%s'", name);
+}
+
+/* ", 10–19"; nothing where the program begins to count anew. */
+static const char *numbers_of(const struct ids_steps *steps, struct ids_report *report) {
+    int64_t from = first_of(steps), to = steps->at[steps->count - 1].number;
+    return from <= to ? ids_report_text(report, ", %lld–%lld", (long long)from, (long long)to) : "";
+}
+
 /* "; step 150 is in no mean: the window opened with it" */
 static const char *say_left_out(const struct ids_steps *steps, struct ids_report *report) {
     if (!steps->has_left_out) return "";
@@ -187,15 +202,15 @@ static void say_source(const struct ids_analysis *analysis, struct ids_report *r
         ids_report_rule(report, metric, "no step lies wholly in the window");
     } else if (steps->source == IDS_STEPS_ANNOTATION) {
         ids_report_rule(report, metric,
-                        "annotation '%s'; %llu of %s assigned through their launch; %s launched nothing%s",
-                        ids_trace_text(analysis->trace, steps->name), (unsigned long long)steps->assigned,
+                        "%s; %llu of %s assigned through their launch; %s launched nothing%s",
+                        name_of_marks(analysis, report), (unsigned long long)steps->assigned,
                         IDS_COUNTED(all, "device event"), IDS_COUNTED(steps->without_work, "annotation"),
                         say_left_out(steps, report));
         ids_report_property(
             report, "steps",
-            ids_text_value(ids_report_text(report, "%s (annotation '%s', %lld–%lld%s)", IDS_COUNTED(count_of(steps), "step"),
-                                           ids_trace_text(analysis->trace, steps->name), (long long)first_of(steps),
-                                           (long long)steps->at[steps->count - 1].number, say_left_out(steps, report))));
+            ids_text_value(ids_report_text(report, "%s (%s%s%s)", IDS_COUNTED(count_of(steps), "step"),
+                                           name_of_marks(analysis, report), numbers_of(steps, report),
+                                           say_left_out(steps, report))));
     } else if (steps->source == IDS_STEPS_MARKER) {
         ids_report_rule(report, metric, "the file's Steps line");
         ids_report_property(report, "steps",

@@ -39,10 +39,20 @@ static uint64_t address_of(const struct ids_event *event) {
     return (uint64_t)(uintptr_t)event;
 }
 
-/* The annotation's name that most step marks have: a program may annotate evaluation steps too. */
+/* Whether the annotation's words say that it is no step of training. */
+static int is_evaluation(struct ids_text name) {
+    static const char *const words[] = {"eval", "valid", "test", "predict", "infer"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (ids_text_contains(name, words[i])) return 1;
+    }
+    return 0;
+}
+
+/* The annotation's name that most step marks have. A program may annotate evaluation steps too, and more of them. */
 static int main_name(const struct ids_trace *trace, uint32_t *ret_name, struct ids_error *err) {
     struct ids_keymap counts = {0};
     uint64_t best = 0;
+    int best_trains = 0;
     int code = 0;
     *ret_name = IDS_NONE;
     for (size_t t = 0; t < trace->track_count; t++) {
@@ -51,10 +61,11 @@ static int main_name(const struct ids_trace *trace, uint32_t *ret_name, struct i
             if (event->kind != IDS_KIND_STEP_MARK) continue;
             uint32_t text = trace->names[event->name].text;
             uint64_t *count = ids_keymap_at(&counts, (uint64_t)text + 1);
+            int trains = !is_evaluation(ids_strings_text(&trace->strings, text));
             if (!count)
                 code = ids_no_memory(err);
-            else if (++*count > best)
-                best = *count, *ret_name = text;
+            else if (++*count && (trains > best_trains || (trains == best_trains && *count > best)))
+                best = *count, best_trains = trains, *ret_name = text;
         }
     }
     ids_keymap_done(&counts);

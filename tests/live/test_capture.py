@@ -177,7 +177,7 @@ def counted():
     run = capture(['--start-step', 50], 70)
     found = profile(run)
     check('counted: exactly five executions', found and found.executions() == {5}, (found and found.ops, run.err))
-    check('counted: the steps are marked', found and found.steps == [('step', n) for n in range(50, 55)], found and found.steps)
+    check('counted: the steps are marked', found and found.steps == [('call of train_step', n) for n in range(50, 55)], found and found.steps)
     check('counted: said', run.line('caught').startswith('steps 50-54 (executions, counted), 1 window'), run.err)
     check('counted: whose executions', run.facts().get('step function') == 'train_step', run.facts())
     check('counted: its cost is said', re.search(r'counting executions took \d+\.\d us a step', run.line('cost')), run.err)
@@ -305,7 +305,7 @@ def never_reached():
 def processes():
     run = Capture(['--start-step', 5], ['sh', '-c', '"$0" "$1" 15 annotate & "$0" "$1" 15; wait', PYTHON, LOOP]).wait()
     found = sorted(profile(run, i).steps for i in range(len(run.files())))
-    wanted = sorted([[('train', n) for n in range(5, 10)], [('step', n) for n in range(5, 10)]])
+    wanted = sorted([[('train', n) for n in range(5, 10)], [('call of train_step', n) for n in range(5, 10)]])
     check('two processes at once: a file of each', found == wanted, (found, run.err))
     check('two processes at once: said', '2 windows of 2 processes' in run.line('caught'), run.err)
     run = Capture(['--start-step', 5, '--ranks', '0-1'],

@@ -154,8 +154,8 @@ class Executions:
         return 1
 
     def annotate(self, name, number):
-        """Marks the step in the profile, as the program would have with StepTraceAnnotation."""
-        self.annotation = self.session.profiler.TraceMe('step', _r=1, step_num=number)
+        """Marks the step in the profile, as the program would have with StepTraceAnnotation; the reader knows what it is by its name."""
+        self.annotation = self.session.profiler.TraceMe('call of ' + name, _r=1, step_num=number)
         self.annotation.__enter__()
         if not self.has_said:
             self.has_said = True
