@@ -196,6 +196,12 @@ static void give(struct adviser *adviser, const struct ids_advice *advice) {
     adviser->said++;
 }
 
+/* Where Python's functions are recorded, each call of one takes longer: what is made of many calls is shorter without. */
+static int is_slowed(const struct adviser *adviser, enum ids_account account) {
+    return adviser->has_python && (account == IDS_HOST_PYTHON || account == IDS_HOST_INPUT || account == IDS_HOST_REGION ||
+                                   account == IDS_HOST_DISPATCH);
+}
+
 static void advise(struct adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger_entry *most = piece->most;
     const char *culprit = text_of(adviser, most->culprit), *where = text_of(adviser, most->where);
@@ -219,7 +225,7 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
         .where = where,
         .what = ids_report_text(adviser->report, "%s%s - %s", words.problem, who, words.remedy),
         .evidence = ids_report_text(
-            adviser->report, "%s%s, %s of %s%s%s%s; %s", say_time(adviser, saves_ps), adviser->pieces.steps ? " a step" : "",
+            adviser->report, "%s%s, %s of %s%s%s%s; %s%s", say_time(adviser, saves_ps), adviser->pieces.steps ? " a step" : "",
             say_share(adviser, piece->time_ps, adviser->pieces.time_ps), adviser->pieces.steps ? "the step" : "the window",
             adviser->analysis->busy_count > 1
                 ? ids_report_text(adviser->report, " of %s", name_of(adviser, adviser->pieces.decider))
@@ -229,7 +235,7 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
                                    say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                    say_straggler(adviser, piece, rank))
                  : "",
-            say_longest(adviser, most)),
+            say_longest(adviser, most), is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : ""),
         .explain = ids_account_id(piece->account)};
     give(adviser, &advice);
 }
@@ -437,14 +443,6 @@ static void on_time_outside(struct adviser *adviser) {
 
 /* --- all of it -------------------------------------------------------------------------------------------------- */
 
-static int has_python(const struct ids_trace *trace) {
-    if (trace->tracer_python > 0) return 1;
-    for (size_t n = 0; n < trace->name_count; n++) {
-        if (trace->names[n].kind == IDS_KIND_PYTHON) return 1;
-    }
-    return 0;
-}
-
 static void advise_on_all(struct adviser *adviser) {
     if (events_of(adviser->analysis->trace) < LEAST_EVENTS) {
         say_too_little(adviser, NULL);
@@ -463,7 +461,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     struct adviser adviser = {.analysis = analysis,
                               .report = report,
                               .framework = ids_framework_of(analysis->trace),
-                              .has_python = has_python(analysis->trace)};
+                              .has_python = ids_report_find_property(report, "python_recorded") != NULL};
     if (!analysis->busy_count) return 0;
     int code = ids_balance_make(analysis, &adviser.balance, err);
     if (!code) code = ids_pieces_make(analysis, &adviser.pieces, err);

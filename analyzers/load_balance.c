@@ -89,6 +89,18 @@ static int most_caused_first(const void *a, const void *b) {
     return (left->busy > right->busy) - (left->busy < right->busy);
 }
 
+/* For the first line of the report, where waiting is a good part of the time: from a twentieth on. */
+static void tell_waiting(const struct ids_analysis *analysis, const struct ids_balance *balance, struct ids_report *report) {
+    int64_t all_ps = 0;
+    for (uint32_t b = 0; b < analysis->busy_count; b++) {
+        const struct ids_ledger *ledger = &analysis->ledger;
+        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) ids_sum(&all_ps, ledger->shares[s].ps);
+    }
+    const struct ids_value *straggler = ids_report_find_property(report, "straggler");
+    if (!straggler || balance->waited_ps < all_ps / 20) return;
+    ids_report_property(report, "waits", ids_text_value(ids_report_text(report, "devices wait for %s", straggler->text)));
+}
+
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct ids_balance balance;
     struct ids_arena names = {0};
@@ -111,6 +123,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
                                                                last_in, balance.steps)));
         else if (name)
             ids_report_property(report, "straggler", ids_text_value(name));
+        tell_waiting(analysis, &balance, report);
     }
     free(places);
     ids_arena_done(&names);

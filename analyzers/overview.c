@@ -312,6 +312,14 @@ static int64_t recorded_at(const struct ids_trace *trace) {
                                                        : trace->origin_unix_ns;
 }
 
+static int has_python(const struct ids_trace *trace) {
+    if (trace->tracer_python > 0) return 1;
+    for (size_t n = 0; n < trace->name_count; n++) {
+        if (trace->names[n].kind == IDS_KIND_PYTHON) return 1;
+    }
+    return 0;
+}
+
 static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
@@ -325,6 +333,8 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         ids_report_property(report, "device_tracer_level", ids_int_value(IDS_UNIT_COUNT, trace->tracer_device));
         ids_report_property(report, "python_tracer_level", ids_int_value(IDS_UNIT_COUNT, trace->tracer_python));
     }
+    if (has_python(trace))
+        ids_report_property(report, "python_recorded", ids_text_value("Python's functions recorded, which makes Python slower"));
     if (trace->time_scale_count)
         ids_report_property(report, "time_scale_multiplier",
                             ids_real_value(IDS_UNIT_NUMBER, trace->time_scale_sum / (double)trace->time_scale_count));

@@ -9,7 +9,9 @@ static const struct ids_metric_def metrics[] = {
      "(kernels, copies, sets; TPU: the "
      "line XLA Ops; CPU: ops of the CPU client from their start to their end) less what only waits: TPU *-done ops, "
      "CPU Rendezvous and Wait. Concurrent work "
-     "counts once. Devices without any activity, and CPU devices beside an accelerator, are listed, not averaged.",
+     "counts once. Devices without any activity, and CPU devices beside an accelerator, are listed, not averaged. Good above 80 %, "
+     "bad below 50 %, less the time in which devices wait for peers; where the steps reach beyond the window, the share of "
+     "the steps decides if it is lower.",
      IDS_SQL_TIME_SHARE("working")},
     {"device.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
      "A device's own first to last activity; over all devices the run's window.",
@@ -51,9 +53,63 @@ static const struct ids_table_def timeline = {
 
 static const struct ids_headline headlines[] = {
     {"utilization", "device utilization", "device.utilization",
-     (const struct ids_note[]){{.before = "stalled ", .metric = "device.stalled_share", .after = " of busy time"}}, 1,
+     (const struct ids_note[]){{.before = "stalled ", .metric = "device.stalled_share", .after = " of busy time"},
+                               {.before = "waiting for peers ", .metric = "steps.comm.wait", .after = "a step"}}, 2,
      1},
 };
+
+static enum ids_grade grade_of(double share) {
+    return share > 0.8 ? IDS_GRADE_GOOD : share >= 0.5 ? IDS_GRADE_WARN : IDS_GRADE_BAD;
+}
+
+/* Of the steps of all devices: how long they are, how much of that lies beyond the windows, and how long devices work in them. */
+struct in_steps {
+    int64_t time_ps, beyond_ps, work_ps;
+};
+
+static struct in_steps look_at_steps(const struct ids_analysis *analysis) {
+    struct in_steps all = {0};
+    for (size_t b = 0; b < analysis->busy_count && analysis->steps.count; b++) {
+        const struct ids_busy *busy = &analysis->busy[b];
+        const struct ids_device_steps *own = &analysis->steps.of_device[busy->index];
+        for (size_t i = 0; i < own->count; i++) {
+            const struct ids_device_step *step = &own->at[i];
+            if (step->step == IDS_NONE) continue;
+            const int64_t *ps = analysis->ledger.in_step[analysis->ledger.first_step[b] + i].ps;
+            int64_t from_ps = step->from_ps > busy->start_ps ? step->from_ps : busy->start_ps;
+            int64_t to_ps = step->to_ps < busy->end_ps ? step->to_ps : busy->end_ps;
+            ids_sum(&all.time_ps, step->to_ps - step->from_ps);
+            ids_sum(&all.beyond_ps, step->to_ps - step->from_ps - (to_ps > from_ps ? to_ps - from_ps : 0));
+            ids_sum(&all.work_ps, ps[IDS_WORK_COMPUTE] + ps[IDS_COMM_TRANSFER]);
+            for (int a = IDS_COPY_H2D; a <= IDS_COPY_OTHER; a++) ids_sum(&all.work_ps, ps[a]);
+        }
+    }
+    return all;
+}
+
+/* A device that waits in a collective for its peers is busy, and does no good; and the window begins with the first device activity, where
+ * what a step did on the host before it does not count. Neither may make a run look well that is not. */
+static void grade(const struct ids_analysis *analysis, struct ids_report *report, double utilization) {
+    int64_t waited_ps = 0, windows_ps = ids_windows_total(analysis);
+    struct in_steps steps = look_at_steps(analysis);
+    for (size_t b = 0; b < analysis->busy_count; b++) ids_sum(&waited_ps, analysis->ledger.in_window[b].ps[IDS_COMM_WAIT]);
+    double waits = windows_ps ? (double)waited_ps / (double)windows_ps : 0;
+    double in_steps = steps.time_ps ? (double)steps.work_ps / (double)steps.time_ps : 1;
+    int reaches_beyond = steps.beyond_ps > steps.time_ps / 10 && in_steps < utilization - waits;
+    double least = reaches_beyond ? in_steps : utilization - waits;
+    struct ids_metric *metric = ids_report_metric(report, "device.utilization", NULL, ids_real_value(IDS_UNIT_RATIO, utilization));
+    metric->grade = grade_of(least);
+    if (metric->grade == grade_of(utilization)) return;
+    char share[IDS_VALUE_ROOM], beyond[IDS_VALUE_ROOM];
+    ids_value_format(ids_real_value(IDS_UNIT_RATIO, least), share, sizeof share);
+    ids_report_rule(report, metric, reaches_beyond ? "graded by the steps, of which devices work %s" : "graded without waiting for peers: %s",
+                    share);
+    if (!reaches_beyond) return;
+    ids_value_format(ids_int_value(IDS_UNIT_TIME, steps.beyond_ps), beyond, sizeof beyond);
+    ids_report_property(report, "beyond_window",
+                        ids_text_value(ids_report_text(report, "%s of the steps lie outside the window: devices work %s of the steps",
+                                                       beyond, share)));
+}
 
 static void over_time(const struct ids_analysis *analysis, struct ids_report *report) {
     struct ids_table *table = ids_report_table(report, &timeline);
@@ -82,7 +138,7 @@ static void over_time(const struct ids_analysis *analysis, struct ids_report *re
 }
 
 /* The five figures of one device, or of all. */
-static void figures(struct ids_report *report, const char *device, int64_t window_ps, int64_t busy_ps,
+static void figures(const struct ids_analysis *analysis, struct ids_report *report, const char *device, int64_t window_ps, int64_t busy_ps,
                     int64_t working_ps, int64_t compute_ps, int64_t copy_ps) {
     ids_report_metric(report, "device.busy", device, ids_int_value(IDS_UNIT_TIME, busy_ps));
     ids_report_metric(report, "device.working", device, ids_int_value(IDS_UNIT_TIME, working_ps));
@@ -93,9 +149,11 @@ static void figures(struct ids_report *report, const char *device, int64_t windo
     }
     if (!window_ps) return;
     double utilization = (double)working_ps / (double)window_ps;
-    struct ids_metric *metric =
-        ids_report_metric(report, "device.utilization", device, ids_real_value(IDS_UNIT_RATIO, utilization));
-    metric->grade = utilization > 0.8 ? IDS_GRADE_GOOD : utilization >= 0.5 ? IDS_GRADE_WARN : IDS_GRADE_BAD;
+    if (device) {
+        ids_report_metric(report, "device.utilization", device, ids_real_value(IDS_UNIT_RATIO, utilization))->grade = grade_of(utilization);
+    } else {
+        grade(analysis, report, utilization);
+    }
     ids_report_metric(report, "device.compute_share", device,
                       ids_real_value(IDS_UNIT_RATIO, (double)compute_ps / (double)window_ps));
     ids_report_metric(report, "device.copy_share", device,
@@ -119,11 +177,11 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
         ids_sum(&copy_ps, own[3]);
         ids_report_metric(report, "device.window", busy->device->key,
                           ids_int_value(IDS_UNIT_TIME, busy->last_ps - busy->first_ps));
-        figures(report, busy->device->key, busy->end_ps - busy->start_ps, own[0], own[1], own[2], own[3]);
+        figures(analysis, report, busy->device->key, busy->end_ps - busy->start_ps, own[0], own[1], own[2], own[3]);
     }
     ids_report_metric(report, "device.window", NULL,
                       ids_int_value(IDS_UNIT_TIME, analysis->end_ps - analysis->start_ps));
-    figures(report, NULL, ids_windows_total(analysis), busy_ps, working_ps, compute_ps, copy_ps);
+    figures(analysis, report, NULL, ids_windows_total(analysis), busy_ps, working_ps, compute_ps, copy_ps);
     over_time(analysis, report);
     return 0;
 }

@@ -101,6 +101,12 @@ static enum likeness compare(const char *word, const char *choice) {
     return *word ? UNLIKE : *choice ? BEGINS : SAME;
 }
 
+/* Where nothing comes near: what such a word looks like, one from each part of the list. */
+static void few_of_all(ids_choice_fn *choice, int count, char *words, size_t size) {
+    snprintf(words, size, " (one of %d, such as '%s', '%s', '%s', '%s')", count, choice(0), choice(count / 4), choice(count / 2),
+             choice(count - 1));
+}
+
 int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, struct ids_error *err) {
     int count = 0, beginning = 0;
     for (; choice(count); count++) {
@@ -112,7 +118,7 @@ int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, st
     if (beginning == 1 && count <= FEW_CHOICES) return 0; /* an unmistakable beginning is enough */
     char words[320];
     if (count > FEW_CHOICES) {
-        ids_nearest(text, choice, "", words, sizeof words);
+        if (!ids_nearest(text, choice, "", words, sizeof words)) few_of_all(choice, count, words, sizeof words);
         return ids_fail(err, IDS_USAGE, "invalid value '%s'%s", text, words);
     }
     size_t used = 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { SEVERITY_NOTE = 0, DIAGS_SHOWN = 12 };
+enum { SEVERITY_NOTE = 0, DIAGS_SHOWN = 12, MANY_FIGURES = 20 };
 
 /* ---- the first line ---- */
 
@@ -25,7 +25,10 @@ static const struct fact facts[] = {
     {"devices", NULL, "", "", "device"},
     {"jax_version", NULL, "jax ", "", NULL},
     {"steps", "steps.count", "", "", "step"},
+    {"waits", NULL, "", "", NULL},
     {NULL, "run.window", "window ", "", NULL},
+    {"beyond_window", NULL, "", "", NULL},
+    {"python_recorded", NULL, "", "", NULL},
     {NULL, "coverage.attributed_share", "", " of device time attributed", NULL},
 };
 
@@ -169,6 +172,12 @@ static struct ids_figure metric_figure(struct ids_painter *painter, const struct
     return figure;
 }
 
+/* Of many figures those that are nothing would hide the others. */
+static int is_zero(const struct ids_painter *painter, const struct ids_metric_def *def) {
+    const struct ids_metric *metric = ids_report_find(painter->report, def->id, NULL);
+    return metric && !metric->value.missing && is_nothing(metric->value);
+}
+
 /* A section that begins with what is called the same gets no heading of its own. */
 static int begins_with_heading(const struct ids_painter *painter, const struct ids_section *section) {
     if (section->metric_count) return 0;
@@ -199,9 +208,15 @@ static void write_section(struct ids_painter *painter, const struct ids_section 
         painter->out_of_memory = 1;
         return;
     }
-    for (int i = 0; i < section->metric_count; i++) figures[i] = metric_figure(painter, &section->metrics[i]);
-    shorten_reasons(figures, (size_t)section->metric_count);
-    ids_painter_figures(painter, figures, (size_t)section->metric_count);
+    size_t count = 0;
+    for (int i = 0; i < section->metric_count; i++) {
+        if (section->metric_count <= MANY_FIGURES || !is_zero(painter, &section->metrics[i]))
+            figures[count++] = metric_figure(painter, &section->metrics[i]);
+    }
+    shorten_reasons(figures, count);
+    ids_painter_figures(painter, figures, count);
+    if (count < (size_t)section->metric_count)
+        fprintf(painter->out, "  and %zu that are 0, in --json\n", (size_t)section->metric_count - count);
     write_tables(painter, section);
     painter->heading = NULL;
 }

@@ -48,7 +48,6 @@ MISTAKES = [
     (['report', RUN, '--color', 'blue'], "idsprof: report: --color: invalid value 'blue' (auto, always, never)"),
     (['report', RUN, '--json', '--csv'], 'idsprof: report: --json and --csv exclude each other'),
     (['report', RUN, '--explain', 'idle.shar'], "idsprof: report: --explain: invalid value 'idle.shar'; did you mean 'idle.share'?"),
-    (['report', RUN, '--explain', 'xyzzy'], "idsprof: report: --explain: invalid value 'xyzzy'"),
     (['report', RUN, '--run', 'nope'], "idsprof: report: no run 'nope' among 1; the newest is 'cpu1_annotated' ('idsprof list' shows all)"),
     (['report', '/nonexistent'], "idsprof: report: cannot open '/nonexistent': No such file or directory"),
     (['list', '/nonexistent'], "idsprof: list: cannot open '/nonexistent': No such file or directory"),
@@ -71,6 +70,8 @@ def check_mistakes():
         check(run.stdout == '', f'{arguments}: stdout {run.stdout!r}')
         first = run.stderr.split('\n')[0]
         check(first == message, f'{arguments}: {first!r}, wanted {message!r}')
+    run = idsprof('report', RUN, '--explain', 'xyzzy') # near nothing
+    check(run.returncode == 2 and re.match(r"idsprof: report: --explain: invalid value 'xyzzy' \(one of \d+, such as 'run\.events', '", run.stderr), run.stderr)
     run = idsprof('report', RUN, '--section', 'nothing')
     check(run.returncode == 2 and re.match(r"idsprof: report: --section: invalid value 'nothing' \(overview, ", run.stderr), run.stderr)
     run = idsprof()

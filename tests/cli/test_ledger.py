@@ -92,6 +92,23 @@ def check_advice_leads_on():
                 check(done.returncode == 0, f'{path.name}: --explain {advice["explain"]}', done.stderr)
 
 
+def check_zeros():
+    """Of the many accounts those without time are counted, not listed; a section of few figures lists them all."""
+    lines = run('--section', 'ledger', SOURCE / 'testdata' / 'cpu1_annotated').stdout.split('\n')
+    figures = lines[:next(i for i, line in enumerate(lines) if 'WHERE THE TIME' in line)]
+    check(not any(line.endswith(' 0 s') for line in figures), 'accounts of 0 s are listed')
+    check(any(line.strip() == 'and 28 that are 0, in --json' for line in figures), 'and not counted', figures)
+    check('compilations' in run('--section', 'compile', SOURCE / 'testdata' / 'cpu8_annotated').stdout, 'few figures')
+
+
+def check_python():
+    """Who recorded Python's functions reads that Python was slower by it, and that advice on it is of that recording."""
+    words = 'which makes Python slower'
+    python, plain = run(SOURCE / 'testdata' / 'cpu2_python').stdout, run(SOURCE / 'testdata' / 'cpu1_annotated').stdout
+    check(words in ' '.join(python.split()), 'Python recorded', python[:300])
+    check(words not in ' '.join(plain.split()) and "Python's tracer" not in plain, 'no Python recorded')
+
+
 def check_refused():
     for arguments, words in ((('--by', 'host'), "invalid value 'host'"), (('--by', 'step', '--section', 'ops'), '--section ledger'),
                              (('--by', 'step', '--explain', 'host.python'), 'exclude each other'),
@@ -107,6 +124,8 @@ for path in RUNS:
     check_by(path)
     check_explain(path)
 check_advice_leads_on()
+check_zeros()
+check_python()
 check_refused()
 for failure in failures:
     print('FAIL:', failure[:1000])

@@ -9,6 +9,8 @@ The expectations were derived by hand from the definitions of the metrics, each 
     #= reason ID SUBSTRING                      why there is no value ("" for: any reason, but one)
     #= rows TABLE N
     #= cell TABLE COLUMN=VALUE COLUMN VALUE     of the one row that has VALUE in COLUMN
+    #= grade ID WORD                            good, warn, bad
+    #= says KEY "SUBSTRING"                     of what the report says of the run
 
 VALUE: 20us (s, ms, us, ns, ps: exact to the picosecond), 3/4 or 0.75 (ratio, to 1e-12), 42 (count, bytes), "text", nodata.
 Beyond these, every report must be consistent in itself (see invariants).
@@ -104,6 +106,14 @@ def check_line(report, line):
         reason = report["metrics"][metric_id].get("reason")
         if not reason or part.strip('"') not in reason:
             raise Wrong(f"the reason is {reason!r}")
+    elif kind == "grade":
+        metric_id, word = rest.split()
+        if report["metrics"][metric_id].get("grade") != word:
+            raise Wrong(f"the grade is {report['metrics'][metric_id].get('grade')}")
+    elif kind == "says":
+        key, part = rest.split(None, 1)
+        if part.strip('"') not in str(report["run"].get(key)):
+            raise Wrong(f"{key} is {report['run'].get(key)!r}")
     elif kind == "rows":
         table, count = rest.split()
         if len(rows(report, table)) != int(count):
