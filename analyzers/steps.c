@@ -224,6 +224,11 @@ static void say_source(const struct ids_analysis *analysis, struct ids_report *r
             report, "steps",
             ids_text_value(ids_report_text(report, "%s (period of %s; nothing marks steps)",
                                            IDS_COUNTED(steps->count, "step"), steps->period.program)));
+    } else if (steps->blurred) {
+        ids_report_rule(report, metric,
+                        "annotation '%s' marks %s, but %zu of them have no work or time of their own: executions are chained from "
+                        "thread to thread, or run beside each other, so they do not tell steps apart",
+                        ids_trace_text(analysis->trace, steps->name), IDS_COUNTED(steps->marked, "step"), steps->blurred);
     } else {
         ids_report_rule(report, metric,
                         "the trace has no Steps line, no annotation with step_num "
@@ -279,6 +284,8 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
             report, metrics, IDS_COUNT_OF(metrics),
             !analysis->busy_count             ? ids_no_activity_reason(analysis)
             : steps->source != IDS_STEPS_NONE ? "no step lies wholly in the window"
+            : steps->blurred
+                ? "steps are annotated, but what ran cannot be told apart by step: see the rule of steps.source"
             : steps->name != IDS_NONE
                 ? "steps are annotated, but nothing in this trace ties devices' work to them (JAX's trace.json of a "
                   "CPU lacks the links that its xplane.pb has)"

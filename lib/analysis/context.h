@@ -52,6 +52,7 @@ struct ids_step {
     uint32_t slowest;                   /* index of trace->devices */
     int64_t host_start_ps, host_end_ps; /* of its annotation; equal when there is none */
     uint32_t made;                      /* the order in which it was found */
+    uint8_t calls;                      /* work was launched inside its annotation */
     uint8_t opens;                      /* it was about to begin when idsprof's own window opened */
 };
 
@@ -75,7 +76,9 @@ struct ids_steps {
     size_t without_work;                /* annotations that launched nothing on a device */
     /* The first step, where idsprof's window opened with it: its devices had nothing left to do, and recording began. It is not in `at`. */
     int has_left_out;
-    int64_t left_out; /* its number */
+    int64_t left_out;                /* its number */
+    size_t marked, blurred;          /* where annotations do not tell steps apart: how many there are, and how many have no time of their own */
+    uint64_t called, linked;         /* launches that lie in an annotation; that links lead to one, or of a CPU's ops without a run_id */
     uint64_t assigned, unassigned;      /* device events */
     struct ids_device_steps *of_device; /* by trace->devices; NULL without steps */
     struct ids_keymap marks;            /* step and host -> index of `mark` */

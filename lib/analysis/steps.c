@@ -17,21 +17,21 @@ static int is_mark(const struct ids_analysis *analysis, const struct ids_event *
     return event->launches && analysis->trace->names[event->name].text == steps->name;
 }
 
-/* The step annotation that a host event lies in, or that its causes lie in; *ret_far when that was a long way. */
+/* The step annotation that a host event lies in, or that its causes lie in; *ret_far when that was a long way, 2 through links. */
 static const struct ids_event *mark_around(const struct ids_analysis *analysis, const struct ids_event *event,
                                            int *ret_far) {
     enum { FAR = 16 };
     const struct ids_trace *trace = analysis->trace;
-    unsigned climbed = 0;
+    unsigned climbed = 0, links = 0;
     const struct ids_event *mark = NULL;
     for (int hop = 0; event && !mark && hop < HOPS; hop++) {
         for (const struct ids_event *around = event; around && !mark; around = ids_event_outside(trace, around)) {
             climbed++;
             if (is_mark(analysis, around)) mark = around;
         }
-        event = ids_event_cause(trace, event);
+        if (!mark) event = ids_event_cause(trace, event), links++;
     }
-    *ret_far = climbed > FAR;
+    *ret_far = (climbed > FAR) | (mark && links) << 1;
     return mark;
 }
 
@@ -229,6 +229,7 @@ static int gather_marks(struct ids_analysis *analysis, uint32_t name, struct ids
             }
             struct ids_step *step = &steps->at[index];
             step->opens |= opens;
+            step->calls |= event->launches;
             if (event->start_ps < step->host_start_ps) step->host_start_ps = event->start_ps;
             if (event->end_ps > step->host_end_ps) step->host_end_ps = event->end_ps;
             if (ids_keymap_add(&steps->of_host_event, address_of(event), index + 1) < 0) code = ids_no_memory(err);
@@ -250,11 +251,13 @@ static uint64_t made_around(const struct ids_analysis *analysis, const struct id
 }
 
 /* A long way is climbed once: a damaged file may have it at every launch. */
-static int step_of_launch(struct ids_analysis *analysis, const struct ids_event *launch, uint64_t *ret_made,
+static int step_of_launch(struct ids_analysis *analysis, const struct ids_event *event, uint64_t *ret_made,
                           struct ids_error *err) {
-    int far;
+    const struct ids_event *launch = event->launch;
+    int far, is_of_cpu = analysis->trace->devices[event->device].kind == IDS_DEVICE_CPU;
     *ret_made = made_around(analysis, launch, &far);
-    return far && ids_keymap_add(&analysis->steps.of_host_event, address_of(launch), *ret_made) < 0 ? ids_no_memory(err)
+    if (*ret_made) *(far & 2 || (is_of_cpu && !event->run_id) ? &analysis->steps.linked : &analysis->steps.called) += 1;
+    return far & 1 && ids_keymap_add(&analysis->steps.of_host_event, address_of(launch), *ret_made) < 0 ? ids_no_memory(err)
                                                                                                     : 0;
 }
 
@@ -334,11 +337,14 @@ static int assign_by_launch(struct ids_analysis *analysis, struct ids_error *err
         if (!ids_device_counts(trace, &trace->devices[d])) continue;
         uint32_t *made = steps->of_activity[d] = calloc(activity->count + 1, sizeof *made);
         if (!made) return ids_no_memory(err);
+        const struct ids_event *launch = NULL;
+        uint64_t step = 0;
         for (size_t i = 0; i < activity->count; i++) {
             const struct ids_event *event = &activity->at[i];
-            uint64_t step = 0;
-            int code = event->launch ? step_of_launch(analysis, event->launch, &step, err) : 0;
+            if (!event->launch) step = 0;
+            int code = event->launch && event->launch != launch ? step_of_launch(analysis, event, &step, err) : 0;
             if (code) return code;
+            launch = event->launch;
             made[i] = (uint32_t)step;
             if (step) stretch(&steps->at[step - 1], event->start_ps, event->end_ps);
             *(step ? &steps->assigned : &steps->unassigned) += 1;
@@ -489,6 +495,33 @@ static int make_periods(struct ids_analysis *analysis, struct ids_error *err) {
     return code;
 }
 
+/* Annotations that do not tell steps apart would make one long step out of many: launches inside most of them have no work, and links
+ * from thread to thread lead to others (the CPU client chains its executions), or ops say no run they are of; or the work of most ends before that of the step
+ * before (two loops at once, with steps of the same numbers). */
+static size_t count_blurred(const struct ids_trace *trace, const struct ids_steps *steps) {
+    size_t called = 0, lost = 0, ended = 0, pairs = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        called += steps->at[i].calls;
+        lost += steps->at[i].calls && steps->at[i].last_ps == INT64_MIN;
+    }
+    if (lost * 2 > called && steps->linked > steps->called) return lost;
+    for (size_t d = 0; d < trace->device_count; d++) {
+        const struct ids_device_steps *own = &steps->of_device[d];
+        pairs += own->count;
+        for (size_t i = 0; i < own->count; i++) ended += own->at[i].from_ps == own->at[i].to_ps;
+    }
+    return ended * 2 > pairs ? steps->count * ended / pairs : 0;
+}
+
+static void drop_blurred(const struct ids_trace *trace, struct ids_steps *steps) {
+    size_t blurred = count_blurred(trace, steps);
+    if (!blurred) return;
+    steps->blurred = blurred;
+    steps->marked = steps->count;
+    for (size_t i = 0; i < steps->count; i++) steps->at[i].last_ps = INT64_MIN;
+    for (size_t d = 0; d < trace->device_count; d++) steps->of_device[d].count = 0;
+}
+
 int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
     struct ids_steps *steps = &analysis->steps;
     steps->of_device = calloc(analysis->trace->device_count + 1, sizeof *steps->of_device);
@@ -506,6 +539,7 @@ int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
     if (steps->name == IDS_NONE) return make_periods(analysis, err);
     code = gather_marks(analysis, steps->name, err);
     if (!code) code = assign_by_launch(analysis, err);
+    if (!code) drop_blurred(analysis->trace, steps);
     if (!code) code = order(analysis->trace, steps, err);
     if (!code && steps->count) steps->source = IDS_STEPS_ANNOTATION;
     return code;

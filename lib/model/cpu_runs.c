@@ -16,7 +16,7 @@ struct run {
 };
 
 struct call {
-    const struct ids_event *event;    /* ExecuteHelperOnSingleDevice */
+    const struct ids_event *event;    /* ExecuteHelperOnSingleDevice; where there are none, the PjitFunction */
     const struct ids_event *function; /* the PjitFunction around it, NULL unknown */
     int used;
     int named; /* its function is that of a program which ran */
@@ -39,24 +39,39 @@ static int is_call(const struct ids_event *event) {
     return event->kind == IDS_KIND_EXECUTE && !event->run_id;
 }
 
+/* The outermost of a thread: PjitFunction is recorded twice, and in it are those of functions that were called while tracing. */
+static int is_outermost_dispatch(const struct ids_trace *trace, const struct ids_event *event) {
+    if (event->kind != IDS_KIND_DISPATCH) return 0;
+    do event = ids_event_outside(trace, event);
+    while (event && event->kind != IDS_KIND_DISPATCH);
+    return !event;
+}
+
 static int by_start(const void *a, const void *b) {
     const struct ids_event *left = ((const struct call *)a)->event, *right = ((const struct call *)b)->event;
     return (left->start_ps > right->start_ps) - (left->start_ps < right->start_ps);
 }
 
-static int gather_calls(struct ids_trace *trace, struct pairing *pairing, struct ids_error *err) {
+static int add_calls(struct ids_trace *trace, struct pairing *pairing, int of_functions, struct ids_error *err) {
     for (size_t t = 0; t < trace->track_count; t++) {
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (!is_call(event)) continue;
+            if (of_functions ? !is_outermost_dispatch(trace, event) : !is_call(event)) continue;
             struct call *call = IDS_PUSH(pairing->calls, pairing->call_count, pairing->call_room);
             if (!call) return ids_no_memory(err);
             *call = (struct call){.event = event};
-            const struct ids_event *around = ids_event_outside(trace, event);
+            const struct ids_event *around = of_functions ? event : ids_event_outside(trace, event);
             while (around && around->kind != IDS_KIND_DISPATCH) around = ids_event_outside(trace, around);
             call->function = around;
         }
     }
+    return 0;
+}
+
+static int gather_calls(struct ids_trace *trace, struct pairing *pairing, struct ids_error *err) {
+    int code = add_calls(trace, pairing, 0, err);
+    if (!code && !pairing->call_count) code = add_calls(trace, pairing, 1, err); /* a jaxlib that calls its executing otherwise */
+    if (code) return code;
     if (pairing->call_count) qsort(pairing->calls, pairing->call_count, sizeof *pairing->calls, by_start);
     for (size_t i = 0; i < pairing->call_count; i++) {
         if (ids_keymap_add(&pairing->call_of, address_of(pairing->calls[i].event), i + 1) < 0)

@@ -10,6 +10,7 @@
  *      runs are paired from the back when there are more of them, and never with a launch that came after their first op;
  *   4. by order too: the k-th of the runs that are left, of programs no function's name tells of (compiled ahead of time), belongs to
  *      the k-th of the ExecuteHelperOnSingleDevice that are left and tell of no program which ran;
+ *      Where nothing is called ExecuteHelperOnSingleDevice, the outermost PjitFunctions stand in its place;
  *   5. the host event around the run's first op; for a task of a thread pool the event that queued it.
  */
 #ifndef IDS_LIB_MODEL_CPU_RUNS_H

@@ -166,7 +166,7 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
                    struct ids_event *event, struct ids_error *err) {
     if (facts->hlo_op && !facts->has_correlation) { /* the CPU client runs ops on host threads */
         event->kind = IDS_KIND_OP;
-        event->run_id = link_of(dimensions, LINK_RUN, (uint64_t)facts->run_id);
+        if (facts->has_run_id) event->run_id = link_of(dimensions, LINK_RUN, (uint64_t)facts->run_id);
         if (facts->has_producer) event->produces = link_of(dimensions, facts->producer_type, facts->producer);
         int code = ids_cpu_device(dimensions, ids_trace_text(dimensions->trace, plane->name), facts->device_ordinal,
                                   &event->device, err);
@@ -211,6 +211,9 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
     if (event->kind == IDS_KIND_OTHER && facts->is_op)
         event->kind = dimensions->trace->names[event->name].kind = IDS_KIND_CALL;
     if (event->kind == IDS_KIND_OTHER && (event->produces || event->consumes)) event->kind = IDS_KIND_FLOW;
+    /* A StepTraceAnnotation without step_num says no more than that it is a root. */
+    if (event->kind == IDS_KIND_OTHER && facts->is_root && dimensions->trace->names[event->name].is_region)
+        event->kind = IDS_KIND_NAMED;
     if (event->kind == IDS_KIND_OTHER && facts->is_annotation)
         event->kind = (uint8_t)ids_kind_of_annotation(name.at, name.length);
     if (event->kind == IDS_KIND_OTHER && facts->is_python)

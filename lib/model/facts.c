@@ -191,6 +191,9 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
         case IDS_KEY_DIRECTION:
             facts->direction = arg;
             break;
+        case IDS_KEY_ROOT:
+            facts->is_root = ids_arg_int(trace, arg, 0) != 0;
+            break;
         case IDS_KEY_USER_ANNOTATION:
             facts->is_annotation = 1;
             break;

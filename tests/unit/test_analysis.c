@@ -943,6 +943,81 @@ START_TEST(the_step_with_which_the_window_opened) {
 }
 END_TEST
 
+START_TEST(a_step_annotation_without_a_number_is_a_region) {
+    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n100 10 k1 correlation_id=1\n200 10 k2 correlation_id=2\n300 10 k3 correlation_id=3\n"
+         "plane /host:CPU\nline 1 python\n0 10 train _r=1\n2 1 l1 correlation_id=1\n20 10 train _r=1\n22 1 l2 correlation_id=2\n"
+         "40 10 train _r=1\n42 1 l3 correlation_id=3\n"
+         /* a root of the runtime's is none */
+         "line 2 executor\n0 10 RunGraph _r=1\n");
+    ck_assert_int_eq(analysis.steps.source, IDS_STEPS_ANNOTATION);
+    ck_assert_uint_eq(analysis.steps.count, 3);
+    done();
+}
+END_TEST
+
+/* Three steps that only dispatch, and their executions on a worker, of which links lead to the first step; `more`: of each op. */
+static void chained(const char *call, const char *more) {
+    char text[2048];
+    int length = snprintf(text, sizeof text, "plane /host:CPU\nline 1 python\n");
+    for (int i = 0; i < 3; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length,
+                           "%d 10 train step_num=%d _r=1\n%d 8 PjitFunction(f)\n%d 7 PjitFunction(f)\n%d 2 %s\n", 20 * i, i, 20 * i + 1,
+                           20 * i + 1, 20 * i + 3, call);
+    length += snprintf(text + length, sizeof text - (size_t)length, "6 1 Record _pt=15 _p=1\nline 2 w1\n90 0 ThreadpoolListener::StartRegion "
+                                                                    "_ct=15 _c=1\n");
+    for (int i = 0; i < 3; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length, "%d 90 op hlo_op=op hlo_module=jit_f", 100 * i + 100),
+            length += snprintf(text + length, sizeof text - (size_t)length, *more ? " %s=%d\n" : "\n", more, 7 + i);
+    snprintf(text + length, sizeof text - (size_t)length, "500 0 ThreadpoolListener::StopRegion\n");
+    make(text);
+}
+
+START_TEST(chained_executions_are_counted_in_order) {
+    /* by the runtime's call, and by the jitted function's where a jaxlib calls its own otherwise */
+    static const char *const calls[] = {"CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", "SomeExecutable::Run"};
+    for (int c = 0; c < 2; c++) {
+        chained(calls[c], "run_id");
+        ck_assert_int_eq(analysis.steps.source, IDS_STEPS_ANNOTATION);
+        ck_assert_uint_eq(analysis.steps.count, 3);
+        ck_assert_int_eq(analysis.steps.at[1].work_ps, 200);
+        ck_assert_int_eq(analysis.steps.at[2].work_ps, 300);
+    }
+    /* without a run's number nothing tells them apart: no long step is made of them */
+    chained(calls[0], "");
+    ck_assert_int_eq(analysis.steps.source, IDS_STEPS_NONE);
+    ck_assert_uint_eq(analysis.steps.count, 0);
+    ck_assert_uint_eq(analysis.steps.marked, 3);
+    ck_assert_uint_eq(analysis.steps.blurred, 2);
+    ck_assert_ptr_null(ids_step_of_device_event(&analysis, &trace->devices[0].activity.at[0]));
+    done();
+}
+END_TEST
+
+START_TEST(steps_that_end_before_they_begin_are_none) {
+    /* two loops with the same numbers: the first step's work of the second loop comes last */
+    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n100 10 k1 correlation_id=1\n110 10 k2 correlation_id=2\n120 10 k3 correlation_id=3\n"
+         "130 10 k4 correlation_id=4\n200 10 k5 correlation_id=5\nplane /host:CPU\nline 1 python\n"
+         "0 5 train step_num=0 _r=1\n1 1 l1 correlation_id=1\n10 5 train step_num=1 _r=1\n11 1 l2 correlation_id=2\n"
+         "20 5 train step_num=2 _r=1\n21 1 l3 correlation_id=3\n30 5 train step_num=3 _r=1\n31 1 l4 correlation_id=4\n"
+         "line 2 other\n50 9 train step_num=0 _r=1\n51 1 l5 correlation_id=5\n");
+    ck_assert_int_eq(analysis.steps.source, IDS_STEPS_NONE);
+    ck_assert_uint_eq(analysis.steps.marked, 4);
+    ck_assert_uint_eq(analysis.steps.blurred, 3);
+    done();
+}
+END_TEST
+
+START_TEST(steps_that_did_not_run_yet_blur_nothing) {
+    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n100 10 k1 correlation_id=1\nplane /host:CPU\nline 1 python\n"
+         "0 5 train step_num=0 _r=1\n1 1 l1 correlation_id=1\n10 5 train step_num=1 _r=1\n11 1 l2 correlation_id=2\n"
+         "20 5 train step_num=2 _r=1\n21 1 l3 correlation_id=3\n30 5 train step_num=3 _r=1\n31 1 l4 correlation_id=4\n");
+    ck_assert_int_eq(analysis.steps.source, IDS_STEPS_ANNOTATION);
+    ck_assert_uint_eq(analysis.steps.count, 1);
+    ck_assert_uint_eq(analysis.steps.without_work, 3);
+    done();
+}
+END_TEST
+
 START_TEST(steps_of_a_line) {
     make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0 10 a\n100 10 b\n250 10 c\n320 5 d\n"
          "line 2 Steps\n0 100 11\n100 150 12\n250 60 13\n"
@@ -1061,5 +1136,7 @@ IDS_RUN_SUITE("analysis", parameters, windows, empty_windows_are_refused, events
               more_work_than_the_others_is_advised_on, compute_is_said_first_where_it_is_nearly_all, gaps_of_a_tpu, every_account_has_its_words,
               steps_of_two_hosts_are_one, the_window_of_the_steps, a_number_that_comes_again_is_another_step,
               steps_through_links, steps_of_an_annotation_without_numbers, the_step_with_which_the_window_opened,
+              a_step_annotation_without_a_number_is_a_region, chained_executions_are_counted_in_order,
+              steps_that_end_before_they_begin_are_none, steps_that_did_not_run_yet_blur_nothing,
               steps_of_a_line, groups_of_events, a_report_of_everything,
               culprits_beyond_number_are_others)
