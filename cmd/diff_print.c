@@ -49,6 +49,12 @@ static const char *direction_word(const struct ids_difference *row, double chang
     return direction > 0 ? "better" : direction < 0 ? "worse" : "other";
 }
 
+/* The interval is of the typical step; a mean that single steps moved lies outside it, and then that is said. */
+static const char *of_typical(const struct ids_difference *row) {
+    double change = row->b - row->a;
+    return change < row->interval.low || change > row->interval.high ? "a typical one " : "";
+}
+
 const char *ids_verdict_words(struct ids_painter *painter, const struct ids_difference *row) {
     char low[IDS_SIGNED_ROOM], high[IDS_SIGNED_ROOM];
     const struct ids_interval *interval = &row->interval;
@@ -73,12 +79,17 @@ const char *ids_verdict_words(struct ids_painter *painter, const struct ids_diff
         ids_phrase_add(&phrase, "%s", direction_word(row, row->b - row->a));
         break;
     case IDS_VERDICT_DIFFERS:
-        ids_phrase_add(&phrase, "%s in these recordings (%s to %s)", direction_word(row, interval->low), low, high);
+        if (row->unit == IDS_UNIT_RATIO && row->better == IDS_BETTER_NEITHER) {
+            ids_phrase_add(&phrase, "a share of another step time (%s%s to %s)", of_typical(row), low, high);
+            break;
+        }
+        ids_phrase_add(&phrase, "%s in these recordings (%s%s to %s)", direction_word(row, interval->low), of_typical(row), low,
+                       high);
         break;
     case IDS_VERDICT_IMPROVEMENT:
     case IDS_VERDICT_REGRESSION:
-        ids_phrase_add(&phrase, "%s (%s to %s)", row->verdict == IDS_VERDICT_REGRESSION ? "REGRESSION" : "improvement",
-                       low, high);
+        ids_phrase_add(&phrase, "%s (%s%s to %s)", row->verdict == IDS_VERDICT_REGRESSION ? "REGRESSION" : "improvement",
+                       of_typical(row), low, high);
         break;
     }
     return ids_phrase_end(painter, &phrase);
@@ -224,6 +235,7 @@ static int larger_part(const void *a, const void *b) {
 
 static const char *interval_text(struct ids_painter *painter, const struct ids_interval *interval) {
     if (!interval->known) return "";
+    if (interval->low == 0 && interval->high == 0) return "in single steps";
     struct ids_phrase phrase = ids_phrase_begin();
     ids_phrase_add(&phrase, "%s to %s", signed_text(painter, IDS_UNIT_TIME, interval->low),
                    signed_text(painter, IDS_UNIT_TIME, interval->high));

@@ -2,6 +2,7 @@
 #include "lib/base/vec.h"
 #include "lib/base/counted.h"
 #include "lib/compare/diff.h"
+#include "lib/compare/names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -172,14 +173,23 @@ static const struct ids_sum *sum_named(const struct ids_sums *sums, const char *
     return NULL;
 }
 
+/* A program runs at another rate where each of its ops does: what a loop in it does more or less often is the loop's. */
+static int runs_at_another_rate(const struct ids_diff *diff, const struct ids_sum *module) {
+    if (fabs(module->count_b - module->count_a) < 0.05 * fmax(module->count_a, module->count_b)) return 0;
+    for (size_t i = 0; i < diff->op_matches.count; i++) {
+        const struct ids_match *match = &diff->op_matches.at[i];
+        if (!match->a || !match->b || strcmp(match->b->module, module->name) != 0) continue;
+        if (fabs(match->b->count - match->a->count) < 0.05 * fmax(match->a->count, match->b->count)) return 0;
+    }
+    return 1;
+}
+
 static void look_at_modules(struct ids_diff *diff) {
     for (size_t i = 0; i < diff->modules.count; i++) {
         const struct ids_sum *module = &diff->modules.at[i];
         char from[32], to[32];
         double change = module->b_ps - module->a_ps;
-        if (module->a_ps > 0 && module->b_ps > 0 &&
-            fabs(module->count_b - module->count_a) < 0.05 * fmax(module->count_a, module->count_b))
-            continue;
+        if (module->a_ps > 0 && module->b_ps > 0 && !runs_at_another_rate(diff, module)) continue;
         if (module->a_ps == 0 && module->b_ps == 0) continue;
         say(diff, "module", "ops", 1, change, "program %s %s: %s \xe2\x86\x92 %s executions %s", module->name,
             module->a_ps == 0   ? "was added"
@@ -212,21 +222,41 @@ static void look_at_scopes(struct ids_diff *diff) {
     }
 }
 
-/* The ops that changed most and are in no scope that is said already. */
+static int is_said(const struct ids_diff *diff, const struct ids_sum *module) {
+    return module && (module->a_ps == 0 || module->b_ps == 0 || runs_at_another_rate(diff, module));
+}
+
+/* What has no scope is told of by its name. */
+static int say_came_or_went(struct ids_diff *diff, const struct ids_match *match) {
+    const struct ids_item *item = match->b ? match->b : match->a;
+    char scope[IDS_SCOPE_BYTES], time[IDS_VALUE_ROOM];
+    ids_scope_of(item->op_name, scope);
+    if (*scope || is_said(diff, sum_named(&diff->modules, item->module))) return 0;
+    say(diff, "op", diff->has_ops ? "ops" : "kernels", 1, match->change_ps, "%.100s %s: it took %s %s", item->name,
+        match->b ? "is new" : "is gone", amount(time, IDS_UNIT_TIME, item->time_ps), per(diff));
+    return 1;
+}
+
+/* The ops that changed most and are in no scope that is said already. What a collective takes is transfer or waiting, which their
+ * accounts tell apart. */
 static void look_at_ops(struct ids_diff *diff) {
     const struct ids_matches *matches = diff->has_ops ? &diff->op_matches : &diff->kernel_matches;
     double whole = fabs((double)(diff->parts.whole_b_ps - diff->parts.whole_a_ps));
     size_t shown = 0;
     for (size_t i = 0; i < matches->count && shown < OPS_SHOWN; i++) {
         const struct ids_match *match = &matches->at[i];
-        if (match->class != IDS_MATCH_SLOWER && match->class != IDS_MATCH_FASTER) continue;
+        if (match->class == IDS_MATCH_SAME) continue;
         if (fabs(match->change_ps) < 0.02 * whole) break;
+        if (!match->a || !match->b) {
+            shown += (size_t)say_came_or_went(diff, match);
+            continue;
+        }
+        if (diff->a->per_step && !strcmp(match->b->event_class, "collective")) continue;
         char from[IDS_VALUE_ROOM], to[IDS_VALUE_ROOM], count_a[32], count_b[32];
         int more = fabs(match->b->count - match->a->count) > 0.05 * match->a->count;
         /* Of a program that is said to be new, gone or run at another rate the ops follow. */
         const struct ids_sum *module = sum_named(&diff->modules, match->b->module);
-        if (module && fabs(module->count_b - module->count_a) >= 0.05 * fmax(module->count_a, module->count_b))
-            continue;
+        if (is_said(diff, module)) continue;
         say(diff, "op", diff->has_ops ? "ops" : "kernels", 1, match->change_ps,
             "%s %.100s: %s \xe2\x86\x92 %s %s%s%s%s%s%s",
             match->class == IDS_MATCH_SLOWER ? "slower:" : "faster:", match->b->name,
@@ -288,6 +318,7 @@ static void look_at_parts(struct ids_diff *diff) {
         double change = (double)(part->b_ps - part->a_ps);
         if (is_told(diff, part->title) || fabs(change) < diff->options.threshold * whole) continue;
         if (part->interval.known && !ids_interval_excludes_zero(&part->interval)) continue;
+        if (part->interval.known && change * part->interval.low < 0) continue; /* a typical step went the other way */
         if (is_explained(diff, part, change)) continue;
         char from[IDS_VALUE_ROOM], to[IDS_VALUE_ROOM], culprit[320];
         say_culprit(&part->culprit, culprit, sizeof culprit);

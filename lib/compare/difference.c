@@ -39,6 +39,8 @@ enum ids_verdict ids_judge(const struct ids_difference *difference, const struct
         return !large ? IDS_VERDICT_SAME : outside ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_UNSURE;
     double typical = interval.typical_b - interval.typical_a;
     if (fabs(typical) <= options->threshold * base) return large ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_SAME;
+    /* Of one recording a side: its mean went the other way, so neither is what happened. Over many runs the typical one decides. */
+    if (!many && typical * change < 0) return large ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_SAME;
     int direction = ids_direction_of(difference->better, typical);
     if ((!many && options->noise <= 0) || !direction) return IDS_VERDICT_DIFFERS;
     return direction > 0 ? IDS_VERDICT_IMPROVEMENT : IDS_VERDICT_REGRESSION;
@@ -153,6 +155,15 @@ static int spread(const struct ids_side *a, const struct ids_side *b, ids_of_ste
     return failed || ret_interval->out_of_memory;
 }
 
+/* A share of a step that became another one is neither better nor worse by itself: of a step that takes a thousandth as long, the rest
+ * is a larger share. */
+static void hold_against_the_step(struct ids_difference *row, const struct ids_difference *step) {
+    if (row->unit != IDS_UNIT_RATIO || step->unit != IDS_UNIT_TIME || step->verdict <= IDS_VERDICT_UNSURE) return;
+    if (!step->has_a || !step->has_b || !row->has_a || !row->has_b) return;
+    int of_step = ids_direction_of(step->better, step->b - step->a), of_share = ids_direction_of(row->better, row->b - row->a);
+    if (of_step * of_share < 0) row->better = IDS_BETTER_NEITHER;
+}
+
 int ids_headline_make(const struct ids_side *a, const struct ids_side *b, const struct ids_compare_options *options,
                       struct ids_difference ret_rows[IDS_HEADLINES], size_t *ret_count, struct ids_error *err) {
     *ret_count = 0;
@@ -169,6 +180,7 @@ int ids_headline_make(const struct ids_side *a, const struct ids_side *b, const 
         if (row->has_a && row->has_b &&
             spread(a, b, figure->columns[0] ? figure_of_step : NULL, figure_of_run, figure, &row->interval))
             return ids_no_memory(err);
+        hold_against_the_step(row, &ret_rows[0]);
         row->verdict = ids_judge(row, options, a->by_run);
     }
     return 0;

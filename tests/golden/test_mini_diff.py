@@ -11,6 +11,7 @@ The expectations were derived by hand in the comments of the files, and stand th
     #= cell TABLE COLUMN=VALUE COLUMN VALUE     of the one row that has VALUE in COLUMN (test_mini.py)
     #= finding ID "SEVERITY"
     #= change "TEXT" VALUE                      the one change whose text holds TEXT, and what it costs
+    #= unsaid "TEXT"                            no change has TEXT
     #= absent TABLE
 
 VALUE as in test_mini.py. Beyond these every comparison must be consistent in itself: parts and contributions sum to the whole.
@@ -69,6 +70,10 @@ def check_line(result, done, line):
         if len(found) != 1:
             raise Wrong(f"{len(found)} changes of {[row['text'] for row in rows(result, 'changes')]}")
         expect(found[0]["change"], parsed[2])
+    elif kind == "unsaid":
+        found = [row["text"] for row in rows(result, "changes") if rest.strip('"') in row["text"]]
+        if found:
+            raise Wrong(f"said: {found}")
     elif kind == "absent":
         if rest in result["tables"]:
             raise Wrong("it is there")

@@ -152,6 +152,9 @@ START_TEST(words) {
     ck_assert_int_eq(judge(100, 110, sure, 0.05, 0), IDS_VERDICT_UNSURE);
     struct ids_interval less = {1, 0, -16, -4, 110, 100};
     ck_assert_int_eq(judge(110, 100, less, 0, 1), IDS_VERDICT_IMPROVEMENT);
+    /* The mean rose and a typical step fell: of one recording a side neither is said to have happened. */
+    ck_assert_int_eq(judge(100, 125, less, 0, 0), IDS_VERDICT_SINGLE_STEPS);
+    ck_assert_int_eq(judge(100, 90, less, 0, 0), IDS_VERDICT_DIFFERS);
     struct ids_difference absent = {.has_a = 1};
     ck_assert_int_eq(ids_judge(&absent, &plain, 1), IDS_VERDICT_NO_DATA);
 }
