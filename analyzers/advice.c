@@ -249,10 +249,11 @@ static uint64_t events_of(const struct ids_trace *trace) {
     return events;
 }
 
-/* It came in several steps or often. What the host did for a tenth of the whole recording, covered by events, is a fact even where it came
+/* It came in several steps or often, or is most of the recording. What the host did for a tenth of the whole recording, covered by events, is a fact even where it came
  * once; in how many steps it came is said with it. */
 static int is_founded(const struct adviser *adviser, const struct ids_piece *piece) {
     if (piece->recurs.steps >= LEAST_STEPS || piece->intervals >= LEAST_INTERVALS) return 1;
+    if (piece->time_ps > adviser->pieces.time_ps / 2) return 1;
     return ids_account_is_host(piece->account) && piece->account != IDS_HOST_DISPATCH &&
            piece->time_ps >= adviser->pieces.time_ps / 10 && piece->recorded_ps >= piece->known_ps / 2;
 }
@@ -264,15 +265,16 @@ static void say_too_little(struct adviser *adviser, const struct ids_piece *piec
     uint64_t events = events_of(adviser->analysis->trace);
     const char *what = "";
     if (piece)
-        what = ids_report_text(report, "; %s, %s of it, rests on %s in %s", ids_account_id(piece->account),
+        what = ids_report_text(report, "; %s, %s of it, rests on %s", ids_account_id(piece->account),
                                say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
-                               IDS_COUNTED(piece->intervals, "interval"), IDS_COUNTED(piece->recurs.steps, "step"));
+                               IDS_COUNTED(piece->intervals, "interval"));
     give(adviser, &(struct ids_advice){
                       .saves_ps = -1,
                       .per_step = adviser->pieces.steps > 0,
                       .what = ids_report_text(report, "Too little was recorded to advise on - %s", more),
-                      .evidence = ids_report_text(report, "%s in %s%s", IDS_COUNTED(events, "event"),
-                                                  IDS_COUNTED(adviser->pieces.steps, "step"), what),
+                      .evidence = ids_report_text(report, "%s%s%s%s", IDS_COUNTED(events, "event"),
+                                                  adviser->pieces.steps ? " in " : "",
+                                                  adviser->pieces.steps ? IDS_COUNTED(adviser->pieces.steps, "step") : "", what),
                       .explain = "run.events"});
 }
 

@@ -110,12 +110,12 @@ static int saves(const struct ids_circumstances *about) {
 }
 
 static int evaluates(const struct ids_circumstances *about) {
-    static const char *const words[] = {"eval", "evaluate", "evaluation", "validate", "validation", "valid", NULL};
+    static const char *const words[] = {"eval", "evaluate", "evaluation", "validate", "validation", NULL};
     return has_word(about->culprit, words);
 }
 
 static int logs(const struct ids_circumstances *about) {
-    static const char *const words[] = {"log", "logs", "logging", "metrics", "summary", "summaries", "print", NULL};
+    static const char *const words[] = {"log", "logs", "logging", "print", NULL};
     return has_word(about->culprit, words);
 }
 

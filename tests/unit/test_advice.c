@@ -8,14 +8,22 @@
 
 static struct ids_report report;
 
+static void advise_on(const char *text) {
+    struct ids_error err = IDS_ERROR_INIT;
+    struct ids_params params;
+    struct ids_trace *trace = mini_trace(text);
+    ids_params_default(&params);
+    ids_report_init(&report);
+    ck_assert_int_eq(ids_analyze(trace, &params, &report, &err), 0);
+    ids_trace_free(trace);
+}
+
 /* Steps one after another; each begins on the host with what its letter says, then launches a kernel and waits for nothing:
  *   c compiles g (900 us)    i takes input (900 us)    . nothing
  *   a is in cudaMalloc (900 us)    d dispatches f (900 us)
  * and the device computes `work_us` after that. */
 static void record(const char *steps, int first_number, int work_us) {
     static char text[1 << 17], device[1 << 15], host[1 << 15];
-    struct ids_error err = IDS_ERROR_INIT;
-    struct ids_params params;
     size_t on_device = 0, on_host = 0;
     int at = 0;
     for (int step = 0; steps[step]; step++) {
@@ -39,11 +47,7 @@ static void record(const char *steps, int first_number, int work_us) {
                                     first_number + step);
     }
     snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n%splane /host:CPU\nline 9 t\n%s", device, host);
-    struct ids_trace *trace = mini_trace(text);
-    ids_params_default(&params);
-    ids_report_init(&report);
-    ck_assert_int_eq(ids_analyze(trace, &params, &report, &err), 0);
-    ids_trace_free(trace);
+    advise_on(text);
 }
 
 static const struct ids_advice *about(const char *words) {
@@ -79,6 +83,29 @@ START_TEST(too_little_names_the_next_command) {
     ck_assert_ptr_nonnull(about(LITTLE));
     ck_assert_ptr_nonnull(about("idsprof capture -k 20"));
     ids_report_done(&report);
+}
+END_TEST
+
+/* Two steps of 1 ms, in which work that is launched begins 900 us (most of the step) or 400 us later. */
+START_TEST(a_queue_counts_where_it_is_most_of_the_time) {
+    for (int waits_us = 400; waits_us <= 900; waits_us += 500) {
+        char text[4096];
+        size_t length = (size_t)snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+        for (int step = 0; step < 2; step++)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%dus %dus k correlation_id=%d\n", 1000 * step + waits_us + 5,
+                                       995 - waits_us, step + 1);
+        length += (size_t)snprintf(text + length, sizeof text - length, "plane /host:CPU\nline 9 t\n");
+        for (int step = 0; step < 2; step++)
+            length += (size_t)snprintf(text + length, sizeof text - length,
+                                       "%dus 900us train step_num=%d _r=1\n%dus 5us cudaLaunchKernel correlation_id=%d\n", 1000 * step,
+                                       step, 1000 * step, step + 1);
+        for (int i = 0; i < 20; i++)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%dus 0us cudaGetDevice\n", 10 + i);
+        advise_on(text);
+        ck_assert_int_eq(first_is("device.queue"), waits_us == 900);
+        ck_assert_int_eq(about(LITTLE) != NULL, waits_us == 400);
+        ids_report_done(&report);
+    }
 }
 END_TEST
 
@@ -174,6 +201,7 @@ START_TEST(what_is_little_is_left_out) {
 }
 END_TEST
 
-IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_command, a_single_time_is_said_to_be_one,
+IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_command,
+              a_queue_counts_where_it_is_most_of_the_time, a_single_time_is_said_to_be_one,
               warm_up_is_what_only_the_first_step_does, launching_is_held_against_what_is_launched,
               an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out)

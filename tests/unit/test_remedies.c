@@ -45,6 +45,8 @@ static const struct {
     {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "retrieval"}, "region of its own"},
     {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "log_metrics"}, "program logs"},
     {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "logits"}, "region of its own"},
+    {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "batch_metrics"}, "region of its own"},
+    {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "valid_mask"}, "region of its own"},
     {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "augment"}, "!checkpoint"},
     /* Python that works, sleeps, waits */
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "tokenize"}, "under jit"},
