@@ -22,17 +22,20 @@ static int64_t time_of_device(const struct ids_analysis *analysis, size_t device
 }
 
 /* The device whose own time a step is longest: what it does decides when the step ends. A step that it takes no part in is none of its
- * time, so that savings are of a step of the run. */
+ * time, so that savings are of a step of the run. Of equal ones, as all are without steps, the one that computes most. */
 static void find_decider(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
     const struct ids_ledger *ledger = &analysis->ledger;
-    int64_t most_ps = -1;
+    int64_t most_ps = -1, most_compute_ps = 0;
     for (size_t b = 0; b < analysis->busy_count; b++) {
-        int64_t time_ps = time_of_device(analysis, b), own_ps = time_ps;
+        int64_t time_ps = time_of_device(analysis, b), own_ps = time_ps, compute_ps = 0;
         for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
-            if (ledger->entries[ledger->shares[s].entry].account == IDS_COMM_WAIT) own_ps -= ledger->shares[s].ps;
+            int account = ledger->entries[ledger->shares[s].entry].account;
+            if (account == IDS_COMM_WAIT) own_ps -= ledger->shares[s].ps;
+            if (account == IDS_WORK_COMPUTE) ids_sum(&compute_ps, ledger->shares[s].ps);
         }
-        if (own_ps <= most_ps) continue;
+        if (own_ps < most_ps || (own_ps == most_ps && compute_ps <= most_compute_ps)) continue;
         most_ps = own_ps;
+        most_compute_ps = compute_ps;
         pieces->decider = b;
         pieces->steps = (int64_t)analysis->steps.count;
         pieces->time_ps = time_ps;

@@ -109,6 +109,19 @@ START_TEST(a_queue_counts_where_it_is_most_of_the_time) {
 }
 END_TEST
 
+/* Without steps all devices have one window: what is said is of the one that computes, not of the first one, which copies now and then. */
+START_TEST(the_device_that_computes_decides) {
+    char text[4096];
+    size_t length = (size_t)snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    for (int i = 0; i < 20; i++) length += (size_t)snprintf(text + length, sizeof text - length, "%dus 1us MemcpyD2D\n", 100 * i);
+    length += (size_t)snprintf(text + length, sizeof text - length, "plane /device:GPU:1\nline 1 \"Stream #1\"\n");
+    for (int i = 0; i < 20; i++) length += (size_t)snprintf(text + length, sizeof text - length, "%dus 99us k\n", 100 * i);
+    advise_on(text);
+    ck_assert(first_is("work.compute"));
+    ids_report_done(&report);
+}
+END_TEST
+
 START_TEST(a_single_time_is_said_to_be_one) {
     record("....c.....", 150, 400);
     ck_assert(first_is("host.compile"));
@@ -202,6 +215,7 @@ START_TEST(what_is_little_is_left_out) {
 END_TEST
 
 IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_command,
-              a_queue_counts_where_it_is_most_of_the_time, a_single_time_is_said_to_be_one,
+              a_queue_counts_where_it_is_most_of_the_time, the_device_that_computes_decides,
+              a_single_time_is_said_to_be_one,
               warm_up_is_what_only_the_first_step_does, launching_is_held_against_what_is_launched,
               an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out)
