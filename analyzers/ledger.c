@@ -80,6 +80,7 @@ static const struct ids_column_def entry_columns[] = {
     {"longest_device", "on", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
     {"known", "known", IDS_UNIT_NONE, 0},
     {"evidence", "evidence", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"meanwhile", "the host meanwhile", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
     {"culprit", "culprit", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
@@ -89,7 +90,9 @@ static const struct ids_table_def entries = {
     entry_columns,
     IDS_COUNT_OF(entry_columns),
     "One row per account and culprit, most time first. `time` is over all devices, in the steps where there are steps, "
-    "else in the window; `per_step` the mean per step and device; `known` how most of it is known.",
+    "else in the window; `per_step` the mean per step and device; `known` how most of it is known; `evidence` the event, "
+    "or the innermost activity of the host, that says so; `meanwhile` what the host did for most of the longest "
+    "device.queue.",
     0,
 };
 
@@ -236,7 +239,9 @@ static int list_entries(const struct ids_analysis *analysis, struct ids_report *
             ids_int_value(IDS_UNIT_TIME, entry->longest_at_ps - analysis->first_ps),
             ids_text_value(analysis->busy[entry->longest_device].device->key),
             ids_text_value(ids_known_name(known)),
-            ids_text_value(entry->evidence ? ids_event_name(analysis->trace, entry->evidence) : NULL),
+            ids_text_value(entry->evidence ? ids_event_name(analysis->trace, entry->evidence)
+                                           : text_of(ledger, entry->recorded)),
+            ids_text_value(text_of(ledger, entry->meanwhile)),
             ids_text_value(text_of(ledger, entry->culprit)),
             ids_text_value(text_of(ledger, entry->where)),
         };

@@ -130,9 +130,9 @@ size_t ids_host_time_names(const struct ids_host_time *time) {
 }
 
 void ids_host_time_name(struct ids_host_time *time, enum ids_account account, uint32_t name,
-                        struct ids_text *ret_culprit, struct ids_text *ret_where) {
+                        struct ids_text *ret_culprit, struct ids_text *ret_where, struct ids_text *ret_recorded) {
     const struct ids_trace *trace = time->analysis->trace;
-    *ret_culprit = *ret_where = (struct ids_text){"", 0};
+    *ret_culprit = *ret_where = *ret_recorded = (struct ids_text){"", 0};
     if (name == NOBODY && account == IDS_PROFILER)
         *ret_culprit = (struct ids_text){IDS_NOT_RECORDING, sizeof IDS_NOT_RECORDING - 1};
     if (name == NOBODY) return;
@@ -148,6 +148,7 @@ void ids_host_time_name(struct ids_host_time *time, enum ids_account account, ui
         uint32_t number = (name - DEEDS) / MANNERS, manner = (name - DEEDS) % MANNERS;
         const struct ids_deed *deed = &trace->deeds[number];
         *ret_where = where_of(time, number);
+        *ret_recorded = text_of(trace, deed->name);
         if (manner == AS_HELD_UP) *ret_where = joined(time, *ret_where, IDS_HELD_UP);
         if (manner == AS_CALLED_BACK) *ret_where = joined(time, *ret_where, IDS_CALLED_BACK);
         if (deed->account == IDS_HOST_PYTHON) /* also of a thread that prepares input */
@@ -157,6 +158,42 @@ void ids_host_time_name(struct ids_host_time *time, enum ids_account account, ui
         else /* the outermost of what has the account: the jitted function, the reader, the call that waits */
             *ret_culprit = call_name(text_of(trace, manner == AS_CALL ? deed->name : deed->around));
     }
+}
+
+struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct ids_busy *busy, int64_t from_ps,
+                                        int64_t to_ps) {
+    enum { KINDS = 64 }; /* what has more than half is mostly met early */
+    const struct ids_trace *trace = time->analysis->trace;
+    uint32_t track = time->threads.program[busy->device->host], deeds[KINDS];
+    int64_t times_ps[KINDS], at_ps = from_ps;
+    int count = 0, most = -1;
+    if (track == IDS_NONE) return (struct ids_text){"", 0};
+    const struct ids_strand *strand = &trace->tracks[track].strand;
+    for (size_t i = ids_strand_find(strand, from_ps); at_ps < to_ps; i++) {
+        int64_t until_ps = i + 1 < strand->count && strand->from_ps[i + 1] < to_ps ? strand->from_ps[i + 1] : to_ps;
+        const struct ids_deed *deed = i == SIZE_MAX ? NULL : &trace->deeds[strand->deed[i]];
+        int k = 0;
+        while (k < count && deed &&
+               (trace->deeds[deeds[k]].around != deed->around || trace->deeds[deeds[k]].account != deed->account))
+            k++;
+        if (deed && deed->account != IDS_NO_ACCOUNT && k < KINDS) {
+            if (k == count) deeds[count] = strand->deed[i], times_ps[count++] = 0;
+            times_ps[k] += until_ps - at_ps;
+            if (most < 0 || times_ps[k] > times_ps[most]) most = k;
+        }
+        at_ps = until_ps;
+    }
+    if (most < 0 || times_ps[most] <= (to_ps - from_ps) / 2) return (struct ids_text){"", 0};
+    const struct ids_deed *deed = &trace->deeds[deeds[most]];
+    struct ids_text culprit, where, recorded;
+    ids_host_time_name(time, (enum ids_account)deed->account, name_of_deed(deeds[most], AS_IT_IS), &culprit, &where, &recorded);
+    const char *account = ids_account_id((enum ids_account)deed->account);
+    size_t room = strlen(account) + culprit.length + where.length + 8;
+    char *text = ids_arena_alloc(&time->texts, room);
+    if (!text) return (struct ids_text){"", 0};
+    int length = snprintf(text, room, "%s %.*s%s%.*s%s", account, (int)culprit.length, culprit.at, where.length ? " (" : "",
+                          (int)where.length, where.at, where.length ? ")" : "");
+    return (struct ids_text){text, (uint32_t)length};
 }
 
 /* What a launch is part of, in the program's words: the jitted function, the framework's op, else the call. */

@@ -35,11 +35,17 @@ struct ids_idle_part {
     const struct ids_event *event; /* the launch, where it is its doing; NULL */
 };
 
-/* How many names there are, and what one is called: who is to blame (length 0: nobody is known), and where that is. The texts live as
- * long as the trace and the host time do. Parts of one account and name have the same texts. */
+/* How many names there are, and what one is called: who is to blame (length 0: nobody is known), where that is, and the innermost activity
+ * that says so, as the file calls it. The texts live as long as the trace and the host time do. Parts of one account and name have the
+ * same texts. */
 size_t ids_host_time_names(const struct ids_host_time *time);
 void ids_host_time_name(struct ids_host_time *time, enum ids_account account, uint32_t name,
-                        struct ids_text *ret_culprit, struct ids_text *ret_where);
+                        struct ids_text *ret_culprit, struct ids_text *ret_where, struct ids_text *ret_recorded);
+
+/* What the host of `busy` does for more than half of [from, to), by the program's thread: "host.sync hipMemcpyWithStream"; length 0: nothing
+ * that is known, or many things. The text lives as long as the host time. */
+struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct ids_busy *busy, int64_t from_ps,
+                                        int64_t to_ps);
 
 /* What a callback of the host did in a stretch in which its op is all that is booked on the device: the Python that was recorded inside it,
  * else the op itself. 0, or a code of `visit`. */

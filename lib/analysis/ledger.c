@@ -319,10 +319,14 @@ static int put_idle(void *context, const struct ids_idle_part *part, struct ids_
     struct making *making = context;
     struct found *found = &making->of_idle_name[part->name];
     if (!found->number || found->account != part->account) {
-        struct ids_text culprit, where;
-        ids_host_time_name(making->host_time, (enum ids_account)part->account, part->name, &culprit, &where);
+        struct ids_text culprit, where, recorded;
+        ids_host_time_name(making->host_time, (enum ids_account)part->account, part->name, &culprit, &where, &recorded);
         int64_t made = make_entry(making, (enum ids_account)part->account, culprit, where);
         if (made < 0) return ids_no_memory(err);
+        struct ids_ledger_entry *entry = &making->ledger->entries[made];
+        if (!entry->recorded && recorded.length)
+            entry->recorded = ids_intern(&making->ledger->texts, recorded.at, recorded.length);
+        if (entry->recorded == IDS_NO_TEXT) return ids_no_memory(err);
         *found = (struct found){(uint32_t)(made + 1) & 0xffffff, part->account};
     }
     uint32_t entry = found->number - 1;
@@ -614,6 +618,21 @@ static int prepare_meetings(struct making *making, struct ids_error *err) {
     return 0;
 }
 
+/* What holds up work that is launched, a file seldom says; what the host does meanwhile often is the same cause. */
+static int say_meanwhile(struct making *making, struct ids_error *err) {
+    struct ids_ledger *ledger = making->ledger;
+    for (size_t e = 0; e < ledger->entry_count; e++) {
+        struct ids_ledger_entry *entry = &ledger->entries[e];
+        if (entry->account != IDS_DEVICE_QUEUE || !entry->longest_ps) continue;
+        struct ids_text text =
+            ids_host_time_meanwhile(making->host_time, &making->analysis->busy[entry->longest_device],
+                                    entry->longest_at_ps, entry->longest_at_ps + entry->longest_ps);
+        entry->meanwhile = ids_intern(&ledger->texts, text.length ? text.at : "", text.length);
+        if (entry->meanwhile == IDS_NO_TEXT) return ids_no_memory(err);
+    }
+    return 0;
+}
+
 static int share_before(const void *a, const void *b) {
     const struct ids_entry_share *left = a, *right = b;
     if (left->device != right->device) return left->device < right->device ? -1 : 1;
@@ -665,6 +684,7 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
     if (!code) code = prepare_meetings(&making, err);
     for (size_t b = 0; b < analysis->busy_count && !code; b++) code = sweep_device(&making, (uint32_t)b, err);
     if (!code) code = resolve_waits(&making, err);
+    if (!code) code = say_meanwhile(&making, err);
     order_shares(ledger, analysis->busy_count);
     for (size_t entry = 0; entry < ledger->entry_count && !code; entry++) {
         const struct ids_step_sum *row = ids_step_sum_of(&making.by_step, entry);
