@@ -191,6 +191,12 @@ static const char *say_longest(const struct adviser *adviser, const struct ids_l
                            say_time(adviser, entry->longest_ps), say_time(adviser, -at_ps));
 }
 
+/* Of work that is launched and does not begin; a host that launches more meanwhile runs ahead, as it should. */
+static const char *say_meanwhile(const struct adviser *adviser, const struct ids_ledger_entry *entry) {
+    const char *host = text_of(adviser, entry->meanwhile), *ahead = ids_account_id(IDS_HOST_DISPATCH);
+    return host && strncmp(host, ahead, strlen(ahead)) != 0 ? ids_report_text(adviser->report, ", and the host meanwhile was in %s", host) : "";
+}
+
 static void give(struct adviser *adviser, const struct ids_advice *advice) {
     ids_report_advice(adviser->report, advice);
     adviser->said++;
@@ -225,7 +231,7 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
         .where = where,
         .what = ids_report_text(adviser->report, "%s%s - %s", words.problem, who, words.remedy),
         .evidence = ids_report_text(
-            adviser->report, "%s%s, %s of %s%s%s%s; %s%s", say_time(adviser, saves_ps), adviser->pieces.steps ? " a step" : "",
+            adviser->report, "%s%s, %s of %s%s%s%s; %s%s%s", say_time(adviser, saves_ps), adviser->pieces.steps ? " a step" : "",
             say_share(adviser, piece->time_ps, adviser->pieces.time_ps), adviser->pieces.steps ? "the step" : "the window",
             adviser->analysis->busy_count > 1
                 ? ids_report_text(adviser->report, " of %s", name_of(adviser, adviser->pieces.decider))
@@ -235,7 +241,7 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
                                    say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                    say_straggler(adviser, piece, rank))
                  : "",
-            say_longest(adviser, most), is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : ""),
+            say_longest(adviser, most), say_meanwhile(adviser, most), is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : ""),
         .explain = ids_account_id(piece->account)};
     give(adviser, &advice);
 }

@@ -5,7 +5,7 @@
    the derivation of each figure in comments. Here a device may be named without its host (@/device:GPU:0), and
        #= run KEY "VALUE"       is what the report says of the run
        #= diag ID COUNT         the ledger has this of so many events
-       #= advice ID WORD        the advice that ID explains has this word
+       #= advice ID WORD        the advice that ID explains, or its evidence, has this word
    Each is read as it is, packed with gzip, and with its events in another order, which must give the same.
 2. The shared JSON traces to facts that are counted here with the module json alone: kernels, union of busy time, copies and bytes
    by direction, window, steps by ProfilerStep and launch.
@@ -69,7 +69,7 @@ def check_line(report, line):
         test_mini.expect(sum(entry["count"] for entry in report["diag"] if entry["id"] == identity), count_wanted)
         return
     if kind == "advice":
-        said = [advice["what"] for advice in report["advice"] if advice["explain"] == words[0]]
+        said = [f"{advice['what']}; {advice['evidence']}" for advice in report["advice"] if advice["explain"] == words[0]]
         if not any(words[1] in text for text in said):
             raise Wrong(f"{said} does not say {words[1]}")
         return
