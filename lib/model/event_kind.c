@@ -133,6 +133,9 @@ static const struct python_rule python[] = {
     {"dataloader.py", "__next__", IDS_KIND_INPUT},
     {"queue.py", "get", IDS_KIND_INPUT}, /* what a thread that prepares batches has put */
     {"queues.py", "get", IDS_KIND_INPUT},
+    {"pool.py", "next", IDS_KIND_INPUT}, /* of Pool.imap */
+    {"pool.py", "get", IDS_KIND_INPUT},
+    {"_base.py", "result", IDS_KIND_INPUT}, /* of a Future */
 };
 
 static int equals(const char *name, size_t length, const char *text) {

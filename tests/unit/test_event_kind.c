@@ -34,7 +34,10 @@ START_TEST(frames_of_kineto) {
         {"multiprocessing/queues.py(100): get", IDS_KIND_INPUT},
         {"torch/utils/data/dataloader.py(628): __next__", IDS_KIND_INPUT},
         {"$queue.py:154 get", IDS_KIND_INPUT},
+        {"$pool.py:861 next", IDS_KIND_INPUT},
+        {"$_base.py:428 result", IDS_KIND_INPUT},
         {"train.py(3): get", IDS_KIND_PYTHON},
+        {"train.py(3): result", IDS_KIND_PYTHON},
         {"queue.py(120): put", IDS_KIND_PYTHON},
         {"<built-in function len>", IDS_KIND_PYTHON},
     };
