@@ -97,7 +97,7 @@ static struct ids_text last_name(struct ids_text file) {
 /* All of Python's waiting for threads (queue, Condition, Event, Future, join) ends in a lock, that for other processes in a poll: JAX calls a
  * lock's methods "$<unknown> acquire", for they have no module, Kineto "<built-in method acquire of _thread.lock object at 0x7f...>". */
 static int waits_for_thread(struct ids_text name) {
-    static const char *const whole[] = {"$<unknown> acquire", "$<unknown> __enter__", "$<unknown> poll", "$select select"};
+    static const char *const whole[] = {"$<unknown> acquire", "$<unknown> __enter__", "$<unknown> poll", "$select select", "$posix read"};
     static const char *const heads[] = {"<built-in method acquire of _thread.", "<built-in method __enter__ of _thread.",
                                         "<built-in method poll of select.", "<built-in method select of "};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {

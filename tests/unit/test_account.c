@@ -111,6 +111,7 @@ START_TEST(whose_a_frame_is) {
         {"<built-in method acquire of _thread.lock object at 0x7f01>", IDS_FRAME_WAITS},
         {"$<unknown> poll", IDS_FRAME_WAITS},
         {"$select select", IDS_FRAME_WAITS},
+        {"$posix read", IDS_FRAME_WAITS}, /* of a pipe: multiprocessing */
         {"$pool.py:500 _wait_for_updates", IDS_FRAME_OF_LIBRARY},
         {"$process.py:406 wait_result_broken_or_wakeup", IDS_FRAME_OF_LIBRARY},
         {"$lock.py:5 acquire", IDS_FRAME_OF_PROGRAM},
