@@ -1,4 +1,5 @@
 #include "cmd/command.h"
+#include "cmd/extract_accounts.h"
 #include "cmd/extract_files.h"
 #include "cmd/extract_list.h"
 #include "cmd/extract_window.h"
@@ -25,7 +26,7 @@ enum format { RAW, CHROME, PERFETTO, XPLANE, CSV, HLO };
 
 struct extract_options {
     const char *folder, *run, *steps;
-    int list, json, force, format;
+    int list, json, force, format, accounts;
     int64_t from_ps, to_ps, min_duration_ps;
     struct ids_opt_texts devices, tracks, names;
 };
@@ -46,6 +47,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 'o', "output", "DIR", "write into this folder (.); - for standard output", AT(folder), NULL},
     {IDS_OPT_CHOICE, 'f', "format", "FORMAT", "raw (the files as they are), chrome, perfetto, xplane, csv, hlo",
      AT(format), format_choice},
+    {IDS_OPT_FLAG, 0, "accounts", NULL, "chrome, perfetto: beside each device a track of what its time went to",
+     AT(accounts), NULL},
     {IDS_OPT_TIME, 0, "from", "TIME", "leave out what ends before, since the first activity: 10us, 1.5ms, 2s",
      AT(from_ps), NULL},
     {IDS_OPT_TIME, 0, "to", "TIME", "leave out what begins after", AT(to_ps), NULL},
@@ -63,9 +66,11 @@ struct extraction {
     const struct extract_options *options;
     const struct ids_run_files *run;
     struct ids_extract_window window;
+    struct ids_extract_accounts accounts;
     struct ids_output_set outputs;
     uint64_t files, bytes, events;
     int incomplete;
+    const char *lack_of_accounts; /* what say() adds about them */
     int reader_left; /* standard output has nobody at its end any more */
     struct ids_export_loss losses[IDS_EXPORT_LOSSES];
 };
@@ -88,6 +93,10 @@ static int check_options(const struct extract_options *options, struct ids_error
     if (options->steps && ids_parse_steps(options->steps, &first, &last, err)) return err->code;
     if (options->json && !options->list) return ids_fail(err, IDS_USAGE, "--json is for --list");
     if (!*options->folder) return ids_fail(err, IDS_USAGE, "--output: an empty name");
+    if (options->accounts && options->list)
+        return ids_fail(err, IDS_USAGE, "--list shows what a run holds; --accounts adds a track to what is written");
+    if (options->accounts && options->format != CHROME && options->format != PERFETTO)
+        return ids_fail(err, IDS_USAGE, "--accounts adds a track for viewers; choose --format chrome or perfetto");
     if (!has_filter(options)) return 0;
     if (options->list) return ids_fail(err, IDS_USAGE, "--list shows all of a run; it cannot be filtered");
     if (options->format == RAW) {
@@ -206,6 +215,7 @@ static int feed(struct extraction *extraction, size_t file, struct ids_export *e
     struct ids_filter_params params;
     struct ids_ordered *ordered = NULL;
     struct ids_filter *filter = NULL;
+    struct ids_accounts *accounts = NULL;
     struct ids_sink *sink = &export->sink;
     const char *title;
     int code = format == CHROME || format == PERFETTO ? ids_ordered_new(sink, &ordered, err) : 0;
@@ -214,10 +224,18 @@ static int feed(struct extraction *extraction, size_t file, struct ids_export *e
         code = ids_filter_new(sink, &params, &filter, err);
         if (!code) sink = ids_filter_sink(filter);
     }
+    if (!code && extraction->options->accounts) {
+        struct ids_accounts_params what;
+        ids_extract_accounts_in(&extraction->accounts, file, &what);
+        code = ids_accounts_new(sink, &what, &accounts, err);
+        if (!code) sink = ids_accounts_sink(accounts);
+    }
     if (!code) code = ids_read_run_file(source, sink, &title, err);
+    if (!code && accounts) code = ids_accounts_finish(accounts, err);
     if (!code && ordered) code = ids_ordered_finish(ordered, err);
     if (!code) code = export->finish(export, err);
     if (!code && !sink->complete) extraction->incomplete = 1;
+    ids_accounts_free(accounts);
     ids_filter_free(filter);
     ids_ordered_free(ordered);
     return code;
@@ -255,6 +273,39 @@ static int convert_file(struct extraction *extraction, size_t file, struct ids_e
     return code ? code : end_output(extraction, &output, convert_into(extraction, file, &output.out, err), err);
 }
 
+static int take_accounts(struct extraction *extraction, const struct ids_trace *trace, struct ids_error *err) {
+    struct ids_extract_accounts *accounts = &extraction->accounts;
+    int code = ids_extract_accounts_of(trace, accounts, err);
+    if (code) return ids_error_at(err, "'%s'", extraction->run->path);
+    if (!accounts->device_count)
+        extraction->lack_of_accounts = "; no device did anything, so there are no accounts";
+    else if (accounts->is_part)
+        extraction->lack_of_accounts = "; accounts are of the first part of the run, for which there is memory";
+    return 0;
+}
+
+/* What the whole run must be read for first: the window, and the accounts. */
+static int look_at_run(struct extraction *extraction, struct ids_error *err) {
+    const struct extract_options *options = extraction->options;
+    const struct ids_run_files *run = extraction->run;
+    int bounded = options->from_ps >= 0 || options->to_ps >= 0 || options->steps;
+    struct ids_trace *trace;
+    const char *format;
+    extraction->window = IDS_EXTRACT_WHOLE;
+    if (!bounded && !options->accounts) return 0;
+    if (!strcmp(run->path, "-")) {
+        return ids_fail(err, IDS_USAGE, "%s the run twice, which standard input does not allow",
+                        bounded ? "--from, --to and --steps read" : "--accounts reads");
+    }
+    int code = ids_open_trace(run, INT64_MAX, &trace, &format, err);
+    if (code) return code;
+    if (bounded)
+        code = ids_extract_window_of(trace, options->from_ps, options->to_ps, options->steps, &extraction->window, err);
+    if (!code && options->accounts) code = take_accounts(extraction, trace, err);
+    ids_trace_free(trace);
+    return code;
+}
+
 static int convert_files(struct extraction *extraction, struct ids_error *err) {
     const struct extract_options *options = extraction->options;
     const struct ids_run_files *run = extraction->run;
@@ -264,10 +315,10 @@ static int convert_files(struct extraction *extraction, struct ids_error *err) {
         name_output(extraction, i, name, sizeof name);
         code = ids_output_check(options->folder, name, options->force, err);
     }
-    if (!code)
-        code = ids_extract_window_of(run, options->from_ps, options->to_ps, options->steps, &extraction->window, err);
+    if (!code) code = look_at_run(extraction, err);
     for (size_t i = 0; i < run->file_count && !code; i++) code = convert_file(extraction, i, err);
     ids_extract_window_done(&extraction->window);
+    ids_extract_accounts_done(&extraction->accounts);
     return code;
 }
 
@@ -395,9 +446,10 @@ static void say(const struct extraction *extraction) {
     ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)extraction->bytes), bytes, sizeof bytes);
     if (options->format != RAW && options->format != HLO) snprintf(events, sizeof events, ", %s", IDS_COUNTED(extraction->events, "event"));
     list_losses(extraction, losses, sizeof losses);
-    ids_say("extract", "wrote %s into %s, %s%s%s%s", IDS_COUNTED(extraction->files, "file"),
+    ids_say("extract", "wrote %s into %s, %s%s%s%s%s", IDS_COUNTED(extraction->files, "file"),
             to_stdout(extraction) ? "standard output" : options->folder, bytes,
-            events, extraction->incomplete ? "; the profile is incomplete, and this is what it holds" : "", losses);
+            events, extraction->incomplete ? "; the profile is incomplete, and this is what it holds" : "",
+            extraction->lack_of_accounts ? extraction->lack_of_accounts : "", losses);
 }
 
 static int extract(struct extraction *extraction, struct ids_error *err) {

@@ -1,6 +1,5 @@
 #include "cmd/extract_window.h"
 
-#include "cmd/open_run.h"
 #include "cmd/opt.h"
 #include "lib/analysis/times.h"
 #include "lib/base/saturate.h"
@@ -44,8 +43,10 @@ static int cut_to_steps(const struct ids_times *times, const char *steps, struct
     return 0;
 }
 
-static int find_window(const struct ids_trace *trace, int64_t from_ps, int64_t to_ps, const char *steps,
-                       struct ids_extract_window *window, struct ids_error *err) {
+int ids_extract_window_of(const struct ids_trace *trace, int64_t from_ps, int64_t to_ps, const char *steps,
+                          struct ids_extract_window *ret_window, struct ids_error *err) {
+    struct ids_extract_window *window = ret_window;
+    *window = IDS_EXTRACT_WHOLE;
     struct ids_times times;
     int code = ids_times_of(trace, &times, err);
     if (code) return code;
@@ -65,23 +66,6 @@ static int find_window(const struct ids_trace *trace, int64_t from_ps, int64_t t
     for (size_t i = 0; i < trace->host_count; i++) window->shifts_ps[i] = trace->hosts[i].shift_ps;
     window->shift_count = trace->host_count;
     return 0;
-}
-
-int ids_extract_window_of(const struct ids_run_files *run, int64_t from_ps, int64_t to_ps, const char *steps,
-                          struct ids_extract_window *ret_window, struct ids_error *err) {
-    *ret_window = (struct ids_extract_window){.from_ps = INT64_MIN, .to_ps = INT64_MAX};
-    if (from_ps < 0 && to_ps < 0 && !steps) return 0;
-    if (!strcmp(run->path, "-")) {
-        return ids_fail(err, IDS_USAGE,
-                        "--from, --to and --steps read the run twice, which standard input does not allow");
-    }
-    struct ids_trace *trace;
-    const char *format;
-    int code = ids_open_trace(run, INT64_MAX, &trace, &format, err);
-    if (code) return code;
-    code = find_window(trace, from_ps, to_ps, steps, ret_window, err);
-    ids_trace_free(trace);
-    return code;
 }
 
 void ids_extract_window_in(const struct ids_extract_window *window, size_t file, int64_t *ret_from_ps,

@@ -2,17 +2,19 @@
 #ifndef IDS_CMD_EXTRACT_WINDOW_H
 #define IDS_CMD_EXTRACT_WINDOW_H
 
-#include "lib/io/run_files.h"
+#include "lib/model/trace.h"
 
 struct ids_extract_window {
     int64_t from_ps, to_ps; /* in the run's times */
     int64_t *shifts_ps;     /* by file: what makes its times the run's */
     size_t shift_count;
 };
+#define IDS_EXTRACT_WHOLE \
+    (struct ids_extract_window) { .from_ps = INT64_MIN, .to_ps = INT64_MAX }
 
 /* `from_ps` and `to_ps` count from the run's first device activity, as in a report: from -1 and to -1 for none. `steps`: "7" or
- * "3-5", or NULL. The run is read once for that. */
-int ids_extract_window_of(const struct ids_run_files *run, int64_t from_ps, int64_t to_ps, const char *steps,
+ * "3-5", or NULL. */
+int ids_extract_window_of(const struct ids_trace *trace, int64_t from_ps, int64_t to_ps, const char *steps,
                           struct ids_extract_window *ret_window, struct ids_error *err);
 /* The same in the times of one file. */
 void ids_extract_window_in(const struct ids_extract_window *window, size_t file, int64_t *ret_from_ps,

@@ -1,5 +1,7 @@
 #include "formats/chrome_category.h"
 
+#include "lib/model/account.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +45,7 @@ static const struct {
     {"async", IDS_CHROME_AROUND},
     {"fwdbwd", IDS_CHROME_AROUND},
     {"forward_backward", IDS_CHROME_AROUND},
+    {IDS_ACCOUNT_CATEGORY, IDS_CHROME_ACCOUNT},
 };
 
 static char lower(char c) {

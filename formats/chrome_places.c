@@ -342,7 +342,8 @@ int ids_chrome_open_written(struct ids_chrome_places *places, struct ids_error *
         if (process->name && !process->opened) code = open_plane(places, process, err);
     }
     for (size_t i = 0; i < places->thread_count && places->is_written && !code; i++) {
-        if (places->threads[i].is_named && !places->threads[i].lane_of)
+        const struct ids_chrome_thread *thread = &places->threads[i];
+        if (thread->is_named && !thread->lane_of && !thread->is_accounts)
             code = ids_chrome_open(places, (uint32_t)i, err);
     }
     return code;

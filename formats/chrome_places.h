@@ -31,6 +31,7 @@ struct ids_chrome_thread {
     uint32_t lane_of; /* index + 1 of the thread whose overlapping events lie here; 0: it stands for itself */
     uint32_t track;   /* the sink's, once `opened` */
     uint8_t opened;
+    uint8_t is_accounts; /* of a device, written by idsprof: nothing of the run */
     uint8_t is_thread; /* and not what lies over one, or a timeline of the process */
     int64_t last_ps;   /* the last time of any of its events */
 };

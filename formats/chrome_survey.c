@@ -66,6 +66,16 @@ static int note_work(struct ids_chrome_survey *survey, enum ids_chrome_family fa
     return 0;
 }
 
+static int note_accounts(struct ids_chrome_survey *survey, struct ids_error *err) {
+    const struct ids_chrome_event *event = &survey->event;
+    uint32_t process, thread;
+    int code = ids_chrome_process_of(survey->places, &survey->scratch, &event->pid, &process, err);
+    if (!code)
+        code = ids_chrome_thread_of(survey->places, &survey->scratch, process, &event->tid, 0, &thread, err);
+    if (!code) survey->places->threads[thread].is_accounts = 1;
+    return code;
+}
+
 static int take_apart(struct ids_chrome_survey *survey, struct ids_text element, struct ids_error *err) {
     struct ids_json_scan scan = {element.at, element.at + element.length, 1, NULL, NULL};
     struct ids_chrome_event *event = &survey->event;
@@ -80,6 +90,7 @@ static int take_apart(struct ids_chrome_survey *survey, struct ids_text element,
     }
     enum ids_chrome_family family =
         ids_chrome_family_of(survey->categories, ids_chrome_category(&survey->scratch, event), 0);
+    if (family == IDS_CHROME_ACCOUNT) return note_accounts(survey, err);
     return family == IDS_CHROME_AROUND ? 0 : note_work(survey, family, err);
 }
 

@@ -307,7 +307,10 @@ static int read_event(struct reader *reader, struct ids_text element, struct ids
     if (!start_of(reader, event, &ps, &code, err)) return code ? code : look_at_nested(reader, element, err);
     if (ids_chrome_scratch_reset(&reader->scratch, element.length)) return ids_no_memory(err);
     uint32_t process, thread;
-    if (event->phase == 'X' || event->phase == 'B') ids_chrome_family_of(&reader->categories, cat_of(reader, event), 1);
+    if (event->phase == 'X' || event->phase == 'B') {
+        enum ids_chrome_family family = ids_chrome_family_of(&reader->categories, cat_of(reader, event), 1);
+        if (family == IDS_CHROME_ACCOUNT && event->phase == 'X') return look_at_nested(reader, element, err);
+    }
     if (event->phase == 'X' && is_last(reader, event)) {
         reader->slices++;
         return give(reader, reader->last.thread, IDS_FORM_SLICE, ps, duration_of(reader, event), event, NULL, err);

@@ -2,6 +2,7 @@
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/model/account.h"
 #include "lib/model/keys.h"
 
 #include <fnmatch.h>
@@ -74,12 +75,17 @@ static int ordinal_matches(const struct ids_globs *devices, int64_t ordinal) {
     return ids_globs_match(devices, text);
 }
 
-/* The CPU client's op of a device that is asked for. */
+static int is_account(const struct ids_filter *filter, const struct ids_arg *arg) {
+    return arg->key == IDS_KEY_CATEGORY && arg->type == IDS_VALUE_TEXT &&
+           ids_text_is(ids_strings_text(filter->sink.strings, arg->text), IDS_ACCOUNT_CATEGORY);
+}
+
+/* The CPU client's op, or the account, of a device that is asked for. */
 static int is_wanted_op(const struct ids_filter *filter, const struct ids_slice *slice) {
     int is_op = 0, wanted = 0;
     for (uint32_t i = 0; i < slice->arg_count; i++) {
         const struct ids_arg *arg = &slice->args[i];
-        is_op |= arg->key == IDS_KEY_HLO_OP;
+        is_op |= arg->key == IDS_KEY_HLO_OP || is_account(filter, arg);
         if (arg->key == IDS_KEY_DEVICE_ORDINAL && (arg->type == IDS_VALUE_INT || arg->type == IDS_VALUE_UINT))
             wanted = ordinal_matches(&filter->params.devices, arg->i);
     }

@@ -16,6 +16,9 @@ enum ids_account {
     IDS_NO_ACCOUNT = IDS_ACCOUNT_COUNT,
 };
 
+/* The category of slices that are accounts of a device in a file that we wrote for viewers: they are no event of the run. */
+#define IDS_ACCOUNT_CATEGORY "idsprof"
+
 /* "work.compute", "host.python"; "" of no account. */
 const char *ids_account_id(enum ids_account account);
 /* The metrics that sum the account: "steps.host.python", "idle.host.python". NULL where there is none: a device that computes or

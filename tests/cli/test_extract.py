@@ -288,11 +288,121 @@ def check_two_hosts():
     check(idsprof(run, '-f', 'chrome', '-o', '-').returncode == 2, 'two hosts on standard output')
 
 
+# Two devices, two steps; a0 is launched at 0.2-0.3 us, b0 at 0.4-0.5, both on a thread that says nothing else. A moment without work is the
+# launching thread's until the launch has ended, then the queue's; figures begin with the first activity, at 10 us, where b0's wait is cut.
+# Step 0 is [0, 60] and [0, 70], step 1 goes on to the end of the device's work; after it GPU:0 waits for nothing that is known.
+MINI = SOURCE / 'testdata/mini/steps_two_devices.mini'
+MINI_ACCOUNTS = {
+    '/device:GPU:0': [(0, 0.2, 'host.unknown', None, 0), (0.2, 0.3, 'host.dispatch', 'a0', 0), (0.3, 10, 'device.queue', 'a0', 0),
+                      (10, 60, 'work.compute', 'a0', 0), (60, 110, 'device.queue', 'a1', 1), (110, 160, 'work.compute', 'a1', 1),
+                      (160, 210, 'host.unknown', None, None)],
+    '/device:GPU:1': [(0, 0.2, 'host.unknown', None, 0), (0.2, 0.3, 'host.dispatch', 'a0', 0), (0.3, 0.4, 'host.unknown', None, 0),
+                      (0.4, 0.5, 'host.dispatch', 'b0', 0), (0.5, 10, 'device.queue', 'b0', 0), (10, 20, 'device.queue', 'b0', 0),
+                      (20, 70, 'work.compute', 'b0', 0), (70, 120, 'device.queue', 'b1', 1), (120, 210, 'work.compute', 'b1', 1)]}
+
+
+def accounts(run, *arguments):
+    """Of a Chrome trace with accounts: (process, thread) -> (start, end, account, culprit, step) in microseconds; how many other slices."""
+    done = idsprof(run, '-f', 'chrome', '--accounts', '-o', folder('accounts'), *arguments)
+    check(done.returncode == 0, f'{run.name} {arguments}: {done.stderr.decode()}')
+    events = json.loads(gzip.decompress(next((work / 'accounts').iterdir()).read_bytes()))['traceEvents']
+    processes = {e['pid']: e['args']['name'] for e in events if e['name'] == 'process_name'}
+    threads = {(e['pid'], e['tid']): (processes[e['pid']], e['args']['name']) for e in events if e['name'] == 'thread_name'}
+    found, others = {place: [] for place in threads.values() if place[1].startswith('accounts')}, 0
+    for e in events:
+        if e.get('cat') == 'idsprof':
+            args = e['args']
+            check(args['known'] in ('recorded', 'inferred', 'unknown'), f'how it is known: {e}')
+            found[threads[e['pid'], e['tid']]].append((e['ts'], round(e['ts'] + e['dur'], 9), e['name'], args.get('culprit'), args.get('step')))
+        others += e['ph'] == 'X' and e.get('cat') != 'idsprof'
+    return found, others
+
+
+def overlap(wanted, start, end):
+    return {(plane, 'accounts'): [slice for slice in slices if slice[0] < end and slice[1] > start] for plane, slices in wanted.items()}
+
+
+def report(path, *arguments):
+    return json.loads(subprocess.run([IDSPROF, 'report', '--no-cache', '--json', *arguments, str(path)], capture_output=True, timeout=120).stdout)
+
+
+def check_sums(run):
+    """What lies in steps sums up to the report's accounts of each device, which are means over the steps; without steps all does."""
+    table = report(run, '--by', 'device')['tables']['accounts_by_device']
+    steps = report(run)['metrics']['steps.count']['value'] or 1
+    ids = [column['id'] for column in table['columns']]
+    tracks, _ = accounts(run)
+    has_steps = any(step is not None for slices in tracks.values() for *_, step in slices)
+    check(len(tracks) == len(table['rows']), f'{run.name}: tracks {list(tracks)}')
+    for row in (dict(zip(ids, row)) for row in table['rows']):
+        plane = row['device'].split(':', 1)[1]
+        place = (plane.split('#')[0], 'accounts CPU#' + plane.split('#')[1]) if '#' in plane else (plane, 'accounts')
+        sums = {}
+        for start, end, account, _, step in tracks[place]:
+            if step is not None or not has_steps:
+                sums[account] = sums.get(account, 0) + end - start
+        wanted = {key: value for key, value in row.items() if key not in ('device', 'time') and value}
+        check(set(sums) == set(wanted) and all(abs(sums[a] / 1e6 - wanted[a] * steps) < 2e-12 * steps for a in sums), f'{run.name} {place}: {sums}, wanted {wanted}')
+        slices = tracks[place]
+        check(slices == sorted(slices) and all(a[1] <= b[0] + 1e-9 for a, b in zip(slices, slices[1:])), f'{run.name} {place}: order')
+
+
+def check_accounts():
+    whole = overlap(MINI_ACCOUNTS, -1, 1000)
+    found, others = accounts(MINI)
+    check(found == whole and others == 10, f'accounts: {found}, {others} others')
+    # Filters hold for them as for others: step 1 begins with its annotation, at 2 us; times count from 10 us; a device, a track, a name.
+    check(accounts(MINI, '--steps', '1')[0] == overlap(MINI_ACCOUNTS, 2, 210), 'a step')
+    check(accounts(MINI, '--from', '49us', '--to', '101us')[0] == overlap(MINI_ACCOUNTS, 59, 111), 'a time')
+    check(list(accounts(MINI, '--device', '1')[0]) == [('/device:GPU:1', 'accounts')], 'a device')
+    check(accounts(MINI, '--track', 'accounts') == (whole, 0), 'the tracks alone')
+    check(accounts(MINI, '--name', 'host.*', '--min-duration', '1us') == (
+        {('/device:GPU:0', 'accounts'): [whole['/device:GPU:0', 'accounts'][-1]], ('/device:GPU:1', 'accounts'): []}, 0), 'names and lengths')
+    found, others = accounts(RUN, '--device', 'CPU:3')
+    check(others and found['/host:CPU', 'accounts CPU#3'] and not any(slices for (_, track), slices in found.items() if track != 'accounts CPU#3'),
+          'a CPU device')
+    for run in (MINI, RUN, SOURCE / 'testdata/cpu2_python', SOURCE / 'testdata/cpu1_nohlo',
+                SOURCE / 'testdata/mini/idle_three_accounts.mini', SOURCE / 'testdata/json/kineto.trace.json'):
+        check_sums(run)
+    # Edges are whole nanoseconds, so that no slice overlaps the next one in a viewer, and each track is one thread.
+    for name in ('idle_gap_1ps', 'idle_divided_to_1ps'):
+        found, _ = accounts(SOURCE / f'testdata/mini/{name}.mini')
+        for place, slices in found.items():
+            check(slices and all(abs(t * 1000 - round(t * 1000)) < 1e-6 and start < end for start, end, *_ in slices for t in (start, end)),
+                  f'{name} {place}: {slices}')
+            check(all(a[1] == b[0] for a, b in zip(slices, slices[1:])), f'{name} {place}: {slices}')
+    # Each host of a run has its own devices, in the times of its own file.
+    hosts = folder('hosts') / 'plugins/profile/t'
+    for host in ('a', 'b'):
+        profile(hosts / f'{host}.xplane.pb', small())
+    done = idsprof(hosts, '-f', 'chrome', '--accounts', '-o', folder('both'))
+    for name in ('a', 'b'):
+        events = json.loads(gzip.decompress((work / f'both/{name}.trace.json.gz').read_bytes()))['traceEvents']
+        work_at = sorted((e['ts'], e['dur'], e['pid']) for e in events if e['name'].startswith('kernel_'))
+        booked = sorted((e['ts'], e['dur'], e['pid']) for e in events if e.get('cat') == 'idsprof' and e['name'] == 'work.compute')
+        check(booked == work_at, f'host {name}: {booked}, wanted {work_at}: {done.stderr}')
+    # Read again they are nothing: no event, no track, no word.
+    idsprof(MINI, '-f', 'chrome', '-o', folder('without'))
+    idsprof(MINI, '-f', 'chrome', '--accounts', '-o', folder('with'))
+    hashes = {json.dumps(json.loads(subprocess.run([IDSPROF, 'dump', '--hash', next(path.iterdir())], capture_output=True).stdout))
+              for path in (work / 'without', work / 'with')}
+    check(len(hashes) == 1, f'read again: {hashes}')
+    check(report(work / 'with')['diag'] == report(work / 'without')['diag'], 'and told of')
+    for format in ('raw', 'xplane', 'csv', 'hlo'):
+        expect_error('--accounts adds a track for viewers; choose --format chrome or perfetto', RUN, '--accounts', '-f', format)
+    expect_error('--list shows what a run holds; --accounts adds a track to what is written', RUN, '--accounts', '--list')
+    expect_error('--accounts reads the run twice, which standard input does not allow', '-', '--accounts', '-f', 'chrome', '-o', folder('pipe'),
+                 stdin=subprocess.DEVNULL)
+    idle = profile(work / 'idle' / 'h.xplane.pb', small()[:1])
+    done = idsprof(idle, '--accounts', '-f', 'perfetto', '-o', folder('nothing'))
+    check(done.returncode == 0 and b'no device did anything, so there are no accounts' in done.stderr, f'no device: {done}')
+
+
 UMASK = os.umask(0)
 os.umask(UMASK)
 SMALL = profile(work / 'small' / 'h.xplane.pb', small())
 for test in (check_filters, check_outputs, check_raw, check_programs, check_list, check_mistakes, check_disk_full, check_reader_leaves,
-             check_interrupted, check_damage, check_two_hosts):
+             check_interrupted, check_damage, check_two_hosts, check_accounts):
     try:
         test()
     except Exception as e:

@@ -4,6 +4,7 @@ cannot be kept.
 
 chrome, xplane    every metric but run.events, run.stats and run.tracks, which count what a file holds; by device too, with the same
                   names of hosts and devices; also after a second extraction into the other format
+chrome --accounts the same, and the events are those of the export without accounts: these are skipped
 a part            by time, name or duration is the same in both formats; up to a time, its sums are those of the run up to that time
 --device          a device that is taken out alone has the figures that it had among the others
 an XSpace         of a Kineto trace: streams and events as XLA's tracers name them, times that fit, no kernel more or less
@@ -85,6 +86,19 @@ def check(path, wanted, folder):
             wrong += ['%s, then %s: %s' % (format, other, d) for d in differences(wanted, metrics(folder / 'twice') or {}, said)]
         if format == 'xplane' and Path(path).is_file() and '.json' in Path(path).name:
             wrong += check_words(next((folder / 'once').iterdir()), wanted)
+    return wrong
+
+
+def events(folder):
+    return [json.loads(idsprof('dump', '--hash', path).stdout) for path in sorted(folder.iterdir())]
+
+
+def check_accounts(path, wanted, folder):
+    said = extract(path, 'chrome', folder / 'accounts', '--accounts')
+    extract(path, 'chrome', folder / 'once')
+    wrong = ['--accounts: %s' % d for d in differences(wanted, metrics(folder / 'accounts') or {}, said)]
+    if events(folder / 'accounts') != events(folder / 'once'):
+        wrong.append('--accounts: %s, without %s' % (events(folder / 'accounts'), events(folder / 'once')))
     return wrong
 
 
@@ -170,7 +184,7 @@ def main():
                 print('none %s: no report' % path)
                 continue
             try:
-                wrong = check(path, wanted, folder) + check_parts(path, wanted, folder)
+                wrong = check(path, wanted, folder) + check_accounts(path, wanted, folder) + check_parts(path, wanted, folder)
                 if SHARED in path.parents or 'json' in path.parts:
                     wrong += check_devices(path, wanted, folder)
             except Exception as e:                              # of whatever the output held

