@@ -166,17 +166,19 @@ static const char *say_rank(const struct adviser *adviser, const struct ids_piec
     return is_of_many(adviser, piece) ? "changing ranks" : name_of(adviser, piece->device);
 }
 
-static struct ids_remedy remedy_of(const struct adviser *adviser, enum ids_account account, const char *culprit,
-                                   int64_t time_ps, int only_moves) {
+static struct ids_remedy remedy_of(const struct adviser *adviser, enum ids_account account,
+                                   const struct ids_ledger_entry *entry, int64_t time_ps, int only_moves) {
     const struct ids_analysis *analysis = adviser->analysis;
     return ids_remedy_of(&(struct ids_circumstances){
         .account = account,
         .framework = adviser->framework,
         .platform = analysis->busy[adviser->pieces.decider].device->kind,
-        .culprit = culprit,
+        .culprit = entry ? text_of(adviser, entry->culprit) : NULL,
+        .where = entry ? text_of(adviser, entry->where) : NULL,
         .has_python = adviser->has_python,
         .devices = analysis->busy_count,
         .time_ps = time_ps,
+        .mean_ps = entry && entry->intervals ? ids_ledger_entry_time(entry) / (int64_t)entry->intervals : 0,
         .work_ps = adviser->pieces.work_ps,
         .only_moves = only_moves,
     });
@@ -211,7 +213,7 @@ static int is_slowed(const struct adviser *adviser, enum ids_account account) {
 static void advise(struct adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger_entry *most = piece->most;
     const char *culprit = text_of(adviser, most->culprit), *where = text_of(adviser, most->where);
-    struct ids_remedy words = remedy_of(adviser, piece->account, culprit, piece->time_ps, 0);
+    struct ids_remedy words = remedy_of(adviser, piece->account, most, piece->time_ps, 0);
     int64_t saves_ps = per_step(adviser, piece->time_ps), waited_ps = per_step(adviser, waited_by_others(adviser, piece));
     const char *rank = say_rank(adviser, piece, waited_ps);
     if (!words.problem) return;
@@ -363,7 +365,7 @@ static void on_one_op(struct adviser *adviser) {
         op = told ? NULL : pieces->op;
     if (!op || adviser->said > MOST_PIECES) return;
     int64_t op_ps = moves ? pieces->mover_ps : pieces->op_ps;
-    struct ids_remedy words = remedy_of(adviser, IDS_WORK_COMPUTE, text_of(adviser, op->culprit), op_ps, moves);
+    struct ids_remedy words = remedy_of(adviser, IDS_WORK_COMPUTE, op, op_ps, moves);
     on_op(adviser, op, op_ps, ids_report_text(adviser->report, "%s: %s - %s", words.problem, say_op(adviser, op), words.remedy));
 }
 

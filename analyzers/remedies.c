@@ -1,5 +1,7 @@
 #include "analyzers/remedies.h"
 
+#include "lib/analysis/host_time.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -58,6 +60,24 @@ static int is_cpu(const struct ids_circumstances *about) {
 
 static int has_python(const struct ids_circumstances *about) {
     return about->has_python;
+}
+
+static int ends(const char *text, const char *end) {
+    size_t length = text ? strlen(text) : 0;
+    return length >= strlen(end) && !strcmp(text + length - strlen(end), end);
+}
+
+static int is_called_back(const struct ids_circumstances *about) {
+    return ends(about->where, IDS_CALLED_BACK);
+}
+
+static int is_held_up(const struct ids_circumstances *about) {
+    return ends(about->where, IDS_HELD_UP);
+}
+
+/* What it takes to hand a program over, and no more: half a millisecond. */
+static int is_handed_over_on_cpu(const struct ids_circumstances *about) {
+    return is_cpu(about) && about->mean_ps > 0 && about->mean_ps <= (int64_t)500000000;
 }
 
 static int is_one_device(const struct ids_circumstances *about) {
@@ -183,6 +203,9 @@ static const struct sentence {
      {"log less often, or from another thread", NULL, NULL, NULL}},
     {IDS_HOST_REGION, NULL, "The device waits while the program is in a region of its own",
      {"do it less often or on another thread; name its parts to see what takes the time", NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, is_called_back, "A program on the device waits for its callback in Python",
+     {"compute it with jax.numpy, or call back less often: every n steps, or after the step with what it returned", NULL,
+      NULL, NULL}},
     {IDS_HOST_PYTHON, sleeps, "The program sleeps and the device waits",
      {"take the sleep out of the loop, or wait for what it waits for", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, waits_for_another, "The device waits for Python, which waits for another thread or process",
@@ -192,6 +215,10 @@ static const struct sentence {
       "move it out of the loop, do it less often or on another thread; where it computes with tensors, compile the step "
       "(torch.compile)",
       "move it out of the loop, or into the tf.function", "move it out of the loop or to another thread"}},
+    {IDS_HOST_DISPATCH, is_held_up, "The host is held up in a call that launches",
+     {"its thread did not run: look for threads that compute in Python and so have the interpreter's lock, and for more "
+      "busy threads than cores",
+      NULL, NULL, NULL}},
     {IDS_HOST_DISPATCH, launches_take_longer, "Launching takes longer than what is launched",
      {"put more under one jit (the whole step, several steps by lax.scan), so that one launch does more",
       "capture the step as a graph or compile it (torch.compile, mode reduce-overhead), use foreach or fused "
@@ -216,6 +243,8 @@ static const struct sentence {
     {IDS_DEVICE_QUEUE, is_gpu, "Work that is launched does not begin",
      {"look at what its stream waits for: an earlier stream, an event, a copy, or a launch of a whole graph", NULL, NULL,
       NULL}},
+    {IDS_DEVICE_QUEUE, is_handed_over_on_cpu, "Work that is launched does not begin at once",
+     {"each program is handed to the client's threads: put more under one jit, so that fewer are", NULL, NULL, NULL}},
     {IDS_DEVICE_QUEUE, is_cpu, "Work that is launched does not begin",
      {"the client's threads take it up late: they still run something else, or there are too few cores for them beside "
       "the program's own threads and other processes",

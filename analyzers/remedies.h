@@ -18,9 +18,11 @@ struct ids_circumstances {
     enum ids_framework framework;
     enum ids_device_kind platform;
     const char *culprit;     /* NULL: nobody is known */
+    const char *where;       /* of the culprit; NULL unknown */
     int has_python;          /* Python's functions were recorded */
     size_t devices;          /* that were recorded */
     int64_t time_ps;         /* the account's, of the device that decides the step */
+    int64_t mean_ps;         /* of the intervals of that culprit; 0 unknown */
     int64_t work_ps;         /* the same of what runs there: compute, collectives, copies */
     int only_moves;          /* of work.compute: the op copies or transposes, and computes nothing */
 };

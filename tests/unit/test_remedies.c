@@ -56,6 +56,15 @@ static const struct {
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "get"}, "another thread or process"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "get"}, "!under jit"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "get_batch"}, "under jit"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "metric", .where = "prog.py:15, in a callback"}, "its callback"},
+    {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "metric", .where = "callback.py:15"}, "!its callback"},
+    /* a launch that takes long because its thread does not run */
+    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .where = "held up", .time_ps = 11, .work_ps = 10}, "is held up in a call"},
+    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .where = "a.py:3 f", .time_ps = 11, .work_ps = 10}, "!held up"},
+    /* a queue of the CPU's client: many small programs, or too few cores */
+    {{IDS_DEVICE_QUEUE, IDS_JAX, CPU_DEVICE, .mean_ps = 500000000}, "more under one jit"},
+    {{IDS_DEVICE_QUEUE, IDS_JAX, CPU_DEVICE, .mean_ps = 500000001}, "too few cores"},
+    {{IDS_DEVICE_QUEUE, IDS_JAX, CUDA_DEVICE, .mean_ps = 100}, "!under one jit"},
     /* launches take longer only where they do */
     {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 11, .work_ps = 10}, "Launching takes longer"},
     {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .time_ps = 10, .work_ps = 10}, "!takes longer"},
