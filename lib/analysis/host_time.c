@@ -3,6 +3,7 @@
 #include "lib/analysis/host_threads.h"
 #include "lib/analysis/staging.h"
 #include "lib/analysis/usual_times.h"
+#include "lib/base/saturate.h"
 #include "lib/model/deeds.h"
 #include "lib/model/python_frame.h"
 
@@ -214,7 +215,10 @@ struct division {
     const struct ids_asked_threads *threads;
     int is_short;      /* all that is not compiling, input, waiting or the runtime is dispatch */
     int64_t launch_ps; /* from here on the host launches */
-    uint32_t waited;   /* the deed of waiting for a device in which the gap began; IDS_NONE */
+    /* The deed of waiting for a device in which the gap began, IDS_NONE: none, and until when what the host does then would have been done
+     * by the gap's begin, had it not waited: as long after the wait as that had lasted when the gap began. */
+    uint32_t waited;
+    int64_t waited_until_ps;
     const struct ids_event *launch;
     uint32_t host;
     int is_cpu;
@@ -274,6 +278,12 @@ static int tell_awaited(const struct division *division, const struct ids_strand
     return 0;
 }
 
+/* Until when in [from, to) the wait before the gap is to blame. */
+static int64_t end_of_waited(const struct division *division, int64_t from_ps, int64_t to_ps) {
+    if (division->waited == IDS_NONE || division->waited_until_ps <= from_ps) return from_ps;
+    return division->waited_until_ps < to_ps ? division->waited_until_ps : to_ps;
+}
+
 static int tell_deed(const struct division *division, const struct ids_strand *strand, size_t i, int64_t from_ps,
                      int64_t to_ps, struct ids_error *err) {
     uint32_t number = strand->deed[i];
@@ -295,9 +305,12 @@ static int tell_deed(const struct division *division, const struct ids_strand *s
     int manner = account == IDS_HOST_RUNTIME ? AS_CALL : AS_IT_IS;
     if (!is_price) return tell(division, name_of_deed(number, manner), account, from_ps, to_ps, err);
     /* The device stands idle because the host waited for it before it launched more. */
-    if (division->waited != IDS_NONE)
-        return tell(division, name_of_deed(division->waited, AS_IT_IS), IDS_HOST_SYNC, from_ps, to_ps, err);
-    return tell(division, name_of_deed(number, AS_IT_IS), IDS_HOST_DISPATCH, from_ps, to_ps, err);
+    int64_t until_ps = end_of_waited(division, from_ps, to_ps);
+    int code = until_ps > from_ps
+                   ? tell(division, name_of_deed(division->waited, AS_IT_IS), IDS_HOST_SYNC, from_ps, until_ps, err)
+                   : 0;
+    if (code || until_ps == to_ps) return code;
+    return tell(division, name_of_deed(number, AS_IT_IS), IDS_HOST_DISPATCH, until_ps, to_ps, err);
 }
 
 /* Nothing recorded covers it. Inside the launching call that call says what is done. Where the program's thread has its Python frames
@@ -308,11 +321,20 @@ static int tell_unknown(const struct division *division, int64_t from_ps, int64_
     int in_launch = from_ps >= division->launch_ps;
     int is_traced = ids_host_threads_are_traced(&division->time->threads, division->host, from_ps, to_ps);
     if (in_launch || (is_traced && division->is_short && division->launch)) {
-        int waited = !in_launch && division->waited != IDS_NONE;
-        part.account = waited ? IDS_HOST_SYNC : IDS_HOST_DISPATCH;
+        int64_t until_ps = in_launch ? from_ps : end_of_waited(division, from_ps, to_ps);
         part.known = IDS_RECORDED;
-        part.name = waited ? name_of_deed(division->waited, AS_IT_IS) : name_of_launch(division->time, division->launch);
         part.event = division->launch;
+        if (until_ps > from_ps) {
+            part.account = IDS_HOST_SYNC;
+            part.name = name_of_deed(division->waited, AS_IT_IS);
+            part.to_ps = until_ps;
+            int code = division->visit(division->context, &part, err);
+            if (code || until_ps == to_ps) return code;
+        }
+        part.account = IDS_HOST_DISPATCH;
+        part.name = name_of_launch(division->time, division->launch);
+        part.from_ps = until_ps;
+        part.to_ps = to_ps;
     } else if (is_traced) {
         part.account = IDS_HOST_PYTHON;
         part.known = to_ps - from_ps <= IDS_SHORT_GAP_LEAST_PS ? IDS_RECORDED : IDS_INFERRED; /* from one call to the next */
@@ -365,15 +387,26 @@ static int sweep_threads(const struct division *division, int place, int64_t fro
     return 0;
 }
 
-/* The deed of waiting for a device that covers the moment; IDS_NONE when its threads do something else. */
-static uint32_t waiting_at(const struct ids_trace *trace, const struct ids_asked_threads *threads, int64_t when_ps) {
+static int waits(const struct ids_trace *trace, const struct ids_strand *strand, size_t i) {
+    return i < strand->count && trace->deeds[strand->deed[i]].account == IDS_HOST_SYNC;
+}
+
+/* Whether its threads wait for a device at that moment, and then what the division says of it. */
+static void find_waited(const struct ids_trace *trace, const struct ids_asked_threads *threads, int64_t when_ps,
+                        struct division *division) {
+    division->waited = IDS_NONE;
     for (int place = 0; place < threads->count; place++) {
         const struct ids_strand *strand = &trace->tracks[threads->at[place]].strand;
-        size_t i = ids_strand_find(strand, when_ps);
+        size_t i = ids_strand_find(strand, when_ps), first, end;
         if (i == SIZE_MAX || trace->deeds[strand->deed[i]].account == IDS_NO_ACCOUNT) continue;
-        return trace->deeds[strand->deed[i]].account == IDS_HOST_SYNC ? strand->deed[i] : IDS_NONE;
+        if (!waits(trace, strand, i)) return;
+        for (first = i; first && waits(trace, strand, first - 1);) first--;
+        for (end = i + 1; waits(trace, strand, end);) end++;
+        division->waited = strand->deed[i];
+        division->waited_until_ps =
+            end < strand->count ? ids_sat_add(strand->from_ps[end], when_ps - strand->from_ps[first]) : INT64_MAX;
+        return;
     }
-    return IDS_NONE;
 }
 
 /* The execution of a program that a launch is part of, NULL when that was not recorded. */
@@ -435,13 +468,13 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         .threads = threads,
         .is_short = stretch->gap_to_ps - stretch->gap_from_ps <= time->usual.short_ps[busy - time->analysis->busy],
         .launch_ps = begin_ps,
-        .waited = waiting_at(trace, threads, stretch->gap_from_ps),
         .launch = launch,
         .host = busy->device->host,
         .is_cpu = busy->device->kind == IDS_DEVICE_CPU,
         .visit = visit,
         .context = context,
     };
+    find_waited(trace, threads, stretch->gap_from_ps, &division);
     const int64_t cuts[] = {begin_ps, launched_ps};
     int64_t from_ps = stretch->from_ps;
     for (int cut = 0; cut < 2; cut++) {

@@ -457,8 +457,11 @@ START_TEST(launching_after_a_wait_is_the_waits) {
     /* The gap begins while the host waits for the device: what it takes to launch again is the wait's doing. */
     ck_assert_str_eq(gap_of("500us 1400us cudaStreamSynchronize\n1900us 100us aten::mul\n" LATE),
                      "host.sync cudaStreamSynchronize [1000,2000)");
-    /* but Python of its own is not */
-    ck_assert_str_eq(gap_of("500us 600us cudaStreamSynchronize\n1100us 890us \"$train.py:5 loop\"\n" LATE),
+    /* but no longer than the wait had lasted when the gap began: 300 us after its end */
+    ck_assert_str_eq(gap_of("700us 800us cudaStreamSynchronize\n1500us 500us aten::mul\n" LATE),
+                     "host.sync cudaStreamSynchronize [1000,1800)\nhost.dispatch aten::mul [1800,2000)");
+    /* nor is Python of its own */
+    ck_assert_str_eq(gap_of("100us 1000us cudaStreamSynchronize\n1100us 890us \"$train.py:5 loop\"\n" LATE),
                      "host.sync cudaStreamSynchronize [1000,1100)\nhost.python loop (train.py:5) [1100,1990)\n"
                      "host.sync cudaStreamSynchronize [1990,2000)");
     /* nor is a wait that begins later */
@@ -507,19 +510,16 @@ START_TEST(two_moments_are_one_wait) {
 #define SECOND "1900us 1us CommonPjRtBuffer::Await _ct=0 _c=5\n"
     ck_assert_str_eq(gap_of("900us 1090us \"$train.py:5 loop\"\n" FIRST SECOND LATE),
                      "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1000,1901)\n"
-                     "host.python loop (train.py:5) [1901,1990)\n"
-                     "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1990,2000)");
+                     "host.python loop (train.py:5) [1901,1990)\n" DONE);
     /* without the link the thread does something else between two waits */
     ck_assert_str_eq(gap_of("900us 1090us \"$train.py:5 loop\"\n" FIRST "1900us 1us CommonPjRtBuffer::Await _ct=0 _c=6\n" LATE),
                      "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1000,1001)\n"
                      "host.python loop (train.py:5) [1001,1900)\n"
                      "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1900,1901)\n"
-                     "host.python loop (train.py:5) [1901,1990)\n"
-                     "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1990,2000)");
+                     "host.python loop (train.py:5) [1901,1990)\n" DONE);
     /* a built-in function that the program called gives the wait its name */
     ck_assert_str_eq(gap_of("900us 1090us \"$train.py:5 loop\"\n950us 1035us \"$numpy asarray\"\n" FIRST SECOND LATE),
-                     "host.sync asarray (train.py:5 loop) [1000,1901)\nhost.python loop (train.py:5) [1901,1990)\n"
-                     "host.sync asarray (train.py:5 loop) [1990,2000)");
+                     "host.sync asarray (train.py:5 loop) [1000,1901)\nhost.python loop (train.py:5) [1901,1990)\n" DONE);
     done();
 }
 END_TEST
