@@ -131,7 +131,7 @@ static int runs_python(const struct ids_trace *trace, const struct ids_strand *s
 
 static int find_python(struct ids_host_threads *threads) {
     const struct ids_trace *trace = threads->trace;
-    threads->python = malloc((trace->track_count + 1) * sizeof *threads->python);
+    threads->python = calloc(trace->track_count + 1, sizeof *threads->python);
     if (!threads->python) return -1;
     for (size_t t = 0; t < trace->track_count; t++) {
         if (runs_python(trace, &trace->tracks[t].strand)) threads->python[threads->python_count++] = (uint32_t)t;

@@ -396,12 +396,14 @@ static int judge(const struct finding *finding, const struct runs *runs, const s
 /* --- devices ---------------------------------------------------------------------------------------------------- */
 
 static int64_t mean_time(const struct series *series) {
+    if (series->count < 2) return 0;
     return (series->at[series->count - 1].end_ps - series->at[0].end_ps) / (int64_t)(series->count - 1);
 }
 
 /* Which execution of the other device was there when the first one of this was; below 0: before its first. Of as many the first ones
  * belong together, however much later the stages of a pipeline are. */
 static long long place_against(const struct series *series, const struct series *other, int64_t mean_ps) {
+    if (!series->count || !other->count || mean_ps <= 0) return 0;
     int64_t end_ps = series->at[0].end_ps;
     if (series->count == other->count && llabs(end_ps - other->at[0].end_ps) < mean_ps) return 0;
     if (end_ps < other->at[0].end_ps) return -(long long)((other->at[0].end_ps - end_ps + mean_ps / 2) / mean_ps);
@@ -418,7 +420,7 @@ static long long place_against(const struct series *series, const struct series 
 }
 
 static int take(struct ids_executions *executions, const struct series *series) {
-    executions->at = malloc(series->count * sizeof *executions->at);
+    *executions = (struct ids_executions){.at = calloc(series->count + 1, sizeof *executions->at)};
     if (!executions->at) return -1;
     for (size_t i = 0; i < series->count; i++) {
         struct ids_execution *last = executions->count ? &executions->at[executions->count - 1] : NULL;

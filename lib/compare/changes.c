@@ -230,6 +230,7 @@ static int is_said(const struct ids_diff *diff, const struct ids_sum *module) {
 static int say_came_or_went(struct ids_diff *diff, const struct ids_match *match) {
     const struct ids_item *item = match->b ? match->b : match->a;
     char scope[IDS_SCOPE_BYTES], time[IDS_VALUE_ROOM];
+    if (!item) return 0;
     ids_scope_of(item->op_name, scope);
     if (*scope || is_said(diff, sum_named(&diff->modules, item->module))) return 0;
     say(diff, "op", diff->has_ops ? "ops" : "kernels", 1, match->change_ps, "%.100s %s: it took %s %s", item->name,

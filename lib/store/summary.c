@@ -545,7 +545,7 @@ static int read_all(struct reader *reader, const char *key) {
 /* What read_all left in `report` when it failed is of no use. */
 static int end_reading(const char *path, int code, struct ids_report *report, struct ids_error *err) {
     if (!code) return 0;
-    if (report->out_of_memory) code = ids_no_memory(err); /* a text that it lacks looks like another one in the file */
+    if (report->out_of_memory) ids_no_memory(err); /* a text that it lacks looks like another one in the file */
     ids_report_done(report);
     ids_report_init(report);
     return ids_error_at(err, "'%s'", path);
