@@ -92,7 +92,7 @@ def open_regions():
     for i in range(M):
         host.event("ThreadpoolListener::StartRegion", i, 0, {"_ct": 15, "_c": i + 1})
     for i in range(M):
-        host.event("dot.1", M + i * 10, 5, {"hlo_op": "dot.1", "hlo_module": "m", "run_id": i})
+        host.event("dot.1", M + i * 10, 5, {"hlo_op": "dot.1", "hlo_module": "m", "run_id": 1})  # of many runs each were a step
     return space([host])
 
 
