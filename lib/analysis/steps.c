@@ -7,6 +7,8 @@
 #include "lib/model/account.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 enum { HOPS = 32 }; /* from thread to thread; a chain of links that long is a circle */
 
@@ -39,11 +41,16 @@ static uint64_t address_of(const struct ids_event *event) {
     return (uint64_t)(uintptr_t)event;
 }
 
-/* Whether the annotation's words say that it is no step of training. */
+/* Whether a word of the annotation begins so that it is no step of training: "eval_step", "validation", but not "latest". */
 static int is_evaluation(struct ids_text name) {
     static const char *const words[] = {"eval", "valid", "test", "predict", "infer"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (ids_text_contains(name, words[i])) return 1;
+    for (uint32_t i = 0; i < name.length; i++) {
+        if (i && name.at[i - 1] >= 'a' && name.at[i - 1] <= 'z') continue; /* inside a word */
+        struct ids_text rest = {name.at + i, name.length - i};
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+            size_t length = strlen(words[w]);
+            if (rest.length >= length && !strncasecmp(rest.at, words[w], length)) return 1;
+        }
     }
     return 0;
 }

@@ -174,14 +174,8 @@ static const struct ids_sum *sum_named(const struct ids_sums *sums, const char *
 }
 
 /* A program runs at another rate where each of its ops does: what a loop in it does more or less often is the loop's. */
-static int runs_at_another_rate(const struct ids_diff *diff, const struct ids_sum *module) {
-    if (fabs(module->count_b - module->count_a) < 0.05 * fmax(module->count_a, module->count_b)) return 0;
-    for (size_t i = 0; i < diff->op_matches.count; i++) {
-        const struct ids_match *match = &diff->op_matches.at[i];
-        if (!match->a || !match->b || strcmp(match->b->module, module->name) != 0) continue;
-        if (fabs(match->b->count - match->a->count) < 0.05 * fmax(match->a->count, match->b->count)) return 0;
-    }
-    return 1;
+static int runs_at_another_rate(const struct ids_sum *module) {
+    return !ids_is_as_often(module->count_a, module->count_b) && !module->as_often;
 }
 
 static void look_at_modules(struct ids_diff *diff) {
@@ -189,7 +183,7 @@ static void look_at_modules(struct ids_diff *diff) {
         const struct ids_sum *module = &diff->modules.at[i];
         char from[32], to[32];
         double change = module->b_ps - module->a_ps;
-        if (module->a_ps > 0 && module->b_ps > 0 && !runs_at_another_rate(diff, module)) continue;
+        if (module->a_ps > 0 && module->b_ps > 0 && !runs_at_another_rate(module)) continue;
         if (module->a_ps == 0 && module->b_ps == 0) continue;
         say(diff, "module", "ops", 1, change, "program %s %s: %s \xe2\x86\x92 %s executions %s", module->name,
             module->a_ps == 0   ? "was added"
@@ -222,8 +216,8 @@ static void look_at_scopes(struct ids_diff *diff) {
     }
 }
 
-static int is_said(const struct ids_diff *diff, const struct ids_sum *module) {
-    return module && (module->a_ps == 0 || module->b_ps == 0 || runs_at_another_rate(diff, module));
+static int is_said(const struct ids_sum *module) {
+    return module && (module->a_ps == 0 || module->b_ps == 0 || runs_at_another_rate(module));
 }
 
 /* What has no scope is told of by its name. */
@@ -232,7 +226,7 @@ static int say_came_or_went(struct ids_diff *diff, const struct ids_match *match
     char scope[IDS_SCOPE_BYTES], time[IDS_VALUE_ROOM];
     if (!item) return 0;
     ids_scope_of(item->op_name, scope);
-    if (*scope || is_said(diff, sum_named(&diff->modules, item->module))) return 0;
+    if (*scope || is_said(sum_named(&diff->modules, item->module))) return 0;
     say(diff, "op", diff->has_ops ? "ops" : "kernels", 1, match->change_ps, "%.100s %s: it took %s %s", item->name,
         match->b ? "is new" : "is gone", amount(time, IDS_UNIT_TIME, item->time_ps), per(diff));
     return 1;
@@ -257,7 +251,7 @@ static void look_at_ops(struct ids_diff *diff) {
         int more = fabs(match->b->count - match->a->count) > 0.05 * match->a->count;
         /* Of a program that is said to be new, gone or run at another rate the ops follow. */
         const struct ids_sum *module = sum_named(&diff->modules, match->b->module);
-        if (is_said(diff, module)) continue;
+        if (is_said(module)) continue;
         say(diff, "op", diff->has_ops ? "ops" : "kernels", 1, match->change_ps,
             "%s %.100s: %s \xe2\x86\x92 %s %s%s%s%s%s%s",
             match->class == IDS_MATCH_SLOWER ? "slower:" : "faster:", match->b->name,

@@ -42,6 +42,10 @@ static struct ids_sum *sum_of(struct ids_sums *sums, struct ids_keymap *map, con
     return sum;
 }
 
+int ids_is_as_often(double count_a, double count_b) {
+    return fabs(count_b - count_a) < 0.05 * fmax(count_a, count_b);
+}
+
 static void count(double *sum, double amount, enum ids_sum_by by) {
     *sum = by == IDS_SUM_MODULE ? fmax(*sum, amount) : *sum + amount;
 }
@@ -62,6 +66,7 @@ static int add_side(struct ids_sums *sums, struct ids_keymap *map, const struct 
     count(right ? &sum->count_b : &sum->count_a, item->count, by);
     if (match->a && match->b) {
         sum->matched += (size_t)!right;
+        sum->as_often += (size_t)(right && ids_is_as_often(match->a->count, match->b->count));
     } else if (right) {
         sum->added++;
         sum->added_ps += item->time_ps;

@@ -11,8 +11,12 @@ struct ids_sum {
     double a_ps, b_ps;       /* per step and device */
     double count_a, count_b; /* executions of the same; of a module those of its most frequent op */
     size_t matched, added, removed;
+    size_t as_often; /* of the matched ones, those that run as often as before */
     double added_ps, removed_ps;
 };
+
+/* Executions that differ by less than a twentieth. */
+int ids_is_as_often(double count_a, double count_b);
 
 struct ids_sums {
     struct ids_sum *at; /* largest change first */

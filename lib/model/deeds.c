@@ -27,7 +27,8 @@ static void frame_inside(struct ids_trace *trace, struct ids_deed around, uint32
     int of_library = owner == IDS_FRAME_OF_LIBRARY || owner == IDS_FRAME_WAITS ||
                      (owner == IDS_FRAME_OF_EITHER && around.library);
     struct ids_deed deed = around;
-    deed.waits = around.account != IDS_NO_ACCOUNT && owner == IDS_FRAME_WAITS;
+    /* Inside a wait for a device, or a compilation, a lock is a detail. */
+    deed.waits = owner == IDS_FRAME_WAITS && (around.account == IDS_HOST_PYTHON || around.account == IDS_HOST_INPUT);
     if (owner == IDS_FRAME_OF_HOOK) {
         int shows = around.account == IDS_NO_ACCOUNT || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON);
         *ret_deed = shows ? (struct ids_deed){name, name, IDS_NONE, IDS_PROFILER, .library = 1} : around;
@@ -105,6 +106,7 @@ static struct ids_deed deed_inside(struct ids_trace *trace, struct ids_deed arou
     if (!is_hook(around) && ids_account_holds((enum ids_account)around.account, account)) return around;
     int goes_on = around.account == account || (account == IDS_HOST_COMPILE && around.account == IDS_HOST_DISPATCH);
     deed.account = (uint8_t)account;
+    deed.waits = 0;
     deed.name = name;
     deed.around = goes_on ? around.around : name;
     if (account == IDS_HOST_SYNC && is_builtin_call(trace, around, called)) deed.around = called;
