@@ -13,13 +13,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SAME_SECOND_MAX = 1000, STAMP_LENGTH = 15, OPEN_FOLDERS = 16 };
+enum { SAME_SECOND_MAX = 1000, STAMP_LENGTH = 15, OPEN_FOLDERS = 16, VANISHED_MAX = 10000 };
 
 /* ---- making one ---- */
 
+/* errno stays: whoever tries again asks why. */
 static int fail_folder(const char *path, struct ids_error *err) {
-    return ids_fail(err, IDS_IO, "cannot make the folder '%s': %s; choose another one with -o DIR", path,
-                    strerror(errno));
+    int cause = errno;
+    int code = ids_fail(err, IDS_IO, "cannot make the folder '%s': %s; choose another one with -o DIR", path,
+                        strerror(cause));
+    errno = cause;
+    return code;
 }
 
 /* `path` and what is missing above it; *made is the first that was missing, or stays. */
@@ -44,7 +48,9 @@ static int make_all(const char *path, char **made, struct ids_error *err) {
     if (!code && !S_ISDIR(status.st_mode)) {
         code = ids_fail(err, IDS_USAGE, "'%s' is a file, and a folder is needed; choose another one with -o DIR", path);
     }
+    int cause = errno;
     free(part);
+    errno = cause;
     return code;
 }
 
@@ -58,8 +64,9 @@ static void set_run_name(struct ids_capture_folder *folder, time_t now) {
 static int make_inside(struct ids_capture_folder *folder, struct ids_error *err) {
     char *inside = NULL;
     if (asprintf(&inside, "%s/.idsprof", folder->path) < 0) return ids_no_memory(err);
-    int code = mkdir(inside, 0777) ? fail_folder(inside, err) : 0;
+    int code = mkdir(inside, 0777) ? fail_folder(inside, err) : 0, cause = errno;
     free(inside);
+    errno = cause;
     return code;
 }
 
@@ -69,8 +76,36 @@ int ids_capture_folder_make_part(const char *path, time_t now, struct ids_captur
     if (!ret_folder->path) return ids_no_memory(err);
     set_run_name(ret_folder, now);
     int code = mkdir(path, 0777) ? fail_folder(path, err) : make_inside(ret_folder, err);
+    int cause = errno;
     if (code) ids_capture_folder_done(ret_folder);
+    errno = cause;
     return code;
+}
+
+/* The folders above `path` and then it. Another capture, which caught nothing, may take any of them away between two of
+ * these calls: what has just vanished is made again. */
+static int make_with_parents(const char *dir, const char *path, time_t now, struct ids_capture_folder *ret_folder,
+                             char **made, struct ids_error *err) {
+    int code = 0;
+    for (int trial = 0; trial < VANISHED_MAX; trial++) {
+        errno = 0;
+        code = make_all(dir, made, err);
+        if (!code) code = ids_capture_folder_make_part(path, now, ret_folder, err);
+        if (!code || errno != ENOENT) break;
+    }
+    return code;
+}
+
+/* DIR by its whole name: what is missing above it is made here only to learn that. */
+static int make_dir(const char *dir, char absolute[PATH_MAX], char **made, struct ids_error *err) {
+    for (int trial = 0; trial < VANISHED_MAX; trial++) {
+        errno = 0;
+        int code = make_all(dir, made, err);
+        if (!code && realpath(dir, absolute)) return 0;
+        if (errno != ENOENT) return code ? code : fail_folder(dir, err);
+    }
+    errno = ENOENT;
+    return fail_folder(dir, err);
 }
 
 int ids_capture_folder_make(const char *dir, const char *name, time_t now, struct ids_capture_folder *ret_folder,
@@ -78,38 +113,35 @@ int ids_capture_folder_make(const char *dir, const char *name, time_t now, struc
     char stamp[STAMP_LENGTH + 1] = "", absolute[PATH_MAX], *made = NULL;
     struct tm local;
     *ret_folder = (struct ids_capture_folder){0};
-    int code = make_all(dir, &made, err);
-    if (!code && !realpath(dir, absolute)) code = fail_folder(dir, err);
-    if (code) {
-        free(made);
-        return code;
-    }
+    int code = make_dir(dir, absolute, &made, err);
     localtime_r(&now, &local);
     strftime(stamp, sizeof stamp, "%Y%m%d_%H%M%S", &local);
-    for (int n = 1; n <= SAME_SECOND_MAX; n++) {
+    for (int n = 1; !code; n++) {
         char suffix[16] = "", *path = NULL;
+        struct stat status;
+        if (n > SAME_SECOND_MAX) {
+            code = ids_fail(err, IDS_LIMIT, "'%s' has %d captures of this second", dir, SAME_SECOND_MAX);
+            break;
+        }
         if (n > 1) snprintf(suffix, sizeof suffix, "_%d", n);
         if (asprintf(&path, "%s/%s_%s%s", strcmp(absolute, "/") ? absolute : "", name, stamp, suffix) < 0) {
-            free(made);
-            return ids_no_memory(err);
+            code = ids_no_memory(err);
+            break;
         }
-        struct stat status;
         int is_taken = !lstat(path, &status);
-        /* Another capture, which caught nothing, may just have taken DIR away again. */
-        if (!is_taken) code = make_all(absolute, &made, err);
-        if (!is_taken && !code) code = ids_capture_folder_make_part(path, now, ret_folder, err);
+        if (!is_taken) code = make_with_parents(absolute, path, now, ret_folder, &made, err);
         int lost_race = code && errno == EEXIST;
         free(path);
+        if (lost_race) code = 0;
         if (is_taken || lost_race) continue;
-        if (code) {
-            free(made);
-        } else {
-            ret_folder->made = made;
-        }
-        return code;
+        break;
     }
-    free(made);
-    return ids_fail(err, IDS_LIMIT, "'%s' has %d captures of this second", dir, SAME_SECOND_MAX);
+    if (code) {
+        free(made);
+    } else {
+        ret_folder->made = made;
+    }
+    return code;
 }
 
 void ids_capture_folder_done(struct ids_capture_folder *folder) {

@@ -6,9 +6,13 @@
 
 #include "tests/support/suite.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct ids_error err;
@@ -288,5 +292,37 @@ START_TEST(test_caught) { /* two ranks, one window, in one folder */
 }
 END_TEST
 
+/* ---- folders ---- */
+
+/* Another process makes the folders above and takes them away, all the time, as captures that catch nothing do. */
+START_TEST(test_folder_that_vanishes) {
+    char root[] = "/tmp/idsprof-unit-XXXXXX", above[64], dir[64];
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    snprintf(above, sizeof above, "%s/made", root);
+    snprintf(dir, sizeof dir, "%s/made/by both", root);
+    pid_t other = fork();
+    if (!other) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;) {
+            (void)!mkdir(above, 0777);
+            (void)!mkdir(dir, 0777);
+            (void)!rmdir(dir);
+            (void)!rmdir(above);
+        }
+    }
+    for (int i = 0; i < 50; i++) {
+        struct ids_capture_folder folder;
+        ck_assert_msg(!ids_capture_folder_make(dir, "sh", 1800000000, &folder, &err), "%d: %s", i, err.text);
+        ids_capture_folder_remove(&folder);
+        ids_capture_folder_done(&folder);
+    }
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    (void)!rmdir(dir);
+    (void)!rmdir(above);
+    ck_assert_int_eq(rmdir(root), 0);
+}
+END_TEST
+
 IDS_RUN_SUITE("capture", test_variables, test_files_of_variables, test_settings, test_settings_by_time, test_names,
-              test_nobody_said_hello, test_never_reached, test_caught)
+              test_nobody_said_hello, test_never_reached, test_caught, test_folder_that_vanishes)
