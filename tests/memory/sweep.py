@@ -7,9 +7,11 @@
   - what it leaves in the cache gives the right output to the next run, which has memory;
   - capture exits with the status of the program, once that ran.
 
-    sweep.py [--sample N] [--mode one|on|both] [--case NAME ...] [--state FILE] [--log FILE] [--jobs N]
+    sweep.py [--chains | --sample N] [--mode one|on|both] [--case NAME ...] [--state FILE] [--log FILE] [--jobs N]
 
-Without --sample all allocations are tried, one failing and one with all behind it failing. --state keeps each finding, and a sweep
+Without --sample all allocations are tried, one failing and one with all behind it failing; with --chains those that differ: of each chain
+of calls that comes to an allocation the first and the last time. A loop over ten thousand names allocates ten thousand times in one place,
+and the code that has to cope is the same. --state keeps each finding, and a sweep
 that was stopped goes on after the last one; a state is for one build of the program. --log writes the table of tests/memory/LOG.md, which
 holds at any time how far the sweep came.
 IDSPROF, IDS_FAILING_MALLOC, IDS_SOURCE_DIR; IDS_SANITIZE=1 when the program has the sanitizers, whose exit code is 99.
@@ -147,10 +149,14 @@ class Case:
             subprocess.run([IDSPROF, *self.fill(before)], env=self.env, check=True, capture_output=True)
             shutil.copytree(self.cache, self.kept, dirs_exist_ok=True)
         self.reset()
-        self.count_file = os.path.join(work, name, "count")
-        self.baseline = self.run({"IDS_FAIL_COUNT": self.count_file})
-        with open(self.count_file) as file:
+        count_file, chains_file = (os.path.join(work, name, part) for part in ("count", "chains"))
+        self.baseline = self.run({"IDS_FAIL_COUNT": count_file})
+        with open(count_file) as file:
             self.count = int(file.read())
+        if self.run({"IDS_FAIL_STACKS": chains_file})[:2] != self.baseline[:2]:
+            raise SystemExit(f"{name}: two runs differ")
+        with open(chains_file) as file:
+            self.chains = [tuple(map(int, line.split()[:2])) for line in file]
         self.files = self.made()
         self.warm = self.run({}, fresh=False)
 
@@ -211,18 +217,21 @@ class Case:
         return self.name not in ("baseline", "capture") # they keep the time
 
 
-def numbers(count, sample):
-    if not sample or sample >= count:
-        return list(range(1, count + 1))
-    return sorted(random.Random(count).sample(range(1, count + 1), sample))
+def numbers(case, options):
+    """Which allocations are tried."""
+    if options.chains:
+        return sorted({at for chain in case.chains for at in chain if at <= case.count})
+    if not options.sample or options.sample >= case.count:
+        return list(range(1, case.count + 1))
+    return sorted(random.Random(case.count).sample(range(1, case.count + 1), options.sample))
 
 
 def write_log(path, rows):
     """The table as far as the sweep came: a row a command and way of failing, and what both come to."""
     table = [row for _, row in sorted(rows.items(), key=lambda item: (list(CASES).index(item[0][0]), item[0][1]))]
-    lines = ["| command | fails | allocations | tried | wrong |\n", "|---|---|---|---|---|\n"]
-    lines += ["| %s | %s | %d | %d | %d |\n" % row for row in table]
-    lines.append("| all %d | | %d | %d | %d |\n" % (len(table), *(sum(row[part] for row in table) for part in (2, 3, 4))))
+    lines = ["| command | fails | allocations | chains | tried | wrong |\n", "|---|---|---|---|---|---|\n"]
+    lines += ["| %s | %s | %d | %d | %d | %d |\n" % row for row in table]
+    lines.append("| all %d | | %d | %d | %d | %d |\n" % (len(table), *(sum(row[part] for row in table) for part in (2, 3, 4, 5))))
     with open(path + ".part", "w") as log:
         log.writelines(lines)
     os.replace(path + ".part", path)
@@ -231,6 +240,7 @@ def write_log(path, rows):
 def main(arguments=None):
     options = argparse.ArgumentParser()
     options.add_argument("--sample", type=int)
+    options.add_argument("--chains", action="store_true")
     options.add_argument("--case", action="append")
     options.add_argument("--state")
     options.add_argument("--log")
@@ -247,8 +257,8 @@ def main(arguments=None):
     state = open(options.state, "a", buffering=1) if options.state else None
     rows, bad = {}, 0
 
-    def note(name, is_on, count, tried, wrong):
-        rows[name, is_on] = (name, "and on" if is_on else "one", count, tried, len(wrong))
+    def note(case, is_on, tried, wrong):
+        rows[case.name, is_on] = (case.name, "and on" if is_on else "one", case.count, len(case.chains), tried, len(wrong))
         if options.log:
             write_log(options.log, rows)
 
@@ -257,7 +267,7 @@ def main(arguments=None):
         result = []
         for is_on in {"one": (False,), "on": (True,), "both": (False, True)}[options.mode]:
             known = done.get((name, is_on), {})
-            wanted = numbers(case.count, options.sample)
+            wanted = numbers(case, options)
             wrong, tried = {}, 0
             for at in wanted:
                 if at in known:
@@ -270,10 +280,10 @@ def main(arguments=None):
                 if what:
                     wrong[at] = what
                 if tried % LOG_EVERY == 0:
-                    note(name, is_on, case.count, tried, wrong)
+                    note(case, is_on, tried, wrong)
                 if len(wrong) >= options.failures:
                     break
-            note(name, is_on, case.count, tried, wrong)
+            note(case, is_on, tried, wrong)
             result.append((name, is_on, wrong))
         return result
 
@@ -284,7 +294,7 @@ def main(arguments=None):
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for result in pool.map(lambda name: sweep(name, inputs, work), options.case or list(CASES)):
                 for name, is_on, wrong in result:
-                    print("%-18s %-7s %7d allocations %7d tried %4d wrong" % rows[name, is_on], flush=True)
+                    print("%-18s %-7s %7d allocations %6d chains %7d tried %4d wrong" % rows[name, is_on], flush=True)
                     for at, what in list(wrong.items())[:5]:
                         print("  FAIL %d: %s" % (at, what), flush=True)
                     bad += len(wrong)

@@ -3,12 +3,15 @@
  *   IDS_FAIL_AT=N      the N-th allocation after main began fails, counted from 1
  *   IDS_FAIL_ON=1      so do all behind it
  *   IDS_FAIL_COUNT=F   at the end the number of allocations is written to the file F
+ *   IDS_FAIL_STACKS=F  at the end "first last times" of each chain of calls that allocates, a line each, is written to the file F
  *
  * The program is found by its name, because the variables reach its children too. What the allocator beneath is (glibc's, or that of
  * a sanitizer) is asked by weak names, because dlsym would allocate. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,9 +33,42 @@ static int counting;
 static long first, is_on;
 static atomic_long made;
 
+/* ---- chains of calls ---- */
+
+enum { DEEPEST = 200, SEEN_MAX = 1 << 18 };
+
+static int by_stack;
+static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct seen_stack {
+    uint64_t hash; /* of the return addresses; 0: none is here */
+    long first, last, times;
+} seen_stacks[SEEN_MAX];
+static _Thread_local int in_backtrace;
+
+static void note_stack(long number) {
+    void *frames[DEEPEST];
+    if (in_backtrace) return;
+    in_backtrace = 1;
+    int count = backtrace(frames, DEEPEST);
+    uint64_t hash = 14695981039346656037U;
+    for (int i = 0; i < count; i++) hash = (hash ^ (uintptr_t)frames[i]) * 1099511628211U;
+    if (!hash) hash = 1;
+    pthread_mutex_lock(&seen_lock);
+    size_t at = (size_t)(hash % SEEN_MAX), tries = 0;
+    while (seen_stacks[at].hash && seen_stacks[at].hash != hash && tries++ < SEEN_MAX) at = (at + 1) % SEEN_MAX;
+    if (tries >= SEEN_MAX) abort();
+    struct seen_stack *seen = &seen_stacks[at];
+    if (!seen->hash) *seen = (struct seen_stack){.hash = hash, .first = number};
+    seen->last = number;
+    seen->times++;
+    pthread_mutex_unlock(&seen_lock);
+    in_backtrace = 0;
+}
+
 static int refused(void) {
     if (!counting) return 0;
     long number = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed) + 1;
+    if (by_stack) note_stack(number);
     if (!first || number < first || (number > first && !is_on)) return 0;
     errno = ENOMEM;
     return 1;
@@ -93,13 +129,23 @@ char *strndup(const char *text, size_t most) {
     return memcpy(copy, text, length);
 }
 
+static int open_named(const char *variable) {
+    const char *path = getenv(variable);
+    return path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
+}
+
 static void say_count(void) {
     counting = 0;
-    const char *path = getenv("IDS_FAIL_COUNT");
-    int file = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
-    if (file < 0) return;
-    dprintf(file, "%ld\n", atomic_load(&made));
-    close(file);
+    int count = open_named("IDS_FAIL_COUNT"), stacks = open_named("IDS_FAIL_STACKS");
+    if (count >= 0) {
+        dprintf(count, "%ld\n", atomic_load(&made));
+        close(count);
+    }
+    for (int i = 0; stacks >= 0 && i < SEEN_MAX; i++) {
+        const struct seen_stack *seen = &seen_stacks[i];
+        if (seen->hash) dprintf(stacks, "%ld %ld %ld\n", seen->first, seen->last, seen->times);
+    }
+    if (stacks >= 0) close(stacks);
 }
 
 static int is_idsprof(void) {
@@ -117,6 +163,8 @@ static int counted_main(int argc, char **argv, char **environment) {
     first = at ? atol(at) : 0;
     is_on = on != NULL;
     if (is_idsprof()) {
+        void *frame[1];
+        by_stack = getenv("IDS_FAIL_STACKS") != NULL && backtrace(frame, 1) >= 0; /* the first call loads a library */
         atexit(say_count);
         counting = 1;
     }
