@@ -3,7 +3,7 @@
 #include "cmd/progress.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/model/account.h"
-#include "lib/store/query.h"
+#include "lib/events/query.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "lib/base/counted.h"
 #include "lib/base/vec.h"
 #include "lib/report/layout.h"
-#include "lib/store/run_db.h"
+#include "lib/events/run_db.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define IDS_CMD_IMPORT_RUN_H
 
 #include "lib/io/run_files.h"
-#include "lib/store/run_db.h"
+#include "lib/events/run_db.h"
 
 /* A database in the empty file `path`, with the tables of every analyzer. */
 int ids_import_begin(const char *path, struct ids_run_db **ret_db, struct ids_error *err);

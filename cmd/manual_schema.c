@@ -1,7 +1,7 @@
 /* The page idsprof-schema(5): what the comments in the SQL of a database say. */
 #include "cmd/manual.h"
 
-#include "lib/store/query.h"
+#include "lib/events/query.h"
 
 #include <stdlib.h>
 #include <string.h>

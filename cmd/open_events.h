@@ -4,7 +4,7 @@
 
 #include "lib/io/run_files.h"
 #include "lib/report/report.h"
-#include "lib/store/query.h"
+#include "lib/events/query.h"
 
 struct ids_opened_events {
     char *path;  /* of the database */

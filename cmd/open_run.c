@@ -10,7 +10,7 @@
 #include "lib/io/source.h"
 #include "lib/model/builder.h"
 #include "lib/model/format.h"
-#include "lib/store/query.h"
+#include "lib/events/query.h"
 #include "lib/store/summary.h"
 #include "lib/wire/clean.h"
 

@@ -2,7 +2,7 @@
 #ifndef IDS_CMD_QUERY_PRINT_H
 #define IDS_CMD_QUERY_PRINT_H
 
-#include "lib/store/query.h"
+#include "lib/events/query.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
-/* lib/store/event_findings, event_ids, event_rows: what an import of a small profile puts into which row. Times and rows are derived by hand
+/* lib/events/event_findings, event_ids, event_rows: what an import of a small profile puts into which row. Times and rows are derived by hand
  * from the text of each profile; statements read the tables as a user would. */
 #include "cmd/import_run.h"
 #include "cmd/open_run.h"
-#include "lib/store/query.h"
+#include "lib/events/query.h"
 #include "tests/support/suite.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* lib/store/row_pages.c: SQLite reads back what was written as pages beside it, and finds no fault with the file. */
+/* lib/events/row_pages.c: SQLite reads back what was written as pages beside it, and finds no fault with the file. */
 #include "lib/store/db.h"
-#include "lib/store/row_pages.h"
+#include "lib/events/row_pages.h"
 #include "tests/support/suite.h"
 
 #include <fcntl.h>

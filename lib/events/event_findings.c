@@ -1,13 +1,13 @@
-#include "lib/store/event_findings.h"
+#include "lib/events/event_findings.h"
 
 #include "lib/base/keymap.h"
 #include "lib/base/run_merge.h"
 #include "lib/model/account.h"
 #include "lib/model/host_copies.h"
 #include "lib/store/db.h"
-#include "lib/store/event_ids.h"
-#include "lib/store/event_parts.h"
-#include "lib/store/findings.sql.h"
+#include "lib/events/event_ids.h"
+#include "lib/events/event_parts.h"
+#include "lib/events/findings.sql.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "lib/store/row_pages.h"
+#include "lib/events/row_pages.h"
 
 #include "lib/base/buffer.h"
 #include "lib/base/vec.h"

@@ -2,8 +2,8 @@
  *
  * The trace keeps some events of a file and the table all of them, both in order of (track, start, longer first). So they are found by
  * one merge over both: of events that begin together by name and duration, equal ones in their order. */
-#ifndef IDS_LIB_STORE_EVENT_IDS_H
-#define IDS_LIB_STORE_EVENT_IDS_H
+#ifndef IDS_LIB_EVENTS_EVENT_IDS_H
+#define IDS_LIB_EVENTS_EVENT_IDS_H
 
 #include "lib/model/trace.h"
 

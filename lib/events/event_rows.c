@@ -1,12 +1,12 @@
-#include "lib/store/event_rows.h"
+#include "lib/events/event_rows.h"
 
 #include "lib/base/vec.h"
 #include "lib/model/clocks.h"
 #include "lib/model/keys.h"
 #include "lib/store/db.h"
-#include "lib/store/event_parts.h"
-#include "lib/store/events.sql.h"
-#include "lib/store/row_pages.h"
+#include "lib/events/event_parts.h"
+#include "lib/events/events.sql.h"
+#include "lib/events/row_pages.h"
 
 #include <stdlib.h>
 #include <string.h>

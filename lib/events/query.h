@@ -3,8 +3,8 @@
  * The file is opened read-only and as one that cannot change. What a statement may do is a list: SELECT, functions but those that load
  * code, and pragmas that tell about tables. Views of the file run, but with harmless functions only; its triggers never do. Values, statements and
  * depths have limits, and so have time and memory (db_limit.h). No other database may be open when the first is opened by ids_query_open. */
-#ifndef IDS_LIB_STORE_QUERY_H
-#define IDS_LIB_STORE_QUERY_H
+#ifndef IDS_LIB_EVENTS_QUERY_H
+#define IDS_LIB_EVENTS_QUERY_H
 
 #include "lib/base/error.h"
 

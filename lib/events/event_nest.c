@@ -2,7 +2,7 @@
  * overlaps the open one is its sibling. Counters and arrows lie in an event, and nothing lies in them. */
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
-#include "lib/store/event_parts.h"
+#include "lib/events/event_parts.h"
 
 enum { DEPTH_MOST = 1 << 20 }; /* of events that are open at once; deeper ones are siblings */
 

@@ -4,8 +4,8 @@
  * SQLite owns the file; pages go behind what it has. Between two of its transactions the file's header is told of them, as another
  * process would that had written to it, and SQLite goes on behind them. Until ids_row_pages_show nothing leads to them.
  */
-#ifndef IDS_LIB_STORE_ROW_PAGES_H
-#define IDS_LIB_STORE_ROW_PAGES_H
+#ifndef IDS_LIB_EVENTS_ROW_PAGES_H
+#define IDS_LIB_EVENTS_ROW_PAGES_H
 
 #include "lib/base/error.h"
 

@@ -1,12 +1,12 @@
 /* event_parts.h - what the parts of the row builder share: the events that wait for the end of their track (event_track.c), what lies in
  * what (event_nest.c), the stats (event_stats.c) and the links (event_flows.c). event_rows.c puts them together. */
-#ifndef IDS_LIB_STORE_EVENT_PARTS_H
-#define IDS_LIB_STORE_EVENT_PARTS_H
+#ifndef IDS_LIB_EVENTS_EVENT_PARTS_H
+#define IDS_LIB_EVENTS_EVENT_PARTS_H
 
 #include "lib/base/buffer.h"
 #include "lib/base/keymap.h"
 #include "lib/io/aside.h"
-#include "lib/store/event_rows.h"
+#include "lib/events/event_rows.h"
 
 /* ---- events that wait ---- */
 

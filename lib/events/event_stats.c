@@ -1,7 +1,7 @@
 /* Where a stat goes. Most values repeat: a set of stats is stored once, and events name it. Numbers that say what belongs together
  * (run_id, _p, _c, correlation_id) are columns. A stat that has another value in nearly every event would make each set a new one; it
  * leaves the sets as soon as that shows, and becomes a row of its event. */
-#include "lib/store/event_parts.h"
+#include "lib/events/event_parts.h"
 
 #include "lib/base/vec.h"
 #include "lib/model/keys.h"

@@ -1,9 +1,9 @@
 /* event_findings.h - what the analysis found of single events, as rows of the tables of findings.sql. */
-#ifndef IDS_LIB_STORE_EVENT_FINDINGS_H
-#define IDS_LIB_STORE_EVENT_FINDINGS_H
+#ifndef IDS_LIB_EVENTS_EVENT_FINDINGS_H
+#define IDS_LIB_EVENTS_EVENT_FINDINGS_H
 
 #include "lib/model/findings.h"
-#include "lib/store/event_rows.h"
+#include "lib/events/event_rows.h"
 
 /* The tables that are written as pages (row_pages.h). */
 struct ids_finding_pages {

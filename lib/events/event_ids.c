@@ -1,4 +1,4 @@
-#include "lib/store/event_ids.h"
+#include "lib/events/event_ids.h"
 
 #include "lib/base/run_merge.h"
 #include "lib/base/vec.h"

@@ -2,8 +2,8 @@
  *
  * It is filled in one transaction without a journal, so that a failure means to throw the file away: write under a temporary name and
  * rename when ids_run_db_sync has said that all is on the disk. */
-#ifndef IDS_LIB_STORE_RUN_DB_H
-#define IDS_LIB_STORE_RUN_DB_H
+#ifndef IDS_LIB_EVENTS_RUN_DB_H
+#define IDS_LIB_EVENTS_RUN_DB_H
 
 #include "lib/model/findings.h"
 #include "lib/model/sink.h"

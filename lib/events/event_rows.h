@@ -4,11 +4,11 @@
  * to a budget (48 bytes an event, 72 more for one with links); beyond it, sorted runs lie in an unlinked file until they are merged.
  * Beside that, memory follows the distinct names, tracks and texts, and not the number of events.
  */
-#ifndef IDS_LIB_STORE_EVENT_ROWS_H
-#define IDS_LIB_STORE_EVENT_ROWS_H
+#ifndef IDS_LIB_EVENTS_EVENT_ROWS_H
+#define IDS_LIB_EVENTS_EVENT_ROWS_H
 
 #include "lib/model/sink.h"
-#include "lib/store/row_pages.h"
+#include "lib/events/row_pages.h"
 
 /* The numbers that rows of a database get next, over all runs in it. */
 struct ids_row_numbers {

@@ -3,7 +3,7 @@
  * told theirs there; then they are read in order. */
 #include "lib/base/run_merge.h"
 #include "lib/base/vec.h"
-#include "lib/store/event_parts.h"
+#include "lib/events/event_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

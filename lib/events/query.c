@@ -1,4 +1,4 @@
-#include "lib/store/query.h"
+#include "lib/events/query.h"
 
 #include "lib/store/db.h"
 
