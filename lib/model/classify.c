@@ -317,6 +317,7 @@ static void detail_triple(struct ids_text details, const char *key, int64_t ret_
 
 void ids_kernel_details(struct ids_text details, struct ids_shape *ret_shape) {
     enum { REGISTERS_LIMIT = 1024 }; /* no GPU has more than 512 a thread (AMD's vector and accumulation registers) */
+    *ret_shape = (struct ids_shape){0}; /* which ranks take part stands elsewhere, if anywhere */
     ret_shape->registers = detail_number(details, "regs");
     if (ret_shape->registers > REGISTERS_LIMIT || ret_shape->registers == 0) ret_shape->registers = -1;
     int garbage = ret_shape->registers < 0 && detail(details, "regs").length;

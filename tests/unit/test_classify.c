@@ -246,6 +246,8 @@ static void check_shape(const char *details, const struct ids_shape *wanted) {
                       (long long)shape.block[i]);
     }
     ck_assert_double_eq_tol(shape.occupancy, wanted->occupancy, 1e-12);
+    ck_assert_uint_eq(shape.groups, wanted->groups);
+    ck_assert_int_eq(shape.group_size, wanted->group_size);
 }
 
 START_TEST(kernel_details) {
