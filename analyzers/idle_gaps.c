@@ -81,7 +81,7 @@ static void figures(struct ids_report *report, const char *device, const struct 
                       ids_real_value(IDS_UNIT_RATIO, (double)sums->total_ps / (double)window_ps));
 }
 
-/* Idle shows the grade of utilization (metrics.md), which ran before. */
+/* Idle shows the grade of utilization (docs/metrics.md), which ran before. */
 static void take_grade(struct ids_report *report) {
     const struct ids_metric *utilization = ids_report_find(report, "device.utilization", NULL);
     enum ids_grade grade = utilization ? utilization->grade : IDS_GRADE_NONE;

@@ -578,7 +578,7 @@ static int say(struct reader *reader, enum ids_severity severity, const char *id
     return reader->sink->ops->diag(reader->sink, &diag, err);
 }
 
-/* JAX's converter writes the earliest events up to a limit and says nothing of the rest (trace_facts). */
+/* JAX's converter writes the earliest events up to a limit and says nothing of the rest (docs/trace_facts.md). */
 static int say_cap(struct reader *reader, struct ids_error *err) {
     if (reader->slices != 1000000 && reader->slices != 5000000) return 0;
     char text[256];

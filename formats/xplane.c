@@ -6,7 +6,7 @@
  * tables, then every event once.
  *
  * Damage: a length that runs past the end of the file is a file that was cut; what is whole before it is kept. A malformed
- * tag or varint, or a length that runs past its parent, is a corrupt file. (design.md, Errors)
+ * tag or varint, or a length that runs past its parent, is a corrupt file. (docs/metrics.md, Damaged files)
  */
 #include "formats/hlo.h"
 #include "formats/pb_file.h"

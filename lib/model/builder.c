@@ -209,7 +209,7 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
 
 static enum ids_track_role role_of(enum ids_device_kind kind, struct ids_text name) {
     if (ids_text_begins(name, "Steps")) return IDS_TRACK_STEPS;
-    /* Lines such as "XLA Ops" on a GPU are derived by viewers from the streams (trace_facts). Other makers' devices have streams too. */
+    /* Lines such as "XLA Ops" on a GPU are derived by viewers from the streams (docs/trace_facts.md). Other makers' devices have streams too. */
     if (kind != IDS_DEVICE_TPU) return ids_is_stream(name) ? IDS_TRACK_STREAM : IDS_TRACK_DERIVED;
     if (ids_text_begins(name, "XLA Ops")) return IDS_TRACK_OPS;
     if (ids_text_begins(name, "XLA Modules")) return IDS_TRACK_MODULES;

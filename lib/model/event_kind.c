@@ -50,7 +50,7 @@ static const struct rule exact[] = {
     {"hipStreamSynchronize", IDS_KIND_SYNC},
     {"hipDeviceSynchronize", IDS_KIND_SYNC},
     {"hipEventSynchronize", IDS_KIND_SYNC},
-    /* transfers as the TPU runtime books them; the first of three nested events is the transfer (trace_facts) */
+    /* transfers as the TPU runtime books them; the first of three nested events is the transfer (docs/trace_facts.md) */
     {"tpu::System::TransferToDevice", IDS_KIND_TRANSFER},
     {"tpu::System::TransferFromDevice", IDS_KIND_TRANSFER},
     /* getting data ready for a transfer */
@@ -88,7 +88,7 @@ static const struct rule prefixes[] = {
     {"jax.cache_read(", IDS_KIND_CACHE_READ},
     {"jax.cache_hit(", IDS_KIND_CACHE_HIT},
     {"jax.cache_miss(", IDS_KIND_CACHE_MISS},
-    {"idsprof.opened", IDS_KIND_OPENED}, /* collectors/python/_idsprof/session.py */
+    {"idsprof.opened", IDS_KIND_OPENED}, /* collectors/python/_idsprof/idsprof_session.py */
     {"PjitFunction(", IDS_KIND_DISPATCH},
     {"CommonPjRtLoadedExecutable::Execute (", IDS_KIND_EXECUTE},
     {"XlaCompile:", IDS_KIND_COMPILE},

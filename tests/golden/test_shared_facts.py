@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What is known of the real traces must come out of `idsprof report` and `idsprof list`, exactly.
 
-The numbers are those of shared/traces/README.md, shared/trace_facts.md, testdata/README.md and the monitoring.json files (never
+The numbers are those of the README beside the shared traces, docs/trace_facts.md, testdata/README.md and the monitoring.json files (never
 what idsprof printed), and what tests/oracle/xplane_oracle.py, which shares no code with idsprof, finds in the same files. Grades are
-those that metrics.md gives to the values, here and in testdata/mini/grade_*.mini.
+those that docs/metrics.md gives to the values, here and in testdata/mini/grade_*.mini.
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED (default ../shared beside the sources), IDS_CI=1 (what is absent is a failure).
 Without the shared folder testdata is checked all the same, then: exit 77.
 
@@ -157,7 +157,7 @@ def check_size(report, folder, events, tracks=None):
     check_grades(report)
 
 
-# metrics.md, Grades: from here to there "warn", one side of it good, the other bad.
+# docs/metrics.md, Grades: from here to there "warn", one side of it good, the other bad.
 GRADES = {
     "device.utilization": ("0.5", "0.8"),
     "kernels.median": ("0.0001", "0.001"),

@@ -8,7 +8,7 @@ with the module json, because nested values are compared as they stand in the fi
     chrome_oracle.py --items FILE   every hashed item, one a line (to find where two decoders differ)
 
 Items and hash are those of xplane_oracle.py, without M items. What an event, a plane and a track are is said in
-formats/chrome_trace.h; where that leaves a choice, the choice is a comment here.
+formats/chrome_trace.c; where that leaves a choice, the choice is a comment here.
 """
 import gzip
 import json
