@@ -1,11 +1,12 @@
-#include "lib/store/baseline.h"
 #include "cmd/command.h"
-#include "cmd/open_sides.h"
+#include "cmd/engine.h"
 #include "cmd/reading.h"
 #include "cmd/say.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/base/counted.h"
 #include "lib/report/layout.h"
+#include "lib/run/open_sides.h"
+#include "lib/store/baseline.h"
 #include "lib/wire/json_writer.h"
 
 #include <stdlib.h>
@@ -38,14 +39,16 @@ static const char *text_property(const struct ids_report *report, const char *id
 /* ---- save ---- */
 
 static int save(const struct baseline_options *options, char *const *operands, int count, struct ids_error *err) {
-    const struct ids_open_options open = {.command = "baseline", .no_cache = options->no_cache};
+    const struct ids_open_options open = {0};
+    struct ids_engine engine = ids_command_engine("baseline", options->no_cache);
     if (count < 2) return ids_fail(err, IDS_USAGE, "expected: idsprof baseline save NAME RUN...");
     if (!ids_baseline_is_name(operands[0]))
         return ids_fail(err, IDS_USAGE, "'%s' is no name for a baseline: letters, digits, '.', '_' and '-'",
                         operands[0]);
     struct ids_open_side runs;
     char *path = NULL;
-    int code = ids_open_side(operands + 1, count - 1, &open, &runs, err);
+    int code = ids_open_side(&engine, operands + 1, count - 1, &open, &runs, err);
+    ids_engine_done(&engine);
     if (code) return code;
     code = ids_baseline_save(operands[0], runs.pointers, runs.count, options->force, (int64_t)time(NULL), &path, err);
     struct ids_arena arena = {0};

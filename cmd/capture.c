@@ -4,11 +4,10 @@
 #include "cmd/capture_plugins.h"
 #include "cmd/capture_print.h"
 #include "cmd/command.h"
-#include "cmd/open_run.h"
 #include "cmd/say.h"
+#include "collectors/common/process.h"
 #include "lib/base/counted.h"
 #include "lib/base/memory.h"
-#include "collectors/common/process.h"
 #include "lib/capture/child.h"
 #include "lib/capture/folder.h"
 

@@ -1,6 +1,7 @@
 #include "cmd/capture_options.h"
 
 #include "lib/capture/folder.h"
+#include "lib/base/quantity.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 #include "cmd/capture_print.h"
 
-#include "cmd/open_run.h"
 #include "cmd/say.h"
+#include "lib/report/report.h"
 #include "lib/base/saturate.h"
 #include "lib/capture/folder.h"
+#include "lib/wire/shell_quote.h"
 
 #include <stdio.h>
 

@@ -1,19 +1,21 @@
 #include "cmd/check_junit.h"
 #include "cmd/command.h"
+#include "cmd/engine.h"
 #include "cmd/nearest.h"
-#include "cmd/open_run.h"
-#include "cmd/open_sides.h"
 #include "cmd/output.h"
 #include "cmd/reading.h"
 #include "cmd/say.h"
-#include "cmd/sections.h"
 #include "cmd/terminal.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/base/counted.h"
 #include "lib/compare/comparability.h"
 #include "lib/report/gone_ids.h"
 #include "lib/report/painter.h"
+#include "lib/run/open_sides.h"
+#include "lib/run/sections.h"
 #include "lib/store/baseline.h"
+#include "lib/wire/shell_quote.h"
+#include "lib/base/quantity.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -133,14 +135,16 @@ static int basis_of_saved(struct basis *basis, struct ids_error *err) {
 
 /* A saved baseline of that name, else a run. */
 static int open_basis(const struct check_options *options, struct basis *basis, struct ids_error *err) {
-    const struct ids_open_options open = {.command = "check", .no_cache = options->no_cache};
+    const struct ids_open_options open = {0};
+    struct ids_engine engine = ids_command_engine("check", options->no_cache);
     char *const path = (char *)options->baseline; /* only read */
     int code = IDS_NOT_FOUND;
     if (ids_baseline_is_name(options->baseline))
         code = ids_baseline_load(options->baseline, ids_table_def_find, &basis->saved, err);
     if (!code) return basis_of_saved(basis, err);
     if (code != IDS_NOT_FOUND) return code;
-    code = ids_open_side(&path, 1, &open, &basis->run, err);
+    code = ids_open_side(&engine, &path, 1, &open, &basis->run, err);
+    ids_engine_done(&engine);
     basis->used = &basis->run.side;
     return code ? ids_error_at(err, "--baseline: no saved baseline is called so, and as a run") : 0;
 }
@@ -309,13 +313,15 @@ static int check_side(const struct check_options *options, struct ids_side *side
 
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct check_options *options = values;
-    const struct ids_open_options open = {.command = "check", .no_cache = options->no_cache};
+    const struct ids_open_options open = {0};
+    struct ids_engine engine = ids_command_engine("check", options->no_cache);
     struct ids_budget budget = {0};
     struct ids_open_side runs = {0};
     if (options->json && options->junit && !strcmp(options->junit, "-"))
         return ids_fail(err, IDS_USAGE, "--json and --junit - both go to standard output");
     int code = make_budget(options, &budget, err);
-    if (!code) code = ids_open_side(operands, operand_count, &open, &runs, err);
+    if (!code) code = ids_open_side(&engine, operands, operand_count, &open, &runs, err);
+    ids_engine_done(&engine);
     if (!code) code = check_side(options, &runs.side, &budget, operands[0], err);
     ids_open_side_done(&runs);
     ids_budget_done(&budget);

@@ -1,9 +1,11 @@
 #include "cmd/command.h"
 #include "cmd/diff_print.h"
-#include "cmd/open_sides.h"
+#include "cmd/engine.h"
 #include "cmd/reading.h"
 #include "cmd/terminal.h"
 #include "cmd/trend_print.h"
+#include "lib/run/open_sides.h"
+#include "lib/base/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -195,20 +197,22 @@ static int show_trend(const struct diff_options *options, struct ids_open_side *
 
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct diff_options *options = values;
-    const struct ids_open_options open = {
-        .command = "diff", .no_cache = options->no_cache, .newest = options->newest, .by_step = options->trend};
+    const struct ids_open_options open = {.newest = options->newest, .by_step = options->trend};
+    struct ids_engine engine = ids_command_engine("diff", options->no_cache);
     struct ids_compare_options compare_options;
     int code = make_options(options, operand_count, &compare_options, err);
     if (code) return code;
     if (options->trend) {
         struct ids_open_side runs;
-        code = ids_open_side(operands, operand_count, &open, &runs, err);
+        code = ids_open_side(&engine, operands, operand_count, &open, &runs, err);
+        ids_engine_done(&engine);
         if (code) return code;
         code = show_trend(options, &runs, err);
         ids_open_side_done(&runs);
     } else {
         struct ids_open_sides sides;
-        code = ids_open_sides(operands, operand_count, &open, &sides, err);
+        code = ids_open_sides(&engine, operands, operand_count, &open, &sides, err);
+        ids_engine_done(&engine);
         if (code) return code;
         code = compare(options, &compare_options, &sides, err);
         ids_open_sides_done(&sides);

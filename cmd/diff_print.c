@@ -1,7 +1,7 @@
 #include "cmd/diff_print.h"
 
-#include "cmd/open_run.h"
 #include "lib/base/counted.h"
+#include "lib/wire/shell_quote.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,7 @@
 #include "cmd/command.h"
-#include "cmd/extract_accounts.h"
+#include "cmd/engine.h"
 #include "cmd/extract_files.h"
 #include "cmd/extract_list.h"
-#include "cmd/extract_window.h"
-#include "cmd/file_name.h"
-#include "cmd/open_run.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/reading.h"
@@ -16,6 +13,12 @@
 #include "lib/export/ordered.h"
 #include "lib/io/source.h"
 #include "lib/report/report.h"
+#include "lib/run/extract_accounts.h"
+#include "lib/run/extract_window.h"
+#include "lib/run/file_name.h"
+#include "lib/run/find_runs.h"
+#include "lib/run/open_run.h"
+#include "lib/run/read_run.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -63,6 +66,7 @@ static const struct ids_opt opts[] = {
 };
 
 struct extraction {
+    struct ids_engine engine;
     const struct extract_options *options;
     const struct ids_run_files *run;
     struct ids_extract_window window;
@@ -275,7 +279,7 @@ static int convert_file(struct extraction *extraction, size_t file, struct ids_e
 
 static int take_accounts(struct extraction *extraction, const struct ids_trace *trace, struct ids_error *err) {
     struct ids_extract_accounts *accounts = &extraction->accounts;
-    int code = ids_extract_accounts_of(trace, accounts, err);
+    int code = ids_extract_accounts_of(&extraction->engine, trace, accounts, err);
     if (code) return ids_error_at(err, "'%s'", extraction->run->path);
     if (!accounts->device_count)
         extraction->lack_of_accounts = "; no device did anything, so there are no accounts";
@@ -297,7 +301,7 @@ static int look_at_run(struct extraction *extraction, struct ids_error *err) {
         return ids_fail(err, IDS_USAGE, "%s the run twice, which standard input does not allow",
                         bounded ? "--from, --to and --steps read" : "--accounts reads");
     }
-    int code = ids_open_trace(run, INT64_MAX, &trace, &format, err);
+    int code = ids_open_trace(&extraction->engine, run, INT64_MAX, &trace, &format, err);
     if (code) return code;
     if (bounded)
         code = ids_extract_window_of(trace, options->from_ps, options->to_ps, options->steps, &extraction->window, err);
@@ -480,12 +484,12 @@ static int extract(struct extraction *extraction, struct ids_error *err) {
 
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     (void)operand_count;
-    struct extraction extraction = {.options = values};
+    struct extraction extraction = {.options = values, .engine = ids_command_engine("extract", 1)};
     struct ids_run_list list;
     int code = check_options(extraction.options, err);
-    if (!code) code = ids_find_runs(operands[0], &list, err);
+    if (!code) code = ids_find_runs(&extraction.engine, operands[0], &list, err);
     if (code) return code;
-    ids_say_unreadable(&list, "extract");
+    ids_note_unreadable(&extraction.engine, &list);
     code = ids_choose_run(&list, extraction.options->run, &extraction.run, err);
     if (!code) code = extract(&extraction, err);
     ids_run_list_done(&list);

@@ -1,7 +1,7 @@
 #include "cmd/extract_files.h"
 
-#include "cmd/file_name.h"
 #include "lib/base/vec.h"
+#include "lib/run/file_name.h"
 
 #include <dirent.h>
 #include <errno.h>

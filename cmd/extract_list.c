@@ -1,14 +1,14 @@
 #include "cmd/extract_list.h"
 
 #include "cmd/extract_files.h"
-#include "cmd/file_name.h"
-#include "cmd/open_run.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "lib/base/counted.h"
 #include "lib/export/contents.h"
 #include "lib/report/layout.h"
 #include "lib/report/report.h"
+#include "lib/run/file_name.h"
+#include "lib/run/read_run.h"
 #include "lib/wire/json_writer.h"
 
 #include <inttypes.h>

@@ -1,14 +1,16 @@
 #include "cmd/command.h"
-#include "cmd/import_run.h"
-#include "cmd/open_run.h"
+#include "cmd/engine.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/reading.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/base/counted.h"
 #include "lib/base/vec.h"
-#include "lib/report/layout.h"
 #include "lib/events/run_db.h"
+#include "lib/report/layout.h"
+#include "lib/run/find_runs.h"
+#include "lib/run/import_run.h"
+#include "lib/wire/shell_quote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,24 +31,25 @@ static const struct ids_opt opts[] = {
     IDS_READING_OPTIONS,
 };
 
-static int import_path(const struct import_options *options, struct ids_run_db *db, const char *path,
-                       struct ids_error *err) {
+static int import_path(const struct import_options *options, const struct ids_engine *engine, struct ids_run_db *db,
+                       const char *path, struct ids_error *err) {
     struct ids_run_list list;
     const struct ids_run_files *run;
-    int code = ids_find_runs(path, &list, err);
+    int code = ids_find_runs(engine, path, &list, err);
     if (code) return code;
-    ids_say_unreadable(&list, "import");
+    ids_note_unreadable(engine, &list);
     code = ids_choose_run(&list, options->run, &run, err);
-    if (!code) code = ids_import_run(db, run, "", err);
+    if (!code) code = ids_import_run(engine, db, run, "", err);
     ids_run_list_done(&list);
     return code;
 }
 
 static int fill(const struct import_options *options, const char *path, char *const *operands, int operand_count,
                 int64_t *ret_events, struct ids_error *err) {
+    const struct ids_engine engine = ids_command_engine("import", 0);
     struct ids_run_db *db = NULL;
     int code = ids_import_begin(path, &db, err);
-    for (int i = 0; i < operand_count && !code; i++) code = import_path(options, db, operands[i], err);
+    for (int i = 0; i < operand_count && !code; i++) code = import_path(options, &engine, db, operands[i], err);
     if (!code) ids_progress("writing");
     if (!code) code = ids_run_db_finish(db, err);
     if (!code) code = ids_run_db_sync(db, err);

@@ -1,11 +1,14 @@
 #include "cmd/command.h"
-#include "cmd/open_run.h"
+#include "cmd/engine.h"
 #include "cmd/reading.h"
-#include "cmd/run_label.h"
 #include "cmd/say.h"
 #include "cmd/terminal.h"
 #include "lib/base/vec.h"
 #include "lib/report/layout.h"
+#include "lib/run/find_runs.h"
+#include "lib/run/open_run.h"
+#include "lib/run/read_run.h"
+#include "lib/run/run_label.h"
 #include "lib/wire/json_writer.h"
 
 #include <limits.h>
@@ -44,6 +47,7 @@ struct entry {
 };
 
 struct listing {
+    struct ids_engine engine;
     const struct list_options *options;
     struct ids_arena arena;
     struct ids_run_list *lists; /* one for each operand */
@@ -116,7 +120,7 @@ static void read_run(struct listing *listing, struct entry *entry) {
     struct ids_report report;
     struct ids_error why = IDS_ERROR_INIT;
     ids_params_default(&params);
-    int code = ids_open_run(entry->run, &params, listing->options->no_cache, &report, &why);
+    int code = ids_open_run(&listing->engine, entry->run, &params, &report, &why);
     if (!code) {
         describe(listing, &report, entry);
         ids_report_done(&report);
@@ -131,7 +135,7 @@ static void read_run(struct listing *listing, struct entry *entry) {
 static int add_path(struct listing *listing, const char *path, struct ids_error *err) {
     struct ids_run_list *runs = &listing->lists[listing->list_count];
     struct ids_error why = IDS_ERROR_INIT;
-    if (ids_find_runs(path, runs, &why)) {
+    if (ids_find_runs(&listing->engine, path, runs, &why)) {
         ids_say("list", "%s", why.text);
         listing->failed = 1;
         return 0;
@@ -139,7 +143,7 @@ static int add_path(struct listing *listing, const char *path, struct ids_error 
     listing->list_count++;
     int code = 0;
     for (size_t i = 0; i < runs->run_count && !code; i++) code = add_run(listing, &runs->runs[i], err);
-    if (ids_say_unreadable(runs, "list")) listing->failed = 1;
+    if (ids_note_unreadable(&listing->engine, runs)) listing->failed = 1;
     return code;
 }
 
@@ -510,11 +514,13 @@ static int make_listing(struct listing *listing, char *const *paths, int path_co
 }
 
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
-    struct listing listing = {.options = values};
+    const struct list_options *options = values;
+    struct listing listing = {.options = options, .engine = ids_command_engine("list", options->no_cache)};
     int code = make_listing(&listing, operands, operand_count, err);
     if (!code && listing.options->json) print_json(&listing);
     if (!code && !listing.options->json) code = print_text(&listing, err);
     for (size_t i = 0; i < listing.list_count; i++) ids_run_list_done(&listing.lists[i]);
+    ids_engine_done(&listing.engine);
     free(listing.lists);
     free(listing.entries);
     ids_arena_done(&listing.arena);

@@ -1,11 +1,11 @@
 #include "cmd/ascii.h"
 #include "cmd/command.h"
 #include "cmd/nearest.h"
-#include "cmd/open_run.h"
-#include "cmd/reading.h"
 #include "cmd/output.h"
+#include "cmd/reading.h"
 #include "cmd/say.h"
 #include "lib/base/memory.h"
+#include "lib/wire/shell_quote.h"
 
 #include <ctype.h>
 #include <errno.h>

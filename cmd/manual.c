@@ -1,6 +1,6 @@
 #include "cmd/manual.h"
 
-#include "cmd/sections.h"
+#include "lib/run/sections.h"
 #include "lib/wire/utf8.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "cmd/nearest.h"
 
+
 #include <string.h>
 
 enum { LONGEST = 64, SHOWN = 4 };

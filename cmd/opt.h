@@ -55,10 +55,6 @@ int ids_opt_parse_leading(const struct ids_opt *opts, int opt_count, int argc, c
 /* One line an option, aligned. */
 void ids_opt_help(const struct ids_opt *opts, int opt_count, FILE *out);
 
-/* Exact: no rounding through a double. A time needs its unit, unless it is 0. */
-int ids_parse_time(const char *text, int64_t *ret_ps, struct ids_error *err);
-int ids_parse_size(const char *text, int64_t *ret_bytes, struct ids_error *err);
-int ids_parse_count(const char *text, int64_t *ret_count, struct ids_error *err);
 /* The index of the word, or of the one word that begins so where there are few; else an error that lists them, or the nearest of many. */
 int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, struct ids_error *err);
 

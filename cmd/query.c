@@ -1,12 +1,13 @@
 #include "cmd/command.h"
-#include "cmd/explain.h"
-#include "cmd/open_events.h"
+#include "cmd/engine.h"
 #include "cmd/progress.h"
 #include "cmd/query_print.h"
 #include "cmd/reading.h"
-#include "cmd/sections.h"
 #include "cmd/terminal.h"
 #include "lib/base/buffer.h"
+#include "lib/run/explanation.h"
+#include "lib/run/open_events.h"
+#include "lib/run/sections.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -104,8 +105,9 @@ static int explain(const struct query_options *options, const char *path, struct
     struct ids_explanation explanation = {0};
     struct ids_report report;
     struct ids_opened_events events;
+    struct ids_engine engine = ids_command_engine("query", 0);
     ids_report_init(&report);
-    int code = ids_events_open_run(path, options->run, &events, err);
+    int code = ids_events_open_run(&engine, path, options->run, &events, err);
     if (!code) code = ids_events_report(&events, &report, err);
     if (!code) code = ids_explanation_make(options->explain, &events, NULL, &explanation, err);
     struct ids_render render = {.width = ids_terminal_width(0), .explained = &explanation.about};
@@ -117,6 +119,7 @@ static int explain(const struct query_options *options, const char *path, struct
     ids_explanation_done(&explanation);
     ids_report_done(&report);
     ids_events_done(&events);
+    ids_engine_done(&engine);
     return code;
 }
 
@@ -133,6 +136,7 @@ static int run(const void *values, char *const *operands, int operand_count, str
     const struct query_options *options = values;
     struct ids_buffer sql = {0};
     struct ids_opened_events events;
+    struct ids_engine engine = ids_command_engine("query", 0);
     int code = check_arguments(options, operand_count, err);
     if (code) return code;
     if (options->explain) return explain(options, operands[0], err);
@@ -141,9 +145,10 @@ static int run(const void *values, char *const *operands, int operand_count, str
     ids_buffer_byte(&sql, '\0');
     if (!code && sql.failed) code = ids_no_memory(err);
     if (!code) {
-        code = ids_events_open(operands[0], options->run, &events, err);
+        code = ids_events_open(&engine, operands[0], options->run, &events, err);
         if (!code) code = options->schema ? print_schema(&events, err) : ask(options, &events, sql.at, err);
         ids_events_done(&events);
+        ids_engine_done(&engine);
     }
     ids_buffer_done(&sql);
     return code;

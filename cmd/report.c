@@ -1,10 +1,13 @@
 #include "cmd/command.h"
-#include "cmd/explain.h"
-#include "cmd/open_run.h"
+#include "cmd/engine.h"
 #include "cmd/reading.h"
-#include "cmd/sections.h"
 #include "cmd/terminal.h"
+#include "lib/run/explanation.h"
+#include "lib/run/find_runs.h"
+#include "lib/run/open_run.h"
+#include "lib/run/sections.h"
 #include "lib/store/events_cache.h"
+#include "lib/wire/shell_quote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +101,7 @@ static void make_command(const struct report_options *options, const char *path,
 
 /* The report, and where the rows are that it can be held against. */
 struct opened {
+    struct ids_engine engine;
     struct ids_report report;
     struct ids_opened_events events; /* path NULL: nowhere yet */
 };
@@ -159,21 +163,21 @@ static int open_report(const struct report_options *options, const char *path, s
     struct ids_params params;
     const struct ids_run_files *run;
     int code = make_params(options, &params, err);
-    if (!code) code = ids_find_runs(path, &opened->events.list, err);
+    if (!code) code = ids_find_runs(&opened->engine, path, &opened->events.list, err);
     if (code) return code;
-    ids_say_unreadable(&opened->events.list, "report");
+    ids_note_unreadable(&opened->engine, &opened->events.list);
     code = ids_choose_run(&opened->events.list, options->run, &run, err);
-    if (!code) code = ids_open_run(run, &params, options->no_cache, &opened->report, err);
+    if (!code) code = ids_open_run(&opened->engine, run, &params, &opened->report, err);
     /* The rows of a database, or those that an earlier query left in the cache, are of a report with default options. */
     if (!code && options->explain && ids_params_are_default(&params))
-        code = ids_events_at_hand(run, options->no_cache, &opened->events, err);
+        code = ids_events_at_hand(&opened->engine, run, &opened->events, err);
     return code;
 }
 
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     (void)operand_count;
     const struct report_options *options = values;
-    struct opened opened = {0};
+    struct opened opened = {.engine = ids_command_engine("report", options->no_cache)};
     ids_report_init(&opened.report);
     int code = open_report(options, operands[0], &opened, err);
     if (!code) code = print(options, &opened, operands[0], err);
@@ -182,6 +186,7 @@ static int run(const void *values, char *const *operands, int operand_count, str
     }
     ids_report_done(&opened.report);
     ids_events_done(&opened.events);
+    ids_engine_done(&opened.engine);
     return code;
 }
 

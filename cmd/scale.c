@@ -1,10 +1,11 @@
-#include "lib/compare/scale.h"
 #include "cmd/command.h"
 #include "cmd/diff_print.h"
+#include "cmd/engine.h"
 #include "cmd/output.h"
 #include "cmd/reading.h"
-#include "cmd/scale_methods.h"
 #include "cmd/terminal.h"
+#include "lib/compare/scale.h"
+#include "lib/run/scale_methods.h"
 
 #include <errno.h>
 #include <math.h>
@@ -228,11 +229,12 @@ static int compare(const struct scale_options *options, const struct ids_scale_m
 
 static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct scale_options *options = values;
-    const struct ids_open_options open = {.command = "scale", .no_cache = options->no_cache};
+    struct ids_engine engine = ids_command_engine("scale", options->no_cache);
     struct ids_scale_methods methods;
     if (options->strong && options->weak) return ids_fail(err, IDS_USAGE, "--strong and --weak exclude each other");
     if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
-    int code = ids_scale_methods_open(operands, operand_count, options->devices, &open, &methods, err);
+    int code = ids_scale_methods_open(&engine, operands, operand_count, options->devices, &methods, err);
+    ids_engine_done(&engine);
     if (code) return code;
     code = compare(options, &methods, err);
     ids_scale_methods_done(&methods);

@@ -1,6 +1,7 @@
 #include "cmd/terminal.h"
 
 #include "cmd/opt.h"
+#include "lib/base/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef IDS_CMD_TREND_PRINT_H
 #define IDS_CMD_TREND_PRINT_H
 
-#include "cmd/open_sides.h"
+#include "lib/run/open_sides.h"
 #include "lib/compare/trend.h"
 #include "lib/report/render.h"
 

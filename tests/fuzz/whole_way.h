@@ -7,7 +7,7 @@
 #ifndef IDS_TESTS_FUZZ_WHOLE_WAY_H
 #define IDS_TESTS_FUZZ_WHOLE_WAY_H
 
-#include "cmd/sections.h"
+#include "lib/run/sections.h"
 #include "lib/analysis/analysis.h"
 #include "lib/model/builder.h"
 #include "lib/report/render.h"

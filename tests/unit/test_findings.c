@@ -1,7 +1,7 @@
 /* lib/events/event_findings, event_ids, event_rows: what an import of a small profile puts into which row. Times and rows are derived by hand
  * from the text of each profile; statements read the tables as a user would. */
-#include "cmd/import_run.h"
-#include "cmd/open_run.h"
+#include "lib/run/find_runs.h"
+#include "lib/run/import_run.h"
 #include "lib/events/query.h"
 #include "tests/support/suite.h"
 
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+static const struct ids_engine engine; /* silent */
 static struct ids_error err;
 static char folder[] = "/tmp/idsprof-test-findings.XXXXXX";
 static char profile[64], database[64];
@@ -27,9 +28,9 @@ static void import(const char *text) {
     fprintf(file, "idsprof-mini 1\nhost h\n%s", text);
     fclose(file);
     fclose(fopen(database, "w"));
-    ck_assert_msg(!ids_find_runs(profile, &list, &err), "%s", err.text);
+    ck_assert_msg(!ids_find_runs(&engine, profile, &list, &err), "%s", err.text);
     ck_assert_msg(!ids_import_begin(database, &db, &err), "%s", err.text);
-    ck_assert_msg(!ids_import_run(db, &list.runs[0], "", &err), "%s", err.text);
+    ck_assert_msg(!ids_import_run(&engine, db, &list.runs[0], "", &err), "%s", err.text);
     ck_assert_msg(!ids_run_db_finish(db, &err), "%s", err.text);
     ids_run_db_free(db);
     ids_run_list_done(&list);

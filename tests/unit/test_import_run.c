@@ -1,7 +1,7 @@
 /* cmd/import_run.c, lib/store: a database has the same bytes however little of the events memory may hold, for each trace of testdata
  * (oracle.db_hash holds the rows against the file); and a run of another kind of failure leaves no thread behind. */
-#include "cmd/import_run.h"
-#include "cmd/open_run.h"
+#include "lib/run/find_runs.h"
+#include "lib/run/import_run.h"
 #include "lib/store/db.h"
 #include "tests/support/suite.h"
 
@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const struct ids_engine engine; /* silent */
 static struct ids_error err;
 
 static const char *testdata(void) {
@@ -48,7 +49,7 @@ static char *import(const struct ids_run_files *run, const size_t *held, size_t 
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(ids_import_begin(path, &db, &err), 0);
     if (held) ids_run_db_hold(db, *held);
-    ck_assert_msg(!ids_import_run(db, run, "", &err), "%s", err.text);
+    ck_assert_msg(!ids_import_run(&engine, db, run, "", &err), "%s", err.text);
     ck_assert_msg(!ids_run_db_finish(db, &err), "%s", err.text);
     *ret_events = ids_run_db_events(db);
     ids_run_db_free(db);
@@ -80,7 +81,7 @@ static void check_run(const struct ids_run_files *run) {
 
 START_TEST(same_bytes) {
     struct ids_run_list list;
-    ck_assert_msg(!ids_find_runs(testdata(), &list, &err), "%s", err.text);
+    ck_assert_msg(!ids_find_runs(&engine, testdata(), &list, &err), "%s", err.text);
     size_t runs = 0;
     for (size_t i = 0; i < list.run_count; i++) {
         if (strstr(list.runs[i].path, "damaged")) continue;
@@ -106,7 +107,7 @@ START_TEST(orders) {
     for (int i = 0; i < EVENTS; i++) fprintf(file, "%d %d nested\n", i, 2 * (EVENTS - i));
     fclose(file);
     struct ids_run_list list;
-    ck_assert_msg(!ids_find_runs(path, &list, &err), "%s", err.text);
+    ck_assert_msg(!ids_find_runs(&engine, path, &list, &err), "%s", err.text);
     check_run(&list.runs[0]);
     ids_run_list_done(&list);
     unlink(path);
@@ -124,9 +125,9 @@ START_TEST(a_file_that_is_corrupt) {
     close(mkstemp(database));
     struct ids_run_list list;
     struct ids_run_db *db;
-    ck_assert_msg(!ids_find_runs(path, &list, &err), "%s", err.text);
+    ck_assert_msg(!ids_find_runs(&engine, path, &list, &err), "%s", err.text);
     ck_assert_int_eq(ids_import_begin(database, &db, &err), 0);
-    ck_assert_int_eq(ids_import_run(db, &list.runs[0], "", &err), IDS_CORRUPT);
+    ck_assert_int_eq(ids_import_run(&engine, db, &list.runs[0], "", &err), IDS_CORRUPT);
     ck_assert_ptr_nonnull(strstr(err.text, "line 40004"));
     ids_run_db_free(db);
     ids_run_list_done(&list);

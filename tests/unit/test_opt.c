@@ -1,6 +1,7 @@
 /* Options: one table gives parsing and help; values are exact; mistakes are named. */
+#include "lib/base/quantity.h"
+#include "lib/wire/shell_quote.h"
 #include "cmd/nearest.h"
-#include "cmd/open_run.h"
 #include "cmd/opt.h"
 
 #include <check.h>

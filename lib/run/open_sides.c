@@ -1,22 +1,18 @@
-#include "cmd/open_sides.h"
+#include "lib/run/open_sides.h"
 
-#include "cmd/open_run.h"
-#include "cmd/progress.h"
-#include "cmd/say.h"
-#include "lib/base/decimal.h"
 #include "lib/base/vec.h"
-#include "lib/report/layout.h"
+#include "lib/run/find_runs.h"
+#include "lib/run/open_run.h"
 
 #include <glob.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum { RUNS_MOST = 4096 };
 
-static int add_report(struct ids_open_side *side, const char *path, const struct ids_run_files *run,
-                      const struct ids_open_options *options, struct ids_error *err) {
+static int add_report(struct ids_engine *engine, struct ids_open_side *side, const char *path,
+                      const struct ids_run_files *run, struct ids_error *err) {
     struct ids_params params;
     struct ids_report report;
     ids_params_default(&params);
@@ -30,7 +26,7 @@ static int add_report(struct ids_open_side *side, const char *path, const struct
         side->labels = labels;
         side->room = room;
     }
-    int code = ids_open_run(run, &params, options->no_cache, &report, err);
+    int code = ids_open_run(engine, run, &params, &report, err);
     if (code) return code;
     ids_label_run(run, &side->labels[side->count]);
     side->reports[side->count++] = report;
@@ -38,20 +34,20 @@ static int add_report(struct ids_open_side *side, const char *path, const struct
 }
 
 /* Where there are several runs, a bad one does not stop the others. */
-static int add_runs(struct ids_open_side *side, const char *path, int several, const struct ids_open_options *options,
+static int add_runs(struct ids_engine *engine, struct ids_open_side *side, const char *path, int several, const struct ids_open_options *options,
                     struct ids_error *err) {
     struct ids_run_list list;
-    int code = ids_find_runs(path, &list, err);
+    int code = ids_find_runs(engine, path, &list, err);
     if (code) return code;
-    ids_say_unreadable(&list, options->command);
+    ids_note_unreadable(engine, &list);
     size_t first = options->newest > 0 && (uint64_t)options->newest < list.run_count
                        ? list.run_count - (size_t)options->newest
                        : 0;
     for (size_t i = first; i < list.run_count && !code; i++) {
-        code = add_report(side, path, &list.runs[i], options, err);
+        code = add_report(engine, side, path, &list.runs[i], err);
         if (!code || code == IDS_NOMEM || code == IDS_LIMIT || (!several && list.run_count == 1)) continue;
-        ids_progress_end();
-        ids_say(options->command, "left out: %s", err->text);
+        ids_engine_progress_end(engine);
+        ids_engine_note(engine, "left out: %s", err->text);
         code = 0;
     }
     ids_run_list_done(&list);
@@ -72,7 +68,7 @@ static void keep_newest(struct ids_open_side *side, size_t first, size_t wanted)
     }
 }
 
-static int add_pattern(struct ids_open_side *side, const char *path, const struct ids_open_options *options,
+static int add_pattern(struct ids_engine *engine, struct ids_open_side *side, const char *path, const struct ids_open_options *options,
                        struct ids_error *err) {
     struct ids_open_options all = *options;
     size_t first = side->count;
@@ -81,18 +77,18 @@ static int add_pattern(struct ids_open_side *side, const char *path, const struc
     if (why == GLOB_NOSPACE) return ids_no_memory(err);
     int code = why ? ids_fail(err, IDS_NOT_FOUND, "'%s': nothing is called so", path) : 0;
     all.newest = 0;
-    for (size_t i = 0; i < found.gl_pathc && !code; i++) code = add_runs(side, found.gl_pathv[i], 1, &all, err);
+    for (size_t i = 0; i < found.gl_pathc && !code; i++) code = add_runs(engine, side, found.gl_pathv[i], 1, &all, err);
     globfree(&found);
     if (!code && options->newest > 0) keep_newest(side, first, (size_t)options->newest);
     return code;
 }
 
-static int add_operand(struct ids_open_side *side, const char *path, const struct ids_open_options *options,
+static int add_operand(struct ids_engine *engine, struct ids_open_side *side, const char *path, const struct ids_open_options *options,
                        struct ids_error *err) {
     struct stat status;
     size_t before = side->count;
     int pattern = strpbrk(path, "*?[{") && stat(path, &status);
-    int code = pattern ? add_pattern(side, path, options, err) : add_runs(side, path, 0, options, err);
+    int code = pattern ? add_pattern(engine, side, path, options, err) : add_runs(engine, side, path, 0, options, err);
     return code || side->count > before ? code : ids_fail(err, IDS_NOT_FOUND, "'%s': no run that can be read", path);
 }
 
@@ -133,13 +129,13 @@ static int settle(struct ids_open_side *side, int operand_count, const struct id
     return ids_side_init(&side->side, side->label, side->pointers, side->count, err);
 }
 
-int ids_open_side(char *const *paths, int count, const struct ids_open_options *options, struct ids_open_side *ret_side,
+int ids_open_side(struct ids_engine *engine, char *const *paths, int count, const struct ids_open_options *options, struct ids_open_side *ret_side,
                   struct ids_error *err) {
     int code = 0;
     *ret_side = (struct ids_open_side){.path = paths[0]};
-    for (int i = 0; i < count && !code; i++) code = add_operand(ret_side, paths[i], options, err);
+    for (int i = 0; i < count && !code; i++) code = add_operand(engine, ret_side, paths[i], options, err);
     if (!code) code = settle(ret_side, count, options, err);
-    ids_progress_end();
+    ids_engine_progress_end(engine);
     if (code) ids_open_side_done(ret_side);
     return code;
 }
@@ -154,14 +150,14 @@ void ids_open_side_done(struct ids_open_side *side) {
     *side = (struct ids_open_side){0};
 }
 
-int ids_open_sides(char *const *paths, int count, const struct ids_open_options *options,
+int ids_open_sides(struct ids_engine *engine, char *const *paths, int count, const struct ids_open_options *options,
                    struct ids_open_sides *ret_sides, struct ids_error *err) {
     int code = 0;
     if (count > IDS_OPEN_SIDES_MOST) return ids_fail(err, IDS_LIMIT, "more than %d sides", IDS_OPEN_SIDES_MOST);
     *ret_sides = (struct ids_open_sides){.at = calloc((size_t)count, sizeof *ret_sides->at)};
     if (!ret_sides->at) return ids_no_memory(err);
     for (; !code && ret_sides->count < (size_t)count; ret_sides->count += !code)
-        code = ids_open_side(&paths[ret_sides->count], 1, options, &ret_sides->at[ret_sides->count], err);
+        code = ids_open_side(engine, &paths[ret_sides->count], 1, options, &ret_sides->at[ret_sides->count], err);
     if (code) ids_open_sides_done(ret_sides);
     return code;
 }
@@ -170,16 +166,4 @@ void ids_open_sides_done(struct ids_open_sides *sides) {
     for (size_t i = 0; i < sides->count; i++) ids_open_side_done(&sides->at[i]);
     free(sides->at);
     *sides = (struct ids_open_sides){0};
-}
-
-int ids_parse_share(const char *text, double *ret_share, struct ids_error *err) {
-    size_t length = strlen(text);
-    int percent = length && text[length - 1] == '%';
-    if (percent) length--;
-    while (length && text[length - 1] == ' ') length--;
-    double value;
-    if (ids_decimal_real(text, length, &value) || !(value >= 0 && value < 1e6))
-        return ids_fail(err, IDS_USAGE, "'%s' is not a percentage (expected 2%% or 0.02)", text);
-    *ret_share = percent ? value / 100 : value;
-    return 0;
 }

@@ -1,24 +1,28 @@
-#include "cmd/explain.h"
+#include "lib/run/explanation.h"
 
-#include "cmd/progress.h"
 #include "lib/analysis/analyzer.h"
-#include "lib/model/account.h"
+#include "lib/base/buffer.h"
 #include "lib/events/query.h"
+#include "lib/model/account.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The statement with the run's number instead of :run, so that it can be copied. */
 static char *with_run(const char *sql, int64_t run) {
-    char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out) return NULL;
-    for (const char *at; (at = strstr(sql, ":run")); sql = at + strlen(":run"))
-        fprintf(out, "%.*s%" PRId64, (int)(at - sql), sql, run);
-    fputs(sql, out);
-    return fclose(out) ? NULL : text;
+    struct ids_buffer text = {0};
+    char number[24];
+    int digits = snprintf(number, sizeof number, "%" PRId64, run);
+    for (const char *at; (at = strstr(sql, ":run")); sql = at + strlen(":run")) {
+        ids_buffer_put(&text, sql, (size_t)(at - sql));
+        ids_buffer_put(&text, number, (size_t)digits);
+    }
+    ids_buffer_put(&text, sql, strlen(sql) + 1);
+    if (!text.failed) return text.at;
+    ids_buffer_done(&text);
+    return NULL;
 }
 
 static int take_value(struct ids_explanation *explanation, enum ids_unit unit, struct ids_cell cell,
@@ -50,7 +54,7 @@ static int ask(struct ids_explanation *explanation, struct ids_opened_events *ev
     struct ids_query *query;
     int code = ids_events_query(events, &query, err);
     if (code) return code;
-    ids_progress("asking the rows");
+    ids_engine_progress(events->engine, "asking the rows");
     code = ids_query_prepare(query, explanation->sql, err);
     int more = code ? code : ids_query_next(query, err);
     if (more > 0) code = take_value(explanation, unit, ids_query_cell(query, 0), err);
@@ -58,7 +62,7 @@ static int ask(struct ids_explanation *explanation, struct ids_opened_events *ev
     if (!more) explanation->about.value = ids_no_value(unit);
     explanation->about.has_value = !code;
     ids_query_free(query);
-    ids_progress_end();
+    ids_engine_progress_end(events->engine);
     return code;
 }
 

@@ -1,6 +1,6 @@
 /* extract_window.h - the part of a run that --from, --to and --steps name, in the times of each of its files. */
-#ifndef IDS_CMD_EXTRACT_WINDOW_H
-#define IDS_CMD_EXTRACT_WINDOW_H
+#ifndef IDS_LIB_RUN_EXTRACT_WINDOW_H
+#define IDS_LIB_RUN_EXTRACT_WINDOW_H
 
 #include "lib/model/trace.h"
 

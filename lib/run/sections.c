@@ -1,4 +1,4 @@
-#include "cmd/sections.h"
+#include "lib/run/sections.h"
 
 #include "lib/analysis/analyzer.h"
 #include "lib/model/account.h"

@@ -1,7 +1,5 @@
-#include "cmd/scale_methods.h"
+#include "lib/run/scale_methods.h"
 
-#include "cmd/progress.h"
-#include "cmd/say.h"
 #include "lib/base/decimal.h"
 
 #include <ctype.h>
@@ -30,13 +28,14 @@ struct ids_scale_sorted {
     char **labels;
     double *devices;
     size_t side_count, room;
+    const struct ids_engine *engine;
 };
 
 /* ---- the runs ---- */
 
-static void leave_out(const char *what, const char *why) {
-    ids_progress_end();
-    ids_say("scale", "left out: '%s' %s", what, why);
+static void leave_out(const struct ids_scale_sorted *sorted, const char *what, const char *why) {
+    ids_engine_progress_end(sorted->engine);
+    ids_engine_note(sorted->engine, "left out: '%s' %s", what, why);
 }
 
 static const char *path_of(const struct ids_report *report) {
@@ -96,7 +95,7 @@ static void drop_stepless(struct ids_scale_sorted *sorted) {
         if (sorted->runs[i].has_steps) {
             sorted->runs[kept++] = sorted->runs[i];
         } else {
-            leave_out(path_of(sorted->runs[i].report), "has no steps");
+            leave_out(sorted, path_of(sorted->runs[i].report), "has no steps");
         }
     }
     sorted->run_count = kept;
@@ -194,7 +193,7 @@ static int add_method(struct ids_scale_methods *methods, size_t from, size_t to,
         char why[64];
         snprintf(why, sizeof why, "has runs on %.0f device%s alone", runs[from].devices,
                  runs[from].devices == 1 ? "" : "s");
-        leave_out(runs[from].method, why);
+        leave_out(sorted, runs[from].method, why);
     }
     return 0;
 }
@@ -268,16 +267,17 @@ static int make_room(struct ids_scale_methods *methods, struct ids_error *err) {
     return failed ? ids_no_memory(err) : 0;
 }
 
-int ids_scale_methods_open(char *const *operands, int count, const char *devices,
-                           const struct ids_open_options *options, struct ids_scale_methods *ret_methods,
-                           struct ids_error *err) {
+int ids_scale_methods_open(struct ids_engine *engine, char *const *operands, int count, const char *devices,
+                           struct ids_scale_methods *ret_methods, struct ids_error *err) {
+    const struct ids_open_options options = {0};
     *ret_methods = (struct ids_scale_methods){0};
     if (devices && count == 1)
         return ids_fail(err, IDS_USAGE, "--devices names a number for each RUN, and '%s' is one", operands[0]);
-    int code = ids_open_sides(operands, count, options, &ret_methods->opened, err);
+    int code = ids_open_sides(engine, operands, count, &options, &ret_methods->opened, err);
     if (code) return code;
     code = make_room(ret_methods, err);
     if (!code) {
+        ret_methods->sorted->engine = engine;
         take_runs(ret_methods->sorted, &ret_methods->opened);
         number_runs(ret_methods->sorted);
         code = !devices && is_divided(ret_methods->sorted, (size_t)count) ? divide(ret_methods, operands[0], err)

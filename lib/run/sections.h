@@ -1,6 +1,6 @@
 /* sections.h - the analyzers as the renderers and the options see them. */
-#ifndef IDS_CMD_SECTIONS_H
-#define IDS_CMD_SECTIONS_H
+#ifndef IDS_LIB_RUN_SECTIONS_H
+#define IDS_LIB_RUN_SECTIONS_H
 
 #include "lib/report/render.h"
 

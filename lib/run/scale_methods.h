@@ -4,10 +4,10 @@
  * log folder), is divided: by the method and the number of devices that the paths of its runs say (run_label.h), else by the devices
  * that were recorded.
  */
-#ifndef IDS_CMD_SCALE_METHODS_H
-#define IDS_CMD_SCALE_METHODS_H
+#ifndef IDS_LIB_RUN_SCALE_METHODS_H
+#define IDS_LIB_RUN_SCALE_METHODS_H
 
-#include "cmd/open_sides.h"
+#include "lib/run/open_sides.h"
 
 struct ids_scale_method {
     const char *name; /* "" where paths tell no methods apart */
@@ -24,11 +24,10 @@ struct ids_scale_methods {
 };
 
 /* `devices`: the numbers that the user gave, one an operand ("1,2,4,8"), or NULL. Runs without steps, and methods with one number of
- * devices alone, are left out of folders with a word on stderr. The operands must outlive the methods, which are the caller's to end
+ * devices alone, are left out of folders with a note. The operands must outlive the methods, which are the caller's to end
  * when 0 is returned. */
-int ids_scale_methods_open(char *const *operands, int count, const char *devices,
-                           const struct ids_open_options *options, struct ids_scale_methods *ret_methods,
-                           struct ids_error *err);
+int ids_scale_methods_open(struct ids_engine *engine, char *const *operands, int count, const char *devices,
+                           struct ids_scale_methods *ret_methods, struct ids_error *err);
 void ids_scale_methods_done(struct ids_scale_methods *methods);
 
 #endif

@@ -1,13 +1,15 @@
 /* import_run.h - a run into a database, with its summary and all of its events. */
-#ifndef IDS_CMD_IMPORT_RUN_H
-#define IDS_CMD_IMPORT_RUN_H
+#ifndef IDS_LIB_RUN_IMPORT_RUN_H
+#define IDS_LIB_RUN_IMPORT_RUN_H
 
-#include "lib/io/run_files.h"
 #include "lib/events/run_db.h"
+#include "lib/io/run_files.h"
+#include "lib/run/engine.h"
 
 /* A database in the empty file `path`, with the tables of every analyzer. */
 int ids_import_begin(const char *path, struct ids_run_db **ret_db, struct ids_error *err);
 /* `key` is stored with the run (run_db.h). */
-int ids_import_run(struct ids_run_db *db, const struct ids_run_files *run, const char *key, struct ids_error *err);
+int ids_import_run(const struct ids_engine *engine, struct ids_run_db *db, const struct ids_run_files *run,
+                   const char *key, struct ids_error *err);
 
 #endif

@@ -1,9 +1,9 @@
-/* explain.h - the statement that gives a metric from rows, and what it gives. */
-#ifndef IDS_CMD_EXPLAIN_H
-#define IDS_CMD_EXPLAIN_H
+/* explanation.h - the statement that gives a metric from rows, and what it gives. */
+#ifndef IDS_LIB_RUN_EXPLANATION_H
+#define IDS_LIB_RUN_EXPLANATION_H
 
-#include "cmd/open_events.h"
 #include "lib/report/render.h"
+#include "lib/run/open_events.h"
 
 struct ids_explanation {
     struct ids_explained about; /* for ids_render.explained */

@@ -1,4 +1,4 @@
-#include "cmd/run_label.h"
+#include "lib/run/run_label.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
-#include "cmd/extract_accounts.h"
+#include "lib/run/extract_accounts.h"
 
-#include "cmd/progress.h"
 #include "lib/analysis/analysis.h"
 #include "lib/analysis/ledger.h"
 
@@ -58,14 +57,14 @@ static void drop_events(struct ids_findings *findings) {
     findings->work_count = findings->late_count = findings->deed_count = 0;
 }
 
-int ids_extract_accounts_of(const struct ids_trace *trace, struct ids_extract_accounts *ret_accounts,
-                            struct ids_error *err) {
+int ids_extract_accounts_of(const struct ids_engine *engine, const struct ids_trace *trace,
+                            struct ids_extract_accounts *ret_accounts, struct ids_error *err) {
     struct ids_params params;
     struct ids_report report;
     ids_params_default(&params);
     ids_report_init(&report);
     *ret_accounts = (struct ids_extract_accounts){0};
-    ids_progress("analyzing");
+    ids_engine_progress(engine, "analyzing");
     int code = ids_analyze_events(trace, &params, &report, &ret_accounts->findings, err);
     ids_report_done(&report);
     if (code) return code;

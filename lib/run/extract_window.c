@@ -1,6 +1,6 @@
-#include "cmd/extract_window.h"
+#include "lib/run/extract_window.h"
 
-#include "cmd/opt.h"
+#include "lib/base/quantity.h"
 #include "lib/analysis/times.h"
 #include "lib/base/saturate.h"
 

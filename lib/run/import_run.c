@@ -1,10 +1,10 @@
-#include "cmd/import_run.h"
+#include "lib/run/import_run.h"
 
-#include "cmd/open_run.h"
-#include "cmd/progress.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/model/builder.h"
 #include "lib/model/tee.h"
+#include "lib/run/open_run.h"
+#include "lib/run/read_run.h"
 
 #include <stdlib.h>
 
@@ -24,14 +24,14 @@ int ids_import_begin(const char *path, struct ids_run_db **ret_db, struct ids_er
 }
 
 /* One decode for both tiers: each event goes to the trace builder, and on another thread to the rows. */
-static int read_both(struct ids_run_db *db, const struct ids_run_files *run, struct ids_builder *builder,
-                     const char **ret_format, struct ids_error *err) {
+static int read_both(const struct ids_engine *engine, struct ids_run_db *db, const struct ids_run_files *run,
+                     struct ids_builder *builder, const char **ret_format, struct ids_error *err) {
     struct ids_sink *left = ids_builder_sink(builder), *right;
     struct ids_tee tee;
     int code = ids_run_db_begin(db, left->strings, &right, err);
     if (code) return code;
     ids_tee_init(&tee, left, right);
-    code = ids_read_run(run, &tee.sink, ret_format, err);
+    code = ids_read_run(engine, run, &tee.sink, ret_format, err);
     ids_tee_finish(&tee);
     ids_tee_done(&tee);
     if (!code) ids_run_db_end_events(db);
@@ -40,25 +40,26 @@ static int read_both(struct ids_run_db *db, const struct ids_run_files *run, str
 
 /* The trace out of the builder, or, of a run that memory has no room for, of a part that is read once more. Takes the builder's trace;
  * what rows ask for stays in the builder. */
-static int make_trace(const struct ids_run_files *run, struct ids_builder **builder, struct ids_trace **ret_trace,
-                      struct ids_error *err) {
+static int make_trace(const struct ids_engine *engine, const struct ids_run_files *run, struct ids_builder **builder,
+                      struct ids_trace **ret_trace, struct ids_error *err) {
     int64_t until_ps;
     const char *format;
-    if (ids_builder_overflowed(*builder, &until_ps)) return ids_open_trace(run, until_ps, ret_trace, &format, err);
-    ids_progress("analyzing");
+    if (ids_builder_overflowed(*builder, &until_ps)) 
+        return ids_open_trace(engine, run, until_ps, ret_trace, &format, err);
+    ids_engine_progress(engine, "analyzing");
     int code = ids_builder_finish(*builder, ret_trace, err);
     if (!code) *builder = NULL;
     return code;
 }
 
-static int report_and_end(struct ids_run_db *db, const struct ids_run_files *run, const struct ids_trace *trace,
-                          const char *format, const char *key, struct ids_error *err) {
+static int report_and_end(const struct ids_engine *engine, struct ids_run_db *db, const struct ids_run_files *run,
+                          const struct ids_trace *trace, const char *format, const char *key, struct ids_error *err) {
     struct ids_params params;
     struct ids_report report;
     struct ids_findings findings = {0};
     ids_report_init(&report);
     ids_params_default(&params);
-    int code = ids_report_trace(run, trace, format, &params, &report, &findings, err);
+    int code = ids_report_trace(engine, run, trace, format, &params, &report, &findings, err);
     if (!code) code = ids_run_db_put_findings(db, trace, &findings, &report, err);
     if (!code) code = ids_run_db_end(db, &report, key, err);
     ids_report_done(&report);
@@ -66,16 +67,17 @@ static int report_and_end(struct ids_run_db *db, const struct ids_run_files *run
     return code;
 }
 
-int ids_import_run(struct ids_run_db *db, const struct ids_run_files *run, const char *key, struct ids_error *err) {
+int ids_import_run(const struct ids_engine *engine, struct ids_run_db *db, const struct ids_run_files *run,
+                   const char *key, struct ids_error *err) {
     struct ids_builder *builder;
     struct ids_trace *trace = NULL;
     const char *format = NULL;
     int code = ids_builder_new(&builder, err);
     if (code) return code;
     ids_builder_bound(builder, ids_trace_bytes_most(run), INT64_MAX);
-    code = read_both(db, run, builder, &format, err);
-    if (!code) code = make_trace(run, &builder, &trace, err);
-    if (!code) code = report_and_end(db, run, trace, format, key, err);
+    code = read_both(engine, db, run, builder, &format, err);
+    if (!code) code = make_trace(engine, run, &builder, &trace, err);
+    if (!code) code = report_and_end(engine, db, run, trace, format, key, err);
     if (code) ids_run_db_give_up(db); /* before the texts go */
     ids_trace_free(trace);
     ids_builder_free(builder);

@@ -3,11 +3,12 @@
  * A side is a run, a folder or archive with several runs, or a pattern ('lcam_*', which the shell would else make many operands of): then
  * all of its runs, recordings of the same thing.
  */
-#ifndef IDS_CMD_OPEN_SIDES_H
-#define IDS_CMD_OPEN_SIDES_H
+#ifndef IDS_LIB_RUN_OPEN_SIDES_H
+#define IDS_LIB_RUN_OPEN_SIDES_H
 
-#include "cmd/run_label.h"
 #include "lib/compare/side.h"
+#include "lib/run/engine.h"
+#include "lib/run/run_label.h"
 
 struct ids_open_side {
     const char *path; /* as the user called it: of several operands the first */
@@ -20,15 +21,13 @@ struct ids_open_side {
 };
 
 struct ids_open_options {
-    const char *command; /* for messages */
-    int no_cache;
     int64_t newest; /* only so many of an operand's runs, the newest; 0 all */
     int by_step;    /* a side's runs by the step that their paths name, then by time: the order of training */
 };
 
-/* All runs of these operands as one side. A run of a folder or pattern that cannot be read is said on stderr and left out. The paths
+/* All runs of these operands as one side. A run of a folder or pattern that cannot be read is noted and left out. The paths
  * must outlive the side, which is the caller's to end when 0 is returned. */
-int ids_open_side(char *const *paths, int count, const struct ids_open_options *options, struct ids_open_side *ret_side,
+int ids_open_side(struct ids_engine *engine, char *const *paths, int count, const struct ids_open_options *options, struct ids_open_side *ret_side,
                   struct ids_error *err);
 void ids_open_side_done(struct ids_open_side *side);
 
@@ -38,11 +37,8 @@ struct ids_open_sides {
     size_t count;
 };
 enum { IDS_OPEN_SIDES_MOST = 64 };
-int ids_open_sides(char *const *paths, int count, const struct ids_open_options *options,
+int ids_open_sides(struct ids_engine *engine, char *const *paths, int count, const struct ids_open_options *options,
                    struct ids_open_sides *ret_sides, struct ids_error *err);
 void ids_open_sides_done(struct ids_open_sides *sides);
-
-/* "2%" or "0.5 %" or "0.02": a share. */
-int ids_parse_share(const char *text, double *ret_share, struct ids_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* run_label.h - what the path of a run says about it: method, devices, step, time. */
-#ifndef IDS_CMD_RUN_LABEL_H
-#define IDS_CMD_RUN_LABEL_H
+#ifndef IDS_LIB_RUN_RUN_LABEL_H
+#define IDS_LIB_RUN_RUN_LABEL_H
 
 #include "lib/io/run_files.h"
 

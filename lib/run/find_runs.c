@@ -1,0 +1,114 @@
+#include "lib/run/find_runs.h"
+
+#include "lib/events/query.h"
+#include "lib/model/format.h"
+#include "lib/run/file_name.h"
+#include "lib/run/read_run.h"
+#include "lib/store/summary.h"
+
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SUFFIXES_MAX = 32 };
+
+static void add_suffixes(const char *all[SUFFIXES_MAX + 1], const char *const *some) {
+    int count = 0;
+    while (all[count]) count++;
+    for (; some && *some && count < SUFFIXES_MAX; some++) all[count++] = *some;
+}
+
+/* Bytes that a format without generic endings claims are no profile by the name of "x.json". */
+static int is_profile(const uint8_t *head, size_t length, const char **ret_why, int *more) {
+    const struct ids_format *format = ids_format_of_bytes(head, length, more);
+    if (format && format->generic_suffixes) return 1;
+    size_t at = 0;
+    while (at < length && strchr(" \t\r\n", head[at]) && head[at]) at++;
+    *ret_why = at == length      ? "it is empty"
+               : head[at] == '{' ? "JSON, but no trace: it has no list 'traceEvents'"
+               : head[at] == '[' ? "JSON, but no trace: its list holds no events"
+                                 : "no profile by its content";
+    return 0;
+}
+
+enum { DATABASE_RUNS_MAX = 16384 };
+
+static int add_database_run(struct ids_run_list *list, const char *path, struct ids_cell id, struct ids_cell name,
+                            struct ids_error *err) {
+    struct ids_run_files *run = &list->runs[list->run_count];
+    if (id.type != IDS_CELL_INT || id.i < 1 || name.type != IDS_CELL_TEXT)
+        return ids_fail(err, IDS_CORRUPT, "damaged database: a run without number or name");
+    *run = (struct ids_run_files){.path = strdup(path),
+                                  .name = strndup(name.bytes, name.length),
+                                  .files = calloc(1, sizeof *run->files),
+                                  .number = id.i};
+    list->run_count++;
+    if (!run->files || !run->path || !run->name) return ids_no_memory(err);
+    run->file_count = 1;
+    run->files->path = strdup(path);
+    struct stat status;
+    if (!stat(path, &status)) run->files->size = (uint64_t)status.st_size;
+    return run->files->path ? 0 : ids_no_memory(err);
+}
+
+/* The runs that a database holds, in the order in which they were imported. */
+static int find_in_database(const struct ids_engine *engine, const char *path, struct ids_run_list *ret_list, struct ids_error *err) {
+    struct ids_run_list list = {.runs = calloc(DATABASE_RUNS_MAX, sizeof *list.runs)};
+    struct ids_query *query = NULL;
+    int more = 0;
+    int code = list.runs ? ids_query_open(path, &query, err) : ids_no_memory(err);
+    ids_engine_sql(engine, IDS_SQL_BEGINS);
+    if (!code) code = ids_query_prepare(query, "SELECT id, name FROM run ORDER BY id", err);
+    if (code == IDS_USAGE)
+        code = ids_fail(err, IDS_UNSUPPORTED, "'%s': a database, but none that idsprof import wrote", path);
+    while (!code && list.run_count < DATABASE_RUNS_MAX && (more = ids_query_next(query, err)) > 0)
+        code = add_database_run(&list, path, ids_query_cell(query, 0), ids_query_cell(query, 1), err);
+    if (!code && more < 0) code = more;
+    if (!code && !list.run_count) code = ids_fail(err, IDS_NOT_FOUND, "'%s': a database without a run", path);
+    ids_query_free(query);
+    ids_engine_sql(engine, IDS_SQL_ENDS);
+    if (code) {
+        ids_run_list_done(&list);
+        return code;
+    }
+    *ret_list = list;
+    return 0;
+}
+
+int ids_find_runs(const struct ids_engine *engine, const char *path, struct ids_run_list *ret_list,
+                  struct ids_error *err) {
+    if (ids_is_database(path)) return find_in_database(engine, path, ret_list, err);
+    const char *suffixes[SUFFIXES_MAX + 1] = {NULL}, *generic[SUFFIXES_MAX + 1] = {NULL};
+    for (int i = 0; i < ids_format_count; i++) { /* in the order of formats.def */
+        add_suffixes(suffixes, ids_formats[i]->suffixes);
+        add_suffixes(generic, ids_formats[i]->generic_suffixes);
+    }
+    const struct ids_run_kinds kinds = {suffixes, generic, is_profile};
+    return ids_runs_find(path, &kinds, ret_list, err);
+}
+
+int ids_note_unreadable(const struct ids_engine *engine, const struct ids_run_list *list) {
+    for (size_t i = 0; i < list->note_count; i++) ids_engine_note(engine, "%s", list->notes[i]);
+    if (!list->unreadable) return list->damaged != 0;
+    char more[32] = "";
+    if (list->unreadable_count > 1) snprintf(more, sizeof more, "and %zu more ", list->unreadable_count - 1);
+    ids_engine_note(engine, "'%s' %scould not be read; the runs in there are left out", list->unreadable, more);
+    return 1;
+}
+
+int ids_choose_run(const struct ids_run_list *list, const char *name, const struct ids_run_files **ret_run,
+                   struct ids_error *err) {
+    if (!name) {
+        *ret_run = &list->runs[list->run_count - 1];
+        return 0;
+    }
+    for (size_t i = list->run_count; i--;) {
+        if (strcmp(list->runs[i].name, name) != 0 && !ids_name_ends_with(list->runs[i].path, name)) continue;
+        *ret_run = &list->runs[i];
+        return 0;
+    }
+    const char *newest = list->runs[list->run_count - 1].name;
+    return ids_fail(err, IDS_USAGE, "no run '%s' among %zu; the newest is '%s' ('idsprof list' shows all)", name,
+                    list->run_count, newest);
+}

@@ -1,0 +1,158 @@
+#include "lib/run/open_run.h"
+
+#include "lib/analysis/analyzer.h"
+#include "lib/io/memory_limit.h"
+#include "lib/model/builder.h"
+#include "lib/run/file_name.h"
+#include "lib/run/read_run.h"
+#include "lib/store/summary.h"
+
+#include <string.h>
+
+/* ---- the trace ---- */
+
+uint64_t ids_trace_bytes_most(const struct ids_run_files *run) {
+    enum { LEAST_BYTES = 8 << 20 }; /* who has less than five times of that is told that memory ran out */
+    for (size_t i = 0; i < run->file_count; i++) {
+        if (!run->files[i].size) return UINT64_MAX; /* a pipe cannot be read twice */
+    }
+    uint64_t share = ids_memory_limit() / 5;
+    return share > LEAST_BYTES ? share : LEAST_BYTES;
+}
+
+/* *ret_trace is NULL when it does not fit, and *until_ps then up to where it would. */
+static int try_trace(const struct ids_engine *engine, const struct ids_run_files *run, int64_t *until_ps, struct ids_trace **ret_trace,
+                     const char **ret_format, struct ids_error *err) {
+    struct ids_builder *builder;
+    int code = ids_builder_new(&builder, err);
+    if (code) return code;
+    ids_builder_bound(builder, ids_trace_bytes_most(run), *until_ps);
+    code = ids_read_run(engine, run, ids_builder_sink(builder), ret_format, err);
+    int fits = !code && !ids_builder_overflowed(builder, until_ps);
+    if (fits) ids_engine_progress(engine, "joining events");
+    if (fits && (code = ids_builder_finish(builder, ret_trace, err))) ids_error_at(err, "'%s'", run->path);
+    if (!fits || code) ids_builder_free(builder);
+    return code;
+}
+
+int ids_open_trace(const struct ids_engine *engine, const struct ids_run_files *run, int64_t until_ps,
+                   struct ids_trace **ret_trace, const char **ret_format, struct ids_error *err) {
+    enum { TRIES = 8 }; /* each reads the whole run; the last takes no event, should all be at one moment */
+    struct ids_trace *trace = NULL;
+    int code = 0;
+    for (int i = 1; !trace && !code; i++) {
+        if (i == TRIES) until_ps = INT64_MIN;
+        code = try_trace(engine, run, &until_ps, &trace, ret_format, err);
+    }
+    if (!code) *ret_trace = trace;
+    return code;
+}
+
+/* ---- the report ---- */
+
+/* What the files alone say. Also for a report out of the cache, since the same files may now go by another path. */
+static void describe_files(const struct ids_run_files *run, struct ids_report *report) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < run->file_count; i++) bytes += (int64_t)run->files[i].size;
+    ids_report_property(report, "name", ids_text_value(run->name));
+    ids_report_property(report, "path", ids_text_value(run->path));
+    ids_report_property(report, "files", ids_int_value(IDS_UNIT_COUNT, (int64_t)run->file_count));
+    ids_report_property(report, "bytes", ids_int_value(IDS_UNIT_BYTES, bytes));
+    if (!run->also) return;
+    /* Of a run that is there in two forms the better one is read; the other is XLA's conversion of it (trace_facts). */
+    const char *better =
+        ids_name_ends_with(run->files[0].path, ".pb") || ids_name_ends_with(run->files[0].path, ".pb.gz")
+            ? "of the same run: trace.json lacks programs, kernel details, memory, the links between threads, and "
+              "what is beyond a million events (newer writers: five)"
+            : "of the same run";
+    ids_report_property(report, "not_read",
+                        ids_text_value(run->also_count > 1
+                                           ? ids_report_text(report, "%s and %zu more %s", ids_file_name(run->also),
+                                                             run->also_count - 1, better)
+                                           : ids_report_text(report, "%s %s", ids_file_name(run->also), better)));
+}
+
+int ids_report_trace(const struct ids_engine *engine, const struct ids_run_files *run, const struct ids_trace *trace,
+                     const char *format, const struct ids_params *params, struct ids_report *report,
+                     struct ids_findings *ret_findings, struct ids_error *err) {
+    describe_files(run, report);
+    ids_report_property(report, "format", ids_text_value(format));
+    ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
+    for (size_t i = 0; i < trace->diag_count; i++) {
+        if (strcmp(trace->diags[i].id, "model.part") != 0) continue; /* said in the first line too */
+        ids_report_property(report, "part", ids_text_value(ids_report_text(report, "%s", trace->diags[i].text)));
+        ids_report_property(report, "part_bytes", ids_int_value(IDS_UNIT_BYTES, (int64_t)ids_trace_bytes_most(run)));
+    }
+    ids_engine_progress(engine, "analyzing");
+    int code = ids_analyze_events(trace, params, report, ret_findings, err);
+    if (!code) code = ids_report_check(report, err);
+    return code ? ids_error_at(err, "'%s'", run->path) : 0;
+}
+
+static int build_report(const struct ids_engine *engine, const struct ids_run_files *run, const struct ids_params *params, struct ids_report *report,
+                        struct ids_error *err) {
+    struct ids_trace *trace = NULL;
+    const char *format = NULL;
+    int code = ids_open_trace(engine, run, INT64_MAX, &trace, &format, err);
+    if (code) return code;
+    code = ids_report_trace(engine, run, trace, format, params, report, NULL, err);
+    ids_trace_free(trace);
+    return code;
+}
+
+/* A report of a part, made where there was less memory than there is now. */
+static int could_be_more(const struct ids_run_files *run, const struct ids_report *report) {
+    const struct ids_value *part_bytes = ids_report_find_property(report, "part_bytes");
+    return part_bytes && !part_bytes->missing && (double)ids_trace_bytes_most(run) > 1.25 * (double)part_bytes->i;
+}
+
+/* ---- a stored one ---- */
+
+/* The database that was read last stays open: a list asks it for thousands of runs, and its schema takes longer to read than one of
+ * them. */
+static int open_summaries(struct ids_engine *engine, const char *path, struct ids_error *err) {
+    if (engine->summaries && !strcmp(ids_summaries_path(engine->summaries), path)) return 0;
+    ids_engine_done(engine);
+    return ids_summaries_open(path, &engine->summaries, err);
+}
+
+/* The report that was stored when the run was imported. */
+static int read_from_database(struct ids_engine *engine, const struct ids_run_files *run,
+                              const struct ids_params *params, struct ids_report *report, struct ids_error *err) {
+    if (!ids_params_are_default(params))
+        return ids_fail(err, IDS_USAGE,
+                        "'%s': a database holds the report with default options; for others give the "
+                        "profile itself",
+                        run->path);
+    int code = open_summaries(engine, run->path, err);
+    if (!code) code = ids_summaries_read(engine->summaries, run->number, ids_table_def_find, report, err);
+    if (code == IDS_NOT_FOUND)
+        code = ids_fail(err, IDS_UNSUPPORTED, "'%s': made by another version of idsprof; import the profile again",
+                        run->path);
+    return code;
+}
+
+/* ---- */
+
+int ids_open_run(struct ids_engine *engine, const struct ids_run_files *run, const struct ids_params *params,
+                 struct ids_report *ret_report, struct ids_error *err) {
+    struct ids_error ignored = IDS_ERROR_INIT; /* a cache that fails is nobody's problem */
+    int cached = !engine->no_cache && ids_params_are_default(params);
+    ids_report_init(ret_report);
+    if (run->number) return read_from_database(engine, run, params, ret_report, err);
+    int code = cached ? ids_cache_load(run, ids_table_def_find, ret_report, &ignored) : IDS_NOT_FOUND;
+    if (!code && !could_be_more(run, ret_report)) {
+        describe_files(run, ret_report);
+        return 0;
+    }
+    ids_report_done(ret_report);
+    ids_report_init(ret_report);
+    code = code == IDS_NOMEM ? ids_no_memory(err) : build_report(engine, run, params, ret_report, err);
+    if (code) {
+        ids_report_done(ret_report);
+    } else if (cached) {
+        ids_cache_save(run, ret_report, &ignored);
+    }
+    ids_engine_progress_end(engine);
+    return code;
+}

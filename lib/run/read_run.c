@@ -1,0 +1,138 @@
+#include "lib/run/read_run.h"
+
+#include "lib/io/head.h"
+#include "lib/io/source.h"
+#include "lib/report/report.h"
+#include "lib/run/file_name.h"
+
+#include <string.h>
+
+/* ---- which format ---- */
+
+const struct ids_format *ids_format_of_bytes(const uint8_t *head, size_t length, int *ret_more) {
+    const struct ids_format *format = NULL;
+    int best = 0;
+    *ret_more = 0;
+    for (int i = 0; i < ids_format_count; i++) {
+        int wants = 0, bid = ids_formats[i]->bid(head, length, &wants);
+        *ret_more |= wants;
+        if (bid <= best) continue;
+        best = bid;
+        format = ids_formats[i];
+    }
+    return format;
+}
+
+static int has_ending(const char *path, const char *const *suffixes) {
+    for (; suffixes && *suffixes; suffixes++) {
+        if (ids_name_ends_with(path, *suffixes)) return 1;
+    }
+    return 0;
+}
+
+const char *ids_format_named(const char *path) {
+    for (int i = 0; i < ids_format_count; i++) {
+        if (has_ending(path, ids_formats[i]->suffixes) || has_ending(path, ids_formats[i]->generic_suffixes))
+            return ids_formats[i]->name;
+    }
+    return NULL;
+}
+
+/* By content; *ret_format is NULL where it says nothing. */
+static int format_of_content(struct ids_source *source, const struct ids_format **ret_format, struct ids_error *err) {
+    struct ids_head head = {0};
+    int more = 1, code = 0;
+    while (!code && more) {
+        code = ids_head_read(&head, source, err);
+        more = 0;
+        if (!code) *ret_format = ids_format_of_bytes(head.bytes, head.length, &more);
+        more &= ids_head_has_more(&head);
+    }
+    if (!code && !head.length)
+        code =
+            ids_fail(err, IDS_UNSUPPORTED, "%s", ids_source_cut(source) ? ids_source_cut(source) : "the file is empty");
+    ids_head_done(&head);
+    return code;
+}
+
+/* *ret_named: only the file's name speaks for the format. */
+static int choose_format(struct ids_source *source, const struct ids_format **ret_format, int *ret_named,
+                         struct ids_error *err) {
+    int code = format_of_content(source, ret_format, err);
+    if (code) return code;
+    if (*ret_format) return 0;
+    /* Content decides. Where it says nothing, a file that is named like a profile is read as one, to say where it is damaged. */
+    for (int i = 0; i < ids_format_count; i++) {
+        if (!has_ending(ids_source_path(source), ids_formats[i]->suffixes)) continue;
+        *ret_format = ids_formats[i];
+        *ret_named = 1;
+        return 0;
+    }
+    return ids_fail(err, IDS_UNSUPPORTED,
+                    "not a profile that idsprof can read (expected an XSpace profile, *.xplane.pb, or a Chrome trace of JAX "
+                    "or PyTorch, *.trace.json; either also in gzip or an archive)");
+}
+
+/* What came out of a source that was cut is a whole file to the format, so its end is said here. */
+static int say_cut(const struct ids_source *source, struct ids_sink *sink, struct ids_error *err) {
+    const char *why = ids_source_cut(source);
+    if (!why) return 0;
+    sink->complete = 0;
+    struct ids_diag diag = {.severity = IDS_DAMAGE,
+                            .id = "source.cut",
+                            .text = why,
+                            .offset = (int64_t)ids_source_cut_at(source),
+                            .count = 1};
+    return sink->ops->diag(sink, &diag, err);
+}
+
+/* `source` is closed. */
+static int read_source(struct ids_source *source, struct ids_sink *sink, const char **ret_format,
+                       struct ids_error *err) {
+    const struct ids_format *format = NULL;
+    int named = 0;
+    int code = choose_format(source, &format, &named, err);
+    if (!code && !format->streams) code = ids_source_unpack(source, err);
+    if (!code) code = format->read(source, sink, err);
+    if (code && named) ids_error_at(err, "not a profile, though named like one");
+    if (code == IDS_CORRUPT && ids_source_cut(source)) ids_error_at(err, "%s", ids_source_cut(source));
+    if (!code) code = say_cut(source, sink, err);
+    if (!code) *ret_format = format->title;
+    if (code)
+        ids_error_at(err, strcmp(ids_source_path(source), "standard input") ? "'%s'" : "%s", ids_source_path(source));
+    ids_source_close(source);
+    return code;
+}
+
+int ids_read_file(const char *path, struct ids_sink *sink, const char **ret_format, struct ids_error *err) {
+    struct ids_source *source = NULL;
+    int code = ids_source_open(path, &source, err);
+    return code ? code : read_source(source, sink, ret_format, err);
+}
+
+int ids_read_run_file(const struct ids_run_file *file, struct ids_sink *sink, const char **ret_format,
+                      struct ids_error *err) {
+    struct ids_source *source = NULL;
+    int code = ids_run_file_open(file, &source, err);
+    return code ? code : read_source(source, sink, ret_format, err);
+}
+
+int ids_read_run(const struct ids_engine *engine, const struct ids_run_files *run, struct ids_sink *sink,
+                 const char **ret_format, struct ids_error *err) {
+    for (size_t i = 0; i < run->file_count; i++) {
+        char size[IDS_VALUE_ROOM];
+        ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)run->files[i].size), size, sizeof size);
+        if (run->files[i].size) {
+            ids_engine_progress(engine, "reading %.80s (%s)", ids_file_name(run->files[i].path), size);
+        } else {
+            ids_engine_progress(engine, "reading"); /* a pipe */
+        }
+        char stem[IDS_STEM_BYTES];
+        ids_profile_stem(run->files[i].path, stem, sizeof stem);
+        sink->file_name = run->file_count > 1 ? ids_intern_z(sink->strings, stem) : 0;
+        if (sink->file_name == IDS_NO_TEXT) return ids_no_memory(err);
+        int code = ids_read_run_file(&run->files[i], sink, ret_format, err);
+        if (code) return code;
+    }
+    return 0;
+}
