@@ -467,7 +467,7 @@ static void advise_on_all(struct adviser *adviser) {
     on_occupancy(adviser);
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int advice_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct adviser adviser = {.analysis = analysis,
                               .report = report,
                               .framework = ids_framework_of(analysis->trace),
@@ -481,8 +481,8 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
     return code;
 }
 
-const struct ids_analyzer ids_analyzer_advice = {
+const struct ids_analyzer ids_advice_analyzer = {
     .name = "advice",
     .title = "what to do",
-    .run = run,
+    .run = advice_run,
 };

@@ -139,7 +139,7 @@ static void list(const struct ids_trace *trace, struct ids_report *report, struc
     if (gathering->count > KEPT) table->rows_left_out = (int64_t)(gathering->count - KEPT);
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int annotations_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     struct gathering gathering = {0};
     int failed = gather_host(trace, &gathering);
@@ -158,12 +158,12 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 
 static const struct ids_table_def *const tables[] = {&annotated};
 
-const struct ids_analyzer ids_analyzer_annotations = {
+const struct ids_analyzer ids_annotations_analyzer = {
     .name = "annotations",
     .title = "annotations",
     .metrics = metrics,
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
-    .run = run,
+    .run = annotations_run,
 };

@@ -102,7 +102,7 @@ static const char *describe(const struct ids_trace *trace, const struct sums *su
                            sums->methods[IDS_CLOCK_RECORDED] ? " and as recorded" : "", offset, residual);
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int clocks_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     (void)err;
     const struct ids_trace *trace = analysis->trace;
     struct sums sums = sum_up(trace);
@@ -123,12 +123,12 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 
 static const struct ids_table_def *const tables[] = {&clocks};
 
-const struct ids_analyzer ids_analyzer_clocks = {
+const struct ids_analyzer ids_clocks_analyzer = {
     .name = "clocks",
     .title = "clocks",
     .metrics = metrics,
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
-    .run = run,
+    .run = clocks_run,
 };

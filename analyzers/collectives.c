@@ -350,7 +350,7 @@ static int is_blind(const struct ids_analysis *analysis) {
     return 1;
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int collectives_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     if (!analysis->busy_count) {
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), ids_no_activity_reason(analysis));
         return 0;
@@ -395,7 +395,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 
 static const struct ids_table_def *const tables[] = {&collectives};
 
-const struct ids_analyzer ids_analyzer_collectives = {
+const struct ids_analyzer ids_collectives_analyzer = {
     .name = "collectives",
     .title = "collectives",
     .metrics = metrics,
@@ -404,5 +404,5 @@ const struct ids_analyzer ids_analyzer_collectives = {
     .table_count = IDS_COUNT_OF(tables),
     .headlines = headlines,
     .headline_count = IDS_COUNT_OF(headlines),
-    .run = run,
+    .run = collectives_run,
 };

@@ -248,7 +248,7 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
     }
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int compile_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     if (!has_host(analysis->trace)) {
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
                             "the trace has no host events, and compilation happens on the host");
@@ -271,7 +271,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 
 static const struct ids_table_def *const tables[] = {&compiles, &ids_compile_functions};
 
-const struct ids_analyzer ids_analyzer_compile = {
+const struct ids_analyzer ids_compile_analyzer = {
     .name = "compile",
     .title = "compile time",
     .metrics = metrics,
@@ -280,5 +280,5 @@ const struct ids_analyzer ids_analyzer_compile = {
     .table_count = IDS_COUNT_OF(tables),
     .headlines = headlines,
     .headline_count = IDS_COUNT_OF(headlines),
-    .run = run,
+    .run = compile_run,
 };

@@ -167,7 +167,7 @@ static void list_gaps(const struct ids_analysis *analysis, struct ids_report *re
     table->rows_left_out = (int64_t)(analysis->gap_count - count);
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int idle_gaps_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     (void)err;
     if (!analysis->busy_count) {
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), ids_no_activity_reason(analysis));
@@ -192,7 +192,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 
 static const struct ids_table_def *const tables[] = {&gaps, &histogram};
 
-const struct ids_analyzer ids_analyzer_idle_gaps = {
+const struct ids_analyzer ids_idle_gaps_analyzer = {
     .name = "idle_gaps",
     .title = "idle gaps",
     .metrics = metrics,
@@ -201,5 +201,5 @@ const struct ids_analyzer ids_analyzer_idle_gaps = {
     .table_count = IDS_COUNT_OF(tables),
     .headlines = headlines,
     .headline_count = IDS_COUNT_OF(headlines),
-    .run = run,
+    .run = idle_gaps_run,
 };

@@ -166,7 +166,7 @@ static int occupancy(const struct ids_analysis *analysis, struct ids_report *rep
     return 0;
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int kernels_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct ids_groups groups = {0};
     struct ids_step_sums by_step = ids_step_sums_of(analysis);
     int64_t total_ps;
@@ -183,12 +183,12 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 
 static const struct ids_table_def *const tables[] = {&kernels};
 
-const struct ids_analyzer ids_analyzer_kernels = {
+const struct ids_analyzer ids_kernels_analyzer = {
     .name = "kernels",
     .title = "kernels",
     .metrics = metrics,
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
-    .run = run,
+    .run = kernels_run,
 };

@@ -296,7 +296,7 @@ static void known_figures(const struct ids_analysis *analysis, struct ids_report
     ids_report_rule(report, metric, whole->steps ? "of the steps" : "of the window: no steps were found");
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int ledger_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct whole whole = whole_of(analysis);
     if (analysis->busy_count) idle_figures(analysis, report);
     if (!whole.time_ps || !whole.pairs) {
@@ -319,12 +319,12 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 static const struct ids_table_def *const tables[] = {&accounts, &entries, &ids_ledger_by_step, &ids_ledger_by_device,
                                                      &ids_ledger_intervals};
 
-const struct ids_analyzer ids_analyzer_ledger = {
+const struct ids_analyzer ids_ledger_analyzer = {
     .name = "ledger",
     .title = "ledger",
     .metrics = metrics,
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
-    .run = run,
+    .run = ledger_run,
 };

@@ -101,7 +101,7 @@ static void tell_waiting(const struct ids_analysis *analysis, const struct ids_b
     ids_report_property(report, "waits", ids_text_value(ids_report_text(report, "devices wait for %s", straggler->text)));
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int load_balance_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct ids_balance balance;
     struct ids_arena names = {0};
     struct ids_table *table = ids_report_table(report, &load_balance);
@@ -133,10 +133,10 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 
 static const struct ids_table_def *const tables[] = {&load_balance};
 
-const struct ids_analyzer ids_analyzer_load_balance = {
+const struct ids_analyzer ids_load_balance_analyzer = {
     .name = "load_balance",
     .title = "load balance",
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
-    .run = run,
+    .run = load_balance_run,
 };

@@ -263,7 +263,7 @@ static void list_categories(const struct ids_analysis *analysis, struct ids_repo
     }
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int ops_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct gathering gathering = {.trace = analysis->trace,
                                   .by_step = ids_step_sums_of(analysis),
                                   .without_op = ids_step_sums_of(analysis)};
@@ -298,12 +298,12 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 
 static const struct ids_table_def *const tables[] = {&ops, &categories, &op_steps};
 
-const struct ids_analyzer ids_analyzer_ops = {
+const struct ids_analyzer ids_ops_analyzer = {
     .name = "ops",
     .title = "ops",
     .metrics = metrics,
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
-    .run = run,
+    .run = ops_run,
 };

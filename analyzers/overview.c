@@ -320,7 +320,7 @@ static int has_python(const struct ids_trace *trace) {
     return 0;
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int overview_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     ids_report_property(report, "hosts", ids_int_value(IDS_UNIT_COUNT, (int64_t)trace->host_count));
     ids_report_property(report, "devices", ids_text_value(describe_devices(analysis, report)));
@@ -358,12 +358,12 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 
 static const struct ids_table_def *const tables[] = {&devices, &modules, &tracks, &names};
 
-const struct ids_analyzer ids_analyzer_overview = {
+const struct ids_analyzer ids_overview_analyzer = {
     .name = "overview",
     .title = "overview",
     .metrics = metrics,
     .metric_count = IDS_COUNT_OF(metrics),
     .tables = tables,
     .table_count = IDS_COUNT_OF(tables),
-    .run = run,
+    .run = overview_run,
 };

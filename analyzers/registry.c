@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#define IDS_ANALYZER(name) extern const struct ids_analyzer ids_analyzer_##name;
+#define IDS_ANALYZER(name) extern const struct ids_analyzer ids_##name##_analyzer;
 #include "analyzers/analyzers.def"
 #undef IDS_ANALYZER
 
 const struct ids_analyzer *const ids_analyzers[] = {
-#define IDS_ANALYZER(name) &ids_analyzer_##name,
+#define IDS_ANALYZER(name) &ids_##name##_analyzer,
 #include "analyzers/analyzers.def"
 #undef IDS_ANALYZER
 };

@@ -190,7 +190,7 @@ static void list_runs(const struct ids_analysis *analysis, struct ids_report *re
     if (gathering->run_count > KEPT) table->rows_left_out = (int64_t)(gathering->run_count - KEPT);
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int small_kernels_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct gathering gathering = {0};
     struct sums all = {0};
     int failed = 0;
@@ -232,7 +232,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 
 static const struct ids_table_def *const tables[] = {&runs};
 
-const struct ids_analyzer ids_analyzer_small_kernels = {
+const struct ids_analyzer ids_small_kernels_analyzer = {
     .name = "small_kernels",
     .title = "small kernels",
     .metrics = metrics,
@@ -241,5 +241,5 @@ const struct ids_analyzer ids_analyzer_small_kernels = {
     .table_count = IDS_COUNT_OF(tables),
     .headlines = headlines,
     .headline_count = IDS_COUNT_OF(headlines),
-    .run = run,
+    .run = small_kernels_run,
 };

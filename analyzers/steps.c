@@ -276,7 +276,7 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
         ids_report_no_data(report, "steps.host_mean", IDS_UNIT_TIME, NULL, "no step annotation on the host");
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int steps_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     const struct ids_steps *steps = &analysis->steps;
     if (!steps->count || !analysis->busy_count) {
         say_source(analysis, report);
@@ -308,7 +308,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 
 static const struct ids_table_def *const tables[] = {&table_def};
 
-const struct ids_analyzer ids_analyzer_steps = {
+const struct ids_analyzer ids_steps_analyzer = {
     .name = "steps",
     .title = "steps",
     .metrics = metrics,
@@ -317,5 +317,5 @@ const struct ids_analyzer ids_analyzer_steps = {
     .table_count = IDS_COUNT_OF(tables),
     .headlines = headlines,
     .headline_count = IDS_COUNT_OF(headlines),
-    .run = run,
+    .run = steps_run,
 };

@@ -338,7 +338,7 @@ static const char *blind(const struct ids_analysis *analysis) {
     return "device memory is host memory here, and the CPU client records no transfer";
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int transfers_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct gathering gathering = {0};
     struct sums all[DIRECTIONS] = {0};
     int failed = 0;
@@ -368,7 +368,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 
 static const struct ids_table_def *const tables[] = {&kinds, &largest};
 
-const struct ids_analyzer ids_analyzer_transfers = {
+const struct ids_analyzer ids_transfers_analyzer = {
     .name = "transfers",
     .title = "transfers",
     .metrics = metrics,
@@ -377,5 +377,5 @@ const struct ids_analyzer ids_analyzer_transfers = {
     .table_count = IDS_COUNT_OF(tables),
     .headlines = headlines,
     .headline_count = IDS_COUNT_OF(headlines),
-    .run = run,
+    .run = transfers_run,
 };

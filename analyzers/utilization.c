@@ -160,7 +160,7 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
                       ids_real_value(IDS_UNIT_RATIO, (double)copy_ps / (double)window_ps));
 }
 
-static int run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+static int utilization_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     (void)err;
     if (!analysis->busy_count) {
         ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), ids_no_activity_reason(analysis));
@@ -188,7 +188,7 @@ static int run(struct ids_analysis *analysis, struct ids_report *report, struct 
 
 static const struct ids_table_def *const tables[] = {&timeline};
 
-const struct ids_analyzer ids_analyzer_utilization = {
+const struct ids_analyzer ids_utilization_analyzer = {
     .name = "utilization",
     .title = "device utilization",
     .metrics = metrics,
@@ -197,5 +197,5 @@ const struct ids_analyzer ids_analyzer_utilization = {
     .table_count = IDS_COUNT_OF(tables),
     .headlines = headlines,
     .headline_count = IDS_COUNT_OF(headlines),
-    .run = run,
+    .run = utilization_run,
 };

@@ -220,7 +220,7 @@ static int show(const struct baseline_options *options, char *const *operands, i
     return 0;
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int baseline_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct baseline_options *options = values;
     const char *action = operands[0];
     if (!strcmp(action, "save")) return save(options, operands + 1, operand_count - 1, err);
@@ -233,11 +233,11 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return code;
 }
 
-const struct ids_command ids_command_baseline = {
+const struct ids_command ids_baseline_command = {
     .operands = "save|list|show|rm [NAME] [RUN...]",
     .least = 1,
     .most = -1,
     IDS_OPTIONS(opts),
     .values_bytes = sizeof(struct baseline_options),
-    .run = run,
+    .run = baseline_run,
 };

@@ -223,7 +223,7 @@ static int clear_cache(const struct cache_options *options, struct ids_error *er
     return 0;
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int cache_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     (void)operands;
     (void)operand_count;
     const struct cache_options *options = values;
@@ -233,9 +233,9 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return options->clear ? clear_cache(options, err) : list_cache(options, err);
 }
 
-const struct ids_command ids_command_cache = {
+const struct ids_command ids_cache_command = {
     .operands = "",
     IDS_OPTIONS(opts),
     .values_bytes = sizeof(struct cache_options),
-    .run = run,
+    .run = cache_run,
 };

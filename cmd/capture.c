@@ -309,7 +309,7 @@ static int run_without(const struct capture *capture, int *ret_status, struct id
     return code;
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int capture_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     (void)operand_count;
     struct capture capture = {.command = operands};
     int status = 0;
@@ -328,7 +328,7 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return code ? code : status;
 }
 
-const struct ids_command ids_command_capture = {
+const struct ids_command ids_capture_command = {
     .operands = "PROGRAM...",
     .least = 1,
     .most = -1,
@@ -338,5 +338,5 @@ const struct ids_command ids_command_capture = {
     .values_bytes = sizeof(struct ids_capture_options),
     .leading = 1,
     .passes_status = 1,
-    .run = run,
+    .run = capture_run,
 };

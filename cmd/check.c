@@ -311,7 +311,7 @@ static int check_side(const struct check_options *options, struct ids_side *side
     return code;
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int check_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct check_options *options = values;
     const struct ids_open_options open = {0};
     struct ids_engine engine = ids_command_engine("check", options->no_cache);
@@ -328,12 +328,12 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return code;
 }
 
-const struct ids_command ids_command_check = {
+const struct ids_command ids_check_command = {
     .operands = "RUN...",
     .least = 1,
     .most = -1,
     IDS_OPTIONS(opts),
     .defaults = &defaults,
     .values_bytes = sizeof defaults,
-    .run = run,
+    .run = check_run,
 };

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#define IDS_COMMAND(name, about) extern const struct ids_command ids_command_##name;
+#define IDS_COMMAND(name, about) extern const struct ids_command ids_##name##_command;
 #include "cmd/commands.def"
 #undef IDS_COMMAND
 
 const struct ids_command_entry ids_commands[] = {
-#define IDS_COMMAND(name, about) {#name, about, &ids_command_##name},
+#define IDS_COMMAND(name, about) {#name, about, &ids_##name##_command},
 #include "cmd/commands.def"
 #undef IDS_COMMAND
 };

@@ -192,7 +192,7 @@ static void write_fish(FILE *out) {
 
 /* ---- */
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int completion_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     (void)values;
     (void)operand_count;
     static void (*const writers[])(FILE *) = {write_bash, write_zsh, write_fish};
@@ -203,10 +203,10 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return IDS_EXIT_DONE;
 }
 
-const struct ids_command ids_command_completion = {
+const struct ids_command ids_completion_command = {
     .operands = "SHELL",
     .least = 1,
     .most = 1,
     .operand_choice = shell_choice,
-    .run = run,
+    .run = completion_run,
 };

@@ -195,7 +195,7 @@ static int show_trend(const struct diff_options *options, struct ids_open_side *
     return code;
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int diff_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct diff_options *options = values;
     const struct ids_open_options open = {.newest = options->newest, .by_step = options->trend};
     struct ids_engine engine = ids_command_engine("diff", options->no_cache);
@@ -220,12 +220,12 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return code;
 }
 
-const struct ids_command ids_command_diff = {
+const struct ids_command ids_diff_command = {
     .operands = "RUN...",
     .least = 1,
     .most = -1,
     IDS_OPTIONS(opts),
     .defaults = &defaults,
     .values_bytes = sizeof defaults,
-    .run = run,
+    .run = diff_run,
 };

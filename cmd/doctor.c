@@ -99,7 +99,7 @@ static int is_in_path(const char *name) {
     return 0;
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int doctor_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     (void)operands;
     (void)operand_count;
     const struct doctor_options *asked = values;
@@ -131,9 +131,9 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return status;
 }
 
-const struct ids_command ids_command_doctor = {
+const struct ids_command ids_doctor_command = {
     .operands = "",
     IDS_OPTIONS(opts),
     .values_bytes = sizeof(struct doctor_options),
-    .run = run,
+    .run = doctor_run,
 };

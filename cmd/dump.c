@@ -57,7 +57,7 @@ static void print_sql(void) {
     ids_json_end(&json);
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int dump_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct dump_options *options = values;
     if (options->manual) {
         ids_manual_metrics(stdout);
@@ -84,11 +84,11 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return code;
 }
 
-const struct ids_command ids_command_dump = {
+const struct ids_command ids_dump_command = {
     .operands = "[FILE]",
     .most = 1,
     IDS_OPTIONS(opts),
     .values_bytes = sizeof(struct dump_options),
     .hidden = 1,
-    .run = run,
+    .run = dump_run,
 };

@@ -90,7 +90,7 @@ static int show_page(const char *page, char section) {
     return !written || (WIFEXITED(status) && WEXITSTATUS(status) == 0); /* main says what could not be written */
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int help_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     (void)values;
     if (!operand_count) {
         if (!show_page("idsprof", '1')) ids_program_usage(stdout);
@@ -111,9 +111,9 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return IDS_EXIT_DONE;
 }
 
-const struct ids_command ids_command_help = {
+const struct ids_command ids_help_command = {
     .operands = "[COMMAND | TOPIC]",
     .most = 1,
     .operand_choice = subject_choice,
-    .run = run,
+    .run = help_run,
 };

@@ -76,7 +76,7 @@ static void say_done(const struct ids_output *output, int64_t events) {
     ids_arena_done(&arena);
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int import_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct import_options *options = values;
     char *folder = NULL;
     const char *name;
@@ -97,11 +97,11 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return code;
 }
 
-const struct ids_command ids_command_import = {
+const struct ids_command ids_import_command = {
     .operands = "RUN...",
     .least = 1,
     .most = -1,
     IDS_OPTIONS(opts),
     .values_bytes = sizeof(struct import_options),
-    .run = run,
+    .run = import_run,
 };

@@ -513,7 +513,7 @@ static int make_listing(struct listing *listing, char *const *paths, int path_co
     return 0;
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int list_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct list_options *options = values;
     struct listing listing = {.options = options, .engine = ids_command_engine("list", options->no_cache)};
     int code = make_listing(&listing, operands, operand_count, err);
@@ -527,11 +527,11 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return code ? code : listing.failed ? IDS_EXIT_ERROR : IDS_EXIT_DONE;
 }
 
-const struct ids_command ids_command_list = {
+const struct ids_command ids_list_command = {
     .operands = "PATH...",
     .least = 1,
     .most = -1,
     IDS_OPTIONS(opts),
     .values_bytes = sizeof(struct list_options),
-    .run = run,
+    .run = list_run,
 };

@@ -132,7 +132,7 @@ static int check_arguments(const struct query_options *options, int operand_coun
     return 0;
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int query_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct query_options *options = values;
     struct ids_buffer sql = {0};
     struct ids_opened_events events;
@@ -154,11 +154,11 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return code;
 }
 
-const struct ids_command ids_command_query = {
+const struct ids_command ids_query_command = {
     .operands = "RUN [SQL]",
     .least = 1,
     .most = 2,
     IDS_OPTIONS(opts),
     .values_bytes = sizeof(struct query_options),
-    .run = run,
+    .run = query_run,
 };

@@ -174,7 +174,7 @@ static int open_report(const struct report_options *options, const char *path, s
     return code;
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int report_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     (void)operand_count;
     const struct report_options *options = values;
     struct opened opened = {.engine = ids_command_engine("report", options->no_cache)};
@@ -190,12 +190,12 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return code;
 }
 
-const struct ids_command ids_command_report = {
+const struct ids_command ids_report_command = {
     .operands = "RUN",
     .least = 1,
     .most = 1,
     IDS_OPTIONS(opts),
     .defaults = &defaults,
     .values_bytes = sizeof defaults,
-    .run = run,
+    .run = report_run,
 };

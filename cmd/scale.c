@@ -227,7 +227,7 @@ static int compare(const struct scale_options *options, const struct ids_scale_m
     return code;
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int scale_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct scale_options *options = values;
     struct ids_engine engine = ids_command_engine("scale", options->no_cache);
     struct ids_scale_methods methods;
@@ -241,12 +241,12 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return code;
 }
 
-const struct ids_command ids_command_scale = {
+const struct ids_command ids_scale_command = {
     .operands = "RUN...",
     .least = 1,
     .most = -1,
     IDS_OPTIONS(opts),
     .defaults = &defaults,
     .values_bytes = sizeof defaults,
-    .run = run,
+    .run = scale_run,
 };

@@ -150,7 +150,7 @@ static int act(const struct trigger_options *options, const char *word, struct i
     return status;
 }
 
-static int run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
+static int trigger_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct trigger_options *options = values;
     const char *word = operand_count ? operands[0] : NULL;
     struct ids_targets targets;
@@ -163,10 +163,10 @@ static int run(const void *values, char *const *operands, int operand_count, str
     return code;
 }
 
-const struct ids_command ids_command_trigger = {
+const struct ids_command ids_trigger_command = {
     .operands = "[PID|RUN]",
     .most = 1,
     IDS_OPTIONS(opts),
     .values_bytes = sizeof(struct trigger_options),
-    .run = run,
+    .run = trigger_run,
 };

@@ -714,7 +714,7 @@ static int chrome_read(struct ids_source *source, struct ids_sink *sink, struct 
 static const char *const suffixes[] = {".trace.json.gz", ".trace.json", NULL};
 static const char *const generic_suffixes[] = {".pt.trace.json.gz", ".pt.trace.json", ".json.gz", ".json", NULL};
 
-const struct ids_format ids_format_chrome_trace = {
+const struct ids_format ids_chrome_trace_format = {
     .name = "chrome_trace",
     .title = "Chrome trace (trace.json)",
     .suffixes = suffixes,

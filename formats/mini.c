@@ -319,7 +319,7 @@ static int mini_bid(const uint8_t *head, size_t length, int *more) {
 
 static const char *const suffixes[] = {NULL}; /* named one by one, never looked for in folders */
 
-const struct ids_format ids_format_mini = {
+const struct ids_format ids_mini_format = {
     .name = "mini",
     .title = "idsprof's text form of a profile, for tests",
     .suffixes = suffixes,

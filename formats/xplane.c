@@ -689,7 +689,7 @@ static int xplane_bid(const uint8_t *head, size_t length, int *more) {
 
 static const char *const suffixes[] = {".xplane.pb", ".xplane.pb.gz", NULL};
 
-const struct ids_format ids_format_xplane = {
+const struct ids_format ids_xplane_format = {
     .name = "xplane",
     .title = "XSpace profile (xplane.pb)",
     .suffixes = suffixes,

@@ -313,7 +313,9 @@ static int intern_keys(struct chrome *chrome) {
     return chrome->key_bind == IDS_NO_TEXT ? -1 : 0;
 }
 
-int ids_chrome_new(struct ids_out *out, struct ids_export **ret_export, struct ids_error *err) {
+static int open_chrome(struct ids_out *out, const struct ids_export_params *params, struct ids_export **ret_export,
+                       struct ids_error *err) {
+    (void)params;
     static const struct ids_sink_ops ops = {.host = chrome_host,
                                             .plane = chrome_plane,
                                             .name = chrome_name,
@@ -338,3 +340,13 @@ int ids_chrome_new(struct ids_out *out, struct ids_export **ret_export, struct i
     *ret_export = &chrome->export;
     return 0;
 }
+
+const struct ids_export_format ids_chrome_export = {
+    .name = "chrome",
+    .title = "Chrome's JSON",
+    .suffix = ".trace.json.gz",
+    .wants_order = 1,
+    .packs = 1,
+    .is_for_viewers = 1,
+    .open = open_chrome,
+};

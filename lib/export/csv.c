@@ -150,7 +150,8 @@ static void csv_done(struct ids_export *export) {
     free(csv->names);
 }
 
-int ids_csv_new(struct ids_out *out, const char *host, struct ids_export **ret_export, struct ids_error *err) {
+static int open_csv(struct ids_out *out, const struct ids_export_params *params, struct ids_export **ret_export,
+                    struct ids_error *err) {
     static const struct ids_sink_ops ops = {.host = csv_host,
                                             .plane = csv_plane,
                                             .name = csv_name,
@@ -165,7 +166,7 @@ int ids_csv_new(struct ids_out *out, const char *host, struct ids_export **ret_e
     csv->export.done = csv_done;
     csv->export.losses[LOST_PROGRAMS] = (struct ids_export_loss){"HLO program", "HLO programs", 0, NULL};
     csv->args.strings = &csv->export.strings;
-    csv->host = host;
+    csv->host = params->host;
     int code = ids_export_init(&csv->export, out, &ops, err);
     if (code) {
         ids_export_free(&csv->export);
@@ -174,3 +175,11 @@ int ids_csv_new(struct ids_out *out, const char *host, struct ids_export **ret_e
     *ret_export = &csv->export;
     return 0;
 }
+
+const struct ids_export_format ids_csv_export = {
+    .name = "csv",
+    .title = "CSV",
+    .suffix = ".events.csv",
+    .is_text = 1,
+    .open = open_csv,
+};

@@ -1,7 +1,7 @@
 /* export.h - writing a trace in a format of others: sinks that any reader can feed, and that write as they are fed.
  *
  *   struct ids_export *export;
- *   ids_chrome_new(out, &export, err);
+ *   ids_export_format_find("chrome")->open(out, &params, &export, err);
  *   ... a reader feeds &export->sink, mostly through ordered.h and filter.h ...
  *   code = export->finish(export, err);
  *   ids_export_free(export);
@@ -39,14 +39,28 @@ struct ids_export {
     void (*done)(struct ids_export *export); /* frees what the format added */
 };
 
-/* Chrome's JSON trace format, uncompressed: an object with traceEvents. Wants its events in order (ordered.h). */
-int ids_chrome_new(struct ids_out *out, struct ids_export **ret_export, struct ids_error *err);
-/* Perfetto's protobuf. Wants its events in order. */
-int ids_perfetto_new(struct ids_out *out, struct ids_export **ret_export, struct ids_error *err);
-/* XSpace. `only_used`: names that no event has, and that hold no program, are left out. */
-int ids_xspace_new(struct ids_out *out, int only_used, struct ids_export **ret_export, struct ids_error *err);
-/* A row an event, RFC 4180. `host` is for the first column, where the file names none. */
-int ids_csv_new(struct ids_out *out, const char *host, struct ids_export **ret_export, struct ids_error *err);
+struct ids_export_params {
+    const char *host; /* of a file that names none; must outlive the export */
+    int only_used;    /* names that no event has, and that hold no program, are left out */
+};
+
+/* A format, one file, one line in exports.def. */
+struct ids_export_format {
+    const char *name;    /* of --format */
+    const char *title;   /* in messages: "CSV has no place for ..." */
+    const char *suffix;  /* of its files, behind the profile's name */
+    int wants_order;     /* events by time, a parent before its children (ordered.h) */
+    int packs;           /* its bytes go through gzip.h */
+    int is_text;         /* a terminal can show it */
+    int is_for_viewers;  /* a track of accounts makes sense in it */
+    int (*open)(struct ids_out *out, const struct ids_export_params *params, struct ids_export **ret_export,
+                struct ids_error *err);
+};
+extern const struct ids_export_format *const ids_export_formats[];
+extern const int ids_export_format_count;
+/* NULL when none is called so. */
+const struct ids_export_format *ids_export_format_find(const char *name);
+
 /* Programs: each is handed to `take` with the name that a file of it should have. `export->events` counts them. */
 struct ids_program_files {
     int (*take)(struct ids_program_files *files, const char *name, const void *bytes, size_t length,

@@ -649,7 +649,9 @@ static int intern_keys(struct perfetto *perfetto) {
     return perfetto->key_id == IDS_NO_TEXT ? -1 : 0;
 }
 
-int ids_perfetto_new(struct ids_out *out, struct ids_export **ret_export, struct ids_error *err) {
+static int open_perfetto(struct ids_out *out, const struct ids_export_params *params, struct ids_export **ret_export,
+                         struct ids_error *err) {
+    (void)params;
     static const struct ids_sink_ops ops = {.host = perfetto_host,
                                             .plane = perfetto_plane,
                                             .name = perfetto_name,
@@ -678,3 +680,12 @@ int ids_perfetto_new(struct ids_out *out, struct ids_export **ret_export, struct
     *ret_export = &perfetto->export;
     return 0;
 }
+
+const struct ids_export_format ids_perfetto_export = {
+    .name = "perfetto",
+    .title = "Perfetto's format",
+    .suffix = ".pftrace",
+    .wants_order = 1,
+    .is_for_viewers = 1,
+    .open = open_perfetto,
+};

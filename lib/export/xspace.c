@@ -602,7 +602,8 @@ static void xspace_done(struct ids_export *export) {
     ids_buffer_done(&xspace->details);
 }
 
-int ids_xspace_new(struct ids_out *out, int only_used, struct ids_export **ret_export, struct ids_error *err) {
+static int open_xspace(struct ids_out *out, const struct ids_export_params *params, struct ids_export **ret_export,
+                       struct ids_error *err) {
     enum { NAMES_MEMORY_BYTES = 32 << 20 };
     static const struct ids_sink_ops ops = {.host = xspace_host,
                                             .plane = xspace_plane,
@@ -626,7 +627,7 @@ int ids_xspace_new(struct ids_out *out, int only_used, struct ids_export **ret_e
     xspace->export.losses[LOST_DEVICES] =
         (struct ids_export_loss){"device that is no GPU or TPU (kept, but XProf does not show it)",
                                  "devices that are no GPU or TPU (kept, but XProf does not show them)", 0, NULL};
-    xspace->only_used = only_used;
+    xspace->only_used = params->only_used;
     int code = ids_export_init(&xspace->export, out, &ops, err);
     if (!code) code = ids_strands_init(&xspace->strands, err);
     if (!code) code = ids_aside_new(NAMES_MEMORY_BYTES, &xspace->name_bytes, err);
@@ -643,3 +644,10 @@ int ids_xspace_new(struct ids_out *out, int only_used, struct ids_export **ret_e
     *ret_export = &xspace->export;
     return 0;
 }
+
+const struct ids_export_format ids_xspace_export = {
+    .name = "xplane",
+    .title = "XSpace",
+    .suffix = ".xplane.pb",
+    .open = open_xspace,
+};

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const struct ids_format ids_format_mini;
+extern const struct ids_format ids_mini_format;
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 static int build(const uint8_t *bytes, size_t length, struct ids_trace **ret_trace, struct ids_error *err) {
@@ -17,7 +17,7 @@ static int build(const uint8_t *bytes, size_t length, struct ids_trace **ret_tra
     if (code) return code;
     code = ids_builder_new(&builder, err);
     if (!code) {
-        code = ids_format_mini.read(source, ids_builder_sink(builder), err);
+        code = ids_mini_format.read(source, ids_builder_sink(builder), err);
         if (!code) code = ids_builder_finish(builder, ret_trace, err);
         if (code) ids_builder_free(builder);
     }

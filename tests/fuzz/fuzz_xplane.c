@@ -1,12 +1,12 @@
 /* fuzz_xplane.c - XSpace profiles: bytes as xplane.pb, the reader alone. Read twice, it must say the same. */
 #include "tests/fuzz/reader.h"
 
-extern const struct ids_format ids_format_xplane;
+extern const struct ids_format ids_xplane_format;
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     struct ids_dump_totals first, second;
-    fuzzed = &ids_format_xplane;
+    fuzzed = &ids_xplane_format;
     int more = 0;
     fuzzed->bid(bytes, length < IDS_FORMAT_HEAD ? length : IDS_FORMAT_HEAD, &more);
     int code = read_totals(bytes, length, &first);

@@ -9,7 +9,7 @@
 #include <check.h>
 #include <string.h>
 
-extern const struct ids_format ids_format_mini;
+extern const struct ids_format ids_mini_format;
 
 /* The text without its first line "idsprof-mini 1", which mini.c looks at in its bid only. */
 static inline struct ids_trace *mini_trace(const char *text) {
@@ -22,7 +22,7 @@ static inline struct ids_trace *mini_trace(const char *text) {
     strcat(whole, text);
     ck_assert_int_eq(ids_source_memory(whole, strlen(whole), &source, &err), 0);
     ck_assert_int_eq(ids_builder_new(&builder, &err), 0);
-    int code = ids_format_mini.read(source, ids_builder_sink(builder), &err);
+    int code = ids_mini_format.read(source, ids_builder_sink(builder), &err);
     ck_assert_msg(!code, "%s", err.text);
     code = ids_builder_finish(builder, &trace, &err);
     ck_assert_msg(!code, "%s", err.text);

@@ -87,7 +87,7 @@ struct input {
     const struct ids_report *report; /* for comparisons */
 };
 
-extern const struct ids_format ids_format_xplane, ids_format_mini;
+extern const struct ids_format ids_xplane_format, ids_mini_format;
 static struct ids_error err;
 
 static int build(const struct input *input, struct ids_trace **ret_trace) {
@@ -245,7 +245,7 @@ static struct input testdata(const char *name) {
     FILE *file = fopen(path, "rb");
     ck_assert_msg(file != NULL, "%s", path);
     fseek(file, 0, SEEK_END);
-    struct input input = {.format = &ids_format_xplane, .length = (size_t)ftell(file)};
+    struct input input = {.format = &ids_xplane_format, .length = (size_t)ftell(file)};
     input.bytes = malloc(input.length);
     rewind(file);
     ck_assert_uint_eq(fread(input.bytes, 1, input.length, file), input.length);
@@ -284,7 +284,7 @@ static struct input mini(void) {
         "710us 5us dot hlo_op=dot hlo_module=jit_h run_id=1 _pt=0 _p=1\n711us 1us Rendezvous\n"
         "720us 0us ThreadpoolListener::StopRegion\n"
         "730us 1us \"end: dot\" _ct=0 _c=1\n";
-    struct input input = {.format = &ids_format_mini, .length = sizeof text - 1};
+    struct input input = {.format = &ids_mini_format, .length = sizeof text - 1};
     input.bytes = malloc(input.length);
     memcpy(input.bytes, text, input.length);
     return input;

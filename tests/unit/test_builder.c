@@ -27,7 +27,7 @@ static struct ids_builder *read(uint64_t most_bytes, int64_t until_ps) {
     ck_assert_int_eq(ids_source_memory(text, strlen(text), &source, &err), 0);
     ck_assert_int_eq(ids_builder_new(&builder, &err), 0);
     ids_builder_bound(builder, most_bytes, until_ps);
-    ck_assert_msg(!ids_format_mini.read(source, ids_builder_sink(builder), &err), "%s", err.text);
+    ck_assert_msg(!ids_mini_format.read(source, ids_builder_sink(builder), &err), "%s", err.text);
     ids_source_close(source);
     free(text);
     return builder;

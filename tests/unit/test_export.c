@@ -19,7 +19,7 @@
 #include <string.h>
 #include <zlib.h>
 
-extern const struct ids_format ids_format_xplane;
+extern const struct ids_format ids_xplane_format;
 
 static struct ids_error err;
 #define OK(call) ck_assert_msg((call) == 0, "%s", err.text)
@@ -334,10 +334,18 @@ static void feed(struct ids_sink *sink) {
     feed_on(sink, "/device:GPU:0", 0);
 }
 
+/* The host of what names none is "file". */
+static int open_format(const char *name, int only_used, struct ids_out *out, struct ids_export **ret_export) {
+    const struct ids_export_params params = {.host = "file", .only_used = only_used};
+    const struct ids_export_format *format = ids_export_format_find(name);
+    ck_assert_ptr_nonnull(format);
+    return format->open(out, &params, ret_export, &err);
+}
+
 START_TEST(chrome) {
     struct memory_out out = {.out = {memory_write}};
     struct ids_export *export;
-    OK(ids_chrome_new(&out.out, &export, &err));
+    OK(open_format("chrome", 0, &out.out, &export));
     feed(&export->sink);
     OK(export->finish(export, &err));
     ids_buffer_byte(&out.bytes, '\0');
@@ -371,7 +379,7 @@ END_TEST
 START_TEST(csv) {
     struct memory_out out = {.out = {memory_write}};
     struct ids_export *export;
-    OK(ids_csv_new(&out.out, "file", &export, &err));
+    OK(open_format("csv", 0, &out.out, &export));
     feed(&export->sink);
     OK(export->finish(export, &err));
     ids_buffer_byte(&out.bytes, '\0');
@@ -424,7 +432,7 @@ START_TEST(perfetto) {
     struct ids_export *export;
     char text[1024] = "";
     unsigned descriptors = 0, interned = 0;
-    OK(ids_perfetto_new(&out.out, &export, &err));
+    OK(open_format("perfetto", 0, &out.out, &export));
     feed(&export->sink);
     OK(export->finish(export, &err));
     struct ids_pb trace = {(const uint8_t *)out.bytes.at, (const uint8_t *)out.bytes.at + out.bytes.length};
@@ -466,13 +474,13 @@ START_TEST(xspace) {
     OK(ids_dump_new(&before, &err));
     feed_on(ids_dump_sink(before), "/host:CPU", 1);
     ids_dump_totals(before, &wanted);
-    OK(ids_xspace_new(&out.out, 0, &export, &err));
+    OK(open_format("xplane", 0, &out.out, &export));
     feed_on(&export->sink, "/host:CPU", 1);
     OK(export->finish(export, &err));
     ck_assert_uint_eq(export->losses[0].count, 3); /* instant, counter, flow */
     OK(ids_source_memory(out.bytes.at, out.bytes.length, &source, &err));
     OK(ids_dump_new(&after, &err));
-    OK(ids_format_xplane.read(source, ids_dump_sink(after), &err));
+    OK(ids_xplane_format.read(source, ids_dump_sink(after), &err));
     ids_dump_totals(after, &got);
     ck_assert_uint_eq(got.events, 5);
     ck_assert_uint_eq(got.hash, wanted.hash);
@@ -491,12 +499,12 @@ START_TEST(xspace_of_another) {
     struct ids_dump *after;
     struct ids_dump_totals got;
     struct ids_source *source;
-    OK(ids_xspace_new(&out.out, 0, &export, &err));
+    OK(open_format("xplane", 0, &out.out, &export));
     feed(&export->sink);
     OK(export->finish(export, &err));
     OK(ids_source_memory(out.bytes.at, out.bytes.length, &source, &err));
     OK(ids_dump_new(&after, &err));
-    OK(ids_format_xplane.read(source, ids_dump_sink(after), &err));
+    OK(ids_xplane_format.read(source, ids_dump_sink(after), &err));
     ids_dump_totals(after, &got);
     ck_assert_uint_eq(got.events, 5);
     ck_assert_uint_eq(got.lines, 2);
@@ -575,7 +583,7 @@ END_TEST
 START_TEST(xspace_only_used) {
     struct memory_out out = {.out = {memory_write}};
     struct ids_export *export;
-    OK(ids_xspace_new(&out.out, 1, &export, &err));
+    OK(open_format("xplane", 1, &out.out, &export));
     struct ids_sink *sink = &export->sink;
     uint32_t plane = put_plane(sink, "/p"), id;
     uint32_t used = put_name(sink, plane, "is used", NULL);
@@ -689,13 +697,10 @@ END_TEST
 
 /* An output that refuses: each format hands the error on, at the latest when it ends. */
 START_TEST(full) {
-    for (int format = 0; format < 4; format++) {
+    for (int format = 0; format < ids_export_format_count; format++) {
         struct memory_out out = {.out = {memory_write}, .limit = 20};
         struct ids_export *export;
-        OK(format == 0   ? ids_chrome_new(&out.out, &export, &err)
-           : format == 1 ? ids_perfetto_new(&out.out, &export, &err)
-           : format == 2 ? ids_xspace_new(&out.out, 0, &export, &err)
-                         : ids_csv_new(&out.out, "h", &export, &err));
+        OK(open_format(ids_export_formats[format]->name, 0, &out.out, &export));
         feed(&export->sink);
         ck_assert_int_eq(export->finish(export, &err), IDS_IO);
         ck_assert_str_eq(err.text, "full");

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct ids_format ids_format_chrome_trace;
+extern const struct ids_format ids_chrome_trace_format;
 
 static char *content_of(const char *name, size_t *ret_length) {
     char path[4096];
@@ -32,7 +32,7 @@ static int is_whole(const char *bytes, size_t length) {
     char *copy = malloc(length); /* so that the sanitizers see a read behind its end */
     memcpy(copy, bytes, length);
     ck_assert_int_eq(ids_source_memory(copy, length, &source, &err), 0);
-    int code = ids_format_chrome_trace.read(source, ids_dump_sink(dump), &err);
+    int code = ids_chrome_trace_format.read(source, ids_dump_sink(dump), &err);
     int whole = !code && ids_dump_sink(dump)->complete;
     ids_source_close(source);
     ids_dump_free(dump);

@@ -14,7 +14,7 @@ static const char *said(const char *text) {
     err = (struct ids_error)IDS_ERROR_INIT;
     ck_assert_int_eq(ids_source_memory(whole, strlen(whole), &source, &err), 0);
     ck_assert_int_eq(ids_builder_new(&builder, &err), 0);
-    int code = ids_format_mini.read(source, ids_builder_sink(builder), &err);
+    int code = ids_mini_format.read(source, ids_builder_sink(builder), &err);
     ck_assert_int_eq(code, *err.text ? IDS_CORRUPT : 0);
     ids_builder_free(builder);
     ids_source_close(source);
@@ -85,9 +85,9 @@ END_TEST
 
 START_TEST(only_its_own_files) {
     int more = 0;
-    ck_assert_int_eq(ids_format_mini.bid((const uint8_t *)"idsprof-mini 1\nhost", 19, &more), 100);
-    ck_assert_int_eq(ids_format_mini.bid((const uint8_t *)"idsprof-mini", 12, &more), 0);
-    ck_assert_int_eq(ids_format_mini.bid((const uint8_t *)"\x0a\x06\x08\x01\x12\x02/h\0\0\0\0\0\0", 14, &more), 0);
+    ck_assert_int_eq(ids_mini_format.bid((const uint8_t *)"idsprof-mini 1\nhost", 19, &more), 100);
+    ck_assert_int_eq(ids_mini_format.bid((const uint8_t *)"idsprof-mini", 12, &more), 0);
+    ck_assert_int_eq(ids_mini_format.bid((const uint8_t *)"\x0a\x06\x08\x01\x12\x02/h\0\0\0\0\0\0", 14, &more), 0);
 }
 END_TEST
 

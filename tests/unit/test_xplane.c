@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-extern const struct ids_format ids_format_xplane;
+extern const struct ids_format ids_xplane_format;
 
 /* ---- a sink that writes down ---- */
 
@@ -169,7 +169,7 @@ static int read_source(struct ids_source *source, int fail_at) {
     log_of.sink = (struct ids_sink){.ops = &ops, .strings = &log_of.strings, .complete = 1};
     say(&log_of, "%s", "");
     err = (struct ids_error)IDS_ERROR_INIT;
-    int code = ids_format_xplane.read(source, &log_of.sink, &err);
+    int code = ids_xplane_format.read(source, &log_of.sink, &err);
     if (code) ck_assert_int_eq(code, err.code);
     return code;
 }
@@ -997,7 +997,7 @@ END_TEST
 
 static int bid(const char *bytes, size_t length) {
     int more = 0;
-    return ids_format_xplane.bid((const uint8_t *)bytes, length, &more);
+    return ids_xplane_format.bid((const uint8_t *)bytes, length, &more);
 }
 
 START_TEST(bids) {
