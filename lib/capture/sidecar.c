@@ -224,7 +224,10 @@ static int open_file(const char *folder, FILE **ret_file, char **ret_temporary, 
     *ret_file = file < 0 ? NULL : fdopen(file, "w");
     if (*ret_file) return 0;
     int code = ids_fail_system(err, "cannot write '%s'", *ret_temporary);
-    if (file >= 0) close(file);
+    if (file >= 0) {
+        close(file);
+        unlink(*ret_temporary);
+    }
     free(*ret_temporary);
     return code;
 }

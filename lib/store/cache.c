@@ -41,6 +41,7 @@ static int describe_files(const struct ids_run_files *run, enum tier tier, FILE 
     for (size_t i = 0; i < run->file_count; i++) {
         const struct ids_run_file *file = &run->files[i];
         AUTO_TEXT path = realpath(file->archive ? file->archive : file->path, NULL);
+        if (!path && errno == ENOMEM) return no_memory(err);
         if (!file->inode || !path) {
             return ids_fail(err, IDS_NOT_FOUND, "'%s' has no identity to be cached by", file->path);
         }

@@ -236,9 +236,9 @@ def check_disk_full():
 def check_reader_leaves():
     for format in CONVERSIONS:
         reader, writer = os.pipe()
+        os.close(reader)  # before anything is written: else a pipe takes 64 kB that nobody will read
         child = subprocess.Popen([IDSPROF, 'extract', RUN, '-f', format, '-o', '-'], stdout=writer, stderr=subprocess.PIPE)
         os.close(writer)
-        os.close(reader)
         said = child.communicate(timeout=60)[1]
         check(child.returncode == 0 and said == b'', f'{format}: the reader left: {child.returncode} {said}')
 

@@ -7,7 +7,7 @@
   - what it leaves in the cache gives the right output to the next run, which has memory;
   - capture exits with the status of the program, once that ran.
 
-    sweep.py [--chains | --sample N] [--mode one|on|both] [--case NAME ...] [--state FILE] [--log FILE] [--jobs N]
+    sweep.py [--chains | --sample N | --most N] [--mode one|on|both] [--case NAME ...] [--state FILE] [--log FILE] [--jobs N]
 
 Without --sample all allocations are tried, one failing and one with all behind it failing; with --chains those that differ: of each chain
 of calls that comes to an allocation the first and the last time. A loop over ten thousand names allocates ten thousand times in one place,
@@ -219,6 +219,8 @@ class Case:
 
 def numbers(case, options):
     """Which allocations are tried."""
+    if options.most:
+        return list(range(1, min(case.count, options.most) + 1))
     if options.chains:
         return sorted({at for chain in case.chains for at in chain if at <= case.count})
     if not options.sample or options.sample >= case.count:
@@ -241,6 +243,7 @@ def main(arguments=None):
     options = argparse.ArgumentParser()
     options.add_argument("--sample", type=int)
     options.add_argument("--chains", action="store_true")
+    options.add_argument("--most", type=int, help="only the first so many allocations")
     options.add_argument("--case", action="append")
     options.add_argument("--state")
     options.add_argument("--log")
