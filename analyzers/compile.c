@@ -14,8 +14,7 @@ static const struct ids_metric_def metrics[] = {
      "Backend compilation: union over all threads of backend_compile*, compile_or_get_cached, *Client::Compile and "
      "XlaCompile* events, so that compilations at the same time "
      "and workers inside one count once. A hit of the persistent cache counts with the time of its read where "
-     "idsprof's Python hook or the Python tracer saw it; else it leaves no event. Bad above 10 s, and where "
-     "devices wait for it for 1 % of the steps (steps.host.compile); good below 2 s.",
+     "idsprof's Python hook or the Python tracer saw it; else it leaves no event.",
      IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'compile'") "SELECT " IDS_SQL_UNION
                                                                                    " FROM span"},
     {"compile.count", "compilations", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
@@ -28,6 +27,10 @@ static const struct ids_metric_def metrics[] = {
     {"compile.in_steps_time", "time inside steps", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Sum of the durations of the compilations inside steps.",
      "SELECT coalesce(sum(dur_ps), 0) FROM compiles WHERE run = :run AND step IS NOT NULL"},
+    {"compile.steps_share", "of the steps", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "Share of the steps in which devices wait for a compilation: host.compile ÷ the steps of all devices.",
+     "SELECT sum(dur_ps * (account = 'host.compile')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND step_id IS "
+     "NOT NULL"},
     {"compile.lowering", "lowering", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "From jaxpr to StableHLO: what jax.monitoring told idsprof's Python hook; on a host without it the union of "
      "lower_sharding_computation and lower_jaxpr_to_module.",
@@ -178,18 +181,17 @@ static int has_host(const struct ids_trace *trace) {
     return 0;
 }
 
-/* Advice speaks of what takes as much of the steps as this. */
-#define OF_STEPS 0.01
-
-/* How much of the steps devices wait for compilations. */
-static double share_of_steps(const struct ids_analysis *analysis) {
+static void steps_share(const struct ids_analysis *analysis, struct ids_report *report) {
     const struct ids_ledger *ledger = &analysis->ledger;
     double compile_ps = 0, all_ps = 0;
     for (size_t i = 0; i < ledger->first_step[analysis->busy_count]; i++) {
         compile_ps += (double)ledger->in_step[i].ps[IDS_HOST_COMPILE];
         for (int a = 0; a < IDS_ACCOUNT_COUNT; a++) all_ps += (double)ledger->in_step[i].ps[a];
     }
-    return all_ps > 0 ? compile_ps / all_ps : 0;
+    if (all_ps > 0)
+        ids_report_metric(report, "compile.steps_share", NULL, ids_real_value(IDS_UNIT_RATIO, compile_ps / all_ps));
+    else
+        ids_report_no_data(report, "compile.steps_share", IDS_UNIT_RATIO, NULL, "no steps in this trace");
 }
 
 static void figures(const struct ids_analysis *analysis, struct ids_report *report, const struct gathering *gathering) {
@@ -201,11 +203,6 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
         ids_sum(&in_steps_ps, gathering->at[i].event->end_ps - gathering->at[i].event->start_ps);
     }
     struct ids_metric *total = ids_report_metric(report, "compile.total", NULL, ids_int_value(IDS_UNIT_TIME, total_ps));
-    total->grade = !total_ps                              ? IDS_GRADE_NONE
-                   : share_of_steps(analysis) >= OF_STEPS ? IDS_GRADE_BAD
-                   : total_ps < 2000000000000             ? IDS_GRADE_GOOD
-                   : total_ps <= 10000000000000           ? IDS_GRADE_WARN
-                                                          : IDS_GRADE_BAD;
     ids_report_rule(report, total, "compilations inside the recording; before it there is no data%s",
                     gathering->python || gathering->told ? ""
                                                          : ", and cache hits leave no event without the Python tracer");
@@ -218,6 +215,7 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
         ids_report_no_data(report, "compile.in_steps", IDS_UNIT_COUNT, NULL, "%s", why);
         ids_report_no_data(report, "compile.in_steps_time", IDS_UNIT_TIME, NULL, "%s", why);
     }
+    steps_share(analysis, report);
     ids_report_metric(report, "compile.lowering", NULL,
                       ids_int_value(IDS_UNIT_TIME, ids_spans_total(&gathering->lowering)));
     if (gathering->autotuning.count)

@@ -81,16 +81,6 @@ static void figures(struct ids_report *report, const char *device, const struct 
                       ids_real_value(IDS_UNIT_RATIO, (double)sums->total_ps / (double)window_ps));
 }
 
-/* Idle shows the grade of utilization (docs/metrics.md), which ran before. */
-static void take_grade(struct ids_report *report) {
-    const struct ids_metric *utilization = ids_report_find(report, "device.utilization", NULL);
-    enum ids_grade grade = utilization ? utilization->grade : IDS_GRADE_NONE;
-    for (size_t i = 0; i < report->metric_count; i++) {
-        struct ids_metric *metric = &report->metrics[i];
-        if (!strcmp(metric->id, "idle.share") && !metric->device) metric->grade = grade;
-    }
-}
-
 static void list_lengths(const struct ids_analysis *analysis, struct ids_report *report) {
     enum { DECADES = 8 }; /* below 1 us, 10 us, ... 10 s, and longer */
     struct ids_table *table = ids_report_table(report, &histogram);
@@ -184,7 +174,6 @@ static int idle_gaps_run(struct ids_analysis *analysis, struct ids_report *repor
         figures(report, analysis->busy[b].device->key, &own, analysis->busy[b].end_ps - analysis->busy[b].start_ps);
     }
     figures(report, NULL, &all, ids_windows_total(analysis));
-    take_grade(report);
     list_lengths(analysis, report);
     list_gaps(analysis, report);
     return 0;

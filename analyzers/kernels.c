@@ -153,9 +153,7 @@ static int occupancy(const struct ids_analysis *analysis, struct ids_report *rep
     for (size_t i = 0; i < count; i++) {
         ids_sum(&sum_ps, known_ones[i].total_ps);
         if (sum_ps < total_ps - sum_ps) continue;
-        struct ids_metric *metric = ids_report_metric(report, "occupancy.median", NULL,
-                                                      ids_real_value(IDS_UNIT_RATIO, known_ones[i].occupancy));
-        metric->grade = known_ones[i].occupancy > 0.5 ? IDS_GRADE_GOOD : IDS_GRADE_WARN;
+        ids_report_metric(report, "occupancy.median", NULL, ids_real_value(IDS_UNIT_RATIO, known_ones[i].occupancy));
         break;
     }
     if (!count)

@@ -292,7 +292,6 @@ static void known_figures(const struct ids_analysis *analysis, struct ids_report
     double share = part_of(host_ps, whole->time_ps);
     struct ids_metric *metric =
         ids_report_metric(report, "host.overhead_share", NULL, ids_real_value(IDS_UNIT_RATIO, share));
-    metric->grade = share < 0.1 ? IDS_GRADE_GOOD : share <= 0.2 ? IDS_GRADE_WARN : IDS_GRADE_BAD;
     ids_report_rule(report, metric, whole->steps ? "of the steps" : "of the window: no steps were found");
 }
 

@@ -207,18 +207,7 @@ static int small_kernels_run(struct ids_analysis *analysis, struct ids_report *r
     if (analysis->busy_count && !failed) figures(report, NULL, &all);
     if (all.count && !failed) {
         int64_t median_ps = weighted_median(gathering.durations_ps, gathering.count, all.total_ps);
-        struct ids_metric *median =
-            ids_report_metric(report, "kernels.median", NULL, ids_int_value(IDS_UNIT_TIME, median_ps));
-        int64_t small_ps = analysis->params.small_kernel_ps;
-        enum ids_grade grade = !small_ps                 ? IDS_GRADE_NONE /* no kernel is small: nothing to grade */
-                               : median_ps / 10 > small_ps ? IDS_GRADE_GOOD
-                               : median_ps >= small_ps     ? IDS_GRADE_WARN
-                                                           : IDS_GRADE_BAD;
-        median->grade = grade;
-        for (size_t i = 0; i < report->metric_count; i++) { /* the headline shows the grade of the durations */
-            struct ids_metric *metric = &report->metrics[i];
-            if (!metric->device && !strcmp(metric->id, "kernels.small_count")) metric->grade = grade;
-        }
+        ids_report_metric(report, "kernels.median", NULL, ids_int_value(IDS_UNIT_TIME, median_ps));
         list_runs(analysis, report, &gathering);
     } else if (!failed) {
         const char *why =

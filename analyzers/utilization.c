@@ -3,16 +3,25 @@
 #include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
 
+#define USEFUL_SQL(which)                                                                                           \
+    "SELECT sum(dur_ps * (account IN ('work.compute', 'comm.transfer') OR account LIKE 'copy.%')) * 1.0 / "         \
+    "sum(dur_ps) FROM ledger WHERE run = :run AND " which
+
 static const struct ids_metric_def metrics[] = {
     {"device.utilization", "device utilization", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
      "Working time ÷ window, over all active devices Σ working ÷ Σ window. Working is the union of what a device did "
      "(kernels, copies, sets; TPU: the "
      "line XLA Ops; CPU: ops of the CPU client from their start to their end) less what only waits: TPU *-done ops, "
      "CPU Rendezvous and Wait. Concurrent work "
-     "counts once. Devices without any activity, and CPU devices beside an accelerator, are listed, not averaged. Good above 80 %, "
-     "bad below 50 %, less the time in which devices wait for peers; where the steps reach beyond the window, the share of "
-     "the steps decides if it is lower.",
+     "counts once. Devices without any activity, and CPU devices beside an accelerator, are listed, not averaged.",
      IDS_SQL_TIME_SHARE("working")},
+    {"device.useful_share", "useful", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
+     "The part of the window in the accounts work.compute, comm.transfer and copy.*: a device that waits for its peers "
+     "is busy, and does no good.",
+     USEFUL_SQL("in_window = 1")},
+    {"device.useful_steps_share", "useful, of the steps", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
+     "The same part of the steps of all devices. Steps may begin on the host before the window of the devices.",
+     USEFUL_SQL("step_id IS NOT NULL")},
     {"device.window", "window", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
      "A device's own first to last activity; over all devices the run's window.",
      "SELECT max(start_ps + dur_ps) - min(start_ps) FROM devices WHERE run = :run AND is_active = 1"},
@@ -58,13 +67,31 @@ static const struct ids_headline headlines[] = {
      1},
 };
 
-static enum ids_grade grade_of(double share) {
-    return share > 0.8 ? IDS_GRADE_GOOD : share >= 0.5 ? IDS_GRADE_WARN : IDS_GRADE_BAD;
+static int64_t useful_ps(const struct ids_account_times *times) {
+    int64_t sum_ps = times->ps[IDS_WORK_COMPUTE];
+    ids_sum(&sum_ps, times->ps[IDS_COMM_TRANSFER]);
+    for (int a = IDS_COPY_H2D; a <= IDS_COPY_OTHER; a++) ids_sum(&sum_ps, times->ps[a]);
+    return sum_ps;
 }
 
-/* Of the steps of all devices: how long they are, how much of that lies beyond the windows, and how long devices work in them. */
+static void useful_in_windows(const struct ids_analysis *analysis, struct ids_report *report) {
+    int64_t all_ps = 0, windows_ps = ids_windows_total(analysis);
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        const struct ids_busy *busy = &analysis->busy[b];
+        int64_t own_ps = useful_ps(&analysis->ledger.in_window[b]), window_ps = busy->end_ps - busy->start_ps;
+        ids_sum(&all_ps, own_ps);
+        if (window_ps)
+            ids_report_metric(report, "device.useful_share", busy->device->key,
+                              ids_real_value(IDS_UNIT_RATIO, (double)own_ps / (double)window_ps));
+    }
+    if (windows_ps)
+        ids_report_metric(report, "device.useful_share", NULL,
+                          ids_real_value(IDS_UNIT_RATIO, (double)all_ps / (double)windows_ps));
+}
+
+/* Of the steps of all devices: how long they are, how much of that lies beyond the windows, and how much is useful. */
 struct in_steps {
-    int64_t time_ps, beyond_ps, work_ps;
+    int64_t time_ps, beyond_ps, useful_ps;
 };
 
 static struct in_steps look_at_steps(const struct ids_analysis *analysis) {
@@ -75,36 +102,30 @@ static struct in_steps look_at_steps(const struct ids_analysis *analysis) {
         for (size_t i = 0; i < own->count; i++) {
             const struct ids_device_step *step = &own->at[i];
             if (step->step == IDS_NONE) continue;
-            const int64_t *ps = analysis->ledger.in_step[analysis->ledger.first_step[b] + i].ps;
             int64_t from_ps = step->from_ps > busy->start_ps ? step->from_ps : busy->start_ps;
             int64_t to_ps = step->to_ps < busy->end_ps ? step->to_ps : busy->end_ps;
             ids_sum(&all.time_ps, step->to_ps - step->from_ps);
             ids_sum(&all.beyond_ps, step->to_ps - step->from_ps - (to_ps > from_ps ? to_ps - from_ps : 0));
-            ids_sum(&all.work_ps, ps[IDS_WORK_COMPUTE] + ps[IDS_COMM_TRANSFER]);
-            for (int a = IDS_COPY_H2D; a <= IDS_COPY_OTHER; a++) ids_sum(&all.work_ps, ps[a]);
+            ids_sum(&all.useful_ps, useful_ps(&analysis->ledger.in_step[analysis->ledger.first_step[b] + i]));
         }
     }
     return all;
 }
 
-/* A device that waits in a collective for its peers is busy, and does no good; and the window begins with the first device activity, where
- * what a step did on the host before it does not count. Neither may make a run look well that is not. */
-static void grade(const struct ids_analysis *analysis, struct ids_report *report, double utilization) {
-    int64_t waited_ps = 0, windows_ps = ids_windows_total(analysis);
+/* The first line says so where a good part of the steps is not in the window that the figures of devices are of. */
+static void useful_in_steps(const struct ids_analysis *analysis, struct ids_report *report) {
+    const struct ids_metric *in_window = ids_report_find(report, "device.useful_share", NULL);
     struct in_steps steps = look_at_steps(analysis);
-    for (size_t b = 0; b < analysis->busy_count; b++) ids_sum(&waited_ps, analysis->ledger.in_window[b].ps[IDS_COMM_WAIT]);
-    double waits = windows_ps ? (double)waited_ps / (double)windows_ps : 0;
-    double in_steps = steps.time_ps ? (double)steps.work_ps / (double)steps.time_ps : 1;
-    int reaches_beyond = steps.beyond_ps > steps.time_ps / 10 && in_steps < utilization - waits;
-    double least = reaches_beyond ? in_steps : utilization - waits;
-    struct ids_metric *metric = ids_report_metric(report, "device.utilization", NULL, ids_real_value(IDS_UNIT_RATIO, utilization));
-    metric->grade = grade_of(least);
-    if (metric->grade == grade_of(utilization)) return;
     char share[IDS_VALUE_ROOM], beyond[IDS_VALUE_ROOM];
-    ids_value_format(ids_real_value(IDS_UNIT_RATIO, least), share, sizeof share);
-    ids_report_rule(report, metric, reaches_beyond ? "graded by the steps, of which devices work %s" : "graded without waiting for peers: %s",
-                    share);
-    if (!reaches_beyond) return;
+    if (!steps.time_ps) {
+        ids_report_no_data(report, "device.useful_steps_share", IDS_UNIT_RATIO, NULL, "no steps in this trace");
+        return;
+    }
+    struct ids_value useful = ids_real_value(IDS_UNIT_RATIO, (double)steps.useful_ps / (double)steps.time_ps);
+    int is_lower = in_window && useful.d < in_window->value.d;
+    ids_report_metric(report, "device.useful_steps_share", NULL, useful);
+    if (!is_lower || steps.beyond_ps <= steps.time_ps / 10) return;
+    ids_value_format(useful, share, sizeof share);
     ids_value_format(ids_int_value(IDS_UNIT_TIME, steps.beyond_ps), beyond, sizeof beyond);
     ids_report_property(report, "beyond_window",
                         ids_text_value(ids_report_text(report, "%s of the steps lie outside the window: devices work %s of the steps",
@@ -138,8 +159,8 @@ static void over_time(const struct ids_analysis *analysis, struct ids_report *re
 }
 
 /* The five figures of one device, or of all. */
-static void figures(const struct ids_analysis *analysis, struct ids_report *report, const char *device, int64_t window_ps, int64_t busy_ps,
-                    int64_t working_ps, int64_t compute_ps, int64_t copy_ps) {
+static void figures(struct ids_report *report, const char *device, int64_t window_ps, int64_t busy_ps, int64_t working_ps,
+                    int64_t compute_ps, int64_t copy_ps) {
     ids_report_metric(report, "device.busy", device, ids_int_value(IDS_UNIT_TIME, busy_ps));
     ids_report_metric(report, "device.working", device, ids_int_value(IDS_UNIT_TIME, working_ps));
     ids_report_metric(report, "device.stalled", device, ids_int_value(IDS_UNIT_TIME, busy_ps - working_ps));
@@ -149,11 +170,7 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
     }
     if (!window_ps) return;
     double utilization = (double)working_ps / (double)window_ps;
-    if (device) {
-        ids_report_metric(report, "device.utilization", device, ids_real_value(IDS_UNIT_RATIO, utilization))->grade = grade_of(utilization);
-    } else {
-        grade(analysis, report, utilization);
-    }
+    ids_report_metric(report, "device.utilization", device, ids_real_value(IDS_UNIT_RATIO, utilization));
     ids_report_metric(report, "device.compute_share", device,
                       ids_real_value(IDS_UNIT_RATIO, (double)compute_ps / (double)window_ps));
     ids_report_metric(report, "device.copy_share", device,
@@ -177,11 +194,13 @@ static int utilization_run(struct ids_analysis *analysis, struct ids_report *rep
         ids_sum(&copy_ps, own[3]);
         ids_report_metric(report, "device.window", busy->device->key,
                           ids_int_value(IDS_UNIT_TIME, busy->last_ps - busy->first_ps));
-        figures(analysis, report, busy->device->key, busy->end_ps - busy->start_ps, own[0], own[1], own[2], own[3]);
+        figures(report, busy->device->key, busy->end_ps - busy->start_ps, own[0], own[1], own[2], own[3]);
     }
     ids_report_metric(report, "device.window", NULL,
                       ids_int_value(IDS_UNIT_TIME, analysis->end_ps - analysis->start_ps));
-    figures(analysis, report, NULL, ids_windows_total(analysis), busy_ps, working_ps, compute_ps, copy_ps);
+    figures(report, NULL, ids_windows_total(analysis), busy_ps, working_ps, compute_ps, copy_ps);
+    useful_in_windows(analysis, report);
+    useful_in_steps(analysis, report);
     over_time(analysis, report);
     return 0;
 }

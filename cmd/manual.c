@@ -1,5 +1,6 @@
 #include "cmd/manual.h"
 
+#include "lib/analysis/grades.h"
 #include "lib/run/sections.h"
 #include "lib/wire/utf8.h"
 
@@ -64,6 +65,33 @@ static void put_argument(FILE *out, const char *text) {
     fprintf(out, "%s", word);
 }
 
+/* By the standard thresholds. */
+static void put_grade(FILE *out, const struct ids_metric_def *metric) {
+    struct ids_params params;
+    struct ids_grade_rules rules;
+    ids_params_default(&params);
+    ids_grade_rules_default(&params, &rules);
+    const struct ids_grade_rule *rule = ids_grade_rule_find(&rules, metric->id);
+    const char *shown = ids_grade_shown(metric->id);
+    char text[512];
+    if (rule) {
+        struct ids_threshold threshold = ids_grade_threshold(rule);
+        size_t used = (size_t)snprintf(text, sizeof text, "Graded: ");
+        ids_threshold_format(&threshold, text + used, sizeof text - used);
+        used = strlen(text);
+        if (rule->figures[0])
+            snprintf(text + used, sizeof text - used, "; it, %s and %s are judged, and the worst counts", rule->figures[1],
+                     rule->figures[2]);
+        used = strlen(text);
+        snprintf(text + used, sizeof text - used, ".");
+        ids_manual_text(out, text);
+    }
+    if (shown) {
+        snprintf(text, sizeof text, rule ? "A worse grade of %s counts instead." : "It shows the grade of %s.", shown);
+        ids_manual_text(out, text);
+    }
+}
+
 static void put_metric(FILE *out, const struct ids_metric_def *metric) {
     fputs(".It Sy ", out);
     put_argument(out, metric->id);
@@ -74,6 +102,7 @@ static void put_metric(FILE *out, const struct ids_metric_def *metric) {
         fprintf(out, "%s\n%s is better", ids_unit_name(metric->unit) ? "," : " ,", ids_better_name(metric->better));
     fputs(ids_unit_name(metric->unit) || metric->better ? ".\n.br\n" : " .\n.br\n", out);
     ids_manual_text(out, metric->definition);
+    put_grade(out, metric);
 }
 
 static void put_table(FILE *out, const struct ids_table_def *table) {

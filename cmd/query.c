@@ -4,6 +4,7 @@
 #include "cmd/query_print.h"
 #include "cmd/reading.h"
 #include "cmd/terminal.h"
+#include "lib/analysis/grades.h"
 #include "lib/base/buffer.h"
 #include "lib/run/explanation.h"
 #include "lib/run/open_events.h"
@@ -109,6 +110,7 @@ static int explain(const struct query_options *options, const char *path, struct
     ids_report_init(&report);
     int code = ids_events_open_run(&engine, path, options->run, &events, err);
     if (!code) code = ids_events_report(&events, &report, err);
+    if (!code) ids_grade_standard(&report);
     if (!code) code = ids_explanation_make(options->explain, &events, NULL, &explanation, err);
     struct ids_render render = {.width = ids_terminal_width(0), .explained = &explanation.about};
     render.sections = ids_sections(&render.section_count);

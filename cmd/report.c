@@ -1,5 +1,6 @@
 #include "cmd/command.h"
 #include "cmd/engine.h"
+#include "cmd/grade_options.h"
 #include "cmd/reading.h"
 #include "cmd/terminal.h"
 #include "lib/run/explanation.h"
@@ -16,7 +17,7 @@ enum { TOP_OF_TEXT = 10, TOP_UNSET = -1, COMMAND_BYTES = 4352 };
 
 struct report_options {
     int64_t top, width;
-    struct ids_opt_texts sections;
+    struct ids_opt_texts sections, grades;
     int json, csv, full, strict, no_cache, colour;
     int window;
     int64_t from_ps, to_ps, small_kernel_ps;
@@ -65,6 +66,7 @@ static const struct ids_opt opts[] = {
      AT(from_ps), NULL},
     {IDS_OPT_TIME, 0, "to", "TIME", "leave out what is after", AT(to_ps), NULL},
     {IDS_OPT_TIME, 0, "small-kernel", "TIME", "kernels shorter than this are small (0.1ms)", AT(small_kernel_ps), NULL},
+    {IDS_OPT_TEXTS, 'g', "grade", "LIMITS", "ID=WARN,BAD: good up to WARN, bad beyond BAD; may be given again", AT(grades), NULL},
     {IDS_OPT_FLAG, 0, "strict", NULL, "an incomplete profile is an error (exit 2)", AT(strict), NULL},
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profile again, and cache nothing", AT(no_cache), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
@@ -161,13 +163,17 @@ static int print(const struct report_options *options, struct opened *opened, co
 static int open_report(const struct report_options *options, const char *path, struct opened *opened,
                        struct ids_error *err) {
     struct ids_params params;
+    struct ids_grade_rules grades;
     const struct ids_run_files *run;
     int code = make_params(options, &params, err);
+    if (!code) ids_grade_rules_default(&params, &grades);
+    if (!code) code = ids_grade_options(&options->grades, &grades, err);
     if (!code) code = ids_find_runs(&opened->engine, path, &opened->events.list, err);
     if (code) return code;
     ids_note_unreadable(&opened->engine, &opened->events.list);
     code = ids_choose_run(&opened->events.list, options->run, &run, err);
     if (!code) code = ids_open_run(&opened->engine, run, &params, &opened->report, err);
+    if (!code) ids_grade(&grades, &opened->report); /* a stored report has grades of its own, by the standard thresholds */
     /* The rows of a database, or those that an earlier query left in the cache, are of a report with default options. */
     if (!code && options->explain && ids_params_are_default(&params))
         code = ids_events_at_hand(&opened->engine, run, &opened->events, err);

@@ -1,6 +1,7 @@
 #include "lib/analysis/analysis.h"
 
 #include "lib/analysis/context.h"
+#include "lib/analysis/grades.h"
 
 void ids_params_default(struct ids_params *params) {
     *params = (struct ids_params){
@@ -33,6 +34,9 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
     if (!code) code = ids_ledger_make(&analysis, taking ? &visitor : NULL, err);
     if (!code) code = ids_compilations_make(&analysis, err);
     for (int i = 0; i < ids_analyzer_count && !code; i++) code = ids_analyzers[i]->run(&analysis, report, err);
+    struct ids_grade_rules rules;
+    ids_grade_rules_default(params, &rules);
+    if (!code) ids_grade(&rules, report);
     report->complete = trace->complete;
     for (size_t i = 0; i < trace->diag_count && !code; i++) {
         const struct ids_trace_diag *diag = &trace->diags[i];

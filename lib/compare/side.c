@@ -4,23 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-double ids_value_number(struct ids_value value) {
-    if (value.missing) return NAN;
-    switch ((enum ids_unit)value.unit) {
-    case IDS_UNIT_COUNT:
-    case IDS_UNIT_TIME:
-    case IDS_UNIT_BYTES:
-        return (double)value.i;
-    case IDS_UNIT_RATIO:
-    case IDS_UNIT_RATE:
-    case IDS_UNIT_NUMBER:
-        return value.d;
-    case IDS_UNIT_NONE:
-        break;
-    }
-    return NAN;
-}
-
 /* Those of the table of devices that were busy; 1 without such a table, so that nothing is divided by 0. */
 static double active_devices(const struct ids_report *report) {
     const struct ids_table *devices = ids_report_find_table(report, "devices");

@@ -36,7 +36,6 @@ void ids_sides_settle(struct ids_side *const *sides, size_t count);
 int ids_side_metric(const struct ids_side *side, const char *id, double *ret_mean);
 /* The number of a metric of one run. */
 int ids_run_metric(const struct ids_side_run *run, const char *id, double *ret_value);
-double ids_value_number(struct ids_value value);
 /* Why there is none, of the first run that says so; NULL. */
 const char *ids_side_reason(const struct ids_side *side, const char *id);
 

@@ -92,11 +92,6 @@ static void add_device(struct ids_phrase *phrase, struct ids_painter *painter, c
     ids_phrase_add(phrase, "%s %s", label, ids_painter_value(painter, metric->value));
 }
 
-static double as_number(struct ids_value value) {
-    int integer = value.unit == IDS_UNIT_COUNT || value.unit == IDS_UNIT_TIME || value.unit == IDS_UNIT_BYTES;
-    return integer ? (double)value.i : value.d;
-}
-
 void ids_phrase_devices(struct ids_phrase *phrase, struct ids_painter *painter, const char *metric) {
     const struct ids_report *report = painter->report;
     const struct ids_metric *least = NULL, *most = NULL;
@@ -106,8 +101,8 @@ void ids_phrase_devices(struct ids_phrase *phrase, struct ids_painter *painter, 
         if (!at->device || strcmp(at->id, metric) != 0) continue;
         count++;
         if (at->value.missing || at->value.unit == IDS_UNIT_NONE) continue;
-        if (!least || as_number(at->value) < as_number(least->value)) least = at;
-        if (!most || as_number(at->value) > as_number(most->value)) most = at;
+        if (!least || ids_value_number(at->value) < ids_value_number(least->value)) least = at;
+        if (!most || ids_value_number(at->value) > ids_value_number(most->value)) most = at;
     }
     if (count > MANY_DEVICES && least) {
         ids_phrase_add(phrase, "%s, least ", IDS_COUNTED(count, "device"));

@@ -12,6 +12,19 @@ static void write_line(struct ids_painter *painter, const char *label, const cha
     ids_text_wrap(painter->out, text, LABEL, LABEL, ids_painter_width(painter));
 }
 
+/* From where the figure is good and from where bad, and which value was judged. */
+static void write_grade(struct ids_painter *painter, const struct ids_metric *metric) {
+    char text[IDS_THRESHOLD_ROOM];
+    const struct ids_threshold *threshold = &metric->threshold;
+    const struct ids_metric *judged = threshold->of ? ids_report_find(painter->report, threshold->of, NULL) : NULL;
+    struct ids_phrase phrase = ids_phrase_begin();
+    if (!judged) return;
+    ids_phrase_add(&phrase, "%s: ", ids_grade_name(metric->grade));
+    if (judged != metric) ids_phrase_add(&phrase, "%s is %s; ", judged->id, ids_painter_value(painter, judged->value));
+    ids_phrase_add(&phrase, "%s", ids_threshold_format(threshold, text, sizeof text));
+    write_line(painter, "graded", ids_phrase_end(painter, &phrase));
+}
+
 static void write_metric(struct ids_painter *painter, const struct ids_metric_def *def) {
     const struct ids_report *report = painter->report;
     const struct ids_metric *metric = ids_report_find(report, def->id, NULL);
@@ -30,6 +43,7 @@ static void write_metric(struct ids_painter *painter, const struct ids_metric_de
         if (at->value.missing && at->reason) ids_phrase_add(&phrase, ": %s", at->reason);
         write_line(painter, "", ids_phrase_end(painter, &phrase));
     }
+    if (metric) write_grade(painter, metric);
     if (metric && metric->rule) write_line(painter, "by rule", ids_text_clean(&painter->arena, metric->rule));
     if (def->better) {
         ids_phrase_add(&phrase, "%s is better", ids_better_name(def->better));

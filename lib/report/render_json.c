@@ -62,6 +62,19 @@ static void put_devices(struct ids_json *json, const struct ids_report *report, 
     ids_json_end(json);
 }
 
+static void put_threshold(struct ids_json *json, const struct ids_threshold *threshold) {
+    if (!threshold->of) return;
+    ids_json_key(json, "threshold");
+    ids_json_object(json, IDS_JSON_INLINE);
+    put_text_if(json, "of", threshold->of);
+    put_text_if(json, "better", ids_better_name(threshold->higher ? IDS_BETTER_HIGHER : IDS_BETTER_LOWER));
+    ids_json_key(json, "warn");
+    put_value(json, threshold->warn);
+    ids_json_key(json, "bad");
+    put_value(json, threshold->bad);
+    ids_json_end(json);
+}
+
 static void put_metric(struct ids_json *json, const struct ids_report *report, const struct ids_metric_def *def) {
     const struct ids_metric *metric = ids_report_find(report, def->id, NULL);
     ids_json_key(json, "value");
@@ -73,6 +86,7 @@ static void put_metric(struct ids_json *json, const struct ids_report *report, c
     } else {
         if (metric->value.missing) put_text_if(json, "reason", metric->reason ? metric->reason : "not measured");
         put_text_if(json, "grade", ids_grade_name(metric->grade));
+        put_threshold(json, &metric->threshold);
         put_text_if(json, "rule", metric->rule);
     }
     put_devices(json, report, def->id);

@@ -91,6 +91,13 @@ static inline struct ids_value ids_no_value(enum ids_unit unit) {
     return (struct ids_value){.unit = (uint8_t)unit, .missing = 1};
 }
 
+/* From where a metric is good and from where bad. `of` is the figure that was judged, often the metric itself; NULL: not graded. */
+struct ids_threshold {
+    const char *of;
+    int higher; /* 1: good above `warn`, bad below `bad`; 0: the other way round */
+    struct ids_value warn, bad;
+};
+
 /* A metric over all devices (device NULL) or of one. */
 struct ids_metric {
     const char *id;     /* of its definition */
@@ -99,6 +106,7 @@ struct ids_metric {
     const char *reason; /* why there is no value; NULL where there is one */
     const char *rule;   /* by which rule it was found in this run, or NULL */
     enum ids_grade grade;
+    struct ids_threshold threshold; /* behind the grade; not stored with it */
 };
 
 struct ids_table {
@@ -222,10 +230,15 @@ const char *ids_report_why_incomplete(const struct ids_report *report);
 char *ids_value_format(struct ids_value value, char *buffer, size_t size);
 enum { IDS_VALUE_ROOM = 32 };
 
+/* NaN where it is missing, or a text. */
+double ids_value_number(struct ids_value value);
 /* "s", "bytes", "ratio", ... as JSON and CSV call a unit; NULL for texts. Times are in seconds there. */
 const char *ids_unit_name(enum ids_unit unit);
 const char *ids_better_name(enum ids_better better); /* "higher", "lower", NULL */
 const char *ids_grade_name(enum ids_grade grade);    /* "good", "warn", "bad", NULL */
+/* "good above 80.0 %, bad below 50.0 %"; returns `buffer`. */
+char *ids_threshold_format(const struct ids_threshold *threshold, char *buffer, size_t size);
+enum { IDS_THRESHOLD_ROOM = 96 };
 const char *ids_severity_name(int severity);         /* "note", "warning", "damage" */
 
 #endif

@@ -175,6 +175,35 @@ const char *ids_better_name(enum ids_better better) {
     return better == IDS_BETTER_HIGHER ? "higher" : better == IDS_BETTER_LOWER ? "lower" : NULL;
 }
 
+double ids_value_number(struct ids_value value) {
+    if (value.missing) return NAN;
+    switch ((enum ids_unit)value.unit) {
+    case IDS_UNIT_COUNT:
+    case IDS_UNIT_TIME:
+    case IDS_UNIT_BYTES:
+        return (double)value.i;
+    case IDS_UNIT_RATIO:
+    case IDS_UNIT_RATE:
+    case IDS_UNIT_NUMBER:
+        return value.d;
+    case IDS_UNIT_NONE:
+        break;
+    }
+    return NAN;
+}
+
+char *ids_threshold_format(const struct ids_threshold *threshold, char *buffer, size_t size) {
+    char value[IDS_VALUE_ROOM];
+    int higher = threshold->higher;
+    int length = snprintf(buffer, size, "good %s %s", higher ? "above" : "below",
+                          ids_value_format(threshold->warn, value, sizeof value));
+    int nothing_is_bad = higher && ids_value_number(threshold->bad) <= 0;
+    if (!nothing_is_bad && length > 0 && (size_t)length < size)
+        snprintf(buffer + length, size - (size_t)length, ", bad %s %s", higher ? "below" : "above",
+                 ids_value_format(threshold->bad, value, sizeof value));
+    return buffer;
+}
+
 const char *ids_grade_name(enum ids_grade grade) {
     static const char *const names[] = {NULL, "good", "warn", "bad"};
     return names[grade];

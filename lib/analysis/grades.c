@@ -1,0 +1,108 @@
+#include "lib/analysis/grades.h"
+
+#include "lib/analysis/analyzer.h"
+
+#include <string.h>
+
+#define SHARE(share) {.unit = IDS_UNIT_RATIO, .d = (share)}
+#define SECONDS(seconds) {.unit = IDS_UNIT_TIME, .i = (seconds) * INT64_C(1000000000000)}
+
+static const struct ids_grade_rules standard = {{
+    /* A device that waits for its peers is busy and does no good, and a window begins with the first activity of a device, after what
+     * the first step did on its host. Neither may make a run look better than it is. */
+    {"device.utilization", {"device.utilization", "device.useful_share", "device.useful_steps_share"}, SHARE(0.8), SHARE(0.5), 1},
+    {"host.overhead_share", {NULL}, SHARE(0.1), SHARE(0.2), 1},
+    {"compile.total", {NULL}, SECONDS(2), SECONDS(10), 0},
+    /* As much as advice speaks of. */
+    {"compile.steps_share", {NULL}, SHARE(0.01), SHARE(0.01), 0},
+    {"kernels.median", {NULL}, {.unit = IDS_UNIT_TIME}, {.unit = IDS_UNIT_TIME}, 1},
+    {"occupancy.median", {NULL}, SHARE(0.5), SHARE(0), 1},
+}};
+
+/* A headline shows the grade of another figure, or of its own and another one. */
+static const struct {
+    const char *metric, *shows;
+} followers[] = {
+    {"idle.share", "device.utilization"},
+    {"kernels.small_count", "kernels.median"},
+    {"compile.total", "compile.steps_share"},
+};
+enum { FOLLOWERS = sizeof followers / sizeof *followers };
+
+void ids_grade_rules_default(const struct ids_params *params, struct ids_grade_rules *ret_rules) {
+    enum { TIMES_SMALL = 10 };
+    *ret_rules = standard;
+    struct ids_grade_rule *kernels = ids_grade_rule_find(ret_rules, "kernels.median");
+    kernels->bad.i = params->small_kernel_ps;
+    if (__builtin_mul_overflow(params->small_kernel_ps, TIMES_SMALL, &kernels->warn.i)) kernels->warn.i = INT64_MAX;
+}
+
+struct ids_grade_rule *ids_grade_rule_find(struct ids_grade_rules *rules, const char *metric) {
+    for (int i = 0; i < IDS_GRADE_RULES; i++) {
+        if (!strcmp(rules->at[i].metric, metric)) return &rules->at[i];
+    }
+    return NULL;
+}
+
+const char *ids_grade_shown(const char *metric) {
+    for (int f = 0; f < FOLLOWERS; f++) {
+        if (!strcmp(followers[f].metric, metric)) return followers[f].shows;
+    }
+    return NULL;
+}
+
+struct ids_threshold ids_grade_threshold(const struct ids_grade_rule *rule) {
+    int higher = ids_metric_def_find(rule->metric, NULL)->better == IDS_BETTER_HIGHER;
+    return (struct ids_threshold){rule->metric, higher, rule->warn, rule->bad};
+}
+
+static enum ids_grade grade_of(const struct ids_grade_rule *rule, int higher, struct ids_value value) {
+    double sign = higher ? 1 : -1;
+    double own = sign * ids_value_number(value), warn = sign * ids_value_number(rule->warn), bad = sign * ids_value_number(rule->bad);
+    if (value.missing || (own == 0 && !rule->of_nothing)) return IDS_GRADE_NONE;
+    if (higher && warn <= 0) return IDS_GRADE_NONE; /* every value passes */
+    return own > warn ? IDS_GRADE_GOOD : own >= bad ? IDS_GRADE_WARN : IDS_GRADE_BAD;
+}
+
+static void take(struct ids_metric *metric, enum ids_grade grade, struct ids_threshold threshold) {
+    if (grade <= metric->grade) return;
+    metric->grade = grade;
+    metric->threshold = threshold;
+}
+
+static void grade_by_rule(const struct ids_grade_rule *rule, const struct ids_report *report, struct ids_metric *metric) {
+    struct ids_threshold threshold = ids_grade_threshold(rule);
+    for (int f = 0; f < IDS_GRADE_FIGURES; f++) {
+        const struct ids_metric *judged = rule->figures[f] ? ids_report_find(report, rule->figures[f], metric->device)
+                                          : f              ? NULL
+                                                           : metric;
+        if (!judged) continue;
+        threshold.of = judged->id;
+        take(metric, grade_of(rule, threshold.higher, judged->value), threshold);
+    }
+}
+
+void ids_grade(const struct ids_grade_rules *rules, struct ids_report *report) {
+    for (size_t i = 0; i < report->metric_count; i++) {
+        struct ids_metric *metric = &report->metrics[i];
+        metric->grade = IDS_GRADE_NONE;
+        metric->threshold = (struct ids_threshold){0};
+        for (int r = 0; r < IDS_GRADE_RULES; r++) {
+            if (!strcmp(rules->at[r].metric, metric->id)) grade_by_rule(&rules->at[r], report, metric);
+        }
+    }
+    for (size_t i = 0; i < report->metric_count; i++) {
+        struct ids_metric *metric = &report->metrics[i];
+        const char *shows = ids_grade_shown(metric->id);
+        const struct ids_metric *shown = shows ? ids_report_find(report, shows, metric->device) : NULL;
+        if (shown) take(metric, shown->grade, shown->threshold);
+    }
+}
+
+void ids_grade_standard(struct ids_report *report) {
+    struct ids_params params;
+    struct ids_grade_rules rules;
+    ids_params_default(&params);
+    ids_grade_rules_default(&params, &rules);
+    ids_grade(&rules, report);
+}
