@@ -100,6 +100,63 @@ static int build_host(struct ids_sink *sink, const struct ids_host_info *info, s
     return 0;
 }
 
+/* What a plane's name says of its device. */
+static void read_device_name(struct ids_text name, struct ids_device *device) {
+    if (ids_text_begins(name, "/device:GPU:"))
+        device->kind = IDS_DEVICE_GPU;
+    else if (ids_text_begins(name, "/device:TPU:"))
+        device->kind = IDS_DEVICE_TPU;
+    else if (ids_text_begins(name, "/device:"))
+        device->kind = IDS_DEVICE_CUSTOM;
+    else
+        device->kind = IDS_DEVICE_CPU; /* a host's plane, no device by itself */
+    /* "/device:TPU:0" but also "/device:TPU:0 SparseCore 1", which is no core of its own to average over */
+    size_t colon = name.length;
+    while (colon > 0 && name.at[colon - 1] >= '0' && name.at[colon - 1] <= '9') colon--;
+    if (colon > 0 && colon < name.length && name.at[colon - 1] == ':') {
+        device->ordinal = 0;
+        for (size_t i = colon; i < name.length && device->ordinal < INT32_MAX; i++)
+            device->ordinal = device->ordinal * 10 + (name.at[i] - '0');
+    } else if (device->kind != IDS_DEVICE_CPU) {
+        device->kind = IDS_DEVICE_CUSTOM;
+    }
+}
+
+static int read_device_stat(struct ids_trace *trace, const struct ids_arg *arg, struct ids_device *device) {
+    uint32_t text = ids_arg_text(trace, arg);
+    if (text == IDS_NO_TEXT) return -1;
+    switch (arg->key) {
+    case IDS_KEY_DEVICE_VENDOR:
+        device->vendor = text;
+        break;
+    case IDS_KEY_GPU_DEVICE_NAME:
+    case IDS_KEY_DEVICE_TYPE_STRING:
+        device->model = text;
+        break;
+    case IDS_KEY_PEAK_TERAFLOPS:
+        device->peak_flops = ids_arg_real(trace, arg) * 1e12;
+        break;
+    case IDS_KEY_PEAK_HBM_GIGABYTES:
+        device->peak_bytes_per_second = ids_arg_real(trace, arg) * 1e9;
+        break;
+    case IDS_KEY_MEMORY_BANDWIDTH:
+        device->peak_bytes_per_second = ids_arg_real(trace, arg);
+        break;
+    case IDS_KEY_MEMORY_SIZE:
+        device->memory_bytes = (uint64_t)ids_arg_int(trace, arg, 0);
+        break;
+    case IDS_KEY_JAX_VERSION:
+        trace->jax_version = text;
+        break;
+    case IDS_KEY_PROFILE_OPTIONS:
+        if (arg->type == IDS_VALUE_BYTES) ids_tracer_options_read(arg->chars, arg->length, trace);
+        break;
+    default:
+        break;
+    }
+    return 0;
+}
+
 static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info, uint32_t *ret_plane,
                        struct ids_error *err) {
     struct ids_builder *builder = of(sink);
@@ -111,57 +168,9 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
         .as_host = {*ret_plane, info->name, IDS_NONE}, .host = builder->dimensions.host, .device = IDS_NONE};
     struct ids_text name = text_of(trace, info->name);
     struct ids_device device = {.host = builder->dimensions.host, .ordinal = -1};
-    if (ids_text_begins(name, "/device:GPU:"))
-        device.kind = IDS_DEVICE_GPU;
-    else if (ids_text_begins(name, "/device:TPU:"))
-        device.kind = IDS_DEVICE_TPU;
-    else if (ids_text_begins(name, "/device:"))
-        device.kind = IDS_DEVICE_CUSTOM;
-    else
-        device.kind = IDS_DEVICE_CPU; /* a host's plane, no device by itself */
-    /* "/device:TPU:0" but also "/device:TPU:0 SparseCore 1", which is no core of its own to average over */
-    size_t colon = name.length;
-    while (colon > 0 && name.at[colon - 1] >= '0' && name.at[colon - 1] <= '9') colon--;
-    if (colon > 0 && colon < name.length && name.at[colon - 1] == ':') {
-        device.ordinal = 0;
-        for (size_t i = colon; i < name.length && device.ordinal < INT32_MAX; i++)
-            device.ordinal = device.ordinal * 10 + (name.at[i] - '0');
-    } else if (device.kind != IDS_DEVICE_CPU) {
-        device.kind = IDS_DEVICE_CUSTOM;
-    }
+    read_device_name(name, &device);
     for (size_t i = 0; i < info->arg_count; i++) {
-        const struct ids_arg *arg = &info->args[i];
-        uint32_t text = ids_arg_text(trace, arg);
-        if (text == IDS_NO_TEXT) return ids_no_memory(err);
-        switch (arg->key) {
-        case IDS_KEY_DEVICE_VENDOR:
-            device.vendor = text;
-            break;
-        case IDS_KEY_GPU_DEVICE_NAME:
-        case IDS_KEY_DEVICE_TYPE_STRING:
-            device.model = text;
-            break;
-        case IDS_KEY_PEAK_TERAFLOPS:
-            device.peak_flops = ids_arg_real(trace, arg) * 1e12;
-            break;
-        case IDS_KEY_PEAK_HBM_GIGABYTES:
-            device.peak_bytes_per_second = ids_arg_real(trace, arg) * 1e9;
-            break;
-        case IDS_KEY_MEMORY_BANDWIDTH:
-            device.peak_bytes_per_second = ids_arg_real(trace, arg);
-            break;
-        case IDS_KEY_MEMORY_SIZE:
-            device.memory_bytes = (uint64_t)ids_arg_int(trace, arg, 0);
-            break;
-        case IDS_KEY_JAX_VERSION:
-            trace->jax_version = text;
-            break;
-        case IDS_KEY_PROFILE_OPTIONS:
-            if (arg->type == IDS_VALUE_BYTES) ids_tracer_options_read(arg->chars, arg->length, trace);
-            break;
-        default:
-            break;
-        }
+        if (read_device_stat(trace, &info->args[i], &device)) return ids_no_memory(err);
     }
     if (device.kind == IDS_DEVICE_CPU) return 0;
     return ids_device_add(&builder->dimensions, &device, name.at, 0, &plane->device, err);
@@ -363,6 +372,43 @@ static struct open_track *open_of(struct ids_builder *builder, uint32_t track) {
     return &builder->open[builder->place_of_track[track]];
 }
 
+/* Where the slice lies on the run's clock; 0: too far away, or beyond the part of the run that memory has room for. */
+static int place_in_time(struct ids_builder *builder, struct ids_track *track, const struct ids_slice *slice,
+                         int64_t duration_ps, int64_t *ret_start_ps, int64_t *ret_end_ps) {
+    int64_t start_ps, end_ps;
+    if (__builtin_add_overflow(slice->start_ps, builder->trace->hosts[track->host].shift_ps, &start_ps) ||
+        __builtin_add_overflow(start_ps, duration_ps, &end_ps) || start_ps < -TIME_LIMIT_PS || end_ps > TIME_LIMIT_PS) {
+        builder->out_of_range++;
+        return 0;
+    }
+    struct held *held = &builder->held;
+    if (start_ps < held->first_ps) held->first_ps = start_ps;
+    if (start_ps > held->last_ps) held->last_ps = start_ps;
+    if (start_ps >= held->until_ps) {
+        held->beyond++;
+        return 0;
+    }
+    if (start_ps < track->first_ps) track->first_ps = start_ps;
+    if (end_ps > track->last_ps) track->last_ps = end_ps;
+    *ret_start_ps = start_ps;
+    *ret_end_ps = end_ps;
+    return 1;
+}
+
+static int hand_on(struct ids_builder *builder, struct open_track *open, const struct ids_event *event,
+                   const struct ids_facts *facts, int has_facts, struct ids_passing *passing, struct ids_error *err) {
+    int code = 0;
+    if (event->kind == IDS_KIND_OP_END) {
+        code = end_op(builder, open, event, err);
+    } else if (event->kind == IDS_KIND_PYTHON || event->kind == IDS_KIND_CALL) {
+        int is_told = has_facts && (event->kind == IDS_KIND_CALL || facts->has_python_id);
+        if (is_told) code = mark_call(builder, open, facts, passing, err);
+    } else if (event->kind != IDS_KIND_OTHER) {
+        code = keep_event(builder, open, event, passing, err);
+    }
+    return code ? code : add_passing(builder, open, passing, err);
+}
+
 static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct ids_slice *slice, struct ids_error *err) {
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
@@ -380,20 +426,7 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
         return pass_arrow(builder, track_id, slice, err);
     /* Counters and arrows are no activity (correlation ids say what arrows do), nor are moments on a device. */
     if (slice->form > IDS_FORM_INSTANT || (slice->form && track->role != IDS_TRACK_HOST)) return 0;
-    if (__builtin_add_overflow(slice->start_ps, trace->hosts[track->host].shift_ps, &start_ps) ||
-        __builtin_add_overflow(start_ps, duration_ps, &end_ps) || start_ps < -TIME_LIMIT_PS || end_ps > TIME_LIMIT_PS) {
-        builder->out_of_range++;
-        return 0;
-    }
-    struct held *held = &builder->held;
-    if (start_ps < held->first_ps) held->first_ps = start_ps;
-    if (start_ps > held->last_ps) held->last_ps = start_ps;
-    if (start_ps >= held->until_ps) {
-        held->beyond++;
-        return 0;
-    }
-    if (start_ps < track->first_ps) track->first_ps = start_ps;
-    if (end_ps > track->last_ps) track->last_ps = end_ps;
+    if (!place_in_time(builder, track, slice, duration_ps, &start_ps, &end_ps)) return 0;
     struct ids_passing passing = {start_ps, duration_ps, slice->name, IDS_NONE};
     if (!slice->arg_count && track->role == IDS_TRACK_HOST && kind == IDS_KIND_OTHER && trace->names[slice->name].is_region)
         kind = IDS_KIND_NAMED;
@@ -423,19 +456,7 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
                 : ids_device_event(&builder->dimensions, track, slice, &facts, &event, err);
         if (code) return code;
     }
-    if (event.kind == IDS_KIND_OP_END) {
-        int code = end_op(builder, open, &event, err);
-        if (code) return code;
-    } else if (event.kind == IDS_KIND_PYTHON || event.kind == IDS_KIND_CALL) {
-        /* cppcheck-suppress uninitStructMember ; facts are gathered of every slice that has args */
-        int is_told = slice->arg_count && (event.kind == IDS_KIND_CALL || facts.has_python_id);
-        int code = is_told ? mark_call(builder, open, &facts, &passing, err) : 0;
-        if (code) return code;
-    } else if (event.kind != IDS_KIND_OTHER) {
-        int code = keep_event(builder, open, &event, &passing, err);
-        if (code) return code;
-    }
-    return add_passing(builder, open, &passing, err);
+    return hand_on(builder, open, &event, &facts, slice->arg_count != 0, &passing, err);
 }
 
 /* Where a device's event belongs once its track is in order; NULL for an event that stays on its host thread. */

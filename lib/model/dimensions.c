@@ -238,6 +238,69 @@ int ids_cpu_device(struct ids_dimensions *dimensions, const char *plane, int64_t
     return code;
 }
 
+static int read_op_stat(struct ids_trace *trace, const struct ids_arg *arg, struct ids_op *fields, uint64_t *program_id,
+                        uint32_t *shape) {
+    uint32_t text = ids_arg_text(trace, arg);
+    if (text == IDS_NO_TEXT) return -1;
+    switch (arg->key) {
+    case IDS_KEY_HLO_CATEGORY:
+        fields->category = text;
+        break;
+    case IDS_KEY_PROGRAM_ID:
+        *program_id = (uint64_t)ids_arg_int(trace, arg, 0);
+        break;
+    case IDS_KEY_FLOPS:
+        fields->flops = ids_arg_int(trace, arg, -1);
+        break;
+    case IDS_KEY_MODEL_FLOPS:
+        fields->model_flops = ids_arg_int(trace, arg, -1);
+        break;
+    case IDS_KEY_BYTES_ACCESSED:
+        fields->bytes_accessed = ids_arg_int(trace, arg, -1);
+        break;
+    case IDS_KEY_TF_OP:
+        fields->framework_name = text;
+        break;
+    case IDS_KEY_SOURCE:
+        fields->source = text;
+        break;
+    case IDS_KEY_DEDUPLICATED_NAME:
+        fields->deduplicated_name = text;
+        break;
+    case IDS_KEY_SHAPE_WITH_LAYOUT:
+        *shape = text;
+        break;
+    default:
+        break;
+    }
+    return 0;
+}
+
+/* What the text of a TPU's op says: its name, shape and fingerprint, and whether it copies through host memory. */
+static int read_op_text(struct ids_trace *trace, const struct ids_name_info *info, uint32_t shape,
+                        struct ids_op *fields) {
+    /* "%copy-done.4 = f32[...] copy-done(...)": the short name is between % and the space. */
+    struct ids_text text = text_of(trace, info->text);
+    fields->long_name = info->text;
+    fields->name = info->display ? info->display : info->text;
+    const char *space = text.length ? memchr(text.at, ' ', text.length) : NULL;
+    if (!info->display && space && text.at[0] == '%')
+        fields->name = ids_intern(&trace->strings, text.at + 1, (size_t)(space - text.at - 1));
+    if (fields->name == IDS_NO_TEXT) return -1;
+    char result[IDS_HLO_TEXT_SHAPE];
+    fields->shape = ids_intern(&trace->strings, result, ids_hlo_text_shape(text, result));
+    if (fields->shape == IDS_NO_TEXT) return -1;
+    fields->fingerprint = ids_hlo_text_fingerprint(text);
+    ids_op_classify(fields, text_of(trace, fields->category), IDS_RULE_CATEGORY);
+    if (is_copy_start(text_of(trace, fields->category))) {
+        fields->direction =
+            (uint8_t)ids_copy_start_direction(text_of(trace, shape ? shape : info->text), &fields->copy_bytes);
+    } else if (!ids_text_ends(text_of(trace, fields->category), "-done")) {
+        fields->direction = (uint8_t)ids_host_copy_of_text(text, &fields->copy_bytes);
+    }
+    return 0;
+}
+
 int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info *info, uint32_t *ret_op,
                    struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
@@ -252,65 +315,14 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
     uint32_t shape = 0;
     *ret_op = IDS_NONE;
     for (size_t i = 0; i < info->arg_count; i++) {
-        const struct ids_arg *arg = &info->args[i];
-        uint32_t text = ids_arg_text(trace, arg);
-        if (text == IDS_NO_TEXT) return ids_no_memory(err);
-        switch (arg->key) {
-        case IDS_KEY_HLO_CATEGORY:
-            fields.category = text;
-            break;
-        case IDS_KEY_PROGRAM_ID:
-            program_id = (uint64_t)ids_arg_int(trace, arg, 0);
-            break;
-        case IDS_KEY_FLOPS:
-            fields.flops = ids_arg_int(trace, arg, -1);
-            break;
-        case IDS_KEY_MODEL_FLOPS:
-            fields.model_flops = ids_arg_int(trace, arg, -1);
-            break;
-        case IDS_KEY_BYTES_ACCESSED:
-            fields.bytes_accessed = ids_arg_int(trace, arg, -1);
-            break;
-        case IDS_KEY_TF_OP:
-            fields.framework_name = text;
-            break;
-        case IDS_KEY_SOURCE:
-            fields.source = text;
-            break;
-        case IDS_KEY_DEDUPLICATED_NAME:
-            fields.deduplicated_name = text;
-            break;
-        case IDS_KEY_SHAPE_WITH_LAYOUT:
-            shape = text;
-            break;
-        default:
-            break;
-        }
+        if (read_op_stat(trace, &info->args[i], &fields, &program_id, &shape)) return ids_no_memory(err);
     }
     if (!fields.category && !program_id) return 0;
     int code = 0;
     fields.module = IDS_NONE;
     if (program_id) code = module_of(dimensions, program_id, 0, &fields.module, err);
     if (code) return code;
-    /* "%copy-done.4 = f32[...] copy-done(...)": the short name is between % and the space. */
-    struct ids_text text = text_of(trace, info->text);
-    fields.long_name = info->text;
-    fields.name = info->display ? info->display : info->text;
-    const char *space = text.length ? memchr(text.at, ' ', text.length) : NULL;
-    if (!info->display && space && text.at[0] == '%')
-        fields.name = ids_intern(&trace->strings, text.at + 1, (size_t)(space - text.at - 1));
-    if (fields.name == IDS_NO_TEXT) return ids_no_memory(err);
-    char result[IDS_HLO_TEXT_SHAPE];
-    fields.shape = ids_intern(&trace->strings, result, ids_hlo_text_shape(text, result));
-    if (fields.shape == IDS_NO_TEXT) return ids_no_memory(err);
-    fields.fingerprint = ids_hlo_text_fingerprint(text);
-    ids_op_classify(&fields, text_of(trace, fields.category), IDS_RULE_CATEGORY);
-    if (is_copy_start(text_of(trace, fields.category))) {
-        fields.direction =
-            (uint8_t)ids_copy_start_direction(text_of(trace, shape ? shape : info->text), &fields.copy_bytes);
-    } else if (!ids_text_ends(text_of(trace, fields.category), "-done")) {
-        fields.direction = (uint8_t)ids_host_copy_of_text(text, &fields.copy_bytes);
-    }
+    if (read_op_text(trace, info, shape, &fields)) return ids_no_memory(err);
     *ret_op = (uint32_t)trace->op_count;
     struct ids_op *op = IDS_PUSH(trace->ops, trace->op_count, trace->op_room);
     if (!op) return ids_no_memory(err);

@@ -69,6 +69,53 @@ static int op_of_slice(struct ids_dimensions *dimensions, const struct ids_facts
     return ids_op_of_event(dimensions, facts, slice, name, &event->op, err);
 }
 
+static int stream_event(struct ids_dimensions *dimensions, const struct ids_facts *facts, struct ids_text name,
+                        struct ids_event *event, struct ids_error *err) {
+    struct ids_trace *trace = dimensions->trace;
+    event->in_graph = facts->in_graph;
+    event->produces = ids_calls_external(dimensions->host, facts);
+    int code = ids_op_of(dimensions, facts, &event->op, err);
+    if (!code && event->op == IDS_NONE && facts->annotation)
+        code = ids_op_of_annotation(dimensions, ids_arg_chars(trace, facts->annotation), &event->op, err);
+    if (code) return code;
+    event->kind = trace->names[event->name].stream_kind;
+    event->direction = trace->names[event->name].direction;
+    if (event->kind == IDS_KIND_KERNEL) told_kind(trace, facts, name, event);
+    if (event->kind == IDS_KIND_WAIT_OP) {
+        event->class = IDS_CLASS_STALL;
+        return 0;
+    }
+    if (event->kind == IDS_KIND_KERNEL) {
+        kernel_class(trace, facts, event);
+        return ids_shape_of(dimensions, facts, &event->shape, err);
+    }
+    event->class = IDS_CLASS_COPY;
+    event->value = -1;
+    event->asynchronous = event->pinned = 2;
+    if (facts->copy_details)
+        ids_copy_details(ids_arg_chars(trace, facts->copy_details), event);
+    else if (facts->has_size)
+        kineto_copy(facts, name, event);
+    return 0;
+}
+
+static int async_event(struct ids_dimensions *dimensions, const struct ids_slice *slice, const struct ids_facts *facts,
+                       struct ids_event *event, struct ids_error *err) {
+    const struct ids_trace *trace = dimensions->trace;
+    event->kind = IDS_KIND_COPY;
+    event->class = IDS_CLASS_COPY;
+    event->value = -1;
+    event->asynchronous = 1;
+    event->pinned = 2;
+    int code = op_of_slice(dimensions, facts, slice, event, err);
+    if (code || event->op == IDS_NONE) return code;
+    event->direction = trace->ops[event->op].direction;
+    event->value = trace->ops[event->op].copy_bytes;
+    event->collective = trace->ops[event->op].collective;
+    if (event->collective) event->class = IDS_CLASS_COLLECTIVE;
+    return 0;
+}
+
 int ids_device_event(struct ids_dimensions *dimensions, const struct ids_track *track, const struct ids_slice *slice,
                      const struct ids_facts *facts, struct ids_event *event, struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
@@ -83,31 +130,7 @@ int ids_device_event(struct ids_dimensions *dimensions, const struct ids_track *
     int code;
     switch (track->role) {
     case IDS_TRACK_STREAM:
-        event->in_graph = facts->in_graph;
-        event->produces = ids_calls_external(dimensions->host, facts);
-        code = ids_op_of(dimensions, facts, &event->op, err);
-        if (!code && event->op == IDS_NONE && facts->annotation)
-            code = ids_op_of_annotation(dimensions, ids_arg_chars(trace, facts->annotation), &event->op, err);
-        if (code) return code;
-        event->kind = trace->names[event->name].stream_kind;
-        event->direction = trace->names[event->name].direction;
-        if (event->kind == IDS_KIND_KERNEL) told_kind(trace, facts, name, event);
-        if (event->kind == IDS_KIND_WAIT_OP) {
-            event->class = IDS_CLASS_STALL;
-            return 0;
-        }
-        if (event->kind == IDS_KIND_KERNEL) {
-            kernel_class(trace, facts, event);
-            return ids_shape_of(dimensions, facts, &event->shape, err);
-        }
-        event->class = IDS_CLASS_COPY;
-        event->value = -1;
-        event->asynchronous = event->pinned = 2;
-        if (facts->copy_details)
-            ids_copy_details(ids_arg_chars(trace, facts->copy_details), event);
-        else if (facts->has_size)
-            kineto_copy(facts, name, event);
-        return 0;
+        return stream_event(dimensions, facts, name, event, err);
     case IDS_TRACK_OPS:
         event->kind = IDS_KIND_OP;
         code = op_of_slice(dimensions, facts, slice, event, err);
@@ -117,18 +140,7 @@ int ids_device_event(struct ids_dimensions *dimensions, const struct ids_track *
         event->class_rule = trace->ops[event->op].class_rule;
         return 0;
     case IDS_TRACK_ASYNC:
-        event->kind = IDS_KIND_COPY;
-        event->class = IDS_CLASS_COPY;
-        event->value = -1;
-        event->asynchronous = 1;
-        event->pinned = 2;
-        code = op_of_slice(dimensions, facts, slice, event, err);
-        if (code || event->op == IDS_NONE) return code;
-        event->direction = trace->ops[event->op].direction;
-        event->value = trace->ops[event->op].copy_bytes;
-        event->collective = trace->ops[event->op].collective;
-        if (event->collective) event->class = IDS_CLASS_COLLECTIVE;
-        return 0;
+        return async_event(dimensions, slice, facts, event, err);
     case IDS_TRACK_MODULES:
         event->kind = IDS_KIND_MODULE;
         return 0;
@@ -181,7 +193,7 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
         event->produces = link_of(dimensions, facts->producer_type, facts->producer);
     }
     if (facts->has_consumer) event->consumes = link_of(dimensions, facts->consumer_type, facts->consumer);
-    if (facts->has_step) {
+    if (facts->has_step_num) {
         event->kind = IDS_KIND_STEP_MARK;
         event->value = facts->step_num;
         return 0;
@@ -203,7 +215,7 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
         if (event->kind == IDS_KIND_INPUT && !ids_is_reader(name)) /* an op's words say nothing */
             event->kind = dimensions->trace->names[event->name].kind = IDS_KIND_OTHER;
     }
-    if (event->kind == IDS_KIND_LAUNCH && facts->has_ordinal) event->value = facts->device_ordinal + 1;
+    if (event->kind == IDS_KIND_LAUNCH && facts->has_device_ordinal) event->value = facts->device_ordinal + 1;
     if (event->kind == IDS_KIND_TRANSFER) {
         event->direction = ids_text_begins(name, "tpu::System::TransferTo") ? IDS_H2D : IDS_D2H;
         event->value = facts->has_size ? facts->size : -1;

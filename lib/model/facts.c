@@ -79,6 +79,20 @@ static void category(struct ids_text category, struct ids_facts *facts) {
     }
 }
 
+/* The kinds of IDS_FACT. Numbers of JSON may be texts: one that is no number is as if it were not there. */
+#define TAKE(field, otherwise) (facts->field = (__typeof__(facts->field))ids_arg_int(trace, arg, otherwise))
+#define TAKE_ARG(field) facts->field = arg
+#define TAKE_TEXT(field) \
+    if ((facts->field = ids_arg_text(trace, arg)) == IDS_NO_TEXT) return -1
+#define TAKE_NUMBER(field) TAKE(field, 0)
+#define TAKE_COUNT(field) TAKE(field, -1)
+#define TAKE_GIVEN(field) TAKE(field, 0), facts->has_##field = 1
+#define TAKE_NOT_ZERO(field) TAKE(field, 0), facts->has_##field = facts->field != 0
+#define TAKE_NOT_NEGATIVE(field) TAKE(field, -1), facts->has_##field = facts->field >= 0 /* "5.37GB" is no number */
+#define TAKE_PERCENT(field) facts->field = ids_arg_real(trace, arg) / 100
+#define TAKE_IS_TRUE(field) facts->field = ids_arg_int(trace, arg, 0) != 0
+#define TAKE_IS_THERE(field) facts->field = 1
+
 int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, struct ids_facts *facts) {
     *facts = (struct ids_facts){.occupancy = -1,
                                 .registers = -1,
@@ -89,150 +103,19 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
     for (uint32_t i = 0; i < slice->arg_count; i++) {
         const struct ids_arg *arg = &slice->args[i];
         switch (ids_key_spelt(&trace->spellings, &trace->strings, arg->key)) {
-        case IDS_KEY_HLO_OP:
-            facts->hlo_op = ids_arg_text(trace, arg);
-            if (facts->hlo_op == IDS_NO_TEXT) return -1;
-            break;
-        case IDS_KEY_HLO_MODULE:
-            facts->hlo_module = ids_arg_text(trace, arg);
-            if (facts->hlo_module == IDS_NO_TEXT) return -1;
-            break;
-        case IDS_KEY_PROGRAM_ID:
-            facts->program_id = (uint64_t)ids_arg_int(trace, arg, 0);
-            break;
-        case IDS_KEY_RUN_ID:
-            facts->run_id = ids_arg_int(trace, arg, 0);
-            facts->has_run_id = 1;
-            break;
-        case IDS_KEY_DEVICE_ORDINAL:
-            facts->device_ordinal = ids_arg_int(trace, arg, 0);
-            facts->has_ordinal = 1;
-            break;
-        case IDS_KEY_CORRELATION_ID:
-        case IDS_KEY_CORRELATION:
-            facts->correlation = (uint64_t)ids_arg_int(trace, arg, 0);
-            facts->has_correlation = facts->correlation != 0;
-            break;
-        case IDS_KEY_PRODUCER_TYPE:
-            facts->producer_type = ids_arg_int(trace, arg, 0);
-            break;
-        case IDS_KEY_PRODUCER_ID:
-            facts->producer = (uint64_t)ids_arg_int(trace, arg, 0);
-            facts->has_producer = 1;
-            break;
-        case IDS_KEY_CONSUMER_TYPE:
-            facts->consumer_type = ids_arg_int(trace, arg, 0);
-            break;
-        case IDS_KEY_CONSUMER_ID:
-            facts->consumer = (uint64_t)ids_arg_int(trace, arg, 0);
-            facts->has_consumer = 1;
-            break;
-        case IDS_KEY_STEP_NUM:
-            facts->step_num = ids_arg_int(trace, arg, 0);
-            facts->has_step = 1;
-            break;
-        case IDS_KEY_STEP_NAME:
-            facts->step_name = arg;
-            break;
-        case IDS_KEY_KERNEL_DETAILS:
-            facts->kernel_details = arg;
-            break;
-        case IDS_KEY_MEMCPY_DETAILS:
-        case IDS_KEY_MEMSET_DETAILS:
-            facts->copy_details = arg;
-            break;
+#define IDS_KEY(id, text)
+#define IDS_FACT(id, text, kind, field) \
+    case IDS_KEY_##id:                  \
+        TAKE_##kind(field);             \
+        break;
+#include "lib/model/keys.def"
         case IDS_KEY_TIME_SCALE:
             trace->time_scale_sum += ids_arg_real(trace, arg);
             trace->time_scale_count++;
             break;
-        case IDS_KEY_OCCUPANCY_PCT:
-            facts->occupancy = ids_arg_real(trace, arg) / 100;
-            break;
-        case IDS_KEY_SIZE:
-        case IDS_KEY_BYTES:
-            facts->size = ids_arg_int(trace, arg, -1); /* MapDmaBuffer says "5.37GB": no number */
-            facts->has_size = facts->size >= 0;
-            break;
-        case IDS_KEY_LONG_NAME:
-            facts->long_name = ids_arg_text(trace, arg);
-            if (facts->long_name == IDS_NO_TEXT) return -1;
-            break;
-        case IDS_KEY_HLO_CATEGORY:
-            facts->hlo_category = ids_arg_text(trace, arg);
-            if (facts->hlo_category == IDS_NO_TEXT) return -1;
-            break;
         case IDS_KEY_CATEGORY:
             facts->has_category = 1;
             category(ids_arg_chars(trace, arg), facts);
-            break;
-        case IDS_KEY_EXTERNAL_ID:
-            facts->external = ids_arg_int(trace, arg, 0); /* 0 is none */
-            break;
-        case IDS_KEY_PYTHON_ID:
-            facts->python_id = ids_arg_int(trace, arg, -1);
-            facts->has_python_id = facts->python_id >= 0;
-            break;
-        case IDS_KEY_PYTHON_PARENT_ID:
-            facts->python_parent = ids_arg_int(trace, arg, -1);
-            break;
-        case IDS_KEY_SEQUENCE_NUMBER:
-            facts->sequence = ids_arg_int(trace, arg, -1);
-            facts->has_sequence = facts->sequence >= 0;
-            break;
-        case IDS_KEY_FORWARD_THREAD:
-            facts->forward_thread = ids_arg_int(trace, arg, 0);
-            break;
-        case IDS_KEY_ARROW_ID:
-            facts->arrow = arg;
-            break;
-        case IDS_KEY_ANNOTATION:
-            facts->annotation = arg;
-            break;
-        case IDS_KEY_DIRECTION:
-            facts->direction = arg;
-            break;
-        case IDS_KEY_ROOT:
-            facts->is_root = ids_arg_int(trace, arg, 0) != 0;
-            break;
-        case IDS_KEY_USER_ANNOTATION:
-            facts->is_annotation = 1;
-            break;
-        case IDS_KEY_GRID:
-            facts->grid = arg;
-            break;
-        case IDS_KEY_BLOCK:
-            facts->block = arg;
-            break;
-        case IDS_KEY_REGISTERS_PER_THREAD:
-            facts->registers = ids_arg_int(trace, arg, -1);
-            break;
-        case IDS_KEY_SHARED_MEMORY:
-            facts->shared_memory = ids_arg_int(trace, arg, -1);
-            break;
-        case IDS_KEY_ACHIEVED_OCCUPANCY:
-            facts->occupancy = ids_arg_real(trace, arg) / 100;
-            break;
-        case IDS_KEY_MESSAGE_ELEMENTS:
-            facts->message_elements = ids_arg_int(trace, arg, -1);
-            break;
-        case IDS_KEY_RESULT_ELEMENTS:
-            facts->result_elements = ids_arg_int(trace, arg, -1);
-            break;
-        case IDS_KEY_GROUP_SIZE:
-            facts->group_size = ids_arg_int(trace, arg, 0);
-            break;
-        case IDS_KEY_COLLECTIVE_NAME:
-            facts->collective_name = arg;
-            break;
-        case IDS_KEY_DTYPE:
-            facts->dtype = arg;
-            break;
-        case IDS_KEY_GROUP_RANKS:
-            facts->group_ranks = arg;
-            break;
-        case IDS_KEY_CUDA_GRAPH_ID:
-        case IDS_KEY_CUDA_GRAPH_EXEC_ID:
-            facts->in_graph = 1;
             break;
         default:
             break;

@@ -8,7 +8,6 @@ enum ids_key {
     IDS_KEY_NONE, /* the empty text */
 #define IDS_KEY(id, text) IDS_KEY_##id,
 #include "lib/model/keys.def"
-#undef IDS_KEY
     IDS_KEY_COUNT,
 };
 

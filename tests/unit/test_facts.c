@@ -71,8 +71,8 @@ START_TEST(facts_of_an_event) {
     ck_assert_str_eq(ids_strings_z(&trace.strings, facts.hlo_op), "dot.1");
     ck_assert_uint_eq(facts.hlo_module, IDS_KEY_NAME);
     ck_assert_uint_eq(facts.program_id, UINT64_MAX);
-    ck_assert(facts.has_run_id && facts.has_producer && facts.has_step);
-    ck_assert(!facts.has_correlation && !facts.has_consumer && !facts.has_size && !facts.has_ordinal &&
+    ck_assert(facts.has_run_id && facts.has_producer && facts.has_step_num);
+    ck_assert(!facts.has_correlation && !facts.has_consumer && !facts.has_size && !facts.has_device_ordinal &&
               !facts.in_graph);
     ck_assert_int_eq(facts.producer_type, 15);
     ck_assert_uint_eq(facts.producer, 7);
