@@ -1,4 +1,4 @@
-/* cmd/import_run.c, lib/store: a database has the same bytes however little of the events memory may hold, for each trace of testdata
+/* lib/run/import_run.c, lib/store: a database has the same bytes however little of the events memory may hold, for each trace of testdata
  * (oracle.db_hash holds the rows against the file); and a run of another kind of failure leaves no thread behind. */
 #include "lib/run/find_runs.h"
 #include "lib/run/import_run.h"
