@@ -313,15 +313,14 @@ static int tell_deed(const struct division *division, const struct ids_strand *s
     return tell(division, name_of_deed(number, AS_IT_IS), IDS_HOST_DISPATCH, until_ps, to_ps, err);
 }
 
-/* Nothing recorded covers it. Inside the launching call that call says what is done. Where the program's thread has its Python frames
- * recorded, it runs a function that was called before the recording began: of a short gap that is the price of the next launch, as all
- * else of it, and of a longer one it is Python, though whose is not known. */
+/* Nothing recorded covers it. Where the program's thread has its Python frames recorded, it runs a function that was called before the
+ * recording began: of a short gap that is the price of the next launch, as all else of it, and of a longer one it is Python, though
+ * whose is not known. */
 static int tell_unknown(const struct division *division, int64_t from_ps, int64_t to_ps, struct ids_error *err) {
     struct ids_idle_part part = {.from_ps = from_ps, .to_ps = to_ps, .account = IDS_HOST_UNKNOWN, .known = IDS_UNKNOWN};
-    int in_launch = from_ps >= division->launch_ps;
     int is_traced = ids_host_threads_are_traced(&division->time->threads, division->host, from_ps, to_ps);
-    if (in_launch || (is_traced && division->is_short && division->launch)) {
-        int64_t until_ps = in_launch ? from_ps : end_of_waited(division, from_ps, to_ps);
+    if (is_traced && division->is_short && division->launch) {
+        int64_t until_ps = end_of_waited(division, from_ps, to_ps);
         part.known = IDS_RECORDED;
         part.event = division->launch;
         if (until_ps > from_ps) {

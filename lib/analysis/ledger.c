@@ -353,12 +353,9 @@ static enum ids_account account_of_stretch(const struct ids_trace *trace, const 
         [IDS_RANK_BARRIER] = IDS_COMM_WAIT,    [IDS_RANK_STALL] = IDS_STALL_DEVICE};
     const struct ids_event *event = stretch->event;
     if (stretch->rank != IDS_RANK_STALL || event->op == IDS_NONE) return (enum ids_account)accounts[stretch->rank];
-    /* TPU: what a -done waits for is what it ends. */
     const struct ids_op *op = &trace->ops[event->op];
     if (op->calls_back) return IDS_HOST_PYTHON;
-    if (op->collective) return IDS_COMM_TRANSFER;
-    if (op->direction == IDS_H2D) return IDS_COPY_H2D;
-    return op->direction == IDS_D2H ? IDS_COPY_D2H : IDS_STALL_DEVICE;
+    return op->collective ? IDS_COMM_TRANSFER : IDS_STALL_DEVICE; /* TPU: the -done of a copy has the copy beside it */
 }
 
 static struct ids_text name_of_work(const struct ids_trace *trace, const struct ids_event *event) {

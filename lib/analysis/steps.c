@@ -327,7 +327,6 @@ static void tile(const struct ids_steps *steps, uint32_t host, int64_t backlog_p
             if (i + 1 == own->count && steps->mark[place].end_ps > end_ps) end_ps = steps->mark[place].end_ps;
         }
         if (step->to_ps > last_ps) last_ps = step->to_ps;
-        if (i && own->at[i - 1].from_ps > from_ps) from_ps = own->at[i - 1].from_ps;
         step->from_ps = from_ps;
         step->to_ps = end_ps > last_ps ? end_ps : last_ps;
         if (i) own->at[i - 1].to_ps = from_ps;
