@@ -37,7 +37,8 @@ function(ids_layer NAME)
 
     ids_embed_sql(embedded FILES ${sql})
     add_library(${target} STATIC ${sources} ${embedded} ${stamp})
-    set_target_properties(${target} PROPERTIES IDS_DIR ${arg_DIR} IDS_FORBID "${arg_FORBID}")
+    # Hidden: libidsprof.so shows what include/idsprof.h declares and nothing else.
+    set_target_properties(${target} PROPERTIES IDS_DIR ${arg_DIR} IDS_FORBID "${arg_FORBID}" C_VISIBILITY_PRESET hidden)
     target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} PRIVATE ${IDS_GENERATED_DIR})
     target_link_libraries(${target} PUBLIC ${deps} ${arg_LIBS} PRIVATE ids_warnings)
     foreach(header IN LISTS arg_FORBID)

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# The library as other programs have it: the example against the build, and against an installed prefix that was moved, by pkg-config.
+set -euo pipefail
+root=$IDS_SOURCE_DIR build=$IDS_BUILD_DIR
+run=$root/testdata/mini/steps_two_devices.mini
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work/cache
+
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+look_at() { # PROGRAM...: what the example says of a run, and of nothing
+    "$@" "$run" >"$work/said" || fail "$*: exit $?"
+    grep -q '^idsprof [0-9.]*: a report of JSON$' "$work/said" || fail "$*: $(cat "$work/said")"
+    [[ $(grep -c ' ms$' "$work/said") -ge 3 ]] || fail "$*: $(cat "$work/said")"
+    if "$@" "$work/nothing" 2>"$work/said"; then fail "$*: a file that is not there is no error"; fi
+    grep -q "report: .*nothing.*No such file" "$work/said" || fail "$*: $(cat "$work/said")"
+}
+
+[[ $(wc -l <"$root/examples/report.c") -le 40 ]] || fail "the example is to be read in a minute"
+look_at "$build/examples/example_report"
+strange=$(nm -D --defined-only "$build/libidsprof.so" | awk '{print $3}' | grep -vE '^idsprof_|^_(init|fini)$|^__(asan|ubsan|sanitizer|gcov)' || true)
+[[ -z $strange || $IDS_SANITIZE == 1 ]] || fail "the library shows more than its header: $strange"
+if [[ $IDS_SANITIZE == 1 ]]; then exit 0; fi # what is installed is built without
+
+DESTDIR='' cmake --install "$build" --prefix "$work/a prefix" >/dev/null
+mv "$work/a prefix" "$work/moved prefix"
+pc=$(find "$work/moved prefix" -name idsprof.pc)
+export PKG_CONFIG_PATH=${pc%/*}
+[[ $(pkg-config --modversion idsprof) == "$("$IDSPROF" --version | cut -d' ' -f2)" ]] || fail "pkg-config has another version"
+eval "flags=($(pkg-config --cflags --libs idsprof))"
+lib=$(find "$work/moved prefix" -name libidsprof.so)
+cc -Wall -Wextra -Werror -o "$work/example" "$root/examples/report.c" "${flags[@]}" -Wl,-rpath,"${lib%/*}"
+look_at "$work/example"
+printf '#include <idsprof.h>\nint main() { return idsprof_version()[0] == 0; }\n' >"$work/example.cc"
+if command -v c++ >/dev/null; then
+    c++ -Wall -Wextra -Werror -o "$work/cc" "$work/example.cc" "${flags[@]}" -Wl,-rpath,"${lib%/*}"
+    "$work/cc" || fail "a C++ program"
+fi
+if command -v valgrind >/dev/null && [[ -z ${IDS_COVERAGE:-} ]]; then
+    valgrind --quiet --leak-check=full --error-exitcode=99 "$work/example" "$run" >/dev/null || fail "valgrind: exit $?"
+elif [[ ${IDS_CI:-} == 1 ]]; then
+    fail "valgrind is missing"
+fi

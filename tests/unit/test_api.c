@@ -1,0 +1,145 @@
+/* The calls of include/idsprof.h: what they give, what they refuse, and what they say while they work. */
+#include "include/idsprof.h"
+
+#include "tests/support/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct idsprof_error err;
+
+static const char *testdata(const char *name) {
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/testdata/%s", getenv("IDS_SOURCE_DIR") ? getenv("IDS_SOURCE_DIR") : ".", name);
+    return path;
+}
+
+static idsprof_run *open_mini(const struct idsprof_options *options) {
+    idsprof_run *run = NULL;
+    char folder[] = "/tmp/idsprof-unit-XXXXXX";
+    if (!getenv("XDG_CACHE_HOME")) setenv("XDG_CACHE_HOME", mkdtemp(folder), 1);
+    ck_assert_msg(!idsprof_open(testdata("mini/steps_two_devices.mini"), options, &run, &err), "%s", err.text);
+    ck_assert_int_eq(err.code, IDSPROF_OK);
+    return run;
+}
+
+START_TEST(test_report) {
+    idsprof_run *run = open_mini(NULL);
+    const char *json, *again;
+    ck_assert_msg(!idsprof_report_json(run, &json, &err), "%s", err.text);
+    ck_assert_ptr_nonnull(strstr(json, "\"steps.count\""));
+    ck_assert_int_eq(idsprof_report_json(run, &again, NULL), 0);
+    ck_assert_ptr_eq(json, again);
+    idsprof_close(run);
+    idsprof_close(NULL);
+}
+END_TEST
+
+START_TEST(test_query) {
+    idsprof_run *run = open_mini(NULL);
+    idsprof_query *query, *other;
+    ck_assert_msg(!idsprof_query_open(run, "SELECT 7, 0.5, 'text', NULL, x'00ff' AS bytes UNION ALL SELECT 1, 2, 3, 4, 5", &query, &err),
+                  "%s", err.text);
+    ck_assert_msg(!idsprof_query_open(run, "SELECT count(*) FROM event", &other, &err), "%s", err.text);
+    ck_assert_int_eq(idsprof_query_columns(query), 5);
+    ck_assert_str_eq(idsprof_query_column(query, 4), "bytes");
+    ck_assert_int_eq(idsprof_query_next(query, &err), 1);
+    ck_assert_int_eq(idsprof_query_value(query, 0).type, IDSPROF_INTEGER);
+    ck_assert_int_eq(idsprof_query_value(query, 0).integer, 7);
+    ck_assert_int_eq(idsprof_query_value(query, 1).type, IDSPROF_REAL);
+    ck_assert_double_eq(idsprof_query_value(query, 1).real, 0.5);
+    ck_assert_int_eq(idsprof_query_value(query, 2).type, IDSPROF_TEXT);
+    ck_assert_int_eq((int)idsprof_query_value(query, 2).length, 4);
+    ck_assert_int_eq(idsprof_query_value(query, 3).type, IDSPROF_NULL);
+    ck_assert_int_eq(idsprof_query_value(query, 4).type, IDSPROF_BLOB);
+    ck_assert_int_eq(memcmp(idsprof_query_value(query, 4).bytes, "\0\xff", 2), 0);
+    ck_assert_int_eq(idsprof_query_next(other, &err), 1);
+    ck_assert_int_gt(idsprof_query_value(other, 0).integer, 5);
+    ck_assert_int_eq(idsprof_query_next(query, &err), 1);
+    ck_assert_int_eq(idsprof_query_next(query, &err), 0);
+    idsprof_query_close(query);
+    idsprof_query_close(other);
+    idsprof_query_close(NULL);
+    ck_assert_int_eq(idsprof_query_open(run, "SELECT no_such FROM event", &query, &err), IDSPROF_USAGE);
+    ck_assert_ptr_null(query);
+    ck_assert_ptr_nonnull(strstr(err.text, "no_such"));
+    ck_assert_int_eq(err.code, IDSPROF_USAGE);
+    ck_assert_int_eq(idsprof_query_open(run, "DELETE FROM event", &query, NULL), IDSPROF_USAGE);
+    idsprof_close(run);
+}
+END_TEST
+
+START_TEST(test_refusals) {
+    idsprof_run *run;
+    const struct idsprof_options other = {.size = sizeof other, .run = "another"};
+    ck_assert_int_eq(idsprof_open("/nothing/here", NULL, &run, &err), IDSPROF_NOT_FOUND);
+    ck_assert_ptr_null(run);
+    ck_assert_ptr_nonnull(strstr(err.text, "/nothing/here"));
+    ck_assert_int_eq(idsprof_open(testdata("mini/steps_two_devices.mini"), &other, &run, NULL), IDSPROF_USAGE);
+    ck_assert_int_eq(idsprof_open(testdata("../README.md"), NULL, &run, &err), 0); /* which format, the reading tells */
+    const char *json;
+    ck_assert_int_eq(idsprof_report_json(run, &json, &err), IDSPROF_UNSUPPORTED);
+    ck_assert_ptr_null(json);
+    idsprof_close(run);
+}
+END_TEST
+
+struct heard {
+    int begun, ended, notes;
+};
+
+static void hear_progress(void *own, const char *what) {
+    struct heard *heard = own;
+    heard->begun += what != NULL;
+    heard->ended += what == NULL;
+}
+
+static void write_text(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void hear_note(void *own, const char *text) {
+    struct heard *heard = own;
+    heard->notes += strstr(text, "x.json") != NULL;
+}
+
+START_TEST(test_words) {
+    struct heard heard = {0};
+    const struct idsprof_options options = {
+        .size = sizeof options, .no_cache = 1, .progress = hear_progress, .note = hear_note, .own = &heard};
+    idsprof_run *run = open_mini(&options);
+    const char *json;
+    ck_assert_int_eq(idsprof_report_json(run, &json, &err), 0);
+    ck_assert_int_gt(heard.begun, 0);
+    ck_assert_int_gt(heard.ended, 0);
+    idsprof_close(run);
+    heard = (struct heard){0};
+    char folder[] = "/tmp/idsprof-unit-XXXXXX", path[64], trace[64];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/x.json", folder);
+    snprintf(trace, sizeof trace, "%s/host.mini", folder);
+    write_text(path, "{\"a\": 1}");
+    ck_assert_int_eq(symlink(testdata("mini/steps_two_devices.mini"), trace), 0);
+    ck_assert_msg(!idsprof_open(folder, &options, &run, &err), "%s", err.text); /* what is no trace in there is said */
+    unlink(path);
+    unlink(trace);
+    rmdir(folder);
+    ck_assert_int_gt(heard.notes, 0);
+    idsprof_close(run);
+    /* Built with a header that had only the first two fields. */
+    struct idsprof_options old = options;
+    old.size = offsetof(struct idsprof_options, no_cache);
+    heard = (struct heard){0};
+    run = open_mini(&old);
+    ck_assert_int_eq(idsprof_report_json(run, &json, &err), 0);
+    ck_assert_int_eq(heard.begun, 0);
+    idsprof_close(run);
+}
+END_TEST
+
+IDS_RUN_SUITE("api", test_report, test_query, test_refusals, test_words)
