@@ -105,7 +105,7 @@ static void write_text(const char *path, const char *text) {
 
 static void hear_note(void *own, const char *text) {
     struct heard *heard = own;
-    heard->notes += strstr(text, "x.json") != NULL;
+    heard->notes += strstr(text, "x.zip") != NULL;
 }
 
 START_TEST(test_words) {
@@ -121,11 +121,11 @@ START_TEST(test_words) {
     heard = (struct heard){0};
     char folder[] = "/tmp/idsprof-unit-XXXXXX", path[64], trace[64];
     ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/x.json", folder);
-    snprintf(trace, sizeof trace, "%s/host.mini", folder);
-    write_text(path, "{\"a\": 1}");
-    ck_assert_int_eq(symlink(testdata("mini/steps_two_devices.mini"), trace), 0);
-    ck_assert_msg(!idsprof_open(folder, &options, &run, &err), "%s", err.text); /* what is no trace in there is said */
+    snprintf(path, sizeof path, "%s/x.zip", folder);
+    snprintf(trace, sizeof trace, "%s/host.trace.json", folder);
+    write_text(path, "PK\3\4 and no more");
+    ck_assert_int_eq(symlink(testdata("json/kineto.trace.json"), trace), 0);
+    ck_assert_msg(!idsprof_open(folder, &options, &run, &err), "%s", err.text); /* the damaged archive is said */
     unlink(path);
     unlink(trace);
     rmdir(folder);
