@@ -1,15 +1,23 @@
-/* hlo_shape.h - shapes of HLO values (xla.ShapeProto): how many bytes, and as HLO text writes them. */
+/* hlo_shape.h - xla.ShapeProto into the graph of a program (lib/hlo). Programs repeat their shapes, so equal ones are read once. */
 #ifndef IDS_FORMATS_HLO_SHAPE_H
 #define IDS_FORMATS_HLO_SHAPE_H
 
+#include "lib/hlo/module.h"
 #include "lib/wire/pb_wire.h"
 
-/* Bytes of a value of that shape, a tuple's parts together; -1 when unknown. */
-int64_t ids_hlo_shape_bytes(struct ids_pb shape);
+struct ids_hlo_shapes {
+    struct ids_hlo_module *module;
+    int with_layouts;
+    struct ids_keymap seen; /* of a message's bytes -> place in read + 1 */
+    struct ids_hlo_read_shape {
+        struct ids_pb bytes;
+        uint32_t shape;
+    } *read;
+    size_t read_count, read_room;
+};
 
-/* "f32[256,256]", "(f32[2], s32[])", without layouts; a long one is cut and ends in "...". Returns the length; 0 when the shape is not
- * known. */
-enum { IDS_HLO_SHAPE_TEXT = 128 };
-size_t ids_hlo_shape_text(struct ids_pb shape, char text[IDS_HLO_SHAPE_TEXT]);
+/* 0, IDS_NOMEM or IDS_LIMIT. What is damaged or nested too deep is marked in the shape. */
+int ids_hlo_shape_read(struct ids_hlo_shapes *shapes, struct ids_pb bytes, uint32_t *ret_shape, struct ids_error *err);
+void ids_hlo_shapes_done(struct ids_hlo_shapes *shapes);
 
 #endif

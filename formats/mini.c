@@ -245,19 +245,19 @@ static int read_event(struct mini *mini, struct ids_error *err) {
 }
 
 static int read_hlo(struct mini *mini, struct ids_error *err) {
-    struct ids_hlo_instruction hlo = {.result_bytes = -1};
+    struct ids_instruction_info hlo = {.result_bytes = -1};
     static const struct {
         const char *key;
         size_t offset;
     } fields[] = {
-        {"module", offsetof(struct ids_hlo_instruction, module)},
-        {"name", offsetof(struct ids_hlo_instruction, name)},
-        {"opcode", offsetof(struct ids_hlo_instruction, opcode)},
-        {"op_name", offsetof(struct ids_hlo_instruction, op_name)},
-        {"source", offsetof(struct ids_hlo_instruction, source)},
-        {"call_target", offsetof(struct ids_hlo_instruction, call_target)},
-        {"groups", offsetof(struct ids_hlo_instruction, groups)},
-        {"shape", offsetof(struct ids_hlo_instruction, shape)},
+        {"module", offsetof(struct ids_instruction_info, module)},
+        {"name", offsetof(struct ids_instruction_info, name)},
+        {"opcode", offsetof(struct ids_instruction_info, opcode)},
+        {"op_name", offsetof(struct ids_instruction_info, op_name)},
+        {"source", offsetof(struct ids_instruction_info, source)},
+        {"call_target", offsetof(struct ids_instruction_info, call_target)},
+        {"groups", offsetof(struct ids_instruction_info, groups)},
+        {"shape", offsetof(struct ids_instruction_info, shape)},
     };
     size_t count;
     int code = parse_args(mini, 1, &count, err);

@@ -3,7 +3,7 @@
 #include "lib/base/vec.h"
 #include "lib/model/clocks.h"
 #include "lib/model/collective_runs.h"
-#include "lib/model/replica_groups.h"
+#include "lib/hlo/replica_groups.h"
 
 #include <stdlib.h>
 

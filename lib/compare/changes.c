@@ -2,7 +2,7 @@
 #include "lib/base/vec.h"
 #include "lib/base/counted.h"
 #include "lib/compare/diff.h"
-#include "lib/compare/names.h"
+#include "lib/hlo/scope.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,8 @@
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
-#include "lib/compare/names.h"
+#include "lib/hlo/family.h"
+#include "lib/hlo/scope.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -67,7 +67,7 @@ static int accounts_track_end(struct ids_sink *sink, uint32_t track, struct ids_
     return next->ops->track_end(next, track, err);
 }
 
-static int accounts_hlo(struct ids_sink *sink, const struct ids_hlo_instruction *instruction, struct ids_error *err) {
+static int accounts_hlo(struct ids_sink *sink, const struct ids_instruction_info *instruction, struct ids_error *err) {
     struct ids_sink *next = of(sink)->next;
     return next->ops->hlo(next, instruction, err);
 }

@@ -190,7 +190,7 @@ static int filter_track_end(struct ids_sink *sink, uint32_t track_id, struct ids
     return track == LEFT_OUT ? 0 : filter->next->ops->track_end(filter->next, track, err);
 }
 
-static int filter_hlo(struct ids_sink *sink, const struct ids_hlo_instruction *instruction, struct ids_error *err) {
+static int filter_hlo(struct ids_sink *sink, const struct ids_instruction_info *instruction, struct ids_error *err) {
     struct ids_sink *next = of(sink)->next;
     return next->ops->hlo(next, instruction, err);
 }

@@ -72,7 +72,7 @@ static int pass_track(struct ids_sink *sink, const struct ids_track_info *track,
     return code;
 }
 
-static int pass_hlo(struct ids_sink *sink, const struct ids_hlo_instruction *instruction, struct ids_error *err) {
+static int pass_hlo(struct ids_sink *sink, const struct ids_instruction_info *instruction, struct ids_error *err) {
     struct ids_sink *next = of(sink)->next;
     return next->ops->hlo(next, instruction, err);
 }

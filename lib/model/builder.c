@@ -543,7 +543,7 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     return 0;
 }
 
-static int build_hlo(struct ids_sink *sink, const struct ids_hlo_instruction *instruction, struct ids_error *err) {
+static int build_hlo(struct ids_sink *sink, const struct ids_instruction_info *instruction, struct ids_error *err) {
     of(sink)->trace->hlo_instructions++;
     return ids_join_hlo(&of(sink)->join, of(sink)->dimensions.host, instruction, err);
 }

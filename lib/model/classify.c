@@ -1,5 +1,7 @@
 #include "lib/model/classify.h"
 
+#include "lib/hlo/op_text.h"
+
 #include <string.h>
 
 static char lower(char c) {
@@ -18,27 +20,6 @@ static const char *find_word(struct ids_text text, const char *word) {
 }
 
 /* --- collectives ------------------------------------------------------------------------------------------------ */
-
-enum ids_collective ids_collective_of_opcode(struct ids_text opcode) {
-    static const struct {
-        const char *prefix;
-        enum ids_collective collective;
-    } table[] = {
-        {"all-reduce", IDS_ALL_REDUCE},
-        {"all-gather", IDS_ALL_GATHER},
-        {"reduce-scatter", IDS_REDUCE_SCATTER},
-        {"all-to-all", IDS_ALL_TO_ALL},
-        {"ragged-all-to-all", IDS_ALL_TO_ALL},
-        {"collective-permute", IDS_PERMUTE},
-        {"collective-broadcast", IDS_BROADCAST},
-        {"send", IDS_SEND_RECV},
-        {"recv", IDS_SEND_RECV},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (ids_text_begins(opcode, table[i].prefix)) return table[i].collective;
-    }
-    return IDS_NO_COLLECTIVE;
-}
 
 /* The word of a collective in any name: a kernel's, a call's, an annotation's. */
 static enum ids_collective collective_of_word(struct ids_text name) {
@@ -114,67 +95,18 @@ enum ids_collective ids_collective_of_annotation(struct ids_text name) {
 void ids_op_classify(struct ids_op *op, struct ids_text category, enum ids_class_rule rule) {
     op->class = IDS_CLASS_COMPUTE;
     op->class_rule = (uint8_t)(category.length ? rule : IDS_RULE_DEFAULT);
-    op->marker = ids_text_ends(category, "-start") || ids_text_ends(category, "-done");
-    op->container =
-        ids_text_is(category, "while") || ids_text_is(category, "conditional") || ids_text_is(category, "call");
+    op->marker = (uint8_t)ids_opcode_is_marker(category);
+    op->container = (uint8_t)ids_opcode_is_container(category);
     op->collective = (uint8_t)ids_collective_of_opcode(category);
-    if (ids_text_ends(category, "-done"))
+    if (ids_opcode_is_wait(category))
         op->class = IDS_CLASS_STALL;
     else if (op->collective)
         op->class = IDS_CLASS_COLLECTIVE;
-    else if (ids_text_begins(category, "copy-start") || ids_text_begins(category, "infeed") ||
-             ids_text_begins(category, "outfeed") || ids_text_begins(category, "host send") ||
-             ids_text_begins(category, "host recv"))
+    else if (ids_opcode_is_transfer(category))
         op->class = IDS_CLASS_COPY;
 }
 
 /* --- copies ----------------------------------------------------------------------------------------------------- */
-
-static int64_t element_bytes(struct ids_text type) {
-    static const struct {
-        const char *name;
-        int64_t bytes;
-    } table[] = {{"pred", 1}, {"s8", 1},  {"u8", 1},  {"bf16", 2}, {"f16", 2}, {"s16", 2}, {"u16", 2},  {"f32", 4},
-                 {"s32", 4},  {"u32", 4}, {"f64", 8}, {"s64", 8},  {"u64", 8}, {"c64", 8}, {"c128", 16}};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (strlen(table[i].name) == type.length && !memcmp(type.at, table[i].name, type.length)) return table[i].bytes;
-    }
-    return ids_text_begins(type, "f8") ? 1 : -1; /* the 8-bit floats: f8e4m3fn, ... */
-}
-
-int ids_hlo_array_shape(const char **at, const char *end, int64_t *ret_bytes, int *ret_on_host) {
-    const char *type = *at;
-    while (*at < end && **at != '[') ++*at;
-    if (*at == end) return -1;
-    int64_t bytes = element_bytes((struct ids_text){type, (uint32_t)(*at - type)});
-    int64_t extent = 0;
-    int digits = 0;
-    for (++*at; *at < end; ++*at) {
-        if (**at >= '0' && **at <= '9') {
-            if (extent > INT32_MAX)
-                bytes = -1; /* no real dimension is that long */
-            else
-                extent = extent * 10 + (**at - '0');
-            digits = 1;
-        } else if (**at == ',' || **at == ']') {
-            if (digits && bytes > 0 && __builtin_mul_overflow(bytes, extent, &bytes)) bytes = -1;
-            extent = 0;
-            digits = 0;
-            if (**at == ']') break;
-        }
-    }
-    if (*at == end) return -1;
-    ++*at;
-    *ret_bytes = bytes;
-    *ret_on_host = 0;
-    if (*at < end && **at == '{') {
-        const char *layout = *at;
-        while (*at < end && **at != '}') ++*at;
-        for (const char *c = layout; c + 4 <= *at; c++) *ret_on_host |= !memcmp(c, "S(5)", 4);
-        if (*at < end) ++*at;
-    }
-    return 0;
-}
 
 enum ids_direction ids_copy_start_direction(struct ids_text text, int64_t *ret_bytes) {
     *ret_bytes = -1;

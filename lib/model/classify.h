@@ -4,8 +4,6 @@
 
 #include "lib/model/trace.h"
 
-/* The collective that an hlo_category or HLO opcode names ("all-reduce", "all-reduce-start", "all-reduce fusion"). */
-enum ids_collective ids_collective_of_opcode(struct ids_text opcode);
 /* The collective that a kernel's name tells (nccl, rccl, nvshmem, one-shot, multimem, custom all-reduce); NO_COLLECTIVE when
  * the name is that of none. */
 enum ids_collective ids_collective_of_kernel(struct ids_text name);
@@ -18,9 +16,6 @@ enum ids_collective ids_collective_of_annotation(struct ids_text name);
 /* Sets class, collective, marker and class_rule of an op from its category (else its opcode). */
 void ids_op_classify(struct ids_op *op, struct ids_text category, enum ids_class_rule rule);
 
-/* Reads one array's shape "f32[5,1024]{1,0:T(8,128)S(5)}" at *at: its bytes (-1 unknown) and whether it lies in host memory. 0, or -1
- * when there is none. */
-int ids_hlo_array_shape(const char **at, const char *end, int64_t *ret_bytes, int *ret_on_host);
 /* A TPU copy-start: `text` is its HLO text or its shape with layout, whose tuple is (destination, source, context); memory
  * space S(5) is the host's. Returns H2D or D2H and the bytes of the destination, or IDS_NO_DIRECTION. */
 enum ids_direction ids_copy_start_direction(struct ids_text text, int64_t *ret_bytes);

@@ -1,7 +1,8 @@
 #include "lib/model/collective.h"
 
+#include "lib/hlo/op_text.h"
+#include "lib/hlo/replica_groups.h"
 #include "lib/model/classify.h"
-#include "lib/model/replica_groups.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
-#include "lib/model/replica_groups.h"
+#include "lib/hlo/replica_groups.h"
 
 #include <stdlib.h>
 

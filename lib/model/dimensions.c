@@ -2,10 +2,10 @@
 
 #include "lib/base/vec.h"
 #include "lib/model/classify.h"
-#include "lib/model/hlo_text.h"
+#include "lib/hlo/op_text.h"
 #include "lib/model/host_copies.h"
 #include "lib/model/keys.h"
-#include "lib/model/replica_groups.h"
+#include "lib/hlo/replica_groups.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -231,7 +231,7 @@ static int dump_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_e
     return check(dump, err);
 }
 
-static int dump_hlo(struct ids_sink *sink, const struct ids_hlo_instruction *instruction, struct ids_error *err) {
+static int dump_hlo(struct ids_sink *sink, const struct ids_instruction_info *instruction, struct ids_error *err) {
     (void)instruction;
     return check(of(sink), err);
 }

@@ -2,6 +2,7 @@
 
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
+#include "lib/hlo/op_text.h"
 #include "lib/model/assemble.h"
 #include "lib/model/classify.h"
 

@@ -26,10 +26,10 @@ static uint64_t key_in_program(uint32_t host, uint64_t program_id, uint32_t name
     return ids_key_of(ids_key_of(program_id, host), name);
 }
 
-int ids_join_hlo(struct ids_join *join, uint32_t host, const struct ids_hlo_instruction *instruction,
+int ids_join_hlo(struct ids_join *join, uint32_t host, const struct ids_instruction_info *instruction,
                  struct ids_error *err) {
     uint64_t index = join->hlo_count;
-    struct ids_hlo_instruction *kept = IDS_PUSH(join->hlo, join->hlo_count, join->hlo_room);
+    struct ids_instruction_info *kept = IDS_PUSH(join->hlo, join->hlo_count, join->hlo_room);
     if (!kept) return ids_no_memory(err);
     *kept = *instruction;
     if (instruction->program_id &&
@@ -87,7 +87,7 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
         if (!ids_keymap_get(&join->hlo_by_program, in_program, &index) &&
             !ids_keymap_get(&join->hlo_by_module, ids_key_of(module->name, op->name), &index))
             continue;
-        const struct ids_hlo_instruction *hlo = &join->hlo[index];
+        const struct ids_instruction_info *hlo = &join->hlo[index];
         if (!module->name) trace->modules[op->module].name = hlo->module;
         op->opcode = hlo->opcode;
         if (!op->source) op->source = hlo->source;

@@ -9,7 +9,7 @@
 /* What the reading gathered for the joins. */
 struct ids_join {
     struct ids_keymap op_ends; /* link -> when a CPU op ended (its "end:" event), as int64 */
-    struct ids_hlo_instruction *hlo;
+    struct ids_instruction_info *hlo;
     size_t hlo_count, hlo_room;
     struct ids_keymap hlo_by_program; /* (host, program id, instruction name) -> index of hlo */
     struct ids_keymap hlo_by_module;  /* (module name, instruction name) -> index of hlo */
@@ -17,7 +17,7 @@ struct ids_join {
 
 void ids_join_done(struct ids_join *join);
 /* Remembers an instruction. */
-int ids_join_hlo(struct ids_join *join, uint32_t host, const struct ids_hlo_instruction *instruction,
+int ids_join_hlo(struct ids_join *join, uint32_t host, const struct ids_instruction_info *instruction,
                  struct ids_error *err);
 
 /* Joins: CPU op ends; opcodes, sources and groups from HLO; time order of every device; parents on host threads; producers

@@ -97,7 +97,7 @@ struct ids_slice {
 };
 
 /* One instruction of a compiled program, from an HLO proto. Texts are interned, empty where unknown. */
-struct ids_hlo_instruction {
+struct ids_instruction_info {
     uint64_t program_id;
     uint32_t module;      /* "jit_train_step" */
     uint32_t name;        /* "fusion.3" */
@@ -108,7 +108,7 @@ struct ids_hlo_instruction {
     uint32_t groups;      /* replica groups of a collective, "{{0,1},{2,3}}" */
     int64_t result_bytes; /* of the result's shape; -1 unknown */
     uint32_t shape;       /* of the result, "f32[256,256]"; empty unknown */
-    uint64_t fingerprint; /* what it computes, whatever it is called (formats/hlo_fingerprint.h); 0 unknown */
+    uint64_t fingerprint; /* what it computes, whatever it is called (lib/hlo/fingerprint.h); 0 unknown */
 };
 
 /* A compiled program as the file holds it: a serialized HloProto. */
@@ -140,7 +140,7 @@ struct ids_sink_ops {
     /* No more slices for this track. */
     int (*track_end)(struct ids_sink *sink, uint32_t track, struct ids_error *err);
     /* NULL: the sink wants no instructions, and programs need not be parsed. */
-    int (*hlo)(struct ids_sink *sink, const struct ids_hlo_instruction *instruction, struct ids_error *err);
+    int (*hlo)(struct ids_sink *sink, const struct ids_instruction_info *instruction, struct ids_error *err);
     int (*diag)(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err);
     /* NULL: the sink wants no programs. */
     int (*program)(struct ids_sink *sink, const struct ids_program *program, struct ids_error *err);

@@ -75,7 +75,7 @@ static int tee_track_end(struct ids_sink *sink, uint32_t track, struct ids_error
     BOTH(track_end, track);
 }
 
-static int tee_hlo(struct ids_sink *sink, const struct ids_hlo_instruction *instruction, struct ids_error *err) {
+static int tee_hlo(struct ids_sink *sink, const struct ids_instruction_info *instruction, struct ids_error *err) {
     struct ids_tee *tee = of(sink);
     int code = tee->left->ops->hlo ? tee->left->ops->hlo(tee->left, instruction, err) : 0;
     return code || !tee->right->ops->hlo ? code : tee->right->ops->hlo(tee->right, instruction, err);

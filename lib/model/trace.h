@@ -13,6 +13,7 @@
 
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
+#include "lib/hlo/opcode.h"
 #include "lib/model/event_kind.h"
 #include "lib/model/keys.h"
 #include "lib/model/sink.h"
@@ -150,22 +151,6 @@ enum ids_direction {
     IDS_H2H,
     IDS_DIRECTION_COUNT,
     IDS_NO_DIRECTION = IDS_DIRECTION_COUNT
-};
-
-enum ids_collective {
-    IDS_NO_COLLECTIVE,
-    IDS_ALL_REDUCE,
-    IDS_ALL_GATHER,
-    IDS_REDUCE_SCATTER,
-    IDS_ALL_TO_ALL,
-    IDS_PERMUTE,
-    IDS_SEND_RECV,
-    IDS_BROADCAST,
-    IDS_REDUCE,           /* to one rank */
-    IDS_GATHER,           /* to one rank */
-    IDS_SCATTER,          /* from one rank */
-    IDS_OTHER_COLLECTIVE, /* a collective, but nothing says which (RCCL's ncclDevKernel_Generic without args) */
-    IDS_COLLECTIVE_COUNT,
 };
 
 /* By what a class was recognised; printed, since names lie. */

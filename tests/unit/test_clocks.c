@@ -2,7 +2,7 @@
  * step; a step takes 10 ms, more or less, and the clocks of the hosts are anywhere. */
 #include "lib/analysis/meetings.h"
 #include "lib/model/clocks.h"
-#include "lib/model/replica_groups.h"
+#include "lib/hlo/replica_groups.h"
 
 #include "tests/support/mini_trace.h"
 #include "tests/support/suite.h"

@@ -1,5 +1,7 @@
 /* lib/compare/names.c: what names of ops and kernels say. */
 #include "lib/compare/names.h"
+#include "lib/hlo/family.h"
+#include "lib/hlo/scope.h"
 #include "tests/support/suite.h"
 
 #include <string.h>

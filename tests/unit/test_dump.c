@@ -39,7 +39,7 @@ static struct ids_dump_totals dump_of(int64_t base_ns, const char *plane_name, i
         ck_assert_int_eq(sink->ops->slice(sink, track, &slice, &err), 0);
     }
     ck_assert_int_eq(sink->ops->track_end(sink, track, &err), 0);
-    ck_assert_int_eq(sink->ops->hlo(sink, &(struct ids_hlo_instruction){0}, &err), 0);
+    ck_assert_int_eq(sink->ops->hlo(sink, &(struct ids_instruction_info){0}, &err), 0);
     ck_assert_int_eq(sink->ops->diag(sink, &(struct ids_diag){0}, &err), 0);
     struct ids_dump_totals totals;
     ids_dump_totals(dump, &totals);

@@ -1,8 +1,9 @@
-/* What an op computes, whatever it is called: formats/hlo_fingerprint.c, formats/hlo_shape.c and lib/model/hlo_text.c. Field numbers:
+/* What an op computes, whatever it is called: lib/hlo/fingerprint.c, shape.c and op_text.c. Field numbers:
  * xla/service/hlo.proto. */
-#include "formats/hlo_fingerprint.h"
+#include "formats/hlo.h"
 #include "formats/hlo_shape.h"
-#include "lib/model/hlo_text.h"
+#include "lib/hlo/op_text.h"
+#include "lib/hlo/shape.h"
 #include "lib/model/trace.h"
 #include "lib/model/tracer_options.h"
 #include "tests/support/pb_encode.h"
@@ -58,14 +59,14 @@ static uint64_t fusion(int first, const char *name, const char *inner, int rows,
         {name, "fusion", F32, rows, 8, first + 3, {first + 2}, first + 100, target},
     };
     struct pb module = {0};
-    struct ids_hlo_fingerprints fingerprints;
+    struct ids_hlo_module graph;
+    struct ids_error err = IDS_ERROR_INIT;
     add_computation(&module, first + 100, body, 2);
     add_computation(&module, first + 101, entry, 2);
-    ck_assert_int_eq(ids_hlo_fingerprints_make((struct ids_pb){module.at, module.at + module.length}, &fingerprints),
-                     0);
-    uint64_t found = ids_hlo_fingerprint_of(&fingerprints, (uint64_t)first + 3);
-    ck_assert_uint_eq(ids_hlo_fingerprint_of(&fingerprints, 99999), 0);
-    ids_hlo_fingerprints_done(&fingerprints);
+    ck_assert_int_eq(ids_hlo_module_read(module.at, module.length, 0, &graph, &err), 0);
+    ck_assert_uint_eq(graph.instruction_count, 4);
+    uint64_t found = graph.instructions[3].fingerprint;
+    ids_hlo_module_done(&graph);
     pb_free(&module);
     return found;
 }
@@ -88,36 +89,50 @@ END_TEST
 START_TEST(damage_gives_none_and_no_harm) {
     struct pb module = {0};
     const struct made entry[] = {{"x", "add", F32, 2, 2, 7, {7, 8}, 3, NULL}};
-    struct ids_hlo_fingerprints fingerprints;
+    struct ids_hlo_module graph;
+    struct ids_error err = IDS_ERROR_INIT;
     add_computation(&module, 1, entry, 1);
     for (size_t length = 0; length <= module.length; length++) {
         uint8_t *copy = malloc(length ? length : 1);
         ck_assert_ptr_nonnull(copy);
         if (length) memcpy(copy, module.at, length);
-        ck_assert_int_eq(ids_hlo_fingerprints_make((struct ids_pb){copy, copy + length}, &fingerprints), 0);
-        ids_hlo_fingerprints_done(&fingerprints);
+        int code = ids_hlo_module_read(copy, length, 0, &graph, &err);
+        ck_assert(code == 0 || code == IDS_CORRUPT);
+        if (!code) ids_hlo_module_done(&graph);
         free(copy);
     }
     pb_free(&module);
 }
 END_TEST
 
+static size_t text_of_shape(struct pb shape, char text[IDS_HLO_SHAPE_TEXT]) {
+    struct ids_hlo_module module;
+    struct ids_error err = IDS_ERROR_INIT;
+    uint32_t index;
+    ids_hlo_module_init(&module);
+    struct ids_hlo_shapes shapes = {.module = &module};
+    ck_assert_int_eq(ids_hlo_shape_read(&shapes, (struct ids_pb){shape.at, shape.at + shape.length}, &index, &err), 0);
+    size_t length = ids_hlo_shape_text(&module, index, 0, text);
+    ids_hlo_shapes_done(&shapes);
+    ids_hlo_module_done(&module);
+    return length;
+}
+
 START_TEST(shapes_as_text) {
     char text[IDS_HLO_SHAPE_TEXT];
     struct pb one = shape_of(F32, 256, 8), tuple = {0};
-    ck_assert_uint_eq(ids_hlo_shape_text((struct ids_pb){one.at, one.at + one.length}, text), strlen("f32[256,8]"));
+    ck_assert_uint_eq(text_of_shape(one, text), strlen("f32[256,8]"));
     ck_assert_str_eq(text, "f32[256,8]");
     pb_int(&tuple, 2, 13);
     pb_message(&tuple, 4, one);
     pb_message(&tuple, 4, shape_of(BF16, 1, 2));
-    ids_hlo_shape_text((struct ids_pb){tuple.at, tuple.at + tuple.length}, text);
+    text_of_shape(tuple, text);
     ck_assert_str_eq(text, "(f32[256,8], bf16[1,2])");
     for (int i = 0; i < 40; i++) pb_message(&tuple, 4, shape_of(BF16, 1, 2));
-    ck_assert_uint_eq(ids_hlo_shape_text((struct ids_pb){tuple.at, tuple.at + tuple.length}, text),
-                      IDS_HLO_SHAPE_TEXT - 1);
+    ck_assert_uint_eq(text_of_shape(tuple, text), IDS_HLO_SHAPE_TEXT - 1);
     ck_assert_str_eq(text + IDS_HLO_SHAPE_TEXT - 4, "...");
     pb_free(&tuple);
-    ck_assert_uint_eq(ids_hlo_shape_text((struct ids_pb){NULL, NULL}, text), 0);
+    ck_assert_uint_eq(text_of_shape((struct pb){0}, text), 0);
 }
 END_TEST
 

@@ -122,7 +122,7 @@ static struct lines {
     char diag[64];
 } lines;
 
-static int take_hlo(struct ids_sink *sink, const struct ids_hlo_instruction *i, struct ids_error *err) {
+static int take_hlo(struct ids_sink *sink, const struct ids_instruction_info *i, struct ids_error *err) {
     (void)err;
     const struct ids_strings *s = sink->strings;
     lines.instructions++;

@@ -124,7 +124,7 @@ static int log_track_end(struct ids_sink *sink, uint32_t track, struct ids_error
     return call(of(sink), err);
 }
 
-static int log_hlo(struct ids_sink *sink, const struct ids_hlo_instruction *hlo, struct ids_error *err) {
+static int log_hlo(struct ids_sink *sink, const struct ids_instruction_info *hlo, struct ids_error *err) {
     say(of(sink), "hlo %" PRIu64 " %s %s %s\n", hlo->program_id, ids_strings_z(sink->strings, hlo->module),
         ids_strings_z(sink->strings, hlo->name), ids_strings_z(sink->strings, hlo->opcode));
     return call(of(sink), err);

@@ -1,4 +1,8 @@
-#include "lib/model/replica_groups.h"
+#include "lib/hlo/replica_groups.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 enum { DIMENSIONS = 8 };
 
@@ -142,4 +146,50 @@ int64_t ids_replica_group_size(struct ids_text groups) {
     if (!ids_text_begins(groups, "[")) return 0;
     if (read_layout(groups, &layout)) return (int64_t)layout.members;
     return ids_text_contains(groups, "<=") ? 0 : count_list(groups.at + 1, end);
+}
+
+/* ---- writing ---- */
+
+__attribute__((format(printf, 2, 3))) static void add(struct ids_group_text *text, const char *format, ...) {
+    size_t room = IDS_GROUP_TEXT_BYTES - text->length;
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(text->at + text->length, room, format, args);
+    va_end(args);
+    text->length += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+static int is_full(const struct ids_group_text *text) {
+    return text->length == IDS_GROUP_TEXT_BYTES - 1;
+}
+
+static void add_list(struct ids_group_text *text, const int64_t *numbers, size_t count) {
+    for (size_t i = 0; i < count && !is_full(text); i++) add(text, i ? ",%" PRId64 : "%" PRId64, numbers[i]);
+}
+
+void ids_group_text_add(struct ids_group_text *text, const int64_t *ranks, size_t count) {
+    add(text, text->length ? ",{" : "{{");
+    add_list(text, ranks, count);
+    add(text, "}");
+}
+
+void ids_group_text_set_iota(struct ids_group_text *text, int64_t groups, int64_t members, const int64_t *extent,
+                             size_t extent_count, const int32_t *order, size_t order_count) {
+    text->length = 0;
+    add(text, "[%" PRId64 ",%" PRId64 "]<=[", groups, members);
+    add_list(text, extent, extent_count);
+    add(text, "]");
+    int in_order = 1;
+    for (size_t i = 0; i < order_count; i++) in_order &= order[i] == (int32_t)i;
+    if (in_order) return;
+    add(text, "T(");
+    for (size_t i = 0; i < order_count && !is_full(text); i++) add(text, i ? ",%" PRId32 : "%" PRId32, order[i]);
+    add(text, ")");
+}
+
+struct ids_text ids_group_text_end(struct ids_group_text *text) {
+    if (!text->length) return (struct ids_text){"", 0};
+    if (text->at[0] == '{') add(text, "}");
+    if (is_full(text)) memcpy(text->at + IDS_GROUP_TEXT_BYTES - 4, "...", 3);
+    return (struct ids_text){text->at, (uint32_t)text->length};
 }

@@ -1,0 +1,123 @@
+/* hlo_sink.c - the instructions of a program's graph, for sinks. */
+#include "formats/hlo.h"
+#include "lib/base/memory.h"
+#include "lib/hlo/shape.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct telling {
+    const struct ids_hlo_module *module;
+    struct ids_sink *sink;
+    uint64_t program_id;
+    uint32_t name;         /* of the module */
+    uint32_t *shape_texts; /* by shape: its text + 1; 0 not made yet */
+    uint64_t damaged;      /* instructions, and computations that end in the middle */
+    struct ids_error *err;
+};
+
+static int intern(struct telling *telling, struct ids_text text, uint32_t *ret_id) {
+    *ret_id = 0;
+    if (!text.length) return 0;
+    *ret_id = ids_intern(telling->sink->strings, text.at, text.length);
+    return *ret_id == IDS_NO_TEXT ? ids_no_memory(telling->err) : 0;
+}
+
+static int intern_shape(struct telling *telling, uint32_t shape, uint32_t *ret_id) {
+    char text[IDS_HLO_SHAPE_TEXT];
+    *ret_id = 0;
+    if (shape == IDS_HLO_NONE) return 0;
+    uint32_t *made = &telling->shape_texts[shape];
+    if (!*made) {
+        size_t length = ids_hlo_shape_text(telling->module, shape, 0, text);
+        int code = intern(telling, (struct ids_text){text, (uint32_t)length}, ret_id);
+        if (code) return code;
+        *made = *ret_id + 1;
+    }
+    *ret_id = *made - 1;
+    return 0;
+}
+
+/* "file.py:12" */
+static int intern_source(struct telling *telling, const struct ids_hlo_instruction *instruction, uint32_t *ret_source) {
+    char text[1024], number[16];
+    int32_t line;
+    struct ids_text file = ids_hlo_source(telling->module, instruction, &line);
+    if (!file.length) return 0;
+    int digits = snprintf(number, sizeof number, ":%" PRId32, line);
+    size_t length = file.length;
+    /* A path too long for a line of a report keeps its end, which tells more. */
+    if (length > sizeof text - sizeof number) length = sizeof text - sizeof number;
+    memcpy(text, file.at + (file.length - length), length);
+    memcpy(text + length, number, (size_t)digits);
+    if (line > 0) length += (size_t)digits;
+    return intern(telling, (struct ids_text){text, (uint32_t)length}, ret_source);
+}
+
+static int tell_instruction(struct telling *telling, const struct ids_hlo_instruction *from) {
+    const struct ids_hlo_module *module = telling->module;
+    struct ids_instruction_info to = {
+        .program_id = telling->program_id, .module = telling->name, .result_bytes = -1, .fingerprint = from->fingerprint};
+    if (from->shape != IDS_HLO_NONE) to.result_bytes = module->shapes[from->shape].bytes;
+    int code = intern(telling, from->name, &to.name);
+    if (!code) code = intern(telling, from->opcode, &to.opcode);
+    if (!code) code = intern_shape(telling, from->shape, &to.shape);
+    if (!code) code = intern(telling, ids_hlo_op_name(module, from), &to.op_name);
+    if (!code) code = intern_source(telling, from, &to.source);
+    if (!code) code = intern(telling, ids_hlo_call_target(module, from), &to.call_target);
+    if (!code && from->groups != IDS_HLO_NONE) code = intern(telling, module->groups[from->groups], &to.groups);
+    return code ? code : telling->sink->ops->hlo(telling->sink, &to, telling->err);
+}
+
+static int tell_computation(struct telling *telling, const struct ids_hlo_computation *computation) {
+    int code = 0;
+    if (computation->is_fusion) return 0;
+    for (uint32_t i = 0; i < computation->instructions.count && !code; i++) {
+        const struct ids_hlo_instruction *instruction =
+            &telling->module->instructions[computation->instructions.first + i];
+        telling->damaged += instruction->damaged;
+        if (!instruction->damaged) code = tell_instruction(telling, instruction);
+    }
+    telling->damaged += computation->is_cut;
+    return code;
+}
+
+static int say(struct telling *telling, const char *id, const char *text, uint64_t count) {
+    struct ids_diag diag = {IDS_WARNING, id, text, -1, count};
+    return count ? telling->sink->ops->diag(telling->sink, &diag, telling->err) : 0;
+}
+
+static int tell_module(struct telling *telling) {
+    const struct ids_hlo_module *module = telling->module;
+    int code = intern(telling, module->name, &telling->name);
+    for (size_t i = 0; i < module->computation_count && !code; i++)
+        code = tell_computation(telling, &module->computations[i]);
+    if (!code)
+        code = say(telling, "hlo.instruction", "instructions of a program that could not be read", telling->damaged);
+    if (!code) {
+        code = say(telling, "hlo.frames", "a program's stack frames that could not be read: source lines are missing",
+                   module->frames_lost);
+    }
+    return code;
+}
+
+int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struct ids_sink *sink,
+                 struct ids_error *err) {
+    struct ids_hlo_module module;
+    int code = ids_hlo_module_read(bytes, length, 0, &module, err);
+    struct telling telling = {.module = &module, .sink = sink, .program_id = program_id, .err = err};
+    if (code == IDS_LIMIT) {
+        char text[sizeof err->text];
+        memcpy(text, err->text, sizeof text);
+        return say(&telling, "hlo.too_large", text, 1);
+    }
+    if (code) return code;
+    telling.shape_texts = calloc(module.shape_count + 1, sizeof *telling.shape_texts);
+    if (!telling.shape_texts) ids_memory_refused();
+    code = telling.shape_texts ? tell_module(&telling) : ids_no_memory(err);
+    free(telling.shape_texts);
+    ids_hlo_module_done(&module);
+    return code;
+}

@@ -1,0 +1,132 @@
+#include "lib/hlo/buffers.h"
+
+#include "lib/base/saturate.h"
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+
+struct ids_hlo_buffers *ids_hlo_buffers_new(void) {
+    return calloc(1, sizeof(struct ids_hlo_buffers));
+}
+
+static void end_heap(struct ids_hlo_buffers *buffers) {
+    ids_keymap_done(&buffers->sharing);
+    ids_keymap_done(&buffers->shares);
+    buffers->live_bytes = 0;
+}
+
+void ids_hlo_buffers_free(struct ids_hlo_buffers *buffers) {
+    if (!buffers) return;
+    end_heap(buffers);
+    free(buffers->buffers);
+    free(buffers->allocations);
+    free(buffers->heaps);
+    ids_keymap_done(&buffers->by_id);
+    free(buffers);
+}
+
+static int check_limit(size_t count, const char *what, struct ids_error *err) {
+    if (count < IDS_HLO_BUFFERS_LIMIT) return 0;
+    return ids_fail(err, IDS_LIMIT, "a program of more than %d %s", IDS_HLO_BUFFERS_LIMIT, what);
+}
+
+int ids_hlo_add_buffer(struct ids_hlo_buffers *buffers, const struct ids_hlo_buffer *buffer, struct ids_error *err) {
+    int code = check_limit(buffers->buffer_count, "buffers", err);
+    if (code) return code;
+    if (ids_keymap_add(&buffers->by_id, (uint64_t)buffer->id + 1, buffers->buffer_count) < 0)
+        return ids_no_memory(err);
+    struct ids_hlo_buffer *place = IDS_PUSH(buffers->buffers, buffers->buffer_count, buffers->buffer_room);
+    if (!place) return ids_no_memory(err);
+    *place = *buffer;
+    return 0;
+}
+
+int ids_hlo_add_allocation(struct ids_hlo_buffers *buffers, const struct ids_hlo_allocation *allocation,
+                           struct ids_error *err) {
+    int code = check_limit(buffers->allocation_count, "allocations", err);
+    if (code) return code;
+    struct ids_hlo_allocation *place =
+        IDS_PUSH(buffers->allocations, buffers->allocation_count, buffers->allocation_room);
+    if (!place) return ids_no_memory(err);
+    *place = *allocation;
+    return 0;
+}
+
+int ids_hlo_add_heap(struct ids_hlo_buffers *buffers, int64_t allocation, struct ids_error *err) {
+    end_heap(buffers);
+    int code = check_limit(buffers->heap_count, "heaps", err);
+    if (code) return code;
+    struct ids_hlo_heap *place = IDS_PUSH(buffers->heaps, buffers->heap_count, buffers->heap_room);
+    if (!place) return ids_no_memory(err);
+    *place = (struct ids_hlo_heap){.allocation = allocation, .peak = {"", 0}};
+    return 0;
+}
+
+/* The bytes of a buffer by its id, 0 where the proto does not have it. */
+static int64_t size_of(const struct ids_hlo_buffers *buffers, uint64_t key, struct ids_hlo_heap *heap) {
+    uint64_t index;
+    if (!ids_keymap_get(&buffers->by_id, key, &index)) {
+        heap->unknown_count++;
+        return 0;
+    }
+    int64_t size = buffers->buffers[index].size;
+    return size > 0 ? size : 0;
+}
+
+/* A buffer that shares has the memory of another one, which is free when the last of them is. */
+static int share(struct ids_hlo_buffers *buffers, uint64_t key, uint64_t canonical) {
+    uint64_t *users = ids_keymap_at(&buffers->sharing, canonical);
+    if (!canonical || !key) return 0;
+    if (!users || ids_keymap_add(&buffers->shares, key, canonical) < 0) return -1;
+    ++*users;
+    return 0;
+}
+
+static void release(struct ids_hlo_buffers *buffers, uint64_t key, struct ids_hlo_heap *heap) {
+    uint64_t canonical = key, ignored;
+    if (ids_keymap_get(&buffers->shares, key, &ignored)) canonical = ignored;
+    if (ids_keymap_get(&buffers->sharing, canonical, &ignored) && ignored) {
+        --*ids_keymap_at(&buffers->sharing, canonical); /* it is there: no memory is needed */
+        return;
+    }
+    ids_sum(&buffers->live_bytes, -size_of(buffers, canonical, heap));
+}
+
+static void reach_peak(const struct ids_hlo_buffers *buffers, struct ids_hlo_heap *heap, struct ids_text instruction) {
+    if (buffers->live_bytes <= heap->peak_bytes) return;
+    heap->peak_bytes = buffers->live_bytes;
+    heap->peak = instruction;
+}
+
+int ids_hlo_add_heap_event(struct ids_hlo_buffers *buffers, int kind, int64_t buffer_id, int64_t canonical_id,
+                           struct ids_text instruction, struct ids_error *err) {
+    struct ids_hlo_heap *heap = &buffers->heaps[buffers->heap_count - 1];
+    uint64_t key = (uint64_t)buffer_id + 1;
+    int failed = 0;
+    heap->event_count++;
+    switch (kind) {
+    case IDS_HLO_HEAP_ALLOC:
+        ids_sum(&buffers->live_bytes, size_of(buffers, key, heap));
+        reach_peak(buffers, heap, instruction);
+        break;
+    case IDS_HLO_HEAP_FREE:
+        release(buffers, key, heap);
+        break;
+    case IDS_HLO_HEAP_SHARE:
+        failed = share(buffers, key, (uint64_t)canonical_id + 1);
+        break;
+    default:
+        heap->unknown_count++;
+        break;
+    }
+    return failed ? ids_no_memory(err) : 0;
+}
+
+int64_t ids_hlo_allocated_bytes(const struct ids_hlo_buffers *buffers) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < buffers->allocation_count; i++) {
+        const struct ids_hlo_allocation *allocation = &buffers->allocations[i];
+        if (!allocation->is_thread_local && allocation->size > 0) ids_sum(&bytes, allocation->size);
+    }
+    return bytes;
+}

@@ -1,0 +1,70 @@
+/* buffers.h - where a compiled program keeps its values: XLA's buffer assignment (HloProto.buffer_assignment).
+ *
+ * A logical buffer is a value that needs memory, an allocation a piece of memory that one or more of them share. Not every backend
+ * writes it. Sizes are in bytes. Read only when asked for; owned by the module, but for names, which point into the bytes that it was
+ * read from.
+ */
+#ifndef IDS_LIB_HLO_BUFFERS_H
+#define IDS_LIB_HLO_BUFFERS_H
+
+#include "lib/base/error.h"
+#include "lib/base/intern.h"
+#include "lib/base/keymap.h"
+
+#include <stdint.h>
+
+enum { IDS_HLO_BUFFERS_LIMIT = 1 << 22 }; /* of each kind */
+
+/* LogicalBufferProto */
+struct ids_hlo_buffer {
+    int64_t id, size, color; /* color: the memory space */
+    int64_t instruction_id;  /* that makes the value; older programs write its name instead, and this is -1 */
+};
+
+/* BufferAllocationProto */
+struct ids_hlo_allocation {
+    int64_t index, size, color;
+    int64_t parameter; /* number of the entry's parameter that lies in it; -1: none does */
+    uint64_t buffer_count;
+    uint8_t is_thread_local, is_tuple, is_constant;
+    uint8_t is_output; /* may be live when the program ends */
+};
+
+/* One run of XLA's heap simulator: buffers come and go in the order of the schedule. */
+struct ids_hlo_heap {
+    int64_t allocation;   /* index of the allocation that it laid out; 0 in older programs */
+    int64_t peak_bytes;   /* the most that live buffers had together */
+    struct ids_text peak; /* the instruction at which that was reached */
+    uint64_t event_count, unknown_count; /* events, and those of buffers that the proto does not have */
+};
+
+struct ids_hlo_buffers {
+    struct ids_hlo_buffer *buffers;
+    struct ids_hlo_allocation *allocations;
+    struct ids_hlo_heap *heaps;
+    size_t buffer_count, buffer_room, allocation_count, allocation_room, heap_count, heap_room;
+    struct ids_keymap by_id;   /* buffer id + 1 -> index */
+    int64_t live_bytes;        /* in the heap that is being simulated */
+    struct ids_keymap sharing; /* id + 1 of a canonical buffer -> how many more buffers use it */
+    struct ids_keymap shares;  /* id + 1 of a buffer that shares -> id + 1 of the canonical one */
+};
+
+enum ids_hlo_heap_event { IDS_HLO_HEAP_ALLOC, IDS_HLO_HEAP_FREE, IDS_HLO_HEAP_SHARE };
+
+/* NULL when memory ran out. */
+struct ids_hlo_buffers *ids_hlo_buffers_new(void);
+void ids_hlo_buffers_free(struct ids_hlo_buffers *buffers); /* NULL is fine */
+
+/* 0, IDS_NOMEM or IDS_LIMIT. Buffers come before the heaps. */
+int ids_hlo_add_buffer(struct ids_hlo_buffers *buffers, const struct ids_hlo_buffer *buffer, struct ids_error *err);
+int ids_hlo_add_allocation(struct ids_hlo_buffers *buffers, const struct ids_hlo_allocation *allocation,
+                           struct ids_error *err);
+/* Begins a heap; its events follow. An event of a kind that is not known counts as unknown. */
+int ids_hlo_add_heap(struct ids_hlo_buffers *buffers, int64_t allocation, struct ids_error *err);
+int ids_hlo_add_heap_event(struct ids_hlo_buffers *buffers, int kind, int64_t buffer_id, int64_t canonical_id,
+                           struct ids_text instruction, struct ids_error *err);
+
+/* All allocations but thread-local ones together: what the program has on the device while it runs. */
+int64_t ids_hlo_allocated_bytes(const struct ids_hlo_buffers *buffers);
+
+#endif
