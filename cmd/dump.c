@@ -1,5 +1,6 @@
 /* Hidden: what the tests and the build ask for. */
 #include "cmd/command.h"
+#include "cmd/dump_hlo.h"
 #include "cmd/manual.h"
 #include "cmd/reading.h"
 #include "lib/analysis/analyzer.h"
@@ -10,12 +11,13 @@
 #include <inttypes.h>
 
 struct dump_options {
-    int hash, json, manual, sql, schema;
+    int hash, hlo, json, manual, sql, schema;
 };
 
 #define AT(field) offsetof(struct dump_options, field)
 static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 0, "hash", NULL, "totals and a hash over all that was decoded", AT(hash), NULL},
+    {IDS_OPT_FLAG, 0, "hlo", NULL, "the compiled programs: instructions, shapes, loops, buffers", AT(hlo), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON (the only form there is)", AT(json), NULL},
     {IDS_OPT_FLAG, 0, "manual", NULL, "the page idsprof-metrics(7)", AT(manual), NULL},
     {IDS_OPT_FLAG, 0, "schema", NULL, "the page idsprof-schema(5), of a database", AT(schema), NULL},
@@ -68,8 +70,9 @@ static int dump_run(const void *values, char *const *operands, int operand_count
         return IDS_EXIT_DONE;
     }
     if (options->schema && operand_count) return ids_manual_schema(operands[0], stdout, err);
+    if (options->hlo && operand_count) return ids_dump_hlo(operands[0], stdout, err);
     if (!options->hash || !operand_count)
-        return ids_fail(err, IDS_USAGE, "either --manual, --sql, --schema DATABASE, or --hash FILE");
+        return ids_fail(err, IDS_USAGE, "either --manual, --sql, --schema DATABASE, --hlo FILE, or --hash FILE");
     struct ids_dump *dump;
     const char *format;
     int code = ids_dump_new(&dump, err);

@@ -59,7 +59,7 @@ MISTAKES = [
     (['check', RUN, '--max', 'nope=3'], "idsprof: check: no metric 'nope'; 'idsprof help metrics' lists them"),
     (['check', RUN, '--max', 'step.mean=3'], "idsprof: check: no metric 'step.mean'; did you mean 'steps.mean' or 'steps.median'?"),
     (['check', RUN, '--max', 'utilization=3'], "idsprof: check: no metric 'utilization'; did you mean 'device.utilization'?"),
-    (['dump'], 'idsprof: dump: either --manual, --sql, --schema DATABASE, or --hash FILE'),
+    (['dump'], 'idsprof: dump: either --manual, --sql, --schema DATABASE, --hlo FILE, or --hash FILE'),
 ]
 
 
