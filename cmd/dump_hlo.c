@@ -194,7 +194,7 @@ static void put_buffers(struct ids_json *json, const struct ids_hlo_buffers *buf
     for (size_t i = 0; i < buffers->heap_count; i++) {
         const struct ids_hlo_heap *heap = &buffers->heaps[i];
         ids_json_object(json, IDS_JSON_INLINE);
-        put_int(json, "allocation", heap->allocation);
+        if (heap->allocation != UINT32_MAX) put_int(json, "allocation", buffers->allocations[heap->allocation].index);
         put_int(json, "peak_bytes", heap->peak_bytes);
         put_text(json, "peak_at", heap->peak);
         put_int(json, "events", (int64_t)heap->event_count);

@@ -66,9 +66,15 @@ static int read_allocation(struct ids_pb message, struct ids_hlo_buffers *buffer
                                             .is_constant = number(&fields, HLO_ALLOCATION_IS_CONSTANT) != 0,
                                             .is_output = number(&fields, HLO_ALLOCATION_IS_OUTPUT) != 0};
     if (number(&fields, HLO_ALLOCATION_IS_PARAMETER)) allocation.parameter = number(&fields, HLO_ALLOCATION_PARAMETER);
-    while (ids_pb_next(&all, &field) > 0)
-        allocation.buffer_count += ids_hlo_tag_of(&field) == IDS_HLO_TAG(HLO_ALLOCATION_ASSIGNED, BYTES);
-    return ids_hlo_add_allocation(buffers, &allocation, err);
+    code = ids_hlo_add_allocation(buffers, &allocation, err);
+    while (!code && ids_pb_next(&all, &field) > 0) {
+        if (ids_hlo_tag_of(&field) != IDS_HLO_TAG(HLO_ALLOCATION_ASSIGNED, BYTES)) continue;
+        code = read_fields(ids_pb_inside(&field), &fields, err);
+        if (!code)
+            ids_hlo_assign_buffer(buffers, number(&fields, HLO_ASSIGNED_BUFFER_ID),
+                                  number(&fields, HLO_ASSIGNED_OFFSET));
+    }
+    return code;
 }
 
 static int read_event(struct ids_pb message, struct ids_hlo_buffers *buffers, struct ids_error *err) {
@@ -84,16 +90,13 @@ static int read_event(struct ids_pb message, struct ids_hlo_buffers *buffers, st
 }
 
 static int read_heap(struct ids_pb message, struct ids_hlo_buffers *buffers, struct ids_error *err) {
-    struct ids_pb events = message;
     struct ids_pb_field field;
-    struct fields fields;
-    int code = read_fields(message, &fields, err);
-    if (!code) code = ids_hlo_add_heap(buffers, number(&fields, HLO_HEAP_TRACE_ALLOCATION), err);
-    while (!code && ids_pb_next(&events, &field) > 0) {
+    int more = 0, code = ids_hlo_add_heap(buffers, err);
+    while (!code && (more = ids_pb_next(&message, &field)) > 0) {
         if (ids_hlo_tag_of(&field) == IDS_HLO_TAG(HLO_HEAP_TRACE_EVENT, BYTES))
             code = read_event(ids_pb_inside(&field), buffers, err);
     }
-    return code;
+    return code || more == 0 ? code : malformed(err);
 }
 
 int ids_hlo_buffers_read(struct ids_pb bytes, struct ids_hlo_module *module, struct ids_error *err) {

@@ -91,8 +91,8 @@ static int read_layout(struct ids_hlo_module *module, uint32_t shape, struct ids
 static int read_shape(const struct ids_hlo_shapes *shapes, struct ids_pb bytes, int depth, uint32_t *ret_shape,
                       struct ids_error *err);
 
-static int read_part(const struct ids_hlo_shapes *shapes, uint32_t shape, uint32_t *last, struct ids_pb bytes, int depth,
-                     struct ids_error *err) {
+static int read_part(const struct ids_hlo_shapes *shapes, uint32_t shape, uint32_t *last, struct ids_pb bytes,
+                     int depth, struct ids_error *err) {
     struct ids_hlo_module *module = shapes->module;
     uint32_t part;
     if (depth == IDS_HLO_SHAPE_DEPTH) {

@@ -12,7 +12,7 @@ struct ids_hlo_shapes {
     struct ids_hlo_read_shape {
         struct ids_pb bytes;
         uint32_t shape;
-    } *read;
+    } * read;
     size_t read_count, read_room;
 };
 

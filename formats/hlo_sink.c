@@ -58,8 +58,10 @@ static int intern_source(struct telling *telling, const struct ids_hlo_instructi
 
 static int tell_instruction(struct telling *telling, const struct ids_hlo_instruction *from) {
     const struct ids_hlo_module *module = telling->module;
-    struct ids_instruction_info to = {
-        .program_id = telling->program_id, .module = telling->name, .result_bytes = -1, .fingerprint = from->fingerprint};
+    struct ids_instruction_info to = {.program_id = telling->program_id,
+                                      .module = telling->name,
+                                      .result_bytes = -1,
+                                      .fingerprint = from->fingerprint};
     if (from->shape != IDS_HLO_NONE) to.result_bytes = module->shapes[from->shape].bytes;
     int code = intern(telling, from->name, &to.name);
     if (!code) code = intern(telling, from->opcode, &to.opcode);

@@ -97,8 +97,10 @@ enum {
     HLO_ALLOCATION_IS_CONSTANT = 12,
 };
 
+enum { HLO_ASSIGNED_BUFFER_ID = 1, HLO_ASSIGNED_OFFSET = 2 };
+
 /* HeapSimulatorTrace and its Event */
-enum { HLO_HEAP_TRACE_EVENT = 1, HLO_HEAP_TRACE_ALLOCATION = 3 };
+enum { HLO_HEAP_TRACE_EVENT = 1 };
 enum {
     HLO_HEAP_EVENT_KIND = 1, /* 0 allocate, 1 free, 2 share */
     HLO_HEAP_EVENT_BUFFER_ID = 2,

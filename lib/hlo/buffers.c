@@ -10,8 +10,8 @@ struct ids_hlo_buffers *ids_hlo_buffers_new(void) {
 }
 
 static void end_heap(struct ids_hlo_buffers *buffers) {
-    ids_keymap_done(&buffers->sharing);
-    ids_keymap_done(&buffers->shares);
+    ids_keymap_done(&buffers->users);
+    ids_keymap_done(&buffers->owners);
     buffers->live_bytes = 0;
 }
 
@@ -33,11 +33,11 @@ static int check_limit(size_t count, const char *what, struct ids_error *err) {
 int ids_hlo_add_buffer(struct ids_hlo_buffers *buffers, const struct ids_hlo_buffer *buffer, struct ids_error *err) {
     int code = check_limit(buffers->buffer_count, "buffers", err);
     if (code) return code;
-    if (ids_keymap_add(&buffers->by_id, (uint64_t)buffer->id + 1, buffers->buffer_count) < 0)
-        return ids_no_memory(err);
+    if (ids_keymap_add(&buffers->by_id, (uint64_t)buffer->id + 1, buffers->buffer_count) < 0) return ids_no_memory(err);
     struct ids_hlo_buffer *place = IDS_PUSH(buffers->buffers, buffers->buffer_count, buffers->buffer_room);
     if (!place) return ids_no_memory(err);
     *place = *buffer;
+    place->allocation = UINT32_MAX;
     return 0;
 }
 
@@ -52,44 +52,66 @@ int ids_hlo_add_allocation(struct ids_hlo_buffers *buffers, const struct ids_hlo
     return 0;
 }
 
-int ids_hlo_add_heap(struct ids_hlo_buffers *buffers, int64_t allocation, struct ids_error *err) {
+void ids_hlo_assign_buffer(struct ids_hlo_buffers *buffers, int64_t buffer_id, int64_t offset) {
+    uint64_t index;
+    if (!ids_keymap_get(&buffers->by_id, (uint64_t)buffer_id + 1, &index)) return;
+    struct ids_hlo_allocation *allocation = &buffers->allocations[buffers->allocation_count - 1];
+    buffers->buffers[index].allocation = (uint32_t)buffers->allocation_count - 1;
+    buffers->buffers[index].offset = offset;
+    allocation->buffer_count++;
+}
+
+int ids_hlo_add_heap(struct ids_hlo_buffers *buffers, struct ids_error *err) {
     end_heap(buffers);
     int code = check_limit(buffers->heap_count, "heaps", err);
     if (code) return code;
     struct ids_hlo_heap *place = IDS_PUSH(buffers->heaps, buffers->heap_count, buffers->heap_room);
     if (!place) return ids_no_memory(err);
-    *place = (struct ids_hlo_heap){.allocation = allocation, .peak = {"", 0}};
+    *place = (struct ids_hlo_heap){.allocation = UINT32_MAX, .peak = {"", 0}};
     return 0;
 }
 
-/* The bytes of a buffer by its id, 0 where the proto does not have it. */
+/* The bytes of a buffer by its id + 1, 0 where the proto does not have it. */
 static int64_t size_of(const struct ids_hlo_buffers *buffers, uint64_t key, struct ids_hlo_heap *heap) {
     uint64_t index;
     if (!ids_keymap_get(&buffers->by_id, key, &index)) {
         heap->unknown_count++;
         return 0;
     }
-    int64_t size = buffers->buffers[index].size;
-    return size > 0 ? size : 0;
+    const struct ids_hlo_buffer *buffer = &buffers->buffers[index];
+    if (heap->allocation == UINT32_MAX) heap->allocation = buffer->allocation;
+    return buffer->size > 0 ? buffer->size : 0;
 }
 
-/* A buffer that shares has the memory of another one, which is free when the last of them is. */
-static int share(struct ids_hlo_buffers *buffers, uint64_t key, uint64_t canonical) {
-    uint64_t *users = ids_keymap_at(&buffers->sharing, canonical);
-    if (!canonical || !key) return 0;
-    if (!users || ids_keymap_add(&buffers->shares, key, canonical) < 0) return -1;
-    ++*users;
+/* The id + 1 of the buffer whose memory that one uses. */
+static uint64_t owner_of(const struct ids_hlo_buffers *buffers, uint64_t key) {
+    uint64_t owner;
+    return ids_keymap_get(&buffers->owners, key, &owner) ? owner : key;
+}
+
+static int use(struct ids_hlo_buffers *buffers, uint64_t owner, struct ids_hlo_heap *heap) {
+    uint64_t *users = ids_keymap_at(&buffers->users, owner);
+    if (!owner) return 0;
+    if (!users) return -1;
+    if (!(*users)++) ids_sum(&buffers->live_bytes, size_of(buffers, owner, heap));
     return 0;
 }
 
+static int share(struct ids_hlo_buffers *buffers, uint64_t key, uint64_t canonical, struct ids_hlo_heap *heap) {
+    uint64_t owner = owner_of(buffers, canonical);
+    if (ids_keymap_add(&buffers->owners, key, owner) < 0) return -1;
+    return use(buffers, owner, heap);
+}
+
 static void release(struct ids_hlo_buffers *buffers, uint64_t key, struct ids_hlo_heap *heap) {
-    uint64_t canonical = key, ignored;
-    if (ids_keymap_get(&buffers->shares, key, &ignored)) canonical = ignored;
-    if (ids_keymap_get(&buffers->sharing, canonical, &ignored) && ignored) {
-        --*ids_keymap_at(&buffers->sharing, canonical); /* it is there: no memory is needed */
+    uint64_t owner = owner_of(buffers, key), users = 0;
+    ids_keymap_get(&buffers->users, owner, &users);
+    if (!users) {
+        heap->unknown_count++;
         return;
     }
-    ids_sum(&buffers->live_bytes, -size_of(buffers, canonical, heap));
+    *ids_keymap_at(&buffers->users, owner) = users - 1; /* it is there: no memory is needed */
+    if (users == 1) ids_sum(&buffers->live_bytes, -size_of(buffers, owner, heap));
 }
 
 static void reach_peak(const struct ids_hlo_buffers *buffers, struct ids_hlo_heap *heap, struct ids_text instruction) {
@@ -106,19 +128,19 @@ int ids_hlo_add_heap_event(struct ids_hlo_buffers *buffers, int kind, int64_t bu
     heap->event_count++;
     switch (kind) {
     case IDS_HLO_HEAP_ALLOC:
-        ids_sum(&buffers->live_bytes, size_of(buffers, key, heap));
-        reach_peak(buffers, heap, instruction);
+        failed = use(buffers, owner_of(buffers, key), heap);
         break;
     case IDS_HLO_HEAP_FREE:
         release(buffers, key, heap);
         break;
     case IDS_HLO_HEAP_SHARE:
-        failed = share(buffers, key, (uint64_t)canonical_id + 1);
+        failed = share(buffers, key, (uint64_t)canonical_id + 1, heap);
         break;
     default:
         heap->unknown_count++;
         break;
     }
+    reach_peak(buffers, heap, instruction);
     return failed ? ids_no_memory(err) : 0;
 }
 

@@ -19,6 +19,8 @@ enum { IDS_HLO_BUFFERS_LIMIT = 1 << 22 }; /* of each kind */
 struct ids_hlo_buffer {
     int64_t id, size, color; /* color: the memory space */
     int64_t instruction_id;  /* that makes the value; older programs write its name instead, and this is -1 */
+    int64_t offset;          /* in its allocation */
+    uint32_t allocation;     /* place among the allocations; UINT32_MAX: in none */
 };
 
 /* BufferAllocationProto */
@@ -32,9 +34,11 @@ struct ids_hlo_allocation {
 
 /* One run of XLA's heap simulator: buffers come and go in the order of the schedule. */
 struct ids_hlo_heap {
-    int64_t allocation;   /* index of the allocation that it laid out; 0 in older programs */
-    int64_t peak_bytes;   /* the most that live buffers had together */
-    struct ids_text peak; /* the instruction at which that was reached */
+    uint32_t
+        allocation; /* place of the allocation that it laid out, by the first buffer; UINT32_MAX: unknown. The number in the
+                             file is from before the allocations were sorted. */
+    int64_t peak_bytes;                  /* the most that live buffers had together */
+    struct ids_text peak;                /* the instruction at which that was reached */
     uint64_t event_count, unknown_count; /* events, and those of buffers that the proto does not have */
 };
 
@@ -43,10 +47,10 @@ struct ids_hlo_buffers {
     struct ids_hlo_allocation *allocations;
     struct ids_hlo_heap *heaps;
     size_t buffer_count, buffer_room, allocation_count, allocation_room, heap_count, heap_room;
-    struct ids_keymap by_id;   /* buffer id + 1 -> index */
-    int64_t live_bytes;        /* in the heap that is being simulated */
-    struct ids_keymap sharing; /* id + 1 of a canonical buffer -> how many more buffers use it */
-    struct ids_keymap shares;  /* id + 1 of a buffer that shares -> id + 1 of the canonical one */
+    struct ids_keymap by_id;  /* buffer id + 1 -> index */
+    int64_t live_bytes;       /* in the heap that is being simulated */
+    struct ids_keymap users;  /* id + 1 of a buffer whose memory is used -> by how many live buffers */
+    struct ids_keymap owners; /* id + 1 of a buffer that shares -> id + 1 of the one whose memory it uses */
 };
 
 enum ids_hlo_heap_event { IDS_HLO_HEAP_ALLOC, IDS_HLO_HEAP_FREE, IDS_HLO_HEAP_SHARE };
@@ -55,12 +59,14 @@ enum ids_hlo_heap_event { IDS_HLO_HEAP_ALLOC, IDS_HLO_HEAP_FREE, IDS_HLO_HEAP_SH
 struct ids_hlo_buffers *ids_hlo_buffers_new(void);
 void ids_hlo_buffers_free(struct ids_hlo_buffers *buffers); /* NULL is fine */
 
-/* 0, IDS_NOMEM or IDS_LIMIT. Buffers come before the heaps. */
+/* 0, IDS_NOMEM or IDS_LIMIT. Buffers come before what assigns them to the last allocation, and before the heaps. */
 int ids_hlo_add_buffer(struct ids_hlo_buffers *buffers, const struct ids_hlo_buffer *buffer, struct ids_error *err);
 int ids_hlo_add_allocation(struct ids_hlo_buffers *buffers, const struct ids_hlo_allocation *allocation,
                            struct ids_error *err);
-/* Begins a heap; its events follow. An event of a kind that is not known counts as unknown. */
-int ids_hlo_add_heap(struct ids_hlo_buffers *buffers, int64_t allocation, struct ids_error *err);
+void ids_hlo_assign_buffer(struct ids_hlo_buffers *buffers, int64_t buffer_id, int64_t offset);
+/* Begins a heap; its events follow. A buffer that shares uses the memory of its canonical one, whether that is freed before or after:
+ * the memory is taken while any of them is live. An event of a kind that is not known counts as unknown. */
+int ids_hlo_add_heap(struct ids_hlo_buffers *buffers, struct ids_error *err);
 int ids_hlo_add_heap_event(struct ids_hlo_buffers *buffers, int kind, int64_t buffer_id, int64_t canonical_id,
                            struct ids_text instruction, struct ids_error *err);
 

@@ -16,8 +16,7 @@ static void add_attributes(struct making *making, unsigned from, unsigned to) {
     for (uint32_t i = 0; i < range.count; i++) {
         const struct ids_hlo_attribute *attribute = &making->module->attributes[range.first + i];
         if (attribute->field < from || attribute->field >= to) continue;
-        uint64_t value =
-            attribute->is_bytes ? ids_hash_bytes(attribute->bytes, attribute->length) : attribute->number;
+        uint64_t value = attribute->is_bytes ? ids_hash_bytes(attribute->bytes, attribute->length) : attribute->number;
         making->fingerprint = ids_key_of(ids_key_of(making->fingerprint, attribute->field), value);
     }
 }

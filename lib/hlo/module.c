@@ -1,10 +1,10 @@
 #include "lib/hlo/module.h"
 
 #include "lib/base/vec.h"
+#include "lib/fields/hlo.h"
 #include "lib/hlo/buffers.h"
 #include "lib/hlo/fingerprint.h"
 #include "lib/hlo/shape.h"
-#include "lib/fields/hlo.h"
 
 #include <stdlib.h>
 
@@ -44,10 +44,9 @@ static int no_room(size_t count, size_t limit, const char *what, struct ids_erro
 }
 
 /* A new last element of module->LIST, as `place`; returns from the function that it is used in when there is none. */
-#define ADD(place, list, one, limit, what)                                                                           \
-    __typeof__(module->list) place = module->one##_count < (limit)                                                   \
-                                         ? IDS_PUSH(module->list, module->one##_count, module->one##_room) \
-                                         : NULL;                                                                     \
+#define ADD(place, list, one, limit, what)                                                                      \
+    __typeof__(module->list) place =                                                                            \
+        module->one##_count < (limit) ? IDS_PUSH(module->list, module->one##_count, module->one##_room) : NULL; \
     if (!(place)) return no_room(module->one##_count, (limit), (what), err)
 
 int ids_hlo_add_computation(struct ids_hlo_module *module, struct ids_hlo_computation **ret, struct ids_error *err) {

@@ -39,13 +39,13 @@ struct ids_hlo_range {
 struct ids_hlo_layout {
     struct ids_hlo_range minor_to_major; /* of numbers: dimensions, the fastest varying first */
     struct ids_hlo_range tiles;          /* of tiles, the one that is applied first in front */
-    int64_t memory_space;                /* the backend's: on a TPU 5 is the host's memory; 0 the device's main memory */
-    int64_t element_bits;                /* 0: those of the type */
+    int64_t memory_space; /* the backend's: on a TPU 5 is the host's memory; 0 the device's main memory */
+    int64_t element_bits; /* 0: those of the type */
 };
 
 struct ids_hlo_shape {
-    int64_t bytes;        /* of a value, a tuple's parts together; -1 unknown */
-    uint64_t fingerprint; /* of type and dimensions, without layout */
+    int64_t bytes;                   /* of a value, a tuple's parts together; -1 unknown */
+    uint64_t fingerprint;            /* of type and dimensions, without layout */
     struct ids_hlo_range dimensions; /* of numbers; negative: unknown */
     uint32_t first_part, next_part;  /* of a tuple: shapes; IDS_HLO_NONE: none */
     uint32_t layout;                 /* IDS_HLO_NONE: none, or not read */
@@ -130,7 +130,8 @@ struct ids_hlo_module {
     struct ids_hlo_loop *loops;
     struct ids_text *groups; /* as HLO text writes them: lib/hlo/replica_groups.h */
     int64_t *numbers;
-    uint64_t *operands, *called; /* until finished ids; then indices of instructions and computations, or IDS_HLO_NONE */
+    uint64_t *operands,
+        *called; /* until finished ids; then indices of instructions and computations, or IDS_HLO_NONE */
     struct ids_text *files, *functions;
     struct ids_hlo_location *locations;
     struct ids_hlo_frame *frames;

@@ -39,8 +39,7 @@ static void packed(struct pb *to, unsigned field, const int *numbers, size_t cou
     for (size_t i = 0; i < count; i++) pb_varint(&inside, (uint64_t)numbers[i]);
     pb_message(to, field, inside);
 }
-#define PACKED(to, field, ...) \
-    packed((to), (field), (int[]){__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int))
+#define PACKED(to, field, ...) packed((to), (field), (int[]){__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int))
 
 static struct pb instruction(const char *name, const char *opcode, int id) {
     struct pb out = {0};
@@ -330,6 +329,12 @@ static struct pb assignment_of_three(void) {
     pb_int(&allocation, 2, 200);
     pb_int(&allocation, 7, 1);
     pb_int(&allocation, 8, 5);
+    for (int id = 2; id <= 4; id++) { /* 4 is none */
+        assigned = (struct pb){0};
+        pb_int(&assigned, 1, id);
+        pb_int(&assigned, 2, 64 * id);
+        pb_message(&allocation, 9, assigned);
+    }
     pb_message(&assignment, 3, allocation);
     allocation = (struct pb){0};
     pb_int(&allocation, 1, 2);
@@ -348,6 +353,10 @@ START_TEST(allocations) {
     ck_assert_int_eq(buffers->buffers[0].instruction_id, 7);
     ck_assert_int_eq(buffers->buffers[1].instruction_id, -1);
     ck_assert_int_eq(buffers->buffers[2].color, 1);
+    ck_assert_uint_eq(buffers->buffers[0].allocation, 0);
+    ck_assert_uint_eq(buffers->buffers[2].allocation, 1);
+    ck_assert_int_eq(buffers->buffers[2].offset, 192);
+    ck_assert_uint_eq(buffers->allocations[1].buffer_count, 2);
     ck_assert_uint_eq(buffers->allocation_count, 3);
     const struct ids_hlo_allocation *at = buffers->allocations;
     ck_assert(at[0].parameter == 3 && at[0].buffer_count == 1 && !at[0].is_output && at[0].index == 0);
@@ -361,33 +370,39 @@ START_TEST(allocations) {
 }
 END_TEST
 
-/* 1 is there (100), 3 comes (160, the peak), 2 shares the memory of 1, which stays when 1 goes and is free when 2 goes. */
+/* 1 is there (100), 3 comes (160, the peak), 2 shares the memory of 1, which is taken until both are gone. */
 START_TEST(peak_of_a_heap) {
     struct pb assignment = assignment_of_three(), heap = {0};
     add_event(&heap, 0, 1, "a", 0);
     add_event(&heap, 0, 3, "b", 0);
     add_event(&heap, 2, 2, "c", 1);
     add_event(&heap, 1, 1, "d", 0);
-    add_event(&heap, 1, 3, "e", 0); /* 100 left */
-    add_event(&heap, 0, 3, "f", 0); /* 160 again: the first peak stays */
-    add_event(&heap, 1, 2, "g", 0); /* 60 left */
-    add_event(&heap, 0, 2, "h", 0);
+    add_event(&heap, 1, 3, "e", 0);  /* 100 left */
+    add_event(&heap, 0, 3, "f", 0);  /* 160 again: the first peak stays */
+    add_event(&heap, 1, 2, "g", 0);  /* 60 left */
+    add_event(&heap, 1, 2, "g", 0);  /* freed already */
     add_event(&heap, 0, 99, "i", 0); /* no such buffer */
     add_event(&heap, 77, 1, "j", 0); /* no such event */
-    pb_int(&heap, 3, 1);
+    pb_int(&heap, 3, 8);
     pb_message(&assignment, 4, heap);
     heap = (struct pb){0};
-    add_event(&heap, 0, 1, "z", 0);
+    add_event(&heap, 0, 3, "y", 0);
+    add_event(&heap, 1, 3, "y", 0);
+    add_event(&heap, 2, 2, "z", 3); /* as XLA writes it: what is shared with was freed just before */
+    add_event(&heap, 0, 1, "w", 0); /* 160 */
+    add_event(&heap, 1, 2, "w", 0);
+    add_event(&heap, 0, 3, "v", 0);
     pb_message(&assignment, 4, heap);
     ck_assert_int_eq(read_buffers(assignment, IDS_HLO_BUFFERS), 0);
     const struct ids_hlo_heap *first = &graph.buffers->heaps[0], *second = &graph.buffers->heaps[1];
     ck_assert_int_eq(first->peak_bytes, 160);
     ck_assert(ids_text_is(first->peak, "b"));
-    ck_assert_int_eq(first->allocation, 1);
+    ck_assert_uint_eq(first->allocation, 0); /* buffer 1 lies there, whatever the number 8 meant */
     ck_assert_uint_eq(first->event_count, 10);
-    ck_assert_uint_eq(first->unknown_count, 2);
-    ck_assert_int_eq(second->peak_bytes, 100); /* each heap begins empty */
-    ck_assert(ids_text_is(second->peak, "z"));
+    ck_assert_uint_eq(first->unknown_count, 3);
+    ck_assert_int_eq(second->peak_bytes, 160); /* each heap begins empty */
+    ck_assert(ids_text_is(second->peak, "w"));
+    ck_assert_uint_eq(second->allocation, 1);
     end();
 }
 END_TEST
@@ -522,6 +537,6 @@ START_TEST(too_many_numbers) {
 }
 END_TEST
 
-IDS_RUN_SUITE("hlo_graph", calls_and_roots, trip_counts, layouts, tuples, equal_shapes_are_read_once, frames, allocations,
-              peak_of_a_heap, damaged_buffers, calls_in_circles, ids_that_repeat_or_lead_nowhere, cut_anywhere,
-              a_million_instructions, too_many_instructions, too_many_numbers)
+IDS_RUN_SUITE("hlo_graph", calls_and_roots, trip_counts, layouts, tuples, equal_shapes_are_read_once, frames,
+              allocations, peak_of_a_heap, damaged_buffers, calls_in_circles, ids_that_repeat_or_lead_nowhere,
+              cut_anywhere, a_million_instructions, too_many_instructions, too_many_numbers)
