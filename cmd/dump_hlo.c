@@ -1,12 +1,12 @@
 #include "cmd/dump_hlo.h"
 
-#include "lib/run/read_run.h"
 #include "formats/hlo.h"
 #include "lib/base/saturate.h"
 #include "lib/export/export.h"
 #include "lib/hlo/buffers.h"
 #include "lib/hlo/scope.h"
 #include "lib/hlo/shape.h"
+#include "lib/run/read_run.h"
 #include "lib/wire/json_writer.h"
 
 enum { MAX_FRAMES = 100 }; /* frames of a damaged file may call each other in a circle */
