@@ -7,8 +7,8 @@
 #include "formats/hlo_shape.h"
 #include "formats/hlo_tag.h"
 
-/* Everything is walked in place: constants, layouts and backend configurations make up most of a module, and most readers want none of
- * them. */
+/* Everything is walked in place: constants, layouts and backend configurations make up most of a module, and most
+ * readers want none of them. */
 struct reader {
     struct ids_hlo_module *module;
     unsigned parts;

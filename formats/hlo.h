@@ -17,15 +17,15 @@ enum ids_hlo_part {
     IDS_HLO_ALL = 7,
 };
 
-/* Reads the program into a graph, which points into `bytes` and is the caller's to give to ids_hlo_module_done; on failure nothing is
- * left of it. Damaged instructions are marked, and what is behind the damage in their computation is lost. IDS_CORRUPT: not HLO at
- * all, or a damaged buffer assignment; IDS_LIMIT: larger than lib/hlo/module.h takes. */
+/* Reads the program into a graph, which points into `bytes` and is the caller's to give to ids_hlo_module_done; on
+ * failure nothing is left of it. Damaged instructions are marked, and what is behind the damage in their computation is
+ * lost. IDS_CORRUPT: not HLO at all, or a damaged buffer assignment; IDS_LIMIT: larger than lib/hlo/module.h takes. */
 int ids_hlo_module_read(const uint8_t *bytes, size_t length, unsigned parts, struct ids_hlo_module *ret_module,
                         struct ids_error *err);
 
-/* Hands every instruction of the program to sink->ops->hlo, those inside fusions left out (they never run as ops of their
- * own). `program_id` is the one that the trace's events use. Damaged instructions, and a program that is too large, are left out
- * and reported through sink->ops->diag; a message that is not HLO at all is IDS_CORRUPT. */
+/* Hands every instruction of the program to sink->ops->hlo, those inside fusions left out (they never run as ops of
+ * their own). `program_id` is the one that the trace's events use. Damaged instructions, and a program that is too
+ * large, are left out and reported through sink->ops->diag; a message that is not HLO at all is IDS_CORRUPT. */
 int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struct ids_sink *sink,
                  struct ids_error *err);
 

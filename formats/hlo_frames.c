@@ -2,7 +2,8 @@
 
 #include "formats/hlo_tag.h"
 
-/* The numbers of a small message by their field number; those from `count` on are passed over. Returns 0 when it is malformed. */
+/* The numbers of a small message by their field number; those from `count` on are passed over. Returns 0 when it is
+ * malformed. */
 static int read_numbers(struct ids_pb bytes, int32_t *ret_numbers, uint32_t count) {
     struct ids_pb_field field;
     int more;

@@ -5,7 +5,8 @@
 #include "lib/hlo/module.h"
 #include "lib/wire/pb_wire.h"
 
-/* 0 or IDS_NOMEM. Frames that are malformed, or more than the graph takes, leave it without any, and its frames_lost is 1. */
+/* 0 or IDS_NOMEM. Frames that are malformed, or more than the graph takes, leave it without any, and its frames_lost
+ * is 1. */
 int ids_hlo_frames_read(struct ids_pb bytes, struct ids_hlo_module *module, struct ids_error *err);
 
 #endif

@@ -30,8 +30,8 @@ static void pool_free(void *data, void *piece) {
     (void)piece;
 }
 
-/* The unpacked message, valid until the pool's next one. NULL when it is malformed or needs more memory than it may have, or when
- * memory ran out (`starved`). */
+/* The unpacked message, valid until the pool's next one. NULL when it is malformed or needs more memory than it may
+ * have, or when memory ran out (`starved`). */
 static void *unpack(struct ids_hlo_pool *pool, const ProtobufCMessageDescriptor *descriptor,
                     const struct ids_pb_field *field) {
     ProtobufCAllocator allocator = {pool_alloc, pool_free, pool};

@@ -1,5 +1,6 @@
-/* hlo_groups.h - the messages that say who takes part in a collective (xla.ReplicaGroup, SourceTarget, CollectiveDeviceListProto).
- * They do not contain themselves and are small, so protobuf-c unpacks them, in memory that is bounded and kept from one to the next. */
+/* hlo_groups.h - the messages that say who takes part in a collective (xla.ReplicaGroup, SourceTarget,
+ * CollectiveDeviceListProto). They do not contain themselves and are small, so protobuf-c unpacks them, in memory
+ * that is bounded and kept from one to the next. */
 #ifndef IDS_FORMATS_HLO_GROUPS_H
 #define IDS_FORMATS_HLO_GROUPS_H
 
@@ -22,7 +23,8 @@ struct ids_hlo_groups {
 };
 
 void ids_hlo_groups_done(struct ids_hlo_groups *groups);
-/* Adds what one field of an instruction says to the text. 0, IDS_CORRUPT when the message is damaged or too large, or IDS_NOMEM. */
+/* Adds what one field of an instruction says to the text. 0, IDS_CORRUPT when the message is damaged or too large,
+ * or IDS_NOMEM. */
 int ids_hlo_groups_read(struct ids_hlo_groups *groups, const struct ids_pb_field *field);
 
 #endif

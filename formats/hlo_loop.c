@@ -4,8 +4,8 @@
 
 enum { MAX_CONFIG_BYTES = 1 << 20 };
 
-/* A 64-bit number as protobuf's JSON writes it: digits in a string; XLA wrote plain numbers before. 0 where it is left out, as
- * proto3 does. Returns 0 when it is something else. */
+/* A 64-bit number as protobuf's JSON writes it: digits in a string; XLA wrote plain numbers before. 0 where it is left
+ * out, as proto3 does. Returns 0 when it is something else. */
 static int read_number(const cJSON *object, const char *name, int64_t *ret_number) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
     *ret_number = 0;

@@ -1,5 +1,5 @@
 /* hlo_loop.h - what XLA wrote about a while loop into its backend_config: JSON of xla.WhileLoopBackendConfig,
- * {"known_trip_count":{"n":"4"},"known_induction_variable":{"tuple_index":"0"},"known_init_step":{"init":"0","step":"1"}}. */
+ * {"known_trip_count":{"n":"4"},"known_induction_variable":{"tuple_index":"0"},...}. */
 #ifndef IDS_FORMATS_HLO_LOOP_H
 #define IDS_FORMATS_HLO_LOOP_H
 

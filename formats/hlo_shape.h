@@ -1,4 +1,5 @@
-/* hlo_shape.h - xla.ShapeProto into the graph of a program (lib/hlo). Programs repeat their shapes, so equal ones are read once. */
+/* hlo_shape.h - xla.ShapeProto into the graph of a program (lib/hlo). Programs repeat their shapes, so equal ones
+ * are read once. */
 #ifndef IDS_FORMATS_HLO_SHAPE_H
 #define IDS_FORMATS_HLO_SHAPE_H
 

@@ -1,4 +1,5 @@
-/* hlo_tag.h - a field's number with its wire type, as it stands in the file, so that a field of another type is passed over. */
+/* hlo_tag.h - a field's number with its wire type, as it stands in the file, so that a field of another type is
+ * passed over. */
 #ifndef IDS_FORMATS_HLO_TAG_H
 #define IDS_FORMATS_HLO_TAG_H
 

@@ -1,7 +1,8 @@
 /* hlo.h - field numbers of a compiled program: xla.HloProto and the messages inside it.
  *
- * Source: xla/service/hlo.proto and xla/xla_data.proto of OpenXLA (the message is named above its numbers), checked against
- * recordings of jax 0.6, 0.8 and 0.10 on CPU, GPU and TPU. Only fields that some reader or writer here uses have a name. */
+ * Source: xla/service/hlo.proto and xla/xla_data.proto of OpenXLA (the message is named above its numbers), checked
+ * against recordings of jax 0.6, 0.8 and 0.10 on CPU, GPU and TPU. Only fields that some reader or writer here uses
+ * have a name. */
 #ifndef IDS_LIB_FIELDS_HLO_H
 #define IDS_LIB_FIELDS_HLO_H
 

@@ -1,8 +1,8 @@
 /* buffers.h - where a compiled program keeps its values: XLA's buffer assignment (HloProto.buffer_assignment).
  *
- * A logical buffer is a value that needs memory, an allocation a piece of memory that one or more of them share. Not every backend
- * writes it. Sizes are in bytes. Read only when asked for; owned by the module, but for names, which point into the bytes that it was
- * read from.
+ * A logical buffer is a value that needs memory, an allocation a piece of memory that one or more of them share. Not
+ * every backend writes it. Sizes are in bytes. Read only when asked for; owned by the module, but for names, which
+ * point into the bytes that it was read from.
  */
 #ifndef IDS_LIB_HLO_BUFFERS_H
 #define IDS_LIB_HLO_BUFFERS_H
@@ -35,8 +35,8 @@ struct ids_hlo_allocation {
 /* One run of XLA's heap simulator: buffers come and go in the order of the schedule. */
 struct ids_hlo_heap {
     uint32_t
-        allocation; /* place of the allocation that it laid out, by the first buffer; UINT32_MAX: unknown. The number in the
-                             file is from before the allocations were sorted. */
+        allocation; /* place of the allocation that it laid out, by the first buffer; UINT32_MAX: unknown. The number in
+                     * the file is from before the allocations were sorted. */
     int64_t peak_bytes;                  /* the most that live buffers had together */
     struct ids_text peak;                /* the instruction at which that was reached */
     uint64_t event_count, unknown_count; /* events, and those of buffers that the proto does not have */
@@ -64,8 +64,9 @@ int ids_hlo_add_buffer(struct ids_hlo_buffers *buffers, const struct ids_hlo_buf
 int ids_hlo_add_allocation(struct ids_hlo_buffers *buffers, const struct ids_hlo_allocation *allocation,
                            struct ids_error *err);
 void ids_hlo_assign_buffer(struct ids_hlo_buffers *buffers, int64_t buffer_id, int64_t offset);
-/* Begins a heap; its events follow. A buffer that shares uses the memory of its canonical one, whether that is freed before or after:
- * the memory is taken while any of them is live. An event of a kind that is not known counts as unknown. */
+/* Begins a heap; its events follow. A buffer that shares uses the memory of its canonical one, whether that is freed
+ * before or after: the memory is taken while any of them is live. An event of a kind that is not known counts as
+ * unknown. */
 int ids_hlo_add_heap(struct ids_hlo_buffers *buffers, struct ids_error *err);
 int ids_hlo_add_heap_event(struct ids_hlo_buffers *buffers, int kind, int64_t buffer_id, int64_t canonical_id,
                            struct ids_text instruction, struct ids_error *err);

@@ -44,7 +44,8 @@ static void add_called(struct making *making) {
     }
 }
 
-/* In the order of the fields' numbers, in which protobuf writes them. Returns what the computation's fingerprint takes. */
+/* In the order of the fields' numbers, in which protobuf writes them. Returns what the computation's fingerprint
+ * takes. */
 static uint64_t make(struct making *making) {
     struct ids_hlo_instruction *instruction = making->instruction;
     uint32_t shape = instruction->shape;

@@ -1,16 +1,16 @@
 /* module.h - the graph of a compiled program, as XLA wrote it into the profile.
  *
- * A module has computations, a computation has instructions in an order in which operands come before their users, and an
- * instruction has a shape, operands, the computations that it calls, and where it comes from. Everything lies in a few arrays and is
- * named by its index; IDS_HLO_NONE is no index. Repeated parts are ranges of such arrays.
+ * A module has computations, a computation has instructions in an order in which operands come before their users, and
+ * an instruction has a shape, operands, the computations that it calls, and where it comes from. Everything lies in a
+ * few arrays and is named by its index; IDS_HLO_NONE is no index. Repeated parts are ranges of such arrays.
  *
- * A format fills the graph with the ids_hlo_add functions and then calls ids_hlo_module_finish, which ties ids to indices and computes
- * the fingerprints and sizes. Field numbers: lib/fields/hlo.h.
+ * A format fills the graph with the ids_hlo_add functions and then calls ids_hlo_module_finish, which ties ids to
+ * indices and computes the fingerprints and sizes. Field numbers: lib/fields/hlo.h.
  *
- * Ownership: the arrays are the module's (ids_hlo_module_done). Names and attributes are not copied: they point into the bytes that
- * the program was read from, which must live as long as the module.
- * Bounds: IDS_HLO_LIMITS below; more is IDS_LIMIT. Ids that lead nowhere become IDS_HLO_NONE. Ids may repeat (the first one counts) and
- * calls may run in circles; nothing here recurses along them.
+ * Ownership: the arrays are the module's (ids_hlo_module_done). Names and attributes are not copied: they point into
+ * the bytes that the program was read from, which must live as long as the module.
+ * Bounds: IDS_HLO_LIMITS below; more is IDS_LIMIT. Ids that lead nowhere become IDS_HLO_NONE. Ids may repeat (the first
+ * one counts) and calls may run in circles; nothing here recurses along them.
  */
 #ifndef IDS_LIB_HLO_MODULE_H
 #define IDS_LIB_HLO_MODULE_H
@@ -72,7 +72,8 @@ struct ids_hlo_metadata {
     int32_t frame; /* into frames, from 1; 0 none, and it may lead nowhere */
 };
 
-/* What XLA knows of a while loop (WhileLoopBackendConfig of xla_data.proto, as JSON in backend_config). Read only when asked for. */
+/* What XLA knows of a while loop (WhileLoopBackendConfig of xla_data.proto, as JSON in backend_config). Read only
+ * when asked for. */
 struct ids_hlo_loop {
     int64_t trip_count;         /* -1 unknown */
     int64_t induction_variable; /* its place in the loop's tuple; -1 unknown */
@@ -170,8 +171,8 @@ int ids_hlo_add_function(struct ids_hlo_module *module, struct ids_text name, st
 int ids_hlo_add_location(struct ids_hlo_module *module, struct ids_hlo_location location, struct ids_error *err);
 int ids_hlo_add_frame(struct ids_hlo_module *module, struct ids_hlo_frame frame, struct ids_error *err);
 
-/* Ties operands, calls, roots and the entry to what their ids name, marks the insides of fusions, and computes sizes and
- * fingerprints. 0 or IDS_NOMEM. */
+/* Ties operands, calls, roots and the entry to what their ids name, marks the insides of fusions, and computes sizes
+ * and fingerprints. 0 or IDS_NOMEM. */
 int ids_hlo_module_finish(struct ids_hlo_module *module, struct ids_error *err);
 
 /* The attribute of that field; NULL where the instruction has none. */
@@ -183,8 +184,8 @@ struct ids_text ids_hlo_call_target(const struct ids_hlo_module *module, const s
 /* Where its source is: its own, else that of its innermost stack frame. An empty text where nothing tells. */
 struct ids_text ids_hlo_source(const struct ids_hlo_module *module, const struct ids_hlo_instruction *instruction,
                                int32_t *ret_line);
-/* A stack frame by its number from 1: its function, file and line, and the number of the frame that called it (0 none). Returns 0 when
- * there is no such frame. A damaged file may have frames that call each other: count the steps. */
+/* A stack frame by its number from 1: its function, file and line, and the number of the frame that called it (0 none).
+ * Returns 0 when there is no such frame. A damaged file may have frames that call each other: count the steps. */
 int ids_hlo_frame(const struct ids_hlo_module *module, int32_t frame, struct ids_text *ret_function,
                   struct ids_text *ret_file, int32_t *ret_line, int32_t *ret_parent);
 

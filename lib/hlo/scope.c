@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* What a transformation wraps a scope into: "transpose(jvp(layer1))" is layer1. Functions that were jitted keep their name. */
+/* What a transformation wraps a scope into: "transpose(jvp(layer1))" is layer1. Functions that were jitted keep
+ * their name. */
 static int unwrap(const char **at, size_t *length, int *ret_function) {
     size_t open = 0;
     while (open < *length && (*at)[open] != '(') open++;

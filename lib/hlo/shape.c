@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By PrimitiveType (xla_data.proto), as HLO text calls them. Bits of an element: 0 for tokens and opaque values, -1 for what is not
- * known. */
+/* By PrimitiveType (xla_data.proto), as HLO text calls them. Bits of an element: 0 for tokens and opaque values, -1 for
+ * what is not known. */
 static const struct {
     const char *name;
     int16_t bits;
@@ -43,8 +43,8 @@ static int64_t bytes_of(const struct ids_hlo_module *module, const struct ids_hl
 
 enum { VARINT_BYTES = 10 };
 
-/* The dimensions enter as the bytes that protobuf packs them into, so that fingerprints stay those of earlier versions, which
- * baselines hold. */
+/* The dimensions enter as the bytes that protobuf packs them into, so that fingerprints stay those of earlier versions,
+ * which baselines hold. */
 static uint64_t hash_dimensions(const struct ids_hlo_module *module, struct ids_hlo_range dimensions) {
     unsigned char packed[64 * VARINT_BYTES];
     size_t length = 0;

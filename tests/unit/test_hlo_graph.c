@@ -1,5 +1,5 @@
-/* The graph of a compiled program (lib/hlo), read by formats/hlo.c out of messages that are built here by hand. Field numbers:
- * xla/service/hlo.proto and xla/xla_data.proto. */
+/* The graph of a compiled program (lib/hlo), read by formats/hlo.c out of messages that are built here by hand. Field
+ * numbers: xla/service/hlo.proto and xla/xla_data.proto. */
 #include "formats/hlo.h"
 #include "lib/hlo/buffers.h"
 #include "lib/hlo/shape.h"
