@@ -295,8 +295,11 @@ int ids_hlo_module_read(const uint8_t *bytes, size_t length, unsigned parts, str
     ids_hlo_module_init(ret_module);
     if (!length || !find_module(all, &inside))
         return ids_fail(err, IDS_CORRUPT, "not an HLO program (%zu bytes)", length);
-    struct reader reader = {
-        .module = ret_module, .parts = parts, .shapes = {ret_module, parts & IDS_HLO_LAYOUTS}, .err = err};
+    struct reader reader = {.module = ret_module,
+                            .parts = parts,
+                            .shapes.module = ret_module,
+                            .shapes.with_layouts = parts & IDS_HLO_LAYOUTS,
+                            .err = err};
     int code = read_module(&reader, inside);
     if (!code && parts & IDS_HLO_BUFFERS && inside.at != bytes) code = read_buffers(&reader, all);
     ids_hlo_shapes_done(&reader.shapes);

@@ -43,8 +43,8 @@ static int add_numbers(struct ids_hlo_module *module, const struct ids_pb_field 
 static int read_tile(struct ids_hlo_module *module, struct ids_pb bytes, uint8_t *incomplete, struct ids_error *err) {
     struct ids_hlo_range tile = {(uint32_t)module->number_count, 0};
     struct ids_pb_field field;
-    int code = 0, more;
-    while (!code && (more = ids_pb_next(&bytes, &field)) > 0) {
+    int code = 0;
+    while (!code && ids_pb_next(&bytes, &field) > 0) {
         if (field.number == HLO_TILE_DIMENSIONS) code = add_numbers(module, &field, &tile, incomplete, err);
     }
     return code ? code : ids_hlo_add_tile(module, tile, err);
