@@ -73,6 +73,16 @@ def check_pages():
         check(re.search(rf'^\.Xr {page.stem} 1', main_page, re.M), f'idsprof.1 does not refer to {page.name}')
 
 
+def check_formats():
+    """Each format of `extract` is an item of its page."""
+    page = (MAN / 'idsprof-extract.1').read_text()
+    refusal = subprocess.run([IDSPROF, 'extract', '-f', 'none such', os.devnull], capture_output=True, text=True, timeout=60).stderr
+    formats = re.search(r'\(([a-z0-9_, ]+)\)', refusal)[1].split(', ')
+    check(len(formats) >= 6, f'the formats of extract were not understood: {refusal}')
+    for name in formats:
+        check(f'.It Cm {name}\n' in page, f'idsprof-extract.1 lacks the format {name}')
+
+
 def check_metrics_page():
     committed = (MAN / 'idsprof-metrics.7').read_text()
     check(committed == output('dump', '--manual'),
@@ -174,6 +184,7 @@ def check_help_command():
 
 
 check_pages()
+check_formats()
 check_metrics_page()
 check_schema_page()
 check_lint()

@@ -47,10 +47,16 @@ for rule in re.findall(r'\b(on_\w+)\(', calls):
     if not re.search(rf'\b{rule}\(adviser\)', faults):
         failures.append(f'no planted fault takes away {rule} of analyzers/advice.c: add a patch to tests/mutants (see tests/mutants/run.sh)')
 table = re.search(r'^\} sentences\[\] = \{(.*?)^\};', (SOURCE / 'analyzers/remedies.c').read_text(), re.M | re.S).group(1)
-rows = re.findall(r'^    \{(IDS_\w+), (\w+),', table, re.M)
+rows = [(row.group(1), row.group(2), row.group()) for row in re.finditer(r'^    \{(IDS_\w+), (\w+),.*?\}\},$', table, re.M | re.S)]
+cases = re.findall(r'\{\{(IDS_\w+), [^\n]*?\}, "([^"!]+)"\}', (SOURCE / 'tests/unit/test_remedies.c').read_text())
 if len(rows) < 40 or len(metrics) < 100 or len(re.findall(r'on_\w+\(', calls)) < 5:
     failures.append('the rules and metrics were not understood')
-for account, condition in rows:
+for account, condition, row in rows:
+    words = re.sub(r'"\s*"', '', row)
+    for macro, text in re.findall(r'^#define (\w+) *\\?\n?((?:.*\\\n)*.*)', (SOURCE / 'analyzers/remedies.c').read_text(), re.M):
+        words = words.replace(macro, re.sub(r'"\s*\\?\s*"', '', text))
+    if condition != 'NULL' and not any(of == account and says in words for of, says in cases):
+        failures.append(f'no case of tests/unit/test_remedies.c says the row {account}, {condition} of analyzers/remedies.c')
     if condition != 'NULL' and not re.search(rf'\{{{account}, {condition},', faults):
         failures.append(f'no planted fault takes away the row {account}, {condition} of analyzers/remedies.c: add a patch to tests/mutants '
                         '(see tests/mutants/run.sh)')

@@ -214,8 +214,58 @@ START_TEST(what_is_little_is_left_out) {
 }
 END_TEST
 
+/* Four steps of 1 ms with so many kernels of 20 us back to back, launched in one go at its begin, and one more kernel of no step. */
+static void record_kernels(int a_step, const char *stats, int last_at_us) {
+    static char text[1 << 15];
+    size_t length = (size_t)snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    for (int k = 0; k < 4 * a_step; k++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us k correlation_id=%d %s\n",
+                                   1000 * (k / a_step) + 20 * (k % a_step) + 1, k + 1, stats);
+    length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us last\nplane /host:CPU\nline 9 t\n", last_at_us);
+    for (int step = 0; step < 4; step++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 1000us train step_num=%d _r=1\n", 1000 * step, step);
+    for (int k = 0; k < 4 * a_step; k++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 0us cudaLaunchKernel correlation_id=%d\n",
+                                   1000 * (k / a_step), k + 1);
+    advise_on(text);
+}
+
+START_TEST(many_small_kernels_are_said) {
+    record_kernels(40, "", 4000);
+    ck_assert_ptr_nonnull(about("Many small kernels"));
+    ids_report_done(&report);
+    record_kernels(9, "", 4000); /* below ten a step */
+    ck_assert_ptr_null(about("Many small kernels"));
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(low_occupancy_is_said_where_the_device_computes) {
+    record_kernels(40, "kernel_details=\"regs:8 occ_pct:50\"", 4000);
+    ck_assert_ptr_nonnull(about("Low occupancy"));
+    ids_report_done(&report);
+    record_kernels(40, "kernel_details=\"regs:8 occ_pct:51\"", 4000);
+    ck_assert_ptr_null(about("Low occupancy"));
+    ids_report_done(&report);
+    record_kernels(12, "kernel_details=\"regs:8 occ_pct:50\"", 4000); /* 240 us of each ms */
+    ck_assert_ptr_null(about("Low occupancy"));
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(time_outside_the_steps_is_said) {
+    record_kernels(40, "", 9000); /* the steps are 4 of 9 ms */
+    ck_assert_ptr_nonnull(about("Most of the window lies outside the steps"));
+    ids_report_done(&report);
+    record_kernels(40, "", 7000);
+    ck_assert_ptr_null(about("outside the steps"));
+    ids_report_done(&report);
+}
+END_TEST
+
 IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_command,
               a_queue_counts_where_it_is_most_of_the_time, the_device_that_computes_decides,
               a_single_time_is_said_to_be_one,
               warm_up_is_what_only_the_first_step_does, launching_is_held_against_what_is_launched,
-              an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out)
+              an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out, many_small_kernels_are_said,
+              low_occupancy_is_said_where_the_device_computes, time_outside_the_steps_is_said)

@@ -72,6 +72,10 @@ static const struct {
     /* who has recorded Python is not told to */
     {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE}, "--python-tracer 1"},
     {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE, .has_python = 1}, "!--python-tracer"},
+    {{IDS_HOST_UNKNOWN, IDS_JAX, CPU_DEVICE, .has_python = 1}, "name the parts of the loop"},
+    /* a CPU has no scheduler that hides latency */
+    {{IDS_COMM_TRANSFER, IDS_JAX, CPU_DEVICE, .devices = 2}, "fewer and larger arrays"},
+    {{IDS_COMM_TRANSFER, IDS_JAX, CUDA_DEVICE, .devices = 2}, "!fewer and larger arrays"},
     /* streams and graphs are a GPU's */
     {{IDS_DEVICE_QUEUE, IDS_JAX, CUDA_DEVICE}, "graph"},
     {{IDS_DEVICE_QUEUE, IDS_JAX, CPU_DEVICE}, "!stream"},
