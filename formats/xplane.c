@@ -1,6 +1,6 @@
 /* xplane.c - the XSpace profile that XLA, JAX and TensorFlow write (*.xplane.pb).
  *
- * Format: tsl/profiler/protobuf/xplane.proto. Field numbers are below. A file is an XSpace of planes (a device, or the host);
+ * Format: tsl/profiler/protobuf/xplane.proto. A file is an XSpace of planes (a device, or the host);
  * a plane holds lines (a stream, a thread) of events, and the tables of names that events and stats refer to. Writers put the
  * tables after the lines, so a plane is read twice: first its index (a skip by lengths, no event is touched), then name
  * tables, then every event once.
@@ -12,6 +12,7 @@
 #include "formats/pb_file.h"
 #include "lib/base/idmap.h"
 #include "lib/base/vec.h"
+#include "lib/fields/xspace.h"
 #include "lib/io/source.h"
 #include "lib/model/format.h"
 #include "lib/model/keys.h"
@@ -21,14 +22,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { SPACE_PLANES = 1, SPACE_ERRORS = 2, SPACE_WARNINGS = 3, SPACE_HOSTNAMES = 4 };
-enum { PLANE_NAME = 2, PLANE_LINES = 3, PLANE_EVENT_METADATA = 4, PLANE_STAT_METADATA = 5, PLANE_STATS = 6 };
-enum { LINE_ID = 1, LINE_NAME = 2, LINE_TIMESTAMP_NS = 3, LINE_EVENTS = 4 };
-enum { EVENT_METADATA_ID = 1, EVENT_OFFSET_PS = 2, EVENT_DURATION_PS = 3, EVENT_STATS = 4, EVENT_OCCURRENCES = 5 };
-enum { STAT_METADATA_ID = 1, STAT_DOUBLE = 2, STAT_UINT = 3, STAT_INT = 4, STAT_STR = 5, STAT_BYTES = 6, STAT_REF = 7 };
-enum { META_ID = 1, META_NAME = 2, META_DISPLAY_NAME = 4, META_STATS = 5 }; /* META_ID, META_NAME: stat metadata too */
-enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
 
 /* protobuf's own limit: no message is longer. */
 #define LENGTH_LIMIT ((uint64_t)INT32_MAX)

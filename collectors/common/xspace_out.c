@@ -1,5 +1,8 @@
 #include "collectors/common/xspace_out.h"
 
+#include "lib/fields/hlo.h"
+#include "lib/fields/xspace.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,21 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SPACE_PLANES = 1 };
-enum {
-    PLANE_ID = 1,
-    PLANE_NAME = 2,
-    PLANE_LINES = 3,
-    PLANE_EVENT_METADATA = 4,
-    PLANE_STAT_METADATA = 5,
-    PLANE_STATS = 6
-};
-enum { LINE_ID = 1, LINE_NAME = 2, LINE_TIMESTAMP_NS = 3, LINE_EVENTS = 4 };
-enum { EVENT_METADATA_ID = 1, EVENT_OFFSET_PS = 2, EVENT_DURATION_PS = 3, EVENT_STATS = 4 };
-enum { STAT_METADATA_ID = 1, STAT_DOUBLE = 2, STAT_UINT = 3, STAT_INT = 4, STAT_STR = 5, STAT_BYTES = 6 };
-enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
-enum { META_ID = 1, META_NAME = 2, META_STATS = 5 };
-enum { PROTO_MODULE = 1 };
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2 };
 /* A length that is not known yet takes five bytes, which hold up to 2^35: a varint may have more bytes than it needs. */
 enum { LENGTH_BYTES = 5, VARINT_BYTES = 10, BUFFER_BYTES = 1 << 16, FIRST_SLOTS = 256, STAT_KEYS = 1024 };
@@ -438,7 +426,7 @@ void ids_xspace_program(struct ids_xspace_out *out, uint64_t id, const char *nam
     put_head(out, META_STATS, stat);
     put_uint(out, STAT_METADATA_ID, key_id);
     put_head(out, STAT_BYTES, proto);
-    put_bytes(out, PROTO_MODULE, module, size);
+    put_bytes(out, HLO_PROTO_MODULE, module, size);
 }
 
 /* ---- the file ---- */

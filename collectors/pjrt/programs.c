@@ -2,6 +2,7 @@
 
 #include "collectors/pjrt/pb_skip.h"
 #include "collectors/pjrt/record.h"
+#include "lib/fields/hlo.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MODULE_ID = 5, MODULE_OF_CONFIG = 1 };
 #define NUMBERED (UINT64_C(1) << 40)
 #define GONE ((uintptr_t)1) /* a slot whose executable was destroyed */
 
@@ -177,7 +177,7 @@ int ids_programs_keep_hlo(uint32_t id, const void *bytes, size_t size, int with_
     struct ids_program *program = ids_programs_at(id);
     const uint8_t *module = bytes;
     if (with_config) {
-        struct ids_field field = field_of(bytes, size, MODULE_OF_CONFIG);
+        struct ids_field field = field_of(bytes, size, HLO_WITH_CONFIG_MODULE);
         module = field.bytes;
         size = field.size;
     }
@@ -187,7 +187,7 @@ int ids_programs_keep_hlo(uint32_t id, const void *bytes, size_t size, int with_
     int failed = hlo_file < 0 || hlo_bytes + (int64_t)size > IDS_PROGRAMS_HLO || append(hlo_bytes, module, size);
     if (!failed) {
         program->hlo_at = hlo_bytes;
-        uint64_t own = field_of(module, size, MODULE_ID).value;
+        uint64_t own = field_of(module, size, HLO_MODULE_ID).value;
         program->hlo_id = own ? own : NUMBERED + id; /* compiled ahead of time they all have 0 */
         program->hlo_size = (int64_t)size;
         hlo_bytes += (int64_t)size;

@@ -4,6 +4,7 @@
 #include "collectors/pjrt/pb_skip.h"
 #include "collectors/pjrt/programs.h"
 #include "collectors/pjrt/record.h"
+#include "lib/fields/xspace.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,8 +13,6 @@
 #include <unistd.h>
 
 enum { CALLS_PLANE = 0x1d50, PROGRAMS_PLANE, STEPS_LINE = 0, THREAD_NAME = 64 };
-enum { SPACE_PLANES = 1, PLANE_NAME = 2, PLANE_LINES = 3, PLANE_EVENT_METADATA = 4, LINE_EVENTS = 4 };
-enum { ENTRY_VALUE = 2, META_NAME = 2 };
 
 static const char *const names[IDS_RECORD_KINDS] = {
     [IDS_RECORD_INITIALIZE] = "PJRT_Plugin_Initialize",

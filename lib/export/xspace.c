@@ -17,25 +17,12 @@
 #include "lib/export/export.h"
 #include "lib/export/gpu_details.h"
 #include "lib/export/strands.h"
+#include "lib/fields/xspace.h"
 #include "lib/model/keys.h"
 #include "lib/wire/pb_writer.h"
 
 #include <stdlib.h>
 
-enum { SPACE_PLANES = 1, SPACE_HOSTNAMES = 4 };
-enum {
-    PLANE_ID = 1,
-    PLANE_NAME = 2,
-    PLANE_LINES = 3,
-    PLANE_EVENT_METADATA = 4,
-    PLANE_STAT_METADATA = 5,
-    PLANE_STATS = 6
-};
-enum { LINE_ID = 1, LINE_NAME = 2, LINE_TIMESTAMP_NS = 3, LINE_EVENTS = 4 };
-enum { EVENT_METADATA_ID = 1, EVENT_OFFSET_PS = 2, EVENT_DURATION_PS = 3, EVENT_STATS = 4, EVENT_OCCURRENCES = 5 };
-enum { STAT_METADATA_ID = 1, STAT_DOUBLE = 2, STAT_UINT = 3, STAT_INT = 4, STAT_STR = 5, STAT_BYTES = 6, STAT_REF = 7 };
-enum { META_ID = 1, META_NAME = 2, META_DISPLAY_NAME = 4, META_STATS = 5 };
-enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
 enum { LOST_FORMS = 0, LOST_REFS = 1, LOST_TIMES = 2, LOST_DEVICES = 3 };
 /* No run is longer: 26 days. What lies further away would make the session as long, and no reader shows the rest. */
 #define RUN_PS ((int64_t)1 << 61)

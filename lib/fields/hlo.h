@@ -6,7 +6,11 @@
 #ifndef IDS_LIB_FIELDS_HLO_H
 #define IDS_LIB_FIELDS_HLO_H
 
+/* HloProto */
 enum { HLO_PROTO_MODULE = 1, HLO_PROTO_BUFFER_ASSIGNMENT = 3 };
+
+/* HloModuleProtoWithConfig */
+enum { HLO_WITH_CONFIG_MODULE = 1 };
 
 /* HloModuleProto */
 enum {
