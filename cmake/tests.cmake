@@ -2,7 +2,7 @@
 # tests/run_one.sh. A test that cannot run here exits 77. Labels: `full` for what needs minutes or PyPI, `fast` for the rest; `slow` are those
 # of the full tier that the sanitizers want to see too.
 set(IDS_FULL_KINDS live peers truth)
-set(IDS_FULL_TESTS cli.growth_counts fault.pjrt oracle.chrome_hash oracle.db_hash golden.explain) # half a minute or more each, most of it Python
+set(IDS_FULL_TESTS cli.growth_counts contract.contributor fault.pjrt oracle.chrome_hash oracle.db_hash golden.explain) # half a minute or more each, most of it Python
 set(IDS_SLOW_TESTS fault.damaged_cache fault.hostile_json fault.memory memory.sweep oracle.export_metrics oracle.roundtrip)
 
 set(test_environment

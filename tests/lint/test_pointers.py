@@ -11,7 +11,8 @@ from pathlib import Path
 SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
 TREE = Path(os.environ['TMPDIR']) / 'tree'
 FILES = {
-    'docs/ledger.md': 'See `lib/io/source.c`, [metrics](metrics.md), `lib/io/*.h`, lib/io/source and lib/io/NAME.c.',
+    'docs/ledger.md': 'See `lib/io/source.c`, [metrics](metrics.md), `lib/io/*.h`, lib/io/source and lib/io/NAME.c.\n'
+                      '```c lib/io/example.c\n/* example.c - lib/io/example.c */\n```',
     'docs/metrics.md': 'one\n\nsee docs/gone.md',                                     # 3
     'lib/io/source.c': '/* (docs/ledger.md, Steps) */\nint a = 1; // lib/io/lost.c\n#include "lib/io/lost.h"\n'
                        '/* two\n * lines: spool.c, source.c */\nchar *b = "docs/none.md";\n/* of others: xla/pjrt/c.h, cuda/lib/io/x.h */',  # 2, 5
