@@ -1,16 +1,16 @@
-/* Parent, depth and self time: the rule of the trace builder (assemble.c). A child lies wholly inside its parent; an event that only
- * overlaps the open one is its sibling. Counters and arrows lie in an event, and nothing lies in them. */
+/* Parent, depth and self time of rows, as lib/model/nesting.h has it. Counters and arrows lie in an event, and
+ * nothing lies in them. */
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 #include "lib/events/event_parts.h"
+#include "lib/model/nesting.h"
 
 enum { DEPTH_MOST = 1 << 20 }; /* of events that are open at once; deeper ones are siblings */
 
 static int close_innermost(struct ids_row_desk *desk, ids_row_closed *closed, void *context, struct ids_error *err) {
     const struct ids_open_row *open = &desk->stack[--desk->depth];
     if (!open->children_ps) return 0;
-    int64_t self_ps = open->duration_ps - open->children_ps;
-    return closed(context, open->where, self_ps < 0 ? 0 : self_ps, err); /* children that overlap each other on lanes */
+    return closed(context, open->where, ids_self_time(open->duration_ps, open->children_ps), err);
 }
 
 int ids_nest_next(struct ids_row_desk *desk, struct ids_row *row, uint64_t index, uint64_t where,
@@ -20,7 +20,7 @@ int ids_nest_next(struct ids_row_desk *desk, struct ids_row *row, uint64_t index
     row->self_ps = row->duration_ps;
     while (desk->depth) {
         const struct ids_open_row *open = &desk->stack[desk->depth - 1];
-        if (end_ps <= open->end_ps && (row->start_ps < open->end_ps || row->start_ps == end_ps)) break;
+        if (ids_nesting_of(row->start_ps, end_ps, open->end_ps) == IDS_NESTING_INSIDE) break;
         int code = close_innermost(desk, closed, context, err);
         if (code) return code;
     }

@@ -6,6 +6,7 @@
 #include "lib/model/account.h"
 #include "lib/model/calls.h"
 #include "lib/model/deeds.h"
+#include "lib/model/nesting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,8 +138,7 @@ static struct ids_aggregate *aggregate_of(struct ids_assembly *assembly, struct 
 static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track,
                        const struct ids_open_event *open, struct ids_error *err) {
     const struct ids_passing *passing = &assembly->at[open->passing];
-    int64_t self_ps = passing->duration_ps - open->children_ps;
-    if (self_ps < 0) self_ps = 0; /* children that overlap each other on lanes */
+    int64_t self_ps = ids_self_time(passing->duration_ps, open->children_ps);
     struct ids_aggregate *sum = aggregate_of(assembly, trace, track, passing->name);
     if (!sum) return ids_no_memory(err);
     sum->count++;
@@ -150,8 +150,8 @@ static int close_event(struct ids_assembly *assembly, struct ids_trace *trace, u
     struct ids_events *events = &trace->tracks[track].events;
     if (!events->at || passing->kept >= events->count) return 0;
     struct ids_event *event = &events->at[passing->kept]; /* a CPU op may end after its event */
-    if (event->kind == IDS_KIND_OP) self_ps = event->end_ps - event->start_ps - open->kept_children_ps;
-    event->self_ps = self_ps > 0 ? self_ps : 0;
+    event->self_ps =
+        event->kind == IDS_KIND_OP ? ids_self_time(event->end_ps - event->start_ps, open->kept_children_ps) : self_ps;
     return 0;
 }
 
@@ -272,8 +272,7 @@ static void mark_meeting(const struct ids_assembly *assembly, struct ids_trace *
     if (number != IDS_NONE) trace->ops[number].meets = 1;
 }
 
-/* Sweeps the ordered events with a stack of those that are open. A child lies wholly inside its parent; an event that only
- * overlaps the open one is its sibling on another lane. */
+/* Sweeps the ordered events with a stack of those that are open (nesting.h). */
 static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track_id,
                  const struct ids_events *old, struct ids_error *err) {
     struct ids_track *track = &trace->tracks[track_id];
@@ -286,10 +285,9 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
         int64_t end_ps = passing->start_ps + passing->duration_ps;
         while (assembly->depth) {
             struct ids_open_event *open = &assembly->stack[assembly->depth - 1];
-            if (passing->start_ps < open->end_ps || (passing->start_ps == open->end_ps && end_ps == open->end_ps)) {
-                if (end_ps <= open->end_ps) break;
-                track->overlaps++;
-            }
+            enum ids_nesting nesting = ids_nesting_of(passing->start_ps, end_ps, open->end_ps);
+            if (nesting == IDS_NESTING_INSIDE) break;
+            track->overlaps += nesting == IDS_NESTING_ACROSS;
             code = close_top(assembly, trace, track_id, passing->start_ps, err);
             if (code) return code;
         }
