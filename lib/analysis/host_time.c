@@ -71,23 +71,34 @@ static struct ids_text call_name(struct ids_text name) {
     return name;
 }
 
-/* "train.py:12 step" of the program's function around a deed, or what else says where it is; empty where nothing does. */
-static struct ids_text where_of(struct ids_host_time *time, uint32_t number) {
-    const struct ids_trace *trace = time->analysis->trace;
-    struct ids_text *known = &time->where[number];
-    if (known->at) return *known;
-    *known = (struct ids_text){"", 0};
-    const struct ids_deed *deed = &trace->deeds[number];
+/* "train.py:12" of a frame, or "train.py:12 step"; empty where it is none. */
+static struct ids_text line_of(struct ids_host_time *time, uint32_t frame_name, int with_function) {
     struct ids_python_frame frame;
-    if (deed->caller == IDS_NONE || !ids_python_frame_of(text_of(trace, deed->caller), &frame)) return *known;
+    if (frame_name == IDS_NONE || !ids_python_frame_of(text_of(time->analysis->trace, frame_name), &frame))
+        return (struct ids_text){"", 0};
     size_t room = (size_t)frame.file.length + frame.function.length + 32;
     char *text = ids_arena_alloc(&time->texts, room);
-    if (!text) return *known;
+    if (!text) return (struct ids_text){"", 0};
     int length = snprintf(text, room, "%.*s:%lld", (int)frame.file.length, frame.file.at, (long long)frame.line);
-    if (deed->account != IDS_HOST_PYTHON)
+    if (with_function)
         length += snprintf(text + length, room - (size_t)length, " %.*s", (int)frame.function.length, frame.function.at);
-    *known = (struct ids_text){text, (uint32_t)length};
+    return (struct ids_text){text, (uint32_t)length};
+}
+
+/* Of the program's function around a deed, which its culprit names where it is Python itself. */
+static struct ids_text where_of(struct ids_host_time *time, uint32_t number) {
+    const struct ids_deed *deed = &time->analysis->trace->deeds[number];
+    struct ids_text *known = &time->where[number];
+    if (!known->at) *known = line_of(time, deed->caller, deed->account != IDS_HOST_PYTHON);
     return *known;
+}
+
+/* XLA numbers the ops of one line of the program: "debug_print.5" and "debug_print.6" are one callback. */
+static struct ids_text without_number(struct ids_text name) {
+    uint32_t length = name.length;
+    while (length && name.at[length - 1] >= '0' && name.at[length - 1] <= '9') length--;
+    int has_number = length > 1 && length < name.length && name.at[length - 1] == '.';
+    return (struct ids_text){name.at, has_number ? length - 1 : name.length};
 }
 
 /* "train.py:12, held up", or the second alone. */
@@ -139,8 +150,10 @@ void ids_host_time_name(struct ids_host_time *time, enum ids_account account, ui
     if (name == NOBODY) return;
     if (name >= name_of_callback(time, 0)) {
         const struct ids_op *op = &trace->ops[name - name_of_callback(time, 0)];
+        struct ids_text source = ids_strings_text(&trace->strings, op->source);
         *ret_culprit = ids_strings_text(&trace->strings, op->name);
-        *ret_where = joined(time, ids_strings_text(&trace->strings, op->source), IDS_CALLED_BACK);
+        if (source.length) *ret_culprit = without_number(*ret_culprit);
+        *ret_where = joined(time, source, IDS_CALLED_BACK);
     } else if (name >= name_of_name(time, 0)) {
         *ret_culprit = call_name(text_of(trace, name - name_of_name(time, 0)));
     } else if (name >= name_of_module(time, 0)) {
@@ -151,8 +164,8 @@ void ids_host_time_name(struct ids_host_time *time, enum ids_account account, ui
         *ret_where = where_of(time, number);
         *ret_recorded = text_of(trace, deed->name);
         if (manner == AS_HELD_UP) *ret_where = joined(time, *ret_where, IDS_HELD_UP);
-        if (manner == AS_CALLED_BACK) *ret_where = joined(time, *ret_where, IDS_CALLED_BACK);
-        if (deed->account == IDS_HOST_PYTHON) /* also of a thread that prepares input */
+        if (manner == AS_CALLED_BACK) *ret_where = joined(time, line_of(time, deed->caller, 0), IDS_CALLED_BACK);
+        if (deed->account == IDS_HOST_PYTHON || manner == AS_CALLED_BACK) /* also of a thread that prepares input */
             *ret_culprit = function_of(trace, deed->caller == IDS_NONE ? deed->name : deed->caller);
         else if (deed->account == IDS_PROFILER && deed->library)
             *ret_culprit = (struct ids_text){IDS_OWN_HOOK, sizeof IDS_OWN_HOOK - 1};
@@ -501,13 +514,13 @@ int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch
         int64_t until_ps =
             i + 1 < strand->count && strand->from_ps[i + 1] < stretch->to_ps ? strand->from_ps[i + 1] : stretch->to_ps;
         const struct ids_deed *deed = i == SIZE_MAX ? NULL : &trace->deeds[strand->deed[i]];
-        /* what runs the compiled program goes on around its callback, and jax's own frames say less than the op */
-        int tells = deed && deed->account != IDS_NO_ACCOUNT && deed->account != IDS_HOST_DISPATCH &&
-                    (deed->account != IDS_HOST_PYTHON || deed->caller != IDS_NONE);
+        /* What runs the compiled program goes on around its callback, and jax's own frames say less than the op. Whatever the callback
+         * does, it is the callback that takes the time: one remedy, one account. */
+        int tells = deed && deed->account != IDS_NO_ACCOUNT && deed->account != IDS_HOST_DISPATCH && deed->caller != IDS_NONE;
         struct ids_idle_part part = {
             .from_ps = from_ps,
             .to_ps = until_ps,
-            .account = tells ? deed->account : IDS_HOST_PYTHON,
+            .account = IDS_HOST_PYTHON,
             .known = IDS_RECORDED,
             .name = tells ? name_of_deed(strand->deed[i], AS_CALLED_BACK) : name_of_callback(time, stretch->event->op),
             .event = stretch->event,
