@@ -315,31 +315,34 @@ static void remark(struct adviser *adviser, const char *explain, const char *wha
                       .saves_ps = -1, .per_step = adviser->pieces.steps > 0, .what = what, .evidence = evidence, .explain = explain});
 }
 
-static void on_op(struct adviser *adviser, const struct ids_ledger_entry *op, int64_t op_ps, const char *what) {
+static void on_op(struct adviser *adviser, const struct ids_op_family *op, const char *what) {
     const struct ids_pieces *pieces = &adviser->pieces;
+    const char *share = say_share(adviser, op->time_ps, pieces->compute_ps);
     give(adviser, &(struct ids_advice){
                       .saves_ps = -1,
                       .per_step = pieces->steps > 0,
                       .account = ids_account_id(IDS_WORK_COMPUTE),
-                      .culprit = text_of(adviser, op->culprit),
-                      .where = text_of(adviser, op->where),
+                      .culprit = text_of(adviser, op->most->culprit),
+                      .where = text_of(adviser, op->most->where),
                       .what = what,
-                      .evidence = ids_report_text(adviser->report, "compute is %s of %s, %s of it this op",
+                      .evidence = ids_report_text(adviser->report, "compute is %s of %s, %s of it %s",
                                                   say_share(adviser, pieces->compute_ps, pieces->time_ps),
-                                                  pieces->steps ? "the steps" : "the window",
-                                                  say_share(adviser, op_ps, pieces->compute_ps)),
+                                                  pieces->steps ? "the steps" : "the window", share,
+                                                  op->count > 1 ? ids_report_text(adviser->report, "these %zu ops", op->count)
+                                                                : "this op"),
                       .explain = ids_account_id(IDS_WORK_COMPUTE)});
 }
 
-static const char *say_op(const struct adviser *adviser, const struct ids_ledger_entry *op) {
-    return say_name(adviser, text_of(adviser, op->culprit), text_of(adviser, op->where));
+static const char *say_op(const struct adviser *adviser, const struct ids_op_family *op) {
+    const char *name = say_name(adviser, text_of(adviser, op->most->culprit), text_of(adviser, op->most->where));
+    return op->count > 1 ? ids_report_text(adviser->report, "%s and %zu more like it", name, op->count - 1) : name;
 }
 
 /* Where the device computes most of the time, that comes first: the rest is little, unless others wait for it. */
 static int computes_nearly_always(const struct adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     int64_t wins_ps = pieces->count ? pieces->at[0].time_ps : 0;
-    return pieces->op && pieces->compute_ps >= pieces->time_ps - pieces->time_ps / 10 && wins_ps <= pieces->time_ps / 10;
+    return pieces->op.most && pieces->compute_ps >= pieces->time_ps - pieces->time_ps / 10 && wins_ps <= pieces->time_ps / 10;
 }
 
 static void on_compute(struct adviser *adviser) {
@@ -347,26 +350,26 @@ static void on_compute(struct adviser *adviser) {
     if (!computes_nearly_always(adviser)) return;
     const char *what = ids_report_text(adviser->report,
                                        "The device computes nearly all of the time: what can be won is in its ops; most time has %s",
-                                       say_op(adviser, pieces->op));
-    if (pieces->op == pieces->mover)
+                                       say_op(adviser, &pieces->op));
+    if (pieces->op.most == pieces->mover.most)
         what = ids_report_text(adviser->report, "%s, which only moves data - %s", what,
-                               remedy_of(adviser, IDS_WORK_COMPUTE, NULL, pieces->op_ps, 1).remedy);
-    on_op(adviser, pieces->op, pieces->op_ps, what);
+                               remedy_of(adviser, IDS_WORK_COMPUTE, NULL, pieces->op.time_ps, 1).remedy);
+    on_op(adviser, &pieces->op, what);
 }
 
 /* An op is worth a word where it is a good part of the step, not of what little the device does. */
 static void on_one_op(struct adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
-    const struct ids_ledger_entry *op = NULL;
-    int moves = pieces->mover && pieces->mover_ps >= pieces->time_ps / 10, told = computes_nearly_always(adviser);
+    const struct ids_op_family *op = NULL;
+    int told = computes_nearly_always(adviser), is_same = pieces->mover.most == pieces->op.most;
+    int moves = pieces->mover.most && pieces->mover.time_ps >= pieces->time_ps / 10;
     if (moves)
-        op = told && pieces->mover == pieces->op ? NULL : pieces->mover;
-    else if (pieces->op && pieces->op != pieces->mover && pieces->op_ps > pieces->compute_ps / 2 && pieces->op_ps >= pieces->time_ps / 4)
-        op = told ? NULL : pieces->op;
+        op = told && is_same ? NULL : &pieces->mover;
+    else if (pieces->op.most && !is_same && pieces->op.time_ps > pieces->compute_ps / 2 && pieces->op.time_ps >= pieces->time_ps / 4)
+        op = told ? NULL : &pieces->op;
     if (!op || adviser->said > MOST_PIECES) return;
-    int64_t op_ps = moves ? pieces->mover_ps : pieces->op_ps;
-    struct ids_remedy words = remedy_of(adviser, IDS_WORK_COMPUTE, op, op_ps, moves);
-    on_op(adviser, op, op_ps, ids_report_text(adviser->report, "%s: %s - %s", words.problem, say_op(adviser, op), words.remedy));
+    struct ids_remedy words = remedy_of(adviser, IDS_WORK_COMPUTE, op->most, op->time_ps, moves);
+    on_op(adviser, op, ids_report_text(adviser->report, "%s: %s - %s", words.problem, say_op(adviser, op), words.remedy));
 }
 
 static int said_account(const struct adviser *adviser, enum ids_account account) {

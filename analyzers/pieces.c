@@ -60,9 +60,31 @@ static int only_moves(const struct ids_trace *trace, const struct ids_ledger_ent
     return 0;
 }
 
-static void look_at_work(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
+static uint64_t fingerprint_of(const struct ids_trace *trace, const struct ids_ledger_entry *entry) {
+    const struct ids_event *event = entry->evidence;
+    return event && event->op != IDS_NONE ? trace->ops[event->op].fingerprint : 0;
+}
+
+/* By fingerprint; an op without one is a family of its own. The families' room is for all entries. */
+static int add_to_family(struct ids_op_family *families, size_t *count, struct ids_keymap *places, uint64_t fingerprint,
+                         const struct ids_ledger_entry *entry, int64_t ps) {
+    uint64_t unused = 0, *place = fingerprint ? ids_keymap_at(places, fingerprint) : &unused;
+    if (!place) return -1;
+    if (!*place) *place = ++*count;
+    struct ids_op_family *family = &families[*place - 1];
+    ids_sum(&family->time_ps, ps);
+    family->count++;
+    if (!family->most || ps > family->most_ps) family->most = entry, family->most_ps = ps;
+    return 0;
+}
+
+static int look_at_work(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
     const struct ids_ledger *ledger = &analysis->ledger;
-    for (size_t s = ledger->first_share[pieces->decider]; s < ledger->first_share[pieces->decider + 1]; s++) {
+    size_t first = ledger->first_share[pieces->decider], end = ledger->first_share[pieces->decider + 1], count = 0;
+    struct ids_op_family *families = calloc(end - first + 1, sizeof *families);
+    struct ids_keymap places = {0};
+    int failed = !families;
+    for (size_t s = first; s < end && !failed; s++) {
         const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
         enum ids_account account = (enum ids_account)entry->account;
         int64_t ps = ledger->shares[s].ps;
@@ -70,9 +92,16 @@ static void look_at_work(const struct ids_analysis *analysis, struct ids_pieces 
             ids_sum(&pieces->work_ps, ps);
         if (account != IDS_WORK_COMPUTE) continue;
         ids_sum(&pieces->compute_ps, ps);
-        if (ps > pieces->op_ps) pieces->op = entry, pieces->op_ps = ps;
-        if (ps > pieces->mover_ps && only_moves(analysis->trace, entry)) pieces->mover = entry, pieces->mover_ps = ps;
+        failed = add_to_family(families, &count, &places, fingerprint_of(analysis->trace, entry), entry, ps);
     }
+    for (size_t i = 0; i < count && !failed; i++) {
+        if (families[i].time_ps > pieces->op.time_ps) pieces->op = families[i];
+        if (families[i].time_ps > pieces->mover.time_ps && only_moves(analysis->trace, families[i].most))
+            pieces->mover = families[i];
+    }
+    ids_keymap_done(&places);
+    free(families);
+    return failed ? -1 : 0;
 }
 
 /* --- pieces ----------------------------------------------------------------------------------------------------- */
@@ -204,7 +233,11 @@ int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_
         return ids_no_memory(err);
     }
     find_decider(analysis, &pieces);
-    look_at_work(analysis, &pieces);
+    if (look_at_work(analysis, &pieces)) {
+        free(pieces.at);
+        free(of_entry);
+        return ids_no_memory(err);
+    }
     gather(analysis, &pieces, of_entry);
     free(of_entry);
     if (pieces.count) qsort(pieces.at, pieces.count, sizeof *pieces.at, most_first);

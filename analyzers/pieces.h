@@ -21,6 +21,13 @@ struct ids_piece {
     struct ids_recurrence recurs; /* over all devices */
 };
 
+/* The ops of one computation: XLA makes many instances of a kernel or a layer (name.1, name.2), which have one fingerprint. */
+struct ids_op_family {
+    const struct ids_ledger_entry *most; /* that has most of it; NULL: there is none */
+    int64_t most_ps, time_ps;            /* on the deciding device */
+    size_t count;                        /* of the instances that ran */
+};
+
 struct ids_pieces {
     struct ids_piece *at; /* the longest first */
     size_t count;
@@ -28,9 +35,8 @@ struct ids_pieces {
     int64_t steps;                      /* 0: all is of the window */
     int64_t time_ps;                    /* of the deciding device: its steps, or its window */
     int64_t work_ps, compute_ps;        /* of that: compute, collectives and copies; compute */
-    const struct ids_ledger_entry *op;  /* of compute, the one with most of it */
-    const struct ids_ledger_entry *mover; /* of ops that only move data; NULL none */
-    int64_t op_ps, mover_ps;            /* on the deciding device */
+    struct ids_op_family op;    /* of compute, the one with most of it */
+    struct ids_op_family mover; /* of those that only move data */
 };
 
 int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_pieces, struct ids_error *err);

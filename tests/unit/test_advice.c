@@ -263,9 +263,30 @@ START_TEST(time_outside_the_steps_is_said) {
 }
 END_TEST
 
+/* 10 rounds of rpa.1 (30 us), big.1 (40 us) and rpa.2 (30 us), which computes the same as rpa.1: together they have more. */
+START_TEST(instances_of_one_op_are_one_piece) {
+    static char text[1 << 14];
+    static const char rpa[] = "\"%%rpa.%d = f32[8,128]{1,0} custom-call(f32[8,128]{1,0} %%p.%d), custom_call_target=tpu\"";
+    static const char big[] = "\"%big.1 = f32[64,128]{1,0} fusion(f32[64,128]{1,0} %p.3), kind=kLoop, calls=%fc\"";
+    char first[160], second[160];
+    snprintf(first, sizeof first, rpa, 1, 1);
+    snprintf(second, sizeof second, rpa, 2, 2);
+    size_t used = (size_t)snprintf(text, sizeof text,
+                                   "plane /device:TPU:0\nmeta %s hlo_category=custom-call program_id=1\nmeta %s hlo_category=custom-call "
+                                   "program_id=1\nmeta %s hlo_category=\"loop fusion\" program_id=1\nline 2 \"XLA Ops\"\n",
+                                   first, second, big);
+    for (int round = 0; round < 10; round++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%dus 30us %s\n%dus 40us %s\n%dus 30us %s\n", 100 * round, first,
+                                 100 * round + 30, big, 100 * round + 70, second);
+    advise_on(text);
+    ck_assert_msg(about("most time has rpa.1 and 1 more like it") != NULL, "%s", report.advice_count ? report.advice[0].what : "none");
+    ck_assert_msg(evidence_has(0, "60.0 % of it these 2 ops"), "%s", report.advice[0].evidence);
+    ids_report_done(&report);
+}
+END_TEST
+
 IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_command,
               a_queue_counts_where_it_is_most_of_the_time, the_device_that_computes_decides,
               a_single_time_is_said_to_be_one,
               warm_up_is_what_only_the_first_step_does, launching_is_held_against_what_is_launched,
-              an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out, many_small_kernels_are_said,
-              low_occupancy_is_said_where_the_device_computes, time_outside_the_steps_is_said)
+              an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out, many_small_kernels_are_said, low_occupancy_is_said_where_the_device_computes, time_outside_the_steps_is_said, instances_of_one_op_are_one_piece)
