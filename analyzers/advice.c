@@ -167,7 +167,7 @@ static const char *say_rank(const struct adviser *adviser, const struct ids_piec
 }
 
 static struct ids_remedy remedy_of(const struct adviser *adviser, enum ids_account account,
-                                   const struct ids_ledger_entry *entry, int64_t time_ps, int only_moves) {
+                                   const struct ids_ledger_entry *entry, int64_t time_ps, int only_moves, int both_ways) {
     const struct ids_analysis *analysis = adviser->analysis;
     return ids_remedy_of(&(struct ids_circumstances){
         .account = account,
@@ -180,6 +180,7 @@ static struct ids_remedy remedy_of(const struct adviser *adviser, enum ids_accou
         .time_ps = time_ps,
         .mean_ps = entry && entry->intervals ? ids_ledger_entry_time(entry) / (int64_t)entry->intervals : 0,
         .work_ps = adviser->pieces.work_ps,
+        .both_ways = both_ways,
         .only_moves = only_moves,
     });
 }
@@ -191,6 +192,12 @@ static const char *say_longest(const struct adviser *adviser, const struct ids_l
         return ids_report_text(adviser->report, "longest %s at %s", say_time(adviser, entry->longest_ps), say_time(adviser, at_ps));
     return ids_report_text(adviser->report, "longest %s, begun %s before the first device activity",
                            say_time(adviser, entry->longest_ps), say_time(adviser, -at_ps));
+}
+
+static const char *say_both_ways(const struct adviser *adviser, const struct ids_piece *piece) {
+    if (!piece->both_ways_ps) return "";
+    return ids_report_text(adviser->report, "; %s%s both at once", say_time(adviser, per_step(adviser, piece->both_ways_ps)),
+                           adviser->pieces.steps ? " a step" : "");
 }
 
 /* Of work that is launched and does not begin; a host that launches more meanwhile runs ahead, as it should. */
@@ -213,7 +220,7 @@ static int is_slowed(const struct adviser *adviser, enum ids_account account) {
 static void advise(struct adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger_entry *most = piece->most;
     const char *culprit = text_of(adviser, most->culprit), *where = text_of(adviser, most->where);
-    struct ids_remedy words = remedy_of(adviser, piece->account, most, piece->time_ps, 0);
+    struct ids_remedy words = remedy_of(adviser, piece->account, most, piece->time_ps, 0, piece->both_ways_ps > 0);
     int64_t saves_ps = per_step(adviser, piece->time_ps), waited_ps = per_step(adviser, waited_by_others(adviser, piece));
     const char *rank = say_rank(adviser, piece, waited_ps);
     if (!words.problem) return;
@@ -233,12 +240,12 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
         .where = where,
         .what = ids_report_text(adviser->report, "%s%s - %s", words.problem, who, words.remedy),
         .evidence = ids_report_text(
-            adviser->report, "%s%s, %s of %s%s%s%s; %s%s%s", say_time(adviser, saves_ps), adviser->pieces.steps ? " a step" : "",
+            adviser->report, "%s%s, %s of %s%s%s%s%s; %s%s%s", say_time(adviser, saves_ps), adviser->pieces.steps ? " a step" : "",
             say_share(adviser, piece->time_ps, adviser->pieces.time_ps), adviser->pieces.steps ? "the step" : "the window",
             adviser->analysis->busy_count > 1
                 ? ids_report_text(adviser->report, " of %s", name_of(adviser, adviser->pieces.decider))
                 : "",
-            say_recurrence(adviser, &piece->recurs),
+            say_both_ways(adviser, piece), say_recurrence(adviser, &piece->recurs),
             rank ? ids_report_text(adviser->report, "; the others wait up to %s for %s",
                                    say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                    say_straggler(adviser, piece, rank))
@@ -353,7 +360,7 @@ static void on_compute(struct adviser *adviser) {
                                        say_op(adviser, &pieces->op));
     if (pieces->op.most == pieces->mover.most)
         what = ids_report_text(adviser->report, "%s, which only moves data - %s", what,
-                               remedy_of(adviser, IDS_WORK_COMPUTE, NULL, pieces->op.time_ps, 1).remedy);
+                               remedy_of(adviser, IDS_WORK_COMPUTE, NULL, pieces->op.time_ps, 1, 0).remedy);
     on_op(adviser, &pieces->op, what);
 }
 
@@ -368,7 +375,7 @@ static void on_one_op(struct adviser *adviser) {
     else if (pieces->op.most && !is_same && pieces->op.time_ps > pieces->compute_ps / 2 && pieces->op.time_ps >= pieces->time_ps / 4)
         op = told ? NULL : &pieces->op;
     if (!op || adviser->said > MOST_PIECES) return;
-    struct ids_remedy words = remedy_of(adviser, IDS_WORK_COMPUTE, op->most, op->time_ps, moves);
+    struct ids_remedy words = remedy_of(adviser, IDS_WORK_COMPUTE, op->most, op->time_ps, moves, 0);
     on_op(adviser, op, ids_report_text(adviser->report, "%s: %s - %s", words.problem, say_op(adviser, op), words.remedy));
 }
 

@@ -106,24 +106,60 @@ static const struct ids_table_def modules = {
     0,
 };
 
-/* "2 × NVIDIA H100 80GB", "8 CPU devices (threads of the CPU client)" */
-static const char *describe_devices(const struct ids_analysis *analysis, struct ids_report *report) {
+enum { MAKES = 4 }; /* that the sentence about devices names */
+
+/* What a device is, for the sentence about them: its model, else vendor and kind. */
+static const char *describe_device(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_device *device) {
     static const char *const kinds[] = {"GPU", "TPU", "CPU", "custom device"};
+    const char *model = ids_trace_text(analysis->trace, device->model), *vendor = ids_trace_text(analysis->trace, device->vendor);
+    return *model    ? model
+           : *vendor ? ids_report_text(report, "%s %s", vendor, kinds[device->kind])
+                     : kinds[device->kind];
+}
+
+static int is_alike(const struct ids_device *a, const struct ids_device *b) {
+    return a->kind == b->kind && a->model == b->model && a->vendor == b->vendor;
+}
+
+/* Devices of another kind than the first are part of the run where one of them did something; CPU devices beside an accelerator never are. */
+static int is_of_run(const struct ids_analysis *analysis, const struct ids_device *first, const struct ids_device *device) {
+    if (device->kind == first->kind) return 1;
+    if (device->kind == IDS_DEVICE_CPU) return 0;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        if (analysis->busy[b].device->kind == device->kind) return 1;
+    }
+    return 0;
+}
+
+/* How many there are of one make, and of these how many did something. */
+static const char *count_alike(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_device *first) {
+    const struct ids_trace *trace = analysis->trace;
+    size_t like = 0, active = 0;
+    for (size_t d = 0; d < trace->device_count; d++) like += (size_t)is_alike(&trace->devices[d], first);
+    for (size_t b = 0; b < analysis->busy_count; b++) active += (size_t)is_alike(analysis->busy[b].device, first);
+    const char *what = describe_device(analysis, report, first);
+    return active == like ? ids_report_text(report, "%zu × %s", like, what)
+                          : ids_report_text(report, "%zu × %s, %zu active", like, what, active);
+}
+
+/* "2 × NVIDIA H100 80GB", "4 × H100 + 4 × A100", "8 CPU devices (threads of the CPU client)" */
+static const char *describe_devices(const struct ids_analysis *analysis, struct ids_report *report) {
     const struct ids_trace *trace = analysis->trace;
     if (!trace->device_count) return "no device";
     const struct ids_device *first = analysis->busy_count ? analysis->busy[0].device : &trace->devices[0];
     if (first->kind == IDS_DEVICE_CPU) {
         return ids_report_text(report, "%zu × CPU (the CPU client's threads are the device)", trace->device_count);
     }
-    size_t like = 0, active = 0; /* of that kind */
-    for (size_t d = 0; d < trace->device_count; d++) like += trace->devices[d].kind == first->kind;
-    for (size_t b = 0; b < analysis->busy_count; b++) active += analysis->busy[b].device->kind == first->kind;
-    const char *model = ids_trace_text(trace, first->model), *vendor = ids_trace_text(trace, first->vendor);
-    const char *what = *model    ? model
-                       : *vendor ? ids_report_text(report, "%s %s", vendor, kinds[first->kind])
-                                 : kinds[first->kind];
-    if (active == like) return ids_report_text(report, "%zu × %s", like, what);
-    return ids_report_text(report, "%zu × %s, %zu active", like, what, active);
+    const char *text = count_alike(analysis, report, first);
+    for (size_t d = 0, makes = 1; d < trace->device_count && makes < MAKES; d++) {
+        const struct ids_device *device = &trace->devices[d];
+        size_t same = 0;
+        while (same < d && !is_alike(&trace->devices[same], device)) same++;
+        if (same < d || is_alike(device, first) || !is_of_run(analysis, first, device)) continue;
+        text = ids_report_text(report, "%s + %s", text, count_alike(analysis, report, device));
+        makes++;
+    }
+    return text;
 }
 
 /* What the sentence about devices says, for programs. */
@@ -132,12 +168,12 @@ static void count_devices(const struct ids_analysis *analysis, struct ids_report
     const struct ids_trace *trace = analysis->trace;
     const struct ids_device *first = NULL;
     if (trace->device_count) first = analysis->busy_count ? analysis->busy[0].device : &trace->devices[0];
-    int64_t like = 0, active = 0; /* of that kind */
-    for (size_t d = 0; d < trace->device_count; d++) like += trace->devices[d].kind == first->kind;
-    for (size_t b = 0; first && b < analysis->busy_count; b++) active += analysis->busy[b].device->kind == first->kind;
+    int64_t count = 0, active = 0;
+    for (size_t d = 0; d < trace->device_count; d++) count += is_of_run(analysis, first, &trace->devices[d]);
+    for (size_t b = 0; first && b < analysis->busy_count; b++) active += is_of_run(analysis, first, analysis->busy[b].device);
     const char *model = first ? ids_trace_text(trace, first->model) : "";
     const char *vendor = first ? ids_trace_text(trace, first->vendor) : "";
-    ids_report_property(report, "devices.count", ids_int_value(IDS_UNIT_COUNT, like));
+    ids_report_property(report, "devices.count", ids_int_value(IDS_UNIT_COUNT, count));
     ids_report_property(report, "devices.active", ids_int_value(IDS_UNIT_COUNT, active));
     ids_report_property(report, "devices.kind", ids_text_value(first ? kinds[first->kind] : NULL));
     ids_report_property(report, "devices.model", ids_text_value(*model ? model : NULL));

@@ -154,6 +154,30 @@ static int find_imbalance(const struct ids_analysis *analysis, size_t decider, s
     return 1;
 }
 
+static struct ids_piece *piece_of(struct ids_pieces *pieces, enum ids_account account) {
+    for (size_t i = 0; i < pieces->count; i++) {
+        if (pieces->at[i].account == account) return &pieces->at[i];
+    }
+    return NULL;
+}
+
+/* Where copies go both ways for most of the time that copies to the device take, to be rid of these alone wins nothing: the others go on. */
+static void join_both_ways(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
+    struct ids_piece *to_device = piece_of(pieces, IDS_COPY_H2D), *to_host = piece_of(pieces, IDS_COPY_D2H);
+    int64_t both_ps = analysis->ledger.both_ways_ps[pieces->decider];
+    if (!to_device || both_ps < to_device->time_ps / 2 || !both_ps) return;
+    to_device->both_ways_ps = both_ps;
+    if (!to_host) return;
+    ids_sum(&to_device->time_ps, to_host->time_ps);
+    ids_sum(&to_device->others_ps, to_host->others_ps);
+    ids_sum(&to_device->recorded_ps, to_host->recorded_ps);
+    ids_sum(&to_device->known_ps, to_host->known_ps);
+    to_device->intervals += to_host->intervals;
+    to_device->culprits += to_host->culprits;
+    if (to_host->most_ps > to_device->most_ps) to_device->most = to_host->most, to_device->most_ps = to_host->most_ps;
+    *to_host = pieces->at[--pieces->count];
+}
+
 /* One for each entry, or for each account whose remedy is one. What the device waited for peers is theirs who came late: the same cause on
  * whatever device is one piece. */
 static void gather(const struct ids_analysis *analysis, struct ids_pieces *pieces, size_t *of_entry) {
@@ -182,6 +206,7 @@ static void gather(const struct ids_analysis *analysis, struct ids_pieces *piece
         count_entry(piece, entry);
         if (!piece->most || ps > piece->most_ps) piece->most = entry, piece->most_ps = ps, piece->device = device;
     }
+    join_both_ways(analysis, pieces);
     pieces->count += (size_t)find_imbalance(analysis, pieces->decider, &pieces->at[pieces->count]);
 }
 

@@ -88,6 +88,10 @@ static int only_moves(const struct ids_circumstances *about) {
     return about->only_moves;
 }
 
+static int goes_both_ways(const struct ids_circumstances *about) {
+    return about->both_ways;
+}
+
 static int fetches(const struct ids_circumstances *about) {
     static const char *const names[] = {"copy_to_host", "device_get", "__array__", "ToLiteral", "FromDevice", "DtoH", "D2H", NULL};
     return has_any(about->culprit, names) || (about->culprit && !strncmp(about->culprit, "np.asarray", 10));
@@ -281,6 +285,12 @@ static const struct sentence {
     {IDS_COMM_WAIT, NULL, "Devices wait for one that has more work than they",
      {"divide the work evenly (shards, padding, stages, experts) and look at what that device alone does", NULL, NULL,
       NULL}},
+    {IDS_COPY_H2D, goes_both_ways, "Copies run both ways, to the device and to the host, and nothing computes beside them",
+     {"offload less, and keep on the device what fits there; begin both earlier, beside compute. They run at the same time, so "
+      "being rid of one way alone wins little",
+      "keep on the device what fits there; copy from and to pinned memory beside compute. They run at the same time, so "
+      "being rid of one way alone wins little",
+      NULL, NULL}},
     {IDS_COPY_H2D, NULL, "Copies to the device run and nothing computes beside them",
      {"keep the data on the device, or begin the copy ahead of the step; offload less",
       "copy from pinned memory on a stream of its own, ahead of the step; keep data on the device", NULL,

@@ -174,6 +174,7 @@ static inline int book_entry(struct making *making, const struct ids_ledger_inte
         if (!(interval->state & IDS_IS_BUSY)) own->idle_ps += length_ps;
     }
     if (making->counts_steps ? !in_step : !in_window) return 0;
+    if (interval->account == IDS_COPY_H2D && interval->state & IDS_IS_D2H) making->ledger->both_ways_ps[making->device] += length_ps;
     own->time_ps[interval->known] += length_ps;
     own->intervals++;
     if (length_ps > own->longest_ps) set_longest(making, interval, own);
@@ -652,7 +653,8 @@ static int make_room(struct ids_analysis *analysis) {
     ledger->first_share = calloc(devices + 1, sizeof *ledger->first_share);
     ledger->in_window = calloc(devices + 1, sizeof *ledger->in_window);
     ledger->idle = calloc(devices + 1, sizeof *ledger->idle);
-    if (!ledger->first_step || !ledger->first_share || !ledger->in_window || !ledger->idle) return -1;
+    ledger->both_ways_ps = calloc(devices + 1, sizeof *ledger->both_ways_ps);
+    if (!ledger->first_step || !ledger->first_share || !ledger->both_ways_ps || !ledger->in_window || !ledger->idle) return -1;
     for (size_t b = 0; b < devices; b++) {
         ledger->first_step[b] = steps;
         if (analysis->steps.of_device) steps += analysis->steps.of_device[analysis->busy[b].index].count;
@@ -714,6 +716,7 @@ void ids_ledger_done(struct ids_ledger *ledger) {
     free(ledger->idle);
     free(ledger->in_step);
     free(ledger->first_step);
+    free(ledger->both_ways_ps);
     free(ledger->shares);
     free(ledger->first_share);
     free(ledger->awaited);

@@ -98,6 +98,7 @@ struct ids_ledger {
     /* By active device (analysis->busy). */
     struct ids_account_times *in_window; /* of the device's window, busy or not */
     struct ids_account_times *idle;      /* of its window, where nothing is booked as activity */
+    int64_t *both_ways_ps; /* of copy.h2d, what copies to the host run beside: in the steps, where there are steps, else in the window */
     /* By step of a device, in the order of ids_device_steps.at: first_step[device] + place there. */
     struct ids_account_times *in_step;
     size_t *first_step;

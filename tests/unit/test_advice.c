@@ -285,8 +285,36 @@ START_TEST(instances_of_one_op_are_one_piece) {
 }
 END_TEST
 
+/* 30 rounds of 100 us: a kernel of 40, a copy to the device [40,80], one to the host from `to_host` of it to 100. */
+static void copy(int to_host) {
+    static char text[1 << 14];
+    size_t used = (size_t)snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    for (int round = 0; round < 30; round++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%dus 40us k\n%dus 40us MemcpyH2D\n", 100 * round, 100 * round + 40);
+    used += (size_t)snprintf(text + used, sizeof text - used, "line 2 \"Stream #2\"\n");
+    for (int round = 0; round < 30; round++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%dus %dus MemcpyD2H\n", 100 * round + to_host, 100 - to_host);
+    advise_on(text);
+}
+
+START_TEST(copies_at_the_same_time_are_one_piece) {
+    copy(50); /* 30 of 40 us both ways: 60 us of each 100 are copies */
+    ck_assert(first_is("copy.h2d"));
+    ck_assert_ptr_nonnull(about("Copies run both ways"));
+    ck_assert_int_eq(report.advice[0].saves_ps, 30 * 60 * INT64_C(1000000));
+    ck_assert_msg(evidence_has(0, "900.0 us both at once"), "%s", report.advice[0].evidence);
+    ck_assert_ptr_null(about("Copies to the host"));
+    ids_report_done(&report);
+    copy(70); /* 10 of 40 us: apart */
+    ck_assert_ptr_null(about("Copies run both ways"));
+    ck_assert_int_eq(about("Copies to the device")->saves_ps, 30 * 40 * INT64_C(1000000));
+    ck_assert_int_eq(about("Copies to the host")->saves_ps, 30 * 20 * INT64_C(1000000));
+    ids_report_done(&report);
+}
+END_TEST
+
 IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_command,
               a_queue_counts_where_it_is_most_of_the_time, the_device_that_computes_decides,
               a_single_time_is_said_to_be_one,
               warm_up_is_what_only_the_first_step_does, launching_is_held_against_what_is_launched,
-              an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out, many_small_kernels_are_said, low_occupancy_is_said_where_the_device_computes, time_outside_the_steps_is_said, instances_of_one_op_are_one_piece)
+              an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out, many_small_kernels_are_said, low_occupancy_is_said_where_the_device_computes, time_outside_the_steps_is_said, instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece)

@@ -56,6 +56,8 @@ static const struct {
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "get"}, "another thread or process"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "get"}, "!under jit"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "get_batch"}, "under jit"},
+    {{IDS_COPY_H2D, IDS_JAX, .both_ways = 1}, "both ways"},
+    {{IDS_COPY_H2D, IDS_JAX, .both_ways = 0}, "!both ways"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "metric", .where = "prog.py:15, in a callback"}, "its callback"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "metric", .where = "callback.py:15"}, "!its callback"},
     /* a launch that takes long because its thread does not run */
