@@ -4,6 +4,7 @@
 #include "tests/support/mini_trace.h"
 #include "tests/support/suite.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 static struct ids_report report;
@@ -313,8 +314,119 @@ START_TEST(copies_at_the_same_time_are_one_piece) {
 }
 END_TEST
 
+static char long_text[1 << 16];
+static size_t long_used;
+static void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void put(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    long_used += (size_t)vsnprintf(long_text + long_used, sizeof long_text - long_used, format, arguments);
+    va_end(arguments);
+}
+
+static void advise_on_what_was_put(void) {
+    advise_on(long_text);
+    long_used = 0;
+}
+
+enum { ROUNDS = 20 };
+
+/* A device that computes `own` of each round of 65 us and is idle to its collective, which begins at `own + idle` of it and ends at 65;
+ * in every 2nd round the other two are taken. */
+static void put_rank(int ordinal, int own, int idle, int own_of_second, int idle_of_second) {
+    put("plane /device:GPU:%d\nline 1 \"Stream #1\"\n", ordinal);
+    for (int i = 0; i < ROUNDS; i++) {
+        int work = i % 2 ? own_of_second : own, came = work + (i % 2 ? idle_of_second : idle);
+        put("%dus %dus k\n%dus %dus ncclDevKernel_AllReduce_x\n", 65 * i, work, 65 * i + came, 65 - came);
+    }
+}
+
+/* GPU:0 computes 30 us and waits 30; GPU:1 computes 20 us, stands idle 40 and waits for nobody: it decides, though it computes less. */
+START_TEST(who_waits_less_decides) {
+    put_rank(0, 30, 0, 30, 0);
+    put_rank(1, 20, 40, 20, 40);
+    advise_on_what_was_put();
+    ck_assert(first_is("device.unknown"));
+    ck_assert_int_eq(report.advice[0].saves_ps, ROUNDS * 40 * INT64_C(1000000));
+    ck_assert_msg(evidence_has(0, "of GPU:1"), "%s", report.advice[0].evidence);
+    ids_report_done(&report);
+}
+END_TEST
+
+/* In one round GPU:0 stands idle for 30 us and GPU:1 waits for it; in the next one GPU:1 does so for 40 us. GPU:1 decides, which would win its
+ * own 40 us and the 30 us of the other. */
+START_TEST(what_others_did_is_won_too) {
+    put_rank(0, 20, 30, 20, 0);
+    put_rank(1, 20, 0, 20, 40);
+    advise_on_what_was_put();
+    ck_assert(first_is("device.unknown"));
+    ck_assert_int_eq(report.advice[0].saves_ps, ROUNDS / 2 * 70 * INT64_C(1000000));
+    ids_report_done(&report);
+}
+END_TEST
+
+/* The same as the_device_that_computes_decides, the other way round. */
+START_TEST(the_first_of_equal_devices_may_decide) {
+    put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    for (int i = 0; i < ROUNDS; i++) put("%dus 99us k\n", 100 * i);
+    put("plane /device:GPU:1\nline 1 \"Stream #1\"\n");
+    for (int i = 0; i < ROUNDS; i++) put("%dus 1us MemcpyD2D\n", 100 * i);
+    advise_on_what_was_put();
+    ck_assert(first_is("work.compute"));
+    ids_report_done(&report);
+}
+END_TEST
+
+/* The host's recording begins 900 us after the device's: nobody is to blame for that, and nothing would be won. */
+START_TEST(a_recording_that_is_not_open_is_no_cost) {
+    put("plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 10us k\n");
+    for (int i = 0; i < 30; i++) put("%dus 10us k correlation_id=%d\n", 1000 + 10 * i, i + 1);
+    put("plane /host:CPU\nline 9 t\n");
+    for (int i = 0; i < 30; i++) put("%dus 1us cudaLaunchKernel correlation_id=%d\n", 910 + i, i + 1);
+    advise_on_what_was_put();
+    ck_assert_ptr_null(about("The profiler itself"));
+    ids_report_done(&report);
+}
+END_TEST
+
+/* 30 rounds in which the host waits 50 us for the device, in the first 20 of them inside a function of the program. */
+START_TEST(a_culprit_with_a_place_takes_what_has_none) {
+    put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    for (int i = 0; i < 30; i++) put("%dus 50us k correlation_id=%d\n", 100 * i, i + 1);
+    put("plane /host:CPU\nline 9 t\n");
+    for (int i = 0; i < 30; i++) {
+        put("%dus 1us cudaLaunchKernel correlation_id=%d\n", 100 * i - 1, i + 1);
+        if (i < 20) put("%dus 95us \"$train.py:7 step\"\n", 100 * i + 1);
+        put("%dus 94us cudaStreamSynchronize\n", 100 * i + 2);
+    }
+    advise_on_what_was_put();
+    size_t pieces = 0;
+    for (size_t i = 0; i < report.advice_count; i++) pieces += report.advice[i].account && !strcmp(report.advice[i].account, "host.sync");
+    ck_assert_uint_eq(pieces, 1);
+    ck_assert_str_eq(report.advice[0].where, "train.py:7 step");
+    ck_assert_int_ge(report.advice[0].saves_ps, 29 * 45 * INT64_C(1000000));
+    ids_report_done(&report);
+}
+END_TEST
+
+/* 30 rounds of a matrix product of 60 us and of a copy of 40 us in between. */
+START_TEST(an_op_that_only_moves_is_named) {
+    put("plane /device:TPU:0\nmeta copy.1 hlo_category=\"data formatting\" program_id=1\nmeta dot.1 hlo_category=convolution program_id=1\n"
+        "line 2 \"XLA Ops\"\n");
+    for (int i = 0; i < 30; i++) put("%dus 60us dot.1\n%dus 40us copy.1\n", 100 * i, 100 * i + 60);
+    advise_on_what_was_put();
+    ck_assert_ptr_nonnull(about("An op that only moves data takes a good part of the step: copy.1"));
+    ids_report_done(&report);
+}
+END_TEST
+
 IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_command,
               a_queue_counts_where_it_is_most_of_the_time, the_device_that_computes_decides,
-              a_single_time_is_said_to_be_one,
-              warm_up_is_what_only_the_first_step_does, launching_is_held_against_what_is_launched,
-              an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out, many_small_kernels_are_said, low_occupancy_is_said_where_the_device_computes, time_outside_the_steps_is_said, instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece)
+              a_single_time_is_said_to_be_one, warm_up_is_what_only_the_first_step_does,
+              launching_is_held_against_what_is_launched, an_op_is_worth_a_word_where_it_is_much_of_the_step,
+              what_is_little_is_left_out, many_small_kernels_are_said,
+              low_occupancy_is_said_where_the_device_computes, time_outside_the_steps_is_said,
+              instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece, who_waits_less_decides,
+              what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
+              a_recording_that_is_not_open_is_no_cost, a_culprit_with_a_place_takes_what_has_none,
+              an_op_that_only_moves_is_named)
