@@ -134,7 +134,7 @@ static void list(const struct ids_trace *trace, struct ids_report *report, struc
             gathering->device_ps ? ids_real_value(IDS_UNIT_RATIO, (double)one->device_ps / (double)gathering->device_ps)
                                  : ids_no_value(IDS_UNIT_RATIO),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, columns, row);
     }
     if (gathering->count > KEPT) table->rows_left_out = (int64_t)(gathering->count - KEPT);
 }

@@ -64,7 +64,7 @@ static void list(const struct ids_trace *trace, struct ids_report *report) {
             ids_int_value(IDS_UNIT_COUNT, clock->number),
             host->start_unix_ns ? ids_int_value(IDS_UNIT_COUNT, host->start_unix_ns) : ids_no_value(IDS_UNIT_COUNT),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, columns, row);
     }
 }
 

@@ -299,7 +299,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             ids_text_value(ids_class_rule_name((enum ids_class_rule)group->first->class_rule)),
             ids_text_value(ranks ? ids_trace_text(trace, ranks) : NULL),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, columns, row);
     }
 }
 

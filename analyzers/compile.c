@@ -169,7 +169,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             ids_text_value(ids_event_name(trace, one->event)),
             ids_text_value(ids_trace_text(trace, trace->tracks[one->event->track].name)),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, columns, row);
     }
     if (gathering->count > KEPT) table->rows_left_out = (int64_t)(gathering->count - KEPT);
 }

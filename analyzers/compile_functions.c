@@ -146,7 +146,7 @@ int ids_compile_functions_list(const struct ids_analysis *analysis, struct ids_r
             ids_int_value(IDS_UNIT_COUNT, one->hits),
             ids_int_value(IDS_UNIT_COUNT, one->misses),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, columns, row);
     }
     if (list.count > KEPT) table->rows_left_out = (int64_t)(list.count - KEPT);
     free(list.at);

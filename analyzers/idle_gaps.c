@@ -99,7 +99,7 @@ static void list_lengths(const struct ids_analysis *analysis, struct ids_report 
             ids_int_value(IDS_UNIT_COUNT, counts[decade]),
             ids_int_value(IDS_UNIT_TIME, totals_ps[decade]),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, histogram_columns, row);
     }
 }
 
@@ -152,7 +152,7 @@ static void list_gaps(const struct ids_analysis *analysis, struct ids_report *re
             ids_text_value(entry && entry->culprit ? ids_strings_z(&ledger->texts, entry->culprit) : NULL),
             ids_text_value(entry && entry->where ? ids_strings_z(&ledger->texts, entry->where) : NULL),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, gap_columns, row);
     }
     table->rows_left_out = (int64_t)(analysis->gap_count - count);
 }

@@ -123,7 +123,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             in_steps->count ? ids_real_value(IDS_UNIT_NUMBER, ids_step_sum_squares(in_steps))
                             : ids_no_value(IDS_UNIT_NUMBER),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, columns, row);
     }
 }
 

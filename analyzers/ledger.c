@@ -199,7 +199,7 @@ static void list_accounts(const struct ids_analysis *analysis, struct ids_report
             ids_text_value(most ? text_of(ledger, most->culprit) : NULL),
             ids_text_value(most ? text_of(ledger, most->where) : NULL),
         };
-        ids_report_row(report, table, cells);
+        IDS_ROW(report, table, account_columns, cells);
     }
 }
 
@@ -245,7 +245,7 @@ static int list_entries(const struct ids_analysis *analysis, struct ids_report *
             ids_text_value(text_of(ledger, entry->culprit)),
             ids_text_value(text_of(ledger, entry->where)),
         };
-        ids_report_row(report, table, cells);
+        IDS_ROW(report, table, entry_columns, cells);
     }
     free(order);
     return 0;

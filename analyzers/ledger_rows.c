@@ -88,7 +88,7 @@ static void put_row(struct ids_report *report, struct ids_table *table, struct i
         before_ps = to_ps;
     }
     cells[1] = ids_int_value(IDS_UNIT_TIME, before_ps / row->count);
-    ids_report_row(report, table, cells);
+    IDS_ROW(report, table, step_columns, cells);
 }
 
 static void note_used(int *is_used, const struct row *rows, size_t count) {
@@ -158,7 +158,7 @@ static void list_intervals(const struct ids_analysis *analysis, struct ids_repor
                                                : entry->recorded ? ids_strings_z(&ledger->texts, entry->recorded)
                                                                  : NULL),
             };
-            ids_report_row(report, table, cells);
+            IDS_ROW(report, table, interval_columns, cells);
         }
     }
 }

@@ -75,7 +75,7 @@ static void list_device(const struct ids_analysis *analysis, const struct ids_ba
         bytes_of(analysis, &analysis->busy[busy]),
         balance->steps ? ids_int_value(IDS_UNIT_COUNT, (int64_t)own->steps) : ids_no_value(IDS_UNIT_COUNT),
     };
-    ids_report_row(report, table, row);
+    IDS_ROW(report, table, columns, row);
 }
 
 struct place {

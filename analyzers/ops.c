@@ -221,7 +221,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             op->fingerprint ? ids_text_value(ids_report_text(report, "%016llx", (unsigned long long)op->fingerprint))
                             : ids_no_value(IDS_UNIT_NONE),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, columns, row);
     }
 }
 
@@ -235,7 +235,7 @@ static void list_step_row(struct ids_report *report, struct ids_table *table, st
         row->count ? ids_real_value(IDS_UNIT_NUMBER, ids_step_sum_squares(row)) : ids_no_value(IDS_UNIT_NUMBER),
         ids_text_value(with_vector ? ids_step_sum_text(sums, row, report) : NULL),
     };
-    ids_report_row(report, table, cells);
+    IDS_ROW(report, table, step_columns, cells);
 }
 
 static void list_steps(struct ids_report *report, const struct ids_groups *groups, struct ids_step_sums *by_step,
@@ -259,7 +259,7 @@ static void list_categories(const struct ids_analysis *analysis, struct ids_repo
             ids_int_value(IDS_UNIT_COUNT, (int64_t)group->count),
             ids_text_value(category_of(analysis->trace, group->first)),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, category_columns, row);
     }
 }
 

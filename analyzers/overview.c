@@ -209,7 +209,7 @@ static void list_devices(const struct ids_analysis *analysis, struct ids_report 
             device->memory_bytes ? ids_int_value(IDS_UNIT_BYTES, (int64_t)device->memory_bytes)
                                  : ids_no_value(IDS_UNIT_BYTES),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, device_columns, row);
     }
 }
 
@@ -230,7 +230,7 @@ static void list_tracks(const struct ids_analysis *analysis, struct ids_report *
             empty ? ids_no_value(IDS_UNIT_TIME) : ids_int_value(IDS_UNIT_TIME, track->last_ps - analysis->first_ps),
             ids_int_value(IDS_UNIT_COUNT, (int64_t)track->overlaps),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, track_columns, row);
     }
     table = ids_report_table(report, &names);
     for (size_t a = 0; a < trace->aggregate_count; a++) {
@@ -244,7 +244,7 @@ static void list_tracks(const struct ids_analysis *analysis, struct ids_report *
             ids_int_value(IDS_UNIT_TIME, sum->min_ps),
             ids_int_value(IDS_UNIT_TIME, sum->max_ps),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, name_columns, row);
     }
 }
 
@@ -295,7 +295,7 @@ static int list_modules(const struct ids_analysis *analysis, struct ids_report *
                 ? ids_no_value(IDS_UNIT_NONE)
                 : ids_text_value(ids_report_text(report, "%016llx", (unsigned long long)sums[m].fingerprint)),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, module_columns, row);
     }
     free(sums);
     free(counts);

@@ -185,7 +185,7 @@ static void list_runs(const struct ids_analysis *analysis, struct ids_report *re
             ids_text_value(ids_event_name(trace, run->first)),
             ids_text_value(ids_event_name(trace, run->last)),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, columns, row);
     }
     if (gathering->run_count > KEPT) table->rows_left_out = (int64_t)(gathering->run_count - KEPT);
 }

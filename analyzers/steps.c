@@ -138,7 +138,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
                         ? ids_int_value(IDS_UNIT_TIME, step->host_end_ps - step->host_start_ps)
                         : ids_no_value(IDS_UNIT_TIME);
         row[LAST + 1] = ids_text_value(analysis->trace->devices[step->slowest].key);
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, columns, row);
     }
 }
 

@@ -279,7 +279,7 @@ static void list_kinds(const struct ids_analysis *analysis, struct ids_report *r
             unknown ? ids_no_value(IDS_UNIT_BYTES) : ids_int_value(IDS_UNIT_BYTES, group->value_max),
             ids_text_value(ids_event_name(analysis->trace, group->first)),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, kind_columns, row);
     }
 }
 
@@ -309,7 +309,7 @@ static void list_largest(const struct ids_analysis *analysis, struct ids_report 
             ids_int_value(IDS_UNIT_TIME, event->start_ps - analysis->first_ps),
             ids_text_value(ids_event_name(analysis->trace, event)),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, largest_columns, row);
     }
     if (gathering->count > KEPT) table->rows_left_out = (int64_t)(gathering->count - KEPT);
 }

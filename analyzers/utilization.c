@@ -154,7 +154,7 @@ static void over_time(const struct ids_analysis *analysis, struct ids_report *re
             ids_real_value(IDS_UNIT_RATIO, (double)sums_ps[2] / whole),
             ids_real_value(IDS_UNIT_RATIO, (double)sums_ps[3] / whole),
         };
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, columns, row);
     }
 }
 

@@ -219,7 +219,7 @@ static void fill_report(struct ids_check *check) {
             ids_text_value(row->limit->text),
             ids_text_value(row->note),
         };
-        ids_report_row(report, table, cells);
+        IDS_ROW(report, table, columns, cells);
     }
 }
 

@@ -374,6 +374,6 @@ void ids_remarks_list(const struct ids_remarks *remarks, struct ids_report *repo
     for (size_t i = 0; i < remarks->count; i++) {
         struct ids_value row[] = {ids_text_value(ids_remark_severity_name(remarks->at[i].severity)),
                                   ids_text_value(remarks->at[i].id), ids_text_value(remarks->at[i].text)};
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, finding_columns, row);
     }
 }

@@ -191,7 +191,7 @@ static void list_headline(struct ids_diff *diff) {
                                : NULL),
             ids_text_value(row->reason),
         };
-        ids_report_row(&diff->report, table, cells);
+        IDS_ROW(&diff->report, table, headline_columns, cells);
     }
 }
 
@@ -211,7 +211,7 @@ static void list_parts(struct ids_diff *diff) {
             ids_text_value(part->culprit.name),
             ids_text_value(part->culprit.where),
         };
-        ids_report_row(&diff->report, table, row);
+        IDS_ROW(&diff->report, table, part_columns, row);
     }
 }
 
@@ -222,7 +222,7 @@ static void list_changes(struct ids_diff *diff) {
         struct ids_value row[] = {change->known ? time_of(change->change_ps) : ids_no_value(IDS_UNIT_TIME),
                                   ids_text_value(change->text), ids_text_value(change->id),
                                   ids_text_value(change->explain)};
-        ids_report_row(&diff->report, table, row);
+        IDS_ROW(&diff->report, table, change_columns, row);
     }
 }
 
@@ -252,7 +252,7 @@ static void list_matches(struct ids_diff *diff, const struct ids_table_def *def,
             text_of(item->source),
             text_of(item->fingerprint),
         };
-        ids_report_row(&diff->report, table, row);
+        IDS_ROW(&diff->report, table, op_columns, row);
     }
 }
 
@@ -270,7 +270,7 @@ static void list_sums(struct ids_diff *diff, const struct ids_table_def *def, co
         *next++ = ids_int_value(IDS_UNIT_COUNT, (int64_t)sum->matched);
         *next++ = ids_real_value(IDS_UNIT_NUMBER, sum->count_a);
         *next = ids_real_value(IDS_UNIT_NUMBER, sum->count_b);
-        ids_report_row(&diff->report, table, row);
+        IDS_ROW(&diff->report, table, family_columns, row);
     }
 }
 

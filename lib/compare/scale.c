@@ -91,7 +91,7 @@ static void list_traces(struct ids_scale *scale) {
                                       text_property(run, "path"),
                                       ids_int_value(IDS_UNIT_COUNT, (int64_t)run->steps->row_count), time_of(step),
                                       method_of(scale)};
-            ids_report_row(&scale->report, table, row);
+            IDS_ROW(&scale->report, table, trace_columns, row);
         }
     }
 }
@@ -109,7 +109,7 @@ static void list_loss(struct ids_scale *scale, const struct ids_scale_point *poi
         ids_text_value(culprit->where),
         method_of(scale),
     };
-    ids_report_row(&scale->report, ids_report_table(&scale->report, &losses_def), row);
+    IDS_ROW(&scale->report, ids_report_table(&scale->report, &losses_def), loss_columns, row);
 }
 
 /* Rounded to picoseconds one by one, so that what is written still sums: the remainder takes what rounding leaves. */
@@ -131,7 +131,7 @@ static void list_points(struct ids_scale *scale) {
             ids_int_value(IDS_UNIT_TIME, rest_ps),
             method_of(scale),
         };
-        ids_report_row(&scale->report, table, row);
+        IDS_ROW(&scale->report, table, point_columns, row);
     }
 }
 

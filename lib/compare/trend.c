@@ -127,7 +127,7 @@ static void fill_report(struct ids_trend *trend) {
                 ids_int_value(IDS_UNIT_COUNT, (int64_t)i),    ids_text_value(trend->side->runs[i].name),
                 ids_real_value(IDS_UNIT_NUMBER, trend->x[i]), ids_text_value(value->id),
                 ids_text_value(ids_unit_name(value->unit)),   si(value->unit, value->has_a, value->a)};
-            ids_report_row(report, table, row);
+            IDS_ROW(report, table, value_columns, row);
         }
     }
     table = ids_report_table(report, &lines_def);
@@ -142,7 +142,7 @@ static void fill_report(struct ids_trend *trend) {
                                   si(line->unit, line->slope.known, line->slope.low),
                                   si(line->unit, line->slope.known, line->slope.high),
                                   ids_text_value(ids_trend_verdict_name(line->verdict))};
-        ids_report_row(report, table, row);
+        IDS_ROW(report, table, line_columns, row);
     }
 }
 

@@ -25,6 +25,9 @@ void ids_report_done(struct ids_report *report) {
 }
 
 int ids_report_check(const struct ids_report *report, struct ids_error *err) {
+    if (report->misfit && !report->out_of_memory)
+        return ids_fail(err, IDS_CORRUPT, "the column '%s' was given a value of another unit: cells stand in another order than columns",
+                        report->misfit->id);
     return report->out_of_memory ? ids_no_memory(err) : 0;
 }
 
@@ -146,7 +149,10 @@ void ids_report_row(struct ids_report *report, struct ids_table *table, const st
     }
     size_t columns = (size_t)table->def->column_count;
     struct ids_value *row = table->cells + table->row_count++ * columns;
-    for (size_t i = 0; i < columns; i++) row[i] = keep_value(report, cells[i]);
+    for (size_t i = 0; i < columns; i++) {
+        if (cells[i].unit != table->def->columns[i].unit) report->misfit = &table->def->columns[i];
+        row[i] = keep_value(report, cells[i]);
+    }
 }
 
 void ids_report_advice(struct ids_report *report, const struct ids_advice *advice) {

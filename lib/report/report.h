@@ -173,6 +173,7 @@ struct ids_report {
     size_t advice_count, advice_room;
     struct ids_report_diag *diags;
     size_t diag_count, diag_room;
+    const struct ids_column_def *misfit; /* a column that was given a value of another unit: a fault of the program */
     int out_of_memory; /* sticky: the ids_report_* below set it and go on; ids_report_check turns it into an error */
     struct ids_metric scratch_metric; /* what callers write into when memory ran out */
     struct ids_table scratch_table;
@@ -203,6 +204,13 @@ void ids_report_rule(struct ids_report *report, struct ids_metric *metric, const
 struct ids_table *ids_report_table(struct ids_report *report, const struct ids_table_def *def);
 /* Appends a row; `cells` holds def->column_count values, whose texts are copied. */
 void ids_report_row(struct ids_report *report, struct ids_table *table, const struct ids_value *cells);
+/* The same of an array, beside the columns of the table's definition: a forgotten cell does not compile, and cells in another order than
+ * the columns fail in ids_report_check, where their units differ. */
+#define IDS_ROW(report, table, columns, cells)                                                                       \
+    do {                                                                                                             \
+        _Static_assert(sizeof(cells) / sizeof *(cells) == sizeof(columns) / sizeof *(columns), "a cell a column"); \
+        ids_report_row((report), (table), (cells));                                                                  \
+    } while (0)
 void ids_report_advice(struct ids_report *report, const struct ids_advice *advice);
 void ids_report_diag(struct ids_report *report, int severity, const char *id, const char *text, int64_t offset,
                      uint64_t count);

@@ -193,6 +193,23 @@ static void expect_value(struct ids_value value, const char *wanted) {
     ck_assert_str_eq(ids_value_format(value, buffer, sizeof buffer), wanted);
 }
 
+/* Cells in another order than the columns would print one thing under the name of another. */
+START_TEST(test_cells_out_of_order) {
+    static const struct ids_column_def two[] = {{"time", "time", IDS_UNIT_TIME, 0}, {"count", "count", IDS_UNIT_COUNT, 0}};
+    static const struct ids_table_def def = {"two", "two", two, 2, "Two.", 0};
+    ids_report_init(&report);
+    struct ids_table *table = ids_report_table(&report, &def);
+    struct ids_value right[] = {ids_no_value(IDS_UNIT_TIME), ids_int_value(IDS_UNIT_COUNT, 1)};
+    IDS_ROW(&report, table, two, right);
+    ck_assert_int_eq(ids_report_check(&report, &err), 0);
+    struct ids_value wrong[] = {ids_int_value(IDS_UNIT_TIME, 1), ids_no_value(IDS_UNIT_TIME)};
+    IDS_ROW(&report, table, two, wrong);
+    ck_assert_int_eq(ids_report_check(&report, &err), IDS_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(err.text, "'count'"));
+    ids_report_done(&report);
+}
+END_TEST
+
 START_TEST(test_values) {
     static const struct {
         enum ids_unit unit;
@@ -591,6 +608,7 @@ int main(void) {
     tcase_add_test(tests, test_find_among_alike_hashes);
     tcase_add_test(tests, test_texts_are_copied);
     tcase_add_test(tests, test_tables_stay);
+    tcase_add_test(tests, test_cells_out_of_order);
     tcase_add_test(tests, test_values);
     tcase_add_test(tests, test_clean);
     tcase_add_test(tests, test_shorten);
