@@ -1,6 +1,6 @@
 /* The cache: what is in it, and emptying it. */
 #include "cmd/command.h"
-#include "cmd/terminal.h"
+#include "lib/cli/terminal.h"
 #include "lib/base/counted.h"
 #include "lib/report/layout.h"
 #include "lib/report/report.h"

@@ -4,7 +4,7 @@
 #include "cmd/capture_plugins.h"
 #include "cmd/capture_print.h"
 #include "cmd/command.h"
-#include "cmd/say.h"
+#include "lib/cli/say.h"
 #include "collectors/common/process.h"
 #include "lib/base/counted.h"
 #include "lib/base/memory.h"

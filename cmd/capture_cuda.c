@@ -1,6 +1,6 @@
 #include "cmd/capture_cuda.h"
 
-#include "cmd/say.h"
+#include "lib/cli/say.h"
 #include "lib/capture/collectors.h"
 
 #include <limits.h>

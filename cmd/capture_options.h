@@ -2,7 +2,7 @@
 #ifndef IDS_CMD_CAPTURE_OPTIONS_H
 #define IDS_CMD_CAPTURE_OPTIONS_H
 
-#include "cmd/opt.h"
+#include "lib/cli/opt.h"
 #include "collectors/common/plan.h"
 #include "lib/capture/variables.h"
 

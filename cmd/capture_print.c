@@ -1,6 +1,6 @@
 #include "cmd/capture_print.h"
 
-#include "cmd/say.h"
+#include "lib/cli/say.h"
 #include "lib/report/report.h"
 #include "lib/base/saturate.h"
 #include "lib/capture/folder.h"

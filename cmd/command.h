@@ -6,7 +6,7 @@
 #ifndef IDS_CMD_COMMAND_H
 #define IDS_CMD_COMMAND_H
 
-#include "cmd/opt.h"
+#include "lib/cli/opt.h"
 
 enum { IDS_EXIT_DONE = 0, IDS_EXIT_NO = 1, IDS_EXIT_ERROR = 2 };
 

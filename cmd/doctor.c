@@ -1,6 +1,6 @@
 #include "cmd/capture_home.h"
 #include "cmd/command.h"
-#include "cmd/terminal.h"
+#include "lib/cli/terminal.h"
 #include "lib/capture/checkup.h"
 #include "lib/report/layout.h"
 #include "lib/wire/json_writer.h"

@@ -2,7 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/dump_hlo.h"
 #include "cmd/manual.h"
-#include "cmd/reading.h"
+#include "lib/cli/reading.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/model/dump.h"
 #include "lib/run/read_run.h"

@@ -1,9 +1,9 @@
 #include "cmd/engine.h"
 
-#include "cmd/output.h"
-#include "cmd/progress.h"
-#include "cmd/reading.h"
-#include "cmd/say.h"
+#include "lib/cli/output.h"
+#include "lib/cli/progress.h"
+#include "lib/cli/reading.h"
+#include "lib/cli/say.h"
 
 #include <signal.h>
 

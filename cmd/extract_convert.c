@@ -1,6 +1,6 @@
 /* `extract` into another format: one reading of each file, through a filter, into an export. */
 #include "cmd/extraction.h"
-#include "cmd/progress.h"
+#include "lib/cli/progress.h"
 #include "lib/export/filter.h"
 #include "lib/export/gzip.h"
 #include "lib/export/ordered.h"

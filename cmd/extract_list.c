@@ -1,8 +1,8 @@
 #include "cmd/extract_list.h"
 
 #include "cmd/extract_files.h"
-#include "cmd/progress.h"
-#include "cmd/terminal.h"
+#include "lib/cli/progress.h"
+#include "lib/cli/terminal.h"
 #include "lib/base/counted.h"
 #include "lib/export/contents.h"
 #include "lib/report/layout.h"

@@ -1,7 +1,7 @@
 /* `extract` of the files as they are. */
 #include "cmd/extract_files.h"
 #include "cmd/extraction.h"
-#include "cmd/progress.h"
+#include "lib/cli/progress.h"
 #include "lib/io/source.h"
 #include "lib/run/file_name.h"
 

@@ -2,8 +2,8 @@
 #ifndef IDS_CMD_EXTRACTION_H
 #define IDS_CMD_EXTRACTION_H
 
-#include "cmd/opt.h"
-#include "cmd/output.h"
+#include "lib/cli/opt.h"
+#include "lib/cli/output.h"
 #include "lib/export/export.h"
 #include "lib/io/run_files.h"
 #include "lib/run/engine.h"

@@ -1,6 +1,6 @@
 #include "cmd/grade_options.h"
 
-#include "cmd/nearest.h"
+#include "lib/cli/nearest.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/base/quantity.h"
 

@@ -2,7 +2,7 @@
 #ifndef IDS_CMD_GRADE_OPTIONS_H
 #define IDS_CMD_GRADE_OPTIONS_H
 
-#include "cmd/opt.h"
+#include "lib/cli/opt.h"
 #include "lib/analysis/grades.h"
 
 /* Puts them into the rules; a later one of a metric takes the place of an earlier one. */

@@ -1,9 +1,9 @@
 #include "cmd/command.h"
 #include "cmd/diff_print.h"
 #include "cmd/engine.h"
-#include "cmd/output.h"
-#include "cmd/reading.h"
-#include "cmd/terminal.h"
+#include "lib/cli/output.h"
+#include "lib/cli/reading.h"
+#include "lib/cli/terminal.h"
 #include "lib/compare/scale.h"
 #include "lib/run/scale_methods.h"
 

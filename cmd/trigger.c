@@ -1,6 +1,6 @@
 #include "cmd/command.h"
-#include "cmd/say.h"
-#include "cmd/terminal.h"
+#include "lib/cli/say.h"
+#include "lib/cli/terminal.h"
 #include "lib/capture/targets.h"
 #include "lib/report/layout.h"
 

@@ -1,4 +1,4 @@
-/* For every layer but cmd/: a library reports through `struct ids_error` and never prints, ends the process, depends on the
+/* For every layer but cmd/ and lib/cli: a library reports through `struct ids_error` and never prints, ends the process, depends on the
  * locale, or writes past a buffer. */
 #ifndef IDS_POISON_LIBRARY_H
 #define IDS_POISON_LIBRARY_H
@@ -11,7 +11,7 @@
 
 #include "forbid.h"
 
-#define IDS_PRINTS "only cmd/ prints: return an ids_error, or write to the FILE * the caller gave"
+#define IDS_PRINTS "only cmd/ and lib/cli print: return an ids_error, or write to the FILE * the caller gave"
 IDS_FORBID(printf, IDS_PRINTS);
 IDS_FORBID(vprintf, IDS_PRINTS);
 IDS_FORBID(puts, IDS_PRINTS);
@@ -20,7 +20,7 @@ IDS_FORBID(perror, IDS_PRINTS);
 IDS_FORBID(stdout, IDS_PRINTS);
 IDS_FORBID(stderr, IDS_PRINTS);
 
-#define IDS_ENDS "only cmd/ ends the process: return an ids_error"
+#define IDS_ENDS "only cmd/ and lib/cli end the process: return an ids_error"
 IDS_FORBID(exit, IDS_ENDS);
 IDS_FORBID(_exit, IDS_ENDS);
 IDS_FORBID(_Exit, IDS_ENDS);

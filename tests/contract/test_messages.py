@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Messages go to standard error through cmd/say.c alone, which cleans what others wrote; characters that harm are judged in lib/wire/utf8.c
+"""Messages go to standard error through lib/cli/say.c alone, which cleans what others wrote; characters that harm are judged in lib/wire/utf8.c
 alone.
 
 Environment: IDS_SOURCE_DIR.
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
-WRITERS = {'cmd/say.c', 'cmd/progress.c'}
+WRITERS = {'lib/cli/say.c', 'lib/cli/progress.c'}
 # main.c sets its buffer and prints the usage, which is ours; trigger.c's list is clean, and goes to either stream; reading.c's
 # last words are ours; spawned programs
 # get a standard error of their own.

@@ -1,8 +1,8 @@
 /* Options: one table gives parsing and help; values are exact; mistakes are named. */
 #include "lib/base/quantity.h"
 #include "lib/wire/shell_quote.h"
-#include "cmd/nearest.h"
-#include "cmd/opt.h"
+#include "lib/cli/nearest.h"
+#include "lib/cli/opt.h"
 
 #include <check.h>
 #include <stdlib.h>

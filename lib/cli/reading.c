@@ -1,4 +1,4 @@
-#include "cmd/reading.h"
+#include "lib/cli/reading.h"
 
 #include "lib/io/memory_limit.h"
 #include "lib/io/unpack_limit.h"

@@ -1,6 +1,6 @@
 /* ascii.h - text for a terminal that shows ASCII only. */
-#ifndef IDS_CMD_ASCII_H
-#define IDS_CMD_ASCII_H
+#ifndef IDS_LIB_CLI_ASCII_H
+#define IDS_LIB_CLI_ASCII_H
 
 /* Whether the environment asks for ASCII: the first of LC_ALL, LC_CTYPE and LANG that is set names a locale that is not UTF-8.
  * Where none is set, texts stay UTF-8, which terminals of today show. */

@@ -1,6 +1,6 @@
-#include "cmd/terminal.h"
+#include "lib/cli/terminal.h"
 
-#include "cmd/opt.h"
+#include "lib/cli/opt.h"
 #include "lib/base/quantity.h"
 
 #include <stdlib.h>

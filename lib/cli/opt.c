@@ -1,7 +1,7 @@
-#include "cmd/opt.h"
+#include "lib/cli/opt.h"
 
-#include "cmd/nearest.h"
-#include "cmd/reading.h"
+#include "lib/cli/nearest.h"
+#include "lib/cli/reading.h"
 #include "lib/base/quantity.h"
 
 #include <getopt.h>

@@ -1,8 +1,8 @@
 /* nearest.h - what somebody who mistyped a word may have meant. */
-#ifndef IDS_CMD_NEAREST_H
-#define IDS_CMD_NEAREST_H
+#ifndef IDS_LIB_CLI_NEAREST_H
+#define IDS_LIB_CLI_NEAREST_H
 
-#include "cmd/opt.h"
+#include "lib/cli/opt.h"
 
 /* Single-letter edits (insert, delete, change, swap neighbours) that make one word of the other. */
 int ids_edit_distance(const char *a, const char *b);

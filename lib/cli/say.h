@@ -3,8 +3,8 @@
  * Messages quote paths, members of archives, schemas and what programs said: all of it is made clean here (lib/wire/clean.h). contract.messages
  * refuses another way.
  */
-#ifndef IDS_CMD_SAY_H
-#define IDS_CMD_SAY_H
+#ifndef IDS_LIB_CLI_SAY_H
+#define IDS_LIB_CLI_SAY_H
 
 /* "idsprof: COMMAND: message", and a new line; "idsprof: message" where command is NULL. */
 void ids_say(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -2,10 +2,10 @@
  *
  * They are rows of each command's table, but their values are the process's, since every reader below is bound by them.
  */
-#ifndef IDS_CMD_READING_H
-#define IDS_CMD_READING_H
+#ifndef IDS_LIB_CLI_READING_H
+#define IDS_LIB_CLI_READING_H
 
-#include "cmd/opt.h"
+#include "lib/cli/opt.h"
 
 struct ids_reading {
     int64_t max_unpacked; /* bytes; 0: as unpack_limit.h has it */

@@ -4,8 +4,8 @@
  * tests/cli/test_manual.py, the check that the manual page agrees. Values land in the command's own struct, at `offset`.
  * Every command has -h, --help without saying so.
  */
-#ifndef IDS_CMD_OPT_H
-#define IDS_CMD_OPT_H
+#ifndef IDS_LIB_CLI_OPT_H
+#define IDS_LIB_CLI_OPT_H
 
 #include "lib/base/error.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/ascii.h"
+#include "lib/cli/ascii.h"
 
 #include "lib/report/layout.h"
 #include "lib/wire/utf8.h"

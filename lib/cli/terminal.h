@@ -1,6 +1,6 @@
 /* terminal.h - what the terminal on standard output can do. */
-#ifndef IDS_CMD_TERMINAL_H
-#define IDS_CMD_TERMINAL_H
+#ifndef IDS_LIB_CLI_TERMINAL_H
+#define IDS_LIB_CLI_TERMINAL_H
 
 #include <stdint.h>
 

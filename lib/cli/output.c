@@ -1,4 +1,4 @@
-#include "cmd/output.h"
+#include "lib/cli/output.h"
 
 #include "lib/base/intern.h"
 #include "lib/base/memory.h"

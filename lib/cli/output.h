@@ -5,8 +5,8 @@
  * Files that belong together are a set: they get their names together, after the last one is whole, and a set that fails leaves
  * neither a file nor the folder that was made for it.
  */
-#ifndef IDS_CMD_OUTPUT_H
-#define IDS_CMD_OUTPUT_H
+#ifndef IDS_LIB_CLI_OUTPUT_H
+#define IDS_LIB_CLI_OUTPUT_H
 
 #include "lib/base/keymap.h"
 #include "lib/export/out.h"

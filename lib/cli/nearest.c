@@ -1,4 +1,4 @@
-#include "cmd/nearest.h"
+#include "lib/cli/nearest.h"
 
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "cmd/progress.h"
+#include "lib/cli/progress.h"
 
 #include "lib/report/layout.h"
 

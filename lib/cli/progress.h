@@ -2,8 +2,8 @@
  *
  * Only on a terminal; the line is wiped when the work is done, so that nothing of it stays.
  */
-#ifndef IDS_CMD_PROGRESS_H
-#define IDS_CMD_PROGRESS_H
+#ifndef IDS_LIB_CLI_PROGRESS_H
+#define IDS_LIB_CLI_PROGRESS_H
 
 /* Begins, or goes on to the next thing: "reading host.xplane.pb (99 MB)". */
 void ids_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));

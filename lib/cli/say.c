@@ -1,6 +1,6 @@
-#include "cmd/say.h"
+#include "lib/cli/say.h"
 
-#include "cmd/terminal.h"
+#include "lib/cli/terminal.h"
 #include "lib/report/layout.h"
 
 #include <stdarg.h>
