@@ -4,7 +4,7 @@ set(IDS_HOME_BUILD ${PROJECT_BINARY_DIR}/lib/idsprof)
 set(IDS_HOME_INSTALL ${CMAKE_INSTALL_LIBDIR}/idsprof)
 # How the installed program finds it: from the folder it lies in, so that an installation can be moved.
 file(RELATIVE_PATH IDS_HOME_FROM_BIN ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/idsprof)
-target_compile_definitions(ids_cmd PRIVATE IDS_HOME_FROM_BIN="${IDS_HOME_FROM_BIN}")
+target_compile_definitions(ids_capture PRIVATE IDS_HOME_FROM_BIN="${IDS_HOME_FROM_BIN}")
 
 # ids_preload(NAME SOURCES <files> MAP <export map> [LIBS <targets>]): lib<NAME>.so, without sanitizers, coverage or link-time
 # optimisation whatever the preset is: it runs inside a Python of somebody else. Hidden visibility; what MAP names is exported;

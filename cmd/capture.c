@@ -1,5 +1,5 @@
 #include "cmd/capture_cuda.h"
-#include "cmd/capture_home.h"
+#include "lib/capture/home.h"
 #include "cmd/capture_options.h"
 #include "cmd/capture_plugins.h"
 #include "cmd/capture_print.h"

@@ -1,6 +1,7 @@
 #include "cmd/check_junit.h"
 
 #include "cmd/diff_print.h"
+#include "lib/compare/verdict_words.h"
 #include "lib/wire/utf8.h"
 
 #include <string.h>

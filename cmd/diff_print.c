@@ -1,6 +1,8 @@
 #include "cmd/diff_print.h"
 
+#include "cmd/diff_tables.h"
 #include "lib/base/counted.h"
+#include "lib/compare/verdict_words.h"
 #include "lib/wire/shell_quote.h"
 
 #include <math.h>
@@ -10,90 +12,7 @@
 #define ARROW " \xe2\x86\x92 "
 #define DOT " \xc2\xb7 "
 
-enum { COMMAND_BYTES = 4352, CHANGES_SHOWN = 8, SUMS_SHOWN = 5 };
-
-/* ---- figures ---- */
-
-struct ids_value ids_figure_value(enum ids_unit unit, int known, double value) {
-    if (!known) return ids_no_value(unit);
-    if (unit == IDS_UNIT_RATIO || unit == IDS_UNIT_NUMBER || unit == IDS_UNIT_RATE) return ids_real_value(unit, value);
-    if (unit == IDS_UNIT_COUNT && fabs(value - round(value)) > 0.005) return ids_real_value(IDS_UNIT_NUMBER, value);
-    return ids_int_value(unit, (int64_t)llround(value));
-}
-
-const char *ids_signed(char buffer[IDS_SIGNED_ROOM], enum ids_unit unit, double value) {
-    char text[IDS_VALUE_ROOM];
-    if (unit == IDS_UNIT_RATIO) {
-        snprintf(buffer, IDS_SIGNED_ROOM, "%+.1f points", value * 100);
-        return buffer;
-    }
-    ids_value_format(ids_figure_value(unit, 1, fabs(value)), text, sizeof text);
-    snprintf(buffer, IDS_SIGNED_ROOM, "%s%s", value > 0 ? "+" : value < 0 ? "-" : "", text);
-    return buffer;
-}
-
-/* "+13.1 %", "8.0x"; nothing where a share of the old value says nothing. */
-static const char *relative(struct ids_painter *painter, const struct ids_difference *row) {
-    if (!row->has_a || !row->has_b || row->a <= 0 || row->unit == IDS_UNIT_RATIO || row->a == row->b) return "";
-    struct ids_phrase phrase = ids_phrase_begin();
-    double ratio = row->b / row->a;
-    if (ratio >= 3)
-        ids_phrase_add(&phrase, "%.1fx", ratio);
-    else
-        ids_phrase_add(&phrase, "%+.1f %%", (ratio - 1) * 100);
-    return ids_phrase_end(painter, &phrase);
-}
-
-static const char *direction_word(const struct ids_difference *row, double change) {
-    int direction = ids_direction_of(row->better, change);
-    return direction > 0 ? "better" : direction < 0 ? "worse" : "other";
-}
-
-/* The interval is of the typical step; a mean that single steps moved lies outside it, and then that is said. */
-static const char *of_typical(const struct ids_difference *row) {
-    double change = row->b - row->a;
-    return change < row->interval.low || change > row->interval.high ? "a typical one " : "";
-}
-
-const char *ids_verdict_words(struct ids_painter *painter, const struct ids_difference *row) {
-    char low[IDS_SIGNED_ROOM], high[IDS_SIGNED_ROOM];
-    const struct ids_interval *interval = &row->interval;
-    struct ids_phrase phrase = ids_phrase_begin();
-    ids_signed(low, row->unit, interval->low);
-    ids_signed(high, row->unit, interval->high);
-    switch (row->verdict) {
-    case IDS_VERDICT_NO_DATA:
-        ids_phrase_add(&phrase, "%s", row->reason ? row->reason : "not measured");
-        break;
-    case IDS_VERDICT_SAME:
-        ids_phrase_add(&phrase, "same");
-        break;
-    case IDS_VERDICT_UNSURE:
-        ids_phrase_add(&phrase, "within the spread (%s to %s)", low, high);
-        break;
-    case IDS_VERDICT_SINGLE_STEPS:
-        ids_phrase_add(&phrase, "%s through single steps; a typical one %s to %s", direction_word(row, row->b - row->a),
-                       low, high);
-        break;
-    case IDS_VERDICT_COUNTED:
-        ids_phrase_add(&phrase, "%s", direction_word(row, row->b - row->a));
-        break;
-    case IDS_VERDICT_DIFFERS:
-        if (row->unit == IDS_UNIT_RATIO && row->better == IDS_BETTER_NEITHER) {
-            ids_phrase_add(&phrase, "a share of another step time (%s%s to %s)", of_typical(row), low, high);
-            break;
-        }
-        ids_phrase_add(&phrase, "%s in these recordings (%s%s to %s)", direction_word(row, interval->low), of_typical(row), low,
-                       high);
-        break;
-    case IDS_VERDICT_IMPROVEMENT:
-    case IDS_VERDICT_REGRESSION:
-        ids_phrase_add(&phrase, "%s (%s%s to %s)", row->verdict == IDS_VERDICT_REGRESSION ? "REGRESSION" : "improvement",
-                       of_typical(row), low, high);
-        break;
-    }
-    return ids_phrase_end(painter, &phrase);
-}
+enum { COMMAND_BYTES = 4352, CHANGES_SHOWN = 8 };
 
 /* ---- the first line ---- */
 
@@ -139,6 +58,18 @@ int ids_diff_print_head(const struct ids_diff *diff, const struct ids_diff_print
 }
 
 /* ---- grids ---- */
+
+/* "+13.1 %", "8.0x"; nothing where a share of the old value says nothing. */
+static const char *relative(struct ids_painter *painter, const struct ids_difference *row) {
+    if (!row->has_a || !row->has_b || row->a <= 0 || row->unit == IDS_UNIT_RATIO || row->a == row->b) return "";
+    struct ids_phrase phrase = ids_phrase_begin();
+    double ratio = row->b / row->a;
+    if (ratio >= 3)
+        ids_phrase_add(&phrase, "%.1fx", ratio);
+    else
+        ids_phrase_add(&phrase, "%+.1f %%", (ratio - 1) * 100);
+    return ids_phrase_end(painter, &phrase);
+}
 
 static void write_grid(struct ids_painter *painter, struct ids_grid *grid) {
     ids_grid_fit(grid, painter->render->full ? 0 : ids_painter_width(painter));
@@ -311,51 +242,7 @@ static void write_changes(struct ids_painter *painter, const struct ids_diff *di
         fprintf(painter->out, "  and %zu more in --json\n", diff->changes.count - CHANGES_SHOWN);
 }
 
-/* ---- tables ---- */
-
-static int sort_column, sort_by_text;
-
-static int by_column(const void *a, const void *b) {
-    const struct ids_value *left = (const struct ids_value *)a + sort_column;
-    const struct ids_value *right = (const struct ids_value *)b + sort_column;
-    if (left->missing != right->missing) return left->missing ? 1 : -1;
-    if (sort_by_text) return strcmp(left->text, right->text);
-    double l = ids_value_number(*left), r = ids_value_number(*right);
-    return (l < r) - (l > r);
-}
-
-void ids_diff_sort_table(struct ids_table *table, enum ids_diff_sort sort) {
-    static const char *const columns[] = {NULL, "ratio", "a", "b", "name"};
-    if (sort == IDS_DIFF_BY_CHANGE || !table || !table->row_count) return;
-    sort_column = ids_table_column(table, columns[sort]);
-    sort_by_text = sort == IDS_DIFF_BY_NAME;
-    qsort(table->cells, table->row_count, (size_t)table->def->column_count * sizeof *table->cells, by_column);
-}
-
-/* The rows whose cell is not "same", or all where everything is asked for. */
-static void write_matches(struct ids_painter *painter, const struct ids_diff *diff, const char *id) {
-    const struct ids_table *table = ids_report_find_table(&diff->report, id);
-    int class = ids_table_column(table, "class");
-    if (class < 0 || !table->row_count) return;
-    size_t columns = (size_t)table->def->column_count, same = 0;
-    struct ids_table shown = {.id = table->id, .def = table->def};
-    shown.cells = ids_arena_alloc(&painter->arena, table->row_count * columns * sizeof *shown.cells);
-    if (!shown.cells) {
-        painter->out_of_memory = 1;
-        return;
-    }
-    for (size_t row = 0; row < table->row_count; row++) {
-        int is_same = !strcmp(ids_table_cell(table, row, class)->text, "same");
-        same += (size_t)is_same;
-        if (is_same && painter->render->top) continue;
-        memcpy(&shown.cells[shown.row_count++ * columns], ids_table_cell(table, row, 0), columns * sizeof *shown.cells);
-    }
-    ids_painter_table(painter, &shown, painter->render->top, 0);
-    if (!shown.row_count)
-        fprintf(painter->out, "\n  all %zu %s are the same\n", same, id);
-    else if (same && painter->render->top)
-        fprintf(painter->out, "  %zu %s are the same\n", same, id);
-}
+/* ---- what it comes to ---- */
 
 static void write_sum(struct ids_painter *painter, const struct ids_diff *diff) {
     const struct {
@@ -379,26 +266,6 @@ static void write_sum(struct ids_painter *painter, const struct ids_diff *diff) 
     if (!*text) return;
     fputs("  ", painter->out);
     ids_text_wrap(painter->out, text, 2, 2, ids_painter_width(painter));
-}
-
-/* Sums that moved the whole by more than the threshold. */
-static void write_sums(struct ids_painter *painter, const struct ids_diff *diff, const char *id) {
-    const struct ids_table *table = ids_report_find_table(&diff->report, id);
-    double whole = fmax((double)diff->parts.whole_a_ps, (double)diff->parts.whole_b_ps);
-    int change = ids_table_column(table, "change"), added = ids_table_column(table, "added");
-    int removed = ids_table_column(table, "removed");
-    if (!table || change < 0) return;
-    struct ids_table shown = *table;
-    shown.row_count = 0;
-    while (shown.row_count < table->row_count) { /* in the order of the change */
-        size_t row = shown.row_count;
-        double ps = fabs(ids_value_number(*ids_table_cell(table, row, change)));
-        int moved = ids_table_cell(table, row, added)->i || ids_table_cell(table, row, removed)->i;
-        if (ps == 0 || (ps < 0.002 * whole && !moved && painter->render->top)) break;
-        shown.row_count++;
-    }
-    int64_t top = painter->render->top;
-    ids_painter_table(painter, &shown, top > SUMS_SHOWN ? SUMS_SHOWN : top, 0);
 }
 
 /* What would tell more than these recordings do. */
@@ -425,14 +292,14 @@ int ids_diff_print_body(const struct ids_diff *diff, const struct ids_diff_print
                 diff->parts.whole_a_ps == diff->parts.whole_b_ps ? "" : " beyond the threshold and the spread");
     if (diff->parts.whole_a_ps != diff->parts.whole_b_ps || diff->changes.count) write_parts(&painter, diff);
     write_changes(&painter, diff, print);
-    if (diff->has_ops) write_matches(&painter, diff, "ops");
+    if (diff->has_ops) ids_diff_write_matches(&painter, diff, "ops");
     if (diff->has_ops) write_sum(&painter, diff);
-    if (diff->has_kernels) write_matches(&painter, diff, "kernels");
+    if (diff->has_kernels) ids_diff_write_matches(&painter, diff, "kernels");
     if (!diff->has_ops && diff->has_kernels) write_sum(&painter, diff);
-    write_sums(&painter, diff, "families");
-    write_sums(&painter, diff, "scopes");
-    if (diff->modules.count > 1) write_sums(&painter, diff, "modules");
-    write_sums(&painter, diff, "collectives");
+    ids_diff_write_sums(&painter, diff, "families");
+    ids_diff_write_sums(&painter, diff, "scopes");
+    if (diff->modules.count > 1) ids_diff_write_sums(&painter, diff, "modules");
+    ids_diff_write_sums(&painter, diff, "collectives");
     write_next(&painter, diff);
     return ids_painter_done(&painter, err);
 }

@@ -1,4 +1,4 @@
-#include "cmd/capture_home.h"
+#include "lib/capture/home.h"
 #include "cmd/command.h"
 #include "lib/cli/terminal.h"
 #include "lib/capture/checkup.h"

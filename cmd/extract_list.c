@@ -1,6 +1,6 @@
 #include "cmd/extract_list.h"
 
-#include "cmd/extract_files.h"
+#include "lib/run/extract_files.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/terminal.h"
 #include "lib/base/counted.h"

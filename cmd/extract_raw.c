@@ -1,5 +1,5 @@
 /* `extract` of the files as they are. */
-#include "cmd/extract_files.h"
+#include "lib/run/extract_files.h"
 #include "cmd/extraction.h"
 #include "lib/cli/progress.h"
 #include "lib/io/source.h"

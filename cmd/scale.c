@@ -1,5 +1,6 @@
 #include "cmd/command.h"
 #include "cmd/diff_print.h"
+#include "lib/compare/verdict_words.h"
 #include "cmd/engine.h"
 #include "lib/cli/output.h"
 #include "lib/cli/reading.h"

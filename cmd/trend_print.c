@@ -1,6 +1,7 @@
 #include "cmd/trend_print.h"
 
 #include "cmd/diff_print.h"
+#include "lib/compare/verdict_words.h"
 #include "lib/base/counted.h"
 
 #include <stdlib.h>

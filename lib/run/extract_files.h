@@ -1,6 +1,6 @@
 /* extract_files.h - the files of a run as `idsprof extract` sees them: what is copied raw, and what a profile is called. */
-#ifndef IDS_CMD_EXTRACT_FILES_H
-#define IDS_CMD_EXTRACT_FILES_H
+#ifndef IDS_LIB_RUN_EXTRACT_FILES_H
+#define IDS_LIB_RUN_EXTRACT_FILES_H
 
 #include "lib/io/run_files.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/extract_files.h"
+#include "lib/run/extract_files.h"
 
 #include "lib/base/vec.h"
 #include "lib/run/file_name.h"

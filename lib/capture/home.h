@@ -1,6 +1,6 @@
-/* capture_home.h - the folder of what is loaded into profiled programs: libidsprof_agent.so, and the Python hook in python/. */
-#ifndef IDS_CMD_CAPTURE_HOME_H
-#define IDS_CMD_CAPTURE_HOME_H
+/* home.h - the folder of what is loaded into profiled programs: libidsprof_agent.so, and the Python hook in python/. */
+#ifndef IDS_LIB_CAPTURE_HOME_H
+#define IDS_LIB_CAPTURE_HOME_H
 
 #include "lib/base/error.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/capture_home.h"
+#include "lib/capture/home.h"
 
 #include "lib/capture/collectors.h"
 
