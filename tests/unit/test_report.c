@@ -197,16 +197,17 @@ static void expect_value(struct ids_value value, const char *wanted) {
 START_TEST(test_cells_out_of_order) {
     static const struct ids_column_def two[] = {{"time", "time", IDS_UNIT_TIME, 0}, {"count", "count", IDS_UNIT_COUNT, 0}};
     static const struct ids_table_def def = {"two", "two", two, 2, "Two.", 0};
-    ids_report_init(&report);
-    struct ids_table *table = ids_report_table(&report, &def);
+    struct ids_report other;
+    ids_report_init(&other);
+    struct ids_table *table = ids_report_table(&other, &def);
     struct ids_value right[] = {ids_no_value(IDS_UNIT_TIME), ids_int_value(IDS_UNIT_COUNT, 1)};
-    IDS_ROW(&report, table, two, right);
-    ck_assert_int_eq(ids_report_check(&report, &err), 0);
+    IDS_ROW(&other, table, two, right);
+    ck_assert_int_eq(ids_report_check(&other, &err), 0);
     struct ids_value wrong[] = {ids_int_value(IDS_UNIT_TIME, 1), ids_no_value(IDS_UNIT_TIME)};
-    IDS_ROW(&report, table, two, wrong);
-    ck_assert_int_eq(ids_report_check(&report, &err), IDS_CORRUPT);
+    IDS_ROW(&other, table, two, wrong);
+    ck_assert_int_eq(ids_report_check(&other, &err), IDS_CORRUPT);
     ck_assert_ptr_nonnull(strstr(err.text, "'count'"));
-    ids_report_done(&report);
+    ids_report_done(&other);
 }
 END_TEST
 
