@@ -3,9 +3,11 @@
 
 #include "tests/support/suite.h"
 
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct idsprof_error err;
@@ -16,10 +18,24 @@ static const char *testdata(const char *name) {
     return path;
 }
 
+static char cache[] = "/tmp/idsprof-unit-XXXXXX";
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place) {
+    (void)status, (void)kind, (void)place;
+    return remove(path);
+}
+
+static void remove_cache(void) {
+    nftw(cache, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 static idsprof_run *open_mini(const struct idsprof_options *options) {
     idsprof_run *run = NULL;
-    char folder[] = "/tmp/idsprof-unit-XXXXXX";
-    if (!getenv("XDG_CACHE_HOME")) setenv("XDG_CACHE_HOME", mkdtemp(folder), 1);
+    if (strstr(cache, "XXXXXX")) {
+        ck_assert_ptr_nonnull(mkdtemp(cache));
+        setenv("XDG_CACHE_HOME", cache, 1);
+        atexit(remove_cache);
+    }
     ck_assert_msg(!idsprof_open(testdata("mini/steps_two_devices.mini"), options, &run, &err), "%s", err.text);
     ck_assert_int_eq(err.code, IDSPROF_OK);
     return run;
