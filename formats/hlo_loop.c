@@ -1,8 +1,10 @@
 #include "formats/hlo_loop.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 
 enum { MAX_CONFIG_BYTES = 1 << 20 };
+#define MOST_EXACT 9007199254740992.0 /* 2^53: up to there a double is exact */
 
 /* A 64-bit number as protobuf's JSON writes it: digits in a string; XLA wrote plain numbers before. 0 where it is left
  * out, as proto3 does. Returns 0 when it is something else. */
@@ -11,7 +13,7 @@ static int read_number(const cJSON *object, const char *name, int64_t *ret_numbe
     *ret_number = 0;
     if (!item) return 1;
     if (cJSON_IsNumber(item)) {
-        if (!(item->valuedouble >= -0x1p53 && item->valuedouble <= 0x1p53)) return 0;
+        if (!(fabs(item->valuedouble) <= MOST_EXACT)) return 0; /* nor is NaN */
         *ret_number = (int64_t)item->valuedouble;
         return 1;
     }
