@@ -101,7 +101,7 @@ static const struct ids_note notes[] = {
     {.before = "AllReduce ", .metric = "collectives.allreduce_share"},
     {.before = "exposed ", .metric = "collectives.exposed_share"},
     {.before = "waiting for peers ", .metric = "collectives.wait"},
-    {.metric = "collectives.count", .after = " collectives"},
+    {.metric = "collectives.count", .noun = "collective"},
     {.before = "bus bandwidth ", .metric = "collectives.bus_bandwidth"},
 };
 static const struct ids_headline headlines[] = {

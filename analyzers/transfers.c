@@ -112,16 +112,16 @@ static const struct ids_table_def largest = {
 };
 
 static const struct ids_note h2d_notes[] = {
-    {.metric = "transfers.h2d_count", .after = " copies"},
+    {.metric = "transfers.h2d_count", .noun = "copy"},
     {.metric = "transfers.h2d_time"},
     {.metric = "transfers.h2d_rate"},
     {.metric = "transfers.overlapped_share", .after = " of H2D and D2H hidden under compute"},
 };
 static const struct ids_note d2h_notes[] = {
-    {.metric = "transfers.d2h_count", .after = " copies"},
+    {.metric = "transfers.d2h_count", .noun = "copy"},
     {.metric = "transfers.d2h_time"},
     {.metric = "transfers.d2h_rate"},
-    {.before = "D2D ", .metric = "transfers.d2d_count", .after = " copies"},
+    {.before = "D2D ", .metric = "transfers.d2d_count", .noun = "copy"},
 };
 static const struct ids_headline headlines[] = {
     {"transfers", "H2D", "transfers.h2d_bytes", h2d_notes, IDS_COUNT_OF(h2d_notes), 0},

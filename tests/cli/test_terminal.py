@@ -181,8 +181,17 @@ def check_output_errors():
     check(run.returncode == 2 and 'cannot write the output' in run.stderr, f'>&-: {run.returncode} {run.stderr!r}')
 
 
+def check_singulars():
+    """One of a thing is called by its singular."""
+    for trace, words in (('collectives_copy_no_compute', ('1 copy,', '1 collective')), ('steps_two_devices', ())):
+        run = subprocess.run([IDSPROF, 'report', '--no-cache', str(RUN.parent / 'mini' / f'{trace}.mini')], capture_output=True, text=True, timeout=60)
+        wrong = re.findall(r'(?<![\d.,])1 (?:copies|collectives|gaps|kernels|steps|launches|compilations)\b', run.stdout)
+        check(run.returncode == 0 and not wrong and all(word in run.stdout for word in words), f'{trace}: {wrong} {run.stdout}')
+
+
 check_widths()
 check_names()
+check_singulars()
 check_names_stay()
 check_accounts()
 check_headings()
