@@ -177,6 +177,7 @@ static int open_report(const struct report_options *options, const char *path, s
     /* The rows of a database, or those that an earlier query left in the cache, are of a report with default options. */
     if (!code && options->explain && ids_params_are_default(&params))
         code = ids_events_at_hand(&opened->engine, run, &opened->events, err);
+    if (!code && !opened->events.run) opened->events.run = run->number ? run->number : 1; /* as a query of it would have it */
     return code;
 }
 

@@ -1,10 +1,13 @@
 /* The calls of include/idsprof.h, over lib/run. */
 #include "include/idsprof.h"
 
+#include "lib/analysis/grades.h"
 #include "lib/run/find_runs.h"
 #include "lib/run/open_events.h"
 #include "lib/run/open_run.h"
 #include "lib/run/sections.h"
+#include "lib/store/db_limit.h"
+#include "lib/wire/clean.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +19,10 @@ _Static_assert((int)IDSPROF_NO_MEMORY == IDS_NOMEM && (int)IDSPROF_IO == IDS_IO 
                    (int)IDSPROF_NOT_FOUND == IDS_NOT_FOUND,
                "codes are stable");
 _Static_assert(sizeof((struct idsprof_error *)NULL)->text == sizeof((struct ids_error *)NULL)->text, "texts fit");
+
+enum { SQL_LIMIT_MS = 60000 };
+#define PS_PER_MS INT64_C(1000000000)
+#define SQL_BYTES (INT64_C(2) << 30) /* of memory, as the program allows */
 
 struct idsprof_run {
     struct ids_engine engine;
@@ -30,16 +37,29 @@ struct idsprof_run {
 
 struct idsprof_query {
     struct ids_query *query;
+    int is_over; /* the engine would begin anew */
 };
 
 const char *idsprof_version(void) {
     return IDS_VERSION;
 }
 
+/* A message quotes paths and names of others, and may have been cut within a character. */
+static void copy_clean(const char *from, char *to, size_t room) {
+    struct ids_buffer clean = {0};
+    ids_clean_put(&clean, from, strlen(from), IDS_CLEAN_LINE);
+    size_t length = clean.length < room ? clean.length : room - 1;
+    while (length < clean.length && length && (clean.at[length] & 0xc0) == 0x80) length--; /* whole characters */
+    if (length && !clean.failed) memcpy(to, clean.at, length);
+    to[clean.failed ? 0 : length] = '\0';
+    ids_buffer_done(&clean);
+}
+
 static int hand_over(const struct ids_error *from, int code, struct idsprof_error *to) {
     if (!to) return code;
     to->code = code < 0 ? code : 0;
-    memcpy(to->text, code < 0 ? from->text : "", code < 0 ? sizeof to->text : 1);
+    to->text[0] = '\0';
+    if (code < 0) copy_clean(from->text, to->text, sizeof to->text);
     return code;
 }
 
@@ -47,12 +67,18 @@ static int hand_over(const struct ids_error *from, int code, struct idsprof_erro
 
 static void pass_progress(void *own, const char *what) {
     const struct idsprof_run *run = own;
-    if (run->options.progress) run->options.progress(run->options.own, what);
+    char text[256];
+    if (!run->options.progress) return;
+    if (what) copy_clean(what, text, sizeof text);
+    run->options.progress(run->options.own, what ? text : NULL);
 }
 
 static void pass_note(void *own, const char *text) {
     const struct idsprof_run *run = own;
-    if (run->options.note) run->options.note(run->options.own, text);
+    char clean[1024];
+    if (!run->options.note) return;
+    copy_clean(text, clean, sizeof clean);
+    run->options.note(run->options.own, clean);
 }
 
 static int find(struct idsprof_run *run, struct ids_error *err) {
@@ -103,6 +129,7 @@ int idsprof_report_json(idsprof_run *run, const char **ret_json, struct idsprof_
         ids_params_default(&params);
         code = ids_open_run(&run->engine, run->files, &params, &report, &why);
         if (!code) {
+            ids_grade_standard(&report); /* a stored report has grades, but not the thresholds that they follow from */
             code = render(&report, &run->json, &why);
             ids_report_done(&report);
         }
@@ -131,10 +158,14 @@ void idsprof_close(idsprof_run *run) {
 int idsprof_query_open(idsprof_run *run, const char *sql, idsprof_query **ret_query, struct idsprof_error *err) {
     struct ids_error why = IDS_ERROR_INIT;
     struct idsprof_query *query = calloc(1, sizeof *query);
+    int64_t ms = run->options.sql_limit_ms ? run->options.sql_limit_ms : SQL_LIMIT_MS;
     *ret_query = NULL;
     int code = query ? 0 : ids_no_memory(&why);
-    if (!code && !run->events.path)
+    ids_db_limit_set(ms > 0 && ms < INT64_MAX / PS_PER_MS ? ms * PS_PER_MS : 0, SQL_BYTES);
+    if (!code && !run->events.path) {
         code = ids_events_open_run(&run->engine, run->path, run->name, &run->events, &why);
+        if (code) ids_events_done(&run->events);
+    }
     if (!code) code = ids_events_query(&run->events, &query->query, &why);
     if (!code) code = ids_query_prepare(query->query, sql, &why);
     if (code)
@@ -154,7 +185,9 @@ const char *idsprof_query_column(const idsprof_query *query, int column) {
 
 int idsprof_query_next(idsprof_query *query, struct idsprof_error *err) {
     struct ids_error why = IDS_ERROR_INIT;
-    return hand_over(&why, ids_query_next(query->query, &why), err);
+    int code = query->is_over ? 0 : ids_query_next(query->query, &why);
+    query->is_over = !code;
+    return hand_over(&why, code, err);
 }
 
 struct idsprof_value idsprof_query_value(const idsprof_query *query, int column) {

@@ -44,6 +44,12 @@ def check_values(cache):
         check(got.get('value') == want and got.get('from_rows') == want, f'{name} {metric}: {got.get("value")}, from rows {got.get("from_rows")}')
 
 
+def check_run(cache):
+    """The statement can be copied also where the report has other options than the rows: it names the run that a query has."""
+    done = run('report', MINI / 'util_tpu_done.mini', '--explain', 'kernels.median', '--small-kernel', '1us', cache=cache)
+    check(done.returncode == 0 and 'run = 0' not in done.stdout and 'run = 1' in done.stdout, done.stdout)
+
+
 def check_where(cache):
     """report says how to have the statement run, and runs it itself where the rows are there."""
     path = MINI / 'util_tpu_done.mini'
@@ -91,6 +97,7 @@ def check_literals(cache):
 with tempfile.TemporaryDirectory() as name:
     temporary = Path(name)
     check_values(temporary / 'cache')
+    check_run(temporary / 'cache')
     check_where(temporary / 'cache')
     check_database(temporary / 'cache', temporary)
     check_literals(temporary / 'cache')

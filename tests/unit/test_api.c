@@ -1,6 +1,8 @@
 /* The calls of include/idsprof.h: what they give, what they refuse, and what they say while they work. */
 #include "include/idsprof.h"
 
+#include "lib/run/find_runs.h"
+#include "lib/run/import_run.h"
 #include "tests/support/suite.h"
 
 #include <ftw.h>
@@ -53,6 +55,30 @@ START_TEST(test_report) {
 }
 END_TEST
 
+/* A stored report has grades; the thresholds that they follow from are told all the same. */
+START_TEST(test_report_of_database) {
+    static const struct ids_engine engine;
+    struct ids_error why = IDS_ERROR_INIT;
+    struct ids_run_list list;
+    struct ids_run_db *db;
+    char path[] = "/tmp/idsprof-unit-XXXXXX";
+    const char *json;
+    idsprof_run *run;
+    int file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    close(file);
+    ck_assert_int_eq(ids_find_runs(&engine, testdata("mini/steps_two_devices.mini"), &list, &why), 0);
+    ck_assert_int_eq(ids_import_begin(path, &db, &why), 0);
+    ck_assert_msg(!ids_import_run(&engine, db, list.runs, "", &why) && !ids_run_db_finish(db, &why), "%s", why.text);
+    ids_run_db_free(db);
+    ids_run_list_done(&list);
+    ck_assert_msg(!idsprof_open(path, NULL, &run, &err) && !idsprof_report_json(run, &json, &err), "%s", err.text);
+    ck_assert_ptr_nonnull(strstr(json, "\"threshold\""));
+    idsprof_close(run);
+    unlink(path);
+}
+END_TEST
+
 START_TEST(test_query) {
     idsprof_run *run = open_mini(NULL);
     idsprof_query *query, *other;
@@ -74,6 +100,8 @@ START_TEST(test_query) {
     ck_assert_int_eq(idsprof_query_next(other, &err), 1);
     ck_assert_int_gt(idsprof_query_value(other, 0).integer, 5);
     ck_assert_int_eq(idsprof_query_next(query, &err), 1);
+    ck_assert_int_eq(idsprof_query_next(query, &err), 0);
+    ck_assert_int_eq(idsprof_query_next(query, &err), 0); /* and it does not begin anew */
     ck_assert_int_eq(idsprof_query_next(query, &err), 0);
     idsprof_query_close(query);
     idsprof_query_close(other);
@@ -98,6 +126,40 @@ START_TEST(test_refusals) {
     const char *json;
     ck_assert_int_eq(idsprof_report_json(run, &json, &err), IDSPROF_UNSUPPORTED);
     ck_assert_ptr_null(json);
+    idsprof_close(run);
+}
+END_TEST
+
+/* SQL that never ends is stopped. */
+START_TEST(test_endless_sql) {
+    const struct idsprof_options options = {.size = sizeof options, .sql_limit_ms = 200};
+    idsprof_run *run = open_mini(&options);
+    idsprof_query *query;
+    int code = idsprof_query_open(
+        run, "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n", &query, &err);
+    if (!code) code = idsprof_query_next(query, &err);
+    ck_assert_int_eq(code, IDSPROF_LIMIT);
+    idsprof_query_close(query);
+    idsprof_close(run);
+}
+END_TEST
+
+/* What a message quotes is clean, on one line, and cut between characters. A query that fails leaves nothing behind (valgrind). */
+START_TEST(test_messages_are_clean) {
+    char path[900] = "/nothing/new\nline\xff\x1b[31m";
+    idsprof_run *run;
+    idsprof_query *query;
+    ck_assert_int_lt(idsprof_open(path, NULL, &run, &err), 0);
+    ck_assert_ptr_null(strpbrk(err.text, "\n\x1b\xff"));
+    ck_assert_ptr_nonnull(strstr(err.text, "/nothing/new"));
+    strcpy(path, "/nothing/");
+    for (int i = 0; i < 400; i++) strcat(path, "\xc3\xa9");
+    ck_assert_int_lt(idsprof_open(path, NULL, &run, &err), 0);
+    size_t length = strlen(err.text);
+    ck_assert_uint_gt(length, 300);
+    ck_assert_int_ne((unsigned char)err.text[length - 1], 0xc3);
+    ck_assert_int_eq(idsprof_open(testdata("../README.md"), NULL, &run, &err), 0);
+    for (int i = 0; i < 3; i++) ck_assert_int_lt(idsprof_query_open(run, "SELECT 1", &query, &err), 0);
     idsprof_close(run);
 }
 END_TEST
@@ -158,4 +220,4 @@ START_TEST(test_words) {
 }
 END_TEST
 
-IDS_RUN_SUITE("api", test_report, test_query, test_refusals, test_words)
+IDS_RUN_SUITE("api", test_report, test_report_of_database, test_query, test_endless_sql, test_messages_are_clean, test_refusals, test_words)
