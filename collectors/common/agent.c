@@ -106,11 +106,25 @@ static void end_job(void) {
     unlock();
 }
 
-static void open_window(void) {
+/* A call of the program that is a step, for the collector that waits for its record. */
+struct call {
+    int *calls;  /* how many there are, NULL: nobody asked */
+    int counted; /* this one is among them */
+};
+
+/* Under the lock: who ends the window after us sees the call. */
+static void count_call(struct call *call) {
+    if (!call || !call->calls || call->counted || agent->window.state != IDS_OPENED) return;
+    __atomic_fetch_add(call->calls, 1, __ATOMIC_SEQ_CST);
+    call->counted = 1;
+}
+
+static void open_window(struct call *call) {
     int ok = !ids_session_open(agent);
     lock();
     ids_window_opened(&agent->window, ids_monotonic_ns(), ok);
     if (ok) agent->opened = agent->window.number;
+    count_call(call);
     end_job();
 }
 
@@ -128,19 +142,18 @@ static void close_window(int throw_away) {
     end_job();
 }
 
-static void *run_job(void *argument) {
-    (void)argument;
+static void *run_job(void *call) {
     enum ids_window_action job = agent->job; /* the next job may begin when this one ends */
     if (job != IDS_OPEN) close_window(job == IDS_REOPEN);
-    if (job != IDS_CLOSE) open_window();
+    if (job != IDS_CLOSE) open_window(call);
     return NULL;
 }
 
 /* Does what the window wants. In a feeding thread an opening happens here and a closing is waited for. */
-static void act(enum ids_window_action action, int feeding) {
+static void act(enum ids_window_action action, int feeding, struct call *call) {
     if (action == IDS_NOTHING) return;
     if ((action == IDS_OPEN && feeding) || start_thread(run_job, NULL)) {
-        run_job(NULL);
+        run_job(call);
         return;
     }
     if (!feeding || !wait_for(agent->idle_fd, agent->plan.stop_timeout_ns)) return;
@@ -150,11 +163,11 @@ static void act(enum ids_window_action action, int feeding) {
 }
 
 /* The end of an entry point: gives the lock back and does what the event came to. */
-static void finish(enum ids_window_action action, int feeding) {
+static void finish(enum ids_window_action action, int feeding, struct call *call) {
     if (action != IDS_NOTHING) begin_job(action);
     refresh();
     unlock();
-    act(action, feeding);
+    act(action, feeding, call);
 }
 
 /* ---- the control thread: time, and `idsprof trigger` ---- */
@@ -167,7 +180,7 @@ static void answer(int connection, const char *request) {
     if (is_start || is_stop) action = ids_window_trigger(&agent->window, is_start);
     int refused = (is_start || is_stop) && action == IDS_NOTHING;
     ids_session_status(agent, &line, refused, is_start);
-    finish(action, 0);
+    finish(action, 0, NULL);
     ids_control_answer(connection, line.text, line.length);
 }
 
@@ -202,7 +215,7 @@ static void *run_control(void *argument) {
         enum ids_window_action action = ids_window_time(&agent->window, ids_monotonic_ns());
         if (action != IDS_NOTHING) begin_job(action);
         unlock();
-        act(action, 0);
+        act(action, 0, NULL);
     }
 }
 
@@ -319,19 +332,26 @@ static uint64_t feeder_key(int source, const char *name) {
 }
 
 void ids_agent_step(int source, const char *name, int64_t number) {
+    (void)ids_agent_step_call(source, name, number, NULL);
+}
+
+int ids_agent_step_call(int source, const char *name, int64_t number, int *calls) {
     char why[IDS_WHY_BYTES];
-    if (source < IDS_STEP_ANNOTATION || source > IDS_STEP_EXECUTION) return;
-    if (!atomic_load_explicit(&agent->hot[source], memory_order_relaxed)) return;
+    struct call call = {.calls = calls};
+    if (source < IDS_STEP_ANNOTATION || source > IDS_STEP_EXECUTION) return 0;
+    if (!atomic_load_explicit(&agent->hot[source], memory_order_relaxed)) return 0;
     uint64_t key = feeder_key(source, name);
     lock();
     if (!agent->collector_count || wake(why, sizeof why)) {
         unlock();
-        return;
+        return 0;
     }
     ids_session_say_steps(agent, source, name, number);
     int64_t now = ids_monotonic_ns();
     enum ids_window_action action = ids_window_step(&agent->window, now, (enum ids_step_source)source, key, number);
-    finish(action, 1);
+    count_call(&call);
+    finish(action, 1, &call);
+    return call.counted;
 }
 
 int ids_agent_wants(int source) {
@@ -347,7 +367,7 @@ void ids_agent_range(const char *name, int begins) {
         unlock();
         return;
     }
-    finish(ids_window_range(&agent->window, ids_monotonic_ns(), begins), 1);
+    finish(ids_window_range(&agent->window, ids_monotonic_ns(), begins), 1, NULL);
 }
 
 void ids_agent_say(int handle, const char *key, const char *value) {
@@ -362,7 +382,7 @@ void ids_agent_rank(int64_t rank) {
     agent->rank = rank;
     enum ids_window_action action = IDS_NOTHING;
     if (ids_session_has_rank(agent, why, sizeof why)) action = ids_window_exit(&agent->window);
-    finish(action, 1);
+    finish(action, 1, NULL);
 }
 
 int ids_agent_plan(const char *key, char *buffer, size_t size) {
@@ -378,7 +398,7 @@ void ids_agent_give_way(int handle, const char *why) {
     lock();
     enum ids_window_action action = ids_window_give_way(&agent->window);
     if (action != IDS_NOTHING) ids_session_note(agent, agent->collectors[handle - 1].name, why);
-    finish(action, 1);
+    finish(action, 1, NULL);
 }
 
 static int any_alive(void) {
@@ -396,7 +416,7 @@ static void end_window(void) {
     unlock();
     int late = (state == IDS_OPENING || state == IDS_CLOSING) && wait_for(agent->idle_fd, timeout);
     lock();
-    finish(ids_window_exit(&agent->window), 1);
+    finish(ids_window_exit(&agent->window), 1, NULL);
     lock();
     state = agent->window.state;
     unlock();

@@ -63,6 +63,9 @@ IDS_AGENT_API int ids_agent_register(const struct ids_collector *collector, char
  * executable, which tells loops apart; may be NULL. number: what the program calls the step; -1: not known, and the agent counts.
  * Opens or closes a window before it returns when this is its step. Where nothing waits for steps it is one load and a compare. */
 IDS_AGENT_API void ids_agent_step(int source, const char *name, int64_t number);
+/* The same for a step that is one call of the program: where a window is open when this returns, *calls is one more (changed
+ * atomically, before anybody can end that window), which the collector takes back when it has the call's record. 1 when it was counted. */
+IDS_AGENT_API int ids_agent_step_call(int source, const char *name, int64_t number, int *calls);
 /* Whether steps of this source are still of use: 0 means that the collector need not count any more. */
 IDS_AGENT_API int ids_agent_wants(int source);
 /* A named region (TraceAnnotation, NVTX) begins (1) or ends (0). Only the plan's `range` is of interest. */

@@ -151,6 +151,14 @@ static void *execute_recorded(struct pjrt_execute *args, struct ids_record *reco
     return error;
 }
 
+/* 1 where the agent counted the call into an open window, which then waits for its record. */
+static int tell_step(const struct pjrt_execute *args, const char *name) {
+    about_to = args;
+    int counted = ids_agent_step_call(IDS_STEP_EXECUTION, name, -1, ids_runs_calls());
+    about_to = NULL;
+    return counted;
+}
+
 static void *execute(void *arguments) {
     struct pjrt_execute *args = arguments;
     if (!PJRT_HAS(args, device_count)) return ids_pjrt_call(PJRT_LOADED_EXECUTABLE_EXECUTE, arguments);
@@ -158,13 +166,8 @@ static void *execute(void *arguments) {
     struct ids_program *program = ids_programs_at(id);
     int64_t number = atomic_fetch_add_explicit(&program->executions, 1, memory_order_relaxed);
     int is_step = id != IDS_NO_PROGRAM && program->is_step && ids_agent_wants(IDS_STEP_EXECUTION);
-    if (is_step) {
-        about_to = args;
-        ids_agent_step(IDS_STEP_EXECUTION, program->name, -1);
-        about_to = NULL;
-    }
-    int64_t start = ids_record_begin();
-    if (!start) return ids_pjrt_call(PJRT_LOADED_EXECUTABLE_EXECUTE, arguments);
+    int is_counted = is_step && tell_step(args, program->name);
+    int64_t start = is_counted ? ids_record_begin_counted() : ids_record_begin();
     struct ids_record record = {.start_ns = start,
                                 .kind = IDS_RECORD_EXECUTE,
                                 .program = id,
@@ -173,7 +176,9 @@ static void *execute(void *arguments) {
                                 .devices =
                                     (uint16_t)(args->device_count < UINT16_MAX ? args->device_count : UINT16_MAX),
                                 .is_step = (uint8_t)is_step};
-    return execute_recorded(args, &record);
+    void *error = start ? execute_recorded(args, &record) : ids_pjrt_call(PJRT_LOADED_EXECUTABLE_EXECUTE, arguments);
+    if (is_counted) ids_runs_end_call();
+    return error;
 }
 
 static void *await(void *arguments) {

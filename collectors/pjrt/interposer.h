@@ -50,7 +50,11 @@ void ids_describe_client(void *client);
 /* runs.c. Has the completion of an execution that was just enqueued written into its record. `events`: one a device; with
  * `is_ours` they are destroyed here. */
 void ids_runs_follow(void *const *events, size_t count, int is_ours, int64_t record, int64_t start_ns);
-/* Waits until all that is followed is complete, at most half of the plan's stop_timeout and 10 s. How many are not. */
+/* Calls that execute a step of an open window and have not put their record: the agent counts them up (ids_agent_step_call). */
+int *ids_runs_calls(void);
+void ids_runs_end_call(void);
+/* Waits until those calls are over and all that is followed is complete, at most half of the plan's stop_timeout and 10 s (of
+ * calls, which may wait for us in turn from a host callback: 200 ms). How many are not. */
 int ids_runs_wait(void);
 void ids_runs_forget(void);
 

@@ -10,13 +10,23 @@
 #include <time.h>
 #include <unistd.h>
 
-/* CLOSED: nothing is recorded; OPEN; BUSY: somebody empties or reads the memory. */
-enum { CLOSED, OPEN, BUSY };
+/* CLOSED: nothing is recorded; OPEN; BUSY: somebody empties or reads the memory. Above the two bits of this a number that is
+ * new with each change, so that who was held up between looking and changing changes nothing of a later window. */
+enum { CLOSED, OPEN, BUSY, PHASES = 4 };
 
 static struct ids_record *records;
-static atomic_int state;
+static atomic_uint state;
 static atomic_uint used;    /* slots given out, may exceed IDS_RECORDS */
 static atomic_uint writers; /* threads between taking a slot and having written it */
+
+static unsigned phase(void) {
+    return atomic_load_explicit(&state, memory_order_acquire) % PHASES;
+}
+
+/* From what was seen, unless it is something else by now. */
+static int change(unsigned seen, unsigned to) {
+    return atomic_compare_exchange_strong(&state, &seen, seen - seen % PHASES + PHASES + to);
+}
 
 int ids_record_prepare(void) {
     if (records) return 0;
@@ -42,32 +52,41 @@ static uint32_t thread_id(void) {
 }
 
 /* The first call in a window empties the memory: nobody tells us when another collector's window opens. */
+static void empty_for_window(void) {
+    unsigned seen = atomic_load(&state);
+    if (seen % PHASES != CLOSED || !records || !change(seen, BUSY)) return;
+    while (atomic_load(&writers)) sched_yield(); /* of the window before: they write one record and are gone */
+    atomic_store(&used, 0);
+    change(atomic_load(&state), OPEN);
+}
+
 static int is_open(void) {
-    int now = atomic_load_explicit(&state, memory_order_acquire), window = ids_agent_state();
+    unsigned seen = atomic_load_explicit(&state, memory_order_acquire);
+    int window = ids_agent_state();
     if (window != IDS_OPENED) {
         int is_over = window == IDS_WAITING || window == IDS_DONE;
-        if (now == OPEN && is_over) atomic_compare_exchange_strong(&state, &now, CLOSED);
+        if (seen % PHASES == OPEN && is_over) change(seen, CLOSED);
         return 0;
     }
-    if (now == OPEN) return 1;
-    if (now != CLOSED || !records || !atomic_compare_exchange_strong(&state, &now, BUSY)) return 0;
-    if (atomic_load(&writers)) { /* one of the window before, in the middle of its record */
-        atomic_store(&state, CLOSED);
-        return 0;
-    }
-    atomic_store(&used, 0);
-    atomic_store_explicit(&state, OPEN, memory_order_release);
-    return 1;
+    if (seen % PHASES == OPEN) return 1;
+    empty_for_window();
+    while (phase() == BUSY && ids_agent_state() == IDS_OPENED) sched_yield(); /* another thread is at it */
+    return phase() == OPEN;
 }
 
 int64_t ids_record_begin(void) {
     return is_open() ? ids_record_now() : 0;
 }
 
+int64_t ids_record_begin_counted(void) {
+    if (!is_open()) empty_for_window();
+    return phase() == OPEN ? ids_record_now() : 0;
+}
+
 int64_t ids_record_put(struct ids_record record) {
     int64_t place = IDS_NO_RECORD;
     atomic_fetch_add(&writers, 1);
-    if (atomic_load(&state) == OPEN) {
+    if (phase() == OPEN) {
         unsigned slot = atomic_load_explicit(&used, memory_order_relaxed);
         /* Stops counting far above the limit, so that it cannot come round. */
         if (slot < 1u << 31) slot = atomic_fetch_add(&used, 1);
@@ -85,7 +104,7 @@ int64_t ids_record_put(struct ids_record record) {
 void ids_record_complete(int64_t place, int64_t start_ns, int failed) {
     if (place < 0 || place >= IDS_RECORDS) return;
     atomic_fetch_add(&writers, 1);
-    if (atomic_load(&state) == OPEN && records[place].is_whole && records[place].start_ns == start_ns) {
+    if (phase() == OPEN && records[place].is_whole && records[place].start_ns == start_ns) {
         records[place].complete_ns = ids_record_now();
         if (failed) records[place].failed = 1;
     }
@@ -96,9 +115,10 @@ const struct ids_record *ids_record_take(uint32_t *ret_count, int64_t *ret_drops
     unsigned count = 0;
     *ret_count = 0;
     *ret_drops = 0;
-    int before = atomic_exchange(&state, BUSY);
+    unsigned before = atomic_load(&state);
+    while (!change(before, BUSY)) before = atomic_load(&state);
     while (atomic_load(&writers)) sched_yield(); /* they write one record and are gone */
-    if (before != OPEN) return records;
+    if (before % PHASES != OPEN) return records;
     count = atomic_load(&used);
     *ret_count = count < IDS_RECORDS ? count : IDS_RECORDS;
     *ret_drops = count < IDS_RECORDS ? 0 : (int64_t)count - IDS_RECORDS;
@@ -108,7 +128,7 @@ const struct ids_record *ids_record_take(uint32_t *ret_count, int64_t *ret_drops
 void ids_record_done(void) {
     if (!records) return;
     madvise(records, IDS_RECORDS * sizeof *records, MADV_DONTNEED); /* zeroes: no record is whole */
-    atomic_store(&state, CLOSED);
+    change(atomic_load(&state), CLOSED);
 }
 
 void ids_record_forget(void) {

@@ -41,6 +41,8 @@ enum { IDS_NO_RECORD = -1 };
 int ids_record_prepare(void);
 /* The time when a window is open, else 0: then there is nothing to put. */
 int64_t ids_record_begin(void);
+/* The same in a call that the agent counted into the window, whose end has begun by now perhaps and waits for this call. */
+int64_t ids_record_begin_counted(void);
 int64_t ids_record_now(void);
 /* Puts a record, with thread and is_whole filled in here. Where it lies, or IDS_NO_RECORD. */
 int64_t ids_record_put(struct ids_record record);

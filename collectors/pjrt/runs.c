@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-enum { TICKETS = 8192, STEP_NS = 200000 };
+enum { TICKETS = 8192, STEP_NS = 200000, CALLS_NS = 200000000 };
 #define LONGEST_NS INT64_C(10000000000)
 
 struct ticket {
@@ -19,6 +19,7 @@ struct ticket {
 static struct ticket tickets[TICKETS];
 static atomic_uint next;
 static atomic_int pending;
+static int calls; /* the agent's to count up */
 
 static struct ticket *take_ticket(void) {
     for (int i = 0; i < 16; i++) {
@@ -96,20 +97,37 @@ static int64_t timeout(void) {
     return ns / 2 < LONGEST_NS ? ns / 2 : LONGEST_NS;
 }
 
-int ids_runs_wait(void) {
-    int64_t timeout_ns = timeout();
-    struct timespec step = {.tv_nsec = STEP_NS}, now;
+int *ids_runs_calls(void) {
+    return &calls;
+}
+
+void ids_runs_end_call(void) {
+    __atomic_fetch_sub(&calls, 1, __ATOMIC_SEQ_CST);
+}
+
+static int calls_left(void) {
+    return __atomic_load_n(&calls, __ATOMIC_SEQ_CST);
+}
+
+static int64_t monotonic_ns(void) {
+    struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t end = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + timeout_ns;
-    while (atomic_load(&pending) > 0) {
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int ids_runs_wait(void) {
+    int64_t timeout_ns = timeout(), begin = monotonic_ns(), waited = 0;
+    struct timespec step = {.tv_nsec = STEP_NS};
+    while ((calls_left() > 0 && waited < CALLS_NS) || atomic_load(&pending) > 0) {
         nanosleep(&step, NULL);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec >= end) break;
+        waited = monotonic_ns() - begin;
+        if (waited >= timeout_ns) break;
     }
-    return atomic_load(&pending);
+    return atomic_load(&pending) + calls_left();
 }
 
 void ids_runs_forget(void) {
     atomic_store(&pending, 0);
+    __atomic_store_n(&calls, 0, __ATOMIC_SEQ_CST);
     for (int i = 0; i < TICKETS; i++) atomic_store(&tickets[i].is_taken, 0);
 }

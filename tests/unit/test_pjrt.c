@@ -611,6 +611,22 @@ START_TEST(threads) {
 }
 END_TEST
 
+/* A step that the agent counted is in the file, though its thread is in the middle of the call when another one ends the window. */
+START_TEST(counted_steps_are_written) {
+    enum { THREADS = 8, STEPS = 3 };
+    begin("start_step=20;steps=3;every=50;max=4;run=R", "run=1");
+    use_client(&use);
+    void *loaded = use_compile(&use, "train");
+    pthread_t all[THREADS];
+    for (int i = 0; i < THREADS; i++) pthread_create(&all[i], NULL, execute_many, loaded);
+    for (int i = 0; i < THREADS; i++) pthread_join(all[i], NULL);
+    struct seen seen = end();
+    ck_assert_int_ge(seen.windows, 2); /* the others go on meanwhile, past a start or two */
+    ck_assert_int_ge(seen.executes, STEPS * seen.windows);
+    nothing_is_left();
+}
+END_TEST
+
 START_TEST(fork_in_window) {
     begin(PLAN, "");
     use_client(&use);
@@ -656,6 +672,7 @@ int main(void) {
                                  records_are_bounded,
                                  executables_come_and_go,
                                  threads,
+                                 counted_steps_are_written,
                                  fork_in_window};
     tcase_set_timeout(tcase, 60);
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) tcase_add_test(tcase, once[i]);
