@@ -1,5 +1,6 @@
-/* advice.c - what to do: one piece for each account and culprit of the ledger, ranked by what a step would win (pieces.h), in words that
- * are true of it (remedies.h), and what no account tells (warm-up, small kernels, occupancy). It runs last.
+/* advice.c - what to do: one piece for each account and culprit of the ledger, ranked by what a step would win
+ * (pieces.h), in words that are true of it (remedies.h), and what no account tells (warm-up, small kernels, occupancy).
+ * It runs last.
  */
 #include "analyzers/pieces.h"
 #include "analyzers/remedies.h"
@@ -11,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A person does the first few; what is below a fiftieth of a step is not worth the change, unless there is nothing else. */
+/* A person does the first few; what is below a fiftieth of a step is not worth the change, unless there is nothing
+ * else. */
 enum { MOST_PIECES = 5, WORTH = 50, WORTH_ALONE = 100 };
 /* What advice must rest on: see is_founded. */
 enum { LEAST_EVENTS = 20, LEAST_STEPS = 3, LEAST_INTERVALS = 20 };
@@ -75,7 +77,8 @@ static int64_t number_of(const struct adviser *adviser, uint32_t step) {
     return adviser->analysis->steps.at[step].number;
 }
 
-/* "; in every 5th step", "; in 1 of 30 steps (step 0)", "; uneven: most in step 30"; nothing where most steps have it alike. */
+/* "; in every 5th step", "; in 1 of 30 steps (step 0)", "; uneven: most in step 30"; nothing where most steps have
+ * it alike. */
 static const char *say_recurrence(const struct adviser *adviser, const struct ids_recurrence *recurs) {
     size_t steps = adviser->analysis->steps.count;
     if (!recurs->steps || steps < 2) return "";
@@ -92,8 +95,8 @@ static const char *say_recurrence(const struct adviser *adviser, const struct id
     if (recurs->steps == 1)
         return ids_report_text(adviser->report, "%s (step %" PRId64 ")", count, number_of(adviser, recurs->first));
     if (recurs->steps == 2)
-        return ids_report_text(adviser->report, "%s (%" PRId64 " and %" PRId64 ")", count, number_of(adviser, recurs->first),
-                               number_of(adviser, recurs->last));
+        return ids_report_text(adviser->report, "%s (%" PRId64 " and %" PRId64 ")", count,
+                               number_of(adviser, recurs->first), number_of(adviser, recurs->last));
     return ids_report_text(adviser->report, "%s (most in step %" PRId64 ")", count, number_of(adviser, recurs->most));
 }
 
@@ -167,7 +170,8 @@ static const char *say_rank(const struct adviser *adviser, const struct ids_piec
 }
 
 static struct ids_remedy remedy_of(const struct adviser *adviser, enum ids_account account,
-                                   const struct ids_ledger_entry *entry, int64_t time_ps, int only_moves, int both_ways) {
+                                   const struct ids_ledger_entry *entry, int64_t time_ps, int only_moves,
+                                   int both_ways) {
     const struct ids_analysis *analysis = adviser->analysis;
     return ids_remedy_of(&(struct ids_circumstances){
         .account = account,
@@ -189,21 +193,25 @@ static struct ids_remedy remedy_of(const struct adviser *adviser, enum ids_accou
 static const char *say_longest(const struct adviser *adviser, const struct ids_ledger_entry *entry) {
     int64_t at_ps = entry->longest_at_ps - adviser->analysis->first_ps;
     if (at_ps >= 0)
-        return ids_report_text(adviser->report, "longest %s at %s", say_time(adviser, entry->longest_ps), say_time(adviser, at_ps));
+        return ids_report_text(adviser->report, "longest %s at %s", say_time(adviser, entry->longest_ps),
+                               say_time(adviser, at_ps));
     return ids_report_text(adviser->report, "longest %s, begun %s before the first device activity",
                            say_time(adviser, entry->longest_ps), say_time(adviser, -at_ps));
 }
 
 static const char *say_both_ways(const struct adviser *adviser, const struct ids_piece *piece) {
     if (!piece->both_ways_ps) return "";
-    return ids_report_text(adviser->report, "; %s%s both at once", say_time(adviser, per_step(adviser, piece->both_ways_ps)),
+    return ids_report_text(adviser->report, "; %s%s both at once",
+                           say_time(adviser, per_step(adviser, piece->both_ways_ps)),
                            adviser->pieces.steps ? " a step" : "");
 }
 
 /* Of work that is launched and does not begin; a host that launches more meanwhile runs ahead, as it should. */
 static const char *say_meanwhile(const struct adviser *adviser, const struct ids_ledger_entry *entry) {
     const char *host = text_of(adviser, entry->meanwhile), *ahead = ids_account_id(IDS_HOST_DISPATCH);
-    return host && strncmp(host, ahead, strlen(ahead)) != 0 ? ids_report_text(adviser->report, ", and the host meanwhile was in %s", host) : "";
+    return host && strncmp(host, ahead, strlen(ahead)) != 0
+               ? ids_report_text(adviser->report, ", and the host meanwhile was in %s", host)
+               : "";
 }
 
 static void give(struct adviser *adviser, const struct ids_advice *advice) {
@@ -211,20 +219,23 @@ static void give(struct adviser *adviser, const struct ids_advice *advice) {
     adviser->said++;
 }
 
-/* Where Python's functions are recorded, each call of one takes longer: what is made of many calls is shorter without. */
+/* Where Python's functions are recorded, each call of one takes longer: what is made of many calls is shorter
+ * without. */
 static int is_slowed(const struct adviser *adviser, enum ids_account account) {
-    return adviser->has_python && (account == IDS_HOST_PYTHON || account == IDS_HOST_INPUT || account == IDS_HOST_REGION ||
-                                   account == IDS_HOST_DISPATCH);
+    return adviser->has_python && (account == IDS_HOST_PYTHON || account == IDS_HOST_INPUT ||
+                                   account == IDS_HOST_REGION || account == IDS_HOST_DISPATCH);
 }
 
 static void advise(struct adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger_entry *most = piece->most;
     const char *culprit = text_of(adviser, most->culprit), *where = text_of(adviser, most->where);
     struct ids_remedy words = remedy_of(adviser, piece->account, most, piece->time_ps, 0, piece->both_ways_ps > 0);
-    int64_t saves_ps = per_step(adviser, piece->time_ps), waited_ps = per_step(adviser, waited_by_others(adviser, piece));
+    int64_t saves_ps = per_step(adviser, piece->time_ps),
+            waited_ps = per_step(adviser, waited_by_others(adviser, piece));
     const char *rank = say_rank(adviser, piece, waited_ps);
     if (!words.problem) return;
-    if (rank && piece->account != IDS_COMM_WAIT) where = where ? ids_report_text(adviser->report, "%s, %s", rank, where) : rank;
+    if (rank && piece->account != IDS_COMM_WAIT)
+        where = where ? ids_report_text(adviser->report, "%s, %s", rank, where) : rank;
     const char *who = "";
     if (culprit && piece->culprits > 1 && piece->most_ps < piece->time_ps)
         who = ids_report_text(adviser->report, " (most: %s%s%s, %s of it; %zu in all)", culprit, where ? ", " : "",
@@ -240,8 +251,9 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
         .where = where,
         .what = ids_report_text(adviser->report, "%s%s - %s", words.problem, who, words.remedy),
         .evidence = ids_report_text(
-            adviser->report, "%s%s, %s of %s%s%s%s%s; %s%s%s", say_time(adviser, saves_ps), adviser->pieces.steps ? " a step" : "",
-            say_share(adviser, piece->time_ps, adviser->pieces.time_ps), adviser->pieces.steps ? "the step" : "the window",
+            adviser->report, "%s%s, %s of %s%s%s%s%s; %s%s%s", say_time(adviser, saves_ps),
+            adviser->pieces.steps ? " a step" : "", say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
+            adviser->pieces.steps ? "the step" : "the window",
             adviser->analysis->busy_count > 1
                 ? ids_report_text(adviser->report, " of %s", name_of(adviser, adviser->pieces.decider))
                 : "",
@@ -250,22 +262,24 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
                                    say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                    say_straggler(adviser, piece, rank))
                  : "",
-            say_longest(adviser, most), say_meanwhile(adviser, most), is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : ""),
+            say_longest(adviser, most), say_meanwhile(adviser, most),
+            is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : ""),
         .explain = ids_account_id(piece->account)};
     give(adviser, &advice);
 }
 
 /* --- how much advice must rest on ------------------------------------------------------------------------------- */
 
-/* Events of threads and steps count as those of devices do: a program that compiles in each step has few on its device. */
+/* Events of threads and steps count as those of devices do: a program that compiles in each step has few on its
+ * device. */
 static uint64_t events_of(const struct ids_trace *trace) {
     uint64_t events = 0;
     for (size_t t = 0; t < trace->track_count; t++) events += trace->tracks[t].event_count;
     return events;
 }
 
-/* It came in several steps or often, or is most of the recording. What the host did for a tenth of the whole recording, covered by events, is a fact even where it came
- * once; in how many steps it came is said with it. */
+/* It came in several steps or often, or is most of the recording. What the host did for a tenth of the whole recording,
+ * covered by events, is a fact even where it came once; in how many steps it came is said with it. */
 static int is_founded(const struct adviser *adviser, const struct ids_piece *piece) {
     if (piece->recurs.steps >= LEAST_STEPS || piece->intervals >= LEAST_INTERVALS) return 1;
     if (piece->time_ps > adviser->pieces.time_ps / 2) return 1;
@@ -283,14 +297,14 @@ static void say_too_little(struct adviser *adviser, const struct ids_piece *piec
         what = ids_report_text(report, "; %s, %s of it, rests on %s", ids_account_id(piece->account),
                                say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
                                IDS_COUNTED(piece->intervals, "interval"));
-    give(adviser, &(struct ids_advice){
-                      .saves_ps = -1,
-                      .per_step = adviser->pieces.steps > 0,
-                      .what = ids_report_text(report, "Too little was recorded to advise on - %s", more),
-                      .evidence = ids_report_text(report, "%s%s%s%s", IDS_COUNTED(events, "event"),
-                                                  adviser->pieces.steps ? " in " : "",
-                                                  adviser->pieces.steps ? IDS_COUNTED(adviser->pieces.steps, "step") : "", what),
-                      .explain = "run.events"});
+    give(adviser,
+         &(struct ids_advice){.saves_ps = -1,
+                              .per_step = adviser->pieces.steps > 0,
+                              .what = ids_report_text(report, "Too little was recorded to advise on - %s", more),
+                              .evidence = ids_report_text(
+                                  report, "%s%s%s%s", IDS_COUNTED(events, "event"), adviser->pieces.steps ? " in " : "",
+                                  adviser->pieces.steps ? IDS_COUNTED(adviser->pieces.steps, "step") : "", what),
+                              .explain = "run.events"});
 }
 
 /* 0: there is something to say, and too little to say it on. */
@@ -318,26 +332,29 @@ static int on_pieces(struct adviser *adviser) {
 
 static void remark(struct adviser *adviser, const char *explain, const char *what, const char *evidence) {
     if (adviser->said > MOST_PIECES) return;
-    give(adviser, &(struct ids_advice){
-                      .saves_ps = -1, .per_step = adviser->pieces.steps > 0, .what = what, .evidence = evidence, .explain = explain});
+    give(adviser, &(struct ids_advice){.saves_ps = -1,
+                                       .per_step = adviser->pieces.steps > 0,
+                                       .what = what,
+                                       .evidence = evidence,
+                                       .explain = explain});
 }
 
 static void on_op(struct adviser *adviser, const struct ids_op_family *op, const char *what) {
     const struct ids_pieces *pieces = &adviser->pieces;
     const char *share = say_share(adviser, op->time_ps, pieces->compute_ps);
-    give(adviser, &(struct ids_advice){
-                      .saves_ps = -1,
-                      .per_step = pieces->steps > 0,
-                      .account = ids_account_id(IDS_WORK_COMPUTE),
-                      .culprit = text_of(adviser, op->most->culprit),
-                      .where = text_of(adviser, op->most->where),
-                      .what = what,
-                      .evidence = ids_report_text(adviser->report, "compute is %s of %s, %s of it %s",
-                                                  say_share(adviser, pieces->compute_ps, pieces->time_ps),
-                                                  pieces->steps ? "the steps" : "the window", share,
-                                                  op->count > 1 ? ids_report_text(adviser->report, "these %zu ops", op->count)
-                                                                : "this op"),
-                      .explain = ids_account_id(IDS_WORK_COMPUTE)});
+    give(adviser,
+         &(struct ids_advice){
+             .saves_ps = -1,
+             .per_step = pieces->steps > 0,
+             .account = ids_account_id(IDS_WORK_COMPUTE),
+             .culprit = text_of(adviser, op->most->culprit),
+             .where = text_of(adviser, op->most->where),
+             .what = what,
+             .evidence = ids_report_text(
+                 adviser->report, "compute is %s of %s, %s of it %s",
+                 say_share(adviser, pieces->compute_ps, pieces->time_ps), pieces->steps ? "the steps" : "the window",
+                 share, op->count > 1 ? ids_report_text(adviser->report, "these %zu ops", op->count) : "this op"),
+             .explain = ids_account_id(IDS_WORK_COMPUTE)});
 }
 
 static const char *say_op(const struct adviser *adviser, const struct ids_op_family *op) {
@@ -349,15 +366,16 @@ static const char *say_op(const struct adviser *adviser, const struct ids_op_fam
 static int computes_nearly_always(const struct adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     int64_t wins_ps = pieces->count ? pieces->at[0].time_ps : 0;
-    return pieces->op.most && pieces->compute_ps >= pieces->time_ps - pieces->time_ps / 10 && wins_ps <= pieces->time_ps / 10;
+    return pieces->op.most && pieces->compute_ps >= pieces->time_ps - pieces->time_ps / 10 &&
+           wins_ps <= pieces->time_ps / 10;
 }
 
 static void on_compute(struct adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     if (!computes_nearly_always(adviser)) return;
-    const char *what = ids_report_text(adviser->report,
-                                       "The device computes nearly all of the time: what can be won is in its ops; most time has %s",
-                                       say_op(adviser, &pieces->op));
+    const char *what = ids_report_text(
+        adviser->report, "The device computes nearly all of the time: what can be won is in its ops; most time has %s",
+        say_op(adviser, &pieces->op));
     if (pieces->op.most == pieces->mover.most)
         what = ids_report_text(adviser->report, "%s, which only moves data - %s", what,
                                remedy_of(adviser, IDS_WORK_COMPUTE, NULL, pieces->op.time_ps, 1, 0).remedy);
@@ -372,11 +390,13 @@ static void on_one_op(struct adviser *adviser) {
     int moves = pieces->mover.most && pieces->mover.time_ps >= pieces->time_ps / 10;
     if (moves)
         op = told && is_same ? NULL : &pieces->mover;
-    else if (pieces->op.most && !is_same && pieces->op.time_ps > pieces->compute_ps / 2 && pieces->op.time_ps >= pieces->time_ps / 4)
+    else if (pieces->op.most && !is_same && pieces->op.time_ps > pieces->compute_ps / 2 &&
+             pieces->op.time_ps >= pieces->time_ps / 4)
         op = told ? NULL : &pieces->op;
     if (!op || adviser->said > MOST_PIECES) return;
     struct ids_remedy words = remedy_of(adviser, IDS_WORK_COMPUTE, op->most, op->time_ps, moves, 0);
-    on_op(adviser, op, ids_report_text(adviser->report, "%s: %s - %s", words.problem, say_op(adviser, op), words.remedy));
+    on_op(adviser, op,
+          ids_report_text(adviser->report, "%s: %s - %s", words.problem, say_op(adviser, op), words.remedy));
 }
 
 static int said_account(const struct adviser *adviser, enum ids_account account) {
@@ -387,7 +407,8 @@ static int said_account(const struct adviser *adviser, enum ids_account account)
     return 0;
 }
 
-/* Fusing wins what they compute and what launching them costs: where both are little, or dispatch was advised on, it is no advice. */
+/* Fusing wins what they compute and what launching them costs: where both are little, or dispatch was advised on, it
+ * is no advice. */
 static void on_small_kernels(struct adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
     if (ratio_of(adviser, "kernels.small_share") < 0.5 || ratio_of(adviser, "kernels.small_time_share") < 0.1) return;
@@ -395,7 +416,8 @@ static void on_small_kernels(struct adviser *adviser) {
     if (!has(adviser, "kernels.small_count", &count) || per_step(adviser, count.i) < 10) return;
     if (pieces->compute_ps < pieces->time_ps / 10 || said_account(adviser, IDS_HOST_DISPATCH)) return;
     remark(adviser, "kernels.small_count",
-           adviser->framework == IDS_PYTORCH ? "Many small kernels: fuse them (torch.compile, fused optimizers and attention)"
+           adviser->framework == IDS_PYTORCH
+               ? "Many small kernels: fuse them (torch.compile, fused optimizers and attention)"
            : adviser->framework == IDS_JAX
                ? "Many small kernels: jit larger functions so that XLA fuses them, with fewer control-flow branches"
                : "Many small kernels: fuse them",
@@ -440,25 +462,29 @@ static void on_warm_up(struct adviser *adviser) {
     if (first_ps <= 2 * median.i || first_ps <= 2 * later_ps) return;
     int compiles = cause->account == IDS_HOST_COMPILE;
     remark(adviser, "steps.mean",
-           ids_report_text(adviser->report, "The first step is warm-up: it %s %s - record later steps, or read the median",
-                           compiles ? "compiles" : "uses for the first time",
-                           say_name(adviser, text_of(adviser, cause->most->culprit), text_of(adviser, cause->most->where))),
-           ids_report_text(adviser->report, "the first step took %s, %s of it so; the median one %s, the longest of the others %s",
+           ids_report_text(
+               adviser->report, "The first step is warm-up: it %s %s - record later steps, or read the median",
+               compiles ? "compiles" : "uses for the first time",
+               say_name(adviser, text_of(adviser, cause->most->culprit), text_of(adviser, cause->most->where))),
+           ids_report_text(adviser->report,
+                           "the first step took %s, %s of it so; the median one %s, the longest of the others %s",
                            say_time(adviser, first_ps), say_time(adviser, cause->time_ps), say(adviser, median),
                            say_time(adviser, later_ps)));
 }
 
-/* What lies between the steps is in no account of a step: where it is most of the window, steps do not tell why the run is slow. */
+/* What lies between the steps is in no account of a step: where it is most of the window, steps do not tell why the
+ * run is slow. */
 static void on_time_outside(struct adviser *adviser) {
     const struct ids_busy *busy = &adviser->analysis->busy[adviser->pieces.decider];
     int64_t window_ps = busy->end_ps - busy->start_ps;
     if (!adviser->pieces.steps || adviser->pieces.time_ps >= window_ps / 2) return;
-    remark(adviser, "idle.longest",
-           "Most of the window lies outside the steps, and what is said of a step does not hold there - record the loop "
-           "alone, or look at the longest gaps",
-           ids_report_text(adviser->report, "the steps are %s of %s; the longest gap is %s",
-                           say_time(adviser, adviser->pieces.time_ps), say_time(adviser, window_ps),
-                           say_metric(adviser, "idle.longest")));
+    remark(
+        adviser, "idle.longest",
+        "Most of the window lies outside the steps, and what is said of a step does not hold there - record the loop "
+        "alone, or look at the longest gaps",
+        ids_report_text(adviser->report, "the steps are %s of %s; the longest gap is %s",
+                        say_time(adviser, adviser->pieces.time_ps), say_time(adviser, window_ps),
+                        say_metric(adviser, "idle.longest")));
 }
 
 /* --- all of it -------------------------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* annotations.c - the regions that the program named: how long the host was in them, and what the devices did for them. */
+/* annotations.c - the regions that the program named: how long the host was in them, and what the devices did for
+ * them. */
 #include "lib/analysis/context.h"
 
 #include "lib/base/keymap.h"

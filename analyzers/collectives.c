@@ -140,8 +140,8 @@ static const struct ids_op *op_of(const struct ids_trace *trace, const struct id
     return event->op == IDS_NONE || trace->ops[event->op].framework ? NULL : &trace->ops[event->op];
 }
 
-/* One name for an op on all devices and hosts: by module and op, else the kernel's name; and since that may be one for all
- * collectives, what they are and move. */
+/* One name for an op on all devices and hosts: by module and op, else the kernel's name; and since that may be one for
+ * all collectives, what they are and move. */
 static uint64_t op_key(const struct ids_trace *trace, const struct ids_event *event) {
     uint64_t what = ids_key_of(ids_key_of(event->collective, (uint64_t)event->value), groups_of(trace, event));
     const struct ids_op *op = op_of(trace, event);

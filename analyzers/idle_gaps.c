@@ -113,8 +113,8 @@ static int longest_first(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* Puts the longest gaps into `order`, longest first. A trace may have millions: whenever twice as many as wanted are at hand, the
- * shorter half goes, and with it every later gap that is no longer than those that stay. */
+/* Puts the longest gaps into `order`, longest first. A trace may have millions: whenever twice as many as wanted are at
+ * hand, the shorter half goes, and with it every later gap that is no longer than those that stay. */
 enum { KEPT = 1000 };
 static size_t select_longest(const struct ids_analysis *analysis, const struct ids_gap *order[2 * KEPT]) {
     size_t count = 0;

@@ -1,4 +1,5 @@
-/* ledger.c - where the time of a step went, and who is to blame: the book of lib/analysis/ledger.h as figures and tables. */
+/* ledger.c - where the time of a step went, and who is to blame: the book of lib/analysis/ledger.h as figures and
+ * tables. */
 #include "analyzers/ledger_rows.h"
 #include "lib/analysis/context.h"
 #include "lib/analysis/metric_sql.h"
@@ -23,13 +24,21 @@
     "= '" account "'"
 
 static const struct ids_metric_def metrics[] = {
-#define IDS_ACCOUNT(NAME, id, title, heading, meaning, of_idle)                                                          \
-    {"steps." id, title, IDS_UNIT_TIME, IDS_BETTER_LOWER,                                                                \
-     "Of a step, time in which " meaning ". Mean per step and device; these sum to steps.mean.", STEPS_SQL(id)},
+#define IDS_ACCOUNT(NAME, id, title, heading, meaning, of_idle)                                  \
+    {"steps." id,                                                                                \
+     title,                                                                                      \
+     IDS_UNIT_TIME,                                                                              \
+     IDS_BETTER_LOWER,                                                                           \
+     "Of a step, time in which " meaning ". Mean per step and device; these sum to steps.mean.", \
+     STEPS_SQL(id)},
 #include "lib/model/account.def"
-#define IDS_ACCOUNT(NAME, id, title, heading, meaning, of_idle)                                                          \
-    {"idle." id, "idle: " title, IDS_UNIT_TIME, IDS_BETTER_LOWER,                                                        \
-     "Of idle.total, time in which " of_idle ". Summed over devices; these sum to idle.total.", IDLE_SQL(id)},
+#define IDS_ACCOUNT(NAME, id, title, heading, meaning, of_idle)                                 \
+    {"idle." id,                                                                                \
+     "idle: " title,                                                                            \
+     IDS_UNIT_TIME,                                                                             \
+     IDS_BETTER_LOWER,                                                                          \
+     "Of idle.total, time in which " of_idle ". Summed over devices; these sum to idle.total.", \
+     IDLE_SQL(id)},
 #define IDS_ACCOUNT_NEVER_IDLE(NAME, id, title, heading, meaning)
 #include "lib/model/account.def"
     {"ledger.recorded_share", "recorded", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
@@ -90,7 +99,8 @@ static const struct ids_table_def entries = {
     entry_columns,
     IDS_COUNT_OF(entry_columns),
     "One row per account and culprit, most time first. `time` is over all devices, in the steps where there are steps, "
-    "else in the window; `per_step` the mean per step and device; `known` how most of it is known; `evidence` the event, "
+    "else in the window; `per_step` the mean per step and device; `known` how most of it is known; `evidence` the "
+    "event, "
     "or the innermost activity of the host, that says so; `meanwhile` what the host did for most of the longest "
     "device.queue.",
     0,
@@ -258,7 +268,8 @@ static void step_figures(struct ids_report *report, const struct whole *whole, c
         int64_t to_ps = ids_sat_add(before_ps, sums[a].time_ps);
         int64_t part_ps = to_ps / whole->pairs - before_ps / whole->pairs;
         before_ps = to_ps;
-        ids_report_metric(report, ids_account_steps_id((enum ids_account)a), NULL, ids_int_value(IDS_UNIT_TIME, part_ps));
+        ids_report_metric(report, ids_account_steps_id((enum ids_account)a), NULL,
+                          ids_int_value(IDS_UNIT_TIME, part_ps));
     }
 }
 

@@ -154,9 +154,9 @@ static void list_intervals(const struct ids_analysis *analysis, struct ids_repor
                 ids_text_value(ids_known_name((enum ids_known)interval->known)),
                 ids_text_value(entry->culprit ? ids_strings_z(&ledger->texts, entry->culprit) : NULL),
                 ids_text_value(entry->where ? ids_strings_z(&ledger->texts, entry->where) : NULL),
-                ids_text_value(interval->event ? ids_event_name(analysis->trace, interval->event)
-                                               : entry->recorded ? ids_strings_z(&ledger->texts, entry->recorded)
-                                                                 : NULL),
+                ids_text_value(interval->event   ? ids_event_name(analysis->trace, interval->event)
+                               : entry->recorded ? ids_strings_z(&ledger->texts, entry->recorded)
+                                                 : NULL),
             };
             IDS_ROW(report, table, interval_columns, cells);
         }

@@ -21,7 +21,8 @@ static const struct ids_table_def load_balance = {
     IDS_COUNT_OF(columns),
     "One row per device, where devices wait for each other; the one that the others wait for most comes first. "
     "Times are per step of the device (without steps: of the window) and out of the ledger: `work` is work.compute, "
-    "`wait_suffered` its own comm.wait, `wait_caused` what all others together waited in comm.wait for it, so that both "
+    "`wait_suffered` its own comm.wait, `wait_caused` what all others together waited in comm.wait for it, so that "
+    "both "
     "have one sum where every straggler is known, and `transfer` is comm.transfer. `bytes` are the messages of its "
     "collectives in the window, no data where none has a size. `steps_last` counts the steps, of those in which 1 % or "
     "more is waited, in which it was waited for the longest. The straggler is steady where that is the same device in "
@@ -90,15 +91,18 @@ static int most_caused_first(const void *a, const void *b) {
 }
 
 /* For the first line of the report, where waiting is a good part of the time: from a twentieth on. */
-static void tell_waiting(const struct ids_analysis *analysis, const struct ids_balance *balance, struct ids_report *report) {
+static void tell_waiting(const struct ids_analysis *analysis, const struct ids_balance *balance,
+                         struct ids_report *report) {
     int64_t all_ps = 0;
     for (uint32_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_ledger *ledger = &analysis->ledger;
-        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) ids_sum(&all_ps, ledger->shares[s].ps);
+        for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++)
+            ids_sum(&all_ps, ledger->shares[s].ps);
     }
     const struct ids_value *straggler = ids_report_find_property(report, "straggler");
     if (!straggler || balance->waited_ps < all_ps / 20) return;
-    ids_report_property(report, "waits", ids_text_value(ids_report_text(report, "devices wait for %s", straggler->text)));
+    ids_report_property(report, "waits",
+                        ids_text_value(ids_report_text(report, "devices wait for %s", straggler->text)));
 }
 
 static int load_balance_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
@@ -110,7 +114,8 @@ static int load_balance_run(struct ids_analysis *analysis, struct ids_report *re
     struct place *places = balance.straggler == IDS_NONE ? NULL : malloc(analysis->busy_count * sizeof *places);
     if (balance.straggler != IDS_NONE && !places) code = ids_no_memory(err);
     if (places) {
-        for (uint32_t b = 0; b < analysis->busy_count; b++) places[b] = (struct place){balance.of_device[b].caused_ps, b};
+        for (uint32_t b = 0; b < analysis->busy_count; b++)
+            places[b] = (struct place){balance.of_device[b].caused_ps, b};
         qsort(places, analysis->busy_count, sizeof *places, most_caused_first);
         for (size_t b = 0; b < analysis->busy_count; b++)
             list_device(analysis, &balance, places[b].busy, report, table, &names);

@@ -93,7 +93,8 @@ static const struct ids_table_def op_steps = {
     IDS_TABLE_HIDDEN,
 };
 
-/* One op on all devices and hosts: module and op by name, and the program, of which there may be several of one name. */
+/* One op on all devices and hosts: module and op by name, and the program, of which there may be several of one
+ * name. */
 static uint64_t op_key(const struct ids_trace *trace, const struct ids_op *op) {
     const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
     uint64_t place = op->framework ? op->framework_name : 0;
@@ -128,7 +129,7 @@ struct gathering {
     struct ids_groups by_op, by_category;
     struct place {
         uint32_t op, category; /* numbers of its groups + 1; 0: not met yet */
-    } *of_op;
+    } * of_op;
     struct ids_step_sums by_step;    /* by the number of the op's group */
     struct ids_step_sums without_op; /* the one row of activity that has none */
     int64_t all_ps;
@@ -264,9 +265,8 @@ static void list_categories(const struct ids_analysis *analysis, struct ids_repo
 }
 
 static int ops_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
-    struct gathering gathering = {.trace = analysis->trace,
-                                  .by_step = ids_step_sums_of(analysis),
-                                  .without_op = ids_step_sums_of(analysis)};
+    struct gathering gathering = {
+        .trace = analysis->trace, .by_step = ids_step_sums_of(analysis), .without_op = ids_step_sums_of(analysis)};
     struct ids_groups *by_op = &gathering.by_op, *by_category = &gathering.by_category;
     int failed = gather(analysis, &gathering);
     if (!failed) {

@@ -1,4 +1,5 @@
-/* overview.c - what the run is: hosts, devices, tracks, window, and how much of the device time an op can be named for. */
+/* overview.c - what the run is: hosts, devices, tracks, window, and how much of the device time an op can be named
+ * for. */
 #include "lib/analysis/context.h"
 #include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
@@ -20,7 +21,8 @@ static const struct ids_metric_def metrics[] = {
      "not 100 % busy. --window and --from/--to choose another.",
      "SELECT max(start_ps + dur_ps) - min(start_ps) FROM devices WHERE run = :run AND is_active = 1"},
     {"coverage.attributed_share", "attributed", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
-     "The part of device busy time that an op can be named for, of HLO or of the framework. The rest is plain copies, kernels of other "
+     "The part of device busy time that an op can be named for, of HLO or of the framework. The rest is plain copies, "
+     "kernels of other "
      "libraries, or kernels inside "
      "CUDA graphs that carry no op.",
      IDS_SQL_SPANS("device", "dur_ps",
@@ -109,9 +111,11 @@ static const struct ids_table_def modules = {
 enum { MAKES = 4 }; /* that the sentence about devices names */
 
 /* What a device is, for the sentence about them: its model, else vendor and kind. */
-static const char *describe_device(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_device *device) {
+static const char *describe_device(const struct ids_analysis *analysis, struct ids_report *report,
+                                   const struct ids_device *device) {
     static const char *const kinds[] = {"GPU", "TPU", "CPU", "custom device"};
-    const char *model = ids_trace_text(analysis->trace, device->model), *vendor = ids_trace_text(analysis->trace, device->vendor);
+    const char *model = ids_trace_text(analysis->trace, device->model),
+               *vendor = ids_trace_text(analysis->trace, device->vendor);
     return *model    ? model
            : *vendor ? ids_report_text(report, "%s %s", vendor, kinds[device->kind])
                      : kinds[device->kind];
@@ -121,8 +125,10 @@ static int is_alike(const struct ids_device *a, const struct ids_device *b) {
     return a->kind == b->kind && a->model == b->model && a->vendor == b->vendor;
 }
 
-/* Devices of another kind than the first are part of the run where one of them did something; CPU devices beside an accelerator never are. */
-static int is_of_run(const struct ids_analysis *analysis, const struct ids_device *first, const struct ids_device *device) {
+/* Devices of another kind than the first are part of the run where one of them did something; CPU devices beside an
+ * accelerator never are. */
+static int is_of_run(const struct ids_analysis *analysis, const struct ids_device *first,
+                     const struct ids_device *device) {
     if (device->kind == first->kind) return 1;
     if (device->kind == IDS_DEVICE_CPU) return 0;
     for (size_t b = 0; b < analysis->busy_count; b++) {
@@ -132,7 +138,8 @@ static int is_of_run(const struct ids_analysis *analysis, const struct ids_devic
 }
 
 /* How many there are of one make, and of these how many did something. */
-static const char *count_alike(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_device *first) {
+static const char *count_alike(const struct ids_analysis *analysis, struct ids_report *report,
+                               const struct ids_device *first) {
     const struct ids_trace *trace = analysis->trace;
     size_t like = 0, active = 0;
     for (size_t d = 0; d < trace->device_count; d++) like += (size_t)is_alike(&trace->devices[d], first);
@@ -170,7 +177,8 @@ static void count_devices(const struct ids_analysis *analysis, struct ids_report
     if (trace->device_count) first = analysis->busy_count ? analysis->busy[0].device : &trace->devices[0];
     int64_t count = 0, active = 0;
     for (size_t d = 0; d < trace->device_count; d++) count += is_of_run(analysis, first, &trace->devices[d]);
-    for (size_t b = 0; first && b < analysis->busy_count; b++) active += is_of_run(analysis, first, analysis->busy[b].device);
+    for (size_t b = 0; first && b < analysis->busy_count; b++)
+        active += is_of_run(analysis, first, analysis->busy[b].device);
     const char *model = first ? ids_trace_text(trace, first->model) : "";
     const char *vendor = first ? ids_trace_text(trace, first->vendor) : "";
     ids_report_property(report, "devices.count", ids_int_value(IDS_UNIT_COUNT, count));
@@ -336,7 +344,8 @@ static int coverage(const struct ids_analysis *analysis, struct ids_report *repo
     return 0;
 }
 
-/* When it was recorded. Kineto counts from a moment that may lie weeks before (baseTimeNanoseconds): then its first event tells. */
+/* When it was recorded. Kineto counts from a moment that may lie weeks before (baseTimeNanoseconds): then its first
+ * event tells. */
 static int64_t recorded_at(const struct ids_trace *trace) {
     static const int64_t HOUR_PS = 3600 * (int64_t)1000000000000;
     int64_t first_ps = INT64_MAX;
@@ -370,7 +379,8 @@ static int overview_run(struct ids_analysis *analysis, struct ids_report *report
         ids_report_property(report, "python_tracer_level", ids_int_value(IDS_UNIT_COUNT, trace->tracer_python));
     }
     if (has_python(trace))
-        ids_report_property(report, "python_recorded", ids_text_value("Python's functions recorded, which makes Python slower"));
+        ids_report_property(report, "python_recorded",
+                            ids_text_value("Python's functions recorded, which makes Python slower"));
     if (trace->time_scale_count)
         ids_report_property(report, "time_scale_multiplier",
                             ids_real_value(IDS_UNIT_NUMBER, trace->time_scale_sum / (double)trace->time_scale_count));

@@ -21,8 +21,9 @@ static int64_t time_of_device(const struct ids_analysis *analysis, size_t device
     return time_ps;
 }
 
-/* The device whose own time a step is longest: what it does decides when the step ends. A step that it takes no part in is none of its
- * time, so that savings are of a step of the run. Of equal ones, as all are without steps, the one that computes most. */
+/* The device whose own time a step is longest: what it does decides when the step ends. A step that it takes no part in
+ * is none of its time, so that savings are of a step of the run. Of equal ones, as all are without steps, the one
+ * that computes most. */
 static void find_decider(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
     const struct ids_ledger *ledger = &analysis->ledger;
     int64_t most_ps = -1, most_compute_ps = 0;
@@ -44,14 +45,17 @@ static void find_decider(const struct ids_analysis *analysis, struct ids_pieces 
 
 /* --- what it does ----------------------------------------------------------------------------------------------- */
 
-/* Whether an op copies or changes a layout and computes nothing: HLO's copy and transpose, TPU's category, and PyTorch's copies. */
+/* Whether an op copies or changes a layout and computes nothing: HLO's copy and transpose, TPU's category, and
+ * PyTorch's copies. */
 static int only_moves(const struct ids_trace *trace, const struct ids_ledger_entry *entry) {
-    static const char *const names[] = {"copy",         "transpose",    "data formatting", "aten::copy_", "aten::contiguous",
-                                        "aten::clone", "aten::_to_copy", "aten::to",        NULL};
+    static const char *const names[] = {"copy",           "transpose",        "data formatting",
+                                        "aten::copy_",    "aten::contiguous", "aten::clone",
+                                        "aten::_to_copy", "aten::to",         NULL};
     const struct ids_event *event = entry->evidence;
     if (!event || event->op == IDS_NONE) return 0;
     const struct ids_op *op = &trace->ops[event->op];
-    const char *texts[] = {ids_trace_text(trace, op->framework ? op->name : op->opcode), ids_trace_text(trace, op->category)};
+    const char *texts[] = {ids_trace_text(trace, op->framework ? op->name : op->opcode),
+                           ids_trace_text(trace, op->category)};
     for (int t = 0; t < 2; t++) {
         for (const char *const *name = names; *name; name++) {
             if (!strcmp(texts[t], *name)) return 1;
@@ -115,7 +119,8 @@ static int most_first(const void *a, const void *b) {
 
 /* A host whose profiler was not open makes nobody wait. */
 static int is_of_the_program(const struct ids_ledger *ledger, const struct ids_ledger_entry *entry) {
-    return entry->account != IDS_PROFILER || strcmp(ids_strings_z(&ledger->texts, entry->culprit), IDS_NOT_RECORDING) != 0;
+    return entry->account != IDS_PROFILER ||
+           strcmp(ids_strings_z(&ledger->texts, entry->culprit), IDS_NOT_RECORDING) != 0;
 }
 
 static void count_entry(struct ids_piece *piece, const struct ids_ledger_entry *entry) {
@@ -124,8 +129,9 @@ static void count_entry(struct ids_piece *piece, const struct ids_ledger_entry *
     ids_sum(&piece->known_ps, ids_ledger_entry_time(entry));
 }
 
-/* Some devices compute longer than others, which wait for them: with the same work for all a step were shorter by what they wait in the mean.
- * That is compute of the deciding device, or what it waits itself, and no other piece has either. */
+/* Some devices compute longer than others, which wait for them: with the same work for all a step were shorter by what
+ * they wait in the mean. That is compute of the deciding device, or what it waits itself, and no other piece has
+ * either. */
 static int find_imbalance(const struct ids_analysis *analysis, size_t decider, struct ids_piece *ret_piece) {
     const struct ids_ledger *ledger = &analysis->ledger;
     struct ids_piece piece = {.account = IDS_COMM_WAIT};
@@ -134,7 +140,8 @@ static int find_imbalance(const struct ids_analysis *analysis, size_t decider, s
         for (size_t s = ledger->first_share[b]; s < ledger->first_share[b + 1]; s++) {
             const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
             int is_work = entry->cause != IDS_NONE && ledger->entries[entry->cause].account == IDS_WORK_COMPUTE;
-            if (b == decider && (is_work || entry->account == IDS_WORK_COMPUTE)) ids_sum(&room_ps, ledger->shares[s].ps);
+            if (b == decider && (is_work || entry->account == IDS_WORK_COMPUTE))
+                ids_sum(&room_ps, ledger->shares[s].ps);
             if (!is_work) continue;
             ids_sum(&piece.time_ps, ledger->shares[s].ps);
             int64_t of_entry_ps = ids_ledger_entry_time(entry);
@@ -161,7 +168,8 @@ static struct ids_piece *piece_of(struct ids_pieces *pieces, enum ids_account ac
     return NULL;
 }
 
-/* Where copies go both ways for most of the time that copies to the device take, to be rid of these alone wins nothing: the others go on. */
+/* Where copies go both ways for most of the time that copies to the device take, to be rid of these alone wins
+ * nothing: the others go on. */
 static void join_both_ways(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
     struct ids_piece *to_device = piece_of(pieces, IDS_COPY_H2D), *to_host = piece_of(pieces, IDS_COPY_D2H);
     int64_t both_ps = analysis->ledger.both_ways_ps[pieces->decider];
@@ -178,8 +186,8 @@ static void join_both_ways(const struct ids_analysis *analysis, struct ids_piece
     *to_host = pieces->at[--pieces->count];
 }
 
-/* One for each entry, or for each account whose remedy is one. What the device waited for peers is theirs who came late: the same cause on
- * whatever device is one piece. */
+/* One for each entry, or for each account whose remedy is one. What the device waited for peers is theirs who came
+ * late: the same cause on whatever device is one piece. */
 static void gather(const struct ids_analysis *analysis, struct ids_pieces *pieces, size_t *of_entry) {
     const struct ids_ledger *ledger = &analysis->ledger;
     size_t of_account[IDS_ACCOUNT_COUNT] = {0}; /* index + 1, as of_entry */
@@ -210,14 +218,17 @@ static void gather(const struct ids_analysis *analysis, struct ids_pieces *piece
     pieces->count += (size_t)find_imbalance(analysis, pieces->decider, &pieces->at[pieces->count]);
 }
 
-/* A culprit whose place is known in a part of its time alone is one cause: what has no place joins the longest that has one. */
+/* A culprit whose place is known in a part of its time alone is one cause: what has no place joins the longest that
+ * has one. */
 static void join_places(struct ids_pieces *pieces, size_t count) {
     for (size_t i = 0; i < count; i++) {
         struct ids_piece *bare = &pieces->at[i];
         if (bare->most->where || !bare->most->culprit || ids_remedy_is_of_account(bare->account)) continue;
         for (size_t k = 0; k < count; k++) {
             struct ids_piece *placed = &pieces->at[k];
-            if (placed->account != bare->account || placed->most->culprit != bare->most->culprit || !placed->most->where) continue;
+            if (placed->account != bare->account || placed->most->culprit != bare->most->culprit ||
+                !placed->most->where)
+                continue;
             ids_sum(&placed->time_ps, bare->time_ps);
             ids_sum(&placed->most_ps, bare->time_ps);
             ids_sum(&placed->others_ps, bare->others_ps);
@@ -240,7 +251,8 @@ struct ids_recurrence ids_account_recurrence(const struct ids_analysis *analysis
         const struct ids_device_steps *own = &steps->of_device[analysis->busy[b].index];
         for (size_t i = 0; i < own->count; i++) {
             if (own->at[i].step == IDS_NONE) continue;
-            ids_sum(&cells[own->at[i].step].ps, analysis->ledger.in_step[analysis->ledger.first_step[b] + i].ps[account]);
+            ids_sum(&cells[own->at[i].step].ps,
+                    analysis->ledger.in_step[analysis->ledger.first_step[b] + i].ps[account]);
         }
     }
     none = ids_recurrence_of(cells, steps->count, steps->count);

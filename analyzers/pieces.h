@@ -1,8 +1,8 @@
 /* pieces.h - what a step would win: the ledger of the device that decides it, cut into accounts and culprits.
  *
- * Savings are of the device that decides the step: the one that waits least for its peers. They are parts of its ledger, so they are
- * disjoint and sum to no more than its step. Waiting for peers is nobody's own fault: it wins nothing here, the cause stands with the
- * device that came last.
+ * Savings are of the device that decides the step: the one that waits least for its peers. They are parts of its
+ * ledger, so they are disjoint and sum to no more than its step. Waiting for peers is nobody's own fault: it wins
+ * nothing here, the cause stands with the device that came last.
  */
 #ifndef IDS_ANALYZERS_PIECES_H
 #define IDS_ANALYZERS_PIECES_H
@@ -15,14 +15,16 @@ struct ids_piece {
     int64_t most_ps, time_ps;            /* on the deciding device */
     uint32_t device;                     /* whose doing it mostly is, index of analysis->busy */
     int64_t others_ps;                   /* of time_ps: what the deciding device waited for others who did this */
-    int64_t both_ways_ps; /* of copies to the device: while copies to the host run too, which this piece has with it; 0 apart */
+    int64_t both_ways_ps; /* of copies to the device: while copies to the host run too, which this piece has with it; 0
+                           * apart */
     size_t culprits;
-    uint64_t intervals;           /* of all devices */
+    uint64_t intervals;            /* of all devices */
     int64_t recorded_ps, known_ps; /* of its entries on all devices: what events cover, and all of it */
-    struct ids_recurrence recurs; /* over all devices */
+    struct ids_recurrence recurs;  /* over all devices */
 };
 
-/* The ops of one computation: XLA makes many instances of a kernel or a layer (name.1, name.2), which have one fingerprint. */
+/* The ops of one computation: XLA makes many instances of a kernel or a layer (name.1, name.2), which have one
+ * fingerprint. */
 struct ids_op_family {
     const struct ids_ledger_entry *most; /* that has most of it; NULL: there is none */
     int64_t most_ps, time_ps;            /* on the deciding device */
@@ -32,12 +34,12 @@ struct ids_op_family {
 struct ids_pieces {
     struct ids_piece *at; /* the longest first */
     size_t count;
-    size_t decider;                     /* index of analysis->busy */
-    int64_t steps;                      /* 0: all is of the window */
-    int64_t time_ps;                    /* of the deciding device: its steps, or its window */
-    int64_t work_ps, compute_ps;        /* of that: compute, collectives and copies; compute */
-    struct ids_op_family op;    /* of compute, the one with most of it */
-    struct ids_op_family mover; /* of those that only move data */
+    size_t decider;              /* index of analysis->busy */
+    int64_t steps;               /* 0: all is of the window */
+    int64_t time_ps;             /* of the deciding device: its steps, or its window */
+    int64_t work_ps, compute_ps; /* of that: compute, collectives and copies; compute */
+    struct ids_op_family op;     /* of compute, the one with most of it */
+    struct ids_op_family mover;  /* of those that only move data */
 };
 
 int ids_pieces_make(const struct ids_analysis *analysis, struct ids_pieces *ret_pieces, struct ids_error *err);

@@ -93,7 +93,8 @@ static int goes_both_ways(const struct ids_circumstances *about) {
 }
 
 static int fetches(const struct ids_circumstances *about) {
-    static const char *const names[] = {"copy_to_host", "device_get", "__array__", "ToLiteral", "FromDevice", "DtoH", "D2H", NULL};
+    static const char *const names[] = {"copy_to_host", "device_get", "__array__", "ToLiteral",
+                                        "FromDevice",   "DtoH",       "D2H",       NULL};
     return has_any(about->culprit, names) || (about->culprit && !strncmp(about->culprit, "np.asarray", 10));
 }
 
@@ -118,8 +119,8 @@ static int makes_objects(const struct ids_circumstances *about) {
 }
 
 static int waits_for_another(const struct ids_circumstances *about) {
-    static const char *const names[] = {"get",   "wait",   "acquire",      "join",    "result", "recv", "recv_bytes",
-                                        "poll",  "select", "wait_for", NULL};
+    static const char *const names[] = {"get",        "wait", "acquire", "join",     "result", "recv",
+                                        "recv_bytes", "poll", "select",  "wait_for", NULL};
     return is_any(about->culprit, names);
 }
 
@@ -145,17 +146,18 @@ static int logs(const struct ids_circumstances *about) {
 
 /* --- sentences -------------------------------------------------------------------------------------------------- */
 
-#define FETCH_LESS                                                                                                 \
-    "fetch what is needed in one call (jax.device_get of all of it) every n steps, begin it early "                \
-    "(copy_to_host_async), and keep on the device what only the next step needs",                                  \
-        "fetch every n steps, to pinned memory with non_blocking=True (no .item() or .cpu() in each step)",        \
-        "do not fetch values in each step; read metrics every n steps",                                            \
+#define FETCH_LESS                                                                                          \
+    "fetch what is needed in one call (jax.device_get of all of it) every n steps, begin it early "         \
+    "(copy_to_host_async), and keep on the device what only the next step needs",                           \
+        "fetch every n steps, to pinned memory with non_blocking=True (no .item() or .cpu() in each step)", \
+        "do not fetch values in each step; read metrics every n steps",                                     \
         "copy to pinned memory on a stream of its own, every n steps"
 #define ONCE_OR_AGAIN                                                                                                \
     "where it comes once, it is first use: warm up before measuring; where it comes again and again, the thread is " \
     "held up in it: by another thread that has the interpreter's lock, by memory, or by too few cores"
 #define LOAD_ONCE "code is loaded when it is first launched: warm up before measuring, and keep shapes the same"
 
+/* clang-format off */
 static const struct sentence {
     enum ids_account account;
     condition *holds; /* NULL: always */
@@ -188,8 +190,8 @@ static const struct sentence {
       "give tf.function an input_signature, keep shapes the same, and warm up before measuring",
       "compile ahead of the loop, and warm up before measuring"}},
     {IDS_HOST_RUNTIME, allocates_on_gpu, "The host allocates or frees memory while the device waits",
-     {"allocate ahead of the loop: let XLA preallocate (XLA_PYTHON_CLIENT_PREALLOCATE), donate arguments, warm up before "
-      "measuring",
+     {"allocate ahead of the loop: let XLA preallocate (XLA_PYTHON_CLIENT_PREALLOCATE), donate arguments, warm up "
+      "before measuring",
       "keep the caching allocator from freeing (no empty_cache, steady shapes), and warm up before measuring",
       "let memory grow once, ahead of the loop: warm up before measuring",
       "allocate ahead of the loop, or from a pool that is ordered by stream"}},
@@ -208,20 +210,20 @@ static const struct sentence {
     {IDS_HOST_REGION, NULL, "The device waits while the program is in a region of its own",
      {"do it less often or on another thread; name its parts to see what takes the time", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, is_called_back, "A program on the device waits for its callback in Python",
-     {"compute it with jax.numpy, or call back less often: every n steps, or after the step with what it returned", NULL,
-      NULL, NULL}},
+     {"compute it with jax.numpy, or call back less often: every n steps, or after the step with what it returned",
+      NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, sleeps, "The program sleeps and the device waits",
      {"take the sleep out of the loop, or wait for what it waits for", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, waits_for_another, "The device waits for Python, which waits for another thread or process",
      {"see what that one does: make it cheaper, or let it work further ahead", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, NULL, "The device waits for Python",
      {"move it out of the loop, do it less often or on another thread; where it computes, put it under jit",
-      "move it out of the loop, do it less often or on another thread; where it computes with tensors, compile the step "
-      "(torch.compile)",
+      "move it out of the loop, do it less often or on another thread; where it computes with tensors, compile the "
+      "step (torch.compile)",
       "move it out of the loop, or into the tf.function", "move it out of the loop or to another thread"}},
     {IDS_HOST_DISPATCH, is_held_up, "The host is held up in a call that launches",
-     {"its thread did not run: look for threads that compute in Python and so have the interpreter's lock, and for more "
-      "busy threads than cores",
+     {"its thread did not run: look for threads that compute in Python and so have the interpreter's lock, and for "
+      "more busy threads than cores",
       NULL, NULL, NULL}},
     {IDS_HOST_DISPATCH, launches_take_longer, "Launching takes longer than what is launched",
      {"put more under one jit (the whole step, several steps by lax.scan), so that one launch does more",
@@ -245,8 +247,8 @@ static const struct sentence {
       "record with the host's and Python's tracer, or name the parts of the loop (tf.profiler.experimental.Trace)",
       "name the parts of the loop (NVTX)"}},
     {IDS_DEVICE_QUEUE, is_gpu, "Work that is launched does not begin",
-     {"look at what its stream waits for: an earlier stream, an event, a copy, or a launch of a whole graph", NULL, NULL,
-      NULL}},
+     {"look at what its stream waits for: an earlier stream, an event, a copy, or a launch of a whole graph",
+      NULL, NULL, NULL}},
     {IDS_DEVICE_QUEUE, is_handed_over_on_cpu, "Work that is launched does not begin at once",
      {"each program is handed to the client's threads: put more under one jit, so that fewer are", NULL, NULL, NULL}},
     {IDS_DEVICE_QUEUE, is_cpu, "Work that is launched does not begin",
@@ -263,14 +265,14 @@ static const struct sentence {
     {IDS_DEVICE_UNKNOWN, NULL, "The device does nothing, and the recording does not hold the next launch",
      {"record the host too, and the whole step", NULL, NULL, NULL}},
     {IDS_COMM_TRANSFER, is_one_device,
-     "Collectives run and nothing computes beside them (of one device's recording nobody can tell how long it only waits "
-     "for its peers)",
+     "Collectives run and nothing computes beside them (of one device's recording nobody can tell how long it only "
+     "waits for its peers)",
      {"record all ranks to see who comes late; overlap collectives with compute (XLA's latency-hiding scheduler), or "
       "shard so that less is exchanged",
-      "record all ranks to see who comes late; overlap collectives with the backward pass (bucket_cap_mb, FSDP prefetch), "
-      "or exchange less (bf16 gradients, another sharding)",
-      "record all workers to see who comes late; overlap collectives with compute, pack small ones together, or exchange "
-      "less",
+      "record all ranks to see who comes late; overlap collectives with the backward pass (bucket_cap_mb, FSDP "
+      "prefetch), or exchange less (bf16 gradients, another sharding)",
+      "record all workers to see who comes late; overlap collectives with compute, pack small ones together, or "
+      "exchange less",
       "record all ranks to see who comes late; put collectives on a stream of their own beside compute, or exchange "
       "less"}},
     {IDS_COMM_TRANSFER, is_cpu, "Collectives run and nothing computes beside them",
@@ -285,11 +287,12 @@ static const struct sentence {
     {IDS_COMM_WAIT, NULL, "Devices wait for one that has more work than they",
      {"divide the work evenly (shards, padding, stages, experts) and look at what that device alone does", NULL, NULL,
       NULL}},
-    {IDS_COPY_H2D, goes_both_ways, "Copies run both ways, to the device and to the host, and nothing computes beside them",
-     {"offload less, and keep on the device what fits there; begin both earlier, beside compute. They run at the same time, so "
-      "being rid of one way alone wins little",
-      "keep on the device what fits there; copy from and to pinned memory beside compute. They run at the same time, so "
-      "being rid of one way alone wins little",
+    {IDS_COPY_H2D, goes_both_ways,
+     "Copies run both ways, to the device and to the host, and nothing computes beside them",
+     {"offload less, and keep on the device what fits there; begin both earlier, beside compute. They run at the same "
+      "time, so being rid of one way alone wins little",
+      "keep on the device what fits there; copy from and to pinned memory beside compute. They run at the same time, "
+      "so being rid of one way alone wins little",
       NULL, NULL}},
     {IDS_COPY_H2D, NULL, "Copies to the device run and nothing computes beside them",
      {"keep the data on the device, or begin the copy ahead of the step; offload less",
@@ -313,13 +316,14 @@ static const struct sentence {
     {IDS_PROFILER, NULL, "The profiler itself holds the device up",
      {"record less at a time (fewer tracers, a shorter window); a run without it is faster by this", NULL, NULL, NULL}},
     {IDS_WORK_COMPUTE, only_moves, "An op that only moves data takes a good part of the step",
-     {"where it copies a parameter, donate that argument (donate_argnums); where it changes a layout, keep one layout from op "
-      "to op",
+     {"where it copies a parameter, donate that argument (donate_argnums); where it changes a layout, keep one layout "
+      "from op to op",
       "avoid .contiguous(), casts and clones of large tensors, and keep one memory format", NULL,
       "avoid the copy, or do it inside the kernel that reads it"}},
     {IDS_WORK_COMPUTE, NULL, "One op has most of the compute",
      {"profile it apart; try another algorithm, precision or a library kernel", NULL, NULL, NULL}},
 };
+/* clang-format on */
 
 struct ids_remedy ids_remedy_of(const struct ids_circumstances *about) {
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++) {

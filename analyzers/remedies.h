@@ -1,7 +1,7 @@
 /* remedies.h - what is said of an account of time and its culprit, and what must be true for the sentence to be said.
  *
- * A row of the table in remedies.c is a sentence with its condition; of an account's rows the first one counts whose condition holds, and
- * its last one has none. tests/unit/test_remedies.c has a case on either side of each condition.
+ * A row of the table in remedies.c is a sentence with its condition; of an account's rows the first one counts whose
+ * condition holds, and its last one has none. tests/unit/test_remedies.c has a case on either side of each condition.
  */
 #ifndef IDS_ANALYZERS_REMEDIES_H
 #define IDS_ANALYZERS_REMEDIES_H
@@ -17,15 +17,15 @@ struct ids_circumstances {
     enum ids_account account;
     enum ids_framework framework;
     enum ids_device_kind platform;
-    const char *culprit;     /* NULL: nobody is known */
-    const char *where;       /* of the culprit; NULL unknown */
-    int has_python;          /* Python's functions were recorded */
-    size_t devices;          /* that were recorded */
-    int64_t time_ps;         /* the account's, of the device that decides the step */
-    int64_t mean_ps;         /* of the intervals of that culprit; 0 unknown */
-    int64_t work_ps;         /* the same of what runs there: compute, collectives, copies */
-    int both_ways;           /* of copy.h2d: copies to the host run at the same time */
-    int only_moves;          /* of work.compute: the op copies or transposes, and computes nothing */
+    const char *culprit; /* NULL: nobody is known */
+    const char *where;   /* of the culprit; NULL unknown */
+    int has_python;      /* Python's functions were recorded */
+    size_t devices;      /* that were recorded */
+    int64_t time_ps;     /* the account's, of the device that decides the step */
+    int64_t mean_ps;     /* of the intervals of that culprit; 0 unknown */
+    int64_t work_ps;     /* the same of what runs there: compute, collectives, copies */
+    int both_ways;       /* of copy.h2d: copies to the host run at the same time */
+    int only_moves;      /* of work.compute: the op copies or transposes, and computes nothing */
 };
 
 struct ids_remedy {

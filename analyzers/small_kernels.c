@@ -127,7 +127,8 @@ static int longer(const void *a, const void *b) {
     return (left < right) - (left > right);
 }
 
-/* Going from the longest down, the kernel with which half of the time is reached. Only the power of two that it lies in is sorted. */
+/* Going from the longest down, the kernel with which half of the time is reached. Only the power of two that it lies
+ * in is sorted. */
 static int64_t weighted_median(int64_t *durations_ps, size_t count, int64_t total_ps) {
     __int128 sums_ps[65] = {0}, above_ps = 0;
     for (size_t i = 0; i < count; i++)

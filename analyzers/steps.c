@@ -1,4 +1,5 @@
-/* steps.c - how long steps took and where the time went. Which work belongs to which step is found in lib/analysis/steps.c. */
+/* steps.c - how long steps took and where the time went. Which work belongs to which step is found in
+ * lib/analysis/steps.c. */
 #include "lib/analysis/context.h"
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
@@ -13,7 +14,8 @@ static const struct ids_metric_def metrics[] = {
      "the one before has ended there, or, where that is later, when its annotation begins on the host, and ends where "
      "the next one begins (the last one with its last work or its annotation). A device event belongs to the step "
      "whose annotation encloses its launch, directly or through what caused the launch, never by time: with "
-     "asynchronous dispatch annotations end long before the device does. Where nothing marks steps a step is the time from "
+     "asynchronous dispatch annotations end long before the device does. Where nothing marks steps a step is the time "
+     "from "
      "the end of one execution of the hottest program to the end of the next one (steps.source: period).",
      "SELECT sum(dur_ps) / count(*) FROM device_steps WHERE run = :run"},
     {"steps.slowest", "slowest device", IDS_UNIT_TIME, IDS_BETTER_LOWER,
@@ -21,7 +23,8 @@ static const struct ids_metric_def metrics[] = {
      "WITH slowest AS (SELECT max(dur_ps) AS ps FROM device_steps WHERE run = :run GROUP BY step_id) SELECT sum(ps) / "
      "count(*) FROM slowest"},
     {"steps.count", "steps", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
-     "Steps with work on a device. A first step that began as idsprof's own window opened is counted here and in no other "
+     "Steps with work on a device. A first step that began as idsprof's own window opened is counted here and in no "
+     "other "
      "figure, where two others or more are left: the hook waits for the devices before it opens a window, and "
      "recording begins.",
      "SELECT count(*) + (SELECT left_out_step IS NOT NULL FROM run WHERE id = :run) FROM steps WHERE run = :run"},
@@ -43,10 +46,12 @@ static const struct ids_metric_def metrics[] = {
      "SELECT coalesce(sum(host_dur_ps), 0) / count(*) FROM steps WHERE run = :run"},
     {"steps.source", "found by", IDS_UNIT_NONE, IDS_BETTER_NEITHER,
      "marker: the file has a Steps line · annotation: events with step_num, or, where there are none, the annotation "
-     "that recurs three times or more and in which nine tenths of the devices' work are launched · period: nothing marks "
+     "that recurs three times or more and in which nine tenths of the devices' work are launched · period: nothing "
+     "marks "
      "steps, and the program with the most device time runs at even times (two thirds of the times between its ends "
      "are within a half of their median, over four executions or more): a step is the time from one end to the next. "
-     "It is a guess: the program must run once a step. Where its executions come in groups of a fixed size, with a longer "
+     "It is a guess: the program must run once a step. Where its executions come in groups of a fixed size, with a "
+     "longer "
      "time or another program after each, there are no steps · none: none of these.",
      "SELECT coalesce(step_source, 'none') FROM run WHERE id = :run"},
 };
@@ -116,8 +121,7 @@ static void sum_accounts(const struct ids_analysis *analysis, struct ids_account
 enum { FIRST_GROUP = 4, FIRST_ACCOUNT = FIRST_GROUP + GROUPS, LAST = FIRST_ACCOUNT + IDS_ACCOUNT_COUNT };
 _Static_assert(LAST + 2 == IDS_COUNT_OF(columns), "a column per account");
 
-static void list(const struct ids_analysis *analysis, struct ids_report *report,
-                 const struct ids_account_times *sums) {
+static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_account_times *sums) {
     const struct ids_steps *steps = &analysis->steps;
     struct ids_table *table = ids_report_table(report, &table_def);
     for (size_t s = 0; s < steps->count; s++) {
@@ -182,7 +186,8 @@ static void list_steps(const struct ids_analysis *analysis, struct ids_report *r
     int annotated = steps->source == IDS_STEPS_ANNOTATION, periodic = steps->source == IDS_STEPS_PERIOD;
     ids_report_property(report, "steps.count", ids_int_value(IDS_UNIT_COUNT, (int64_t)count_of(steps)));
     ids_report_property(report, "steps.left_out",
-                        steps->has_left_out ? ids_int_value(IDS_UNIT_COUNT, steps->left_out) : ids_no_value(IDS_UNIT_COUNT));
+                        steps->has_left_out ? ids_int_value(IDS_UNIT_COUNT, steps->left_out)
+                                            : ids_no_value(IDS_UNIT_COUNT));
     ids_report_property(report, "steps.source", ids_text_value(source));
     ids_report_property(report, "steps.annotation",
                         ids_text_value(annotated ? ids_trace_text(analysis->trace, steps->name) : NULL));
@@ -201,39 +206,40 @@ static void say_source(const struct ids_analysis *analysis, struct ids_report *r
     if (steps->source != IDS_STEPS_NONE && !steps->count) {
         ids_report_rule(report, metric, "no step lies wholly in the window");
     } else if (steps->source == IDS_STEPS_ANNOTATION) {
-        ids_report_rule(report, metric,
-                        "%s; %llu of %s assigned through their launch; %s launched nothing%s",
+        ids_report_rule(report, metric, "%s; %llu of %s assigned through their launch; %s launched nothing%s",
                         name_of_marks(analysis, report), (unsigned long long)steps->assigned,
                         IDS_COUNTED(all, "device event"), IDS_COUNTED(steps->without_work, "annotation"),
                         say_left_out(steps, report));
-        ids_report_property(
-            report, "steps",
-            ids_text_value(ids_report_text(report, "%s (%s%s%s)", IDS_COUNTED(count_of(steps), "step"),
-                                           name_of_marks(analysis, report), numbers_of(steps, report),
-                                           say_left_out(steps, report))));
+        ids_report_property(report, "steps",
+                            ids_text_value(ids_report_text(report, "%s (%s%s%s)", IDS_COUNTED(count_of(steps), "step"),
+                                                           name_of_marks(analysis, report), numbers_of(steps, report),
+                                                           say_left_out(steps, report))));
     } else if (steps->source == IDS_STEPS_MARKER) {
         ids_report_rule(report, metric, "the file's Steps line");
-        ids_report_property(report, "steps",
-                            ids_text_value(ids_report_text(report, "%s (Steps line)", IDS_COUNTED(steps->count, "step"))));
-    } else if (steps->source == IDS_STEPS_PERIOD) {
-        ids_report_rule(report, metric,
-                        "nothing marks steps: from the end of one execution of %s to the end of the next one, which is a "
-                        "step only if the program runs it once a step",
-                        steps->period.program);
         ids_report_property(
             report, "steps",
-            ids_text_value(ids_report_text(report, "%s (period of %s; nothing marks steps)",
-                                           IDS_COUNTED(steps->count, "step"), steps->period.program)));
+            ids_text_value(ids_report_text(report, "%s (Steps line)", IDS_COUNTED(steps->count, "step"))));
+    } else if (steps->source == IDS_STEPS_PERIOD) {
+        ids_report_rule(
+            report, metric,
+            "nothing marks steps: from the end of one execution of %s to the end of the next one, which is a "
+            "step only if the program runs it once a step",
+            steps->period.program);
+        ids_report_property(report, "steps",
+                            ids_text_value(ids_report_text(report, "%s (period of %s; nothing marks steps)",
+                                                           IDS_COUNTED(steps->count, "step"), steps->period.program)));
     } else if (steps->blurred) {
-        ids_report_rule(report, metric,
-                        "annotation '%s' marks %s, but %zu of them have no work or time of their own: executions are chained from "
-                        "thread to thread, or run beside each other, so they do not tell steps apart",
-                        ids_trace_text(analysis->trace, steps->name), IDS_COUNTED(steps->marked, "step"), steps->blurred);
+        ids_report_rule(
+            report, metric,
+            "annotation '%s' marks %s, but %zu of them have no work or time of their own: executions are chained from "
+            "thread to thread, or run beside each other, so they do not tell steps apart",
+            ids_trace_text(analysis->trace, steps->name), IDS_COUNTED(steps->marked, "step"), steps->blurred);
     } else {
-        ids_report_rule(report, metric,
-                        "the trace has no Steps line, no annotation with step_num "
-                        "(jax.profiler.StepTraceAnnotation) that launched work, and none that recurs around all work%s%s",
-                        *steps->period.why ? "; " : "", steps->period.why);
+        ids_report_rule(
+            report, metric,
+            "the trace has no Steps line, no annotation with step_num "
+            "(jax.profiler.StepTraceAnnotation) that launched work, and none that recurs around all work%s%s",
+            *steps->period.why ? "; " : "", steps->period.why);
     }
 }
 

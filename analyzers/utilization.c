@@ -3,8 +3,8 @@
 #include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
 
-#define USEFUL_SQL(which)                                                                                           \
-    "SELECT sum(dur_ps * (account IN ('work.compute', 'comm.transfer') OR account LIKE 'copy.%')) * 1.0 / "         \
+#define USEFUL_SQL(which)                                                                                   \
+    "SELECT sum(dur_ps * (account IN ('work.compute', 'comm.transfer') OR account LIKE 'copy.%')) * 1.0 / " \
     "sum(dur_ps) FROM ledger WHERE run = :run AND " which
 
 static const struct ids_metric_def metrics[] = {
@@ -63,8 +63,8 @@ static const struct ids_table_def timeline = {
 static const struct ids_headline headlines[] = {
     {"utilization", "device utilization", "device.utilization",
      (const struct ids_note[]){{.before = "stalled ", .metric = "device.stalled_share", .after = " of busy time"},
-                               {.before = "waiting for peers ", .metric = "steps.comm.wait", .after = "a step"}}, 2,
-     1},
+                               {.before = "waiting for peers ", .metric = "steps.comm.wait", .after = "a step"}},
+     2, 1},
 };
 
 static int64_t useful_ps(const struct ids_account_times *times) {
@@ -127,9 +127,10 @@ static void useful_in_steps(const struct ids_analysis *analysis, struct ids_repo
     if (!is_lower || steps.beyond_ps <= steps.time_ps / 10) return;
     ids_value_format(useful, share, sizeof share);
     ids_value_format(ids_int_value(IDS_UNIT_TIME, steps.beyond_ps), beyond, sizeof beyond);
-    ids_report_property(report, "beyond_window",
-                        ids_text_value(ids_report_text(report, "%s of the steps lie outside the window: devices work %s of the steps",
-                                                       beyond, share)));
+    ids_report_property(
+        report, "beyond_window",
+        ids_text_value(ids_report_text(report, "%s of the steps lie outside the window: devices work %s of the steps",
+                                       beyond, share)));
 }
 
 static void over_time(const struct ids_analysis *analysis, struct ids_report *report) {
@@ -159,8 +160,8 @@ static void over_time(const struct ids_analysis *analysis, struct ids_report *re
 }
 
 /* The five figures of one device, or of all. */
-static void figures(struct ids_report *report, const char *device, int64_t window_ps, int64_t busy_ps, int64_t working_ps,
-                    int64_t compute_ps, int64_t copy_ps) {
+static void figures(struct ids_report *report, const char *device, int64_t window_ps, int64_t busy_ps,
+                    int64_t working_ps, int64_t compute_ps, int64_t copy_ps) {
     ids_report_metric(report, "device.busy", device, ids_int_value(IDS_UNIT_TIME, busy_ps));
     ids_report_metric(report, "device.working", device, ids_int_value(IDS_UNIT_TIME, working_ps));
     ids_report_metric(report, "device.stalled", device, ids_int_value(IDS_UNIT_TIME, busy_ps - working_ps));

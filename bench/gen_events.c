@@ -1,7 +1,7 @@
-/* gen_events.c - writes an XSpace with as many events as wanted, as a stream, in the shape of a JAX profile of CPU devices: a third are Python frames (written
- * as they end, inner ones first), the others ops of eight threads with their stats, each with the event that ends it and the link to it.
- * With "one" all are frames of a single track. The same arguments give the same bytes.
- * cc -O2 -I. bench/gen_events.c -o gen_events; gen_events FILE EVENTS [one] */
+/* gen_events.c - writes an XSpace with as many events as wanted, as a stream, in the shape of a JAX profile of CPU
+ * devices: a third are Python frames (written as they end, inner ones first), the others ops of eight threads with
+ * their stats, each with the event that ends it and the link to it. With "one" all are frames of a single track. The
+ * same arguments give the same bytes. cc -O2 -I. bench/gen_events.c -o gen_events; gen_events FILE EVENTS [one] */
 #include "lib/wire/pb_wire.h"
 
 #include <stdio.h>

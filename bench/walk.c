@@ -1,6 +1,6 @@
-/* walk.c - the limit: reads an XSpace once and visits every field of every event and stat, and stores nothing. Prints the seconds that
- * took, the file already being in memory, and the counts. No reader of this file can be faster on one core.
- * cc -O3 -I. bench/walk.c -o walk; walk FILE */
+/* walk.c - the limit: reads an XSpace once and visits every field of every event and stat, and stores nothing. Prints
+ * the seconds that took, the file already being in memory, and the counts. No reader of this file can be faster on one
+ * core. cc -O3 -I. bench/walk.c -o walk; walk FILE */
 #include "lib/wire/pb_wire.h"
 
 #include <stdio.h>

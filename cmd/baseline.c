@@ -1,12 +1,12 @@
+#include "lib/store/baseline.h"
 #include "cmd/command.h"
 #include "cmd/engine.h"
-#include "lib/cli/reading.h"
-#include "lib/cli/say.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/base/counted.h"
+#include "lib/cli/reading.h"
+#include "lib/cli/say.h"
 #include "lib/report/layout.h"
 #include "lib/run/open_sides.h"
-#include "lib/store/baseline.h"
 #include "lib/wire/json_writer.h"
 
 #include <stdlib.h>
@@ -53,8 +53,8 @@ static int save(const struct baseline_options *options, char *const *operands, i
     code = ids_baseline_save(operands[0], runs.pointers, runs.count, options->force, (int64_t)time(NULL), &path, err);
     struct ids_arena arena = {0};
     if (!code)
-        printf("%s: %s in %s; to check runs against it: idsprof check RUN --baseline %s\n", operands[0], IDS_COUNTED(runs.count, "run"),
-               ids_text_clean(&arena, path), operands[0]);
+        printf("%s: %s in %s; to check runs against it: idsprof check RUN --baseline %s\n", operands[0],
+               IDS_COUNTED(runs.count, "run"), ids_text_clean(&arena, path), operands[0]);
     ids_arena_done(&arena);
     free(path);
     ids_open_side_done(&runs);

@@ -1,7 +1,7 @@
 /* The cache: what is in it, and emptying it. */
 #include "cmd/command.h"
-#include "lib/cli/terminal.h"
 #include "lib/base/counted.h"
+#include "lib/cli/terminal.h"
 #include "lib/report/layout.h"
 #include "lib/report/report.h"
 #include "lib/store/cache_entries.h"
@@ -20,8 +20,8 @@ struct cache_options {
 static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 'l', "list", NULL, "what is in it, last used first; this is the default", AT(list), NULL},
     {IDS_OPT_FLAG, 0, "clear", NULL, "remove all of it, and say how much that was", AT(clear), NULL},
-    {IDS_OPT_FLAG, 0, "verify", NULL, "read all of it, and remove what is damaged; exit 1 when something was", AT(verify),
-     NULL},
+    {IDS_OPT_FLAG, 0, "verify", NULL, "read all of it, and remove what is damaged; exit 1 when something was",
+     AT(verify), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "names and paths whole, however wide", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
@@ -30,9 +30,9 @@ static const struct ids_opt opts[] = {
 static const char *const holds_names[] = {"report", "events", "unfinished", "unknown"};
 static const char *const state_ids[] = {"current", "other_program", "changed", "damaged",
                                         "writing", "abandoned",     "no_file"};
-static const char *const state_names[] = {
-    "", "made by another build", "the run has changed", "damaged", "being written", "left by a process that ended",
-    "not a file"};
+static const char *const state_names[] = {"",          "made by another build", "the run has changed",
+                                          "damaged",   "being written",         "left by a process that ended",
+                                          "not a file"};
 
 /* "1.2 GB" in a buffer of the arena. */
 static const char *size_text(struct ids_arena *arena, uint64_t bytes) {
@@ -215,8 +215,7 @@ static int clear_cache(const struct cache_options *options, struct ids_error *er
         return 0;
     }
     struct ids_arena arena = {0};
-    printf("removed %s, %s\n", IDS_COUNTED(cleared.files, "file"),
-           size_text(&arena, cleared.bytes));
+    printf("removed %s, %s\n", IDS_COUNTED(cleared.files, "file"), size_text(&arena, cleared.bytes));
     if (cleared.left)
         printf("left %llu that %s being written\n", (unsigned long long)cleared.left, cleared.left == 1 ? "is" : "are");
     ids_arena_done(&arena);

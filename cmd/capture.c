@@ -1,15 +1,15 @@
 #include "cmd/capture_cuda.h"
-#include "lib/capture/home.h"
 #include "cmd/capture_options.h"
 #include "cmd/capture_plugins.h"
 #include "cmd/capture_print.h"
 #include "cmd/command.h"
-#include "lib/cli/say.h"
 #include "collectors/common/process.h"
 #include "lib/base/counted.h"
 #include "lib/base/memory.h"
 #include "lib/capture/child.h"
 #include "lib/capture/folder.h"
+#include "lib/capture/home.h"
+#include "lib/cli/say.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -289,7 +289,8 @@ static int run_sweep(const struct capture *capture, int *ret_status, struct ids_
         if (!*ret_status) *ret_status = status;
     }
     /* The programs have ended, and their status goes before ours. */
-    if (!code && ids_sidecar_write_sweep(root.path, capture->command, started, settings->sweep, paths, made, 1, err)) warn(err);
+    if (!code && ids_sidecar_write_sweep(root.path, capture->command, started, settings->sweep, paths, made, 1, err))
+        warn(err);
     for (size_t i = 0; i < made; i++) kept |= paths[i] != NULL;
     if (!kept) ids_capture_folder_remove(&root);
     if (!code && caught) {

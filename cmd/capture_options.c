@@ -1,7 +1,7 @@
 #include "cmd/capture_options.h"
 
-#include "lib/capture/folder.h"
 #include "lib/base/quantity.h"
+#include "lib/capture/folder.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +21,7 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
     {IDS_OPT_COUNT, 0, "max", "N", "open at most N windows; 0: no limit (1, with --every 10)", AT(max), NULL},
     {IDS_OPT_TIME, 0, "delay", "TIME", "open a window this long after jax is imported: 30s", AT(delay_ps), NULL},
     {IDS_OPT_TIME, 0, "duration", "TIME", "end a window after this time: 2s", AT(duration_ps), NULL},
-    {IDS_OPT_FLAG, 't', "trigger", NULL, "open windows on `idsprof trigger`, not by step count", AT(trigger),
-     NULL},
+    {IDS_OPT_FLAG, 't', "trigger", NULL, "open windows on `idsprof trigger`, not by step count", AT(trigger), NULL},
     {IDS_OPT_TEXT, 0, "range", "NAME", "open the window at the region of this name", AT(range), NULL},
     {IDS_OPT_COUNT, 0, "warmup", "N", "run the profiler N steps before the window and throw that away", AT(warmup),
      NULL},

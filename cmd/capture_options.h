@@ -1,10 +1,11 @@
-/* capture_options.h - what `idsprof capture` was asked for: options, before the environment, before a file of variables. */
+/* capture_options.h - what `idsprof capture` was asked for: options, before the environment, before a file of
+ * variables. */
 #ifndef IDS_CMD_CAPTURE_OPTIONS_H
 #define IDS_CMD_CAPTURE_OPTIONS_H
 
-#include "lib/cli/opt.h"
 #include "collectors/common/plan.h"
 #include "lib/capture/variables.h"
+#include "lib/cli/opt.h"
 
 enum { IDS_SWEEP_MAX = 32 };
 enum ids_capture_platform { IDS_PLATFORM_AUTO, IDS_PLATFORM_GPU, IDS_PLATFORM_TPU, IDS_PLATFORM_CPU };

@@ -1,7 +1,7 @@
 #include "cmd/capture_plugins.h"
 
-#include "lib/cli/say.h"
 #include "lib/capture/collectors.h"
+#include "lib/cli/say.h"
 
 #include <limits.h>
 #include <stdio.h>

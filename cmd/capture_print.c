@@ -1,9 +1,9 @@
 #include "cmd/capture_print.h"
 
-#include "lib/cli/say.h"
-#include "lib/report/report.h"
 #include "lib/base/saturate.h"
 #include "lib/capture/folder.h"
+#include "lib/cli/say.h"
+#include "lib/report/report.h"
 #include "lib/wire/shell_quote.h"
 
 #include <stdio.h>

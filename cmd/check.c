@@ -1,13 +1,14 @@
 #include "cmd/check_junit.h"
 #include "cmd/command.h"
 #include "cmd/engine.h"
+#include "lib/analysis/analyzer.h"
+#include "lib/base/counted.h"
+#include "lib/base/quantity.h"
 #include "lib/cli/nearest.h"
 #include "lib/cli/output.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/say.h"
 #include "lib/cli/terminal.h"
-#include "lib/analysis/analyzer.h"
-#include "lib/base/counted.h"
 #include "lib/compare/comparability.h"
 #include "lib/report/gone_ids.h"
 #include "lib/report/painter.h"
@@ -15,7 +16,6 @@
 #include "lib/run/sections.h"
 #include "lib/store/baseline.h"
 #include "lib/wire/shell_quote.h"
-#include "lib/base/quantity.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,8 +39,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXTS, 0, "max", "LIMIT", "ID=VALUE: the figure may be no larger; may be given again", AT(max), NULL},
     {IDS_OPT_TEXTS, 0, "min", "LIMIT", "ID=VALUE: the figure may be no smaller; may be given again", AT(min), NULL},
     {IDS_OPT_TEXT, 0, "baseline", "WHAT", "a saved baseline or a run: no worse than that", AT(baseline), NULL},
-    {IDS_OPT_TEXT, 't', "tolerance", "SHARE", "allowed regression against the baseline (5%)", AT(tolerance),
-     NULL},
+    {IDS_OPT_TEXT, 't', "tolerance", "SHARE", "allowed regression against the baseline (5%)", AT(tolerance), NULL},
     {IDS_OPT_COUNT, 0, "over", "N", "of --max and --min: figures of steps are over N steps", AT(over), NULL},
     {IDS_OPT_COUNT, 0, "after", "N", "of the same: after N steps of warm-up", AT(after), NULL},
     {IDS_OPT_TEXT, 0, "junit", "FILE", "write JUnit XML; - for standard output", AT(junit), NULL},
@@ -160,15 +159,15 @@ static int look_at_basis(const struct check_options *options, const struct ids_s
         code = ids_fail(err, IDS_UNSUPPORTED, "the baseline cannot be compared: %s (use --force to compare anyway)",
                         remarks.at[0].text);
     for (size_t i = 0; i < remarks.count && !code; i++) {
-        if (remarks.at[i].severity == IDS_REMARK_WARNING)
-            ids_say("check", "warning: %s", remarks.at[i].text);
+        if (remarks.at[i].severity == IDS_REMARK_WARNING) ids_say("check", "warning: %s", remarks.at[i].text);
     }
     ids_remarks_done(&remarks);
     ids_report_done(&texts);
     return code;
 }
 
-/* Where no limit speaks of the baseline, those figures may not be worse that a change is looked for first, if the baseline has them. */
+/* Where no limit speaks of the baseline, those figures may not be worse that a change is looked for first, if the
+ * baseline has them. */
 static int watch(const struct check_options *options, const struct ids_side *basis, struct ids_budget *budget,
                  struct ids_error *err) {
     double tolerance = 0.05, value;

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* As an attribute's value or text: markup quoted, and what XML has no character for (controls, broken UTF-8) as U+FFFD. */
+/* As an attribute's value or text: markup quoted, and what XML has no character for (controls, broken UTF-8) as
+ * U+FFFD. */
 static void put(FILE *out, const char *text) {
     size_t length = strlen(text);
     for (size_t at = 0; at < length;) {

@@ -1,11 +1,11 @@
 #include "cmd/command.h"
 #include "cmd/diff_print.h"
 #include "cmd/engine.h"
+#include "cmd/trend_print.h"
+#include "lib/base/quantity.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
-#include "cmd/trend_print.h"
 #include "lib/run/open_sides.h"
-#include "lib/base/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,10 +31,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_COUNT, 'n', "top", "N", "rows of each table; 0 for all (text: 10, --json and --csv: all)", AT(top), NULL},
     {IDS_OPT_CHOICE, 's', "sort", "COLUMN", "ops and kernels by change, ratio, before, after or name", AT(sort),
      sort_choice},
-    {IDS_OPT_TEXT, 't', "threshold", "SHARE", "ignore changes smaller than this (1%)", AT(threshold),
-     NULL},
-    {IDS_OPT_TEXT, 0, "noise", "SHARE", "run-to-run noise; allows a verdict from one run per side",
-     AT(noise), NULL},
+    {IDS_OPT_TEXT, 't', "threshold", "SHARE", "ignore changes smaller than this (1%)", AT(threshold), NULL},
+    {IDS_OPT_TEXT, 0, "noise", "SHARE", "run-to-run noise; allows a verdict from one run per side", AT(noise), NULL},
     {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the runs are not comparable", AT(force), NULL},
     {IDS_OPT_FLAG, 0, "trend", NULL, "all runs in the order of their steps, and what grows with them", AT(trend), NULL},
     {IDS_OPT_COUNT, 0, "newest", "N", "of a folder or pattern only the N newest runs", AT(newest), NULL},

@@ -104,7 +104,8 @@ static int widest(const char *const *cells, size_t rows, int column, const char 
     return width;
 }
 
-/* The figures in columns, and behind them, or where there is no room below them, the words, which are never left out. */
+/* The figures in columns, and behind them, or where there is no room below them, the words, which are never left
+ * out. */
 static void write_headline(struct ids_painter *painter, const struct ids_diff *diff) {
     static const char *const titles[HEADLINE_COLUMNS] = {"", "before", "after", "difference", ""};
     size_t rows = diff->headline_count;
@@ -182,13 +183,13 @@ static void write_parts(struct ids_painter *painter, const struct ids_diff *diff
         if (parts->at[i].a_ps || parts->at[i].b_ps) order[count++] = &parts->at[i];
     }
     qsort(order, count, sizeof *order, larger_part);
-    struct ids_grid_column columns[COLUMNS] = {{.title = "change", .right = 1},
-                                               {.title = "before", .right = 1},
-                                               {.title = "after", .right = 1},
-                                               {.title = diff->a->per_step ? "account, a step" : "account, the window",
-                                                .is_name = 1},
-                                               {.title = "mostly", .stretch = 1},
-                                               {.title = "typical"}};
+    struct ids_grid_column columns[COLUMNS] = {
+        {.title = "change", .right = 1},
+        {.title = "before", .right = 1},
+        {.title = "after", .right = 1},
+        {.title = diff->a->per_step ? "account, a step" : "account, the window", .is_name = 1},
+        {.title = "mostly", .stretch = 1},
+        {.title = "typical"}};
     struct ids_grid grid = {.columns = columns, .column_count = COLUMNS, .row_count = count + 1};
     const char **cell = grid.cells = cells_of(painter, COLUMNS * grid.row_count);
     if (!cell) return;

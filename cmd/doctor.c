@@ -1,7 +1,7 @@
-#include "lib/capture/home.h"
 #include "cmd/command.h"
-#include "lib/cli/terminal.h"
 #include "lib/capture/checkup.h"
+#include "lib/capture/home.h"
+#include "lib/cli/terminal.h"
 #include "lib/report/layout.h"
 #include "lib/wire/json_writer.h"
 

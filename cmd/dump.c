@@ -1,10 +1,10 @@
 /* Hidden: what the tests and the build ask for. */
+#include "lib/model/dump.h"
 #include "cmd/command.h"
 #include "cmd/dump_hlo.h"
 #include "cmd/manual.h"
-#include "lib/cli/reading.h"
 #include "lib/analysis/analyzer.h"
-#include "lib/model/dump.h"
+#include "lib/cli/reading.h"
 #include "lib/run/read_run.h"
 #include "lib/wire/json_writer.h"
 

@@ -31,8 +31,8 @@ static void watch_file(void *own, const char *path) {
     ids_output_watch(path);
 }
 
-/* What comes in the midst of a query takes none of its time, and an interrupt, which stops SQL, ends the program there as in every
- * import. */
+/* What comes in the midst of a query takes none of its time, and an interrupt, which stops SQL, ends the program there
+ * as in every import. */
 static void watch_sql(void *own, enum ids_engine_sql what) {
     (void)own;
     const struct sigaction ends = {.sa_handler = SIG_DFL};

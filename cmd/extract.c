@@ -2,10 +2,10 @@
 #include "cmd/engine.h"
 #include "cmd/extract_list.h"
 #include "cmd/extraction.h"
+#include "lib/base/counted.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/say.h"
-#include "lib/base/counted.h"
 #include "lib/report/report.h"
 #include "lib/run/find_runs.h"
 
@@ -65,7 +65,8 @@ int ids_extract_has_filter(const struct ids_extract_options *options) {
            options->tracks.count || options->names.count || options->min_duration_ps;
 }
 
-int ids_extract_end_output(struct ids_extraction *extraction, struct ids_output *output, int code, struct ids_error *err) {
+int ids_extract_end_output(struct ids_extraction *extraction, struct ids_output *output, int code,
+                           struct ids_error *err) {
     code = ids_output_close(output, code, err);
     extraction->reader_left |= output->reader_left;
     if (!code) {
@@ -103,8 +104,9 @@ static int check_options(const struct ids_extract_options *options, struct ids_e
                         "files are copied whole; to take out a part choose a --format: chrome, "
                         "perfetto, xplane or csv");
     }
-    if (options->format == ids_extract_hlo() && (options->from_ps >= 0 || options->to_ps >= 0 || options->steps ||
-                                   options->devices.count || options->tracks.count || options->min_duration_ps))
+    if (options->format == ids_extract_hlo() &&
+        (options->from_ps >= 0 || options->to_ps >= 0 || options->steps || options->devices.count ||
+         options->tracks.count || options->min_duration_ps))
         return ids_fail(err, IDS_USAGE, "programs can be chosen by --name alone");
     return 0;
 }
@@ -141,15 +143,16 @@ static void say(const struct ids_extraction *extraction) {
     if (ids_extract_export(options)) snprintf(events, sizeof events, ", %s", IDS_COUNTED(extraction->events, "event"));
     list_losses(extraction, losses, sizeof losses);
     ids_say("extract", "wrote %s into %s, %s%s%s%s%s", IDS_COUNTED(extraction->files, "file"),
-            ids_extract_to_stdout(extraction) ? "standard output" : options->folder, bytes,
-            events, extraction->incomplete ? "; the profile is incomplete, and this is what it holds" : "",
+            ids_extract_to_stdout(extraction) ? "standard output" : options->folder, bytes, events,
+            extraction->incomplete ? "; the profile is incomplete, and this is what it holds" : "",
             extraction->lack_of_accounts ? extraction->lack_of_accounts : "", losses);
 }
 
 static int extract(struct ids_extraction *extraction, struct ids_error *err) {
     const struct ids_extract_options *options = extraction->options;
     if (options->list) return ids_extract_list(extraction->run, options->json, err);
-    if (ids_extract_to_stdout(extraction) && !(ids_extract_export(options) && ids_extract_export(options)->is_text) && isatty(STDOUT_FILENO) && !options->force)
+    if (ids_extract_to_stdout(extraction) && !(ids_extract_export(options) && ids_extract_export(options)->is_text) &&
+        isatty(STDOUT_FILENO) && !options->force)
         return ids_fail(err, IDS_USAGE, "standard output is a terminal, and this is no text; --force writes it there");
     int code = ids_output_set_begin(options->folder, options->force, &extraction->outputs, err);
     if (code) return code;

@@ -74,8 +74,7 @@ static int convert_into(struct ids_extraction *extraction, size_t file, struct i
     struct ids_export *export = NULL;
     struct ids_gzip *gzip = NULL;
     const struct ids_export_format *format = ids_extract_export(extraction->options);
-    const struct ids_export_params params = {.host = stem,
-                                             .only_used = ids_extract_has_filter(extraction->options)};
+    const struct ids_export_params params = {.host = stem, .only_used = ids_extract_has_filter(extraction->options)};
     ids_profile_stem(extraction->run->files[file].path, stem, sizeof stem);
     int code = format->packs ? ids_gzip_new(out, &gzip, err) : 0;
     if (!code) code = format->open(gzip ? ids_gzip_out(gzip) : out, &params, &export, err);
@@ -93,7 +92,8 @@ static int convert_file(struct ids_extraction *extraction, size_t file, struct i
     name_output(extraction, file, name, sizeof name);
     ids_progress("writing %.80s", name);
     int code = ids_output_set_open(&extraction->outputs, name, &output, err);
-    return code ? code : ids_extract_end_output(extraction, &output, convert_into(extraction, file, &output.out, err), err);
+    return code ? code
+                : ids_extract_end_output(extraction, &output, convert_into(extraction, file, &output.out, err), err);
 }
 
 static int take_accounts(struct ids_extraction *extraction, const struct ids_trace *trace, struct ids_error *err) {

@@ -1,12 +1,12 @@
 #include "cmd/extract_list.h"
 
-#include "lib/run/extract_files.h"
+#include "lib/base/counted.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/terminal.h"
-#include "lib/base/counted.h"
 #include "lib/export/contents.h"
 #include "lib/report/layout.h"
 #include "lib/report/report.h"
+#include "lib/run/extract_files.h"
 #include "lib/run/file_name.h"
 #include "lib/run/read_run.h"
 #include "lib/wire/json_writer.h"
@@ -152,7 +152,10 @@ static int add_row(struct rows *rows, size_t columns, const char *const *cells) 
 
 static void print_table(struct listing *listing, struct ids_grid_column *columns, size_t column_count,
                         struct rows *rows) {
-    struct ids_grid grid = {.columns = columns, .column_count = column_count, .cells = rows->cells, .row_count = rows->count / column_count};
+    struct ids_grid grid = {.columns = columns,
+                            .column_count = column_count,
+                            .cells = rows->cells,
+                            .row_count = rows->count / column_count};
     if (rows->count) {
         ids_grid_fit(&grid, ids_terminal_width(0));
         ids_grid_write(&grid, &listing->arena, "", "", stdout);
@@ -228,8 +231,7 @@ static int print_text(struct listing *listing) {
         const struct ids_contents *contents = &listing->contents[i];
         printf("\n%s", keep(listing, ids_file_name(listing->run->files[i].path)));
         if (contents->host) printf(", host %s", keep(listing, text_of(contents, contents->host)));
-        printf(": %s%s\n", IDS_COUNTED(contents->events, "event"),
-               contents->sink.complete ? "" : " (the file is cut)");
+        printf(": %s%s\n", IDS_COUNTED(contents->events, "event"), contents->sink.complete ? "" : " (the file is cut)");
         print_device_line(listing, contents);
         fputc('\n', stdout);
         failed = print_tracks(listing, contents) || print_programs(listing, contents);

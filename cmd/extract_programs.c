@@ -20,7 +20,8 @@ static int write_program(struct ids_extraction *extraction, const char *name, co
                          struct ids_error *err) {
     struct ids_output output;
     int code = ids_output_set_open(&extraction->outputs, name, &output, err);
-    return code ? code : ids_extract_end_output(extraction, &output, output.out.write(&output.out, bytes, length, err), err);
+    return code ? code
+                : ids_extract_end_output(extraction, &output, output.out.write(&output.out, bytes, length, err), err);
 }
 
 static int hold(struct program_outputs *outputs, const void *bytes, size_t length, struct ids_error *err) {
@@ -47,7 +48,8 @@ static int holds(const char *path, const uint8_t *bytes, size_t length) {
     return same;
 }
 
-/* Hosts of one run compile the same programs: one file is enough for them. Others of that name get the profile's before it. */
+/* Hosts of one run compile the same programs: one file is enough for them. Others of that name get the profile's
+ * before it. */
 static int take_program(struct ids_program_files *files, const char *name, const void *bytes, size_t length,
                         struct ids_error *err) {
     struct program_outputs *outputs = (struct program_outputs *)files;

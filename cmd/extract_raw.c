@@ -1,8 +1,8 @@
 /* `extract` of the files as they are. */
-#include "lib/run/extract_files.h"
 #include "cmd/extraction.h"
 #include "lib/cli/progress.h"
 #include "lib/io/source.h"
+#include "lib/run/extract_files.h"
 #include "lib/run/file_name.h"
 
 #include <stdlib.h>

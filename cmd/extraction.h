@@ -30,7 +30,7 @@ struct ids_extraction {
     uint64_t files, bytes, events;
     int incomplete;
     const char *lack_of_accounts; /* what say() adds about them */
-    int reader_left; /* standard output has nobody at its end any more */
+    int reader_left;              /* standard output has nobody at its end any more */
     struct ids_export_loss losses[IDS_EXPORT_LOSSES];
 };
 

@@ -1,8 +1,8 @@
 #include "cmd/grade_options.h"
 
-#include "lib/cli/nearest.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/base/quantity.h"
+#include "lib/cli/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,10 @@ static int no_rule(const char *id, struct ids_error *err) {
     if (shown) return ids_fail(err, IDS_USAGE, "'%s' shows the grade of '%s'; set that one", id, shown);
     for (int i = 0; graded_choice(i); i++)
         snprintf(graded + strlen(graded), sizeof graded - strlen(graded), "%s%s", i ? ", " : "", graded_choice(i));
-    if (ids_metric_def_find(id, NULL)) return ids_fail(err, IDS_USAGE, "'%s' has no grade (these have: %s)", id, graded);
-    if (ids_nearest(id, graded_choice, "", near, sizeof near)) return ids_fail(err, IDS_USAGE, "no metric '%s'%s", id, near);
+    if (ids_metric_def_find(id, NULL))
+        return ids_fail(err, IDS_USAGE, "'%s' has no grade (these have: %s)", id, graded);
+    if (ids_nearest(id, graded_choice, "", near, sizeof near))
+        return ids_fail(err, IDS_USAGE, "no metric '%s'%s", id, near);
     return ids_fail(err, IDS_USAGE, "no metric '%s' (with a grade: %s)", id, graded);
 }
 

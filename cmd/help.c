@@ -67,7 +67,8 @@ static int through_pipe(posix_spawn_file_actions_t *actions, int ends[2]) {
     return posix_spawn_file_actions_adddup2(actions, ends[1], STDOUT_FILENO);
 }
 
-/* 1 when man showed the page. What man says about a page that it does not have is not for the user: there is other help. */
+/* 1 when man showed the page. What man says about a page that it does not have is not for the user: there is other
+ * help. */
 static int show_page(const char *page, char section) {
     char path[PATH_MAX + 64];
     char *arguments[] = {(char *)"man", find_page(page, section, path, sizeof path) ? path : (char *)page, NULL};

@@ -1,11 +1,11 @@
 #include "cmd/command.h"
 #include "cmd/engine.h"
-#include "lib/cli/output.h"
-#include "lib/cli/progress.h"
-#include "lib/cli/reading.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/base/counted.h"
 #include "lib/base/vec.h"
+#include "lib/cli/output.h"
+#include "lib/cli/progress.h"
+#include "lib/cli/reading.h"
 #include "lib/events/run_db.h"
 #include "lib/report/layout.h"
 #include "lib/run/find_runs.h"
@@ -71,8 +71,8 @@ static void say_done(const struct ids_output *output, int64_t events) {
     char path[COMMAND_BYTES];
     struct ids_arena arena = {0};
     ids_shell_quote(output->path, path, sizeof path);
-    printf("%s: %s; to see what is in it: idsprof query %s --schema\n", ids_text_clean(&arena, output->path), IDS_COUNTED(events, "event"),
-           path);
+    printf("%s: %s; to see what is in it: idsprof query %s --schema\n", ids_text_clean(&arena, output->path),
+           IDS_COUNTED(events, "event"), path);
     ids_arena_done(&arena);
 }
 

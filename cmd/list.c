@@ -42,7 +42,10 @@ static const char *value_text(struct ids_listing *listing, struct ids_value valu
 }
 
 static const char *form_text(unsigned forms) {
-    return forms == (IDS_FORM_XPLANE | IDS_FORM_JSON) ? "both" : forms & IDS_FORM_XPLANE ? "xplane" : forms & IDS_FORM_JSON ? "json" : "-";
+    return forms == (IDS_FORM_XPLANE | IDS_FORM_JSON) ? "both"
+           : forms & IDS_FORM_XPLANE                  ? "xplane"
+           : forms & IDS_FORM_JSON                    ? "json"
+                                                      : "-";
 }
 
 /* "lcam, 4 GPU, step 100": what the run's name does not say as a whole. */
@@ -103,7 +106,8 @@ static void drop_column(struct ids_grid *grid, size_t column) {
     grid->column_count--;
 }
 
-/* Below the table, a line each: what has the name of a profile and is none. What belongs to a run that is listed is only in the IDS_FORM_JSON. */
+/* Below the table, a line each: what has the name of a profile and is none. What belongs to a run that is listed is
+ * only in the IDS_FORM_JSON. */
 static void print_passed(struct ids_listing *listing, const struct list_options *options) {
     enum { MOST = 50 }; /* a data set may lie beside a run */
     int width = options->full ? INT_MAX : ids_terminal_width(options->width);

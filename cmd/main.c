@@ -1,10 +1,10 @@
-#include "lib/cli/ascii.h"
 #include "cmd/command.h"
+#include "lib/base/memory.h"
+#include "lib/cli/ascii.h"
 #include "lib/cli/nearest.h"
 #include "lib/cli/output.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/say.h"
-#include "lib/base/memory.h"
 #include "lib/wire/shell_quote.h"
 
 #include <ctype.h>
@@ -15,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* So large that a report is written in one go, and the reason of a failing write is still in errno when it is asked for. */
+/* So large that a report is written in one go, and the reason of a failing write is still in errno when it is asked
+ * for. */
 enum { OUTPUT_BYTES = 256 * 1024, PATH_BYTES = 4096 };
 
 static void print_error(const char *command, const struct ids_error *err) {
@@ -23,7 +24,8 @@ static void print_error(const char *command, const struct ids_error *err) {
     ids_say(command, "%s", err->text);
 }
 
-/* A reader that went away (`| head`) is no error: the status stays what it was. All else that was not written is one. */
+/* A reader that went away (`| head`) is no error: the status stays what it was. All else that was not written is
+ * one. */
 static int close_output(const char *command, int status) {
     errno = 0;
     int failed = fflush(stdout) != 0;
@@ -63,8 +65,8 @@ static int is_for_programs(const struct ids_command *command, const char *values
         int is_form = !strcmp(opt->long_name, "json") || !strcmp(opt->long_name, "csv");
         if (opt->type == IDS_OPT_FLAG && is_form && *(const int *)place) return 1;
         if (opt->type == IDS_OPT_CHOICE && !strcmp(opt->long_name, "format") && *(const int *)place) return 1;
-        const char *junit = opt->type == IDS_OPT_TEXT && !strcmp(opt->long_name, "junit") ? *(const char *const *)place
-                                                                                          : NULL;
+        const char *junit =
+            opt->type == IDS_OPT_TEXT && !strcmp(opt->long_name, "junit") ? *(const char *const *)place : NULL;
         if (junit && !strcmp(junit, "-")) return 1;
     }
     return 0;

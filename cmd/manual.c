@@ -80,8 +80,8 @@ static void put_grade(FILE *out, const struct ids_metric_def *metric) {
         ids_threshold_format(&threshold, text + used, sizeof text - used);
         used = strlen(text);
         if (rule->figures[0])
-            snprintf(text + used, sizeof text - used, "; it, %s and %s are judged, and the worst counts", rule->figures[1],
-                     rule->figures[2]);
+            snprintf(text + used, sizeof text - used, "; it, %s and %s are judged, and the worst counts",
+                     rule->figures[1], rule->figures[2]);
         used = strlen(text);
         snprintf(text + used, sizeof text - used, ".");
         ids_manual_text(out, text);
@@ -172,9 +172,10 @@ static void put_changed_ids(FILE *out) {
         {"idle_causes", "the tables accounts and ledger"},
     };
     fputs(".Sh IDS THAT CHANGED\n", out);
-    ids_manual_text(out, "A gap had one cause, and a step had parts of its own. Now each moment of a device belongs to one "
-                         "account, also inside a gap, so that the values differ too. The figures that ended in _share are "
-                         "gone: the tables accounts and ledger have shares.");
+    ids_manual_text(out,
+                    "A gap had one cause, and a step had parts of its own. Now each moment of a device belongs to one "
+                    "account, also inside a gap, so that the values differ too. The figures that ended in _share are "
+                    "gone: the tables accounts and ledger have shares.");
     fputs(".Bl -tag -width Ds\n", out);
     for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
         fprintf(out, ".It Sy %s\n", changed[i].gone);

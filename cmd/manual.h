@@ -9,7 +9,8 @@
 /* The mdoc source. man/idsprof-metrics.7 is this text; tests/cli/test_manual.py holds the two together. */
 void ids_manual_metrics(FILE *out);
 
-/* man/idsprof-schema.5 in the same way, out of the comments in the SQL of a database; a table or column without one is an error. */
+/* man/idsprof-schema.5 in the same way, out of the comments in the SQL of a database; a table or column without one
+ * is an error. */
 int ids_manual_schema(const char *database, FILE *out, struct ids_error *err);
 
 /* Text as mdoc wants it: lines not too long, a new one for each sentence, none that looks like a request. */

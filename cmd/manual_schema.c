@@ -13,7 +13,8 @@ static char *copy_cell(struct ids_cell cell) {
     return cell.type == IDS_CELL_TEXT ? strndup(cell.bytes, cell.length) : NULL;
 }
 
-/* The comment of the line that defines a column: `name TYPE, -- comment` in a table, `... AS name, -- comment` in a view. */
+/* The comment of the line that defines a column: `name TYPE, -- comment` in a table, `... AS name, -- comment` in a
+ * view. */
 static int put_column(FILE *out, const struct noun *noun, const char *column, struct ids_error *err) {
     size_t width = strlen(column);
     const char *line = noun->sql, *next;

@@ -1,11 +1,11 @@
 #include "cmd/command.h"
 #include "cmd/engine.h"
-#include "lib/cli/progress.h"
 #include "cmd/query_print.h"
-#include "lib/cli/reading.h"
-#include "lib/cli/terminal.h"
 #include "lib/analysis/grades.h"
 #include "lib/base/buffer.h"
+#include "lib/cli/progress.h"
+#include "lib/cli/reading.h"
+#include "lib/cli/terminal.h"
 #include "lib/run/explanation.h"
 #include "lib/run/open_events.h"
 #include "lib/run/sections.h"
@@ -64,7 +64,8 @@ static void interrupt(int number) {
     if (running) ids_query_interrupt(running);
 }
 
-static int ask(const struct query_options *options, struct ids_opened_events *events, const char *sql, struct ids_error *err) {
+static int ask(const struct query_options *options, struct ids_opened_events *events, const char *sql,
+               struct ids_error *err) {
     struct ids_query *query;
     int code = ids_events_query(events, &query, err);
     if (code) return code;

@@ -66,7 +66,8 @@ static const struct ids_opt opts[] = {
      AT(from_ps), NULL},
     {IDS_OPT_TIME, 0, "to", "TIME", "leave out what is after", AT(to_ps), NULL},
     {IDS_OPT_TIME, 0, "small-kernel", "TIME", "kernels shorter than this are small (0.1ms)", AT(small_kernel_ps), NULL},
-    {IDS_OPT_TEXTS, 'g', "grade", "LIMITS", "ID=WARN,BAD: good up to WARN, bad beyond BAD; may be given again", AT(grades), NULL},
+    {IDS_OPT_TEXTS, 'g', "grade", "LIMITS", "ID=WARN,BAD: good up to WARN, bad beyond BAD; may be given again",
+     AT(grades), NULL},
     {IDS_OPT_FLAG, 0, "strict", NULL, "an incomplete profile is an error (exit 2)", AT(strict), NULL},
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profile again, and cache nothing", AT(no_cache), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
@@ -173,11 +174,14 @@ static int open_report(const struct report_options *options, const char *path, s
     ids_note_unreadable(&opened->engine, &opened->events.list);
     code = ids_choose_run(&opened->events.list, options->run, &run, err);
     if (!code) code = ids_open_run(&opened->engine, run, &params, &opened->report, err);
-    if (!code) ids_grade(&grades, &opened->report); /* a stored report has grades of its own, by the standard thresholds */
-    /* The rows of a database, or those that an earlier query left in the cache, are of a report with default options. */
+    if (!code)
+        ids_grade(&grades, &opened->report); /* a stored report has grades of its own, by the standard thresholds */
+    /* The rows of a database, or those that an earlier query left in the cache, are of a report with default
+     * options. */
     if (!code && options->explain && ids_params_are_default(&params))
         code = ids_events_at_hand(&opened->engine, run, &opened->events, err);
-    if (!code && !opened->events.run) opened->events.run = run->number ? run->number : 1; /* as a query of it would have it */
+    if (!code && !opened->events.run)
+        opened->events.run = run->number ? run->number : 1; /* as a query of it would have it */
     return code;
 }
 

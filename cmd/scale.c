@@ -1,11 +1,11 @@
+#include "lib/compare/scale.h"
 #include "cmd/command.h"
 #include "cmd/diff_print.h"
-#include "lib/compare/verdict_words.h"
 #include "cmd/engine.h"
 #include "lib/cli/output.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
-#include "lib/compare/scale.h"
+#include "lib/compare/verdict_words.h"
 #include "lib/run/scale_methods.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@ static const struct scale_options defaults = {.colour = IDS_COLOUR_AUTO};
 
 #define AT(field) offsetof(struct scale_options, field)
 static const struct ids_opt opts[] = {
-    {IDS_OPT_FLAG, 0, "strong", NULL, "strong scaling: the same work on more devices (default: by shapes, or by compute)", AT(strong),
-     NULL},
+    {IDS_OPT_FLAG, 0, "strong", NULL,
+     "strong scaling: the same work on more devices (default: by shapes, or by compute)", AT(strong), NULL},
     {IDS_OPT_FLAG, 0, "weak", NULL, "weak scaling: work grows with the devices", AT(weak), NULL},
     {IDS_OPT_TEXT, 'd', "devices", "LIST", "the numbers of devices, as 1,2,4,8; else as named or recorded", AT(devices),
      NULL},
@@ -93,7 +93,8 @@ static void write_points(struct ids_painter *painter, const struct ids_scale *sc
 static void write_losses(struct ids_painter *painter, const struct ids_scale *scale) {
     size_t shown = scale->count - 1;
     struct ids_grid grid = {.column_count = 2 + 2 * shown, .row_count = 1};
-    for (int account = 0; account < IDS_ACCOUNT_COUNT; account++) grid.row_count += (size_t)ids_scale_has(scale, account);
+    for (int account = 0; account < IDS_ACCOUNT_COUNT; account++)
+        grid.row_count += (size_t)ids_scale_has(scale, account);
     grid.columns = ids_arena_alloc(&painter->arena, grid.column_count * sizeof *grid.columns);
     const char **cell = room_for(painter, &grid);
     if (!cell || !grid.columns) {

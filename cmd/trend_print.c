@@ -1,8 +1,8 @@
 #include "cmd/trend_print.h"
 
 #include "cmd/diff_print.h"
-#include "lib/compare/verdict_words.h"
 #include "lib/base/counted.h"
+#include "lib/compare/verdict_words.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #ifndef IDS_CMD_TREND_PRINT_H
 #define IDS_CMD_TREND_PRINT_H
 
-#include "lib/run/open_sides.h"
 #include "lib/compare/trend.h"
 #include "lib/report/render.h"
+#include "lib/run/open_sides.h"
 
 /* `runs` were opened by_step; the trend lives no longer than they do. */
 int ids_trend_open(struct ids_open_side *runs, int force, struct ids_trend *ret_trend, struct ids_error *err);

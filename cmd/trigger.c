@@ -1,7 +1,7 @@
 #include "cmd/command.h"
+#include "lib/capture/targets.h"
 #include "lib/cli/say.h"
 #include "lib/cli/terminal.h"
-#include "lib/capture/targets.h"
 #include "lib/report/layout.h"
 
 #include <limits.h>

@@ -2,7 +2,8 @@
 #include <idsprof.h>
 #include <stdio.h>
 
-static const char sql[] = "SELECT account, culprit, sum(dur_ps) / 1e9 FROM ledger GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 5";
+static const char sql[] =
+    "SELECT account, culprit, sum(dur_ps) / 1e9 FROM ledger GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 5";
 
 int main(int argc, char **argv) {
     struct idsprof_error err;

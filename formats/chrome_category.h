@@ -1,5 +1,5 @@
-/* chrome_category.h - what the categories (cat) of a Chrome trace mean, in any case: PyTorch's Kineto has called the same thing by several
- * names, and each maker of devices adds its own. */
+/* chrome_category.h - what the categories (cat) of a Chrome trace mean, in any case: PyTorch's Kineto has called the
+ * same thing by several names, and each maker of devices adds its own. */
 #ifndef IDS_FORMATS_CHROME_CATEGORY_H
 #define IDS_FORMATS_CHROME_CATEGORY_H
 
@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 enum ids_chrome_family {
-    IDS_CHROME_AROUND, /* the host's, or what lies around a device's work: operators, runtime calls, annotations, waits; or no category */
-    IDS_CHROME_WORK,  /* what a device does: kernels, copies, sets */
+    IDS_CHROME_AROUND, /* the host's, or what lies around a device's work: operators, runtime calls, annotations,
+                        * waits; or no category */
+    IDS_CHROME_WORK,   /* what a device does: kernels, copies, sets */
     IDS_CHROME_RANGE, /* ranges of a hardware counter profiler, which stand for kernels where these were not recorded */
     IDS_CHROME_ACCOUNT, /* none of the run's: what idsprof found out of it, and wrote for viewers */
     IDS_CHROME_UNKNOWN,

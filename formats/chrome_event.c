@@ -14,8 +14,8 @@ static int is(const struct ids_json_span *span, const char *text, size_t length)
     return span->length == length && !memcmp(span->at, text, length);
 }
 
-/* A place for one more member, which counts once member_count is raised: keys and values are read where they stay. NULL when memory
- * ran out. */
+/* A place for one more member, which counts once member_count is raised: keys and values are read where they stay. NULL
+ * when memory ran out. */
 static struct ids_chrome_member *next_member(struct ids_chrome_event *event) {
     struct ids_chrome_member *member = IDS_PUSH(event->members, event->member_count, event->room);
     if (member) event->member_count--;
@@ -68,7 +68,8 @@ static enum place place_of(const struct ids_json_span *key) {
     }
 }
 
-/* What holds at the `number`-th key of an object, else what may be forgotten for this key; NULL for keys that are not remembered. */
+/* What holds at the `number`-th key of an object, else what may be forgotten for this key; NULL for keys that are
+ * not remembered. */
 static struct ids_chrome_guess *guess_at(struct ids_chrome_guesses *places, size_t number,
                                          const struct ids_json_scan *scan, int *ret_holds) {
     *ret_holds = 0;
@@ -127,7 +128,8 @@ static enum ids_json_result read_args(struct ids_json_scan *scan, struct ids_chr
     }
 }
 
-/* Behind the key of `member`, which is the next one of the event and becomes one if the reader does not understand it. */
+/* Behind the key of `member`, which is the next one of the event and becomes one if the reader does not understand
+ * it. */
 static enum ids_json_result read_member(struct ids_json_scan *scan, enum place place, struct ids_chrome_member *member,
                                         struct ids_chrome_event *event, int *ret_no_memory) {
     enum ids_json_result result;

@@ -28,19 +28,20 @@ struct ids_chrome_guesses {
 struct ids_chrome_event {
     char phase;                                            /* 'X', 'M', ...; 0 where there is none */
     struct ids_json_span name, cat, id, pid, tid, ts, dur; /* type IDS_JSON_NONE where absent */
-    /* Everything else that the element says: members beside the ones above but ph (cat and id are there too), then the members
-     * of `args`. */
+    /* Everything else that the element says: members beside the ones above but ph (cat and id are there too), then the
+     * members of `args`. */
     size_t member_count;
     size_t args_at, args_count; /* which of them are those of `args` */
     struct ids_chrome_member *members;
     size_t room;
-    /* Elements of one writer have the same keys in the same order: those of the elements before, by place, are looked for first. */
+    /* Elements of one writer have the same keys in the same order: those of the elements before, by place, are
+     * looked for first. */
     struct ids_chrome_guesses keys[IDS_CHROME_GUESSES], arg_keys[IDS_CHROME_GUESSES];
 };
 
-/* Takes the element apart at whose bracket the scan stands, and moves the scan behind it. `event` is {0} at first, and may be
- * used again and again; ids_chrome_event_done frees it. IDS_JSON_MORE leaves the scan where it was; *ret_no_memory is set, with
- * IDS_JSON_BAD, when memory ran out. */
+/* Takes the element apart at whose bracket the scan stands, and moves the scan behind it. `event` is {0} at first, and
+ * may be used again and again; ids_chrome_event_done frees it. IDS_JSON_MORE leaves the scan where it was;
+ * *ret_no_memory is set, with IDS_JSON_BAD, when memory ran out. */
 enum ids_json_result ids_chrome_event_read(struct ids_json_scan *scan, struct ids_chrome_event *event,
                                            int *ret_no_memory);
 void ids_chrome_event_done(struct ids_chrome_event *event);
@@ -52,7 +53,8 @@ int ids_chrome_integer(const struct ids_json_span *span, int64_t *ret_value);
 /* Microseconds, given as a number or in quotes, as (rounded) picoseconds; 0 when it is none. */
 int ids_chrome_time(const struct ids_json_span *span, __int128 *ret_ps);
 
-/* Texts that had to be unescaped or minified: one buffer that is given its room before it is used, so that what lies in it stays. */
+/* Texts that had to be unescaped or minified: one buffer that is given its room before it is used, so that what lies
+ * in it stays. */
 struct ids_chrome_scratch {
     char *at;
     size_t used, room;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Profilers of this field write whole slices (X); a file of nothing but begins and ends may have five million of them. */
+/* Profilers of this field write whole slices (X); a file of nothing but begins and ends may have five million of
+ * them. */
 enum { TEXT_LIMIT = 512 << 20 };
 
 void ids_chrome_pairs_done(struct ids_chrome_pairs *pairs) {

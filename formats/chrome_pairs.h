@@ -1,5 +1,5 @@
-/* chrome_pairs.h - begin and end events of a Chrome trace (B/E of a thread, b/n/e of an id), which stand apart and in any order
- * in the file: kept as they are written until all are there, then ordered by time and paired. */
+/* chrome_pairs.h - begin and end events of a Chrome trace (B/E of a thread, b/n/e of an id), which stand apart and in
+ * any order in the file: kept as they are written until all are there, then ordered by time and paired. */
 #ifndef IDS_FORMATS_CHROME_PAIRS_H
 #define IDS_FORMATS_CHROME_PAIRS_H
 
@@ -26,7 +26,8 @@ void ids_chrome_pairs_done(struct ids_chrome_pairs *pairs);
 int ids_chrome_pairs_add(struct ids_chrome_pairs *pairs, const struct ids_chrome_mark *mark, const char *text,
                          size_t length, struct ids_error *err);
 
-/* What became of the marks: a slice of a begin and its end, a begin without an end (end NULL), a moment (end == begin). */
+/* What became of the marks: a slice of a begin and its end, a begin without an end (end NULL), a moment (end ==
+ * begin). */
 typedef int ids_chrome_pair_fn(void *context, const struct ids_chrome_mark *begin, const struct ids_chrome_mark *end,
                                struct ids_error *err);
 /* Pairs all marks and empties the list; *ret_without_begin is the number of ends that nothing began. */

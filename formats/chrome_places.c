@@ -33,7 +33,8 @@ static uint32_t intern(struct ids_chrome_places *places, struct ids_text text) {
     return ids_intern(places->sink->strings, text.at, text.length);
 }
 
-/* A pid or tid: *ret_number where it is one, else *ret_text; a missing one is 0. Returns its key, 0 when memory ran out. */
+/* A pid or tid: *ret_number where it is one, else *ret_text; a missing one is 0. Returns its key, 0 when memory ran
+ * out. */
 static uint64_t id_key(struct ids_chrome_places *places, struct ids_chrome_scratch *scratch,
                        const struct ids_json_span *id, int *ret_is_number, int64_t *ret_number, uint32_t *ret_text) {
     *ret_is_number = 1;
@@ -142,8 +143,8 @@ static const struct ids_json_span *arg_of(const struct ids_chrome_event *event, 
     return NULL;
 }
 
-/* What `idsprof extract` says of threads that it had to give other tids: the file's own id, and the thread of which this one
- * holds the events that overlap others. */
+/* What `idsprof extract` says of threads that it had to give other tids: the file's own id, and the thread of which
+ * this one holds the events that overlap others. */
 static int fold_lane(struct ids_chrome_places *places, struct ids_chrome_scratch *scratch, uint32_t process,
                      const struct ids_chrome_event *event, uint32_t thread, struct ids_error *err) {
     const struct ids_json_span *lane_of = arg_of(event, "lane_of"), *id = arg_of(event, "id");
@@ -204,7 +205,8 @@ int ids_chrome_metadata(struct ids_chrome_places *places, struct ids_chrome_scra
 
 /* ---- into the sink ---- */
 
-/* Kineto labels a device's process "GPU 0", "MTIA 17": what it is, and the pid. *ret_maker is the length of the word. */
+/* Kineto labels a device's process "GPU 0", "MTIA 17": what it is, and the pid. *ret_maker is the length of the
+ * word. */
 static int is_device_label(struct ids_text label, int64_t number, size_t *ret_maker) {
     char digits[24];
     size_t word = 0;

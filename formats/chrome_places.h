@@ -1,5 +1,5 @@
-/* chrome_places.h - the processes and threads of a Chrome trace: what metadata, wherever in the file it stands, says of them, and
- * the planes and tracks of the sink that they become when their first event comes. */
+/* chrome_places.h - the processes and threads of a Chrome trace: what metadata, wherever in the file it stands, says of
+ * them, and the planes and tracks of the sink that they become when their first event comes. */
 #ifndef IDS_FORMATS_CHROME_PLACES_H
 #define IDS_FORMATS_CHROME_PLACES_H
 
@@ -18,7 +18,7 @@ struct ids_chrome_process {
     struct ids_idmap names; /* text -> the sink's name */
     uint8_t is_number, has_sort_index;
     uint8_t works, ranges, strange, unknown; /* it has a device's work, a counter profiler's ranges, slices of unknown
-                                                categories, and such with a stream (strange) */
+                                              * categories, and such with a stream (strange) */
     uint8_t gpu;                             /* Kineto's device: its name is its process's and says nothing */
     uint32_t maker;                          /* what kind of device it is, "MTIA"; 0: a GPU */
     uint8_t opened;
@@ -32,8 +32,8 @@ struct ids_chrome_thread {
     uint32_t track;   /* the sink's, once `opened` */
     uint8_t opened;
     uint8_t is_accounts; /* of a device, written by idsprof: nothing of the run */
-    uint8_t is_thread; /* and not what lies over one, or a timeline of the process */
-    int64_t last_ps;   /* the last time of any of its events */
+    uint8_t is_thread;   /* and not what lies over one, or a timeline of the process */
+    int64_t last_ps;     /* the last time of any of its events */
 };
 
 /* One of Kineto's deviceProperties. */
@@ -68,8 +68,9 @@ struct ids_chrome_places {
 
 void ids_chrome_places_done(struct ids_chrome_places *places);
 
-/* The process of a pid, the thread of a tid in it; made when they are met first. The texts of the event they come from are
- * taken through `scratch`. A layer is a timeline beside the thread's own: 0 for that, else an interned text for its name. */
+/* The process of a pid, the thread of a tid in it; made when they are met first. The texts of the event they come from
+ * are taken through `scratch`. A layer is a timeline beside the thread's own: 0 for that, else an interned text for
+ * its name. */
 int ids_chrome_process_of(struct ids_chrome_places *places, struct ids_chrome_scratch *scratch,
                           const struct ids_json_span *pid, uint32_t *ret_process, struct ids_error *err);
 int ids_chrome_thread_of(struct ids_chrome_places *places, struct ids_chrome_scratch *scratch, uint32_t process,

@@ -14,8 +14,8 @@ enum { METADATA, CATEGORY };
 static const char *const watched_list[] = {"M\"", "cat\""};
 static const struct ids_json_words watched = {watched_list, 2, "Mc"};
 
-/* The time that the element bears, found by its key alone. Where an arg has that key too, its value counts if it comes first, and if it is
- * like a time of this file it can but lower the base. */
+/* The time that the element bears, found by its key alone. Where an arg has that key too, its value counts if it comes
+ * first, and if it is like a time of this file it can but lower the base. */
 static void look_at_time(struct ids_chrome_clock *clock, struct ids_text element) {
     static const char key[] = "\"ts\"";
     if (clock->near_count >= NEAR_ENOUGH) return;
@@ -37,7 +37,8 @@ static void look_at_time(struct ids_chrome_clock *clock, struct ids_text element
     }
 }
 
-/* What the element's category is: known from its text alone in nearly all. *ret_sure is 0 where only the whole element tells. */
+/* What the element's category is: known from its text alone in nearly all. *ret_sure is 0 where only the whole
+ * element tells. */
 static enum ids_chrome_family look_at_category(struct ids_chrome_survey *survey, const struct ids_json_skip *skip,
                                                const char *end, int *ret_sure) {
     struct ids_json_scan scan = {skip->place[CATEGORY], end, 1, NULL, NULL};
@@ -70,8 +71,7 @@ static int note_accounts(struct ids_chrome_survey *survey, struct ids_error *err
     const struct ids_chrome_event *event = &survey->event;
     uint32_t process, thread;
     int code = ids_chrome_process_of(survey->places, &survey->scratch, &event->pid, &process, err);
-    if (!code)
-        code = ids_chrome_thread_of(survey->places, &survey->scratch, process, &event->tid, 0, &thread, err);
+    if (!code) code = ids_chrome_thread_of(survey->places, &survey->scratch, process, &event->tid, 0, &thread, err);
     if (!code) survey->places->threads[thread].is_accounts = 1;
     return code;
 }

@@ -1,13 +1,14 @@
-/* chrome_survey.h - the first pass over a Chrome trace: what must be known before its events are read, and may stand behind them. Names
- * of processes and threads, whose processes are devices, and from when times count. Most elements are only skipped. */
+/* chrome_survey.h - the first pass over a Chrome trace: what must be known before its events are read, and may stand
+ * behind them. Names of processes and threads, whose processes are devices, and from when times count. Most elements
+ * are only skipped. */
 #ifndef IDS_FORMATS_CHROME_SURVEY_H
 #define IDS_FORMATS_CHROME_SURVEY_H
 
 #include "formats/chrome_category.h"
 #include "formats/chrome_places.h"
 
-/* JAX's times begin near 0, Kineto's count from boot or from 1970, and then all are counted from the least of them (viewers drop what lies
- * before 0). A host event of Kineto may have time 0 nevertheless. */
+/* JAX's times begin near 0, Kineto's count from boot or from 1970, and then all are counted from the least of them
+ * (viewers drop what lies before 0). A host event of Kineto may have time 0 nevertheless. */
 struct ids_chrome_clock {
     int is_far;
     unsigned near_count; /* times near 0 before any that is far; where they are many nobody looks on */

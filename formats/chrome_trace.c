@@ -1,24 +1,28 @@
-/* chrome_trace.c - Chrome/Perfetto JSON: trace.json.gz and perfetto_trace.json.gz of JAX, XLA and TSL, Kineto files of PyTorch.
+/* chrome_trace.c - Chrome/Perfetto JSON: trace.json.gz and perfetto_trace.json.gz of JAX, XLA and TSL, Kineto files of
+ * PyTorch.
  *
- * Format: "Trace Event Format" (Google, 2013..2016): {"traceEvents": [...], other members} or the bare array, whose closing
- * bracket may be missing. What is made of it:
+ * Format: "Trace Event Format" (Google, 2013..2016): {"traceEvents": [...], other members} or the bare array, whose
+ * closing bracket may be missing. What is made of it:
  *
- * - A process (pid) is a plane, called as its process_name, or "process <pid>". One called "/device:..." is a device. Kineto gives
- *   devices the pids 0, 1, ... and Python's name; there, what has events of a category of devices' work (chrome_category.h), or of an unknown
- *   one with a stream among their args, or is labelled "GPU <pid>", "MTIA <pid>", is "/device:GPU:<pid>", "/device:MTIA:<pid>".
- * - A thread (tid) of it is a track, called as its thread_name, a tid that is a text, or "thread <tid>". On Kineto's devices
- *   events of any other category (gpu_user_annotation, cuda_sync) span those of the stream and get a track beside it, "<name> (<cat>)".
- *   What `idsprof extract` wrote on lanes (thread_name with lane_of) comes back to the thread it was on; its processes and threads
- *   are planes and tracks as they are, those without an event too.
- * - X is a slice; B/E and b/e (S/F) are paired by time, the latter on the track "async <cat>"; i, I, R, n, T, p are instants; C is a
- *   counter, on the track "counters"; s, t, f are flows. M names things. Others are counted in a diag.
- * - Every member that is not ph, name, pid, tid, ts, dur or args is an arg of the event (cat, id, ...), and so are those of args.
- *   Integers, other numbers and texts keep their types; true and false are texts; an object or array is the text of it.
+ * - A process (pid) is a plane, called as its process_name, or "process <pid>". One called "/device:..." is a device.
+ *   Kineto gives devices the pids 0, 1, ... and Python's name; there, what has events of a category of devices' work
+ *   (chrome_category.h), or of an unknown one with a stream among their args, or is labelled "GPU <pid>", "MTIA <pid>",
+ *   is "/device:GPU:<pid>", "/device:MTIA:<pid>".
+ * - A thread (tid) of it is a track, called as its thread_name, a tid that is a text, or "thread <tid>". On Kineto's
+ *   devices events of any other category (gpu_user_annotation, cuda_sync) span those of the stream and get a track
+ *   beside it, "<name> (<cat>)". What `idsprof extract` wrote on lanes (thread_name with lane_of) comes back to the
+ *   thread it was on; its processes and threads are planes and tracks as they are, those without an event too.
+ * - X is a slice; B/E and b/e (S/F) are paired by time, the latter on the track "async <cat>"; i, I, R, n, T, p are
+ *   instants; C is a counter, on the track "counters"; s, t, f are flows. M names things. Others are counted in a diag.
+ * - Every member that is not ph, name, pid, tid, ts, dur or args is an arg of the event (cat, id, ...), and so are
+ *   those of args. Integers, other numbers and texts keep their types; true and false are texts; an object or array is
+ *   the text of it.
  * - Times are microseconds with a fraction, taken as exact decimals to the nearest picosecond (XLA prints 1.92 as
- *   1.9199999999999999). Where they are beyond 11 days (an epoch, or time since boot) all are counted from the least of them.
+ *   1.9199999999999999). Where they are beyond 11 days (an epoch, or time since boot) all are counted from the least of
+ *   them.
  *
- * The file is read twice: names, of which Kineto writes the last one last, must be known before events. The first pass only skips
- * and takes few elements apart; unpacking goes on beside it.
+ * The file is read twice: names, of which Kineto writes the last one last, must be known before events. The first pass
+ * only skips and takes few elements apart; unpacking goes on beside it.
  */
 #include "formats/chrome_bid.h"
 #include "formats/chrome_pairs.h"
@@ -40,7 +44,8 @@
 /* Nanoseconds since 1970 of a day in 2001: above it, a time is one of the wall clock. */
 static const int64_t EPOCH_NS = 1000000000000000000;
 
-/* Members beside the list up to this size are held against the grammar; larger ones are only passed over, in bounded memory. */
+/* Members beside the list up to this size are held against the grammar; larger ones are only passed over, in bounded
+ * memory. */
 enum { CHECKED_BYTES = 4 << 20 };
 
 enum place { AT_START, AT_MEMBERS, IN_MEMBER, AT_ELEMENTS, AT_END };
@@ -231,8 +236,8 @@ static int read_async(struct reader *reader, uint32_t process, int64_t ps, struc
     return code ? code : keep_mark(reader, &mark, element, err);
 }
 
-/* Whether the event is what the device of that process did. A counter profiler's ranges are, where there are no kernels; of a category that
- * is not known it is what has a stream, or everything where nothing else works. */
+/* Whether the event is what the device of that process did. A counter profiler's ranges are, where there are no
+ * kernels; of a category that is not known it is what has a stream, or everything where nothing else works. */
 static int is_work(struct reader *reader, const struct ids_chrome_process *process, struct ids_text cat) {
     switch (ids_chrome_family_of(&reader->categories, cat, 0)) {
     case IDS_CHROME_WORK:
@@ -269,7 +274,8 @@ static int is_last(const struct reader *reader, const struct ids_chrome_event *e
            !memcmp(event->pid.at, last->pid, last->pid_length) && !memcmp(event->tid.at, last->tid, last->tid_length);
 }
 
-/* Remembers numbers only: they are one place however they are written, and their processes have no second tracks here. */
+/* Remembers numbers only: they are one place however they are written, and their processes have no second tracks
+ * here. */
 static void remember(struct reader *reader, const struct ids_chrome_event *event, uint32_t process, uint32_t thread) {
     struct last_place *last = &reader->last;
     last->pid_length = last->tid_length = 0;
@@ -527,14 +533,16 @@ static enum ids_json_result step(struct reader *reader, int *ret_code, struct id
     }
 }
 
-/* 1 when nothing but space is left of what the scan stands in front of: the file ends between two elements or members. */
+/* 1 when nothing but space is left of what the scan stands in front of: the file ends between two elements or
+ * members. */
 static int ends_between(struct reader *reader) {
     if (reader->place != AT_ELEMENTS && reader->place != AT_MEMBERS) return 0;
     return ids_json_space(reader->scan) == IDS_JSON_MORE;
 }
 
-/* 1 when the file ends where it may: all closed, or the bare array's bracket is missing, which writers that append leave out. An object
- * that is not closed was written by somebody who meant to close it, and lacks what should have come. */
+/* 1 when the file ends where it may: all closed, or the bare array's bracket is missing, which writers that append
+ * leave out. An object that is not closed was written by somebody who meant to close it, and lacks what should have
+ * come. */
 static int ends_well(struct reader *reader) {
     return reader->place == AT_END || (reader->bare && reader->place == AT_ELEMENTS && ends_between(reader));
 }

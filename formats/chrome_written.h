@@ -1,5 +1,5 @@
-/* chrome_written.h - what `idsprof extract` says in otherData of a Chrome trace, which has no other place for it: the host, and the stats
- * of planes. */
+/* chrome_written.h - what `idsprof extract` says in otherData of a Chrome trace, which has no other place for it: the
+ * host, and the stats of planes. */
 #ifndef IDS_FORMATS_CHROME_WRITTEN_H
 #define IDS_FORMATS_CHROME_WRITTEN_H
 

@@ -1,7 +1,7 @@
 /* json_window.h - JSON of any length under a scan: a window over a stream that is moved on when the scan needs more.
  *
- * The window is a chunk of the stream, with what the scan has not used of the one before copied in front of it; only an element over
- * many chunks is gathered in a buffer. So a file is looked at where it was unpacked.
+ * The window is a chunk of the stream, with what the scan has not used of the one before copied in front of it; only an
+ * element over many chunks is gathered in a buffer. So a file is looked at where it was unpacked.
  */
 #ifndef IDS_FORMATS_JSON_WINDOW_H
 #define IDS_FORMATS_JSON_WINDOW_H
@@ -20,11 +20,11 @@ struct ids_json_window {
     char rest[IDS_STREAM_HEADROOM];
 };
 
-/* Opens the stream of the source; the scan stands in front of its first byte, with nothing read yet. {0} before the first time; it
- * can be opened again after it was closed. */
+/* Opens the stream of the source; the scan stands in front of its first byte, with nothing read yet. {0} before the
+ * first time; it can be opened again after it was closed. */
 int ids_json_window_open(struct ids_json_window *window, struct ids_source *source, struct ids_error *err);
-/* Reads on, keeping what the scan has not used yet; pointers into the window are void then. IDS_LIMIT where one element, or a member
- * beside the list, is larger than 64 MiB. */
+/* Reads on, keeping what the scan has not used yet; pointers into the window are void then. IDS_LIMIT where one
+ * element, or a member beside the list, is larger than 64 MiB. */
 int ids_json_window_read_on(struct ids_json_window *window, struct ids_error *err);
 /* Reads to the end, which is when a damaged gzip file says that it is one. The scan is left as it was. */
 int ids_json_window_drain(struct ids_json_window *window, struct ids_error *err);

@@ -6,10 +6,11 @@
  *   meta EVENT-NAME KEY=VALUE ...            stats that all events of that name share
  *   line ID NAME                             a timeline of the plane
  *   START DURATION EVENT-NAME [KEY=VALUE ...]   an event of the line; times as 5us, 1.25ms, 40ns, 7 (ps)
- *   hlo module=M name=I opcode=O [program=N] [op_name=..] [source=..] [groups=..] [bytes=N] [shape=..] [call_target=..] [fingerprint=N]
+ *   hlo module=M name=I opcode=O [program=N] [op_name=..] [source=..] [groups=..] [bytes=N] [shape=..] [call_target=..]
+ *   [fingerprint=N]
  *
- * Words are parted by spaces, "in quotes" they may hold some; # begins a comment. A value is an integer, u:INTEGER (unsigned),
- * a decimal number with a point, or a text.
+ * Words are parted by spaces, "in quotes" they may hold some; # begins a comment. A value is an integer, u:INTEGER
+ * (unsigned), a decimal number with a point, or a text.
  */
 #include "lib/base/idmap.h"
 #include "lib/base/vec.h"
@@ -86,7 +87,8 @@ static bool parse_time(struct ids_text word, int64_t *ret_ps) {
     struct ids_text unit = {word.at + at, (uint32_t)(word.length - at)};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (!ids_text_is(unit, units[i].unit)) continue;
-        /* Powers of ten, so that one divides the other; the fraction is below its scale, and the product below the unit. */
+        /* Powers of ten, so that one divides the other; the fraction is below its scale, and the product below the
+         * unit. */
         int64_t unit_ps = units[i].ps, ps;
         int64_t part_ps = scale <= unit_ps ? fraction * (unit_ps / scale) : fraction / (scale / unit_ps);
         if (__builtin_mul_overflow(whole, unit_ps, &ps) || __builtin_add_overflow(ps, part_ps, &ps)) return false;

@@ -1,8 +1,9 @@
 /* pb_file.h - protobuf fields of a file by their offset, for messages too long to be in memory whole.
  *
- * Of a length-delimited field only the place is read; what is inside is walked in turn, or fetched when it is wanted. A length that runs
- * past the end of the file is a file that was cut: said in `truncated`, and the walk ends there. A length that runs past the message it
- * is in, a malformed tag or a length above 2 GiB is IDS_CORRUPT with the offset. (lib/wire/pb_wire.h walks bytes in memory.)
+ * Of a length-delimited field only the place is read; what is inside is walked in turn, or fetched when it is wanted. A
+ * length that runs past the end of the file is a file that was cut: said in `truncated`, and the walk ends there. A
+ * length that runs past the message it is in, a malformed tag or a length above 2 GiB is IDS_CORRUPT with the offset.
+ * (lib/wire/pb_wire.h walks bytes in memory.)
  */
 #ifndef IDS_FORMATS_PB_FILE_H
 #define IDS_FORMATS_PB_FILE_H
@@ -40,13 +41,13 @@ struct ids_pb_file_field {
 
 void ids_pb_file_done(struct ids_pb_file *file);
 
-/* Reads the field at *at inside a message that ends at `end`, and moves *at behind it. 1; 0 at the end of the message or of the
- * file; negative on error. */
+/* Reads the field at *at inside a message that ends at `end`, and moves *at behind it. 1; 0 at the end of the message
+ * or of the file; negative on error. */
 int ids_pb_file_field(struct ids_pb_file *file, uint64_t *at, uint64_t end, struct ids_pb_file_field *ret_field,
                       struct ids_error *err);
 
-/* The bytes of a span, valid until the next call. *ret_bytes is NULL when the span is not whole in the file, or longer than
- * IDS_PB_FILE_RECORD (which is counted in left_out). */
+/* The bytes of a span, valid until the next call. *ret_bytes is NULL when the span is not whole in the file, or longer
+ * than IDS_PB_FILE_RECORD (which is counted in left_out). */
 int ids_pb_file_bytes(struct ids_pb_file *file, struct ids_span_bytes span, const uint8_t **ret_bytes,
                       struct ids_error *err);
 

@@ -1,12 +1,12 @@
 /* xplane.c - the XSpace profile that XLA, JAX and TensorFlow write (*.xplane.pb).
  *
  * Format: tsl/profiler/protobuf/xplane.proto. A file is an XSpace of planes (a device, or the host);
- * a plane holds lines (a stream, a thread) of events, and the tables of names that events and stats refer to. Writers put the
- * tables after the lines, so a plane is read twice: first its index (a skip by lengths, no event is touched), then name
- * tables, then every event once.
+ * a plane holds lines (a stream, a thread) of events, and the tables of names that events and stats refer to. Writers
+ * put the tables after the lines, so a plane is read twice: first its index (a skip by lengths, no event is touched),
+ * then name tables, then every event once.
  *
- * Damage: a length that runs past the end of the file is a file that was cut; what is whole before it is kept. A malformed
- * tag or varint, or a length that runs past its parent, is a corrupt file. (docs/metrics.md, Damaged files)
+ * Damage: a length that runs past the end of the file is a file that was cut; what is whole before it is kept. A
+ * malformed tag or varint, or a length that runs past its parent, is a corrupt file. (docs/metrics.md, Damaged files)
  */
 #include "formats/hlo.h"
 #include "formats/pb_file.h"
@@ -93,8 +93,8 @@ static int unnamed_key(struct reader *reader, uint64_t id, uint32_t *ret_key, st
     return 0;
 }
 
-/* Decodes a stat into reader->args. Texts behind references are resolved, other texts stay where they are. A profile has millions
- * of stats: the switch is over the tag's byte. */
+/* Decodes a stat into reader->args. Texts behind references are resolved, other texts stay where they are. A profile
+ * has millions of stats: the switch is over the tag's byte. */
 static inline int read_stat(struct reader *reader, struct ids_pb pb, uint64_t offset, struct ids_error *err) {
     struct ids_arg *arg = IDS_PUSH(reader->args, reader->arg_count, reader->arg_room);
     if (!arg) return ids_no_memory(err);
@@ -660,7 +660,8 @@ static int xplane_read(struct ids_source *source, struct ids_sink *sink, struct 
     return code;
 }
 
-/* An XSpace begins with a plane (or a host name), a plane with an id or a name; names of planes mostly begin with '/'. */
+/* An XSpace begins with a plane (or a host name), a plane with an id or a name; names of planes mostly begin with
+ * '/'. */
 static int xplane_bid(const uint8_t *head, size_t length, int *more) {
     (void)more;
     struct ids_pb pb = {head, head + length};

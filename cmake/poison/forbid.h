@@ -1,15 +1,16 @@
 /*
  * IDS_FORBID(function, why) makes every later use of a function or object an error that says why.
  *
- * Included by force, ahead of every source of a layer. An attribute and not `#pragma GCC poison`, because poison bans the
- * word: no variable could be called `open`, no field `exit`, and `__attribute__((format(printf, ...)))` would break.
- * The header that declares the function has to come first, so that inline versions (FORTIFY) are already parsed.
+ * Included by force, ahead of every source of a layer. An attribute and not `#pragma GCC poison`, because poison bans
+ * the word: no variable could be called `open`, no field `exit`, and `__attribute__((format(printf, ...)))` would
+ * break. The header that declares the function has to come first, so that inline versions (FORTIFY) are already parsed.
  */
 #ifndef IDS_POISON_FORBID_H
 #define IDS_POISON_FORBID_H
 
 #ifdef __clang__
-/* Clang cannot forbid what a system header has defined inline, which happens only with -O2; gcc builds still catch it. */
+/* Clang cannot forbid what a system header has defined inline, which happens only with -O2; gcc builds still catch
+ * it. */
 #pragma clang diagnostic ignored "-Wignored-attributes"
 #endif
 

@@ -1,5 +1,5 @@
-/* For every layer but cmd/ and lib/cli: a library reports through `struct ids_error` and never prints, ends the process, depends on the
- * locale, or writes past a buffer. */
+/* For every layer but cmd/ and lib/cli: a library reports through `struct ids_error` and never prints, ends the
+ * process, depends on the locale, or writes past a buffer. */
 #ifndef IDS_POISON_LIBRARY_H
 #define IDS_POISON_LIBRARY_H
 

@@ -88,7 +88,8 @@ static void refresh(void) {
     }
 }
 
-/* ---- jobs: the opening and closing of a window, one at a time, because the window's state lets no second one begin ---- */
+/* ---- jobs: the opening and closing of a window, one at a time, because the window's state lets no second one begin
+ * ---- */
 
 /* Under the lock, together with the change of state. */
 static void begin_job(enum ids_window_action action) {
@@ -96,8 +97,8 @@ static void begin_job(enum ids_window_action action) {
     hush(agent->idle_fd);
 }
 
-/* Under the lock, which is given back: rung together with the change of state, or it would end the wait for a later job. Who waits for
- * the job sees what it came to. */
+/* Under the lock, which is given back: rung together with the change of state, or it would end the wait for a later
+ * job. Who waits for the job sees what it came to. */
 static void end_job(void) {
     refresh();
     show();
@@ -229,8 +230,8 @@ static void parent_after_fork(void) {
     unlock();
 }
 
-/* The child has one thread and none of ours. It begins anew when it feeds the agent again: a child that never does costs nothing
- * and leaves no file. */
+/* The child has one thread and none of ours. It begins anew when it feeds the agent again: a child that never does
+ * costs nothing and leaves no file. */
 static void child_after_fork(void) {
     int files[] = {agent->hello, agent->listener, agent->wake_fd, agent->idle_fd};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -1,20 +1,22 @@
 /* agent.h - the contract between idsprof's agent, which lives once in each profiled process, and the collectors in it.
  *
- * libidsprof_agent.so is one state for all collectors of a process: the Python hook loads it with ctypes when jax is imported, the
- * libraries of other collectors link it. It reads IDSPROF_SESSION and IDSPROF_PLAN when the first collector registers; where they
- * are not set every call here returns at once. It decides when a window opens and closes (window.h), calls the collectors back,
- * puts what they write where TensorBoard looks for it, keeps the process's hello file (hello.h) and answers `idsprof trigger`
- * (control.h). It never prints, never ends the process, and handles no signal.
+ * libidsprof_agent.so is one state for all collectors of a process: the Python hook loads it with ctypes when jax is
+ * imported, the libraries of other collectors link it. It reads IDSPROF_SESSION and IDSPROF_PLAN when the first
+ * collector registers; where they are not set every call here returns at once. It decides when a window opens and
+ * closes (window.h), calls the collectors back, puts what they write where TensorBoard looks for it, keeps the
+ * process's hello file (hello.h) and answers `idsprof trigger` (control.h). It never prints, never ends the process,
+ * and handles no signal.
  *
  * Threads. Every function may be called from any thread. None of them may be called from inside a callback, but for
- * ids_agent_say, ids_agent_rank, ids_agent_plan and ids_agent_state. The agent holds no lock while a callback runs. `start` runs
- * in the thread that feeds the step or region that opens the window, else (time, trigger) in a thread of the agent's; `stop` and
- * `contribute` always run in a thread of the agent's, while the feeding thread waits for it, at most stop_timeout of the plan: then
- * the program goes on, and the window is written when the vendor's stop returns after all. So a caller from Python must give up
- * the GIL while it calls (ctypes.CDLL does, ctypes.PyDLL does not), and must keep its callback objects for ever.
+ * ids_agent_say, ids_agent_rank, ids_agent_plan and ids_agent_state. The agent holds no lock while a callback runs.
+ * `start` runs in the thread that feeds the step or region that opens the window, else (time, trigger) in a thread of
+ * the agent's; `stop` and `contribute` always run in a thread of the agent's, while the feeding thread waits for it, at
+ * most stop_timeout of the plan: then the program goes on, and the window is written when the vendor's stop returns
+ * after all. So a caller from Python must give up the GIL while it calls (ctypes.CDLL does, ctypes.PyDLL does not), and
+ * must keep its callback objects for ever.
  *
- * fork: the child begins anew, with no window open and nothing written about it, when one of its threads feeds the agent again;
- * the collectors stay registered. Texts are UTF-8; they are cut where they are too long, never refused.
+ * fork: the child begins anew, with no window open and nothing written about it, when one of its threads feeds the
+ * agent again; the collectors stay registered. Texts are UTF-8; they are cut where they are too long, never refused.
  */
 #ifndef IDS_COLLECTORS_COMMON_AGENT_H
 #define IDS_COLLECTORS_COMMON_AGENT_H
@@ -47,48 +49,54 @@ struct ids_collector {
     void *context;    /* handed to every callback */
     /* Starts the vendor's session. 0, or nonzero with the reason in `why`: then the next collector is asked. */
     int (*start)(void *context, char *why, size_t why_size);
-    /* Ends it and writes the XSpace to the file `path`, which exists and is empty; the agent renames it. 0, or nonzero with the
-     * reason, after which no session runs any more. With `path` NULL what was caught is thrown away (the end of a warm-up). */
+    /* Ends it and writes the XSpace to the file `path`, which exists and is empty; the agent renames it. 0, or nonzero
+     * with the reason, after which no session runs any more. With `path` NULL what was caught is thrown away (the
+     * end of a warm-up). */
     int (*stop)(void *context, const char *path, struct ids_caught *caught, char *why, size_t why_size);
-    /* Appends to `path` what this collector knows of a window that another one owned, as one more serialized XSpace, for these
-     * may stand one after the other. begin_ns and end_ns are of CLOCK_REALTIME. NULL: it has nothing beside the owner. */
+    /* Appends to `path` what this collector knows of a window that another one owned, as one more serialized XSpace,
+     * for these may stand one after the other. begin_ns and end_ns are of CLOCK_REALTIME. NULL: it has nothing
+     * beside the owner. */
     int (*contribute)(void *context, const char *path, int64_t begin_ns, int64_t end_ns, char *why, size_t why_size);
 };
 
-/* Makes a collector known. A handle above 0; 0 when there is no capture here (no plan, another rank was chosen): `why` says it,
- * and the collector stays asleep. The struct is copied. */
+/* Makes a collector known. A handle above 0; 0 when there is no capture here (no plan, another rank was chosen): `why`
+ * says it, and the collector stays asleep. The struct is copied. */
 IDS_AGENT_API int ids_agent_register(const struct ids_collector *collector, char *why, size_t why_size);
 
-/* A step is about to begin. source: 1 a step annotation, 2 an execution (enum ids_step_source). name: of the annotation or the
- * executable, which tells loops apart; may be NULL. number: what the program calls the step; -1: not known, and the agent counts.
- * Opens or closes a window before it returns when this is its step. Where nothing waits for steps it is one load and a compare. */
+/* A step is about to begin. source: 1 a step annotation, 2 an execution (enum ids_step_source). name: of the annotation
+ * or the executable, which tells loops apart; may be NULL. number: what the program calls the step; -1: not known, and
+ * the agent counts. Opens or closes a window before it returns when this is its step. Where nothing waits for steps
+ * it is one load and a compare. */
 IDS_AGENT_API void ids_agent_step(int source, const char *name, int64_t number);
-/* The same for a step that is one call of the program: where a window is open when this returns, *calls is one more (changed
- * atomically, before anybody can end that window), which the collector takes back when it has the call's record. 1 when it was counted. */
+/* The same for a step that is one call of the program: where a window is open when this returns, *calls is one more
+ * (changed atomically, before anybody can end that window), which the collector takes back when it has the call's
+ * record. 1 when it was counted. */
 IDS_AGENT_API int ids_agent_step_call(int source, const char *name, int64_t number, int *calls);
 /* Whether steps of this source are still of use: 0 means that the collector need not count any more. */
 IDS_AGENT_API int ids_agent_wants(int source);
 /* A named region (TraceAnnotation, NVTX) begins (1) or ends (0). Only the plan's `range` is of interest. */
 IDS_AGENT_API void ids_agent_range(const char *name, int begins);
 
-/* A fact about the process for the sidecar, once for each key: "jax" "0.10.2", "device" "TPU v5e x 4". Into the hello file. */
+/* A fact about the process for the sidecar, once for each key: "jax" "0.10.2", "device" "TPU v5e x 4". Into the
+ * hello file. */
 IDS_AGENT_API void ids_agent_say(int handle, const char *key, const char *value);
-/* The rank in a launch of several processes, where the collector knows it better than RANK, OMPI_COMM_WORLD_RANK, PMIX_RANK,
- * PMI_RANK, SLURM_PROCID and JAX_PROCESS_ID do (jax.process_index() once distributed). A process that is not among the plan's
- * ranks opens no window. */
+/* The rank in a launch of several processes, where the collector knows it better than RANK, OMPI_COMM_WORLD_RANK,
+ * PMIX_RANK, PMI_RANK, SLURM_PROCID and JAX_PROCESS_ID do (jax.process_index() once distributed). A process that is not
+ * among the plan's ranks opens no window. */
 IDS_AGENT_API void ids_agent_rank(int64_t rank);
 
 /* The value of one key of the plan (plan.h) as text: its length, or -1 when there is no plan, key or room. */
 IDS_AGENT_API int ids_agent_plan(const char *key, char *buffer, size_t size);
-/* enum ids_window_state, -1 without a plan. Without a lock: collectors ask it in every call of the program that they see. */
+/* enum ids_window_state, -1 without a plan. Without a lock: collectors ask it in every call of the program that they
+ * see. */
 IDS_AGENT_API int ids_agent_state(void);
 
-/* The program takes the vendor's profiler for itself: ends the open window now and waits for it at most stop_timeout. `why` is noted
- * in the hello file. Nothing when no window is open. */
+/* The program takes the vendor's profiler for itself: ends the open window now and waits for it at most stop_timeout.
+ * `why` is noted in the hello file. Nothing when no window is open. */
 IDS_AGENT_API void ids_agent_give_way(int handle, const char *why);
 
-/* The collector can be called back no more: called at exit, as early as everything still works (Python: atexit). Ends an open
- * window first, whoever owns it, and waits for it at most stop_timeout. */
+/* The collector can be called back no more: called at exit, as early as everything still works (Python: atexit). Ends
+ * an open window first, whoever owns it, and waits for it at most stop_timeout. */
 IDS_AGENT_API void ids_agent_close(int handle);
 
 #ifdef __cplusplus

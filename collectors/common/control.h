@@ -1,9 +1,10 @@
 /* control.h - the socket at which a profiled process answers `idsprof trigger`.
  *
- * A unix stream socket ${XDG_RUNTIME_DIR:-/tmp}/idsprof-<uid>/<pid>.sock in a folder of mode 0700 that must belong to the user;
- * who connects must be the same user or root. One request a connection: a line "who", "start" or "stop"; the answer is one line
- * of JSON: {"pid":1,"launcher":2,"session":"...","state":"waiting","window":0,"opened":0,"step":17,"command":"python train.py"}, with
- * "ok":false and "why" where a start or stop was not possible.
+ * A unix stream socket ${XDG_RUNTIME_DIR:-/tmp}/idsprof-<uid>/<pid>.sock in a folder of mode 0700 that must belong to
+ * the user; who connects must be the same user or root. One request a connection: a line "who", "start" or "stop"; the
+ * answer is one line of JSON:
+ * {"pid":1,"launcher":2,"session":"...","state":"waiting","window":0,"opened":0,"step":17,"command":"python train.py"},
+ * with "ok":false and "why" where a start or stop was not possible.
  */
 #ifndef IDS_COLLECTORS_COMMON_CONTROL_H
 #define IDS_COLLECTORS_COMMON_CONTROL_H
@@ -16,13 +17,13 @@ enum { IDS_CONTROL_PATH = 108, IDS_CONTROL_LINE = 4096, IDS_CONTROL_TIMEOUT_MS =
 int ids_control_folder(char *path, size_t size, char *why, size_t why_size);
 /* Listens for this process. The descriptor, or -1 with the reason. */
 int ids_control_listen(char *ret_path, size_t size, char *why, size_t why_size);
-/* Takes one connection and reads its request, without its newline, within IDS_CONTROL_TIMEOUT_MS: the descriptor to answer at, or
- * -1 when there is nothing to answer. */
+/* Takes one connection and reads its request, without its newline, within IDS_CONTROL_TIMEOUT_MS: the descriptor to
+ * answer at, or -1 when there is nothing to answer. */
 int ids_control_accept(int listener, char *request, size_t size);
 /* Writes the answer and ends the connection. */
 void ids_control_answer(int connection, const char *text, size_t length);
-/* The other side: asks the process at `path` and waits for its answer, without its newline. 0, or -1 with the reason; -2 when
- * nobody listens there any more. */
+/* The other side: asks the process at `path` and waits for its answer, without its newline. 0, or -1 with the reason;
+ * -2 when nobody listens there any more. */
 int ids_control_ask(const char *path, const char *request, char *answer, size_t size, char *why, size_t why_size);
 
 #endif

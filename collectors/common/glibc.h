@@ -1,10 +1,11 @@
 /* glibc.h - makes libidsprof_agent.so and the collectors run with older C libraries than the one they were built with.
  *
- * Forced in front of every source of them. Linking binds a function to its newest version; glibc 2.34 gave all that moved from
- * libpthread and libdl into libc a new one, though the functions are the same. Here they are bound to the version that they have
- * had since 2.2.5 (x86-64) or 2.17 (aarch64); tests/contract/test_agent_symbols.py holds it. pthread_create is weak in agent.c: a process
- * of an older glibc may lack libpthread, and then there is no thread of ours, which the agent says instead of failing to load.
- * On other architectures the newest versions are taken: what is built runs with that glibc or a newer one.
+ * Forced in front of every source of them. Linking binds a function to its newest version; glibc 2.34 gave all that
+ * moved from libpthread and libdl into libc a new one, though the functions are the same. Here they are bound to the
+ * version that they have had since 2.2.5 (x86-64) or 2.17 (aarch64); tests/contract/test_agent_symbols.py holds it.
+ * pthread_create is weak in agent.c: a process of an older glibc may lack libpthread, and then there is no thread of
+ * ours, which the agent says instead of failing to load. On other architectures the newest versions are taken: what is
+ * built runs with that glibc or a newer one.
  */
 #ifndef IDS_COLLECTORS_COMMON_GLIBC_H
 #define IDS_COLLECTORS_COMMON_GLIBC_H

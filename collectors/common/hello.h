@@ -1,26 +1,27 @@
-/* hello.h - what a process tells about its part of a capture: a file of JSON lines, SESSION/.idsprof/<host>.<pid>.hello.
+/* hello.h - what a process tells about its part of a capture: a file of JSON lines,
+ * SESSION/.idsprof/<host>.<pid>.hello.
  *
- * Each line is an object with "t" (CLOCK_REALTIME, nanoseconds) and "event", made in a buffer and written with one write(), so that
- * lines are whole even when the process is killed between two of them. Lines are cut to IDS_HELLO_LINE at the end of a text.
- * The events, and what else they have:
+ * Each line is an object with "t" (CLOCK_REALTIME, nanoseconds) and "event", made in a buffer and written with one
+ * write(), so that lines are whole even when the process is killed between two of them. Lines are cut to IDS_HELLO_LINE
+ * at the end of a text. The events, and what else they have:
  *   loaded     pid, ppid, host, rank (-1: none), exe, argv, agent (its version), socket; the first line
  *   registered collector, priority
  *   said       collector, key, value
  *   steps      source (annotation, executions), name, number: the first step of its kind
  *   opened     window, collector, by (step, time, range, trigger), step, start_ns (how long the start took), warm
  *   slow       window, waited_ns: the program goes on, the stop has not returned
- *   written    window, collector, by, path (below SESSION), bytes, events, drops, first_step, last_step, steps, begin_ns and
- *              end_ns (CLOCK_REALTIME), stop_ns, publish_ns
+ *   written    window, collector, by, path (below SESSION), bytes, events, drops, first_step, last_step, steps,
+ *              begin_ns and end_ns (CLOCK_REALTIME), stop_ns, publish_ns
  *   lost       window, collector, by, why: it was open, and nothing of it is there
  *   skipped    window (0: none in particular), collector, why: it was not opened
  *   note       why: something that a person should know and that lost nothing
  *   closed     steps_seen, source: the process ended in order
  * A launched process without "closed" was killed, or left by _exit.
  *
- * Beside them SESSION/.idsprof/followed has one line for each Python that came up under the capture, whether or not it imported
- * jax, appended by the Python hook before the program runs: {"t":0,"event":"python","pid":1}. From it the launcher tells a Python
- * without jax from a program in which no Python of ours ran at all. A hook that could not start, so that there is no hello file
- * either, adds {"t":...,"event":"failed","pid":1,"why":"..."}.
+ * Beside them SESSION/.idsprof/followed has one line for each Python that came up under the capture, whether or not it
+ * imported jax, appended by the Python hook before the program runs: {"t":0,"event":"python","pid":1}. From it the
+ * launcher tells a Python without jax from a program in which no Python of ours ran at all. A hook that could not
+ * start, so that there is no hello file either, adds {"t":...,"event":"failed","pid":1,"why":"..."}.
  */
 #ifndef IDS_COLLECTORS_COMMON_HELLO_H
 #define IDS_COLLECTORS_COMMON_HELLO_H

@@ -1,8 +1,9 @@
 /* plan.h - what a capture was asked for, as the launcher hands it to the agent: IDSPROF_PLAN is `key=value;key=value`.
  *
- * The launcher writes it with ids_plan_format, the agent of each process reads it with ids_plan_parse, collectors ask for single
- * values by name. In a value '%', ';' and control characters stand as %XX. A key that this version does not know is passed over:
- * the launcher of a newer version may have started a program that holds an older agent. Pure: no clock, no file, no allocation.
+ * The launcher writes it with ids_plan_format, the agent of each process reads it with ids_plan_parse, collectors ask
+ * for single values by name. In a value '%', ';' and control characters stand as %XX. A key that this version does not
+ * know is passed over: the launcher of a newer version may have started a program that holds an older agent. Pure: no
+ * clock, no file, no allocation.
  */
 #ifndef IDS_COLLECTORS_COMMON_PLAN_H
 #define IDS_COLLECTORS_COMMON_PLAN_H

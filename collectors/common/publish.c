@@ -79,8 +79,8 @@ static int choose_folder(const struct ids_place *place, char folder[IDS_PUBLISH_
     return code < 0 ? -1 : 0;
 }
 
-/* link and not rename, which would replace the file of another process that thinks it has the same rank. Where a file system has no
- * links (some network mounts) rename has to do, and the process id makes the name our own. */
+/* link and not rename, which would replace the file of another process that thinks it has the same rank. Where a file
+ * system has no links (some network mounts) rename has to do, and the process id makes the name our own. */
 static int place_file(const struct ids_place *place, const char *folder, const char *part, char *ret_path) {
     char rank[32] = "";
     if (place->rank >= 0) snprintf(rank, sizeof rank, "_rank%lld", (long long)place->rank);

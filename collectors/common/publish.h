@@ -1,10 +1,12 @@
 /* publish.h - where the file of a window comes to lie.
  *
  * SESSION/.idsprof/<host>.<pid>.w<window>.part while it is written; then, synced and under a name that was free,
- *   SESSION/plugins/profile/<run>[_w<window>]/<host>_rank<rank>.xplane.pb   with a rank: all ranks of a launch beside each other,
- *   SESSION/plugins/profile/<run>[_w<window>]/<host>.xplane.pb              without one, when the folder was not there before,
- *   SESSION/plugins/profile/<run>[_w<window>]_p<pid>/<host>.xplane.pb       else: two programs that have nothing to do with each
- *                                                                           other are two runs.
+ *   SESSION/plugins/profile/<run>[_w<window>]/<host>_rank<rank>.xplane.pb   with a rank: all ranks of a launch beside
+ *                                                                           each other,
+ *   SESSION/plugins/profile/<run>[_w<window>]/<host>.xplane.pb              without one, when the folder was not there
+ *                                                                           before,
+ *   SESSION/plugins/profile/<run>[_w<window>]_p<pid>/<host>.xplane.pb       else: two programs that have nothing to do
+ *                                                                           with each other are two runs.
  */
 #ifndef IDS_COLLECTORS_COMMON_PUBLISH_H
 #define IDS_COLLECTORS_COMMON_PUBLISH_H
@@ -21,9 +23,11 @@ struct ids_place {
     int pid;
 };
 
-/* Makes the empty file that the collector writes to. 0, or -1 with the reason: the folder is gone, or the disk is full. */
+/* Makes the empty file that the collector writes to. 0, or -1 with the reason: the folder is gone, or the disk is
+ * full. */
 int ids_publish_begin(const struct ids_place *place, char ret_part[IDS_PUBLISH_PATH], char *why, size_t why_size);
-/* Brings it to its place and gives its path below SESSION and its size. 0, or -1 with the reason; then it is removed. */
+/* Brings it to its place and gives its path below SESSION and its size. 0, or -1 with the reason; then it is
+ * removed. */
 int ids_publish_end(const struct ids_place *place, const char *part, char ret_path[IDS_PUBLISH_PATH],
                     int64_t *ret_bytes, char *why, size_t why_size);
 

@@ -121,7 +121,8 @@ static const char *mask_value(struct masked *out, const char *at) {
     return at + length;
 }
 
-/* The value that a name is followed by: = or : between them, and closing quotes of the name; or an option's, behind spaces. NULL: none. */
+/* The value that a name is followed by: = or : between them, and closing quotes of the name; or an option's, behind
+ * spaces. NULL: none. */
 static const char *value_behind(const char *name, const char *end) {
     const char *at = end + strspn(end, "\"'])");
     at += strspn(at, spaces);
@@ -154,7 +155,8 @@ static const char *mask_authority(struct masked *out, const char *text, const ch
     while (user < end && at[user] != ':') user++;
     if (user < end) {
         put(out, at, user + 1);
-    } else if (at - text < 7 || (strncmp(at - 7, "http://", 7) != 0 && (at - text < 8 || strncmp(at - 8, "https://", 8) != 0))) {
+    } else if (at - text < 7 ||
+               (strncmp(at - 7, "http://", 7) != 0 && (at - text < 8 || strncmp(at - 8, "https://", 8) != 0))) {
         return at; /* ssh://git@host */
     }
     put_mask(out);

@@ -1,8 +1,9 @@
 /* secrets.h - what looks like a secret in a command line, masked before it is written anywhere.
  *
- * Masked are values of names with a word such as token, key, secret, password (`--api-key=x`, `--token x`, `WANDB_API_KEY=x`,
- * `"password": "x"`, `?sig_key=x`), what follows Authorization or Bearer, passwords in URLs and behind -u user:, and words that begin as the
- * tokens of well-known services do. A name that ends with a word such as file or size tells of no secret.
+ * Masked are values of names with a word such as token, key, secret, password (`--api-key=x`, `--token x`,
+ * `WANDB_API_KEY=x`, `"password": "x"`, `?sig_key=x`), what follows Authorization or Bearer, passwords in URLs and
+ * behind -u user:, and words that begin as the tokens of well-known services do. A name that ends with a word such as
+ * file or size tells of no secret.
  */
 #ifndef IDS_COLLECTORS_COMMON_SECRETS_H
 #define IDS_COLLECTORS_COMMON_SECRETS_H
@@ -16,7 +17,8 @@ struct ids_secrets {
     int next_is_script; /* behind "-c" */
 };
 
-/* An argument with secrets replaced by "***"; as much as fits. `size` twice that of the argument and 8 more is always enough. */
+/* An argument with secrets replaced by "***"; as much as fits. `size` twice that of the argument and 8 more is
+ * always enough. */
 void ids_secrets_mask(struct ids_secrets *secrets, const char *argument, char *masked, size_t size);
 /* 1 when a name is that of a secret. */
 int ids_secrets_is_name(const char *name, size_t length);

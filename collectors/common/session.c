@@ -1,4 +1,5 @@
-/* What happens in a window: collectors are started and stopped, their file is put in its place, and the hello file says so. */
+/* What happens in a window: collectors are started and stopped, their file is put in its place, and the hello file
+ * says so. */
 #include "collectors/common/agent_state.h"
 #include "collectors/common/secrets.h"
 

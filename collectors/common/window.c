@@ -81,8 +81,8 @@ void ids_window_opened(struct ids_window *window, int64_t now_ns, int ok) {
         window->failed = 0;
         return;
     }
-    /* The number is used up, so that messages about it stay unique. A start that is missed is missed; after a warm-up that
-     * failed the start itself is tried. */
+    /* The number is used up, so that messages about it stay unique. A start that is missed is missed; after a warm-up
+     * that failed the start itself is tried. */
     if (window->opened_by != IDS_BY_TRIGGER && !window->warm) window->counted++;
     window->failed += !window->warm;
     wait_again(window);

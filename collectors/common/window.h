@@ -3,20 +3,22 @@
  * Pure: no clock, no file, no thread, no lock. Times are of any clock that does not jump, in nanoseconds.
  *
  *   WAITING --OPEN--> OPENING --opened(1)--> OPEN --CLOSE--> CLOSING --closed--> WAITING or DONE
- *                        `----opened(0)--> WAITING or DONE        REOPEN: the end of the warm-up; CLOSING, then OPENING again
+ *                        `----opened(0)--> WAITING or DONE        REOPEN: the end of the warm-up; CLOSING, then OPENING
+ *                                                                 again
  *
- * Who is told IDS_OPEN starts the vendor's session and reports with ids_window_opened; who is told IDS_CLOSE ends it and reports
- * with ids_window_closed. Until then every other event is answered with IDS_NOTHING, so that there is one session at a time.
+ * Who is told IDS_OPEN starts the vendor's session and reports with ids_window_opened; who is told IDS_CLOSE ends it
+ * and reports with ids_window_closed. Until then every other event is answered with IDS_NOTHING, so that there is one
+ * session at a time.
  *
- * What opens a window: a step (start_step, every), a region (range), a trigger, or time alone (delay); none before delay_ns. What
- * ends it: the first of so many steps, the duration, the region's end, a stop, the program's end.
+ * What opens a window: a step (start_step, every), a region (range), a trigger, or time alone (delay); none before
+ * delay_ns. What ends it: the first of so many steps, the duration, the region's end, a stop, the program's end.
  *
- * Steps come from feeders: an annotation of a name, or the executions of one executable. A feeder has a position, which only
- * grows: the number that the program gives, or where it gives none the count of its steps from 0. Numbers that fall back (a new
- * epoch) go on from where they were; a feeder whose first number lies beyond start_step (a resumed run) is counted from 0. The
- * feeder that reaches the start first leads: its steps alone open and end windows from then on, which of executables finds the
- * one that runs most. A window that no step opened ends with the feeder that first begins one step more than `steps` in it. Once
- * a step was annotated, executions count no more.
+ * Steps come from feeders: an annotation of a name, or the executions of one executable. A feeder has a position, which
+ * only grows: the number that the program gives, or where it gives none the count of its steps from 0. Numbers that
+ * fall back (a new epoch) go on from where they were; a feeder whose first number lies beyond start_step (a resumed
+ * run) is counted from 0. The feeder that reaches the start first leads: its steps alone open and end windows from then
+ * on, which of executables finds the one that runs most. A window that no step opened ends with the feeder that first
+ * begins one step more than `steps` in it. Once a step was annotated, executions count no more.
  */
 #ifndef IDS_COLLECTORS_COMMON_WINDOW_H
 #define IDS_COLLECTORS_COMMON_WINDOW_H
@@ -37,7 +39,8 @@ enum ids_window_cause {
     IDS_BY_PROGRAM
 };
 
-/* Executables that were counted; one more takes no part, so that a program that compiles for ever costs no more than this. */
+/* Executables that were counted; one more takes no part, so that a program that compiles for ever costs no more than
+ * this. */
 enum { IDS_FEEDERS = 256 };
 
 struct ids_feeder {
@@ -90,11 +93,12 @@ enum ids_window_action ids_window_exit(struct ids_window *window);
 
 /* What became of IDS_OPEN: whether a session runs now. After three failures in a row only a trigger tries again. */
 void ids_window_opened(struct ids_window *window, int64_t now_ns, int ok);
-/* What became of IDS_CLOSE and of the first half of IDS_REOPEN, after which the state is OPENING; `full`: max_size was reached. */
+/* What became of IDS_CLOSE and of the first half of IDS_REOPEN, after which the state is OPENING; `full`: max_size
+ * was reached. */
 void ids_window_closed(struct ids_window *window, int full);
 
-/* Whether steps of this source can still open or end a window, or, annotated, tell what it holds: so that a collector can save itself
- * the counting. */
+/* Whether steps of this source can still open or end a window, or, annotated, tell what it holds: so that a collector
+ * can save itself the counting. */
 int ids_window_wants(const struct ids_window *window, enum ids_step_source source);
 
 /* How far the leader is, or without one the feeder that got furthest: its position, -1: no step was seen. */

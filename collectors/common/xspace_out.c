@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2 };
-/* A length that is not known yet takes five bytes, which hold up to 2^35: a varint may have more bytes than it needs. */
+/* A length that is not known yet takes five bytes, which hold up to 2^35: a varint may have more bytes than it
+ * needs. */
 enum { LENGTH_BYTES = 5, VARINT_BYTES = 10, BUFFER_BYTES = 1 << 16, FIRST_SLOTS = 256, STAT_KEYS = 1024 };
 
 /* Texts with ids from 1, in the order in which they came. */

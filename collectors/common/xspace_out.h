@@ -10,13 +10,14 @@
  *   ids_xspace_plane_end(out);
  *   failed = ids_xspace_close(out, &written, why, sizeof why);
  *
- * Serialized XSpaces may stand one after the other in a file: they are one then, with the planes of all. So this appends to what a
- * vendor's profiler wrote. Memory stays small: the lengths of planes and lines are put in when these end, names are kept once a
- * plane. Not for callbacks: it allocates and writes. One thread at a time. Nothing here can fail in the middle: the first error
- * is kept, what follows does nothing, and ids_xspace_close tells it. Functions take a NULL `out` and do nothing.
+ * Serialized XSpaces may stand one after the other in a file: they are one then, with the planes of all. So this
+ * appends to what a vendor's profiler wrote. Memory stays small: the lengths of planes and lines are put in when these
+ * end, names are kept once a plane. Not for callbacks: it allocates and writes. One thread at a time. Nothing here can
+ * fail in the middle: the first error is kept, what follows does nothing, and ids_xspace_close tells it. Functions take
+ * a NULL `out` and do nothing.
  *
- * Times are nanoseconds of CLOCK_REALTIME. Texts are cut at IDS_XSPACE_TEXT bytes; above the limits events are dropped and counted.
- * Format: tsl/profiler/protobuf/xplane.proto.
+ * Times are nanoseconds of CLOCK_REALTIME. Texts are cut at IDS_XSPACE_TEXT bytes; above the limits events are dropped
+ * and counted. Format: tsl/profiler/protobuf/xplane.proto.
  */
 #ifndef IDS_COLLECTORS_COMMON_XSPACE_OUT_H
 #define IDS_COLLECTORS_COMMON_XSPACE_OUT_H
@@ -41,7 +42,8 @@ struct ids_xspace_written {
     int64_t bytes;
 };
 
-/* Opens `path`, which exists, to write at its end. max_bytes: of everything written here, 0: no limit. NULL with the reason. */
+/* Opens `path`, which exists, to write at its end. max_bytes: of everything written here, 0: no limit. NULL with the
+ * reason. */
 struct ids_xspace_out *ids_xspace_open(const char *path, int64_t max_bytes, char *why, size_t why_size);
 /* Ends what is still open, closes the file and frees `out`. 0, or -1 with the reason. `written` may be NULL. */
 int ids_xspace_close(struct ids_xspace_out *out, struct ids_xspace_written *written, char *why, size_t why_size);
@@ -69,9 +71,9 @@ void ids_xspace_double(struct ids_xspace_out *out, const char *key, double value
 void ids_xspace_text(struct ids_xspace_out *out, const char *key, const char *value);
 void ids_xspace_text_of(struct ids_xspace_out *out, const char *key, const char *value, size_t length);
 
-/* A compiled program, as XLA's profiler stores it in the plane "/host:metadata": a name "module(id)" with the serialized HloProto.
- * Of the open plane, and not while a line is open. `module` is a serialized HloModuleProto. The ids of names (above) and of
- * programs are of one number space: a plane holds names or programs, not both. */
+/* A compiled program, as XLA's profiler stores it in the plane "/host:metadata": a name "module(id)" with the
+ * serialized HloProto. Of the open plane, and not while a line is open. `module` is a serialized HloModuleProto. The
+ * ids of names (above) and of programs are of one number space: a plane holds names or programs, not both. */
 void ids_xspace_program(struct ids_xspace_out *out, uint64_t id, const char *name, const void *module, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
-/* buffers.h - the buffers that CUPTI fills: all of them taken from the kernel at a window's start, so that its callbacks, which run
- * in the program's threads, only move pointers under a lock. A buffer goes round: free, in CUPTI's hands, full, drained, free.
- * Where none is free CUPTI gets none and drops records, which it counts.
+/* buffers.h - the buffers that CUPTI fills: all of them taken from the kernel at a window's start, so that its
+ * callbacks, which run in the program's threads, only move pointers under a lock. A buffer goes round: free, in CUPTI's
+ * hands, full, drained, free. Where none is free CUPTI gets none and drops records, which it counts.
  */
 #ifndef IDS_COLLECTORS_CUDA_BUFFERS_H
 #define IDS_COLLECTORS_CUDA_BUFFERS_H

@@ -36,8 +36,8 @@ int ids_cuda_links_called(const struct ids_cuda_links *links, const struct ids_c
 /* When the range ended, 0: it did not. */
 uint64_t ids_cuda_links_range_end(const struct ids_cuda_links *links, const struct ids_cuda_event *begin);
 
-/* How many launches that began until `end` have no device activity yet. Failed ones do not count, nor those of a stream capture,
- * which only builds a graph. -1: no memory. */
+/* How many launches that began until `end` have no device activity yet. Failed ones do not count, nor those of a stream
+ * capture, which only builds a graph. -1: no memory. */
 int64_t ids_cuda_missing(const struct ids_cupti *cupti, const struct ids_cuda_records *records, uint64_t end);
 
 #endif

@@ -1,15 +1,17 @@
 /* cupti.h - the CUPTI of this process: found, loaded, its functions by name.
  *
- * A copy that the program has loaded is used as it is, for two of them are two rivals; else one is looked for beside the CUDA
- * libraries that the program has, on the loader's path, and in the toolkit. None is ever closed again, nor is cuptiFinalize called:
- * both crash programs (jax-ml/jax issue 40260). Loading takes milliseconds: it is for a window's start, not for the program's.
+ * A copy that the program has loaded is used as it is, for two of them are two rivals; else one is looked for beside
+ * the CUDA libraries that the program has, on the loader's path, and in the toolkit. None is ever closed again, nor is
+ * cuptiFinalize called: both crash programs (jax-ml/jax issue 40260). Loading takes milliseconds: it is for a window's
+ * start, not for the program's.
  */
 #ifndef IDS_COLLECTORS_CUDA_CUPTI_H
 #define IDS_COLLECTORS_CUDA_CUPTI_H
 
 #include "collectors/cuda/cupti_abi.h"
 
-/* IDS_CUPTI_FUNCTION(member, symbol, arguments), all of them with a result of CUPTI. NEEDED: without it there is no capture. */
+/* IDS_CUPTI_FUNCTION(member, symbol, arguments), all of them with a result of CUPTI. NEEDED: without it there is no
+ * capture. */
 #define IDS_CUPTI_NEEDED(X)                                                                              \
     X(unsubscribe, "cuptiUnsubscribe", (ids_cupti_handle))                                               \
     X(register_callbacks, "cuptiActivityRegisterCallbacks", (ids_cupti_request *, ids_cupti_complete *)) \
@@ -46,8 +48,8 @@ struct ids_cupti {
 #undef IDS_CUPTI_MEMBER
 };
 
-/* Finds and loads it. driver: what cuDriverGetVersion says (12080), 0: not known; a CUPTI newer than the driver is not tried.
- * 0, or -1 with the reason and what would help in `why`. */
+/* Finds and loads it. driver: what cuDriverGetVersion says (12080), 0: not known; a CUPTI newer than the driver is not
+ * tried. 0, or -1 with the reason and what would help in `why`. */
 int ids_cupti_load(struct ids_cupti *cupti, int driver, char *why, size_t why_size);
 
 /* Whether subscribers of their own kind can be beside each other: all of the functions for that are there. */

@@ -1,9 +1,9 @@
-/* cupti_abi.h - the part of CUPTI's binary interface that the collector uses, in declarations of our own, so that the library is
- * built on machines without the CUDA toolkit and loads whatever libcupti the program has (CUDA 12 and 13).
+/* cupti_abi.h - the part of CUPTI's binary interface that the collector uses, in declarations of our own, so that the
+ * library is built on machines without the CUDA toolkit and loads whatever libcupti the program has (CUDA 12 and 13).
  *
  * Records only grow at their end and their kind stays: only the fields below are read, and the next record is found by
- * cuptiActivityGetNextRecord alone, never by a size of ours. tests/cuda/abi.c compares every offset and number here with the
- * toolkit's headers where these are installed. Times are nanoseconds, ids are CUPTI's.
+ * cuptiActivityGetNextRecord alone, never by a size of ours. tests/cuda/abi.c compares every offset and number here
+ * with the toolkit's headers where these are installed. Times are nanoseconds, ids are CUPTI's.
  */
 #ifndef IDS_COLLECTORS_CUDA_CUPTI_ABI_H
 #define IDS_COLLECTORS_CUDA_CUPTI_ABI_H

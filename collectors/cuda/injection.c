@@ -1,5 +1,6 @@
-/* libidsprof_cuda.so: the CUDA driver loads it when a process initialises CUDA, as CUDA_INJECTION64_PATH says, and NVTX when the
- * process first uses it, as NVTX_INJECTION64_PATH says. Without a capture (no IDSPROF_PLAN) both do nothing. */
+/* libidsprof_cuda.so: the CUDA driver loads it when a process initialises CUDA, as CUDA_INJECTION64_PATH says, and NVTX
+ * when the process first uses it, as NVTX_INJECTION64_PATH says. Without a capture (no IDSPROF_PLAN) both do
+ * nothing. */
 #include "collectors/common/agent.h"
 #include "collectors/cuda/cupti.h"
 #include "collectors/cuda/device.h"
@@ -24,8 +25,8 @@ static int wants_nodes(void) {
     return ids_agent_plan("cuda_graph", text, sizeof text) < 0 || strcmp(text, "graph") != 0;
 }
 
-/* Registered at cuInit, and again when CUPTI was loaded: so it runs before the ends of both, when CUPTI still answers. Nothing is done
- * in destructors. */
+/* Registered at cuInit, and again when CUPTI was loaded: so it runs before the ends of both, when CUPTI still answers.
+ * Nothing is done in destructors. */
 static void at_exit(void) {
     pthread_mutex_lock(&collector.lock);
     int last = !collector.ended;

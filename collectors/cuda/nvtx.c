@@ -117,7 +117,8 @@ static int note_end(uint64_t id) {
     return found;
 }
 
-/* ---- around CUPTI's: a window opens before its range begins and closes behind its end, so that the range is in it ---- */
+/* ---- around CUPTI's: a window opens before its range begins and closes behind its end, so that the range is in it
+ * ---- */
 
 static int push(const char *name) {
     int window = is_window(name);

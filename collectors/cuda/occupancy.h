@@ -1,7 +1,7 @@
-/* occupancy.h - how many of a kernel's blocks a multiprocessor holds at once: the theoretical occupancy, as the CUDA C++
- * programming guide defines it by threads, registers and shared memory. For compute capability 7.0 and later, where registers
- * are given to warps in units of 256 and each quarter of a multiprocessor has its own. Pure. tests/cuda holds it against the
- * toolkit's own calculator (cuda_occupancy.h), where that is installed.
+/* occupancy.h - how many of a kernel's blocks a multiprocessor holds at once: the theoretical occupancy, as the CUDA
+ * C++ programming guide defines it by threads, registers and shared memory. For compute capability 7.0 and later, where
+ * registers are given to warps in units of 256 and each quarter of a multiprocessor has its own. Pure. tests/cuda holds
+ * it against the toolkit's own calculator (cuda_occupancy.h), where that is installed.
  */
 #ifndef IDS_COLLECTORS_CUDA_OCCUPANCY_H
 #define IDS_COLLECTORS_CUDA_OCCUPANCY_H

@@ -137,8 +137,8 @@ static void write_memory(struct ids_xspace_out *out, const struct ids_cuda_event
     ids_xspace_text(out, memory->how == IDS_CUPTI_MEMORY_RELEASED ? "memfree_details" : "memalloc_details", text);
 }
 
-/* What a call did: the device activity it launched, memory, a wait. `nested`: inside a call that bears the same correlation, as the
- * driver's calls inside the runtime's do: the outer one is the launch. */
+/* What a call did: the device activity it launched, memory, a wait. `nested`: inside a call that bears the same
+ * correlation, as the driver's calls inside the runtime's do: the outer one is the launch. */
 static void write_call(struct writing *writing, const struct ids_cuda_event *call, int nested) {
     struct ids_xspace_out *out = writing->out;
     int launched = 0;
@@ -306,7 +306,8 @@ static size_t write_plane(struct writing *writing, int32_t plane, size_t from) {
     return from;
 }
 
-/* Devices where something happened; where nothing did all there are, for a window in which they were idle says so too. */
+/* Devices where something happened; where nothing did all there are, for a window in which they were idle says so
+ * too. */
 static void write_planes(struct writing *writing) {
     size_t at = 0;
     int any = writing->count && writing->places[0].plane != HOST;

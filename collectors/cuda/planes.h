@@ -1,9 +1,10 @@
 /* planes.h - a window's records as an XSpace: the planes, lines and stats of JAX's own profiles of NVIDIA GPUs.
  *
- *   /device:GPU:N        a line "Stream #S(Compute,MemcpyH2D)" for each stream: kernels with kernel_details and occupancy, copies
- *                        and sets with their details, graphs; correlation_id ties each to the call that launched it
- *   /host:CPU            "Host Threads/T": CUDA's calls by their names, and what the thread marked with NVTX around them, as
- *                        "NVTX:name" or "NVTX:domain:name"; "CUPTI overhead"
+ *   /device:GPU:N        a line "Stream #S(Compute,MemcpyH2D)" for each stream: kernels with kernel_details and
+ *                        occupancy, copies and sets with their details, graphs; correlation_id ties each to the call
+ *                        that launched it
+ *   /host:CPU            "Host Threads/T": CUDA's calls by their names, and what the thread marked with NVTX around
+ *                        them, as "NVTX:name" or "NVTX:domain:name"; "CUPTI overhead"
  *   Task Environment     profile_start_time, from which all other times count, and what the capture was
  */
 #ifndef IDS_COLLECTORS_CUDA_PLANES_H

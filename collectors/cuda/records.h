@@ -1,8 +1,8 @@
 /* records.h - what a window caught: CUPTI's records, taken out of its buffers into a form of a third of their size.
  *
- * Filled while the window is open by the thread that drains the buffers, read at its end. Not for callbacks: it allocates. What
- * there is no memory or no room for is dropped and counted, never an error. Texts are copied, for the program may unload the
- * module that a kernel's name lies in. Times are CUPTI's nanoseconds as they came.
+ * Filled while the window is open by the thread that drains the buffers, read at its end. Not for callbacks: it
+ * allocates. What there is no memory or no room for is dropped and counted, never an error. Texts are copied, for the
+ * program may unload the module that a kernel's name lies in. Times are CUPTI's nanoseconds as they came.
  */
 #ifndef IDS_COLLECTORS_CUDA_RECORDS_H
 #define IDS_COLLECTORS_CUDA_RECORDS_H

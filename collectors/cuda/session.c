@@ -16,8 +16,8 @@
 
 #pragma weak pthread_create /* collectors/common/glibc.h */
 
-/* At a window's end: how long to wait for device activity that is still running, and how long where CUPTI has given all its buffers
- * back and launches of the window have nothing on a device all the same. */
+/* At a window's end: how long to wait for device activity that is still running, and how long where CUPTI has given all
+ * its buffers back and launches of the window have nothing on a device all the same. */
 enum { RUNNING_MS = 1000, UNSEEN_MS = 100, PAUSE_MS = 5 };
 
 struct kind {
@@ -60,7 +60,8 @@ static struct {
              .lock = PTHREAD_MUTEX_INITIALIZER,
              .drained = PTHREAD_COND_INITIALIZER};
 
-/* ---- CUPTI's callbacks: nothing is allocated, nothing waits but for a lock that is held for a few instructions ---- */
+/* ---- CUPTI's callbacks: nothing is allocated, nothing waits but for a lock that is held for a few instructions
+ * ---- */
 
 static void on_call(void *user, uint32_t domain, uint32_t function, const void *data) {
     (void)user, (void)domain, (void)function, (void)data; /* none is enabled */
@@ -317,8 +318,8 @@ const char *ids_cuda_library(void) {
 
 /* ---- the end ---- */
 
-/* Device activity that began in the window and still runs has no record yet: forcing CUPTI to give back its buffers now would lose
- * it, and waiting for the device itself (cuCtxSynchronize) would end a stream capture of the program. */
+/* Device activity that began in the window and still runs has no record yet: forcing CUPTI to give back its buffers now
+ * would lose it, and waiting for the device itself (cuCtxSynchronize) would end a stream capture of the program. */
 static void await_device(void) {
     const struct timespec pause = {0, PAUSE_MS * 1000000L};
     uint64_t cut = session.end.cupti ? (uint64_t)session.end.cupti : (uint64_t)session.end.realtime;

@@ -1,8 +1,9 @@
-/* session.h - one window of CUPTI: subscribed at its start, unsubscribed at its end, so that other tools find CUPTI free outside.
+/* session.h - one window of CUPTI: subscribed at its start, unsubscribed at its end, so that other tools find CUPTI
+ * free outside.
  *
- * One at a time, driven by the agent: start and stop never run at once. Between windows nothing of CUPTI is enabled. Threads: start
- * runs in a thread of the program or the agent, stop in one of the agent's; CUPTI's callbacks in any; a thread of ours drains the
- * buffers while a window is open.
+ * One at a time, driven by the agent: start and stop never run at once. Between windows nothing of CUPTI is enabled.
+ * Threads: start runs in a thread of the program or the agent, stop in one of the agent's; CUPTI's callbacks in any; a
+ * thread of ours drains the buffers while a window is open.
  */
 #ifndef IDS_COLLECTORS_CUDA_SESSION_H
 #define IDS_COLLECTORS_CUDA_SESSION_H
@@ -14,8 +15,8 @@ struct ids_cuda_caught {
     int64_t events, drops, incomplete;
 };
 
-/* 0, or -1 with the reason: no libcupti, another tool has it, no driver. Then nothing is enabled and nothing is left behind.
- * graph_nodes: graphs' kernels one by one, else each launch of a graph as one. */
+/* 0, or -1 with the reason: no libcupti, another tool has it, no driver. Then nothing is enabled and nothing is left
+ * behind. graph_nodes: graphs' kernels one by one, else each launch of a graph as one. */
 int ids_cuda_start(int graph_nodes, char *why, size_t why_size);
 /* What the last start could not enable, of what it can do without: "MEMORY2 (error 27)"; "" when all is on. */
 const char *ids_cuda_refused(void);
@@ -23,7 +24,8 @@ const char *ids_cuda_refused(void);
 const char *ids_cuda_library(void);
 /* A function of this process's libcupti, which is loaded if it is not; NULL. */
 void *ids_cuda_symbol(const char *name);
-/* Ends the window and writes it to the file `path`, NULL: throws it away. 0, or -1 with the reason; CUPTI is free again either way. */
+/* Ends the window and writes it to the file `path`, NULL: throws it away. 0, or -1 with the reason; CUPTI is free
+ * again either way. */
 int ids_cuda_stop(const char *path, struct ids_cuda_caught *ret_caught, char *why, size_t why_size);
 /* In the child of a fork: no window is open. Where CUDA had begun it cannot be used any more, and none opens. */
 void ids_cuda_forked(int cuda_began);

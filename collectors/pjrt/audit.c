@@ -1,6 +1,7 @@
-/* The way in for programs without Python and without a variable that names their plugin: rtld-audit(7), only where the launcher is
- * told so (--audit). The dynamic linker loads this library once more for that, in a namespace of its own, and asks la_objsearch for
- * every library. A PJRT plugin is answered with ourselves; which one it was, a file tells the library in the program (plugin.h). */
+/* The way in for programs without Python and without a variable that names their plugin: rtld-audit(7), only where the
+ * launcher is told so (--audit). The dynamic linker loads this library once more for that, in a namespace of its own,
+ * and asks la_objsearch for every library. A PJRT plugin is answered with ourselves; which one it was, a file tells
+ * the library in the program (plugin.h). */
 #include "collectors/pjrt/plugin.h"
 
 #include <dlfcn.h>

@@ -46,7 +46,8 @@ int ids_pjrt_try(enum pjrt_entry entry, void *arguments) {
 
 /* ---- the table ---- */
 
-/* A child of a fork has none of the plugin's threads. What it does with the plugin is its own affair; nothing of ours is open. */
+/* A child of a fork has none of the plugin's threads. What it does with the plugin is its own affair; nothing of
+ * ours is open. */
 static void child_after_fork(void) {
     pthread_mutex_init(&lock, NULL);
     ids_programs_forget();

@@ -8,8 +8,8 @@
  * session.c      the vendor's session for the agent
  * space.c        what was recorded, as planes of an XSpace
  *
- * One plugin a process is wrapped; a second one is handed out as it is. Nothing here prints or ends the process. The plugin's own
- * functions are always called with the program's arguments, and what they return is what the program gets.
+ * One plugin a process is wrapped; a second one is handed out as it is. Nothing here prints or ends the process. The
+ * plugin's own functions are always called with the program's arguments, and what they return is what the program gets.
  */
 #ifndef IDS_COLLECTORS_PJRT_INTERPOSER_H
 #define IDS_COLLECTORS_PJRT_INTERPOSER_H
@@ -39,7 +39,8 @@ void ids_pjrt_destroy_error(void *error);
 
 /* calls.c: the function to put in place of the plugin's, NULL: none. */
 pjrt_function *ids_pjrt_wrapper(enum pjrt_entry entry);
-/* In a thread that is about to execute a step: follows (runs.c) what makes this step's inputs, so the steps before it. */
+/* In a thread that is about to execute a step: follows (runs.c) what makes this step's inputs, so the steps before
+ * it. */
 void ids_calls_follow_inputs(void);
 
 /* describe.c. A program for what was compiled, with its name, sizes and HLO. */
@@ -47,14 +48,15 @@ uint32_t ids_describe_loaded(void *loaded);
 uint32_t ids_describe_executable(void *executable);
 void ids_describe_client(void *client);
 
-/* runs.c. Has the completion of an execution that was just enqueued written into its record. `events`: one a device; with
- * `is_ours` they are destroyed here. */
+/* runs.c. Has the completion of an execution that was just enqueued written into its record. `events`: one a device;
+ * with `is_ours` they are destroyed here. */
 void ids_runs_follow(void *const *events, size_t count, int is_ours, int64_t record, int64_t start_ns);
-/* Calls that execute a step of an open window and have not put their record: the agent counts them up (ids_agent_step_call). */
+/* Calls that execute a step of an open window and have not put their record: the agent counts them up
+ * (ids_agent_step_call). */
 int *ids_runs_calls(void);
 void ids_runs_end_call(void);
-/* Waits until those calls are over and all that is followed is complete, at most half of the plan's stop_timeout and 10 s (of
- * calls, which may wait for us in turn from a host callback: 200 ms). How many are not. */
+/* Waits until those calls are over and all that is followed is complete, at most half of the plan's stop_timeout and 10
+ * s (of calls, which may wait for us in turn from a host callback: 200 ms). How many are not. */
 int ids_runs_wait(void);
 void ids_runs_forget(void);
 

@@ -1,4 +1,5 @@
-/* pb_skip.h - stepping through protobuf in memory, field by field: as much as collectors need of it. Bounded, without allocation. */
+/* pb_skip.h - stepping through protobuf in memory, field by field: as much as collectors need of it. Bounded,
+ * without allocation. */
 #ifndef IDS_COLLECTORS_PJRT_PB_SKIP_H
 #define IDS_COLLECTORS_PJRT_PB_SKIP_H
 

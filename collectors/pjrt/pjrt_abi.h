@@ -1,11 +1,12 @@
 /* pjrt_abi.h - what of the PJRT C API the interposer touches: where things lie, in declarations of our own.
  *
- * A plugin exports GetPjrtApi, which returns a table: a size, a chain of extensions, a version, and then one pointer a function, in
- * an order that only grows within major version 0. Every function takes one struct that begins with the size which its caller knows
- * of it and a chain of extensions, and returns NULL or an error to be destroyed by the caller. A field that lies beyond the size is not
- * there: not in the table, not in the arguments. Everything we do not name is passed on untouched.
- * Specification: xla/pjrt/c/pjrt_c_api.h and pjrt_c_api_profiler_extension.h of OpenXLA, xla/backends/profiler/plugin.
- * tests/live/test_pjrt_plugins.py holds the numbers below against what real plugins say of themselves.
+ * A plugin exports GetPjrtApi, which returns a table: a size, a chain of extensions, a version, and then one pointer a
+ * function, in an order that only grows within major version 0. Every function takes one struct that begins with the
+ * size which its caller knows of it and a chain of extensions, and returns NULL or an error to be destroyed by the
+ * caller. A field that lies beyond the size is not there: not in the table, not in the arguments. Everything we do not
+ * name is passed on untouched. Specification: xla/pjrt/c/pjrt_c_api.h and pjrt_c_api_profiler_extension.h of OpenXLA,
+ * xla/backends/profiler/plugin. tests/live/test_pjrt_plugins.py holds the numbers below against what real plugins say
+ * of themselves.
  */
 #ifndef IDS_COLLECTORS_PJRT_ABI_H
 #define IDS_COLLECTORS_PJRT_ABI_H

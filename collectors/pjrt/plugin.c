@@ -136,8 +136,8 @@ static void *none_destroy(void *arguments) {
     return arguments;
 }
 
-/* What is newer than the errors' own functions may be asked of an error, and to fail at that is asked of its error again, for ever:
- * jaxlib 0.10.2 does so. Nothing of it is reached without a client. */
+/* What is newer than the errors' own functions may be asked of an error, and to fail at that is asked of its error
+ * again, for ever: jaxlib 0.10.2 does so. Nothing of it is reached without a client. */
 static void *none_says(void *arguments) {
     (void)arguments;
     return NULL;
@@ -162,7 +162,8 @@ const struct pjrt_table *ids_plugin_none(const char *why) {
         char room[sizeof(struct pjrt_table) + PJRT_ENTRIES * sizeof(pjrt_function *)];
     } none;
     snprintf(none_why, sizeof none_why, "%s", why);
-    for (int i = 0; i < PJRT_ENTRIES; i++) none.table.functions[i] = i <= PJRT_TRANSFER_MANAGER_TRANSFER_DATA ? fails : none_says;
+    for (int i = 0; i < PJRT_ENTRIES; i++)
+        none.table.functions[i] = i <= PJRT_TRANSFER_MANAGER_TRANSFER_DATA ? fails : none_says;
     none.table.functions[PJRT_ERROR_DESTROY] = none_destroy;
     none.table.functions[PJRT_ERROR_MESSAGE] = none_message;
     none.table.functions[PJRT_ERROR_GET_CODE] = none_code;

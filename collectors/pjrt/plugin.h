@@ -11,15 +11,18 @@ enum { IDS_PLUGIN_PATH = 4096 };
 /* Writes the path. It is, in this order:
  *   $IDSPROF_PJRT_PLUGIN, which the Python hook sets while a plugin is loaded ("": what comes next here);
  *   what the auditor (audit.c) found the program asking for;
- *   $IDSPROF_PJRT_LIBRARY, $IDSPROF_TPU_LIBRARY, what PJRT_LIBRARY_PATH or TPU_LIBRARY_PATH was before the launcher set it to us;
- *   libtpu.so of the libtpu package of the Python that runs or of $VIRTUAL_ENV, else in /usr/lib, /lib, /usr/local/lib.
+ *   $IDSPROF_PJRT_LIBRARY, $IDSPROF_TPU_LIBRARY, what PJRT_LIBRARY_PATH or TPU_LIBRARY_PATH was before the launcher set
+ *   it to us; libtpu.so of the libtpu package of the Python that runs or of $VIRTUAL_ENV, else in /usr/lib, /lib,
+ *   /usr/local/lib.
  * 0, or -1 with the reason. */
 int ids_plugin_find(char path[IDS_PLUGIN_PATH], char *why, size_t why_size);
 
-/* Loads it and calls its GetPjrtApi. NULL with the reason. It is loaded as dir/./base, which an auditor of ours leaves alone. */
+/* Loads it and calls its GetPjrtApi. NULL with the reason. It is loaded as dir/./base, which an auditor of ours
+ * leaves alone. */
 const struct pjrt_table *ids_plugin_load(const char *path, char *why, size_t why_size);
 
-/* A table all of whose functions fail with `why`, for a program that must be told so: there is no plugin. Of the last call. */
+/* A table all of whose functions fail with `why`, for a program that must be told so: there is no plugin. Of the
+ * last call. */
 const struct pjrt_table *ids_plugin_none(const char *why);
 
 /* The file in which the auditor leaves the path for the library in the program: 0, or -1 without a session. */

@@ -1,5 +1,5 @@
-/* The profiler extension as the program sees it: sessions are exclusive, so one of the program's own ends ours first; and one
- * that a plugin without clients refuses is none that ends the program. */
+/* The profiler extension as the program sees it: sessions are exclusive, so one of the program's own ends ours first;
+ * and one that a plugin without clients refuses is none that ends the program. */
 #include "collectors/common/window.h"
 #include "collectors/pjrt/interposer.h"
 
@@ -26,8 +26,9 @@ static void give_way(void) {
 
 /* No size is looked at in the arguments of these functions: jaxlib does not fill it in.
  *
- * jax.profiler asks every plugin that was loaded for a session, and does not outlive a refusal (jaxlib 0.10: PluginTracer::Start without
- * a profiler). So where a plugin without any client refuses one, the session is one of nothing: it begins, ends, collects no byte. */
+ * jax.profiler asks every plugin that was loaded for a session, and does not outlive a refusal (jaxlib 0.10:
+ * PluginTracer::Start without a profiler). So where a plugin without any client refuses one, the session is one of
+ * nothing: it begins, ends, collects no byte. */
 static char of_nothing;
 
 static void *create(void *arguments) {
@@ -77,8 +78,9 @@ static void *collect(void *arguments) {
 
 #define TABLE_HAS(source, field) PJRT_HAS(source, field) && (source)->field
 
-/* jaxlib takes a table of exactly the size it was built with, and of another one crashes in start_trace: of jaxlib 0.10.2 that is 80
- * bytes, and libtpu 0.0.51 has 104. The Python hook says what its jaxlib wants; the table only grows at its end. */
+/* jaxlib takes a table of exactly the size it was built with, and of another one crashes in start_trace: of jaxlib
+ * 0.10.2 that is 80 bytes, and libtpu 0.0.51 has 104. The Python hook says what its jaxlib wants; the table only
+ * grows at its end. */
 static size_t wanted_size(size_t size) {
     const char *wanted = getenv("IDSPROF_PJRT_PROFILER_BYTES");
     size_t bytes = 0;

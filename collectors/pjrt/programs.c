@@ -87,8 +87,8 @@ static long find(uintptr_t executable) {
     return -1;
 }
 
-/* Slots of destroyed executables become free again when half of all are used up. Who looks something up meanwhile may find its
- * executable not known; its step is then fed without a name's weight, once. Under the lock. */
+/* Slots of destroyed executables become free again when half of all are used up. Who looks something up meanwhile may
+ * find its executable not known; its step is then fed without a name's weight, once. Under the lock. */
 static void sweep(void) {
     static struct loaded kept[IDS_LOADED / 2];
     uint32_t count = 0;

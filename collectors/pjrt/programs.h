@@ -1,7 +1,9 @@
-/* programs.h - the programs that were compiled or loaded: their names, which loaded executable is which, and their optimised HLO.
+/* programs.h - the programs that were compiled or loaded: their names, which loaded executable is which, and their
+ * optimised HLO.
  *
- * A program is a number from 1; IDS_NO_PROGRAM (0) stands for one too many. Adding happens in the program's compile calls, looking
- * up in its execute calls, which take no lock. HLO lies in an unlinked file in the session's folder, not in the program's memory.
+ * A program is a number from 1; IDS_NO_PROGRAM (0) stands for one too many. Adding happens in the program's compile
+ * calls, looking up in its execute calls, which take no lock. HLO lies in an unlinked file in the session's folder, not
+ * in the program's memory.
  */
 #ifndef IDS_COLLECTORS_PJRT_PROGRAMS_H
 #define IDS_COLLECTORS_PJRT_PROGRAMS_H
@@ -28,7 +30,8 @@ struct ids_program {
     atomic_llong in_window;   /* the number of the first execution in the open window + 1, 0: none */
 };
 
-/* `pattern` is --step-executable, "" for all. 0, or -1 with the reason: then every executable's executions are steps. */
+/* `pattern` is --step-executable, "" for all. 0, or -1 with the reason: then every executable's executions are
+ * steps. */
 int ids_programs_begin(const char *pattern, char *why, size_t why_size);
 /* A new program of that name. */
 uint32_t ids_programs_add(const char *name, size_t length);
@@ -36,7 +39,8 @@ uint32_t ids_programs_add(const char *name, size_t length);
 struct ids_program *ids_programs_at(uint32_t program);
 uint32_t ids_programs_count(void);
 
-/* Keeps a serialized HloModuleProto; or an HloModuleProtoWithConfig, of which that is field 1. 0, or -1: there is no room. */
+/* Keeps a serialized HloModuleProto; or an HloModuleProtoWithConfig, of which that is field 1. 0, or -1: there is no
+ * room. */
 int ids_programs_keep_hlo(uint32_t program, const void *bytes, size_t size, int with_config);
 /* A copy of it to be freed, or NULL. */
 void *ids_programs_hlo(const struct ids_program *program);

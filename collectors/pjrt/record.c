@@ -10,8 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* CLOSED: nothing is recorded; OPEN; BUSY: somebody empties or reads the memory. Above the two bits of this a number that is
- * new with each change, so that who was held up between looking and changing changes nothing of a later window. */
+/* CLOSED: nothing is recorded; OPEN; BUSY: somebody empties or reads the memory. Above the two bits of this a number
+ * that is new with each change, so that who was held up between looking and changing changes nothing of a later
+ * window. */
 enum { CLOSED, OPEN, BUSY, PHASES = 4 };
 
 static struct ids_record *records;

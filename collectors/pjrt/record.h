@@ -1,7 +1,9 @@
-/* record.h - what the interposer saw of the program's calls in a window: records of fixed size in memory that was there before.
+/* record.h - what the interposer saw of the program's calls in a window: records of fixed size in memory that was there
+ * before.
  *
- * A wrapped call asks ids_record_begin, which is a few loads outside a window, and puts its record when it is over. Nothing here
- * allocates, locks or waits while the program's calls run; when the memory is full a record is counted and lost.
+ * A wrapped call asks ids_record_begin, which is a few loads outside a window, and puts its record when it is over.
+ * Nothing here allocates, locks or waits while the program's calls run; when the memory is full a record is counted and
+ * lost.
  */
 #ifndef IDS_COLLECTORS_PJRT_RECORD_H
 #define IDS_COLLECTORS_PJRT_RECORD_H
@@ -41,7 +43,8 @@ enum { IDS_NO_RECORD = -1 };
 int ids_record_prepare(void);
 /* The time when a window is open, else 0: then there is nothing to put. */
 int64_t ids_record_begin(void);
-/* The same in a call that the agent counted into the window, whose end has begun by now perhaps and waits for this call. */
+/* The same in a call that the agent counted into the window, whose end has begun by now perhaps and waits for this
+ * call. */
 int64_t ids_record_begin_counted(void);
 int64_t ids_record_now(void);
 /* Puts a record, with thread and is_whole filled in here. Where it lies, or IDS_NO_RECORD. */
@@ -49,8 +52,8 @@ int64_t ids_record_put(struct ids_record record);
 /* The record at that place is complete now, if it is still the one that began at start_ns. */
 void ids_record_complete(int64_t place, int64_t start_ns, int failed);
 
-/* Ends the recording and lends all there is; `drops`: how many had no room. To be followed by ids_record_done, until which
- * nothing is recorded. */
+/* Ends the recording and lends all there is; `drops`: how many had no room. To be followed by ids_record_done, until
+ * which nothing is recorded. */
 const struct ids_record *ids_record_take(uint32_t *ret_count, int64_t *ret_drops);
 void ids_record_done(void);
 /* In the child of a fork. */

@@ -1,4 +1,5 @@
-/* When executions are complete. The plugin calls back when an event is ready; until then a ticket of a fixed number stands for it. */
+/* When executions are complete. The plugin calls back when an event is ready; until then a ticket of a fixed number
+ * stands for it. */
 #include "collectors/pjrt/interposer.h"
 #include "collectors/pjrt/record.h"
 

@@ -1,4 +1,5 @@
-/* The collector "pjrt": the plugin's own profiler, driven for the agent, and what the program's calls were beside it. */
+/* The collector "pjrt": the plugin's own profiler, driven for the agent, and what the program's calls were beside
+ * it. */
 #include "collectors/pjrt/interposer.h"
 #include "collectors/pjrt/record.h"
 
@@ -63,7 +64,8 @@ static void at_exit(void) {
     ids_agent_close(ids_pjrt.handle);
 }
 
-/* What the plugin prepared for its session is taken down at exit in the reverse order; our end has to come before that. */
+/* What the plugin prepared for its session is taken down at exit in the reverse order; our end has to come before
+ * that. */
 static void end_before_exit(void) {
     static int handlers;
     if (handlers < EXIT_HANDLERS && !atexit(at_exit)) handlers++;
@@ -172,9 +174,9 @@ static int contribute(void *context, const char *path, int64_t from_ns, int64_t 
 
 /* ---- the collector ---- */
 
-/* With the Python hook in the process its session of jax.profiler is the one that has everything: this plugin's planes, since
- * it drives the same profiler, and the program's annotations, which lie in jaxlib. So the hook is asked before us, and we
- * contribute. IDSPROF_PJRT_FIRST=1 turns that round. */
+/* With the Python hook in the process its session of jax.profiler is the one that has everything: this plugin's planes,
+ * since it drives the same profiler, and the program's annotations, which lie in jaxlib. So the hook is asked before
+ * us, and we contribute. IDSPROF_PJRT_FIRST=1 turns that round. */
 int ids_session_pjrt_register(int is_hooked, char *why, size_t why_size) {
     const char *first = getenv("IDSPROF_PJRT_FIRST");
     int behind = is_hooked && !(first && !strcmp(first, "1"));

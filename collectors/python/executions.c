@@ -1,7 +1,9 @@
-/* executions.c - counts the calls of functions that Python calls through a vectorcall pointer (PEP 590), for the Python hook.
+/* executions.c - counts the calls of functions that Python calls through a vectorcall pointer (PEP 590), for the Python
+ * hook.
  *
- * idsprof_executions.py puts ids_count_call into the pointer of each jitted function; everything here runs with the GIL held, which is
- * the lock of it. No header of Python is needed: objects are addresses, and the call is handed on as it came. */
+ * idsprof_executions.py puts ids_count_call into the pointer of each jitted function; everything here runs with the GIL
+ * held, which is the lock of it. No header of Python is needed: objects are addresses, and the call is handed on as
+ * it came. */
 #include "collectors/common/agent.h"
 
 /* Functions that are followed, dead ones too. More are not counted; the table stays at most half full. */

@@ -1,8 +1,9 @@
-/* sigterm.c - a program that is told to end (SIGTERM) in the middle of a window still gets its window, and then ends by the signal.
+/* sigterm.c - a program that is told to end (SIGTERM) in the middle of a window still gets its window, and then ends by
+ * the signal.
  *
- * For the Python hook, because a Python that leaves the signal as it was dies at once, without its exit functions. A handler of the
- * C library and not of Python's module signal, which takes only the main thread's, and runs them when that comes back from C code.
- * It stands only while a window is open, and only where the signal is at its default. */
+ * For the Python hook, because a Python that leaves the signal as it was dies at once, without its exit functions. A
+ * handler of the C library and not of Python's module signal, which takes only the main thread's, and runs them when
+ * that comes back from C code. It stands only while a window is open, and only where the signal is at its default. */
 #include "collectors/common/agent.h"
 
 #include <pthread.h>

@@ -23,8 +23,8 @@ void ids_params_default(struct ids_params *params);
 /* 1 when every field has its default. */
 int ids_params_are_default(const struct ids_params *params);
 
-/* Runs every analyzer over the trace. The report is initialised by the caller. A trace without any device activity is not
- * an error: its metrics have no data and say why. */
+/* Runs every analyzer over the trace. The report is initialised by the caller. A trace without any device activity is
+ * not an error: its metrics have no data and say why. */
 int ids_analyze(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report,
                 struct ids_error *err);
 /* The same, and what was found of single events (unless NULL), the caller's to end. */

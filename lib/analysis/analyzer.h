@@ -1,8 +1,8 @@
 /* analyzer.h - what an analyzer is: one file in analyzers/, one line in analyzers.def.
  *
- * An analyzer reads the trace through the analysis (window, cursors and the facts that several analyzers share) and puts
- * metrics, tables and advice into the report. Everything else - renderers, --explain, the manual, the summary database,
- * later diff and check - reads the static tables below.
+ * An analyzer reads the trace through the analysis (window, cursors and the facts that several analyzers share) and
+ * puts metrics, tables and advice into the report. Everything else - renderers, --explain, the manual, the summary
+ * database, later diff and check - reads the static tables below.
  */
 #ifndef IDS_LIB_ANALYSIS_ANALYZER_H
 #define IDS_LIB_ANALYSIS_ANALYZER_H

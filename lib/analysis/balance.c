@@ -14,8 +14,8 @@ static int by_step(const void *a, const void *b) {
 }
 
 /* Of the sums [first, end) of one step: whose is the largest, and whether they are worth a word. */
-static void look_at_step(const struct ids_analysis *analysis, struct ids_balance *balance, const struct ids_awaited *first,
-                         const struct ids_awaited *end) {
+static void look_at_step(const struct ids_analysis *analysis, struct ids_balance *balance,
+                         const struct ids_awaited *first, const struct ids_awaited *end) {
     const struct ids_awaited *most = first;
     int64_t waited_ps = 0;
     for (const struct ids_awaited *at = first; at < end; at++) {

@@ -1,7 +1,8 @@
-/* balance.h - who waits for whom: what each device waited for its peers and was waited for, and whether it is always the same one.
+/* balance.h - who waits for whom: what each device waited for its peers and was waited for, and whether it is always
+ * the same one.
  *
- * All of it are sums of the ledger's account comm.wait (ledger.h), in the steps where there are steps, else in the windows. What was
- * waited for somebody who is not known is suffered, and caused by nobody.
+ * All of it are sums of the ledger's account comm.wait (ledger.h), in the steps where there are steps, else in the
+ * windows. What was waited for somebody who is not known is suffered, and caused by nobody.
  */
 #ifndef IDS_LIB_ANALYSIS_BALANCE_H
 #define IDS_LIB_ANALYSIS_BALANCE_H
@@ -23,7 +24,8 @@ struct ids_balance {
 int ids_balance_make(const struct ids_analysis *analysis, struct ids_balance *ret_balance, struct ids_error *err);
 void ids_balance_done(struct ids_balance *balance);
 
-/* Whether the straggler is mostly the same from step to step: in three of four. Without steps nothing is known of that. */
+/* Whether the straggler is mostly the same from step to step: in three of four. Without steps nothing is known of
+ * that. */
 static inline int ids_balance_is_steady(const struct ids_balance *balance) {
     return balance->steps && balance->of_device[balance->straggler].steps * 4 >= balance->steps * 3;
 }

@@ -42,7 +42,8 @@ int ids_device_counts(const struct ids_trace *trace, const struct ids_device *de
     return !trace->accelerated;
 }
 
-/* The number behind "rank" in a host's name, as Kineto's files and launchers have it; else its place among the hosts. */
+/* The number behind "rank" in a host's name, as Kineto's files and launchers have it; else its place among the
+ * hosts. */
 static long long rank_of_host(const struct ids_trace *trace, uint32_t host) {
     const char *name = ids_trace_text(trace, trace->hosts[host].name), *rank = strcasestr(name, "rank");
     if (rank) {

@@ -23,7 +23,8 @@ struct ids_busy {
     int64_t start_ps, end_ps;  /* the window that its gaps and shares are of */
     int64_t count_end_ps;      /* events that begin before this count; see ids_busy_cursor */
     int64_t first_ps, last_ps; /* its own first and last activity */
-    /* How long it did just these things together, bits of enum ids_device_state below IDS_IS_IN_WINDOW: see ids_time_in. */
+    /* How long it did just these things together, bits of enum ids_device_state below IDS_IS_IN_WINDOW: see
+     * ids_time_in. */
     int64_t in_state_ps[IDS_IS_IN_WINDOW];
     /* By part of the run's window: working, compute, collectives, copies. Classes may overlap. */
     struct ids_part {
@@ -57,7 +58,8 @@ struct ids_step {
 };
 
 /* A step on one device. They do not overlap: one begins when the last work of the one before has ended there, or,
- * where that is later, when its annotation begins on the host. The last one ends with its last work, or with its annotation. */
+ * where that is later, when its annotation begins on the host. The last one ends with its last work, or with its
+ * annotation. */
 struct ids_device_step {
     uint32_t step; /* index of ids_steps.at; IDS_NONE: it does not lie wholly in the window */
     int64_t from_ps, to_ps;
@@ -71,14 +73,18 @@ struct ids_steps {
     enum ids_step_source source;
     struct ids_step *at; /* in time order */
     size_t count, room;
-    uint32_t name;                      /* of the annotation: text */
-    int unnumbered;                     /* it bears no numbers, but recurs */
-    size_t without_work;                /* annotations that launched nothing on a device */
-    /* The first step, where idsprof's window opened with it: its devices had nothing left to do, and recording began. It is not in `at`. */
+    uint32_t name;       /* of the annotation: text */
+    int unnumbered;      /* it bears no numbers, but recurs */
+    size_t without_work; /* annotations that launched nothing on a device */
+    /* The first step, where idsprof's window opened with it: its devices had nothing left to do, and recording
+     * began. It is not in `at`. */
     int has_left_out;
-    int64_t left_out;                /* its number */
-    size_t marked, blurred;          /* where annotations do not tell steps apart: how many there are, and how many have no time of their own */
-    uint64_t called, linked;         /* launches that lie in an annotation; that links lead to one, or of a CPU's ops without a run_id */
+    int64_t left_out; /* its number */
+    size_t marked,
+        blurred; /* where annotations do not tell steps apart: how many there are, and how many have no time of their
+                  * own */
+    uint64_t called,
+        linked; /* launches that lie in an annotation; that links lead to one, or of a CPU's ops without a run_id */
     uint64_t assigned, unassigned;      /* device events */
     struct ids_device_steps *of_device; /* by trace->devices; NULL without steps */
     struct ids_keymap marks;            /* step and host -> index of `mark` */
@@ -118,12 +124,12 @@ int64_t ids_time_in(const struct ids_busy *busy, unsigned states);
 /* The time in which it did any of `states`, and any of `also`. */
 int64_t ids_time_in_both(const struct ids_busy *busy, unsigned states, unsigned also);
 
-/* Whether a device takes part in windows, means and steps: it did something, and it is no CPU device beside an accelerator (a few
- * ops that JAX runs on the CPU backend must not halve a GPU's utilization). */
+/* Whether a device takes part in windows, means and steps: it did something, and it is no CPU device beside an
+ * accelerator (a few ops that JAX runs on the CPU backend must not halve a GPU's utilization). */
 int ids_device_counts(const struct ids_trace *trace, const struct ids_device *device);
 
-/* Who a device is among those that run together: "rank 1" of a run of several hosts with one device each, "rank 1 GPU:0" of several,
- * else its label. In the arena; NULL when memory ran out. */
+/* Who a device is among those that run together: "rank 1" of a run of several hosts with one device each, "rank 1
+ * GPU:0" of several, else its label. In the arena; NULL when memory ran out. */
 const char *ids_rank_name(const struct ids_trace *trace, const struct ids_device *device, struct ids_arena *arena);
 
 /* Why there is no data when no device is active, in words for a person. */
@@ -164,21 +170,22 @@ static inline int64_t ids_end_in_window(const struct ids_busy *busy, const struc
 int ids_is_kernel(const struct ids_trace *trace, const struct ids_event *event);
 
 int ids_compilations_make(struct ids_analysis *analysis, struct ids_error *err);
-/* Whether jax.monitoring told idsprof's Python hook of this compilation, or of a part of one ("jax.compile(f)"); and the f of it, length
- * 0 where there is none. */
+/* Whether jax.monitoring told idsprof's Python hook of this compilation, or of a part of one ("jax.compile(f)"); and
+ * the f of it, length 0 where there is none. */
 int ids_is_told(const struct ids_trace *trace, const struct ids_event *event);
 struct ids_text ids_told_function(const struct ids_trace *trace, const struct ids_event *event);
-/* Whether what this event of compiling says is told by another one too, which counts: on a host where jax.monitoring told of
- * compilations these alone do, and the PJRT interposer's view of one where the runtime recorded none itself. */
+/* Whether what this event of compiling says is told by another one too, which counts: on a host where jax.monitoring
+ * told of compilations these alone do, and the PJRT interposer's view of one where the runtime recorded none itself. */
 int ids_is_retold(const struct ids_analysis *analysis, const struct ids_event *event);
 /* Whether another compilation encloses or caused this one. */
 int ids_is_part_of_compilation(const struct ids_trace *trace, const struct ids_event *event);
-/* The jitted function whose call led to the compilation: what was told, else the PjitFunction(f) around it, else what the event says
- * itself ("XlaCompile:#module=jit_f#"). Length 0 unknown. */
+/* The jitted function whose call led to the compilation: what was told, else the PjitFunction(f) around it, else what
+ * the event says itself ("XlaCompile:#module=jit_f#"). Length 0 unknown. */
 struct ids_text ids_compiled_function(const struct ids_trace *trace, const struct ids_event *event);
 
-/* Findings about single events, the caller's to end: begun before the ledger is made, which hands its intervals to the visitor, and made
- * when all else is there; with `make` 0, and after a failure, there are none. A taking of NULL ends as nothing. */
+/* Findings about single events, the caller's to end: begun before the ledger is made, which hands its intervals to the
+ * visitor, and made when all else is there; with `make` 0, and after a failure, there are none. A taking of NULL
+ * ends as nothing. */
 struct ids_findings_taking;
 int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings *findings,
                        struct ids_findings_taking **ret_taking, struct ids_ledger_visitor *ret_visitor,

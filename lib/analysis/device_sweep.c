@@ -15,8 +15,8 @@ struct piece {
     uint8_t rank;
 };
 
-/* The ops that are open on one track. At each moment the innermost one says what the device does: a loop's time is that of the
- * ops in its body. */
+/* The ops that are open on one track. At each moment the innermost one says what the device does: a loop's time is that
+ * of the ops in its body. */
 struct open_op {
     const struct ids_event *event;
     int64_t from_ps; /* since when it is the innermost one */
@@ -100,7 +100,8 @@ static void add_piece(struct gathering *gathering, const struct ids_event *event
         gathering->failed = 1;
         return;
     }
-    /* An op's piece is known when it ends: beside it those of a few other tracks came. What has further to go is merged later. */
+    /* An op's piece is known when it ends: beside it those of a few other tracks came. What has further to go is
+     * merged later. */
     size_t place = gathering->count - 1, least = place > NEAR ? place - NEAR : 0;
     if (place > least && gathering->at[least].from_ps <= from_ps) {
         for (; place > least && gathering->at[place - 1].from_ps > from_ps; place--)
@@ -234,7 +235,8 @@ static int gather(struct gathering *gathering, const struct ids_busy *busy) {
 
 /* --- the sweep -------------------------------------------------------------------------------------------------- */
 
-/* Pieces that run now, the one that ends first on top; and by rank, the one that began first on top, ended ones among them. */
+/* Pieces that run now, the one that ends first on top; and by rank, the one that began first on top, ended ones
+ * among them. */
 struct heap {
     uint32_t *at;
     size_t count, room;

@@ -120,8 +120,8 @@ static int put_devices(const struct ids_analysis *analysis, const struct ids_eve
     return failed;
 }
 
-/* Events that figures are made of, or that tell of a thread. Launches are in table flow. Stalls are told by their names alone, and are too
- * many to be told one by one: the CPU client writes several for each op that it waits in. */
+/* Events that figures are made of, or that tell of a thread. Launches are in table flow. Stalls are told by their names
+ * alone, and are too many to be told one by one: the CPU client writes several for each op that it waits in. */
 static int is_deed(const struct ids_event *event) {
     switch (event->kind) {
     case IDS_KIND_STEP_MARK:
@@ -229,8 +229,7 @@ struct taking {
 static int take_interval(void *context, const struct ids_ledger_interval *interval, struct ids_error *err) {
     struct taking *taking = context;
     struct ids_findings *findings = taking->findings;
-    struct ids_found_interval *found =
-        IDS_PUSH(findings->intervals, findings->interval_count, findings->interval_room);
+    struct ids_found_interval *found = IDS_PUSH(findings->intervals, findings->interval_count, findings->interval_room);
     const struct ids_event **event = IDS_PUSH(taking->events, taking->event_count, taking->event_room);
     if (!found || !event) return ids_no_memory(err);
     *event = interval->event;

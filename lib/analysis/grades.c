@@ -4,13 +4,19 @@
 
 #include <string.h>
 
-#define SHARE(share) {.unit = IDS_UNIT_RATIO, .d = (share)}
-#define SECONDS(seconds) {.unit = IDS_UNIT_TIME, .i = (seconds) * INT64_C(1000000000000)}
+#define SHARE(share) \
+    { .unit = IDS_UNIT_RATIO, .d = (share) }
+#define SECONDS(seconds) \
+    { .unit = IDS_UNIT_TIME, .i = (seconds)*INT64_C(1000000000000) }
 
 static const struct ids_grade_rules standard = {{
-    /* A device that waits for its peers is busy and does no good, and a window begins with the first activity of a device, after what
-     * the first step did on its host. Neither may make a run look better than it is. */
-    {"device.utilization", {"device.utilization", "device.useful_share", "device.useful_steps_share"}, SHARE(0.8), SHARE(0.5), 1},
+    /* A device that waits for its peers is busy and does no good, and a window begins with the first activity of a
+     * device, after what the first step did on its host. Neither may make a run look better than it is. */
+    {"device.utilization",
+     {"device.utilization", "device.useful_share", "device.useful_steps_share"},
+     SHARE(0.8),
+     SHARE(0.5),
+     1},
     {"host.overhead_share", {NULL}, SHARE(0.1), SHARE(0.2), 1},
     {"compile.total", {NULL}, SECONDS(2), SECONDS(10), 0},
     /* As much as advice speaks of. */
@@ -58,7 +64,8 @@ struct ids_threshold ids_grade_threshold(const struct ids_grade_rule *rule) {
 
 static enum ids_grade grade_of(const struct ids_grade_rule *rule, int higher, struct ids_value value) {
     double sign = higher ? 1 : -1;
-    double own = sign * ids_value_number(value), warn = sign * ids_value_number(rule->warn), bad = sign * ids_value_number(rule->bad);
+    double own = sign * ids_value_number(value), warn = sign * ids_value_number(rule->warn),
+           bad = sign * ids_value_number(rule->bad);
     if (value.missing || (own == 0 && !rule->of_nothing)) return IDS_GRADE_NONE;
     if (higher && warn <= 0) return IDS_GRADE_NONE; /* every value passes */
     return own > warn ? IDS_GRADE_GOOD : own >= bad ? IDS_GRADE_WARN : IDS_GRADE_BAD;
@@ -70,7 +77,8 @@ static void take(struct ids_metric *metric, enum ids_grade grade, struct ids_thr
     metric->threshold = threshold;
 }
 
-static void grade_by_rule(const struct ids_grade_rule *rule, const struct ids_report *report, struct ids_metric *metric) {
+static void grade_by_rule(const struct ids_grade_rule *rule, const struct ids_report *report,
+                          struct ids_metric *metric) {
     struct ids_threshold threshold = ids_grade_threshold(rule);
     for (int f = 0; f < IDS_GRADE_FIGURES; f++) {
         const struct ids_metric *judged = rule->figures[f] ? ids_report_find(report, rule->figures[f], metric->device)

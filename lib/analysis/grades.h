@@ -1,6 +1,7 @@
 /* grades.h - which figures are good, which are bad, and from where: the one table of thresholds.
  *
- * A grade follows from figures of the report alone, so a report out of the cache is graded anew when somebody sets other thresholds.
+ * A grade follows from figures of the report alone, so a report out of the cache is graded anew when somebody sets
+ * other thresholds.
  */
 #ifndef IDS_LIB_ANALYSIS_GRADES_H
 #define IDS_LIB_ANALYSIS_GRADES_H

@@ -158,7 +158,8 @@ int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, con
         const struct ids_strand *strand = &track->strand;
         if (track->host != host || strand == own) continue;
         size_t i = ids_strand_find(strand, from_ps);
-        if (i + 1 < strand->count && strand->from_ps[i + 1] < ret_other->until_ps) ret_other->until_ps = strand->from_ps[i + 1];
+        if (i + 1 < strand->count && strand->from_ps[i + 1] < ret_other->until_ps)
+            ret_other->until_ps = strand->from_ps[i + 1];
         if (i == SIZE_MAX) continue;
         const struct ids_deed *deed = &trace->deeds[strand->deed[i]];
         if (deed->account == IDS_NO_ACCOUNT || deed->account == IDS_PROFILER || deed->waits) continue;

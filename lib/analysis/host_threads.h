@@ -1,14 +1,15 @@
 /* host_threads.h - which threads of a host say what it did before a launch.
  *
- * First the thread that launched, then those whose events made it launch, last the program's own: the one with the step annotations or
- * the calls of jitted functions, for autograd threads and runtimes' queues launch in its name.
+ * First the thread that launched, then those whose events made it launch, last the program's own: the one with the step
+ * annotations or the calls of jitted functions, for autograd threads and runtimes' queues launch in its name.
  */
 #ifndef IDS_LIB_ANALYSIS_HOST_THREADS_H
 #define IDS_LIB_ANALYSIS_HOST_THREADS_H
 
 #include "lib/model/trace.h"
 
-/* In the order in which they are asked. One that tells of compilations (jax.monitoring) stands before the one that it tells of. */
+/* In the order in which they are asked. One that tells of compilations (jax.monitoring) stands before the one that
+ * it tells of. */
 enum { IDS_ASKED_THREADS = 12 };
 struct ids_asked_threads {
     uint32_t at[IDS_ASKED_THREADS]; /* indices of ids_trace.tracks */
@@ -22,7 +23,7 @@ struct ids_host_threads {
     uint32_t *told_of; /* by track: the track that tells of its compilations; IDS_NONE */
     struct ids_recorded {
         int64_t from_ps, to_ps;
-    } *events, /* by host: from its file's first event to the last: before and after that its profiler was not open */
+    } * events,  /* by host: from its file's first event to the last: before and after that its profiler was not open */
         *frames; /* by host: from the first to the last Python frame of its program's thread */
     uint32_t *python; /* tracks of threads that run Python, by host; NULL: nobody asked yet */
     size_t python_count;

@@ -58,7 +58,8 @@ static struct ids_text between(struct ids_text text, char open, char close) {
     return from && to ? (struct ids_text){from + 1, (uint32_t)(to - from - 1)} : text;
 }
 
-/* What a host event is called for a person: the function of a jitted call or of a compilation, the range of NVTX, else its name. */
+/* What a host event is called for a person: the function of a jitted call or of a compilation, the range of NVTX,
+ * else its name. */
 static struct ids_text call_name(struct ids_text name) {
     static const char *const wrappers[] = {"PjitFunction(", "jax.compile(", "jax.trace(", "jax.lower(",
                                            "jax.cache_read("};
@@ -81,7 +82,8 @@ static struct ids_text line_of(struct ids_host_time *time, uint32_t frame_name, 
     if (!text) return (struct ids_text){"", 0};
     int length = snprintf(text, room, "%.*s:%lld", (int)frame.file.length, frame.file.at, (long long)frame.line);
     if (with_function)
-        length += snprintf(text + length, room - (size_t)length, " %.*s", (int)frame.function.length, frame.function.at);
+        length +=
+            snprintf(text + length, room - (size_t)length, " %.*s", (int)frame.function.length, frame.function.at);
     return (struct ids_text){text, (uint32_t)length};
 }
 
@@ -116,8 +118,8 @@ static struct ids_text function_of(const struct ids_trace *trace, uint32_t name)
     return ids_python_frame_of(text, &frame) ? frame.function : text;
 }
 
-/* Names are numbers: first nobody, then each deed in all manners (as the call of a runtime, as one that is held up, as called back by a
- * program), then programs, names of events, and ops that call the host back. */
+/* Names are numbers: first nobody, then each deed in all manners (as the call of a runtime, as one that is held up, as
+ * called back by a program), then programs, names of events, and ops that call the host back. */
 enum { NOBODY, DEEDS };
 enum { AS_IT_IS, AS_CALL, AS_HELD_UP, AS_CALLED_BACK, MANNERS };
 
@@ -200,13 +202,14 @@ struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct
     if (most < 0 || times_ps[most] <= (to_ps - from_ps) / 2) return (struct ids_text){"", 0};
     const struct ids_deed *deed = &trace->deeds[deeds[most]];
     struct ids_text culprit, where, recorded;
-    ids_host_time_name(time, (enum ids_account)deed->account, name_of_deed(deeds[most], AS_IT_IS), &culprit, &where, &recorded);
+    ids_host_time_name(time, (enum ids_account)deed->account, name_of_deed(deeds[most], AS_IT_IS), &culprit, &where,
+                       &recorded);
     const char *account = ids_account_id((enum ids_account)deed->account);
     size_t room = strlen(account) + culprit.length + where.length + 8;
     char *text = ids_arena_alloc(&time->texts, room);
     if (!text) return (struct ids_text){"", 0};
-    int length = snprintf(text, room, "%s %.*s%s%.*s%s", account, (int)culprit.length, culprit.at, where.length ? " (" : "",
-                          (int)where.length, where.at, where.length ? ")" : "");
+    int length = snprintf(text, room, "%s %.*s%s%.*s%s", account, (int)culprit.length, culprit.at,
+                          where.length ? " (" : "", (int)where.length, where.at, where.length ? ")" : "");
     return (struct ids_text){text, (uint32_t)length};
 }
 
@@ -215,8 +218,7 @@ static uint32_t name_of_launch(const struct ids_host_time *time, const struct id
     const struct ids_trace *trace = time->analysis->trace;
     const struct ids_strand *strand = &trace->tracks[launch->track].strand;
     size_t i = ids_strand_find(strand, launch->start_ps);
-    enum ids_account account =
-        i == SIZE_MAX ? IDS_NO_ACCOUNT : (enum ids_account)trace->deeds[strand->deed[i]].account;
+    enum ids_account account = i == SIZE_MAX ? IDS_NO_ACCOUNT : (enum ids_account)trace->deeds[strand->deed[i]].account;
     int tells = account == IDS_HOST_DISPATCH || account == IDS_HOST_COMPILE;
     return tells ? name_of_deed(strand->deed[i], AS_IT_IS) : name_of_name(time, launch->name);
 }
@@ -228,8 +230,9 @@ struct division {
     const struct ids_asked_threads *threads;
     int is_short;      /* all that is not compiling, input, waiting or the runtime is dispatch */
     int64_t launch_ps; /* from here on the host launches */
-    /* The deed of waiting for a device in which the gap began, IDS_NONE: none, and until when what the host does then would have been done
-     * by the gap's begin, had it not waited: as long after the wait as that had lasted when the gap began. */
+    /* The deed of waiting for a device in which the gap began, IDS_NONE: none, and until when what the host does then
+     * would have been done by the gap's begin, had it not waited: as long after the wait as that had lasted when the
+     * gap began. */
     uint32_t waited;
     int64_t waited_until_ps;
     const struct ids_event *launch;
@@ -256,8 +259,9 @@ static int tell_beside_staging(const struct division *division, struct ids_idle_
         if (until_ps > to_ps) until_ps = to_ps;
         rest.from_ps = from_ps;
         rest.to_ps = until_ps;
-        int code = is_inside ? tell(division, name_of_deed(staging->deed, AS_IT_IS), IDS_HOST_STAGING, from_ps, until_ps, err)
-                             : division->visit(division->context, &rest, err);
+        int code = is_inside
+                       ? tell(division, name_of_deed(staging->deed, AS_IT_IS), IDS_HOST_STAGING, from_ps, until_ps, err)
+                       : division->visit(division->context, &rest, err);
         if (code) return code;
         if (is_inside) staging = ids_stagings_after(&division->time->stagings, division->host, until_ps);
         from_ps = until_ps;
@@ -265,8 +269,9 @@ static int tell_beside_staging(const struct division *division, struct ids_idle_
     return 0;
 }
 
-/* The thread waits for a lock: what is to blame is what another thread of the program does meanwhile. Whoever puts batches into a queue that
- * a thread takes from is its input; of a lock that has no function of the program behind it, who waits for it is all that is known. */
+/* The thread waits for a lock: what is to blame is what another thread of the program does meanwhile. Whoever puts
+ * batches into a queue that a thread takes from is its input; of a lock that has no function of the program behind
+ * it, who waits for it is all that is known. */
 static int tell_awaited(const struct division *division, const struct ids_strand *own, uint32_t number, int64_t from_ps,
                         int64_t to_ps, struct ids_error *err) {
     struct ids_host_time *time = division->time;
@@ -274,13 +279,15 @@ static int tell_awaited(const struct division *division, const struct ids_strand
     const struct ids_deed *waiting = &trace->deeds[number];
     while (from_ps < to_ps) {
         struct ids_other_deed other;
-        if (ids_host_threads_beside(&time->threads, division->host, own, from_ps, to_ps, &other)) return ids_no_memory(err);
-        int is_better = other.deed != IDS_NO_DEED &&
-                        (trace->deeds[other.deed].caller != IDS_NONE || waiting->caller == IDS_NONE);
+        if (ids_host_threads_beside(&time->threads, division->host, own, from_ps, to_ps, &other))
+            return ids_no_memory(err);
+        int is_better =
+            other.deed != IDS_NO_DEED && (trace->deeds[other.deed].caller != IDS_NONE || waiting->caller == IDS_NONE);
         struct ids_idle_part part = {
             .from_ps = from_ps,
             .to_ps = other.until_ps,
-            .account = waiting->account == IDS_HOST_INPUT || !is_better ? waiting->account : trace->deeds[other.deed].account,
+            .account =
+                waiting->account == IDS_HOST_INPUT || !is_better ? waiting->account : trace->deeds[other.deed].account,
             .known = is_better && other.count > 1 ? IDS_INFERRED : IDS_RECORDED,
             .name = name_of_deed(is_better ? other.deed : number, AS_IT_IS),
         };
@@ -302,17 +309,20 @@ static int tell_deed(const struct division *division, const struct ids_strand *s
     uint32_t number = strand->deed[i];
     enum ids_account account = (enum ids_account)division->time->analysis->trace->deeds[number].account;
     int in_launch = from_ps >= division->launch_ps;
-    if (division->time->analysis->trace->deeds[number].waits) return tell_awaited(division, strand, number, from_ps, to_ps, err);
+    if (division->time->analysis->trace->deeds[number].waits)
+        return tell_awaited(division, strand, number, from_ps, to_ps, err);
     if (ids_usual_times_is_first_use(&division->time->usual, strand, i)) {
         /* A CPU has no modules to load: the thread itself did not get on. */
-        return division->is_cpu ? tell(division, name_of_deed(number, AS_HELD_UP), IDS_HOST_DISPATCH, from_ps, to_ps, err)
-                                : tell(division, name_of_deed(number, AS_CALL), IDS_HOST_RUNTIME, from_ps, to_ps, err);
+        return division->is_cpu
+                   ? tell(division, name_of_deed(number, AS_HELD_UP), IDS_HOST_DISPATCH, from_ps, to_ps, err)
+                   : tell(division, name_of_deed(number, AS_CALL), IDS_HOST_RUNTIME, from_ps, to_ps, err);
     }
     if (in_launch && account == IDS_HOST_SYNC) account = IDS_HOST_DISPATCH; /* a copy that will wait has yet to begin */
     int is_price = account == IDS_HOST_DISPATCH ||
                    (division->is_short && (account == IDS_HOST_PYTHON || account == IDS_HOST_REGION));
     if (account == IDS_HOST_SYNC) {
-        struct ids_idle_part waiting = {.account = IDS_HOST_SYNC, .known = IDS_RECORDED, .name = name_of_deed(number, AS_IT_IS)};
+        struct ids_idle_part waiting = {
+            .account = IDS_HOST_SYNC, .known = IDS_RECORDED, .name = name_of_deed(number, AS_IT_IS)};
         return tell_beside_staging(division, waiting, from_ps, to_ps, err);
     }
     int manner = account == IDS_HOST_RUNTIME ? AS_CALL : AS_IT_IS;
@@ -326,9 +336,9 @@ static int tell_deed(const struct division *division, const struct ids_strand *s
     return tell(division, name_of_deed(number, AS_IT_IS), IDS_HOST_DISPATCH, until_ps, to_ps, err);
 }
 
-/* Nothing recorded covers it. Where the program's thread has its Python frames recorded, it runs a function that was called before the
- * recording began: of a short gap that is the price of the next launch, as all else of it, and of a longer one it is Python, though
- * whose is not known. */
+/* Nothing recorded covers it. Where the program's thread has its Python frames recorded, it runs a function that was
+ * called before the recording began: of a short gap that is the price of the next launch, as all else of it, and of a
+ * longer one it is Python, though whose is not known. */
 static int tell_unknown(const struct division *division, int64_t from_ps, int64_t to_ps, struct ids_error *err) {
     struct ids_idle_part part = {.from_ps = from_ps, .to_ps = to_ps, .account = IDS_HOST_UNKNOWN, .known = IDS_UNKNOWN};
     int is_traced = ids_host_threads_are_traced(&division->time->threads, division->host, from_ps, to_ps);
@@ -349,7 +359,8 @@ static int tell_unknown(const struct division *division, int64_t from_ps, int64_
         part.to_ps = to_ps;
     } else if (is_traced) {
         part.account = IDS_HOST_PYTHON;
-        part.known = to_ps - from_ps <= IDS_SHORT_GAP_LEAST_PS ? IDS_RECORDED : IDS_INFERRED; /* from one call to the next */
+        part.known =
+            to_ps - from_ps <= IDS_SHORT_GAP_LEAST_PS ? IDS_RECORDED : IDS_INFERRED; /* from one call to the next */
     }
     return division->visit(division->context, &part, err);
 }
@@ -360,7 +371,8 @@ static int is_same_function(const struct ids_trace *trace, uint32_t deed, uint32
     return name.length == other_name.length && !memcmp(name.at, other_name.at, name.length);
 }
 
-/* What jax.monitoring told of a thread: where the thread itself shows that it compiles that function, it also shows who called it. */
+/* What jax.monitoring told of a thread: where the thread itself shows that it compiles that function, it also shows
+ * who called it. */
 static int sweep_told(const struct division *division, int place, size_t told, int64_t from_ps, int64_t to_ps,
                       struct ids_error *err) {
     const struct ids_trace *trace = division->time->analysis->trace;
@@ -389,9 +401,9 @@ static int sweep_threads(const struct division *division, int place, int64_t fro
     while (from_ps < to_ps) {
         int64_t until_ps = i + 1 < strand->count && strand->from_ps[i + 1] < to_ps ? strand->from_ps[i + 1] : to_ps;
         int nothing = i == SIZE_MAX || trace->deeds[strand->deed[i]].account == IDS_NO_ACCOUNT;
-        int code = nothing                               ? sweep_threads(division, place + 1, from_ps, until_ps, err)
+        int code = nothing                             ? sweep_threads(division, place + 1, from_ps, until_ps, err)
                    : division->threads->is_told[place] ? sweep_told(division, place, i, from_ps, until_ps, err)
-                                                         : tell_deed(division, strand, i, from_ps, until_ps, err);
+                                                       : tell_deed(division, strand, i, from_ps, until_ps, err);
         if (code) return code;
         from_ps = until_ps;
         i++;
@@ -514,9 +526,10 @@ int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch
         int64_t until_ps =
             i + 1 < strand->count && strand->from_ps[i + 1] < stretch->to_ps ? strand->from_ps[i + 1] : stretch->to_ps;
         const struct ids_deed *deed = i == SIZE_MAX ? NULL : &trace->deeds[strand->deed[i]];
-        /* What runs the compiled program goes on around its callback, and jax's own frames say less than the op. Whatever the callback
-         * does, it is the callback that takes the time: one remedy, one account. */
-        int tells = deed && deed->account != IDS_NO_ACCOUNT && deed->account != IDS_HOST_DISPATCH && deed->caller != IDS_NONE;
+        /* What runs the compiled program goes on around its callback, and jax's own frames say less than the op.
+         * Whatever the callback does, it is the callback that takes the time: one remedy, one account. */
+        int tells =
+            deed && deed->account != IDS_NO_ACCOUNT && deed->account != IDS_HOST_DISPATCH && deed->caller != IDS_NONE;
         struct ids_idle_part part = {
             .from_ps = from_ps,
             .to_ps = until_ps,

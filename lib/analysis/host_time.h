@@ -1,9 +1,9 @@
-/* host_time.h - whose a moment is in which a device does nothing: of the host before the launch of what comes next, of the device
- * after it.
+/* host_time.h - whose a moment is in which a device does nothing: of the host before the launch of what comes next, of
+ * the device after it.
  *
- * The host's part is swept, not judged: at each moment counts the innermost activity of the thread that launched, else of the threads
- * whose events made it launch, else of the program's own thread (the one with the step annotations or the calls of jitted functions:
- * autograd threads and runtimes' queues launch in its name).
+ * The host's part is swept, not judged: at each moment counts the innermost activity of the thread that launched, else
+ * of the threads whose events made it launch, else of the program's own thread (the one with the step annotations or
+ * the calls of jitted functions: autograd threads and runtimes' queues launch in its name).
  */
 #ifndef IDS_LIB_ANALYSIS_HOST_TIME_H
 #define IDS_LIB_ANALYSIS_HOST_TIME_H
@@ -13,14 +13,15 @@
 
 struct ids_host_time;
 
-/* The culprit of account profiler where the host's profiler was not open yet, or not any more, while another host's was. */
+/* The culprit of account profiler where the host's profiler was not open yet, or not any more, while another host's
+ * was. */
 #define IDS_NOT_RECORDING "recording not open"
 
 /* ... and of account profiler where idsprof's Python hook was at work. */
 #define IDS_OWN_HOOK "idsprof's hook"
 
-/* Ends of `where`: a call on a CPU that took more than fifty times as long as it usually does, though nothing inside it did; and what a
- * program called back (jax.pure_callback, io_callback). */
+/* Ends of `where`: a call on a CPU that took more than fifty times as long as it usually does, though nothing inside it
+ * did; and what a program called back (jax.pure_callback, io_callback). */
 #define IDS_HELD_UP "held up"
 #define IDS_CALLED_BACK "in a callback"
 
@@ -35,20 +36,20 @@ struct ids_idle_part {
     const struct ids_event *event; /* the launch, where it is its doing; NULL */
 };
 
-/* How many names there are, and what one is called: who is to blame (length 0: nobody is known), where that is, and the innermost activity
- * that says so, as the file calls it. The texts live as long as the trace and the host time do. Parts of one account and name have the
- * same texts. */
+/* How many names there are, and what one is called: who is to blame (length 0: nobody is known), where that is, and the
+ * innermost activity that says so, as the file calls it. The texts live as long as the trace and the host time do.
+ * Parts of one account and name have the same texts. */
 size_t ids_host_time_names(const struct ids_host_time *time);
 void ids_host_time_name(struct ids_host_time *time, enum ids_account account, uint32_t name,
                         struct ids_text *ret_culprit, struct ids_text *ret_where, struct ids_text *ret_recorded);
 
-/* What the host of `busy` does for more than half of [from, to), by the program's thread: "host.sync hipMemcpyWithStream"; length 0: nothing
- * that is known, or many things. The text lives as long as the host time. */
+/* What the host of `busy` does for more than half of [from, to), by the program's thread: "host.sync
+ * hipMemcpyWithStream"; length 0: nothing that is known, or many things. The text lives as long as the host time. */
 struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct ids_busy *busy, int64_t from_ps,
                                         int64_t to_ps);
 
-/* What a callback of the host did in a stretch in which its op is all that is booked on the device: the Python that was recorded inside it,
- * else the op itself. 0, or a code of `visit`. */
+/* What a callback of the host did in a stretch in which its op is all that is booked on the device: the Python that was
+ * recorded inside it, else the op itself. 0, or a code of `visit`. */
 int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch *stretch,
                             int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
                             void *context, struct ids_error *err);

@@ -108,7 +108,7 @@ struct making {
     int counts_steps; /* what entries have is of the steps, where there are steps; else of the window */
     struct ids_meetings meetings;
     struct ids_past *past; /* by active device; NULL where nobody meets */
-    uint32_t *busy_of; /* by trace->devices: index of analysis->busy */
+    uint32_t *busy_of;     /* by trace->devices: index of analysis->busy */
     struct wait *waits;
     size_t wait_count, wait_room;
     size_t visited;
@@ -174,7 +174,8 @@ static inline int book_entry(struct making *making, const struct ids_ledger_inte
         if (!(interval->state & IDS_IS_BUSY)) own->idle_ps += length_ps;
     }
     if (making->counts_steps ? !in_step : !in_window) return 0;
-    if (interval->account == IDS_COPY_H2D && interval->state & IDS_IS_D2H) making->ledger->both_ways_ps[making->device] += length_ps;
+    if (interval->account == IDS_COPY_H2D && interval->state & IDS_IS_D2H)
+        making->ledger->both_ways_ps[making->device] += length_ps;
     own->time_ps[interval->known] += length_ps;
     own->intervals++;
     if (length_ps > own->longest_ps) set_longest(making, interval, own);
@@ -203,8 +204,7 @@ static int book(struct making *making, struct ids_error *err) {
     const struct ids_ledger_interval *interval = &making->pending;
     if (interval->to_ps <= interval->from_ps) return 0;
     int failed = interval->entry == IDS_NONE ? await(making, interval) : book_entry(making, interval, making->place);
-    if (failed || (making->past && ids_past_add(&making->past[making->device], interval)))
-        return ids_no_memory(err);
+    if (failed || (making->past && ids_past_add(&making->past[making->device], interval))) return ids_no_memory(err);
     making->visited++;
     return making->visitor ? making->visitor->interval(making->visitor->context, interval, err) : 0;
 }
@@ -389,7 +389,8 @@ static int entry_of_work(struct making *making, enum ids_account account, const 
     return 0;
 }
 
-/* Until the last of those who take part has come, it is a wait. Where the others are not recorded, that all have come is only assumed. */
+/* Until the last of those who take part has come, it is a wait. Where the others are not recorded, that all have
+ * come is only assumed. */
 static int put_collective(struct making *making, const struct ids_stretch *stretch, struct ids_error *err) {
     const struct ids_event *event = stretch->event;
     const struct ids_meeting *meeting = making->past ? ids_meeting_of_event(&making->meetings, event) : NULL;
@@ -654,7 +655,8 @@ static int make_room(struct ids_analysis *analysis) {
     ledger->in_window = calloc(devices + 1, sizeof *ledger->in_window);
     ledger->idle = calloc(devices + 1, sizeof *ledger->idle);
     ledger->both_ways_ps = calloc(devices + 1, sizeof *ledger->both_ways_ps);
-    if (!ledger->first_step || !ledger->first_share || !ledger->both_ways_ps || !ledger->in_window || !ledger->idle) return -1;
+    if (!ledger->first_step || !ledger->first_share || !ledger->both_ways_ps || !ledger->in_window || !ledger->idle)
+        return -1;
     for (size_t b = 0; b < devices; b++) {
         ledger->first_step[b] = steps;
         if (analysis->steps.of_device) steps += analysis->steps.of_device[analysis->busy[b].index].count;

@@ -1,11 +1,14 @@
-/* ledger.h - the one book of time: each moment of each device belongs to exactly one account, and has somebody to blame.
+/* ledger.h - the one book of time: each moment of each device belongs to exactly one account, and has somebody to
+ * blame.
  *
- * A device's time is the window of its figures and, before and behind that, what its steps reach beyond it. It is swept once; whoever wants
- * the single intervals is handed them as they come (ids_ledger_visitor), and what stays is sums: by device, step and account, and
- * by entry, an account with one culprit. Everything that speaks of time reads these sums (idle.*, steps.*, advice, compare).
+ * A device's time is the window of its figures and, before and behind that, what its steps reach beyond it. It is swept
+ * once; whoever wants the single intervals is handed them as they come (ids_ledger_visitor), and what stays is sums: by
+ * device, step and account, and by entry, an account with one culprit. Everything that speaks of time reads these sums
+ * (idle.*, steps.*, advice, compare).
  *
- * Rules: a moment with work is the work's (compute before collectives before copies before stalls); a moment without is divided by
- * the launch of what comes next: before it the host's, by what the launching thread or who fed it did (host_time.c), after it the device's.
+ * Rules: a moment with work is the work's (compute before collectives before copies before stalls); a moment without is
+ * divided by the launch of what comes next: before it the host's, by what the launching thread or who fed it did
+ * (host_time.c), after it the device's.
  */
 #ifndef IDS_LIB_ANALYSIS_LEDGER_H
 #define IDS_LIB_ANALYSIS_LEDGER_H
@@ -45,7 +48,7 @@ struct ids_ledger_entry {
     uint8_t account;  /* enum ids_account */
     uint32_t culprit; /* an op, a function, a call, a region, a rank */
     uint32_t where;   /* file:line, the op's path, what the rank did */
-    uint32_t cause;   /* of comm.wait: the entry of what the one who came last did meanwhile; IDS_NONE unknown, or none */
+    uint32_t cause; /* of comm.wait: the entry of what the one who came last did meanwhile; IDS_NONE unknown, or none */
     uint32_t awaited; /* of comm.wait: who came last, index of analysis->busy; IDS_NONE unknown, or none */
     uint64_t intervals;
     int64_t time_ps[IDS_KNOWN_COUNT]; /* over all devices: in the steps, where there are steps, else in the windows */
@@ -55,8 +58,9 @@ struct ids_ledger_entry {
     double squares;                    /* Σ over steps of its time there in s, squared: see ids_ledger_entry_sd */
     struct ids_recurrence recurs;      /* in which steps, over all devices */
     const struct ids_event *evidence;  /* an event of the longest interval; NULL */
-    uint32_t recorded;  /* of the host's accounts: what was recorded there, as the file calls it */
-    uint32_t meanwhile; /* of device.queue: what the host did for most of the longest interval, "host.sync hipMemcpyWithStream" */
+    uint32_t recorded;                 /* of the host's accounts: what was recorded there, as the file calls it */
+    uint32_t meanwhile; /* of device.queue: what the host did for most of the longest interval, "host.sync
+                         * hipMemcpyWithStream" */
 };
 
 struct ids_ledger_interval {
@@ -79,8 +83,8 @@ struct ids_ledger_longest {
 /* Called in order of time for one device after the other. 0, or a code with *err set. */
 struct ids_ledger_visitor {
     int (*interval)(void *context, const struct ids_ledger_interval *interval, struct ids_error *err);
-    /* The entry of an interval that was handed over with IDS_NONE, by its number in the order in which they came: what the one who was
-     * waited for did is known only when all devices are swept. */
+    /* The entry of an interval that was handed over with IDS_NONE, by its number in the order in which they came: what
+     * the one who was waited for did is known only when all devices are swept. */
     void (*entry)(void *context, size_t interval, uint32_t entry);
     void *context;
 };
@@ -98,7 +102,8 @@ struct ids_ledger {
     /* By active device (analysis->busy). */
     struct ids_account_times *in_window; /* of the device's window, busy or not */
     struct ids_account_times *idle;      /* of its window, where nothing is booked as activity */
-    int64_t *both_ways_ps; /* of copy.h2d, what copies to the host run beside: in the steps, where there are steps, else in the window */
+    int64_t *both_ways_ps; /* of copy.h2d, what copies to the host run beside: in the steps, where there are steps, else
+                            * in the window */
     /* By step of a device, in the order of ids_device_steps.at: first_step[device] + place there. */
     struct ids_account_times *in_step;
     size_t *first_step;
@@ -106,7 +111,7 @@ struct ids_ledger {
     struct ids_entry_share {
         uint32_t device, entry;
         int64_t ps;
-    } *shares;
+    } * shares;
     size_t *first_share; /* by device; one more for the end */
     size_t share_count, share_room;
     struct ids_ledger_longest longest[IDS_ACCOUNT_COUNT];
@@ -114,11 +119,12 @@ struct ids_ledger {
     struct ids_awaited {
         uint32_t step, device;
         int64_t ps;
-    } *awaited;
+    } * awaited;
     size_t awaited_count, awaited_room;
 };
 
-/* Makes the book, and with it the times and gaps of analysis->busy. Each interval goes to the visitor too, unless it is NULL. */
+/* Makes the book, and with it the times and gaps of analysis->busy. Each interval goes to the visitor too, unless it
+ * is NULL. */
 int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor, struct ids_error *err);
 void ids_ledger_done(struct ids_ledger *ledger);
 

@@ -1,9 +1,9 @@
 #include "lib/analysis/meetings.h"
 
 #include "lib/base/vec.h"
+#include "lib/hlo/replica_groups.h"
 #include "lib/model/clocks.h"
 #include "lib/model/collective_runs.h"
-#include "lib/hlo/replica_groups.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ struct guests {
     size_t count, room;
 };
 
-/* Which devices run it together; the devices are numbered as they are ordered in the run, where the groups name as many. */
+/* Which devices run it together; the devices are numbered as they are ordered in the run, where the groups name as
+ * many. */
 static uint64_t group_of(const struct ids_trace *trace, const struct ids_event *event, uint64_t devices,
                          uint64_t place) {
     if (event->op == IDS_NONE) return 0; /* Kineto's list of ranks is part of the name */
@@ -86,8 +87,8 @@ static int add_meeting(const struct ids_trace *trace, struct ids_meetings *meeti
     return 0;
 }
 
-/* The guests of one collective that are inside it at one moment: each comes before the first leaves, but for what the clocks leave
- * open, and no device comes twice. */
+/* The guests of one collective that are inside it at one moment: each comes before the first leaves, but for what the
+ * clocks leave open, and no device comes twice. */
 static size_t count_together(const struct ids_trace *trace, const struct guest *first, const struct guest *end,
                              const struct guest **seen) {
     const struct guest *next = first + 1;

@@ -1,9 +1,10 @@
 /* meetings.h - the same execution of a collective on all devices that take part, with when each came and when it ended.
  *
- * Who came last to a collective is the one that the others waited for. Devices are brought together by what the collective is called
- * (ids_collective_key) and by time: all who take part are inside it at one moment, because none of them leaves before the last has
- * come. So lost events and windows that opened later mislead nobody. Only devices on one clock meet (lib/model/clocks.h); between
- * hosts a moment is known no better than ids_clock_doubt_ps says, which `doubt_ps` has for each meeting.
+ * Who came last to a collective is the one that the others waited for. Devices are brought together by what the
+ * collective is called (ids_collective_key) and by time: all who take part are inside it at one moment, because none of
+ * them leaves before the last has come. So lost events and windows that opened later mislead nobody. Only devices on
+ * one clock meet (lib/model/clocks.h); between hosts a moment is known no better than ids_clock_doubt_ps says, which
+ * `doubt_ps` has for each meeting.
  *
  *   struct ids_meetings meetings;
  *   int code = ids_meetings_of(trace, &meetings, err);

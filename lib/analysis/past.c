@@ -71,9 +71,10 @@ struct tally {
     size_t count;
 };
 
-/* Adds what a device did in [from, to), `sign` times. What there is no room for is left out: the main one is among the first. */
-static void add_past(const struct ids_ledger *ledger, const struct ids_past *past, int64_t from_ps, int64_t to_ps, int sign,
-                     struct tally *tally) {
+/* Adds what a device did in [from, to), `sign` times. What there is no room for is left out: the main one is among
+ * the first. */
+static void add_past(const struct ids_ledger *ledger, const struct ids_past *past, int64_t from_ps, int64_t to_ps,
+                     int sign, struct tally *tally) {
     for (size_t i = piece_at(past, from_ps); i < past->count && past->at[i].from_ps < to_ps; i++) {
         int64_t begin_ps = past->at[i].from_ps > from_ps ? past->at[i].from_ps : from_ps;
         int64_t end_ps = i + 1 < past->count && past->at[i + 1].from_ps < to_ps ? past->at[i + 1].from_ps : to_ps;

@@ -131,7 +131,8 @@ struct use {
     int64_t last_ps;
 };
 
-/* A program whose executions only its ops tell of: each ends with the op that is last of those that run once in each. */
+/* A program whose executions only its ops tell of: each ends with the op that is last of those that run once in
+ * each. */
 struct told {
     uint64_t least;  /* how often the rarest of its ops ran */
     uint32_t ops;    /* that ran */
@@ -285,8 +286,8 @@ static int shorter(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* Whether things happen after a fixed number `k` of `count` others each, from the first to the last: `at` are the numbers of
- * others before each of them. Two such groups are no chance only where both are whole. */
+/* Whether things happen after a fixed number `k` of `count` others each, from the first to the last: `at` are the
+ * numbers of others before each of them. Two such groups are no chance only where both are whole. */
 static size_t group_size(const size_t *at, size_t things, size_t count) {
     if (things < 2) return 0;
     size_t k = at[1] - at[0], rest = count - at[things - 1];
@@ -298,7 +299,8 @@ static size_t group_size(const size_t *at, size_t things, size_t count) {
     return k;
 }
 
-/* How many executions stand between two long times; 0 where that is no fixed number. `scratch` has room for all of them. */
+/* How many executions stand between two long times; 0 where that is no fixed number. `scratch` has room for all of
+ * them. */
 static size_t group_by_time(const struct series *series, int64_t median_ps, size_t *scratch) {
     size_t longer = 0;
     for (size_t i = 1; i < series->count; i++) {
@@ -324,7 +326,8 @@ static size_t most_of(const struct series *a, const struct series *b) {
     return a->count > b->count ? a->count : b->count;
 }
 
-/* Another program that says the same of the executions: each is followed by it after a fixed number, or the other way round. */
+/* Another program that says the same of the executions: each is followed by it after a fixed number, or the other
+ * way round. */
 static size_t group_of_programs(const struct runs *runs, const struct series *series, struct series *ret_other,
                                 int *ret_failed) {
     size_t k = 0;
@@ -400,8 +403,8 @@ static int64_t mean_time(const struct series *series) {
     return (series->at[series->count - 1].end_ps - series->at[0].end_ps) / (int64_t)(series->count - 1);
 }
 
-/* Which execution of the other device was there when the first one of this was; below 0: before its first. Of as many the first ones
- * belong together, however much later the stages of a pipeline are. */
+/* Which execution of the other device was there when the first one of this was; below 0: before its first. Of as many
+ * the first ones belong together, however much later the stages of a pipeline are. */
 static long long place_against(const struct series *series, const struct series *other, int64_t mean_ps) {
     if (!series->count || !other->count || mean_ps <= 0) return 0;
     int64_t end_ps = series->at[0].end_ps;

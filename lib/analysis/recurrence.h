@@ -10,9 +10,9 @@ struct ids_step_cell;
 struct ids_recurrence {
     uint32_t steps;             /* that have it: a quarter or more of what the step with the most has */
     uint32_t first, last, most; /* of these, and the one with the most: indices of ids_steps.at */
-    uint32_t period;            /* they come this far apart (2 or more) from one end of the window to the other; 0: they do not */
-    int whole;                  /* they hold nine tenths of it */
-    int64_t ps, most_ps;        /* in all steps, and in the one with the most */
+    uint32_t period; /* they come this far apart (2 or more) from one end of the window to the other; 0: they do not */
+    int whole;       /* they hold nine tenths of it */
+    int64_t ps, most_ps; /* in all steps, and in the one with the most */
 };
 
 /* Of `count` cells in the order of steps, `steps` in the window. */
@@ -31,7 +31,8 @@ static inline int ids_recurs_unevenly(const struct ids_recurrence *recurrence, s
 /* Only the first step has it, or the first fifth of the steps: of fewer than three steps nobody can tell. */
 static inline int ids_recurs_at_first_only(const struct ids_recurrence *recurrence, size_t steps) {
     return steps >= 3 && ids_recurs_in_few(recurrence, steps) && !recurrence->first &&
-           (recurrence->last == 0 || (recurrence->last + 1 == recurrence->steps && (size_t)recurrence->steps * 5 <= steps));
+           (recurrence->last == 0 ||
+            (recurrence->last + 1 == recurrence->steps && (size_t)recurrence->steps * 5 <= steps));
 }
 
 #endif

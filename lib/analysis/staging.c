@@ -12,7 +12,8 @@ static int by_host(const void *a, const void *b) {
     return (left->to_ps > right->to_ps) - (left->to_ps < right->to_ps);
 }
 
-/* What the thread does that made a pool thread put data; that thread's own deed where it does something else by then. */
+/* What the thread does that made a pool thread put data; that thread's own deed where it does something else by
+ * then. */
 static uint32_t deed_of_staging(const struct ids_trace *trace, const struct ids_event *event,
                                 const struct ids_event *cause) {
     const struct ids_strand *strand = &trace->tracks[cause->track].strand;

@@ -27,7 +27,8 @@ static void settle(struct ids_step_sum *row) {
     row->unordered = 0;
 }
 
-/* The cell of the step, NULL when there is none yet. Events of a device come in order of its steps, those of the next device begin anew. */
+/* The cell of the step, NULL when there is none yet. Events of a device come in order of its steps, those of the
+ * next device begin anew. */
 static struct ids_step_cell *cell_of(struct ids_step_sum *row, uint32_t step) {
     if (row->last < row->count && row->cells[row->last].step == step) return &row->cells[row->last];
     if (row->last + 1 < row->count && row->cells[row->last + 1].step == step) return &row->cells[++row->last];
@@ -93,7 +94,8 @@ double ids_step_sum_squares(const struct ids_step_sum *row) {
     return squares;
 }
 
-/* Digits from behind: snprintf took a tenth of the instructions of a whole report (of a million events in 2,020 steps). */
+/* Digits from behind: snprintf took a tenth of the instructions of a whole report (of a million events in 2,020
+ * steps). */
 static void put_number(struct ids_buffer *buffer, int64_t value) {
     char digits[24];
     size_t at = sizeof digits;

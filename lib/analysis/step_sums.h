@@ -1,8 +1,9 @@
-/* step_sums.h - how much of each thing (an op, a kernel) every step has: a row of sums by step for each, from which totals, squares
- * and vectors come.
+/* step_sums.h - how much of each thing (an op, a kernel) every step has: a row of sums by step for each, from which
+ * totals, squares and vectors come.
  *
- * A row begins when the first event of a thing comes, and has a cell for each step with any of it. All rows together are limited, as if
- * each had a cell for every step, so that many things in many steps do not fill the memory: those beyond it keep their total alone.
+ * A row begins when the first event of a thing comes, and has a cell for each step with any of it. All rows together
+ * are limited, as if each had a cell for every step, so that many things in many steps do not fill the memory: those
+ * beyond it keep their total alone.
  */
 #ifndef IDS_LIB_ANALYSIS_STEP_SUMS_H
 #define IDS_LIB_ANALYSIS_STEP_SUMS_H

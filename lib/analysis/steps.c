@@ -12,14 +12,16 @@
 
 enum { HOPS = 32 }; /* from thread to thread; a chain of links that long is a circle */
 
-/* Whether the event marks a step: it bears a number, or, where none does, it has the name of the annotation that recurs. */
+/* Whether the event marks a step: it bears a number, or, where none does, it has the name of the annotation that
+ * recurs. */
 static int is_mark(const struct ids_analysis *analysis, const struct ids_event *event) {
     const struct ids_steps *steps = &analysis->steps;
     if (!steps->unnumbered) return event->kind == IDS_KIND_STEP_MARK;
     return event->launches && analysis->trace->names[event->name].text == steps->name;
 }
 
-/* The step annotation that a host event lies in, or that its causes lie in; *ret_far when that was a long way, 2 through links. */
+/* The step annotation that a host event lies in, or that its causes lie in; *ret_far when that was a long way, 2
+ * through links. */
 static const struct ids_event *mark_around(const struct ids_analysis *analysis, const struct ids_event *event,
                                            int *ret_far) {
     enum { FAR = 16 };
@@ -41,7 +43,8 @@ static uint64_t address_of(const struct ids_event *event) {
     return (uint64_t)(uintptr_t)event;
 }
 
-/* Whether a word of the annotation begins so that it is no step of training: "eval_step", "validation", but not "latest". */
+/* Whether a word of the annotation begins so that it is no step of training: "eval_step", "validation", but not
+ * "latest". */
 static int is_evaluation(struct ids_text name) {
     static const char *const words[] = {"eval", "valid", "test", "predict", "infer"};
     for (uint32_t i = 0; i < name.length; i++) {
@@ -144,14 +147,15 @@ static int count_devices(const struct ids_trace *trace, const struct ids_keymap 
     return 0;
 }
 
-/* The annotation that recurs once per iteration: nearly all work is launched in it, and of two of which that is true, one inside the
- * other, the outer one is there less often or takes longer. */
+/* The annotation that recurs once per iteration: nearly all work is launched in it, and of two of which that is true,
+ * one inside the other, the outer one is there less often or takes longer. */
 static int find_loop(struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     struct ids_steps *steps = &analysis->steps;
     struct ids_keymap counts = {0}, times = {0}, covered = {0};
     uint64_t all = 0, best = UINT64_MAX, longest = 0;
-    int any, failed = count_regions(trace, &counts, &times, &any) || (any && count_devices(trace, &counts, &covered, &all));
+    int any,
+        failed = count_regions(trace, &counts, &times, &any) || (any && count_devices(trace, &counts, &covered, &all));
     for (size_t n = 0; n < trace->name_count && any && !failed; n++) {
         uint64_t count, work, time = 0, key = (uint64_t)trace->names[n].text + 1;
         if (!ids_keymap_get(&counts, key, &count) || count < LOOPS || count > best) continue;
@@ -264,8 +268,9 @@ static int step_of_launch(struct ids_analysis *analysis, const struct ids_event 
     int far, is_of_cpu = analysis->trace->devices[event->device].kind == IDS_DEVICE_CPU;
     *ret_made = made_around(analysis, launch, &far);
     if (*ret_made) *(far & 2 || (is_of_cpu && !event->run_id) ? &analysis->steps.linked : &analysis->steps.called) += 1;
-    return far & 1 && ids_keymap_add(&analysis->steps.of_host_event, address_of(launch), *ret_made) < 0 ? ids_no_memory(err)
-                                                                                                    : 0;
+    return far & 1 && ids_keymap_add(&analysis->steps.of_host_event, address_of(launch), *ret_made) < 0
+               ? ids_no_memory(err)
+               : 0;
 }
 
 static void stretch(struct ids_step *step, int64_t from_ps, int64_t to_ps) {
@@ -302,8 +307,8 @@ static int find_work(const struct ids_events *activity, const uint32_t *made, st
     return failed;
 }
 
-/* Until when the device is busy with what was launched before the first step that was recorded: that belongs to none, and what is done
- * meanwhile is no part of the first step. INT64_MIN where there is none. */
+/* Until when the device is busy with what was launched before the first step that was recorded: that belongs to none,
+ * and what is done meanwhile is no part of the first step. INT64_MIN where there is none. */
 static int64_t end_of_backlog(const struct ids_events *activity, const uint32_t *made) {
     int64_t end_ps = INT64_MIN;
     for (size_t i = 0; i < activity->count && !made[i]; i++) {
@@ -312,8 +317,8 @@ static int64_t end_of_backlog(const struct ids_events *activity, const uint32_t 
     return end_ps;
 }
 
-/* From first and last work to steps without a hole between them. Work of a step that runs beside that of the one before (a batch
- * copied ahead) does not begin it: otherwise it would begin wherever the copying thread happened to be. */
+/* From first and last work to steps without a hole between them. Work of a step that runs beside that of the one before
+ * (a batch copied ahead) does not begin it: otherwise it would begin wherever the copying thread happened to be. */
 static void tile(const struct ids_steps *steps, uint32_t host, int64_t backlog_ps, struct ids_device_steps *own) {
     int64_t last_ps = INT64_MIN; /* end of the work of all steps so far */
     for (size_t i = 0; i < own->count; i++) {
@@ -377,7 +382,8 @@ static int gather_markers(struct ids_analysis *analysis, struct ids_error *err) 
     struct ids_keymap by_number = {0};
     int code = 0;
     for (size_t d = 0; d < trace->device_count && !code; d++) {
-        if (!ids_device_counts(trace, &trace->devices[d])) continue; /* nothing to give to steps of a chip that did nothing */
+        if (!ids_device_counts(trace, &trace->devices[d]))
+            continue; /* nothing to give to steps of a chip that did nothing */
         struct ids_cursor cursor = ids_cursor_over(&trace->devices[d].steps);
         for (const struct ids_event *event; !code && (event = ids_cursor_next(&cursor));) {
             uint64_t index = steps->count;
@@ -404,7 +410,8 @@ static int gather_markers(struct ids_analysis *analysis, struct ids_error *err) 
             int64_t from_ps = own->count > 1 && own->at[own->count - 2].to_ps > event->start_ps
                                   ? own->at[own->count - 2].to_ps
                                   : event->start_ps;
-            *there = (struct ids_device_step){(uint32_t)index, from_ps, event->end_ps > from_ps ? event->end_ps : from_ps};
+            *there =
+                (struct ids_device_step){(uint32_t)index, from_ps, event->end_ps > from_ps ? event->end_ps : from_ps};
         }
         steps->assigned += trace->devices[d].steps.count ? trace->devices[d].activity.count : 0;
         steps->unassigned += trace->devices[d].steps.count ? 0 : trace->devices[d].activity.count;
@@ -462,7 +469,8 @@ static int order(const struct ids_trace *trace, struct ids_steps *steps, struct 
     return 0;
 }
 
-/* From the end of each execution to that of the next one. What came before the first of them is no step: nothing says when it began. */
+/* From the end of each execution to that of the next one. What came before the first of them is no step: nothing
+ * says when it began. */
 static int gather_periods(struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     struct ids_steps *steps = &analysis->steps;
@@ -501,9 +509,10 @@ static int make_periods(struct ids_analysis *analysis, struct ids_error *err) {
     return code;
 }
 
-/* Annotations that do not tell steps apart would make one long step out of many: launches inside most of them have no work, and links
- * from thread to thread lead to others (the CPU client chains its executions), or ops say no run they are of; or the work of most ends before that of the step
- * before (two loops at once, with steps of the same numbers). */
+/* Annotations that do not tell steps apart would make one long step out of many: launches inside most of them have no
+ * work, and links from thread to thread lead to others (the CPU client chains its executions), or ops say no run they
+ * are of; or the work of most ends before that of the step before (two loops at once, with steps of the same
+ * numbers). */
 static size_t count_blurred(const struct ids_trace *trace, const struct ids_steps *steps) {
     size_t called = 0, lost = 0, ended = 0, pairs = 0;
     for (size_t i = 0; i < steps->count; i++) {
@@ -568,7 +577,8 @@ int ids_steps_trim(struct ids_analysis *analysis, struct ids_error *err) {
     leave_out_the_first(steps);
     for (size_t i = 0; i < steps->count; i++) {
         struct ids_step step = steps->at[i];
-        int inside = step.work_ps >= analysis->start_ps && step.last_ps <= analysis->end_ps && !(steps->has_left_out && !i);
+        int inside =
+            step.work_ps >= analysis->start_ps && step.last_ps <= analysis->end_ps && !(steps->has_left_out && !i);
         if (inside) steps->at[kept++] = step;
         steps->place[step.made] = inside ? (uint32_t)kept : 0;
         places[i] = inside ? (uint32_t)kept - 1 : IDS_NONE;

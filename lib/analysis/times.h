@@ -4,7 +4,8 @@
 
 #include "lib/model/trace.h"
 
-/* From when a step's annotation begins, or its first device event where it has none, to when its last device event ends. */
+/* From when a step's annotation begins, or its first device event where it has none, to when its last device event
+ * ends. */
 struct ids_step_times {
     int64_t number, from_ps, to_ps;
 };

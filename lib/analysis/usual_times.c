@@ -5,13 +5,14 @@
 
 #include <stdlib.h>
 
-/* A gap that is not longer than ten launches are apart, or 20 us, is the price of getting to the next launch; above half a millisecond
- * it is none, however rarely a program launches. */
+/* A gap that is not longer than ten launches are apart, or 20 us, is the price of getting to the next launch; above
+ * half a millisecond it is none, however rarely a program launches. */
 enum { SHORT_GAP_LAUNCHES = 10 };
 #define SHORT_GAP_MOST_PS ((int64_t)500000000)
 
-/* A call's own time above 0.2 ms and 50 times the median of its kind is its first use (modules, contexts, plans, workspaces), if it is early, in the
- * first tenth of all calls of its name, or such long ones are rare: at most one in 50. A busy host makes any call long at any time. */
+/* A call's own time above 0.2 ms and 50 times the median of its kind is its first use (modules, contexts, plans,
+ * workspaces), if it is early, in the first tenth of all calls of its name, or such long ones are rare: at most one
+ * in 50. A busy host makes any call long at any time. */
 enum { FIRST_USE_MEDIANS = 50 };
 #define FIRST_USE_RARE ((size_t)50)
 #define FIRST_USE_EARLY ((size_t)10)

@@ -1,7 +1,8 @@
-/* usual_times.h - how long things usually take on the host: how far a device's launches are apart, and how long calls are.
+/* usual_times.h - how long things usually take on the host: how far a device's launches are apart, and how long calls
+ * are.
  *
- * Two questions are asked of it: whether a gap is short, that is, no more than the price of getting to the next launch; and whether a
- * call is so long that it is its first use (a module is loaded, a plan is made, a workspace is found).
+ * Two questions are asked of it: whether a gap is short, that is, no more than the price of getting to the next launch;
+ * and whether a call is so long that it is its first use (a module is loaded, a plan is made, a workspace is found).
  */
 #ifndef IDS_LIB_ANALYSIS_USUAL_TIMES_H
 #define IDS_LIB_ANALYSIS_USUAL_TIMES_H
@@ -14,11 +15,11 @@
 
 struct ids_usual_times {
     const struct ids_trace *trace;
-    int64_t *short_ps; /* by active device: a gap up to that length is short */
-    struct ids_usual { /* by name, of its dispatching moments; all 0 where none of them is long */
+    int64_t *short_ps;               /* by active device: a gap up to that length is short */
+    struct ids_usual {               /* by name, of its dispatching moments; all 0 where none of them is long */
         int64_t median_ps, early_ps; /* early: until then they are among the first */
         int is_rarely_long;
-    } *of_name;
+    } * of_name;
 };
 
 /* 0, or -1 when memory ran out; ids_usual_times_done may be called in both cases. */

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert((int)IDSPROF_NO_MEMORY == IDS_NOMEM && (int)IDSPROF_IO == IDS_IO && (int)IDSPROF_CORRUPT == IDS_CORRUPT &&
-                   (int)IDSPROF_TRUNCATED == IDS_TRUNCATED && (int)IDSPROF_UNSUPPORTED == IDS_UNSUPPORTED &&
-                   (int)IDSPROF_LIMIT == IDS_LIMIT && (int)IDSPROF_USAGE == IDS_USAGE &&
-                   (int)IDSPROF_NOT_FOUND == IDS_NOT_FOUND,
+_Static_assert((int)IDSPROF_NO_MEMORY == IDS_NOMEM && (int)IDSPROF_IO == IDS_IO &&
+                   (int)IDSPROF_CORRUPT == IDS_CORRUPT && (int)IDSPROF_TRUNCATED == IDS_TRUNCATED &&
+                   (int)IDSPROF_UNSUPPORTED == IDS_UNSUPPORTED && (int)IDSPROF_LIMIT == IDS_LIMIT &&
+                   (int)IDSPROF_USAGE == IDS_USAGE && (int)IDSPROF_NOT_FOUND == IDS_NOT_FOUND,
                "codes are stable");
 _Static_assert(sizeof((struct idsprof_error *)NULL)->text == sizeof((struct ids_error *)NULL)->text, "texts fit");
 

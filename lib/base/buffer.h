@@ -1,7 +1,7 @@
 /* buffer.h - bytes that grow, for writers that make a piece of output before they hand it on.
  *
- * Memory that cannot be had is remembered in `failed` and what is put after that is dropped, so that a writer looks once, where it
- * hands the bytes on.
+ * Memory that cannot be had is remembered in `failed` and what is put after that is dropped, so that a writer looks
+ * once, where it hands the bytes on.
  */
 #ifndef IDS_LIB_BASE_BUFFER_H
 #define IDS_LIB_BASE_BUFFER_H

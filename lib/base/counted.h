@@ -6,8 +6,8 @@
 
 enum { IDS_COUNTED_ROOM = 96 };
 
-/* The number with commas between the thousands, and the noun in the number that agrees. `noun` is the singular of a regular
- * noun, and what precedes it ("device event"). Returns `buffer`. */
+/* The number with commas between the thousands, and the noun in the number that agrees. `noun` is the singular of a
+ * regular noun, and what precedes it ("device event"). Returns `buffer`. */
 char *ids_counted(uint64_t count, const char *noun, char buffer[IDS_COUNTED_ROOM]);
 
 /* The same for an argument of printf: lives as long as the block that it stands in. */

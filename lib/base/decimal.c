@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A decimal taken apart: (-1)^negative * mantissa * 10^exponent, where digits behind the first 36 are left out (`cut`, with
- * their places counted in the exponent). */
+/* A decimal taken apart: (-1)^negative * mantissa * 10^exponent, where digits behind the first 36 are left out (`cut`,
+ * with their places counted in the exponent). */
 struct decimal {
     unsigned __int128 mantissa;
     int64_t exponent;
@@ -67,7 +67,8 @@ static int take_apart(const char *text, size_t length, struct decimal *ret) {
     return 0;
 }
 
-/* Up to 18 digits without an exponent and with no more than `places` behind the point: all but a few numbers of a trace. */
+/* Up to 18 digits without an exponent and with no more than `places` behind the point: all but a few numbers of a
+ * trace. */
 static int scale_plain(const char *text, size_t length, int places, __int128 *ret_value) {
     static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
     uint64_t mantissa = 0;

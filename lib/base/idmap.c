@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ids below DENSE_IDS go into the array, but it stays within DENSE_SHARE places for each id that it holds: thousands of maps may
- * each hold a few ids out of many (the names of each of 8,000 processes). */
+/* Ids below DENSE_IDS go into the array, but it stays within DENSE_SHARE places for each id that it holds: thousands of
+ * maps may each hold a few ids out of many (the names of each of 8,000 processes). */
 enum { DENSE_IDS = 1 << 18, DENSE_FIRST = 64, DENSE_SHARE = 16 };
 
 static size_t slot_of(uint64_t id, size_t room) {

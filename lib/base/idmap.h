@@ -1,5 +1,5 @@
-/* idmap.h - a map from 64-bit ids to small numbers, for ids that are mostly dense but may be anything (a file's metadata ids:
- * 1, 2, 3 in most files, negative or random in some). */
+/* idmap.h - a map from 64-bit ids to small numbers, for ids that are mostly dense but may be anything (a file's
+ * metadata ids: 1, 2, 3 in most files, negative or random in some). */
 #ifndef IDS_LIB_BASE_IDMAP_H
 #define IDS_LIB_BASE_IDMAP_H
 

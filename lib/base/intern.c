@@ -23,8 +23,8 @@ static uint64_t fold(uint64_t word, uint64_t by) {
 }
 
 uint64_t ids_hash_bytes(const void *bytes, size_t length) {
-    /* Eight bytes at a time: names are short, so the start-up cost decides. The last word overlaps the one before: a copy of the one to
-     * seven bytes behind would be a loop, and a wait for its stores. */
+    /* Eight bytes at a time: names are short, so the start-up cost decides. The last word overlaps the one before: a
+     * copy of the one to seven bytes behind would be a loop, and a wait for its stores. */
     const unsigned char *at = bytes;
     uint64_t hash = 0x9e3779b97f4a7c15u ^ length, tail = 0;
     if (length >= 8) {

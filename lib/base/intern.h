@@ -3,8 +3,8 @@
  * Ids are dense from 0; id 0 is always the empty text. Texts are bytes, may hold zero bytes, and have a zero byte
  * behind them. Two texts are equal exactly when their ids are.
  *
- * One thread adds texts. Another may meanwhile ask for those whose ids it was given (by a lock or the like that both pass): a text never
- * moves, nor does what leads to it.
+ * One thread adds texts. Another may meanwhile ask for those whose ids it was given (by a lock or the like that both
+ * pass): a text never moves, nor does what leads to it.
  */
 #ifndef IDS_LIB_BASE_INTERN_H
 #define IDS_LIB_BASE_INTERN_H

@@ -1,4 +1,5 @@
-/* quantity.h - numbers with their units, as people write them: "10us", "1.5ms", "500M", "2%", "12". Errors are IDS_USAGE and quote the text. */
+/* quantity.h - numbers with their units, as people write them: "10us", "1.5ms", "500M", "2%", "12". Errors are
+ * IDS_USAGE and quote the text. */
 #ifndef IDS_LIB_BASE_QUANTITY_H
 #define IDS_LIB_BASE_QUANTITY_H
 

@@ -3,8 +3,8 @@
  *   IDS_DEFINE_RUN_MERGE(sort_things, struct thing, thing_before)
  *   sort_things(&things, &spare, count);
  *
- * Stable bottom-up merge of natural runs. `at` and `spare` have room for `count` elements each and change places as needed; the
- * result is in `at`. before(a, b) says whether *a must come before *b. */
+ * Stable bottom-up merge of natural runs. `at` and `spare` have room for `count` elements each and change places as
+ * needed; the result is in `at`. before(a, b) says whether *a must come before *b. */
 #ifndef IDS_LIB_BASE_RUN_MERGE_H
 #define IDS_LIB_BASE_RUN_MERGE_H
 

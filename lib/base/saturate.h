@@ -1,5 +1,5 @@
-/* saturate.h - sums and products of times and bytes that stop at the largest number instead of running over. No real profile gets there (INT64_MAX
- * picoseconds are 106 days of one device); a damaged one may. */
+/* saturate.h - sums and products of times and bytes that stop at the largest number instead of running over. No real
+ * profile gets there (INT64_MAX picoseconds are 106 days of one device); a damaged one may. */
 #ifndef IDS_LIB_BASE_SATURATE_H
 #define IDS_LIB_BASE_SATURATE_H
 

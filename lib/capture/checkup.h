@@ -1,4 +1,5 @@
-/* checkup.h - what `idsprof capture` would find on this machine: accelerators, libraries, the Python, the place it writes to.
+/* checkup.h - what `idsprof capture` would find on this machine: accelerators, libraries, the Python, the place it
+ * writes to.
  *
  * Nothing is loaded into this process and no device is opened for work: files are looked at, and one Python is asked.
  */

@@ -35,7 +35,8 @@ static void restore_signals(const struct sigaction before[FORWARDED]) {
     for (int i = 0; i < FORWARDED; i++) sigaction(forwarded[i], &before[i], NULL);
 }
 
-/* `mask` is the child's. What we ignore for ourselves it shall not: a program would not end at a pipe that is closed. */
+/* `mask` is the child's. What we ignore for ourselves it shall not: a program would not end at a pipe that is
+ * closed. */
 static int spawn(char *const argv[], char *const environment[], const sigset_t *mask, pid_t *ret_pid) {
     posix_spawnattr_t attributes;
     sigset_t defaults;

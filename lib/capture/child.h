@@ -1,7 +1,9 @@
-/* child.h - the program that is profiled: started on the same terminal, waited for, sent the signals that were meant for it.
+/* child.h - the program that is profiled: started on the same terminal, waited for, sent the signals that were meant
+ * for it.
  *
- * It stays in our process group, so that the terminal's keys (interrupt, quit, stop) reach it as they would without us. Signals that
- * another process sends to us go on to it; those that the terminal sent to the whole group do not, for it has them already.
+ * It stays in our process group, so that the terminal's keys (interrupt, quit, stop) reach it as they would without us.
+ * Signals that another process sends to us go on to it; those that the terminal sent to the whole group do not, for it
+ * has them already.
  */
 #ifndef IDS_LIB_CAPTURE_CHILD_H
 #define IDS_LIB_CAPTURE_CHILD_H
@@ -18,8 +20,8 @@ struct ids_child_end {
     int64_t wall_ns;
 };
 
-/* Runs argv[0], found as a shell finds it, with this environment until it ends. IDS_NOT_FOUND when there is no such program,
- * IDS_UNSUPPORTED when it is there and cannot be run: for these a shell has the exit codes 127 and 126. */
+/* Runs argv[0], found as a shell finds it, with this environment until it ends. IDS_NOT_FOUND when there is no such
+ * program, IDS_UNSUPPORTED when it is there and cannot be run: for these a shell has the exit codes 127 and 126. */
 int ids_child_run(char *const argv[], char *const environment[], struct ids_child_end *ret_end, struct ids_error *err);
 
 /* What a shell gives as the exit code: 128 + n for a signal. */

@@ -35,7 +35,8 @@ static int is_of_this_machine(const Elf64_Ehdr *head) {
     return unknown || (own.e_machine == head->e_machine && own.e_ident[EI_CLASS] == head->e_ident[EI_CLASS]);
 }
 
-/* NULL, or what is wrong with an open library. The linker puts the section table last, so a copy that was cut lacks it. */
+/* NULL, or what is wrong with an open library. The linker puts the section table last, so a copy that was cut lacks
+ * it. */
 static const char *fault_of_library(int file) {
     Elf64_Ehdr head;
     struct stat status;

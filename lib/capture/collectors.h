@@ -12,12 +12,12 @@ enum ids_collector_file {
 };
 
 /* What to do about a file that is missing or damaged. */
-#define IDS_COLLECTOR_REMEDY                                                                                           \
-    "build all of idsprof (cmake --build build/release --target installed) and install it anew"
+#define IDS_COLLECTOR_REMEDY "build all of idsprof (cmake --build build/release --target installed) and install it anew"
 
 /* 0 when the file is there and can be loaded here; else `why` is a clause such as "libidsprof_cuda.so is missing". */
 int ids_collector_check(const char *home, enum ids_collector_file file, char *why, size_t size);
-/* The same of all files as one sentence without an end, which says what each would have recorded. Returns how many fail. */
+/* The same of all files as one sentence without an end, which says what each would have recorded. Returns how many
+ * fail. */
 int ids_collectors_missing(const char *home, char *text, size_t size);
 
 #endif

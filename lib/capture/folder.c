@@ -20,8 +20,8 @@ enum { SAME_SECOND_MAX = 1000, STAMP_LENGTH = 15, OPEN_FOLDERS = 16, VANISHED_MA
 /* errno stays: whoever tries again asks why. */
 static int fail_folder(const char *path, struct ids_error *err) {
     int cause = errno;
-    int code = ids_fail(err, IDS_IO, "cannot make the folder '%s': %s; choose another one with -o DIR", path,
-                        strerror(cause));
+    int code =
+        ids_fail(err, IDS_IO, "cannot make the folder '%s': %s; choose another one with -o DIR", path, strerror(cause));
     errno = cause;
     return code;
 }
@@ -237,7 +237,8 @@ static const char *base_name(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* What an interpreter or launcher runs: the first argument that is a script, or the module behind -m. NULL when none is seen. */
+/* What an interpreter or launcher runs: the first argument that is a script, or the module behind -m. NULL when none
+ * is seen. */
 static const char *script_of(char *const argv[]) {
     for (int i = 1; argv[i]; i++) {
         if (!strcmp(argv[i], "-m") && argv[i + 1]) {

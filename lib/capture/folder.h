@@ -1,4 +1,5 @@
-/* folder.h - the folders of captures: DIR/<name>_<YYYYMMDD_HHMMSS>[_n], made so that two captures never share one, and pruned. */
+/* folder.h - the folders of captures: DIR/<name>_<YYYYMMDD_HHMMSS>[_n], made so that two captures never share one,
+ * and pruned. */
 #ifndef IDS_LIB_CAPTURE_FOLDER_H
 #define IDS_LIB_CAPTURE_FOLDER_H
 
@@ -34,8 +35,8 @@ void ids_capture_folder_done(struct ids_capture_folder *folder);
  * "python3 -u train.py", without what a file's name should not have. At most `size` - 1 bytes. */
 void ids_capture_name(char *const argv[], char *name, size_t size);
 
-/* Removes the oldest captures of this name in DIR, so that `keep` stay. Only folders that are called as captures are and hold a
- * sidecar that does not say "running" count. *ret_removed is how many went. */
+/* Removes the oldest captures of this name in DIR, so that `keep` stay. Only folders that are called as captures are
+ * and hold a sidecar that does not say "running" count. *ret_removed is how many went. */
 int ids_capture_folder_prune(const char *dir, const char *name, int64_t keep, int64_t *ret_removed,
                              struct ids_error *err);
 

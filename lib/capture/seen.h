@@ -1,4 +1,5 @@
-/* seen.h - what the processes of a capture said about themselves: their hello files, read (collectors/common/hello.h has the form). */
+/* seen.h - what the processes of a capture said about themselves: their hello files, read (collectors/common/hello.h
+ * has the form). */
 #ifndef IDS_LIB_CAPTURE_SEEN_H
 #define IDS_LIB_CAPTURE_SEEN_H
 

@@ -1,4 +1,5 @@
-/* variables.h - the environment of a capture: the PROFILE_* variables, a file of variables, and what the program gets. */
+/* variables.h - the environment of a capture: the PROFILE_* variables, a file of variables, and what the program
+ * gets. */
 #ifndef IDS_LIB_CAPTURE_VARIABLES_H
 #define IDS_LIB_CAPTURE_VARIABLES_H
 
@@ -23,11 +24,12 @@ int ids_variables_set(struct ids_variables *variables, const char *name, const c
 int ids_variables_prepend(struct ids_variables *variables, const char *name, const char *value, char separator,
                           struct ids_error *err);
 
-/* Reads a file of lines NAME=value; empty lines and those that begin with # say nothing, "export " may stand in front, quotes
- * around a whole value are taken off. A variable that is set already keeps its value. */
+/* Reads a file of lines NAME=value; empty lines and those that begin with # say nothing, "export " may stand in front,
+ * quotes around a whole value are taken off. A variable that is set already keeps its value. */
 int ids_variables_read(struct ids_variables *variables, const char *path, struct ids_error *err);
 
-/* What PROFILE_ENABLED, PROFILE_START_STEP, PROFILE_INTERVAL, PROFILE_DURATION and PROFILE_DIR say; -1 or NULL: nothing. */
+/* What PROFILE_ENABLED, PROFILE_START_STEP, PROFILE_INTERVAL, PROFILE_DURATION and PROFILE_DIR say; -1 or NULL:
+ * nothing. */
 struct ids_profile_variables {
     int enabled;
     int64_t start_step, interval, duration; /* interval and duration in steps */

@@ -1,6 +1,5 @@
 #include "lib/cli/nearest.h"
 
-
 #include <string.h>
 
 enum { LONGEST = 64, SHOWN = 4 };

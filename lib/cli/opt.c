@@ -1,8 +1,8 @@
 #include "lib/cli/opt.h"
 
+#include "lib/base/quantity.h"
 #include "lib/cli/nearest.h"
 #include "lib/cli/reading.h"
-#include "lib/base/quantity.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static enum likeness compare(const char *word, const char *choice) {
 
 /* Where nothing comes near: what such a word looks like, one from each part of the list. */
 static void few_of_all(ids_choice_fn *choice, int count, char *words, size_t size) {
-    snprintf(words, size, " (one of %d, such as '%s', '%s', '%s', '%s')", count, choice(0), choice(count / 4), choice(count / 2),
-             choice(count - 1));
+    snprintf(words, size, " (one of %d, such as '%s', '%s', '%s', '%s')", count, choice(0), choice(count / 4),
+             choice(count / 2), choice(count - 1));
 }
 
 int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, struct ids_error *err) {

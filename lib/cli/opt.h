@@ -1,8 +1,8 @@
 /* opt.h - the options of a command, in one table.
  *
  * The table gives the parsing (getopt_long underneath), the text of -h, the completion scripts and, through
- * tests/cli/test_manual.py, the check that the manual page agrees. Values land in the command's own struct, at `offset`.
- * Every command has -h, --help without saying so.
+ * tests/cli/test_manual.py, the check that the manual page agrees. Values land in the command's own struct, at
+ * `offset`. Every command has -h, --help without saying so.
  */
 #ifndef IDS_LIB_CLI_OPT_H
 #define IDS_LIB_CLI_OPT_H
@@ -44,8 +44,8 @@ struct ids_opt {
     ids_choice_fn *choice; /* NULL: anything */
 };
 
-/* Parses argv[1...] into `values`, which hold the defaults. Returns the index of the first operand (options and operands may
- * be mixed; argv is reordered), IDS_OPT_HELP when help was asked for, or IDS_USAGE. */
+/* Parses argv[1...] into `values`, which hold the defaults. Returns the index of the first operand (options and
+ * operands may be mixed; argv is reordered), IDS_OPT_HELP when help was asked for, or IDS_USAGE. */
 enum { IDS_OPT_HELP = 0 };
 int ids_opt_parse(const struct ids_opt *opts, int opt_count, int argc, char **argv, void *values,
                   struct ids_error *err);
@@ -55,7 +55,8 @@ int ids_opt_parse_leading(const struct ids_opt *opts, int opt_count, int argc, c
 /* One line an option, aligned. */
 void ids_opt_help(const struct ids_opt *opts, int opt_count, FILE *out);
 
-/* The index of the word, or of the one word that begins so where there are few; else an error that lists them, or the nearest of many. */
+/* The index of the word, or of the one word that begins so where there are few; else an error that lists them, or
+ * the nearest of many. */
 int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, struct ids_error *err);
 
 #endif

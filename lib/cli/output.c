@@ -183,8 +183,7 @@ int ids_output_close(struct ids_output *output, int code, struct ids_error *err)
     if (!output->temporary) return code;
     int fd = output->fd;
     output->fd = -1;
-    if (fd >= 0 && close(fd) && !code)
-        code = ids_fail_system(err, "cannot write '%s'", output->path);
+    if (fd >= 0 && close(fd) && !code) code = ids_fail_system(err, "cannot write '%s'", output->path);
     if (!code && ids_memory_ran_out()) code = ids_no_memory(err); /* it may lack something */
     if (!code)
         code = output->set ? put_aside(output, err) : give_name(output->temporary, output->path, output->force, err);
@@ -241,7 +240,8 @@ static int give_names(const struct ids_output_set *set, struct ids_error *err) {
     for (size_t i = 0; i < set->count; i++) {
         int code = give_name(set->at[i].temporary, set->at[i].path, set->force, err);
         if (!code) continue;
-        /* Under --force a name may have been that of an older file, which is gone: then the new one is better than none. */
+        /* Under --force a name may have been that of an older file, which is gone: then the new one is better than
+         * none. */
         for (size_t done = 0; done < i && !set->force; done++) unlink(set->at[done].path);
         for (size_t left = i; left < set->count; left++) unlink(set->at[left].temporary);
         return code;

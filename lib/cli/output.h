@@ -1,9 +1,9 @@
 /* output.h - files that are written whole or not at all.
  *
- * An output goes to a temporary name in its folder and gets its own when it is whole. An interrupted program leaves nothing either, and
- * what a killed one left is removed by the next that writes into the folder.
- * Files that belong together are a set: they get their names together, after the last one is whole, and a set that fails leaves
- * neither a file nor the folder that was made for it.
+ * An output goes to a temporary name in its folder and gets its own when it is whole. An interrupted program leaves
+ * nothing either, and what a killed one left is removed by the next that writes into the folder.
+ * Files that belong together are a set: they get their names together, after the last one is whole, and a set that
+ * fails leaves neither a file nor the folder that was made for it.
  */
 #ifndef IDS_LIB_CLI_OUTPUT_H
 #define IDS_LIB_CLI_OUTPUT_H

@@ -40,7 +40,8 @@ void ids_reading_watch(const char *command) {
     int64_t us = ids_reading.timeout_ps / PS_PER_US;
     if (!us) return;
     snprintf(last_words, sizeof last_words,
-             "idsprof: %s: the SQL of a database took too much CPU time: stopped; --timeout TIME allows more\n", command);
+             "idsprof: %s: the SQL of a database took too much CPU time: stopped; --timeout TIME allows more\n",
+             command);
     watched.it_value.tv_sec = us / US_PER_S + GRACE_S;
     watched.it_value.tv_usec = us % US_PER_S;
     signal(SIGPROF, give_up);

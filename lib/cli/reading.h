@@ -14,22 +14,28 @@ struct ids_reading {
 };
 extern struct ids_reading ids_reading;
 
-#define IDS_OPT_MAX_UNPACKED                                                                                \
-    {IDS_OPT_SIZE, 0, "max-unpacked", "SIZE", "let a packed file unpack to this much, such as 8G",          \
-     IDS_OPT_SHARED | offsetof(struct ids_reading, max_unpacked), NULL}
-#define IDS_OPT_TIMEOUT                                                                                     \
-    {IDS_OPT_TIME, 0, "timeout", "TIME", "stop SQL on a database after this much CPU time (60s; 0: never)", \
-     IDS_OPT_SHARED | offsetof(struct ids_reading, timeout_ps), NULL}
-#define IDS_OPT_MAX_MEMORY                                                                                  \
-    {IDS_OPT_SIZE, 0, "max-memory", "SIZE", "memory that SQL on a database may take (2G; 0: any)",          \
-     IDS_OPT_SHARED | offsetof(struct ids_reading, max_memory), NULL}
+#define IDS_OPT_MAX_UNPACKED                                                                          \
+    {                                                                                                 \
+        IDS_OPT_SIZE, 0, "max-unpacked", "SIZE", "let a packed file unpack to this much, such as 8G", \
+            IDS_OPT_SHARED | offsetof(struct ids_reading, max_unpacked), NULL                         \
+    }
+#define IDS_OPT_TIMEOUT                                                                                        \
+    {                                                                                                          \
+        IDS_OPT_TIME, 0, "timeout", "TIME", "stop SQL on a database after this much CPU time (60s; 0: never)", \
+            IDS_OPT_SHARED | offsetof(struct ids_reading, timeout_ps), NULL                                    \
+    }
+#define IDS_OPT_MAX_MEMORY                                                                            \
+    {                                                                                                 \
+        IDS_OPT_SIZE, 0, "max-memory", "SIZE", "memory that SQL on a database may take (2G; 0: any)", \
+            IDS_OPT_SHARED | offsetof(struct ids_reading, max_memory), NULL                           \
+    }
 #define IDS_READING_OPTIONS IDS_OPT_MAX_UNPACKED, IDS_OPT_TIMEOUT, IDS_OPT_MAX_MEMORY
 
 /* Once, after the options were parsed. */
 void ids_reading_apply(void);
 
-/* Around SQL that others wrote. The library stops a statement between two of its steps; one that hangs inside a step (LIKE with many
- * wildcards) ends the program, with a message, a little later. */
+/* Around SQL that others wrote. The library stops a statement between two of its steps; one that hangs inside a step
+ * (LIKE with many wildcards) ends the program, with a message, a little later. */
 void ids_reading_watch(const char *command);
 void ids_reading_unwatch(void);
 /* Around work of our own that comes in the midst of it. Where nothing is watched, nothing is done. */

@@ -1,7 +1,7 @@
 /* say.h - the only way to standard error for a message (progress.c draws its line itself).
  *
- * Messages quote paths, members of archives, schemas and what programs said: all of it is made clean here (lib/wire/clean.h). contract.messages
- * refuses another way.
+ * Messages quote paths, members of archives, schemas and what programs said: all of it is made clean here
+ * (lib/wire/clean.h). contract.messages refuses another way.
  */
 #ifndef IDS_LIB_CLI_SAY_H
 #define IDS_LIB_CLI_SAY_H

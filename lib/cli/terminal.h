@@ -9,7 +9,8 @@ const char *ids_colour_choice(int i);
 
 enum { IDS_WIDTH_ELSEWHERE = 120, IDS_WIDTH_LEAST = 40 };
 
-/* What was asked for (0: nothing), else COLUMNS, else the terminal's, else IDS_WIDTH_ELSEWHERE; at least IDS_WIDTH_LEAST. */
+/* What was asked for (0: nothing), else COLUMNS, else the terminal's, else IDS_WIDTH_ELSEWHERE; at least
+ * IDS_WIDTH_LEAST. */
 int ids_terminal_width(int64_t asked);
 /* auto: on a terminal, unless NO_COLOR is set to something or TERM is "dumb". */
 int ids_terminal_colour(enum ids_colour asked);

@@ -6,8 +6,8 @@
  *   compile.in_steps = 0
  *   steps.p95 no worse than baseline by 5 %
  *
- * One limit a line; '#' begins a comment. A value has the unit of its metric: ns, us, ms, s; B, kB, MB, GB, KiB, MiB, GiB; % or a
- * share; B/s and the like; or none.
+ * One limit a line; '#' begins a comment. A value has the unit of its metric: ns, us, ms, s; B, kB, MB, GB, KiB, MiB,
+ * GiB; % or a share; B/s and the like; or none.
  */
 #ifndef IDS_LIB_COMPARE_BUDGET_H
 #define IDS_LIB_COMPARE_BUDGET_H

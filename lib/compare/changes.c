@@ -1,6 +1,6 @@
 /* changes.c - what made the difference, in words: what a person would look for first. */
-#include "lib/base/vec.h"
 #include "lib/base/counted.h"
+#include "lib/base/vec.h"
 #include "lib/compare/diff.h"
 #include "lib/hlo/scope.h"
 
@@ -173,7 +173,8 @@ static const struct ids_sum *sum_named(const struct ids_sums *sums, const char *
     return NULL;
 }
 
-/* A program runs at another rate where each of its ops does: what a loop in it does more or less often is the loop's. */
+/* A program runs at another rate where each of its ops does: what a loop in it does more or less often is the
+ * loop's. */
 static int runs_at_another_rate(const struct ids_sum *module) {
     return !ids_is_as_often(module->count_a, module->count_b) && !module->as_often;
 }
@@ -206,7 +207,8 @@ static void look_at_scopes(struct ids_diff *diff) {
         if (scope->added && scope->removed)
             snprintf(what, sizeof what, "%s added, %zu removed", IDS_COUNTED(scope->added, "op"), scope->removed);
         else
-            snprintf(what, sizeof what, "%s %s", IDS_COUNTED(scope->added + scope->removed, "op"), scope->added ? "added" : "removed");
+            snprintf(what, sizeof what, "%s %s", IDS_COUNTED(scope->added + scope->removed, "op"),
+                     scope->added ? "added" : "removed");
         say(diff, "scope", "ops", 1, came - went, "%s%s: %s", scope->name,
             all_new    ? " is new"
             : all_gone ? " is gone"
@@ -232,8 +234,8 @@ static int say_came_or_went(struct ids_diff *diff, const struct ids_match *match
     return 1;
 }
 
-/* The ops that changed most and are in no scope that is said already. What a collective takes is transfer or waiting, which their
- * accounts tell apart. */
+/* The ops that changed most and are in no scope that is said already. What a collective takes is transfer or waiting,
+ * which their accounts tell apart. */
 static void look_at_ops(struct ids_diff *diff) {
     const struct ids_matches *matches = diff->has_ops ? &diff->op_matches : &diff->kernel_matches;
     double whole = fabs((double)(diff->parts.whole_b_ps - diff->parts.whole_a_ps));
@@ -275,9 +277,8 @@ static int said(const struct ids_diff *diff, const char *id) {
 static int is_told(const struct ids_diff *diff, const char *account) {
     static const struct {
         const char *account, *change;
-    } by[] = {{"host.compile", "compile.in_steps"},
-              {"copy.h2d", "transfers.h2d_count"},
-              {"copy.d2h", "transfers.d2h_count"}};
+    } by[] = {
+        {"host.compile", "compile.in_steps"}, {"copy.h2d", "transfers.h2d_count"}, {"copy.d2h", "transfers.d2h_count"}};
     if (!strcmp(account, "work.compute") || !strcmp(account, "working")) return 1;
     for (size_t i = 0; i < sizeof by / sizeof *by && diff->a->per_step; i++) {
         if (!strcmp(account, by[i].account)) return said(diff, by[i].change);

@@ -58,7 +58,8 @@ static const char *of_some_steps(const struct ids_side_run *run, const struct id
     size_t count = limit->over ? (size_t)limit->over : rows > first ? rows - first : 0;
     if (!run->steps) return "no steps in this run";
     if (!count || first > rows || count > rows - first)
-        return ids_report_text(texts, "the run has %s: too few for %zu after %zu", IDS_COUNTED(rows, "step"), count, first);
+        return ids_report_text(texts, "the run has %s: too few for %zu after %zu", IDS_COUNTED(rows, "step"), count,
+                               first);
     const char *named[] = {id, NULL};
     int of_parts = ids_table_column(run->steps, id) >= 0 && strcmp(id, "step") != 0;
     if (!of_parts) named[0] = "duration";
@@ -172,9 +173,7 @@ static int check_baseline(struct ids_check *check, const struct ids_side *side, 
     }
     if (!row->has_value || !ids_side_metric(baseline, metric->id, &before)) {
         const char *why = ids_side_reason(row->has_value ? baseline : side, metric->id);
-        row->note = why              ? why
-                    : row->has_value ? why_not_there(&check->report, baseline, metric->id)
-                                     : "not measured";
+        row->note = why ? why : row->has_value ? why_not_there(&check->report, baseline, metric->id) : "not measured";
         return 0;
     }
     int sign = metric->better == IDS_BETTER_HIGHER ? -1 : 1; /* of what is worse */

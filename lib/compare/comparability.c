@@ -280,14 +280,14 @@ static void compare_programs(struct looking *looking, const struct ids_side *a, 
     }
     if (programs.only_a || programs.only_b) {
         find(looking, IDS_REMARK_WARNING, "programs.partly", "%s in common%s%s%s%s%s%s%s%s",
-             IDS_COUNTED(programs.both + programs.changed, "program"),
-             programs.only_a ? "; only in " : "", programs.only_a ? a->label : "", programs.only_a ? ": " : "",
-             programs.names_a, programs.only_b ? "; only in " : "", programs.only_b ? b->label : "",
-             programs.only_b ? ": " : "", programs.names_b);
+             IDS_COUNTED(programs.both + programs.changed, "program"), programs.only_a ? "; only in " : "",
+             programs.only_a ? a->label : "", programs.only_a ? ": " : "", programs.names_a,
+             programs.only_b ? "; only in " : "", programs.only_b ? b->label : "", programs.only_b ? ": " : "",
+             programs.names_b);
     }
     if (programs.changed)
-        find(looking, IDS_REMARK_NOTE, "programs.changed", "%s in common run%s other ops", IDS_COUNTED(programs.changed, "program"),
-             programs.changed == 1 ? "s" : "");
+        find(looking, IDS_REMARK_NOTE, "programs.changed", "%s in common run%s other ops",
+             IDS_COUNTED(programs.changed, "program"), programs.changed == 1 ? "s" : "");
     if (all_a && all_b && knows_programs(a) != knows_programs(b))
         find(looking, IDS_REMARK_WARNING, "programs.hlo",
              "only %s says what its ops compute (enable_hlo_proto): ops are matched by name, and XLA's names are "

@@ -1,8 +1,8 @@
 /* comparability.h - whether runs can be compared at all, before any figure is.
  *
- * UNLIKE: a figure would be a percentage of unlike things (other devices, another number of them, no program in common, nothing
- * recorded). WARNING: figures hold with care (a file that is cut, other tracer levels, throttling, warm-up inside, no steps). NOTE: good
- * to know (versions, numbers of steps).
+ * UNLIKE: a figure would be a percentage of unlike things (other devices, another number of them, no program in common,
+ * nothing recorded). WARNING: figures hold with care (a file that is cut, other tracer levels, throttling, warm-up
+ * inside, no steps). NOTE: good to know (versions, numbers of steps).
  */
 #ifndef IDS_LIB_COMPARE_COMPARABILITY_H
 #define IDS_LIB_COMPARE_COMPARABILITY_H

@@ -12,8 +12,9 @@ struct ids_culprit {
     double a_ps, b_ps;        /* as parts are: per step (or window) and device */
 };
 
-/* Of those whose time changed in the direction of `sign`, the one that changed most; its name is NULL when nobody is known.
- * Every a_ps counts `scale_a` times: the ideal of a scaled run is a part of the first one. 0, or -1 when memory ran out. */
+/* Of those whose time changed in the direction of `sign`, the one that changed most; its name is NULL when nobody is
+ * known. Every a_ps counts `scale_a` times: the ideal of a scaled run is a part of the first one. 0, or -1 when
+ * memory ran out. */
 int ids_culprit_find(const struct ids_side *a, double scale_a, const struct ids_side *b, const char *account, int sign,
                      struct ids_culprit *ret_culprit);
 

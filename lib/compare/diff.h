@@ -1,5 +1,5 @@
-/* diff.h - everything that two sides differ in: whether they can be compared, the headline, the parts of a step, ops, kernels and what
- * they sum to, and what made the difference.
+/* diff.h - everything that two sides differ in: whether they can be compared, the headline, the parts of a step, ops,
+ * kernels and what they sum to, and what made the difference.
  */
 #ifndef IDS_LIB_COMPARE_DIFF_H
 #define IDS_LIB_COMPARE_DIFF_H
@@ -34,8 +34,8 @@ struct ids_diff {
     struct ids_sums modules, scopes, families, collectives;
     struct ids_changes changes;
     /* The whole, in ps a step (or window) and device: parts.whole_b - parts.whole_a =
-     *   ops_ps (Σ of the contributions of ops) + without_ps (activity without an op) + overlap_ps (ops that ran at the same time, or
-     *   outside of steps) + idle_ps (the parts in which nothing ran) */
+     *   ops_ps (Σ of the contributions of ops) + without_ps (activity without an op) + overlap_ps (ops that ran at the
+     *   same time, or outside of steps) + idle_ps (the parts in which nothing ran) */
     int64_t ops_ps, without_ps, overlap_ps, idle_ps;
     struct ids_report report; /* the same for programs: properties and tables; and the texts of all above */
 };

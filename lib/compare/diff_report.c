@@ -40,7 +40,8 @@ static const struct ids_table_def parts_def = {
     "parts of a step",
     part_columns,
     COUNT_OF(part_columns),
-    "The difference of the two ledgers by account, as means over the devices; the changes sum to that of the whole. `id` "
+    "The difference of the two ledgers by account, as means over the devices; the changes sum to that of the whole. "
+    "`id` "
     "is the metric of the account (steps.*; without steps idle.*, and of busy time device.working and device.stalled), "
     "`culprit` whose time in it changed most, and `culprit_change` by how much.",
     0};
@@ -66,7 +67,7 @@ static const struct ids_table_def changes_def = {
         {"by", "matched by", IDS_UNIT_NONE, 0}, {"op_name", "in the program", IDS_UNIT_NONE, IDS_COLUMN_LONG},        \
         {"ratio", "ratio", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},                                                       \
         {"name_a", "name before", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},                                                  \
-        {"shape", "shape", IDS_UNIT_NONE, IDS_COLUMN_DETAIL | IDS_COLUMN_TELLS},                                                         \
+        {"shape", "shape", IDS_UNIT_NONE, IDS_COLUMN_DETAIL | IDS_COLUMN_TELLS},                                      \
         {"count_a", "executions before", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},                                         \
         {"count_b", "executions after", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},                                          \
         {"low", "at least", IDS_UNIT_TIME, IDS_COLUMN_DETAIL}, {"high", "at most", IDS_UNIT_TIME, IDS_COLUMN_DETAIL}, \

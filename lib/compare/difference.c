@@ -39,7 +39,8 @@ enum ids_verdict ids_judge(const struct ids_difference *difference, const struct
         return !large ? IDS_VERDICT_SAME : outside ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_UNSURE;
     double typical = interval.typical_b - interval.typical_a;
     if (fabs(typical) <= options->threshold * base) return large ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_SAME;
-    /* Of one recording a side: its mean went the other way, so neither is what happened. Over many runs the typical one decides. */
+    /* Of one recording a side: its mean went the other way, so neither is what happened. Over many runs the typical
+     * one decides. */
     if (!many && typical * change < 0) return large ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_SAME;
     int direction = ids_direction_of(difference->better, typical);
     if ((!many && options->noise <= 0) || !direction) return IDS_VERDICT_DIFFERS;
@@ -50,8 +51,8 @@ enum ids_verdict ids_judge(const struct ids_difference *difference, const struct
 
 enum when { ALWAYS, PER_STEP, PER_WINDOW };
 
-/* How a figure is found: of a run from a metric, which may be a sum over steps and devices; of a step from columns of the
- * table of steps, which may be a share of the step. */
+/* How a figure is found: of a run from a metric, which may be a sum over steps and devices; of a step from columns of
+ * the table of steps, which may be a share of the step. */
 struct figure {
     const char *id, *title;
     enum ids_unit unit;
@@ -108,7 +109,8 @@ static int mean_of(const struct ids_side *side, const struct figure *figure, dou
     return count > 0;
 }
 
-/* A run's typical step: of the steps that trimming leaves, so that one slow step of one run makes no difference between sides. */
+/* A run's typical step: of the steps that trimming leaves, so that one slow step of one run makes no difference
+ * between sides. */
 struct typical {
     ids_of_step *of_step;
     ids_of_run *of_run;
@@ -155,12 +157,13 @@ static int spread(const struct ids_side *a, const struct ids_side *b, ids_of_ste
     return failed || ret_interval->out_of_memory;
 }
 
-/* A share of a step that became another one is neither better nor worse by itself: of a step that takes a thousandth as long, the rest
- * is a larger share. */
+/* A share of a step that became another one is neither better nor worse by itself: of a step that takes a thousandth as
+ * long, the rest is a larger share. */
 static void hold_against_the_step(struct ids_difference *row, const struct ids_difference *step) {
     if (row->unit != IDS_UNIT_RATIO || step->unit != IDS_UNIT_TIME || step->verdict <= IDS_VERDICT_UNSURE) return;
     if (!step->has_a || !step->has_b || !row->has_a || !row->has_b) return;
-    int of_step = ids_direction_of(step->better, step->b - step->a), of_share = ids_direction_of(row->better, row->b - row->a);
+    int of_step = ids_direction_of(step->better, step->b - step->a),
+        of_share = ids_direction_of(row->better, row->b - row->a);
     if (of_step * of_share < 0) row->better = IDS_BETTER_NEITHER;
 }
 
@@ -253,8 +256,8 @@ int ids_parts_make(const struct ids_side *a, const struct ids_side *b, struct id
                    struct ids_error *err) {
     int per_step = a->per_step, failed = 0;
     const char *whole = per_step ? "steps.mean" : "run.window";
-    *ret_parts =
-        (struct ids_parts){.whole_a_ps = mean_ps(a, whole_of_run, whole), .whole_b_ps = mean_ps(b, whole_of_run, whole)};
+    *ret_parts = (struct ids_parts){.whole_a_ps = mean_ps(a, whole_of_run, whole),
+                                    .whole_b_ps = mean_ps(b, whole_of_run, whole)};
     ret_parts->remainder_ps = ret_parts->whole_b_ps - ret_parts->whole_a_ps;
     for (size_t p = 0; p < sizeof busy_parts / sizeof *busy_parts && !per_step && !failed; p++)
         failed = add_part(ret_parts, a, b, (struct ids_part){.id = busy_parts[p].id, .title = busy_parts[p].title}, 1);

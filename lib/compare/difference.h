@@ -1,8 +1,8 @@
 /* difference.h - a figure of two sides: the difference, how sure it is, and the word for it.
  *
- * The word depends on what was recorded. One recording a side: its steps tell how it varies inside, not whether another recording would be
- * the same, so a difference only "differs in these recordings". From three recordings a side on, or with a stated noise floor, an
- * interval that excludes zero is a regression or an improvement.
+ * The word depends on what was recorded. One recording a side: its steps tell how it varies inside, not whether another
+ * recording would be the same, so a difference only "differs in these recordings". From three recordings a side on, or
+ * with a stated noise floor, an interval that excludes zero is a regression or an improvement.
  */
 #ifndef IDS_LIB_COMPARE_DIFFERENCE_H
 #define IDS_LIB_COMPARE_DIFFERENCE_H
@@ -52,8 +52,8 @@ int ids_headline_make(const struct ids_side *a, const struct ids_side *b, const 
 /* The same figures of one run of a settled side, as `a` of the rows. */
 size_t ids_headline_of_run(const struct ids_side *side, size_t run, struct ids_difference ret_rows[IDS_HEADLINES]);
 
-/* The parts of a step, which are the ledger's accounts (of the window: the idle ones, and what the device figures tell of the rest), each
- * a mean over the active devices; they sum to it. */
+/* The parts of a step, which are the ledger's accounts (of the window: the idle ones, and what the device figures tell
+ * of the rest), each a mean over the active devices; they sum to it. */
 struct ids_part {
     const char *id;    /* the metric: "steps.host.python", "idle.host.python" */
     const char *title; /* the account, as reports call it: "host.python" */

@@ -1,5 +1,5 @@
-/* items.h - the ops (or kernels) of a side: those of all its runs put together, with what matching looks at and what a step has of
- * each.
+/* items.h - the ops (or kernels) of a side: those of all its runs put together, with what matching looks at and what a
+ * step has of each.
  */
 #ifndef IDS_LIB_COMPARE_ITEMS_H
 #define IDS_LIB_COMPARE_ITEMS_H
@@ -31,8 +31,8 @@ int ids_items_make(const struct ids_side *side, enum ids_item_kind kind, struct 
                    struct ids_items *ret_items, struct ids_error *err);
 void ids_items_done(struct ids_items *items);
 
-/* The interval of b - a, from values where both have them, else from sums and squares; a side without the item (NULL) is zero in
- * every step. `a_items` and `b_items` say how many steps or runs there are. */
+/* The interval of b - a, from values where both have them, else from sums and squares; a side without the item (NULL)
+ * is zero in every step. `a_items` and `b_items` say how many steps or runs there are. */
 struct ids_interval ids_items_interval(const struct ids_side *a_side, const struct ids_item *a,
                                        const struct ids_side *b_side, const struct ids_item *b, double confidence);
 

@@ -27,8 +27,8 @@ enum { WITH_FINGERPRINT = 1, WITH_PLACE = 2, SHARED_MODULE = 4 };
 struct pass {
     enum ids_match_by by;
     unsigned common;
-    unsigned
-        aside; /* WITH_...: only where both sides know it of their items; SHARED_MODULE: of modules that both sides have */
+    unsigned aside; /* WITH_...: only where both sides know it of their items; SHARED_MODULE: of modules that both sides
+                     * have */
 };
 
 static const struct pass passes[] = {

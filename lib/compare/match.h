@@ -1,9 +1,10 @@
 /* match.h - which op (or kernel) of one side is which of the other, and what became of it.
  *
- * By what it computes (fingerprint), also in a program that is called otherwise; by its name without number and its shape; by
- * its place in the program (the framework's name); by name alone, where nothing better is known of it. Of several that are alike (the
- * same matrix product in every layer) those of the same place in the program belong together first, then those of the same name, then
- * the rest in order. What is left is added or removed, never compared with nothing.
+ * By what it computes (fingerprint), also in a program that is called otherwise; by its name without number and its
+ * shape; by its place in the program (the framework's name); by name alone, where nothing better is known of it. Of
+ * several that are alike (the same matrix product in every layer) those of the same place in the program belong
+ * together first, then those of the same name, then the rest in order. What is left is added or removed, never compared
+ * with nothing.
  */
 #ifndef IDS_LIB_COMPARE_MATCH_H
 #define IDS_LIB_COMPARE_MATCH_H
@@ -30,9 +31,9 @@ struct ids_matches {
 const char *ids_match_by_name(enum ids_match_by by);
 const char *ids_match_class_name(enum ids_match_class class);
 
-/* The items must outlive the matches. An op is called slower or faster when its time changed by more than the threshold, and, where
- * its spread is known, when an interval excludes zero that is widened by the number of ops compared (Bonferroni), so that of a
- * thousand equal ops none is called by chance. */
+/* The items must outlive the matches. An op is called slower or faster when its time changed by more than the
+ * threshold, and, where its spread is known, when an interval excludes zero that is widened by the number of ops
+ * compared (Bonferroni), so that of a thousand equal ops none is called by chance. */
 int ids_matches_make(const struct ids_side *a_side, const struct ids_items *a, const struct ids_side *b_side,
                      const struct ids_items *b, const struct ids_compare_options *options,
                      struct ids_matches *ret_matches, struct ids_error *err);

@@ -44,15 +44,16 @@ static const struct ids_column_def loss_columns[] = {
     {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"method", "method", IDS_UNIT_NONE, 0},
 };
-static const struct ids_table_def losses_def = {
-    "losses",
-    "losses by account",
-    loss_columns,
-    COUNT_OF(loss_columns),
-    "One row per number of devices and account of the ledger that a step has time in: per step and device the time, its "
-    "ideal, and what is lost, their difference. With the remainder of the configuration the lost times sum to its loss. "
-    "`culprit` is whose time in the account grew most beyond its ideal.",
-    0};
+static const struct ids_table_def losses_def = {"losses",
+                                                "losses by account",
+                                                loss_columns,
+                                                COUNT_OF(loss_columns),
+                                                "One row per number of devices and account of the ledger that a step "
+                                                "has time in: per step and device the time, its "
+                                                "ideal, and what is lost, their difference. With the remainder of the "
+                                                "configuration the lost times sum to its loss. "
+                                                "`culprit` is whose time in the account grew most beyond its ideal.",
+                                                0};
 
 static const struct ids_column_def trace_columns[] = {
     {"devices", "devices", IDS_UNIT_NUMBER, 0},
@@ -87,9 +88,11 @@ static void list_traces(struct ids_scale *scale) {
             const struct ids_side_run *run = &scale->at[p].side->runs[i];
             double step = 0;
             ids_run_metric(run, "steps.mean", &step);
-            struct ids_value row[] = {ids_real_value(IDS_UNIT_NUMBER, scale->at[p].devices), text_property(run, "name"),
+            struct ids_value row[] = {ids_real_value(IDS_UNIT_NUMBER, scale->at[p].devices),
+                                      text_property(run, "name"),
                                       text_property(run, "path"),
-                                      ids_int_value(IDS_UNIT_COUNT, (int64_t)run->steps->row_count), time_of(step),
+                                      ids_int_value(IDS_UNIT_COUNT, (int64_t)run->steps->row_count),
+                                      time_of(step),
                                       method_of(scale)};
             IDS_ROW(&scale->report, table, trace_columns, row);
         }
@@ -196,7 +199,8 @@ static uint64_t key_of(const struct ids_table *ops, size_t row, int with_shape) 
     return key;
 }
 
-/* The part of the first configuration's op time in ops that have another shape in the last one; -1 unknown, -2 no memory. */
+/* The part of the first configuration's op time in ops that have another shape in the last one; -1 unknown, -2 no
+ * memory. */
 static double reshaped(const struct ids_scale_point *first, const struct ids_scale_point *last) {
     const struct ids_table *before = ids_report_find_table(first->side->runs[0].report, "ops");
     const struct ids_table *after = ids_report_find_table(last->side->runs[0].report, "ops");
@@ -218,8 +222,8 @@ static double reshaped(const struct ids_scale_point *first, const struct ids_sca
     return failed ? -2 : same + other > 0 ? other / (same + other) : -1;
 }
 
-/* By the ops: with the same work those of a device become smaller, with the same work a device they keep their shapes. Without
- * shapes by a device's compute, which falls or stays. */
+/* By the ops: with the same work those of a device become smaller, with the same work a device they keep their shapes.
+ * Without shapes by a device's compute, which falls or stays. */
 #define RESHAPED_LEAST 0.1
 static int guess(struct ids_scale *scale) {
     const struct ids_scale_point *first = &scale->at[0], *last = &scale->at[scale->count - 1];
@@ -268,11 +272,11 @@ static int check_points(const struct ids_scale *scale, struct ids_error *err) {
     for (size_t p = 0; p < scale->count; p++) {
         if (!(scale->at[p].devices > 0)) return ids_fail(err, IDS_USAGE, "a number of devices is 0");
         if (p && scale->at[p].devices == scale->at[p - 1].devices)
-            return ids_fail(
-                err, IDS_USAGE,
-                "'%s' and '%s' both ran on %s; give recordings of one configuration as a folder or "
-                "pattern, or the numbers with --devices",
-                scale->at[p - 1].side->label, scale->at[p].side->label, IDS_COUNTED(scale->at[p].devices, "device"));
+            return ids_fail(err, IDS_USAGE,
+                            "'%s' and '%s' both ran on %s; give recordings of one configuration as a folder or "
+                            "pattern, or the numbers with --devices",
+                            scale->at[p - 1].side->label, scale->at[p].side->label,
+                            IDS_COUNTED(scale->at[p].devices, "device"));
     }
     return 0;
 }

@@ -1,8 +1,9 @@
 /* scale.h - the same program on 1, 2, 4, 8 devices: how much faster, and what ate the rest.
  *
- * Strong scaling: the same work on more devices; ideally a step takes n0/n of the time of the first configuration. Weak scaling: as much more
- * work as devices; ideally a step takes as long. The loss is the step's time less the ideal one, and each account's loss is its time less
- * its own ideal, so that the accounts sum to the loss because they sum to the step.
+ * Strong scaling: the same work on more devices; ideally a step takes n0/n of the time of the first configuration. Weak
+ * scaling: as much more work as devices; ideally a step takes as long. The loss is the step's time less the ideal one,
+ * and each account's loss is its time less its own ideal, so that the accounts sum to the loss because they sum to the
+ * step.
  */
 #ifndef IDS_LIB_COMPARE_SCALE_H
 #define IDS_LIB_COMPARE_SCALE_H
@@ -16,8 +17,8 @@ struct ids_scale_point {
     const struct ids_side *side;
     double devices;
     double step_ps, ideal_ps;
-    double speedup, efficiency;                                 /* against the first; efficiency 1 is ideal */
-    double loss_ps;                                             /* step - ideal */
+    double speedup, efficiency;                                     /* against the first; efficiency 1 is ideal */
+    double loss_ps;                                                 /* step - ideal */
     double parts_ps[IDS_ACCOUNT_COUNT], lost_ps[IDS_ACCOUNT_COUNT]; /* by account: of a step; of the loss */
     struct ids_culprit culprits[IDS_ACCOUNT_COUNT];                 /* who lost most of it */
     double remainder_ps; /* of the loss, what the parts do not explain (rounding) */
@@ -33,8 +34,8 @@ struct ids_scale {
     struct ids_report report;
 };
 
-/* The sides are settled; `devices` of each, 0: as recorded; `method` is what they are recordings of, or "". IDS_UNSUPPORTED without
- * steps. */
+/* The sides are settled; `devices` of each, 0: as recorded; `method` is what they are recordings of, or "".
+ * IDS_UNSUPPORTED without steps. */
 int ids_scale_make(const char *method, const struct ids_side *const *sides, const double *devices, size_t count,
                    enum ids_scaling scaling, struct ids_scale *ret_scale, struct ids_error *err);
 /* Whether any of the runs has time in that account. */

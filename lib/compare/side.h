@@ -1,7 +1,7 @@
 /* side.h - one side of a comparison: a run, or several recordings of the same thing.
  *
- * Figures of a side are means over its runs. Where every run of both sides has steps a figure is per step, else per window; and
- * sums over devices are per device, so that contributions add up to the time of a step.
+ * Figures of a side are means over its runs. Where every run of both sides has steps a figure is per step, else per
+ * window; and sums over devices are per device, so that contributions add up to the time of a step.
  */
 #ifndef IDS_LIB_COMPARE_SIDE_H
 #define IDS_LIB_COMPARE_SIDE_H
@@ -22,7 +22,8 @@ struct ids_side {
     struct ids_side_run *runs;
     size_t run_count;
     int per_step;
-    int by_run; /* every side has IDS_SAMPLE_LEAST runs or more: what varies is looked at from run to run, else from step to step */
+    int by_run; /* every side has IDS_SAMPLE_LEAST runs or more: what varies is looked at from run to run, else from
+                 * step to step */
 };
 
 /* `label` and `reports` must outlive the side. `per_step` is set by ids_sides_settle. 0, or IDS_NOMEM. */
@@ -32,7 +33,8 @@ void ids_side_done(struct ids_side *side);
 /* Says of all sides whether figures are per step: when every run of every side has steps. */
 void ids_sides_settle(struct ids_side *const *sides, size_t count);
 
-/* Of a metric over all devices as a number (times in ps); missing ones of one run leave that run out. 0 when no run has it. */
+/* Of a metric over all devices as a number (times in ps); missing ones of one run leave that run out. 0 when no run
+ * has it. */
 int ids_side_metric(const struct ids_side *side, const char *id, double *ret_mean);
 /* The number of a metric of one run. */
 int ids_run_metric(const struct ids_side_run *run, const char *id, double *ret_value);
@@ -45,8 +47,8 @@ struct ids_numbers {
     size_t count;
     int serial; /* by step */
 };
-/* `of_step` gives the figure of a row of the table steps, `of_run` that of a run; NAN where there is none, and then there is no sample. The
- * caller frees `at`. Empty when there is nothing to look at a spread of. */
+/* `of_step` gives the figure of a row of the table steps, `of_run` that of a run; NAN where there is none, and then
+ * there is no sample. The caller frees `at`. Empty when there is nothing to look at a spread of. */
 typedef double ids_of_step(const struct ids_table *steps, size_t row, const void *what);
 typedef double ids_of_run(const struct ids_side_run *run, const void *what);
 int ids_side_numbers(const struct ids_side *side, ids_of_step *of_step, ids_of_run *of_run, const void *what,

@@ -1,11 +1,12 @@
 /* statistics.h - how far a difference of two samples can be trusted.
  *
- * The interval is Yuen's: of the difference of 20 % trimmed means, with winsorized variances and Welch's degrees of freedom. A fifth of
- * the values at either end takes no part, so that a slow step now and then (garbage collection, a compilation) neither makes nor
- * hides a difference; of fewer than five steps or ten runs nothing is trimmed, and it is Welch's; sets of equally many runs have the
- * degrees of freedom of both together (Student's), for of three runs a side Welch's would leave two. Values of one recording follow each other:
- * where they go up and down together (lag-1 autocorrelation r above 0) they tell less than their number says, and their variance is
- * taken (1 + r) / (1 - r) times. It is a formula: no random numbers, the same input gives the same bytes.
+ * The interval is Yuen's: of the difference of 20 % trimmed means, with winsorized variances and Welch's degrees of
+ * freedom. A fifth of the values at either end takes no part, so that a slow step now and then (garbage collection, a
+ * compilation) neither makes nor hides a difference; of fewer than five steps or ten runs nothing is trimmed, and it is
+ * Welch's; sets of equally many runs have the degrees of freedom of both together (Student's), for of three runs a side
+ * Welch's would leave two. Values of one recording follow each other: where they go up and down together (lag-1
+ * autocorrelation r above 0) they tell less than their number says, and their variance is taken (1 + r) / (1 - r)
+ * times. It is a formula: no random numbers, the same input gives the same bytes.
  */
 #ifndef IDS_LIB_COMPARE_STATISTICS_H
 #define IDS_LIB_COMPARE_STATISTICS_H
@@ -43,8 +44,9 @@ double ids_student_quantile(double p, double df);
 double ids_trimmed_mean(struct ids_sample sample);
 double ids_mean(const double *at, size_t count);
 
-/* The median of the slopes between all pairs of points, and its interval (Theil, Sen; by the normal approximation of Kendall's S).
- * At 99 % six points are the fewest that have one: of fewer even a series that only goes up may be chance. */
+/* The median of the slopes between all pairs of points, and its interval (Theil, Sen; by the normal approximation of
+ * Kendall's S). At 99 % six points are the fewest that have one: of fewer even a series that only goes up may be
+ * chance. */
 struct ids_slope {
     int known, out_of_memory;
     double slope, low, high;

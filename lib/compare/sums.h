@@ -1,4 +1,5 @@
-/* sums.h - matches put together under what they have in common: a program, a scope, a family of kernels, a kind of collective. */
+/* sums.h - matches put together under what they have in common: a program, a scope, a family of kernels, a kind of
+ * collective. */
 #ifndef IDS_LIB_COMPARE_SUMS_H
 #define IDS_LIB_COMPARE_SUMS_H
 

@@ -60,13 +60,14 @@ const char *ids_verdict_words(struct ids_painter *painter, const struct ids_diff
             ids_phrase_add(&phrase, "a share of another step time (%s%s to %s)", of_typical(row), low, high);
             break;
         }
-        ids_phrase_add(&phrase, "%s in these recordings (%s%s to %s)", direction_word(row, interval->low), of_typical(row), low,
-                       high);
+        ids_phrase_add(&phrase, "%s in these recordings (%s%s to %s)", direction_word(row, interval->low),
+                       of_typical(row), low, high);
         break;
     case IDS_VERDICT_IMPROVEMENT:
     case IDS_VERDICT_REGRESSION:
-        ids_phrase_add(&phrase, "%s (%s%s to %s)", row->verdict == IDS_VERDICT_REGRESSION ? "REGRESSION" : "improvement",
-                       of_typical(row), low, high);
+        ids_phrase_add(&phrase, "%s (%s%s to %s)",
+                       row->verdict == IDS_VERDICT_REGRESSION ? "REGRESSION" : "improvement", of_typical(row), low,
+                       high);
         break;
     }
     return ids_phrase_end(painter, &phrase);

@@ -2,12 +2,12 @@
 
 #include "lib/base/keymap.h"
 #include "lib/base/run_merge.h"
-#include "lib/model/account.h"
-#include "lib/model/host_copies.h"
-#include "lib/store/db.h"
 #include "lib/events/event_ids.h"
 #include "lib/events/event_parts.h"
 #include "lib/events/findings.sql.h"
+#include "lib/model/account.h"
+#include "lib/model/host_copies.h"
+#include "lib/store/db.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -355,7 +355,8 @@ static int put_work(struct putter *putter, size_t place) {
     uint32_t nulls = (uint32_t)(work->step == 0) << 1 | (uint32_t)(around.id == 0) << 2 |
                      (uint32_t)(duration_ps == row.duration_ps) << 3 | (uint32_t)(event->self_ps == duration_ps) << 4 |
                      (uint32_t)!is_gap_end << 5 | (uint32_t)!is_gap_end << 6;
-    return ids_row_pages_put(putter->pages->activity, row.id, &(struct ids_row_values){values, 7, nulls, 0}, putter->err);
+    return ids_row_pages_put(putter->pages->activity, row.id, &(struct ids_row_values){values, 7, nulls, 0},
+                             putter->err);
 }
 
 static int put_late(struct putter *putter, size_t l) {

@@ -2,15 +2,16 @@
 #ifndef IDS_LIB_EVENTS_EVENT_FINDINGS_H
 #define IDS_LIB_EVENTS_EVENT_FINDINGS_H
 
-#include "lib/model/findings.h"
 #include "lib/events/event_rows.h"
+#include "lib/model/findings.h"
 
 /* The tables that are written as pages (row_pages.h). */
 struct ids_finding_pages {
     struct ids_row_pages *activity, *stretch;
 };
 
-/* Makes the tables, in a transaction of the caller's. The pages are the caller's to show when all runs are in, and to free. */
+/* Makes the tables, in a transaction of the caller's. The pages are the caller's to show when all runs are in, and
+ * to free. */
 int ids_findings_tables(sqlite3 *db, int fd, struct ids_finding_pages *ret_pages, struct ids_error *err);
 int ids_finding_pages_show(struct ids_finding_pages *pages, struct ids_error *err);
 void ids_finding_pages_free(struct ids_finding_pages *pages);
@@ -20,8 +21,8 @@ struct ids_finding_numbers {
     int64_t run, first_host, first_track, first_name;
     int64_t device, op, shape, class, step, culprit, stretch, device_step;
 };
-/* Writes the findings of a run whose events are in the table event already. *ret_lost counts what could not be tied to its row (a
- * damaged file). */
+/* Writes the findings of a run whose events are in the table event already. *ret_lost counts what could not be tied to
+ * its row (a damaged file). */
 int ids_findings_put(sqlite3 *db, const struct ids_finding_pages *pages, const struct ids_trace *trace,
                      const struct ids_findings *findings, struct ids_finding_numbers *numbers, uint64_t *ret_lost,
                      struct ids_error *err);

@@ -196,7 +196,8 @@ static int gather_together(struct ids_event_ids *ids, int64_t start_ps, struct i
     return code;
 }
 
-/* The end of a CPU client's op is not that of its event, and a step whose number is in its name has lost it in the trace. */
+/* The end of a CPU client's op is not that of its event, and a step whose number is in its name has lost it in the
+ * trace. */
 static int is_same(const struct ids_trace *trace, const struct ids_event *event, const struct row *row) {
     int same_name = trace->names[event->name].text == row->text;
     int same_time = duration_of(event) == row->found.duration_ps;
@@ -226,7 +227,8 @@ static struct ids_event_row take(struct ids_event_ids *ids, const struct ids_eve
 
 /* ---- all ---- */
 
-/* Into buckets by track first: a device's work comes in time order over many tracks, which a merge would take many passes for. */
+/* Into buckets by track first: a device's work comes in time order over many tracks, which a merge would take many
+ * passes for. */
 static int sort_wanted(struct ids_event_ids *ids, struct ids_error *err) {
     size_t tracks = ids->trace->track_count;
     size_t *begin = calloc(tracks + 2, sizeof *begin);

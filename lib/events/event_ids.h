@@ -1,7 +1,8 @@
 /* event_ids.h - which row of the table event an event of the trace is.
  *
- * The trace keeps some events of a file and the table all of them, both in order of (track, start, longer first). So they are found by
- * one merge over both: of events that begin together by name and duration, equal ones in their order. */
+ * The trace keeps some events of a file and the table all of them, both in order of (track, start, longer first). So
+ * they are found by one merge over both: of events that begin together by name and duration, equal ones in their
+ * order. */
 #ifndef IDS_LIB_EVENTS_EVENT_IDS_H
 #define IDS_LIB_EVENTS_EVENT_IDS_H
 

@@ -1,12 +1,13 @@
-/* event_parts.h - what the parts of the row builder share: the events that wait for the end of their track (event_track.c), what lies in
- * what (event_nest.c), the stats (event_stats.c) and the links (event_flows.c). event_rows.c puts them together. */
+/* event_parts.h - what the parts of the row builder share: the events that wait for the end of their track
+ * (event_track.c), what lies in what (event_nest.c), the stats (event_stats.c) and the links (event_flows.c).
+ * event_rows.c puts them together. */
 #ifndef IDS_LIB_EVENTS_EVENT_PARTS_H
 #define IDS_LIB_EVENTS_EVENT_PARTS_H
 
 #include "lib/base/buffer.h"
 #include "lib/base/keymap.h"
-#include "lib/io/aside.h"
 #include "lib/events/event_rows.h"
+#include "lib/io/aside.h"
 
 /* ---- events that wait ---- */
 
@@ -71,8 +72,8 @@ static inline size_t ids_track_rows_bytes(const struct ids_track_rows *track) {
 }
 /* Puts the events that are in memory into order and aside; the memory is free then. */
 int ids_track_rows_spill(struct ids_track_rows *track, struct ids_row_desk *desk, struct ids_error *err);
-/* Gives every event to `put`, ordered by start, longer ones first, with parent, depth and self time; `index` counts them from 0.
- * `rare` is NULL for an event without. */
+/* Gives every event to `put`, ordered by start, longer ones first, with parent, depth and self time; `index` counts
+ * them from 0. `rare` is NULL for an event without. */
 typedef int ids_row_put(void *context, uint64_t index, const struct ids_row *row, const struct ids_row_rare *rare,
                         struct ids_error *err);
 int ids_track_rows_each(struct ids_track_rows *track, struct ids_row_desk *desk, ids_row_put *put, void *context,
@@ -89,8 +90,8 @@ struct ids_open_row {
 /* Is told the self time of an event that is over, where that is not its duration. */
 typedef int ids_row_closed(void *context, uint64_t where, int64_t self_ps, struct ids_error *err);
 
-/* The sweep over a track's events in order: sets the row's parent, depth and self_ps, the latter as if nothing lay in it; `closed` says
- * what it is when that is known. Events of a track are told by `where`, any number. */
+/* The sweep over a track's events in order: sets the row's parent, depth and self_ps, the latter as if nothing lay in
+ * it; `closed` says what it is when that is known. Events of a track are told by `where`, any number. */
 int ids_nest_next(struct ids_row_desk *desk, struct ids_row *row, uint64_t index, uint64_t where,
                   ids_row_closed *closed, void *context, struct ids_error *err);
 int ids_nest_end(struct ids_row_desk *desk, ids_row_closed *closed, void *context, struct ids_error *err);
@@ -122,8 +123,8 @@ int ids_bind_text(sqlite3_stmt *statement, int column, const char *text, size_t 
 /* As the words for them are ordered. */
 enum ids_flow_kind { IDS_FLOW_ARROW, IDS_FLOW_CORRELATION, IDS_FLOW_LINK };
 
-/* Which event made which happen, by a key that both bear. Memory does not follow their number: keys, then events, are divided into parts
- * that are joined and sorted one by one. */
+/* Which event made which happen, by a key that both bear. Memory does not follow their number: keys, then events, are
+ * divided into parts that are joined and sorted one by one. */
 struct ids_event_flows;
 
 int ids_event_flows_new(struct ids_event_flows **ret_flows, struct ids_error *err);

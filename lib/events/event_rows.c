@@ -1,12 +1,12 @@
 #include "lib/events/event_rows.h"
 
 #include "lib/base/vec.h"
-#include "lib/model/clocks.h"
-#include "lib/model/keys.h"
-#include "lib/store/db.h"
 #include "lib/events/event_parts.h"
 #include "lib/events/events.sql.h"
 #include "lib/events/row_pages.h"
+#include "lib/model/clocks.h"
+#include "lib/model/keys.h"
+#include "lib/store/db.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +67,8 @@ static void bind_name(const struct ids_event_rows *rows, sqlite3_stmt *statement
 
 static int put_host(struct ids_sink *sink, const struct ids_host_info *info, struct ids_error *err) {
     struct ids_event_rows *rows = of(sink);
-    /* As the trace builder does: the time 0 of the run is that of the first host whose clock is known. What matching the hosts adds is
-     * put in afterwards (ids_findings_put). */
+    /* As the trace builder does: the time 0 of the run is that of the first host whose clock is known. What matching
+     * the hosts adds is put in afterwards (ids_findings_put). */
     if (info->start_unix_ns && !rows->origin_unix_ns) rows->origin_unix_ns = info->start_unix_ns;
     int64_t shift_ps = ids_clock_recorded_shift(info->start_unix_ns, rows->origin_unix_ns);
     rows->host = ++rows->numbers->host;

@@ -1,6 +1,6 @@
-/* Where a stat goes. Most values repeat: a set of stats is stored once, and events name it. Numbers that say what belongs together
- * (run_id, _p, _c, correlation_id) are columns. A stat that has another value in nearly every event would make each set a new one; it
- * leaves the sets as soon as that shows, and becomes a row of its event. */
+/* Where a stat goes. Most values repeat: a set of stats is stored once, and events name it. Numbers that say what
+ * belongs together (run_id, _p, _c, correlation_id) are columns. A stat that has another value in nearly every event
+ * would make each set a new one; it leaves the sets as soon as that shows, and becomes a row of its event. */
 #include "lib/events/event_parts.h"
 
 #include "lib/base/vec.h"
@@ -272,8 +272,8 @@ static int watch(struct stat *stat, const struct ids_arg *arg, const char *chars
     return 0;
 }
 
-/* When half of the sets were new, stats of which half of the values were new leave. When that happens twice and no stat is to blame,
- * the one with most new values goes. */
+/* When half of the sets were new, stats of which half of the values were new leave. When that happens twice and no stat
+ * is to blame, the one with most new values goes. */
 static void judge_window(struct ids_event_stats *stats) {
     int is_fresh = stats->window_fresh * 2 > stats->window_sets;
     struct stat *worst = NULL;
@@ -296,8 +296,9 @@ static void judge_window(struct ids_event_stats *stats) {
 
 /* ---- an event ---- */
 
-/* Struct ids_arg first, then bytes: two passes. Padding is zero, so that equal sets are equal bytes. Whole words are written, for what is
- * written in smaller pieces must leave the store buffer before it is read as words, by the hash at once. */
+/* Struct ids_arg first, then bytes: two passes. Padding is zero, so that equal sets are equal bytes. Whole words are
+ * written, for what is written in smaller pieces must leave the store buffer before it is read as words, by the hash
+ * at once. */
 static void pack(struct ids_buffer *buffer, const struct ids_arg *arg, uint32_t stat) {
     union {
         struct ids_arg arg;

@@ -1,6 +1,6 @@
-/* The events of a track until it ends. Those that memory has no room for go aside as runs in order, which are merged at the end. Self
- * times are known late (what lies around everything ends last), so merged rows are put aside once more and are
- * told theirs there; then they are read in order. */
+/* The events of a track until it ends. Those that memory has no room for go aside as runs in order, which are merged at
+ * the end. Self times are known late (what lies around everything ends last), so merged rows are put aside once more
+ * and are told theirs there; then they are read in order. */
 #include "lib/base/run_merge.h"
 #include "lib/base/vec.h"
 #include "lib/events/event_parts.h"

@@ -15,11 +15,11 @@ struct ids_query {
     sqlite3 *db;
     sqlite3_stmt *statement;
     char *path, *sql;
-    struct ids_query_cached cached; /* make NULL: a database of somebody else */
-    uint64_t given;                 /* rows of the statement */
-    int makings;                    /* how often it was made again */
+    struct ids_query_cached cached;    /* make NULL: a database of somebody else */
+    uint64_t given;                    /* rows of the statement */
+    int makings;                       /* how often it was made again */
     volatile sig_atomic_t interrupted; /* also while no database is open that SQLite could stop at */
-    char refused[128]; /* what the statement wanted and may not */
+    char refused[128];                 /* what the statement wanted and may not */
 };
 
 enum { MAX_CELL_BYTES = 64 << 20, MAX_MAKINGS = 3 };
@@ -108,8 +108,8 @@ static void set_limits(sqlite3 *db) {
     sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
 }
 
-/* Tables that are functions declare themselves when they are first used, which the gate would take for a change. No row of them: the list of tables
- * works out the columns of every view, which takes ten times as long as all else here. */
+/* Tables that are functions declare themselves when they are first used, which the gate would take for a change. No row
+ * of them: the list of tables works out the columns of every view, which takes ten times as long as all else here. */
 static const char opening[] =
     "PRAGMA temp_store=MEMORY; PRAGMA query_only=ON; SELECT 1 FROM sqlite_schema;"
     "SELECT 1 FROM json_each('[]'), json_tree('[]'), pragma_table_list, pragma_table_info('x') LIMIT 0";
@@ -202,7 +202,8 @@ static int step(struct ids_query *query, struct ids_error *err) {
 
 /* ---- a cached database that is damaged ---- */
 
-/* The rows that were given are passed over: all that they were made of was as it was written, so that they come again. */
+/* The rows that were given are passed over: all that they were made of was as it was written, so that they come
+ * again. */
 static int go_on(struct ids_query *query, struct ids_error *err) {
     int code = open_database(query, err), more = 1;
     if (!code && query->sql) code = prepare(query, err);

@@ -1,8 +1,9 @@
 /* query.h - SQL that a user gives, over a file that anybody may have made: it can read, and nothing else.
  *
- * The file is opened read-only and as one that cannot change. What a statement may do is a list: SELECT, functions but those that load
- * code, and pragmas that tell about tables. Views of the file run, but with harmless functions only; its triggers never do. Values, statements and
- * depths have limits, and so have time and memory (db_limit.h). No other database may be open when the first is opened by ids_query_open. */
+ * The file is opened read-only and as one that cannot change. What a statement may do is a list: SELECT, functions but
+ * those that load code, and pragmas that tell about tables. Views of the file run, but with harmless functions only;
+ * its triggers never do. Values, statements and depths have limits, and so have time and memory (db_limit.h). No
+ * other database may be open when the first is opened by ids_query_open. */
 #ifndef IDS_LIB_EVENTS_QUERY_H
 #define IDS_LIB_EVENTS_QUERY_H
 
@@ -29,8 +30,9 @@ int ids_is_database(const char *path);
 
 int ids_query_open(const char *path, struct ids_query **ret_query, struct ids_error *err);
 
-/* A database that the cache keeps, and that can be made again under the same name. Where it turns out to be damaged or gone, also when a
- * part of the rows was given already, it is made again, the statement is asked anew, and the rows go on behind the last one. */
+/* A database that the cache keeps, and that can be made again under the same name. Where it turns out to be damaged or
+ * gone, also when a part of the rows was given already, it is made again, the statement is asked anew, and the rows
+ * go on behind the last one. */
 struct ids_query_cached {
     const char *path;
     int (*make)(void *context, struct ids_error *err);

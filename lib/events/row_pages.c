@@ -19,8 +19,8 @@ enum {
     INTERIOR = 0x05,
     INTERIOR_KEYED = 0x02,
     INTERIOR_HEADER = 12,
-    /* lengths of payload and header, an id, a type and at most 8 bytes for each column, and the 8 that the last one is written in;
-     * words count as numbers, of which no table has so many */
+    /* lengths of payload and header, an id, a type and at most 8 bytes for each column, and the 8 that the last one is
+     * written in; words count as numbers, of which no table has so many */
     CELL_MOST = 1 + 9 + 1 + 1 + IDS_ROW_COLUMNS_MOST * 9 + 8,
     FILE_CHANGES = 24, /* in the header of the file: counts changes */
     FILE_PAGES = 28,
@@ -87,7 +87,8 @@ static uint8_t *put_varint(uint8_t *at, uint64_t value) {
 
 /* ---- rows ---- */
 
-/* Writes a row's record, its length in front; returns where it ends. The id of a table with ids stands before the record. */
+/* Writes a row's record, its length in front; returns where it ends. The id of a table with ids stands before the
+ * record. */
 static uint8_t *make_record(uint8_t *head, int keyed, const struct ids_row_values *row) {
     /* By how many bits a number needs beside its sign: its type, and how many bytes that has. */
     static const uint8_t type_of_bits[65] = {[0 ... 7] = 1,   [8 ... 15] = 2,  [16 ... 23] = 3,

@@ -1,8 +1,10 @@
-/* row_pages.h - rows of a table, written as pages of SQLite's file format (https://sqlite.org/fileformat2.html), many times as fast as
- * SQLite's own insert: rows come in the order of their keys, so that a page is filled, written once and done.
+/* row_pages.h - rows of a table, written as pages of SQLite's file format (https://sqlite.org/fileformat2.html), many
+ * times as fast as SQLite's own insert: rows come in the order of their keys, so that a page is filled, written once
+ * and done.
  *
- * SQLite owns the file; pages go behind what it has. Between two of its transactions the file's header is told of them, as another
- * process would that had written to it, and SQLite goes on behind them. Until ids_row_pages_show nothing leads to them.
+ * SQLite owns the file; pages go behind what it has. Between two of its transactions the file's header is told of them,
+ * as another process would that had written to it, and SQLite goes on behind them. Until ids_row_pages_show nothing
+ * leads to them.
  */
 #ifndef IDS_LIB_EVENTS_ROW_PAGES_H
 #define IDS_LIB_EVENTS_ROW_PAGES_H
@@ -16,31 +18,31 @@ enum { IDS_ROW_COLUMNS_MOST = 13, IDS_ROW_WORD_MOST = 15 };
 
 struct ids_row_pages;
 
-/* For the empty table `table`. `fd` is the file of `db`, open for writing; `db` takes no exclusive lock that outlives a transaction,
- * keeps no journal, and is in a transaction. Both stay the caller's. */
+/* For the empty table `table`. `fd` is the file of `db`, open for writing; `db` takes no exclusive lock that outlives a
+ * transaction, keeps no journal, and is in a transaction. Both stay the caller's. */
 int ids_row_pages_new(sqlite3 *db, int fd, const char *table, struct ids_row_pages **ret_pages, struct ids_error *err);
 
-/* The columns of a row: numbers, NULL where bit i of `nulls` is set; where bit i of `words` is, values[i] is the place of a text of
- * at most IDS_ROW_WORD_MOST bytes (const char *). */
+/* The columns of a row: numbers, NULL where bit i of `nulls` is set; where bit i of `words` is, values[i] is the place
+ * of a text of at most IDS_ROW_WORD_MOST bytes (const char *). */
 struct ids_row_values {
     const int64_t *values;
     unsigned count; /* at most IDS_ROW_COLUMNS_MOST */
     uint32_t nulls, words;
 };
 
-/* Adds a row to a table with an INTEGER PRIMARY KEY `id`, its first column, which is above all before; `values` are the others.
- * Every megabyte or so it ends the transaction of `db` and begins another: no statement may be half done. */
+/* Adds a row to a table with an INTEGER PRIMARY KEY `id`, its first column, which is above all before; `values` are the
+ * others. Every megabyte or so it ends the transaction of `db` and begins another: no statement may be half done. */
 int ids_row_pages_put(struct ids_row_pages *pages, int64_t id, const struct ids_row_values *values,
                       struct ids_error *err);
 /* Adds a row to a table WITHOUT ROWID, whose primary key are its first columns; the key is above all before. */
 int ids_row_pages_put_keyed(struct ids_row_pages *pages, const struct ids_row_values *values, struct ids_error *err);
-/* From now on the table has the rows that were put, in the transaction that `db` is in then. More may be put behind them and shown again;
- * not so WITHOUT ROWID. */
+/* From now on the table has the rows that were put, in the transaction that `db` is in then. More may be put behind
+ * them and shown again; not so WITHOUT ROWID. */
 int ids_row_pages_show(struct ids_row_pages *pages, struct ids_error *err);
 void ids_row_pages_free(struct ids_row_pages *pages);
 
-/* The first of `count` pages in a row behind the first `used` of a file: the page with byte 2^30 is never used, it is where
- * SQLite's locks are. */
+/* The first of `count` pages in a row behind the first `used` of a file: the page with byte 2^30 is never used, it is
+ * where SQLite's locks are. */
 uint32_t ids_row_pages_behind(uint32_t used, uint32_t count, uint32_t page_bytes);
 
 #endif

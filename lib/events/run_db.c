@@ -1,11 +1,11 @@
 #include "lib/events/run_db.h"
 
-#include "lib/model/relay.h"
-#include "lib/store/db.h"
 #include "lib/events/event_findings.h"
 #include "lib/events/event_rows.h"
-#include "lib/store/summary_file.h"
 #include "lib/events/views.sql.h"
+#include "lib/model/relay.h"
+#include "lib/store/db.h"
+#include "lib/store/summary_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

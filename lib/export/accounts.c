@@ -105,8 +105,7 @@ static int add_track(struct ids_accounts *accounts, const struct ids_accounts_de
 static int name_account(struct ids_accounts *accounts, uint32_t plane, enum ids_account account, uint32_t *names,
                         struct ids_error *err) {
     if (names[account] != UINT32_MAX) return 0;
-    struct ids_name_info info = {
-        .plane = plane, .text = ids_intern_z(accounts->sink.strings, ids_account_id(account))};
+    struct ids_name_info info = {.plane = plane, .text = ids_intern_z(accounts->sink.strings, ids_account_id(account))};
     if (info.text == IDS_NO_TEXT) return ids_no_memory(err);
     return accounts->next->ops->name(accounts->next, &info, &names[account], err);
 }
@@ -117,8 +116,8 @@ static void put_chars(struct ids_slice *slice, struct ids_arg *args, uint32_t ke
         (struct ids_arg){.key = key, .type = IDS_VALUE_CHARS, .chars = text.at, .length = text.length};
 }
 
-/* In the file's times, to the nearest nanosecond: viewers round a slice's start and duration each, and those of intervals that touch would
- * overlap then. */
+/* In the file's times, to the nearest nanosecond: viewers round a slice's start and duration each, and those of
+ * intervals that touch would overlap then. */
 static int64_t edge_of(const struct ids_accounts *accounts, int64_t ps) {
     enum { PS_IN_NS = 1000 };
     ids_sum(&ps, -accounts->params.shift_ps);
@@ -189,8 +188,8 @@ static int intern_keys(struct ids_accounts *accounts) {
     return accounts->category == IDS_NO_TEXT || accounts->key_step == IDS_NO_TEXT ? -1 : 0;
 }
 
-int ids_accounts_new(struct ids_sink *next, const struct ids_accounts_params *params, struct ids_accounts **ret_accounts,
-                     struct ids_error *err) {
+int ids_accounts_new(struct ids_sink *next, const struct ids_accounts_params *params,
+                     struct ids_accounts **ret_accounts, struct ids_error *err) {
     struct ids_accounts *accounts = calloc(1, sizeof *accounts);
     if (!accounts) return ids_no_memory(err);
     accounts->ops = (struct ids_sink_ops){.host = accounts_host,

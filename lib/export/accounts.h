@@ -1,5 +1,6 @@
-/* accounts.h - a sink in front of another one that passes on what comes and, when the reader is done, adds a track beside each device:
- * to what the analysis booked its time, the ledger's intervals, to the nanosecond. Filters stand behind it, so that they apply to these too. */
+/* accounts.h - a sink in front of another one that passes on what comes and, when the reader is done, adds a track
+ * beside each device: to what the analysis booked its time, the ledger's intervals, to the nanosecond. Filters stand
+ * behind it, so that they apply to these too. */
 #ifndef IDS_LIB_EXPORT_ACCOUNTS_H
 #define IDS_LIB_EXPORT_ACCOUNTS_H
 
@@ -26,8 +27,8 @@ struct ids_accounts_params {
 struct ids_accounts;
 
 /* What the params point to stays the caller's. */
-int ids_accounts_new(struct ids_sink *next, const struct ids_accounts_params *params, struct ids_accounts **ret_accounts,
-                     struct ids_error *err);
+int ids_accounts_new(struct ids_sink *next, const struct ids_accounts_params *params,
+                     struct ids_accounts **ret_accounts, struct ids_error *err);
 struct ids_sink *ids_accounts_sink(struct ids_accounts *accounts);
 /* Adds the tracks, once the reader is done. */
 int ids_accounts_finish(struct ids_accounts *accounts, struct ids_error *err);

@@ -1,8 +1,10 @@
-/* args_json.h - the args of events as members of a JSON object, those that all events of a name share behind the event's own.
+/* args_json.h - the args of events as members of a JSON object, those that all events of a name share behind the
+ * event's own.
  *
- * Integers of both kinds and doubles are numbers that read back as the same, texts are strings, a stat without a value is null, bytes
- * are "base64:...", a reference to a text that the file lacks is "ref:<number>". A key that an event has twice gets " #2" (and so on)
- * behind its name; a shared arg whose key the event has too gives way. Programs (hlo_proto) are left out.
+ * Integers of both kinds and doubles are numbers that read back as the same, texts are strings, a stat without a value
+ * is null, bytes are "base64:...", a reference to a text that the file lacks is "ref:<number>". A key that an event has
+ * twice gets " #2" (and so on) behind its name; a shared arg whose key the event has too gives way. Programs
+ * (hlo_proto) are left out.
  */
 #ifndef IDS_LIB_EXPORT_ARGS_JSON_H
 #define IDS_LIB_EXPORT_ARGS_JSON_H
@@ -41,8 +43,8 @@ struct ids_args_json {
 };
 
 void ids_args_json_done(struct ids_args_json *args);
-/* Keeps what all events of the name have in common; its number is name_count before. Where there is a display name, events are called
- * that, and the name becomes the arg "long_name", unless the stats have one. */
+/* Keeps what all events of the name have in common; its number is name_count before. Where there is a display name,
+ * events are called that, and the name becomes the arg "long_name", unless the stats have one. */
 int ids_args_json_add_name(struct ids_args_json *args, const struct ids_name_info *info, struct ids_error *err);
 /* Puts "key":value,... without braces. `skip`: bit i leaves out the event's arg i, of the first 64. */
 int ids_args_json_put(struct ids_args_json *args, struct ids_buffer *buffer, const struct ids_slice *slice,

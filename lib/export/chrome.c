@@ -1,9 +1,10 @@
 /* chrome.c - Chrome's JSON trace format, an object with traceEvents; without a cap on events.
  *
- * A plane is a process, a track a thread, named by metadata events before their first event. Times are microseconds with as many places
- * as the picoseconds need. Perfetto, which reads this too, rounds start and duration to nanoseconds each and drops a slice that then
- * overlaps another of its thread: such a slice goes to a thread of its own, whose thread_name bears the arg "lane_of", the tid of the
- * track that it belongs to. What a format of its own would lose (the stats of planes, the host) stands in otherData.
+ * A plane is a process, a track a thread, named by metadata events before their first event. Times are microseconds
+ * with as many places as the picoseconds need. Perfetto, which reads this too, rounds start and duration to nanoseconds
+ * each and drops a slice that then overlaps another of its thread: such a slice goes to a thread of its own, whose
+ * thread_name bears the arg "lane_of", the tid of the track that it belongs to. What a format of its own would lose
+ * (the stats of planes, the host) stands in otherData.
  */
 #include "lib/base/vec.h"
 #include "lib/export/args_json.h"

@@ -1,5 +1,5 @@
-/* csv.c - a row an event (RFC 4180): host, plane, track, its id, what the event is, name, start and duration in picoseconds, and all
- * args as one JSON object in the last column. */
+/* csv.c - a row an event (RFC 4180): host, plane, track, its id, what the event is, name, start and duration in
+ * picoseconds, and all args as one JSON object in the last column. */
 #include "lib/base/vec.h"
 #include "lib/export/args_json.h"
 #include "lib/export/export.h"

@@ -6,8 +6,8 @@
  *   code = export->finish(export, err);
  *   ids_export_free(export);
  *
- * Memory follows names, tracks and the largest event, not the number of events: what must wait (a protobuf message whose length
- * stands in front) waits aside.
+ * Memory follows names, tracks and the largest event, not the number of events: what must wait (a protobuf message
+ * whose length stands in front) waits aside.
  */
 #ifndef IDS_LIB_EXPORT_EXPORT_H
 #define IDS_LIB_EXPORT_EXPORT_H
@@ -46,13 +46,13 @@ struct ids_export_params {
 
 /* A format, one file, one line in exports.def. */
 struct ids_export_format {
-    const char *name;    /* of --format */
-    const char *title;   /* in messages: "CSV has no place for ..." */
-    const char *suffix;  /* of its files, behind the profile's name */
-    int wants_order;     /* events by time, a parent before its children (ordered.h) */
-    int packs;           /* its bytes go through gzip.h */
-    int is_text;         /* a terminal can show it */
-    int is_for_viewers;  /* a track of accounts makes sense in it */
+    const char *name;   /* of --format */
+    const char *title;  /* in messages: "CSV has no place for ..." */
+    const char *suffix; /* of its files, behind the profile's name */
+    int wants_order;    /* events by time, a parent before its children (ordered.h) */
+    int packs;          /* its bytes go through gzip.h */
+    int is_text;        /* a terminal can show it */
+    int is_for_viewers; /* a track of accounts makes sense in it */
     int (*open)(struct ids_out *out, const struct ids_export_params *params, struct ids_export **ret_export,
                 struct ids_error *err);
 };

@@ -1,7 +1,7 @@
 /* filter.h - a sink in front of another one that lets only a part of the events pass.
  *
- * Tracks, names and devices that are not asked for do not reach the next sink at all; nor do names that --name leaves out, unless they
- * hold a program. The planes /host:metadata and "Task Environment" tell about the run and always pass.
+ * Tracks, names and devices that are not asked for do not reach the next sink at all; nor do names that --name leaves
+ * out, unless they hold a program. The planes /host:metadata and "Task Environment" tell about the run and always pass.
  */
 #ifndef IDS_LIB_EXPORT_FILTER_H
 #define IDS_LIB_EXPORT_FILTER_H
@@ -19,8 +19,8 @@ struct ids_filter_params {
     int64_t min_duration_ps; /* slices shorter than this do not; events that are no slices do */
     struct ids_globs names;  /* of an event: its name or its display name */
     struct ids_globs tracks; /* of a track: its name, or "<plane>/<its name>" */
-    /* Of a device: its plane's name, "GPU:0" without what stands before, or the number alone; of the CPU client's ops, which lie on a
-     * host's plane, "CPU:0", "CPU#0" or the number. */
+    /* Of a device: its plane's name, "GPU:0" without what stands before, or the number alone; of the CPU client's ops,
+     * which lie on a host's plane, "CPU:0", "CPU#0" or the number. */
     struct ids_globs devices;
 };
 

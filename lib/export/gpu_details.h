@@ -1,5 +1,6 @@
-/* gpu_details.h - a GPU's events of Kineto in the words of XLA's CUPTI and ROCm tracers, by which XProf knows a kernel from a copy:
- * the stats kernel_details, memcpy_details and memset_details, and lines that are called "Stream #7(Kernel,MemcpyH2D)". */
+/* gpu_details.h - a GPU's events of Kineto in the words of XLA's CUPTI and ROCm tracers, by which XProf knows a kernel
+ * from a copy: the stats kernel_details, memcpy_details and memset_details, and lines that are called "Stream
+ * #7(Kernel,MemcpyH2D)". */
 #ifndef IDS_LIB_EXPORT_GPU_DETAILS_H
 #define IDS_LIB_EXPORT_GPU_DETAILS_H
 
@@ -23,7 +24,8 @@ enum ids_gpu_work {
     IDS_GPU_SET = 64,
 };
 
-/* Puts the details into `text`, which is emptied first, and says which stat they are: an enum ids_key. 0 when the event has them. */
+/* Puts the details into `text`, which is emptied first, and says which stat they are: an enum ids_key. 0 when the
+ * event has them. */
 uint32_t ids_gpu_details(const struct ids_strings *strings, struct ids_key_spellings *spellings, struct ids_text name,
                          int64_t stream, const struct ids_slice *slice, struct ids_buffer *text,
                          enum ids_gpu_work *ret_work);

@@ -11,8 +11,8 @@ enum {
     BLOCK_BYTES = 256 << 10,
     WORKERS_MAX = 4,
     SLOTS_MAX = 2 * WORKERS_MAX,
-    LEVEL =
-        1, /* a trace's JSON: level 1 leaves 8 % of it at the speed of the rest of the export, level 6 leaves 6 % at a fifth */
+    LEVEL = 1, /* a trace's JSON: level 1 leaves 8 % of it at the speed of the rest of the export, level 6 leaves 6 % at
+                * a fifth */
     RAW_DEFLATE = -15,
     MEMORY_LEVEL = 8,
     TRAILER_BYTES = 8,

@@ -1,7 +1,7 @@
 /* gzip.h - an output in front of another one that packs what passes through, on threads of its own.
  *
- * One gzip member (RFC 1952) of blocks that are deflated side by side: each begins without a history and ends at a byte, so that they
- * need only be put one behind the other. */
+ * One gzip member (RFC 1952) of blocks that are deflated side by side: each begins without a history and ends at a
+ * byte, so that they need only be put one behind the other. */
 #ifndef IDS_LIB_EXPORT_GZIP_H
 #define IDS_LIB_EXPORT_GZIP_H
 

@@ -1,7 +1,9 @@
-/* ordered.h - a sink in front of one that needs each track's events in order: by start, longer first, else as they came.
+/* ordered.h - a sink in front of one that needs each track's events in order: by start, longer first, else as they
+ * came.
  *
- * Readers give events as files hold them: one track after the other or mixed, sorted or not. An event of an open track is kept as 40
- * bytes, its args aside; track_end hands the track on. What is not an event passes at once, so ids are those of the next sink.
+ * Readers give events as files hold them: one track after the other or mixed, sorted or not. An event of an open track
+ * is kept as 40 bytes, its args aside; track_end hands the track on. What is not an event passes at once, so ids are
+ * those of the next sink.
  */
 #ifndef IDS_LIB_EXPORT_ORDERED_H
 #define IDS_LIB_EXPORT_ORDERED_H

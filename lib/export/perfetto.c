@@ -1,10 +1,10 @@
 /* perfetto.c - Perfetto's protobuf (a Trace of TracePackets), for ui.perfetto.dev and its trace processor.
  *
- * Field numbers: protos/perfetto/trace of the Perfetto project, below. A plane is a process, a track a thread; slices that overlap
- * without nesting lie on lanes, child tracks of the thread's. A slice is a begin and an end packet on its lane, in order, so that none
- * can be matched wrongly. Names and keys are interned: written once, then by number. Times of the format are whole nanoseconds since
- * 1970, or since the profile's start where its wall clock is not known: an event whose picoseconds do not fit bears them as the
- * annotations exact_start_ps and exact_duration_ps.
+ * Field numbers: protos/perfetto/trace of the Perfetto project, below. A plane is a process, a track a thread; slices
+ * that overlap without nesting lie on lanes, child tracks of the thread's. A slice is a begin and an end packet on its
+ * lane, in order, so that none can be matched wrongly. Names and keys are interned: written once, then by number. Times
+ * of the format are whole nanoseconds since 1970, or since the profile's start where its wall clock is not known: an
+ * event whose picoseconds do not fit bears them as the annotations exact_start_ps and exact_duration_ps.
  */
 #include "lib/base/vec.h"
 #include "lib/export/export.h"
@@ -394,7 +394,8 @@ static int perfetto_track(struct ids_sink *sink, const struct ids_track_info *in
     struct track *track = IDS_PUSH(perfetto->tracks, perfetto->track_count, perfetto->track_room);
     if (!track) return ids_no_memory(err);
     *track = (struct track){.plane = info->plane, .name = info->name, .uuid = ++perfetto->next_uuid};
-    /* One scope for all, and none with a number that a process may have: such a thread would be taken for its main thread. */
+    /* One scope for all, and none with a number that a process may have: such a thread would be taken for its main
+     * thread. */
     int64_t wanted = info->id > 65536 ? info->id : -1;
     int32_t tid = ids_thread_id(&perfetto->tids, 0, wanted);
     if (tid < 0) return ids_no_memory(err);

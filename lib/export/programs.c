@@ -16,7 +16,8 @@ struct programs {
     struct ids_globs wanted;
 };
 
-/* "<module>(<program id>).hlo_proto.pb". What no file is called (a '/', what drives a terminal, broken UTF-8) becomes '_'. */
+/* "<module>(<program id>).hlo_proto.pb". What no file is called (a '/', what drives a terminal, broken UTF-8)
+ * becomes '_'. */
 static void file_name(struct ids_text name, uint64_t program_id, char *buffer, size_t room) {
     static const char suffix[] = ".hlo_proto.pb";
     char number[24], stem[STEM_BYTES + 8];

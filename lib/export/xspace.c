@@ -1,23 +1,24 @@
 /* xspace.c - the XSpace profile that XLA, JAX and TensorFlow write (*.xplane.pb), for XProf and all that reads it.
  *
- * Format: tsl/profiler/protobuf/xplane.proto; formats/xplane.c reads it. The length of a plane and of a line stands in front of it, so
- * events and names wait aside until the reader is done. Events keep the file's order and stats their types.
+ * Format: tsl/profiler/protobuf/xplane.proto; formats/xplane.c reads it. The length of a plane and of a line stands in
+ * front of it, so events and names wait aside until the reader is done. Events keep the file's order and stats their
+ * types.
  *
- * The format knows slices only. Other events (arrows, moments, counters) have no duration and say in the stat IDS_KEY_FORM what they are,
- * so that reading them gives the same again; on a device they have a line of their own, because readers take what lies on a stream
- * for kernels.
+ * The format knows slices only. Other events (arrows, moments, counters) have no duration and say in the stat
+ * IDS_KEY_FORM what they are, so that reading them gives the same again; on a device they have a line of their own,
+ * because readers take what lies on a stream for kernels.
  *
- * A trace that was no XSpace is told as XLA's profiler would: times from the session's start, whose wall clock stands in the plane "Task
- * Environment"; the program's threads in "/host:CPU", the only host plane that XProf shows; streams and their events as
- * gpu_details.h says; launches tied by correlation_id.
+ * A trace that was no XSpace is told as XLA's profiler would: times from the session's start, whose wall clock stands
+ * in the plane "Task Environment"; the program's threads in "/host:CPU", the only host plane that XProf shows; streams
+ * and their events as gpu_details.h says; launches tied by correlation_id.
  */
+#include "lib/fields/xspace.h"
 #include "lib/base/idmap.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
 #include "lib/export/export.h"
 #include "lib/export/gpu_details.h"
 #include "lib/export/strands.h"
-#include "lib/fields/xspace.h"
 #include "lib/model/keys.h"
 #include "lib/wire/pb_writer.h"
 
@@ -112,7 +113,8 @@ static uint64_t text_id(struct plane *plane, uint32_t text) {
     return id;
 }
 
-/* A reference to a text that the file does not hold keeps its number, unless that is another text's here. 1 when it is. */
+/* A reference to a text that the file does not hold keeps its number, unless that is another text's here. 1 when it
+ * is. */
 static int reference_is_free(struct plane *plane, uint64_t id) {
     uint32_t text = ids_idmap_get(&plane->text_ids, id);
     if (text == IDS_IDMAP_NONE) return ids_idmap_set(&plane->text_ids, id, IDS_NO_TEXT - RESERVED) == 0;
@@ -522,7 +524,8 @@ static void count_unshown(struct xspace *xspace) {
     }
 }
 
-/* Gives the threads of the program beside a device the name under which XProf looks for them; what they were called stays as a stat. */
+/* Gives the threads of the program beside a device the name under which XProf looks for them; what they were called
+ * stays as a stat. */
 static int name_host(struct xspace *xspace, struct ids_error *err) {
     static const char name[] = "/host:CPU";
     struct plane *host = NULL;

@@ -1,7 +1,8 @@
-/* xspace.h - field numbers of the profiles that XLA, JAX and TensorFlow write: tensorflow.profiler.XSpace and the messages inside it.
+/* xspace.h - field numbers of the profiles that XLA, JAX and TensorFlow write: tensorflow.profiler.XSpace and the
+ * messages inside it.
  *
- * Source: tsl/profiler/protobuf/xplane.proto (the message is named above its numbers). The reader, the exporter and the collectors
- * take them from here. Only fields that one of them uses have a name. */
+ * Source: tsl/profiler/protobuf/xplane.proto (the message is named above its numbers). The reader, the exporter and the
+ * collectors take them from here. Only fields that one of them uses have a name. */
 #ifndef IDS_LIB_FIELDS_XSPACE_H
 #define IDS_LIB_FIELDS_XSPACE_H
 

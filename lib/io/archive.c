@@ -33,7 +33,7 @@ struct ids_archive {
     int broken;           /* something failed in this pass: libarchive gives nothing more, a new pass may get by */
     int in_member;        /* of the last header's data, `so_far` bytes were given and more may come */
     uint64_t so_far;
-    uint64_t member_from; /* `taken` when the member's header was asked for */
+    uint64_t member_from;     /* `taken` when the member's header was asked for */
     struct ids_error failure; /* of the source, inside of libarchive */
     uint8_t block[BLOCK_BYTES];
 };
@@ -114,8 +114,8 @@ static la_int64_t seek_to(struct archive *reader, void *data, la_int64_t offset,
     return at;
 }
 
-/* libarchive says ENOMEM in most places, and in some only that something is not as it should be. Then the allocator's word is still
- * in errno, which nobody sets back: each call is made with errno 0. */
+/* libarchive says ENOMEM in most places, and in some only that something is not as it should be. Then the allocator's
+ * word is still in errno, which nobody sets back: each call is made with errno 0. */
 static int ran_out(const struct ids_archive *archive) {
     return errno == ENOMEM || (archive->reader && archive_errno(archive->reader) == ENOMEM);
 }
@@ -190,8 +190,8 @@ static uint64_t packed_bytes(const struct ids_archive *archive) {
     return archive->taken < size ? archive->taken : size;
 }
 
-/* What was read of the archive for the member at hand: a large archive does not allow a small member more. It may lie in the block that
- * was read for the one before. */
+/* What was read of the archive for the member at hand: a large archive does not allow a small member more. It may lie
+ * in the block that was read for the one before. */
 static uint64_t member_bytes(const struct ids_archive *archive) {
     uint64_t size = ids_source_size(archive->source), bytes = archive->taken - archive->member_from + BLOCK_BYTES;
     return bytes < size ? bytes : size;
@@ -229,8 +229,8 @@ static int next_piece(struct ids_archive *archive, const void **ret_bytes, size_
     return code;
 }
 
-/* Passes over the rest of a member of a packed archive in pieces that are checked; libarchive would unpack it all in one call. What
- * is wrong with it comes again at the next header. */
+/* Passes over the rest of a member of a packed archive in pieces that are checked; libarchive would unpack it all in
+ * one call. What is wrong with it comes again at the next header. */
 static int pass_over(struct ids_archive *archive, struct ids_error *err) {
     if (archive_filter_count(archive->reader) < 2) return 0; /* jumped over */
     int code = 0;
@@ -308,7 +308,8 @@ static enum ids_left_out judge(struct archive_entry *entry, const char *path) {
 
 static int leave_out(struct ids_member_list *list, enum ids_left_out kind, const char *path, struct ids_error *err) {
     if (list->left_out[kind].count++) return 0;
-    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): ids_member_list_done frees it, through an index that the analyzer loses */
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): ids_member_list_done frees it, through an index that the analyzer
+     * loses */
     list->left_out[kind].first = strndup(path, MAX_PATH_BYTES);
     return list->left_out[kind].first ? 0 : ids_no_memory(err); /* NOLINT(clang-analyzer-unix.Malloc) */
 }

@@ -1,12 +1,12 @@
 /* archive.h - the files in a tar (plain, gzip, zstd, xz) or zip, through libarchive.
  *
- * Two passes: the list (headers only), then members, each into a source of its own. Content decides what is an archive; no
- * other format and no external program is ever used. Nothing is written but unlinked temporary files, so a path cannot climb
- * anywhere; such members are left out all the same, as are links, devices and what else is no plain file, and the list counts each
- * kind. An archive in the archive is not opened.
+ * Two passes: the list (headers only), then members, each into a source of its own. Content decides what is an archive;
+ * no other format and no external program is ever used. Nothing is written but unlinked temporary files, so a path
+ * cannot climb anywhere; such members are left out all the same, as are links, devices and what else is no plain file,
+ * and the list counts each kind. An archive in the archive is not opened.
  *
- * Limits (IDS_LIMIT): 100,000 members, 1,024 bytes and 32 folders of a path, of a pass as much unpacked as unpack_limit.h allows, 16 MiB
- * of headers at a time.
+ * Limits (IDS_LIMIT): 100,000 members, 1,024 bytes and 32 folders of a path, of a pass as much unpacked as
+ * unpack_limit.h allows, 16 MiB of headers at a time.
  */
 #ifndef IDS_LIB_IO_ARCHIVE_H
 #define IDS_LIB_IO_ARCHIVE_H
@@ -58,8 +58,9 @@ void ids_member_list_done(struct ids_member_list *list);
 /* "3 symbolic or hard links (the first: 'a/b')" for a kind of which there are any; the length as snprintf. */
 int ids_left_out_text(const struct ids_member_list *list, enum ids_left_out kind, char *buffer, size_t size);
 
-/* The content of a member of the list, which may be gzip in turn. Members that are asked for in the order of their index are read in
- * one pass. `path` is how messages call it. A member that is cut or fails its checksum is a source with ids_source_cut. */
+/* The content of a member of the list, which may be gzip in turn. Members that are asked for in the order of their
+ * index are read in one pass. `path` is how messages call it. A member that is cut or fails its checksum is a source
+ * with ids_source_cut. */
 int ids_archive_read(struct ids_archive *archive, const struct ids_member *member, const char *path,
                      struct ids_source **ret_source, struct ids_error *err);
 /* The first bytes of what ids_archive_read would give (unpacked, where that is gzip), as ids_source_head. */

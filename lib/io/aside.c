@@ -129,7 +129,8 @@ static int read_at(int fd, uint64_t at, uint8_t *bytes, size_t length, struct id
     return 0;
 }
 
-/* What of `length` bytes at `at` lies in one piece: in memory, in the file or behind it. `ret_at` is NULL for the file. */
+/* What of `length` bytes at `at` lies in one piece: in memory, in the file or behind it. `ret_at` is NULL for the
+ * file. */
 static size_t piece(const struct ids_aside *aside, uint64_t at, size_t length, uint8_t **ret_at) {
     uint64_t file_end = aside->memory_length + aside->written, end;
     if (at < aside->memory_length) {

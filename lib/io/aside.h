@@ -1,5 +1,5 @@
-/* aside.h - bytes that are put aside and read again, in bounded memory: the first up to a budget stay there, the others go to an
- * unlinked temporary file. */
+/* aside.h - bytes that are put aside and read again, in bounded memory: the first up to a budget stay there, the others
+ * go to an unlinked temporary file. */
 #ifndef IDS_LIB_IO_ASIDE_H
 #define IDS_LIB_IO_ASIDE_H
 

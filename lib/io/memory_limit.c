@@ -28,7 +28,8 @@ static uint64_t limit_in(const char *path) {
     return ids_decimal_integer(text, length, &bytes) == 1 && bytes >= 0 ? (uint64_t)bytes : UINT64_MAX;
 }
 
-/* Of the group and all above it. Inside a container the name may be one of the host, which is not there: then its root counts. */
+/* Of the group and all above it. Inside a container the name may be one of the host, which is not there: then its
+ * root counts. */
 static uint64_t limit_of(const char *root, const char *controller, const char *group, const char *file) {
     char path[PATH_MAX];
     uint64_t least = UINT64_MAX;

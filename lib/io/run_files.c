@@ -71,7 +71,8 @@ static void match_longest(const char *name, const char *const *suffixes, int gen
     }
 }
 
-/* Hidden files are editors' and copies in progress ("._host..." are resource forks that macOS leaves beside copied files). */
+/* Hidden files are editors' and copies in progress ("._host..." are resource forks that macOS leaves beside copied
+ * files). */
 struct ids_suffix ids_suffix_of(const char *name, const struct ids_run_kinds *kinds) {
     struct ids_suffix best = {-1, 0, 0};
     if (name[0] == '.') return best;

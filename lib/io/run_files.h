@@ -1,18 +1,21 @@
 /* run_files.h - which files make up a run.
  *
- * A run is a file, a folder `plugins/profile/<timestamp>` with one file per host, or the newest such folder anywhere below a
- * log folder. A tar or zip is looked into as if it were a folder of that name (archive.h), also when it lies in a log folder; there
- * a packed tar of more than 256 MiB is left out with a word, for its list alone takes seconds.
+ * A run is a file, a folder `plugins/profile/<timestamp>` with one file per host, or the newest such folder anywhere
+ * below a log folder. A tar or zip is looked into as if it were a folder of that name (archive.h), also when it lies in
+ * a log folder; there a packed tar of more than 256 MiB is left out with a word, for its list alone takes seconds.
  *
- * Endings that say what a file is (".xplane.pb", ".trace.json.gz"): all files of the best such ending in a folder are one run,
- * a file per host. The others of them are `also`.
+ * Endings that say what a file is (".xplane.pb", ".trace.json.gz"): all files of the best such ending in a folder are
+ * one run, a file per host. The others of them are `also`.
  *
- * Generic endings (".json"): such a file counts only if its content is a profile, and not beside one of the above in a folder
- * `profile/<timestamp>`, nor where it is JAX's perfetto_trace. Each is a run of its own, but for the ranks of one job:
- *   - names that differ only in the number behind "rank" or "worker" ("sampled_rank-0.json.gz"), and in times of ten digits or more;
+ * Generic endings (".json"): such a file counts only if its content is a profile, and not beside one of the above in a
+ * folder `profile/<timestamp>`, nor where it is JAX's perfetto_trace. Each is a run of its own, but for the ranks of
+ * one job:
+ *   - names that differ only in the number behind "rank" or "worker" ("sampled_rank-0.json.gz"), and in times of ten
+ *     digits or more;
  *   - names as PyTorch gives them, `<worker>.<time>.pt.trace.json[.gz]`, whatever the worker is called.
- * Of these one run takes each rank once, and only files whose times lie within 5 minutes of its first one: a worker that writes
- * a profile again begins another run. A file that is there packed and plain is taken once, and the other is `also`.
+ * Of these one run takes each rank once, and only files whose times lie within 5 minutes of its first one: a worker
+ * that writes a profile again begins another run. A file that is there packed and plain is taken once, and the other is
+ * `also`.
  */
 #ifndef IDS_LIB_IO_RUN_FILES_H
 #define IDS_LIB_IO_RUN_FILES_H
@@ -61,31 +64,32 @@ struct ids_run_list {
     size_t unreadable_count;
     char **notes; /* sentences about what else was left out ("'a.tar': left out: 2 links (...)"), at most 64 */
     size_t note_count;
-    size_t damaged; /* archives that are cut or could not be read; each has a note */
+    size_t damaged;                /* archives that are cut or could not be read; each has a note */
     struct ids_run_passed *passed; /* files that were looked at, and are of no run */
     size_t passed_count;
     struct ids_run_reader *reader;
 };
 
-/* NULL-terminated lists of file name endings, best first. The longest that fits decides which list a name belongs to. */
+/* NULL-terminated lists of file name endings, best first. The longest that fits decides which list a name belongs
+ * to. */
 struct ids_run_kinds {
     const char *const *suffixes;
     const char *const *generic; /* NULL: none */
-    /* Is content that begins with these bytes (or is no longer) a profile? For files with generic endings. *ret_why, for people, is
-     * the reason when it is none; *more is set to 1 when only what follows can tell (head.h). */
+    /* Is content that begins with these bytes (or is no longer) a profile? For files with generic endings. *ret_why,
+     * for people, is the reason when it is none; *more is set to 1 when only what follows can tell (head.h). */
     int (*is_profile)(const uint8_t *head, size_t length, const char **ret_why, int *more);
 };
 
-/* Every run at or below `path` (a file, an archive, a run folder, a log folder). "-" is standard input. IDS_NOT_FOUND with a
- * message that says what was looked for when there is none; IDS_IO when the path, or every folder that could hold a run,
- * cannot be read (a folder beside runs that were found is counted as unreadable). Symbolic links to folders are followed
- * for `path` alone; depth and number of entries are limited. */
+/* Every run at or below `path` (a file, an archive, a run folder, a log folder). "-" is standard input. IDS_NOT_FOUND
+ * with a message that says what was looked for when there is none; IDS_IO when the path, or every folder that could
+ * hold a run, cannot be read (a folder beside runs that were found is counted as unreadable). Symbolic links to folders
+ * are followed for `path` alone; depth and number of entries are limited. */
 int ids_runs_find(const char *path, const struct ids_run_kinds *kinds, struct ids_run_list *ret_list,
                   struct ids_error *err);
 void ids_run_list_done(struct ids_run_list *list);
 
-/* Opens a file of a run, wherever it lies. The list must live, for it holds the open archive; files of one archive are read in one
- * pass when they are asked for in the order of member_index. The source may outlive the list. */
+/* Opens a file of a run, wherever it lies. The list must live, for it holds the open archive; files of one archive are
+ * read in one pass when they are asked for in the order of member_index. The source may outlive the list. */
 int ids_run_file_open(const struct ids_run_file *file, struct ids_source **ret_source, struct ids_error *err);
 
 /* The plain files in the folder of an archive in which `file`, a member of it, lies; `file` is among them. */

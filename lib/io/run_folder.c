@@ -208,7 +208,8 @@ static uint64_t rank_key(const struct role *role) {
     return ids_key_of(ids_hash_bytes(role->rank, length), length);
 }
 
-/* Does the file go on with the run of roles [first, next), whose ranks are in the map? 1, 0, or -1 when memory ran out. */
+/* Does the file go on with the run of roles [first, next), whose ranks are in the map? 1, 0, or -1 when memory ran
+ * out. */
 static int goes_on(const struct role *roles, size_t first, size_t next, struct ids_keymap *ranks) {
     if (!roles[next].job || !roles[first].job || strcmp(roles[first].job, roles[next].job) != 0) return 0;
     if (roles[next].stamp - roles[first].stamp > ONE_RUN_SECONDS) return 0;

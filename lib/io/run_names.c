@@ -80,7 +80,8 @@ static int same_base(const struct label *a, const struct label *b) {
     return a->base_bytes == b->base_bytes && !memcmp(a->base, b->base, a->base_bytes);
 }
 
-/* Makes the names of one group of equals longer: the time when they are runs of one log folder, else one more folder. */
+/* Makes the names of one group of equals longer: the time when they are runs of one log folder, else one more
+ * folder. */
 static void lengthen(struct label *labels, const struct named *group, size_t count) {
     int one_folder = 0;
     for (size_t i = 1; i < count; i++) one_folder |= same_base(&labels[group[i].index], &labels[group[0].index]);

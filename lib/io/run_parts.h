@@ -1,5 +1,5 @@
-/* run_parts.h - the steps of ids_runs_find: what a name says (here), which files of a folder are a run (run_folder.c), what runs
- * are called (run_names.c), members of archives (run_archive.c). */
+/* run_parts.h - the steps of ids_runs_find: what a name says (here), which files of a folder are a run (run_folder.c),
+ * what runs are called (run_names.c), members of archives (run_archive.c). */
 #ifndef IDS_LIB_IO_RUN_PARTS_H
 #define IDS_LIB_IO_RUN_PARTS_H
 
@@ -48,7 +48,8 @@ int ids_pass_over(struct ids_finder *finder, const char *path, const char *why, 
 /* Counts one more look; 0 when there were too many, which is said once. */
 int ids_may_look(struct ids_finder *finder);
 
-/* Does a file with a generic ending belong to the run that is in its folder anyhow (`named`: in a file whose ending says so)? */
+/* Does a file with a generic ending belong to the run that is in its folder anyhow (`named`: in a file whose ending
+ * says so)? */
 int ids_is_companion(const char *folder, const char *path, int named);
 /* Makes runs of a folder's files, which are moved; those with a generic ending are known to be profiles. */
 int ids_settle_folder(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates);

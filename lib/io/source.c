@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 enum {
-    /* 98 MB from the page cache in windows of 100 bytes, minimum of five: 6.6 ms with reads of 64 KiB, 6.1 with 256 KiB,
-     * 6.6 with 512 KiB, 7.0 with 1 MiB (it leaves the second-level cache); read(2) alone is 3.1. */
+    /* 98 MB from the page cache in windows of 100 bytes, minimum of five: 6.6 ms with reads of 64 KiB, 6.1 with 256
+     * KiB, 6.6 with 512 KiB, 7.0 with 1 MiB (it leaves the second-level cache); read(2) alone is 3.1. */
     READ_BYTES = 256 << 10,
     /* After a jump: who indexes lines looks at a few bytes and jumps on. */
     JUMP_BYTES = 16 << 10,
@@ -208,7 +208,8 @@ int ids_source_of_spool(const char *path, struct ids_spool *spool, struct ids_so
 
 /* ---- reading ---- */
 
-/* Fills bytes[*length ..] up to `wanted` from the file. A file that ends before the size it had at opening has shrunk. */
+/* Fills bytes[*length ..] up to `wanted` from the file. A file that ends before the size it had at opening has
+ * shrunk. */
 static int read_at(const struct ids_source *source, uint64_t offset, uint8_t *bytes, size_t *length, size_t wanted,
                    struct ids_error *err) {
     while (*length < wanted) {

@@ -15,8 +15,8 @@
 
 struct ids_source;
 
-/* Opens a file; "-" is standard input. An endless pipe is IDS_LIMIT, a path that is not there IDS_NOT_FOUND, everything else
- * that the system refuses IDS_IO; the message names the path. */
+/* Opens a file; "-" is standard input. An endless pipe is IDS_LIMIT, a path that is not there IDS_NOT_FOUND, everything
+ * else that the system refuses IDS_IO; the message names the path. */
 int ids_source_open(const char *path, struct ids_source **ret_source, struct ids_error *err);
 /* A source over bytes that the caller keeps until it is closed. */
 int ids_source_memory(const void *bytes, size_t length, struct ids_source **ret_source, struct ids_error *err);
@@ -27,15 +27,15 @@ const char *ids_source_path(const struct ids_source *source);
 int ids_source_packed(const struct ids_source *source);
 uint64_t ids_source_size(const struct ids_source *source);
 
-/* The first bytes of the content, for a guess at what it is: `room`, or fewer when it has no more. Gzip is unpacked that
- * far and no further; where it is found to end early, ids_source_cut says so. */
+/* The first bytes of the content, for a guess at what it is: `room`, or fewer when it has no more. Gzip is unpacked
+ * that far and no further; where it is found to end early, ids_source_cut says so. */
 int ids_source_head(struct ids_source *source, uint8_t *head, size_t room, size_t *ret_length, struct ids_error *err);
-/* Unpacks gzip, so that all below is about the content; nothing to do for anything else. A gzip tail that is missing or damaged
- * does not fail: what came before is the content, and ids_source_cut says so. A gzip bomb is IDS_LIMIT. */
+/* Unpacks gzip, so that all below is about the content; nothing to do for anything else. A gzip tail that is missing or
+ * damaged does not fail: what came before is the content, and ids_source_cut says so. A gzip bomb is IDS_LIMIT. */
 int ids_source_unpack(struct ids_source *source, struct ids_error *err);
 
-/* NULL, or why the content ends before its file should ("gzip: unexpected end"), and after how many bytes of it. Known after
- * ids_source_unpack, and when a stream has come to its end. */
+/* NULL, or why the content ends before its file should ("gzip: unexpected end"), and after how many bytes of it. Known
+ * after ids_source_unpack, and when a stream has come to its end. */
 const char *ids_source_cut(const struct ids_source *source);
 uint64_t ids_source_cut_at(const struct ids_source *source);
 
@@ -47,7 +47,8 @@ int ids_source_window(struct ids_source *source, uint64_t offset, size_t need, c
 /* Copies exactly `length` bytes at `offset`; IDS_TRUNCATED when the source ends before. */
 int ids_source_read(struct ids_source *source, uint64_t offset, void *bytes, size_t length, struct ids_error *err);
 
-/* Copies up to `room` bytes at `offset`, fewer only at the end. Uses no buffer of the source: any thread may call it. */
+/* Copies up to `room` bytes at `offset`, fewer only at the end. Uses no buffer of the source: any thread may call
+ * it. */
 int ids_source_copy(const struct ids_source *source, uint64_t offset, void *bytes, size_t room, size_t *ret_length,
                     struct ids_error *err);
 

@@ -1,5 +1,5 @@
-/* spool.h - bytes that come in order and are wanted again: in memory up to 64 MiB, above that in an unlinked temporary file
- * of TMPDIR. Not for a message of its own: the caller says what was being kept.
+/* spool.h - bytes that come in order and are wanted again: in memory up to 64 MiB, above that in an unlinked temporary
+ * file of TMPDIR. Not for a message of its own: the caller says what was being kept.
  */
 #ifndef IDS_LIB_IO_SPOOL_H
 #define IDS_LIB_IO_SPOOL_H
@@ -18,8 +18,8 @@ struct ids_spool {
 #define IDS_SPOOL_INIT \
     { NULL, 0, 0, -1, 0 }
 
-/* Where at least one byte can be put; what was put there counts after ids_spool_added. IDS_LIMIT above 64 GiB: an endless
- * pipe must not fill the disk. */
+/* Where at least one byte can be put; what was put there counts after ids_spool_added. IDS_LIMIT above 64 GiB: an
+ * endless pipe must not fill the disk. */
 int ids_spool_space(struct ids_spool *spool, uint8_t **ret_at, size_t *ret_room, struct ids_error *err);
 void ids_spool_added(struct ids_spool *spool, size_t length);
 int ids_spool_add(struct ids_spool *spool, const void *bytes, size_t length, struct ids_error *err);

@@ -19,7 +19,8 @@ struct chunk {
     size_t length;
 };
 
-/* Chunk i of the content lies in ring[i % RING]. Chunks [given, made) belong to the reader, the others to the thread. */
+/* Chunk i of the content lies in ring[i % RING]. Chunks [given, made) belong to the reader, the others to the
+ * thread. */
 struct ids_stream {
     struct ids_source *source;
     uint64_t at;               /* bytes given out */

@@ -26,8 +26,8 @@ static void host_mark(char mark[MARK_DIGITS + 1]) {
 
 /* ---- making one ---- */
 
-/* 1 when the file is locked and still there: between its making and its locking, another program may have taken it for abandoned. Where
- * files cannot be locked, the day of unfinished.h holds. */
+/* 1 when the file is locked and still there: between its making and its locking, another program may have taken it for
+ * abandoned. Where files cannot be locked, the day of unfinished.h holds. */
 static int claim(int file) {
     struct stat status;
     if (flock(file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) return 0;
@@ -105,7 +105,8 @@ static int is_of_today(const struct stat *status) {
     return time(NULL) - status->st_mtim.tv_sec <= DAY_S;
 }
 
-/* A lease is given only for a file that nobody else has open. It is given back at once; a break of it sends a signal that is ignored. */
+/* A lease is given only for a file that nobody else has open. It is given back at once; a break of it sends a signal
+ * that is ignored. */
 static int is_open_elsewhere(int file) {
     if (fcntl(file, F_SETSIG, SIGURG) || fcntl(file, F_SETLEASE, F_WRLCK)) return 1;
     fcntl(file, F_SETLEASE, F_UNLCK);

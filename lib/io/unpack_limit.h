@@ -1,9 +1,10 @@
-/* unpack_limit.h - how much a packed file may unpack to, one rule for gzip, zip, packed tars and gzip inside them: a few megabytes must not fill
- * the disk or the memory.
+/* unpack_limit.h - how much a packed file may unpack to, one rule for gzip, zip, packed tars and gzip inside them: a
+ * few megabytes must not fill the disk or the memory.
  *
- * Real traces unpack to 15 to 20 times their size, deflate can reach 1,032 times. So 256 MiB are always allowed, above that 200 times
- * what was read of the packed file, up to 256 GiB. In an archive that holds of all members together and of each one by what was read for
- * it, and gzip inside a member counts from that too. A user who trusts the file sets the limit.
+ * Real traces unpack to 15 to 20 times their size, deflate can reach 1,032 times. So 256 MiB are always allowed, above
+ * that 200 times what was read of the packed file, up to 256 GiB. In an archive that holds of all members together and
+ * of each one by what was read for it, and gzip inside a member counts from that too. A user who trusts the file sets
+ * the limit.
  */
 #ifndef IDS_LIB_IO_UNPACK_LIMIT_H
 #define IDS_LIB_IO_UNPACK_LIMIT_H

@@ -62,15 +62,18 @@ static int contains_any(struct ids_text name, const char *const *words, size_t c
 }
 #define CONTAINS_ANY(name, words) contains_any((name), (words), sizeof(words) / sizeof *(words))
 
-/* What a call of the runtime does to the thread that makes it: it waits for the device, it hands work over and returns, or it does
- * something of its own (memory, modules, contexts, graphs). Names: CUDA runtime and driver API, HIP API. */
+/* What a call of the runtime does to the thread that makes it: it waits for the device, it hands work over and returns,
+ * or it does something of its own (memory, modules, contexts, graphs). Names: CUDA runtime and driver API, HIP API. */
 static enum ids_account account_of_device_call(struct ids_text name) {
     static const char *const waits[] = {"Synchronize", "MemcpyWithStream"};
+    /* clang-format off */
     static const char *const hands_over[] = {"Launch", "Async", "Occupancy", "Get", "Set", "Peek", "Capturing",
                                              "EventRecord", "EventCreate", "EventQuery", "StreamWaitEvent",
                                              "StreamQuery", "PushCall", "PopCall", "Query"};
-    static const char *const builds[] = {"Malloc", "Free", "MemAlloc", "MemFree", "Module", "Library", "Ctx", "Graph",
-                                         "HostAlloc", "HostRegister", "StreamCreate", "StreamDestroy", "Init"};
+    /* clang-format on */
+    static const char *const builds[] = {"Malloc",       "Free",          "MemAlloc", "MemFree",   "Module",
+                                         "Library",      "Ctx",           "Graph",    "HostAlloc", "HostRegister",
+                                         "StreamCreate", "StreamDestroy", "Init"};
     if (CONTAINS_ANY(name, waits)) return IDS_HOST_SYNC;
     if (ids_text_contains(name, "Memcpy") && !ids_text_contains(name, "Async")) return IDS_HOST_SYNC;
     if (ids_text_contains(name, "GraphLaunch")) return IDS_HOST_DISPATCH;
@@ -80,8 +83,8 @@ static enum ids_account account_of_device_call(struct ids_text name) {
     return CONTAINS_ANY(name, hands_over) ? IDS_HOST_DISPATCH : IDS_HOST_RUNTIME;
 }
 
-/* A region of the program in a file that does not mark them (jax.profiler.TraceAnnotation): names of XLA, TSL and PJRT have capitals,
- * colons, spaces or points. */
+/* A region of the program in a file that does not mark them (jax.profiler.TraceAnnotation): names of XLA, TSL and PJRT
+ * have capitals, colons, spaces or points. */
 static int may_be_region(struct ids_text name) {
     if (!name.length || name.length > 64) return 0;
     int letters = 0;

@@ -1,7 +1,8 @@
-/* account.h - the accounts of time: each moment of a device's time belongs to exactly one of them (lib/analysis/ledger.h).
+/* account.h - the accounts of time: each moment of a device's time belongs to exactly one of them
+ * (lib/analysis/ledger.h).
  *
- * A host thread has accounts too: what it did at a moment is what a device that waits for it is charged with. The ids are stable:
- * JSON, SQL, the manual and users' budgets name them.
+ * A host thread has accounts too: what it did at a moment is what a device that waits for it is charged with. The ids
+ * are stable: JSON, SQL, the manual and users' budgets name them.
  */
 #ifndef IDS_LIB_MODEL_ACCOUNT_H
 #define IDS_LIB_MODEL_ACCOUNT_H
@@ -16,13 +17,14 @@ enum ids_account {
     IDS_NO_ACCOUNT = IDS_ACCOUNT_COUNT,
 };
 
-/* The category of slices that are accounts of a device in a file that we wrote for viewers: they are no event of the run. */
+/* The category of slices that are accounts of a device in a file that we wrote for viewers: they are no event of the
+ * run. */
 #define IDS_ACCOUNT_CATEGORY "idsprof"
 
 /* "work.compute", "host.python"; "" of no account. */
 const char *ids_account_id(enum ids_account account);
-/* The metrics that sum the account: "steps.host.python", "idle.host.python". NULL where there is none: a device that computes or
- * stalls is never idle. */
+/* The metrics that sum the account: "steps.host.python", "idle.host.python". NULL where there is none: a device that
+ * computes or stalls is never idle. */
 const char *ids_account_steps_id(enum ids_account account);
 const char *ids_account_idle_id(enum ids_account account);
 /* For a heading: "compute", "Python on the host". */
@@ -43,23 +45,24 @@ static inline int ids_account_is_copy(enum ids_account account) {
     return account >= IDS_COPY_H2D && account <= IDS_COPY_OTHER;
 }
 
-/* Kinds whose events say nothing of their thread: most events of a trace of the CPU client, which so cost nothing here. */
+/* Kinds whose events say nothing of their thread: most events of a trace of the CPU client, which so cost nothing
+ * here. */
 static inline int ids_kind_has_no_account(enum ids_kind kind) {
-    const uint64_t without = (uint64_t)1 << IDS_KIND_OP | (uint64_t)1 << IDS_KIND_STALL | (uint64_t)1 << IDS_KIND_REGION |
-                             (uint64_t)1 << IDS_KIND_STEP_MARK | (uint64_t)1 << IDS_KIND_REGION_START |
-                             (uint64_t)1 << IDS_KIND_REGION_STOP | (uint64_t)1 << IDS_KIND_OP_END |
-                             (uint64_t)1 << IDS_KIND_CACHE_HIT | (uint64_t)1 << IDS_KIND_CACHE_MISS |
-                             (uint64_t)1 << IDS_KIND_OPENED;
+    const uint64_t without = (uint64_t)1 << IDS_KIND_OP | (uint64_t)1 << IDS_KIND_STALL |
+                             (uint64_t)1 << IDS_KIND_REGION | (uint64_t)1 << IDS_KIND_STEP_MARK |
+                             (uint64_t)1 << IDS_KIND_REGION_START | (uint64_t)1 << IDS_KIND_REGION_STOP |
+                             (uint64_t)1 << IDS_KIND_OP_END | (uint64_t)1 << IDS_KIND_CACHE_HIT |
+                             (uint64_t)1 << IDS_KIND_CACHE_MISS | (uint64_t)1 << IDS_KIND_OPENED;
     return without >> kind & 1;
 }
 
-/* The account that a host event of that kind and name stands for while nothing inside it has another; IDS_NO_ACCOUNT for an event
- * that says nothing of its thread (a step annotation, a task of a thread pool, an op). `of_framework`: the file says that it is an
- * op or a call of a framework, so that its name is no region's. */
+/* The account that a host event of that kind and name stands for while nothing inside it has another; IDS_NO_ACCOUNT
+ * for an event that says nothing of its thread (a step annotation, a task of a thread pool, an op). `of_framework`: the
+ * file says that it is an op or a call of a framework, so that its name is no region's. */
 enum ids_account ids_account_of_host_event(enum ids_kind kind, struct ids_text name, int of_framework);
 
-/* Whether one account goes on while something of the other begins inside it: compiling calls Python and the runtime and is compiling
- * all the same; a named region calls Python; and what Python calls is its own. */
+/* Whether one account goes on while something of the other begins inside it: compiling calls Python and the runtime and
+ * is compiling all the same; a named region calls Python; and what Python calls is its own. */
 int ids_account_holds(enum ids_account around, enum ids_account inside);
 
 #endif

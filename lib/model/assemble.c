@@ -37,7 +37,8 @@ void ids_assembly_inherit(struct ids_assembly *assembly, struct ids_assembly *en
 
 /* --- order ------------------------------------------------------------------------------------------------------ */
 
-/* What a record is ordered by, and where it is: records are four times as long, so these are merged, and the records move once. */
+/* What a record is ordered by, and where it is: records are four times as long, so these are merged, and the records
+ * move once. */
 struct place {
     int64_t start_ps, end_ps;
     size_t index;
@@ -94,8 +95,8 @@ int ids_events_sort(struct ids_events *events, struct ids_error *err) {
     return 0;
 }
 
-/* Who asks for what is around an event walks outwards, so that a damaged file of nested events would cost its square: 30,000 of
- * them 3 s. Recorded calls nest below 200, and Python itself ends at 1,000. */
+/* Who asks for what is around an event walks outwards, so that a damaged file of nested events would cost its square:
+ * 30,000 of them 3 s. Recorded calls nest below 200, and Python itself ends at 1,000. */
 enum { NEST_LIMIT = 1000 };
 
 int ids_events_set_parents(struct ids_events *events, struct ids_error *err) {
@@ -202,7 +203,7 @@ static int begin_deed(struct ids_assembly *assembly, struct ids_trace *trace, st
     if (deed < 0) return ids_no_memory(err);
     open->deed = (uint32_t)deed;
     return open->deed != around && ids_strand_turn(&track->strand, passing->start_ps, open->deed) ? ids_no_memory(err)
-                                                                                                 : 0;
+                                                                                                  : 0;
 }
 
 /* --- what lies inside host events -------------------------------------------------------------------------------- */

@@ -25,15 +25,16 @@ struct ids_assembly {
     size_t spare_room;
     struct ids_open_event *stack;
     size_t depth, stack_room;
-    uint64_t awaited; /* link of the moment with which the thread began to wait; 0 none */
-    int64_t awaited_ps; /* when that moment's event ended */
+    uint64_t awaited;            /* link of the moment with which the thread began to wait; 0 none */
+    int64_t awaited_ps;          /* when that moment's event ended */
     uint32_t *aggregate_of_name; /* index + 1 in trace->aggregates, valid where that is of the current track */
     size_t aggregate_room;
 };
 
 void ids_assembly_done(struct ids_assembly *assembly);
-/* Takes over the room that only the end of a track needs from an assembly that has ended one. Tracks that are read side by side
- * then share it: one for each of 8,000 devices, each with a place for every name, took a second to clear and 256 MB. */
+/* Takes over the room that only the end of a track needs from an assembly that has ended one. Tracks that are read side
+ * by side then share it: one for each of 8,000 devices, each with a place for every name, took a second to clear and
+ * 256 MB. */
 void ids_assembly_inherit(struct ids_assembly *assembly, struct ids_assembly *ended);
 static inline int ids_passing_before(const struct ids_passing *a, const struct ids_passing *b) {
     return a->start_ps != b->start_ps ? a->start_ps < b->start_ps : a->duration_ps > b->duration_ps;
@@ -47,8 +48,8 @@ static inline int ids_assembly_add(struct ids_assembly *assembly, const struct i
     *next = *passing;
     return 0;
 }
-/* Ends the track: afterwards track->events is in order with self times set, thread pool tasks are whole (REGION), a host thread has
- * its strand of deeds, aggregates are counted, and the assembly is empty. */
+/* Ends the track: afterwards track->events is in order with self times set, thread pool tasks are whole (REGION), a
+ * host thread has its strand of deeds, aggregates are counted, and the assembly is empty. */
 int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track, struct ids_error *err);
 
 /* Orders records by start, longer first; a merge of the runs that are already in order. */

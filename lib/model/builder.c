@@ -62,7 +62,8 @@ struct ids_builder {
 /* Threads and streams of a whole run; half a gigabyte of memory for a damaged file. */
 enum { TRACK_LIMIT = 1000000 };
 
-/* Times further than this from the run's start (26 days) are damage. Within it, differences of times cannot overflow. */
+/* Times further than this from the run's start (26 days) are damage. Within it, differences of times cannot
+ * overflow. */
 #define TIME_LIMIT_PS ((int64_t)1 << 61)
 
 static struct ids_builder *of(struct ids_sink *sink) {
@@ -199,8 +200,8 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
     if (plane->device == IDS_NONE) {
         struct ids_text text = text_of(trace, info->text);
         name.kind = (uint8_t)ids_kind_of_name(text.at, text.length);
-        name.is_region = name.kind == IDS_KIND_OTHER &&
-                         ids_account_of_host_event(IDS_KIND_OTHER, text, 0) == IDS_HOST_REGION;
+        name.is_region =
+            name.kind == IDS_KIND_OTHER && ids_account_of_host_event(IDS_KIND_OTHER, text, 0) == IDS_HOST_REGION;
     } else {
         enum ids_device_kind kind = trace->devices[plane->device].kind;
         if (kind != IDS_DEVICE_TPU) name_on_stream(&name, text_of(trace, info->text));
@@ -218,7 +219,8 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
 
 static enum ids_track_role role_of(enum ids_device_kind kind, struct ids_text name) {
     if (ids_text_begins(name, "Steps")) return IDS_TRACK_STEPS;
-    /* Lines such as "XLA Ops" on a GPU are derived by viewers from the streams (docs/trace_facts.md). Other makers' devices have streams too. */
+    /* Lines such as "XLA Ops" on a GPU are derived by viewers from the streams (docs/trace_facts.md). Other makers'
+     * devices have streams too. */
     if (kind != IDS_DEVICE_TPU) return ids_is_stream(name) ? IDS_TRACK_STREAM : IDS_TRACK_DERIVED;
     if (ids_text_begins(name, "XLA Ops")) return IDS_TRACK_OPS;
     if (ids_text_begins(name, "XLA Modules")) return IDS_TRACK_MODULES;
@@ -428,7 +430,8 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     if (slice->form > IDS_FORM_INSTANT || (slice->form && track->role != IDS_TRACK_HOST)) return 0;
     if (!place_in_time(builder, track, slice, duration_ps, &start_ps, &end_ps)) return 0;
     struct ids_passing passing = {start_ps, duration_ps, slice->name, IDS_NONE};
-    if (!slice->arg_count && track->role == IDS_TRACK_HOST && kind == IDS_KIND_OTHER && trace->names[slice->name].is_region)
+    if (!slice->arg_count && track->role == IDS_TRACK_HOST && kind == IDS_KIND_OTHER &&
+        trace->names[slice->name].is_region)
         kind = IDS_KIND_NAMED;
     /* Most events of a file are Python frames and inner calls of the runtime, which are only counted. */
     if (!slice->arg_count && track->role == IDS_TRACK_HOST && (kind == IDS_KIND_OTHER || kind == IDS_KIND_PYTHON)) {

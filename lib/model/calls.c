@@ -156,7 +156,8 @@ static struct ids_text module_of(struct ids_text name) {
     return (struct ids_text){name.at + prefix, (uint32_t)(name.length - prefix)};
 }
 
-/* The modules of a frame: those of the frames above it, and itself. Each frame is climbed to once: what is found on the way stays. */
+/* The modules of a frame: those of the frames above it, and itself. Each frame is climbed to once: what is found on
+ * the way stays. */
 static int resolve(struct ids_calls *calls, uint32_t number, uint32_t *ret_scope) {
     size_t length = 0;
     uint64_t above = (uint64_t)number + 1;
@@ -186,8 +187,8 @@ static int is_deeper(struct ids_text inner, struct ids_text outer, size_t length
     return !length || inner.at[length] == '/';
 }
 
-/* The modules of a frame by its ids, and by what it lies in: Kineto skips callers now and then, so that the parent that a frame names
- * is further out than the frame that it wholly lies in. Frames inside it get that by their ids. */
+/* The modules of a frame by its ids, and by what it lies in: Kineto skips callers now and then, so that the parent that
+ * a frame names is further out than the frame that it wholly lies in. Frames inside it get that by their ids. */
 static int frame_scope(struct ids_calls *calls, uint32_t number, int64_t end_ps, uint32_t *ret_scope) {
     if (resolve(calls, number, ret_scope)) return -1;
     const struct ids_open_call *around = NULL;
@@ -408,7 +409,8 @@ static int source_of(struct ids_trace *trace, uint32_t frame, uint32_t *ret_sour
     return *ret_source == IDS_NO_TEXT ? -1 : 0;
 }
 
-/* The call that launched the work, from 1; 0 unknown. What a queue or a graph launched later lies in no op, or was not recorded. */
+/* The call that launched the work, from 1; 0 unknown. What a queue or a graph launched later lies in no op, or was
+ * not recorded. */
 static uint32_t call_of_work(const struct ids_calls *calls, const struct ids_event *work) {
     const uint32_t by_launch = work->launch ? work->launch->call : 0;
     uint64_t by_number;

@@ -1,12 +1,15 @@
-/* calls.h - which op of the framework, and which module of the program, launched a piece of device work (PyTorch's Kineto traces).
+/* calls.h - which op of the framework, and which module of the program, launched a piece of device work (PyTorch's
+ * Kineto traces).
  *
- * A launch bears the innermost op around it on its thread (aten::addmm), the outermost one (aten::linear), the modules around that
- * (MLP_0/Linear_1; without any the regions that the program named), and the innermost Python frame. Modules are those of the frames
- * above by their ids (`Python parent id`), since recorded times of frames overlap a little; what an op lies in is told by time.
- * What runs backward on a thread of autograd has the modules of its forward op: by the arrow `fwdbwd`, else by the sequence number.
- * Device work without a recorded launch, or with one outside any op, is of the op whose number it bears (`External id`).
+ * A launch bears the innermost op around it on its thread (aten::addmm), the outermost one (aten::linear), the modules
+ * around that (MLP_0/Linear_1; without any the regions that the program named), and the innermost Python frame. Modules
+ * are those of the frames above by their ids (`Python parent id`), since recorded times of frames overlap a little;
+ * what an op lies in is told by time. What runs backward on a thread of autograd has the modules of its forward op: by
+ * the arrow `fwdbwd`, else by the sequence number. Device work without a recorded launch, or with one outside any op,
+ * is of the op whose number it bears (`External id`).
  *
- * Only launches keep what is found; of frames and ops an id is held until their thread is read, and texts are interned. */
+ * Only launches keep what is found; of frames and ops an id is held until their thread is read, and texts are
+ * interned. */
 #ifndef IDS_LIB_MODEL_CALLS_H
 #define IDS_LIB_MODEL_CALLS_H
 
@@ -50,20 +53,21 @@ enum { IDS_CALL_MARK_BYTES = 64 };
 
 void ids_calls_done(struct ids_calls *calls);
 
-/* While a track is read: what is to be kept of a host's event, as the number to give to ids_calls_visit; IDS_NONE nothing. And an
- * arrow from a forward op, or to a backward one. 0, or -1 when memory ran out. */
+/* While a track is read: what is to be kept of a host's event, as the number to give to ids_calls_visit; IDS_NONE
+ * nothing. And an arrow from a forward op, or to a backward one. 0, or -1 when memory ran out. */
 int ids_calls_mark(struct ids_calls *calls, uint32_t host, uint32_t name, const struct ids_facts *facts,
                    uint32_t *ret_mark);
 int ids_calls_arrow(struct ids_calls *calls, uint32_t host, uint32_t track, int64_t at_ps, int is_out,
                     const struct ids_facts *facts);
 
-/* When a track is read: begins it, then is shown its events in order of start. `event` is the kept record, or NULL; a launch gets its
- * call and what it is to be joined with. 0, or -1 when memory ran out. */
+/* When a track is read: begins it, then is shown its events in order of start. `event` is the kept record, or NULL; a
+ * launch gets its call and what it is to be joined with. 0, or -1 when memory ran out. */
 int ids_calls_begin(struct ids_calls *calls, uint32_t track);
 int ids_calls_visit(struct ids_calls *calls, int64_t start_ps, int64_t end_ps, uint32_t name, uint32_t mark,
                     struct ids_event *event);
 
-/* When all is read: a launch on a thread of autograd gets the event around its forward op as its cause, and its scope. */
+/* When all is read: a launch on a thread of autograd gets the event around its forward op as its cause, and its
+ * scope. */
 int ids_calls_join(struct ids_calls *calls, struct ids_event *launch);
 /* The key by which work and its op name each other; 0 where the event names none. */
 uint64_t ids_calls_external(uint32_t host, const struct ids_facts *facts);

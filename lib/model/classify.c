@@ -305,8 +305,7 @@ const char *ids_collective_name(enum ids_collective collective) {
 }
 
 const char *ids_class_rule_name(enum ids_class_rule rule) {
-    static const char *const names[IDS_RULE_COUNT] = {"default",     "hlo_category",    "HLO opcode",
-                                                      "kernel name", "collective args", "annotation",
-                                                      "rendezvous"};
+    static const char *const names[IDS_RULE_COUNT] = {"default",         "hlo_category", "HLO opcode", "kernel name",
+                                                      "collective args", "annotation",   "rendezvous"};
     return (unsigned)rule < IDS_RULE_COUNT ? names[rule] : "unknown";
 }

@@ -10,9 +10,9 @@
 struct lane {
     const struct ids_collective_run *fixed, *moved; /* in order of their ends */
     size_t fixed_count, moved_count;
-    double gap_ps; /* the mean time between two of them */
-    double
-        spread_ps; /* how far ends that do not belong together fall apart: as the gap, and less where all gaps are alike */
+    double gap_ps;    /* the mean time between two of them */
+    double spread_ps; /* how far ends that do not belong together fall apart: as the gap, and less where all gaps are
+                       * alike */
 };
 
 /* Two ends that may be those of the same execution. */
@@ -163,8 +163,8 @@ static int by_apart(const void *a, const void *b) {
     return (left->at_ps > right->at_ps) - (left->at_ps < right->at_ps);
 }
 
-/* How surprising it would be if the closest pairs were that close by chance: each but one (the offset makes one) falls within
- * the distance of the last of them, of all the distances that there might be. Leaves the pairs in order of their
+/* How surprising it would be if the closest pairs were that close by chance: each but one (the offset makes one) falls
+ * within the distance of the last of them, of all the distances that there might be. Leaves the pairs in order of their
  * distance, and how many of them make the largest surprise. */
 static double surprise(struct search *search, size_t *ret_count) {
     double best = 0, logs = 0;
@@ -202,8 +202,8 @@ static int add_offset(struct search *search, int64_t offset_ps) {
     return added ? 0 : -1;
 }
 
-/* The gaps between the ends of a list, and how much they vary: in a periodic program any whole number of periods fits as well as the
- * variation lets it. */
+/* The gaps between the ends of a list, and how much they vary: in a periodic program any whole number of periods fits
+ * as well as the variation lets it. */
 static int measure(struct search *search, const struct ids_collective_run *at, size_t count, struct lane *lane) {
     enum { FEW = 3 };
     double gap_ps = LONE_GAP_PS, spread_ps = LONE_GAP_PS;
@@ -339,8 +339,8 @@ static int refine(struct search *search, struct model *model, size_t *ret_count,
     return 0;
 }
 
-/* One offset for all the time, the median of what the pairs ask for: events keep their durations to the picosecond. What a drift
- * makes of it is part of the residual; it is named where taking it out would halve the residual. */
+/* One offset for all the time, the median of what the pairs ask for: events keep their durations to the picosecond.
+ * What a drift makes of it is part of the residual; it is named where taking it out would halve the residual. */
 static int conclude(const struct search *search, size_t count, const struct model *model, struct ids_clock_tie *tie) {
     int64_t straight_ps = 0; /* what would be left of the residual without the drift */
     *tie = (struct ids_clock_tie){.found = 1, .matched = count, .shortest_ps = INT64_MAX};
@@ -402,8 +402,8 @@ static int count_within(struct search *search, int64_t offset_ps, int64_t apart_
     return 0;
 }
 
-/* In a strictly periodic program no offset is a surprise. Then the right one is that at which most pairs fall together, if there is
- * no other with as many. */
+/* In a strictly periodic program no offset is a surprise. Then the right one is that at which most pairs fall together,
+ * if there is no other with as many. */
 static int is_single(struct search *search, const struct ids_clock_tie *tie, int *ret_single) {
     int64_t apart_ps = 2 * (tie->residual_ps > RESOLUTION_PS ? tie->residual_ps : RESOLUTION_PS);
     size_t most, other;

@@ -52,8 +52,8 @@ static uint32_t root_of(struct node *nodes, uint32_t host, int64_t *ret_offset_p
     return host;
 }
 
-/* What is to be added to times of `moved` to reach `fixed` is known: the root with the larger number goes under the other, and is
- * returned. */
+/* What is to be added to times of `moved` to reach `fixed` is known: the root with the larger number goes under the
+ * other, and is returned. */
 static uint32_t tie(struct node *nodes, uint32_t fixed, uint32_t moved, int64_t offset_ps) {
     int64_t fixed_ps, moved_ps;
     uint32_t fixed_root = root_of(nodes, fixed, &fixed_ps), moved_root = root_of(nodes, moved, &moved_ps);
@@ -119,8 +119,8 @@ static int try_pair(struct alignment *alignment, uint32_t fixed, uint32_t moved,
     return 0;
 }
 
-/* Every host against the first, and where they have nothing in common against its neighbours: stages of a pipeline meet only
- * those. */
+/* Every host against the first, and where they have nothing in common against its neighbours: stages of a pipeline meet
+ * only those. */
 static int tie_by_collectives(struct alignment *alignment, struct ids_error *err) {
     enum { MANY = 64, EFFORT = 1024, LEAST_EFFORT = 16 };
     uint32_t hosts = (uint32_t)alignment->trace->host_count;
@@ -213,8 +213,8 @@ static void shift_all(struct ids_trace *trace, const int64_t *shifts) {
     }
 }
 
-/* What is to be added to the times of each root that recorded clocks or nothing but itself tie to the run's clock. Returns when the
- * first device of these did something. */
+/* What is to be added to the times of each root that recorded clocks or nothing but itself tie to the run's clock.
+ * Returns when the first device of these did something. */
 static int64_t place_on_run(struct alignment *alignment, uint32_t frame, const uint32_t *recorded, int64_t *shifts) {
     struct node *nodes = alignment->nodes;
     int64_t first_ps = INT64_MAX;

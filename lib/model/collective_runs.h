@@ -13,16 +13,17 @@ struct ids_collective_run {
 struct ids_collective_runs {
     struct ids_collective_run *at;
     size_t count, room;
-    /* The same once more where the step is known, with the step in the key: steps of one number are the same step on all hosts. */
+    /* The same once more where the step is known, with the step in the key: steps of one number are the same step on
+     * all hosts. */
     struct ids_collective_run *in_steps;
     size_t in_steps_count, in_steps_room;
 };
 
-/* The name that a collective has on all devices that take part: of the op and its program, else of the kernel and the ranks that it
- * is for. Never 0. */
+/* The name that a collective has on all devices that take part: of the op and its program, else of the kernel and the
+ * ranks that it is for. Never 0. */
 uint64_t ids_collective_key(const struct ids_trace *trace, const struct ids_event *event);
-/* Whether the event is a collective that may be looked for on other devices; the -start of an async pair is none, because its end
- * is not the collective's. */
+/* Whether the event is a collective that may be looked for on other devices; the -start of an async pair is none,
+ * because its end is not the collective's. */
 int ids_is_collective_run(const struct ids_trace *trace, const struct ids_event *event);
 /* One list for each host of the trace; *ret_runs is the caller's to end. */
 int ids_collective_runs_of(const struct ids_trace *trace, struct ids_collective_runs **ret_runs, struct ids_error *err);

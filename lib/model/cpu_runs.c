@@ -39,7 +39,8 @@ static int is_call(const struct ids_event *event) {
     return event->kind == IDS_KIND_EXECUTE && !event->run_id;
 }
 
-/* The outermost of a thread: PjitFunction is recorded twice, and in it are those of functions that were called while tracing. */
+/* The outermost of a thread: PjitFunction is recorded twice, and in it are those of functions that were called while
+ * tracing. */
 static int is_outermost_dispatch(const struct ids_trace *trace, const struct ids_event *event) {
     if (event->kind != IDS_KIND_DISPATCH) return 0;
     do event = ids_event_outside(trace, event);
@@ -70,7 +71,8 @@ static int add_calls(struct ids_trace *trace, struct pairing *pairing, int of_fu
 
 static int gather_calls(struct ids_trace *trace, struct pairing *pairing, struct ids_error *err) {
     int code = add_calls(trace, pairing, 0, err);
-    if (!code && !pairing->call_count) code = add_calls(trace, pairing, 1, err); /* a jaxlib that calls its executing otherwise */
+    if (!code && !pairing->call_count)
+        code = add_calls(trace, pairing, 1, err); /* a jaxlib that calls its executing otherwise */
     if (code) return code;
     if (pairing->call_count) qsort(pairing->calls, pairing->call_count, sizeof *pairing->calls, by_start);
     for (size_t i = 0; i < pairing->call_count; i++) {
@@ -133,8 +135,9 @@ struct stems {
     int failed;
 };
 
-/* The stem of a name that begins with `before` and has `after` bytes at its end that are none of it; IDS_NO_TEXT for other names. A
- * module has an underscore for each byte that is not plain, "jit__lambda_" for <lambda>; newer JAX leaves those at the end out. */
+/* The stem of a name that begins with `before` and has `after` bytes at its end that are none of it; IDS_NO_TEXT for
+ * other names. A module has an underscore for each byte that is not plain, "jit__lambda_" for <lambda>; newer JAX
+ * leaves those at the end out. */
 static uint32_t stem_of(struct stems *stems, struct ids_text name, const char *before, size_t after) {
     size_t from = strlen(before), to = name.length - after;
     if (name.length < from + after || !ids_text_begins(name, before)) return IDS_NO_TEXT;

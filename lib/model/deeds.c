@@ -21,23 +21,26 @@ static int is_hook(struct ids_deed deed) {
     return deed.account == IDS_PROFILER && deed.library;
 }
 
-/* A Python frame: the program's own is what its thread does, and calls what lies inside; a library's is a detail of what called it. */
+/* A Python frame: the program's own is what its thread does, and calls what lies inside; a library's is a detail of
+ * what called it. */
 static void frame_inside(struct ids_trace *trace, struct ids_deed around, uint32_t name, struct ids_deed *ret_deed) {
     enum ids_frame_owner owner = owner_of(trace, name);
-    int of_library = owner == IDS_FRAME_OF_LIBRARY || owner == IDS_FRAME_WAITS ||
-                     (owner == IDS_FRAME_OF_EITHER && around.library);
+    int of_library =
+        owner == IDS_FRAME_OF_LIBRARY || owner == IDS_FRAME_WAITS || (owner == IDS_FRAME_OF_EITHER && around.library);
     struct ids_deed deed = around;
     /* Inside a wait for a device, or a compilation, a lock is a detail. */
     deed.waits = owner == IDS_FRAME_WAITS && (around.account == IDS_HOST_PYTHON || around.account == IDS_HOST_INPUT);
     if (owner == IDS_FRAME_OF_HOOK) {
-        int shows = around.account == IDS_NO_ACCOUNT || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON);
+        int shows =
+            around.account == IDS_NO_ACCOUNT || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON);
         *ret_deed = shows ? (struct ids_deed){name, name, IDS_NONE, IDS_PROFILER, .library = 1} : around;
         return;
     }
     deed.library = (uint8_t)of_library;
     if (!of_library) deed.caller = name;
-    int shows = around.account == IDS_NO_ACCOUNT ||
-                (!of_library && (is_hook(around) || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON)));
+    int shows =
+        around.account == IDS_NO_ACCOUNT ||
+        (!of_library && (is_hook(around) || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON)));
     if (shows) {
         deed.account = IDS_HOST_PYTHON;
         deed.name = deed.around = name;
@@ -53,8 +56,8 @@ static int is_of_library(struct ids_trace *trace, struct ids_deed around, uint32
     return owner == IDS_FRAME_OF_LIBRARY || (owner == IDS_FRAME_OF_EITHER && around.library);
 }
 
-/* A part of a step that launches its work is the program itself: what lies inside tells more, and what nothing inside tells of is not
- * known. */
+/* A part of a step that launches its work is the program itself: what lies inside tells more, and what nothing inside
+ * tells of is not known. */
 static int is_part_of_step(struct ids_text name, const struct ids_event *event) {
     static const char *const words[] = {"step",  "train", "iter",   "forward", "backward",
                                         "epoch", "optim", "update", "model",   "grad"};

@@ -1,11 +1,11 @@
 #include "lib/model/dimensions.h"
 
 #include "lib/base/vec.h"
-#include "lib/model/classify.h"
 #include "lib/hlo/op_text.h"
+#include "lib/hlo/replica_groups.h"
+#include "lib/model/classify.h"
 #include "lib/model/host_copies.h"
 #include "lib/model/keys.h"
-#include "lib/hlo/replica_groups.h"
 
 #include <stdio.h>
 #include <string.h>

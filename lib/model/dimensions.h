@@ -1,4 +1,5 @@
-/* dimensions.h - devices, modules, ops and kernel shapes: each made when it is first met, found by its key after that. */
+/* dimensions.h - devices, modules, ops and kernel shapes: each made when it is first met, found by its key after
+ * that. */
 #ifndef IDS_LIB_MODEL_DIMENSIONS_H
 #define IDS_LIB_MODEL_DIMENSIONS_H
 
@@ -23,8 +24,8 @@ void ids_dimensions_done(struct ids_dimensions *dimensions);
 /* The op that an event's hlo_op, hlo_module and program_id name; IDS_NONE when it names none. */
 int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_op,
               struct ids_error *err);
-/* The op of TensorFlow that an event's annotation tells, "scope/name:Type#shape=...#", or an event of a line "TensorFlow Ops" is called
- * after; of several the innermost, behind the last "::". IDS_NONE when it names none. */
+/* The op of TensorFlow that an event's annotation tells, "scope/name:Type#shape=...#", or an event of a line
+ * "TensorFlow Ops" is called after; of several the innermost, behind the last "::". IDS_NONE when it names none. */
 int ids_op_of_annotation(struct ids_dimensions *dimensions, struct ids_text annotation, uint32_t *ret_op,
                          struct ids_error *err);
 /* Adds an op of the framework; texts. 0, or -1 when memory ran out. */

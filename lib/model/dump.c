@@ -78,7 +78,8 @@ static void put_format(struct ids_dump *dump, const char *format, ...) {
     put(dump, text, (size_t)length);
 }
 
-/* Decimal digits of a 128-bit number: times count from 1970 in some files, which 64 bits of picoseconds do not reach. */
+/* Decimal digits of a 128-bit number: times count from 1970 in some files, which 64 bits of picoseconds do not
+ * reach. */
 static void put_time(struct ids_dump *dump, __int128 time) {
     char digits[48];
     size_t at = sizeof digits;

@@ -1,5 +1,5 @@
-/* dump.h - a sink that only counts and hashes, to be held against an independent decoder (tests/oracle, whose text defines
- * the hash). The hash does not depend on the order of events. */
+/* dump.h - a sink that only counts and hashes, to be held against an independent decoder (tests/oracle, whose text
+ * defines the hash). The hash does not depend on the order of events. */
 #ifndef IDS_LIB_MODEL_DUMP_H
 #define IDS_LIB_MODEL_DUMP_H
 

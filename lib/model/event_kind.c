@@ -50,7 +50,8 @@ static const struct rule exact[] = {
     {"hipStreamSynchronize", IDS_KIND_SYNC},
     {"hipDeviceSynchronize", IDS_KIND_SYNC},
     {"hipEventSynchronize", IDS_KIND_SYNC},
-    /* transfers as the TPU runtime books them; the first of three nested events is the transfer (docs/trace_facts.md) */
+    /* transfers as the TPU runtime books them; the first of three nested events is the transfer
+     * (docs/trace_facts.md) */
     {"tpu::System::TransferToDevice", IDS_KIND_TRANSFER},
     {"tpu::System::TransferFromDevice", IDS_KIND_TRANSFER},
     /* getting data ready for a transfer */
@@ -81,7 +82,8 @@ static const struct rule exact[] = {
 static const struct rule prefixes[] = {
     {"PJRT_Client_Compile", IDS_KIND_COMPILE},
     {"PJRT_Executable_DeserializeAndLoad", IDS_KIND_CACHE_READ},
-    /* what jax.monitoring told the Python hook (collectors/python/_idsprof/idsprof_monitoring.py), on tracks of their own */
+    /* what jax.monitoring told the Python hook (collectors/python/_idsprof/idsprof_monitoring.py), on tracks of
+     * their own */
     {"jax.trace(", IDS_KIND_TRACE},
     {"jax.lower(", IDS_KIND_LOWER},
     {"jax.compile(", IDS_KIND_COMPILE},
@@ -168,23 +170,22 @@ static int is_one_of(const char *word, size_t length, const char *const *words, 
 }
 #define IS_ONE_OF(word, length, words) is_one_of((word), (length), (words), sizeof(words) / sizeof *(words))
 
-/* What a name's words (letters between other characters, or CamelCase humps) say together: DistributedDataParallel and BatchNorm are no
- * input, and load_checkpoint is none of the loop's. */
+/* What a name's words (letters between other characters, or CamelCase humps) say together: DistributedDataParallel and
+ * BatchNorm are no input, and load_checkpoint is none of the loop's. */
 static int is_about_input(const char *name, size_t length) {
-    static const char *const clear[] = {"dataloader", "dataloading", "infeed",   "input",  "inputs",   "loader",
-                                        "load",       "loading",     "prefetch", "fetch",  "fetching", "dataset",
-                                        "prefetching"};
+    static const char *const clear[] = {"dataloader", "dataloading", "infeed",     "input",    "inputs",
+                                        "loader",     "load",        "loading",    "prefetch", "fetch",
+                                        "fetching",   "dataset",     "prefetching"};
     /* A batch or data is input where nothing else is said of it but that it is had. */
     static const char *const things[] = {"data", "batch", "batches", "minibatch"};
-    static const char *const having[] = {"next", "get",  "read", "reading", "wait",    "waiting", "for", "the",
-                                         "of",   "host", "make", "new",     "prepare", "iter",    "to",  "generate",
-                                         "train", "eval", "test", "valid",  "validation"};
-    static const char *const others[] = {"parallel", "norm",  "forward", "backward",   "grad",    "checkpoint",
-                                         "model",    "state", "weights", "params",     "library", "module",
-                                         "layer",    "conv",  "linear",  "normalize",  "plugin",  "reduce",
-                                         "sharding", "copy",  "kernel",  "executable", "op",      "ops",
-                                         "program",  "constant", "buffer", "file",      "config",  "compile",
-                                         "backend"};
+    static const char *const having[] = {"next", "get",      "read",  "reading", "wait", "waiting", "for",
+                                         "the",  "of",       "host",  "make",    "new",  "prepare", "iter",
+                                         "to",   "generate", "train", "eval",    "test", "valid",   "validation"};
+    static const char *const others[] = {
+        "parallel", "norm",     "forward",  "backward", "grad",   "checkpoint", "model",  "state",
+        "weights",  "params",   "library",  "module",   "layer",  "conv",       "linear", "normalize",
+        "plugin",   "reduce",   "sharding", "copy",     "kernel", "executable", "op",     "ops",
+        "program",  "constant", "buffer",   "file",     "config", "compile",    "backend"};
     if (length > 64) return 0;
     char word[65];
     size_t used = 0;
@@ -216,7 +217,8 @@ int ids_is_reader(struct ids_text name) {
            ids_text_contains(name, "DataLoader") || ids_text_contains(name, "dataloader");
 }
 
-/* What may be a user's annotation: names of C++ scopes and of tasks with spaces are the runtime's own, and are not looked at. */
+/* What may be a user's annotation: names of C++ scopes and of tasks with spaces are the runtime's own, and are not
+ * looked at. */
 static int may_be_annotation(const char *name, size_t length) {
     return !memchr(name, ':', length) && !memchr(name, ' ', length) && !memchr(name, '(', length) &&
            !memchr(name, '.', length);
@@ -226,8 +228,8 @@ enum ids_kind ids_kind_of_annotation(const char *name, size_t length) {
     return is_about_input(name, length) ? IDS_KIND_INPUT : IDS_KIND_NAMED;
 }
 
-/* A range of NVTX: "NVTX:name", "NVTX:domain:name" (XLA's cupti_collector.cc). XLA gives NVTX what it records itself too, so only
- * what a user may have marked counts. */
+/* A range of NVTX: "NVTX:name", "NVTX:domain:name" (XLA's cupti_collector.cc). XLA gives NVTX what it records itself
+ * too, so only what a user may have marked counts. */
 static enum ids_kind range_kind(const char *name, size_t length) {
     const char *colon = memrchr(name, ':', length);
     if (colon && !(colon > name && colon[-1] == ':')) {

@@ -1,7 +1,7 @@
 /* event_kind.h - what part an event plays, told by its name.
  *
- * Names of host events are those that XLA, TSL, PJRT and JAX give (their profiler's TraceMe calls) and the Python tracer's
- * "$file.py:12 function". The table is in event_kind.c, each group with its source.
+ * Names of host events are those that XLA, TSL, PJRT and JAX give (their profiler's TraceMe calls) and the Python
+ * tracer's "$file.py:12 function". The table is in event_kind.c, each group with its source.
  */
 #ifndef IDS_LIB_MODEL_EVENT_KIND_H
 #define IDS_LIB_MODEL_EVENT_KIND_H

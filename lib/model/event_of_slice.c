@@ -36,7 +36,8 @@ static int64_t collective_bytes(const struct ids_trace *trace, const struct ids_
     return bytes;
 }
 
-/* What a kernel computes: what Kineto tells of the call in its args is more than the kernel's name, which may be one for all. */
+/* What a kernel computes: what Kineto tells of the call in its args is more than the kernel's name, which may be one
+ * for all. */
 static void kernel_class(const struct ids_trace *trace, const struct ids_facts *facts, struct ids_event *event) {
     enum ids_collective told = facts->collective_name
                                    ? ids_collective_of_call(ids_arg_chars(trace, facts->collective_name))
@@ -47,7 +48,8 @@ static void kernel_class(const struct ids_trace *trace, const struct ids_facts *
     if (event->collective) event->value = collective_bytes(trace, facts);
 }
 
-/* What the name alone does not tell of an event on a stream: its category, or a direction beside it, makes it a copy or a set. */
+/* What the name alone does not tell of an event on a stream: its category, or a direction beside it, makes it a copy
+ * or a set. */
 static void told_kind(const struct ids_trace *trace, const struct ids_facts *facts, struct ids_text name,
                       struct ids_event *event) {
     enum ids_direction told =

@@ -1,5 +1,6 @@
-/* findings.h - what the analysis found of single events: each device's work with its class and step, the host's deeds that figures
- * are made of, idle gaps, steps, and the ledger's intervals. Made by lib/analysis, written as rows by lib/store.
+/* findings.h - what the analysis found of single events: each device's work with its class and step, the host's deeds
+ * that figures are made of, idle gaps, steps, and the ledger's intervals. Made by lib/analysis, written as rows by
+ * lib/store.
  *
  * Events are those of the trace, which must outlive the findings. Times are picoseconds since the run's origin. */
 #ifndef IDS_LIB_MODEL_FINDINGS_H
@@ -47,7 +48,8 @@ struct ids_found_culprit {
     uint8_t account;
 };
 
-/* What a host thread did: compiling, waiting, staging, feeding, marking steps. Stalls inside ops are not here: their names tell. */
+/* What a host thread did: compiling, waiting, staging, feeding, marking steps. Stalls inside ops are not here: their
+ * names tell. */
 struct ids_found_deed {
     const struct ids_event *event;
     struct ids_text function; /* of a compilation: the jitted function that was called; length 0 unknown */
@@ -69,7 +71,7 @@ struct ids_found_device_step {
 struct ids_findings {
     const char *step_source; /* "marker", "annotation", "period"; NULL: no steps */
     int has_left_out;
-    int64_t left_out; /* where there is one: the number of the step with which the recording began */
+    int64_t left_out;                 /* where there is one: the number of the step with which the recording began */
     struct ids_found_device *devices; /* one for each device of the trace */
     struct ids_found_step *steps;     /* in time order */
     struct ids_found_work *work;      /* by device; in time order, what is beside behind the rest */

@@ -13,14 +13,16 @@ struct ids_format {
     /* NULL, or endings that others use too: in a folder such a file is opened when its content bids (run_files.h). */
     const char *const *generic_suffixes;
     /* How sure the format is that a file that begins with these bytes is its own: 0 (no) to 100. `head` holds the first
-     * IDS_FORMAT_HEAD bytes, or the whole file when it is shorter. Content decides; a suffix only hints. *more is 0 before, and set
-     * to 1 when only what follows can tell: then it is asked again with a longer head, if the file has one (head.h). */
+     * IDS_FORMAT_HEAD bytes, or the whole file when it is shorter. Content decides; a suffix only hints. *more is 0
+     * before, and set to 1 when only what follows can tell: then it is asked again with a longer head, if the file
+     * has one (head.h). */
     int (*bid)(const uint8_t *head, size_t length, int *more);
-    /* 1: read() goes through the content once or more from front to back (ids_stream). 0: it jumps, and a packed source is
-     * unpacked before. */
+    /* 1: read() goes through the content once or more from front to back (ids_stream). 0: it jumps, and a packed source
+     * is unpacked before. */
     int streams;
     /* Reads the whole source into the sink. A file that ends early: complete events before the end are delivered,
-     * sink->complete becomes 0, a diag says where, and the result is 0 - or IDS_TRUNCATED when not one event was whole. */
+     * sink->complete becomes 0, a diag says where, and the result is 0 - or IDS_TRUNCATED when not one event was
+     * whole. */
     int (*read)(struct ids_source *source, struct ids_sink *sink, struct ids_error *err);
 };
 

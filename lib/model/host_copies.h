@@ -1,9 +1,10 @@
 /* host_copies.h - copies through host memory that a TPU books as ops: from memory space S(5) and to it.
  *
- * A chip with an "Async XLA Ops" line has each copy there with its time. On other chips the ops tell the same: a copy runs from its
- * copy-start to the end of its copy-done (async-start and async-done alike; on chips with both these are the times of the line), and
- * a slice that is read from host memory, or written there, as long as its op. Such a copy is added to the device's asynchronous
- * ones, on the track of the op that started it; never where that op is on an async line.
+ * A chip with an "Async XLA Ops" line has each copy there with its time. On other chips the ops tell the same: a copy
+ * runs from its copy-start to the end of its copy-done (async-start and async-done alike; on chips with both these are
+ * the times of the line), and a slice that is read from host memory, or written there, as long as its op. Such a copy
+ * is added to the device's asynchronous ones, on the track of the op that started it; never where that op is on an
+ * async line.
  */
 #ifndef IDS_LIB_MODEL_HOST_COPIES_H
 #define IDS_LIB_MODEL_HOST_COPIES_H

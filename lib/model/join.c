@@ -51,7 +51,8 @@ static int note(struct ids_trace *trace, enum ids_severity severity, const char 
     return 0;
 }
 
-/* --- CPU ops end where their "end:" event begins, maybe on another thread ------------------------------------------ */
+/* --- CPU ops end where their "end:" event begins, maybe on another thread
+ * ------------------------------------------ */
 
 static int end_ops(struct ids_join *join, struct ids_trace *trace, struct ids_error *err) {
     uint64_t without = 0;
@@ -105,8 +106,8 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
     }
 }
 
-/* XLA's CPU collectives meet at a rendezvous inside their op. Without HLO (a Chrome trace) that is all that tells of them; the op's name
- * mostly says which one it is. */
+/* XLA's CPU collectives meet at a rendezvous inside their op. Without HLO (a Chrome trace) that is all that tells of
+ * them; the op's name mostly says which one it is. */
 static void classify_by_rendezvous(struct ids_trace *trace) {
     for (size_t i = 0; i < trace->op_count; i++) {
         struct ids_op *op = &trace->ops[i];
@@ -207,7 +208,8 @@ static int name_modules(struct ids_trace *trace, struct ids_error *err) {
     return code;
 }
 
-/* --- launches ------------------------------------------------------------------------------------------------------ */
+/* --- launches
+ * ------------------------------------------------------------------------------------------------------ */
 
 struct producers {
     struct ids_keymap by_link;      /* link -> host event */
@@ -215,7 +217,8 @@ struct producers {
     struct ids_keymap by_execution; /* run and device -> the host event that enqueues it there */
 };
 
-/* Where the file keeps no links between events (a Chrome trace), the execution of a run on a core is told by their numbers. */
+/* Where the file keeps no links between events (a Chrome trace), the execution of a run on a core is told by their
+ * numbers. */
 static uint64_t key_of_execution(uint64_t run_id, int64_t ordinal) {
     return ids_key_of(run_id, (uint64_t)ordinal);
 }
@@ -268,7 +271,8 @@ static void direct_copies(struct ids_trace *trace, struct ids_device *device) {
     }
 }
 
-/* A kernel that is one for all collectives, or that sends for another one: the annotation around the call that launched it says which. */
+/* A kernel that is one for all collectives, or that sends for another one: the annotation around the call that
+ * launched it says which. */
 static void name_collectives(struct ids_trace *trace, struct ids_device *device) {
     for (size_t i = 0; i < device->activity.count; i++) {
         struct ids_event *event = &device->activity.at[i];

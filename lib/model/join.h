@@ -20,8 +20,8 @@ void ids_join_done(struct ids_join *join);
 int ids_join_hlo(struct ids_join *join, uint32_t host, const struct ids_instruction_info *instruction,
                  struct ids_error *err);
 
-/* Joins: CPU op ends; opcodes, sources and groups from HLO; time order of every device; parents on host threads; producers
- * with consumers; launches of device events. Leaves a diag for what found no partner. */
+/* Joins: CPU op ends; opcodes, sources and groups from HLO; time order of every device; parents on host threads;
+ * producers with consumers; launches of device events. Leaves a diag for what found no partner. */
 int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trace *trace, struct ids_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "lib/model/keys.h"
 
-/* Keys of Chrome traces whose spelling varies from one release or maker to the next. Stats of xplane.pb have one spelling. */
+/* Keys of Chrome traces whose spelling varies from one release or maker to the next. Stats of xplane.pb have one
+ * spelling. */
 static const uint32_t varied[] = {
     IDS_KEY_CORRELATION,
     IDS_KEY_CORRELATION_ID,

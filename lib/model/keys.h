@@ -19,8 +19,8 @@ struct ids_key_spellings {
     } recent[IDS_KEY_SPELLINGS]; /* by the low bits of the text's id; of the last key that was looked up there */
 };
 
-/* The key that a text is a spelling of: case, spaces, '_' and '-' make no difference. Else the text's own id. The texts of one file stay as
- * they are, so that exports and databases show what the file says. */
+/* The key that a text is a spelling of: case, spaces, '_' and '-' make no difference. Else the text's own id. The texts
+ * of one file stay as they are, so that exports and databases show what the file says. */
 uint32_t ids_key_spelt(struct ids_key_spellings *spellings, const struct ids_strings *strings, uint32_t text);
 
 /* Interns the empty text and every key, so that a key's text id is its enum value. Call it on an empty table, before

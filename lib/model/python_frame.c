@@ -44,8 +44,8 @@ int ids_python_frame_of(struct ids_text name, struct ids_python_frame *ret_frame
 
 /* --- whose it is ------------------------------------------------------------------------------------------------ */
 
-/* Files of Python's library, of JAX and of what commonly lies below, whose folder the name does not tell; sorted. A file that a
- * program may well call so too stands in `either`. */
+/* Files of Python's library, of JAX and of what commonly lies below, whose folder the name does not tell; sorted. A
+ * file that a program may well call so too stands in `either`. */
 #include "lib/model/python_files.def"
 
 static int compare(const void *key, const void *item) {
@@ -60,22 +60,6 @@ static int is_in(struct ids_text text, const char *const *words, size_t count) {
     return bsearch(&text, words, count, sizeof *words, compare) != NULL;
 }
 #define IS_IN(text, words) is_in((text), (words), sizeof(words) / sizeof *(words))
-
-/* What programs call of a library's files whose names say nothing: jax/_src/{api,array,profiler,random,...}.py, random.py, queue.py. */
-static const char *const entries[] = {
-    "PRNGKey", "__array__", "__bool__", "__call__", "__enter__", "__exit__", "__float__", "__format__", "__getitem__",
-    "__index__", "__init__", "__int__", "__iter__", "__len__", "__new__", "__next__", "__post_init__", "__repr__",
-    "__str__", "_bootstrap", "_bootstrap_inner", "_callback", "_flat_callback", "_handle_results", "_handle_tasks",
-    "_handle_workers", "_help_stuff_finish", "_process_worker", "_recv_bytes", "_run_once", "_value",
-    "_wait_for_updates", "_wrapped_callback", "add_call_item_to_queue", "annotate_function", "arange", "array",
-    "asarray", "bind", "block_until_ready", "choice", "clear_caches", "copy_to_host_async", "debug_callback_impl",
-    "device_get", "device_put", "device_put_replicated", "device_put_sharded", "devices", "disable_jit",
-    "effects_barrier", "eval_shape", "fold_in", "get", "grad", "io_callback_impl", "item", "jit", "jvp", "key",
-    "linearize", "live_arrays", "local_devices", "make_jaxpr", "named_call", "named_scope", "normal", "pmap",
-    "pure_callback_impl", "put", "randint", "random", "run_executor_manager", "run_forever", "run_until_complete",
-    "shard_map", "shuffle", "split", "start_server", "start_trace", "stop_trace", "tolist", "trace", "uniform",
-    "value_and_grad", "vjp", "vmap", "wait_result_broken_or_wakeup",
-};
 
 static enum ids_frame_owner owner_of_path(struct ids_text file) {
     static const char *const folders[] = {"site-packages/", "dist-packages/", "/lib/python", "importlib", "<frozen"};
@@ -94,12 +78,15 @@ static struct ids_text last_name(struct ids_text file) {
     return slash ? (struct ids_text){slash + 1, (uint32_t)(file.at + file.length - slash - 1)} : file;
 }
 
-/* All of Python's waiting for threads (queue, Condition, Event, Future, join) ends in a lock, that for other processes in a poll: JAX calls a
- * lock's methods "$<unknown> acquire", for they have no module, Kineto "<built-in method acquire of _thread.lock object at 0x7f...>". */
+/* All of Python's waiting for threads (queue, Condition, Event, Future, join) ends in a lock, that for other processes
+ * in a poll: JAX calls a lock's methods "$<unknown> acquire", for they have no module, Kineto "<built-in method
+ * acquire of _thread.lock object at 0x7f...>". */
 static int waits_for_thread(struct ids_text name) {
-    static const char *const whole[] = {"$<unknown> acquire", "$<unknown> __enter__", "$<unknown> poll", "$select select", "$posix read"};
-    static const char *const heads[] = {"<built-in method acquire of _thread.", "<built-in method __enter__ of _thread.",
-                                        "<built-in method poll of select.", "<built-in method select of "};
+    static const char *const whole[] = {"$<unknown> acquire", "$<unknown> __enter__", "$<unknown> poll",
+                                        "$select select", "$posix read"};
+    static const char *const heads[] = {"<built-in method acquire of _thread.",
+                                        "<built-in method __enter__ of _thread.", "<built-in method poll of select.",
+                                        "<built-in method select of "};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
         if (ids_text_is(name, whole[i])) return 1;
     }

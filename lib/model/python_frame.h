@@ -1,8 +1,8 @@
 /* python_frame.h - a Python frame as profilers name it, and whose it is: the program's, or a library's.
  *
- * JAX's tracer (jaxlib python_hooks.cc) writes "$train.py:12 step", the file without its folder, or "$builtins len" of what is written in C;
- * Kineto writes "src/train.py(12): step", a path less the folder of sys.path that it lies in, "<built-in method ...>" and
- * "nn.Module: Linear_3".
+ * JAX's tracer (jaxlib python_hooks.cc) writes "$train.py:12 step", the file without its folder, or "$builtins len" of
+ * what is written in C; Kineto writes "src/train.py(12): step", a path less the folder of sys.path that it lies in,
+ * "<built-in method ...>" and "nn.Module: Linear_3".
  */
 #ifndef IDS_LIB_MODEL_PYTHON_FRAME_H
 #define IDS_LIB_MODEL_PYTHON_FRAME_H
@@ -20,10 +20,11 @@ enum ids_frame_owner {
     IDS_FRAME_UNKNOWN,
     IDS_FRAME_OF_PROGRAM,
     IDS_FRAME_OF_LIBRARY,
-    /* its file is called as one of a library is, and as one of a program may be: a library's where a library called it */
+    /* its file is called as one of a library is, and as one of a program may be: a library's where a library called
+     * it */
     IDS_FRAME_OF_EITHER,
-    IDS_FRAME_OF_HOOK,     /* idsprof's own, collectors/python */
-    IDS_FRAME_WAITS,       /* a built-in that waits for another thread: a lock is taken */
+    IDS_FRAME_OF_HOOK, /* idsprof's own, collectors/python */
+    IDS_FRAME_WAITS,   /* a built-in that waits for another thread: a lock is taken */
 };
 
 /* 0 for a name that is no frame's. */

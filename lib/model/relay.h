@@ -1,10 +1,11 @@
-/* relay.h - a sink that hands what it gets to another one on a thread of its own, in bounded batches, so that a file is read while what
- * was read of it is written.
+/* relay.h - a sink that hands what it gets to another one on a thread of its own, in bounded batches, so that a file is
+ * read while what was read of it is written.
  *
- * The other sink, the target, is called on that thread only, with what the relay was given in that order, from ids_relay_new to the end
- * of ids_relay_wait. Of `strings` it may ask for texts that it is given (intern.h), and add none. It numbers planes, tracks and names
- * from 0, as they come; so does the relay, which does not wait for it. It wants no programs.
- * What goes wrong on the thread is said by a later call of the relay, by ids_relay_wait at the latest.
+ * The other sink, the target, is called on that thread only, with what the relay was given in that order, from
+ * ids_relay_new to the end of ids_relay_wait. Of `strings` it may ask for texts that it is given (intern.h), and add
+ * none. It numbers planes, tracks and names from 0, as they come; so does the relay, which does not wait for it. It
+ * wants no programs. What goes wrong on the thread is said by a later call of the relay, by ids_relay_wait at the
+ * latest.
  */
 #ifndef IDS_LIB_MODEL_RELAY_H
 #define IDS_LIB_MODEL_RELAY_H

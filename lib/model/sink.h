@@ -6,9 +6,9 @@
  *   host, then in any order plane, name, track, slice, track_end, program, hlo, diag
  *
  * with a plane before its names and tracks, and a name and a track before the slices that use them. Every text is
- * interned in `strings`, in which the keys of keys.h have their fixed ids. What a sink is given is the caller's and only
- * valid during the call. Every function returns 0 or a negative ids_code with `err` set; the format stops then and hands
- * the code on.
+ * interned in `strings`, in which the keys of keys.h have their fixed ids. What a sink is given is the caller's and
+ * only valid during the call. Every function returns 0 or a negative ids_code with `err` set; the format stops then and
+ * hands the code on.
  */
 #ifndef IDS_LIB_MODEL_SINK_H
 #define IDS_LIB_MODEL_SINK_H
@@ -150,13 +150,13 @@ struct ids_sink {
     const struct ids_sink_ops *ops;
     struct ids_strings *strings;
     int complete; /* 1 until a format finds that the file ends early; then the format sets 0 and says so in diag */
-    /* What the file is called without its endings, where a run has several: no two hosts have the same, as TensorBoard's layout has it, though
-     * two processes of a machine say the same of it. Else 0, the empty text. */
+    /* What the file is called without its endings, where a run has several: no two hosts have the same, as
+     * TensorBoard's layout has it, though two processes of a machine say the same of it. Else 0, the empty text. */
     uint32_t file_name;
 };
 
-/* What the host of a file is called that names one (0: it does not). A rank has its number in every file of the run, so its name
- * holds where others are called as their files are. */
+/* What the host of a file is called that names one (0: it does not). A rank has its number in every file of the run, so
+ * its name holds where others are called as their files are. */
 static inline uint32_t ids_host_of_file(const struct ids_sink *sink, uint32_t named) {
     if (!sink->file_name || ids_text_begins(ids_strings_text(sink->strings, named), "rank ")) return named;
     return sink->file_name;

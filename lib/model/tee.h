@@ -1,5 +1,5 @@
-/* tee.h - a sink that gives what it gets to two sinks. They number planes and tracks alike, densely, from 0, as they come; names may
- * have other numbers, since the trace builder makes some itself. */
+/* tee.h - a sink that gives what it gets to two sinks. They number planes and tracks alike, densely, from 0, as they
+ * come; names may have other numbers, since the trace builder makes some itself. */
 #ifndef IDS_LIB_MODEL_TEE_H
 #define IDS_LIB_MODEL_TEE_H
 

@@ -1,9 +1,9 @@
 /* trace.h - one run in memory: what analyzers read.
  *
- * Dimensions (hosts, devices, tracks, names, ops, modules, kernel shapes) are small and whole. Of the events only those that
- * have a part in some question are kept, as fixed records in time order: everything devices did, and on the host what
- * launches, waits, compiles, transfers, feeds or marks steps. The rest (most Python frames, say) is counted into its name's
- * aggregate while it streams past, so that memory follows the questions and not the size of the file.
+ * Dimensions (hosts, devices, tracks, names, ops, modules, kernel shapes) are small and whole. Of the events only those
+ * that have a part in some question are kept, as fixed records in time order: everything devices did, and on the host
+ * what launches, waits, compiles, transfers, feeds or marks steps. The rest (most Python frames, say) is counted into
+ * its name's aggregate while it streams past, so that memory follows the questions and not the size of the file.
  *
  * Times are picoseconds since the run's origin. Analyzers read events through cursors; whether the records come from a
  * decode or from a database they cannot tell.
@@ -89,10 +89,12 @@ enum ids_track_role {
     IDS_TRACK_DERIVED, /* name scopes and the like that viewers derive, and "CUPTI overhead": never activity */
 };
 
-/* What a host thread does: the innermost activity that has an account. Names are indices of ids_trace.names, IDS_NONE none. */
+/* What a host thread does: the innermost activity that has an account. Names are indices of ids_trace.names,
+ * IDS_NONE none. */
 struct ids_deed {
     uint32_t name;   /* that activity */
-    uint32_t around; /* the outermost activity of the same account around it: PjitFunction(f) around its launches; else `name` */
+    uint32_t around; /* the outermost activity of the same account around it: PjitFunction(f) around its launches; else
+                      * `name` */
     uint32_t caller; /* the innermost function of the program around it: a Python frame */
     uint8_t account; /* enum ids_account; IDS_NO_ACCOUNT: nothing that is known of */
     uint8_t library; /* what is open is a library's Python frame */
@@ -124,14 +126,16 @@ struct ids_name {
     uint32_t plane;
     uint32_t op;  /* TPU: the op of this name; IDS_NONE */
     uint8_t kind; /* enum ids_kind on a host thread */
-    /* What a GPU's stream does under that name, told once and not for each event: KERNEL, COPY or SET, a copy's direction, a kernel's
-     * collective. */
+    /* What a GPU's stream does under that name, told once and not for each event: KERNEL, COPY or SET, a copy's
+     * direction, a kernel's collective. */
     uint8_t stream_kind, direction, collective;
-    uint8_t account; /* enum ids_account + 1 of a host event of that name and kind, once somebody asked; 0 before */
-    uint8_t is_region; /* 1: a program may have called a region so, in a file that does not mark regions (TraceAnnotation) */
-    uint8_t of_framework; /* on a host: the file says that it is a framework's op or call, so it is no region of the program */
+    uint8_t account;   /* enum ids_account + 1 of a host event of that name and kind, once somebody asked; 0 before */
+    uint8_t is_region; /* 1: a program may have called a region so, in a file that does not mark regions
+                        * (TraceAnnotation) */
+    uint8_t of_framework; /* on a host: the file says that it is a framework's op or call, so it is no region of the
+                           * program */
     uint8_t frame;        /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
-    uint8_t call_part; /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */
+    uint8_t call_part;    /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */
 };
 
 enum ids_class {
@@ -191,7 +195,8 @@ struct ids_op {
     uint8_t marker;        /* 1: an async -start or -done: takes part in no count of kernels */
     uint8_t framework;     /* 1: of the framework (aten::addmm), which launches kernels; no instruction of a program */
     uint8_t container;     /* 1: a while, conditional or call: its time is that of the ops inside it */
-    uint8_t calls_back;    /* 1: a callback (jax.pure_callback, io_callback): Python on the host, whatever device it is booked on */
+    uint8_t calls_back;    /* 1: a callback (jax.pure_callback, io_callback): Python on the host, whatever device it is
+                            * booked on */
     uint8_t meets;         /* 1: on the CPU it waited for its peers inside (IDS_KIND_STALL) */
 };
 
@@ -218,12 +223,13 @@ struct ids_event {
     int64_t start_ps, end_ps;
     int64_t self_ps;                /* own time less that of the events wholly inside it on its track */
     const struct ids_event *launch; /* the host event that made this run; NULL unknown */
-    uint64_t produces, consumes;    /* links between events (correlation ids, flows); 0 none. What a stream's event "produces" is
-                                     * the key of the op that it names (`External id`), which calls.c looks up. */
-    uint64_t run_id;                /* of an execution; 0 none */
+    uint64_t produces,
+        consumes;    /* links between events (correlation ids, flows); 0 none. What a stream's event "produces" is
+                      * the key of the op that it names (`External id`), which calls.c looks up. */
+    uint64_t run_id; /* of an execution; 0 none */
     int64_t
-        value; /* transfers and collectives: bytes, -1 unknown · step marks: the step's number · launches of a program: the
-                    * device's ordinal + 1, 0 unknown · else 0 */
+        value; /* transfers and collectives: bytes, -1 unknown · step marks: the step's number · launches of a program:
+                * the device's ordinal + 1, 0 unknown · else 0 */
     uint32_t call;            /* of a launch: index + 1 of calls; 0 unknown */
     uint32_t name, op, shape; /* indices; op and shape IDS_NONE where there is none */
     uint32_t track, device;
@@ -319,8 +325,8 @@ static inline const struct ids_event *ids_cursor_next(struct ids_cursor *cursor)
     return cursor->at == cursor->end ? NULL : cursor->at++;
 }
 
-/* The innermost kept event of a host thread that covers the moment, NULL when there is none; ids_event_outside gives the
- * next one outwards. */
+/* The innermost kept event of a host thread that covers the moment, NULL when there is none; ids_event_outside gives
+ * the next one outwards. */
 const struct ids_event *ids_track_at(const struct ids_track *track, int64_t when_ps);
 const struct ids_event *ids_event_outside(const struct ids_trace *trace, const struct ids_event *event);
 
@@ -328,11 +334,11 @@ const struct ids_event *ids_event_outside(const struct ids_trace *trace, const s
  * is how a worker thread's event is traced to the Python thread that dispatched it. NULL at the root. */
 const struct ids_event *ids_event_cause(const struct ids_trace *trace, const struct ids_event *event);
 
-/* Whether the track holds what jax.monitoring told idsprof's Python hook: "jax.compile(f)", beside the thread that did it, to which
- * each event points as to its cause. */
+/* Whether the track holds what jax.monitoring told idsprof's Python hook: "jax.compile(f)", beside the thread that did
+ * it, to which each event points as to its cause. */
 int ids_track_is_told(const struct ids_trace *trace, const struct ids_track *track);
-/* Whether it holds the program's calls of its PJRT plugin, as idsprof's interposer saw them: what the plugin says of the same work
- * stands elsewhere. */
+/* Whether it holds the program's calls of its PJRT plugin, as idsprof's interposer saw them: what the plugin says of
+ * the same work stands elsewhere. */
 int ids_track_is_calls(const struct ids_trace *trace, const struct ids_track *track);
 
 const char *ids_class_name(enum ids_class class);

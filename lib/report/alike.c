@@ -76,7 +76,8 @@ static size_t distinct_texts(const struct teller *teller, const size_t *rows, si
     return distinct;
 }
 
-/* The teller with the most different texts; among equals a readable one, then the first. 0: nothing tells these rows apart. */
+/* The teller with the most different texts; among equals a readable one, then the first. 0: nothing tells these rows
+ * apart. */
 static int find_teller(const struct ids_grid *grid, const size_t *rows, size_t count, const char **room,
                        struct teller *ret_teller) {
     size_t most = 1;
@@ -193,9 +194,10 @@ static const char *cut_around(struct ids_arena *arena, const char *name, size_t 
         for_tail = 0;
     }
     int for_head = room - for_tail < head_columns ? room - for_tail : head_columns;
-    if (for_tail && for_head + for_tail < room) for_tail = room - for_head < tail_columns ? room - for_head : tail_columns;
+    if (for_tail && for_head + for_tail < room)
+        for_tail = room - for_head < tail_columns ? room - for_head : tail_columns;
     size_t kept = ids_text_head(name, head, for_head), from = tail_from(end, tail, for_tail);
-    int hides_front = kept < head, hides_end = from > 0 || name + head + core < end;
+    int hides_front = kept<head, hides_end = from> 0 || name + head + core < end;
     size_t mark = sizeof ellipsis - 1, used = 0;
     char *cut = ids_arena_alloc(arena, kept + core + (tail - from) + 2 * mark + 1);
     if (!cut) return name;

@@ -4,12 +4,13 @@
 
 #include "lib/report/layout.h"
 
-/* Puts behind the name of rows that are alike in all texts shown the text in which they differ: of a column that was left
- * out, or of the grid's details. Fits the grid again when it did. */
+/* Puts behind the name of rows that are alike in all texts shown the text in which they differ: of a column that was
+ * left out, or of the grid's details. Fits the grid again when it did. */
 void ids_grid_tell_apart(struct ids_grid *grid, size_t name, struct ids_arena *arena);
 /* Shortens texts to `columns` in place, so that different ones stay different. */
 void ids_texts_shorten(const char **texts, size_t count, int columns, struct ids_arena *arena);
-/* The cells as they are shown: names no wider than their column, and different where they differ. NULL without memory. */
+/* The cells as they are shown: names no wider than their column, and different where they differ. NULL without
+ * memory. */
 const char **ids_grid_shortened(const struct ids_grid *grid, struct ids_arena *arena);
 
 #endif

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The parts of a step and the causes of gaps became accounts of the ledger. An idle cause also had its share of idle.total, with
- * _share behind it: the same accounts replace it. */
+/* The parts of a step and the causes of gaps became accounts of the ledger. An idle cause also had its share of
+ * idle.total, with _share behind it: the same accounts replace it. */
 static const struct {
     const char *id, *replacement;
 } gone[] = {

@@ -23,7 +23,8 @@ static int in_ranges(uint32_t character, const struct range *ranges, size_t coun
 }
 
 static int character_columns(uint32_t character) {
-    /* wcwidth would need a locale, which this program never sets; the ranges are those of UAX #11 that names can meet. */
+    /* wcwidth would need a locale, which this program never sets; the ranges are those of UAX #11 that names can
+     * meet. */
     static const struct range wide[] = {{0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3},   {0xf900, 0xfaff},
                                         {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
     static const struct range none[] = {{0x300, 0x36f}, {0x200b, 0x200f}, {0xfe00, 0xfe0f}, {0x20d0, 0x20ff}};
@@ -184,7 +185,8 @@ static size_t figure_column(const struct ids_grid *grid) {
     return i < grid->column_count ? i : 0;
 }
 
-/* Where the first column tells the rows apart, the name beside it may go, before the figure does. What that leaves room for comes back. */
+/* Where the first column tells the rows apart, the name beside it may go, before the figure does. What that leaves
+ * room for comes back. */
 static void leave_out_name(struct ids_grid *grid, size_t name, int width) {
     if (!name || grid->columns[0].right || line_columns(grid) <= width) return;
     grid->columns[name].left_out = IDS_GRID_TOO_WIDE;

@@ -1,8 +1,8 @@
 /* layout.h - texts on a terminal: clean, measured, shortened, wrapped, in columns.
  *
  * Names come from files, so a text is cleaned before it is measured or printed: broken UTF-8 and control characters (an
- * escape sequence in a kernel's name must not reach a terminal) become U+FFFD. Functions that return text give it out of
- * the arena; when memory ran out they return the text they were given, or "".
+ * escape sequence in a kernel's name must not reach a terminal) become U+FFFD. Functions that return text give it out
+ * of the arena; when memory ran out they return the text they were given, or "".
  */
 #ifndef IDS_LIB_REPORT_LAYOUT_H
 #define IDS_LIB_REPORT_LAYOUT_H
@@ -21,8 +21,8 @@ size_t ids_text_head(const char *text, size_t length, int columns);
 const char *ids_text_shorten(struct ids_arena *arena, const char *text, int columns);
 const char *ids_text_upper(struct ids_arena *arena, const char *text);
 
-/* Writes the words of a text from column `at` on, and on from `indent` on new lines; no line is longer than `width` unless
- * a word is. Ends the line. */
+/* Writes the words of a text from column `at` on, and on from `indent` on new lines; no line is longer than `width`
+ * unless a word is. Ends the line. */
 void ids_text_wrap(FILE *out, const char *text, int at, int indent, int width);
 void ids_spaces(FILE *out, int count);
 
@@ -32,7 +32,8 @@ struct ids_grid_column {
     const char *title;
     int right;    /* numbers */
     int stretch;  /* a name that may be shortened */
-    int is_name;  /* says what the row is about, and is always shown; else the first that may be shortened, or the first text */
+    int is_name;  /* says what the row is about, and is always shown; else the first that may be shortened, or the
+                   * first text */
     int width;    /* found by ids_grid_fit */
     int left_out; /* enum ids_grid_left_out, found by ids_grid_fit */
 };
@@ -54,9 +55,9 @@ struct ids_grid {
     int fitted_to; /* the width given to ids_grid_fit */
 };
 
-/* Finds the widths of the columns so that a line, two columns of indent included, fits into `width`: columns without any
- * value are left out first, then names are shortened, then columns are left out from the right, the name and the first
- * column never. width 0: as wide as it gets. */
+/* Finds the widths of the columns so that a line, two columns of indent included, fits into `width`: columns without
+ * any value are left out first, then names are shortened, then columns are left out from the right, the name and the
+ * first column never. width 0: as wide as it gets. */
 void ids_grid_fit(struct ids_grid *grid, int width);
 /* Writes the fitted grid, titles first, between `bold` and `plain`. Rows that would look alike get what they differ in
  * behind their name, and names are shortened where they are the same. */

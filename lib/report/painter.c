@@ -248,8 +248,7 @@ static int fill_details(struct ids_painter *painter, const struct ids_table *tab
         if (!cells) return 0;
         for (size_t row = 0; row < grid->row_count; row++)
             cells[row] = cell_text(painter, table->cells[row * columns + i]);
-        grid->details[grid->detail_count++] =
-            (struct ids_grid_detail){cells, (column->flags & IDS_COLUMN_TELLS) != 0};
+        grid->details[grid->detail_count++] = (struct ids_grid_detail){cells, (column->flags & IDS_COLUMN_TELLS) != 0};
     }
     return 1;
 }

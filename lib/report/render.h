@@ -1,7 +1,7 @@
 /* render.h - a report as text, JSON or CSV.
  *
- * The renderers read values and the static definitions of the sections; they know no analyzer by name. They write to the
- * caller's FILE, whose errors the caller looks at, and fail only when memory runs out.
+ * The renderers read values and the static definitions of the sections; they know no analyzer by name. They write to
+ * the caller's FILE, whose errors the caller looks at, and fail only when memory runs out.
  */
 #ifndef IDS_LIB_REPORT_RENDER_H
 #define IDS_LIB_REPORT_RENDER_H
@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-/* What one analyzer says about itself; static data. cmd/ takes it over from the registry of analyzers, so that this layer
- * stays below them. */
+/* What one analyzer says about itself; static data. cmd/ takes it over from the registry of analyzers, so that this
+ * layer stays below them. */
 struct ids_section {
     const char *name, *title;
     const struct ids_metric_def *metrics;
@@ -32,10 +32,10 @@ struct ids_topic {
 
 /* What --explain says of the rows that a figure comes from. */
 struct ids_explained {
-    const char *sql;        /* a statement that can be copied */
-    const char *command;    /* the command that runs it; NULL where it was run */
-    int has_value;          /* it was run */
-    struct ids_value value; /* what it gave, of the metric's unit */
+    const char *sql;               /* a statement that can be copied */
+    const char *command;           /* the command that runs it; NULL where it was run */
+    int has_value;                 /* it was run */
+    struct ids_value value;        /* what it gave, of the metric's unit */
     const struct ids_topic *topic; /* NULL: the id is a metric's or a table's */
 };
 
@@ -44,7 +44,7 @@ struct ids_render {
     int section_count;
     const char *const *only; /* names of the sections to print; none: the whole report */
     size_t only_count;
-    const char *table; /* the only one of these to print, a hidden one too; NULL: all */
+    const char *table;   /* the only one of these to print, a hidden one too; NULL: all */
     int64_t top;         /* rows of a table; 0: all */
     int full;            /* long names whole, no column left out */
     int width;           /* of the terminal */
@@ -59,8 +59,8 @@ int ids_render_json(const struct ids_report *report, const struct ids_render *re
  * empty line; RFC 4180 with a header line of ids. */
 int ids_render_csv(const struct ids_report *report, const struct ids_render *render, FILE *out, struct ids_error *err);
 
-/* What a metric or table means, by which rule it was found in this run, and where to read on. IDS_NOT_FOUND when nothing is
- * called so. */
+/* What a metric or table means, by which rule it was found in this run, and where to read on. IDS_NOT_FOUND when
+ * nothing is called so. */
 int ids_render_explain(const struct ids_report *report, const struct ids_render *render, const char *id, FILE *out,
                        struct ids_error *err);
 int ids_render_explain_json(const struct ids_report *report, const struct ids_render *render, const char *id, FILE *out,
@@ -82,8 +82,8 @@ struct ids_heading {
 int ids_render_heading(const struct ids_metric_def *metric, const struct ids_table_def *table,
                        const struct ids_topic *topic, const struct ids_section *section,
                        struct ids_heading *ret_heading);
-/* Whether the value from rows is the metric's: equal, or for a real number equal but for the last digits, since sums may be made in
- * another order. */
+/* Whether the value from rows is the metric's: equal, or for a real number equal but for the last digits, since sums
+ * may be made in another order. */
 int ids_render_agrees(const struct ids_value *metric, const struct ids_value *rows);
 
 #endif

@@ -1,4 +1,5 @@
-/* Tables for spreadsheets and shell pipelines: RFC 4180, but lines end with a plain newline, as every Unix tool expects. */
+/* Tables for spreadsheets and shell pipelines: RFC 4180, but lines end with a plain newline, as every Unix tool
+ * expects. */
 #include "lib/report/render.h"
 #include "lib/wire/csv_put.h"
 #include "lib/wire/json_writer.h"

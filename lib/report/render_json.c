@@ -1,4 +1,5 @@
-/* The report for programs, as report.schema.json describes it. Version 2 of the shape; units are SI, order is that of the analyzers and of insertion. */
+/* The report for programs, as report.schema.json describes it. Version 2 of the shape; units are SI, order is that
+ * of the analyzers and of insertion. */
 #include "lib/report/render.h"
 #include "lib/wire/json_writer.h"
 

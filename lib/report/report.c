@@ -26,7 +26,8 @@ void ids_report_done(struct ids_report *report) {
 
 int ids_report_check(const struct ids_report *report, struct ids_error *err) {
     if (report->misfit && !report->out_of_memory)
-        return ids_fail(err, IDS_CORRUPT, "the column '%s' was given a value of another unit: cells stand in another order than columns",
+        return ids_fail(err, IDS_CORRUPT,
+                        "the column '%s' was given a value of another unit: cells stand in another order than columns",
                         report->misfit->id);
     return report->out_of_memory ? ids_no_memory(err) : 0;
 }

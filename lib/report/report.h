@@ -1,15 +1,16 @@
 /* report.h - what analyzers found: metrics, tables, advice. Values only; renderers alone format numbers.
  *
- * A report is filled by analyzers (or read back from a summary database) and then rendered as text, JSON or CSV, compared,
- * or stored. Order of insertion is kept and is the order of every rendering, so the same input gives the same bytes.
- * Texts given to a report are copied. Definitions (struct ids_metric_def, ids_table_def) are static data that outlive it.
+ * A report is filled by analyzers (or read back from a summary database) and then rendered as text, JSON or CSV,
+ * compared, or stored. Order of insertion is kept and is the order of every rendering, so the same input gives the same
+ * bytes. Texts given to a report are copied. Definitions (struct ids_metric_def, ids_table_def) are static data that
+ * outlive it.
  */
 #ifndef IDS_LIB_REPORT_REPORT_H
 #define IDS_LIB_REPORT_REPORT_H
 
 #include "lib/base/arena.h"
-#include "lib/base/keymap.h"
 #include "lib/base/error.h"
+#include "lib/base/keymap.h"
 
 #include <stdint.h>
 
@@ -33,8 +34,8 @@ struct ids_metric_def {
     enum ids_unit unit;
     enum ids_better better;
     const char *definition; /* what it means and by which rule it is found, for --explain and the manual */
-    /* One statement that gives the value over all devices out of a database of events: times in picoseconds, :run for the
-     * run's number. */
+    /* One statement that gives the value over all devices out of a database of events: times in picoseconds, :run for
+     * the run's number. */
     const char *sql;
 };
 
@@ -91,7 +92,8 @@ static inline struct ids_value ids_no_value(enum ids_unit unit) {
     return (struct ids_value){.unit = (uint8_t)unit, .missing = 1};
 }
 
-/* From where a metric is good and from where bad. `of` is the figure that was judged, often the metric itself; NULL: not graded. */
+/* From where a metric is good and from where bad. `of` is the figure that was judged, often the metric itself; NULL:
+ * not graded. */
 struct ids_threshold {
     const char *of;
     int higher; /* 1: good above `warn`, bad below `bad`; 0: the other way round */
@@ -117,8 +119,8 @@ struct ids_table {
     int64_t rows_left_out; /* rows that the analyzer did not keep (a cap), 0 mostly */
 };
 
-/* A piece of a headline: `before`, the metric's value, `after` ("longest", idle.longest, ""); the renderer puts the spaces
- * between words. Left out when the metric is missing or zero (unless `always`). */
+/* A piece of a headline: `before`, the metric's value, `after` ("longest", idle.longest, ""); the renderer puts the
+ * spaces between words. Left out when the metric is missing or zero (unless `always`). */
 struct ids_note {
     const char *before, *metric, *after;
     const char *noun; /* of a count: what it counts, in the singular; instead of `after` */
@@ -137,13 +139,14 @@ struct ids_headline {
 };
 
 struct ids_advice {
-    /* By how much a step would become shorter (the window when there are no steps) if it were gone; -1 unknown. Savings are disjoint. */
+    /* By how much a step would become shorter (the window when there are no steps) if it were gone; -1 unknown.
+     * Savings are disjoint. */
     int64_t saves_ps;
     int per_step;
     const char *account, *culprit, *where; /* of the ledger, with file:line, an op's path, what a rank did; NULL none */
-    const char *what;     /* what was found and what to do */
-    const char *evidence; /* the figures behind it */
-    const char *explain;  /* a metric id for the next command */
+    const char *what;                      /* what was found and what to do */
+    const char *evidence;                  /* the figures behind it */
+    const char *explain;                   /* a metric id for the next command */
 };
 
 struct ids_report_diag {
@@ -153,7 +156,8 @@ struct ids_report_diag {
     uint64_t count;
 };
 
-/* A property of the run: "name", "hosts", "devices", "format", "jax_version", "window_rule", ... in JSON under "run". */
+/* A property of the run: "name", "hosts", "devices", "format", "jax_version", "window_rule", ... in JSON under
+ * "run". */
 struct ids_property {
     const char *id;
     struct ids_value value;
@@ -167,7 +171,7 @@ struct ids_report {
     struct ids_metric *metrics;
     size_t metric_count, metric_room;
     struct ids_keymap metric_places; /* the index of the first of an id and device, by the hash of both */
-    struct ids_table *tables; /* all room at once, so that a table stays where it is */
+    struct ids_table *tables;        /* all room at once, so that a table stays where it is */
     size_t table_count;
     struct ids_advice *advice;
     size_t advice_count, advice_room;
@@ -184,14 +188,14 @@ enum { IDS_REPORT_TABLES = 128 }; /* analyzers define them, no input does: more 
 void ids_report_init(struct ids_report *report);
 void ids_report_done(struct ids_report *report);
 
-/* The functions below never fail at the place of the call, so that an analyzer reads as what it computes; the one who runs
- * the analyzers calls ids_report_check at the end. */
+/* The functions below never fail at the place of the call, so that an analyzer reads as what it computes; the one who
+ * runs the analyzers calls ids_report_check at the end. */
 int ids_report_check(const struct ids_report *report, struct ids_error *err);
 
 /* Sets a property; one that is there already gets the new value and keeps its place. */
 void ids_report_property(struct ids_report *report, const char *id, struct ids_value value);
-/* Sets a metric's value, once per metric and device; returns it, so that grade and rule can be set before the next metric is
- * added (the array may move then). Never NULL (a scratch one when memory ran out). */
+/* Sets a metric's value, once per metric and device; returns it, so that grade and rule can be set before the next
+ * metric is added (the array may move then). Never NULL (a scratch one when memory ran out). */
 struct ids_metric *ids_report_metric(struct ids_report *report, const char *id, const char *device,
                                      struct ids_value value);
 /* Says that a metric has no value and why ("the trace has no host plane"). */
@@ -204,12 +208,12 @@ void ids_report_rule(struct ids_report *report, struct ids_metric *metric, const
 struct ids_table *ids_report_table(struct ids_report *report, const struct ids_table_def *def);
 /* Appends a row; `cells` holds def->column_count values, whose texts are copied. */
 void ids_report_row(struct ids_report *report, struct ids_table *table, const struct ids_value *cells);
-/* The same of an array, beside the columns of the table's definition: a forgotten cell does not compile, and cells in another order than
- * the columns fail in ids_report_check, where their units differ. */
-#define IDS_ROW(report, table, columns, cells)                                                                       \
-    do {                                                                                                             \
+/* The same of an array, beside the columns of the table's definition: a forgotten cell does not compile, and cells in
+ * another order than the columns fail in ids_report_check, where their units differ. */
+#define IDS_ROW(report, table, columns, cells)                                                                     \
+    do {                                                                                                           \
         _Static_assert(sizeof(cells) / sizeof *(cells) == sizeof(columns) / sizeof *(columns), "a cell a column"); \
-        ids_report_row((report), (table), (cells));                                                                  \
+        ids_report_row((report), (table), (cells));                                                                \
     } while (0)
 void ids_report_advice(struct ids_report *report, const struct ids_advice *advice);
 void ids_report_diag(struct ids_report *report, int severity, const char *id, const char *text, int64_t offset,
@@ -220,7 +224,8 @@ const char *ids_report_text(struct ids_report *report, const char *format, ...) 
 
 const struct ids_metric *ids_report_find(const struct ids_report *report, const char *id, const char *device);
 const struct ids_table *ids_report_find_table(const struct ids_report *report, const char *id);
-/* The rows of a table whose first column is that text, as a table without that column, in the arena. 0, or -1 when memory ran out. */
+/* The rows of a table whose first column is that text, as a table without that column, in the arena. 0, or -1 when
+ * memory ran out. */
 int ids_table_rows_of(const struct ids_table *table, const char *text, struct ids_arena *arena,
                       struct ids_table *ret_table);
 /* The place of a column, -1 when the table (NULL: none) has no such one; and a cell. */
@@ -232,9 +237,9 @@ const struct ids_value *ids_report_find_property(const struct ids_report *report
 /* What the ledger says of the input's end, when the report is not complete. */
 const char *ids_report_why_incomplete(const struct ids_report *report);
 
-/* How a value is written for a person: "71.3 %", "8.100 ms", "1.2 GB", "24.1 GB/s", "1,204", "no data". A share that is not
- * nothing or not all never looks as if it were: "<0.1 %", ">99.9 %". Used by the text renderer and in advice. Returns
- * `buffer`; IDS_VALUE_ROOM are enough for everything but texts, which are cut. */
+/* How a value is written for a person: "71.3 %", "8.100 ms", "1.2 GB", "24.1 GB/s", "1,204", "no data". A share that is
+ * not nothing or not all never looks as if it were: "<0.1 %", ">99.9 %". Used by the text renderer and in advice.
+ * Returns `buffer`; IDS_VALUE_ROOM are enough for everything but texts, which are cut. */
 char *ids_value_format(struct ids_value value, char *buffer, size_t size);
 enum { IDS_VALUE_ROOM = 32 };
 
@@ -247,6 +252,6 @@ const char *ids_grade_name(enum ids_grade grade);    /* "good", "warn", "bad", N
 /* "good above 80.0 %, bad below 50.0 %"; returns `buffer`. */
 char *ids_threshold_format(const struct ids_threshold *threshold, char *buffer, size_t size);
 enum { IDS_THRESHOLD_ROOM = 96 };
-const char *ids_severity_name(int severity);         /* "note", "warning", "damage" */
+const char *ids_severity_name(int severity); /* "note", "warning", "damage" */
 
 #endif

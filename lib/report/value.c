@@ -1,5 +1,5 @@
-/* How values are written for people. Integers are scaled in integers, so that 5,368,709,120 bytes never lose a digit on the
- * way to "5.369 GB". */
+/* How values are written for people. Integers are scaled in integers, so that 5,368,709,120 bytes never lose a digit on
+ * the way to "5.369 GB". */
 #include "lib/report/report.h"
 
 #include <inttypes.h>
@@ -34,8 +34,8 @@ static int places_for(uint64_t whole) {
     return whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3;
 }
 
-/* `value` of the base unit in the largest scale that leaves at least 1, to four digits. 999.96 of a unit round up to 1000,
- * and are written as 1.000 of the next one, which the second look at the scales finds. */
+/* `value` of the base unit in the largest scale that leaves at least 1, to four digits. 999.96 of a unit round up to
+ * 1000, and are written as 1.000 of the next one, which the second look at the scales finds. */
 static void format_scaled(uint64_t value, const struct scale *scales, int count, char *buffer, size_t size) {
     int at = 0;
     while (at < count - 1 && value < scales[at].size) at++;

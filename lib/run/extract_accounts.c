@@ -79,13 +79,12 @@ void ids_extract_accounts_in(const struct ids_extract_accounts *accounts, size_t
                              struct ids_accounts_params *ret_params) {
     static const char *known[IDS_KNOWN_COUNT];
     for (int i = 0; i < IDS_KNOWN_COUNT; i++) known[i] = ids_known_name((enum ids_known)i);
-    *ret_params =
-        (struct ids_accounts_params){.devices = accounts->devices,
-                                     .device_count = accounts->device_count,
-                                     .host = (uint32_t)file,
-                                     .shift_ps = file < accounts->shift_count ? accounts->shifts_ps[file] : 0,
-                                     .findings = &accounts->findings,
-                                     .known = known};
+    *ret_params = (struct ids_accounts_params){.devices = accounts->devices,
+                                               .device_count = accounts->device_count,
+                                               .host = (uint32_t)file,
+                                               .shift_ps = file < accounts->shift_count ? accounts->shifts_ps[file] : 0,
+                                               .findings = &accounts->findings,
+                                               .known = known};
 }
 
 void ids_extract_accounts_done(struct ids_extract_accounts *accounts) {

@@ -1,7 +1,7 @@
 #include "lib/run/extract_window.h"
 
-#include "lib/base/quantity.h"
 #include "lib/analysis/times.h"
+#include "lib/base/quantity.h"
 #include "lib/base/saturate.h"
 
 #include <inttypes.h>

@@ -9,11 +9,13 @@ struct ids_extract_window {
     int64_t *shifts_ps;     /* by file: what makes its times the run's */
     size_t shift_count;
 };
-#define IDS_EXTRACT_WHOLE \
-    (struct ids_extract_window) { .from_ps = INT64_MIN, .to_ps = INT64_MAX }
+#define IDS_EXTRACT_WHOLE                        \
+    (struct ids_extract_window) {                \
+        .from_ps = INT64_MIN, .to_ps = INT64_MAX \
+    }
 
-/* `from_ps` and `to_ps` count from the run's first device activity, as in a report: from -1 and to -1 for none. `steps`: "7" or
- * "3-5", or NULL. */
+/* `from_ps` and `to_ps` count from the run's first device activity, as in a report: from -1 and to -1 for none.
+ * `steps`: "7" or "3-5", or NULL. */
 int ids_extract_window_of(const struct ids_trace *trace, int64_t from_ps, int64_t to_ps, const char *steps,
                           struct ids_extract_window *ret_window, struct ids_error *err);
 /* The same in the times of one file. */

@@ -6,8 +6,8 @@
 #include "lib/run/read_run.h"
 #include "lib/store/summary.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -53,7 +53,8 @@ static int add_database_run(struct ids_run_list *list, const char *path, struct 
 }
 
 /* The runs that a database holds, in the order in which they were imported. */
-static int find_in_database(const struct ids_engine *engine, const char *path, struct ids_run_list *ret_list, struct ids_error *err) {
+static int find_in_database(const struct ids_engine *engine, const char *path, struct ids_run_list *ret_list,
+                            struct ids_error *err) {
     struct ids_run_list list = {.runs = calloc(DATABASE_RUNS_MAX, sizeof *list.runs)};
     struct ids_query *query = NULL;
     int more = 0;

@@ -38,13 +38,13 @@ static int read_both(const struct ids_engine *engine, struct ids_run_db *db, con
     return code;
 }
 
-/* The trace out of the builder, or, of a run that memory has no room for, of a part that is read once more. Takes the builder's trace;
- * what rows ask for stays in the builder. */
+/* The trace out of the builder, or, of a run that memory has no room for, of a part that is read once more. Takes the
+ * builder's trace; what rows ask for stays in the builder. */
 static int make_trace(const struct ids_engine *engine, const struct ids_run_files *run, struct ids_builder **builder,
                       struct ids_trace **ret_trace, struct ids_error *err) {
     int64_t until_ps;
     const char *format;
-    if (ids_builder_overflowed(*builder, &until_ps)) 
+    if (ids_builder_overflowed(*builder, &until_ps))
         return ids_open_trace(engine, run, until_ps, ret_trace, &format, err);
     ids_engine_progress(engine, "analyzing");
     int code = ids_builder_finish(*builder, ret_trace, err);

@@ -44,7 +44,10 @@ static const char *without_path(const char *text) {
 }
 
 static unsigned form_of(const char *format) {
-    return !format ? 0 : !strcmp(format, "xplane") ? IDS_FORM_XPLANE : !strcmp(format, "chrome_trace") ? IDS_FORM_JSON : IDS_FORM_OTHER;
+    return !format                           ? 0
+           : !strcmp(format, "xplane")       ? IDS_FORM_XPLANE
+           : !strcmp(format, "chrome_trace") ? IDS_FORM_JSON
+                                             : IDS_FORM_OTHER;
 }
 
 /* What the names alone say. */

@@ -33,8 +33,8 @@ struct ids_listing {
 /* What a list can be sorted by: the i-th name, NULL behind the last. */
 const char *ids_listing_order(int i);
 
-/* `newest`: only so many runs, 0 all. `order`: of ids_listing_order, -1 as they were found. The paths must outlive the listing, which is
- * the caller's to end, also after a failure. */
+/* `newest`: only so many runs, 0 all. `order`: of ids_listing_order, -1 as they were found. The paths must outlive the
+ * listing, which is the caller's to end, also after a failure. */
 int ids_listing_make(struct ids_engine *engine, char *const *paths, int path_count, int64_t newest, int order,
                      int is_descending, struct ids_listing *ret_listing, struct ids_error *err);
 void ids_listing_done(struct ids_listing *listing);

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int fill(const struct ids_engine *engine, const struct ids_run_files *run, const char *path, const char *key, struct ids_error *err) {
+static int fill(const struct ids_engine *engine, const struct ids_run_files *run, const char *path, const char *key,
+                struct ids_error *err) {
     struct ids_run_db *db = NULL;
     int code = ids_import_begin(path, &db, err);
     if (!code) code = ids_import_run(engine, db, run, key, err);

@@ -16,8 +16,8 @@ struct ids_opened_events {
     struct ids_run_list list; /* what `source` is of, when it was looked for here */
 };
 
-/* `path` is a database, or a run (`name` chooses of several), which is imported into the cache unless it is there. Of a database
- * `name` must be NULL. The caller ends it with ids_events_done, also after a failure. */
+/* `path` is a database, or a run (`name` chooses of several), which is imported into the cache unless it is there. Of a
+ * database `name` must be NULL. The caller ends it with ids_events_done, also after a failure. */
 int ids_events_open(struct ids_engine *engine, const char *path, const char *name, struct ids_opened_events *ret_events,
                     struct ids_error *err);
 /* The same for one run: of a database too the one that `name` says, else the newest. */

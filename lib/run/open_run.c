@@ -21,8 +21,8 @@ uint64_t ids_trace_bytes_most(const struct ids_run_files *run) {
 }
 
 /* *ret_trace is NULL when it does not fit, and *until_ps then up to where it would. */
-static int try_trace(const struct ids_engine *engine, const struct ids_run_files *run, int64_t *until_ps, struct ids_trace **ret_trace,
-                     const char **ret_format, struct ids_error *err) {
+static int try_trace(const struct ids_engine *engine, const struct ids_run_files *run, int64_t *until_ps,
+                     struct ids_trace **ret_trace, const char **ret_format, struct ids_error *err) {
     struct ids_builder *builder;
     int code = ids_builder_new(&builder, err);
     if (code) return code;
@@ -89,8 +89,8 @@ int ids_report_trace(const struct ids_engine *engine, const struct ids_run_files
     return code ? ids_error_at(err, "'%s'", run->path) : 0;
 }
 
-static int build_report(const struct ids_engine *engine, const struct ids_run_files *run, const struct ids_params *params, struct ids_report *report,
-                        struct ids_error *err) {
+static int build_report(const struct ids_engine *engine, const struct ids_run_files *run,
+                        const struct ids_params *params, struct ids_report *report, struct ids_error *err) {
     struct ids_trace *trace = NULL;
     const char *format = NULL;
     int code = ids_open_trace(engine, run, INT64_MAX, &trace, &format, err);
@@ -108,8 +108,8 @@ static int could_be_more(const struct ids_run_files *run, const struct ids_repor
 
 /* ---- a stored one ---- */
 
-/* The database that was read last stays open: a list asks it for thousands of runs, and its schema takes longer to read than one of
- * them. */
+/* The database that was read last stays open: a list asks it for thousands of runs, and its schema takes longer to read
+ * than one of them. */
 static int open_summaries(struct ids_engine *engine, const char *path, struct ids_error *err) {
     if (engine->summaries && !strcmp(ids_summaries_path(engine->summaries), path)) return 0;
     ids_engine_done(engine);

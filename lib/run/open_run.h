@@ -7,18 +7,20 @@
 #include "lib/report/report.h"
 #include "lib/run/engine.h"
 
-/* Initialises and fills the report; it is the caller's to end when 0 is returned. Reports with default parameters are cached, unless
- * engine->no_cache. */
+/* Initialises and fills the report; it is the caller's to end when 0 is returned. Reports with default parameters are
+ * cached, unless engine->no_cache. */
 int ids_open_run(struct ids_engine *engine, const struct ids_run_files *run, const struct ids_params *params,
                  struct ids_report *ret_report, struct ids_error *err);
 
-/* Fills an initialised report with what the analyzers say of the run's trace; *ret_findings, unless NULL, is the caller's to end. */
+/* Fills an initialised report with what the analyzers say of the run's trace; *ret_findings, unless NULL, is the
+ * caller's to end. */
 int ids_report_trace(const struct ids_engine *engine, const struct ids_run_files *run, const struct ids_trace *trace,
                      const char *format, const struct ids_params *params, struct ids_report *report,
                      struct ids_findings *ret_findings, struct ids_error *err);
 
-/* The trace of a run, without its analysis; the caller's to free. *ret_format is what its format is called. Of a run that memory has no
- * room for it is a part, which its diag says (builder.h): events before `until_ps`, INT64_MAX for all, or fewer. */
+/* The trace of a run, without its analysis; the caller's to free. *ret_format is what its format is called. Of a run
+ * that memory has no room for it is a part, which its diag says (builder.h): events before `until_ps`, INT64_MAX for
+ * all, or fewer. */
 int ids_open_trace(const struct ids_engine *engine, const struct ids_run_files *run, int64_t until_ps,
                    struct ids_trace **ret_trace, const char **ret_format, struct ids_error *err);
 /* How many bytes of records a trace of the run may hold: a fifth of what this process may have (memory_limit.h). The

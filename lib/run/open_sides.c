@@ -34,8 +34,8 @@ static int add_report(struct ids_engine *engine, struct ids_open_side *side, con
 }
 
 /* Where there are several runs, a bad one does not stop the others. */
-static int add_runs(struct ids_engine *engine, struct ids_open_side *side, const char *path, int several, const struct ids_open_options *options,
-                    struct ids_error *err) {
+static int add_runs(struct ids_engine *engine, struct ids_open_side *side, const char *path, int several,
+                    const struct ids_open_options *options, struct ids_error *err) {
     struct ids_run_list list;
     int code = ids_find_runs(engine, path, &list, err);
     if (code) return code;
@@ -54,7 +54,8 @@ static int add_runs(struct ids_engine *engine, struct ids_open_side *side, const
     return code;
 }
 
-/* Of the runs of a pattern (those from `first` on), whose paths say nothing of their order, all but the newest are let go. */
+/* Of the runs of a pattern (those from `first` on), whose paths say nothing of their order, all but the newest are
+ * let go. */
 static void keep_newest(struct ids_open_side *side, size_t first, size_t wanted) {
     while (side->count - first > wanted) {
         size_t oldest = first;
@@ -68,8 +69,8 @@ static void keep_newest(struct ids_open_side *side, size_t first, size_t wanted)
     }
 }
 
-static int add_pattern(struct ids_engine *engine, struct ids_open_side *side, const char *path, const struct ids_open_options *options,
-                       struct ids_error *err) {
+static int add_pattern(struct ids_engine *engine, struct ids_open_side *side, const char *path,
+                       const struct ids_open_options *options, struct ids_error *err) {
     struct ids_open_options all = *options;
     size_t first = side->count;
     glob_t found = {0};
@@ -83,8 +84,8 @@ static int add_pattern(struct ids_engine *engine, struct ids_open_side *side, co
     return code;
 }
 
-static int add_operand(struct ids_engine *engine, struct ids_open_side *side, const char *path, const struct ids_open_options *options,
-                       struct ids_error *err) {
+static int add_operand(struct ids_engine *engine, struct ids_open_side *side, const char *path,
+                       const struct ids_open_options *options, struct ids_error *err) {
     struct stat status;
     size_t before = side->count;
     int pattern = strpbrk(path, "*?[{") && stat(path, &status);
@@ -129,8 +130,8 @@ static int settle(struct ids_open_side *side, int operand_count, const struct id
     return ids_side_init(&side->side, side->label, side->pointers, side->count, err);
 }
 
-int ids_open_side(struct ids_engine *engine, char *const *paths, int count, const struct ids_open_options *options, struct ids_open_side *ret_side,
-                  struct ids_error *err) {
+int ids_open_side(struct ids_engine *engine, char *const *paths, int count, const struct ids_open_options *options,
+                  struct ids_open_side *ret_side, struct ids_error *err) {
     int code = 0;
     *ret_side = (struct ids_open_side){.path = paths[0]};
     for (int i = 0; i < count && !code; i++) code = add_operand(engine, ret_side, paths[i], options, err);

@@ -1,7 +1,7 @@
 /* open_sides.h - from what a user calls the sides of a comparison to their reports.
  *
- * A side is a run, a folder or archive with several runs, or a pattern ('lcam_*', which the shell would else make many operands of): then
- * all of its runs, recordings of the same thing.
+ * A side is a run, a folder or archive with several runs, or a pattern ('lcam_*', which the shell would else make many
+ * operands of): then all of its runs, recordings of the same thing.
  */
 #ifndef IDS_LIB_RUN_OPEN_SIDES_H
 #define IDS_LIB_RUN_OPEN_SIDES_H
@@ -25,10 +25,10 @@ struct ids_open_options {
     int by_step;    /* a side's runs by the step that their paths name, then by time: the order of training */
 };
 
-/* All runs of these operands as one side. A run of a folder or pattern that cannot be read is noted and left out. The paths
- * must outlive the side, which is the caller's to end when 0 is returned. */
-int ids_open_side(struct ids_engine *engine, char *const *paths, int count, const struct ids_open_options *options, struct ids_open_side *ret_side,
-                  struct ids_error *err);
+/* All runs of these operands as one side. A run of a folder or pattern that cannot be read is noted and left out. The
+ * paths must outlive the side, which is the caller's to end when 0 is returned. */
+int ids_open_side(struct ids_engine *engine, char *const *paths, int count, const struct ids_open_options *options,
+                  struct ids_open_side *ret_side, struct ids_error *err);
 void ids_open_side_done(struct ids_open_side *side);
 
 /* Each operand as a side of its own. */

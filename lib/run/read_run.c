@@ -61,16 +61,18 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
     int code = format_of_content(source, ret_format, err);
     if (code) return code;
     if (*ret_format) return 0;
-    /* Content decides. Where it says nothing, a file that is named like a profile is read as one, to say where it is damaged. */
+    /* Content decides. Where it says nothing, a file that is named like a profile is read as one, to say where it is
+     * damaged. */
     for (int i = 0; i < ids_format_count; i++) {
         if (!has_ending(ids_source_path(source), ids_formats[i]->suffixes)) continue;
         *ret_format = ids_formats[i];
         *ret_named = 1;
         return 0;
     }
-    return ids_fail(err, IDS_UNSUPPORTED,
-                    "not a profile that idsprof can read (expected an XSpace profile, *.xplane.pb, or a Chrome trace of JAX "
-                    "or PyTorch, *.trace.json; either also in gzip or an archive)");
+    return ids_fail(
+        err, IDS_UNSUPPORTED,
+        "not a profile that idsprof can read (expected an XSpace profile, *.xplane.pb, or a Chrome trace of JAX "
+        "or PyTorch, *.trace.json; either also in gzip or an archive)");
 }
 
 /* What came out of a source that was cut is a whole file to the format, so its end is said here. */

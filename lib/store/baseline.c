@@ -413,8 +413,7 @@ int ids_baseline_names_list(struct ids_baseline_names *ret_names, struct ids_err
     *ret_names = (struct ids_baseline_names){0};
     int code = folder_of(&folder, err);
     DIR *stream = code ? NULL : opendir(folder);
-    if (!code && !stream && errno != ENOENT)
-        code = ids_fail_system(err, "cannot read '%s'", folder);
+    if (!code && !stream && errno != ENOENT) code = ids_fail_system(err, "cannot read '%s'", folder);
     const struct dirent *found;
     while (!code && stream && (found = readdir(stream))) {
         if (add_name(ret_names, found->d_name)) code = ids_no_memory(err);

@@ -1,7 +1,7 @@
 /* baseline.h - figures of runs kept under a name, to hold later runs to: metrics and steps, no traces.
  *
- * A baseline is a file NAME.db in $XDG_DATA_HOME/idsprof/baselines (default ~/.local/share), a plain SQLite database. It does not
- * depend on the version of the program: figures that a later one adds are missing in it.
+ * A baseline is a file NAME.db in $XDG_DATA_HOME/idsprof/baselines (default ~/.local/share), a plain SQLite database.
+ * It does not depend on the version of the program: figures that a later one adds are missing in it.
  */
 #ifndef IDS_LIB_STORE_BASELINE_H
 #define IDS_LIB_STORE_BASELINE_H

@@ -146,8 +146,8 @@ static void evict(const char *folder, const char *kept) {
 
 /* ---- looking up ---- */
 
-/* A file system tells times apart by its tick, at most 10 ms. What is written within the same tick as we read it would have the identity
- * of what we read, so that a run which was written just now is read a moment later. */
+/* A file system tells times apart by its tick, at most 10 ms. What is written within the same tick as we read it would
+ * have the identity of what we read, so that a run which was written just now is read a moment later. */
 static void let_settle(const struct ids_run_files *run) {
     static const int64_t tick_ns = 20000000;
     struct timespec now;

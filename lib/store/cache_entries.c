@@ -31,7 +31,8 @@ static char *text_of(sqlite3 *db, const char *sql) {
     return copy;
 }
 
-/* One file of a key: "<device> <inode> <size> <mtime> <ctime> <path>", and behind it a line for each member of an archive. */
+/* One file of a key: "<device> <inode> <size> <mtime> <ctime> <path>", and behind it a line for each member of an
+ * archive. */
 static int is_as_then(const char *line, size_t length, int is_archive, char **ret_path) {
     uint64_t device, inode, size;
     int64_t mtime_ns, ctime_ns;
@@ -41,8 +42,8 @@ static int is_as_then(const char *line, size_t length, int is_archive, char **re
     int as_then = 0;
     if (!copy) ids_memory_refused();
     if (copy &&
-        sscanf(copy, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNd64 " %n", &device, &inode, &size, &mtime_ns,
-               &ctime_ns, &path) == 5 &&
+        sscanf(copy, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNd64 " %n", &device, &inode, &size,
+               &mtime_ns, &ctime_ns, &path) == 5 &&
         path) {
         as_then = !stat(copy + path, &status) && status.st_dev == device && status.st_ino == inode &&
                   (is_archive || (uint64_t)status.st_size == size) &&

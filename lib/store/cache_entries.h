@@ -39,8 +39,8 @@ struct ids_cache_list {
 
 /* A cache that is not there is an empty one. */
 int ids_cache_list(struct ids_cache_list *ret_list, struct ids_error *err);
-/* The same, with every byte of every entry read and held against its seal. What is not as the cache made it is removed, but for a
- * folder that holds something; the next use makes it again. */
+/* The same, with every byte of every entry read and held against its seal. What is not as the cache made it is removed,
+ * but for a folder that holds something; the next use makes it again. */
 int ids_cache_verify(struct ids_cache_list *ret_list, struct ids_error *err);
 void ids_cache_list_done(struct ids_cache_list *list);
 

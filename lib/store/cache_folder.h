@@ -1,12 +1,15 @@
 /* cache_folder.h - the folder of the cache: where it is, which files in it are ours, and how much it may hold.
  *
- * What makes a file of it good for use, at whatever moment the program or the machine stopped, and whatever a disk or a person did to it:
- *   - it is written under a temporary name and renamed when whole, so that a program that is killed leaves none of its name;
- *   - it is sealed (seal.h): each page has a checksum, which is checked when the page is read. Nothing is synced, since what a power cut
- *     takes is found like any other damage;
+ * What makes a file of it good for use, at whatever moment the program or the machine stopped, and whatever a disk or a
+ * person did to it:
+ *   - it is written under a temporary name and renamed when whole, so that a program that is killed leaves none of its
+ *     name;
+ *   - it is sealed (seal.h): each page has a checksum, which is checked when the page is read. Nothing is synced, since
+ *     what a power cut takes is found like any other damage;
  *   - it is a regular file, which is opened without waiting for anybody and through no link;
  *   - it is for one identity of the source files and one build of the program, which stand in it.
- * All else is a miss, and is made again. What a killed program began is removed by the next one that writes here (unfinished.h). */
+ * All else is a miss, and is made again. What a killed program began is removed by the next one that writes here
+ * (unfinished.h). */
 #ifndef IDS_LIB_STORE_CACHE_FOLDER_H
 #define IDS_LIB_STORE_CACHE_FOLDER_H
 

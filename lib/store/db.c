@@ -112,7 +112,8 @@ int ids_db_create(const char *path, sqlite3 **ret_db, struct ids_error *err) {
     if (sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK) limit.uncounted = 1;
     sqlite3_hard_heap_limit64(0);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    /* Nobody else knows the file, and it is locked already (unfinished.h), which on network file systems SQLite's own locks run into. */
+    /* Nobody else knows the file, and it is locked already (unfinished.h), which on network file systems SQLite's
+     * own locks run into. */
     int code = sqlite3_open_v2(path, &db, flags, "unix-none") == SQLITE_OK ? 0 : ids_db_fail(db, err);
     if (!code) {
         code = ids_db_exec(db, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;", err);
@@ -125,8 +126,8 @@ int ids_db_create(const char *path, sqlite3 **ret_db, struct ids_error *err) {
     return 0;
 }
 
-/* "file:<path>?immutable=1" with the path's own ?, # and % escaped (https://sqlite.org/uri.html). Immutable: no locks, no
- * look for a journal, which a hostile neighbour could have put there. */
+/* "file:<path>?immutable=1" with the path's own ?, # and % escaped (https://sqlite.org/uri.html). Immutable: no locks,
+ * no look for a journal, which a hostile neighbour could have put there. */
 static char *immutable_uri(const char *path) {
     static const char before[] = "file:", after[] = "?immutable=1";
     char *uri = malloc(sizeof before + 3 * strlen(path) + sizeof after);

@@ -1,8 +1,8 @@
 /* db.h - SQLite as the store uses it: files made in one go, files that nobody trusts, and rows with a checksum.
  *
- * Every value that is written goes into a running sum, and so does every value that is read, in the same order. A file whose
- * last stored value is that sum holds exactly what was written: damage that SQLite cannot see (a changed byte in a number, a
- * page that never reached the disk) is found without reading anything twice.
+ * Every value that is written goes into a running sum, and so does every value that is read, in the same order. A file
+ * whose last stored value is that sum holds exactly what was written: damage that SQLite cannot see (a changed byte in
+ * a number, a page that never reached the disk) is found without reading anything twice.
  */
 #ifndef IDS_LIB_STORE_DB_H
 #define IDS_LIB_STORE_DB_H
@@ -15,10 +15,11 @@
 
 /* Opens an empty file to be filled: no journal, no locks. A failure later means that the file is to be thrown away. */
 int ids_db_create(const char *path, sqlite3 **ret_db, struct ids_error *err);
-/* Where a file is from. What the cache keeps is sealed (seal.h): a page that is not as it was written is IDS_CORRUPT. */
+/* Where a file is from. What the cache keeps is sealed (seal.h): a page that is not as it was written is
+ * IDS_CORRUPT. */
 enum ids_db_origin { IDS_DB_GIVEN, IDS_DB_CACHED };
-/* Opens a file to read, as one that an enemy wrote: its schema cannot run anything, its values have limits. The file must
- * not change meanwhile (the store's never do: they are renamed into place). IDS_NOT_FOUND when it is not there. */
+/* Opens a file to read, as one that an enemy wrote: its schema cannot run anything, its values have limits. The file
+ * must not change meanwhile (the store's never do: they are renamed into place). IDS_NOT_FOUND when it is not there. */
 int ids_db_open(const char *path, enum ids_db_origin origin, sqlite3 **ret_db, struct ids_error *err);
 /* From now on SQLite counts what it allocates, as a limit of memory needs it; no database may be open. */
 void ids_db_count_memory(void);
@@ -28,8 +29,8 @@ int ids_db_exec(sqlite3 *db, const char *sql, struct ids_error *err);
 /* The code for what SQLite said last, its words in err. */
 int ids_db_fail(sqlite3 *db, struct ids_error *err);
 
-/* The rows that a statement takes or gives. Mistakes stick: a value that cannot be bound, or that has another type than it
- * is read as, fails the next ids_rows_insert or ids_rows_next. */
+/* The rows that a statement takes or gives. Mistakes stick: a value that cannot be bound, or that has another type than
+ * it is read as, fails the next ids_rows_insert or ids_rows_next. */
 struct ids_rows {
     sqlite3 *db;
     sqlite3_stmt *statement;
@@ -40,8 +41,8 @@ struct ids_rows {
 };
 
 int ids_rows_prepare(struct ids_rows *rows, sqlite3 *db, uint64_t *sum, const char *sql, struct ids_error *err);
-/* Of a statement whose first parameter is the run: `INSERT INTO x VALUES (?1, ?, ...)` or `SELECT * FROM x WHERE run = ?1`, where run is
- * the first column. Values are then those behind it. */
+/* Of a statement whose first parameter is the run: `INSERT INTO x VALUES (?1, ?, ...)` or `SELECT * FROM x WHERE run =
+ * ?1`, where run is the first column. Values are then those behind it. */
 void ids_rows_of_run(struct ids_rows *rows, int64_t run);
 void ids_rows_done(struct ids_rows *rows);
 

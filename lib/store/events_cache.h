@@ -1,7 +1,8 @@
-/* events_cache.h - databases of events in the cache: as run_db.h, one for a run, named and valid as summaries are (summary.h).
+/* events_cache.h - databases of events in the cache: as run_db.h, one for a run, named and valid as summaries are
+ * (summary.h).
  *
- * Two processes may make the same one: each has a temporary file of its own, and the last to rename it is kept. Why a file that has its
- * name is whole stands in cache_folder.h. */
+ * Two processes may make the same one: each has a temporary file of its own, and the last to rename it is kept. Why a
+ * file that has its name is whole stands in cache_folder.h. */
 #ifndef IDS_LIB_STORE_EVENTS_CACHE_H
 #define IDS_LIB_STORE_EVENTS_CACHE_H
 
@@ -20,7 +21,8 @@ struct ids_events_entry {
     int lock;                              /* the temporary file, locked as long as it is written */
 };
 
-/* An empty temporary file in the cache, to be filled; removed again by ids_events_entry_done unless it was committed. */
+/* An empty temporary file in the cache, to be filled; removed again by ids_events_entry_done unless it was
+ * committed. */
 int ids_events_entry_begin(const struct ids_run_files *run, struct ids_events_entry *ret_entry, struct ids_error *err);
 /* Gives it its name, and makes room in the cache. */
 int ids_events_entry_commit(struct ids_events_entry *entry, struct ids_error *err);

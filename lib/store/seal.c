@@ -71,7 +71,8 @@ static int each_page(int fd, uint32_t page_bytes, uint32_t pages, void (*take)(v
 
 /* ---- sealing ---- */
 
-/* The size of a page, as the file's header has it in bytes 16 and 17 (https://sqlite.org/fileformat2.html), and the number of pages. */
+/* The size of a page, as the file's header has it in bytes 16 and 17 (https://sqlite.org/fileformat2.html), and the
+ * number of pages. */
 static int measure(int fd, struct ids_seal *seal, struct ids_error *err) {
     unsigned char header[HEADER_BYTES];
     struct stat status;

@@ -1,11 +1,12 @@
 /* seal.h - a SQLite file of which every page is known to be as it was written.
  *
- * Behind the last page stands a checksum for each page (CRC-64 of its number and its bytes), and behind these a foot with the number of
- * pages and a checksum over all checksums. The foot and the list are checked when the file is opened, 8 bytes for each page of 16 KiB;
- * a page is checked when it is read, so that a query pays for what it looks at. SQLite and its tools do not see what lies behind the
- * pages that its header counts.
+ * Behind the last page stands a checksum for each page (CRC-64 of its number and its bytes), and behind these a foot
+ * with the number of pages and a checksum over all checksums. The foot and the list are checked when the file is
+ * opened, 8 bytes for each page of 16 KiB; a page is checked when it is read, so that a query pays for what it looks
+ * at. SQLite and its tools do not see what lies behind the pages that its header counts.
  *
- * CRC-64 because it finds every change of up to 64 bits in a row for certain, and isa-l makes 10 GB of it in a second. */
+ * CRC-64 because it finds every change of up to 64 bits in a row for certain, and isa-l makes 10 GB of it in a
+ * second. */
 #ifndef IDS_LIB_STORE_SEAL_H
 #define IDS_LIB_STORE_SEAL_H
 
@@ -22,8 +23,8 @@ struct ids_seal {
 /* Seals a SQLite file that nobody has open. Nothing is synced: what a power cut takes is found when it is read. */
 int ids_seal_write(int fd, struct ids_error *err);
 
-/* A regular file, neither through a link nor waiting for somebody at the other end of a pipe. A descriptor, or a code: IDS_NOT_FOUND
- * when there is none, IDS_CORRUPT when it is something else. */
+/* A regular file, neither through a link nor waiting for somebody at the other end of a pipe. A descriptor, or a code:
+ * IDS_NOT_FOUND when there is none, IDS_CORRUPT when it is something else. */
 int ids_sealed_open(const char *path, struct ids_error *err);
 /* IDS_CORRUPT when the file has no seal, or another length than the seal says. */
 int ids_seal_read(int fd, struct ids_seal *ret_seal, struct ids_error *err);

@@ -151,8 +151,8 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
     return SQLITE_OK;
 }
 
-/* The system's own, but for opening. Its functions look into the structure that they are called with, which is theirs still in all
- * that they use. */
+/* The system's own, but for opening. Its functions look into the structure that they are called with, which is theirs
+ * still in all that they use. */
 static sqlite3_vfs sealed_vfs;
 static int is_made;
 

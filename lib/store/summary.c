@@ -211,8 +211,8 @@ static int write_rows(struct writer *writer, const struct ids_table *table, stru
 static int write_table(struct writer *writer, const struct ids_table *table) {
     char *insert = insert_row(table->def);
     struct ids_rows rows = {0};
-    int code = insert ? ids_rows_prepare(&rows, writer->db, &writer->sum, insert, writer->err)
-                      : ids_no_memory(writer->err);
+    int code =
+        insert ? ids_rows_prepare(&rows, writer->db, &writer->sum, insert, writer->err) : ids_no_memory(writer->err);
     if (!code) ids_rows_of_run(&rows, writer->run);
     if (!code) code = write_rows(writer, table, &rows);
     ids_rows_done(&rows);
@@ -252,7 +252,8 @@ int ids_summary_tables(sqlite3 *db, const struct ids_table_def *const *tables, s
 
 int ids_summary_index(sqlite3 *db, struct ids_error *err) {
     static const char indexes[] =
-        "SELECT group_concat('CREATE INDEX \"' || name || '_run\" ON \"' || name || '\" (run)', ';') FROM sqlite_schema "
+        "SELECT group_concat('CREATE INDEX \"' || name || '_run\" ON \"' || name || '\" (run)', ';') FROM "
+        "sqlite_schema "
         "WHERE type = 'table' AND (name GLOB 'report_*' OR name IN ('meta', 'property', 'metric', 'advice', 'diag'))";
     sqlite3_stmt *statement = NULL;
     char *sql = NULL;
@@ -489,8 +490,7 @@ static int read_table(struct reader *reader, struct ids_table *table) {
     struct ids_rows rows = {0};
     struct ids_value *cells = calloc((size_t)table->def->column_count, sizeof *cells);
     char *sql = sqlite3_mprintf("SELECT * FROM \"report_%w\" WHERE run = ?1 ORDER BY rowid", table->id);
-    int code =
-        cells && sql ? check_table(reader, table->def) : ids_no_memory(reader->err);
+    int code = cells && sql ? check_table(reader, table->def) : ids_no_memory(reader->err);
     if (!code) code = ids_rows_prepare(&rows, reader->db, &reader->sum, sql, reader->err);
     if (!code) ids_rows_of_run(&rows, reader->run);
     if (!code) code = read_cells(reader, table, &rows, cells);

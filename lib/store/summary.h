@@ -1,9 +1,10 @@
 /* summary.h - a report in SQLite: the summary tier, and the cache of it.
  *
  * A summary is a plain SQLite file (user_version = IDS_SCHEMA_VERSION) that sqlite3, DuckDB or Datasette open. Table
- * `metric` has a row per metric and device, `property`, `advice` and `diag` what their names say, and every report table
- * has a table report_<its name> with its own columns (times in integer picoseconds). It is written under a temporary name,
- * synced, and renamed when whole. A checksum over all values, stored last, tells a whole file from a damaged one.
+ * `metric` has a row per metric and device, `property`, `advice` and `diag` what their names say, and every report
+ * table has a table report_<its name> with its own columns (times in integer picoseconds). It is written under a
+ * temporary name, synced, and renamed when whole. A checksum over all values, stored last, tells a whole file from a
+ * damaged one.
  */
 #ifndef IDS_LIB_STORE_SUMMARY_H
 #define IDS_LIB_STORE_SUMMARY_H
@@ -16,9 +17,9 @@ enum { IDS_SCHEMA_VERSION = 5 };
 
 /* Writes the report to `path`; `key` (any text) is stored and checked by ids_summary_read. */
 int ids_summary_write(const struct ids_report *report, const char *key, const char *path, struct ids_error *err);
-/* Fills an initialised, empty report. Table definitions are looked up by id with `find_table` (so that this layer does not
- * know the analyzers); a table that it does not know, another key or another schema version is IDS_NOT_FOUND: build anew. A
- * damaged file is IDS_CORRUPT. */
+/* Fills an initialised, empty report. Table definitions are looked up by id with `find_table` (so that this layer does
+ * not know the analyzers); a table that it does not know, another key or another schema version is IDS_NOT_FOUND: build
+ * anew. A damaged file is IDS_CORRUPT. */
 int ids_summary_read(const char *path, const char *key, const struct ids_table_def *(*find_table)(const char *id),
                      struct ids_report *report, struct ids_error *err);
 
@@ -27,7 +28,8 @@ int ids_summary_read_run(const char *path, int64_t run, const char *key,
                          const struct ids_table_def *(*find_table)(const char *id), struct ids_report *report,
                          struct ids_error *err);
 
-/* For who reads many runs of one database: it is opened, and its schema read, once. ids_summaries_read gives what ids_summary_read_run does. */
+/* For who reads many runs of one database: it is opened, and its schema read, once. ids_summaries_read gives what
+ * ids_summary_read_run does. */
 struct ids_summaries;
 int ids_summaries_open(const char *path, struct ids_summaries **ret_summaries, struct ids_error *err);
 int ids_summaries_read(struct ids_summaries *summaries, int64_t run,
@@ -36,11 +38,13 @@ int ids_summaries_read(struct ids_summaries *summaries, int64_t run,
 const char *ids_summaries_path(const struct ids_summaries *summaries);
 void ids_summaries_close(struct ids_summaries *summaries);
 
-/* The cache: one file per run under $XDG_CACHE_HOME/idsprof (default ~/.cache/idsprof), named by a hash of the run's name and
- * paths, and valid for one identity of the source files (device, inode, size, mtime, ctime; of a member of an archive those of the archive, its size and its path in there) and one build of the program. A cache
- * that cannot be used (read-only home, full disk, a folder that others may write) is never the user's problem: the functions
- * return a code and the caller goes on, unless it is IDS_NOMEM. IDS_NOT_FOUND: not cached, or the run has no identity (a pipe). Size limit: the
- * least recently used files are removed when all together pass 4 GiB, those of events_cache.h among them. */
+/* The cache: one file per run under $XDG_CACHE_HOME/idsprof (default ~/.cache/idsprof), named by a hash of the run's
+ * name and paths, and valid for one identity of the source files (device, inode, size, mtime, ctime; of a member of an
+ * archive those of the archive, its size and its path in there) and one build of the program. A cache that cannot be
+ * used (read-only home, full disk, a folder that others may write) is never the user's problem: the functions return a
+ * code and the caller goes on, unless it is IDS_NOMEM. IDS_NOT_FOUND: not cached, or the run has no identity (a
+ * pipe). Size limit: the least recently used files are removed when all together pass 4 GiB, those of events_cache.h
+ * among them. */
 int ids_cache_load(const struct ids_run_files *run, const struct ids_table_def *(*find_table)(const char *id),
                    struct ids_report *report, struct ids_error *err);
 int ids_cache_save(const struct ids_run_files *run, const struct ids_report *report, struct ids_error *err);

@@ -18,7 +18,8 @@ int ids_summary_tables(sqlite3 *db, const struct ids_table_def *const *tables, s
 int ids_summary_index(sqlite3 *db, struct ids_error *err);
 int ids_summary_put(sqlite3 *db, int64_t run, const struct ids_report *report, const char *key, struct ids_error *err);
 
-/* A new file beside `path`, whose name says that it is not finished: its descriptor, locked (flock) as long as it is open. */
+/* A new file beside `path`, whose name says that it is not finished: its descriptor, locked (flock) as long as it is
+ * open. */
 int ids_summary_open_beside(const char *path, char **ret_name, struct ids_error *err);
 /* 0 when the file of the cache holds a summary of this schema with that key. */
 int ids_summary_check_key(const char *path, const char *key, struct ids_error *err);

@@ -1,7 +1,7 @@
 /* clean.h - text of others, so that it can be shown.
  *
- * Names come from profiles, archives, databases and file systems. All of them pass here before they reach a terminal or a text file: a
- * broken byte, and a character that ids_character_harms names, becomes U+FFFD.
+ * Names come from profiles, archives, databases and file systems. All of them pass here before they reach a terminal or
+ * a text file: a broken byte, and a character that ids_character_harms names, becomes U+FFFD.
  */
 #ifndef IDS_LIB_WIRE_CLEAN_H
 #define IDS_LIB_WIRE_CLEAN_H

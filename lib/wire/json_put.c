@@ -23,8 +23,8 @@ static void put_escaped(struct ids_buffer *buffer, unsigned char byte) {
 
 /* "\u202e"; none of those that harm is beyond four digits. */
 static void put_number(struct ids_buffer *buffer, uint32_t character) {
-    char escape[6] = {'\\', 'u', hex[character >> 12 & 15], hex[character >> 8 & 15], hex[character >> 4 & 15],
-                      hex[character & 15]};
+    char escape[6] = {
+        '\\', 'u', hex[character >> 12 & 15], hex[character >> 8 & 15], hex[character >> 4 & 15], hex[character & 15]};
     ids_buffer_put(buffer, escape, sizeof escape);
 }
 

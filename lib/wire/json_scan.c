@@ -140,9 +140,10 @@ static uint64_t like_watched(const struct ids_json_words *watched, const char *a
     return mask_of(hits);
 }
 
-/* Skips whole blocks of 64 bytes while they hold no backslash: strings are what lies between quotes, so that an exclusive or
- * over all quotes before a byte tells whether it is in one, and only brackets outside of strings are counted. Returns where it
- * stopped: at the end of a block, or behind the bracket that closes the value (depth is 0 then) or is wrong. */
+/* Skips whole blocks of 64 bytes while they hold no backslash: strings are what lies between quotes, so that an
+ * exclusive or over all quotes before a byte tells whether it is in one, and only brackets outside of strings are
+ * counted. Returns where it stopped: at the end of a block, or behind the bracket that closes the value (depth is 0
+ * then) or is wrong. */
 static const char *skip_blocks(struct ids_json_skip *skip, const char *at, const char *end) {
     for (; end - at > 64; at += 64) {
         __m128i bytes[4];
@@ -305,7 +306,8 @@ static enum ids_json_result number_value(struct ids_json_scan *scan, struct ids_
     return IDS_JSON_OK;
 }
 
-/* true, false, null; and what writers put where JSON has no word: Python NaN and Infinity, C++ nan and inf (Kineto's bandwidths). */
+/* true, false, null; and what writers put where JSON has no word: Python NaN and Infinity, C++ nan and inf (Kineto's
+ * bandwidths). */
 static enum ids_json_result word_value(struct ids_json_scan *scan, struct ids_json_span *ret_value) {
     static const struct {
         const char *word;

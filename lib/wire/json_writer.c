@@ -185,8 +185,8 @@ char *ids_decimal_text(int64_t value, int places, char buffer[IDS_NUMBER_BYTES])
     return buffer;
 }
 
-/* Whether the digits read back as the value. sscanf and not strtod, which may be called nowhere: nothing sets a locale, so
- * the point is a point. */
+/* Whether the digits read back as the value. sscanf and not strtod, which may be called nowhere: nothing sets a locale,
+ * so the point is a point. */
 static int reads_back(const char *digits, double value) {
     double again;
     return sscanf(digits, "%lf", &again) == 1 && again == value;

@@ -6,8 +6,9 @@
  *   ids_json_decimal(&json, ps, 12);
  *   ids_json_end(&json);
  *
- * The output is valid for every input: texts become valid UTF-8 (a broken byte is U+FFFD), numbers that JSON does not have
- * (NaN, infinity) become null. Errors of writing stay in the file (ferror); the one who opened it looks at the end.
+ * The output is valid for every input: texts become valid UTF-8 (a broken byte is U+FFFD), numbers that JSON does not
+ * have (NaN, infinity) become null. Errors of writing stay in the file (ferror); the one who opened it looks at the
+ * end.
  */
 #ifndef IDS_LIB_WIRE_JSON_WRITER_H
 #define IDS_LIB_WIRE_JSON_WRITER_H
@@ -56,8 +57,8 @@ void ids_json_decimal(struct ids_json *json, int64_t value, int places);
 
 enum { IDS_NUMBER_BYTES = 32 }; /* enough for what the two functions below write */
 
-/* The number as ids_json_decimal and ids_json_real write it, for others who write numbers for programs. The second gives
- * the shortest digits that read back as the same double; NULL for one that is not finite. */
+/* The number as ids_json_decimal and ids_json_real write it, for others who write numbers for programs. The second
+ * gives the shortest digits that read back as the same double; NULL for one that is not finite. */
 char *ids_decimal_text(int64_t value, int places, char buffer[IDS_NUMBER_BYTES]);
 char *ids_real_text(double value, char buffer[IDS_NUMBER_BYTES]);
 

@@ -1,6 +1,7 @@
 /* pb_wire.h - walking protobuf wire format inside a buffer, bounded and without allocation.
  *
- * Format: https://protobuf.dev/programming-guides/encoding/. A field is a varint tag (number << 3 | wire type) and a value.
+ * Format: https://protobuf.dev/programming-guides/encoding/. A field is a varint tag (number << 3 | wire type) and a
+ * value.
  *
  *   struct ids_pb pb = {bytes, bytes + length};
  *   struct ids_pb_field field;
@@ -66,8 +67,8 @@ static inline int ids_pb_varint(struct ids_pb *pb, uint64_t *ret_value) {
     return -1;
 }
 
-/* The next field: 1 and *ret_field, 0 at the end, -1 when malformed (pb->at then stands at the field's tag). Groups (wire
- * types 3 and 4), unknown wire types and field number 0 are malformed. */
+/* The next field: 1 and *ret_field, 0 at the end, -1 when malformed (pb->at then stands at the field's tag). Groups
+ * (wire types 3 and 4), unknown wire types and field number 0 are malformed. */
 static inline int ids_pb_next(struct ids_pb *pb, struct ids_pb_field *ret_field) {
     if (pb->at == pb->end) return 0;
     struct ids_pb at = *pb;

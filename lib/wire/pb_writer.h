@@ -4,8 +4,8 @@
  *   ids_pb_put_uint(&buffer, 1, id);
  *   ids_pb_close(&buffer, message);
  *
- * A message inside another is written in place, its length put in when it is closed: so what is made this way fits in memory.
- * Format: https://protobuf.dev/programming-guides/encoding/
+ * A message inside another is written in place, its length put in when it is closed: so what is made this way fits in
+ * memory. Format: https://protobuf.dev/programming-guides/encoding/
  */
 #ifndef IDS_LIB_WIRE_PB_WRITER_H
 #define IDS_LIB_WIRE_PB_WRITER_H

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Plain where it can be, else in '...', else, with bytes that a terminal would not show as they are, in $'...'. The length, or -1 where
- * `size` is below 8. */
+/* Plain where it can be, else in '...', else, with bytes that a terminal would not show as they are, in $'...'. The
+ * length, or -1 where `size` is below 8. */
 int ids_shell_quote(const char *path, char *buffer, size_t size);
 
 #endif

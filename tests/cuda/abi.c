@@ -1,6 +1,7 @@
-/* Compiles only where collectors/cuda/cupti_abi.h says what the toolkit's headers say: every field that the collector reads, at its
- * offset and with its size, every number by its name. Built by test_abi.py against each set of headers that is there; the newest
- * struct of each kind is taken, which is called differently from version to version: -DKERNEL=CUpti_ActivityKernel10 and so on. */
+/* Compiles only where collectors/cuda/cupti_abi.h says what the toolkit's headers say: every field that the collector
+ * reads, at its offset and with its size, every number by its name. Built by test_abi.py against each set of headers
+ * that is there; the newest struct of each kind is taken, which is called differently from version to version:
+ * -DKERNEL=CUpti_ActivityKernel10 and so on. */
 #include "collectors/cuda/cupti_abi.h"
 
 #include <cuda.h>

@@ -1,6 +1,6 @@
-/* collectors/cuda/occupancy.c against the toolkit's own calculator, cuda_occupancy.h, over a grid of kernels on six kinds of
- * device. Built and run by test_occupancy.sh. The devices' figures are those of the CUDA C++ programming guide, "Technical
- * specifications per compute capability"; what a block may have without opting in is 48 KiB. */
+/* collectors/cuda/occupancy.c against the toolkit's own calculator, cuda_occupancy.h, over a grid of kernels on six
+ * kinds of device. Built and run by test_occupancy.sh. The devices' figures are those of the CUDA C++ programming
+ * guide, "Technical specifications per compute capability"; what a block may have without opting in is 48 KiB. */
 #include "collectors/cuda/occupancy.h"
 
 #include <cuda_occupancy.h>

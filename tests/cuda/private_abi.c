@@ -1,5 +1,5 @@
-/* What collectors/cuda/device.c and nvtx.c say of the driver and of NVTX in numbers and structs of their own, against the toolkit's
- * headers. Compiled by test_abi.py where these are installed. */
+/* What collectors/cuda/device.c and nvtx.c say of the driver and of NVTX in numbers and structs of their own, against
+ * the toolkit's headers. Compiled by test_abi.py where these are installed. */
 #include <cuda.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCuda.h>

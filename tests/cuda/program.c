@@ -1,8 +1,10 @@
 /* A program that uses CUDA, as far as stub_cuda.c has it. Its arguments are what it does, one after the other:
- *   init  launch[:N]  sleep:MS  open  shut  stop  print:TEXT  push:NAME  pop  mark:N  fork  exit:N  _exit:N  abort  threads:N  starve:N
- * open and shut: in a capture, wait until a window records, or does so no more. stop: end it, so that what is in it hangs on no clock.
- * push and pop are NVTX's, by a client of our own that does what NVTX's headers do. starve:N makes each N-th allocation of
- * libidsprof_cuda.so fail. It prints what a program under no profiler would: "done", and the number of launches. */
+ *   init  launch[:N]  sleep:MS  open  shut  stop  print:TEXT  push:NAME  pop  mark:N  fork  exit:N  _exit:N  abort
+ *         threads:N  starve:N
+ * open and shut: in a capture, wait until a window records, or does so no more. stop: end it, so that what is in it
+ * hangs on no clock. push and pop are NVTX's, by a client of our own that does what NVTX's headers do. starve:N makes
+ * each N-th allocation of libidsprof_cuda.so fail. It prints what a program under no profiler would: "done", and the
+ * number of launches. */
 #include "tests/cuda/stub_cuda.h"
 
 #include <dlfcn.h>
@@ -192,8 +194,7 @@ static void act(const char *word) {
     else if (!strncmp(word, "print:", 6)) {
         puts(colon + 1);
         fflush(stdout);
-    }
-    else if (!strcmp(word, "fork"))
+    } else if (!strcmp(word, "fork"))
         fork_child();
     else if (!strncmp(word, "threads", 7))
         run_threads(number);

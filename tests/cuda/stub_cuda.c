@@ -1,5 +1,5 @@
-/* A driver library that drives nothing: what libcuda.so.1 does with a tool (CUDA_INJECTION64_PATH, at cuInit), answers about one
- * device, and launches that stub_cupti.c replays records at. Built as libcuda.so.1; programs link it. */
+/* A driver library that drives nothing: what libcuda.so.1 does with a tool (CUDA_INJECTION64_PATH, at cuInit), answers
+ * about one device, and launches that stub_cupti.c replays records at. Built as libcuda.so.1; programs link it. */
 #include "stub_cuda.h"
 
 #include <dlfcn.h>

@@ -1,12 +1,17 @@
-/* A libcupti that records nothing: it replays the records of a text file into the buffers that its client hands it, by the rules of
- * the real one: kinds that are enabled, buffers asked for and given back by callbacks, records that are longer than their prefix,
- * records that have no end yet. It shows our code, not CUPTI: seed it from real recordings (tests/gpu/cuda.sh).
+/* A libcupti that records nothing: it replays the records of a text file into the buffers that its client hands it, by
+ * the rules of the real one: kinds that are enabled, buffers asked for and given back by callbacks, records that are
+ * longer than their prefix, records that have no end yet. It shows our code, not CUPTI: seed it from real recordings
+ * (tests/gpu/cuda.sh).
  *
- * STUB_RECORDING  the file. A line is a record, `kind key=value ...`; at `launch` the program's next launch begins, whose
- *                 moment is the group's time 0; times are nanoseconds from there. `name=` takes the rest of the line. `late=MS`: the
- *                 record has no end until so long after. After the last group the first comes again, with other correlations.
- * STUB_FAULT      words: busy (39 to everybody), alone (39 to who wants several subscribers), unknown (999, and NULL for texts),
- *                 dropped (3 records dropped), hang (FlushAll sleeps for a second), backwards (a record that lies before the last), refuse (one kind: 27)
+ * STUB_RECORDING  the file. A line is a record, `kind key=value ...`; at `launch` the program's next launch begins,
+ * whose
+ *                 moment is the group's time 0; times are nanoseconds from there. `name=` takes the rest of the line.
+ *                 `late=MS`: the record has no end until so long after. After the last group the first comes again,
+ *                 with other correlations.
+ * STUB_FAULT      words: busy (39 to everybody), alone (39 to who wants several subscribers), unknown (999, and NULL
+ * for texts),
+ *                 dropped (3 records dropped), hang (FlushAll sleeps for a second), backwards (a record that lies
+ *                 before the last), refuse (one kind: 27)
  * Built thrice: with the functions of CUDA 13.5, with those of CUDA 12 (STUB_12), and one that is too old (STUB_OLD).
  */
 #include "collectors/cuda/cupti_abi.h"

@@ -1,5 +1,5 @@
-/* fuzz_archive.c - an archive: its list, and every member that is listed, in order and again backwards. Whatever a read gives is the
- * same both times, and no path in the list leads out of it. */
+/* fuzz_archive.c - an archive: its list, and every member that is listed, in order and again backwards. Whatever a read
+ * gives is the same both times, and no path in the list leads out of it. */
 #include "lib/io/archive.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* fuzz_chrome.c - Chrome/Perfetto JSON traces: bytes as trace.json, the reader alone. Read twice, it must say the same. */
+/* fuzz_chrome.c - Chrome/Perfetto JSON traces: bytes as trace.json, the reader alone. Read twice, it must say the
+ * same. */
 #include "tests/fuzz/reader.h"
 
 extern const struct ids_format ids_chrome_trace_format;

@@ -1,5 +1,6 @@
-/* fuzz_json_scan.c - the JSON scanner: a text read as a whole, and again through windows of a few bytes. Both must find the same value,
- * or the same fault; a skip by blocks must end where the value does; what is unescaped or minified must fit where it goes. */
+/* fuzz_json_scan.c - the JSON scanner: a text read as a whole, and again through windows of a few bytes. Both must find
+ * the same value, or the same fault; a skip by blocks must end where the value does; what is unescaped or minified
+ * must fit where it goes. */
 #include "lib/wire/json_scan.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* fuzz_mini.c - the text form, through trace and analyzers: texts reach odd combinations of events sooner than bytes do. */
+/* fuzz_mini.c - the text form, through trace and analyzers: texts reach odd combinations of events sooner than bytes
+ * do. */
 #include "lib/analysis/analysis.h"
 #include "lib/io/source.h"
 #include "lib/model/builder.h"

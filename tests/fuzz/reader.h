@@ -1,5 +1,5 @@
-/* reader.h - a damaged profile through its reader alone, into the dump. What a target of a format counts as edges is then the
- * reader's, and the goal of run.sh speaks of it; the whole way behind it is whole_way.h.
+/* reader.h - a damaged profile through its reader alone, into the dump. What a target of a format counts as edges is
+ * then the reader's, and the goal of run.sh speaks of it; the whole way behind it is whole_way.h.
  */
 #ifndef IDS_TESTS_FUZZ_READER_H
 #define IDS_TESTS_FUZZ_READER_H

@@ -1,7 +1,7 @@
 /* replay.c - a main for a fuzz target without a fuzzer: feeds it each file named, and each file of each folder named.
  *
- * Without a file it fails: a corpus that went missing must not pass for a test. Every input is copied to a block of its exact
- * size, so that AddressSanitizer and valgrind see a read past its end.
+ * Without a file it fails: a corpus that went missing must not pass for a test. Every input is copied to a block of its
+ * exact size, so that AddressSanitizer and valgrind see a read past its end.
  */
 #include <dirent.h>
 #include <stdint.h>

@@ -1,16 +1,16 @@
 /* whole_way.h - the whole way of a damaged profile of any format: reader, trace, analyzers, renderers.
  *
- * Beside what the sanitizers find, it stops where the result contradicts itself: the two sinks must see the same events, a
- * ratio lies in 0..1, and no byte of a file reaches a terminal or JSON as a control character or as broken UTF-8. A fuzz
- * target includes it and hands its format to whole_way().
+ * Beside what the sanitizers find, it stops where the result contradicts itself: the two sinks must see the same
+ * events, a ratio lies in 0..1, and no byte of a file reaches a terminal or JSON as a control character or as broken
+ * UTF-8. A fuzz target includes it and hands its format to whole_way().
  */
 #ifndef IDS_TESTS_FUZZ_WHOLE_WAY_H
 #define IDS_TESTS_FUZZ_WHOLE_WAY_H
 
-#include "lib/run/sections.h"
 #include "lib/analysis/analysis.h"
 #include "lib/model/builder.h"
 #include "lib/report/render.h"
+#include "lib/run/sections.h"
 #include "tests/fuzz/reader.h"
 
 #include <math.h>

@@ -48,7 +48,7 @@ for rule in re.findall(r'\b(on_\w+)\(', calls):
         failures.append(f'no planted fault takes away {rule} of analyzers/advice.c: add a patch to tests/mutants (see tests/mutants/run.sh)')
 table = re.search(r'^\} sentences\[\] = \{(.*?)^\};', (SOURCE / 'analyzers/remedies.c').read_text(), re.M | re.S).group(1)
 rows = [(row.group(1), row.group(2), row.group()) for row in re.finditer(r'^    \{(IDS_\w+), (\w+),.*?\}\},$', table, re.M | re.S)]
-cases = re.findall(r'\{\{(IDS_\w+), [^\n]*?\}, "([^"!]+)"\}', (SOURCE / 'tests/unit/test_remedies.c').read_text())
+cases = re.findall(r'\{\{(IDS_\w+), [^{}]*\},\s+"([^"!]+)"\}', (SOURCE / 'tests/unit/test_remedies.c').read_text())
 if len(rows) < 40 or len(metrics) < 100 or len(re.findall(r'on_\w+\(', calls)) < 5:
     failures.append('the rules and metrics were not understood')
 for account, condition, row in rows:

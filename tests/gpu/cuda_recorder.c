@@ -1,7 +1,8 @@
-/* A tool of its own, by the toolkit's CUPTI headers and not by our declarations: it writes what CUPTI delivers as the text that
- * tests/cuda/stub_cupti.c replays. With it a real recording becomes a test, and its counts and times check the collector's.
- * Loaded through CUDA_INJECTION64_PATH; RECORD_TO: the file; RECORD_FROM: the NVTX range (or "" for all) is not looked at: all is
- * written, from the first record on. Times are nanoseconds since the launch of their group. */
+/* A tool of its own, by the toolkit's CUPTI headers and not by our declarations: it writes what CUPTI delivers as the
+ * text that tests/cuda/stub_cupti.c replays. With it a real recording becomes a test, and its counts and times check
+ * the collector's. Loaded through CUDA_INJECTION64_PATH; RECORD_TO: the file; RECORD_FROM: the NVTX range (or "" for
+ * all) is not looked at: all is written, from the first record on. Times are nanoseconds since the launch of their
+ * group. */
 #include <cuda.h>
 #include <cupti.h>
 
@@ -36,6 +37,43 @@ static void add(uint64_t start, uint64_t end, const char *name, int launch, char
 }
 
 #define TEXT(...) (asprintf(&text, __VA_ARGS__) < 0 ? NULL : text)
+/* What is no work of the device. */
+static void take_more(CUpti_Activity *record) {
+    char *text = NULL;
+    switch (record->kind) {
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: {
+        CUpti_ActivitySynchronization2 *s = (CUpti_ActivitySynchronization2 *)record;
+        add(s->start, s->end, NULL, 0,
+            TEXT("sync type=%u correlation=%u context=%u stream=%u", s->type, s->correlationId, s->contextId,
+                 s->streamId));
+        break;
+    }
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: {
+        CUpti_ActivityGraphTrace2 *g = (CUpti_ActivityGraphTrace2 *)record;
+        add(g->start, g->end, NULL, 0,
+            TEXT("graph device=%u context=%u stream=%u graph=%u correlation=%u", g->deviceId, g->contextId, g->streamId,
+                 g->graphId, g->correlationId));
+        break;
+    }
+    case CUPTI_ACTIVITY_KIND_MEMORY2: {
+        CUpti_ActivityMemory4 *m = (CUpti_ActivityMemory4 *)record;
+        add(m->timestamp, 0, NULL, 0,
+            TEXT("memory operation=%u memory=%u correlation=%u address=%" PRIu64 " bytes=%" PRIu64 " device=%u",
+                 m->memoryOperationType, m->memoryKind, m->correlationId, m->address, m->bytes, m->deviceId));
+        break;
+    }
+    case CUPTI_ACTIVITY_KIND_OVERHEAD: {
+        CUpti_ActivityOverhead3 *o = (CUpti_ActivityOverhead3 *)record;
+        add(o->start, o->end, NULL, 0,
+            TEXT("overhead type=%u object=%u thread=%u", o->overheadKind, o->objectKind,
+                 o->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? o->objectId.pt.threadId : 0));
+        break;
+    }
+    default:
+        break;
+    }
+}
+
 static void take(CUpti_Activity *record) {
     char *text = NULL;
     switch (record->kind) {
@@ -79,35 +117,8 @@ static void take(CUpti_Activity *record) {
                  a->correlationId, a->threadId, a->returnValue));
         break;
     }
-    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: {
-        CUpti_ActivitySynchronization2 *s = (CUpti_ActivitySynchronization2 *)record;
-        add(s->start, s->end, NULL, 0,
-            TEXT("sync type=%u correlation=%u context=%u stream=%u", s->type, s->correlationId, s->contextId,
-                 s->streamId));
-        break;
-    }
-    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: {
-        CUpti_ActivityGraphTrace2 *g = (CUpti_ActivityGraphTrace2 *)record;
-        add(g->start, g->end, NULL, 0,
-            TEXT("graph device=%u context=%u stream=%u graph=%u correlation=%u", g->deviceId, g->contextId, g->streamId,
-                 g->graphId, g->correlationId));
-        break;
-    }
-    case CUPTI_ACTIVITY_KIND_MEMORY2: {
-        CUpti_ActivityMemory4 *m = (CUpti_ActivityMemory4 *)record;
-        add(m->timestamp, 0, NULL, 0,
-            TEXT("memory operation=%u memory=%u correlation=%u address=%" PRIu64 " bytes=%" PRIu64 " device=%u",
-                 m->memoryOperationType, m->memoryKind, m->correlationId, m->address, m->bytes, m->deviceId));
-        break;
-    }
-    case CUPTI_ACTIVITY_KIND_OVERHEAD: {
-        CUpti_ActivityOverhead3 *o = (CUpti_ActivityOverhead3 *)record;
-        add(o->start, o->end, NULL, 0,
-            TEXT("overhead type=%u object=%u thread=%u", o->overheadKind, o->objectKind,
-                 o->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? o->objectId.pt.threadId : 0));
-        break;
-    }
     default:
+        take_more(record);
         break;
     }
 }

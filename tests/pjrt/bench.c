@@ -1,6 +1,6 @@
-/* bench.c - what the interposer costs a call: bench PLUGIN INTERPOSED ROUNDS CALLS. Both libraries are in this process, and rounds of
- * the two take turns. For each kind of call it prints the median over the rounds of the nanoseconds of a call, of the plugin alone,
- * of the plugin behind the interposer, and of the difference. */
+/* bench.c - what the interposer costs a call: bench PLUGIN INTERPOSED ROUNDS CALLS. Both libraries are in this process,
+ * and rounds of the two take turns. For each kind of call it prints the median over the rounds of the nanoseconds of a
+ * call, of the plugin alone, of the plugin behind the interposer, and of the difference. */
 #include "tests/pjrt/use.h"
 
 #include <time.h>

@@ -1,9 +1,11 @@
-/* double.h - a PJRT plugin that is only a double: it implements the entries that the interposer wraps and asks, over one thread that
- * "runs" executions in order, and a profiler extension that returns an XSpace with one event for each execution that ran while its
- * session was open. So what a window caught can be held against what ran, execution by execution.
+/* double.h - a PJRT plugin that is only a double: it implements the entries that the interposer wraps and asks, over
+ * one thread that "runs" executions in order, and a profiler extension that returns an XSpace with one event for each
+ * execution that ran while its session was open. So what a window caught can be held against what ran, execution by
+ * execution.
  *
  * Faults are words of $PJRT_DOUBLE, separated by commas; double_faults() changes them in the process:
- *   fail=ENTRY        that function (its place in the table: fail=20) returns an error; fail=profiler.start and the like too
+ *   fail=ENTRY        that function (its place in the table: fail=20) returns an error; fail=profiler.start and the
+ *                     like too
  *   functions=N       the table ends after N functions; major=N; minor=N
  *   no-profiler, table=N (bytes of the profiler's table), extension=N (bytes of its extension)
  *   unlent            collect gives the size at the first call and fills the caller's buffer at the second

@@ -1,4 +1,5 @@
-/* use.h - a PJRT program: what tests do with a plugin's table, as a framework would. Every error is destroyed and counted. */
+/* use.h - a PJRT program: what tests do with a plugin's table, as a framework would. Every error is destroyed and
+ * counted. */
 #ifndef IDS_TESTS_PJRT_USE_H
 #define IDS_TESTS_PJRT_USE_H
 

@@ -1,4 +1,5 @@
-/* capture_double.c - a program with a collector in it that only looks like one, for tests of the agent and of `idsprof capture`.
+/* capture_double.c - a program with a collector in it that only looks like one, for tests of the agent and of `idsprof
+ * capture`.
  *
  * It is linked with libidsprof_agent.so, as real collectors are. Its arguments are done one after the other:
  *   wake              registers the collector (without it there is none in the process)

@@ -3,10 +3,11 @@
  *   IDS_FAIL_AT=N      the N-th allocation after main began fails, counted from 1
  *   IDS_FAIL_ON=1      so do all behind it
  *   IDS_FAIL_COUNT=F   at the end the number of allocations is written to the file F
- *   IDS_FAIL_STACKS=F  at the end "first last times" of each chain of calls that allocates, a line each, is written to the file F
+ *   IDS_FAIL_STACKS=F  at the end "first last times" of each chain of calls that allocates, a line each, is written to
+ *                      the file F
  *
- * The program is found by its name, because the variables reach its children too. What the allocator beneath is (glibc's, or that of
- * a sanitizer) is asked by weak names, because dlsym would allocate. */
+ * The program is found by its name, because the variables reach its children too. What the allocator beneath is
+ * (glibc's, or that of a sanitizer) is asked by weak names, because dlsym would allocate. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -19,8 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BENEATH(type, name, parameters)                        \
-    extern type __libc_##name parameters;                      \
+#define BENEATH(type, name, parameters)   \
+    extern type __libc_##name parameters; \
     extern type __interceptor_##name parameters __attribute__((weak));
 BENEATH(void *, malloc, (size_t))
 BENEATH(void *, calloc, (size_t, size_t))

@@ -1,5 +1,5 @@
-/* pb_encode.h - writes protobuf wire format, for tests that need messages nobody's library would make. It shares no code
- * with the reader. Format: https://protobuf.dev/programming-guides/encoding/ */
+/* pb_encode.h - writes protobuf wire format, for tests that need messages nobody's library would make. It shares no
+ * code with the reader. Format: https://protobuf.dev/programming-guides/encoding/ */
 #ifndef IDS_TESTS_SUPPORT_PB_ENCODE_H
 #define IDS_TESTS_SUPPORT_PB_ENCODE_H
 

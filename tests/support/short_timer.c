@@ -1,5 +1,5 @@
-/* short_timer.so - for LD_PRELOAD: timers of CPU time (setitimer) run out IDS_TIMER_DIVIDE times as early, so that a test of what happens
- * when they do takes milliseconds. */
+/* short_timer.so - for LD_PRELOAD: timers of CPU time (setitimer) run out IDS_TIMER_DIVIDE times as early, so that a
+ * test of what happens when they do takes milliseconds. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/time.h>

@@ -1,4 +1,5 @@
-/* lib/model/account.c, python_frame.c: which account a host event has, what it gives way to, and whose a Python frame is. */
+/* lib/model/account.c, python_frame.c: which account a host event has, what it gives way to, and whose a Python
+ * frame is. */
 #include "lib/model/account.h"
 #include "lib/model/python_frame.h"
 #include "tests/support/suite.h"
@@ -15,19 +16,32 @@ START_TEST(calls_of_the_runtimes) {
     static const struct {
         const char *name, *account;
     } table[] = {
-        {"cudaStreamSynchronize", "host.sync"},  {"hipMemcpyWithStream", "host.sync"},
-        {"cudaMemcpy", "host.sync"},             {"cuMemcpyDtoH_v2", "host.sync"},
-        {"cudaMemcpyAsync", "host.dispatch"},    {"cudaLaunchKernel", "host.dispatch"},
-        {"hipExtModuleLaunchKernel", "host.dispatch"}, {"cudaGraphLaunch", "host.dispatch"},
-        {"cudaEventRecordWithFlags", "host.dispatch"}, {"cudaStreamWaitEvent", "host.dispatch"},
-        {"cudaGetDevice", "host.dispatch"},      {"cudaMalloc", "host.runtime"},
-        {"cudaFree", "host.runtime"},            {"cuModuleLoadData", "host.runtime"},
-        {"cudaHostAlloc", "host.runtime"},       {"hipModuleLoad", "host.runtime"},
-        {"cudaGraphInstantiate", "host.runtime"}, {"cudaStreamCreateWithFlags", "host.runtime"},
-        {"customKernel", "host.dispatch"},       {"aten::_local_scalar_dense", "host.sync"},
-        {"aten::item", "host.sync"},             {"aten::is_nonzero", "host.sync"},
-        {"aten::add", "host.dispatch"},          {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "host.input"},
-        {"Activity Buffer Request", "profiler"}, {"PjRtCpuClient::Something", "host.dispatch"},
+        {"cudaStreamSynchronize", "host.sync"},
+        {"hipMemcpyWithStream", "host.sync"},
+        {"cudaMemcpy", "host.sync"},
+        {"cuMemcpyDtoH_v2", "host.sync"},
+        {"cudaMemcpyAsync", "host.dispatch"},
+        {"cudaLaunchKernel", "host.dispatch"},
+        {"hipExtModuleLaunchKernel", "host.dispatch"},
+        {"cudaGraphLaunch", "host.dispatch"},
+        {"cudaEventRecordWithFlags", "host.dispatch"},
+        {"cudaStreamWaitEvent", "host.dispatch"},
+        {"cudaGetDevice", "host.dispatch"},
+        {"cudaMalloc", "host.runtime"},
+        {"cudaFree", "host.runtime"},
+        {"cuModuleLoadData", "host.runtime"},
+        {"cudaHostAlloc", "host.runtime"},
+        {"hipModuleLoad", "host.runtime"},
+        {"cudaGraphInstantiate", "host.runtime"},
+        {"cudaStreamCreateWithFlags", "host.runtime"},
+        {"customKernel", "host.dispatch"},
+        {"aten::_local_scalar_dense", "host.sync"},
+        {"aten::item", "host.sync"},
+        {"aten::is_nonzero", "host.sync"},
+        {"aten::add", "host.dispatch"},
+        {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "host.input"},
+        {"Activity Buffer Request", "profiler"},
+        {"PjRtCpuClient::Something", "host.dispatch"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         ck_assert_str_eq(account(IDS_KIND_OTHER, table[i].name, 0), table[i].account);

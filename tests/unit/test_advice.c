@@ -19,7 +19,8 @@ static void advise_on(const char *text) {
     ids_trace_free(trace);
 }
 
-/* Steps one after another; each begins on the host with what its letter says, then launches a kernel and waits for nothing:
+/* Steps one after another; each begins on the host with what its letter says, then launches a kernel and waits for
+ * nothing:
  *   c compiles g (900 us)    i takes input (900 us)    . nothing
  *   a is in cudaMalloc (900 us)    d dispatches f (900 us)
  * and the device computes `work_us` after that. */
@@ -41,13 +42,16 @@ static void record(const char *steps, int first_number, int work_us) {
             launch = at + 920;
             on_host += (size_t)snprintf(host + on_host, sizeof host - on_host, deeds[d].events, at + 10, at + 10);
         }
-        on_host += (size_t)snprintf(host + on_host, sizeof host - on_host, "%dus 1us cudaLaunchKernel correlation_id=%d\n", launch, step + 1);
-        on_device += (size_t)snprintf(device + on_device, sizeof device - on_device, "%dus %dus k correlation_id=%d\n", launch + 2, work_us, step + 1);
+        on_host += (size_t)snprintf(host + on_host, sizeof host - on_host,
+                                    "%dus 1us cudaLaunchKernel correlation_id=%d\n", launch, step + 1);
+        on_device += (size_t)snprintf(device + on_device, sizeof device - on_device, "%dus %dus k correlation_id=%d\n",
+                                      launch + 2, work_us, step + 1);
         at = launch + 2 + work_us;
-        on_host += (size_t)snprintf(host + on_host, sizeof host - on_host, "%dus %dus train step_num=%d _r=1\n", begin, at - begin,
-                                    first_number + step);
+        on_host += (size_t)snprintf(host + on_host, sizeof host - on_host, "%dus %dus train step_num=%d _r=1\n", begin,
+                                    at - begin, first_number + step);
     }
-    snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n%splane /host:CPU\nline 9 t\n%s", device, host);
+    snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n%splane /host:CPU\nline 9 t\n%s", device,
+             host);
     advise_on(text);
 }
 
@@ -69,7 +73,8 @@ static int evidence_has(size_t piece, const char *words) {
 #define LITTLE "Too little was recorded"
 #define WARM_UP "The first step is warm-up"
 
-/* Three kernels in three steps, and 900 us in each that events of the host cover: that is enough, however few events the device has. */
+/* Three kernels in three steps, and 900 us in each that events of the host cover: that is enough, however few events
+ * the device has. */
 START_TEST(few_device_events_are_enough) {
     record("ccccc", 150, 20);
     ck_assert(first_is("host.compile"));
@@ -93,13 +98,14 @@ START_TEST(a_queue_counts_where_it_is_most_of_the_time) {
         char text[4096];
         size_t length = (size_t)snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
         for (int step = 0; step < 2; step++)
-            length += (size_t)snprintf(text + length, sizeof text - length, "%dus %dus k correlation_id=%d\n", 1000 * step + waits_us + 5,
-                                       995 - waits_us, step + 1);
+            length += (size_t)snprintf(text + length, sizeof text - length, "%dus %dus k correlation_id=%d\n",
+                                       1000 * step + waits_us + 5, 995 - waits_us, step + 1);
         length += (size_t)snprintf(text + length, sizeof text - length, "plane /host:CPU\nline 9 t\n");
         for (int step = 0; step < 2; step++)
-            length += (size_t)snprintf(text + length, sizeof text - length,
-                                       "%dus 900us train step_num=%d _r=1\n%dus 5us cudaLaunchKernel correlation_id=%d\n", 1000 * step,
-                                       step, 1000 * step, step + 1);
+            length +=
+                (size_t)snprintf(text + length, sizeof text - length,
+                                 "%dus 900us train step_num=%d _r=1\n%dus 5us cudaLaunchKernel correlation_id=%d\n",
+                                 1000 * step, step, 1000 * step, step + 1);
         for (int i = 0; i < 20; i++)
             length += (size_t)snprintf(text + length, sizeof text - length, "%dus 0us cudaGetDevice\n", 10 + i);
         advise_on(text);
@@ -110,13 +116,16 @@ START_TEST(a_queue_counts_where_it_is_most_of_the_time) {
 }
 END_TEST
 
-/* Without steps all devices have one window: what is said is of the one that computes, not of the first one, which copies now and then. */
+/* Without steps all devices have one window: what is said is of the one that computes, not of the first one, which
+ * copies now and then. */
 START_TEST(the_device_that_computes_decides) {
     char text[4096];
     size_t length = (size_t)snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
-    for (int i = 0; i < 20; i++) length += (size_t)snprintf(text + length, sizeof text - length, "%dus 1us MemcpyD2D\n", 100 * i);
+    for (int i = 0; i < 20; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 1us MemcpyD2D\n", 100 * i);
     length += (size_t)snprintf(text + length, sizeof text - length, "plane /device:GPU:1\nline 1 \"Stream #1\"\n");
-    for (int i = 0; i < 20; i++) length += (size_t)snprintf(text + length, sizeof text - length, "%dus 99us k\n", 100 * i);
+    for (int i = 0; i < 20; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 99us k\n", 100 * i);
     advise_on(text);
     ck_assert(first_is("work.compute"));
     ids_report_done(&report);
@@ -161,7 +170,8 @@ START_TEST(warm_up_is_what_only_the_first_step_does) {
     ck_assert_ptr_null(about(WARM_UP));
     ck_assert(first_is("host.compile"));
     ids_report_done(&report);
-    record("c...i.....", 0, 400); /* another step is as long: reading the median helps, but the first step is not the odd one */
+    record("c...i.....", 0,
+           400); /* another step is as long: reading the median helps, but the first step is not the odd one */
     ck_assert_ptr_null(about(WARM_UP));
     ids_report_done(&report);
     record("i.........", 0, 400); /* the first step is long, and input is no warm-up */
@@ -215,16 +225,19 @@ START_TEST(what_is_little_is_left_out) {
 }
 END_TEST
 
-/* Four steps of 1 ms with so many kernels of 20 us back to back, launched in one go at its begin, and one more kernel of no step. */
+/* Four steps of 1 ms with so many kernels of 20 us back to back, launched in one go at its begin, and one more
+ * kernel of no step. */
 static void record_kernels(int a_step, const char *stats, int last_at_us) {
     static char text[1 << 15];
     size_t length = (size_t)snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
     for (int k = 0; k < 4 * a_step; k++)
         length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us k correlation_id=%d %s\n",
                                    1000 * (k / a_step) + 20 * (k % a_step) + 1, k + 1, stats);
-    length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us last\nplane /host:CPU\nline 9 t\n", last_at_us);
+    length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us last\nplane /host:CPU\nline 9 t\n",
+                               last_at_us);
     for (int step = 0; step < 4; step++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 1000us train step_num=%d _r=1\n", 1000 * step, step);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 1000us train step_num=%d _r=1\n",
+                                   1000 * step, step);
     for (int k = 0; k < 4 * a_step; k++)
         length += (size_t)snprintf(text + length, sizeof text - length, "%dus 0us cudaLaunchKernel correlation_id=%d\n",
                                    1000 * (k / a_step), k + 1);
@@ -264,23 +277,27 @@ START_TEST(time_outside_the_steps_is_said) {
 }
 END_TEST
 
-/* 10 rounds of rpa.1 (30 us), big.1 (40 us) and rpa.2 (30 us), which computes the same as rpa.1: together they have more. */
+/* 10 rounds of rpa.1 (30 us), big.1 (40 us) and rpa.2 (30 us), which computes the same as rpa.1: together they have
+ * more. */
 START_TEST(instances_of_one_op_are_one_piece) {
     static char text[1 << 14];
-    static const char rpa[] = "\"%%rpa.%d = f32[8,128]{1,0} custom-call(f32[8,128]{1,0} %%p.%d), custom_call_target=tpu\"";
+    static const char rpa[] =
+        "\"%%rpa.%d = f32[8,128]{1,0} custom-call(f32[8,128]{1,0} %%p.%d), custom_call_target=tpu\"";
     static const char big[] = "\"%big.1 = f32[64,128]{1,0} fusion(f32[64,128]{1,0} %p.3), kind=kLoop, calls=%fc\"";
     char first[160], second[160];
     snprintf(first, sizeof first, rpa, 1, 1);
     snprintf(second, sizeof second, rpa, 2, 2);
-    size_t used = (size_t)snprintf(text, sizeof text,
-                                   "plane /device:TPU:0\nmeta %s hlo_category=custom-call program_id=1\nmeta %s hlo_category=custom-call "
-                                   "program_id=1\nmeta %s hlo_category=\"loop fusion\" program_id=1\nline 2 \"XLA Ops\"\n",
-                                   first, second, big);
+    size_t used = (size_t)snprintf(
+        text, sizeof text,
+        "plane /device:TPU:0\nmeta %s hlo_category=custom-call program_id=1\nmeta %s hlo_category=custom-call "
+        "program_id=1\nmeta %s hlo_category=\"loop fusion\" program_id=1\nline 2 \"XLA Ops\"\n",
+        first, second, big);
     for (int round = 0; round < 10; round++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%dus 30us %s\n%dus 40us %s\n%dus 30us %s\n", 100 * round, first,
-                                 100 * round + 30, big, 100 * round + 70, second);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%dus 30us %s\n%dus 40us %s\n%dus 30us %s\n",
+                                 100 * round, first, 100 * round + 30, big, 100 * round + 70, second);
     advise_on(text);
-    ck_assert_msg(about("most time has rpa.1 and 1 more like it") != NULL, "%s", report.advice_count ? report.advice[0].what : "none");
+    ck_assert_msg(about("most time has rpa.1 and 1 more like it") != NULL, "%s",
+                  report.advice_count ? report.advice[0].what : "none");
     ck_assert_msg(evidence_has(0, "60.0 % of it these 2 ops"), "%s", report.advice[0].evidence);
     ids_report_done(&report);
 }
@@ -291,10 +308,12 @@ static void copy(int to_host) {
     static char text[1 << 14];
     size_t used = (size_t)snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
     for (int round = 0; round < 30; round++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%dus 40us k\n%dus 40us MemcpyH2D\n", 100 * round, 100 * round + 40);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%dus 40us k\n%dus 40us MemcpyH2D\n", 100 * round,
+                                 100 * round + 40);
     used += (size_t)snprintf(text + used, sizeof text - used, "line 2 \"Stream #2\"\n");
     for (int round = 0; round < 30; round++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%dus %dus MemcpyD2H\n", 100 * round + to_host, 100 - to_host);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%dus %dus MemcpyD2H\n", 100 * round + to_host,
+                                 100 - to_host);
     advise_on(text);
 }
 
@@ -331,8 +350,8 @@ static void advise_on_what_was_put(void) {
 
 enum { ROUNDS = 20 };
 
-/* A device that computes `own` of each round of 65 us and is idle to its collective, which begins at `own + idle` of it and ends at 65;
- * in every 2nd round the other two are taken. */
+/* A device that computes `own` of each round of 65 us and is idle to its collective, which begins at `own + idle` of it
+ * and ends at 65; in every 2nd round the other two are taken. */
 static void put_rank(int ordinal, int own, int idle, int own_of_second, int idle_of_second) {
     put("plane /device:GPU:%d\nline 1 \"Stream #1\"\n", ordinal);
     for (int i = 0; i < ROUNDS; i++) {
@@ -341,7 +360,8 @@ static void put_rank(int ordinal, int own, int idle, int own_of_second, int idle
     }
 }
 
-/* GPU:0 computes 30 us and waits 30; GPU:1 computes 20 us, stands idle 40 and waits for nobody: it decides, though it computes less. */
+/* GPU:0 computes 30 us and waits 30; GPU:1 computes 20 us, stands idle 40 and waits for nobody: it decides, though
+ * it computes less. */
 START_TEST(who_waits_less_decides) {
     put_rank(0, 30, 0, 30, 0);
     put_rank(1, 20, 40, 20, 40);
@@ -353,8 +373,8 @@ START_TEST(who_waits_less_decides) {
 }
 END_TEST
 
-/* In one round GPU:0 stands idle for 30 us and GPU:1 waits for it; in the next one GPU:1 does so for 40 us. GPU:1 decides, which would win its
- * own 40 us and the 30 us of the other. */
+/* In one round GPU:0 stands idle for 30 us and GPU:1 waits for it; in the next one GPU:1 does so for 40 us. GPU:1
+ * decides, which would win its own 40 us and the 30 us of the other. */
 START_TEST(what_others_did_is_won_too) {
     put_rank(0, 20, 30, 20, 0);
     put_rank(1, 20, 0, 20, 40);
@@ -401,7 +421,8 @@ START_TEST(a_culprit_with_a_place_takes_what_has_none) {
     }
     advise_on_what_was_put();
     size_t pieces = 0;
-    for (size_t i = 0; i < report.advice_count; i++) pieces += report.advice[i].account && !strcmp(report.advice[i].account, "host.sync");
+    for (size_t i = 0; i < report.advice_count; i++)
+        pieces += report.advice[i].account && !strcmp(report.advice[i].account, "host.sync");
     ck_assert_uint_eq(pieces, 1);
     ck_assert_str_eq(report.advice[0].where, "train.py:7 step");
     ck_assert_int_ge(report.advice[0].saves_ps, 29 * 45 * INT64_C(1000000));
@@ -411,7 +432,8 @@ END_TEST
 
 /* 30 rounds of a matrix product of 60 us and of a copy of 40 us in between. */
 START_TEST(an_op_that_only_moves_is_named) {
-    put("plane /device:TPU:0\nmeta copy.1 hlo_category=\"data formatting\" program_id=1\nmeta dot.1 hlo_category=convolution program_id=1\n"
+    put("plane /device:TPU:0\nmeta copy.1 hlo_category=\"data formatting\" program_id=1\nmeta dot.1 "
+        "hlo_category=convolution program_id=1\n"
         "line 2 \"XLA Ops\"\n");
     for (int i = 0; i < 30; i++) put("%dus 60us dot.1\n%dus 40us copy.1\n", 100 * i, 100 * i + 60);
     advise_on_what_was_put();
@@ -424,9 +446,8 @@ IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_
               a_queue_counts_where_it_is_most_of_the_time, the_device_that_computes_decides,
               a_single_time_is_said_to_be_one, warm_up_is_what_only_the_first_step_does,
               launching_is_held_against_what_is_launched, an_op_is_worth_a_word_where_it_is_much_of_the_step,
-              what_is_little_is_left_out, many_small_kernels_are_said,
-              low_occupancy_is_said_where_the_device_computes, time_outside_the_steps_is_said,
-              instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece, who_waits_less_decides,
-              what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
+              what_is_little_is_left_out, many_small_kernels_are_said, low_occupancy_is_said_where_the_device_computes,
+              time_outside_the_steps_is_said, instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece,
+              who_waits_less_decides, what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
               a_recording_that_is_not_open_is_no_cost, a_culprit_with_a_place_takes_what_has_none,
               an_op_that_only_moves_is_named)

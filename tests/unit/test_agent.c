@@ -1,5 +1,5 @@
-/* The agent from inside its process, with the sanitizers: what it answers, writes and calls. The launcher's side of it, with several
- * processes, is in tests/cli/test_capture.py. One test, because there is one agent in a process. */
+/* The agent from inside its process, with the sanitizers: what it answers, writes and calls. The launcher's side of it,
+ * with several processes, is in tests/cli/test_capture.py. One test, because there is one agent in a process. */
 #include "collectors/common/agent_state.h"
 
 #include "tests/support/remove_tree.h"

@@ -1,7 +1,8 @@
-/* Every allocation fails in turn: reading, joining, analysing and dumping end with IDS_NOMEM, and nothing stays allocated.
+/* Every allocation fails in turn: reading, joining, analysing and dumping end with IDS_NOMEM, and nothing stays
+ * allocated.
  *
- * malloc and its kin are defined here, above those of the sanitizer or of glibc, which do the work. Under valgrind, which puts
- * its own in their place, nothing is counted, and the test passes over itself. */
+ * malloc and its kin are defined here, above those of the sanitizer or of glibc, which do the work. Under valgrind,
+ * which puts its own in their place, nothing is counted, and the test passes over itself. */
 #include "lib/analysis/analysis.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/base/vec.h"
@@ -179,7 +180,8 @@ static int check_scale_and_trend(const struct input *input) {
     if (code) return code;
     code = ids_budget_read(&budget, text, sizeof text - 1, find_metric, &err);
     if (!code && !(code = ids_check_make(&sides[0], &sides[1], &budget, &check, &err))) ids_check_done(&check);
-    if (!code && !(code = ids_scale_make("", both, devices, 2, IDS_SCALING_GUESS, &scale, &err))) ids_scale_done(&scale);
+    if (!code && !(code = ids_scale_make("", both, devices, 2, IDS_SCALING_GUESS, &scale, &err)))
+        ids_scale_done(&scale);
     if (!code && !(code = ids_trend_make(&sides[0], steps, &trend, &err))) ids_trend_done(&trend);
     ids_budget_done(&budget);
     ids_side_done(&sides[0]);

@@ -18,8 +18,8 @@ static void done(void) {
     trace = NULL;
 }
 
-/* The ledger's intervals of all devices, "host.input load [1000,1600)" a line, in microseconds where all are whole ones, else picoseconds;
- * those of one account, culprit and step that follow each other are one. */
+/* The ledger's intervals of all devices, "host.input load [1000,1600)" a line, in microseconds where all are whole
+ * ones, else picoseconds; those of one account, culprit and step that follow each other are one. */
 static struct said {
     int64_t from_ps, to_ps;
     uint32_t busy, step, entry, number; /* number: of the interval */
@@ -45,8 +45,8 @@ static int hear(void *context, const struct ids_ledger_interval *interval, struc
         last->to_ps = interval->to_ps;
     } else {
         ck_assert_uint_lt(said_count, sizeof said / sizeof *said);
-        said[said_count++] = (struct said){interval->from_ps,  interval->to_ps,       interval->busy, interval->step,
-                                           interval->entry,    (uint32_t)visited, interval->account, interval->known};
+        said[said_count++] = (struct said){interval->from_ps, interval->to_ps,   interval->busy,    interval->step,
+                                           interval->entry,   (uint32_t)visited, interval->account, interval->known};
     }
     ck_assert_uint_lt(visited, sizeof did / sizeof *did);
     did[visited++] = (struct did){interval->from_ps, interval->to_ps, interval->busy, interval->state};
@@ -118,11 +118,13 @@ static const char *ledger_of(uint32_t busy, int64_t from_ps, int64_t to_ps) {
         ck_assert_uint_eq(entry->account, said[i].account);
         const char *culprit = ids_strings_z(&analysis.ledger.texts, entry->culprit);
         const char *where = ids_strings_z(&analysis.ledger.texts, entry->where);
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s%s%s%s%s%s [%lld,%lld)%s", length ? "\n" : "",
-                                   ids_account_id((enum ids_account)said[i].account), *culprit ? " " : "", culprit,
-                                   *where ? " (" : "", where, *where ? ")" : "", (long long)(said[i].from_ps / unit),
-                                   (long long)(said[i].to_ps / unit),
-                                   said[i].known == IDS_INFERRED ? " inferred" : said[i].known ? " unknown" : "");
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s%s%s%s%s%s [%lld,%lld)%s",
+                                   length ? "\n" : "", ids_account_id((enum ids_account)said[i].account),
+                                   *culprit ? " " : "", culprit, *where ? " (" : "", where, *where ? ")" : "",
+                                   (long long)(said[i].from_ps / unit), (long long)(said[i].to_ps / unit),
+                                   said[i].known == IDS_INFERRED ? " inferred"
+                                   : said[i].known               ? " unknown"
+                                                                 : "");
     }
     return text;
 }
@@ -334,7 +336,8 @@ START_TEST(gaps_and_their_neighbours) {
         ck_assert_ptr_eq(gap->previous, table[i].previous ? activity(trace, table[i].busy, table[i].previous) : NULL);
         ck_assert_ptr_eq(gap->next, table[i].next ? activity(trace, table[i].busy, table[i].next) : NULL);
         /* there is no launch; at the end of the window nothing comes next */
-        ck_assert_int_eq(analysis.ledger.entries[gap->entry].account, gap->next ? IDS_DEVICE_UNKNOWN : IDS_HOST_UNKNOWN);
+        ck_assert_int_eq(analysis.ledger.entries[gap->entry].account,
+                         gap->next ? IDS_DEVICE_UNKNOWN : IDS_HOST_UNKNOWN);
     }
     ck_assert_int_eq(
         make_with("plane /device:GPU:0\nline 1 \"Stream #1\"\n0 10 a\n30 10 b\n50 10 c\n", IDS_WINDOW_RUN, 15, 45), 0);
@@ -348,7 +351,8 @@ END_TEST
 
 /* ---- the ledger ---- */
 
-/* k1 [0,1000] us, a gap of 1000 us, k2 [2000,3000] us. `host` is what the host did; k2 was launched where it says. The ledger of the gap. */
+/* k1 [0,1000] us, a gap of 1000 us, k2 [2000,3000] us. `host` is what the host did; k2 was launched where it says.
+ * The ledger of the gap. */
 static const char *gap_of(const char *host) {
     char text[2048];
     snprintf(
@@ -372,8 +376,9 @@ START_TEST(before_a_launch_the_time_is_the_hosts) {
     ck_assert_str_eq(gap_of("1000us 494us backend_compile\n" LATE),
                      "host.compile backend_compile [1000,1494)\nhost.unknown [1494,1990) unknown\n" DONE);
     ck_assert_int_eq(analysis.ledger.entries[analysis.gaps[0].entry].account, IDS_HOST_UNKNOWN); /* the longest */
-    ck_assert_str_eq(gap_of("1000us 300us trace_to_jaxpr\n1300us 690us XlaCompile:#module=jit_f#\n" LATE),
-                     "host.compile trace_to_jaxpr [1000,1300)\nhost.compile XlaCompile:#module=jit_f# [1300,1990)\n" DONE);
+    ck_assert_str_eq(
+        gap_of("1000us 300us trace_to_jaxpr\n1300us 690us XlaCompile:#module=jit_f#\n" LATE),
+        "host.compile trace_to_jaxpr [1000,1300)\nhost.compile XlaCompile:#module=jit_f# [1300,1990)\n" DONE);
     ck_assert_str_eq(gap_of("1000us 990us DevicePut\n" LATE), "host.staging DevicePut [1000,1990)\n" DONE);
     ck_assert_str_eq(gap_of("1000us 990us data_loading\n" LATE), "host.input data_loading [1000,1990)\n" DONE);
     ck_assert_str_eq(gap_of("1000us 990us cudaMalloc\n" LATE), "host.runtime cudaMalloc [1000,1990)\n" DONE);
@@ -383,20 +388,23 @@ START_TEST(before_a_launch_the_time_is_the_hosts) {
 END_TEST
 
 START_TEST(python_is_the_programs_own_function) {
-    ck_assert_str_eq(gap_of("1000us 990us \"$train.py:5 loop\"\n" LATE), "host.python loop (train.py:5) [1000,1990)\n" DONE);
+    ck_assert_str_eq(gap_of("1000us 990us \"$train.py:5 loop\"\n" LATE),
+                     "host.python loop (train.py:5) [1000,1990)\n" DONE);
     /* what a library does for it is its own detail; what the library calls back is the program's again */
-    ck_assert_str_eq(gap_of("900us 1100us \"$train.py:5 loop\"\n990us 910us \"$__init__.py:183 dumps\"\n1000us 900us \"$encoder.py:183 encode\"\n"
+    ck_assert_str_eq(gap_of("900us 1100us \"$train.py:5 loop\"\n990us 910us \"$__init__.py:183 dumps\"\n1000us 900us "
+                            "\"$encoder.py:183 encode\"\n"
                             "1200us 300us \"$mine.py:7 default\"\n1250us 50us \"$builtins len\"\n" LATE),
                      "host.python loop (train.py:5) [1000,1200)\nhost.python default (mine.py:7) [1200,1500)\n"
                      "host.python loop (train.py:5) [1500,1990)\n"
                      "host.dispatch cudaLaunchKernel (train.py:5 loop) [1990,2000)");
     /* input, waiting and compiling inside a function are told with the function as the place */
-    ck_assert_str_eq(gap_of("1000us 985us \"$train.py:5 loop\"\n1000us 600us data_loading\n1100us 100us \"$mine.py:7 read\"\n"
-                            "1650us 100us backend_compile\n" LATE),
-                     "host.input data_loading (train.py:5 loop) [1000,1100)\nhost.input data_loading (mine.py:7 read) "
-                     "[1100,1200)\nhost.input data_loading (train.py:5 loop) [1200,1600)\nhost.python loop (train.py:5) "
-                     "[1600,1650)\nhost.compile backend_compile (train.py:5 loop) [1650,1750)\nhost.python loop (train.py:5) "
-                     "[1750,1985)\nhost.unknown [1985,1990) unknown\n" DONE);
+    ck_assert_str_eq(
+        gap_of("1000us 985us \"$train.py:5 loop\"\n1000us 600us data_loading\n1100us 100us \"$mine.py:7 read\"\n"
+               "1650us 100us backend_compile\n" LATE),
+        "host.input data_loading (train.py:5 loop) [1000,1100)\nhost.input data_loading (mine.py:7 read) "
+        "[1100,1200)\nhost.input data_loading (train.py:5 loop) [1200,1600)\nhost.python loop (train.py:5) "
+        "[1600,1650)\nhost.compile backend_compile (train.py:5 loop) [1650,1750)\nhost.python loop (train.py:5) "
+        "[1750,1985)\nhost.unknown [1985,1990) unknown\n" DONE);
     done();
 }
 END_TEST
@@ -406,14 +414,16 @@ START_TEST(whose_thread_counts) {
     ck_assert_str_eq(gap_of(LATE "line 10 other\n1000us 900us np.asarray(jax.Array)\n"),
                      "host.unknown [1000,1990) unknown\n" DONE);
     /* the thread that handed the work to the launching one */
-    ck_assert_str_eq(gap_of("1000us 950us data_loading\n1950us 35us Queue _pt=3 _p=1\nline 10 worker\n1985us 15us Task "
-                            "_ct=3 _c=1\n" LATE),
-                     "host.input data_loading [1000,1950)\nhost.dispatch Queue [1950,1985)\nhost.dispatch Task [1985,2000)");
+    ck_assert_str_eq(
+        gap_of("1000us 950us data_loading\n1950us 35us Queue _pt=3 _p=1\nline 10 worker\n1985us 15us Task "
+               "_ct=3 _c=1\n" LATE),
+        "host.input data_loading [1000,1950)\nhost.dispatch Queue [1950,1985)\nhost.dispatch Task [1985,2000)");
     /* the program's own thread, where the launching one does nothing known */
-    ck_assert_str_eq(gap_of("line 10 main\n0us 1990us train step_num=1\n1000us 800us \"$train.py:5 loop\"\nline 11 autograd\n"
-                            "1900us 90us aten::mul\n" LATE),
-                     "host.python loop (train.py:5) [1000,1800)\nhost.unknown [1800,1900) unknown\n"
-                     "host.dispatch aten::mul [1900,1990)\n" DONE);
+    ck_assert_str_eq(
+        gap_of("line 10 main\n0us 1990us train step_num=1\n1000us 800us \"$train.py:5 loop\"\nline 11 autograd\n"
+               "1900us 90us aten::mul\n" LATE),
+        "host.python loop (train.py:5) [1000,1800)\nhost.unknown [1800,1900) unknown\n"
+        "host.dispatch aten::mul [1900,1990)\n" DONE);
     done();
 }
 END_TEST
@@ -437,13 +447,14 @@ END_TEST
 
 START_TEST(a_short_gap_is_the_price_of_a_launch) {
     /* 20 us and less is short, whatever Python or region is around; a wait for the device stays one */
-#define SHORT(host)                                                                                                   \
-    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 5us k1 correlation_id=1\n25us 5us k2 correlation_id=2\n"     \
-         "plane /host:CPU\nline 9 t\n0us 1us cudaLaunchKernel correlation_id=1\n" host                               \
+#define SHORT(host)                                                                                               \
+    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 5us k1 correlation_id=1\n25us 5us k2 correlation_id=2\n" \
+         "plane /host:CPU\nline 9 t\n0us 1us cudaLaunchKernel correlation_id=1\n" host                            \
          "24us 1us cudaLaunchKernel correlation_id=2\n")
     SHORT("0us 30us \"$train.py:5 loop\"\n");
-    ck_assert_str_eq(ledger_of(0, 5000000, 25000000),
-                     "host.dispatch loop (train.py:5) [5,24)\nhost.dispatch cudaLaunchKernel (train.py:5 loop) [24,25)");
+    ck_assert_str_eq(
+        ledger_of(0, 5000000, 25000000),
+        "host.dispatch loop (train.py:5) [5,24)\nhost.dispatch cudaLaunchKernel (train.py:5 loop) [24,25)");
     SHORT("0us 24us log_metrics\n");
     ck_assert_str_eq(ledger_of(0, 5000000, 24000000), "host.dispatch log_metrics [5,24)");
     SHORT("6us 10us cudaMalloc\n");
@@ -465,9 +476,10 @@ START_TEST(launching_after_a_wait_is_the_waits) {
                      "host.sync cudaStreamSynchronize [1000,1100)\nhost.python loop (train.py:5) [1100,1990)\n"
                      "host.sync cudaStreamSynchronize [1990,2000)");
     /* nor is a wait that begins later */
-    ck_assert_str_eq(gap_of("1000us 100us aten::add\n1100us 750us cudaStreamSynchronize\n1850us 150us aten::mul\n" LATE),
-                     "host.dispatch aten::add [1000,1100)\nhost.sync cudaStreamSynchronize [1100,1850)\n"
-                     "host.dispatch aten::mul [1850,2000)");
+    ck_assert_str_eq(
+        gap_of("1000us 100us aten::add\n1100us 750us cudaStreamSynchronize\n1850us 150us aten::mul\n" LATE),
+        "host.dispatch aten::add [1000,1100)\nhost.sync cudaStreamSynchronize [1100,1850)\n"
+        "host.dispatch aten::mul [1850,2000)");
     done();
 }
 END_TEST
@@ -475,9 +487,9 @@ END_TEST
 START_TEST(first_use_is_the_runtimes) {
     /* 0.2 ms and 50 times the median of its kind (4 us), and the first: a module is loaded in the call */
 #define USES "1910us 4us aten::mul\n1920us 4us aten::mul\n1930us 4us aten::mul\n1940us 4us aten::mul\n"
-#define USED                                                                                                          \
-    "host.dispatch aten::mul [1910,1914)\nhost.unknown [1914,1920) unknown\nhost.dispatch aten::mul [1920,1924)\n"    \
-    "host.unknown [1924,1930) unknown\nhost.dispatch aten::mul [1930,1934)\nhost.unknown [1934,1940) unknown\n"      \
+#define USED                                                                                                       \
+    "host.dispatch aten::mul [1910,1914)\nhost.unknown [1914,1920) unknown\nhost.dispatch aten::mul [1920,1924)\n" \
+    "host.unknown [1924,1930) unknown\nhost.dispatch aten::mul [1930,1934)\nhost.unknown [1934,1940) unknown\n"    \
     "host.dispatch aten::mul [1940,1944)\nhost.unknown [1944,1990) unknown\n"
     ck_assert_str_eq(gap_of("1000us 200us aten::mul\n" USES LATE),
                      "host.runtime aten::mul [1000,1200)\nhost.unknown [1200,1910) unknown\n" USED DONE);
@@ -495,11 +507,13 @@ START_TEST(a_rare_long_call_is_a_first_use) {
     /* of 50 calls one: another module is loaded; of 49 it is not rare */
     char text[4096] = "";
     size_t length = 0;
-    for (int i = 0; i < 49; i++) length += (size_t)snprintf(text + length, sizeof text - length, "%dus 4us aten::mul\n", 10 + 10 * i);
+    for (int i = 0; i < 49; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 4us aten::mul\n", 10 + 10 * i);
     const char *without_first = strchr(text, '\n') + 1;
     snprintf(text + length, sizeof text - length, "1000us 200us aten::mul\n" LATE);
     ck_assert_str_eq(gap_of(text), "host.runtime aten::mul [1000,1200)\nhost.unknown [1200,1990) unknown\n" DONE);
-    ck_assert_str_eq(gap_of(without_first), "host.dispatch aten::mul [1000,1200)\nhost.unknown [1200,1990) unknown\n" DONE);
+    ck_assert_str_eq(gap_of(without_first),
+                     "host.dispatch aten::mul [1000,1200)\nhost.unknown [1200,1990) unknown\n" DONE);
     done();
 }
 END_TEST
@@ -512,44 +526,51 @@ START_TEST(two_moments_are_one_wait) {
                      "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1000,1901)\n"
                      "host.python loop (train.py:5) [1901,1990)\n" DONE);
     /* without the link the thread does something else between two waits */
-    ck_assert_str_eq(gap_of("900us 1090us \"$train.py:5 loop\"\n" FIRST "1900us 1us CommonPjRtBuffer::Await _ct=0 _c=6\n" LATE),
-                     "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1000,1001)\n"
-                     "host.python loop (train.py:5) [1001,1900)\n"
-                     "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1900,1901)\n"
-                     "host.python loop (train.py:5) [1901,1990)\n" DONE);
+    ck_assert_str_eq(
+        gap_of("900us 1090us \"$train.py:5 loop\"\n" FIRST "1900us 1us CommonPjRtBuffer::Await _ct=0 _c=6\n" LATE),
+        "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1000,1001)\n"
+        "host.python loop (train.py:5) [1001,1900)\n"
+        "host.sync CommonPjRtBuffer::Await (train.py:5 loop) [1900,1901)\n"
+        "host.python loop (train.py:5) [1901,1990)\n" DONE);
     /* a built-in function that the program called gives the wait its name */
-    ck_assert_str_eq(gap_of("900us 1090us \"$train.py:5 loop\"\n950us 1035us \"$numpy asarray\"\n" FIRST SECOND LATE),
-                     "host.sync asarray (train.py:5 loop) [1000,1901)\nhost.python loop (train.py:5) [1901,1990)\n" DONE);
+    ck_assert_str_eq(
+        gap_of("900us 1090us \"$train.py:5 loop\"\n950us 1035us \"$numpy asarray\"\n" FIRST SECOND LATE),
+        "host.sync asarray (train.py:5 loop) [1000,1901)\nhost.python loop (train.py:5) [1901,1990)\n" DONE);
     done();
 }
 END_TEST
 
 START_TEST(a_pool_thread_puts_data) {
-    /* while the program waits for it, and after the launch: the device waits for the data that device_put gave to a pool thread */
-#define POOL                                                                                                          \
-    "line 10 pool\n1200us 0us ThreadpoolListener::StartRegion _ct=15 _c=7\n1210us 590us \"H2D Dispatch\"\n"            \
+    /* while the program waits for it, and after the launch: the device waits for the data that device_put gave to a
+     * pool thread */
+#define POOL                                                                                                \
+    "line 10 pool\n1200us 0us ThreadpoolListener::StartRegion _ct=15 _c=7\n1210us 590us \"H2D Dispatch\"\n" \
     "1850us 0us ThreadpoolListener::StopRegion\n"
 #define PUT                                                                                                           \
-    "1000us 100us \"$api.py:2035 device_put\"\n1010us 80us shard_args\n1050us 0us ThreadpoolListener::Record _pt=15 _p=7\n"
-    ck_assert_str_eq(gap_of("900us 1090us \"$train.py:5 loop\"\n" PUT "1150us 800us \"$api.py:2479 block_until_ready\"\n" LATE POOL),
-                     "host.staging device_put (train.py:5 loop) [1000,1100)\nhost.python loop (train.py:5) [1100,1150)\n"
-                     "host.sync block_until_ready (train.py:5 loop) [1150,1210)\n"
-                     "host.staging device_put (train.py:5 loop) [1210,1800)\n"
-                     "host.sync block_until_ready (train.py:5 loop) [1800,1950)\n"
-                     "host.python loop (train.py:5) [1950,1990)\n" DONE);
-    ck_assert_str_eq(gap_of("900us 1090us \"$train.py:5 loop\"\n" PUT "1110us 10us cudaLaunchKernel correlation_id=2\n" POOL),
-                     "host.staging device_put (train.py:5 loop) [1000,1100)\nhost.python loop (train.py:5) [1100,1110)\n"
-                     "host.dispatch cudaLaunchKernel (train.py:5 loop) [1110,1120)\n"
-                     "device.queue cudaLaunchKernel (train.py:5 loop) [1120,1210)\n"
-                     "host.staging device_put (train.py:5 loop) [1210,1800)\n"
-                     "device.queue cudaLaunchKernel (train.py:5 loop) [1800,2000)");
+    "1000us 100us \"$api.py:2035 device_put\"\n1010us 80us shard_args\n1050us 0us ThreadpoolListener::Record _pt=15 " \
+    "_p=7\n"
+    ck_assert_str_eq(
+        gap_of("900us 1090us \"$train.py:5 loop\"\n" PUT "1150us 800us \"$api.py:2479 block_until_ready\"\n" LATE POOL),
+        "host.staging device_put (train.py:5 loop) [1000,1100)\nhost.python loop (train.py:5) [1100,1150)\n"
+        "host.sync block_until_ready (train.py:5 loop) [1150,1210)\n"
+        "host.staging device_put (train.py:5 loop) [1210,1800)\n"
+        "host.sync block_until_ready (train.py:5 loop) [1800,1950)\n"
+        "host.python loop (train.py:5) [1950,1990)\n" DONE);
+    ck_assert_str_eq(
+        gap_of("900us 1090us \"$train.py:5 loop\"\n" PUT "1110us 10us cudaLaunchKernel correlation_id=2\n" POOL),
+        "host.staging device_put (train.py:5 loop) [1000,1100)\nhost.python loop (train.py:5) [1100,1110)\n"
+        "host.dispatch cudaLaunchKernel (train.py:5 loop) [1110,1120)\n"
+        "device.queue cudaLaunchKernel (train.py:5 loop) [1120,1210)\n"
+        "host.staging device_put (train.py:5 loop) [1210,1800)\n"
+        "device.queue cudaLaunchKernel (train.py:5 loop) [1800,2000)");
     done();
 }
 END_TEST
 
 START_TEST(between_frames_python_runs) {
     /* a function that was called before the recording began has no frame: what it calls has */
-    ck_assert_str_eq(gap_of("0us 900us \"$train.py:9 before\"\n1000us 100us \"$train.py:5 load\"\n1800us 190us \"$train.py:7 step\"\n" LATE),
+    ck_assert_str_eq(gap_of("0us 900us \"$train.py:9 before\"\n1000us 100us \"$train.py:5 load\"\n1800us 190us "
+                            "\"$train.py:7 step\"\n" LATE),
                      "host.python load (train.py:5) [1000,1100)\nhost.python [1100,1800) inferred\n"
                      "host.python step (train.py:7) [1800,1990)\n" DONE);
     /* of a short gap that is the price of the launch */
@@ -562,11 +583,11 @@ START_TEST(between_frames_python_runs) {
 END_TEST
 
 START_TEST(told_compilations_have_a_place) {
-    /* jax.monitoring tells of the function, the thread who called it; where the thread shows another function, what was told counts */
-#define TOLD                                                                                                          \
-    "plane /host:jax.monitoring\nline 4711 MainThread\n1100us 400us jax.compile(f) _ct=7701 _c=3\n"
-#define COMPILES(of)                                                                                                  \
-    "900us 1090us \"$train.py:5 loop\"\n1000us 700us PjitFunction(" of ")\n1150us 300us backend_compile\n"             \
+    /* jax.monitoring tells of the function, the thread who called it; where the thread shows another function, what
+     * was told counts */
+#define TOLD "plane /host:jax.monitoring\nline 4711 MainThread\n1100us 400us jax.compile(f) _ct=7701 _c=3\n"
+#define COMPILES(of)                                                                                       \
+    "900us 1090us \"$train.py:5 loop\"\n1000us 700us PjitFunction(" of ")\n1150us 300us backend_compile\n" \
     "1500us 0us jax.monitoring _pt=7701 _p=3\n"
     ck_assert_str_eq(gap_of(COMPILES("f") LATE TOLD),
                      "host.compile f (train.py:5 loop) [1000,1700)\nhost.python loop (train.py:5) [1700,1990)\n" DONE);
@@ -600,10 +621,12 @@ END_TEST
 
 START_TEST(what_runs_counts_before_what_waits) {
     /* compute before collectives before copies; a loop's time is its body's */
-    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 10us k1\nline 2 \"Stream #2\"\n5us 20us ncclDevKernel_AllReduce_x\n"
+    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 10us k1\nline 2 \"Stream #2\"\n5us 20us "
+         "ncclDevKernel_AllReduce_x\n"
          "line 3 \"Stream #3\"\n8us 30us MemcpyH2D\n");
-    ck_assert_str_eq(ledger_of(0, 0, INT64_MAX), "work.compute k1 [0,10)\ncomm.transfer ncclDevKernel_AllReduce_x [10,25) "
-                                                 "inferred\ncopy.h2d MemcpyH2D [25,38)");
+    ck_assert_str_eq(ledger_of(0, 0, INT64_MAX),
+                     "work.compute k1 [0,10)\ncomm.transfer ncclDevKernel_AllReduce_x [10,25) "
+                     "inferred\ncopy.h2d MemcpyH2D [25,38)");
     done();
 }
 END_TEST
@@ -611,10 +634,14 @@ END_TEST
 START_TEST(the_last_to_come_is_waited_for) {
     /* GPU:1 comes 30 us later, because its host was in the loader */
     make("host a start_unix_ns=1000000000\n"
-         "plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 10us k correlation_id=1\n10us 50us ncclDevKernel_AllReduce_x correlation_id=2\n"
-         "plane /device:GPU:1\nline 1 \"Stream #1\"\n0us 10us k correlation_id=3\n40us 20us ncclDevKernel_AllReduce_x correlation_id=4\n"
-         "plane /host:CPU\nline 9 t\n0us 1us cudaLaunchKernel correlation_id=1\n1us 1us cudaLaunchKernel correlation_id=2\n"
-         "2us 1us cudaLaunchKernel correlation_id=3\n5us 34us data_loading\n39us 1us cudaLaunchKernel correlation_id=4\n");
+         "plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 10us k correlation_id=1\n10us 50us ncclDevKernel_AllReduce_x "
+         "correlation_id=2\n"
+         "plane /device:GPU:1\nline 1 \"Stream #1\"\n0us 10us k correlation_id=3\n40us 20us ncclDevKernel_AllReduce_x "
+         "correlation_id=4\n"
+         "plane /host:CPU\nline 9 t\n0us 1us cudaLaunchKernel correlation_id=1\n1us 1us cudaLaunchKernel "
+         "correlation_id=2\n"
+         "2us 1us cudaLaunchKernel correlation_id=3\n5us 34us data_loading\n39us 1us cudaLaunchKernel "
+         "correlation_id=4\n");
     ck_assert_str_eq(ledger_of(0, 0, INT64_MAX),
                      "work.compute k [0,10)\ncomm.wait GPU:1 (host.input data_loading) [10,40)\n"
                      "comm.transfer ncclDevKernel_AllReduce_x [40,60)");
@@ -626,16 +653,22 @@ START_TEST(the_last_to_come_is_waited_for) {
 END_TEST
 
 START_TEST(late_is_who_did_more) {
-    /* GPU:1 was in the loader first, and computes while it is waited for, as long as GPU:0 did: it is late because of the loader */
-    make("host a start_unix_ns=1000000000\n"
-         "plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 10us k correlation_id=1\n10us 10us ncclDevKernel_AllReduce_x correlation_id=2\n"
-         "20us 100us k correlation_id=3\n120us 40us ncclDevKernel_AllReduce_x correlation_id=4\n"
-         "plane /device:GPU:1\nline 1 \"Stream #1\"\n0us 10us k correlation_id=5\n10us 10us ncclDevKernel_AllReduce_x correlation_id=6\n"
-         "50us 100us m correlation_id=7\n150us 10us ncclDevKernel_AllReduce_x correlation_id=8\n"
-         "plane /host:CPU\nline 9 t\n0us 1us cudaLaunchKernel correlation_id=1\n1us 1us cudaLaunchKernel correlation_id=2\n"
-         "2us 1us cudaLaunchKernel correlation_id=3\n3us 1us cudaLaunchKernel correlation_id=4\n4us 1us cudaLaunchKernel correlation_id=5\n"
-         "5us 1us cudaLaunchKernel correlation_id=6\n6us 43us data_loading\n49us 1us cudaLaunchKernel correlation_id=7\n"
-         "50us 1us cudaLaunchKernel correlation_id=8\n");
+    /* GPU:1 was in the loader first, and computes while it is waited for, as long as GPU:0 did: it is late because
+     * of the loader */
+    make(
+        "host a start_unix_ns=1000000000\n"
+        "plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 10us k correlation_id=1\n10us 10us ncclDevKernel_AllReduce_x "
+        "correlation_id=2\n"
+        "20us 100us k correlation_id=3\n120us 40us ncclDevKernel_AllReduce_x correlation_id=4\n"
+        "plane /device:GPU:1\nline 1 \"Stream #1\"\n0us 10us k correlation_id=5\n10us 10us ncclDevKernel_AllReduce_x "
+        "correlation_id=6\n"
+        "50us 100us m correlation_id=7\n150us 10us ncclDevKernel_AllReduce_x correlation_id=8\n"
+        "plane /host:CPU\nline 9 t\n0us 1us cudaLaunchKernel correlation_id=1\n1us 1us cudaLaunchKernel "
+        "correlation_id=2\n"
+        "2us 1us cudaLaunchKernel correlation_id=3\n3us 1us cudaLaunchKernel correlation_id=4\n4us 1us "
+        "cudaLaunchKernel correlation_id=5\n"
+        "5us 1us cudaLaunchKernel correlation_id=6\n6us 43us data_loading\n49us 1us cudaLaunchKernel correlation_id=7\n"
+        "50us 1us cudaLaunchKernel correlation_id=8\n");
     ck_assert_str_eq(ledger_of(0, 20000000, INT64_MAX),
                      "work.compute k [20,120)\ncomm.wait GPU:1 (host.input data_loading) [120,150)\n"
                      "comm.transfer ncclDevKernel_AllReduce_x [150,160)");
@@ -643,22 +676,25 @@ START_TEST(late_is_who_did_more) {
 }
 END_TEST
 
-/* Steps of 65 us on two devices; the digit says which of them computes 60 us, the other one 20 us and waits 40 us for it. */
+/* Steps of 65 us on two devices; the digit says which of them computes 60 us, the other one 20 us and waits 40 us
+ * for it. */
 static void make_steps(const char *late) {
     char text[8192], host[4096] = "";
     size_t length = 0, host_length = 0;
     for (int device = 0; device < 2; device++) {
-        length += (size_t)snprintf(text + length, sizeof text - length, "plane /device:GPU:%d\nline 1 \"Stream #1\"\n", device);
+        length += (size_t)snprintf(text + length, sizeof text - length, "plane /device:GPU:%d\nline 1 \"Stream #1\"\n",
+                                   device);
         for (int step = 0; late[step]; step++) {
             int id = 1 + 2 * (16 * device + step), work_us = late[step] == '0' + device ? 60 : 20;
-            length += (size_t)snprintf(text + length, sizeof text - length,
-                                       "%dus %dus k correlation_id=%d\n%dus %dus ncclDevKernel_AllReduce_x correlation_id=%d\n",
-                                       65 * step, work_us, id, 65 * step + work_us, 65 - work_us, id + 1);
+            length += (size_t)snprintf(
+                text + length, sizeof text - length,
+                "%dus %dus k correlation_id=%d\n%dus %dus ncclDevKernel_AllReduce_x correlation_id=%d\n", 65 * step,
+                work_us, id, 65 * step + work_us, 65 - work_us, id + 1);
         }
     }
     for (int step = 0; late[step]; step++) {
-        host_length += (size_t)snprintf(host + host_length, sizeof host - host_length, "%dus 50us train step_num=%d _r=1\n",
-                                        65 * step, step);
+        host_length += (size_t)snprintf(host + host_length, sizeof host - host_length,
+                                        "%dus 50us train step_num=%d _r=1\n", 65 * step, step);
         for (int launch = 0; launch < 4; launch++)
             host_length += (size_t)snprintf(host + host_length, sizeof host - host_length,
                                             "%dus 0us cudaLaunchKernel correlation_id=%d\n", 65 * step,
@@ -689,7 +725,8 @@ START_TEST(who_waits_for_whom) {
     ck_assert_int_eq(ids_balance_is_steady(&balance), 0);
     ids_balance_done(&balance);
     /* nobody waits, or nothing of a step: no straggler, no step */
-    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 10us k\nplane /device:GPU:1\nline 1 \"Stream #1\"\n0us 10us k\n");
+    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n0us 10us k\nplane /device:GPU:1\nline 1 \"Stream #1\"\n0us 10us "
+         "k\n");
     ck_assert_int_eq(ids_balance_make(&analysis, &balance, &err), 0);
     ck_assert_uint_eq(balance.straggler, IDS_NONE);
     ids_balance_done(&balance);
@@ -734,7 +771,8 @@ START_TEST(compute_is_said_first_where_it_is_nearly_all) {
         size_t length = 0, host_length = 0;
         length += (size_t)snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
         for (int i = 0; i <= 20; i++) {
-            length += (size_t)snprintf(text + length, sizeof text - length, "%dus %dus k correlation_id=%d\n", 100 * i, us, i + 1);
+            length += (size_t)snprintf(text + length, sizeof text - length, "%dus %dus k correlation_id=%d\n", 100 * i,
+                                       us, i + 1);
             host_length += (size_t)snprintf(host + host_length, sizeof host - host_length,
                                             "%dus 1us cudaLaunchKernel correlation_id=%d\n", 100 * i - 1, i + 1);
         }
@@ -758,7 +796,8 @@ START_TEST(gaps_of_a_tpu) {
          "plane /host:CPU\nline 9 t\n0us 1us DoEnqueueProgram _pt=12 _p=1\n1us 1us DoEnqueueProgram _pt=12 _p=2\n");
     ck_assert_uint_eq(analysis.gap_count, 3);
     ck_assert_str_eq(ledger_of(0, 10000000, 30000000), "device.in_program jit_f(1) [10,30)");
-    ck_assert_str_eq(ledger_of(0, 40000000, 60000000), "comm.wait barrier-cores [40,50)\ndevice.in_program jit_f(1) [50,60)");
+    ck_assert_str_eq(ledger_of(0, 40000000, 60000000),
+                     "comm.wait barrier-cores [40,50)\ndevice.in_program jit_f(1) [50,60)");
     ck_assert_str_eq(ledger_of(0, 100000000, 200000000),
                      "copy.d2h copy-start.1 (jit_f) [100,150)\ndevice.queue DoEnqueueProgram [150,200)");
     done();
@@ -770,7 +809,8 @@ START_TEST(every_account_has_its_words) {
         ck_assert_int_eq(ids_account_of_id(ids_account_id((enum ids_account)i)), i);
         ck_assert_ptr_nonnull(ids_account_title((enum ids_account)i));
         ck_assert_ptr_nonnull(ids_account_meaning((enum ids_account)i));
-        ck_assert_int_eq(ids_account_is_host((enum ids_account)i), !strncmp(ids_account_id((enum ids_account)i), "host.", 5));
+        ck_assert_int_eq(ids_account_is_host((enum ids_account)i),
+                         !strncmp(ids_account_id((enum ids_account)i), "host.", 5));
     }
     ck_assert_int_eq(ids_account_of_id("host"), IDS_NO_ACCOUNT);
     ck_assert_str_eq(ids_account_id(IDS_NO_ACCOUNT), "");
@@ -780,12 +820,14 @@ END_TEST
 /* ---- steps ---- */
 
 START_TEST(steps_of_two_hosts_are_one) {
-    make("host a start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n100 50 ka0 correlation_id=1\n200 50 ka1 "
+    make("host a start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n100 50 ka0 correlation_id=1\n200 "
+         "50 ka1 "
          "correlation_id=2\n500 10 kax correlation_id=3\n"
          "plane /host:CPU\nline 1 python\n0 10 train step_num=7 _r=1\n2 1 la0 correlation_id=1\n10 10 train step_num=8 "
          "_r=1\n"
          "12 1 la1 correlation_id=2\n40 10 train step_num=9 _r=1\n60 1 lax correlation_id=3\n"
-         "host b start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n90 50 kb0 correlation_id=1\n220 60 kb1 "
+         "host b start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n90 50 kb0 correlation_id=1\n220 "
+         "60 kb1 "
          "correlation_id=2\n400 5 kby\n"
          "plane /host:CPU\nline 1 python\n5 10 train step_num=7 _r=1\n7 1 lb0 correlation_id=1\n15 10 train step_num=8 "
          "_r=1\n"
@@ -797,8 +839,8 @@ START_TEST(steps_of_two_hosts_are_one) {
     ck_assert_uint_eq(steps->without_work, 1); /* 9 */
     ck_assert_uint_eq(steps->assigned, 4);
     ck_assert_uint_eq(steps->unassigned, 2); /* kax was launched outside of steps, kby by nobody known */
-    /* 7: from its annotation on a (0) and b (5) to the end of its work on a (150) and b (140), where 8 begins; 8: to its last end on a
-     * (250) and b (280) */
+    /* 7: from its annotation on a (0) and b (5) to the end of its work on a (150) and b (140), where 8 begins; 8: to
+     * its last end on a (250) and b (280) */
     ck_assert_int_eq(steps->at[0].number, 7);
     ck_assert_int_eq(steps->at[0].start_ps, 0);
     ck_assert_int_eq(steps->at[0].end_ps, 150);
@@ -844,7 +886,7 @@ START_TEST(a_number_that_comes_again_is_another_step) {
          "plane /host:CPU\nline 1 python\n0 10 train step_num=0 _r=1\n2 1 l1 correlation_id=1\n50 10 train step_num=0 "
          "_r=1\n"
          "52 1 l2 correlation_id=2\n");
-    ck_assert_uint_eq(analysis.steps.count, 2); /* a loop that was run twice */
+    ck_assert_uint_eq(analysis.steps.count, 2);         /* a loop that was run twice */
     ck_assert_int_eq(analysis.steps.at[0].end_ps, 110); /* where its work ends: the next one was annotated before */
     ck_assert_int_eq(analysis.steps.at[1].number, 0);
     done();
@@ -909,10 +951,12 @@ START_TEST(steps_of_an_annotation_without_numbers) {
 END_TEST
 
 START_TEST(the_step_with_which_the_window_opened) {
-    static const char devices[] = "plane /device:GPU:0\nline 1 \"Stream #1\"\n100 400 k1 correlation_id=1\n500 10 k2 correlation_id=2\n"
-                                  "600 10 k3 correlation_id=3\nplane /host:CPU\nline 1 python\n";
-    static const char marks[] = "22 1 l1 correlation_id=1\n42 1 l2 correlation_id=2\n62 1 l3 correlation_id=3\n"
-                                "40 10 train step_num=5 _r=1\n60 10 train step_num=6 _r=1\n20 10 train step_num=4 _r=1\n";
+    static const char devices[] =
+        "plane /device:GPU:0\nline 1 \"Stream #1\"\n100 400 k1 correlation_id=1\n500 10 k2 correlation_id=2\n"
+        "600 10 k3 correlation_id=3\nplane /host:CPU\nline 1 python\n";
+    static const char marks[] =
+        "22 1 l1 correlation_id=1\n42 1 l2 correlation_id=2\n62 1 l3 correlation_id=3\n"
+        "40 10 train step_num=5 _r=1\n60 10 train step_num=6 _r=1\n20 10 train step_num=4 _r=1\n";
     const struct ids_steps *steps = &analysis.steps;
     char text[1024];
     snprintf(text, sizeof text, "%s10 0 idsprof.opened\n%s", devices, marks);
@@ -934,8 +978,10 @@ START_TEST(the_step_with_which_the_window_opened) {
     make(text);
     ck_assert_uint_eq(steps->count, 3);
     /* of two steps none is left out */
-    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n100 400 k1 correlation_id=1\n500 10 k2 correlation_id=2\nplane /host:CPU\n"
-         "line 1 python\n10 0 idsprof.opened\n20 10 train step_num=4 _r=1\n22 1 l1 correlation_id=1\n40 10 train step_num=5 _r=1\n"
+    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n100 400 k1 correlation_id=1\n500 10 k2 correlation_id=2\nplane "
+         "/host:CPU\n"
+         "line 1 python\n10 0 idsprof.opened\n20 10 train step_num=4 _r=1\n22 1 l1 correlation_id=1\n40 10 train "
+         "step_num=5 _r=1\n"
          "42 1 l2 correlation_id=2\n");
     ck_assert_uint_eq(steps->count, 2);
     ck_assert_int_eq(steps->has_left_out, 0);
@@ -944,8 +990,10 @@ START_TEST(the_step_with_which_the_window_opened) {
 END_TEST
 
 START_TEST(a_step_annotation_without_a_number_is_a_region) {
-    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n100 10 k1 correlation_id=1\n200 10 k2 correlation_id=2\n300 10 k3 correlation_id=3\n"
-         "plane /host:CPU\nline 1 python\n0 10 train _r=1\n2 1 l1 correlation_id=1\n20 10 train _r=1\n22 1 l2 correlation_id=2\n"
+    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n100 10 k1 correlation_id=1\n200 10 k2 correlation_id=2\n300 10 k3 "
+         "correlation_id=3\n"
+         "plane /host:CPU\nline 1 python\n0 10 train _r=1\n2 1 l1 correlation_id=1\n20 10 train _r=1\n22 1 l2 "
+         "correlation_id=2\n"
          "40 10 train _r=1\n42 1 l3 correlation_id=3\n"
          /* a root of the runtime's is none */
          "line 2 executor\n0 10 RunGraph _r=1\n");
@@ -955,18 +1003,21 @@ START_TEST(a_step_annotation_without_a_number_is_a_region) {
 }
 END_TEST
 
-/* Three steps that only dispatch, and their executions on a worker, of which links lead to the first step; `more`: of each op. */
+/* Three steps that only dispatch, and their executions on a worker, of which links lead to the first step; `more`:
+ * of each op. */
 static void chained(const char *call, const char *more) {
     char text[2048];
     int length = snprintf(text, sizeof text, "plane /host:CPU\nline 1 python\n");
     for (int i = 0; i < 3; i++)
         length += snprintf(text + length, sizeof text - (size_t)length,
-                           "%d 10 train step_num=%d _r=1\n%d 8 PjitFunction(f)\n%d 7 PjitFunction(f)\n%d 2 %s\n", 20 * i, i, 20 * i + 1,
-                           20 * i + 1, 20 * i + 3, call);
-    length += snprintf(text + length, sizeof text - (size_t)length, "6 1 Record _pt=15 _p=1\nline 2 w1\n90 0 ThreadpoolListener::StartRegion "
-                                                                    "_ct=15 _c=1\n");
+                           "%d 10 train step_num=%d _r=1\n%d 8 PjitFunction(f)\n%d 7 PjitFunction(f)\n%d 2 %s\n",
+                           20 * i, i, 20 * i + 1, 20 * i + 1, 20 * i + 3, call);
+    length += snprintf(text + length, sizeof text - (size_t)length,
+                       "6 1 Record _pt=15 _p=1\nline 2 w1\n90 0 ThreadpoolListener::StartRegion "
+                       "_ct=15 _c=1\n");
     for (int i = 0; i < 3; i++)
-        length += snprintf(text + length, sizeof text - (size_t)length, "%d 90 op hlo_op=op hlo_module=jit_f", 100 * i + 100),
+        length +=
+            snprintf(text + length, sizeof text - (size_t)length, "%d 90 op hlo_op=op hlo_module=jit_f", 100 * i + 100),
             length += snprintf(text + length, sizeof text - (size_t)length, *more ? " %s=%d\n" : "\n", more, 7 + i);
     snprintf(text + length, sizeof text - (size_t)length, "500 0 ThreadpoolListener::StopRegion\n");
     make(text);
@@ -974,7 +1025,8 @@ static void chained(const char *call, const char *more) {
 
 START_TEST(chained_executions_are_counted_in_order) {
     /* by the runtime's call, and by the jitted function's where a jaxlib calls its own otherwise */
-    static const char *const calls[] = {"CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", "SomeExecutable::Run"};
+    static const char *const calls[] = {"CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice",
+                                        "SomeExecutable::Run"};
     for (int c = 0; c < 2; c++) {
         chained(calls[c], "run_id");
         ck_assert_int_eq(analysis.steps.source, IDS_STEPS_ANNOTATION);
@@ -995,7 +1047,8 @@ END_TEST
 
 START_TEST(steps_that_end_before_they_begin_are_none) {
     /* two loops with the same numbers: the first step's work of the second loop comes last */
-    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n100 10 k1 correlation_id=1\n110 10 k2 correlation_id=2\n120 10 k3 correlation_id=3\n"
+    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n100 10 k1 correlation_id=1\n110 10 k2 correlation_id=2\n120 10 k3 "
+         "correlation_id=3\n"
          "130 10 k4 correlation_id=4\n200 10 k5 correlation_id=5\nplane /host:CPU\nline 1 python\n"
          "0 5 train step_num=0 _r=1\n1 1 l1 correlation_id=1\n10 5 train step_num=1 _r=1\n11 1 l2 correlation_id=2\n"
          "20 5 train step_num=2 _r=1\n21 1 l3 correlation_id=3\n30 5 train step_num=3 _r=1\n31 1 l4 correlation_id=4\n"
@@ -1008,9 +1061,10 @@ START_TEST(steps_that_end_before_they_begin_are_none) {
 END_TEST
 
 START_TEST(steps_that_did_not_run_yet_blur_nothing) {
-    make("plane /device:GPU:0\nline 1 \"Stream #1\"\n100 10 k1 correlation_id=1\nplane /host:CPU\nline 1 python\n"
-         "0 5 train step_num=0 _r=1\n1 1 l1 correlation_id=1\n10 5 train step_num=1 _r=1\n11 1 l2 correlation_id=2\n"
-         "20 5 train step_num=2 _r=1\n21 1 l3 correlation_id=3\n30 5 train step_num=3 _r=1\n31 1 l4 correlation_id=4\n");
+    make(
+        "plane /device:GPU:0\nline 1 \"Stream #1\"\n100 10 k1 correlation_id=1\nplane /host:CPU\nline 1 python\n"
+        "0 5 train step_num=0 _r=1\n1 1 l1 correlation_id=1\n10 5 train step_num=1 _r=1\n11 1 l2 correlation_id=2\n"
+        "20 5 train step_num=2 _r=1\n21 1 l3 correlation_id=3\n30 5 train step_num=3 _r=1\n31 1 l4 correlation_id=4\n");
     ck_assert_int_eq(analysis.steps.source, IDS_STEPS_ANNOTATION);
     ck_assert_uint_eq(analysis.steps.count, 1);
     ck_assert_uint_eq(analysis.steps.without_work, 3);
@@ -1111,7 +1165,8 @@ START_TEST(culprits_beyond_number_are_others) {
     for (int i = 0; i < IDS_LEDGER_ENTRIES; i++) {
         char name[16];
         int length = snprintf(name, sizeof name, "k%d", i);
-        ck_assert_int_eq(ids_ledger_entry_of(&ledger, IDS_WORK_COMPUTE, (struct ids_text){name, (uint32_t)length}, none), i);
+        ck_assert_int_eq(
+            ids_ledger_entry_of(&ledger, IDS_WORK_COMPUTE, (struct ids_text){name, (uint32_t)length}, none), i);
     }
     int64_t others = ids_ledger_entry_of(&ledger, IDS_WORK_COMPUTE, late, none);
     ck_assert_str_eq(ids_strings_z(&ledger.texts, ledger.entries[others].culprit), IDS_LEDGER_OTHERS);
@@ -1129,14 +1184,14 @@ IDS_RUN_SUITE("analysis", parameters, windows, empty_windows_are_refused, events
               waits_are_busy_but_do_not_work, what_counts_as_a_kernel, gaps_and_their_neighbours,
               before_a_launch_the_time_is_the_hosts, python_is_the_programs_own_function, whose_thread_counts,
               inside_and_behind_a_launch, a_short_gap_is_the_price_of_a_launch, launching_after_a_wait_is_the_waits,
-              first_use_is_the_runtimes, a_rare_long_call_is_a_first_use, two_moments_are_one_wait, a_pool_thread_puts_data,
-              between_frames_python_runs, told_compilations_have_a_place, a_host_that_does_not_record_is_the_profilers,
-              calls_that_compile_are_compiling, what_runs_counts_before_what_waits,
-              the_last_to_come_is_waited_for, late_is_who_did_more, who_waits_for_whom,
-              more_work_than_the_others_is_advised_on, compute_is_said_first_where_it_is_nearly_all, gaps_of_a_tpu, every_account_has_its_words,
-              steps_of_two_hosts_are_one, the_window_of_the_steps, a_number_that_comes_again_is_another_step,
-              steps_through_links, steps_of_an_annotation_without_numbers, the_step_with_which_the_window_opened,
-              a_step_annotation_without_a_number_is_a_region, chained_executions_are_counted_in_order,
-              steps_that_end_before_they_begin_are_none, steps_that_did_not_run_yet_blur_nothing,
-              steps_of_a_line, groups_of_events, a_report_of_everything,
+              first_use_is_the_runtimes, a_rare_long_call_is_a_first_use, two_moments_are_one_wait,
+              a_pool_thread_puts_data, between_frames_python_runs, told_compilations_have_a_place,
+              a_host_that_does_not_record_is_the_profilers, calls_that_compile_are_compiling,
+              what_runs_counts_before_what_waits, the_last_to_come_is_waited_for, late_is_who_did_more,
+              who_waits_for_whom, more_work_than_the_others_is_advised_on, compute_is_said_first_where_it_is_nearly_all,
+              gaps_of_a_tpu, every_account_has_its_words, steps_of_two_hosts_are_one, the_window_of_the_steps,
+              a_number_that_comes_again_is_another_step, steps_through_links, steps_of_an_annotation_without_numbers,
+              the_step_with_which_the_window_opened, a_step_annotation_without_a_number_is_a_region,
+              chained_executions_are_counted_in_order, steps_that_end_before_they_begin_are_none,
+              steps_that_did_not_run_yet_blur_nothing, steps_of_a_line, groups_of_events, a_report_of_everything,
               culprits_beyond_number_are_others)

@@ -82,7 +82,9 @@ END_TEST
 START_TEST(test_query) {
     idsprof_run *run = open_mini(NULL);
     idsprof_query *query, *other;
-    ck_assert_msg(!idsprof_query_open(run, "SELECT 7, 0.5, 'text', NULL, x'00ff' AS bytes UNION ALL SELECT 1, 2, 3, 4, 5", &query, &err),
+    ck_assert_msg(!idsprof_query_open(run,
+                                      "SELECT 7, 0.5, 'text', NULL, x'00ff' AS bytes UNION ALL SELECT 1, 2, 3, 4, 5",
+                                      &query, &err),
                   "%s", err.text);
     ck_assert_msg(!idsprof_query_open(run, "SELECT count(*) FROM event", &other, &err), "%s", err.text);
     ck_assert_int_eq(idsprof_query_columns(query), 5);
@@ -144,7 +146,8 @@ START_TEST(test_endless_sql) {
 }
 END_TEST
 
-/* What a message quotes is clean, on one line, and cut between characters. A query that fails leaves nothing behind (valgrind). */
+/* What a message quotes is clean, on one line, and cut between characters. A query that fails leaves nothing behind
+ * (valgrind). */
 START_TEST(test_messages_are_clean) {
     char path[900] = "/nothing/new\nline\xff\x1b[31m";
     idsprof_run *run;
@@ -220,4 +223,5 @@ START_TEST(test_words) {
 }
 END_TEST
 
-IDS_RUN_SUITE("api", test_report, test_report_of_database, test_query, test_endless_sql, test_messages_are_clean, test_refusals, test_words)
+IDS_RUN_SUITE("api", test_report, test_report_of_database, test_query, test_endless_sql, test_messages_are_clean,
+              test_refusals, test_words)

@@ -1,4 +1,5 @@
-/* lib/io/archive.c: what is in a tar or zip, and what of it is left out. The archives are made with libarchive, some damaged then. */
+/* lib/io/archive.c: what is in a tar or zip, and what of it is left out. The archives are made with libarchive, some
+ * damaged then. */
 #include "lib/io/archive.h"
 #include "tests/support/suite.h"
 

@@ -64,7 +64,8 @@ START_TEST(a_long_one) {
 }
 END_TEST
 
-/* Bytes are changed where they lie, in memory, in the file, behind it and across the borders; copies and the window see it. */
+/* Bytes are changed where they lie, in memory, in the file, behind it and across the borders; copies and the window
+ * see it. */
 START_TEST(patched) {
     enum { LENGTH = 2 << 20, PATCH = 3000 };
     const size_t budgets[] = {0, 1000, 1 << 20, 4 << 20};

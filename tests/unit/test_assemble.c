@@ -20,9 +20,8 @@ static void begin(enum ids_track_role role) {
         static const char *const texts[NAMES] = {"A", "B", "C", "D", "E", "$f.py:1 f"};
         ids_intern_z(&trace->strings, "");
         for (uint32_t i = 0; i < NAMES; i++) {
-            *IDS_PUSH(trace->names, trace->name_count, trace->name_room) =
-                (struct ids_name){.text = ids_intern_z(&trace->strings, texts[i]),
-                                  .kind = i == FRAME ? IDS_KIND_PYTHON : IDS_KIND_OTHER};
+            *IDS_PUSH(trace->names, trace->name_count, trace->name_room) = (struct ids_name){
+                .text = ids_intern_z(&trace->strings, texts[i]), .kind = i == FRAME ? IDS_KIND_PYTHON : IDS_KIND_OTHER};
         }
     }
     *IDS_PUSH(trace->tracks, trace->track_count, trace->track_room) =
@@ -181,10 +180,10 @@ static const char *strand(void) {
         const struct ids_deed *deed = &trace->deeds[turns->deed[i]];
         const char *name = deed->name == IDS_NONE ? "" : ids_trace_text(trace, trace->names[deed->name].text);
         const char *caller = deed->caller == IDS_NONE ? "" : ids_trace_text(trace, trace->names[deed->caller].text);
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%lld %s%s%s%s%s", i ? "; " : "",
-                                   (long long)turns->from_ps[i],
-                                   deed->account == IDS_NO_ACCOUNT ? "nothing" : ids_account_id((enum ids_account)deed->account),
-                                   *name ? " " : "", name, *caller ? " in " : "", caller);
+        length += (size_t)snprintf(
+            text + length, sizeof text - length, "%s%lld %s%s%s%s%s", i ? "; " : "", (long long)turns->from_ps[i],
+            deed->account == IDS_NO_ACCOUNT ? "nothing" : ids_account_id((enum ids_account)deed->account),
+            *name ? " " : "", name, *caller ? " in " : "", caller);
     }
     return text;
 }
@@ -201,8 +200,9 @@ START_TEST(frames_leave_a_strand_and_no_records) {
     finish();
     ck_assert_uint_eq(track()->events.count, 1);
     expect(0, A, 12, 17, 4);
-    ck_assert_str_eq(strand(), "0 host.python $f.py:1 f in $f.py:1 f; 12 host.sync A in $f.py:1 f; 17 host.python $f.py:1 f in "
-                               "$f.py:1 f; 100 nothing; 210 host.python $f.py:1 f in $f.py:1 f; 230 nothing");
+    ck_assert_str_eq(strand(),
+                     "0 host.python $f.py:1 f in $f.py:1 f; 12 host.sync A in $f.py:1 f; 17 host.python $f.py:1 f in "
+                     "$f.py:1 f; 100 nothing; 210 host.python $f.py:1 f in $f.py:1 f; 230 nothing");
     begin(IDS_TRACK_STREAM); /* a device has no deeds, whatever its names say */
     add(0, 10, FRAME, IDS_KIND_OTHER);
     finish();

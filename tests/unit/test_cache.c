@@ -238,8 +238,8 @@ static int64_t number_in_cached(const char *path) {
     return number;
 }
 
-/* Making a database turns off that SQLite counts its memory, and to turn it on the library is shut down. What it knew of sealed files is
- * known behind that, and the limit holds. */
+/* Making a database turns off that SQLite counts its memory, and to turn it on the library is shut down. What it knew
+ * of sealed files is known behind that, and the limit holds. */
 START_TEST(sealed_files_after_a_shutdown) {
     const char *path = in_folder("sealed.db");
     sqlite3 *db;

@@ -107,8 +107,7 @@ START_TEST(test_gpus) {
     look();
     expect("gpu.devices", IDS_CHECK_OK, "2 x NVIDIA H100 80GB HBM3");
     expect("gpu.driver", IDS_CHECK_OK, "570.86.15");
-    expect("gpu.counters", IDS_CHECK_NOTE,
-           "are for administrators alone; kernels and copies are still recorded");
+    expect("gpu.counters", IDS_CHECK_NOTE, "are for administrators alone; kernels and copies are still recorded");
     ck_assert_int_eq(finding("gpu.libcuda")->state, IDS_CHECK_OK);
     ck_assert_ptr_nonnull(strstr(finding("gpu.libcupti")->what, "libcupti.so.13, of the CUDA toolkit"));
     ck_assert_str_eq(ids_checkup_can(&checkup, 0), "gpu");

@@ -1,5 +1,5 @@
-/* formats/chrome_event: an element is taken apart the same, whatever elements came before it (their keys are looked for first), and
- * wherever the window ends. */
+/* formats/chrome_event: an element is taken apart the same, whatever elements came before it (their keys are looked for
+ * first), and wherever the window ends. */
 #include "formats/chrome_event.h"
 #include "tests/support/suite.h"
 

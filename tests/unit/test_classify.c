@@ -1,4 +1,5 @@
-/* lib/model/classify.c: what an op, a kernel or a copy is. Texts are those of real traces where a comment does not say else. */
+/* lib/model/classify.c: what an op, a kernel or a copy is. Texts are those of real traces where a comment does not
+ * say else. */
 #include "lib/model/classify.h"
 #include "tests/support/suite.h"
 

@@ -29,9 +29,9 @@ START_TEST(lines) {
     cleans("a\x1b[2Jb\x07\x7f", IDS_CLEAN_LINE, "a" BAD "[2Jb" BAD BAD);
     cleans("a\nb\tc\r", IDS_CLEAN_LINE, "a" BAD "b" BAD "c" BAD);
     cleans("a\nb\tc\r", IDS_CLEAN_LINES, "a\nb\tc" BAD);
-    cleans("\xc2\x9b\xc2\x85", IDS_CLEAN_LINE, BAD BAD);                                   /* C1 */
+    cleans("\xc2\x9b\xc2\x85", IDS_CLEAN_LINE, BAD BAD);                                      /* C1 */
     cleans("\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8e\xd8\x9c", IDS_CLEAN_LINES, BAD BAD BAD BAD); /* directions */
-    cleans("\xe2\x80\xa8", IDS_CLEAN_LINES, BAD);                                          /* a line separator */
+    cleans("\xe2\x80\xa8", IDS_CLEAN_LINES, BAD);                                             /* a line separator */
     cleans("a\xff\xc3", IDS_CLEAN_LINES, "a" BAD BAD);
 }
 END_TEST
@@ -63,7 +63,10 @@ START_TEST(formulas) {
     cell("\r=1", "\"'" BAD "=1\"");
     cell("\n=1", "\"'\n=1\"");
     cell("=\"x\"", "\"'=\"\"x\"\"\"");
-    cell("\xef\xbc\x9d" "1", "\"'\xef\xbc\x9d" "1\"");
+    cell("\xef\xbc\x9d"
+         "1",
+         "\"'\xef\xbc\x9d"
+         "1\"");
     cell("-1.5", "-1.5");
     cell("-1e-3", "-1e-3");
     cell("+2", "+2");

@@ -1,8 +1,8 @@
-/* lib/model: clocks, clock_tie, collective_runs, replica_groups; lib/analysis: meetings. Hosts are made here, with an all-reduce a
- * step; a step takes 10 ms, more or less, and the clocks of the hosts are anywhere. */
+/* lib/model: clocks, clock_tie, collective_runs, replica_groups; lib/analysis: meetings. Hosts are made here, with an
+ * all-reduce a step; a step takes 10 ms, more or less, and the clocks of the hosts are anywhere. */
 #include "lib/analysis/meetings.h"
-#include "lib/model/clocks.h"
 #include "lib/hlo/replica_groups.h"
+#include "lib/model/clocks.h"
 
 #include "tests/support/mini_trace.h"
 #include "tests/support/suite.h"
@@ -205,7 +205,8 @@ START_TEST(hosts_meet_through_others) {
 }
 END_TEST
 
-/* --- without -------------------------------------------------------------------------------------------------------- */
+/* --- without
+ * -------------------------------------------------------------------------------------------------------- */
 
 START_TEST(without_common_collectives_hosts_stay_apart) {
     put_host(0, &(struct shape){.clock_ns = 1000, .last = 9});
@@ -293,7 +294,8 @@ START_TEST(collectives_within_a_host_tie_nothing) {
 }
 END_TEST
 
-/* --- replica groups ------------------------------------------------------------------------------------------------ */
+/* --- replica groups
+ * ------------------------------------------------------------------------------------------------ */
 
 static struct ids_text of(const char *chars) {
     return (struct ids_text){chars, (uint32_t)strlen(chars)};
@@ -329,7 +331,8 @@ START_TEST(replica_groups_are_read) {
 }
 END_TEST
 
-/* --- meetings ------------------------------------------------------------------------------------------------------ */
+/* --- meetings
+ * ------------------------------------------------------------------------------------------------------ */
 
 START_TEST(who_came_last_is_known) {
     struct ids_error err = IDS_ERROR_INIT;

@@ -1,6 +1,7 @@
-/* The ledger closes, whatever a trace holds: generated traces with overlaps, moments, many streams, launches that are missing or later
- * than their work, several hosts, all kinds of devices. Each device's intervals follow each other without a hole; their sums are the
- * window's, each step's and each account's; the report's figures sum to what they are parts of; savings sum to at most the step. */
+/* The ledger closes, whatever a trace holds: generated traces with overlaps, moments, many streams, launches that are
+ * missing or later than their work, several hosts, all kinds of devices. Each device's intervals follow each other
+ * without a hole; their sums are the window's, each step's and each account's; the report's figures sum to what they
+ * are parts of; savings sum to at most the step. */
 #include "lib/analysis/context.h"
 #include "tests/support/mini_trace.h"
 #include "tests/support/suite.h"
@@ -45,12 +46,14 @@ static void add_times(void) {
 }
 
 static void add_correlation(void) {
-    if (!one_in(4)) add(" correlation_id=%u", 1 + any(30)); /* several works of one launch, and launches that are not there */
+    if (!one_in(4))
+        add(" correlation_id=%u", 1 + any(30)); /* several works of one launch, and launches that are not there */
 }
 
 static void add_gpu(uint32_t ordinal) {
-    static const char *const names[] = {"gemm",      "relu",       "ncclDevKernel_AllReduce_Sum_f32", "ncclDevKernel_AllGather_x",
-                                        "MemcpyH2D", "MemcpyD2H", "MemcpyD2D",                       "Memset"};
+    static const char *const names[] = {
+        "gemm",      "relu",  "ncclDevKernel_AllReduce_Sum_f32", "ncclDevKernel_AllGather_x", "MemcpyH2D", "MemcpyD2H",
+        "MemcpyD2D", "Memset"};
     add("plane /device:GPU:%u\n", ordinal);
     for (uint32_t stream = 1 + any(3); stream; stream--) {
         add("line %u \"Stream #%u\"\n", stream, stream);
@@ -100,10 +103,20 @@ static void add_tpu(uint32_t ordinal) {
 }
 
 static void add_host_events(void) {
-    static const char *const names[] = {"cudaLaunchKernel",      "cudaMalloc",          "cudaStreamSynchronize",     "data_loading",
-                                        "PjitFunction(step)",    "backend_compile",     "$train.py:12 step",         "$lib.py:3 load",
-                                        "aten::add",             "block_until_ready",   "BufferFromHostBuffer",      "my region",
-                                        "cudaMemcpyAsync",       "TfrtCpuExecutable::ExecuteHelperOnSingleDevice"};
+    static const char *const names[] = {"cudaLaunchKernel",
+                                        "cudaMalloc",
+                                        "cudaStreamSynchronize",
+                                        "data_loading",
+                                        "PjitFunction(step)",
+                                        "backend_compile",
+                                        "$train.py:12 step",
+                                        "$lib.py:3 load",
+                                        "aten::add",
+                                        "block_until_ready",
+                                        "BufferFromHostBuffer",
+                                        "my region",
+                                        "cudaMemcpyAsync",
+                                        "TfrtCpuExecutable::ExecuteHelperOnSingleDevice"};
     for (uint32_t events = any(16); events; events--) {
         add_times();
         add("\"%s\"", names[any(sizeof names / sizeof *names)]);
@@ -115,8 +128,8 @@ static void add_host_events(void) {
 /* A program that runs again and again, so that its period makes the steps where nothing marks them. */
 static void add_loop(void) {
     for (uint32_t run = 0; run < 7; run++) {
-        add("%uns %uns op0 hlo_op=op0 hlo_module=jit_loop run_id=%u device_ordinal=%u\n", run * (SPAN_NS / 8) + any(SPAN_NS / 32),
-            1 + any(SPAN_NS / 16), 10 + run, any(2) && run > 5);
+        add("%uns %uns op0 hlo_op=op0 hlo_module=jit_loop run_id=%u device_ordinal=%u\n",
+            run * (SPAN_NS / 8) + any(SPAN_NS / 32), 1 + any(SPAN_NS / 16), 10 + run, any(2) && run > 5);
     }
 }
 
@@ -275,7 +288,8 @@ static void check_trace(struct ids_trace *trace) {
     if (!code) code = ids_busy_make(&analysis, &err);
     if (!code) code = ids_steps_trim(&analysis, &err);
     if (!code) code = ids_ledger_make(&analysis, &(struct ids_ledger_visitor){hear, hear_entry, NULL}, &err);
-    int is_cut = analysis.params.from_ps || analysis.params.to_ps != INT64_MAX || analysis.params.window == IDS_WINDOW_STEPS;
+    int is_cut =
+        analysis.params.from_ps || analysis.params.to_ps != INT64_MAX || analysis.params.window == IDS_WINDOW_STEPS;
     ck_assert_msg(!code || (is_cut && strstr(err.text, "the window is empty")), "%s", err.text);
     for (size_t b = 0; b < analysis.busy_count && !code; b++) check_device(b);
     if (!code) check_entries();

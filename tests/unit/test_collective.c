@@ -1,7 +1,7 @@
 /* lib/model/collective.c: ranks from the texts of files, and nccl-tests' factors. */
+#include "lib/hlo/replica_groups.h"
 #include "lib/model/classify.h"
 #include "lib/model/collective.h"
-#include "lib/hlo/replica_groups.h"
 #include "tests/support/suite.h"
 
 #include <string.h>

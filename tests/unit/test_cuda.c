@@ -1,5 +1,5 @@
-/* The parts of collector B that are pure, under the sanitizers: records as CUPTI lays them out, cut and odd ones; names of calls;
- * what belongs to which call; occupancy. The whole of it is in tests/cuda. */
+/* The parts of collector B that are pure, under the sanitizers: records as CUPTI lays them out, cut and odd ones; names
+ * of calls; what belongs to which call; occupancy. The whole of it is in tests/cuda. */
 #include "collectors/cuda/buffers.h"
 #include "collectors/cuda/calls.h"
 #include "collectors/cuda/occupancy.h"
@@ -231,7 +231,8 @@ START_TEST(what_belongs_together) {
 }
 END_TEST
 
-/* ---- occupancy, by hand: an A100 has 2,048 threads, 32 blocks, 65,536 registers and 164 KiB of shared memory a multiprocessor ---- */
+/* ---- occupancy, by hand: an A100 has 2,048 threads, 32 blocks, 65,536 registers and 164 KiB of shared memory a
+ * multiprocessor ---- */
 
 START_TEST(occupancy) {
     static const struct ids_multiprocessor a100 = {8,     108,   32,    1024,   2048,   32,

@@ -1,5 +1,5 @@
-/* lib/compare/difference.c on simulated runs: of equal ones no change is called, one of 5 % is; the words follow from what was
- * recorded. Random numbers have a fixed seed. */
+/* lib/compare/difference.c on simulated runs: of equal ones no change is called, one of 5 % is; the words follow from
+ * what was recorded. Random numbers have a fixed seed. */
 #include "lib/analysis/analyzer.h"
 #include "lib/compare/difference.h"
 #include "tests/support/suite.h"
@@ -22,8 +22,8 @@ static double normal(void) {
     return sqrt(-2 * log(1 - uniform())) * cos(2 * 3.14159265358979323846 * uniform());
 }
 
-/* How runs vary: from run to run, from step to step, how much a step is like the one before, and how often one takes three times as
- * long. */
+/* How runs vary: from run to run, from step to step, how much a step is like the one before, and how often one takes
+ * three times as long. */
 struct noise {
     double run, step, memory, slow;
 };

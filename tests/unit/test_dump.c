@@ -1,5 +1,6 @@
-/* lib/model/dump.c: the counts and the hash that tests/oracle holds idsprof's decoding against. What an item is made of stands in
- * tests/oracle/xplane_oracle.py; the finished hash is compared there. Here: what must and what must not change it. */
+/* lib/model/dump.c: the counts and the hash that tests/oracle holds idsprof's decoding against. What an item is made of
+ * stands in tests/oracle/xplane_oracle.py; the finished hash is compared there. Here: what must and what must not
+ * change it. */
 #include "lib/model/dump.h"
 #include "lib/model/keys.h"
 #include "tests/support/suite.h"

@@ -189,5 +189,5 @@ START_TEST(every_kind_has_a_name) {
 }
 END_TEST
 
-IDS_RUN_SUITE("event_kind", names_of_the_runtimes, annotations_of_programs, python_frames, frames_of_kineto, input_annotations,
-              every_kind_has_a_name)
+IDS_RUN_SUITE("event_kind", names_of_the_runtimes, annotations_of_programs, python_frames, frames_of_kineto,
+              input_annotations, every_kind_has_a_name)

@@ -452,9 +452,9 @@ START_TEST(perfetto) {
         ck_assert_int_eq(more, 0);
     }
     ck_assert_int_eq(more, 0);
-    /* Tracks: 1 the thread, 2 its second lane, 3 the counter. The first slice has six args, two shared ones (flops and the long name; size is its own),
-     * and its exact start and duration, since 2,000,001 ps is no whole number of ns; it ends at 3,000 ns, when the instant comes
-     * or at the end. The flow is bound to it by id 4. */
+    /* Tracks: 1 the thread, 2 its second lane, 3 the counter. The first slice has six args, two shared ones (flops and
+     * the long name; size is its own), and its exact start and duration, since 2,000,001 ps is no whole number of ns;
+     * it ends at 3,000 ns, when the instant comes or at the end. The flow is bound to it by id 4. */
     ck_assert_str_eq(text, "1@1000/1#10 1@2000/2 0@2500/1#2s4 3@7000/1 4@8000/3=12 2@3000/1 2@6000/2 ");
     ck_assert_uint_eq(descriptors, 4);
     ck_assert_uint_ge(interned, 1);

@@ -1,8 +1,8 @@
-/* lib/events/event_findings, event_ids, event_rows: what an import of a small profile puts into which row. Times and rows are derived by hand
- * from the text of each profile; statements read the tables as a user would. */
+/* lib/events/event_findings, event_ids, event_rows: what an import of a small profile puts into which row. Times and
+ * rows are derived by hand from the text of each profile; statements read the tables as a user would. */
+#include "lib/events/query.h"
 #include "lib/run/find_runs.h"
 #include "lib/run/import_run.h"
-#include "lib/events/query.h"
 #include "tests/support/suite.h"
 
 #include <inttypes.h>
@@ -95,7 +95,8 @@ START_TEST(events_as_rows) {
 }
 END_TEST
 
-/* Kernels that are alike in all are rows of their own, in their order; of those that begin together each has its own. */
+/* Kernels that are alike in all are rows of their own, in their order; of those that begin together each has its
+ * own. */
 START_TEST(events_that_are_alike) {
     import("plane /device:GPU:0\n"
            "line 1 \"Stream #1(Kernel)\"\n"
@@ -187,9 +188,10 @@ START_TEST(gaps_and_steps) {
         "4 work.compute 10; 5 copy.h2d 5; 5 device.queue 4; 5 host.dispatch 1; 5 host.input 60; 5 host.unknown 15; "
         "5 work.compute 10");
     /* Step 4 begins with its annotation, before the window: the ledger has it, the window has not. */
-    ck_assert_str_eq(rows("SELECT account, culprit, known, sum(dur_ps) / 1000000 FROM ledger WHERE in_window = 0 GROUP BY "
-                          "1, 2, 3 ORDER BY min(start_ps)"),
-                     "host.unknown - unknown 1; host.dispatch k0 recorded 1; device.queue k0 recorded 8");
+    ck_assert_str_eq(
+        rows("SELECT account, culprit, known, sum(dur_ps) / 1000000 FROM ledger WHERE in_window = 0 GROUP BY "
+             "1, 2, 3 ORDER BY min(start_ps)"),
+        "host.unknown - unknown 1; host.dispatch k0 recorded 1; device.queue k0 recorded 8");
     ck_assert_str_eq(rows("SELECT step, device, start_ps / 1000000, dur_ps / 1000000 FROM device_steps"),
                      "4 h:/device:GPU:0 0 20; 5 h:/device:GPU:0 20 95");
     done();

@@ -237,7 +237,8 @@ START_TEST(a_zero_byte_does_not_cut_a_name) {
 }
 END_TEST
 
-/* A fused computation's instructions never run as ops: with the flag, and in old programs by the fusion that calls it. */
+/* A fused computation's instructions never run as ops: with the flag, and in old programs by the fusion that calls
+ * it. */
 START_TEST(inside_of_fusions_is_left_out) {
     for (int flag = 0; flag < 2; flag++) {
         struct bytes module = {0};
@@ -385,7 +386,8 @@ START_TEST(a_damaged_instruction_is_counted_and_the_rest_read) {
 }
 END_TEST
 
-/* 3 MiB of empty frames would be 87 MB of protobuf-c messages, above its 64 MiB: refused, and the instructions read without sources. */
+/* 3 MiB of empty frames would be 87 MB of protobuf-c messages, above its 64 MiB: refused, and the instructions read
+ * without sources. */
 START_TEST(memory_for_protobuf_is_capped) {
     struct bytes frames = {0}, one = instruction("add.1", "add");
     size_t count = 3 << 19;

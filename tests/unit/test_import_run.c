@@ -1,5 +1,6 @@
-/* lib/run/import_run.c, lib/store: a database has the same bytes however little of the events memory may hold, for each trace of testdata
- * (oracle.db_hash holds the rows against the file); and a run of another kind of failure leaves no thread behind. */
+/* lib/run/import_run.c, lib/store: a database has the same bytes however little of the events memory may hold, for each
+ * trace of testdata (oracle.db_hash holds the rows against the file); and a run of another kind of failure leaves no
+ * thread behind. */
 #include "lib/run/find_runs.h"
 #include "lib/run/import_run.h"
 #include "lib/store/db.h"
@@ -93,7 +94,8 @@ START_TEST(same_bytes) {
 }
 END_TEST
 
-/* What memory may hold is passed by events of a track that come backwards, by equal ones, and by some that lie in each other. */
+/* What memory may hold is passed by events of a track that come backwards, by equal ones, and by some that lie in
+ * each other. */
 START_TEST(orders) {
     enum { EVENTS = 3000 };
     char path[] = "/tmp/idsprof-test-order.XXXXXX";

@@ -1,5 +1,5 @@
-/* lib/model: builder, join and cpu_runs, over texts of formats/mini.c. Times in the texts are microseconds where they say so, and
- * picoseconds where they say nothing. */
+/* lib/model: builder, join and cpu_runs, over texts of formats/mini.c. Times in the texts are microseconds where they
+ * say so, and picoseconds where they say nothing. */
 #include "tests/support/mini_trace.h"
 #include "tests/support/suite.h"
 
@@ -322,15 +322,15 @@ END_TEST
 
 START_TEST(rule_4_called_without_a_name) {
     /* compiled ahead of time: no PjitFunction; the call of f in between is f's, though f's run began last */
-    expect_launches("plane /host:CPU\nline 1 python\n10 5 " HELPER "\n25 20 PjitFunction(f)\n30 5 " HELPER "\n50 5 " HELPER
-                    "\nline 2 worker\n"
+    expect_launches("plane /host:CPU\nline 1 python\n10 5 " HELPER "\n25 20 PjitFunction(f)\n30 5 " HELPER
+                    "\n50 5 " HELPER "\nline 2 worker\n"
                     "100 5 a hlo_op=a hlo_module=jit_g run_id=1\n"
                     "110 5 c hlo_op=c hlo_module=jit_h run_id=70\n"
                     "120 5 b hlo_op=b hlo_module=jit_f run_id=3\n",
                     10, 30, 50);
     /* a call of f is no other program's, be there runs of f for it or not */
-    expect_launches("plane /host:CPU\nline 1 python\n0 8 PjitFunction(f)\n5 2 " HELPER "\n25 20 PjitFunction(f)\n30 5 " HELPER
-                    "\n50 5 " HELPER "\nline 2 worker\n"
+    expect_launches("plane /host:CPU\nline 1 python\n0 8 PjitFunction(f)\n5 2 " HELPER
+                    "\n25 20 PjitFunction(f)\n30 5 " HELPER "\n50 5 " HELPER "\nline 2 worker\n"
                     "100 5 a hlo_op=a hlo_module=jit_f run_id=1\n"
                     "110 5 b hlo_op=b hlo_module=jit_g run_id=70\n"
                     "120 5 c hlo_op=c hlo_module=jit_g run_id=71\n",
@@ -606,7 +606,6 @@ IDS_RUN_SUITE("join", a_cpu_op_ends_where_its_end_begins, correlations_are_links
               amd_copies_take_their_direction_from_the_call, shapes_of_kernels_are_kept_once,
               tpu_ops_are_launched_with_their_module, program_ids_are_a_hosts_own, tpu_offloading_copies,
               rule_1_execute_with_the_run_id, rule_2_it_ran_inline, rule_3_by_order, rule_3_names_of_functions,
-              rule_4_called_without_a_name,
-              rule_5_what_is_around_or_queued_it, causes_lead_from_thread_to_thread, opcodes_tell_the_class,
-              kernels_take_the_class_of_their_op, hosts_of_one_name_get_keys_of_their_own, devices_are_in_order,
-              clocks_of_hosts_are_brought_together, odd_events, cursors_and_moments)
+              rule_4_called_without_a_name, rule_5_what_is_around_or_queued_it, causes_lead_from_thread_to_thread,
+              opcodes_tell_the_class, kernels_take_the_class_of_their_op, hosts_of_one_name_get_keys_of_their_own,
+              devices_are_in_order, clocks_of_hosts_are_brought_together, odd_events, cursors_and_moments)

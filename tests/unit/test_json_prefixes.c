@@ -1,4 +1,5 @@
-/* Every prefix of a JSON trace: only a bare array may lack its end, between two elements; any other prefix is said to be one. */
+/* Every prefix of a JSON trace: only a bare array may lack its end, between two elements; any other prefix is said
+ * to be one. */
 #include "lib/io/source.h"
 #include "lib/model/dump.h"
 #include "lib/model/format.h"

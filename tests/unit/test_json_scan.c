@@ -87,7 +87,8 @@ START_TEST(members) {
 }
 END_TEST
 
-/* A nested value whose strings hold brackets, quotes and backslashes, long enough for blocks of 64 bytes; its end is known. */
+/* A nested value whose strings hold brackets, quotes and backslashes, long enough for blocks of 64 bytes; its end is
+ * known. */
 static size_t make_value(char *to, uint64_t seed, int *ret_words) {
     static const char *const pieces[] = {"\"plain text without anything\":1,",
                                          "\"}]\":\"{[\",",

@@ -72,7 +72,10 @@ START_TEST(test_texts) {
     EXPECT_TEXT("\xc0\xaf", "\"\xef\xbf\xbd\xef\xbf\xbd\"");
     EXPECT_TEXT("\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
     EXPECT_TEXT("\xf4\x90\x80\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
-    EXPECT_TEXT("\xff" "b", "\"\xef\xbf\xbd" "b\"");
+    EXPECT_TEXT("\xff"
+                "b",
+                "\"\xef\xbf\xbd"
+                "b\"");
     struct ids_json json = begin();
     ids_json_text(&json, NULL);
     expect("null");
@@ -100,7 +103,8 @@ START_TEST(test_decimals) {
 END_TEST
 
 START_TEST(test_reals) {
-    static const double values[] = {0, 1, -1, 0.1, 0.71, 1.0 / 3, 2.0 / 3, 1e21, 1e-7, 123456789012345678.0, DBL_MAX, DBL_MIN, DBL_EPSILON, 5e-324};
+    static const double values[] = {
+        0, 1, -1, 0.1, 0.71, 1.0 / 3, 2.0 / 3, 1e21, 1e-7, 123456789012345678.0, DBL_MAX, DBL_MIN, DBL_EPSILON, 5e-324};
     char buffer[IDS_NUMBER_BYTES];
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         ck_assert_ptr_nonnull(ids_real_text(values[i], buffer));

@@ -1,4 +1,5 @@
-/* formats/mini.c: what it understands and what it says of a mistake. A profile that is read wrong would make goldens wrong. */
+/* formats/mini.c: what it understands and what it says of a mistake. A profile that is read wrong would make goldens
+ * wrong. */
 #include "tests/support/mini_trace.h"
 #include "tests/support/suite.h"
 

@@ -87,7 +87,8 @@ START_TEST(fields_of_every_wire_type) {
 }
 END_TEST
 
-/* What the second field is, behind a sound first one of two bytes: 1, 0 or -1, and that an error leaves pb at its tag. */
+/* What the second field is, behind a sound first one of two bytes: 1, 0 or -1, and that an error leaves pb at its
+ * tag. */
 static int second(const char *bytes, size_t length) {
     char whole[64] = {0x08, 0x05};
     memcpy(whole + 2, bytes, length);

@@ -239,7 +239,8 @@ END_TEST
 START_TEST(ops_tell_of_executions_that_nothing_else_tells_of) {
     for (int odd = 0; odd < 2; odd++) {
         begin();
-        add("plane /device:GPU:0\nline 1 \"Stream #1\"\n-30 10 last hlo_op=last hlo_module=jit_f\n"); /* of an execution before the window */
+        /* of an execution before the window */
+        add("plane /device:GPU:0\nline 1 \"Stream #1\"\n-30 10 last hlo_op=last hlo_module=jit_f\n");
         for (int i = 0; i < 5; i++) {
             add("%d 10 first hlo_op=first hlo_module=jit_f\n", 100 * i);
             for (int k = 0; k < 3; k++) add("%d 5 loop hlo_op=loop hlo_module=jit_f\n", 100 * i + 20 + 10 * k);
@@ -314,7 +315,8 @@ START_TEST(all_devices_that_work_have_the_period) {
     no_steps("CPU#1: jit_g, which takes most time, ran 1 times");
     worker();
     on_device(0, "jit_f", 0, 6, 1000);
-    add("line 2 other\n1000 3 op hlo_op=op hlo_module=jit_g run_id=1 device_ordinal=1\n"); /* nothing worth speaking of */
+    /* nothing worth speaking of */
+    add("line 2 other\n1000 3 op hlo_op=op hlo_module=jit_g run_id=1 device_ordinal=1\n");
     some_steps(6, "jit_f");
     ck_assert_uint_eq(analysis.steps.of_device[1].count, 0);
     ck_assert_uint_eq(analysis.steps.assigned, 7);

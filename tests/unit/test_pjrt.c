@@ -611,7 +611,8 @@ START_TEST(threads) {
 }
 END_TEST
 
-/* A step that the agent counted is in the file, though its thread is in the middle of the call when another one ends the window. */
+/* A step that the agent counted is in the file, though its thread is in the middle of the call when another one ends
+ * the window. */
 START_TEST(counted_steps_are_written) {
     enum { THREADS = 8, STEPS = 3 };
     begin("start_step=20;steps=3;every=50;max=4;run=R", "run=1");

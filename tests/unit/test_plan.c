@@ -1,4 +1,5 @@
-/* The plan as the launcher hands it over: what is written is read back, whatever is in it; what is damaged is refused with a reason. */
+/* The plan as the launcher hands it over: what is written is read back, whatever is in it; what is damaged is
+ * refused with a reason. */
 #include "collectors/common/plan.h"
 
 #include "tests/support/suite.h"

@@ -45,11 +45,11 @@ END_TEST
 START_TEST(every_so_many_steps) {
     ck_assert_uint_eq(of(".9...9...9..").period, 4);
     ck_assert_uint_eq(of("9.9.9.").period, 2);
-    ck_assert_uint_eq(of("9999").period, 0);          /* each one */
-    ck_assert_uint_eq(of("9....9....").period, 0);    /* two are no period */
-    ck_assert_uint_eq(of(".9..9...9..").period, 0);   /* another distance */
-    ck_assert_uint_eq(of(".....9..9..9").period, 0);  /* it would have come at 2 */
-    ck_assert_uint_eq(of("9..9..9.....").period, 0);  /* and at 9 */
+    ck_assert_uint_eq(of("9999").period, 0);         /* each one */
+    ck_assert_uint_eq(of("9....9....").period, 0);   /* two are no period */
+    ck_assert_uint_eq(of(".9..9...9..").period, 0);  /* another distance */
+    ck_assert_uint_eq(of(".....9..9..9").period, 0); /* it would have come at 2 */
+    ck_assert_uint_eq(of("9..9..9.....").period, 0); /* and at 9 */
 }
 END_TEST
 
@@ -57,7 +57,7 @@ START_TEST(only_at_first) {
     static const struct {
         const char *steps;
         int is;
-    } cases[] = {{"9..", 1},        {"9.", 0}, /* two steps tell nothing */
+    } cases[] = {{"9..", 1},        {"9.", 0},                            /* two steps tell nothing */
                  {"9.........", 1}, {"99........", 1}, {"999.......", 0}, /* a fifth of them at most */
                  {"9....9....", 0}, {".9........", 0}, {"9.9.......", 0}, {"9999999999", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

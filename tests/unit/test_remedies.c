@@ -61,7 +61,8 @@ static const struct {
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "metric", .where = "prog.py:15, in a callback"}, "its callback"},
     {{IDS_HOST_PYTHON, IDS_JAX, CPU_DEVICE, .culprit = "metric", .where = "callback.py:15"}, "!its callback"},
     /* a launch that takes long because its thread does not run */
-    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .where = "held up", .time_ps = 11, .work_ps = 10}, "is held up in a call"},
+    {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .where = "held up", .time_ps = 11, .work_ps = 10},
+     "is held up in a call"},
     {{IDS_HOST_DISPATCH, IDS_JAX, CPU_DEVICE, .where = "a.py:3 f", .time_ps = 11, .work_ps = 10}, "!held up"},
     /* a queue of the CPU's client: many small programs, or too few cores */
     {{IDS_DEVICE_QUEUE, IDS_JAX, CPU_DEVICE, .mean_ps = 500000000}, "more under one jit"},
@@ -104,8 +105,9 @@ START_TEST(a_sentence_is_said_where_it_is_true) {
         int not = *words == '!';
         ck_assert_ptr_nonnull(said.problem);
         snprintf(all, sizeof all, "%s - %s", said.problem, said.remedy);
-        ck_assert_msg((strstr(all, words + not) == NULL) == not, "row %zu, %s of %s: \"%s\" and '%s'", i,
-                      ids_account_id(table[i].about.account), table[i].about.culprit ? table[i].about.culprit : "nobody", all, words);
+        ck_assert_msg((strstr(all, words + not ) == NULL) == not, "row %zu, %s of %s: \"%s\" and '%s'", i,
+                      ids_account_id(table[i].about.account),
+                      table[i].about.culprit ? table[i].about.culprit : "nobody", all, words);
     }
 }
 END_TEST

@@ -124,7 +124,8 @@ static uint64_t fold(uint64_t word, uint64_t by) {
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Texts of 16 bytes: the hash folds the first half, and the second half can be chosen so that what comes of both is that of `text`. */
+/* Texts of 16 bytes: the hash folds the first half, and the second half can be chosen so that what comes of both is
+ * that of `text`. */
 static void forge(const char text[16], char ret_other[17]) {
     uint64_t first, second;
     memcpy(&first, text, 8);
@@ -195,7 +196,8 @@ static void expect_value(struct ids_value value, const char *wanted) {
 
 /* Cells in another order than the columns would print one thing under the name of another. */
 START_TEST(test_cells_out_of_order) {
-    static const struct ids_column_def two[] = {{"time", "time", IDS_UNIT_TIME, 0}, {"count", "count", IDS_UNIT_COUNT, 0}};
+    static const struct ids_column_def two[] = {{"time", "time", IDS_UNIT_TIME, 0},
+                                                {"count", "count", IDS_UNIT_COUNT, 0}};
     static const struct ids_table_def def = {"two", "two", two, 2, "Two.", 0};
     struct ids_report other;
     ids_report_init(&other);
@@ -327,8 +329,10 @@ static const char *grid_text(struct ids_grid *grid, int width) {
 }
 
 START_TEST(test_grid_keeps_the_name) {
-    struct ids_grid_column columns[] = {{.title = "total", .right = 1}, {.title = "count", .right = 1},
-                                        {.title = "registers", .right = 1}, {.title = "kernel", .stretch = 1},
+    struct ids_grid_column columns[] = {{.title = "total", .right = 1},
+                                        {.title = "count", .right = 1},
+                                        {.title = "registers", .right = 1},
+                                        {.title = "kernel", .stretch = 1},
                                         {.title = "module", .stretch = 1}};
     const char *cells[] = {"1.000 ms", "12", "-", "a_kernel_with_a_name", "jit_step",
                            "2.000 ms", "13", "-", "another_kernel_of_it", "jit_step"};
@@ -346,10 +350,12 @@ END_TEST
 
 /* Where the first column says what a row is about, a culprit beside it goes before the time does. */
 START_TEST(test_grid_keeps_the_figure) {
-    struct ids_grid_column columns[] = {{.title = "account"}, {.title = "time", .right = 1}, {.title = "share", .right = 1},
+    struct ids_grid_column columns[] = {{.title = "account"},
+                                        {.title = "time", .right = 1},
+                                        {.title = "share", .right = 1},
                                         {.title = "mostly", .stretch = 1}};
     const char *cells[] = {"communication.exposed", "1.000 ms", "66.7 %", "an_op_with_a_long_name",
-                           "work.compute", "500.0 us", "33.3 %", "another_op_of_it"};
+                           "work.compute",          "500.0 us", "33.3 %", "another_op_of_it"};
     struct ids_grid grid = {.columns = columns, .column_count = 4, .cells = cells, .row_count = 2};
     ck_assert_str_eq(grid_text(&grid, 42), "  account                    time   share\n"
                                            "  communication.exposed  1.000 ms  66.7 %\n"
@@ -365,12 +371,14 @@ END_TEST
 
 START_TEST(test_grid_tells_rows_apart) {
     struct ids_grid_column columns[] = {{.title = "total", .right = 1}, {.title = "op", .stretch = 1}};
-    const char *cells[] = {"4", "dot", "3", "dot", "2", "gemm_of_many_words_128x64_and_more_words_tn",
+    const char *cells[] = {"4", "dot",
+                           "3", "dot",
+                           "2", "gemm_of_many_words_128x64_and_more_words_tn",
                            "1", "gemm_of_many_words_256x64_and_more_words_tn"};
     const char *shapes[] = {"f32[8,8]", "f32[4,4]", "f32[2]", "f32[2]"}, *programs[] = {"7", "8", "7", "8"};
     struct ids_grid_detail details[] = {{programs, 0}, {shapes, 1}};
-    struct ids_grid grid = {.columns = columns, .column_count = 2, .cells = cells, .row_count = 4,
-                            .details = details, .detail_count = 2};
+    struct ids_grid grid = {
+        .columns = columns, .column_count = 2, .cells = cells, .row_count = 4, .details = details, .detail_count = 2};
     ck_assert_str_eq(grid_text(&grid, 30), "  total  op\n"
                                            "      4  dot · f32[8,8]\n"
                                            "      3  dot · f32[4,4]\n"

@@ -1,6 +1,6 @@
 /* lib/events/row_pages.c: SQLite reads back what was written as pages beside it, and finds no fault with the file. */
-#include "lib/store/db.h"
 #include "lib/events/row_pages.h"
+#include "lib/store/db.h"
 #include "tests/support/suite.h"
 
 #include <fcntl.h>
@@ -88,7 +88,8 @@ static void check_keyed(int64_t count) {
     }
 }
 
-/* Every number of rows up to some pages, so that each way to end a page comes; then trees of two, three and four levels. */
+/* Every number of rows up to some pages, so that each way to end a page comes; then trees of two, three and four
+ * levels. */
 START_TEST(any_number_of_rows) {
     int64_t counts[140];
     size_t tried = 0;
@@ -144,7 +145,8 @@ START_TEST(beside_sqlite) {
 }
 END_TEST
 
-/* Shown after each part, the rows so far are there; pages of the tree are used again, so that none is lost (integrity_check). */
+/* Shown after each part, the rows so far are there; pages of the tree are used again, so that none is lost
+ * (integrity_check). */
 START_TEST(shown_in_parts) {
     const int64_t parts[] = {0, 3, 3, 40, 41, 45, 3000, 3001, 70000, 70000, 200000};
     struct ids_row_pages *rows;

@@ -20,7 +20,8 @@ START_TEST(quantiles) {
 }
 END_TEST
 
-/* Three values are not trimmed: Welch. Means 2 and 5, variances 1, each 1/3 of the mean: s = sqrt(2/3), df 4, t 4.60409. */
+/* Three values are not trimmed: Welch. Means 2 and 5, variances 1, each 1/3 of the mean: s = sqrt(2/3), df 4, t
+ * 4.60409. */
 START_TEST(welch) {
     struct ids_interval interval = ids_interval_of(SAMPLE(0, 1, 2, 3), SAMPLE(0, 6, 5, 4), 0.99);
     ck_assert_int_eq(interval.known, 1);
@@ -30,8 +31,9 @@ START_TEST(welch) {
 }
 END_TEST
 
-/* Of five one at either end is trimmed: 1 2 3 4 100 has mean 3; pulled in it is 2 2 3 4 4, squares 4, variance of the mean
- * 4/(3*2) = 2/3, df 2 (no step is like the one before). The other is 10 more. s = sqrt(4/3), df 4. Runs are not trimmed. */
+/* Of five one at either end is trimmed: 1 2 3 4 100 has mean 3; pulled in it is 2 2 3 4 4, squares 4, variance of the
+ * mean 4/(3*2) = 2/3, df 2 (no step is like the one before). The other is 10 more. s = sqrt(4/3), df 4. Runs are not
+ * trimmed. */
 START_TEST(an_outlier_is_trimmed) {
     struct ids_interval interval = ids_interval_of(SAMPLE(1, 100, 1, 4, 2, 3), SAMPLE(1, 110, 11, 14, 12, 13), 0.99);
     ck_assert_double_eq_tol(interval.typical_a, 3, 1e-12);
@@ -41,7 +43,8 @@ START_TEST(an_outlier_is_trimmed) {
 }
 END_TEST
 
-/* 0 0 1 1 goes up and down together: r = 0.25, so that the variance 1/(4*3) is taken 1.25/0.75 times; 0 1 0 1 does not. df 6. */
+/* 0 0 1 1 goes up and down together: r = 0.25, so that the variance 1/(4*3) is taken 1.25/0.75 times; 0 1 0 1 does
+ * not. df 6. */
 START_TEST(neighbours_that_are_alike_tell_less) {
     double t = ids_student_quantile(0.995, 6);
     struct ids_interval alike = ids_interval_of(SAMPLE(1, 0, 0, 1, 1), SAMPLE(1, 0, 0, 1, 1), 0.99);
@@ -63,7 +66,8 @@ START_TEST(too_little_and_no_spread) {
 }
 END_TEST
 
-/* y = 3 x with one run that stands out: of 45 slopes 9 are of that run, so the median and the interval's ends stay 3. */
+/* y = 3 x with one run that stands out: of 45 slopes 9 are of that run, so the median and the interval's ends stay
+ * 3. */
 START_TEST(slopes) {
     double x[10], y[10];
     for (int i = 0; i < 10; i++) {

@@ -107,13 +107,13 @@ static void fill_report(struct ids_report *report) {
     ids_report_no_data(report, "b", IDS_UNIT_BYTES, NULL, "the trace has no %s plane", "host");
     fill_ops(report);
     ids_report_advice(report, &(struct ids_advice){.saves_ps = 31000000000,
-                                                     .per_step = 1,
-                                                     .account = "host.input",
-                                                     .culprit = "load",
-                                                     .where = "train.py:7",
-                                                     .what = "feed it",
-                                                     .evidence = "1,204 gaps",
-                                                     .explain = "idle.total"});
+                                                   .per_step = 1,
+                                                   .account = "host.input",
+                                                   .culprit = "load",
+                                                   .where = "train.py:7",
+                                                   .what = "feed it",
+                                                   .evidence = "1,204 gaps",
+                                                   .explain = "idle.total"});
     ids_report_advice(report, &(struct ids_advice){.saves_ps = -1, .what = "look"});
     ids_report_diag(report, 2, "xplane.truncated", "ends early", 8812, 1);
     ids_report_diag(report, 0, "x", "y", -1, UINT64_MAX);

@@ -1,4 +1,5 @@
-/* When windows open and close: every mode of the plan, every transition, with events whose outcome is derived by hand. */
+/* When windows open and close: every mode of the plan, every transition, with events whose outcome is derived by
+ * hand. */
 #include "collectors/common/window.h"
 
 #include "tests/support/suite.h"

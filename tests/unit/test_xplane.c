@@ -736,8 +736,8 @@ START_TEST(hlo_protos_are_read) {
 }
 END_TEST
 
-/* A sink that wants whole programs gets them under the same ids, and one that wants no instructions has them not parsed: what is no HLO
- * is then no matter. */
+/* A sink that wants whole programs gets them under the same ids, and one that wants no instructions has them not
+ * parsed: what is no HLO is then no matter. */
 START_TEST(programs_are_handed_on) {
     struct pb meta = {0}, plane = {0}, space = {0}, stat = {0};
     pb_int(&stat, 1, 5);
@@ -786,8 +786,8 @@ END_TEST
 
 /* ---- damage ---- */
 
-/* Two planes of two lines of two events, with tables behind the lines. `ends` gets where each event ends, and `whole` where
- * each plane does. */
+/* Two planes of two lines of two events, with tables behind the lines. `ends` gets where each event ends, and `whole`
+ * where each plane does. */
 static struct pb sample(size_t ends[8], size_t whole[2]) {
     struct pb space = {0};
     for (int p = 0; p < 2; p++) {
@@ -884,7 +884,8 @@ START_TEST(any_byte_may_be_anything) {
 }
 END_TEST
 
-/* A plane "p" (offset 2: 12 01 'p') whose line holds `bytes`, and 30 more fields behind it, so that no end of the file is near. */
+/* A plane "p" (offset 2: 12 01 'p') whose line holds `bytes`, and 30 more fields behind it, so that no end of the
+ * file is near. */
 static struct pb line_with(const char *bytes, size_t length) {
     struct pb one = {0};
     pb_text(&one, 2, "p");

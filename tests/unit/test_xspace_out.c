@@ -1,5 +1,5 @@
-/* collectors/common/xspace_out.h, against bytes written by hand and against the reader of the wire format. Field numbers: tsl's
- * profiler/protobuf/xplane.proto. */
+/* collectors/common/xspace_out.h, against bytes written by hand and against the reader of the wire format. Field
+ * numbers: tsl's profiler/protobuf/xplane.proto. */
 #include "collectors/common/xspace_out.h"
 #include "lib/wire/pb_wire.h"
 #include "tests/support/suite.h"
