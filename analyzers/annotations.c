@@ -17,7 +17,8 @@ static const struct ids_metric_def metrics[] = {
      "wrote itself, "
      "nothing tells a program's regions from the runtime's.",
      "SELECT count(DISTINCT e.name) FROM stats s JOIN events e ON e.id = s.event WHERE e.run = :run AND (s.key = "
-     "'user_annotation' OR (s.key = 'cat' AND s.value = 'user_annotation')) AND NOT EXISTS (SELECT 1 FROM deeds d "
+     "'user_annotation' OR (s.key = 'cat' AND s.value = 'user_annotation')) AND NOT EXISTS (SELECT 1 FROM "
+     "host_activities d "
      "WHERE d.id = e.id AND d.kind = 'step annotation')"},
 };
 

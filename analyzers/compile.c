@@ -15,8 +15,8 @@ static const struct ids_metric_def metrics[] = {
      "XlaCompile* events, so that compilations at the same time "
      "and workers inside one count once. A hit of the persistent cache counts with the time of its read where "
      "idsprof's Python hook or the Python tracer saw it; else it leaves no event.",
-     IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'compile'") "SELECT " IDS_SQL_UNION
-                                                                                   " FROM span"},
+     IDS_SQL_SPANS("run", "dur_ps", "host_activities WHERE run = :run AND kind = 'compile'") "SELECT " IDS_SQL_UNION
+                                                                                             " FROM span"},
     {"compile.count", "compilations", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
      "Compilations that no other one encloses or caused on another thread. On a host where jax.monitoring told "
      "idsprof's Python hook of them, these alone, reads of the persistent cache included.",
@@ -34,28 +34,28 @@ static const struct ids_metric_def metrics[] = {
     {"compile.lowering", "lowering", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "From jaxpr to StableHLO: what jax.monitoring told idsprof's Python hook; on a host without it the union of "
      "lower_sharding_computation and lower_jaxpr_to_module.",
-     IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'lowering'") "SELECT " IDS_SQL_UNION
-                                                                                    " FROM span"},
+     IDS_SQL_SPANS("run", "dur_ps", "host_activities WHERE run = :run AND kind = 'lowering'") "SELECT " IDS_SQL_UNION
+                                                                                              " FROM span"},
     {"compile.tracing", "tracing", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Running the Python function to get its jaxpr: what jax.monitoring told idsprof's Python hook; on a host without "
      "it the union of trace_to_jaxpr, which the Python tracer alone records whole.",
-     IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'tracing'") "SELECT " IDS_SQL_UNION
-                                                                                   " FROM span"},
+     IDS_SQL_SPANS("run", "dur_ps", "host_activities WHERE run = :run AND kind = 'tracing'") "SELECT " IDS_SQL_UNION
+                                                                                             " FROM span"},
     {"compile.autotuning", "autotuning", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Union of XlaAutotunerMeasurement events (XLA on GPU), which lie inside backend compilation.",
-     IDS_SQL_SPANS("run", "dur_ps", "deeds WHERE run = :run AND kind = 'autotuning'") "SELECT " IDS_SQL_UNION
-                                                                                      " FROM span"},
+     IDS_SQL_SPANS("run", "dur_ps", "host_activities WHERE run = :run AND kind = 'autotuning'") "SELECT " IDS_SQL_UNION
+                                                                                                " FROM span"},
     {"compile.cache_reads", "cache reads", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
      "Reads of the persistent compilation cache that found something, as the Python hook recorded them, or all that "
      "the Python tracer saw.",
-     "SELECT count(*) FROM deeds WHERE run = :run AND kind = 'compilation cache read'"},
+     "SELECT count(*) FROM host_activities WHERE run = :run AND kind = 'compilation cache read'"},
     {"compile.cache_hits", "cache hits", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
      "Executables that came from the persistent compilation cache, as jax.monitoring told idsprof's Python hook.",
-     "SELECT count(*) FROM deeds WHERE run = :run AND kind = 'compilation cache hit'"},
+     "SELECT count(*) FROM host_activities WHERE run = :run AND kind = 'compilation cache hit'"},
     {"compile.cache_misses", "cache misses", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
      "What jax.monitoring calls a miss: an executable that was compiled and written into the persistent cache. One "
      "that JAX does not write (compiled faster than jax_persistent_cache_min_compile_time_secs) is none.",
-     "SELECT count(*) FROM deeds WHERE run = :run AND kind = 'compilation cache miss'"},
+     "SELECT count(*) FROM host_activities WHERE run = :run AND kind = 'compilation cache miss'"},
 };
 
 static const struct ids_column_def columns[] = {

@@ -176,7 +176,7 @@ void ids_analysis_done(struct ids_analysis *analysis) {
     for (size_t t = 0; analysis->stalls && t < tracks; t++) ids_spans_done(&analysis->stalls[t]);
     free(analysis->busy);
     free(analysis->stalls);
-    free(analysis->tellers);
+    free(analysis->compile_sources);
     free(analysis->gaps);
     ids_steps_done(analysis);
     ids_ledger_done(&analysis->ledger);

@@ -18,12 +18,12 @@ static int runtime_compiles(const struct ids_trace *trace, const struct ids_trac
 
 int ids_compilations_make(struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
-    analysis->tellers = calloc(trace->host_count + 1, 1);
-    if (!analysis->tellers) return ids_no_memory(err);
+    analysis->compile_sources = calloc(trace->host_count + 1, 1);
+    if (!analysis->compile_sources) return ids_no_memory(err);
     for (size_t t = 0; t < trace->track_count; t++) {
         const struct ids_track *track = &trace->tracks[t];
-        if (ids_track_is_told(trace, track)) analysis->tellers[track->host] |= TOLD;
-        if (runtime_compiles(trace, track)) analysis->tellers[track->host] |= RUNTIME;
+        if (ids_track_is_told(trace, track)) analysis->compile_sources[track->host] |= TOLD;
+        if (runtime_compiles(trace, track)) analysis->compile_sources[track->host] |= RUNTIME;
     }
     return 0;
 }
@@ -42,9 +42,9 @@ struct ids_text ids_told_function(const struct ids_trace *trace, const struct id
 int ids_is_retold(const struct ids_analysis *analysis, const struct ids_event *event) {
     const struct ids_trace *trace = analysis->trace;
     const struct ids_track *track = &trace->tracks[event->track];
-    const unsigned tellers = analysis->tellers[track->host];
-    if (tellers & TOLD) return !ids_is_told(trace, event);
-    return event->kind == IDS_KIND_COMPILE && tellers & RUNTIME && ids_track_is_calls(trace, track);
+    const unsigned compile_sources = analysis->compile_sources[track->host];
+    if (compile_sources & TOLD) return !ids_is_told(trace, event);
+    return event->kind == IDS_KIND_COMPILE && compile_sources & RUNTIME && ids_track_is_calls(trace, track);
 }
 
 /* Calls outwards and backwards along what caused an event, at most so far. */

@@ -107,7 +107,7 @@ struct ids_analysis {
     struct ids_busy *busy;    /* of the active devices only */
     size_t busy_count;
     struct ids_spans *stalls; /* by track: waits inside CPU ops */
-    uint8_t *tellers;         /* by host: who tells of its compilations (compilations.c) */
+    uint8_t *compile_sources; /* by host: who tells of its compilations (compilations.c) */
     struct ids_gap *gaps;     /* by device, in time order */
     size_t gap_count, gap_room;
     struct ids_steps steps;

@@ -122,7 +122,7 @@ static int put_devices(const struct ids_analysis *analysis, const struct ids_eve
 
 /* Events that figures are made of, or that tell of a thread. Launches are in table flow. Stalls are told by their names
  * alone, and are too many to be told one by one: the CPU client writes several for each op that it waits in. */
-static int is_deed(const struct ids_event *event) {
+static int is_host_activity(const struct ids_event *event) {
     switch (event->kind) {
     case IDS_KIND_STEP_MARK:
     case IDS_KIND_COMPILE:
@@ -143,25 +143,27 @@ static int is_deed(const struct ids_event *event) {
     }
 }
 
-/* Of what compiling consists of, only what counts is a deed; of compilations all are, for their time is one union. */
+/* Of what compiling consists of, only what counts is a host_activity; of compilations all are, for their time is one
+ * union. */
 static int is_said_again(const struct ids_analysis *analysis, const struct ids_event *event) {
     if (event->kind != IDS_KIND_LOWER && event->kind != IDS_KIND_TRACE && event->kind != IDS_KIND_CACHE_READ) return 0;
     return ids_is_retold(analysis, event);
 }
 
-static int put_deeds(const struct ids_analysis *analysis, struct ids_findings *findings) {
+static int put_host_activitys(const struct ids_analysis *analysis, struct ids_findings *findings) {
     const struct ids_trace *trace = analysis->trace;
     for (size_t t = 0; t < trace->track_count; t++) {
         struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (!is_deed(event) || is_said_again(analysis, event)) continue;
-            struct ids_found_deed *deed = IDS_PUSH(findings->deeds, findings->deed_count, findings->deed_room);
-            if (!deed) return -1;
-            *deed = (struct ids_found_deed){.event = event};
+            if (!is_host_activity(event) || is_said_again(analysis, event)) continue;
+            struct ids_found_host_activity *host_activity =
+                IDS_PUSH(findings->host_activities, findings->host_activity_count, findings->host_activity_room);
+            if (!host_activity) return -1;
+            *host_activity = (struct ids_found_host_activity){.event = event};
             if (event->kind != IDS_KIND_COMPILE) continue;
-            deed->step = number_of(analysis, ids_step_of_host_event(analysis, event));
-            deed->function = ids_compiled_function(trace, event);
-            deed->part = (uint8_t)(ids_is_retold(analysis, event) || ids_is_part_of_compilation(trace, event));
+            host_activity->step = number_of(analysis, ids_step_of_host_event(analysis, event));
+            host_activity->function = ids_compiled_function(trace, event);
+            host_activity->part = (uint8_t)(ids_is_retold(analysis, event) || ids_is_part_of_compilation(trace, event));
         }
     }
     return 0;
@@ -274,7 +276,7 @@ int ids_findings_end(struct ids_findings_taking *opaque, int make, struct ids_er
         failed = !findings->devices || put_steps(analysis, findings) || put_device_steps(analysis, findings) ||
                  put_culprits(analysis, findings);
         findings->device_count = analysis->trace->device_count;
-        failed = failed || put_devices(analysis, taking->events, findings) || put_deeds(analysis, findings);
+        failed = failed || put_devices(analysis, taking->events, findings) || put_host_activitys(analysis, findings);
     }
     if (failed || !make) ids_findings_done(findings);
     free(taking->events);

@@ -1,6 +1,6 @@
 #include "lib/analysis/host_threads.h"
 
-#include "lib/model/deeds.h"
+#include "lib/model/doings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static void find_program_threads(struct ids_host_threads *threads) {
         for (size_t t = 0; t < trace->track_count; t++) {
             const struct ids_track *track = &trace->tracks[t];
             if (track->host != h || track->role != IDS_TRACK_HOST || ids_track_is_told(trace, track)) continue;
-            uint64_t own[3] = {0, 0, track->strand.count}; /* step annotations, calls of jitted functions, changes */
+            uint64_t own[3] = {0, 0, track->timeline.count}; /* step annotations, calls of jitted functions, changes */
             struct ids_cursor cursor = ids_cursor_over(&track->events);
             for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
                 own[0] += event->kind == IDS_KIND_STEP_MARK;
@@ -60,11 +60,11 @@ static void find_frames(struct ids_host_threads *threads) {
         struct ids_recorded *frames = &threads->frames[h];
         *frames = (struct ids_recorded){INT64_MAX, INT64_MIN};
         if (threads->program[h] == IDS_NONE) continue;
-        const struct ids_strand *strand = &trace->tracks[threads->program[h]].strand;
-        size_t first = 0, last = strand->count;
-        while (first < last && trace->deeds[strand->deed[first]].account != IDS_HOST_PYTHON) first++;
-        while (last > first && trace->deeds[strand->deed[last - 1]].account != IDS_HOST_PYTHON) last--;
-        if (first < last) *frames = (struct ids_recorded){strand->from_ps[first], strand->from_ps[last - 1]};
+        const struct ids_timeline *timeline = &trace->tracks[threads->program[h]].timeline;
+        size_t first = 0, last = timeline->count;
+        while (first < last && trace->doings[timeline->doing[first]].account != IDS_HOST_PYTHON) first++;
+        while (last > first && trace->doings[timeline->doing[last - 1]].account != IDS_HOST_PYTHON) last--;
+        if (first < last) *frames = (struct ids_recorded){timeline->from_ps[first], timeline->from_ps[last - 1]};
     }
 }
 
@@ -98,9 +98,9 @@ static void ask(struct ids_host_threads *threads, uint32_t track) {
     for (int i = 0; i < asked->count; i++) {
         if (asked->at[i] == track) return;
     }
-    int has_teller = threads->told_of[track] != IDS_NONE;
-    if (asked->count >= IDS_ASKED_THREADS - has_teller) return;
-    if (has_teller) {
+    int has_monitor = threads->told_of[track] != IDS_NONE;
+    if (asked->count >= IDS_ASKED_THREADS - has_monitor) return;
+    if (has_monitor) {
         asked->is_told[asked->count] = 1;
         asked->at[asked->count++] = threads->told_of[track];
     }
@@ -123,10 +123,10 @@ const struct ids_asked_threads *ids_host_threads_of(struct ids_host_threads *thr
     return asked;
 }
 
-static int runs_python(const struct ids_trace *trace, const struct ids_strand *strand) {
+static int runs_python(const struct ids_trace *trace, const struct ids_timeline *timeline) {
     size_t i = 0;
-    while (i < strand->count && trace->deeds[strand->deed[i]].account != IDS_HOST_PYTHON) i++;
-    return i < strand->count;
+    while (i < timeline->count && trace->doings[timeline->doing[i]].account != IDS_HOST_PYTHON) i++;
+    return i < timeline->count;
 }
 
 static int find_python(struct ids_host_threads *threads) {
@@ -134,38 +134,38 @@ static int find_python(struct ids_host_threads *threads) {
     threads->python = calloc(trace->track_count + 1, sizeof *threads->python);
     if (!threads->python) return -1;
     for (size_t t = 0; t < trace->track_count; t++) {
-        if (runs_python(trace, &trace->tracks[t].strand)) threads->python[threads->python_count++] = (uint32_t)t;
+        if (runs_python(trace, &trace->tracks[t].timeline)) threads->python[threads->python_count++] = (uint32_t)t;
     }
     return 0;
 }
 
 /* The order of threads in a file says nothing, and an export has another one. */
-static int tells_more(const struct ids_trace *trace, const struct ids_deed *deed, const struct ids_deed *than) {
-    int has_caller = deed->caller != IDS_NONE, than_has = than->caller != IDS_NONE;
+static int tells_more(const struct ids_trace *trace, const struct ids_doing *doing, const struct ids_doing *than) {
+    int has_caller = doing->caller != IDS_NONE, than_has = than->caller != IDS_NONE;
     if (has_caller != than_has) return has_caller;
-    if (deed->account != than->account) return deed->account < than->account;
-    return strcmp(ids_trace_text(trace, trace->names[deed->name].text),
+    if (doing->account != than->account) return doing->account < than->account;
+    return strcmp(ids_trace_text(trace, trace->names[doing->name].text),
                   ids_trace_text(trace, trace->names[than->name].text)) < 0;
 }
 
-int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_strand *own,
-                            int64_t from_ps, int64_t to_ps, struct ids_other_deed *ret_other) {
+int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_timeline *own,
+                            int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other) {
     const struct ids_trace *trace = threads->trace;
     if (!threads->python && find_python(threads)) return -1;
-    *ret_other = (struct ids_other_deed){.deed = IDS_NO_DEED, .until_ps = to_ps};
+    *ret_other = (struct ids_other_doing){.doing = IDS_NO_DOING, .until_ps = to_ps};
     for (size_t p = 0; p < threads->python_count; p++) {
         const struct ids_track *track = &trace->tracks[threads->python[p]];
-        const struct ids_strand *strand = &track->strand;
-        if (track->host != host || strand == own) continue;
-        size_t i = ids_strand_find(strand, from_ps);
-        if (i + 1 < strand->count && strand->from_ps[i + 1] < ret_other->until_ps)
-            ret_other->until_ps = strand->from_ps[i + 1];
+        const struct ids_timeline *timeline = &track->timeline;
+        if (track->host != host || timeline == own) continue;
+        size_t i = ids_timeline_find(timeline, from_ps);
+        if (i + 1 < timeline->count && timeline->from_ps[i + 1] < ret_other->until_ps)
+            ret_other->until_ps = timeline->from_ps[i + 1];
         if (i == SIZE_MAX) continue;
-        const struct ids_deed *deed = &trace->deeds[strand->deed[i]];
-        if (deed->account == IDS_NO_ACCOUNT || deed->account == IDS_PROFILER || deed->waits) continue;
+        const struct ids_doing *doing = &trace->doings[timeline->doing[i]];
+        if (doing->account == IDS_NO_ACCOUNT || doing->account == IDS_PROFILER || doing->waits) continue;
         ret_other->count++;
-        if (ret_other->deed == IDS_NO_DEED || tells_more(trace, deed, &trace->deeds[ret_other->deed]))
-            ret_other->deed = strand->deed[i];
+        if (ret_other->doing == IDS_NO_DOING || tells_more(trace, doing, &trace->doings[ret_other->doing]))
+            ret_other->doing = timeline->doing[i];
     }
     return 0;
 }

@@ -40,14 +40,14 @@ const struct ids_asked_threads *ids_host_threads_of(struct ids_host_threads *thr
                                                     uint32_t host);
 
 /* What other threads of the host do at a moment, of those that run Python and do not wait themselves. */
-struct ids_other_deed {
-    uint32_t deed;    /* one with a function of the program, if there is any; IDS_NO_DEED: none of them does anything */
-    int count;        /* how many do something */
+struct ids_other_doing {
+    uint32_t doing; /* one with a function of the program, if there is any; IDS_NO_DOING: none of them does anything */
+    int count;      /* how many do something */
     int64_t until_ps; /* that long; at most `to` */
 };
 /* 0, or -1 when memory ran out. */
-int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_strand *own,
-                            int64_t from_ps, int64_t to_ps, struct ids_other_deed *ret_other);
+int ids_host_threads_beside(struct ids_host_threads *threads, uint32_t host, const struct ids_timeline *own,
+                            int64_t from_ps, int64_t to_ps, struct ids_other_doing *ret_other);
 
 /* Whether the program's thread has Python frames before and after that. */
 int ids_host_threads_are_traced(const struct ids_host_threads *threads, uint32_t host, int64_t from_ps, int64_t to_ps);

@@ -4,7 +4,7 @@
 #include "lib/analysis/staging.h"
 #include "lib/analysis/usual_times.h"
 #include "lib/base/saturate.h"
-#include "lib/model/deeds.h"
+#include "lib/model/doings.h"
 #include "lib/model/python_frame.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ struct ids_host_time {
     struct ids_usual_times usual;
     struct ids_stagings stagings;
     struct ids_arena texts;
-    struct ids_text *where; /* by deed: "train.py:12 step"; at NULL: not asked yet */
+    struct ids_text *where; /* by doing: "train.py:12 step"; at NULL: not asked yet */
 };
 
 int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time **ret_time, struct ids_error *err) {
@@ -25,7 +25,7 @@ int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time 
     struct ids_host_time *time = calloc(1, sizeof *time);
     if (!time) return ids_no_memory(err);
     time->analysis = analysis;
-    time->where = calloc(trace->deed_count + 1, sizeof *time->where);
+    time->where = calloc(trace->doing_count + 1, sizeof *time->where);
     if (!time->where || ids_host_threads_find(&time->threads, trace) || ids_usual_times_find(&time->usual, analysis) ||
         ids_stagings_find(&time->stagings, trace)) {
         ids_host_time_free(time);
@@ -87,11 +87,11 @@ static struct ids_text line_of(struct ids_host_time *time, uint32_t frame_name, 
     return (struct ids_text){text, (uint32_t)length};
 }
 
-/* Of the program's function around a deed, which its culprit names where it is Python itself. */
+/* Of the program's function around a doing, which its culprit names where it is Python itself. */
 static struct ids_text where_of(struct ids_host_time *time, uint32_t number) {
-    const struct ids_deed *deed = &time->analysis->trace->deeds[number];
+    const struct ids_doing *doing = &time->analysis->trace->doings[number];
     struct ids_text *known = &time->where[number];
-    if (!known->at) *known = line_of(time, deed->caller, deed->account != IDS_HOST_PYTHON);
+    if (!known->at) *known = line_of(time, doing->caller, doing->account != IDS_HOST_PYTHON);
     return *known;
 }
 
@@ -118,17 +118,17 @@ static struct ids_text function_of(const struct ids_trace *trace, uint32_t name)
     return ids_python_frame_of(text, &frame) ? frame.function : text;
 }
 
-/* Names are numbers: first nobody, then each deed in all manners (as the call of a runtime, as one that is held up, as
+/* Names are numbers: first nobody, then each doing in all manners (as the call of a runtime, as one that is held up, as
  * called back by a program), then programs, names of events, and ops that call the host back. */
-enum { NOBODY, DEEDS };
+enum { NOBODY, DOINGS };
 enum { AS_IT_IS, AS_CALL, AS_HELD_UP, AS_CALLED_BACK, MANNERS };
 
-static uint32_t name_of_deed(uint32_t deed, int manner) {
-    return DEEDS + deed * MANNERS + (uint32_t)manner;
+static uint32_t name_of_doing(uint32_t doing, int manner) {
+    return DOINGS + doing * MANNERS + (uint32_t)manner;
 }
 
 static uint32_t name_of_module(const struct ids_host_time *time, uint32_t module) {
-    return name_of_deed((uint32_t)time->analysis->trace->deed_count, 0) + module;
+    return name_of_doing((uint32_t)time->analysis->trace->doing_count, 0) + module;
 }
 
 static uint32_t name_of_name(const struct ids_host_time *time, uint32_t name) {
@@ -161,18 +161,18 @@ void ids_host_time_name(struct ids_host_time *time, enum ids_account account, ui
     } else if (name >= name_of_module(time, 0)) {
         *ret_culprit = ids_strings_text(&trace->strings, trace->modules[name - name_of_module(time, 0)].name);
     } else {
-        uint32_t number = (name - DEEDS) / MANNERS, manner = (name - DEEDS) % MANNERS;
-        const struct ids_deed *deed = &trace->deeds[number];
+        uint32_t number = (name - DOINGS) / MANNERS, manner = (name - DOINGS) % MANNERS;
+        const struct ids_doing *doing = &trace->doings[number];
         *ret_where = where_of(time, number);
-        *ret_recorded = text_of(trace, deed->name);
+        *ret_recorded = text_of(trace, doing->name);
         if (manner == AS_HELD_UP) *ret_where = joined(time, *ret_where, IDS_HELD_UP);
-        if (manner == AS_CALLED_BACK) *ret_where = joined(time, line_of(time, deed->caller, 0), IDS_CALLED_BACK);
-        if (deed->account == IDS_HOST_PYTHON || manner == AS_CALLED_BACK) /* also of a thread that prepares input */
-            *ret_culprit = function_of(trace, deed->caller == IDS_NONE ? deed->name : deed->caller);
-        else if (deed->account == IDS_PROFILER && deed->library)
+        if (manner == AS_CALLED_BACK) *ret_where = joined(time, line_of(time, doing->caller, 0), IDS_CALLED_BACK);
+        if (doing->account == IDS_HOST_PYTHON || manner == AS_CALLED_BACK) /* also of a thread that prepares input */
+            *ret_culprit = function_of(trace, doing->caller == IDS_NONE ? doing->name : doing->caller);
+        else if (doing->account == IDS_PROFILER && doing->library)
             *ret_culprit = (struct ids_text){IDS_OWN_HOOK, sizeof IDS_OWN_HOOK - 1};
         else /* the outermost of what has the account: the jitted function, the reader, the call that waits */
-            *ret_culprit = call_name(text_of(trace, manner == AS_CALL ? deed->name : deed->around));
+            *ret_culprit = call_name(text_of(trace, manner == AS_CALL ? doing->name : doing->around));
     }
 }
 
@@ -180,31 +180,32 @@ struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct
                                         int64_t to_ps) {
     enum { KINDS = 64 }; /* what has more than half is mostly met early */
     const struct ids_trace *trace = time->analysis->trace;
-    uint32_t track = time->threads.program[busy->device->host], deeds[KINDS];
+    uint32_t track = time->threads.program[busy->device->host], doings[KINDS];
     int64_t times_ps[KINDS], at_ps = from_ps;
     int count = 0, most = -1;
     if (track == IDS_NONE) return (struct ids_text){"", 0};
-    const struct ids_strand *strand = &trace->tracks[track].strand;
-    for (size_t i = ids_strand_find(strand, from_ps); at_ps < to_ps; i++) {
-        int64_t until_ps = i + 1 < strand->count && strand->from_ps[i + 1] < to_ps ? strand->from_ps[i + 1] : to_ps;
-        const struct ids_deed *deed = i == SIZE_MAX ? NULL : &trace->deeds[strand->deed[i]];
+    const struct ids_timeline *timeline = &trace->tracks[track].timeline;
+    for (size_t i = ids_timeline_find(timeline, from_ps); at_ps < to_ps; i++) {
+        int64_t until_ps =
+            i + 1 < timeline->count && timeline->from_ps[i + 1] < to_ps ? timeline->from_ps[i + 1] : to_ps;
+        const struct ids_doing *doing = i == SIZE_MAX ? NULL : &trace->doings[timeline->doing[i]];
         int k = 0;
-        while (k < count && deed &&
-               (trace->deeds[deeds[k]].around != deed->around || trace->deeds[deeds[k]].account != deed->account))
+        while (k < count && doing &&
+               (trace->doings[doings[k]].around != doing->around || trace->doings[doings[k]].account != doing->account))
             k++;
-        if (deed && deed->account != IDS_NO_ACCOUNT && k < KINDS) {
-            if (k == count) deeds[count] = strand->deed[i], times_ps[count++] = 0;
+        if (doing && doing->account != IDS_NO_ACCOUNT && k < KINDS) {
+            if (k == count) doings[count] = timeline->doing[i], times_ps[count++] = 0;
             times_ps[k] += until_ps - at_ps;
             if (most < 0 || times_ps[k] > times_ps[most]) most = k;
         }
         at_ps = until_ps;
     }
     if (most < 0 || times_ps[most] <= (to_ps - from_ps) / 2) return (struct ids_text){"", 0};
-    const struct ids_deed *deed = &trace->deeds[deeds[most]];
+    const struct ids_doing *doing = &trace->doings[doings[most]];
     struct ids_text culprit, where, recorded;
-    ids_host_time_name(time, (enum ids_account)deed->account, name_of_deed(deeds[most], AS_IT_IS), &culprit, &where,
+    ids_host_time_name(time, (enum ids_account)doing->account, name_of_doing(doings[most], AS_IT_IS), &culprit, &where,
                        &recorded);
-    const char *account = ids_account_id((enum ids_account)deed->account);
+    const char *account = ids_account_id((enum ids_account)doing->account);
     size_t room = strlen(account) + culprit.length + where.length + 8;
     char *text = ids_arena_alloc(&time->texts, room);
     if (!text) return (struct ids_text){"", 0};
@@ -216,11 +217,12 @@ struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct
 /* What a launch is part of, in the program's words: the jitted function, the framework's op, else the call. */
 static uint32_t name_of_launch(const struct ids_host_time *time, const struct ids_event *launch) {
     const struct ids_trace *trace = time->analysis->trace;
-    const struct ids_strand *strand = &trace->tracks[launch->track].strand;
-    size_t i = ids_strand_find(strand, launch->start_ps);
-    enum ids_account account = i == SIZE_MAX ? IDS_NO_ACCOUNT : (enum ids_account)trace->deeds[strand->deed[i]].account;
+    const struct ids_timeline *timeline = &trace->tracks[launch->track].timeline;
+    size_t i = ids_timeline_find(timeline, launch->start_ps);
+    enum ids_account account =
+        i == SIZE_MAX ? IDS_NO_ACCOUNT : (enum ids_account)trace->doings[timeline->doing[i]].account;
     int tells = account == IDS_HOST_DISPATCH || account == IDS_HOST_COMPILE;
-    return tells ? name_of_deed(strand->deed[i], AS_IT_IS) : name_of_name(time, launch->name);
+    return tells ? name_of_doing(timeline->doing[i], AS_IT_IS) : name_of_name(time, launch->name);
 }
 
 /* --- the division ----------------------------------------------------------------------------------------------- */
@@ -230,7 +232,7 @@ struct division {
     const struct ids_asked_threads *threads;
     int is_short;      /* all that is not compiling, input, waiting or the runtime is dispatch */
     int64_t launch_ps; /* from here on the host launches */
-    /* The deed of waiting for a device in which the gap began, IDS_NONE: none, and until when what the host does then
+    /* The doing of waiting for a device in which the gap began, IDS_NONE: none, and until when what the host does then
      * would have been done by the gap's begin, had it not waited: as long after the wait as that had lasted when the
      * gap began. */
     uint32_t waited;
@@ -259,9 +261,9 @@ static int tell_beside_staging(const struct division *division, struct ids_idle_
         if (until_ps > to_ps) until_ps = to_ps;
         rest.from_ps = from_ps;
         rest.to_ps = until_ps;
-        int code = is_inside
-                       ? tell(division, name_of_deed(staging->deed, AS_IT_IS), IDS_HOST_STAGING, from_ps, until_ps, err)
-                       : division->visit(division->context, &rest, err);
+        int code = is_inside ? tell(division, name_of_doing(staging->doing, AS_IT_IS), IDS_HOST_STAGING, from_ps,
+                                    until_ps, err)
+                             : division->visit(division->context, &rest, err);
         if (code) return code;
         if (is_inside) staging = ids_stagings_after(&division->time->stagings, division->host, until_ps);
         from_ps = until_ps;
@@ -272,24 +274,24 @@ static int tell_beside_staging(const struct division *division, struct ids_idle_
 /* The thread waits for a lock: what is to blame is what another thread of the program does meanwhile. Whoever puts
  * batches into a queue that a thread takes from is its input; of a lock that has no function of the program behind
  * it, who waits for it is all that is known. */
-static int tell_awaited(const struct division *division, const struct ids_strand *own, uint32_t number, int64_t from_ps,
-                        int64_t to_ps, struct ids_error *err) {
+static int tell_awaited(const struct division *division, const struct ids_timeline *own, uint32_t number,
+                        int64_t from_ps, int64_t to_ps, struct ids_error *err) {
     struct ids_host_time *time = division->time;
     const struct ids_trace *trace = time->analysis->trace;
-    const struct ids_deed *waiting = &trace->deeds[number];
+    const struct ids_doing *waiting = &trace->doings[number];
     while (from_ps < to_ps) {
-        struct ids_other_deed other;
+        struct ids_other_doing other;
         if (ids_host_threads_beside(&time->threads, division->host, own, from_ps, to_ps, &other))
             return ids_no_memory(err);
-        int is_better =
-            other.deed != IDS_NO_DEED && (trace->deeds[other.deed].caller != IDS_NONE || waiting->caller == IDS_NONE);
+        int is_better = other.doing != IDS_NO_DOING &&
+                        (trace->doings[other.doing].caller != IDS_NONE || waiting->caller == IDS_NONE);
         struct ids_idle_part part = {
             .from_ps = from_ps,
             .to_ps = other.until_ps,
-            .account =
-                waiting->account == IDS_HOST_INPUT || !is_better ? waiting->account : trace->deeds[other.deed].account,
+            .account = waiting->account == IDS_HOST_INPUT || !is_better ? waiting->account
+                                                                        : trace->doings[other.doing].account,
             .known = is_better && other.count > 1 ? IDS_INFERRED : IDS_RECORDED,
-            .name = name_of_deed(is_better ? other.deed : number, AS_IT_IS),
+            .name = name_of_doing(is_better ? other.doing : number, AS_IT_IS),
         };
         int code = division->visit(division->context, &part, err);
         if (code) return code;
@@ -304,36 +306,36 @@ static int64_t end_of_waited(const struct division *division, int64_t from_ps, i
     return division->waited_until_ps < to_ps ? division->waited_until_ps : to_ps;
 }
 
-static int tell_deed(const struct division *division, const struct ids_strand *strand, size_t i, int64_t from_ps,
-                     int64_t to_ps, struct ids_error *err) {
-    uint32_t number = strand->deed[i];
-    enum ids_account account = (enum ids_account)division->time->analysis->trace->deeds[number].account;
+static int tell_doing(const struct division *division, const struct ids_timeline *timeline, size_t i, int64_t from_ps,
+                      int64_t to_ps, struct ids_error *err) {
+    uint32_t number = timeline->doing[i];
+    enum ids_account account = (enum ids_account)division->time->analysis->trace->doings[number].account;
     int in_launch = from_ps >= division->launch_ps;
-    if (division->time->analysis->trace->deeds[number].waits)
-        return tell_awaited(division, strand, number, from_ps, to_ps, err);
-    if (ids_usual_times_is_first_use(&division->time->usual, strand, i)) {
+    if (division->time->analysis->trace->doings[number].waits)
+        return tell_awaited(division, timeline, number, from_ps, to_ps, err);
+    if (ids_usual_times_is_first_use(&division->time->usual, timeline, i)) {
         /* A CPU has no modules to load: the thread itself did not get on. */
         return division->is_cpu
-                   ? tell(division, name_of_deed(number, AS_HELD_UP), IDS_HOST_DISPATCH, from_ps, to_ps, err)
-                   : tell(division, name_of_deed(number, AS_CALL), IDS_HOST_RUNTIME, from_ps, to_ps, err);
+                   ? tell(division, name_of_doing(number, AS_HELD_UP), IDS_HOST_DISPATCH, from_ps, to_ps, err)
+                   : tell(division, name_of_doing(number, AS_CALL), IDS_HOST_RUNTIME, from_ps, to_ps, err);
     }
     if (in_launch && account == IDS_HOST_SYNC) account = IDS_HOST_DISPATCH; /* a copy that will wait has yet to begin */
     int is_price = account == IDS_HOST_DISPATCH ||
                    (division->is_short && (account == IDS_HOST_PYTHON || account == IDS_HOST_REGION));
     if (account == IDS_HOST_SYNC) {
         struct ids_idle_part waiting = {
-            .account = IDS_HOST_SYNC, .known = IDS_RECORDED, .name = name_of_deed(number, AS_IT_IS)};
+            .account = IDS_HOST_SYNC, .known = IDS_RECORDED, .name = name_of_doing(number, AS_IT_IS)};
         return tell_beside_staging(division, waiting, from_ps, to_ps, err);
     }
     int manner = account == IDS_HOST_RUNTIME ? AS_CALL : AS_IT_IS;
-    if (!is_price) return tell(division, name_of_deed(number, manner), account, from_ps, to_ps, err);
+    if (!is_price) return tell(division, name_of_doing(number, manner), account, from_ps, to_ps, err);
     /* The device stands idle because the host waited for it before it launched more. */
     int64_t until_ps = end_of_waited(division, from_ps, to_ps);
     int code = until_ps > from_ps
-                   ? tell(division, name_of_deed(division->waited, AS_IT_IS), IDS_HOST_SYNC, from_ps, until_ps, err)
+                   ? tell(division, name_of_doing(division->waited, AS_IT_IS), IDS_HOST_SYNC, from_ps, until_ps, err)
                    : 0;
     if (code || until_ps == to_ps) return code;
-    return tell(division, name_of_deed(number, AS_IT_IS), IDS_HOST_DISPATCH, until_ps, to_ps, err);
+    return tell(division, name_of_doing(number, AS_IT_IS), IDS_HOST_DISPATCH, until_ps, to_ps, err);
 }
 
 /* Nothing recorded covers it. Where the program's thread has its Python frames recorded, it runs a function that was
@@ -348,7 +350,7 @@ static int tell_unknown(const struct division *division, int64_t from_ps, int64_
         part.event = division->launch;
         if (until_ps > from_ps) {
             part.account = IDS_HOST_SYNC;
-            part.name = name_of_deed(division->waited, AS_IT_IS);
+            part.name = name_of_doing(division->waited, AS_IT_IS);
             part.to_ps = until_ps;
             int code = division->visit(division->context, &part, err);
             if (code || until_ps == to_ps) return code;
@@ -365,9 +367,9 @@ static int tell_unknown(const struct division *division, int64_t from_ps, int64_
     return division->visit(division->context, &part, err);
 }
 
-static int is_same_function(const struct ids_trace *trace, uint32_t deed, uint32_t other) {
-    struct ids_text name = call_name(text_of(trace, trace->deeds[deed].around));
-    struct ids_text other_name = call_name(text_of(trace, trace->deeds[other].around));
+static int is_same_function(const struct ids_trace *trace, uint32_t doing, uint32_t other) {
+    struct ids_text name = call_name(text_of(trace, trace->doings[doing].around));
+    struct ids_text other_name = call_name(text_of(trace, trace->doings[other].around));
     return name.length == other_name.length && !memcmp(name.at, other_name.at, name.length);
 }
 
@@ -376,15 +378,16 @@ static int is_same_function(const struct ids_trace *trace, uint32_t deed, uint32
 static int sweep_told(const struct division *division, int place, size_t told, int64_t from_ps, int64_t to_ps,
                       struct ids_error *err) {
     const struct ids_trace *trace = division->time->analysis->trace;
-    const struct ids_strand *teller = &trace->tracks[division->threads->at[place]].strand;
-    const struct ids_strand *strand = &trace->tracks[division->threads->at[place + 1]].strand;
-    size_t i = ids_strand_find(strand, from_ps);
+    const struct ids_timeline *monitor = &trace->tracks[division->threads->at[place]].timeline;
+    const struct ids_timeline *timeline = &trace->tracks[division->threads->at[place + 1]].timeline;
+    size_t i = ids_timeline_find(timeline, from_ps);
     for (int code; from_ps < to_ps; i++) {
-        int64_t until_ps = i + 1 < strand->count && strand->from_ps[i + 1] < to_ps ? strand->from_ps[i + 1] : to_ps;
-        int shows = i != SIZE_MAX && trace->deeds[strand->deed[i]].account == IDS_HOST_COMPILE &&
-                    is_same_function(trace, strand->deed[i], teller->deed[told]);
-        code = shows ? tell_deed(division, strand, i, from_ps, until_ps, err)
-                     : tell_deed(division, teller, told, from_ps, until_ps, err);
+        int64_t until_ps =
+            i + 1 < timeline->count && timeline->from_ps[i + 1] < to_ps ? timeline->from_ps[i + 1] : to_ps;
+        int shows = i != SIZE_MAX && trace->doings[timeline->doing[i]].account == IDS_HOST_COMPILE &&
+                    is_same_function(trace, timeline->doing[i], monitor->doing[told]);
+        code = shows ? tell_doing(division, timeline, i, from_ps, until_ps, err)
+                     : tell_doing(division, monitor, told, from_ps, until_ps, err);
         if (code) return code;
         from_ps = until_ps;
     }
@@ -396,14 +399,15 @@ static int sweep_threads(const struct division *division, int place, int64_t fro
                          struct ids_error *err) {
     const struct ids_trace *trace = division->time->analysis->trace;
     if (place == division->threads->count) return tell_unknown(division, from_ps, to_ps, err);
-    const struct ids_strand *strand = &trace->tracks[division->threads->at[place]].strand;
-    size_t i = ids_strand_find(strand, from_ps);
+    const struct ids_timeline *timeline = &trace->tracks[division->threads->at[place]].timeline;
+    size_t i = ids_timeline_find(timeline, from_ps);
     while (from_ps < to_ps) {
-        int64_t until_ps = i + 1 < strand->count && strand->from_ps[i + 1] < to_ps ? strand->from_ps[i + 1] : to_ps;
-        int nothing = i == SIZE_MAX || trace->deeds[strand->deed[i]].account == IDS_NO_ACCOUNT;
+        int64_t until_ps =
+            i + 1 < timeline->count && timeline->from_ps[i + 1] < to_ps ? timeline->from_ps[i + 1] : to_ps;
+        int nothing = i == SIZE_MAX || trace->doings[timeline->doing[i]].account == IDS_NO_ACCOUNT;
         int code = nothing                             ? sweep_threads(division, place + 1, from_ps, until_ps, err)
                    : division->threads->is_told[place] ? sweep_told(division, place, i, from_ps, until_ps, err)
-                                                       : tell_deed(division, strand, i, from_ps, until_ps, err);
+                                                       : tell_doing(division, timeline, i, from_ps, until_ps, err);
         if (code) return code;
         from_ps = until_ps;
         i++;
@@ -411,8 +415,8 @@ static int sweep_threads(const struct division *division, int place, int64_t fro
     return 0;
 }
 
-static int waits(const struct ids_trace *trace, const struct ids_strand *strand, size_t i) {
-    return i < strand->count && trace->deeds[strand->deed[i]].account == IDS_HOST_SYNC;
+static int waits(const struct ids_trace *trace, const struct ids_timeline *timeline, size_t i) {
+    return i < timeline->count && trace->doings[timeline->doing[i]].account == IDS_HOST_SYNC;
 }
 
 /* Whether its threads wait for a device at that moment, and then what the division says of it. */
@@ -420,15 +424,15 @@ static void find_waited(const struct ids_trace *trace, const struct ids_asked_th
                         struct division *division) {
     division->waited = IDS_NONE;
     for (int place = 0; place < threads->count; place++) {
-        const struct ids_strand *strand = &trace->tracks[threads->at[place]].strand;
-        size_t i = ids_strand_find(strand, when_ps), first, end;
-        if (i == SIZE_MAX || trace->deeds[strand->deed[i]].account == IDS_NO_ACCOUNT) continue;
-        if (!waits(trace, strand, i)) return;
-        for (first = i; first && waits(trace, strand, first - 1);) first--;
-        for (end = i + 1; waits(trace, strand, end);) end++;
-        division->waited = strand->deed[i];
+        const struct ids_timeline *timeline = &trace->tracks[threads->at[place]].timeline;
+        size_t i = ids_timeline_find(timeline, when_ps), first, end;
+        if (i == SIZE_MAX || trace->doings[timeline->doing[i]].account == IDS_NO_ACCOUNT) continue;
+        if (!waits(trace, timeline, i)) return;
+        for (first = i; first && waits(trace, timeline, first - 1);) first--;
+        for (end = i + 1; waits(trace, timeline, end);) end++;
+        division->waited = timeline->doing[i];
         division->waited_until_ps =
-            end < strand->count ? ids_sat_add(strand->from_ps[end], when_ps - strand->from_ps[first]) : INT64_MAX;
+            end < timeline->count ? ids_sat_add(timeline->from_ps[end], when_ps - timeline->from_ps[first]) : INT64_MAX;
         return;
     }
 }
@@ -519,23 +523,25 @@ int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch
                             int (*visit)(void *context, const struct ids_idle_part *part, struct ids_error *err),
                             void *context, struct ids_error *err) {
     const struct ids_trace *trace = time->analysis->trace;
-    const struct ids_strand *strand = &trace->tracks[stretch->event->track].strand;
+    const struct ids_timeline *timeline = &trace->tracks[stretch->event->track].timeline;
     int64_t from_ps = stretch->from_ps;
-    size_t i = ids_strand_find(strand, from_ps);
+    size_t i = ids_timeline_find(timeline, from_ps);
     for (; from_ps < stretch->to_ps; i++) {
-        int64_t until_ps =
-            i + 1 < strand->count && strand->from_ps[i + 1] < stretch->to_ps ? strand->from_ps[i + 1] : stretch->to_ps;
-        const struct ids_deed *deed = i == SIZE_MAX ? NULL : &trace->deeds[strand->deed[i]];
+        int64_t until_ps = i + 1 < timeline->count && timeline->from_ps[i + 1] < stretch->to_ps
+                               ? timeline->from_ps[i + 1]
+                               : stretch->to_ps;
+        const struct ids_doing *doing = i == SIZE_MAX ? NULL : &trace->doings[timeline->doing[i]];
         /* What runs the compiled program goes on around its callback, and jax's own frames say less than the op.
          * Whatever the callback does, it is the callback that takes the time: one remedy, one account. */
-        int tells =
-            deed && deed->account != IDS_NO_ACCOUNT && deed->account != IDS_HOST_DISPATCH && deed->caller != IDS_NONE;
+        int tells = doing && doing->account != IDS_NO_ACCOUNT && doing->account != IDS_HOST_DISPATCH &&
+                    doing->caller != IDS_NONE;
         struct ids_idle_part part = {
             .from_ps = from_ps,
             .to_ps = until_ps,
             .account = IDS_HOST_PYTHON,
             .known = IDS_RECORDED,
-            .name = tells ? name_of_deed(strand->deed[i], AS_CALLED_BACK) : name_of_callback(time, stretch->event->op),
+            .name =
+                tells ? name_of_doing(timeline->doing[i], AS_CALLED_BACK) : name_of_callback(time, stretch->event->op),
             .event = stretch->event,
         };
         int code = visit(context, &part, err);

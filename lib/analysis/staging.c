@@ -1,7 +1,7 @@
 #include "lib/analysis/staging.h"
 
 #include "lib/base/vec.h"
-#include "lib/model/deeds.h"
+#include "lib/model/doings.h"
 
 #include <stdlib.h>
 
@@ -12,16 +12,17 @@ static int by_host(const void *a, const void *b) {
     return (left->to_ps > right->to_ps) - (left->to_ps < right->to_ps);
 }
 
-/* What the thread does that made a pool thread put data; that thread's own deed where it does something else by
+/* What the thread does that made a pool thread put data; that thread's own doing where it does something else by
  * then. */
-static uint32_t deed_of_staging(const struct ids_trace *trace, const struct ids_event *event,
-                                const struct ids_event *cause) {
-    const struct ids_strand *strand = &trace->tracks[cause->track].strand;
-    size_t i = ids_strand_find(strand, cause->start_ps);
-    if (i != SIZE_MAX && trace->deeds[strand->deed[i]].account == IDS_HOST_STAGING) return strand->deed[i];
-    strand = &trace->tracks[event->track].strand;
-    i = ids_strand_find(strand, event->start_ps);
-    return i != SIZE_MAX && trace->deeds[strand->deed[i]].account == IDS_HOST_STAGING ? strand->deed[i] : IDS_NONE;
+static uint32_t doing_of_staging(const struct ids_trace *trace, const struct ids_event *event,
+                                 const struct ids_event *cause) {
+    const struct ids_timeline *timeline = &trace->tracks[cause->track].timeline;
+    size_t i = ids_timeline_find(timeline, cause->start_ps);
+    if (i != SIZE_MAX && trace->doings[timeline->doing[i]].account == IDS_HOST_STAGING) return timeline->doing[i];
+    timeline = &trace->tracks[event->track].timeline;
+    i = ids_timeline_find(timeline, event->start_ps);
+    return i != SIZE_MAX && trace->doings[timeline->doing[i]].account == IDS_HOST_STAGING ? timeline->doing[i]
+                                                                                          : IDS_NONE;
 }
 
 static int find(struct ids_stagings *stagings, const struct ids_trace *trace) {
@@ -33,11 +34,11 @@ static int find(struct ids_stagings *stagings, const struct ids_trace *trace) {
             if (event->kind != IDS_KIND_STAGING) continue;
             const struct ids_event *cause = ids_event_cause(trace, event);
             if (!cause || cause->track == t) continue;
-            uint32_t deed = deed_of_staging(trace, event, cause);
-            if (deed == IDS_NONE) continue;
+            uint32_t doing = doing_of_staging(trace, event, cause);
+            if (doing == IDS_NONE) continue;
             struct ids_staging *staging = IDS_PUSH(stagings->at, stagings->count, stagings->room);
             if (!staging) return -1;
-            *staging = (struct ids_staging){event->start_ps, event->end_ps, track->host, deed};
+            *staging = (struct ids_staging){event->start_ps, event->end_ps, track->host, doing};
         }
     }
     return 0;

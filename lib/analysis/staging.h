@@ -7,8 +7,8 @@
 struct ids_stagings {
     struct ids_staging {
         int64_t from_ps, to_ps;
-        uint32_t host, deed; /* deed: of the thread that asked for it, index of ids_trace.deeds */
-    } * at;                  /* by host, in order of time, one at a time */
+        uint32_t host, doing; /* doing: of the thread that asked for it, index of ids_trace.doings */
+    } * at;                   /* by host, in order of time, one at a time */
     size_t count, room;
 };
 

@@ -55,9 +55,9 @@ static int find_short_gaps(struct ids_usual_times *usual, const struct ids_analy
     return 0;
 }
 
-/* How long a turn of a strand lasts; the last one has no end. */
-static int64_t length_of(const struct ids_strand *strand, size_t i) {
-    return i + 1 < strand->count ? strand->from_ps[i + 1] - strand->from_ps[i] : 0;
+/* How long a turn of a timeline lasts; the last one has no end. */
+static int64_t length_of(const struct ids_timeline *timeline, size_t i) {
+    return i + 1 < timeline->count ? timeline->from_ps[i + 1] - timeline->from_ps[i] : 0;
 }
 
 struct moments {
@@ -103,13 +103,13 @@ static int number_names(const struct ids_trace *trace, struct ids_keymap *number
                         size_t *ret_dispatched) {
     *ret_count = *ret_dispatched = 0;
     for (size_t t = 0; t < trace->track_count; t++) {
-        const struct ids_strand *strand = &trace->tracks[t].strand;
-        for (size_t i = 0; i < strand->count; i++) {
-            const struct ids_deed *deed = &trace->deeds[strand->deed[i]];
-            if (deed->account != IDS_HOST_DISPATCH) continue;
+        const struct ids_timeline *timeline = &trace->tracks[t].timeline;
+        for (size_t i = 0; i < timeline->count; i++) {
+            const struct ids_doing *doing = &trace->doings[timeline->doing[i]];
+            if (doing->account != IDS_HOST_DISPATCH) continue;
             ++*ret_dispatched;
-            if (length_of(strand, i) < FIRST_USE_LEAST_PS) continue;
-            int added = ids_keymap_add(numbers, (uint64_t)deed->name + 1, *ret_count);
+            if (length_of(timeline, i) < FIRST_USE_LEAST_PS) continue;
+            int added = ids_keymap_add(numbers, (uint64_t)doing->name + 1, *ret_count);
             if (added < 0) return -1;
             *ret_count += (size_t)added;
         }
@@ -123,14 +123,14 @@ static int gather(const struct ids_trace *trace, const struct ids_keymap *number
     enum { SAMPLES = 4096 };
     size_t seen = 0, stride = dispatched / SAMPLES + 1;
     for (size_t t = 0; t < trace->track_count; t++) {
-        const struct ids_strand *strand = &trace->tracks[t].strand;
-        for (size_t i = 0; i < strand->count; i++) {
-            const struct ids_deed *deed = &trace->deeds[strand->deed[i]];
+        const struct ids_timeline *timeline = &trace->tracks[t].timeline;
+        for (size_t i = 0; i < timeline->count; i++) {
+            const struct ids_doing *doing = &trace->doings[timeline->doing[i]];
             uint64_t number;
-            if (deed->account != IDS_HOST_DISPATCH) continue;
-            if (seen++ % stride == 0 && add_moment(all, strand->from_ps[i], length_of(strand, i))) return -1;
-            if (ids_keymap_get(numbers, (uint64_t)deed->name + 1, &number) &&
-                add_moment(&of_name[number], strand->from_ps[i], length_of(strand, i)))
+            if (doing->account != IDS_HOST_DISPATCH) continue;
+            if (seen++ % stride == 0 && add_moment(all, timeline->from_ps[i], length_of(timeline, i))) return -1;
+            if (ids_keymap_get(numbers, (uint64_t)doing->name + 1, &number) &&
+                add_moment(&of_name[number], timeline->from_ps[i], length_of(timeline, i)))
                 return -1;
         }
     }
@@ -181,11 +181,11 @@ void ids_usual_times_done(struct ids_usual_times *usual) {
     free(usual->of_name);
 }
 
-int ids_usual_times_is_first_use(const struct ids_usual_times *usual, const struct ids_strand *strand, size_t i) {
-    const struct ids_deed *deed = &usual->trace->deeds[strand->deed[i]];
-    int64_t length_ps = length_of(strand, i);
-    if (length_ps < FIRST_USE_LEAST_PS || deed->account != IDS_HOST_DISPATCH) return 0;
-    const struct ids_usual *own = &usual->of_name[deed->name];
+int ids_usual_times_is_first_use(const struct ids_usual_times *usual, const struct ids_timeline *timeline, size_t i) {
+    const struct ids_doing *doing = &usual->trace->doings[timeline->doing[i]];
+    int64_t length_ps = length_of(timeline, i);
+    if (length_ps < FIRST_USE_LEAST_PS || doing->account != IDS_HOST_DISPATCH) return 0;
+    const struct ids_usual *own = &usual->of_name[doing->name];
     if (!is_long(length_ps, own->median_ps)) return 0;
-    return own->is_rarely_long || strand->from_ps[i] <= own->early_ps;
+    return own->is_rarely_long || timeline->from_ps[i] <= own->early_ps;
 }

@@ -8,7 +8,7 @@
 #define IDS_LIB_ANALYSIS_USUAL_TIMES_H
 
 #include "lib/analysis/context.h"
-#include "lib/model/deeds.h"
+#include "lib/model/doings.h"
 
 /* A gap up to that is short on every device. */
 #define IDS_SHORT_GAP_LEAST_PS ((int64_t)20000000)
@@ -26,7 +26,7 @@ struct ids_usual_times {
 int ids_usual_times_find(struct ids_usual_times *usual, const struct ids_analysis *analysis);
 void ids_usual_times_done(struct ids_usual_times *usual);
 
-/* Whether turn `i` of the strand is the first use of what is called there. */
-int ids_usual_times_is_first_use(const struct ids_usual_times *usual, const struct ids_strand *strand, size_t i);
+/* Whether turn `i` of the timeline is the first use of what is called there. */
+int ids_usual_times_is_first_use(const struct ids_usual_times *usual, const struct ids_timeline *timeline, size_t i);
 
 #endif

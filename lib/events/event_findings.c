@@ -28,8 +28,8 @@ struct putter {
     struct ids_keymap classes;  /* what activities have in common -> activity_class.id */
     struct ordered_work *order; /* findings->work as rows */
     sqlite3_stmt *insert, *insert_class, *insert_host_copy;
-    int64_t last_put;              /* the event of the activity written last */
-    size_t first_deed, first_late; /* their numbers in ids; work is from 0 */
+    int64_t last_put;                       /* the event of the activity written last */
+    size_t first_host_activity, first_late; /* their numbers in ids; work is from 0 */
     uint64_t lost;
     int column; /* of the row at hand */
     struct ids_error *err;
@@ -369,33 +369,33 @@ static int put_late(struct putter *putter, size_t l) {
     return end_row(putter, putter->insert);
 }
 
-/* ---- deeds ---- */
+/* ---- host_activities ---- */
 
-static int put_deed(struct putter *putter, size_t d) {
-    struct ids_event_row row = ids_event_ids_get(putter->ids, putter->first_deed + d);
+static int put_host_activity(struct putter *putter, size_t d) {
+    struct ids_event_row row = ids_event_ids_get(putter->ids, putter->first_host_activity + d);
     if (!row.id) {
         putter->lost++;
         return 0;
     }
     put_int(putter, putter->insert, row.id);
-    put_int(putter, putter->insert, putter->findings->deeds[d].event->kind);
+    put_int(putter, putter->insert, putter->findings->host_activities[d].event->kind);
     return end_row(putter, putter->insert);
 }
 
 static int put_compilation(struct putter *putter, size_t d) {
-    const struct ids_found_deed *deed = &putter->findings->deeds[d];
-    struct ids_event_row row = ids_event_ids_get(putter->ids, putter->first_deed + d);
-    if (!row.id || deed->event->kind != IDS_KIND_COMPILE) return 0;
+    const struct ids_found_host_activity *host_activity = &putter->findings->host_activities[d];
+    struct ids_event_row row = ids_event_ids_get(putter->ids, putter->first_host_activity + d);
+    if (!row.id || host_activity->event->kind != IDS_KIND_COMPILE) return 0;
     put_int(putter, putter->insert, row.id);
-    put_if(putter, putter->insert, deed->step != 0, putter->first.step + deed->step);
-    put_chars(putter, putter->insert, deed->function);
-    put_int(putter, putter->insert, deed->part);
+    put_if(putter, putter->insert, host_activity->step != 0, putter->first.step + host_activity->step);
+    put_chars(putter, putter->insert, host_activity->function);
+    put_int(putter, putter->insert, host_activity->part);
     return end_row(putter, putter->insert);
 }
 
 static int put_transfer(struct putter *putter, size_t d) {
-    const struct ids_event *event = putter->findings->deeds[d].event;
-    struct ids_event_row row = ids_event_ids_get(putter->ids, putter->first_deed + d);
+    const struct ids_event *event = putter->findings->host_activities[d].event;
+    struct ids_event_row row = ids_event_ids_get(putter->ids, putter->first_host_activity + d);
     if (!row.id || event->kind != IDS_KIND_TRANSFER) return 0;
     put_int(putter, putter->insert, row.id);
     put_word(putter, putter->insert, ids_direction_name((enum ids_direction)event->direction));
@@ -439,12 +439,12 @@ static int find_ids(struct putter *putter) {
                                  &putter->ids, putter->err);
     for (size_t i = 0; i < findings->work_count && !code; i++)
         code = ids_event_ids_want(putter->ids, findings->work[i].event, putter->err);
-    for (size_t i = 0; i < findings->deed_count && !code; i++)
-        code = ids_event_ids_want(putter->ids, findings->deeds[i].event, putter->err);
+    for (size_t i = 0; i < findings->host_activity_count && !code; i++)
+        code = ids_event_ids_want(putter->ids, findings->host_activities[i].event, putter->err);
     for (size_t i = 0; i < findings->late_count && !code; i++)
         code = ids_event_ids_want(putter->ids, findings->late[i].launch, putter->err);
-    putter->first_deed = findings->work_count;
-    putter->first_late = findings->work_count + findings->deed_count;
+    putter->first_host_activity = findings->work_count;
+    putter->first_late = findings->work_count + findings->host_activity_count;
     return code ? code : ids_event_ids_find(putter->ids, putter->err);
 }
 
@@ -490,11 +490,11 @@ static int put_everything(struct putter *putter) {
         {"INSERT INTO device_step VALUES (?,?,?,?,?)", findings->device_step_count, put_device_step},
         {"INSERT OR IGNORE INTO account VALUES (?,?,?)", IDS_ACCOUNT_COUNT, put_account},
         {"INSERT INTO culprit VALUES (?,?,?,?,?)", findings->culprit_count, put_culprit},
-        {"INSERT OR IGNORE INTO deed_kind VALUES (?,?)", IDS_KIND_COUNT, put_kind},
+        {"INSERT OR IGNORE INTO host_activity_kind VALUES (?,?)", IDS_KIND_COUNT, put_kind},
         {"INSERT OR IGNORE INTO late VALUES (?,?)", findings->late_count, put_late},
-        {"INSERT OR IGNORE INTO deed VALUES (?,?)", findings->deed_count, put_deed},
-        {"INSERT OR IGNORE INTO compilation VALUES (?,?,?,?)", findings->deed_count, put_compilation},
-        {"INSERT OR IGNORE INTO transfer VALUES (?,?,?)", findings->deed_count, put_transfer},
+        {"INSERT OR IGNORE INTO host_activity VALUES (?,?)", findings->host_activity_count, put_host_activity},
+        {"INSERT OR IGNORE INTO compilation VALUES (?,?,?,?)", findings->host_activity_count, put_compilation},
+        {"INSERT OR IGNORE INTO transfer VALUES (?,?,?)", findings->host_activity_count, put_transfer},
     };
     int code = find_ids(putter);
     if (!code) code = order_work(putter);

@@ -27,8 +27,8 @@ struct flow {
 };
 
 struct ids_event_flows {
-    struct ids_aside *ends[PARTS];  /* by key */
-    struct ids_aside *flows[PARTS]; /* by event */
+    struct ids_spill *ends[PARTS];  /* by key */
+    struct ids_spill *flows[PARTS]; /* by event */
 };
 
 static int flow_before(const struct flow *a, const struct flow *b) {
@@ -47,15 +47,15 @@ int ids_event_flows_new(struct ids_event_flows **ret_flows, struct ids_error *er
 void ids_event_flows_free(struct ids_event_flows *flows) {
     if (!flows) return;
     for (int i = 0; i < PARTS; i++) {
-        ids_aside_free(flows->ends[i]);
-        ids_aside_free(flows->flows[i]);
+        ids_spill_free(flows->ends[i]);
+        ids_spill_free(flows->flows[i]);
     }
     free(flows);
 }
 
-static int append(struct ids_aside **part, const void *record, size_t bytes, struct ids_error *err) {
-    int code = *part ? 0 : ids_aside_new(PART_BYTES, part, err);
-    return code ? code : ids_aside_append(*part, record, bytes, err);
+static int append(struct ids_spill **part, const void *record, size_t bytes, struct ids_error *err) {
+    int code = *part ? 0 : ids_spill_new(PART_BYTES, part, err);
+    return code ? code : ids_spill_append(*part, record, bytes, err);
 }
 
 static int add_end(struct ids_event_flows *flows, uint64_t key, int64_t event, uint64_t kind, struct ids_error *err) {
@@ -75,20 +75,20 @@ int ids_event_flows_take(struct ids_event_flows *flows, uint64_t key, int64_t ev
 
 /* ---- at the end ---- */
 
-static int read_end(struct ids_aside *ends, uint64_t at, struct end *ret_end, struct ids_error *err) {
+static int read_end(struct ids_spill *ends, uint64_t at, struct end *ret_end, struct ids_error *err) {
     const uint8_t *bytes;
-    int code = ids_aside_read(ends, at, sizeof *ret_end, &bytes, err);
+    int code = ids_spill_read(ends, at, sizeof *ret_end, &bytes, err);
     if (!code) memcpy(ret_end, bytes, sizeof *ret_end);
     return code;
 }
 
 /* Ties what is taken to what was given, of one part. */
-static int join_part(struct ids_event_flows *flows, struct ids_aside *ends, int64_t first_event, int64_t last_event,
+static int join_part(struct ids_event_flows *flows, struct ids_spill *ends, int64_t first_event, int64_t last_event,
                      struct ids_error *err) {
     struct ids_keymap given = {0};
     struct end end;
     int code = 0;
-    uint64_t length = ids_aside_length(ends);
+    uint64_t length = ids_spill_length(ends);
     for (uint64_t at = 0; at < length && !code; at += sizeof end) {
         code = read_end(ends, at, &end, err);
         if (!code && end.kind == GIVES && ids_keymap_add(&given, end.key, (uint64_t)end.event) < 0)
@@ -117,10 +117,10 @@ static int write_sorted(struct ids_row_pages *pages, const struct flow *flows, s
     return code;
 }
 
-static int write_part(struct ids_row_pages *pages, const struct ids_aside *part, struct ids_error *err) {
-    size_t bytes = (size_t)ids_aside_length(part);
+static int write_part(struct ids_row_pages *pages, const struct ids_spill *part, struct ids_error *err) {
+    size_t bytes = (size_t)ids_spill_length(part);
     struct flow *flows = malloc(bytes), *spare = malloc(bytes);
-    int code = flows && spare ? ids_aside_copy(part, 0, bytes, flows, err) : ids_no_memory(err);
+    int code = flows && spare ? ids_spill_copy(part, 0, bytes, flows, err) : ids_no_memory(err);
     if (!code) {
         merge_flows(&flows, &spare, bytes / sizeof *flows);
         code = write_sorted(pages, flows, bytes / sizeof *flows, err);
@@ -135,7 +135,7 @@ int ids_event_flows_write(struct ids_event_flows *flows, struct ids_row_pages *p
     int code = 0;
     for (int i = 0; i < PARTS && !code; i++) {
         if (flows->ends[i]) code = join_part(flows, flows->ends[i], first_event, last_event, err);
-        ids_aside_free(flows->ends[i]);
+        ids_spill_free(flows->ends[i]);
         flows->ends[i] = NULL;
     }
     for (int i = 0; i < PARTS && !code; i++) {

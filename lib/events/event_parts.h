@@ -7,7 +7,7 @@
 #include "lib/base/buffer.h"
 #include "lib/base/keymap.h"
 #include "lib/events/event_rows.h"
-#include "lib/io/aside.h"
+#include "lib/io/spill.h"
 
 /* ---- events that wait ---- */
 
@@ -29,8 +29,8 @@ enum { IDS_COLUMN_RUN_ID, IDS_COLUMN_PRODUCER, IDS_COLUMN_CONSUMER, IDS_COLUMN_C
 struct ids_row_rare {
     int64_t columns[IDS_EVENT_COLUMNS];
     uint64_t produces, consumes; /* keys of flows; 0 none */
-    uint64_t loose_at;           /* packed stats, aside */
-    uint32_t loose_bytes, loose_count;
+    uint64_t extra_at;           /* packed stats, aside */
+    uint32_t extra_bytes, extra_count;
     uint8_t has; /* a bit for each column */
 };
 
@@ -51,15 +51,15 @@ struct ids_track_rows {
 };
 
 /* What tracks share to be put in order. All zeros at first. */
-struct ids_row_desk {
-    struct ids_aside *runs, *ordered; /* made when memory does not do */
+struct ids_row_sorter {
+    struct ids_spill *runs, *ordered; /* made when memory does not do */
     struct ids_row *spare;            /* for sorting */
     size_t spare_room;
     struct ids_open_row *stack; /* of the events that are open where the sweep is */
     size_t depth, stack_room;
 };
 
-void ids_row_desk_done(struct ids_row_desk *desk);
+void ids_row_sorter_done(struct ids_row_sorter *sorter);
 void ids_track_rows_done(struct ids_track_rows *track);
 /* `rare` may be NULL; row->rare is set here. */
 int ids_track_rows_add(struct ids_track_rows *track, const struct ids_row *row, const struct ids_row_rare *rare,
@@ -71,12 +71,12 @@ static inline size_t ids_track_rows_bytes(const struct ids_track_rows *track) {
     return track->count * sizeof *track->rows + track->rare_count * sizeof *track->rare;
 }
 /* Puts the events that are in memory into order and aside; the memory is free then. */
-int ids_track_rows_spill(struct ids_track_rows *track, struct ids_row_desk *desk, struct ids_error *err);
+int ids_track_rows_spill(struct ids_track_rows *track, struct ids_row_sorter *sorter, struct ids_error *err);
 /* Gives every event to `put`, ordered by start, longer ones first, with parent, depth and self time; `index` counts
  * them from 0. `rare` is NULL for an event without. */
 typedef int ids_row_put(void *context, uint64_t index, const struct ids_row *row, const struct ids_row_rare *rare,
                         struct ids_error *err);
-int ids_track_rows_each(struct ids_track_rows *track, struct ids_row_desk *desk, ids_row_put *put, void *context,
+int ids_track_rows_each(struct ids_track_rows *track, struct ids_row_sorter *sorter, ids_row_put *put, void *context,
                         struct ids_error *err);
 
 /* ---- what lies in what ---- */
@@ -92,22 +92,22 @@ typedef int ids_row_closed(void *context, uint64_t where, int64_t self_ps, struc
 
 /* The sweep over a track's events in order: sets the row's parent, depth and self_ps, the latter as if nothing lay in
  * it; `closed` says what it is when that is known. Events of a track are told by `where`, any number. */
-int ids_nest_next(struct ids_row_desk *desk, struct ids_row *row, uint64_t index, uint64_t where,
+int ids_nest_next(struct ids_row_sorter *sorter, struct ids_row *row, uint64_t index, uint64_t where,
                   ids_row_closed *closed, void *context, struct ids_error *err);
-int ids_nest_end(struct ids_row_desk *desk, ids_row_closed *closed, void *context, struct ids_error *err);
+int ids_nest_end(struct ids_row_sorter *sorter, ids_row_closed *closed, void *context, struct ids_error *err);
 
 /* ---- stats ---- */
 
 struct ids_event_stats;
 
 int ids_event_stats_new(sqlite3 *db, const struct ids_strings *strings, struct ids_row_numbers *numbers,
-                        struct ids_aside *aside, struct ids_event_stats **ret_stats, struct ids_error *err);
+                        struct ids_spill *spill, struct ids_event_stats **ret_stats, struct ids_error *err);
 void ids_event_stats_free(struct ids_event_stats *stats);
-/* Sorts an event's stats into columns, a set and loose ones. *ret_has_rare: `ret_rare` is of use. */
+/* Sorts an event's stats into columns, a set and extra ones. *ret_has_rare: `ret_rare` is of use. */
 int ids_event_stats_take(struct ids_event_stats *stats, const struct ids_slice *slice, uint32_t *ret_set,
                          struct ids_row_rare *ret_rare, int *ret_has_rare, struct ids_error *err);
-/* Writes the loose stats of the event with that number. */
-int ids_event_stats_put_loose(struct ids_event_stats *stats, int64_t event, const struct ids_row_rare *rare,
+/* Writes the extra stats of the event with that number. */
+int ids_event_stats_put_extra(struct ids_event_stats *stats, int64_t event, const struct ids_row_rare *rare,
                               struct ids_error *err);
 /* Stats of a plane or a name: rows (owner, ordinal, stat, value) of a statement. */
 int ids_event_stats_put(struct ids_event_stats *stats, sqlite3_stmt *statement, int64_t owner,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOSE_BYTES = 32 << 20 }; /* of stats that no other event shares; more go into a file */
+enum { EXTRA_BYTES = 32 << 20 }; /* of stats that no other event shares; more go into a file */
 
 struct host {
     int64_t id, shift_ps;
@@ -35,7 +35,7 @@ struct ids_event_rows {
     struct ids_event_pages pages;
     struct ids_event_stats *stats;
     struct ids_event_flows *flows;
-    struct ids_aside *loose;
+    struct ids_spill *extra;
     int64_t first_plane, first_name, first_set, first_event; /* what is added to numbers of the run */
     int64_t host, origin_unix_ns;
     struct plane *planes;
@@ -44,7 +44,7 @@ struct ids_event_rows {
     size_t track_count, track_room;
     size_t waiting_tracks;  /* that have events */
     size_t held, held_most; /* bytes of waiting events in memory */
-    struct ids_row_desk desk;
+    struct ids_row_sorter sorter;
     sqlite3_stmt *insert_host, *insert_plane, *insert_track, *insert_name, *insert_name_stat, *insert_plane_stat,
         *end_track;
 };
@@ -178,7 +178,7 @@ static int spill(struct ids_event_rows *rows, struct ids_error *err) {
         struct ids_track_rows *track = &rows->tracks[i].rows;
         size_t bytes = ids_track_rows_bytes(track);
         if (!bytes || bytes < share) continue;
-        code = ids_track_rows_spill(track, &rows->desk, err);
+        code = ids_track_rows_spill(track, &rows->sorter, err);
         rows->held -= bytes;
     }
     return code;
@@ -270,14 +270,14 @@ static int put_event(void *context, uint64_t index, const struct ids_row *row, c
     if (has) memcpy(&values[AT_COLUMNS], rare->columns, sizeof rare->columns);
     int code = ids_row_pages_put(rows->pages.event, event, &(struct ids_row_values){values, AT_END, nulls, 0}, err);
     if (code || !rare) return code;
-    if (rare->loose_count) code = ids_event_stats_put_loose(rows->stats, event, rare, err);
+    if (rare->extra_count) code = ids_event_stats_put_extra(rows->stats, event, rare, err);
     return code ? code : note_links(writing, event, row, rare, err);
 }
 
 static int write_track(struct ids_event_rows *rows, struct track *track, struct ids_error *err) {
     int64_t count = (int64_t)ids_track_rows_count(&track->rows);
     struct writing writing = {rows, track, rows->numbers->event + 1};
-    int code = ids_track_rows_each(&track->rows, &rows->desk, put_event, &writing, err);
+    int code = ids_track_rows_each(&track->rows, &rows->sorter, put_event, &writing, err);
     if (code) return code;
     rows->numbers->event += count;
     sqlite3_bind_int64(rows->end_track, 1, writing.first_event);
@@ -296,8 +296,8 @@ static int end_track(struct ids_sink *sink, uint32_t track_id, struct ids_error 
     int code = write_track(rows, track, err);
     ids_track_rows_done(&track->rows);
     if (--rows->waiting_tracks) return code;
-    ids_aside_clear(rows->loose);
-    if (rows->desk.runs) ids_aside_clear(rows->desk.runs);
+    ids_spill_clear(rows->extra);
+    if (rows->sorter.runs) ids_spill_clear(rows->sorter.runs);
     return code;
 }
 
@@ -376,8 +376,8 @@ int ids_event_rows_new(sqlite3 *db, const struct ids_event_pages *pages, struct 
     rows->first_plane = numbers->plane + 1;
     rows->first_name = numbers->name + 1;
     rows->first_set = numbers->set + 1;
-    int code = ids_aside_new(LOOSE_BYTES, &rows->loose, err);
-    if (!code) code = ids_event_stats_new(db, strings, numbers, rows->loose, &rows->stats, err);
+    int code = ids_spill_new(EXTRA_BYTES, &rows->extra, err);
+    if (!code) code = ids_event_stats_new(db, strings, numbers, rows->extra, &rows->stats, err);
     if (!code) code = ids_event_flows_new(&rows->flows, err);
     if (!code) code = prepare_all(rows, err);
     if (code) {
@@ -413,9 +413,9 @@ void ids_event_rows_free(struct ids_event_rows *rows) {
     for (size_t i = 0; i < rows->track_count; i++) ids_track_rows_done(&rows->tracks[i].rows);
     free(rows->tracks);
     free(rows->planes);
-    ids_row_desk_done(&rows->desk);
+    ids_row_sorter_done(&rows->sorter);
     ids_event_flows_free(rows->flows);
     ids_event_stats_free(rows->stats);
-    ids_aside_free(rows->loose);
+    ids_spill_free(rows->extra);
     free(rows);
 }

@@ -16,14 +16,14 @@ enum {
     NEAR_KEYS = 4096,      /* keys with a number below are looked up in an array */
     WINDOW = 4096,         /* sets between two looks at whether they repeat */
     SEEN = 1024,           /* values of a stat that are remembered in a window, to tell new ones */
-    WATCHED = 512,         /* stats that may be in sets: 8 KiB each; others are loose at once */
+    WATCHED = 512,         /* stats that may be in sets: 8 KiB each; others are extra at once */
     SETS_BYTES = 48 << 20, /* of sets that are remembered; then all are forgotten, and some are written twice */
     SETS_MOST = 1 << 20,
 };
 
 struct stat {
     uint32_t key;
-    uint8_t type, loose, column; /* column: IDS_COLUMN_... + 1, 0 none */
+    uint8_t type, extra, column; /* column: IDS_COLUMN_... + 1, 0 none */
     uint32_t uses, fresh;        /* in this window */
     uint64_t *seen;              /* SEEN hashes of values */
 };
@@ -38,15 +38,15 @@ struct ids_event_stats {
     sqlite3 *db;
     const struct ids_strings *strings;
     struct ids_row_numbers *numbers;
-    struct ids_aside *aside;
+    struct ids_spill *spill;
     int64_t first_stat, first_set;
-    sqlite3_stmt *insert_set, *insert_loose;
+    sqlite3_stmt *insert_set, *insert_extra;
     struct stat *stats;
     size_t stat_count, stat_room;
     uint32_t near[NEAR_KEYS][8]; /* index + 1 in `stats`, by key and type */
     struct ids_keymap far;
     uint32_t column_stat[IDS_EVENT_COLUMNS]; /* index + 1 of the stat that is this column; 0 not known yet */
-    struct ids_buffer packed, loose; /* of the event at hand: struct ids_arg and bytes, key replaced by stat index */
+    struct ids_buffer packed, extra; /* of the event at hand: struct ids_arg and bytes, key replaced by stat index */
     struct set *sets;
     size_t set_count, set_room; /* room is a power of 2 */
     struct ids_buffer set_bytes;
@@ -155,7 +155,7 @@ static struct stat *add_stat(struct ids_event_stats *stats, uint32_t key, uint8_
     if (stats->stat_count >= UINT32_MAX - 1) return NULL;
     struct stat *stat = IDS_PUSH(stats->stats, stats->stat_count, stats->stat_room);
     if (!stat) return NULL;
-    *stat = (struct stat){.key = key, .type = type, .loose = stats->stat_count > WATCHED};
+    *stat = (struct stat){.key = key, .type = type, .extra = stats->stat_count > WATCHED};
     stats->numbers->stat++;
     return stat;
 }
@@ -280,16 +280,16 @@ static void judge_window(struct ids_event_stats *stats) {
     int left = 0;
     for (size_t i = 0; i < stats->stat_count; i++) {
         struct stat *stat = &stats->stats[i];
-        if (is_fresh && !stat->loose && stat->uses > WINDOW / 8) {
-            if (stat->fresh * 2 > stat->uses) left += stat->loose = 1;
+        if (is_fresh && !stat->extra && stat->uses > WINDOW / 8) {
+            if (stat->fresh * 2 > stat->uses) left += stat->extra = 1;
             if (!worst || stat->fresh > worst->fresh) worst = stat;
         }
         stat->uses = stat->fresh = 0;
-        if (!stat->loose) continue;
+        if (!stat->extra) continue;
         free(stat->seen);
         stat->seen = NULL;
     }
-    if (is_fresh && stats->was_fresh && !left && worst) worst->loose = 1;
+    if (is_fresh && stats->was_fresh && !left && worst) worst->extra = 1;
     stats->was_fresh = is_fresh && !left;
     stats->window_sets = stats->window_fresh = 0;
 }
@@ -325,9 +325,9 @@ static int take_one(struct ids_event_stats *stats, const struct ids_arg *arg, st
         rare->columns[stat->column - 1] = arg->i;
         return 0;
     }
-    if (stat->loose) {
-        pack(&stats->loose, arg, number - 1);
-        rare->loose_count++;
+    if (stat->extra) {
+        pack(&stats->extra, arg, number - 1);
+        rare->extra_count++;
         return 0;
     }
     if (watch(stat, arg, arg->chars)) return ids_no_memory(err);
@@ -337,7 +337,7 @@ static int take_one(struct ids_event_stats *stats, const struct ids_arg *arg, st
 
 /* The bytes that packed args mean: of those of the event that are in `buffer`. */
 static void pack_bytes(struct ids_buffer *buffer, size_t count, const struct ids_slice *slice,
-                       const struct ids_event_stats *stats, int loose) {
+                       const struct ids_event_stats *stats, int extra) {
     if (!count) return;
     for (uint32_t i = 0; i < slice->arg_count; i++) {
         const struct ids_arg *arg = &slice->args[i];
@@ -348,7 +348,7 @@ static void pack_bytes(struct ids_buffer *buffer, size_t count, const struct ids
             ids_keymap_get(&stats->far, (uint64_t)arg->key << 3 | plain_type(arg), &found);
             number = (uint32_t)found;
         }
-        if (number && stats->stats[number - 1].loose == loose) ids_buffer_put(buffer, arg->chars, arg->length);
+        if (number && stats->stats[number - 1].extra == extra) ids_buffer_put(buffer, arg->chars, arg->length);
     }
 }
 
@@ -356,31 +356,31 @@ int ids_event_stats_take(struct ids_event_stats *stats, const struct ids_slice *
                          struct ids_row_rare *ret_rare, int *ret_has_rare, struct ids_error *err) {
     *ret_rare = (struct ids_row_rare){0};
     *ret_set = 0;
-    stats->packed.length = stats->loose.length = 0;
+    stats->packed.length = stats->extra.length = 0;
     int code = 0;
     for (uint32_t i = 0; i < slice->arg_count && !code; i++) code = take_one(stats, &slice->args[i], ret_rare, err);
     if (code) return code;
     size_t packed = stats->packed.length / sizeof(struct ids_arg);
     pack_bytes(&stats->packed, packed, slice, stats, 0);
-    pack_bytes(&stats->loose, ret_rare->loose_count, slice, stats, 1);
-    if (stats->packed.failed || stats->loose.failed) return ids_no_memory(err);
-    if (stats->packed.length > UINT32_MAX || stats->loose.length > UINT32_MAX)
+    pack_bytes(&stats->extra, ret_rare->extra_count, slice, stats, 1);
+    if (stats->packed.failed || stats->extra.failed) return ids_no_memory(err);
+    if (stats->packed.length > UINT32_MAX || stats->extra.length > UINT32_MAX)
         return ids_fail(err, IDS_LIMIT, "an event of more than 4 GiB");
-    if (ret_rare->loose_count) {
-        ret_rare->loose_at = ids_aside_length(stats->aside);
-        ret_rare->loose_bytes = (uint32_t)stats->loose.length;
-        code = ids_aside_append(stats->aside, stats->loose.at, stats->loose.length, err);
+    if (ret_rare->extra_count) {
+        ret_rare->extra_at = ids_spill_length(stats->spill);
+        ret_rare->extra_bytes = (uint32_t)stats->extra.length;
+        code = ids_spill_append(stats->spill, stats->extra.at, stats->extra.length, err);
         if (code) return code;
     }
-    *ret_has_rare = ret_rare->has || ret_rare->loose_count;
+    *ret_has_rare = ret_rare->has || ret_rare->extra_count;
     return packed ? intern_set(stats, packed, ret_set, err) : 0;
 }
 
-int ids_event_stats_put_loose(struct ids_event_stats *stats, int64_t event, const struct ids_row_rare *rare,
+int ids_event_stats_put_extra(struct ids_event_stats *stats, int64_t event, const struct ids_row_rare *rare,
                               struct ids_error *err) {
     const uint8_t *bytes;
-    int code = ids_aside_read(stats->aside, rare->loose_at, rare->loose_bytes, &bytes, err);
-    return code ? code : put_packed(stats, stats->insert_loose, event, (const char *)bytes, rare->loose_count, err);
+    int code = ids_spill_read(stats->spill, rare->extra_at, rare->extra_bytes, &bytes, err);
+    return code ? code : put_packed(stats, stats->insert_extra, event, (const char *)bytes, rare->extra_count, err);
 }
 
 int ids_event_stats_put(struct ids_event_stats *stats, sqlite3_stmt *statement, int64_t owner,
@@ -440,17 +440,17 @@ int ids_event_stats_finish(struct ids_event_stats *stats, struct ids_error *err)
 }
 
 int ids_event_stats_new(sqlite3 *db, const struct ids_strings *strings, struct ids_row_numbers *numbers,
-                        struct ids_aside *aside, struct ids_event_stats **ret_stats, struct ids_error *err) {
+                        struct ids_spill *spill, struct ids_event_stats **ret_stats, struct ids_error *err) {
     struct ids_event_stats *stats = calloc(1, sizeof *stats);
     if (!stats) return ids_no_memory(err);
     stats->db = db;
     stats->strings = strings;
     stats->numbers = numbers;
-    stats->aside = aside;
+    stats->spill = spill;
     stats->first_stat = numbers->stat + 1;
     stats->first_set = numbers->set + 1;
     if (sqlite3_prepare_v2(db, "INSERT INTO stat_set VALUES (?,?,?,?)", -1, &stats->insert_set, NULL) != SQLITE_OK ||
-        sqlite3_prepare_v2(db, "INSERT INTO event_stat VALUES (?,?,?,?)", -1, &stats->insert_loose, NULL) !=
+        sqlite3_prepare_v2(db, "INSERT INTO event_stat VALUES (?,?,?,?)", -1, &stats->insert_extra, NULL) !=
             SQLITE_OK) {
         ids_db_fail(db, err);
         ids_event_stats_free(stats);
@@ -463,12 +463,12 @@ int ids_event_stats_new(sqlite3 *db, const struct ids_strings *strings, struct i
 void ids_event_stats_free(struct ids_event_stats *stats) {
     if (!stats) return;
     sqlite3_finalize(stats->insert_set);
-    sqlite3_finalize(stats->insert_loose);
+    sqlite3_finalize(stats->insert_extra);
     for (size_t i = 0; i < stats->stat_count; i++) free(stats->stats[i].seen);
     free(stats->stats);
     ids_keymap_done(&stats->far);
     ids_buffer_done(&stats->packed);
-    ids_buffer_done(&stats->loose);
+    ids_buffer_done(&stats->extra);
     ids_buffer_done(&stats->set_bytes);
     free(stats->sets);
     free(stats);

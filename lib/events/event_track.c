@@ -14,12 +14,12 @@ enum {
     RECORD_MOST = sizeof(struct ids_row) + sizeof(struct ids_row_rare),
 };
 
-void ids_row_desk_done(struct ids_row_desk *desk) {
-    ids_aside_free(desk->runs);
-    ids_aside_free(desk->ordered);
-    free(desk->spare);
-    free(desk->stack);
-    *desk = (struct ids_row_desk){0};
+void ids_row_sorter_done(struct ids_row_sorter *sorter) {
+    ids_spill_free(sorter->runs);
+    ids_spill_free(sorter->ordered);
+    free(sorter->spare);
+    free(sorter->stack);
+    *sorter = (struct ids_row_sorter){0};
 }
 
 void ids_track_rows_done(struct ids_track_rows *track) {
@@ -51,21 +51,21 @@ int ids_track_rows_add(struct ids_track_rows *track, const struct ids_row *row, 
 
 IDS_DEFINE_RUN_MERGE(merge_rows, struct ids_row, row_before)
 
-static int sort_rows(struct ids_track_rows *track, struct ids_row_desk *desk, struct ids_error *err) {
+static int sort_rows(struct ids_track_rows *track, struct ids_row_sorter *sorter, struct ids_error *err) {
     if (!track->unsorted) return 0;
     track->unsorted = 0;
-    if (desk->spare_room < track->room) {
-        free(desk->spare);
-        desk->spare = malloc(track->room * sizeof *desk->spare);
-        desk->spare_room = desk->spare ? track->room : 0;
-        if (!desk->spare) return ids_no_memory(err);
+    if (sorter->spare_room < track->room) {
+        free(sorter->spare);
+        sorter->spare = malloc(track->room * sizeof *sorter->spare);
+        sorter->spare_room = sorter->spare ? track->room : 0;
+        if (!sorter->spare) return ids_no_memory(err);
     }
     struct ids_row *before = track->rows;
-    merge_rows(&track->rows, &desk->spare, track->count);
+    merge_rows(&track->rows, &sorter->spare, track->count);
     if (track->rows != before) { /* the buffers changed places */
         size_t room = track->room;
-        track->room = desk->spare_room;
-        desk->spare_room = room;
+        track->room = sorter->spare_room;
+        sorter->spare_room = room;
     }
     return 0;
 }
@@ -73,26 +73,26 @@ static int sort_rows(struct ids_track_rows *track, struct ids_row_desk *desk, st
 /* ---- aside ---- */
 
 /* A row as it lies aside: itself, and its rare part where it has one. */
-static int put_aside(struct ids_aside *aside, const struct ids_row *row, const struct ids_row_rare *rare,
+static int put_aside(struct ids_spill *spill, const struct ids_row *row, const struct ids_row_rare *rare,
                      struct ids_error *err) {
-    int code = ids_aside_append(aside, row, sizeof *row, err);
-    return code || !rare ? code : ids_aside_append(aside, rare, sizeof *rare, err);
+    int code = ids_spill_append(spill, row, sizeof *row, err);
+    return code || !rare ? code : ids_spill_append(spill, rare, sizeof *rare, err);
 }
 
 static const struct ids_row_rare *rare_of(const struct ids_track_rows *track, const struct ids_row *row) {
     return row->rare ? &track->rare[row->rare - 1] : NULL;
 }
 
-int ids_track_rows_spill(struct ids_track_rows *track, struct ids_row_desk *desk, struct ids_error *err) {
-    int code = track->count ? sort_rows(track, desk, err) : 0;
-    if (!code && !desk->runs) code = ids_aside_new(0, &desk->runs, err);
+int ids_track_rows_spill(struct ids_track_rows *track, struct ids_row_sorter *sorter, struct ids_error *err) {
+    int code = track->count ? sort_rows(track, sorter, err) : 0;
+    if (!code && !sorter->runs) code = ids_spill_new(0, &sorter->runs, err);
     if (code || !track->count) return code;
     struct ids_row_run *run = IDS_PUSH(track->runs, track->run_count, track->run_room);
     if (!run) return ids_no_memory(err);
-    run->at = ids_aside_length(desk->runs);
+    run->at = ids_spill_length(sorter->runs);
     for (size_t i = 0; i < track->count && !code; i++)
-        code = put_aside(desk->runs, &track->rows[i], rare_of(track, &track->rows[i]), err);
-    run->end = ids_aside_length(desk->runs);
+        code = put_aside(sorter->runs, &track->rows[i], rare_of(track, &track->rows[i]), err);
+    run->end = ids_spill_length(sorter->runs);
     track->count_in_runs += track->count;
     free(track->rows);
     free(track->rare);
@@ -104,7 +104,7 @@ int ids_track_rows_spill(struct ids_track_rows *track, struct ids_row_desk *desk
 
 /* Reads rows that lie aside, one after the other. */
 struct reader {
-    const struct ids_aside *aside;
+    const struct ids_spill *spill;
     uint64_t at, end; /* what was not read yet */
     uint8_t *buffer;
     size_t room, used, length; /* bytes [used, length) are to be given */
@@ -118,7 +118,7 @@ static int read_next(struct reader *reader, struct ids_error *err) {
         memmove(reader->buffer, reader->buffer + reader->used, left);
         size_t more = reader->room - left;
         if (more > reader->end - reader->at) more = (size_t)(reader->end - reader->at);
-        int code = ids_aside_copy(reader->aside, reader->at, more, reader->buffer + left, err);
+        int code = ids_spill_copy(reader->spill, reader->at, more, reader->buffer + left, err);
         if (code) return code;
         reader->at += more;
         reader->used = 0;
@@ -166,7 +166,7 @@ static void merge_done(struct merge *merge) {
     free(merge->memory);
 }
 
-static int merge_begin(struct merge *merge, const struct ids_track_rows *track, const struct ids_aside *aside,
+static int merge_begin(struct merge *merge, const struct ids_track_rows *track, const struct ids_spill *spill,
                        struct ids_error *err) {
     size_t room = MERGE_BYTES / track->run_count / 8 * 8;
     if (room < (size_t)2 * RECORD_MOST) room = (size_t)2 * RECORD_MOST;
@@ -179,7 +179,7 @@ static int merge_begin(struct merge *merge, const struct ids_track_rows *track, 
     if (!merge->readers || !merge->heap || !merge->memory) return ids_no_memory(err);
     for (size_t i = 0; i < merge->count; i++) {
         struct reader *reader = &merge->readers[i];
-        *reader = (struct reader){.aside = aside,
+        *reader = (struct reader){.spill = spill,
                                   .at = track->runs[i].at,
                                   .end = track->runs[i].end,
                                   .buffer = merge->memory + i * room,
@@ -211,26 +211,26 @@ static int closed_in_memory(void *context, uint64_t where, int64_t self_ps, stru
 }
 
 static int closed_aside(void *context, uint64_t where, int64_t self_ps, struct ids_error *err) {
-    return ids_aside_patch(context, where + offsetof(struct ids_row, self_ps), &self_ps, sizeof self_ps, err);
+    return ids_spill_patch(context, where + offsetof(struct ids_row, self_ps), &self_ps, sizeof self_ps, err);
 }
 
-static int nest_merged(struct merge *merge, struct ids_row_desk *desk, struct ids_error *err) {
+static int nest_merged(struct merge *merge, struct ids_row_sorter *sorter, struct ids_error *err) {
     int code = 0;
     for (uint64_t i = 0; merge->heap_count && !code; i++) {
         const struct reader *top = &merge->readers[merge->heap[0]];
         if (!top->row) break; /* those on the heap have one */
         struct ids_row row = *top->row;
-        uint64_t where = ids_aside_length(desk->ordered);
-        code = ids_nest_next(desk, &row, i, where, closed_aside, desk->ordered, err);
-        if (!code) code = put_aside(desk->ordered, &row, top->rare, err);
+        uint64_t where = ids_spill_length(sorter->ordered);
+        code = ids_nest_next(sorter, &row, i, where, closed_aside, sorter->ordered, err);
+        if (!code) code = put_aside(sorter->ordered, &row, top->rare, err);
         if (!code) code = merge_next(merge, err);
     }
-    return code ? code : ids_nest_end(desk, closed_aside, desk->ordered, err);
+    return code ? code : ids_nest_end(sorter, closed_aside, sorter->ordered, err);
 }
 
-static int each_ordered(const struct ids_row_desk *desk, ids_row_put *put, void *context, struct ids_error *err) {
+static int each_ordered(const struct ids_row_sorter *sorter, ids_row_put *put, void *context, struct ids_error *err) {
     enum { ROOM = 256 << 10 };
-    struct reader reader = {.aside = desk->ordered, .end = ids_aside_length(desk->ordered), .room = ROOM};
+    struct reader reader = {.spill = sorter->ordered, .end = ids_spill_length(sorter->ordered), .room = ROOM};
     reader.buffer = malloc(ROOM);
     if (!reader.buffer) return ids_no_memory(err);
     int code = read_next(&reader, err);
@@ -242,27 +242,27 @@ static int each_ordered(const struct ids_row_desk *desk, ids_row_put *put, void 
     return code;
 }
 
-static int each_of_runs(struct ids_track_rows *track, struct ids_row_desk *desk, ids_row_put *put, void *context,
+static int each_of_runs(struct ids_track_rows *track, struct ids_row_sorter *sorter, ids_row_put *put, void *context,
                         struct ids_error *err) {
     struct merge merge = {0};
-    int code = ids_track_rows_spill(track, desk, err);
-    if (!code && !desk->ordered) code = ids_aside_new(ORDERED_BYTES, &desk->ordered, err);
-    if (!code) code = merge_begin(&merge, track, desk->runs, err);
-    if (!code) code = nest_merged(&merge, desk, err);
+    int code = ids_track_rows_spill(track, sorter, err);
+    if (!code && !sorter->ordered) code = ids_spill_new(ORDERED_BYTES, &sorter->ordered, err);
+    if (!code) code = merge_begin(&merge, track, sorter->runs, err);
+    if (!code) code = nest_merged(&merge, sorter, err);
     merge_done(&merge);
-    if (!code) code = each_ordered(desk, put, context, err);
-    if (desk->ordered) ids_aside_clear(desk->ordered);
+    if (!code) code = each_ordered(sorter, put, context, err);
+    if (sorter->ordered) ids_spill_clear(sorter->ordered);
     return code;
 }
 
-int ids_track_rows_each(struct ids_track_rows *track, struct ids_row_desk *desk, ids_row_put *put, void *context,
+int ids_track_rows_each(struct ids_track_rows *track, struct ids_row_sorter *sorter, ids_row_put *put, void *context,
                         struct ids_error *err) {
-    desk->depth = 0;
-    if (track->run_count) return each_of_runs(track, desk, put, context, err);
-    int code = sort_rows(track, desk, err);
+    sorter->depth = 0;
+    if (track->run_count) return each_of_runs(track, sorter, put, context, err);
+    int code = sort_rows(track, sorter, err);
     for (size_t i = 0; i < track->count && !code; i++)
-        code = ids_nest_next(desk, &track->rows[i], i, i, closed_in_memory, track->rows, err);
-    if (!code) code = ids_nest_end(desk, closed_in_memory, track->rows, err);
+        code = ids_nest_next(sorter, &track->rows[i], i, i, closed_in_memory, track->rows, err);
+    if (!code) code = ids_nest_end(sorter, closed_in_memory, track->rows, err);
     for (size_t i = 0; i < track->count && !code; i++)
         code = put(context, i, &track->rows[i], rare_of(track, &track->rows[i]), err);
     return code;

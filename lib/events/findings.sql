@@ -118,25 +118,25 @@ CREATE TABLE device_step (    -- steps on each device
     start_ps INTEGER NOT NULL, -- where it begins there, since the origin of the run
     end_ps INTEGER NOT NULL   -- where it ends
 );
-CREATE TABLE deed_kind (      -- kinds of what hosts do
-    id INTEGER PRIMARY KEY,   -- as in deed.kind
+CREATE TABLE host_activity_kind ( -- kinds of what hosts do
+    id INTEGER PRIMARY KEY,   -- as in host_activity.kind
     name TEXT NOT NULL        -- compile, lowering, tracing, sync wait and so on
 );
-CREATE TABLE deed (           -- what hosts did that figures are made of; stalls are the events of stall_name
+CREATE TABLE host_activity (  -- what hosts did that figures are made of; stalls are the events of stall_name
     event INTEGER PRIMARY KEY, -- event.id
-    kind INTEGER NOT NULL     -- deed_kind.id
+    kind INTEGER NOT NULL     -- host_activity_kind.id
 );
 CREATE TABLE stall_name (     -- names of events in which an op only waits (CPU client: Rendezvous and the like)
     name INTEGER PRIMARY KEY  -- name.id
 );
-CREATE TABLE compilation (    -- what is known of the deeds that are compilations
-    event INTEGER PRIMARY KEY, -- deed.event
+CREATE TABLE compilation (    -- what is known of the host activities that are compilations
+    event INTEGER PRIMARY KEY, -- host_activity.event
     step INTEGER,             -- step.id that it was caused in; NULL in none
     function TEXT,            -- the jitted function whose call led to it; NULL where unknown
     is_part INTEGER NOT NULL  -- 1 where another one encloses or caused it
 );
-CREATE TABLE transfer (       -- what is known of the deeds that are transfers
-    event INTEGER PRIMARY KEY, -- deed.event
+CREATE TABLE transfer (       -- what is known of the host activities that are transfers
+    event INTEGER PRIMARY KEY, -- host_activity.event
     direction TEXT,           -- H2D or D2H
     bytes INTEGER             -- NULL where unknown
 );

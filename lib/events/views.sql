@@ -304,7 +304,7 @@ JOIN host h ON h.id = p.host
 JOIN name n ON n.id = e.name
 LEFT JOIN step s ON s.id = w.step
 WHERE w.is_part = 0;
-CREATE VIEW deeds AS          -- what hosts did that figures are made of: compiling, waiting, staging, feeding, marking steps
+CREATE VIEW host_activities AS -- what hosts did that figures are made of: compiling, waiting, staging, feeding, marking steps
 SELECT
     e.id AS id,               -- event.id
     h.run AS run,             -- run.id
@@ -315,8 +315,8 @@ SELECT
     e.start_ps + h.shift_ps AS start_ps, -- since the origin of the run
     e.dur_ps AS dur_ps,       -- how long it took
     e.track AS track_id       -- track.id
-FROM deed w
-JOIN deed_kind k ON k.id = w.kind
+FROM host_activity w
+JOIN host_activity_kind k ON k.id = w.kind
 JOIN event e ON e.id = w.event
 JOIN track t ON t.id = e.track
 JOIN plane p ON p.id = t.plane

@@ -2,7 +2,7 @@
 
 #include "lib/base/buffer.h"
 #include "lib/base/vec.h"
-#include "lib/io/aside.h"
+#include "lib/io/spill.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct ids_ordered {
     struct track *tracks;
     size_t track_count, track_room;
     size_t waiting; /* events that are kept */
-    struct ids_aside *aside;
+    struct ids_spill *spill;
     struct ids_buffer packed;
     struct ids_arg *args;
     size_t arg_room;
@@ -94,10 +94,10 @@ static int is_outside(const struct ids_arg *arg) {
 /* The args as they are, then the bytes that they point to, one behind the other. */
 static int keep_args(struct ids_ordered *ordered, const struct ids_slice *slice, struct kept *kept,
                      struct ids_error *err) {
-    kept->args_at = ids_aside_length(ordered->aside);
+    kept->args_at = ids_spill_length(ordered->spill);
     if (!slice->arg_count) {
         kept->args_bytes = 1;
-        return ids_aside_append(ordered->aside, "", 1, err); /* so that places differ */
+        return ids_spill_append(ordered->spill, "", 1, err); /* so that places differ */
     }
     struct ids_buffer *packed = &ordered->packed;
     packed->length = 0;
@@ -108,7 +108,7 @@ static int keep_args(struct ids_ordered *ordered, const struct ids_slice *slice,
     if (packed->failed) return ids_no_memory(err);
     if (packed->length > UINT32_MAX) return ids_fail(err, IDS_LIMIT, "an event of more than 4 GiB");
     kept->args_bytes = (uint32_t)packed->length;
-    return ids_aside_append(ordered->aside, packed->at, packed->length, err);
+    return ids_spill_append(ordered->spill, packed->at, packed->length, err);
 }
 
 static int keep_slice(struct ids_sink *sink, uint32_t track_id, const struct ids_slice *slice, struct ids_error *err) {
@@ -141,7 +141,7 @@ static int in_order(const void *a, const void *b) {
 /* Takes the args back. */
 static int find_args(struct ids_ordered *ordered, const struct kept *kept, struct ids_error *err) {
     const uint8_t *bytes;
-    int code = ids_aside_read(ordered->aside, kept->args_at, kept->args_bytes, &bytes, err);
+    int code = ids_spill_read(ordered->spill, kept->args_at, kept->args_bytes, &bytes, err);
     if (code) return code;
     if (kept->arg_count > ordered->arg_room) {
         struct ids_arg *args = realloc(ordered->args, kept->arg_count * sizeof *args * 2);
@@ -179,7 +179,7 @@ static int hand_on(struct ids_ordered *ordered, uint32_t track_id, struct ids_er
     ordered->waiting -= track->count;
     free(track->events);
     *track = (struct track){.ended = 1};
-    if (!ordered->waiting) ids_aside_clear(ordered->aside);
+    if (!ordered->waiting) ids_spill_clear(ordered->spill);
     return code ? code : next->ops->track_end(next, track_id, err);
 }
 
@@ -199,7 +199,7 @@ int ids_ordered_finish(struct ids_ordered *ordered, struct ids_error *err) {
 int ids_ordered_new(struct ids_sink *next, struct ids_ordered **ret_ordered, struct ids_error *err) {
     struct ids_ordered *ordered = calloc(1, sizeof *ordered);
     if (!ordered) return ids_no_memory(err);
-    int code = ids_aside_new(SPOOL_MEMORY_BYTES, &ordered->aside, err);
+    int code = ids_spill_new(SPOOL_MEMORY_BYTES, &ordered->spill, err);
     if (code) {
         free(ordered);
         return code;
@@ -227,7 +227,7 @@ void ids_ordered_free(struct ids_ordered *ordered) {
     if (!ordered) return;
     for (size_t i = 0; i < ordered->track_count; i++) free(ordered->tracks[i].events);
     free(ordered->tracks);
-    ids_aside_free(ordered->aside);
+    ids_spill_free(ordered->spill);
     ids_buffer_done(&ordered->packed);
     free(ordered->args);
     free(ordered);

@@ -16,9 +16,9 @@
 #include "lib/base/idmap.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
+#include "lib/export/channels.h"
 #include "lib/export/export.h"
 #include "lib/export/gpu_details.h"
-#include "lib/export/strands.h"
 #include "lib/model/keys.h"
 #include "lib/wire/pb_writer.h"
 
@@ -55,20 +55,20 @@ struct name {
 struct track {
     uint32_t plane, name;
     int64_t id, origin_ps;
-    size_t strand;
+    size_t channel;
     size_t next;       /* of the same plane: index + 1 */
-    uint64_t events;   /* on the strand */
+    uint64_t events;   /* on the channel */
     uint8_t is_stream; /* Kineto's, of the number `stream` */
     unsigned works;    /* enum ids_gpu_work */
     int64_t stream;
-    size_t moments; /* of a device: the strand of what is no slice, + 1; 0: none */
+    size_t moments; /* of a device: the channel of what is no slice, + 1; 0: none */
     int64_t moments_id;
 };
 
 /* What becomes a line of the file. */
 struct line {
     const struct track *track;
-    size_t strand;
+    size_t channel;
     int is_moments;
 };
 
@@ -87,8 +87,8 @@ struct xspace {
     size_t name_count, name_room;
     struct track *tracks;
     size_t track_count, track_room;
-    struct ids_strands strands; /* events, by track */
-    struct ids_aside *name_bytes;
+    struct ids_channels channels; /* events, by track */
+    struct ids_spill *name_bytes;
     struct ids_keymap line_ids; /* (plane, id) of lines */
     int64_t fresh_id;
     struct ids_buffer scratch, details;
@@ -238,9 +238,9 @@ static int xspace_name(struct ids_sink *sink, const struct ids_name_info *info, 
     ids_pb_close(buffer, entry);
     if (buffer->failed) return ids_no_memory(err);
     if (buffer->length > INT32_MAX) return ids_fail(err, IDS_LIMIT, "a name with more than 2 GiB of stats");
-    name->at = ids_aside_length(xspace->name_bytes);
+    name->at = ids_spill_length(xspace->name_bytes);
     name->length = (uint32_t)buffer->length;
-    return ids_aside_append(xspace->name_bytes, buffer->at, buffer->length, err);
+    return ids_spill_append(xspace->name_bytes, buffer->at, buffer->length, err);
 }
 
 /* Another id where the plane has a line of that one: XProf puts lines of one id together. */
@@ -264,7 +264,7 @@ static int xspace_track(struct ids_sink *sink, const struct ids_track_info *info
                             .name = info->name,
                             .id = info->id,
                             .origin_ps = info->origin_ps - info->origin_ps % PS_IN_NS,
-                            .strand = xspace->strands.count};
+                            .channel = xspace->channels.count};
     struct plane *plane = &xspace->planes[info->plane];
     *(plane->last_track ? &xspace->tracks[plane->last_track - 1].next : &plane->first_track) = xspace->track_count;
     plane->last_track = xspace->track_count;
@@ -274,7 +274,7 @@ static int xspace_track(struct ids_sink *sink, const struct ids_track_info *info
         int code = take_line_id(xspace, info->plane, &track->id, err);
         if (code) return code;
     }
-    return ids_strands_add(&xspace->strands, err);
+    return ids_channels_add(&xspace->channels, err);
 }
 
 /* --- events ----------------------------------------------------------------------------------------------------- */
@@ -314,20 +314,20 @@ static int put_details(struct xspace *xspace, struct track *track, const struct 
 }
 
 /* Where the event goes. */
-static int choose_strand(struct xspace *xspace, struct track *track, uint8_t form, size_t *ret_strand,
-                         struct ids_error *err) {
-    *ret_strand = track->strand;
+static int choose_channel(struct xspace *xspace, struct track *track, uint8_t form, size_t *ret_channel,
+                          struct ids_error *err) {
+    *ret_channel = track->channel;
     int apart = form != IDS_FORM_SLICE && xspace->planes[track->plane].is_device && track->name != xspace->moments;
     track->events += !apart;
     if (!apart) return 0;
     if (!track->moments) {
-        track->moments = xspace->strands.count + 1;
+        track->moments = xspace->channels.count + 1;
         track->moments_id = track->id;
         int code = take_line_id(xspace, track->plane, &track->moments_id, err);
-        if (!code) code = ids_strands_add(&xspace->strands, err);
+        if (!code) code = ids_channels_add(&xspace->channels, err);
         if (code) return code;
     }
-    *ret_strand = track->moments - 1;
+    *ret_channel = track->moments - 1;
     return 0;
 }
 
@@ -352,7 +352,7 @@ static int xspace_slice(struct ids_sink *sink, uint32_t track_id, const struct i
     uint32_t arg_count = slice->arg_count;
     name->used = 1;
     buffer->length = 0;
-    size_t event = ids_pb_open(buffer, LINE_EVENTS), strand;
+    size_t event = ids_pb_open(buffer, LINE_EVENTS), channel;
     ids_pb_put_uint(buffer, EVENT_METADATA_ID, (uint64_t)name->id);
     if (is_aggregated(xspace, slice, offset_ps)) {
         ids_pb_put_uint(buffer, EVENT_OCCURRENCES, slice->args[--arg_count].u);
@@ -368,11 +368,11 @@ static int xspace_slice(struct ids_sink *sink, uint32_t track_id, const struct i
         return ids_no_memory(err);
     ids_pb_close(buffer, event);
     if (buffer->failed) return ids_no_memory(err);
-    int code = choose_strand(xspace, track, slice->form, &strand, err);
+    int code = choose_channel(xspace, track, slice->form, &channel, err);
     if (code) return code;
     xspace->export.events++;
     plane->events++;
-    return ids_strands_append(&xspace->strands, strand, buffer->at, buffer->length, err);
+    return ids_channels_append(&xspace->channels, channel, buffer->at, buffer->length, err);
 }
 
 /* --- the file --------------------------------------------------------------------------------------------------- */
@@ -380,7 +380,7 @@ static int xspace_slice(struct ids_sink *sink, uint32_t track_id, const struct i
 /* The lines of a track: its own, and one of what is no slice. */
 static int lines_of(const struct track *track, struct line lines[2]) {
     int count = 0;
-    if (track->events || !track->moments) lines[count++] = (struct line){track, track->strand, 0};
+    if (track->events || !track->moments) lines[count++] = (struct line){track, track->channel, 0};
     if (track->moments) lines[count++] = (struct line){track, track->moments - 1, 1};
     return count;
 }
@@ -440,7 +440,7 @@ static int write_names(struct xspace *xspace, const struct plane *plane, struct 
         const struct name *name = &xspace->names[i - 1];
         if (!name->used) continue;
         const uint8_t *bytes;
-        int code = ids_aside_read(xspace->name_bytes, name->at, name->length, &bytes, err);
+        int code = ids_spill_read(xspace->name_bytes, name->at, name->length, &bytes, err);
         if (code) return code;
         ids_buffer_put(&xspace->export.buffer, bytes, name->length);
         code = ids_export_write(&xspace->export, err);
@@ -451,14 +451,14 @@ static int write_names(struct xspace *xspace, const struct plane *plane, struct 
 
 static int write_line(struct xspace *xspace, const struct line *line, struct ids_error *err) {
     struct ids_buffer *buffer = &xspace->export.buffer;
-    uint64_t events = xspace->strands.at[line->strand].length;
+    uint64_t events = xspace->channels.at[line->channel].length;
     xspace->scratch.length = 0;
     put_line_head(xspace, line, &xspace->scratch);
     if (xspace->details.failed) return ids_no_memory(err);
     put_length(buffer, PLANE_LINES, xspace->scratch.length + events);
     ids_buffer_put(buffer, xspace->scratch.at, xspace->scratch.length);
     int code = ids_export_write_all(&xspace->export, err);
-    return code ? code : ids_strands_write(&xspace->strands, line->strand, xspace->export.out, err);
+    return code ? code : ids_channels_write(&xspace->channels, line->channel, xspace->export.out, err);
 }
 
 /* How long the plane's lines and names are. */
@@ -469,7 +469,7 @@ static uint64_t length_of_parts(struct xspace *xspace, const struct plane *plane
         for (int l = 0, count = lines_of(&xspace->tracks[i - 1], lines); l < count; l++) {
             xspace->scratch.length = 0;
             put_line_head(xspace, &lines[l], &xspace->scratch);
-            uint64_t line = xspace->scratch.length + xspace->strands.at[lines[l].strand].length;
+            uint64_t line = xspace->scratch.length + xspace->channels.at[lines[l].channel].length;
             length += 1 + ids_pb_varint_size(line) + line;
         }
     }
@@ -585,8 +585,8 @@ static void xspace_done(struct ids_export *export) {
     free(xspace->planes);
     free(xspace->names);
     free(xspace->tracks);
-    ids_strands_done(&xspace->strands);
-    ids_aside_free(xspace->name_bytes);
+    ids_channels_done(&xspace->channels);
+    ids_spill_free(xspace->name_bytes);
     ids_keymap_done(&xspace->line_ids);
     ids_buffer_done(&xspace->scratch);
     ids_buffer_done(&xspace->details);
@@ -619,8 +619,8 @@ static int open_xspace(struct ids_out *out, const struct ids_export_params *para
                                  "devices that are no GPU or TPU (kept, but XProf does not show them)", 0, NULL};
     xspace->only_used = params->only_used;
     int code = ids_export_init(&xspace->export, out, &ops, err);
-    if (!code) code = ids_strands_init(&xspace->strands, err);
-    if (!code) code = ids_aside_new(NAMES_MEMORY_BYTES, &xspace->name_bytes, err);
+    if (!code) code = ids_channels_init(&xspace->channels, err);
+    if (!code) code = ids_spill_new(NAMES_MEMORY_BYTES, &xspace->name_bytes, err);
     if (!code) {
         xspace->num_occurrences = ids_intern_z(&xspace->export.strings, "num_occurrences");
         xspace->process_name = ids_intern_z(&xspace->export.strings, "process_name");

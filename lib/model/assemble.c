@@ -5,7 +5,7 @@
 #include "lib/base/vec.h"
 #include "lib/model/account.h"
 #include "lib/model/calls.h"
-#include "lib/model/deeds.h"
+#include "lib/model/doings.h"
 #include "lib/model/nesting.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct ids_open_event {
     int64_t kept_children_ps; /* of an op: ops inside it. What else lies inside (a CPU op's waiting) is its own time */
     uint32_t passing;         /* index in the assembly */
     uint32_t op;              /* the innermost op that is open, itself included: index + 1 in the stack */
-    uint32_t deed;            /* what the thread does while it is the innermost one */
+    uint32_t doing;           /* what the thread does while it is the innermost one */
 };
 
 void ids_assembly_done(struct ids_assembly *assembly) {
@@ -172,38 +172,39 @@ static int keep_in_order(struct ids_passing *passing, const struct ids_events *o
 static int close_top(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track, int64_t latest_ps,
                      struct ids_error *err) {
     const struct ids_open_event *open = &assembly->stack[--assembly->depth];
-    uint32_t around = assembly->depth ? assembly->stack[assembly->depth - 1].deed : IDS_NO_DEED;
+    uint32_t around = assembly->depth ? assembly->stack[assembly->depth - 1].doing : IDS_NO_DOING;
     int64_t end_ps = open->end_ps < latest_ps ? open->end_ps : latest_ps;
-    if (open->deed != around && ids_strand_turn(&trace->tracks[track].strand, end_ps, around))
+    if (open->doing != around && ids_timeline_turn(&trace->tracks[track].timeline, end_ps, around))
         return ids_no_memory(err);
     return close_event(assembly, trace, track, open, err);
 }
 
 /* The runtime marks a wait by two moments that a link ties (CommonPjRtBuffer::Await): between them the thread waits. */
-static void bridge_wait(struct ids_assembly *assembly, struct ids_strand *strand, const struct ids_event *event) {
+static void bridge_wait(struct ids_assembly *assembly, struct ids_timeline *timeline, const struct ids_event *event) {
     if (event->kind != IDS_KIND_SYNC) return;
-    if (event->consumes && event->consumes == assembly->awaited && strand->count &&
-        strand->from_ps[strand->count - 1] == assembly->awaited_ps)
-        strand->count--; /* the turn to what is around it */
+    if (event->consumes && event->consumes == assembly->awaited && timeline->count &&
+        timeline->from_ps[timeline->count - 1] == assembly->awaited_ps)
+        timeline->count--; /* the turn to what is around it */
     assembly->awaited = event->produces;
     assembly->awaited_ps = event->end_ps;
 }
 
-static int begin_deed(struct ids_assembly *assembly, struct ids_trace *trace, struct ids_track *track,
-                      const struct ids_passing *passing, struct ids_open_event *open,
-                      const struct ids_open_event *parent, struct ids_error *err) {
-    uint32_t around = parent ? parent->deed : IDS_NO_DEED;
-    open->deed = around;
+static int begin_doing(struct ids_assembly *assembly, struct ids_trace *trace, struct ids_track *track,
+                       const struct ids_passing *passing, struct ids_open_event *open,
+                       const struct ids_open_event *parent, struct ids_error *err) {
+    uint32_t around = parent ? parent->doing : IDS_NO_DOING;
+    open->doing = around;
     if (track->role != IDS_TRACK_HOST || !passing->duration_ps) return 0;
     const struct ids_event *event = passing->kept < IDS_CALL_MARK ? &track->events.at[passing->kept] : NULL;
     if (ids_kind_has_no_account((enum ids_kind)(event ? event->kind : trace->names[passing->name].kind))) return 0;
-    if (event) bridge_wait(assembly, &track->strand, event);
+    if (event) bridge_wait(assembly, &track->timeline, event);
     uint32_t called = parent ? assembly->at[parent->passing].name : IDS_NONE;
-    int64_t deed = ids_deed_inside(trace, around, passing->name, event, called);
-    if (deed < 0) return ids_no_memory(err);
-    open->deed = (uint32_t)deed;
-    return open->deed != around && ids_strand_turn(&track->strand, passing->start_ps, open->deed) ? ids_no_memory(err)
-                                                                                                  : 0;
+    int64_t doing = ids_doing_inside(trace, around, passing->name, event, called);
+    if (doing < 0) return ids_no_memory(err);
+    open->doing = (uint32_t)doing;
+    return open->doing != around && ids_timeline_turn(&track->timeline, passing->start_ps, open->doing)
+               ? ids_no_memory(err)
+               : 0;
 }
 
 /* --- what lies inside host events -------------------------------------------------------------------------------- */
@@ -314,7 +315,7 @@ static int sweep(struct ids_assembly *assembly, struct ids_trace *trace, uint32_
             .passing = (uint32_t)i,
             .op = op,
         };
-        code = begin_deed(assembly, trace, track, passing, open, assembly->depth > 1 ? open - 1 : NULL, err);
+        code = begin_doing(assembly, trace, track, passing, open, assembly->depth > 1 ? open - 1 : NULL, err);
         if (code) return code;
     }
     while (assembly->depth) {

@@ -49,7 +49,7 @@ static inline int ids_assembly_add(struct ids_assembly *assembly, const struct i
     return 0;
 }
 /* Ends the track: afterwards track->events is in order with self times set, thread pool tasks are whole (REGION), a
- * host thread has its strand of deeds, aggregates are counted, and the assembly is empty. */
+ * host thread has its timeline of doings, aggregates are counted, and the assembly is empty. */
 int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track, struct ids_error *err);
 
 /* Orders records by start, longer first; a merge of the runs that are already in order. */

@@ -7,7 +7,7 @@
 #include "lib/model/calls.h"
 #include "lib/model/classify.h"
 #include "lib/model/clocks.h"
-#include "lib/model/deeds.h"
+#include "lib/model/doings.h"
 #include "lib/model/event_of_slice.h"
 #include "lib/model/join.h"
 #include "lib/model/keys.h"
@@ -277,7 +277,7 @@ static void let_all_go(struct ids_builder *builder) {
     ids_assembly_done(&builder->idle);
     for (size_t i = 0; i < trace->track_count; i++) {
         let_go(&trace->tracks[i].events);
-        ids_strand_done(&trace->tracks[i].strand);
+        ids_timeline_done(&trace->tracks[i].timeline);
     }
     for (size_t i = 0; i < trace->device_count; i++) {
         struct ids_device *device = &trace->devices[i];
@@ -517,8 +517,8 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     builder->idle = open->assembly; /* its memory serves the next track */
     builder->held.peak_bytes = peak_of(&builder->held);
     builder->held.bytes -= open->passing * sizeof(struct ids_passing);
-    if (!code && track->strand.count)
-        may_hold(builder, track->strand.count * (sizeof *track->strand.from_ps + sizeof *track->strand.deed));
+    if (!code && track->timeline.count)
+        may_hold(builder, track->timeline.count * (sizeof *track->timeline.from_ps + sizeof *track->timeline.doing));
     *open = builder->open[--builder->open_count];
     builder->place_of_track[open->track] = (uint32_t)(open - builder->open);
     if (code) return code;

@@ -6,7 +6,7 @@ void ids_findings_done(struct ids_findings *findings) {
     free(findings->devices);
     free(findings->steps);
     free(findings->work);
-    free(findings->deeds);
+    free(findings->host_activities);
     free(findings->late);
     free(findings->intervals);
     free(findings->culprits);

@@ -1,6 +1,6 @@
-/* findings.h - what the analysis found of single events: each device's work with its class and step, the host's deeds
- * that figures are made of, idle gaps, steps, and the ledger's intervals. Made by lib/analysis, written as rows by
- * lib/store.
+/* findings.h - what the analysis found of single events: each device's work with its class and step, the host's
+ * host_activities that figures are made of, idle gaps, steps, and the ledger's intervals. Made by lib/analysis, written
+ * as rows by lib/store.
  *
  * Events are those of the trace, which must outlive the findings. Times are picoseconds since the run's origin. */
 #ifndef IDS_LIB_MODEL_FINDINGS_H
@@ -50,7 +50,7 @@ struct ids_found_culprit {
 
 /* What a host thread did: compiling, waiting, staging, feeding, marking steps. Stalls inside ops are not here: their
  * names tell. */
-struct ids_found_deed {
+struct ids_found_host_activity {
     const struct ids_event *event;
     struct ids_text function; /* of a compilation: the jitted function that was called; length 0 unknown */
     uint32_t step;            /* index + 1 in `steps`; 0 none */
@@ -76,12 +76,13 @@ struct ids_findings {
     struct ids_found_step *steps;     /* in time order */
     struct ids_found_work *work;      /* by device; in time order, what is beside behind the rest */
     struct ids_found_late *late;      /* in the order of work */
-    struct ids_found_deed *deeds;     /* by track, in time order */
-    struct ids_found_interval *intervals; /* by device, in time order; only of active devices */
+    struct ids_found_host_activity *host_activities; /* by track, in time order */
+    struct ids_found_interval *intervals;            /* by device, in time order; only of active devices */
     struct ids_found_culprit *culprits;
     struct ids_found_device_step *device_steps; /* by device, in time order */
     struct ids_arena texts;
-    size_t device_count, step_count, work_count, work_room, late_count, late_room, deed_count, deed_room;
+    size_t device_count, step_count, work_count, work_room, late_count, late_room, host_activity_count,
+        host_activity_room;
     size_t interval_count, interval_room, culprit_count, device_step_count, device_step_room;
 };
 

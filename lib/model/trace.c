@@ -1,6 +1,6 @@
 #include "lib/model/trace.h"
 
-#include "lib/model/deeds.h"
+#include "lib/model/doings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ void ids_trace_free(struct ids_trace *trace) {
     }
     for (size_t i = 0; i < trace->track_count; i++) {
         free(trace->tracks[i].events.at);
-        ids_strand_done(&trace->tracks[i].strand);
+        ids_timeline_done(&trace->tracks[i].timeline);
     }
     free(trace->hosts);
     free(trace->devices);
@@ -29,9 +29,9 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->shapes);
     free(trace->aggregates);
     free(trace->diags);
-    free(trace->deeds);
-    free(trace->deed_changes);
-    ids_keymap_done(&trace->deed_numbers);
+    free(trace->doings);
+    free(trace->doing_changes);
+    ids_keymap_done(&trace->doing_numbers);
     ids_strings_done(&trace->strings);
     ids_arena_done(&trace->arena);
     free(trace);

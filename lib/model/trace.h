@@ -91,7 +91,7 @@ enum ids_track_role {
 
 /* What a host thread does: the innermost activity that has an account. Names are indices of ids_trace.names,
  * IDS_NONE none. */
-struct ids_deed {
+struct ids_doing {
     uint32_t name;   /* that activity */
     uint32_t around; /* the outermost activity of the same account around it: PjitFunction(f) around its launches; else
                       * `name` */
@@ -101,10 +101,10 @@ struct ids_deed {
     uint8_t waits;   /* a lock is waited for, so that another thread tells what holds this one up */
 };
 
-/* When a thread turned from one deed to another, in time order. */
-struct ids_strand {
+/* When a thread turned from one doing to another, in time order. */
+struct ids_timeline {
     int64_t *from_ps;
-    uint32_t *deed; /* indices of ids_trace.deeds */
+    uint32_t *doing; /* indices of ids_trace.doings */
     size_t count, room;
 };
 
@@ -117,7 +117,7 @@ struct ids_track {
     int64_t first_ps, last_ps;        /* of the file's events; first > last when there are none */
     uint64_t overlaps;                /* events that overlap another partly: siblings on lanes */
     struct ids_events events;         /* host threads: the kept events */
-    struct ids_strand strand;         /* host threads: what they did at each moment (deeds.h) */
+    struct ids_timeline timeline;     /* host threads: what they did at each moment (doings.h) */
 };
 
 /* What an event is called, and what all events of that name have in common. */
@@ -293,10 +293,10 @@ struct ids_trace {
     size_t aggregate_count, aggregate_room;
     struct ids_trace_diag *diags;
     size_t diag_count, diag_room;
-    struct ids_deed *deeds; /* each distinct one once; the first is doing nothing that is known of */
-    size_t deed_count, deed_room;
-    struct ids_keymap deed_numbers;       /* its fields -> its index + 1 */
-    struct ids_deed_change *deed_changes; /* what was found of the last ones (deeds.c) */
+    struct ids_doing *doings; /* each distinct one once; the first is doing nothing that is known of */
+    size_t doing_count, doing_room;
+    struct ids_keymap doing_numbers;        /* its fields -> its index + 1 */
+    struct ids_doing_change *doing_changes; /* what was found of the last ones (doings.c) */
     /* How it was recorded: the profiler's options, -1 where the file does not say. */
     int tracer_host, tracer_device, tracer_python;
     double time_scale_sum; /* of TPU ops' "Time Scale Multiplier": above 1 the clock was held back */

@@ -41,26 +41,26 @@ static size_t *rows_in_order(const struct ids_grid *grid, struct ids_arena *aren
 }
 
 /* What may tell rows apart: a column that was left out, then a detail. */
-struct teller {
+struct trait {
     const struct ids_grid *grid;
     size_t column; /* of the grid; else of its details, after the columns */
 };
 
-static const char *told(const struct teller *teller, size_t row) {
-    const struct ids_grid *grid = teller->grid;
-    if (teller->column < grid->column_count) return cell_of(grid, row, teller->column);
-    return grid->details[teller->column - grid->column_count].cells[row];
+static const char *told(const struct trait *trait, size_t row) {
+    const struct ids_grid *grid = trait->grid;
+    if (trait->column < grid->column_count) return cell_of(grid, row, trait->column);
+    return grid->details[trait->column - grid->column_count].cells[row];
 }
 
-static int may_tell(const struct teller *teller) {
-    const struct ids_grid *grid = teller->grid;
-    if (teller->column >= grid->column_count) return 1;
-    return !grid->columns[teller->column].right && grid->columns[teller->column].left_out == IDS_GRID_TOO_WIDE;
+static int may_tell(const struct trait *trait) {
+    const struct ids_grid *grid = trait->grid;
+    if (trait->column >= grid->column_count) return 1;
+    return !grid->columns[trait->column].right && grid->columns[trait->column].left_out == IDS_GRID_TOO_WIDE;
 }
 
-static int is_readable(const struct teller *teller) {
-    const struct ids_grid *grid = teller->grid;
-    return teller->column < grid->column_count || grid->details[teller->column - grid->column_count].is_readable;
+static int is_readable(const struct trait *trait) {
+    const struct ids_grid *grid = trait->grid;
+    return trait->column < grid->column_count || grid->details[trait->column - grid->column_count].is_readable;
 }
 
 static int compare_texts(const void *a, const void *b) {
@@ -68,27 +68,27 @@ static int compare_texts(const void *a, const void *b) {
 }
 
 /* How many different texts the rows have. */
-static size_t distinct_texts(const struct teller *teller, const size_t *rows, size_t count, const char **room) {
+static size_t distinct_texts(const struct trait *trait, const size_t *rows, size_t count, const char **room) {
     size_t distinct = 1;
-    for (size_t i = 0; i < count; i++) room[i] = told(teller, rows[i]);
+    for (size_t i = 0; i < count; i++) room[i] = told(trait, rows[i]);
     qsort(room, count, sizeof *room, compare_texts);
     for (size_t i = 1; i < count; i++) distinct += strcmp(room[i - 1], room[i]) != 0;
     return distinct;
 }
 
-/* The teller with the most different texts; among equals a readable one, then the first. 0: nothing tells these rows
+/* The trait with the most different texts; among equals a readable one, then the first. 0: nothing tells these rows
  * apart. */
-static int find_teller(const struct ids_grid *grid, const size_t *rows, size_t count, const char **room,
-                       struct teller *ret_teller) {
+static int find_trait(const struct ids_grid *grid, const size_t *rows, size_t count, const char **room,
+                      struct trait *ret_trait) {
     size_t most = 1;
     for (int readable = 1; readable >= 0; readable--) {
         for (size_t i = 0; i < grid->column_count + grid->detail_count; i++) {
-            struct teller teller = {grid, i};
-            if (!may_tell(&teller) || is_readable(&teller) != readable) continue;
-            size_t distinct = distinct_texts(&teller, rows, count, room);
+            struct trait trait = {grid, i};
+            if (!may_tell(&trait) || is_readable(&trait) != readable) continue;
+            size_t distinct = distinct_texts(&trait, rows, count, room);
             if (distinct <= most) continue;
             most = distinct;
-            *ret_teller = teller;
+            *ret_trait = trait;
         }
         if (most > 1) return 1; /* a number that the program gave out says less than a shape, however different it is */
     }
@@ -114,12 +114,12 @@ void ids_grid_tell_apart(struct ids_grid *grid, size_t name, struct ids_arena *a
         size_t *rows = rows_in_order(grid, arena);
         if (!rows) return;
         for (size_t first = 0, end; first < grid->row_count; first = end) {
-            struct teller teller;
+            struct trait trait;
             for (end = first + 1; end < grid->row_count; end++) {
                 if (compare_rows(&rows[first], &rows[end], grid)) break;
             }
-            if (end - first < 2 || !find_teller(grid, rows + first, end - first, room, &teller)) continue;
-            for (size_t i = first; i < end; i++) add_text(grid, rows[i], name, told(&teller, rows[i]), arena);
+            if (end - first < 2 || !find_trait(grid, rows + first, end - first, room, &trait)) continue;
+            for (size_t i = first; i < end; i++) add_text(grid, rows[i], name, told(&trait, rows[i]), arena);
             grid->columns[name].stretch = 1; /* it was as wide as the table takes, and is longer now */
             told_apart = 1;
         }

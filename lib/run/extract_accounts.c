@@ -50,11 +50,11 @@ static int list_devices(const struct ids_trace *trace, struct ids_extract_accoun
 static void drop_events(struct ids_findings *findings) {
     free(findings->work);
     free(findings->late);
-    free(findings->deeds);
+    free(findings->host_activities);
     findings->work = NULL;
     findings->late = NULL;
-    findings->deeds = NULL;
-    findings->work_count = findings->late_count = findings->deed_count = 0;
+    findings->host_activities = NULL;
+    findings->work_count = findings->late_count = findings->host_activity_count = 0;
 }
 
 int ids_extract_accounts_of(const struct ids_engine *engine, const struct ids_trace *trace,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Comments and Markdown may point only to files that are there: `tests/lint/pointers.py [ROOT]`, 1 when one is not.
 
-A pointer is a path that begins with a folder of the tree (docs/ledger.md, lib/io/aside.c, analyzers/*.c, formats/hlo), or the bare name of a
+A pointer is a path that begins with a folder of the tree (docs/ledger.md, lib/io/spill.c, analyzers/*.c, formats/hlo), or the bare name of a
 file in C or Markdown (recurrence.c, ledger.md). Sections of a page follow after a comma: (docs/metrics.md, Grades).
 """
 import fnmatch

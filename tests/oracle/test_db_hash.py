@@ -70,7 +70,7 @@ class Database:
 
     def planes(self):
         db = self.db
-        sets, loose = self.grouped('stat_set', 'id'), self.grouped('event_stat', 'event')
+        sets, extra = self.grouped('stat_set', 'id'), self.grouped('event_stat', 'event')
         of_name, of_plane = self.grouped('name_stat', 'name'), self.grouped('plane_stat', 'plane')
         base = dict(db.execute('SELECT p.id, h.base_ns FROM plane p JOIN host h ON h.id = p.host'))
         columns = [(name.decode(), *self.stats[stat]) for name, stat in db.execute('SELECT name, stat FROM event_column')]
@@ -91,7 +91,7 @@ class Database:
             i, track, start, dur, name, stat_set = row[:6]
             event = xplane_oracle.Event()
             event.start, event.dur, event.name = lines[track].base + start, dur, names[name]
-            event.stats = sets.get(stat_set, []) + loose.get(i, [])
+            event.stats = sets.get(stat_set, []) + extra.get(i, [])
             event.stats += [(key, decode(kind, value)) for (_, key, kind), value in zip(columns, row[6:]) if value is not None]
             lines[track].events.append(event)
         return list(planes.values())

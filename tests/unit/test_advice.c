@@ -33,14 +33,14 @@ static void record(const char *steps, int first_number, int work_us) {
         static const struct {
             char letter;
             const char *events;
-        } deeds[] = {{'c', "%dus 900us PjitFunction(g)\n%dus 899us backend_compile_and_load\n"},
-                     {'i', "%dus 900us Iterator::Model\n%dus 1us Iterator::Root\n"},
-                     {'d', "%dus 900us PjitFunction(f)\n%dus 0us ParseArguments\n"},
-                     {'a', "%dus 900us cudaMalloc\n%dus 0us cudaGetDevice\n"}};
-        for (size_t d = 0; d < sizeof deeds / sizeof *deeds; d++) {
-            if (steps[step] != deeds[d].letter) continue;
+        } doings[] = {{'c', "%dus 900us PjitFunction(g)\n%dus 899us backend_compile_and_load\n"},
+                      {'i', "%dus 900us Iterator::Model\n%dus 1us Iterator::Root\n"},
+                      {'d', "%dus 900us PjitFunction(f)\n%dus 0us ParseArguments\n"},
+                      {'a', "%dus 900us cudaMalloc\n%dus 0us cudaGetDevice\n"}};
+        for (size_t d = 0; d < sizeof doings / sizeof *doings; d++) {
+            if (steps[step] != doings[d].letter) continue;
             launch = at + 920;
-            on_host += (size_t)snprintf(host + on_host, sizeof host - on_host, deeds[d].events, at + 10, at + 10);
+            on_host += (size_t)snprintf(host + on_host, sizeof host - on_host, doings[d].events, at + 10, at + 10);
         }
         on_host += (size_t)snprintf(host + on_host, sizeof host - on_host,
                                     "%dus 1us cudaLaunchKernel correlation_id=%d\n", launch, step + 1);

@@ -170,25 +170,25 @@ START_TEST(a_cpu_op_may_outlast_its_event) {
 }
 END_TEST
 
-/* "account name caller from" of each turn of the strand; names are those of the events above. */
-static const char *strand(void) {
+/* "account name caller from" of each turn of the timeline; names are those of the events above. */
+static const char *timeline(void) {
     static char text[1024];
-    const struct ids_strand *turns = &track()->strand;
+    const struct ids_timeline *turns = &track()->timeline;
     size_t length = 0;
     text[0] = '\0';
     for (size_t i = 0; i < turns->count; i++) {
-        const struct ids_deed *deed = &trace->deeds[turns->deed[i]];
-        const char *name = deed->name == IDS_NONE ? "" : ids_trace_text(trace, trace->names[deed->name].text);
-        const char *caller = deed->caller == IDS_NONE ? "" : ids_trace_text(trace, trace->names[deed->caller].text);
+        const struct ids_doing *doing = &trace->doings[turns->doing[i]];
+        const char *name = doing->name == IDS_NONE ? "" : ids_trace_text(trace, trace->names[doing->name].text);
+        const char *caller = doing->caller == IDS_NONE ? "" : ids_trace_text(trace, trace->names[doing->caller].text);
         length += (size_t)snprintf(
             text + length, sizeof text - length, "%s%lld %s%s%s%s%s", i ? "; " : "", (long long)turns->from_ps[i],
-            deed->account == IDS_NO_ACCOUNT ? "nothing" : ids_account_id((enum ids_account)deed->account),
+            doing->account == IDS_NO_ACCOUNT ? "nothing" : ids_account_id((enum ids_account)doing->account),
             *name ? " " : "", name, *caller ? " in " : "", caller);
     }
     return text;
 }
 
-START_TEST(frames_leave_a_strand_and_no_records) {
+START_TEST(frames_leave_a_timeline_and_no_records) {
     begin(IDS_TRACK_HOST);
     add(0, 100, FRAME, IDS_KIND_OTHER);
     add(10, 20, FRAME, IDS_KIND_OTHER); /* a call of itself changes nothing */
@@ -200,14 +200,14 @@ START_TEST(frames_leave_a_strand_and_no_records) {
     finish();
     ck_assert_uint_eq(track()->events.count, 1);
     expect(0, A, 12, 17, 4);
-    ck_assert_str_eq(strand(),
+    ck_assert_str_eq(timeline(),
                      "0 host.python $f.py:1 f in $f.py:1 f; 12 host.sync A in $f.py:1 f; 17 host.python $f.py:1 f in "
                      "$f.py:1 f; 100 nothing; 210 host.python $f.py:1 f in $f.py:1 f; 230 nothing");
-    begin(IDS_TRACK_STREAM); /* a device has no deeds, whatever its names say */
+    begin(IDS_TRACK_STREAM); /* a device has no doings, whatever its names say */
     add(0, 10, FRAME, IDS_KIND_OTHER);
     finish();
     ck_assert_uint_eq(track()->events.count, 0);
-    ck_assert_uint_eq(track()->strand.count, 0);
+    ck_assert_uint_eq(track()->timeline.count, 0);
     done();
 }
 END_TEST
@@ -313,5 +313,5 @@ END_TEST
 
 IDS_RUN_SUITE("assemble", self_time_is_less_the_direct_children, what_overlaps_partly_is_a_sibling,
               of_equal_starts_the_longer_is_outside, any_order_of_the_file_gives_the_same,
-              a_cpu_op_may_outlast_its_event, frames_leave_a_strand_and_no_records, regions_are_made_of_two_moments,
+              a_cpu_op_may_outlast_its_event, frames_leave_a_timeline_and_no_records, regions_are_made_of_two_moments,
               every_event_is_in_a_sum, records_are_sorted_stably, parents_are_the_innermost_around)

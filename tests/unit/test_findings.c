@@ -148,7 +148,7 @@ START_TEST(ops_that_end_later) {
     ck_assert_str_eq(
         rows("SELECT a.op, a.dur_ps / 1000000, b.op FROM ops a LEFT JOIN ops b ON b.id = a.around ORDER BY a.id"),
         "call.1 50 -; dot.2 20 call.1");
-    ck_assert_str_eq(rows("SELECT kind, start_ps / 1000000 FROM deeds"), "stall 15");
+    ck_assert_str_eq(rows("SELECT kind, start_ps / 1000000 FROM host_activities"), "stall 15");
     /* It works for 50 us but for the 5 that it waits; all of it is busy. */
     ck_assert_str_eq(
         rows("SELECT sum(dur_ps) / 1000000, sum(dur_ps * busy) / 1000000, sum(dur_ps * working) / 1000000 FROM "

@@ -1,4 +1,4 @@
-#include "lib/model/deeds.h"
+#include "lib/model/doings.h"
 
 #include "lib/base/vec.h"
 #include "lib/model/python_frame.h"
@@ -17,39 +17,39 @@ static enum ids_frame_owner owner_of(struct ids_trace *trace, uint32_t name) {
 }
 
 /* The hook's own frame, which also calls what the program meant to call: that is the program's. */
-static int is_hook(struct ids_deed deed) {
-    return deed.account == IDS_PROFILER && deed.library;
+static int is_hook(struct ids_doing doing) {
+    return doing.account == IDS_PROFILER && doing.library;
 }
 
 /* A Python frame: the program's own is what its thread does, and calls what lies inside; a library's is a detail of
  * what called it. */
-static void frame_inside(struct ids_trace *trace, struct ids_deed around, uint32_t name, struct ids_deed *ret_deed) {
+static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint32_t name, struct ids_doing *ret_doing) {
     enum ids_frame_owner owner = owner_of(trace, name);
     int of_library =
         owner == IDS_FRAME_OF_LIBRARY || owner == IDS_FRAME_WAITS || (owner == IDS_FRAME_OF_EITHER && around.library);
-    struct ids_deed deed = around;
+    struct ids_doing doing = around;
     /* Inside a wait for a device, or a compilation, a lock is a detail. */
-    deed.waits = owner == IDS_FRAME_WAITS && (around.account == IDS_HOST_PYTHON || around.account == IDS_HOST_INPUT);
+    doing.waits = owner == IDS_FRAME_WAITS && (around.account == IDS_HOST_PYTHON || around.account == IDS_HOST_INPUT);
     if (owner == IDS_FRAME_OF_HOOK) {
         int shows =
             around.account == IDS_NO_ACCOUNT || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON);
-        *ret_deed = shows ? (struct ids_deed){name, name, IDS_NONE, IDS_PROFILER, .library = 1} : around;
+        *ret_doing = shows ? (struct ids_doing){name, name, IDS_NONE, IDS_PROFILER, .library = 1} : around;
         return;
     }
-    deed.library = (uint8_t)of_library;
-    if (!of_library) deed.caller = name;
+    doing.library = (uint8_t)of_library;
+    if (!of_library) doing.caller = name;
     int shows =
         around.account == IDS_NO_ACCOUNT ||
         (!of_library && (is_hook(around) || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON)));
     if (shows) {
-        deed.account = IDS_HOST_PYTHON;
-        deed.name = deed.around = name;
+        doing.account = IDS_HOST_PYTHON;
+        doing.name = doing.around = name;
     }
-    *ret_deed = deed;
+    *ret_doing = doing;
 }
 
 /* A library's frame that has an account of its own, as block_until_ready: what it calls is the library's too. */
-static int is_of_library(struct ids_trace *trace, struct ids_deed around, uint32_t name) {
+static int is_of_library(struct ids_trace *trace, struct ids_doing around, uint32_t name) {
     struct ids_python_frame frame;
     if (!ids_python_frame_of(text_of(trace, name), &frame)) return 0;
     enum ids_frame_owner owner = owner_of(trace, name);
@@ -90,105 +90,105 @@ static enum ids_account account_of(struct ids_trace *trace, uint32_t name, const
 }
 
 /* "$numpy asarray", called by the program's own function. */
-static int is_builtin_call(const struct ids_trace *trace, struct ids_deed around, uint32_t called) {
+static int is_builtin_call(const struct ids_trace *trace, struct ids_doing around, uint32_t called) {
     struct ids_python_frame frame;
     if (called == IDS_NONE || around.account != IDS_HOST_PYTHON || around.name != around.caller) return 0;
     struct ids_text text = text_of(trace, called);
     return text.length && text.at[0] == '$' && ids_python_frame_of(text, &frame) && !frame.file.length;
 }
 
-static struct ids_deed deed_inside(struct ids_trace *trace, struct ids_deed around, uint32_t name,
-                                   const struct ids_event *event, uint32_t called) {
+static struct ids_doing doing_inside(struct ids_trace *trace, struct ids_doing around, uint32_t name,
+                                     const struct ids_event *event, uint32_t called) {
     enum ids_account account = account_of(trace, name, event);
-    struct ids_deed deed = around;
+    struct ids_doing doing = around;
     if (account == IDS_NO_ACCOUNT) return around;
     if (account == IDS_HOST_PYTHON) {
-        frame_inside(trace, around, name, &deed);
-        return deed;
+        frame_inside(trace, around, name, &doing);
+        return doing;
     }
     if (!is_hook(around) && ids_account_holds((enum ids_account)around.account, account)) return around;
     int goes_on = around.account == account || (account == IDS_HOST_COMPILE && around.account == IDS_HOST_DISPATCH);
-    deed.account = (uint8_t)account;
-    deed.waits = 0;
-    deed.name = name;
-    deed.around = goes_on ? around.around : name;
-    if (account == IDS_HOST_SYNC && is_builtin_call(trace, around, called)) deed.around = called;
-    deed.library = (uint8_t)is_of_library(trace, around, name);
-    return deed;
+    doing.account = (uint8_t)account;
+    doing.waits = 0;
+    doing.name = name;
+    doing.around = goes_on ? around.around : name;
+    if (account == IDS_HOST_SYNC && is_builtin_call(trace, around, called)) doing.around = called;
+    doing.library = (uint8_t)is_of_library(trace, around, name);
+    return doing;
 }
 
-static int64_t number_of(struct ids_trace *trace, const struct ids_deed *deed) {
-    uint64_t key = ids_key_of(ids_key_of((uint64_t)deed->name << 32 | deed->around, deed->caller),
-                              (uint64_t)deed->account << 16 | (uint64_t)deed->waits << 8 | deed->library);
-    uint64_t *number = ids_keymap_at(&trace->deed_numbers, key);
+static int64_t number_of(struct ids_trace *trace, const struct ids_doing *doing) {
+    uint64_t key = ids_key_of(ids_key_of((uint64_t)doing->name << 32 | doing->around, doing->caller),
+                              (uint64_t)doing->account << 16 | (uint64_t)doing->waits << 8 | doing->library);
+    uint64_t *number = ids_keymap_at(&trace->doing_numbers, key);
     if (!number) return -1;
     if (*number) return (int64_t)*number - 1;
-    struct ids_deed *fresh = IDS_PUSH(trace->deeds, trace->deed_count, trace->deed_room);
+    struct ids_doing *fresh = IDS_PUSH(trace->doings, trace->doing_count, trace->doing_room);
     if (!fresh) return -1;
-    *fresh = *deed;
-    *number = trace->deed_count;
-    return (int64_t)trace->deed_count - 1;
+    *fresh = *doing;
+    *number = trace->doing_count;
+    return (int64_t)trace->doing_count - 1;
 }
 
-/* The same event inside the same deed comes again and again: what was found the last time, by place of a hash. */
-struct ids_deed_change {
+/* The same event inside the same doing comes again and again: what was found the last time, by place of a hash. */
+struct ids_doing_change {
     uint32_t around, name, called, to;
     uint8_t kind, flags, is_set;
 };
 enum { CHANGES = 1 << 12 };
 
-int64_t ids_deed_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event,
-                        uint32_t called) {
-    static const struct ids_deed nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0, 0};
-    if (!trace->deed_changes) {
-        trace->deed_changes = calloc(CHANGES, sizeof *trace->deed_changes);
-        if (!trace->deed_changes || number_of(trace, &nothing) != IDS_NO_DEED) return -1;
+int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event,
+                         uint32_t called) {
+    static const struct ids_doing nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0, 0};
+    if (!trace->doing_changes) {
+        trace->doing_changes = calloc(CHANGES, sizeof *trace->doing_changes);
+        if (!trace->doing_changes || number_of(trace, &nothing) != IDS_NO_DOING) return -1;
     }
     uint8_t kind = event ? event->kind : trace->names[name].kind;
     uint8_t flags = (uint8_t)(event ? 1 | event->launches << 1 | event->compiles << 2 : 0);
-    struct ids_deed_change *change =
-        &trace->deed_changes[(around * 0x9e3779b1u ^ name * 0x85ebca6bu) >> 8 & (CHANGES - 1)];
+    struct ids_doing_change *change =
+        &trace->doing_changes[(around * 0x9e3779b1u ^ name * 0x85ebca6bu) >> 8 & (CHANGES - 1)];
     if (kind != IDS_KIND_SYNC) called = IDS_NONE; /* it tells nothing of others */
     if (change->is_set && change->around == around && change->name == name && change->called == called &&
         change->kind == kind && change->flags == flags)
         return change->to;
-    struct ids_deed deed = deed_inside(trace, trace->deeds[around], name, event, called);
-    int64_t number = number_of(trace, &deed);
-    if (number >= 0) *change = (struct ids_deed_change){around, name, called, (uint32_t)number, kind, flags, 1};
+    struct ids_doing doing = doing_inside(trace, trace->doings[around], name, event, called);
+    int64_t number = number_of(trace, &doing);
+    if (number >= 0) *change = (struct ids_doing_change){around, name, called, (uint32_t)number, kind, flags, 1};
     return number;
 }
 
-static int grow(struct ids_strand *strand) {
-    size_t room = strand->room ? strand->room * 2 : 64;
-    int64_t *from_ps = realloc(strand->from_ps, room * sizeof *from_ps);
-    if (from_ps) strand->from_ps = from_ps;
-    uint32_t *deed = from_ps ? realloc(strand->deed, room * sizeof *deed) : NULL;
-    if (!deed) return -1;
-    strand->deed = deed;
-    strand->room = room;
+static int grow(struct ids_timeline *timeline) {
+    size_t room = timeline->room ? timeline->room * 2 : 64;
+    int64_t *from_ps = realloc(timeline->from_ps, room * sizeof *from_ps);
+    if (from_ps) timeline->from_ps = from_ps;
+    uint32_t *doing = from_ps ? realloc(timeline->doing, room * sizeof *doing) : NULL;
+    if (!doing) return -1;
+    timeline->doing = doing;
+    timeline->room = room;
     return 0;
 }
 
-int ids_strand_turn(struct ids_strand *strand, int64_t when_ps, uint32_t deed) {
-    while (strand->count && strand->from_ps[strand->count - 1] >= when_ps) strand->count--;
-    if ((strand->count ? strand->deed[strand->count - 1] : IDS_NO_DEED) == deed) return 0;
-    if (strand->count == strand->room && grow(strand)) return -1;
-    strand->from_ps[strand->count] = when_ps;
-    strand->deed[strand->count++] = deed;
+int ids_timeline_turn(struct ids_timeline *timeline, int64_t when_ps, uint32_t doing) {
+    while (timeline->count && timeline->from_ps[timeline->count - 1] >= when_ps) timeline->count--;
+    if ((timeline->count ? timeline->doing[timeline->count - 1] : IDS_NO_DOING) == doing) return 0;
+    if (timeline->count == timeline->room && grow(timeline)) return -1;
+    timeline->from_ps[timeline->count] = when_ps;
+    timeline->doing[timeline->count++] = doing;
     return 0;
 }
 
-void ids_strand_done(struct ids_strand *strand) {
-    free(strand->from_ps);
-    free(strand->deed);
-    *strand = (struct ids_strand){0};
+void ids_timeline_done(struct ids_timeline *timeline) {
+    free(timeline->from_ps);
+    free(timeline->doing);
+    *timeline = (struct ids_timeline){0};
 }
 
-size_t ids_strand_find(const struct ids_strand *strand, int64_t when_ps) {
-    size_t low = 0, high = strand->count;
+size_t ids_timeline_find(const struct ids_timeline *timeline, int64_t when_ps) {
+    size_t low = 0, high = timeline->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (strand->from_ps[middle] <= when_ps)
+        if (timeline->from_ps[middle] <= when_ps)
             low = middle + 1;
         else
             high = middle;
