@@ -143,7 +143,7 @@ static inline int64_t ids_step_time(const struct ids_step *step) {
     return step->devices ? step->sum_ps / (int64_t)step->devices : 0;
 }
 
-/* busy.c, steps.c: the making of the parts; ledger.c makes the times of ids_busy and the gaps. */
+/* busy.c, steps.c: the making of the parts; the ledger makes the times of ids_busy and the gaps (stretches.c). */
 int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err);
 /* Leaves only the steps that lie wholly in the window. */
 int ids_steps_trim(struct ids_analysis *analysis, struct ids_error *err);

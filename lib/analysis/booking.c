@@ -1,0 +1,203 @@
+#include "lib/analysis/booking.h"
+
+#include "lib/base/saturate.h"
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An entry, with room for what devices have of it. */
+int64_t ids_booking_entry(struct ids_booking *booking, enum ids_account account, struct ids_text culprit,
+                          struct ids_text where) {
+    int64_t entry = ids_ledger_entry_of(booking->ledger, account, culprit, where);
+    if (entry < 0 || (size_t)entry < booking->own_room) return entry;
+    size_t room = booking->ledger->entry_room;
+    struct ids_own_share *grown = realloc(booking->own, room * sizeof *grown);
+    if (!grown) return -1;
+    memset(grown + booking->own_room, 0, (room - booking->own_room) * sizeof *grown);
+    booking->own = grown;
+    booking->own_room = room;
+    return entry;
+}
+
+/* The step's time of an entry is whole. */
+static int end_step(struct ids_booking *booking, size_t entry, struct ids_own_share *own) {
+    if (!own->step_ps) return 0;
+    const struct ids_ledger *ledger = booking->ledger;
+    struct ids_account_times *times = &ledger->in_step[ledger->first_step[booking->device] + own->place];
+    times->ps[ledger->entries[entry].account] += own->step_ps;
+    int failed = ids_step_sums_add_to(&booking->by_step, entry, booking->steps->at[own->place].step, own->step_ps);
+    own->step_ps = 0;
+    return failed;
+}
+
+__attribute__((noinline)) static void set_longest(struct ids_booking *booking,
+                                                  const struct ids_ledger_interval *interval,
+                                                  struct ids_own_share *own) {
+    struct ids_ledger_entry *entry = &booking->ledger->entries[interval->entry];
+    own->longest_ps = entry->longest_ps = interval->to_ps - interval->from_ps;
+    entry->longest_at_ps = interval->from_ps;
+    entry->longest_device = booking->device;
+    entry->evidence = interval->event;
+}
+
+__attribute__((noinline)) static void keep_longest(struct ids_booking *booking,
+                                                   const struct ids_ledger_interval *interval) {
+    struct ids_ledger_longest *longest = &booking->ledger->longest[interval->account];
+    int64_t length_ps = interval->to_ps - interval->from_ps;
+    size_t place = longest->count < IDS_LEDGER_LONGEST ? longest->count++ : IDS_LEDGER_LONGEST - 1;
+    for (; place; place--) {
+        const struct ids_ledger_interval *before = &longest->at[place - 1];
+        if (before->to_ps - before->from_ps >= length_ps) break;
+        longest->at[place] = *before;
+    }
+    longest->at[place] = *interval;
+    const struct ids_ledger_interval *last = &longest->at[IDS_LEDGER_LONGEST - 1];
+    if (longest->count == IDS_LEDGER_LONGEST) booking->least_of[interval->account] = last->to_ps - last->from_ps;
+}
+
+int ids_book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place) {
+    int64_t length_ps = interval->to_ps - interval->from_ps;
+    struct ids_own_share *own = &booking->own[interval->entry];
+    int in_window = interval->state & IDS_IS_IN_WINDOW, in_step = interval->step != IDS_NONE;
+    if (in_window) {
+        own->in_window_ps += length_ps;
+        if (!(interval->state & IDS_IS_BUSY)) own->idle_ps += length_ps;
+    }
+    if (booking->counts_steps ? !in_step : !in_window) return 0;
+    if (interval->account == IDS_COPY_H2D && interval->state & IDS_IS_D2H)
+        booking->ledger->both_ways_ps[booking->device] += length_ps;
+    own->time_ps[interval->known] += length_ps;
+    own->intervals++;
+    if (length_ps > own->longest_ps) set_longest(booking, interval, own);
+    if (length_ps > booking->least_of[interval->account]) keep_longest(booking, interval);
+    if (!in_step) return 0;
+    if (own->place != place) {
+        if (end_step(booking, interval->entry, own)) return -1;
+        own->place = place;
+    }
+    own->step_ps += length_ps;
+    return 0;
+}
+
+static int await(struct ids_booking *booking, const struct ids_ledger_interval *interval) {
+    const struct ids_meeting *meeting = ids_meeting_of_event(&booking->meetings, interval->event);
+    struct ids_wait *wait = IDS_PUSH(booking->waits, booking->wait_count, booking->wait_room);
+    if (!wait) return -1;
+    *wait = (struct ids_wait){interval->from_ps, interval->to_ps, booking->visited,
+                              booking->place,    booking->device, booking->busy_of[meeting->last->device],
+                              interval->step,    interval->state, interval->known};
+    return 0;
+}
+
+/* Sums up an interval that does not grow any more, and hands it on. */
+int ids_book_pending(struct ids_booking *booking, struct ids_error *err) {
+    const struct ids_ledger_interval *interval = &booking->pending;
+    if (interval->to_ps <= interval->from_ps) return 0;
+    int failed =
+        interval->entry == IDS_NONE ? await(booking, interval) : ids_book_entry(booking, interval, booking->place);
+    if (failed || (booking->past && ids_past_add(&booking->past[booking->device], interval))) return ids_no_memory(err);
+    booking->visited++;
+    return booking->visitor ? booking->visitor->interval(booking->visitor->context, interval, err) : 0;
+}
+
+/* The device is done: what it has of each entry goes to the sums of all. */
+int ids_booking_end_device(struct ids_booking *booking, struct ids_error *err) {
+    struct ids_ledger *ledger = booking->ledger;
+    for (size_t e = 0; e < ledger->entry_count && e < booking->own_room; e++) {
+        struct ids_own_share *own = &booking->own[e];
+        struct ids_ledger_entry *entry = &ledger->entries[e];
+        if (end_step(booking, e, own)) return ids_no_memory(err);
+        int64_t time_ps = 0;
+        for (int known = 0; known < IDS_KNOWN_COUNT; known++) {
+            time_ps += own->time_ps[known];
+            ids_sum(&entry->time_ps[known], own->time_ps[known]);
+        }
+        ids_sum(&entry->in_window_ps, own->in_window_ps);
+        ledger->in_window[booking->device].ps[entry->account] += own->in_window_ps;
+        ledger->idle[booking->device].ps[entry->account] += own->idle_ps;
+        entry->intervals += own->intervals;
+        *own = (struct ids_own_share){.longest_ps = own->longest_ps};
+        if (!time_ps) continue;
+        struct ids_entry_share *share = IDS_PUSH(ledger->shares, ledger->share_count, ledger->share_room);
+        if (!share) return ids_no_memory(err);
+        *share = (struct ids_entry_share){booking->device, (uint32_t)e, time_ps};
+    }
+    return 0;
+}
+
+static int put(struct ids_booking *booking, const struct ids_ledger_interval *interval, struct ids_error *err) {
+    struct ids_ledger_interval *pending = &booking->pending;
+    if (pending->to_ps == interval->from_ps && pending->entry == interval->entry && pending->step == interval->step &&
+        pending->state == interval->state && pending->known == interval->known && pending->event == interval->event) {
+        pending->to_ps = interval->to_ps;
+        return 0;
+    }
+    int code = ids_book_pending(booking, err);
+    *pending = *interval;
+    return code;
+}
+
+/* The step that the next moment is in, or before. */
+void ids_booking_set_place(struct ids_booking *booking, size_t place) {
+    booking->place = place;
+    booking->step = place < booking->steps->count ? booking->steps->at[place].step : IDS_NONE;
+}
+
+/* What follows is mostly inside the same step and the window. */
+static void set_bounds(struct ids_booking *booking) {
+    booking->least_ps = INT64_MAX;
+    if (booking->place == booking->steps->count) return;
+    const struct ids_device_step *step = &booking->steps->at[booking->place];
+    const struct ids_busy *busy = booking->busy;
+    booking->least_ps = step->from_ps > busy->start_ps ? step->from_ps : busy->start_ps;
+    booking->most_ps = step->to_ps < busy->end_ps ? step->to_ps : busy->end_ps;
+}
+
+/* Puts the first part of an interval, up to where the window or a step begins or ends, and leaves the rest. */
+static int put_part(struct ids_booking *booking, struct ids_ledger_interval *rest, struct ids_error *err) {
+    const struct ids_device_steps *steps = booking->steps;
+    const struct ids_busy *busy = booking->busy;
+    if (booking->place < steps->count && steps->at[booking->place].to_ps <= rest->from_ps) {
+        int code = ids_book_pending(booking, err); /* by the step that it is in */
+        if (code) return code;
+        booking->pending.to_ps = booking->pending.from_ps;
+        size_t place = booking->place;
+        while (place < steps->count && steps->at[place].to_ps <= rest->from_ps) place++;
+        ids_booking_set_place(booking, place);
+    }
+    const struct ids_device_step *step = booking->place < steps->count ? &steps->at[booking->place] : NULL;
+    struct ids_ledger_interval part = *rest;
+    part.step = IDS_NONE;
+    if (step && part.from_ps >= step->from_ps) {
+        part.step = step->step;
+        if (step->to_ps < part.to_ps) part.to_ps = step->to_ps;
+    } else if (step && step->from_ps < part.to_ps) {
+        part.to_ps = step->from_ps;
+    }
+    int in_window = part.from_ps >= busy->start_ps && part.from_ps < busy->end_ps;
+    if (part.from_ps < busy->start_ps && busy->start_ps < part.to_ps) part.to_ps = busy->start_ps;
+    if (in_window && busy->end_ps < part.to_ps) part.to_ps = busy->end_ps;
+    if (in_window) part.state |= IDS_IS_IN_WINDOW;
+    rest->from_ps = part.to_ps;
+    return put(booking, &part, err);
+}
+
+/* Cuts at the ends of the window and of steps; uses the interval up. */
+int ids_book(struct ids_booking *booking, struct ids_ledger_interval *interval, struct ids_error *err) {
+    if (interval->from_ps >= booking->least_ps && interval->to_ps <= booking->most_ps) {
+        interval->step = booking->step;
+        interval->state |= IDS_IS_IN_WINDOW;
+        return put(booking, interval, err);
+    }
+    int code = 0;
+    while (interval->from_ps < interval->to_ps && !code) code = put_part(booking, interval, err);
+    set_bounds(booking);
+    return code;
+}
+
+const struct ids_device_steps *ids_booking_steps(const struct ids_booking *booking, uint32_t device) {
+    static const struct ids_device_steps none;
+    const struct ids_analysis *analysis = booking->analysis;
+    return analysis->steps.of_device ? &analysis->steps.of_device[analysis->busy[device].index] : &none;
+}

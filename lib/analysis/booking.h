@@ -1,0 +1,97 @@
+/* booking.h - while the ledger is made: one interval after the other is cut at steps and at the window, and summed up.
+ *
+ * ledger.c begins and ends it and goes from device to device; stretches.c says what each stretch of a device is, and
+ * waits.c, at the end, for whom others waited.
+ */
+#ifndef IDS_LIB_ANALYSIS_BOOKING_H
+#define IDS_LIB_ANALYSIS_BOOKING_H
+
+#include "lib/analysis/context.h"
+#include "lib/analysis/device_sweep.h"
+#include "lib/analysis/host_time.h"
+#include "lib/analysis/meetings.h"
+#include "lib/analysis/past.h"
+#include "lib/analysis/step_sums.h"
+
+/* What the device that is swept has of an entry; no interval of it overlaps another, so that sums cannot run over. */
+struct ids_own_share {
+    int64_t time_ps[IDS_KNOWN_COUNT], in_window_ps, idle_ps;
+    uint64_t intervals;
+    int64_t step_ps;    /* in the step at `place`, whose sum is told when the next one begins */
+    size_t place;       /* in the device's steps */
+    int64_t longest_ps; /* over all devices so far */
+};
+
+/* Time in which a device waited in a collective for one that came later. */
+struct ids_wait {
+    int64_t from_ps, to_ps;
+    size_t visited; /* the interval's number for the visitor */
+    size_t place;   /* of its step in the device's steps */
+    uint32_t device, awaited, step;
+    uint16_t state;
+    uint8_t known;
+};
+
+/* An entry that was found before, and for which account; number 0: none. */
+struct ids_found_entry {
+    uint32_t number : 24; /* of the entry + 1 */
+    uint32_t account : 8;
+};
+
+struct ids_booking {
+    struct ids_analysis *analysis;
+    struct ids_ledger *ledger;
+    const struct ids_ledger_visitor *visitor;
+    struct ids_host_time *host_time;
+    struct ids_sweep_room *room;
+    struct ids_step_sums by_step;                                 /* by entry */
+    struct ids_found_entry *of_op, *of_event_name, *of_idle_name; /* by op, name of an event, name of an idle part */
+    struct ids_busy *busy;                                        /* the device that is swept */
+    uint32_t device;                                              /* its index in analysis->busy */
+    const struct ids_device_steps *steps;
+    size_t place;                       /* in them: the first one that ends behind what is looked at */
+    uint32_t step;                      /* its index of analysis->steps.at */
+    int64_t least_ps, most_ps;          /* what lies between is in that step and in the window */
+    struct ids_ledger_interval pending; /* grows while the next one is the same */
+    const struct ids_stretch *stretch;  /* whose parts come */
+    int part;                           /* of the run's window, that ends behind what is looked at */
+    int64_t part_end_ps;
+    int64_t gap_part_ps;       /* the longest part of the gap that is swept */
+    struct ids_own_share *own; /* by entry */
+    size_t own_room;
+    int64_t least_of[IDS_ACCOUNT_COUNT]; /* a longer interval is one of the account's longest */
+    int counts_steps; /* what entries have is of the steps, where there are steps; else of the window */
+    struct ids_meetings meetings;
+    struct ids_past *past; /* by active device; NULL where nobody meets */
+    uint32_t *busy_of;     /* by trace->devices: index of analysis->busy */
+    struct ids_wait *waits;
+    size_t wait_count, wait_room;
+    size_t visited;
+    struct ids_arena names;            /* of those who were waited for */
+    struct ids_keymap entry_of_wait;   /* who, and what it did -> entry + 1 */
+    struct ids_keymap awaited_numbers; /* step and device -> index of ledger->awaited + 1 */
+};
+
+/* An entry, with room for what devices have of it; -1 when memory ran out. */
+int64_t ids_booking_entry(struct ids_booking *booking, enum ids_account account, struct ids_text culprit,
+                          struct ids_text where);
+/* Cuts at the ends of the window and of steps; uses the interval up. */
+int ids_book(struct ids_booking *booking, struct ids_ledger_interval *interval, struct ids_error *err);
+/* Sums up an interval that does not grow any more, and hands it on. */
+int ids_book_pending(struct ids_booking *booking, struct ids_error *err);
+/* Sums up one of the step at `place` that nothing cuts and nothing makes grow. */
+int ids_book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place);
+/* The step that the next moment is in, or before. */
+void ids_booking_set_place(struct ids_booking *booking, size_t place);
+/* The device is done: what it has of each entry goes to the sums of all. */
+int ids_booking_end_device(struct ids_booking *booking, struct ids_error *err);
+/* The steps of a device, by its index in analysis->busy. */
+const struct ids_device_steps *ids_booking_steps(const struct ids_booking *booking, uint32_t device);
+
+/* A stretch of the device that is swept: what it is, and the gap that it is part of (stretches.c); for
+ * ids_sweep_device, `context` is the booking. */
+int ids_book_stretch(void *context, const struct ids_stretch *stretch, struct ids_error *err);
+/* All waits in collectives, when all devices are swept (waits.c). */
+int ids_book_waits(struct ids_booking *booking, struct ids_error *err);
+
+#endif

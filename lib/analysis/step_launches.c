@@ -1,0 +1,142 @@
+/* step_launches.c - which annotated step each piece of device work belongs to: by its launch, never by time (with
+ * asynchronous dispatch a step's annotation is over before the device begins). */
+#include "lib/analysis/step_sources.h"
+
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+
+/* A long way is climbed once: a damaged file may have it at every launch. */
+static int step_of_launch(struct ids_analysis *analysis, const struct ids_event *event, uint64_t *ret_made,
+                          struct ids_error *err) {
+    const struct ids_event *launch = event->launch;
+    int far, is_of_cpu = analysis->trace->devices[event->device].kind == IDS_DEVICE_CPU;
+    *ret_made = ids_step_made_around(analysis, launch, &far);
+    if (*ret_made) *(far & 2 || (is_of_cpu && !event->run_id) ? &analysis->steps.linked : &analysis->steps.called) += 1;
+    return far & 1 && ids_keymap_add(&analysis->steps.of_host_event, (uint64_t)(uintptr_t)launch, *ret_made) < 0
+               ? ids_no_memory(err)
+               : 0;
+}
+
+static int earlier_there(const void *a, const void *b) {
+    const struct ids_device_step *left = a, *right = b;
+    if (left->from_ps != right->from_ps) return left->from_ps < right->from_ps ? -1 : 1;
+    return (left->step > right->step) - (left->step < right->step);
+}
+
+/* Each step's first and last work on the device; afterwards `step` is ids_step.made. */
+static int find_work(const struct ids_events *activity, const uint32_t *made, struct ids_device_steps *own) {
+    struct ids_keymap places = {0};
+    int failed = 0;
+    for (size_t i = 0; i < activity->count && !failed; i++) {
+        const struct ids_event *event = &activity->at[i];
+        uint64_t place = own->count;
+        if (!made[i]) continue;
+        if (!ids_keymap_get(&places, made[i], &place)) {
+            struct ids_device_step *fresh = IDS_PUSH(own->at, own->count, own->room);
+            failed = !fresh || ids_keymap_add(&places, made[i], place) < 0;
+            if (!failed) *fresh = (struct ids_device_step){made[i] - 1, event->start_ps, event->end_ps};
+        } else if (event->end_ps > own->at[place].to_ps) {
+            own->at[place].to_ps = event->end_ps;
+        }
+    }
+    ids_keymap_done(&places);
+    if (own->count) qsort(own->at, own->count, sizeof *own->at, earlier_there);
+    return failed;
+}
+
+/* Until when the device is busy with what was launched before the first step that was recorded: that belongs to none,
+ * and what is done meanwhile is no part of the first step. INT64_MIN where there is none. */
+static int64_t end_of_backlog(const struct ids_events *activity, const uint32_t *made) {
+    int64_t end_ps = INT64_MIN;
+    for (size_t i = 0; i < activity->count && !made[i]; i++) {
+        if (activity->at[i].end_ps > end_ps) end_ps = activity->at[i].end_ps;
+    }
+    return end_ps;
+}
+
+/* From first and last work to steps without a hole between them. Work of a step that runs beside that of the one before
+ * (a batch copied ahead) does not begin it: otherwise it would begin wherever the copying thread happened to be. */
+static void tile(const struct ids_steps *steps, uint32_t host, int64_t backlog_ps, struct ids_device_steps *own) {
+    int64_t last_ps = INT64_MIN; /* end of the work of all steps so far */
+    for (size_t i = 0; i < own->count; i++) {
+        struct ids_device_step *step = &own->at[i];
+        int64_t work_ps = step->from_ps, end_ps = step->to_ps, from_ps = i ? last_ps : work_ps;
+        uint64_t place;
+        if (ids_keymap_get(&steps->marks, ids_step_mark_key(step->step, host), &place)) {
+            int64_t mark_ps = steps->mark[place].start_ps < work_ps ? steps->mark[place].start_ps : work_ps;
+            if (!i || mark_ps > from_ps) from_ps = mark_ps;
+            if (!i && backlog_ps > from_ps) from_ps = backlog_ps < work_ps ? backlog_ps : work_ps;
+            if (i + 1 == own->count && steps->mark[place].end_ps > end_ps) end_ps = steps->mark[place].end_ps;
+        }
+        if (step->to_ps > last_ps) last_ps = step->to_ps;
+        step->from_ps = from_ps;
+        step->to_ps = end_ps > last_ps ? end_ps : last_ps;
+        if (i) own->at[i - 1].to_ps = from_ps;
+    }
+}
+
+int ids_steps_by_launch(struct ids_analysis *analysis, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_steps *steps = &analysis->steps;
+    steps->of_activity = calloc(trace->device_count + 1, sizeof *steps->of_activity);
+    if (!steps->of_activity) return ids_no_memory(err);
+    for (size_t d = 0; d < trace->device_count; d++) {
+        const struct ids_events *activity = &trace->devices[d].activity;
+        if (!ids_device_counts(trace, &trace->devices[d])) continue;
+        uint32_t *made = steps->of_activity[d] = calloc(activity->count + 1, sizeof *made);
+        if (!made) return ids_no_memory(err);
+        const struct ids_event *launch = NULL;
+        uint64_t step = 0;
+        for (size_t i = 0; i < activity->count; i++) {
+            const struct ids_event *event = &activity->at[i];
+            if (!event->launch) step = 0;
+            int code = event->launch && event->launch != launch ? step_of_launch(analysis, event, &step, err) : 0;
+            if (code) return code;
+            launch = event->launch;
+            made[i] = (uint32_t)step;
+            if (step) ids_step_stretch(&steps->at[step - 1], event->start_ps, event->end_ps);
+            *(step ? &steps->assigned : &steps->unassigned) += 1;
+        }
+        if (find_work(activity, made, &steps->of_device[d])) return ids_no_memory(err);
+        tile(steps, trace->devices[d].host, end_of_backlog(activity, made), &steps->of_device[d]);
+    }
+    return 0;
+}
+
+/* ids_step.made + 1 of a device's event, 0 for none. */
+uint64_t ids_step_made_of(const struct ids_analysis *analysis, const struct ids_event *event) {
+    const struct ids_events *activity = &analysis->trace->devices[event->device].activity;
+    const uint32_t *made = analysis->steps.of_activity[event->device];
+    int far;
+    if (made && event >= activity->at && event < activity->at + activity->count) return made[event - activity->at];
+    return event->launch ? ids_step_made_around(analysis, event->launch, &far) : 0;
+}
+
+/* Annotations that do not tell steps apart would make one long step out of many: launches inside most of them have no
+ * work, and links from thread to thread lead to others (the CPU client chains its executions), or ops say no run they
+ * are of; or the work of most ends before that of the step before (two loops at once, with steps of the same
+ * numbers). */
+static size_t count_blurred(const struct ids_trace *trace, const struct ids_steps *steps) {
+    size_t called = 0, lost = 0, ended = 0, pairs = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        called += steps->at[i].calls;
+        lost += steps->at[i].calls && steps->at[i].last_ps == INT64_MIN;
+    }
+    if (lost * 2 > called && steps->linked > steps->called) return lost;
+    for (size_t d = 0; d < trace->device_count; d++) {
+        const struct ids_device_steps *own = &steps->of_device[d];
+        pairs += own->count;
+        for (size_t i = 0; i < own->count; i++) ended += own->at[i].from_ps == own->at[i].to_ps;
+    }
+    return ended * 2 > pairs ? steps->count * ended / pairs : 0;
+}
+
+void ids_steps_drop_blurred(const struct ids_trace *trace, struct ids_steps *steps) {
+    size_t blurred = count_blurred(trace, steps);
+    if (!blurred) return;
+    steps->blurred = blurred;
+    steps->marked = steps->count;
+    for (size_t i = 0; i < steps->count; i++) steps->at[i].last_ps = INT64_MIN;
+    for (size_t d = 0; d < trace->device_count; d++) steps->of_device[d].count = 0;
+}

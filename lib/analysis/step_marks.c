@@ -1,0 +1,159 @@
+/* step_marks.c - steps of annotations on the host, and the one that a host event lies in. */
+#include "lib/analysis/step_sources.h"
+
+#include "lib/base/vec.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Whether the event marks a step: it bears a number, or, where none does, it has the name of the annotation that
+ * recurs. */
+static int is_mark(const struct ids_analysis *analysis, const struct ids_event *event) {
+    const struct ids_steps *steps = &analysis->steps;
+    if (!steps->unnumbered) return event->kind == IDS_KIND_STEP_MARK;
+    return event->launches && analysis->trace->names[event->name].text == steps->name;
+}
+
+/* The step annotation that a host event lies in, or that its causes lie in; *ret_far when that was a long way, 2
+ * through links. */
+static const struct ids_event *mark_around(const struct ids_analysis *analysis, const struct ids_event *event,
+                                           int *ret_far) {
+    enum { FAR = 16 };
+    const struct ids_trace *trace = analysis->trace;
+    unsigned climbed = 0, links = 0;
+    const struct ids_event *mark = NULL;
+    for (int hop = 0; event && !mark && hop < IDS_STEP_HOPS; hop++) {
+        for (const struct ids_event *around = event; around && !mark; around = ids_event_outside(trace, around)) {
+            climbed++;
+            if (is_mark(analysis, around)) mark = around;
+        }
+        if (!mark) event = ids_event_cause(trace, event), links++;
+    }
+    *ret_far = (climbed > FAR) | (mark && links) << 1;
+    return mark;
+}
+
+static uint64_t address_of(const struct ids_event *event) {
+    return (uint64_t)(uintptr_t)event;
+}
+
+/* Whether a word of the annotation begins so that it is no step of training: "eval_step", "validation", but not
+ * "latest". */
+static int is_evaluation(struct ids_text name) {
+    static const char *const words[] = {"eval", "valid", "test", "predict", "infer"};
+    for (uint32_t i = 0; i < name.length; i++) {
+        if (i && name.at[i - 1] >= 'a' && name.at[i - 1] <= 'z') continue; /* inside a word */
+        struct ids_text rest = {name.at + i, name.length - i};
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+            size_t length = strlen(words[w]);
+            if (rest.length >= length && !strncasecmp(rest.at, words[w], length)) return 1;
+        }
+    }
+    return 0;
+}
+
+/* The annotation's name that most step marks have. A program may annotate evaluation steps too, and more of them. */
+int ids_steps_main_name(const struct ids_trace *trace, uint32_t *ret_name, struct ids_error *err) {
+    struct ids_keymap counts = {0};
+    uint64_t best = 0;
+    int best_trains = 0;
+    int code = 0;
+    *ret_name = IDS_NONE;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        for (const struct ids_event *event; !code && (event = ids_cursor_next(&cursor));) {
+            if (event->kind != IDS_KIND_STEP_MARK) continue;
+            uint32_t text = trace->names[event->name].text;
+            uint64_t *count = ids_keymap_at(&counts, (uint64_t)text + 1);
+            int trains = !is_evaluation(ids_strings_text(&trace->strings, text));
+            if (!count)
+                code = ids_no_memory(err);
+            else if (++*count && (trains > best_trains || (trains == best_trains && *count > best)))
+                best = *count, best_trains = trains, *ret_name = text;
+        }
+    }
+    ids_keymap_done(&counts);
+    return code;
+}
+
+static int mark_on_host(struct ids_steps *steps, uint64_t made, uint32_t host, const struct ids_event *event) {
+    uint64_t key = ids_step_mark_key(made, host), place = steps->mark_count;
+    if (!ids_keymap_get(&steps->marks, key, &place)) {
+        struct ids_step_mark *fresh = IDS_PUSH(steps->mark, steps->mark_count, steps->mark_room);
+        if (!fresh || ids_keymap_add(&steps->marks, key, place) < 0) return -1;
+        *fresh = (struct ids_step_mark){event->start_ps, event->end_ps};
+    }
+    struct ids_step_mark *mark = &steps->mark[place];
+    if (event->start_ps < mark->start_ps) mark->start_ps = event->start_ps;
+    if (event->end_ps > mark->end_ps) mark->end_ps = event->end_ps;
+    return 0;
+}
+
+/* One step per annotation; annotations of one number on different threads or hosts are one step. */
+int ids_steps_of_marks(struct ids_analysis *analysis, uint32_t name, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_steps *steps = &analysis->steps;
+    struct ids_keymap by_number = {0}; /* (number, how many times seen on this track before) -> step */
+    int code = 0;
+    for (size_t t = 0; t < trace->track_count && !code; t++) {
+        struct ids_keymap seen = {0}; /* number -> how many times so far */
+        uint8_t opened = 0;           /* a window, since the last mark */
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        for (const struct ids_event *event; !code && (event = ids_cursor_next(&cursor));) {
+            if (event->kind == IDS_KIND_OPENED) opened = 1;
+            if (!is_mark(analysis, event)) continue;
+            uint8_t opens = opened;
+            opened = 0;
+            if (trace->names[event->name].text != name) continue;
+            int64_t number = steps->unnumbered ? 0 : event->value;
+            uint64_t *round = ids_keymap_at(&seen, ids_key_of((uint64_t)number, 0)), index = steps->count;
+            if (!round) {
+                code = ids_no_memory(err);
+                break;
+            }
+            uint64_t key = ids_key_of((uint64_t)number, *round);
+            if (steps->unnumbered) number = (int64_t)*round; /* the n-th of each thread and host is one step */
+            ++*round;
+            if (!ids_keymap_get(&by_number, key, &index)) {
+                index = steps->count;
+                struct ids_step *step = IDS_PUSH(steps->at, steps->count, steps->room);
+                if (!step || ids_keymap_add(&by_number, key, index) < 0) {
+                    code = ids_no_memory(err);
+                    break;
+                }
+                *step = (struct ids_step){
+                    .number = number,
+                    .start_ps = INT64_MAX,
+                    .end_ps = INT64_MIN,
+                    .work_ps = INT64_MAX,
+                    .last_ps = INT64_MIN,
+                    .host_start_ps = event->start_ps,
+                    .host_end_ps = event->end_ps,
+                };
+            }
+            if (mark_on_host(steps, index, trace->tracks[t].host, event)) {
+                code = ids_no_memory(err);
+                break;
+            }
+            struct ids_step *step = &steps->at[index];
+            step->opens |= opens;
+            step->calls |= event->launches;
+            if (event->start_ps < step->host_start_ps) step->host_start_ps = event->start_ps;
+            if (event->end_ps > step->host_end_ps) step->host_end_ps = event->end_ps;
+            if (ids_keymap_add(&steps->of_host_event, address_of(event), index + 1) < 0) code = ids_no_memory(err);
+        }
+        ids_keymap_done(&seen);
+    }
+    ids_keymap_done(&by_number);
+    return code;
+}
+
+/* ids_step.made + 1 of the step that a host event belongs to, 0 for none. */
+uint64_t ids_step_made_around(const struct ids_analysis *analysis, const struct ids_event *event, int *ret_far) {
+    uint64_t made = 0;
+    *ret_far = 0;
+    if (ids_keymap_get(&analysis->steps.of_host_event, address_of(event), &made)) return made;
+    const struct ids_event *mark = mark_around(analysis, event, ret_far);
+    if (mark) ids_keymap_get(&analysis->steps.of_host_event, address_of(mark), &made);
+    return made;
+}

@@ -1,0 +1,45 @@
+/* step_sources.h - where steps come from: lines of the device, annotations of the host, a loop's regions, executions.
+ *
+ * steps.c asks one after the other. Each adds to analysis->steps what it finds, by device and in the order in which it
+ * is found. All return 0, or a code with *err set.
+ */
+#ifndef IDS_LIB_ANALYSIS_STEP_SOURCES_H
+#define IDS_LIB_ANALYSIS_STEP_SOURCES_H
+
+#include "lib/analysis/context.h"
+
+enum { IDS_STEP_HOPS = 32 }; /* from thread to thread; a chain of links that long is a circle */
+
+/* "Steps" lines (step_lines.c). */
+int ids_steps_of_lines(struct ids_analysis *analysis, struct ids_error *err);
+
+/* The annotation's name that most step marks have, IDS_NONE where there are none (step_marks.c). A program may annotate
+ * evaluation steps too, and more of them. */
+int ids_steps_main_name(const struct ids_trace *trace, uint32_t *ret_name, struct ids_error *err);
+int ids_steps_of_marks(struct ids_analysis *analysis, uint32_t name, struct ids_error *err);
+/* ids_step.made + 1 of the step that a host event belongs to, 0 for none; *ret_far when that was a long way, 2 through
+ * links. */
+uint64_t ids_step_made_around(const struct ids_analysis *analysis, const struct ids_event *event, int *ret_far);
+
+/* Sets the name of an annotation without a number that recurs once per iteration (step_loop.c). */
+int ids_steps_find_loop(struct ids_analysis *analysis, struct ids_error *err);
+
+/* Gives the work of devices to annotated steps (step_launches.c). */
+int ids_steps_by_launch(struct ids_analysis *analysis, struct ids_error *err);
+/* ids_step.made + 1 of a device's event, 0 for none. */
+uint64_t ids_step_made_of(const struct ids_analysis *analysis, const struct ids_event *event);
+/* Leaves no steps where annotations do not tell them apart. */
+void ids_steps_drop_blurred(const struct ids_trace *trace, struct ids_steps *steps);
+
+/* Executions of the program that recurs (step_periods.c). */
+int ids_steps_of_periods(struct ids_analysis *analysis, struct ids_error *err);
+
+static inline uint64_t ids_step_mark_key(uint64_t made, uint32_t host) {
+    return ids_key_of(made, host);
+}
+static inline void ids_step_stretch(struct ids_step *step, int64_t from_ps, int64_t to_ps) {
+    if (from_ps < step->work_ps) step->work_ps = from_ps;
+    if (to_ps > step->last_ps) step->last_ps = to_ps;
+}
+
+#endif

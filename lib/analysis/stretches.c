@@ -1,0 +1,190 @@
+/* stretches.c - what a stretch of a device is: whose work, whose wait, or, where nothing runs, whose time. */
+#include "lib/analysis/booking.h"
+
+#include "lib/base/vec.h"
+
+/* --- what does not run -------------------------------------------------------------------------------------------- */
+
+/* A gap is called as the longest of its parts. */
+static void name_gap(struct ids_booking *booking, uint32_t entry, int64_t from_ps, int64_t to_ps) {
+    struct ids_analysis *analysis = booking->analysis;
+    if (to_ps - from_ps <= booking->gap_part_ps || analysis->gap_count == booking->busy->first_gap) return;
+    struct ids_gap *gap = &analysis->gaps[analysis->gap_count - 1];
+    if (to_ps <= gap->start_ps || from_ps >= gap->end_ps) return;
+    booking->gap_part_ps = to_ps - from_ps;
+    gap->entry = entry;
+}
+
+static int put_idle(void *context, const struct ids_idle_part *part, struct ids_error *err) {
+    struct ids_booking *booking = context;
+    struct ids_found_entry *found = &booking->of_idle_name[part->name];
+    if (!found->number || found->account != part->account) {
+        struct ids_text culprit, where, recorded;
+        ids_host_time_name(booking->host_time, (enum ids_account)part->account, part->name, &culprit, &where,
+                           &recorded);
+        int64_t made = ids_booking_entry(booking, (enum ids_account)part->account, culprit, where);
+        if (made < 0) return ids_no_memory(err);
+        struct ids_ledger_entry *entry = &booking->ledger->entries[made];
+        if (!entry->recorded && recorded.length)
+            entry->recorded = ids_intern(&booking->ledger->texts, recorded.at, recorded.length);
+        if (entry->recorded == IDS_NO_TEXT) return ids_no_memory(err);
+        *found = (struct ids_found_entry){(uint32_t)(made + 1) & 0xffffff, part->account};
+    }
+    uint32_t entry = found->number - 1;
+    name_gap(booking, entry, part->from_ps, part->to_ps);
+    struct ids_ledger_interval interval = {.from_ps = part->from_ps,
+                                           .to_ps = part->to_ps,
+                                           .event = part->event,
+                                           .busy = booking->device,
+                                           .entry = entry,
+                                           .state = booking->stretch->state,
+                                           .account = part->account,
+                                           .known = part->known};
+    return ids_book(booking, &interval, err);
+}
+
+/* --- what runs ---------------------------------------------------------------------------------------------------- */
+
+static enum ids_account account_of_stretch(const struct ids_trace *trace, const struct ids_stretch *stretch) {
+    static const uint8_t accounts[IDS_RANK_COUNT] = {
+        [IDS_RANK_COMPUTE] = IDS_WORK_COMPUTE, [IDS_RANK_COLLECTIVE] = IDS_COMM_TRANSFER,
+        [IDS_RANK_H2D] = IDS_COPY_H2D,         [IDS_RANK_D2H] = IDS_COPY_D2H,
+        [IDS_RANK_D2D] = IDS_COPY_D2D,         [IDS_RANK_P2P] = IDS_COPY_P2P,
+        [IDS_RANK_SET] = IDS_COPY_SET,         [IDS_RANK_OTHER_COPY] = IDS_COPY_OTHER,
+        [IDS_RANK_BARRIER] = IDS_COMM_WAIT,    [IDS_RANK_STALL] = IDS_STALL_DEVICE};
+    const struct ids_event *event = stretch->event;
+    if (stretch->rank != IDS_RANK_STALL || event->op == IDS_NONE) return (enum ids_account)accounts[stretch->rank];
+    const struct ids_op *op = &trace->ops[event->op];
+    if (op->calls_back) return IDS_HOST_PYTHON;
+    return op->collective ? IDS_COMM_TRANSFER : IDS_STALL_DEVICE; /* TPU: the -done of a copy has the copy beside it */
+}
+
+static struct ids_text name_of_work(const struct ids_trace *trace, const struct ids_event *event) {
+    /* A collective of a framework is called by its kernel: every one of them is launched by the same op. */
+    int by_kernel = event->op == IDS_NONE || (event->collective && trace->ops[event->op].framework);
+    uint32_t text = by_kernel ? 0 : trace->ops[event->op].name;
+    if (!text)
+        text = trace->names[event->name].display ? trace->names[event->name].display : trace->names[event->name].text;
+    return ids_strings_text(&trace->strings, text);
+}
+
+static struct ids_text place_of_work(const struct ids_trace *trace, const struct ids_event *event) {
+    if (event->op == IDS_NONE) return (struct ids_text){"", 0};
+    const struct ids_op *op = &trace->ops[event->op];
+    uint32_t text = op->framework_name ? op->framework_name : op->source;
+    if (!text && op->module != IDS_NONE) text = trace->modules[op->module].name;
+    return ids_strings_text(&trace->strings, text);
+}
+
+static int entry_of_work(struct ids_booking *booking, enum ids_account account, const struct ids_event *event,
+                         uint32_t *ret_entry) {
+    const struct ids_trace *trace = booking->analysis->trace;
+    struct ids_found_entry *found =
+        event->op != IDS_NONE ? &booking->of_op[event->op] : &booking->of_event_name[event->name];
+    if (!found->number || found->account != (unsigned)account) {
+        int64_t entry = ids_booking_entry(booking, account, name_of_work(trace, event), place_of_work(trace, event));
+        if (entry < 0) return -1;
+        *found = (struct ids_found_entry){(uint32_t)(entry + 1) & 0xffffff, account};
+    }
+    *ret_entry = found->number - 1;
+    return 0;
+}
+
+/* Until the last of those who take part has come, it is a wait. Where the others are not recorded, that all have
+ * come is only assumed. */
+static int put_collective(struct ids_booking *booking, const struct ids_stretch *stretch, struct ids_error *err) {
+    const struct ids_event *event = stretch->event;
+    const struct ids_meeting *meeting = booking->past ? ids_meeting_of_event(&booking->meetings, event) : NULL;
+    struct ids_ledger_interval interval = {.from_ps = stretch->from_ps,
+                                           .to_ps = stretch->to_ps,
+                                           .event = event,
+                                           .busy = booking->device,
+                                           .entry = IDS_NONE,
+                                           .state = stretch->state,
+                                           .account = IDS_COMM_WAIT};
+    if (meeting && meeting->last->device != event->device && meeting->all_ps > stretch->from_ps) {
+        int64_t late_ps = meeting->last->start_ps - event->start_ps;
+        if (meeting->all_ps < interval.to_ps) interval.to_ps = meeting->all_ps;
+        interval.known = meeting->doubt_ps >= 0 && late_ps > meeting->doubt_ps ? IDS_RECORDED : IDS_INFERRED;
+        struct ids_ledger_interval wait = interval;
+        int code = ids_book(booking, &wait, err);
+        if (code || interval.to_ps == stretch->to_ps) return code;
+        interval.from_ps = interval.to_ps;
+        interval.to_ps = stretch->to_ps;
+    }
+    interval.account = IDS_COMM_TRANSFER;
+    interval.known = meeting ? IDS_RECORDED : IDS_INFERRED;
+    if (entry_of_work(booking, IDS_COMM_TRANSFER, event, &interval.entry)) return ids_no_memory(err);
+    return ids_book(booking, &interval, err);
+}
+
+static int put_work(struct ids_booking *booking, const struct ids_stretch *stretch, struct ids_error *err) {
+    const struct ids_trace *trace = booking->analysis->trace;
+    const struct ids_event *event = stretch->event;
+    enum ids_account account = account_of_stretch(trace, stretch);
+    if (account == IDS_COMM_TRANSFER) return put_collective(booking, stretch, err);
+    if (account == IDS_HOST_PYTHON) return ids_host_time_call_back(booking->host_time, stretch, put_idle, booking, err);
+    uint32_t entry;
+    if (entry_of_work(booking, account, event, &entry)) return ids_no_memory(err);
+    if (!(stretch->state & IDS_IS_BUSY)) name_gap(booking, entry, stretch->from_ps, stretch->to_ps);
+    struct ids_ledger_interval interval = {.from_ps = stretch->from_ps,
+                                           .to_ps = stretch->to_ps,
+                                           .event = event,
+                                           .busy = booking->device,
+                                           .entry = entry,
+                                           .state = stretch->state,
+                                           .account = (uint8_t)account,
+                                           .known = IDS_RECORDED};
+    return ids_book(booking, &interval, err);
+}
+
+/* --- states and gaps ---------------------------------------------------------------------------------------------- */
+
+static void add_to_part(struct ids_part *part, unsigned state, int64_t ps) {
+    if (state & IDS_IS_WORKING) part->working_ps += ps;
+    if (state & IDS_IS_COMPUTE) part->compute_ps += ps;
+    if (state & IDS_IS_COLLECTIVE) part->collective_ps += ps;
+    if (state & IDS_IS_COPY) part->copy_ps += ps;
+}
+
+/* The time of a state, in the window and in its parts. */
+static void add_state(struct ids_booking *booking, const struct ids_stretch *stretch) {
+    struct ids_busy *busy = booking->busy;
+    int64_t from_ps = stretch->from_ps > busy->start_ps ? stretch->from_ps : busy->start_ps;
+    int64_t to_ps = stretch->to_ps < busy->end_ps ? stretch->to_ps : busy->end_ps;
+    if (!stretch->state || from_ps >= to_ps) return;
+    busy->in_state_ps[stretch->state] += to_ps - from_ps;
+    while (from_ps < to_ps) {
+        while (booking->part_end_ps <= from_ps && booking->part + 1 < IDS_PARTS)
+            booking->part_end_ps = ids_part_start(booking->analysis, ++booking->part + 1);
+        int64_t until_ps = booking->part_end_ps < to_ps && booking->part + 1 < IDS_PARTS ? booking->part_end_ps : to_ps;
+        add_to_part(&busy->parts[booking->part], stretch->state, until_ps - from_ps);
+        from_ps = until_ps;
+    }
+}
+
+static int see_gap(struct ids_booking *booking, const struct ids_stretch *stretch, struct ids_error *err) {
+    struct ids_analysis *analysis = booking->analysis;
+    const struct ids_busy *busy = booking->busy;
+    int64_t from_ps = stretch->gap_from_ps > busy->start_ps ? stretch->gap_from_ps : busy->start_ps;
+    int64_t to_ps = stretch->gap_to_ps < busy->end_ps ? stretch->gap_to_ps : busy->end_ps;
+    if (to_ps <= from_ps) return 0;
+    if (analysis->gap_count > busy->first_gap && analysis->gaps[analysis->gap_count - 1].start_ps == from_ps) return 0;
+    booking->gap_part_ps = 0;
+    struct ids_gap *gap = IDS_PUSH(analysis->gaps, analysis->gap_count, analysis->gap_room);
+    if (!gap) return ids_no_memory(err);
+    *gap = (struct ids_gap){from_ps, to_ps, stretch->previous, stretch->next, booking->device, IDS_NONE};
+    return 0;
+}
+
+int ids_book_stretch(void *context, const struct ids_stretch *stretch, struct ids_error *err) {
+    struct ids_booking *booking = context;
+    int code = 0;
+    add_state(booking, stretch);
+    if (!(stretch->state & IDS_IS_BUSY)) code = see_gap(booking, stretch, err);
+    if (code) return code;
+    booking->stretch = stretch;
+    if (stretch->rank == IDS_RANK_IDLE)
+        return ids_host_time_divide(booking->host_time, booking->busy, stretch, put_idle, booking, err);
+    return put_work(booking, stretch, err);
+}

@@ -1,0 +1,88 @@
+/* waits.c - for whom devices waited in collectives, and what those did meanwhile. */
+#include "lib/analysis/booking.h"
+
+#include "lib/base/saturate.h"
+#include "lib/base/vec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* "rank 1: host.python load (loader.py:88)", who and what it did. */
+static int64_t make_entry_of_wait(struct ids_booking *booking, uint32_t awaited, uint32_t cause) {
+    const struct ids_analysis *analysis = booking->analysis;
+    struct ids_ledger *ledger = booking->ledger;
+    char did[512];
+    int length = 0;
+    if (cause != IDS_NONE) {
+        const struct ids_ledger_entry *entry = &ledger->entries[cause];
+        const char *culprit = ids_strings_z(&ledger->texts, entry->culprit);
+        const char *where = ids_strings_z(&ledger->texts, entry->where);
+        const int is_work = entry->account == IDS_WORK_COMPUTE; /* which op is no cause */
+        length = snprintf(did, sizeof did, "%s%s%.200s%s%.200s%s", ids_account_id((enum ids_account)entry->account),
+                          !is_work && *culprit ? " " : "", is_work ? "" : culprit, !is_work && *where ? " (" : "",
+                          is_work ? "" : where, !is_work && *where ? ")" : "");
+    }
+    const char *name = ids_rank_name(analysis->trace, analysis->busy[awaited].device, &booking->names);
+    if (!name) return -1;
+    int64_t number = ids_booking_entry(booking, IDS_COMM_WAIT, (struct ids_text){name, (uint32_t)strlen(name)},
+                                       (struct ids_text){did, (uint32_t)length});
+    if (number < 0) return -1;
+    ledger->entries[number].awaited = awaited;
+    ledger->entries[number].cause = cause;
+    return number;
+}
+
+static int64_t entry_of_wait(struct ids_booking *booking, uint32_t awaited, uint32_t cause) {
+    uint64_t *known = ids_keymap_at(&booking->entry_of_wait, ids_key_of(awaited, cause));
+    if (!known) return -1;
+    if (!*known) {
+        int64_t made = make_entry_of_wait(booking, awaited, cause);
+        if (made < 0) return -1;
+        *known = (uint64_t)made + 1;
+    }
+    return (int64_t)*known - 1;
+}
+
+static int sum_awaited(struct ids_booking *booking, const struct ids_wait *wait) {
+    struct ids_ledger *ledger = booking->ledger;
+    int counts = booking->counts_steps ? wait->step != IDS_NONE : (wait->state & IDS_IS_IN_WINDOW) != 0;
+    if (!counts) return 0;
+    uint64_t *number = ids_keymap_at(&booking->awaited_numbers, ids_key_of(wait->step, wait->awaited));
+    if (!number) return -1;
+    if (!*number) {
+        struct ids_awaited *fresh = IDS_PUSH(ledger->awaited, ledger->awaited_count, ledger->awaited_room);
+        if (!fresh) return -1;
+        *fresh = (struct ids_awaited){.step = wait->step, .device = wait->awaited};
+        *number = ledger->awaited_count;
+    }
+    ids_sum(&ledger->awaited[*number - 1].ps, wait->to_ps - wait->from_ps);
+    return 0;
+}
+
+int ids_book_waits(struct ids_booking *booking, struct ids_error *err) {
+    const struct ids_ledger *ledger = booking->ledger;
+    for (size_t w = 0; w < booking->wait_count; w++) {
+        const struct ids_wait *wait = &booking->waits[w];
+        if (w && wait->device != booking->waits[w - 1].device) {
+            int code = ids_booking_end_device(booking, err);
+            if (code) return code;
+        }
+        booking->device = wait->device;
+        booking->steps = ids_booking_steps(booking, wait->device);
+        uint32_t cause = ids_past_why_late(&booking->past[wait->awaited], &booking->past[wait->device], ledger,
+                                           wait->from_ps, wait->to_ps);
+        int64_t entry = entry_of_wait(booking, wait->awaited, cause);
+        struct ids_ledger_interval interval = {.from_ps = wait->from_ps,
+                                               .to_ps = wait->to_ps,
+                                               .busy = wait->device,
+                                               .step = wait->step,
+                                               .entry = (uint32_t)entry,
+                                               .state = wait->state,
+                                               .account = IDS_COMM_WAIT,
+                                               .known = wait->known};
+        if (entry < 0 || ids_book_entry(booking, &interval, wait->place) || sum_awaited(booking, wait))
+            return ids_no_memory(err);
+        if (booking->visitor) booking->visitor->entry(booking->visitor->context, wait->visited, (uint32_t)entry);
+    }
+    return booking->wait_count ? ids_booking_end_device(booking, err) : 0;
+}
