@@ -1,6 +1,7 @@
 #include "cmd/diff_print.h"
 
 #include "cmd/diff_tables.h"
+#include "cmd/diff_waterfall.h"
 #include "lib/base/counted.h"
 #include "lib/compare/verdict_words.h"
 #include "lib/wire/shell_quote.h"
@@ -156,78 +157,29 @@ static void write_headline(struct ids_painter *painter, const struct ids_diff *d
     }
 }
 
-/* ---- parts ---- */
-
-static int larger_part(const void *a, const void *b) {
-    const struct ids_part *left = *(const struct ids_part *const *)a, *right = *(const struct ids_part *const *)b;
-    int64_t l = llabs(left->b_ps - left->a_ps), r = llabs(right->b_ps - right->a_ps);
-    if (l != r) return l < r ? 1 : -1;
-    return (left > right) - (left < right);
-}
-
-static const char *interval_text(struct ids_painter *painter, const struct ids_interval *interval) {
-    if (!interval->known) return "";
-    if (interval->low == 0 && interval->high == 0) return "in single steps";
-    struct ids_phrase phrase = ids_phrase_begin();
-    ids_phrase_add(&phrase, "%s to %s", signed_text(painter, IDS_UNIT_TIME, interval->low),
-                   signed_text(painter, IDS_UNIT_TIME, interval->high));
-    return ids_phrase_end(painter, &phrase);
-}
-
-static void write_parts(struct ids_painter *painter, const struct ids_diff *diff) {
-    enum { COLUMNS = 6 };
-    const struct ids_parts *parts = &diff->parts;
-    const struct ids_part *order[IDS_PARTS_MOST] = {0};
-    size_t count = 0;
-    for (size_t i = 0; i < parts->count; i++) {
-        if (parts->at[i].a_ps || parts->at[i].b_ps) order[count++] = &parts->at[i];
-    }
-    qsort(order, count, sizeof *order, larger_part);
-    struct ids_grid_column columns[COLUMNS] = {
-        {.title = "change", .right = 1},
-        {.title = "before", .right = 1},
-        {.title = "after", .right = 1},
-        {.title = diff->a->per_step ? "account, a step" : "account, the window", .is_name = 1},
-        {.title = "mostly", .stretch = 1},
-        {.title = "typical"}};
-    struct ids_grid grid = {.columns = columns, .column_count = COLUMNS, .row_count = count + 1};
-    const char **cell = grid.cells = cells_of(painter, COLUMNS * grid.row_count);
-    if (!cell) return;
-    for (size_t i = 0; i < count; i++) {
-        *cell++ = signed_text(painter, IDS_UNIT_TIME, (double)(order[i]->b_ps - order[i]->a_ps));
-        *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, order[i]->a_ps));
-        *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, order[i]->b_ps));
-        *cell++ = order[i]->title;
-        *cell++ = order[i]->culprit.name ? ids_text_clean(&painter->arena, order[i]->culprit.name) : "";
-        *cell++ = order[i]->a_ps == order[i]->b_ps ? "" : interval_text(painter, &order[i]->interval);
-    }
-    struct ids_phrase phrase = ids_phrase_begin();
-    ids_phrase_add(&phrase, "together");
-    if (parts->remainder_ps)
-        ids_phrase_add(&phrase, ", remainder %s", signed_text(painter, IDS_UNIT_TIME, (double)parts->remainder_ps));
-    *cell++ = signed_text(painter, IDS_UNIT_TIME, (double)(parts->whole_b_ps - parts->whole_a_ps));
-    *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, parts->whole_a_ps));
-    *cell++ = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, parts->whole_b_ps));
-    *cell++ = ids_phrase_end(painter, &phrase);
-    *cell++ = "";
-    *cell++ = "";
-    ids_painter_heading(painter, "where the time went");
-    write_grid(painter, &grid);
-}
-
 /* ---- what changed ---- */
+
+/* What accounts and ops took more or less is in the waterfall; this is what else is known of why. */
+static int is_in_waterfall(const struct ids_change *change) {
+    return !strncmp(change->id, "steps.", 6) || !strncmp(change->id, "idle.", 5) || !strcmp(change->id, "op");
+}
 
 static void write_changes(struct ids_painter *painter, const struct ids_diff *diff,
                           const struct ids_diff_print *print) {
     char path[COMMAND_BYTES];
     const char *last = NULL;
-    if (!diff->changes.count) return;
+    size_t shown = 0, left = 0;
     ids_shell_quote(print->path_b, path, sizeof path);
-    ids_painter_heading(painter, "what changed");
-    for (size_t i = 0; i < diff->changes.count && i < CHANGES_SHOWN; i++) {
+    for (size_t i = 0; i < diff->changes.count; i++) {
         const struct ids_change *change = &diff->changes.at[i];
+        if (is_in_waterfall(change)) continue;
+        if (shown == CHANGES_SHOWN) {
+            left++;
+            continue;
+        }
+        if (!shown) ids_painter_heading(painter, "what changed");
         struct ids_phrase phrase = ids_phrase_begin();
-        int at = fprintf(painter->out, "  %zu  ", i + 1);
+        int at = fprintf(painter->out, "  %zu  ", ++shown);
         if (change->known)
             ids_phrase_add(&phrase, "%s%s: ", signed_text(painter, IDS_UNIT_TIME, change->change_ps),
                            diff->a->per_step ? " a step" : "");
@@ -239,8 +191,7 @@ static void write_changes(struct ids_painter *painter, const struct ids_diff *di
         fprintf(painter->out, "idsprof report %s --%s %s\n", ids_text_clean(&painter->arena, path),
                 strchr(change->explain, '.') ? "explain" : "section", change->explain);
     }
-    if (diff->changes.count > CHANGES_SHOWN)
-        fprintf(painter->out, "  and %zu more in --json\n", diff->changes.count - CHANGES_SHOWN);
+    if (left) fprintf(painter->out, "  and %zu more in --json\n", left);
 }
 
 /* ---- what it comes to ---- */
@@ -291,7 +242,8 @@ int ids_diff_print_body(const struct ids_diff *diff, const struct ids_diff_print
     if (ids_diff_verdict(diff) == IDS_VERDICT_SAME && !diff->changes.count)
         fprintf(out, "\n  no difference%s\n",
                 diff->parts.whole_a_ps == diff->parts.whole_b_ps ? "" : " beyond the threshold and the spread");
-    if (diff->parts.whole_a_ps != diff->parts.whole_b_ps || diff->changes.count) write_parts(&painter, diff);
+    if (diff->parts.whole_a_ps != diff->parts.whole_b_ps || diff->changes.count)
+        ids_diff_write_waterfall(&painter, diff, print->path_b);
     write_changes(&painter, diff, print);
     if (diff->has_ops) ids_diff_write_matches(&painter, diff, "ops");
     if (diff->has_ops) write_sum(&painter, diff);

@@ -29,7 +29,7 @@ static const char *ascii_of(uint32_t character) {
     } likes[] = {{0xb7, "-"},    {0xd7, "x"},    {0xf7, "/"},   {0xb5, "u"},   {0x3bc, "u"},  {0x2010, "-"},
                  {0x2011, "-"},  {0x2012, "-"},  {0x2013, "-"}, {0x2014, "-"}, {0x2018, "'"}, {0x2019, "'"},
                  {0x201c, "\""}, {0x201d, "\""}, {0x2026, "~"}, {0x2190, "<"}, {0x2192, ">"}, {0x2212, "-"},
-                 {0x2264, "<"},  {0x2265, ">"},  {0xa0, " "}};
+                 {0x2588, "#"},  {0x2591, "."},  {0x2264, "<"}, {0x2265, ">"}, {0xa0, " "}};
     for (size_t i = 0; i < sizeof likes / sizeof *likes; i++) {
         if (likes[i].character == character) return likes[i].ascii;
     }

@@ -3,8 +3,8 @@
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
+#include "lib/compare/ledger_rows.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +13,6 @@ struct culprits {
     size_t count, room;
     struct ids_keymap numbers; /* name -> index + 1 */
 };
-
-static const char *text_at(const struct ids_table *table, size_t row, int column) {
-    const struct ids_value *cell = column < 0 ? NULL : ids_table_cell(table, row, column);
-    return cell && !cell->missing && cell->unit == IDS_UNIT_NONE ? cell->text : NULL;
-}
 
 /* By name alone: the line of a function moves from version to version. */
 static struct ids_culprit *culprit_named(struct culprits *culprits, const char *name, const char *where) {
@@ -31,24 +26,15 @@ static struct ids_culprit *culprit_named(struct culprits *culprits, const char *
     return culprit;
 }
 
-/* A ledger is of the steps where a run has them, whatever the comparison is per. */
-static int is_comparable(const struct ids_side *side, const struct ids_side_run *run) {
-    return side->per_step || !run->steps;
-}
-
 static int add_run(struct culprits *culprits, const struct ids_side *side, const struct ids_side_run *run,
                    const char *account, double scale, int is_b) {
-    const struct ids_table *ledger = ids_report_find_table(run->report, "ledger");
-    int accounts = ids_table_column(ledger, "account"), names = ids_table_column(ledger, "culprit");
-    int wheres = ids_table_column(ledger, "where"), times = ids_table_column(ledger, "per_step");
-    if (accounts < 0 || names < 0 || times < 0 || !is_comparable(side, run)) return 0;
-    for (size_t row = 0; row < ledger->row_count; row++) {
-        const char *of = text_at(ledger, row, accounts), *name = text_at(ledger, row, names);
-        double time_ps = ids_value_number(*ids_table_cell(ledger, row, times));
-        if (!of || !name || strcmp(of, account) != 0 || isnan(time_ps)) continue;
-        struct ids_culprit *culprit = culprit_named(culprits, name, text_at(ledger, row, wheres));
+    struct ids_ledger_row row;
+    if (!ids_ledger_is_comparable(side, run)) return 0;
+    for (size_t at = 0; ids_ledger_next(run, &at, &row);) {
+        if (!row.culprit || strcmp(row.account, account) != 0) continue;
+        struct ids_culprit *culprit = culprit_named(culprits, row.culprit, row.where);
         if (!culprit) return -1;
-        *(is_b ? &culprit->b_ps : &culprit->a_ps) += time_ps * scale / (double)side->run_count;
+        *(is_b ? &culprit->b_ps : &culprit->a_ps) += row.per_step_ps * scale / (double)side->run_count;
     }
     return 0;
 }

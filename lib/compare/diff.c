@@ -42,6 +42,7 @@ int ids_diff_make(const struct ids_side *a, const struct ids_side *b, const stru
     if (!code)
         code = make_matches(diff, IDS_ITEM_KERNELS, diff->kernels, &diff->kernel_matches, &diff->has_kernels, err);
     const struct ids_matches *most = diff->has_ops ? &diff->op_matches : &diff->kernel_matches;
+    if (!code) code = ids_waterfall_make(a, b, &diff->parts, most, &diff->report, &diff->waterfall, err);
     if (!code) code = ids_sums_make(&diff->op_matches, IDS_SUM_MODULE, &diff->report, &diff->modules, err);
     if (!code) code = ids_sums_make(&diff->op_matches, IDS_SUM_SCOPE, &diff->report, &diff->scopes, err);
     if (!code) code = ids_sums_make(most, IDS_SUM_FAMILY, &diff->report, &diff->families, err);
@@ -68,6 +69,7 @@ void ids_diff_done(struct ids_diff *diff) {
     ids_sums_done(&diff->scopes);
     ids_sums_done(&diff->families);
     ids_sums_done(&diff->collectives);
+    ids_waterfall_done(&diff->waterfall);
     free(diff->changes.at);
     ids_report_done(&diff->report);
     *diff = (struct ids_diff){0};

@@ -6,6 +6,7 @@
 
 #include "lib/compare/comparability.h"
 #include "lib/compare/sums.h"
+#include "lib/compare/waterfall.h"
 
 /* Something that changed and costs time, or saves it: recompilations, transfers, ops that came or went, waiting. */
 struct ids_change {
@@ -33,6 +34,7 @@ struct ids_diff {
     int has_ops, has_kernels;
     struct ids_sums modules, scopes, families, collectives;
     struct ids_changes changes;
+    struct ids_waterfall waterfall;
     /* The whole, in ps a step (or window) and device: parts.whole_b - parts.whole_a =
      *   ops_ps (Σ of the contributions of ops) + without_ps (activity without an op) + overlap_ps (ops that ran at the
      *   same time, or outside of steps) + idle_ps (the parts in which nothing ran) */

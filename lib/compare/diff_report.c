@@ -1,4 +1,5 @@
 /* diff_report.c - a diff as properties and tables, for JSON and CSV, and for the tables of the text. */
+#include "lib/base/counted.h"
 #include "lib/compare/diff.h"
 
 #include <math.h>
@@ -21,6 +22,29 @@ static const struct ids_table_def headline_def = {
     "The figures that matter most, in SI units: both sides, difference, ratio b ÷ a, interval of the typical "
     "difference, and "
     "the verdict; better says which side of it the change is on (better, worse, neither).",
+    0};
+
+static const struct ids_column_def cause_columns[] = {
+    {"change", "change", IDS_UNIT_TIME, 0},
+    {"share", "of the change", IDS_UNIT_RATIO, 0},
+    {"a", "before", IDS_UNIT_TIME, 0},
+    {"b", "after", IDS_UNIT_TIME, 0},
+    {"low", "at least", IDS_UNIT_TIME, 0},
+    {"high", "at most", IDS_UNIT_TIME, 0},
+    {"account", "account", IDS_UNIT_NONE, 0},
+    {"culprit", "culprit", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"cause", "cause", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"kind", "kind", IDS_UNIT_NONE, 0},
+};
+static const struct ids_table_def waterfall_def = {
+    "waterfall",
+    "where the change comes from",
+    cause_columns,
+    COUNT_OF(cause_columns),
+    "From the step before to the step after, cause by cause, the largest change first; with the last row (kind "
+    "unexplained) the changes sum to that of the step. kind: culprit, op, scope (ops that came and went), others (many "
+    "small ones of an account), account (without culprits).",
     0};
 
 static const struct ids_column_def part_columns[] = {
@@ -139,8 +163,8 @@ static const struct ids_table_def collectives_def = {
     "collectives", "collectives", sum_columns, COUNT_OF(sum_columns), "Collective ops put together by kind.", 0};
 
 const struct ids_table_def *const ids_diff_tables[] = {
-    &ids_findings_table, &headline_def, &parts_def,  &changes_def, &ops_def,
-    &kernels_def,        &families_def, &scopes_def, &modules_def, &collectives_def};
+    &ids_findings_table, &headline_def, &waterfall_def, &parts_def,   &changes_def,    &ops_def,
+    &kernels_def,        &families_def, &scopes_def,    &modules_def, &collectives_def};
 const int ids_diff_table_count = COUNT_OF(ids_diff_tables);
 
 /* ---- values ---- */
@@ -193,6 +217,50 @@ static void list_headline(struct ids_diff *diff) {
             ids_text_value(row->reason),
         };
         IDS_ROW(&diff->report, table, headline_columns, cells);
+    }
+}
+
+/* In words: "layer2: 12 ops added". */
+static const char *cause_text(struct ids_diff *diff, const struct ids_cause *cause) {
+    struct ids_report *texts = &diff->report;
+    const char *who = cause->culprit ? cause->culprit : cause->account;
+    if (cause->kind == IDS_CAUSE_OTHERS) return ids_report_text(texts, "%zu small causes", cause->count);
+    if (cause->kind == IDS_CAUSE_SCOPE && cause->added && cause->removed)
+        return ids_report_text(texts, "%s: %s replaced by %zu", who, IDS_COUNTED(cause->removed, "op"), cause->added);
+    if (cause->kind == IDS_CAUSE_SCOPE)
+        return ids_report_text(texts, "%s: %s %s", who, IDS_COUNTED(cause->count, "op"),
+                               cause->added ? "added" : "removed");
+    const char *fate = cause->is_in_a && cause->is_in_b ? ""
+                       : cause->kind != IDS_CAUSE_OP    ? ""
+                       : cause->is_in_b                 ? ", new"
+                                                        : ", gone";
+    return cause->where ? ids_report_text(texts, "%s (%s)%s", who, cause->where, fate)
+                        : ids_report_text(texts, "%s%s", who, fate);
+}
+
+static void list_waterfall(struct ids_diff *diff) {
+    const struct ids_waterfall *waterfall = &diff->waterfall;
+    double whole = waterfall->after_ps - waterfall->before_ps;
+    struct ids_table *table = ids_report_table(&diff->report, &waterfall_def);
+    for (size_t i = 0; i <= waterfall->count; i++) {
+        static const struct ids_cause rest = {.account = NULL};
+        const struct ids_cause *cause = i < waterfall->count ? &waterfall->at[i] : &rest;
+        int is_rest = cause == &rest;
+        double change = is_rest ? waterfall->unexplained_ps : cause->b_ps - cause->a_ps;
+        struct ids_value row[] = {
+            time_of(change),
+            whole != 0 ? ids_real_value(IDS_UNIT_RATIO, change / whole) : ids_no_value(IDS_UNIT_RATIO),
+            is_rest ? ids_no_value(IDS_UNIT_TIME) : time_of(cause->a_ps),
+            is_rest ? ids_no_value(IDS_UNIT_TIME) : time_of(cause->b_ps),
+            bound_of(&cause->interval, cause->interval.low),
+            bound_of(&cause->interval, cause->interval.high),
+            ids_text_value(cause->account),
+            ids_text_value(cause->culprit),
+            ids_text_value(cause->where),
+            ids_text_value(is_rest ? "unexplained" : cause_text(diff, cause)),
+            ids_text_value(is_rest ? "unexplained" : ids_cause_kind_name(cause->kind)),
+        };
+        IDS_ROW(&diff->report, table, cause_columns, row);
     }
 }
 
@@ -307,6 +375,9 @@ static void say_whole(struct ids_diff *diff) {
     };
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         ids_report_property(report, times[i].id, ids_int_value(IDS_UNIT_TIME, times[i].ps));
+    double explained = ids_explained_share(&diff->waterfall);
+    ids_report_property(report, "explained_share",
+                        isnan(explained) ? ids_no_value(IDS_UNIT_RATIO) : ids_real_value(IDS_UNIT_RATIO, explained));
 }
 
 void ids_diff_report(struct ids_diff *diff) {
@@ -326,6 +397,7 @@ void ids_diff_report(struct ids_diff *diff) {
     say_whole(diff);
     ids_remarks_list(&diff->remarks, &diff->report);
     list_headline(diff);
+    list_waterfall(diff);
     list_parts(diff);
     list_changes(diff);
     list_matches(diff, &ops_def, &diff->op_matches);

@@ -69,19 +69,29 @@ def check_recordings():
     found = result(COMPARE / 'base', COMPARE / 'recompile')
     first = rows(found, 'changes')[0]
     check(first['id'] == 'compile.in_steps' and '0 → 3 (score)' in first['text'], f'recompile: {changes(found)}')
+    cause = rows(found, 'waterfall')[0]
+    check((cause['account'], cause['culprit'], cause['kind']) == ('host.compile', 'score', 'culprit'), f'recompile: {cause}')
+    check(Decimal('0.9') < cause['share'] and Decimal('0.95') < found['run']['explained_share'] <= 1, f'recompile: {cause}')
     check(float(first['change']) > 0.5 * float(found['run']['change']), f'recompile: {first} of {found["run"]["change"]}')
     check(row(found, 'findings', 'id', 'programs.partly').get('severity') == 'warning', 'recompile: score is in one run only')
 
     found = result(COMPARE / 'base', COMPARE / 'transfer')
     check(changes(found)[:1] and changes(found)[0].startswith('transfers to the device: 2 → 3 calls a step'), f'transfer: {changes(found)}')
 
+    cause = rows(found, 'waterfall')[0]
+    check((cause['account'], cause['culprit']) == ('host.staging', 'shard_args') and cause['low'] > 0, f'transfer: {cause}')
+
     found = result(COMPARE / 'base', COMPARE / 'doubled')
+    cause = rows(found, 'waterfall')[0]
+    check((cause['kind'], cause['cause']) == ('scope', 'layer2: 4 ops added') and cause['low'] > 0, f'doubled: {cause}')
     check(any(text.startswith('layer2 is new') for text in changes(found)[:2]), f'doubled: {changes(found)}')
     added = {r['op_name'] for r in rows(found, 'ops') if r['class'] == 'added'}
     check(sum('layer2' in name for name in added if name) >= 3, f'doubled: added {added}')
     check(sum(r['by'] == 'fingerprint' for r in rows(found, 'ops')) == 14, 'doubled: the ops of the other layers are matched')
     back = result(COMPARE / 'doubled', COMPARE / 'base')
     check(any('layer2 is gone' in text for text in changes(back)[:2]), f'doubled, backwards: {changes(back)}')
+    cause = rows(back, 'waterfall')[0]
+    check(cause['cause'] == 'layer2: 4 ops removed' and cause['change'] == -rows(found, 'waterfall')[0]['change'], f'backwards: {cause}')
     check(Decimal(back['run']['change']) == -Decimal(found['run']['change']), 'backwards is not the opposite')
 
 
@@ -109,9 +119,9 @@ def check_forms():
     check(['severity', 'id', 'text'] in heads and any('class' in head for head in heads), f'CSV: {heads}')
     text = diff(*pair, '--top', 3, '--width', 90).stdout
     check(max(len(line) for line in text.splitlines() if '→' not in line and ': ' not in line) <= 90, 'a line is wider than asked')
-    for width, column in ('60', None), ('78', 'mostly'), ('130', 'typical'):
-        went = diff(*pair, '--width', width).stdout.split('WHERE THE TIME WENT')[1].split('WHAT CHANGED')[0]
-        check('work.compute' in went and 'host.input' in went, f'--width {width}: the accounts gave way: {went}')
+    for width, column in ('60', None), ('78', 'cause'), ('130', 'from step to step'):
+        went = diff(*pair, '--width', width).stdout.split('WHERE THE CHANGE COMES FROM')[1].split('WHAT CHANGED')[0]
+        check('work.compute' in went and 'host.input' in went and '█' in went and 'before' in went and 'after' in went, f'--width {width}: the accounts gave way: {went}')
         check(column is None or column in went, f'--width {width}: no column {column}: {went}')
     check('idsprof report' in text, 'no next command')
     by_name = [r['name'] for r in rows(result(*pair, '--sort', 'name'), 'ops')]
@@ -130,7 +140,13 @@ def check_words(folder):
     step = row(found, 'headline', 'id', 'steps.mean')
     check((step['verdict'], step['better'], found['run']['spread_over']) == ('regression', 'worse', 'runs'), f'slower: {step}')
     check(0 < step['low'] < step['difference'] < step['high'], f'slower: {step}')
-    check('REGRESSION' in diff(before, slower, status=1).stdout, 'the text does not say REGRESSION')
+    text = diff(before, slower, status=1).stdout
+    check('REGRESSION' in text, 'the text does not say REGRESSION')
+    cause = rows(found, 'waterfall')[0]
+    check(cause['kind'] == 'op' and 0 < cause['low'] <= cause['change'] <= cause['high'], f'slower: {cause}')
+    check('from run to run' in text and '% of the change is explained' in text, f'slower: {text}')
+    text = diff(before, alike).stdout
+    check('its causes may be chance' in text or 'WHERE THE CHANGE' not in text, f'alike: {text}')
     check(row(result(slower, before), 'headline', 'id', 'steps.mean')['verdict'] == 'improvement', 'faster is no improvement')
     check(row(result(before, alike), 'headline', 'id', 'steps.mean')['verdict'] in ('same', 'unsure'), 'alike is called')
     one = (folder / 'before_0.mini', folder / 'slower_0.mini')

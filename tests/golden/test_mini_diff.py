@@ -91,6 +91,21 @@ def invariants(result):
     parts = sum(picoseconds(row["change"]) for row in rows(result, "parts"))
     if parts + value["remainder"] != value["change"]:
         yield f"the parts sum to {float(parts) / 1e6}us of {float(value['change']) / 1e6}us"
+    causes = rows(result, "waterfall")
+    if abs(sum(picoseconds(row["change"]) for row in causes) - value["change"]) > len(causes):
+        yield "the waterfall does not sum to the change"
+    told, least = [row for row in causes if row["kind"] != "unexplained"], max(abs(value["change"]) / 50, value["whole_a"] / 1000)
+    if len(causes) != len(told) + 1 or [abs(row["change"]) for row in told] != sorted((abs(row["change"]) for row in told), reverse=True):
+        yield f"the waterfall is not in order: {causes}"
+    for row in told:
+        if abs(picoseconds(row["b"]) - picoseconds(row["a"]) - picoseconds(row["change"])) > 1 or abs(picoseconds(row["change"])) < least - 1:
+            yield f"a cause of the waterfall: {row}"
+        if row["low"] is not None and not row["low"] <= row["change"] <= row["high"]:
+            yield f"a cause outside of its interval: {row}"
+    for part in rows(result, "parts"):
+        own = sum(picoseconds(row["change"]) for row in told if row["account"] == part["part"])
+        if "unknown" not in part["part"] and part["id"].startswith("steps.") and abs(own - picoseconds(part["change"])) > least + 10:
+            yield f"the causes of {part['part']} sum to {own}, the account changed by {part['change']}"
     terms = ("change_by_ops", "change_without_op", "change_by_overlap", "change_idle")
     if sum(value[term] for term in terms) != value["change"]:
         yield "the contributions do not sum to the change"
