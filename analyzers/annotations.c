@@ -15,7 +15,7 @@ static const struct ids_metric_def metrics[] = {
      "capture` "
      "recorded, record_function in PyTorch's profiles. Step annotations are not among them. In a profile that JAX "
      "wrote itself, "
-     "nothing tells a program's regions from the runtime's.",
+     "nothing distinguishes a program's regions from the runtime's.",
      "SELECT count(DISTINCT e.name) FROM stats s JOIN events e ON e.id = s.event WHERE e.run = :run AND (s.key = "
      "'user_annotation' OR (s.key = 'cat' AND s.value = 'user_annotation')) AND NOT EXISTS (SELECT 1 FROM "
      "host_activities d "
@@ -151,7 +151,7 @@ static int annotations_run(struct ids_analysis *analysis, struct ids_report *rep
         list(trace, report, &gathering);
     } else if (!failed) {
         ids_report_no_data(report, "annotations.names", IDS_UNIT_COUNT, NULL,
-                           "no region bears a mark of being the program's: `idsprof capture` and PyTorch set one");
+                           "no region is marked as the program's: `idsprof capture` and PyTorch set that mark");
     }
     free(gathering.at);
     ids_keymap_done(&gathering.by_text);

@@ -7,16 +7,17 @@
 
 static const struct ids_metric_def metrics[] = {
     {"clocks.offset", "clock offset", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
-     "The largest offset between the clocks of hosts that was taken out, beyond what their files state themselves "
+     "The largest offset between the clocks of hosts that was corrected, beyond what their files state themselves "
      "(profile_start_time, baseTimeNanoseconds). A collective ends on all devices at nearly the same moment, so the "
-     "right offset is the one at which most ends of the same collective fall together.",
+     "right offset is the one at which most ends of the same collective coincide.",
      "SELECT max(abs(offset_ps)) FROM host WHERE run = :run AND clock = 0 AND clock_method <> 'reference'"},
     {"clocks.residual", "clock residual", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "How far the ends of the same collective are still apart on two hosts, at most, after that. No time between two "
-     "hosts is known better. Above the shortest collective it is a warning.",
+     "hosts is more exact. Above the shortest collective it is a warning.",
      "SELECT max(residual_ps) FROM host WHERE run = :run AND clock_method = 'collectives'"},
     {"clocks.apart", "hosts apart", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
-     "Hosts whose times compare with no other's: no collective in common, and no recorded clock that fits. Their "
+     "Hosts whose times cannot be compared with any other's: no collective in common, and no recorded clock that fits. "
+     "Their "
      "windows and steps are their own.",
      "SELECT count(*) FROM host WHERE run = :run AND clock > 0"},
 };

@@ -19,11 +19,11 @@ static const struct ids_metric_def metrics[] = {
     {"collectives.share", "collectives", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Collective time ÷ window, over all active devices.", IDS_SQL_TIME_SHARE("collective")},
     {"collectives.total", "collective time", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Union of collectives on each device, waiting for peers included, summed over devices. What is a collective is "
-     "told by hlo_category (TPU), else by the opcode in the HLO proto, else by "
+     "Union of collectives on each device, waiting for peers included, summed over devices. A collective is recognised "
+     "by hlo_category (TPU), else by the opcode in the HLO proto, else by "
      "Kineto's arg `Collective name`, else by the kernel's name (nccl, rccl, nvshmem, one-shot, multimem, custom "
      "all-reduce), and where that is one for all, or SendRecv, by the annotation around the launch "
-     "(nccl:all_reduce): op names lie.",
+     "(nccl:all_reduce): op names mislead.",
      IDS_SQL_TIME("collective")},
     {"collectives.count", "count", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
      "Collectives that begin in the window, each device's counted; of an async pair the -start is not counted.",
@@ -37,8 +37,7 @@ static const struct ids_metric_def metrics[] = {
      "Collective time in which the device also computes: collectives.total less collectives.exposed.",
      IDS_SQL_TIME("collective * compute")},
     {"collectives.allreduce_share", "AllReduce", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "Union of all-reduces ÷ window, over all active devices. No data where nothing says of some collectives what they "
-     "are.",
+     "Union of all-reduces ÷ window, over all active devices. No data where the kind of some collectives is unknown.",
      IDS_SQL_SPANS("device", "cut_ps",
                    IDS_SQL_IN_WINDOW("collectives", "a.collective = 'all-reduce'")) "SELECT CASE WHEN " IDS_SQL_UNKNOWN
                                                                                     " > 0 THEN NULL "
@@ -46,8 +45,7 @@ static const struct ids_metric_def metrics[] = {
                                                                                     " * 1.0 / " IDS_SQL_WINDOWS
                                                                                     " END FROM span"},
     {"collectives.unknown", "of unknown kind", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
-     "Collectives of which nothing says whether they are all-reduces, broadcasts or others.",
-     "SELECT " IDS_SQL_UNKNOWN},
+     "Collectives of unknown kind: all-reduce, broadcast or another.", "SELECT " IDS_SQL_UNKNOWN},
     {"collectives.bus_bandwidth", "bus bandwidth", IDS_UNIT_RATE, IDS_BETTER_HIGHER,
      "Bytes times nccl-tests' factor of each collective ÷ their time, of those whose bytes, kind and number of ranks "
      "are "
@@ -57,8 +55,8 @@ static const struct ids_metric_def metrics[] = {
      "SELECT sum(bytes * bus_factor) * 1e12 / nullif(sum(cut_ps), 0) FROM " IDS_SQL_IN_WINDOW(
          "collectives", "a.is_start = 0 AND a.bytes IS NOT NULL AND a.bus_factor IS NOT NULL")},
     {"collectives.wait", "waiting for peers", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Where several devices take part in one collective: a device's duration less the shortest among them, which came "
-     "last and did not wait; summed.",
+     "Where several devices take part in one collective: a device's duration minus the shortest of them, whose device "
+     "came last and did not wait; summed.",
      "WITH run_by AS (SELECT cut_ps, module, op, coalesce(op, name) AS what, collective, bytes, replica_groups, "
      "row_number() OVER (PARTITION BY device, "
      "module, op, coalesce(op, name), collective, bytes, replica_groups ORDER BY is_beside, start_ps, dur_ps DESC, id) "
@@ -248,9 +246,8 @@ static void put_bandwidth(struct ids_report *report, const char *device, const s
                           ids_real_value(IDS_UNIT_RATE, sums->bus_bytes * 1e12 / (double)sums->sized_ps));
     else
         ids_report_no_data(report, id, IDS_UNIT_RATE, device,
-                           sums->count
-                               ? "the trace does not say how many bytes the collectives move among how many ranks"
-                               : "no collective ran");
+                           sums->count ? "the trace does not hold the bytes and ranks of the collectives"
+                                       : "no collective ran");
 }
 
 static void figures(struct ids_report *report, const char *device, const struct sums *sums) {
@@ -314,9 +311,10 @@ static struct ids_metric *over_all(struct ids_report *report, const char *id) {
 static void say_link(struct ids_report *report) {
     struct ids_metric *metric = over_all(report, "collectives.bus_bandwidth");
     if (metric)
-        ids_report_rule(report, metric,
-                        "the trace does not say the bandwidth of the links: compare with that of one direction, as the "
-                        "vendor gives it");
+        ids_report_rule(
+            report, metric,
+            "the trace does not hold the bandwidth of the links: compare with the bandwidth of one direction, as the "
+            "vendor gives it");
 }
 
 /* By which rules, and what could not be recognised. */

@@ -18,8 +18,8 @@ static const struct ids_metric_def metrics[] = {
      IDS_SQL_SPANS("run", "dur_ps", "host_activities WHERE run = :run AND kind = 'compile'") "SELECT " IDS_SQL_UNION
                                                                                              " FROM span"},
     {"compile.count", "compilations", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
-     "Compilations that no other one encloses or caused on another thread. On a host where jax.monitoring told "
-     "idsprof's Python hook of them, these alone, reads of the persistent cache included.",
+     "Compilations that no other one encloses or caused on another thread. On a host where jax.monitoring reported "
+     "compilations to idsprof's Python hook, only these count, with reads of the persistent cache.",
      "SELECT count(*) FROM compiles WHERE run = :run"},
     {"compile.in_steps", "inside steps", IDS_UNIT_COUNT, IDS_BETTER_LOWER,
      "Compilations that were caused inside a step: recompilation in the loop, unless it is the first step.",
@@ -32,12 +32,13 @@ static const struct ids_metric_def metrics[] = {
      "SELECT sum(dur_ps * (account = 'host.compile')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND step_id IS "
      "NOT NULL"},
     {"compile.lowering", "lowering", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "From jaxpr to StableHLO: what jax.monitoring told idsprof's Python hook; on a host without it the union of "
+     "From jaxpr to StableHLO, as jax.monitoring reported to idsprof's Python hook; on a host without it the union of "
      "lower_sharding_computation and lower_jaxpr_to_module.",
      IDS_SQL_SPANS("run", "dur_ps", "host_activities WHERE run = :run AND kind = 'lowering'") "SELECT " IDS_SQL_UNION
                                                                                               " FROM span"},
     {"compile.tracing", "tracing", IDS_UNIT_TIME, IDS_BETTER_LOWER,
-     "Running the Python function to get its jaxpr: what jax.monitoring told idsprof's Python hook; on a host without "
+     "Running the Python function to get its jaxpr, as jax.monitoring reported to idsprof's Python hook; on a host "
+     "without "
      "it the union of trace_to_jaxpr, which the Python tracer alone records whole.",
      IDS_SQL_SPANS("run", "dur_ps", "host_activities WHERE run = :run AND kind = 'tracing'") "SELECT " IDS_SQL_UNION
                                                                                              " FROM span"},
@@ -50,11 +51,12 @@ static const struct ids_metric_def metrics[] = {
      "the Python tracer saw.",
      "SELECT count(*) FROM host_activities WHERE run = :run AND kind = 'compilation cache read'"},
     {"compile.cache_hits", "cache hits", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
-     "Executables that came from the persistent compilation cache, as jax.monitoring told idsprof's Python hook.",
+     "Executables that came from the persistent compilation cache, as jax.monitoring reported to idsprof's Python "
+     "hook.",
      "SELECT count(*) FROM host_activities WHERE run = :run AND kind = 'compilation cache hit'"},
     {"compile.cache_misses", "cache misses", IDS_UNIT_COUNT, IDS_BETTER_NEITHER,
      "What jax.monitoring calls a miss: an executable that was compiled and written into the persistent cache. One "
-     "that JAX does not write (compiled faster than jax_persistent_cache_min_compile_time_secs) is none.",
+     "that JAX does not write (compiled faster than jax_persistent_cache_min_compile_time_secs) does not count.",
      "SELECT count(*) FROM host_activities WHERE run = :run AND kind = 'compilation cache miss'"},
 };
 
@@ -211,7 +213,7 @@ static void figures(const struct ids_analysis *analysis, struct ids_report *repo
         ids_report_metric(report, "compile.in_steps", NULL, ids_int_value(IDS_UNIT_COUNT, (int64_t)in_steps));
         ids_report_metric(report, "compile.in_steps_time", NULL, ids_int_value(IDS_UNIT_TIME, in_steps_ps));
     } else {
-        const char *why = "no step annotation tells which host work belongs to a step";
+        const char *why = "no step annotation shows which host work belongs to a step";
         ids_report_no_data(report, "compile.in_steps", IDS_UNIT_COUNT, NULL, "%s", why);
         ids_report_no_data(report, "compile.in_steps_time", IDS_UNIT_TIME, NULL, "%s", why);
     }

@@ -22,9 +22,9 @@ const struct ids_table_def ids_compile_functions = {
     "compilation by function",
     columns,
     IDS_COUNT_OF(columns),
-    "One row per jitted function, what cost most first, at most 10,000: the sums of what jax.monitoring told idsprof's "
-    "Python hook. "
-    "`backend` is the compilation by XLA or the read of the persistent cache that stands for it; `compilations` counts "
+    "One row per jitted function, most expensive first, at most 10,000: sums over what jax.monitoring reported to "
+    "idsprof's Python hook. "
+    "`backend` is the compilation by XLA or the read of the persistent cache in its place; `compilations` counts "
     "both. "
     "A run that was recorded without the hook has no rows.",
     0,

@@ -8,8 +8,8 @@
 
 static const struct ids_metric_def metrics[] = {
     {"occupancy.median", "occupancy", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
-     "Theoretical occupancy that half of the kernel time reaches or exceeds (time-weighted median), of the kernels "
-     "whose occupancy the trace tells. 0 % is unknown.",
+     "Theoretical occupancy that half of the kernel time reaches or exceeds (time-weighted median), over the kernels "
+     "whose occupancy the trace holds. 0 % is unknown.",
      "SELECT max(occupancy) FROM (SELECT occupancy, sum(dur_ps) OVER (ORDER BY occupancy DESC, id ROWS UNBOUNDED "
      "PRECEDING) AS reached_ps, sum(dur_ps) OVER () AS total_ps FROM kernels WHERE run = :run AND is_active = 1 AND "
      "kind = 'kernel' AND occupancy > 0) WHERE reached_ps >= total_ps - reached_ps"},
@@ -42,7 +42,7 @@ static const struct ids_table_def kernels = {
     columns,
     IDS_COUNT_OF(columns),
     "One row per GPU kernel, op and launch shape, over all devices, most time first; copies and sets are not kernels. "
-    "Share is of the kernel time. The fingerprint is that of the HLO op; in_steps is the time that belongs to steps, "
+    "Share is of the kernel time. The fingerprint is the HLO op's; in_steps is the time that belongs to steps, "
     "and "
     "squares the sum of the squares of the steps' sums in s².",
     IDS_TABLE_TOP,
@@ -158,8 +158,7 @@ static int occupancy(const struct ids_analysis *analysis, struct ids_report *rep
     }
     if (!count)
         ids_report_no_data(report, "occupancy.median", IDS_UNIT_RATIO, NULL, "%s",
-                           groups->count ? "no kernel of this trace says its occupancy"
-                                         : "no GPU kernel in the window");
+                           groups->count ? "no kernel of this trace has an occupancy" : "no GPU kernel in the window");
     free(known_ones);
     return 0;
 }

@@ -42,13 +42,13 @@ static const struct ids_metric_def metrics[] = {
 #define IDS_ACCOUNT_NEVER_IDLE(NAME, id, title, heading, meaning)
 #include "lib/model/account.def"
     {"ledger.recorded_share", "recorded", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
-     "The part of the ledger's time whose account an event tells that covers that very time.",
+     "The part of the ledger's time whose account is known from an event that covers it.",
      "SELECT sum(dur_ps * (known = 'recorded')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND counts = 1"},
     {"ledger.inferred_share", "inferred", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "The part of the ledger's time whose account follows from order or adjacency.",
      "SELECT sum(dur_ps * (known = 'inferred')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND counts = 1"},
     {"ledger.unknown_share", "unknown", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "The part of the ledger's time whose cause the file does not tell.",
+     "The part of the ledger's time whose cause the file does not hold.",
      "SELECT sum(dur_ps * (known = 'unknown')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND counts = 1"},
     {"host.overhead_share", "host overhead", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Share of the ledger's time in which devices stand idle because of the host (host.*): it dispatches, compiles, "

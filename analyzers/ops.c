@@ -15,7 +15,7 @@ static const struct ids_metric_def metrics[] = {
      "FROM ops WHERE run = :run AND is_active = 1 AND "
      "is_beside = 0)"},
     {"ops.top_share", "largest op", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
-     "The part of all device time that the op with the most self time has.",
+     "Share of all device time of the op with the most self time.",
      "SELECT max(self_ps) * 1.0 / (SELECT sum(self_ps) FROM activities WHERE run = :run AND is_active = 1 AND "
      "is_beside = 0) FROM (SELECT sum(self_ps) AS self_ps FROM ops WHERE run = :run AND is_active = 1 AND is_beside = "
      "0 GROUP BY module, program_id, op, CASE WHEN is_framework = 1 THEN op_name ELSE NULL END)"},
@@ -49,10 +49,9 @@ static const struct ids_table_def ops = {
     columns,
     IDS_COUNT_OF(columns),
     "One row per HLO op and program, over all devices, most self time first. On a GPU an op is the kernels that carry "
-    "its name. Kernels of PyTorch and TensorFlow are of the op of the framework that launched them, a row for each "
-    "place in "
-    "the program. Self time is the op's own less that of the ops wholly inside "
-    "it on its track; share is of the self time of all device activity. flops and bytes are per execution. The "
+    "its name. Kernels of PyTorch and TensorFlow belong to the framework's op that launched them, with a row for each "
+    "place in the program. Self time is the op's time minus the time of the ops wholly inside it on its track; share "
+    "is of the self time of all device activity. flops and bytes are per execution. The "
     "fingerprint is "
     "the same for what computes the same, whatever it is called and whichever program it is in.",
     IDS_TABLE_TOP,

@@ -21,7 +21,7 @@ static const struct ids_metric_def metrics[] = {
      "not 100 % busy. --window and --from/--to choose another.",
      "SELECT max(start_ps + dur_ps) - min(start_ps) FROM devices WHERE run = :run AND is_active = 1"},
     {"coverage.attributed_share", "attributed", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
-     "The part of device busy time that an op can be named for, of HLO or of the framework. The rest is plain copies, "
+     "Share of device busy time with a known op, of HLO or of the framework. The rest is plain copies, "
      "kernels of other "
      "libraries, or kernels inside "
      "CUDA graphs that carry no op.",
@@ -51,7 +51,7 @@ static const struct ids_table_def devices = {
     "devices",
     device_columns,
     IDS_COUNT_OF(device_columns),
-    "One row per device of the run, those that did nothing too. Times since the run's first activity.",
+    "One row per device of the run, also those that did nothing. Times since the run's first activity.",
     0,
 };
 
@@ -104,7 +104,8 @@ static const struct ids_table_def modules = {
     module_columns,
     IDS_COUNT_OF(module_columns),
     "One row per compiled program that ran: its distinct ops, how often its most frequent op ran on one device, and "
-    "their self time. The fingerprint is that of its ops that ran, in any order; none where one of them has none.",
+    "their self time. The fingerprint is made of those of its ops that ran, in any order; it is missing if an op has "
+    "none.",
     0,
 };
 
@@ -334,7 +335,7 @@ static int coverage(const struct ids_analysis *analysis, struct ids_report *repo
     }
     if (busy_ps && !analysis->trace->op_count)
         ids_report_no_data(report, "coverage.attributed_share", IDS_UNIT_RATIO, NULL,
-                           "nothing in this trace names the ops that device work is of");
+                           "nothing in this trace names the ops of device work");
     else if (busy_ps)
         ids_report_metric(report, "coverage.attributed_share", NULL,
                           ids_real_value(IDS_UNIT_RATIO, (double)attributed_ps / (double)busy_ps));

@@ -82,7 +82,8 @@ static const struct ids_table_def table_def = {
     columns,
     IDS_COUNT_OF(columns),
     "One row per step: its time, mean over the devices that it has work on, and on the slowest of them. The other "
-    "columns are means of the ledger's accounts: those of the text (work.compute, comm.transfer, comm.wait, copy.*, "
+    "columns are means of the ledger's accounts: the groups of the text (work.compute, comm.transfer, comm.wait, "
+    "copy.*, "
     "stall.device, host.* with profiler, device.*) and those by single account each sum to `duration` but for "
     "rounding. Times since the run's first activity.",
     0,
@@ -291,7 +292,7 @@ static int steps_run(struct ids_analysis *analysis, struct ids_report *report, s
             !analysis->busy_count             ? ids_no_activity_reason(analysis)
             : steps->source != IDS_STEPS_NONE ? "no step lies wholly in the window"
             : steps->blurred
-                ? "steps are annotated, but what ran cannot be told apart by step: see the rule of steps.source"
+                ? "steps are annotated, but device work cannot be assigned to steps: see the rule of steps.source"
             : steps->name != IDS_NONE
                 ? "steps are annotated, but nothing in this trace ties devices' work to them (JAX's trace.json of a "
                   "CPU lacks the links that its xplane.pb has)"

@@ -107,7 +107,7 @@ static const struct ids_table_def largest = {
     "largest copies",
     largest_columns,
     IDS_COUNT_OF(largest_columns),
-    "The 100 copies with the most bytes; equal ones the longer first. Times since the run's first activity.",
+    "The 100 copies with the most bytes; of equal ones the longer first. Times since the run's first activity.",
     0,
 };
 
@@ -188,7 +188,7 @@ static void figures(struct ids_report *report, const char *device, const struct 
                             (unsigned long long)sum->paired, (unsigned long long)sum->count);
         }
         if (sum->count && sum->unknown == sum->count) {
-            const char *why = "the trace does not say the sizes of these copies";
+            const char *why = "the trace does not hold the sizes of these copies";
             ids_report_no_data(report, defs[1].id, IDS_UNIT_BYTES, device, "%s", why);
             ids_report_no_data(report, defs[3].id, IDS_UNIT_RATE, device, "%s", why);
             continue;

@@ -19,8 +19,8 @@ struct baseline_options {
 
 #define AT(field) offsetof(struct baseline_options, field)
 static const struct ids_opt opts[] = {
-    {IDS_OPT_FLAG, 0, "force", NULL, "save over a baseline of that name", AT(force), NULL},
-    {IDS_OPT_FLAG, 'j', "json", NULL, "list and show print JSON", AT(json), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "overwrite a baseline of that name", AT(force), NULL},
+    {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON (list, show)", AT(json), NULL},
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
     IDS_READING_OPTIONS,
 };
@@ -43,8 +43,7 @@ static int save(const struct baseline_options *options, char *const *operands, i
     struct ids_engine engine = ids_command_engine("baseline", options->no_cache);
     if (count < 2) return ids_fail(err, IDS_USAGE, "expected: idsprof baseline save NAME RUN...");
     if (!ids_baseline_is_name(operands[0]))
-        return ids_fail(err, IDS_USAGE, "'%s' is no name for a baseline: letters, digits, '.', '_' and '-'",
-                        operands[0]);
+        return ids_fail(err, IDS_USAGE, "'%s' cannot name a baseline (letters, digits, '.', '_' and '-')", operands[0]);
     struct ids_open_side runs;
     char *path = NULL;
     int code = ids_open_side(&engine, operands + 1, count - 1, &open, &runs, err);

@@ -18,12 +18,12 @@ struct cache_options {
 
 #define AT(field) offsetof(struct cache_options, field)
 static const struct ids_opt opts[] = {
-    {IDS_OPT_FLAG, 'l', "list", NULL, "what is in it, last used first; this is the default", AT(list), NULL},
-    {IDS_OPT_FLAG, 0, "clear", NULL, "remove all of it, and say how much that was", AT(clear), NULL},
-    {IDS_OPT_FLAG, 0, "verify", NULL, "read all of it, and remove what is damaged; exit 1 when something was",
-     AT(verify), NULL},
+    {IDS_OPT_FLAG, 'l', "list", NULL, "list the files, last used first (the default)", AT(list), NULL},
+    {IDS_OPT_FLAG, 0, "clear", NULL, "remove all files, and print their number and size", AT(clear), NULL},
+    {IDS_OPT_FLAG, 0, "verify", NULL, "check every file and remove damaged ones; exit 1 if there were any", AT(verify),
+     NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
-    {IDS_OPT_FLAG, 'f', "full", NULL, "names and paths whole, however wide", AT(full), NULL},
+    {IDS_OPT_FLAG, 'f', "full", NULL, "print names and paths whole, however wide", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
 };
 

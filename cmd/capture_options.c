@@ -23,8 +23,7 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
     {IDS_OPT_TIME, 0, "duration", "TIME", "end a window after this time: 2s", AT(duration_ps), NULL},
     {IDS_OPT_FLAG, 't', "trigger", NULL, "open windows on `idsprof trigger`, not by step count", AT(trigger), NULL},
     {IDS_OPT_TEXT, 0, "range", "NAME", "open the window at the region of this name", AT(range), NULL},
-    {IDS_OPT_COUNT, 0, "warmup", "N", "run the profiler N steps before the window and throw that away", AT(warmup),
-     NULL},
+    {IDS_OPT_COUNT, 0, "warmup", "N", "run the profiler N steps before the window, discard them", AT(warmup), NULL},
     {IDS_OPT_TEXTS, 'w', "wrap", "FUNCTION", "annotate module:function, unmodified; may be given again", AT(wrap),
      NULL},
     {IDS_OPT_TEXT, 0, "step-executable", "REGEX", "without annotations, steps are the executions of this program",
@@ -45,14 +44,14 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
      NULL},
     {IDS_OPT_TEXT, 0, "max-size", "SIZE", "open no window once a process has written this much: 500M, 2G", AT(max_size),
      NULL},
-    {IDS_OPT_COUNT, 0, "keep", "N", "remove older captures of this name, so that N stay", AT(keep), NULL},
+    {IDS_OPT_COUNT, 0, "keep", "N", "keep N captures of this name, remove older ones", AT(keep), NULL},
     {IDS_OPT_FLAG, 0, "keep-empty", NULL, "keep the folder of a capture that caught nothing", AT(keep_empty), NULL},
-    {IDS_OPT_TIME, 0, "stop-timeout", "TIME", "the program waits no longer for the end of a window (60s)",
+    {IDS_OPT_TIME, 0, "stop-timeout", "TIME", "let the program wait at most this long for a window's end (60s)",
      AT(stop_timeout_ps), NULL},
     {IDS_OPT_TEXT, 0, "env-file", "FILE", "read variables for the program from this file of NAME=value", AT(env_file),
      NULL},
     {IDS_OPT_FLAG, 'r', "report", NULL, "print the report when the program has ended", AT(report), NULL},
-    {IDS_OPT_FLAG, 'q', "quiet", NULL, "say at the end only what is missing", AT(quiet), NULL},
+    {IDS_OPT_FLAG, 'q', "quiet", NULL, "at the end, print only what is missing", AT(quiet), NULL},
 };
 
 const struct ids_capture_options ids_capture_option_defaults = {.start_step = UNSET,
@@ -98,7 +97,7 @@ static int parse_sweep(const char *text, struct ids_capture_settings *settings, 
             return ids_fail(err, IDS_USAGE, "--sweep: more than %d numbers of devices", IDS_SWEEP_MAX);
         }
         for (size_t i = 0; i < settings->sweep_count; i++) {
-            if (settings->sweep[i] == devices) return ids_fail(err, IDS_USAGE, "--sweep: %s is there twice", number);
+            if (settings->sweep[i] == devices) return ids_fail(err, IDS_USAGE, "--sweep: %s is given twice", number);
         }
         settings->sweep[settings->sweep_count++] = devices;
         at += length + (at[length] == ',');
@@ -181,16 +180,14 @@ static int settle_repeats(const struct ids_capture_options *options, const struc
     plan->max = first_set(options->max, UNSET, plan->every ? WINDOWS_WITHOUT_MAX : plan->trigger ? 0 : 1);
     plan->warmup = first_set(options->warmup, UNSET, 0);
     if (plan->every && plan->start_step < 0) {
-        return ids_fail(err, IDS_USAGE,
-                        "--every counts steps from --start-step, and nothing says at which step to start");
+        return ids_fail(err, IDS_USAGE, "--every counts steps from --start-step: give that too");
     }
     if (plan->every && plan->every <= plan->steps + plan->warmup) {
         return ids_fail(err, IDS_USAGE, "a window of %lld steps every %lld steps leaves none between them",
                         (long long)(plan->steps + plan->warmup), (long long)plan->every);
     }
     if (plan->warmup && (plan->start_step < 0 || plan->range[0])) {
-        return ids_fail(err, IDS_USAGE,
-                        "--warmup goes with --start-step: nobody knows before when another window opens");
+        return ids_fail(err, IDS_USAGE, "--warmup needs --start-step: when other windows open is not known before");
     }
     return 0;
 }

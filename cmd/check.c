@@ -38,13 +38,13 @@ static const struct ids_opt opts[] = {
      NULL},
     {IDS_OPT_TEXTS, 0, "max", "LIMIT", "ID=VALUE: the figure may be no larger; may be given again", AT(max), NULL},
     {IDS_OPT_TEXTS, 0, "min", "LIMIT", "ID=VALUE: the figure may be no smaller; may be given again", AT(min), NULL},
-    {IDS_OPT_TEXT, 0, "baseline", "WHAT", "a saved baseline or a run: no worse than that", AT(baseline), NULL},
+    {IDS_OPT_TEXT, 0, "baseline", "WHAT", "check against a saved baseline or a run", AT(baseline), NULL},
     {IDS_OPT_TEXT, 't', "tolerance", "SHARE", "allowed regression against the baseline (5%)", AT(tolerance), NULL},
-    {IDS_OPT_COUNT, 0, "over", "N", "of --max and --min: figures of steps are over N steps", AT(over), NULL},
-    {IDS_OPT_COUNT, 0, "after", "N", "of the same: after N steps of warm-up", AT(after), NULL},
+    {IDS_OPT_COUNT, 0, "over", "N", "with --max and --min: figures of steps cover N steps", AT(over), NULL},
+    {IDS_OPT_COUNT, 0, "after", "N", "with the same: leave out N steps of warm-up", AT(after), NULL},
     {IDS_OPT_TEXT, 0, "junit", "FILE", "write JUnit XML; - for standard output", AT(junit), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
-    {IDS_OPT_FLAG, 'q', "quiet", NULL, "print only what is broken", AT(quiet), NULL},
+    {IDS_OPT_FLAG, 'q', "quiet", NULL, "print only broken limits", AT(quiet), NULL},
     {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the baseline is not comparable", AT(force), NULL},
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
@@ -145,7 +145,7 @@ static int open_basis(const struct check_options *options, struct basis *basis, 
     code = ids_open_side(&engine, &path, 1, &open, &basis->run, err);
     ids_engine_done(&engine);
     basis->used = &basis->run.side;
-    return code ? ids_error_at(err, "--baseline: no saved baseline is called so, and as a run") : 0;
+    return code ? ids_error_at(err, "--baseline: no saved baseline has this name, and as a run") : 0;
 }
 
 static int look_at_basis(const struct check_options *options, const struct ids_side *side, const struct ids_side *basis,
@@ -180,8 +180,7 @@ static int watch(const struct check_options *options, const struct ids_side *bas
         if (ids_side_metric(basis, watched[i], &value))
             code = ids_budget_add_baseline(budget, watched[i], tolerance, find_metric, err);
     }
-    return code || budget->count ? code
-                                 : ids_fail(err, IDS_USAGE, "the baseline has none of the figures that are watched");
+    return code || budget->count ? code : ids_fail(err, IDS_USAGE, "the baseline has none of the figures to check");
 }
 
 /* ---- output ---- */

@@ -27,7 +27,7 @@ static void say_side(struct ids_phrase *phrase, const struct ids_side *side) {
 static const char *basis(const struct ids_diff *diff) {
     if (diff->a->by_run) return "99 % intervals from run to run";
     if (diff->options.noise > 0) return "99 % intervals from step to step, and the stated noise";
-    if (!diff->a->per_step) return "nothing repeats, so that no difference has an interval";
+    if (!diff->a->per_step) return "nothing repeats, so no difference has an interval";
     return "99 % intervals from step to step, of these recordings alone";
 }
 

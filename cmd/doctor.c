@@ -18,9 +18,8 @@ struct doctor_options {
 
 #define AT(field) offsetof(struct doctor_options, field)
 static const struct ids_opt opts[] = {
-    {IDS_OPT_TEXT, 'p', "python", "PROGRAM", "the Python to look at (python, else python3, of PATH)", AT(python), NULL},
-    {IDS_OPT_TEXT, 'o', "output", "DIR", "the folder that captures would go to (PROFILE_DIR, else profiles)",
-     AT(output), NULL},
+    {IDS_OPT_TEXT, 'p', "python", "PROGRAM", "the Python to check (python, else python3, of PATH)", AT(python), NULL},
+    {IDS_OPT_TEXT, 'o', "output", "DIR", "the folder for captures (PROFILE_DIR, else profiles)", AT(output), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
 };
 

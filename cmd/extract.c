@@ -27,24 +27,24 @@ static const char *format_choice(int i) {
 
 #define AT(field) offsetof(struct ids_extract_options, field)
 static const struct ids_opt opts[] = {
-    {IDS_OPT_FLAG, 'l', "list", NULL, "print what can be taken out: files, devices, tracks, programs", AT(list), NULL},
+    {IDS_OPT_FLAG, 'l', "list", NULL, "print what can be extracted: files, devices, tracks, programs", AT(list), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "with --list: print JSON", AT(json), NULL},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
     {IDS_OPT_TEXT, 'o', "output", "DIR", "write into this folder (.); - for standard output", AT(folder), NULL},
     {IDS_OPT_CHOICE, 'f', "format", "FORMAT", "raw (the files as they are), chrome, perfetto, xplane, csv, hlo",
      AT(format), format_choice},
-    {IDS_OPT_FLAG, 0, "accounts", NULL, "chrome, perfetto: beside each device a track of what its time went to",
+    {IDS_OPT_FLAG, 0, "accounts", NULL, "chrome, perfetto: add a track to each device, with where its time went",
      AT(accounts), NULL},
-    {IDS_OPT_TIME, 0, "from", "TIME", "leave out what ends before, since the first activity: 10us, 1.5ms, 2s",
+    {IDS_OPT_TIME, 0, "from", "TIME", "leave out events that end before, since the first activity: 10us, 1.5ms, 2s",
      AT(from_ps), NULL},
-    {IDS_OPT_TIME, 0, "to", "TIME", "leave out what begins after", AT(to_ps), NULL},
+    {IDS_OPT_TIME, 0, "to", "TIME", "leave out events that begin after", AT(to_ps), NULL},
     {IDS_OPT_TEXT, 0, "steps", "STEPS", "only the time of these steps: 7, or 3-5", AT(steps), NULL},
     {IDS_OPT_TEXTS, 'd', "device", "GLOB", "only devices of this name or number; may be given again", AT(devices),
      NULL},
     {IDS_OPT_TEXTS, 't', "track", "GLOB", "only tracks of this name; may be given again", AT(tracks), NULL},
     {IDS_OPT_TEXTS, 'n', "name", "GLOB", "only events of this name; may be given again", AT(names), NULL},
     {IDS_OPT_TIME, 0, "min-duration", "TIME", "leave out shorter slices", AT(min_duration_ps), NULL},
-    {IDS_OPT_FLAG, 0, "force", NULL, "write over files that are there already", AT(force), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "overwrite existing files", AT(force), NULL},
     IDS_READING_OPTIONS,
 };
 
@@ -93,7 +93,7 @@ static int check_options(const struct ids_extract_options *options, struct ids_e
     if (options->json && !options->list) return ids_fail(err, IDS_USAGE, "--json is for --list");
     if (!*options->folder) return ids_fail(err, IDS_USAGE, "--output: an empty name");
     if (options->accounts && options->list)
-        return ids_fail(err, IDS_USAGE, "--list shows what a run holds; --accounts adds a track to what is written");
+        return ids_fail(err, IDS_USAGE, "--list writes nothing, so --accounts has no file to add a track to");
     const struct ids_export_format *export = ids_extract_export(options);
     if (options->accounts && (!export || !export->is_for_viewers))
         return ids_fail(err, IDS_USAGE, "--accounts adds a track for viewers; choose --format chrome or perfetto");
@@ -101,13 +101,13 @@ static int check_options(const struct ids_extract_options *options, struct ids_e
     if (options->list) return ids_fail(err, IDS_USAGE, "--list shows all of a run; it cannot be filtered");
     if (options->format == IDS_EXTRACT_RAW) {
         return ids_fail(err, IDS_USAGE,
-                        "files are copied whole; to take out a part choose a --format: chrome, "
+                        "files are copied whole; for a part choose a --format: chrome, "
                         "perfetto, xplane or csv");
     }
     if (options->format == ids_extract_hlo() &&
         (options->from_ps >= 0 || options->to_ps >= 0 || options->steps || options->devices.count ||
          options->tracks.count || options->min_duration_ps))
-        return ids_fail(err, IDS_USAGE, "programs can be chosen by --name alone");
+        return ids_fail(err, IDS_USAGE, "programs can be chosen only by --name");
     return 0;
 }
 
@@ -153,7 +153,8 @@ static int extract(struct ids_extraction *extraction, struct ids_error *err) {
     if (options->list) return ids_extract_list(extraction->run, options->json, err);
     if (ids_extract_to_stdout(extraction) && !(ids_extract_export(options) && ids_extract_export(options)->is_text) &&
         isatty(STDOUT_FILENO) && !options->force)
-        return ids_fail(err, IDS_USAGE, "standard output is a terminal, and this is no text; --force writes it there");
+        return ids_fail(err, IDS_USAGE,
+                        "standard output is a terminal, and this format is not text; use --force to write it there");
     int code = ids_output_set_begin(options->folder, options->force, &extraction->outputs, err);
     if (code) return code;
     if (options->format == IDS_EXTRACT_RAW) {

@@ -103,7 +103,7 @@ static int take_accounts(struct ids_extraction *extraction, const struct ids_tra
     if (!accounts->device_count)
         extraction->lack_of_accounts = "; no device did anything, so there are no accounts";
     else if (accounts->is_part)
-        extraction->lack_of_accounts = "; accounts are of the first part of the run, for which there is memory";
+        extraction->lack_of_accounts = "; accounts cover only the first part of the run, which fits in memory";
     return 0;
 }
 

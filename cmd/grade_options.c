@@ -42,7 +42,7 @@ static int read_rule(struct ids_grade_rule *rule, char *warn, char *bad, struct 
     if (code) return code;
     double ahead = ids_value_number(values[0]) - ids_value_number(values[1]);
     if (higher ? ahead < 0 : ahead > 0)
-        return ids_fail(err, IDS_USAGE, "of '%s' %s is better, so WARN (%s) cannot be %s BAD (%s)", rule->metric,
+        return ids_fail(err, IDS_USAGE, "for '%s' %s is better, so WARN (%s) cannot be %s BAD (%s)", rule->metric,
                         higher ? "higher" : "lower", warn, higher ? "below" : "above", bad);
     rule->warn = values[0];
     rule->bad = values[1];

@@ -32,8 +32,8 @@ static const char *format_choice(int i) {
 static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 'f', "file", "FILE", "read the SQL from this file; - for standard input", AT(file), NULL},
     {IDS_OPT_CHOICE, 0, "format", "FORMAT", "table, json or csv", AT(format), format_choice},
-    {IDS_OPT_FLAG, 0, "schema", NULL, "print the tables and views, with what each column means", AT(schema), NULL},
-    {IDS_OPT_TEXT, 'e', "explain", "ID", "what a metric means, its SQL, and the value that the rows give", AT(explain),
+    {IDS_OPT_FLAG, 0, "schema", NULL, "print the tables and views, and what each column means", AT(schema), NULL},
+    {IDS_OPT_TEXT, 'e', "explain", "ID", "explain a metric: its meaning, its SQL, its value from the rows", AT(explain),
      ids_explain_choice},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
     IDS_READING_OPTIONS,
@@ -53,7 +53,7 @@ static int read_sql(const char *path, struct ids_buffer *sql, struct ids_error *
     if (sql->length > SQL_BYTES) return ids_fail(err, IDS_LIMIT, "'%s': more than 1 MiB of SQL", path);
     if (sql->failed) return ids_no_memory(err);
     if (sql->length && memchr(sql->at, '\0', sql->length))
-        return ids_fail(err, IDS_USAGE, "'%s': no SQL, it has zero bytes", path);
+        return ids_fail(err, IDS_USAGE, "'%s' is not SQL: it has zero bytes", path);
     return 0;
 }
 
@@ -128,9 +128,9 @@ static int explain(const struct query_options *options, const char *path, struct
 
 static int check_arguments(const struct query_options *options, int operand_count, struct ids_error *err) {
     int given = (operand_count > 1) + (options->file != NULL) + options->schema + (options->explain != NULL);
-    if (!given) return ids_fail(err, IDS_USAGE, "no SQL: give it behind the run, or in a file with -f");
+    if (!given) return ids_fail(err, IDS_USAGE, "no SQL is given: put it after the run, or in a file with -f");
     if (options->explain && options->format == IDS_QUERY_CSV)
-        return ids_fail(err, IDS_USAGE, "--explain has no CSV; --format json it has");
+        return ids_fail(err, IDS_USAGE, "--explain cannot print CSV; use --format json");
     if (given > 1) return ids_fail(err, IDS_USAGE, "SQL, --file, --schema and --explain exclude each other");
     return 0;
 }

@@ -51,20 +51,20 @@ static const char *by_choice(int i) {
 #define AT(field) offsetof(struct report_options, field)
 static const struct ids_opt opts[] = {
     {IDS_OPT_COUNT, 'n', "top", "N", "rows of each table; 0 for all (text: 10, --json and --csv: all)", AT(top), NULL},
-    {IDS_OPT_TEXTS, 's', "section", "NAME", "one section in full; may be given again", AT(sections),
+    {IDS_OPT_TEXTS, 's', "section", "NAME", "print one section in full; may be given again", AT(sections),
      ids_section_choice},
-    {IDS_OPT_TEXT, 'e', "explain", "ID", "what a metric, table or account means and how it was found here", AT(explain),
+    {IDS_OPT_TEXT, 'e', "explain", "ID", "explain a metric, table or account, and how it was found here", AT(explain),
      ids_explain_choice},
-    {IDS_OPT_CHOICE, 'b', "by", "WHICH", "where the time goes by step, device or culprit (of --section ledger)", AT(by),
-     by_choice},
+    {IDS_OPT_CHOICE, 'b', "by", "WHICH", "show where the time goes by step, device or culprit (--section ledger)",
+     AT(by), by_choice},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: the metrics, or the tables of --section", AT(csv), NULL},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
     {IDS_OPT_CHOICE, 'w', "window", "WHICH", "what percentages are relative to: run, device, steps", AT(window),
      window_choice},
-    {IDS_OPT_TIME, 0, "from", "TIME", "leave out what is before, since the first activity: 10us, 1.5ms, 2s",
+    {IDS_OPT_TIME, 0, "from", "TIME", "leave out everything before, since the first activity: 10us, 1.5ms, 2s",
      AT(from_ps), NULL},
-    {IDS_OPT_TIME, 0, "to", "TIME", "leave out what is after", AT(to_ps), NULL},
+    {IDS_OPT_TIME, 0, "to", "TIME", "leave out everything after", AT(to_ps), NULL},
     {IDS_OPT_TIME, 0, "small-kernel", "TIME", "kernels shorter than this are small (0.1ms)", AT(small_kernel_ps), NULL},
     {IDS_OPT_TEXTS, 'g', "grade", "LIMITS", "ID=WARN,BAD: good up to WARN, bad beyond BAD; may be given again",
      AT(grades), NULL},
@@ -86,9 +86,9 @@ static int make_params(const struct report_options *options, struct ids_params *
     if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
     if (options->by >= 0 && options->explain) return ids_fail(err, IDS_USAGE, "--by and --explain exclude each other");
     if (options->by >= 0 && options->sections.count > 1)
-        return ids_fail(err, IDS_USAGE, "--by is of --section ledger alone");
+        return ids_fail(err, IDS_USAGE, "--by works only with --section ledger");
     if (options->by >= 0 && options->sections.count && strcmp(options->sections.at[0], "ledger") != 0)
-        return ids_fail(err, IDS_USAGE, "--by is of --section ledger, not of %s", options->sections.at[0]);
+        return ids_fail(err, IDS_USAGE, "--by works with --section ledger, not with %s", options->sections.at[0]);
     if (options->explain && options->csv) return ids_fail(err, IDS_USAGE, "--explain cannot print CSV; use --json");
     return 0;
 }

@@ -12,7 +12,7 @@ enum { LEAST_RUNS = 3, FIGURES_SHOWN = 6 };
 int ids_trend_open(struct ids_open_side *runs, int force, struct ids_trend *ret_trend, struct ids_error *err) {
     struct ids_side *const settled[] = {&runs->side};
     if (runs->count < LEAST_RUNS)
-        return ids_fail(err, IDS_USAGE, "a trend needs three runs or more; there are %zu", runs->count);
+        return ids_fail(err, IDS_USAGE, "a trend needs at least three runs; there are %zu", runs->count);
     ids_sides_settle(settled, 1);
     int64_t *steps = calloc(runs->count, sizeof *steps);
     if (!steps) return ids_no_memory(err);

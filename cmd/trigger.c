@@ -17,7 +17,7 @@ struct trigger_options {
 
 #define AT(field) offsetof(struct trigger_options, field)
 static const struct ids_opt opts[] = {
-    {IDS_OPT_FLAG, 's', "stop", NULL, "end the window that is open", AT(stop), NULL},
+    {IDS_OPT_FLAG, 's', "stop", NULL, "end the open window", AT(stop), NULL},
     {IDS_OPT_FLAG, 'l', "list", NULL, "list the programs that can be triggered, and do nothing", AT(list), NULL},
 };
 
@@ -109,7 +109,7 @@ static int trigger(struct ids_targets *targets, struct ids_target *target, int s
     long long window = target->window;
     int failed = wait_for(targets, target, window, stop);
     if (failed && !stop) {
-        printf("%lld: window %lld was not opened; when the program has ended, capture says why\n", pid, window);
+        printf("%lld: window %lld was not opened; capture says why when the program ends\n", pid, window);
     } else if (failed) {
         printf("%lld: window %lld is still being closed\n", pid, window);
     } else {
@@ -121,10 +121,9 @@ static int trigger(struct ids_targets *targets, struct ids_target *target, int s
 static int say_nobody(const char *word) {
     if (word) {
         ids_say("trigger",
-                "nothing that was started with idsprof capture runs as '%s'; idsprof trigger --list shows what does",
-                word);
+                "no program that idsprof capture started runs as '%s'; idsprof trigger --list shows the others", word);
     } else {
-        ids_say("trigger", "no program runs under idsprof capture that has come to import jax");
+        ids_say("trigger", "no program runs under idsprof capture and has imported jax");
     }
     return IDS_EXIT_NO;
 }

@@ -625,23 +625,23 @@ static int say_losses(struct reader *reader, struct ids_error *err) {
          losses->without_duration},
         {IDS_DAMAGE, "chrome.time_range", "events more than 106 days from the first one were left out",
          losses->out_of_range},
-        {IDS_WARNING, "chrome.end_without_begin", "end events (E, e) that nothing began were left out",
+        {IDS_WARNING, "chrome.end_without_begin", "end events (E, e) without a begin were left out",
          losses->without_begin},
         {IDS_WARNING, "chrome.begin_without_end",
          "begun events without an end were taken to last as long as their timeline", losses->without_end},
-        {IDS_NOTE, "chrome.phase", "events of a kind (ph) that is not known were left out", losses->unknown_phases},
-        {IDS_NOTE, "chrome.metadata", "metadata events (M) of a kind that is not known were left out",
+        {IDS_NOTE, "chrome.phase", "events of an unknown kind (ph) were left out", losses->unknown_phases},
+        {IDS_NOTE, "chrome.metadata", "metadata events (M) of an unknown kind were left out",
          reader->survey.unknown_metadata},
-        {IDS_WARNING, "chrome.stray", "elements of traceEvents that are no objects were left out", losses->strays},
+        {IDS_WARNING, "chrome.stray", "elements of traceEvents that are not objects were left out", losses->strays},
         {IDS_NOTE, "chrome.trailing", "what follows the end of the JSON was not read", losses->trailing},
-        {IDS_NOTE, "chrome.property", "members beside traceEvents that are too large or no JSON were not read",
+        {IDS_NOTE, "chrome.property", "members beside traceEvents that are too large or not JSON were not read",
          reader->properties.unread},
     };
     int code = say_cap(reader, err);
     if (!code) code = say_categories(reader, err);
     if (!code)
         code = say(reader, IDS_DAMAGE, "chrome.broken_value",
-                   "elements hold values that are no JSON (a word, a number, an escape or a control character), which "
+                   "elements hold values that are not JSON (a word, a number, an escape or a control character), which "
                    "were taken as "
                    "they are written",
                    losses->broken_at, losses->broken, err);
@@ -660,7 +660,7 @@ static int say_cut(struct reader *reader, int64_t cut, struct ids_error *err) {
                  length, cut);
     else
         snprintf(text, sizeof text,
-                 "the file is cut at %" PRIu64 " bytes: its JSON is not closed; what is there was kept", length);
+                 "the file is cut at %" PRIu64 " bytes: its JSON is not closed; everything before was kept", length);
     return say(reader, IDS_DAMAGE, "chrome.truncated", text, cut, 1, err);
 }
 
@@ -683,9 +683,9 @@ static int read_passes(struct reader *reader, struct ids_error *err) {
     if (!code) code = ids_chrome_pairs_match(&reader->pairs, give_pair, reader, &reader->losses.without_begin, err);
     if (code) return code;
     if (!reader->has_list && cut < 0)
-        return ids_fail(err, IDS_UNSUPPORTED, "JSON, but no trace: it has no list 'traceEvents'");
+        return ids_fail(err, IDS_UNSUPPORTED, "JSON, but not a trace: it has no list 'traceEvents'");
     if (!reader->has_objects && reader->losses.strays)
-        return ids_fail(err, IDS_UNSUPPORTED, "JSON, but no trace: its list holds no events");
+        return ids_fail(err, IDS_UNSUPPORTED, "JSON, but not a trace: its list holds no events");
     if (!reader->has_base) {
         if (cut >= 0)
             return ids_fail(err, IDS_TRUNCATED, "the file ends before its first event is whole (offset %" PRId64 ")",

@@ -123,7 +123,7 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
         int is_cut = analysis->params.from_ps || analysis->params.to_ps != INT64_MAX;
         return ids_fail(err, IDS_USAGE, "the window is empty: %s",
                         is_cut ? "--from and --to leave nothing of the run"
-                               : "the work of the steps is a moment; try --window run");
+                               : "the work of the steps takes no time; try --window run");
     }
     struct extent *clocks = find_extents(analysis);
     if (!clocks) return ids_no_memory(err);
@@ -160,7 +160,7 @@ int64_t ids_windows_total(const struct ids_analysis *analysis) {
 }
 
 const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
-    if (!analysis->trace->complete) return "the file is cut, and what is left of it holds no device activity";
+    if (!analysis->trace->complete) return "the file is cut, and the part that is left holds no device activity";
     for (size_t i = 0; i < analysis->trace->diag_count; i++) {
         if (!strcmp(analysis->trace->diags[i].id, "chrome.category"))
             return "no event of this trace is known to be a device's; the ledger names categories that idsprof does "

@@ -73,8 +73,7 @@ static void check_gpus(const char *root, struct ids_checkup *checkup) {
     if (!checkup->gpus) {
         int amd = count_files(root, "/dev/kfd", first);
         ids_check_add(checkup, "gpu.devices", "GPUs", amd ? IDS_CHECK_NOTE : IDS_CHECK_NONE,
-                      amd ? "an AMD GPU, which jax's own profiler records and nothing of ours does" : "no /dev/nvidia*",
-                      NULL);
+                      amd ? "an AMD GPU, which only jax's own profiler records" : "no /dev/nvidia*", NULL);
     } else {
         int allowed = !access(first, R_OK | W_OK);
         const char *why = strerror(errno);

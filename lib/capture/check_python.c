@@ -106,20 +106,20 @@ static void say_hook(const struct ids_checkup_options *options, const struct ids
                      struct ids_checkup *checkup) {
     if (!options->home) {
         ids_check_add(checkup, "python.hook", "Python hook", IDS_CHECK_PROBLEM,
-                      ids_check_text(checkup, "%s", options->why_no_home), "install idsprof anew");
+                      ids_check_text(checkup, "%s", options->why_no_home), "install idsprof again");
         return;
     }
     checkup->has_hook = ids_line_number(line, "hook") > 0;
     if (checkup->has_hook) {
         ids_check_add(checkup, "python.hook", "Python hook", IDS_CHECK_OK,
-                      ids_check_text(checkup, "comes up (%s/python)", options->home), NULL);
+                      ids_check_text(checkup, "starts (%s/python)", options->home), NULL);
     } else if (ids_line_number(line, "isolated") > 0 || ids_line_number(line, "no_site") > 0) {
         ids_check_add(checkup, "python.hook", "Python hook", IDS_CHECK_PROBLEM,
                       "this Python runs with -I, -E or -S, which keep it out",
                       "start the program with a Python without these");
     } else {
         ids_check_add(checkup, "python.hook", "Python hook", IDS_CHECK_PROBLEM,
-                      "does not come up: another sitecustomize, or a Python that sets its own path",
+                      "does not start: another sitecustomize, or a Python that sets its own path",
                       ids_check_text(checkup,
                                      "IDSPROF_DEBUG=1 PYTHONPATH=%s/python %s -c pass shows what is in its way",
                                      options->home, options->python));
@@ -150,8 +150,8 @@ static void say_plugins(const struct ids_line *line, struct ids_checkup *checkup
     if (own && *own) {
         int there = !access(own, R_OK);
         ids_check_add(checkup, "python.libtpu", "libtpu", there ? IDS_CHECK_OK : IDS_CHECK_PROBLEM,
-                      ids_check_text(checkup, "%s (TPU_LIBRARY_PATH)%s", own, there ? "" : ", which is not there"),
-                      there ? NULL : "unset TPU_LIBRARY_PATH, or name a file that is there");
+                      ids_check_text(checkup, "%s (TPU_LIBRARY_PATH)%s", own, there ? "" : ", which does not exist"),
+                      there ? NULL : "unset TPU_LIBRARY_PATH, or name an existing file");
     } else {
         ids_check_add(checkup, "python.libtpu", "libtpu", checkup->tpu_plugin ? IDS_CHECK_OK : IDS_CHECK_NONE,
                       checkup->tpu_plugin ? libtpu : "not in this Python", NULL);

@@ -58,7 +58,7 @@ int ids_collector_check(const char *home, enum ids_collector_file which, char *w
         close(file);
     }
     /* PYTHONPATH and LD_AUDIT are lists that a colon separates, and know no quotes. */
-    if (!fault && which != IDS_FILE_CUDA && strchr(home, ':')) fault = "lies in a folder with ':' in its name";
+    if (!fault && which != IDS_FILE_CUDA && strchr(home, ':')) fault = "is in a folder with ':' in its name";
     if (fault) snprintf(why, size, "%s %s", files[which].path, fault);
     return fault ? -1 : 0;
 }

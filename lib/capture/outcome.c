@@ -192,7 +192,7 @@ static void nobody(struct outcome *outcome) {
             "idsprof doctor says what could be recorded here");
     } else if (looks_like_python(program)) {
         set(outcome, "hook_not_loaded",
-            "idsprof's hook did not come up in this Python: it needs PYTHONPATH, and runs as its sitecustomize",
+            "idsprof's hook did not start in this Python: it needs PYTHONPATH, and runs as its sitecustomize",
             "idsprof doctor looks for what is in its way");
     } else {
         set(outcome, "no_python", text(outcome, "%s used neither jax nor CUDA, and nothing else is recorded", program),
@@ -227,7 +227,7 @@ static void lost_by_sudden_end(struct outcome *outcome) {
                  strsignal(end->signal)),
             "let the window end first: fewer --steps, or idsprof trigger --stop");
     } else {
-        set(outcome, "left_suddenly", "a process left by os._exit, or was killed, in an open window, which is lost",
+        set(outcome, "left_suddenly", "a process ended by os._exit, or was killed, in an open window, which is lost",
             "let the window end first: fewer --steps, or an earlier --start-step");
     }
 }
@@ -278,12 +278,12 @@ static void never_reached(struct outcome *outcome, int64_t start) {
     const struct ids_plan *plan = outcome->record->plan;
     if (process->reached < 0 && process->is_closed) {
         set(outcome, "no_steps", "the program ended without a step that could be counted",
-            "again, with --delay 10s --duration 2s, which go by time");
+            "try again with --delay 10s --duration 2s, which go by time");
         return;
     }
     if (!process->is_closed) {
-        set(outcome, "left_early", "the program was ended, or left by os._exit, before a window opened",
-            "again, with an earlier --start-step");
+        set(outcome, "left_early", "the program was killed, or ended by os._exit, before a window opened",
+            "try again with an earlier --start-step");
         return;
     }
     int64_t number = process->number >= 0 ? process->number : process->reached;
@@ -309,7 +309,7 @@ static void nothing_opened(struct outcome *outcome) {
     } else {
         set(outcome, "ended_early",
             text(outcome, "the program ended before --delay %g s was over", (double)plan->delay_ns / 1e9),
-            "again, with a shorter --delay");
+            "try again with a shorter --delay");
     }
 }
 

@@ -135,7 +135,7 @@ static int read_steps(struct words *words, struct ids_limit *limit, struct ids_e
         int64_t *place = eat(words, "over") ? &limit->over : eat(words, "after") ? &limit->after : NULL;
         if (!place) return 0;
         if (strncmp(limit->metric->id, "steps.", 6) != 0)
-            return ids_fail(err, IDS_USAGE, "only figures of steps (steps.mean, steps.p95, ...) are over some steps");
+            return ids_fail(err, IDS_USAGE, "only figures of steps (steps.mean, steps.p95, ...) can cover some steps");
         int code = read_count(words, place, err);
         if (code) return code;
         if (!eat(words, "steps")) eat(words, "step");

@@ -366,7 +366,7 @@ const struct ids_table_def ids_findings_table = {
     "comparability",
     finding_columns,
     sizeof finding_columns / sizeof *finding_columns,
-    "What stands in the way of a comparison: unlike (refused without --force), warning, note.",
+    "Obstacles to a comparison: unlike (refused without --force), warning, note.",
     0};
 
 void ids_remarks_list(const struct ids_remarks *remarks, struct ids_report *report) {

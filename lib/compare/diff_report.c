@@ -64,7 +64,8 @@ static const struct ids_table_def parts_def = {
     "parts of a step",
     part_columns,
     COUNT_OF(part_columns),
-    "The difference of the two ledgers by account, as means over the devices; the changes sum to that of the whole. "
+    "The difference of the two ledgers by account, as means over the devices; the changes sum to the change of the "
+    "whole. "
     "`id` "
     "is the metric of the account (steps.*; without steps idle.*, and of busy time device.working and device.stalled), "
     "`culprit` whose time in it changed most, and `culprit_change` by how much.",
@@ -81,7 +82,7 @@ static const struct ids_table_def changes_def = {
     "what changed",
     change_columns,
     COUNT_OF(change_columns),
-    "What made the difference, by what it costs a step and device; without a time where that is not known.",
+    "Causes of the difference, by their cost per step and device; no cost where it is not known.",
     0};
 
 #define MATCH_COLUMNS(name, title)                                                                                    \

@@ -188,7 +188,7 @@ static int prepare(struct ids_query *query, struct ids_error *err) {
     }
     if (!query->statement) return ids_fail(err, IDS_USAGE, "no SQL");
     if (!is_blank(tail))
-        return ids_fail(err, IDS_USAGE, "one statement at a time; this is behind the first: %.40s", tail);
+        return ids_fail(err, IDS_USAGE, "one statement at a time; this follows the first: %.40s", tail);
     if (!sqlite3_stmt_readonly(query->statement))
         return ids_fail(err, IDS_USAGE, "a change of the database is not allowed: a query can only read");
     return 0;

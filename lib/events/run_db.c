@@ -112,7 +112,8 @@ int ids_run_db_put_findings(struct ids_run_db *db, const struct ids_trace *trace
     if (!code) code = ids_findings_put(db->db, &db->findings_pages, trace, findings, &db->findings, &lost, err);
     if (!code && lost)
         ids_report_diag(report, IDS_WARNING, "store.finding_without_event",
-                        "activities that are in the figures but, since many events are alike, in no row", -1, lost);
+                        "activities that count in the figures, but have no row because many events are alike", -1,
+                        lost);
     return code;
 }
 

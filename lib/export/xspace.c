@@ -607,8 +607,8 @@ static int open_xspace(struct ids_out *out, const struct ids_export_params *para
     xspace->export.finish = xspace_finish;
     xspace->export.done = xspace_done;
     xspace->export.losses[LOST_FORMS] =
-        (struct ids_export_loss){"event that is no slice (kept without a duration)",
-                                 "events that are no slices (kept without a duration)", 0, NULL};
+        (struct ids_export_loss){"event that is not a slice (kept without a duration)",
+                                 "events that are not slices (kept without a duration)", 0, NULL};
     xspace->export.losses[LOST_TIMES] =
         (struct ids_export_loss){"event more than 26 days from the others (left out)",
                                  "events more than 26 days from the others (left out)", 0, NULL};

@@ -207,7 +207,7 @@ static int say_what_is_missing(struct ids_finder *finder, const char *path, cons
     int code = *text ? ids_add_note(finder, "'%s': left out: %s", path, text) : 0;
     if (code || !list->cut) return code;
     finder->list.damaged++;
-    return ids_add_note(finder, "'%s': cut or damaged, what lies behind that is missing: %s", path, list->cut);
+    return ids_add_note(finder, "'%s': cut or damaged, the rest is missing: %s", path, list->cut);
 }
 
 static int find_members(struct ids_finder *finder, const char *path, const struct ids_run_file *status,

@@ -20,7 +20,7 @@ static int by_file_path(const void *a, const void *b) {
     return strcmp(((const struct ids_run_file *)a)->path, ((const struct ids_run_file *)b)->path);
 }
 
-const char ids_same_run[] = "of the same run, of which a file that says more, or the same, is read";
+const char ids_same_run[] = "of a run whose other file is read, which holds as much or more";
 
 /* Of several the first by name is kept, whatever order they come in. Takes the path over. */
 static int note_also(struct ids_finder *finder, struct ids_run_files *run, char *path) {

@@ -99,7 +99,7 @@ static int append_memory(struct ids_spill *spill, const void *bytes, size_t leng
 
 int ids_spill_append(struct ids_spill *spill, const void *bytes, size_t length, struct ids_error *err) {
     if (length > MOST_BYTES - ids_spill_length(spill)) {
-        return ids_fail(err, IDS_LIMIT, "more than the limit of %d GiB to be put aside", (int)(MOST_BYTES >> 30));
+        return ids_fail(err, IDS_LIMIT, "more than the limit of %d GiB to be spilled to disk", (int)(MOST_BYTES >> 30));
     }
     size_t taken;
     int code = append_memory(spill, bytes, length, &taken, err);

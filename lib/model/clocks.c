@@ -338,8 +338,7 @@ static int say_apart(struct ids_trace *trace, const struct node *nodes, struct i
     }
     if (!recorded) return 0;
     return say(trace, IDS_NOTE, "clocks.recorded",
-               "hosts were brought together by the clocks that their files state; no collective confirms that",
-               recorded, err);
+               "hosts were aligned by the clocks that their files state; no collective confirms that", recorded, err);
 }
 
 static int align(struct alignment *alignment, struct ids_error *err) {

@@ -26,9 +26,9 @@ static int is_profile(const uint8_t *head, size_t length, const char **ret_why, 
     size_t at = 0;
     while (at < length && strchr(" \t\r\n", head[at]) && head[at]) at++;
     *ret_why = at == length      ? "it is empty"
-               : head[at] == '{' ? "JSON, but no trace: it has no list 'traceEvents'"
-               : head[at] == '[' ? "JSON, but no trace: its list holds no events"
-                                 : "no profile by its content";
+               : head[at] == '{' ? "JSON, but not a trace: it has no list 'traceEvents'"
+               : head[at] == '[' ? "JSON, but not a trace: its list holds no events"
+                                 : "its content is not a profile";
     return 0;
 }
 
@@ -66,7 +66,7 @@ static int find_in_database(const struct ids_engine *engine, const char *path, s
     while (!code && list.run_count < DATABASE_RUNS_MAX && (more = ids_query_next(query, err)) > 0)
         code = add_database_run(&list, path, ids_query_cell(query, 0), ids_query_cell(query, 1), err);
     if (!code && more < 0) code = more;
-    if (!code && !list.run_count) code = ids_fail(err, IDS_NOT_FOUND, "'%s': a database without a run", path);
+    if (!code && !list.run_count) code = ids_fail(err, IDS_NOT_FOUND, "'%s': a database without runs", path);
     ids_query_free(query);
     ids_engine_sql(engine, IDS_SQL_ENDS);
     if (code) {

@@ -70,7 +70,7 @@ int ids_events_open(struct ids_engine *engine, const char *path, const char *nam
                     struct ids_error *err) {
     *ret_events = (struct ids_opened_events){.engine = engine, .run = 1};
     if (ids_is_database(path)) {
-        if (name) return ids_fail(err, IDS_USAGE, "'%s' is a database; choose of its runs by the column run", path);
+        if (name) return ids_fail(err, IDS_USAGE, "'%s' is a database; choose a run by the column run", path);
         return own_database(path, ret_events, err);
     }
     int code = ids_find_runs(engine, path, &ret_events->list, err);

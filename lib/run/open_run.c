@@ -63,7 +63,7 @@ static void describe_files(const struct ids_run_files *run, struct ids_report *r
     const char *better =
         ids_name_ends_with(run->files[0].path, ".pb") || ids_name_ends_with(run->files[0].path, ".pb.gz")
             ? "of the same run: trace.json lacks programs, kernel details, memory, the links between threads, and "
-              "what is beyond a million events (newer writers: five)"
+              "events beyond a million (newer writers: five)"
             : "of the same run";
     ids_report_property(report, "not_read",
                         ids_text_value(run->also_count > 1

@@ -191,7 +191,7 @@ static int add_method(struct ids_scale_methods *methods, size_t from, size_t to,
             (struct ids_scale_method){runs[from].method, &sorted->pointers[first], &sorted->devices[first], count};
     } else if (runs[from].method[0]) {
         char why[64];
-        snprintf(why, sizeof why, "has runs on %.0f device%s alone", runs[from].devices,
+        snprintf(why, sizeof why, "has runs only on %.0f device%s", runs[from].devices,
                  runs[from].devices == 1 ? "" : "s");
         leave_out(sorted, runs[from].method, why);
     }
@@ -211,11 +211,11 @@ static int divide(struct ids_scale_methods *methods, const char *path, struct id
     if (code || methods->count) return code;
     if (!sorted->run_count)
         return ids_fail(err, IDS_UNSUPPORTED,
-                        "'%s': no run has steps, by which scaling is told: annotate the loop with "
+                        "'%s': no run has steps, which scaling is measured by: annotate the loop with "
                         "jax.profiler.StepTraceAnnotation",
                         path);
     return ids_fail(err, IDS_USAGE,
-                    "'%s' holds %zu run%s, on %.0f device%s alone; scaling needs runs on different numbers of devices "
+                    "'%s' holds %zu run%s, all on %.0f device%s; scaling needs runs on different numbers of devices "
                     "(idsprof list shows them, and RUN... --devices gives the numbers)",
                     path, sorted->run_count, sorted->run_count == 1 ? "" : "s", sorted->runs[0].devices,
                     sorted->runs[0].devices == 1 ? "" : "s");

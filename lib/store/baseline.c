@@ -53,7 +53,7 @@ static int path_of(const char *name, char **ret_path, struct ids_error *err) {
     char *folder;
     *ret_path = NULL;
     if (!ids_baseline_is_name(name))
-        return ids_fail(err, IDS_USAGE, "'%s' is no name for a baseline: letters, digits, '.', '_' and '-'", name);
+        return ids_fail(err, IDS_USAGE, "'%s' cannot name a baseline (letters, digits, '.', '_' and '-')", name);
     int code = folder_of(&folder, err);
     if (!code && asprintf(ret_path, "%s/%s.db", folder, name) < 0) {
         *ret_path = NULL;
@@ -184,8 +184,7 @@ int ids_baseline_save(const char *name, const struct ids_report *const *reports,
     struct stat status;
     int code = path_of(name, &path, err);
     if (!code && !force && !lstat(path, &status))
-        code =
-            ids_fail(err, IDS_USAGE, "there is a baseline '%s' already, and it is kept; --force writes over it", name);
+        code = ids_fail(err, IDS_USAGE, "the baseline '%s' exists; use --force to overwrite", name);
     if (!code) code = make_folders(path, err);
     int fd = code ? -1 : ids_summary_open_beside(path, &temporary, err);
     if (!code && fd < 0) code = fd;

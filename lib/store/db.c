@@ -82,7 +82,7 @@ int ids_db_fail(sqlite3 *db, struct ids_error *err) {
     int result = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
     int system = db ? sqlite3_system_errno(db) : 0;
     if (result == SQLITE_IOERR_NOMEM || system == ENOMEM) result = SQLITE_NOMEM;
-    if (result == SQLITE_IOERR_DATA) return ids_fail(err, IDS_CORRUPT, "damaged: it is not as it was written");
+    if (result == SQLITE_IOERR_DATA) return ids_fail(err, IDS_CORRUPT, "damaged: it changed after it was written");
     switch (result & 0xff) {
     case SQLITE_NOMEM:
         return fail_memory(err);

@@ -117,7 +117,7 @@ int ids_sealed_open(const char *path, struct ids_error *err) {
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 && errno == ENOENT) return ids_fail(err, IDS_NOT_FOUND, "it is not there");
-    if (fd < 0 && errno == ELOOP) return ids_fail(err, IDS_CORRUPT, "a link, and no file");
+    if (fd < 0 && errno == ELOOP) return ids_fail(err, IDS_CORRUPT, "a link, not a file");
     if (fd < 0 && (errno == ENXIO || errno == ENODEV)) return ids_fail(err, IDS_CORRUPT, "not a regular file");
     if (fd < 0) return ids_fail_system(err, "cannot open");
     if (!fstat(fd, &status) && S_ISREG(status.st_mode)) return fd;

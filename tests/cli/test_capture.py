@@ -151,12 +151,12 @@ def refused():
             (['--wrap', 'f'], "'f' is not module:function"),
             (['--max-size', '3X'], "'3X' is not a size"),
             (['--sweep', 'devices=1,x'], 'is not a list of numbers'),
-            (['--sweep', 'devices=2,2'], 'is there twice'),
+            (['--sweep', 'devices=2,2'], 'is given twice'),
             (['--gpu', '--cpu'], 'exclude each other'),
             (['--name', 'a/b'], 'cannot be the name of a folder'),
             (['--python-tracer', '2'], '2 is more than 1'),
             (['--range', 'x' * 256], 'more than 255 characters'),
-            (['--range', 'x', '--warmup', '2'], '--warmup goes with --start-step'),
+            (['--range', 'x', '--warmup', '2'], '--warmup needs --start-step'),
             (['--env-file', '/nonexistent'], "cannot open '/nonexistent'")):
         run = double(options, 'print:started')
         check(run.code == 2 and message in run.err and run.out == '' and not run.dir.exists(), (options, run.err))
@@ -191,7 +191,7 @@ def ends():
     check(run.code == 9 and run.steps() == [(3, 5)], run.sidecar)
     run = double(['-s', '3'], 'wake', 'step:0:6', '_exit:5')
     check(run.code == 5 and run.sidecar['missed']['id'] == 'left_suddenly', run.err)
-    check(run.line('missed') == 'a process left by os._exit, or was killed, in an open window, which is lost', run.err)
+    check(run.line('missed') == 'a process ended by os._exit, or was killed, in an open window, which is lost', run.err)
     check(run.windows()[0]['state'] == 'open' and not run.files(), run.sidecar)
     run = double(['-s', '3'], 'wake', 'step:0:6', 'kill:9')
     check(run.code == 128 + 9 and run.sidecar['exit']['signal'] == 9, run.sidecar)

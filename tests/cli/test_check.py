@@ -96,7 +96,7 @@ def check_baselines(folder):
     check('no baseline is saved' in idsprof('baseline', 'list').stdout, 'an empty list')
     done = idsprof('baseline', 'save', 'main', folder / 'main_?.mini')
     check('3 runs' in done.stdout and 'idsprof check RUN --baseline main' in done.stdout, f'save: {done.stdout}')
-    check('there is a baseline' in idsprof('baseline', 'save', 'main', folder / 'main_0.mini', status=2).stderr, 'saved over')
+    check("the baseline 'main' exists" in idsprof('baseline', 'save', 'main', folder / 'main_0.mini', status=2).stderr, 'saved over')
     listed = json.loads(idsprof('baseline', 'list', '--json').stdout)
     check([(b['name'], b['runs']) for b in listed] == [('main', 3)], f'list: {listed}')
     shown = json.loads(idsprof('baseline', 'show', 'main', '--json').stdout)

@@ -54,7 +54,7 @@ MISTAKES = [
     (['completion', 'tcsh'], "idsprof: completion: invalid value 'tcsh' (bash, zsh, fish)"),
     (['help', 'nothing'], "idsprof: help: invalid value 'nothing' (capture, trigger, doctor, report, diff, check, baseline, scale, list, extract, import, query, cache, help, completion, metrics, schema, collectors)"),
     (['report', RUN, '--topp', '3'], "idsprof: report: unknown option '--topp'; did you mean '--top'?"),
-    (['scale', RUN], "idsprof: scale: '%s' holds 1 run, on 1 device alone; scaling needs runs on different numbers of devices (idsprof list "
+    (['scale', RUN], "idsprof: scale: '%s' holds 1 run, all on 1 device; scaling needs runs on different numbers of devices (idsprof list "
                      'shows them, and RUN... --devices gives the numbers)' % RUN),
     (['check', RUN, '--max', 'nope=3'], "idsprof: check: no metric 'nope'; 'idsprof help metrics' lists them"),
     (['check', RUN, '--max', 'step.mean=3'], "idsprof: check: no metric 'step.mean'; did you mean 'steps.mean' or 'steps.median'?"),

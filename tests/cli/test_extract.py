@@ -199,10 +199,10 @@ def check_list():
 
 
 def check_mistakes():
-    expect_error('files are copied whole; to take out a part choose a --format: chrome, perfetto, xplane or csv', RUN, '--from', '1ms')
+    expect_error('files are copied whole; for a part choose a --format: chrome, perfetto, xplane or csv', RUN, '--from', '1ms')
     expect_error("--format: invalid value 'json' (raw, chrome, perfetto, xplane, csv, hlo)", RUN, '-f', 'json')
     expect_error('--from is not before --to', RUN, '-f', 'csv', '--from', '2ms', '--to', '1ms')
-    expect_error('programs can be chosen by --name alone', RUN, '-f', 'hlo', '--from', '1ms')
+    expect_error('programs can be chosen only by --name', RUN, '-f', 'hlo', '--from', '1ms')
     expect_error("cannot open '/nonexistent': No such file or directory", '/nonexistent')
     (work / 'a_file').write_bytes(b'')
     expect_error(f"'{work}/a_file' is not a folder", RUN, '-f', 'csv', '-o', work / 'a_file')
@@ -390,7 +390,7 @@ def check_accounts():
     check(report(work / 'with')['diag'] == report(work / 'without')['diag'], 'and told of')
     for format in ('raw', 'xplane', 'csv', 'hlo'):
         expect_error('--accounts adds a track for viewers; choose --format chrome or perfetto', RUN, '--accounts', '-f', format)
-    expect_error('--list shows what a run holds; --accounts adds a track to what is written', RUN, '--accounts', '--list')
+    expect_error('--list writes nothing, so --accounts has no file to add a track to', RUN, '--accounts', '--list')
     expect_error('--accounts reads the run twice, which standard input does not allow', '-', '--accounts', '-f', 'chrome', '-o', folder('pipe'),
                  stdin=subprocess.DEVNULL)
     idle = profile(work / 'idle' / 'h.xplane.pb', small()[:1])

@@ -135,7 +135,7 @@ def kept_out():
     colon = ROOT / 'with:colon'
     install(colon)
     done = capture(colon / 'bin' / 'idsprof', command=(sys.executable, '-c', 'pass'))
-    check("lies in a folder with ':' in its name" in line(done, 'missed'), done.stderr)
+    check("is in a folder with ':' in its name" in line(done, 'missed'), done.stderr)
 
 
 for test in (from_everywhere, missing, kept_out):

@@ -112,7 +112,7 @@ def check_python():
 def check_refused():
     for arguments, words in ((('--by', 'host'), "invalid value 'host'"), (('--by', 'step', '--section', 'ops'), '--section ledger'),
                              (('--by', 'step', '--explain', 'host.python'), 'exclude each other'),
-                             (('--by', 'step', '--section', 'ledger', '--section', 'ops'), 'alone'),
+                             (('--by', 'step', '--section', 'ledger', '--section', 'ops'), 'only with'),
                              (('--explain', 'host.pyton'), "did you mean 'host.python'")):
         done = run(*arguments, RUNS[0])
         check(done.returncode == 2 and words in done.stderr and not done.stdout, arguments, done.returncode, done.stderr)

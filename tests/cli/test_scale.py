@@ -128,7 +128,7 @@ def check_folder(folder):
         check([p['devices'] for p in by_method[method]] == [1, 2, 4], by_method[method])
         check(abs(by_method[method][0]['step'] * 1000000 - step) < Decimal('0.01'), by_method[method])
     check([p['runs'] for p in by_method['lcam']] == [2, 2, 2], 'recordings of one configuration are one side')
-    check("'alone' has runs on 8 devices alone" in done.stderr and 'bad_trace' in done.stderr, done.stderr)
+    check("'alone' has runs only on 8 devices" in done.stderr and 'bad_trace' in done.stderr, done.stderr)
     text = scale(runs).stdout
     check(text.startswith('lcam: ') and '\ntad: ' in text, text)
     out = folder / 'methods.json'
@@ -174,11 +174,11 @@ def check_sweep(folder):
 def check_errors(folder):
     one, again = gpu_run(folder / '1.mini', [100] * 4), gpu_run(folder / '1b.mini', [100] * 4)
     check('both ran on 1 device' in scale(one, again, status=2).stderr, 'two runs of one device')
-    check('holds 1 run, on 1 device alone' in scale(one, status=2).stderr, 'one run')
+    check('holds 1 run, all on 1 device' in scale(one, status=2).stderr, 'one run')
     same = folder / 'same'
     for n in (1, 2):
         made(same / str(n), 100, 2)
-    check('holds 2 runs, on 2 devices alone' in scale(same, status=2).stderr, 'runs of one number')
+    check('holds 2 runs, all on 2 devices' in scale(same, status=2).stderr, 'runs of one number')
     check('--devices names a number for each RUN' in scale(same, '--devices', '1,2', status=2).stderr, '--devices of a folder')
     check('no run has steps' in scale(SOURCE / 'testdata' / 'mini' / 'steps_none.mini', status=2).stderr, 'no steps at all')
     check('RUN... is missing' in scale(status=2).stderr, 'nothing')

@@ -80,7 +80,7 @@ START_TEST(test_cpu) {
     ck_assert_str_eq(ids_checkup_can(&checkup, 0), "cpu");
     ck_assert_ptr_null(ids_checkup_can(&checkup, 1));
     expect("python.program", IDS_CHECK_OK, "3.12.1 (/usr/bin/python)");
-    expect("python.hook", IDS_CHECK_OK, "comes up (/home/of/idsprof/python)");
+    expect("python.hook", IDS_CHECK_OK, "starts (/home/of/idsprof/python)");
     expect("python.jax", IDS_CHECK_OK, "0.10.2 (jaxlib 0.10.2)");
     expect("gpu.devices", IDS_CHECK_NONE, "no /dev/nvidia*");
     expect("tpu.devices", IDS_CHECK_NONE, "neither /dev/accel* nor /dev/vfio/*");
@@ -164,7 +164,7 @@ START_TEST(test_tpus) {
     ids_checkup_done(&checkup);
     setenv("TPU_LIBRARY_PATH", "/nonexistent/libtpu.so", 1);
     look();
-    expect("python.libtpu", IDS_CHECK_PROBLEM, "/nonexistent/libtpu.so (TPU_LIBRARY_PATH), which is not there");
+    expect("python.libtpu", IDS_CHECK_PROBLEM, "/nonexistent/libtpu.so (TPU_LIBRARY_PATH), which does not exist");
     ids_checkup_done(&checkup);
 }
 END_TEST
