@@ -6,7 +6,7 @@
 
 extern const struct ids_table_def ids_compile_functions;
 
-/* Adds the table to the report: one row per function, of all that was told. 0, or -1 when memory ran out. */
+/* Adds the table to the report, with one row per function. 0, or -1 when memory ran out. */
 int ids_compile_functions_list(const struct ids_analysis *analysis, struct ids_report *report);
 
 #endif

@@ -21,9 +21,9 @@ static int64_t time_of_device(const struct ids_analysis *analysis, size_t device
     return time_ps;
 }
 
-/* The device whose own time a step is longest: what it does decides when the step ends. A step that it takes no part in
- * is none of its time, so that savings are of a step of the run. Of equal ones, as all are without steps, the one
- * that computes most. */
+/* The device with the longest own time per step: it decides when the step ends. A step in which it takes no part
+ * counts as no time, so savings are per step of the run. Among equal devices (all are equal without steps) it is the
+ * one that computes most. */
 static void find_decider(const struct ids_analysis *analysis, struct ids_pieces *pieces) {
     const struct ids_ledger *ledger = &analysis->ledger;
     int64_t most_ps = -1, most_compute_ps = 0;
@@ -129,9 +129,8 @@ static void count_entry(struct ids_piece *piece, const struct ids_ledger_entry *
     ids_sum(&piece->known_ps, ids_ledger_entry_time(entry));
 }
 
-/* Some devices compute longer than others, which wait for them: with the same work for all a step were shorter by what
- * they wait in the mean. That is compute of the deciding device, or what it waits itself, and no other piece has
- * either. */
+/* Some devices compute longer than others, which wait for them. With equal work a step would be shorter by the mean
+ * waiting time. This time is compute of the deciding device, or its own waiting, and no other piece contains either. */
 static int find_imbalance(const struct ids_analysis *analysis, size_t decider, struct ids_piece *ret_piece) {
     const struct ids_ledger *ledger = &analysis->ledger;
     struct ids_piece piece = {.account = IDS_COMM_WAIT};

@@ -1,8 +1,9 @@
-/* pieces.h - what a step would win: the ledger of the device that decides it, cut into accounts and culprits.
+/* pieces.h - how much time a step could save: the ledger of the device that decides the step, cut into accounts and
+ * culprits.
  *
- * Savings are of the device that decides the step: the one that waits least for its peers. They are parts of its
- * ledger, so they are disjoint and sum to no more than its step. Waiting for peers is nobody's own fault: it wins
- * nothing here, the cause stands with the device that came last.
+ * The device that waits least for its peers decides the step, and savings are parts of its ledger. So they are disjoint
+ * and sum to no more than its step. Waiting for peers saves nothing here, because the cause is on the device that came
+ * last.
  */
 #ifndef IDS_ANALYZERS_PIECES_H
 #define IDS_ANALYZERS_PIECES_H

@@ -1,7 +1,9 @@
-/* remedies.h - what is said of an account of time and its culprit, and what must be true for the sentence to be said.
+/* remedies.h - the sentences of advice for an account of time and its culprit, and the conditions under which they are
+ * true.
  *
- * A row of the table in remedies.c is a sentence with its condition; of an account's rows the first one counts whose
- * condition holds, and its last one has none. tests/unit/test_remedies.c has a case on either side of each condition.
+ * A row of the table in remedies.c is a sentence with its condition. Among an account's rows, the first one whose
+ * condition holds is used; the last row has no condition. tests/unit/test_remedies.c has a case on either side of each
+ * condition.
  */
 #ifndef IDS_ANALYZERS_REMEDIES_H
 #define IDS_ANALYZERS_REMEDIES_H
@@ -35,7 +37,7 @@ struct ids_remedy {
 /* NULL problem: nothing can be said of the account. */
 struct ids_remedy ids_remedy_of(const struct ids_circumstances *about);
 
-/* One piece for the account: what helps is the same whoever has most of it. */
+/* One piece for the whole account: the remedy does not depend on the culprit. */
 int ids_remedy_is_of_account(enum ids_account account);
 
 #endif

@@ -1,4 +1,5 @@
-/* agent.h - the contract between idsprof's agent, which lives once in each profiled process, and the collectors in it.
+/* agent.h - the interface between idsprof's agent, of which each profiled process has one, and the collectors in that
+ * process.
  *
  * libidsprof_agent.so is one state for all collectors of a process: the Python hook loads it with ctypes when jax is
  * imported, the libraries of other collectors link it. It reads IDSPROF_SESSION and IDSPROF_PLAN when the first
@@ -95,8 +96,8 @@ IDS_AGENT_API int ids_agent_state(void);
  * `why` is noted in the hello file. Nothing when no window is open. */
 IDS_AGENT_API void ids_agent_give_way(int handle, const char *why);
 
-/* The collector can be called back no more: called at exit, as early as everything still works (Python: atexit). Ends
- * an open window first, whoever owns it, and waits for it at most stop_timeout. */
+/* Ends a collector: after this it gets no callbacks. Call it at exit while everything still works (Python: atexit).
+ * If a window is open, of any collector, it is ended first; this waits at most stop_timeout. */
 IDS_AGENT_API void ids_agent_close(int handle);
 
 #ifdef __cplusplus

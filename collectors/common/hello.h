@@ -1,4 +1,4 @@
-/* hello.h - what a process tells about its part of a capture: a file of JSON lines,
+/* hello.h - the report of a process about its part of a capture: a file of JSON lines,
  * SESSION/.idsprof/<host>.<pid>.hello.
  *
  * Each line is an object with "t" (CLOCK_REALTIME, nanoseconds) and "event", made in a buffer and written with one

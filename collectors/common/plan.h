@@ -20,9 +20,9 @@ struct ids_plan {
     int64_t delay_ns;        /* no window before that, from the first collector's waking on */
     int64_t duration_ns;     /* a window ends after that; 0: time does not end it */
     int64_t trigger;         /* 1: windows are opened by `idsprof trigger` alone */
-    int64_t warmup;          /* steps before the window in which a collector runs and what it caught is thrown away */
+    int64_t warmup;          /* steps before the window in which a collector runs; their events are discarded */
     int64_t max_size;        /* bytes: no window is opened once a process has written so many; 0: no limit */
-    int64_t stop_timeout_ns; /* so long the program waits for the end of a window, and not longer */
+    int64_t stop_timeout_ns; /* how long the program waits at most for the end of a window */
     int64_t host_level, device_level, python_level; /* of the vendor's tracers */
     int64_t launcher;                               /* the process id of `idsprof capture` */
     char run[64];                                   /* the folder's name under plugins/profile: 2026_11_21_07_43_53 */

@@ -1,4 +1,4 @@
-/* secrets.h - what looks like a secret in a command line, masked before it is written anywhere.
+/* secrets.h - masks everything in a command line that looks like a secret, before it is written.
  *
  * Masked are values of names with a word such as token, key, secret, password (`--api-key=x`, `--token x`,
  * `WANDB_API_KEY=x`, `"password": "x"`, `?sig_key=x`), what follows Authorization or Bearer, passwords in URLs and

@@ -1,4 +1,4 @@
-/* window.h - when a capture's windows open and close: a state machine, fed with events, answering with what to do.
+/* window.h - when a capture's windows open and close: a state machine that takes events and returns what to do.
  *
  * Pure: no clock, no file, no thread, no lock. Times are of any clock that does not jump, in nanoseconds.
  *
@@ -6,9 +6,9 @@
  *                        `----opened(0)--> WAITING or DONE        REOPEN: the end of the warm-up; CLOSING, then OPENING
  *                                                                 again
  *
- * Who is told IDS_OPEN starts the vendor's session and reports with ids_window_opened; who is told IDS_CLOSE ends it
- * and reports with ids_window_closed. Until then every other event is answered with IDS_NOTHING, so that there is one
- * session at a time.
+ * A caller that gets IDS_OPEN starts the vendor's session and reports with ids_window_opened. A caller that gets
+ * IDS_CLOSE ends it and reports with ids_window_closed. Until then every other event returns IDS_NOTHING, so there is
+ * only one session at a time.
  *
  * What opens a window: a step (start_step, every), a region (range), a trigger, or time alone (delay); none before
  * delay_ns. What ends it: the first of so many steps, the duration, the region's end, a stop, the program's end.

@@ -1,4 +1,4 @@
-/* xspace_out.h - a serialized XSpace, written to the end of a file event by event: what collectors know themselves.
+/* xspace_out.h - appends a serialized XSpace to a file, event by event: what collectors recorded themselves.
  *
  *   struct ids_xspace_out *out = ids_xspace_open(path, 0, why, sizeof why);
  *   ids_xspace_plane_begin(out, 1, "/host:idsprof");
@@ -10,11 +10,11 @@
  *   ids_xspace_plane_end(out);
  *   failed = ids_xspace_close(out, &written, why, sizeof why);
  *
- * Serialized XSpaces may stand one after the other in a file: they are one then, with the planes of all. So this
- * appends to what a vendor's profiler wrote. Memory stays small: the lengths of planes and lines are put in when these
- * end, names are kept once a plane. Not for callbacks: it allocates and writes. One thread at a time. Nothing here can
- * fail in the middle: the first error is kept, what follows does nothing, and ids_xspace_close tells it. Functions take
- * a NULL `out` and do nothing.
+ * Several serialized XSpaces in one file are read as one, with the planes of all. So this appends to the file of a
+ * vendor's profiler. Memory stays small: the lengths of planes and lines are put in when these end, names are kept once
+ * a plane. Not for callbacks: it allocates and writes. One thread at a time. Nothing here can fail in the middle: the
+ * first error is kept, what follows does nothing, and ids_xspace_close tells it. Functions take a NULL `out` and do
+ * nothing.
  *
  * Times are nanoseconds of CLOCK_REALTIME. Texts are cut at IDS_XSPACE_TEXT bytes; above the limits events are dropped
  * and counted. Format: tsl/profiler/protobuf/xplane.proto.
@@ -32,7 +32,7 @@ enum {
     IDS_XSPACE_NAME_BYTES = 1 << 24, /* that these take together */
 };
 #define IDS_XSPACE_NO_NAME "(one name too many)"
-/* One plane's bytes, for a reader of protobuf takes no message above 2 GiB; what is beyond is dropped. */
+/* Limit of a plane's bytes, because readers of protobuf refuse messages above 2 GiB; events beyond it are dropped. */
 #define IDS_XSPACE_PLANE_BYTES ((int64_t)1 << 30)
 
 struct ids_xspace_out;

@@ -1,9 +1,9 @@
-/* cupti.h - the CUPTI of this process: found, loaded, its functions by name.
+/* cupti.h - finds and loads the CUPTI of this process, and looks its functions up by name.
  *
- * A copy that the program has loaded is used as it is, for two of them are two rivals; else one is looked for beside
- * the CUDA libraries that the program has, on the loader's path, and in the toolkit. None is ever closed again, nor is
- * cuptiFinalize called: both crash programs (jax-ml/jax issue 40260). Loading takes milliseconds: it is for a window's
- * start, not for the program's.
+ * A copy that the program has loaded is used, because two copies disturb each other. Otherwise it is searched beside
+ * the CUDA libraries of the program, on the loader's path, and in the toolkit. It is never closed, and cuptiFinalize is
+ * never called: both crash programs (jax-ml/jax issue 40260). Loading takes milliseconds, so it happens at a window's
+ * start, not at the program's.
  */
 #ifndef IDS_COLLECTORS_CUDA_CUPTI_H
 #define IDS_COLLECTORS_CUDA_CUPTI_H

@@ -1,8 +1,8 @@
-/* records.h - what a window caught: CUPTI's records, taken out of its buffers into a form of a third of their size.
+/* records.h - the events of a window: CUPTI's records, copied from its buffers into a third of their size.
  *
- * Filled while the window is open by the thread that drains the buffers, read at its end. Not for callbacks: it
- * allocates. What there is no memory or no room for is dropped and counted, never an error. Texts are copied, for the
- * program may unload the module that a kernel's name lies in. Times are CUPTI's nanoseconds as they came.
+ * Filled while the window is open by the thread that drains the buffers, read at its end. Do not call it in callbacks:
+ * it allocates. Records without memory or room are dropped and counted, which is never an error. Texts are copied,
+ * because the program may unload the module that holds a kernel's name. Times are CUPTI's nanoseconds as they came.
  */
 #ifndef IDS_COLLECTORS_CUDA_RECORDS_H
 #define IDS_COLLECTORS_CUDA_RECORDS_H

@@ -1,8 +1,8 @@
-/* balance.h - who waits for whom: what each device waited for its peers and was waited for, and whether it is always
- * the same one.
+/* balance.h - who waits for whom: how long each device waited for its peers and they for it, and whether the straggler
+ * is always the same.
  *
- * All of it are sums of the ledger's account comm.wait (ledger.h), in the steps where there are steps, else in the
- * windows. What was waited for somebody who is not known is suffered, and caused by nobody.
+ * All figures are sums of the ledger's account comm.wait (ledger.h): in the steps if there are steps, else in the
+ * windows. Waiting for an unknown device counts as suffered, and as caused by nobody.
  */
 #ifndef IDS_LIB_ANALYSIS_BALANCE_H
 #define IDS_LIB_ANALYSIS_BALANCE_H
@@ -18,7 +18,7 @@ struct ids_balance {
     struct ids_device_balance *of_device; /* by analysis->busy */
     int64_t waited_ps;                    /* by all, for those who are known */
     size_t steps;                         /* in which the waiting is worth a word: 1 % of the step or more */
-    uint32_t straggler;                   /* who was waited for the longest, index of analysis->busy; IDS_NONE nobody */
+    uint32_t straggler; /* the device that the others waited for longest, index of analysis->busy; IDS_NONE: none */
 };
 
 int ids_balance_make(const struct ids_analysis *analysis, struct ids_balance *ret_balance, struct ids_error *err);

@@ -107,7 +107,7 @@ struct ids_analysis {
     struct ids_busy *busy;    /* of the active devices only */
     size_t busy_count;
     struct ids_spans *stalls; /* by track: waits inside CPU ops */
-    uint8_t *compile_sources; /* by host: who tells of its compilations (compilations.c) */
+    uint8_t *compile_sources; /* by host: the source of its compilations (compilations.c) */
     struct ids_gap *gaps;     /* by device, in time order */
     size_t gap_count, gap_room;
     struct ids_steps steps;
@@ -170,17 +170,17 @@ static inline int64_t ids_end_in_window(const struct ids_busy *busy, const struc
 int ids_is_kernel(const struct ids_trace *trace, const struct ids_event *event);
 
 int ids_compilations_make(struct ids_analysis *analysis, struct ids_error *err);
-/* Whether jax.monitoring told idsprof's Python hook of this compilation, or of a part of one ("jax.compile(f)"); and
- * the f of it, length 0 where there is none. */
+/* Whether jax.monitoring reported this compilation, or a part of one, to idsprof's Python hook ("jax.compile(f)");
+ * and its f, length 0 if there is none. */
 int ids_is_told(const struct ids_trace *trace, const struct ids_event *event);
 struct ids_text ids_told_function(const struct ids_trace *trace, const struct ids_event *event);
-/* Whether what this event of compiling says is told by another one too, which counts: on a host where jax.monitoring
- * told of compilations these alone do, and the PJRT interposer's view of one where the runtime recorded none itself. */
+/* Whether another event reports the same compilation and counts instead. On a host where jax.monitoring reported
+ * compilations, only these count; the PJRT interposer's view of one counts only if the runtime recorded none itself. */
 int ids_is_retold(const struct ids_analysis *analysis, const struct ids_event *event);
 /* Whether another compilation encloses or caused this one. */
 int ids_is_part_of_compilation(const struct ids_trace *trace, const struct ids_event *event);
-/* The jitted function whose call led to the compilation: what was told, else the PjitFunction(f) around it, else what
- * the event says itself ("XlaCompile:#module=jit_f#"). Length 0 unknown. */
+/* The jitted function whose call led to the compilation: as jax.monitoring reported it, else from the
+ * PjitFunction(f) around it, else from the event itself ("XlaCompile:#module=jit_f#"). Length 0 unknown. */
 struct ids_text ids_compiled_function(const struct ids_trace *trace, const struct ids_event *event);
 
 /* Findings about single events, the caller's to end: begun before the ledger is made, which hands its intervals to the

@@ -1,4 +1,4 @@
-/* findings.c - what was found of single events, for those who want rows instead of sums. */
+/* findings.c - the findings about single events, for callers that need rows instead of sums. */
 #include "lib/analysis/context.h"
 
 #include "lib/base/vec.h"
@@ -120,8 +120,8 @@ static int put_devices(const struct ids_analysis *analysis, const struct ids_eve
     return failed;
 }
 
-/* Events that figures are made of, or that tell of a thread. Launches are in table flow. Stalls are told by their names
- * alone, and are too many to be told one by one: the CPU client writes several for each op that it waits in. */
+/* Events that figures are made from, or that describe a thread. Launches are in the table flow. Stalls are known by
+ * their names, and are too many for a row each: the CPU client writes several for each op in which it waits. */
 static int is_host_activity(const struct ids_event *event) {
     switch (event->kind) {
     case IDS_KIND_STEP_MARK:

@@ -24,7 +24,7 @@ struct ids_groups {
 /* Counts the event, which lasts `duration_ps` in the window, under the key (see ids_key_of). Returns 0, or -1 when
  * memory ran out. */
 int ids_groups_add(struct ids_groups *groups, uint64_t key, const struct ids_event *event, int64_t duration_ps);
-/* The same for a group by its number: who adds millions of events keeps `last`, and makes no key for each. */
+/* The same for a group by its number: a caller that adds millions of events keeps `last`, and makes no key for each. */
 void ids_groups_add_to(struct ids_groups *groups, size_t number, const struct ids_event *event, int64_t duration_ps);
 /* Orders by total (or self) time, longest first; equal ones by count, then by the order they were found in. The map is
  * void afterwards. */

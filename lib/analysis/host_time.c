@@ -271,9 +271,9 @@ static int tell_beside_staging(const struct division *division, struct ids_idle_
     return 0;
 }
 
-/* The thread waits for a lock: what is to blame is what another thread of the program does meanwhile. Whoever puts
- * batches into a queue that a thread takes from is its input; of a lock that has no function of the program behind
- * it, who waits for it is all that is known. */
+/* The thread waits for a lock: the culprit is what another thread of the program does meanwhile. A wait for input
+ * stays input, whatever the thread that fills the queue does. If the waiting thread is in a function of the program
+ * and the other one is not, the wait itself is all that is known. */
 static int tell_awaited(const struct division *division, const struct ids_timeline *own, uint32_t number,
                         int64_t from_ps, int64_t to_ps, struct ids_error *err) {
     struct ids_host_time *time = division->time;
@@ -373,8 +373,8 @@ static int is_same_function(const struct ids_trace *trace, uint32_t doing, uint3
     return name.length == other_name.length && !memcmp(name.at, other_name.at, name.length);
 }
 
-/* What jax.monitoring told of a thread: where the thread itself shows that it compiles that function, it also shows
- * who called it. */
+/* What jax.monitoring reported about a thread. If the thread's own events show that compilation, they also show its
+ * caller. */
 static int sweep_told(const struct division *division, int place, size_t told, int64_t from_ps, int64_t to_ps,
                       struct ids_error *err) {
     const struct ids_trace *trace = division->time->analysis->trace;

@@ -1,9 +1,9 @@
-/* host_time.h - whose a moment is in which a device does nothing: of the host before the launch of what comes next, of
- * the device after it.
+/* host_time.h - who owns a moment at which a device does nothing: the host before the launch of the next work, the
+ * device after it.
  *
- * The host's part is swept, not judged: at each moment counts the innermost activity of the thread that launched, else
- * of the threads whose events made it launch, else of the program's own thread (the one with the step annotations or
- * the calls of jitted functions: autograd threads and runtimes' queues launch in its name).
+ * The host's part is swept, not judged as a whole. At each moment the innermost activity counts: of the thread that
+ * launched, else of the threads whose events made it launch, else of the program's own thread. The program's own thread
+ * has the step annotations or the calls of jitted functions; autograd threads and queues of the runtime launch for it.
  */
 #ifndef IDS_LIB_ANALYSIS_HOST_TIME_H
 #define IDS_LIB_ANALYSIS_HOST_TIME_H
@@ -36,9 +36,9 @@ struct ids_idle_part {
     const struct ids_event *event; /* the launch, where it is its doing; NULL */
 };
 
-/* How many names there are, and what one is called: who is to blame (length 0: nobody is known), where that is, and the
- * innermost activity that says so, as the file calls it. The texts live as long as the trace and the host time do.
- * Parts of one account and name have the same texts. */
+/* The number of names, and the texts of one: the culprit (length 0: unknown), its place, and the innermost activity
+ * that shows it, as the file names it. The texts live as long as the trace and the host time do. Parts of one
+ * account and name have the same texts. */
 size_t ids_host_time_names(const struct ids_host_time *time);
 void ids_host_time_name(struct ids_host_time *time, enum ids_account account, uint32_t name,
                         struct ids_text *ret_culprit, struct ids_text *ret_where, struct ids_text *ret_recorded);

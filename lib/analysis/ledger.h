@@ -1,14 +1,13 @@
-/* ledger.h - the one book of time: each moment of each device belongs to exactly one account, and has somebody to
- * blame.
+/* ledger.h - the ledger of time: each moment of each device belongs to exactly one account, and has a culprit.
  *
- * A device's time is the window of its figures and, before and behind that, what its steps reach beyond it. It is swept
- * once; whoever wants the single intervals is handed them as they come (ids_ledger_visitor), and what stays is sums: by
- * device, step and account, and by entry, an account with one culprit. Everything that speaks of time reads these sums
- * (idle.*, steps.*, advice, compare).
+ * A device's time is the window of its figures, and the parts of its steps before and after that window. It is swept
+ * once. A visitor gets the single intervals as they are found (ids_ledger_visitor); the ledger keeps only sums: by
+ * device, step and account, and by entry, which is an account with one culprit. All figures of time come from these
+ * sums (idle.*, steps.*, advice, compare).
  *
- * Rules: a moment with work is the work's (compute before collectives before copies before stalls); a moment without is
- * divided by the launch of what comes next: before it the host's, by what the launching thread or who fed it did
- * (host_time.c), after it the device's.
+ * Rules: a moment with work is the work's (compute before collectives before copies before stalls); a moment without
+ * work is divided by the launch of the next work. Before the launch it belongs to the host, by what the launching
+ * thread or the thread that fed it did (host_time.c); after the launch it belongs to the device.
  */
 #ifndef IDS_LIB_ANALYSIS_LEDGER_H
 #define IDS_LIB_ANALYSIS_LEDGER_H
@@ -48,7 +47,8 @@ struct ids_ledger_entry {
     uint8_t account;  /* enum ids_account */
     uint32_t culprit; /* an op, a function, a call, a region, a rank */
     uint32_t where;   /* file:line, the op's path, what the rank did */
-    uint32_t cause; /* of comm.wait: the entry of what the one who came last did meanwhile; IDS_NONE unknown, or none */
+    uint32_t
+        cause; /* for comm.wait: the entry of what the last device to come did meanwhile; IDS_NONE: unknown, or none */
     uint32_t awaited; /* of comm.wait: who came last, index of analysis->busy; IDS_NONE unknown, or none */
     uint64_t intervals;
     int64_t time_ps[IDS_KNOWN_COUNT]; /* over all devices: in the steps, where there are steps, else in the windows */
@@ -83,8 +83,8 @@ struct ids_ledger_longest {
 /* Called in order of time for one device after the other. 0, or a code with *err set. */
 struct ids_ledger_visitor {
     int (*interval)(void *context, const struct ids_ledger_interval *interval, struct ids_error *err);
-    /* The entry of an interval that was handed over with IDS_NONE, by its number in the order in which they came: what
-     * the one who was waited for did is known only when all devices are swept. */
+    /* The entry of an interval that the visitor got with IDS_NONE, by its number in the order of the calls. What the
+     * awaited device did is known only when all devices are swept. */
     void (*entry)(void *context, size_t interval, uint32_t entry);
     void *context;
 };

@@ -1,10 +1,9 @@
-/* meetings.h - the same execution of a collective on all devices that take part, with when each came and when it ended.
+/* meetings.h - the same execution of a collective on all devices that take part: when each came, and when it ended.
  *
- * Who came last to a collective is the one that the others waited for. Devices are brought together by what the
- * collective is called (ids_collective_key) and by time: all who take part are inside it at one moment, because none of
- * them leaves before the last has come. So lost events and windows that opened later mislead nobody. Only devices on
- * one clock meet (lib/model/clocks.h); between hosts a moment is known no better than ids_clock_doubt_ps says, which
- * `doubt_ps` has for each meeting.
+ * The others waited for the device that came last. Executions are matched by the collective's key (ids_collective_key)
+ * and by time: at some moment all participants are inside it, because none leaves before the last has come. So lost
+ * events and late windows do no harm. Only devices on one clock meet (lib/model/clocks.h). Between hosts a moment is
+ * only as exact as ids_clock_doubt_ps; `doubt_ps` has this value for each meeting.
  *
  *   struct ids_meetings meetings;
  *   int code = ids_meetings_of(trace, &meetings, err);

@@ -1,7 +1,7 @@
-/* metric_sql.h - what the statements that reproduce metrics from rows (ids_metric_def.sql) share. The tables and views
- * are those of idsprof-schema(5); :run is the run's number in the database.
+/* metric_sql.h - parts of the statements that compute metrics from rows (ids_metric_def.sql). idsprof-schema(5)
+ * documents the tables and views; :run is the run's number in the database.
  *
- * A union is summed in order of start: each interval adds what lies behind all that began before it. */
+ * A union is summed in order of start: each interval adds its part after the end of all intervals before it. */
 #ifndef IDS_LIB_ANALYSIS_METRIC_SQL_H
 #define IDS_LIB_ANALYSIS_METRIC_SQL_H
 

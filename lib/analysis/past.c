@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Pieces below this are part of what was done before: whoever is waited for is not asked for each of its launches. */
+/* Shorter pieces are added to the piece before: single launches of an awaited device do not matter. */
 #define LEAST_PS ((int64_t)20000000)
 
 /* Waiting for others, or exchanging with them. */

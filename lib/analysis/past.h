@@ -1,6 +1,6 @@
-/* past.h - what a device did, in pieces that are worth telling, for those who wait for it in a collective.
+/* past.h - what a device did, in pieces long enough to matter, for devices that wait for it in a collective.
  *
- * Pieces come from the ledger's intervals in order of time, and name its entries. Short ones belong to what was done
+ * Pieces come from the ledger's intervals in order of time, and name its entries. Short ones are added to the piece
  * before, so that a past of millions of launches has some thousands of pieces.
  */
 #ifndef IDS_LIB_ANALYSIS_PAST_H
@@ -21,9 +21,9 @@ struct ids_past {
 int ids_past_add(struct ids_past *past, const struct ids_ledger_interval *interval);
 void ids_past_done(struct ids_past *past);
 
-/* Why a device came late, when another one waited for it in [from, to): what it did longer than the one who waited,
- * since they met last; where it did nothing longer, what it did most while it was waited for. An entry; IDS_NONE:
- * nothing is known of it. */
+/* Why a device came late while another one waited for it in [from, to): the entry that took it longer than the
+ * waiting device since they met last. If nothing took longer: the entry with most time during the wait. IDS_NONE:
+ * unknown. */
 uint32_t ids_past_why_late(const struct ids_past *late, const struct ids_past *waiting, const struct ids_ledger *ledger,
                            int64_t from_ps, int64_t to_ps);
 

@@ -1,9 +1,9 @@
-/* period.h - the executions of compiled programs on each device, and whether those of one of them come once a step.
+/* period.h - the executions of compiled programs on each device, and whether one program runs once a step.
  *
- * Where nothing marks steps, a training loop still shows itself: its program runs again and again. The program with the
- * most device time is looked at. From the end of one of its executions to the end of the next one is a step, so that a
- * wait for the host belongs to the step that it delays. That holds only where the program runs once a step, so there
- * are none where
+ * If nothing marks steps, a training loop is still visible: its program runs again and again. We take the program with
+ * the most device time. A step is the time from the end of one execution to the end of the next one, so that a wait for
+ * the host belongs to the step that it delays. That holds only where the program runs once a step, so there are none
+ * where
  *
  * - it ran less than IDS_PERIOD_LEAST times;
  * - fewer than two thirds of the times between its ends are within a half of their median (requests of a server, eager
@@ -11,7 +11,7 @@
  * - its executions come in groups of a fixed size: each group is followed by a longer time, or by another program. Then
  *   one execution may be a part of a step (micro-batches), and nothing says which of the two is the step;
  * - another program that takes at least half as much time runs a fixed number of times for each of its executions;
- * - a device that has work worth speaking of has another period.
+ * - another device with a relevant amount of work has another period.
  */
 #ifndef IDS_LIB_ANALYSIS_PERIOD_H
 #define IDS_LIB_ANALYSIS_PERIOD_H

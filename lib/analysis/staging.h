@@ -16,7 +16,7 @@ struct ids_stagings {
 int ids_stagings_find(struct ids_stagings *stagings, const struct ids_trace *trace);
 void ids_stagings_done(struct ids_stagings *stagings);
 
-/* The first one of the host that ends behind that moment, NULL where there is none. */
+/* The first one of the host that ends after that moment, or NULL. */
 const struct ids_staging *ids_stagings_after(const struct ids_stagings *stagings, uint32_t host, int64_t when_ps);
 
 #endif

@@ -1,7 +1,7 @@
 /* step_sources.h - where steps come from: lines of the device, annotations of the host, a loop's regions, executions.
  *
- * steps.c asks one after the other. Each adds to analysis->steps what it finds, by device and in the order in which it
- * is found. All return 0, or a code with *err set.
+ * steps.c asks one after the other. Each adds the steps that it finds to analysis->steps, by device and in the order of
+ * finding. All return 0, or a code with *err set.
  */
 #ifndef IDS_LIB_ANALYSIS_STEP_SOURCES_H
 #define IDS_LIB_ANALYSIS_STEP_SOURCES_H

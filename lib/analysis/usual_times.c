@@ -84,7 +84,8 @@ static int is_long(int64_t length_ps, int64_t usual_ps) {
     return usual_ps > 0 && length_ps >= FIRST_USE_LEAST_PS && length_ps / FIRST_USE_MEDIANS >= usual_ps;
 }
 
-/* A name that was met once or twice has no usual length of its own: that of all of them together is taken. */
+/* A name that occurs only once or twice has no usual length of its own: the usual length of all such names together
+ * is used. */
 static struct ids_usual usual_of(const struct moments *moments, int64_t of_all_ps) {
     enum { FEW = 3 };
     struct ids_usual usual = {.median_ps = moments->count < FEW ? of_all_ps : median_of(moments->at, moments->count)};

@@ -1,8 +1,8 @@
 /* memory.h - whether memory ran out anywhere in this process.
  *
- * Who is refused memory says so here, beside what it does about it. A text that became shorter or a line that was left
- * out cannot be seen afterwards, so that the program asks once, at its end and before it keeps something for later: a
- * result that was made while memory ran out is not to be trusted, even where nobody had a failure to report. */
+ * Code that is refused memory reports it here, besides its own handling. A shortened text or a missing line cannot
+ * be seen afterwards. So the program asks once, at its end and before it stores a result: a result that was made
+ * while memory ran out cannot be trusted, even if no function failed. */
 #ifndef IDS_LIB_BASE_MEMORY_H
 #define IDS_LIB_BASE_MEMORY_H
 

@@ -1,9 +1,8 @@
-/* child.h - the program that is profiled: started on the same terminal, waited for, sent the signals that were meant
- * for it.
+/* child.h - starts the profiled program on the same terminal, waits for it, and passes signals on to it.
  *
  * It stays in our process group, so that the terminal's keys (interrupt, quit, stop) reach it as they would without us.
- * Signals that another process sends to us go on to it; those that the terminal sent to the whole group do not, for it
- * has them already.
+ * Signals from another process are passed on to it. Signals that the terminal sent to the whole group are not, because
+ * the program got them already.
  */
 #ifndef IDS_LIB_CAPTURE_CHILD_H
 #define IDS_LIB_CAPTURE_CHILD_H

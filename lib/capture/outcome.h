@@ -1,4 +1,4 @@
-/* outcome.h - what a capture caught, what it did not, why, and what to do about it: for the lines at the end and the
+/* outcome.h - what a capture caught, what it missed, why, and what to do: for the lines at the end and for the
  * sidecar. */
 #ifndef IDS_LIB_CAPTURE_OUTCOME_H
 #define IDS_LIB_CAPTURE_OUTCOME_H

@@ -1,8 +1,8 @@
-/* sidecar.h - idsprof-run.json, which says of a capture what was run, what was asked for, what each process said, and
- * what came out.
+/* sidecar.h - idsprof-run.json, the record of a capture: the command, the request, the messages of each process, and
+ * the result.
  *
- * It is written when the program starts (state "running") and anew when it has ended (state "ended"), each time whole
- * or not at all. idsprof-collectors(7) names its fields. Its user alone may read it, and secrets in command lines are
+ * It is written when the program starts (state "running") and again when it has ended (state "ended"), each time whole
+ * or not at all. idsprof-collectors(7) names its fields. Only its user may read it, and secrets in command lines are
  * masked (secrets.h).
  */
 #ifndef IDS_LIB_CAPTURE_SIDECAR_H

@@ -27,7 +27,7 @@ struct ids_limit {
     const struct ids_metric_def *metric;
     enum ids_limit_kind kind;
     double value;        /* in the unit's base (ps, bytes, ratio); of IDS_LIMIT_BASELINE the tolerated share */
-    int64_t over, after; /* of figures of steps: over so many, 0 all, after so many of warm-up */
+    int64_t over, after; /* for figures of steps: how many steps to use (0: all), and how many of warm-up to skip */
     const char *text;    /* as it was written */
 };
 

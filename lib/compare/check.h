@@ -24,9 +24,9 @@ struct ids_check {
     struct ids_report report; /* the same for programs; owns the texts */
 };
 
-/* Each run of the settled side is held to each limit; limits against the baseline (settled with it; NULL: none) hold
- * for the mean of the runs: broken when it is worse by more than what is tolerated and, where both sides have three
- * runs or more, an interval excludes that it is not worse at all. A figure that is not there keeps no limit. */
+/* Checks each run of the settled side against each limit. Limits against the baseline (settled with the side; NULL:
+ * none) apply to the mean of the runs. Such a limit is broken if the mean is worse by more than the tolerance and,
+ * if both sides have at least three runs, the interval excludes zero. A limit on a missing figure fails. */
 int ids_check_make(const struct ids_side *side, const struct ids_side *baseline, const struct ids_budget *budget,
                    struct ids_check *ret_check, struct ids_error *err);
 void ids_check_done(struct ids_check *check);

@@ -1,8 +1,8 @@
 /* difference.h - a figure of two sides: the difference, how sure it is, and the word for it.
  *
- * The word depends on what was recorded. One recording a side: its steps tell how it varies inside, not whether another
- * recording would be the same, so a difference only "differs in these recordings". From three recordings a side on, or
- * with a stated noise floor, an interval that excludes zero is a regression or an improvement.
+ * The word depends on what was recorded. With one recording per side, its steps show how it varies inside, but not
+ * whether another recording would be the same. So the verdict is only "differs in these recordings". From three
+ * recordings a side on, or with a stated noise floor, an interval that excludes zero is a regression or an improvement.
  */
 #ifndef IDS_LIB_COMPARE_DIFFERENCE_H
 #define IDS_LIB_COMPARE_DIFFERENCE_H
@@ -59,7 +59,7 @@ struct ids_part {
     const char *title; /* the account, as reports call it: "host.python" */
     int per_step;
     int64_t a_ps, b_ps;
-    struct ids_culprit culprit; /* who made most of the change; its name is NULL when nobody is known */
+    struct ids_culprit culprit; /* the culprit of most of the change; its name is NULL if it is not known */
     struct ids_interval interval;
 };
 enum { IDS_PARTS_MOST = IDS_ACCOUNT_COUNT + 2 };

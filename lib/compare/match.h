@@ -1,10 +1,9 @@
-/* match.h - which op (or kernel) of one side is which of the other, and what became of it.
+/* match.h - matches the ops (or kernels) of two sides, and says how each one changed.
  *
- * By what it computes (fingerprint), also in a program that is called otherwise; by its name without number and its
- * shape; by its place in the program (the framework's name); by name alone, where nothing better is known of it. Of
- * several that are alike (the same matrix product in every layer) those of the same place in the program belong
- * together first, then those of the same name, then the rest in order. What is left is added or removed, never compared
- * with nothing.
+ * An op is matched by what it computes (fingerprint), also in a program with another name; then by its name without
+ * number and its shape; then by its place in the program (the framework's name); and by name alone if nothing better is
+ * known. Among several equal ones (the same matrix product in every layer), those at the same place in the program are
+ * matched first, then those with the same name, then the rest in order. Ops without a match are added or removed.
  */
 #ifndef IDS_LIB_COMPARE_MATCH_H
 #define IDS_LIB_COMPARE_MATCH_H

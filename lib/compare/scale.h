@@ -1,8 +1,8 @@
-/* scale.h - the same program on 1, 2, 4, 8 devices: how much faster, and what ate the rest.
+/* scale.h - the same program on 1, 2, 4, 8 devices: how much faster it is, and where the rest went.
  *
  * Strong scaling: the same work on more devices; ideally a step takes n0/n of the time of the first configuration. Weak
- * scaling: as much more work as devices; ideally a step takes as long. The loss is the step's time less the ideal one,
- * and each account's loss is its time less its own ideal, so that the accounts sum to the loss because they sum to the
+ * scaling: work grows with the devices; ideally a step takes the same time. The loss is the step's time minus the ideal
+ * time, and each account's loss is its time minus its own ideal. The accounts sum to the loss, because they sum to the
  * step.
  */
 #ifndef IDS_LIB_COMPARE_SCALE_H

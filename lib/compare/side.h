@@ -22,8 +22,8 @@ struct ids_side {
     struct ids_side_run *runs;
     size_t run_count;
     int per_step;
-    int by_run; /* every side has IDS_SAMPLE_LEAST runs or more: what varies is looked at from run to run, else from
-                 * step to step */
+    int by_run; /* every side has at least IDS_SAMPLE_LEAST runs: spread is measured from run to run, else from step
+                 * to step */
 };
 
 /* `label` and `reports` must outlive the side. `per_step` is set by ids_sides_settle. 0, or IDS_NOMEM. */
@@ -33,8 +33,8 @@ void ids_side_done(struct ids_side *side);
 /* Says of all sides whether figures are per step: when every run of every side has steps. */
 void ids_sides_settle(struct ids_side *const *sides, size_t count);
 
-/* Of a metric over all devices as a number (times in ps); missing ones of one run leave that run out. 0 when no run
- * has it. */
+/* The mean of a metric over all devices as a number (times in ps). Runs without a value are left out; 0 if no run
+ * has one. */
 int ids_side_metric(const struct ids_side *side, const char *id, double *ret_mean);
 /* The number of a metric of one run. */
 int ids_run_metric(const struct ids_side_run *run, const char *id, double *ret_value);

@@ -1,7 +1,7 @@
 /* trend.h - what grows or falls over a series of runs: step_1000, step_2000, ...
  *
- * The slope is the median of those between all pairs of runs, its interval follows from how many pairs go up and how
- * many down (statistics.h): a run that stands out moves neither.
+ * The slope is the median of the slopes between all pairs of runs. Its interval follows from how many pairs go up and
+ * how many go down (statistics.h). An outlier changes neither.
  */
 #ifndef IDS_LIB_COMPARE_TREND_H
 #define IDS_LIB_COMPARE_TREND_H

@@ -1,8 +1,8 @@
-/* event_ids.h - which row of the table event an event of the trace is.
+/* event_ids.h - finds the row of the table event for an event of the trace.
  *
- * The trace keeps some events of a file and the table all of them, both in order of (track, start, longer first). So
- * they are found by one merge over both: of events that begin together by name and duration, equal ones in their
- * order. */
+ * The trace keeps some events of a file, the table has all of them, and both are sorted by (track, start, longer
+ * first). So one merge over both finds them. Events that begin together are told apart by name and duration, and
+ * equal ones by their order. */
 #ifndef IDS_LIB_EVENTS_EVENT_IDS_H
 #define IDS_LIB_EVENTS_EVENT_IDS_H
 
@@ -15,7 +15,7 @@ struct ids_event_ids;
 /* For the run whose first track and name have these numbers. `db` and `trace` must outlive it. */
 int ids_event_ids_new(sqlite3 *db, const struct ids_trace *trace, int64_t first_track, int64_t first_name,
                       struct ids_event_ids **ret_ids, struct ids_error *err);
-/* Asks for an event, which may be NULL, and may be asked for again. What was asked for first is number 0, and so on. */
+/* Requests an event, which may be NULL or requested before. Requests are numbered from 0. */
 int ids_event_ids_want(struct ids_event_ids *ids, const struct ids_event *event, struct ids_error *err);
 /* Finds all that were asked for; once. */
 int ids_event_ids_find(struct ids_event_ids *ids, struct ids_error *err);

@@ -34,7 +34,7 @@ struct ids_row_rare {
     uint8_t has; /* a bit for each column */
 };
 
-/* Part of a track's rows that memory had no room for: in order, aside. */
+/* A sorted part of a track's rows that was spilled to disk. */
 struct ids_row_run {
     uint64_t at, end;
 };
@@ -70,7 +70,7 @@ static inline uint64_t ids_track_rows_count(const struct ids_track_rows *track) 
 static inline size_t ids_track_rows_bytes(const struct ids_track_rows *track) {
     return track->count * sizeof *track->rows + track->rare_count * sizeof *track->rare;
 }
-/* Puts the events that are in memory into order and aside; the memory is free then. */
+/* Sorts the events in memory, spills them to disk, and frees the memory. */
 int ids_track_rows_spill(struct ids_track_rows *track, struct ids_row_sorter *sorter, struct ids_error *err);
 /* Gives every event to `put`, ordered by start, longer ones first, with parent, depth and self time; `index` counts
  * them from 0. `rare` is NULL for an event without. */
@@ -87,11 +87,12 @@ struct ids_open_row {
     uint32_t index; /* + 1 */
 };
 
-/* Is told the self time of an event that is over, where that is not its duration. */
+/* Called with the self time of an event that has ended, if it differs from its duration. */
 typedef int ids_row_closed(void *context, uint64_t where, int64_t self_ps, struct ids_error *err);
 
-/* The sweep over a track's events in order: sets the row's parent, depth and self_ps, the latter as if nothing lay in
- * it; `closed` says what it is when that is known. Events of a track are told by `where`, any number. */
+/* One step of the sweep over a track's events in order: sets the row's parent, depth and self_ps. self_ps is first
+ * the whole duration; `closed` gets the real value when it is known. `where` is any number that identifies the event
+ * in its track. */
 int ids_nest_next(struct ids_row_sorter *sorter, struct ids_row *row, uint64_t index, uint64_t where,
                   ids_row_closed *closed, void *context, struct ids_error *err);
 int ids_nest_end(struct ids_row_sorter *sorter, ids_row_closed *closed, void *context, struct ids_error *err);
@@ -123,7 +124,7 @@ int ids_bind_text(sqlite3_stmt *statement, int column, const char *text, size_t 
 /* As the words for them are ordered. */
 enum ids_flow_kind { IDS_FLOW_ARROW, IDS_FLOW_CORRELATION, IDS_FLOW_LINK };
 
-/* Which event made which happen, by a key that both bear. Memory does not follow their number: keys, then events, are
+/* Which event caused which, by a key that both have. Memory does not grow with their number: keys, then events, are
  * divided into parts that are joined and sorted one by one. */
 struct ids_event_flows;
 

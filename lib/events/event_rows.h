@@ -34,8 +34,8 @@ int ids_event_rows_new(sqlite3 *db, const struct ids_event_pages *pages, struct 
                        struct ids_row_numbers *numbers, size_t held_most, struct ids_event_rows **ret_rows,
                        struct ids_error *err);
 struct ids_sink *ids_event_rows_sink(struct ids_event_rows *rows);
-/* Writes the tracks that the reader left open, and what is known at the end only. Then table event has the rows of the
- * run; table flow when ids_event_pages_finish was called. */
+/* Writes the tracks that the reader left open, and the rows that need the end. After it the table event has the rows
+ * of the run; the table flow has them after ids_event_pages_finish. */
 int ids_event_rows_finish(struct ids_event_rows *rows, struct ids_error *err);
 /* The wall clock at time 0 of the run; 0 unknown. */
 int64_t ids_event_rows_origin(const struct ids_event_rows *rows);

@@ -1,9 +1,9 @@
-/* query.h - SQL that a user gives, over a file that anybody may have made: it can read, and nothing else.
+/* query.h - runs a user's SQL over a file of unknown origin. The SQL can only read.
  *
- * The file is opened read-only and as one that cannot change. What a statement may do is a list: SELECT, functions but
- * those that load code, and pragmas that tell about tables. Views of the file run, but with harmless functions only;
- * its triggers never do. Values, statements and depths have limits, and so have time and memory (db_limit.h). No
- * other database may be open when the first is opened by ids_query_open. */
+ * The file is opened read-only and immutable. A statement may use SELECT, all functions but those that load code, and
+ * pragmas that describe tables. Views of the file run, but only with harmless functions; its triggers never run.
+ * Values, statements, depths, time and memory are limited (db_limit.h). No other database may be open when the first
+ * is opened by ids_query_open. */
 #ifndef IDS_LIB_EVENTS_QUERY_H
 #define IDS_LIB_EVENTS_QUERY_H
 
@@ -30,16 +30,15 @@ int ids_is_database(const char *path);
 
 int ids_query_open(const char *path, struct ids_query **ret_query, struct ids_error *err);
 
-/* A database that the cache keeps, and that can be made again under the same name. Where it turns out to be damaged or
- * gone, also when a part of the rows was given already, it is made again, the statement is asked anew, and the rows
- * go on behind the last one. */
+/* A database in the cache, which can be made again under the same name. If it turns out to be damaged or gone, even
+ * in the middle of a query, it is made again, the statement runs again, and the rows continue after the last one. */
 struct ids_query_cached {
     const char *path;
     int (*make)(void *context, struct ids_error *err);
     void *context;
 };
 int ids_query_open_cached(const struct ids_query_cached *cached, struct ids_query **ret_query, struct ids_error *err);
-/* One statement. What it may not do, and what is no SQL, is IDS_USAGE. */
+/* Prepares one statement. IDS_USAGE if it is not allowed, or not SQL. */
 int ids_query_prepare(struct ids_query *query, const char *sql, struct ids_error *err);
 int ids_query_columns(const struct ids_query *query);
 const char *ids_query_column(const struct ids_query *query, int column);

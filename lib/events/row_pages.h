@@ -1,10 +1,10 @@
-/* row_pages.h - rows of a table, written as pages of SQLite's file format (https://sqlite.org/fileformat2.html), many
- * times as fast as SQLite's own insert: rows come in the order of their keys, so that a page is filled, written once
- * and done.
+/* row_pages.h - writes rows of a table as pages of SQLite's file format (https://sqlite.org/fileformat2.html). This is
+ * many times as fast as SQLite's own insert: rows come in the order of their keys, so each page is filled and written
+ * once.
  *
- * SQLite owns the file; pages go behind what it has. Between two of its transactions the file's header is told of them,
- * as another process would that had written to it, and SQLite goes on behind them. Until ids_row_pages_show nothing
- * leads to them.
+ * SQLite owns the file; our pages are appended. Between two of its transactions we update the file's header, as another
+ * process that had written to the file would, and SQLite continues after our pages. Nothing points to them before
+ * ids_row_pages_show.
  */
 #ifndef IDS_LIB_EVENTS_ROW_PAGES_H
 #define IDS_LIB_EVENTS_ROW_PAGES_H

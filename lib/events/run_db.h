@@ -1,8 +1,8 @@
 /* run_db.h - a database of runs: the summary of each (summary.h) and all of its events (events.sql), in one SQLite
  * file.
  *
- * It is filled in one transaction without a journal, so that a failure means to throw the file away: write under a
- * temporary name and rename when ids_run_db_sync has said that all is on the disk. */
+ * It is filled in one transaction without a journal, so after a failure the file must be removed: write it under a
+ * temporary name, and rename it when ids_run_db_sync has succeeded. */
 #ifndef IDS_LIB_EVENTS_RUN_DB_H
 #define IDS_LIB_EVENTS_RUN_DB_H
 
@@ -19,15 +19,15 @@ int ids_run_db_create(const char *path, const struct ids_table_def *const *table
  * `strings` is where their texts are interned; it must live until the run ends. */
 int ids_run_db_begin(struct ids_run_db *db, struct ids_strings *strings, struct ids_sink **ret_sink,
                      struct ids_error *err);
-/* No more events of the run come. What is left of them is written while the caller makes its report. */
+/* Ends the events of the run. The rest of them is written while the caller makes its report. */
 void ids_run_db_end_events(struct ids_run_db *db);
-/* Waits for the events, and writes what was found of single ones; what could not be kept is noted in the report. */
+/* Waits for the events, and writes the findings; the report notes findings that could not be written. */
 int ids_run_db_put_findings(struct ids_run_db *db, const struct ids_trace *trace, const struct ids_findings *findings,
                             struct ids_report *report, struct ids_error *err);
 /* Waits for the events and ends the run with its summary; properties "name", "path" and "format" are those of the table
  * run. `key` is stored with it, any text. */
 int ids_run_db_end(struct ids_run_db *db, const struct ids_report *report, const char *key, struct ids_error *err);
-/* In place of ids_run_db_end, after a failure: nothing uses `strings` any more. What the file holds is of no use. */
+/* Call this instead of ids_run_db_end after a failure: nothing uses `strings` any more. The file is of no use then. */
 void ids_run_db_give_up(struct ids_run_db *db);
 /* Views, and the end of the transaction: the file is whole. */
 int ids_run_db_finish(struct ids_run_db *db, struct ids_error *err);

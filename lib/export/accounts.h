@@ -1,6 +1,5 @@
-/* accounts.h - a sink in front of another one that passes on what comes and, when the reader is done, adds a track
- * beside each device: to what the analysis booked its time, the ledger's intervals, to the nanosecond. Filters stand
- * behind it, so that they apply to these too. */
+/* accounts.h - a sink that passes its input on and, after the last event, adds a track to each device: the ledger's
+ * intervals, to the nanosecond. Filters come after it, so that they apply to these tracks too. */
 #ifndef IDS_LIB_EXPORT_ACCOUNTS_H
 #define IDS_LIB_EXPORT_ACCOUNTS_H
 

@@ -1,4 +1,4 @@
-/* export.h - writing a trace in a format of others: sinks that any reader can feed, and that write as they are fed.
+/* export.h - writes a trace in another format: sinks that any reader can feed, and that write while they are fed.
  *
  *   struct ids_export *export;
  *   ids_export_format_find("chrome")->open(out, &params, &export, err);
@@ -6,8 +6,8 @@
  *   code = export->finish(export, err);
  *   ids_export_free(export);
  *
- * Memory follows names, tracks and the largest event, not the number of events: what must wait (a protobuf message
- * whose length stands in front) waits aside.
+ * Memory grows with names, tracks and the largest event, not with the number of events: what must wait (a protobuf
+ * message with its length in front) is spilled to disk.
  */
 #ifndef IDS_LIB_EXPORT_EXPORT_H
 #define IDS_LIB_EXPORT_EXPORT_H
@@ -16,7 +16,7 @@
 #include "lib/export/out.h"
 #include "lib/model/sink.h"
 
-/* Things of the input that the format has no place for. */
+/* Parts of the input that the format cannot hold. */
 struct ids_export_loss {
     const char *one, *many; /* "HLO program", "HLO programs" */
     uint64_t count;

@@ -1,7 +1,7 @@
-/* gzip.h - an output in front of another one that packs what passes through, on threads of its own.
+/* gzip.h - an output that compresses its input on several threads for the next output.
  *
- * One gzip member (RFC 1952) of blocks that are deflated side by side: each begins without a history and ends at a
- * byte, so that they need only be put one behind the other. */
+ * It writes one gzip member (RFC 1952). Blocks are deflated in parallel: each begins without a history and ends at a
+ * byte, so they only need to be concatenated. */
 #ifndef IDS_LIB_EXPORT_GZIP_H
 #define IDS_LIB_EXPORT_GZIP_H
 

@@ -1,9 +1,8 @@
-/* ordered.h - a sink in front of one that needs each track's events in order: by start, longer first, else as they
- * came.
+/* ordered.h - a sink that sorts each track's events for the next sink: by start, longer first, otherwise as they came.
  *
- * Readers give events as files hold them: one track after the other or mixed, sorted or not. An event of an open track
- * is kept as 40 bytes, its args aside; track_end hands the track on. What is not an event passes at once, so ids are
- * those of the next sink.
+ * Readers give events in the order of the file: one track after the other or mixed, sorted or not. An event of an open
+ * track takes 40 bytes, and its args are spilled; track_end passes the track on. Everything else passes at once, so ids
+ * are those of the next sink.
  */
 #ifndef IDS_LIB_EXPORT_ORDERED_H
 #define IDS_LIB_EXPORT_ORDERED_H

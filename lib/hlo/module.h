@@ -181,7 +181,7 @@ const struct ids_hlo_attribute *ids_hlo_attribute_of(const struct ids_hlo_module
 /* The framework's name of an instruction, and a custom call's target; empty where it has none. */
 struct ids_text ids_hlo_op_name(const struct ids_hlo_module *module, const struct ids_hlo_instruction *instruction);
 struct ids_text ids_hlo_call_target(const struct ids_hlo_module *module, const struct ids_hlo_instruction *instruction);
-/* Where its source is: its own, else that of its innermost stack frame. An empty text where nothing tells. */
+/* Its place in the source: its own, else the innermost stack frame's. Empty if neither is known. */
 struct ids_text ids_hlo_source(const struct ids_hlo_module *module, const struct ids_hlo_instruction *instruction,
                                int32_t *ret_line);
 /* A stack frame by its number from 1: its function, file and line, and the number of the frame that called it (0 none).

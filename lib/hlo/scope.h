@@ -9,8 +9,8 @@
 enum { IDS_SCOPE_BYTES = 128 };
 void ids_scope_of(const char *op_name, char scope[IDS_SCOPE_BYTES]);
 
-/* "backward" of what automatic differentiation transposed, or a custom_vjp's backward rule; "custom vjp" where jax says
- * so; "forward" of what it linearized; "" when it says neither. */
+/* "backward": transposed by automatic differentiation, or a custom_vjp's backward rule; "custom vjp": as jax marks
+ * it; "forward": linearized; "": none of these. */
 const char *ids_pass_of(const char *op_name);
 
 #endif

@@ -1,9 +1,9 @@
 /* archive.h - the files in a tar (plain, gzip, zstd, xz) or zip, through libarchive.
  *
- * Two passes: the list (headers only), then members, each into a source of its own. Content decides what is an archive;
- * no other format and no external program is ever used. Nothing is written but unlinked temporary files, so a path
- * cannot climb anywhere; such members are left out all the same, as are links, devices and what else is no plain file,
- * and the list counts each kind. An archive in the archive is not opened.
+ * Two passes: the list (headers only), then the members, each into its own source. An archive is recognised by its
+ * content; no other format and no external program is ever used. Only unlinked temporary files are written, so a path
+ * in an archive can do no harm. Members with a path that leads outside are still left out, as are links, devices and
+ * everything else that is not a plain file; the list counts each kind. An archive in an archive is not opened.
  *
  * Limits (IDS_LIMIT): 100,000 members, 1,024 bytes and 32 folders of a path, of a pass as much unpacked as
  * unpack_limit.h allows, 16 MiB of headers at a time.

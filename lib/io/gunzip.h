@@ -1,8 +1,8 @@
-/* gunzip.h - the content of a gzip input, from front to back, on the thread of the caller.
+/* gunzip.h - unpacks a gzip input from start to end, on the thread of the caller.
  *
- * Several members are one content; zero bytes behind the last are padding. A tail that is missing or damaged is no
- * failure: the content ends there, and ids_gunzip_cut says so. What unpacks to more than 200 times its size (above 256
- * MiB) is IDS_LIMIT, so that an input of n bytes never gives more than that and always comes to an end.
+ * Several members are one content; zero bytes after the last one are padding. A missing or damaged tail is not an
+ * error: the content ends there, and ids_gunzip_cut says so. An input that unpacks to more than 200 times its size
+ * (above 256 MiB) is IDS_LIMIT, so the output is bounded.
  */
 #ifndef IDS_LIB_IO_GUNZIP_H
 #define IDS_LIB_IO_GUNZIP_H

@@ -1,8 +1,8 @@
 /* run_files.h - which files make up a run.
  *
  * A run is a file, a folder `plugins/profile/<timestamp>` with one file per host, or the newest such folder anywhere
- * below a log folder. A tar or zip is looked into as if it were a folder of that name (archive.h), also when it lies in
- * a log folder; there a packed tar of more than 256 MiB is left out with a word, for its list alone takes seconds.
+ * below a log folder. A tar or zip is searched like a folder of that name (archive.h), also inside a log folder. There
+ * a packed tar of more than 256 MiB is left out with a note, because reading its list takes seconds.
  *
  * Endings that say what a file is (".xplane.pb", ".trace.json.gz"): all files of the best such ending in a folder are
  * one run, a file per host. The others of them are `also`.

@@ -1,5 +1,5 @@
-/* spool.h - bytes that come in order and are wanted again: in memory up to 64 MiB, above that in an unlinked temporary
- * file of TMPDIR. Not for a message of its own: the caller says what was being kept.
+/* spool.h - keeps bytes that come in order and are read again: in memory up to 64 MiB, above that in an unlinked
+ * temporary file in TMPDIR. Error messages come from the caller, who knows what is kept.
  */
 #ifndef IDS_LIB_IO_SPOOL_H
 #define IDS_LIB_IO_SPOOL_H

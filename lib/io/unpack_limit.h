@@ -1,10 +1,10 @@
-/* unpack_limit.h - how much a packed file may unpack to, one rule for gzip, zip, packed tars and gzip inside them: a
+/* unpack_limit.h - how much a packed file may unpack to: one rule for gzip, zip, packed tars and gzip inside them. A
  * few megabytes must not fill the disk or the memory.
  *
- * Real traces unpack to 15 to 20 times their size, deflate can reach 1,032 times. So 256 MiB are always allowed, above
- * that 200 times what was read of the packed file, up to 256 GiB. In an archive that holds of all members together and
- * of each one by what was read for it, and gzip inside a member counts from that too. A user who trusts the file sets
- * the limit.
+ * Real traces unpack to 15 to 20 times their size, deflate can reach 1,032 times. So 256 MiB are always allowed, and
+ * above that 200 times the packed bytes that were read, up to 256 GiB. In an archive the rule applies to all members
+ * together and to each member with the bytes that were read for it; gzip inside a member counts from these too. A user
+ * who trusts the file can set the limit.
  */
 #ifndef IDS_LIB_IO_UNPACK_LIMIT_H
 #define IDS_LIB_IO_UNPACK_LIMIT_H

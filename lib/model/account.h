@@ -1,8 +1,8 @@
 /* account.h - the accounts of time: each moment of a device's time belongs to exactly one of them
  * (lib/analysis/ledger.h).
  *
- * A host thread has accounts too: what it did at a moment is what a device that waits for it is charged with. The ids
- * are stable: JSON, SQL, the manual and users' budgets name them.
+ * A host thread has accounts too: a device that waits for the thread is charged with what the thread did at that
+ * moment. The ids are stable: JSON, SQL, the manual and users' budgets name them.
  */
 #ifndef IDS_LIB_MODEL_ACCOUNT_H
 #define IDS_LIB_MODEL_ACCOUNT_H

@@ -1,4 +1,5 @@
-/* assemble.h - one track's events put in order: by start, longer first, with parents, self times and aggregates.
+/* assemble.h - sorts the events of one track by start, longer ones first, and computes parents, self times and sums per
+ * name.
  *
  * Every event of a file passes through here once; only the kept ones leave as records. */
 #ifndef IDS_LIB_MODEL_ASSEMBLE_H
@@ -32,9 +33,8 @@ struct ids_assembly {
 };
 
 void ids_assembly_done(struct ids_assembly *assembly);
-/* Takes over the room that only the end of a track needs from an assembly that has ended one. Tracks that are read side
- * by side then share it: one for each of 8,000 devices, each with a place for every name, took a second to clear and
- * 256 MB. */
+/* Takes over the buffers for the end of a track from an assembly that has ended one. So tracks that are read at the
+ * same time share them: separate buffers for 8,000 devices, each with an entry per name, cost a second and 256 MB. */
 void ids_assembly_inherit(struct ids_assembly *assembly, struct ids_assembly *ended);
 static inline int ids_passing_before(const struct ids_passing *a, const struct ids_passing *b) {
     return a->start_ps != b->start_ps ? a->start_ps < b->start_ps : a->duration_ps > b->duration_ps;

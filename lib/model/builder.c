@@ -342,7 +342,7 @@ static int end_op(struct ids_builder *builder, struct open_track *open, const st
     return ids_keymap_add(&builder->join.op_ends, end->consumes, (uint64_t)end->start_ps) < 0 ? ids_no_memory(err) : 0;
 }
 
-/* An op or a frame of the framework: what is launched inside is told by it. */
+/* An op or a frame of the framework: it names the work that is launched inside. */
 static int mark_call(struct ids_builder *builder, struct open_track *open, const struct ids_facts *facts,
                      struct ids_passing *passing, struct ids_error *err) {
     uint32_t mark;

@@ -156,8 +156,8 @@ static struct ids_text module_of(struct ids_text name) {
     return (struct ids_text){name.at + prefix, (uint32_t)(name.length - prefix)};
 }
 
-/* The modules of a frame: those of the frames above it, and itself. Each frame is climbed to once: what is found on
- * the way stays. */
+/* The modules of a frame: the modules of the frames above it, and itself. Each frame is visited once, and its result
+ * is kept. */
 static int resolve(struct ids_calls *calls, uint32_t number, uint32_t *ret_scope) {
     size_t length = 0;
     uint64_t above = (uint64_t)number + 1;
@@ -187,8 +187,8 @@ static int is_deeper(struct ids_text inner, struct ids_text outer, size_t length
     return !length || inner.at[length] == '/';
 }
 
-/* The modules of a frame by its ids, and by what it lies in: Kineto skips callers now and then, so that the parent that
- * a frame names is further out than the frame that it wholly lies in. Frames inside it get that by their ids. */
+/* The modules of a frame, by its ids and by the frame around it. Kineto sometimes skips callers: then the parent
+ * that a frame names is further out than the frame that encloses it. Frames inside it get the modules by their ids. */
 static int frame_scope(struct ids_calls *calls, uint32_t number, int64_t end_ps, uint32_t *ret_scope) {
     if (resolve(calls, number, ret_scope)) return -1;
     const struct ids_open_call *around = NULL;

@@ -4,8 +4,8 @@
 
 #include "lib/model/trace.h"
 
-/* The collective that a kernel's name tells (nccl, rccl, nvshmem, one-shot, multimem, custom all-reduce); NO_COLLECTIVE
- * when the name is that of none. */
+/* The collective that a kernel's name shows (nccl, rccl, nvshmem, one-shot, multimem, custom all-reduce), or
+ * NO_COLLECTIVE. */
 enum ids_collective ids_collective_of_kernel(struct ids_text name);
 
 /* The collective that a framework's call names, as Kineto's "Collective name" does ("allreduce", "_allgather_base");

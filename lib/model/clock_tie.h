@@ -1,12 +1,11 @@
-/* clock_tie.h - how far the clock of one host is from that of another, by the collectives that both ran.
+/* clock_tie.h - the offset between the clocks of two hosts, from the collectives that both ran.
  *
  * A collective ends on all devices at nearly the same moment, while it may begin whenever a device comes to it. So the
- * right offset is the one at which most ends of the same collective fall together, and fall together closely. That
- * needs no equal counts: a window that opened later, and collectives that one side lost, are ends without a partner.
- * Where steps are known, only collectives of the same step are looked at first, because in a strictly periodic program
- * other offsets fit as well.
+ * right offset is the one at which most ends of the same collective coincide, and coincide closely. The counts need not
+ * be equal: after a late window or lost collectives, some ends just have no partner. Where steps are known, only
+ * collectives of the same step are looked at first, because in a strictly periodic program other offsets fit as well.
  *
- * Only differences of times are looked at, so that the answer is the same however far apart the clocks are.
+ * Only differences of times are used, so the result does not depend on how far apart the clocks are.
  */
 #ifndef IDS_LIB_MODEL_CLOCK_TIE_H
 #define IDS_LIB_MODEL_CLOCK_TIE_H

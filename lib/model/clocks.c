@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A host's place among the others: a forest in which each root stands for the hosts that are tied to it. */
+/* A host in a forest: each root represents the hosts that are tied to it. */
 struct node {
     uint32_t parent;   /* itself: a root */
     int64_t offset_ps; /* to add to its times to reach the parent's */

@@ -1,10 +1,10 @@
 /* clocks.h - one clock for all hosts of a run.
  *
- * Each host of a run (each rank of a Kineto job) has a file with times of its own clock. ids_builder_finish() brings
- * them together, before anything looks at windows or steps:
+ * Each host of a run (each rank of a Kineto job) has a file with times of its own clock. ids_builder_finish() aligns
+ * them, before windows and steps are computed:
  *
  * - Hosts that ran collectives together are tied by them, because a collective ends on all devices at nearly the same
- *   moment (clock_tie.h). The offset that is left over - the residual - says how far such an end may be trusted.
+ *   moment (clock_tie.h). The offset that remains - the residual - says how exact such an end is.
  * - Else recorded clocks count (profile_start_time, baseTimeNanoseconds, times since 1970), where both hosts have one,
  *   less than a day apart, and what was recorded then lies at one time, to a second.
  * - Else a host stays apart: its own first device activity lies at the run's, and it has a clock number of its own.
@@ -12,7 +12,7 @@
  *
  * How to use it. All times of a trace are aligned already, and trace->hosts[h].shift_ps is what was added to the times
  * of the file. `ids_on_one_clock` says whether the times of two devices may be compared. A time between two hosts is
- * known no better than `ids_clock_doubt_ps`. For who came last to a collective see lib/analysis/meetings.h.
+ * only as exact as `ids_clock_doubt_ps`. lib/analysis/meetings.h says who came last to a collective.
  */
 #ifndef IDS_LIB_MODEL_CLOCKS_H
 #define IDS_LIB_MODEL_CLOCKS_H

@@ -1,4 +1,5 @@
-/* collective.h - how much a collective moves, counted as nccl-tests counts it, so that figures compare with its tables.
+/* collective.h - how much a collective moves, counted as nccl-tests does, so that figures can be compared with its
+ * tables.
  *
  * Source: NVIDIA's nccl-tests, doc/PERFORMANCE.md and the functions *GetBw of src/ (all_reduce.cu, all_gather.cu, ...).
  * The message is the larger of what one rank gives and what it gets: the buffer that is reduced or broadcast, the

@@ -21,8 +21,8 @@ static int is_hook(struct ids_doing doing) {
     return doing.account == IDS_PROFILER && doing.library;
 }
 
-/* A Python frame: the program's own is what its thread does, and calls what lies inside; a library's is a detail of
- * what called it. */
+/* A Python frame: a frame of the program is what its thread does, and the caller of everything inside; a library's
+ * frame is a detail of its caller. */
 static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint32_t name, struct ids_doing *ret_doing) {
     enum ids_frame_owner owner = owner_of(trace, name);
     int of_library =
@@ -56,8 +56,8 @@ static int is_of_library(struct ids_trace *trace, struct ids_doing around, uint3
     return owner == IDS_FRAME_OF_LIBRARY || (owner == IDS_FRAME_OF_EITHER && around.library);
 }
 
-/* A part of a step that launches its work is the program itself: what lies inside tells more, and what nothing inside
- * tells of is not known. */
+/* A part of a step that launches its work is the program itself: events inside it say more, and time without events
+ * inside is unknown. */
 static int is_part_of_step(struct ids_text name, const struct ids_event *event) {
     static const char *const words[] = {"step",  "train", "iter",   "forward", "backward",
                                         "epoch", "optim", "update", "model",   "grad"};

@@ -1,9 +1,9 @@
 /* doings.h - what a host thread did at each moment: its innermost activity that has an account, and who called it.
  *
- * Most events of a host thread do not become records (lib/model/trace.h), but a device may wait for any of them. So a
- * thread leaves a timeline of doings when its track ends: from when on it did what, 12 bytes a change. A change is one
- * of the account, the innermost event that has it, or the program's own function around it; library frames below a
- * function of the program change nothing.
+ * Most events of a host thread do not become records (lib/model/trace.h), but a device may wait for any of them. So the
+ * end of a thread's track leaves a timeline: what the thread did from which moment on, 12 bytes per change. A change is
+ * a new account, a new innermost event that has an account, or a new function of the program around it. Library frames
+ * below a function of the program change nothing.
  */
 #ifndef IDS_LIB_MODEL_DOINGS_H
 #define IDS_LIB_MODEL_DOINGS_H

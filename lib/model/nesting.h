@@ -1,4 +1,4 @@
-/* nesting.h - when an event lies inside another one of its timeline, and the time that is its own.
+/* nesting.h - the rule for when an event lies inside another one of its timeline, and its self time.
  *
  * Events come in order of their start, the longer ones first. A child lies wholly inside its parent; an event that only
  * overlaps the open one is its sibling on another lane. A moment at the end of an event lies inside it.
@@ -14,7 +14,7 @@ enum ids_nesting {
     IDS_NESTING_INSIDE,
 };
 
-/* How an event lies to the innermost one that is open, of which `open_end_ps` is the end. */
+/* How an event relates to the innermost open event, which ends at `open_end_ps`. */
 static inline enum ids_nesting ids_nesting_of(int64_t start_ps, int64_t end_ps, int64_t open_end_ps) {
     if (start_ps > open_end_ps || (start_ps == open_end_ps && end_ps != open_end_ps)) return IDS_NESTING_AFTER;
     return end_ps <= open_end_ps ? IDS_NESTING_INSIDE : IDS_NESTING_ACROSS;

@@ -1,11 +1,10 @@
-/* relay.h - a sink that hands what it gets to another one on a thread of its own, in bounded batches, so that a file is
- * read while what was read of it is written.
+/* relay.h - a sink that passes its input to another sink on another thread, in bounded batches. So a file is read and
+ * written at the same time.
  *
- * The other sink, the target, is called on that thread only, with what the relay was given in that order, from
- * ids_relay_new to the end of ids_relay_wait. Of `strings` it may ask for texts that it is given (intern.h), and add
- * none. It numbers planes, tracks and names from 0, as they come; so does the relay, which does not wait for it. It
- * wants no programs. What goes wrong on the thread is said by a later call of the relay, by ids_relay_wait at the
- * latest.
+ * The other sink, the target, is called only on that thread, in the order of the relay's calls, between ids_relay_new
+ * and the end of ids_relay_wait. It may look up texts of `strings` (intern.h) but must not add any. It numbers planes,
+ * tracks and names from 0 in the order of the calls; the relay does the same and so need not wait for it. It gets no
+ * programs. A later call of the relay returns an error of the thread, ids_relay_wait at the latest.
  */
 #ifndef IDS_LIB_MODEL_RELAY_H
 #define IDS_LIB_MODEL_RELAY_H
@@ -16,11 +15,12 @@ struct ids_relay;
 
 int ids_relay_new(struct ids_sink *target, struct ids_relay **ret_relay, struct ids_error *err);
 struct ids_sink *ids_relay_sink(struct ids_relay *relay);
-/* Nothing more comes. Does not wait: on the thread, `last` is called when the target has everything. */
+/* Ends the input and does not wait. The thread calls `last` when the target has everything. */
 void ids_relay_end(struct ids_relay *relay, int (*last)(void *context, struct ids_error *err), void *context);
-/* Waits for the thread to be done. To be called once, after ids_relay_end. */
+/* Waits until the thread has finished. Call it once, after ids_relay_end. */
 int ids_relay_wait(struct ids_relay *relay, struct ids_error *err);
-/* Without ids_relay_wait before: what the target was not given yet, and `last`, are left out. */
+/* Without a call of ids_relay_wait before, input that the target did not get yet is dropped, and `last` is not
+ * called. */
 void ids_relay_free(struct ids_relay *relay);
 
 #endif

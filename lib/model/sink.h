@@ -1,14 +1,14 @@
 /* sink.h - where a format puts what it reads.
  *
- * A format knows files, a sink knows what becomes of their contents: the trace builder (analysis), the dump (hashes for
- * the oracle), and later rows and exporters. A format calls, per file:
+ * A format knows files, a sink knows what is done with their contents. Sinks are the trace builder (analysis), the dump
+ * (hashes for the oracle), the row builder (SQL) and the exporters. A format calls, per file:
  *
  *   host, then in any order plane, name, track, slice, track_end, program, hlo, diag
  *
  * with a plane before its names and tracks, and a name and a track before the slices that use them. Every text is
- * interned in `strings`, in which the keys of keys.h have their fixed ids. What a sink is given is the caller's and
- * only valid during the call. Every function returns 0 or a negative ids_code with `err` set; the format stops then and
- * hands the code on.
+ * interned in `strings`, in which the keys of keys.h have their fixed ids. Arguments belong to the caller and are valid
+ * only during the call. Every function returns 0 or a negative ids_code with `err` set; the format then stops and
+ * returns that code.
  */
 #ifndef IDS_LIB_MODEL_SINK_H
 #define IDS_LIB_MODEL_SINK_H
@@ -43,12 +43,12 @@ struct ids_arg {
     };
 };
 
-/* The machine and file that the following calls are about. */
+/* The machine and file of the following calls. */
 struct ids_host_info {
     uint32_t name;         /* interned; may be empty */
     int64_t base_ns;       /* what was subtracted from the file's times: times of slices are relative to it */
     int64_t start_unix_ns; /* the wall clock at slice time 0; 0 where the file does not say */
-    uint8_t is_xspace;     /* the file is one: written again it keeps its clock, its ids and its words */
+    uint8_t is_xspace;     /* the file is an XSpace: an export to XSpace keeps its clock, its ids and its words */
 };
 
 struct ids_plane_info {
@@ -57,14 +57,14 @@ struct ids_plane_info {
     size_t arg_count;
 };
 
-/* What an event is called, with the stats that all events of that name share (XEventMetadata). */
+/* The name of events, with the stats that all events of that name share (XEventMetadata). */
 struct ids_name_info {
     uint32_t plane; /* what plane() gave */
     uint32_t text;  /* interned */
     uint32_t display;
     const struct ids_arg *args;
     size_t arg_count;
-    int64_t id; /* the file's own (of a program in /host:metadata it is the program's); 0 where it has none */
+    int64_t id; /* from the file (for a program in /host:metadata: the program's id); 0: none */
 };
 
 /* A sequence of events on one timeline (XLine). */
@@ -72,7 +72,7 @@ struct ids_track_info {
     uint32_t plane;
     uint32_t name;     /* interned */
     int64_t id;        /* the file's own; may be negative or repeat */
-    int64_t origin_ps; /* what the file's offsets on this line count from, since the host's base; whole nanoseconds */
+    int64_t origin_ps; /* zero of the file's offsets on this line, since the host's base; whole nanoseconds */
 };
 
 /* What an event on a timeline is. xplane.pb knows slices only. */
@@ -80,11 +80,11 @@ enum ids_form {
     IDS_FORM_SLICE,
     IDS_FORM_INSTANT,   /* a moment */
     IDS_FORM_COUNTER,   /* values of a counter from this moment on: its args, one per series */
-    IDS_FORM_FLOW_OUT,  /* an arrow starts at the slice around this moment; its ends bear the same arg "id" */
+    IDS_FORM_FLOW_OUT,  /* an arrow starts at the slice around this moment; both ends have the same arg "id" */
     IDS_FORM_FLOW_STEP, /* it passes through */
     IDS_FORM_FLOW_IN,   /* it ends */
 };
-/* Their names, in that order, for files that cannot tell them otherwise. */
+/* Their names, in that order, for files that have no other way to express them. */
 #define IDS_FORM_NAMES "slice", "instant", "counter", "flow_out", "flow_step", "flow_in"
 
 struct ids_slice {
@@ -108,7 +108,7 @@ struct ids_instruction_info {
     uint32_t groups;      /* replica groups of a collective, "{{0,1},{2,3}}" */
     int64_t result_bytes; /* of the result's shape; -1 unknown */
     uint32_t shape;       /* of the result, "f32[256,256]"; empty unknown */
-    uint64_t fingerprint; /* what it computes, whatever it is called (lib/hlo/fingerprint.h); 0 unknown */
+    uint64_t fingerprint; /* of what it computes, without names (lib/hlo/fingerprint.h); 0 unknown */
 };
 
 /* A compiled program as the file holds it: a serialized HloProto. */

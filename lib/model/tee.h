@@ -1,5 +1,5 @@
-/* tee.h - a sink that gives what it gets to two sinks. They number planes and tracks alike, densely, from 0, as they
- * come; names may have other numbers, since the trace builder makes some itself. */
+/* tee.h - a sink that passes its input to two sinks. Both number planes and tracks from 0 in the order of the calls.
+ * Numbers of names may differ, because the trace builder adds names of its own. */
 #ifndef IDS_LIB_MODEL_TEE_H
 #define IDS_LIB_MODEL_TEE_H
 
@@ -13,7 +13,7 @@ struct ids_tee {
     size_t name_room;
 };
 
-/* Both have the same `strings`; the numbers given out are the left one's. The caller's storage. */
+/* Both have the same `strings`; the tee returns the numbers of the left one. The caller owns the storage. */
 void ids_tee_init(struct ids_tee *tee, struct ids_sink *left, struct ids_sink *right);
 /* After reading: tells both whether the file was complete. */
 void ids_tee_finish(struct ids_tee *tee);

@@ -4,8 +4,8 @@
 
 #include "lib/report/layout.h"
 
-/* Puts behind the name of rows that are alike in all texts shown the text in which they differ: of a column that was
- * left out, or of the grid's details. Fits the grid again when it did. */
+/* If rows look the same in all columns shown, adds the text in which they differ to their name: from a column that
+ * was left out, or from the grid's details. Fits the grid again then. */
 void ids_grid_tell_apart(struct ids_grid *grid, size_t name, struct ids_arena *arena);
 /* Shortens texts to `columns` in place, so that different ones stay different. */
 void ids_texts_shorten(const char **texts, size_t count, int columns, struct ids_arena *arena);

@@ -75,15 +75,15 @@ const struct ids_metric_def *ids_render_metric_def(const struct ids_render *rend
                                                    const struct ids_section **ret_section);
 const struct ids_table_def *ids_render_table_def(const struct ids_render *render, const char *id,
                                                  const struct ids_section **ret_section);
-/* What stands above an explanation, of whichever of the three it is; -1 when it is none. */
+/* The heading of an explanation, of a metric, a table or an account; -1 when it is none of them. */
 struct ids_heading {
     const char *title, *definition, *section;
 };
 int ids_render_heading(const struct ids_metric_def *metric, const struct ids_table_def *table,
                        const struct ids_topic *topic, const struct ids_section *section,
                        struct ids_heading *ret_heading);
-/* Whether the value from rows is the metric's: equal, or for a real number equal but for the last digits, since sums
- * may be made in another order. */
+/* Whether the value from rows equals the metric's. Real numbers may differ in the last digits, because sums may have
+ * another order. */
 int ids_render_agrees(const struct ids_value *metric, const struct ids_value *rows);
 
 #endif

@@ -188,8 +188,8 @@ enum { IDS_REPORT_TABLES = 128 }; /* analyzers define them, no input does: more 
 void ids_report_init(struct ids_report *report);
 void ids_report_done(struct ids_report *report);
 
-/* The functions below never fail at the place of the call, so that an analyzer reads as what it computes; the one who
- * runs the analyzers calls ids_report_check at the end. */
+/* The functions below never fail at the call, so that an analyzer shows only what it computes. The caller of the
+ * analyzers calls ids_report_check at the end. */
 int ids_report_check(const struct ids_report *report, struct ids_error *err);
 
 /* Sets a property; one that is there already gets the new value and keeps its place. */

@@ -1,7 +1,7 @@
-/* engine.h - what everything that opens a run shares: whom it tells how far it is, and what it keeps open.
+/* engine.h - what all functions that open runs share: callbacks for progress and notes, and the open database.
  *
- * The engine prints nothing and ends no program. Whoever calls it says in four calls what is to become of words; each
- * of them may be NULL, and then nobody hears. They come on the thread that called the engine.
+ * The engine prints nothing and never exits. It reports to its caller through four callbacks, each of which may be
+ * NULL. They run on the thread that called the engine.
  */
 #ifndef IDS_LIB_RUN_ENGINE_H
 #define IDS_LIB_RUN_ENGINE_H
@@ -10,21 +10,21 @@
 
 struct ids_summaries;
 
-/* Where SQL runs that stands in somebody else's database (its views), which may take any time. */
+/* Tells that SQL of a foreign database (its views) runs, which may take any time. */
 enum ids_engine_sql {
     IDS_SQL_BEGINS,
     IDS_SQL_ENDS,
-    IDS_SQL_PAUSES, /* in the midst of it work of our own is done */
+    IDS_SQL_PAUSES, /* the engine does work of its own in between */
     IDS_SQL_GOES_ON,
 };
 
 struct ids_engine_calls {
     /* Work that takes a while: "reading host.xplane.pb (99 MB)"; NULL when it is done. */
     void (*progress)(void *own, const char *what);
-    /* One line, without an end: what was left out, and why. */
+    /* One line without a newline: what was left out, and why. */
     void (*note)(void *own, const char *text);
-    /* This temporary file is being filled and has to go if the program is ended; "" when there is none any more.
-     * Signals are blocked while it is called with a name. */
+    /* This temporary file is being written; remove it if the program is killed. "" when the file is finished.
+     * Signals are blocked during a call with a name. */
     void (*filling)(void *own, const char *path);
     void (*sql)(void *own, enum ids_engine_sql what);
 };
@@ -32,7 +32,7 @@ struct ids_engine_calls {
 struct ids_engine {
     const struct ids_engine_calls *calls; /* NULL: silence */
     void *own;                            /* the first argument of each of them */
-    int no_cache;                         /* runs are read anew, and nothing is kept */
+    int no_cache;                         /* read runs again, and cache nothing */
     struct ids_summaries *summaries;      /* of the database that was read last */
 };
 

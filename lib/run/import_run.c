@@ -38,8 +38,8 @@ static int read_both(const struct ids_engine *engine, struct ids_run_db *db, con
     return code;
 }
 
-/* The trace out of the builder, or, of a run that memory has no room for, of a part that is read once more. Takes the
- * builder's trace; what rows ask for stays in the builder. */
+/* The trace of the builder. If the run does not fit in memory, its first part is read again and gives the trace.
+ * Takes the builder's trace; texts that rows need stay in the builder. */
 static int make_trace(const struct ids_engine *engine, const struct ids_run_files *run, struct ids_builder **builder,
                       struct ids_trace **ret_trace, struct ids_error *err) {
     int64_t until_ps;

@@ -1,4 +1,4 @@
-/* open_events.h - from what a user calls a run to a database that holds all of its events. */
+/* open_events.h - from a path that the user gave for a run to a database with all of its events. */
 #ifndef IDS_LIB_RUN_OPEN_EVENTS_H
 #define IDS_LIB_RUN_OPEN_EVENTS_H
 
@@ -10,20 +10,22 @@
 struct ids_opened_events {
     struct ids_engine *engine;
     char *path;  /* of the database */
-    int64_t run; /* the number in there of the run that was asked for */
-    /* NULL: the user's own database. Else it is in the cache, and is made of this run again where it is damaged. */
+    int64_t run; /* the number of the requested run in it */
+    /* NULL: a database of the user. Otherwise the database is in the cache, and is made again from this run if it is
+     * damaged. */
     const struct ids_run_files *source;
-    struct ids_run_list list; /* what `source` is of, when it was looked for here */
+    struct ids_run_list list; /* the list that `source` points into, if it was opened here */
 };
 
-/* `path` is a database, or a run (`name` chooses of several), which is imported into the cache unless it is there. Of a
- * database `name` must be NULL. The caller ends it with ids_events_done, also after a failure. */
+/* `path` is a database, or a run, which is imported into the cache unless it is there already. `name` chooses one of
+ * several runs; it must be NULL for a database. The caller calls ids_events_done, also after a failure. */
 int ids_events_open(struct ids_engine *engine, const char *path, const char *name, struct ids_opened_events *ret_events,
                     struct ids_error *err);
-/* The same for one run: of a database too the one that `name` says, else the newest. */
+/* The same for one run, in a database too: the run `name`, or the newest. */
 int ids_events_open_run(struct ids_engine *engine, const char *path, const char *name,
                         struct ids_opened_events *ret_events, struct ids_error *err);
-/* Those of a run of events->list, when they are a database's or in the cache already; else path stays NULL. */
+/* Opens the events of a run of events->list if they exist already, in a database or in the cache. Otherwise path
+ * stays NULL. */
 int ids_events_at_hand(struct ids_engine *engine, const struct ids_run_files *run, struct ids_opened_events *events,
                        struct ids_error *err);
 void ids_events_done(struct ids_opened_events *events);

@@ -1,4 +1,4 @@
-/* open_run.h - from the files of a run to its trace and its report, from the cache or read anew. */
+/* open_run.h - from the files of a run to its trace and its report, from the cache or by reading them. */
 #ifndef IDS_LIB_RUN_OPEN_RUN_H
 #define IDS_LIB_RUN_OPEN_RUN_H
 
@@ -7,8 +7,8 @@
 #include "lib/report/report.h"
 #include "lib/run/engine.h"
 
-/* Initialises and fills the report; it is the caller's to end when 0 is returned. Reports with default parameters are
- * cached, unless engine->no_cache. */
+/* Initialises and fills the report; if it returns 0, the caller ends it with ids_report_done. Reports with default
+ * parameters are cached, unless engine->no_cache. */
 int ids_open_run(struct ids_engine *engine, const struct ids_run_files *run, const struct ids_params *params,
                  struct ids_report *ret_report, struct ids_error *err);
 
@@ -18,13 +18,13 @@ int ids_report_trace(const struct ids_engine *engine, const struct ids_run_files
                      const char *format, const struct ids_params *params, struct ids_report *report,
                      struct ids_findings *ret_findings, struct ids_error *err);
 
-/* The trace of a run, without its analysis; the caller's to free. *ret_format is what its format is called. Of a run
- * that memory has no room for it is a part, which its diag says (builder.h): events before `until_ps`, INT64_MAX for
- * all, or fewer. */
+/* The trace of a run, without its analysis; the caller's to free. *ret_format is the title of its format. If the run
+ * does not fit in memory, the trace holds its first part and a diag says so (builder.h). It never holds events from
+ * `until_ps` on; INT64_MAX: no limit. */
 int ids_open_trace(const struct ids_engine *engine, const struct ids_run_files *run, int64_t until_ps,
                    struct ids_trace **ret_trace, const char **ret_format, struct ids_error *err);
-/* How many bytes of records a trace of the run may hold: a fifth of what this process may have (memory_limit.h). The
- * analysis needs as much again. */
+/* How many bytes of records a trace of the run may hold: a fifth of the memory limit of this process
+ * (memory_limit.h). The analysis needs as much again. */
 uint64_t ids_trace_bytes_most(const struct ids_run_files *run);
 
 #endif

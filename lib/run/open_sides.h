@@ -1,7 +1,7 @@
-/* open_sides.h - from what a user calls the sides of a comparison to their reports.
+/* open_sides.h - from the operands of a comparison to the reports of its sides.
  *
- * A side is a run, a folder or archive with several runs, or a pattern ('lcam_*', which the shell would else make many
- * operands of): then all of its runs, recordings of the same thing.
+ * A side is a run, or all runs of a folder, archive or pattern: several recordings of the same program. Patterns
+ * ('lcam_*') are quoted, because the shell would make several operands of them.
  */
 #ifndef IDS_LIB_RUN_OPEN_SIDES_H
 #define IDS_LIB_RUN_OPEN_SIDES_H
@@ -11,22 +11,22 @@
 #include "lib/run/run_label.h"
 
 struct ids_open_side {
-    const char *path; /* as the user called it: of several operands the first */
+    const char *path; /* as the user gave it; the first of several operands */
     char *label;      /* for people */
     struct ids_report *reports;
     const struct ids_report **pointers;
-    struct ids_run_label *labels; /* what the path of each run says */
+    struct ids_run_label *labels; /* from the path of each run */
     size_t count, room;
     struct ids_side side; /* not settled */
 };
 
 struct ids_open_options {
-    int64_t newest; /* only so many of an operand's runs, the newest; 0 all */
-    int by_step;    /* a side's runs by the step that their paths name, then by time: the order of training */
+    int64_t newest; /* use only this many of an operand's runs, the newest ones; 0: all */
+    int by_step;    /* sort a side's runs by the step in their paths, then by time: the order of training */
 };
 
-/* All runs of these operands as one side. A run of a folder or pattern that cannot be read is noted and left out. The
- * paths must outlive the side, which is the caller's to end when 0 is returned. */
+/* Opens all runs of these operands as one side. A run of a folder or pattern that cannot be read is noted and left
+ * out. The paths must outlive the side. If it returns 0, the caller calls ids_open_side_done. */
 int ids_open_side(struct ids_engine *engine, char *const *paths, int count, const struct ids_open_options *options,
                   struct ids_open_side *ret_side, struct ids_error *err);
 void ids_open_side_done(struct ids_open_side *side);

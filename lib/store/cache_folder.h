@@ -34,7 +34,7 @@ uint64_t ids_cache_limit(void);
 
 /* 1 for the names of files that the cache made; others are not ours to touch. */
 int ids_cache_is_ours(const char *name);
-/* 1 for a file that was begun and that nobody writes any more. */
+/* 1 for an unfinished file that no process writes any more. */
 int ids_cache_is_abandoned(int folder, const char *name, const struct stat *status);
 
 /* The first line of what an entry is valid for: this build of the program. */

@@ -1,8 +1,8 @@
-/* db.h - SQLite as the store uses it: files made in one go, files that nobody trusts, and rows with a checksum.
+/* db.h - SQLite as the store uses it: files that are written in one go, untrusted files, and rows with a checksum.
  *
- * Every value that is written goes into a running sum, and so does every value that is read, in the same order. A file
- * whose last stored value is that sum holds exactly what was written: damage that SQLite cannot see (a changed byte in
- * a number, a page that never reached the disk) is found without reading anything twice.
+ * Every value that is written is added to a running sum, and so is every value that is read, in the same order. The
+ * last stored value is that sum. So damage that SQLite cannot see (a changed byte in a number, a page that never
+ * reached the disk) is found without reading anything twice.
  */
 #ifndef IDS_LIB_STORE_DB_H
 #define IDS_LIB_STORE_DB_H

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Before a database is opened. CPU time (picoseconds, counted from each opening; who waits for a pager is not
- * stopped) and bytes; 0 is no limit. */
+/* Call it before a database is opened. CPU time (picoseconds, counted from each opening; waiting for a pager does
+ * not count) and bytes; 0 is no limit. */
 void ids_db_limit_set(int64_t timeout_ps, int64_t memory_bytes);
 
 #endif

@@ -1,8 +1,8 @@
-/* events_cache.h - databases of events in the cache: as run_db.h, one for a run, named and valid as summaries are
- * (summary.h).
+/* events_cache.h - databases of events in the cache (run_db.h): one per run, with the rules for names and validity of
+ * summaries (summary.h).
  *
- * Two processes may make the same one: each has a temporary file of its own, and the last to rename it is kept. Why a
- * file that has its name is whole stands in cache_folder.h. */
+ * Two processes may make the same one: each has its own temporary file, and the last one renamed is kept.
+ * cache_folder.h says why a file with a final name is whole. */
 #ifndef IDS_LIB_STORE_EVENTS_CACHE_H
 #define IDS_LIB_STORE_EVENTS_CACHE_H
 

@@ -1,9 +1,9 @@
-/* seal.h - a SQLite file of which every page is known to be as it was written.
+/* seal.h - a SQLite file with a checksum for every page, which shows whether the page is as it was written.
  *
- * Behind the last page stands a checksum for each page (CRC-64 of its number and its bytes), and behind these a foot
- * with the number of pages and a checksum over all checksums. The foot and the list are checked when the file is
- * opened, 8 bytes for each page of 16 KiB; a page is checked when it is read, so that a query pays for what it looks
- * at. SQLite and its tools do not see what lies behind the pages that its header counts.
+ * After the last page comes a list with a checksum for each page (CRC-64 of its number and its bytes), and then a foot
+ * with the number of pages and a checksum over the list. Opening the file checks the foot and the list, 8 bytes for
+ * each page of 16 KiB. A page is checked when it is read, so a query pays only for the pages that it reads. SQLite and
+ * its tools ignore everything after the pages that the header counts.
  *
  * CRC-64 because it finds every change of up to 64 bits in a row for certain, and isa-l makes 10 GB of it in a
  * second. */

@@ -39,12 +39,12 @@ const char *ids_summaries_path(const struct ids_summaries *summaries);
 void ids_summaries_close(struct ids_summaries *summaries);
 
 /* The cache: one file per run under $XDG_CACHE_HOME/idsprof (default ~/.cache/idsprof), named by a hash of the run's
- * name and paths, and valid for one identity of the source files (device, inode, size, mtime, ctime; of a member of an
- * archive those of the archive, its size and its path in there) and one build of the program. A cache that cannot be
- * used (read-only home, full disk, a folder that others may write) is never the user's problem: the functions return a
- * code and the caller goes on, unless it is IDS_NOMEM. IDS_NOT_FOUND: not cached, or the run has no identity (a
- * pipe). Size limit: the least recently used files are removed when all together pass 4 GiB, those of events_cache.h
- * among them. */
+ * name and paths, and valid for one identity of the source files (device, inode, size, mtime, ctime; for a member of an
+ * archive: those of the archive, and the member's size and path) and one build of the program. A cache that cannot
+ * be used (read-only home, full disk, a folder that others may write) is not an error for the user: the functions
+ * return a code and the caller continues, unless it is IDS_NOMEM. IDS_NOT_FOUND: not cached, or the run has no
+ * identity (a pipe). Size limit: the least recently used files, also those of events_cache.h, are removed when all
+ * together exceed 4 GiB. */
 int ids_cache_load(const struct ids_run_files *run, const struct ids_table_def *(*find_table)(const char *id),
                    struct ids_report *report, struct ids_error *err);
 int ids_cache_save(const struct ids_run_files *run, const struct ids_report *report, struct ids_error *err);

@@ -1,4 +1,4 @@
-/* json_writer.h - JSON as it is produced, without a tree.
+/* json_writer.h - writes JSON as a stream, without a tree.
  *
  *   struct ids_json json = ids_json_to(file);
  *   ids_json_object(&json, IDS_JSON_BROKEN);
@@ -7,8 +7,7 @@
  *   ids_json_end(&json);
  *
  * The output is valid for every input: texts become valid UTF-8 (a broken byte is U+FFFD), numbers that JSON does not
- * have (NaN, infinity) become null. Errors of writing stay in the file (ferror); the one who opened it looks at the
- * end.
+ * have (NaN, infinity) become null. Write errors stay in the file (ferror); its owner checks them at the end.
  */
 #ifndef IDS_LIB_WIRE_JSON_WRITER_H
 #define IDS_LIB_WIRE_JSON_WRITER_H
