@@ -27,7 +27,7 @@ int ids_params_are_default(const struct ids_params *params);
  * not an error: its metrics have no data and say why. */
 int ids_analyze(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report,
                 struct ids_error *err);
-/* The same, and what was found of single events (unless NULL), the caller's to end. */
+/* The same, with the findings about single events (unless NULL), which the caller ends. */
 int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report,
                        struct ids_findings *ret_findings, struct ids_error *err);
 

@@ -183,9 +183,9 @@ int ids_is_part_of_compilation(const struct ids_trace *trace, const struct ids_e
  * PjitFunction(f) around it, else from the event itself ("XlaCompile:#module=jit_f#"). Length 0 unknown. */
 struct ids_text ids_compiled_function(const struct ids_trace *trace, const struct ids_event *event);
 
-/* Findings about single events, the caller's to end: begun before the ledger is made, which hands its intervals to the
- * visitor, and made when all else is there; with `make` 0, and after a failure, there are none. A taking of NULL
- * ends as nothing. */
+/* Findings about single events, which the caller ends. Begin them before the ledger is made, because the ledger
+ * passes its intervals to the visitor; end them last. With `make` 0, and after a failure, there are none. A taking
+ * of NULL is allowed. */
 struct ids_findings_taking;
 int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings *findings,
                        struct ids_findings_taking **ret_taking, struct ids_ledger_visitor *ret_visitor,

@@ -1,7 +1,6 @@
-/* grades.h - which figures are good, which are bad, and from where: the one table of thresholds.
+/* grades.h - which figures are good and which are bad: the only table of thresholds.
  *
- * A grade follows from figures of the report alone, so a report out of the cache is graded anew when somebody sets
- * other thresholds.
+ * A grade depends only on figures of the report, so a cached report can be graded again with other thresholds.
  */
 #ifndef IDS_LIB_ANALYSIS_GRADES_H
 #define IDS_LIB_ANALYSIS_GRADES_H

@@ -1,15 +1,16 @@
 /* host_threads.h - which threads of a host say what it did before a launch.
  *
- * First the thread that launched, then those whose events made it launch, last the program's own: the one with the step
- * annotations or the calls of jitted functions, for autograd threads and runtimes' queues launch in its name.
+ * First the thread that launched, then the threads whose events made it launch, last the program's own thread: the one
+ * with the step annotations or the calls of jitted functions, because autograd threads and queues of the runtime launch
+ * for it.
  */
 #ifndef IDS_LIB_ANALYSIS_HOST_THREADS_H
 #define IDS_LIB_ANALYSIS_HOST_THREADS_H
 
 #include "lib/model/trace.h"
 
-/* In the order in which they are asked. One that tells of compilations (jax.monitoring) stands before the one that
- * it tells of. */
+/* In the order in which they are asked. A track that reports compilations (jax.monitoring) comes before the thread
+ * that compiled. */
 enum { IDS_ASKED_THREADS = 12 };
 struct ids_asked_threads {
     uint32_t at[IDS_ASKED_THREADS]; /* indices of ids_trace.tracks */

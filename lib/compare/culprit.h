@@ -1,4 +1,4 @@
-/* culprit.h - who made the difference in an account: the function, op, call or rank whose time in it changed most.
+/* culprit.h - the culprit of a difference in an account: the function, op, call or rank whose time in it changed most.
  *
  * Culprits are taken from the reports' table `ledger`, so that a comparison calls them what a report calls them.
  */
@@ -12,9 +12,8 @@ struct ids_culprit {
     double a_ps, b_ps;        /* as parts are: per step (or window) and device */
 };
 
-/* Of those whose time changed in the direction of `sign`, the one that changed most; its name is NULL when nobody is
- * known. Every a_ps counts `scale_a` times: the ideal of a scaled run is a part of the first one. 0, or -1 when
- * memory ran out. */
+/* Finds the culprit that changed most in the direction of `sign`; its name is NULL if none is known. Every a_ps is
+ * multiplied by `scale_a`: the ideal of a scaled run is a part of the first run. 0, or -1 when memory ran out. */
 int ids_culprit_find(const struct ids_side *a, double scale_a, const struct ids_side *b, const char *account, int sign,
                      struct ids_culprit *ret_culprit);
 

@@ -1,5 +1,5 @@
-/* items.h - the ops (or kernels) of a side: those of all its runs put together, with what matching looks at and what a
- * step has of each.
+/* items.h - the ops (or kernels) of a side: merged over all its runs, with the keys for matching and the time of each
+ * per step.
  */
 #ifndef IDS_LIB_COMPARE_ITEMS_H
 #define IDS_LIB_COMPARE_ITEMS_H

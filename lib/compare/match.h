@@ -30,9 +30,9 @@ struct ids_matches {
 const char *ids_match_by_name(enum ids_match_by by);
 const char *ids_match_class_name(enum ids_match_class class);
 
-/* The items must outlive the matches. An op is called slower or faster when its time changed by more than the
- * threshold, and, where its spread is known, when an interval excludes zero that is widened by the number of ops
- * compared (Bonferroni), so that of a thousand equal ops none is called by chance. */
+/* The items must outlive the matches. An op is slower or faster if its time changed by more than the threshold. If
+ * its spread is known, its interval must exclude zero too; the interval is widened by the number of compared ops
+ * (Bonferroni), so that none of a thousand equal ops differs by chance. */
 int ids_matches_make(const struct ids_side *a_side, const struct ids_items *a, const struct ids_side *b_side,
                      const struct ids_items *b, const struct ids_compare_options *options,
                      struct ids_matches *ret_matches, struct ids_error *err);

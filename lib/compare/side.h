@@ -38,17 +38,17 @@ void ids_sides_settle(struct ids_side *const *sides, size_t count);
 int ids_side_metric(const struct ids_side *side, const char *id, double *ret_mean);
 /* The number of a metric of one run. */
 int ids_run_metric(const struct ids_side_run *run, const char *id, double *ret_value);
-/* Why there is none, of the first run that says so; NULL. */
+/* Why there is none, from the first run with a reason; or NULL. */
 const char *ids_side_reason(const struct ids_side *side, const char *id);
 
-/* Numbers that belong to a side, one a run or one a step, those of all runs one after another. */
+/* Numbers of a side, one per run or one per step, run after run. */
 struct ids_numbers {
     double *at;
     size_t count;
     int serial; /* by step */
 };
-/* `of_step` gives the figure of a row of the table steps, `of_run` that of a run; NAN where there is none, and then
- * there is no sample. The caller frees `at`. Empty when there is nothing to look at a spread of. */
+/* `of_step` returns the figure of a row of the table steps, `of_run` the figure of a run. NAN means that there is
+ * none, and then there is no sample. The caller frees `at`. It is empty if no spread can be computed. */
 typedef double ids_of_step(const struct ids_table *steps, size_t row, const void *what);
 typedef double ids_of_run(const struct ids_side_run *run, const void *what);
 int ids_side_numbers(const struct ids_side *side, ids_of_step *of_step, ids_of_run *of_run, const void *what,

@@ -56,9 +56,9 @@ static inline int ids_kind_has_no_account(enum ids_kind kind) {
     return without >> kind & 1;
 }
 
-/* The account that a host event of that kind and name stands for while nothing inside it has another; IDS_NO_ACCOUNT
- * for an event that says nothing of its thread (a step annotation, a task of a thread pool, an op). `of_framework`: the
- * file says that it is an op or a call of a framework, so that its name is no region's. */
+/* The account of a host event of that kind and name, while nothing inside it has another one. IDS_NO_ACCOUNT for an
+ * event that says nothing about its thread (a step annotation, a task of a thread pool, an op). `of_framework`: the
+ * file says that it is an op or a call of a framework, so its name is not a region's. */
 enum ids_account ids_account_of_host_event(enum ids_kind kind, struct ids_text name, int of_framework);
 
 /* Whether one account goes on while something of the other begins inside it: compiling calls Python and the runtime and

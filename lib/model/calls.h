@@ -1,15 +1,14 @@
 /* calls.h - which op of the framework, and which module of the program, launched a piece of device work (PyTorch's
  * Kineto traces).
  *
- * A launch bears the innermost op around it on its thread (aten::addmm), the outermost one (aten::linear), the modules
- * around that (MLP_0/Linear_1; without any the regions that the program named), and the innermost Python frame. Modules
- * are those of the frames above by their ids (`Python parent id`), since recorded times of frames overlap a little;
- * what an op lies in is told by time. What runs backward on a thread of autograd has the modules of its forward op: by
- * the arrow `fwdbwd`, else by the sequence number. Device work without a recorded launch, or with one outside any op,
- * is of the op whose number it bears (`External id`).
+ * A launch gets the innermost op around it on its thread (aten::addmm), the outermost one (aten::linear), the modules
+ * around that (MLP_0/Linear_1; if there are none, the regions that the program named), and the innermost Python frame.
+ * Modules are those of the frames above by their ids (`Python parent id`), since recorded times of frames overlap a
+ * little; what an op lies in is told by time. A backward op on a thread of autograd has the modules of its forward op:
+ * by the arrow `fwdbwd`, else by the sequence number. Device work without a recorded launch, or with a launch outside
+ * any op, belongs to the op whose number it has (`External id`).
  *
- * Only launches keep what is found; of frames and ops an id is held until their thread is read, and texts are
- * interned. */
+ * Only launches keep the result; frames and ops keep an id until their thread is read, and texts are interned. */
 #ifndef IDS_LIB_MODEL_CALLS_H
 #define IDS_LIB_MODEL_CALLS_H
 
@@ -53,8 +52,8 @@ enum { IDS_CALL_MARK_BYTES = 64 };
 
 void ids_calls_done(struct ids_calls *calls);
 
-/* While a track is read: what is to be kept of a host's event, as the number to give to ids_calls_visit; IDS_NONE
- * nothing. And an arrow from a forward op, or to a backward one. 0, or -1 when memory ran out. */
+/* While a track is read: the number to pass to ids_calls_visit for a host's event; IDS_NONE: nothing is kept of it.
+ * And an arrow from a forward op, or to a backward one. 0, or -1 when memory ran out. */
 int ids_calls_mark(struct ids_calls *calls, uint32_t host, uint32_t name, const struct ids_facts *facts,
                    uint32_t *ret_mark);
 int ids_calls_arrow(struct ids_calls *calls, uint32_t host, uint32_t track, int64_t at_ps, int is_out,

@@ -22,7 +22,7 @@ struct ids_collective_runs {
 /* The name that a collective has on all devices that take part: of the op and its program, else of the kernel and the
  * ranks that it is for. Never 0. */
 uint64_t ids_collective_key(const struct ids_trace *trace, const struct ids_event *event);
-/* Whether the event is a collective that may be looked for on other devices; the -start of an async pair is none,
+/* Whether the event is a collective that other devices may have too. The -start of an async pair does not count,
  * because its end is not the collective's. */
 int ids_is_collective_run(const struct ids_trace *trace, const struct ids_event *event);
 /* One list for each host of the trace; *ret_runs is the caller's to end. */

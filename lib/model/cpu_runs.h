@@ -1,8 +1,8 @@
 /* cpu_runs.h - which call launched each execution of the CPU client.
  *
  * The CPU client runs ops on pool threads, and its flows do not lead back to the Python call: the worker that ends
- * execution n queues n + 1, so that a chain of flows leads to the first execution of all. What is known of an execution
- * is its run_id, on every op. The launch of a run is, the first that holds:
+ * execution n queues n + 1, so a chain of flows always leads to the first execution. All that is known of an execution
+ * is its run_id, on every op. The launch of a run is the first of these that exists:
  *   1. the host event "CommonPjRtLoadedExecutable::Execute (...)" with that run_id (programs on several devices);
  *   2. the ExecuteHelperOnSingleDevice that the run's first op lies in on its own thread (it ran at once, inline);
  *   3. by order: run ids of one program count up by one, so its k-th run belongs to the k-th

@@ -24,17 +24,17 @@ void ids_dimensions_done(struct ids_dimensions *dimensions);
 /* The op that an event's hlo_op, hlo_module and program_id name; IDS_NONE when it names none. */
 int ids_op_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_op,
               struct ids_error *err);
-/* The op of TensorFlow that an event's annotation tells, "scope/name:Type#shape=...#", or an event of a line
- * "TensorFlow Ops" is called after; of several the innermost, behind the last "::". IDS_NONE when it names none. */
+/* The op of TensorFlow in an event's annotation, "scope/name:Type#shape=...#", or in the name of an event of a line
+ * "TensorFlow Ops". Of several ops it is the innermost, after the last "::". IDS_NONE when there is none. */
 int ids_op_of_annotation(struct ids_dimensions *dimensions, struct ids_text annotation, uint32_t *ret_op,
                          struct ids_error *err);
 /* Adds an op of the framework; texts. 0, or -1 when memory ran out. */
 int ids_framework_op(struct ids_trace *trace, uint32_t name, uint32_t category, uint32_t path, uint32_t source,
                      uint32_t *ret_op);
-/* The op that a TPU event's name stands for, whose stats are those of the name; IDS_NONE when it is none. */
+/* The op that a TPU event's name represents; its stats are the stats of the name. IDS_NONE when it is not an op. */
 int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info *info, uint32_t *ret_op,
                    struct ids_error *err);
-/* The same where each event bears the stats of its name (a Chrome trace): `name` is the event's. */
+/* The same if each event has the stats of its name (a Chrome trace): `name` is the event's. */
 int ids_op_of_event(struct ids_dimensions *dimensions, const struct ids_facts *facts, const struct ids_slice *slice,
                     uint32_t name, uint32_t *ret_op, struct ids_error *err);
 /* The module that an event of an "XLA Modules" line, called "jit_f(123)", is an execution of. */

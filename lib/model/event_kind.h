@@ -1,4 +1,4 @@
-/* event_kind.h - what part an event plays, told by its name.
+/* event_kind.h - the kind of an event, from its name.
  *
  * Names of host events are those that XLA, TSL, PJRT and JAX give (their profiler's TraceMe calls) and the Python
  * tracer's "$file.py:12 function". The table is in event_kind.c, each group with its source.
