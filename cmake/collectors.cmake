@@ -46,7 +46,8 @@ endif()
 ids_preload(idsprof_pjrt MAP collectors/pjrt/pjrt.map LIBS idsprof_agent SOURCES
     collectors/common/xspace_out.c collectors/pjrt/audit.c collectors/pjrt/calls.c collectors/pjrt/describe.c
     collectors/pjrt/interposer.c collectors/pjrt/plugin.c collectors/pjrt/profiler.c collectors/pjrt/programs.c
-    collectors/pjrt/record.c collectors/pjrt/runs.c collectors/pjrt/session.c collectors/pjrt/space.c)
+    collectors/pjrt/record.c collectors/pjrt/runs.c collectors/pjrt/session.c collectors/pjrt/space.c
+    collectors/pjrt/table.c)
 
 # Collector B: loaded by the CUDA driver and by NVTX. It needs no CUDA toolkit to be built.
 ids_preload(idsprof_cuda MAP collectors/cuda/cuda.map LIBS idsprof_agent SOURCES

@@ -1,12 +1,17 @@
 /* The wrapped calls. Each passes the program's arguments on and returns what the plugin returned. */
+#include "collectors/pjrt/calls.h"
+
+#include "collectors/common/agent.h"
 #include "collectors/common/window.h"
-#include "collectors/pjrt/interposer.h"
+#include "collectors/pjrt/describe.h"
 #include "collectors/pjrt/programs.h"
 #include "collectors/pjrt/record.h"
+#include "collectors/pjrt/runs.h"
+#include "collectors/pjrt/table.h"
 
 #include <string.h>
 
-enum { DEVICES = 64, INPUTS = 4096, UNKNOWN_TRIES = 256 };
+enum { DEVICES = 64, UNKNOWN_TRIES = 256 };
 
 /* Puts a record of a call that began at `start` (0: no window was open) and is over. */
 static int64_t put(enum ids_record_kind kind, int64_t start, uint32_t program, int64_t bytes, const void *error) {
@@ -111,20 +116,6 @@ static void *loaded_destroy(void *arguments) {
 
 /* ---- executing ---- */
 
-static __thread const struct pjrt_execute *about_to; /* while the agent is told of the step */
-
-void ids_calls_follow_inputs(void) {
-    if (!about_to || !PJRT_HAS(about_to, argument_count) || !about_to->arguments) return;
-    size_t left = INPUTS;
-    for (size_t i = 0; i < about_to->device_count; i++) {
-        for (size_t j = 0; about_to->arguments[i] && j < about_to->argument_count && left; j++, left--) {
-            struct pjrt_buffer_ready_event ready = {.size = sizeof ready, .buffer = about_to->arguments[i][j]};
-            if (!ready.buffer || ids_pjrt_try(PJRT_BUFFER_READY_EVENT, &ready) || !ready.event) continue;
-            ids_runs_follow(&ready.event, 1, 1, IDS_NO_RECORD, 0);
-        }
-    }
-}
-
 /* An executable that came by a way which is not wrapped is asked for its name when it is first executed. */
 static uint32_t program_of(void *loaded) {
     static atomic_int tries;
@@ -153,9 +144,9 @@ static void *execute_recorded(struct pjrt_execute *args, struct ids_record *reco
 
 /* 1 where the agent counted the call into an open window, which then waits for its record. */
 static int tell_step(const struct pjrt_execute *args, const char *name) {
-    about_to = args;
+    ids_runs_about_to(args);
     int counted = ids_agent_step_call(IDS_STEP_EXECUTION, name, -1, ids_runs_calls());
-    about_to = NULL;
+    ids_runs_about_to(NULL);
     return counted;
 }
 

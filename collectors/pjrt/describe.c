@@ -1,6 +1,9 @@
 /* What a program is: asked of the plugin in the calls that compile or load it. */
-#include "collectors/pjrt/interposer.h"
+#include "collectors/pjrt/describe.h"
+
+#include "collectors/common/agent.h"
 #include "collectors/pjrt/programs.h"
+#include "collectors/pjrt/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

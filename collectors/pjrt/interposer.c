@@ -1,8 +1,18 @@
-#include "collectors/pjrt/interposer.h"
-
+/* GetPjrtApi of libidsprof_pjrt.so: finds the plugin, copies its table, puts wrappers in. Nothing of this library
+ * prints or ends the process.
+ *
+ * It leads to all other files, and they lead one way only: table and record know nobody, programs puts numbers to
+ * programs, runs follows what is enqueued, describe asks the plugin, calls wraps; profiler and space stand beside them,
+ * and session drives profiler, runs and space for the agent. */
+#include "collectors/common/agent.h"
+#include "collectors/pjrt/calls.h"
 #include "collectors/pjrt/plugin.h"
+#include "collectors/pjrt/profiler.h"
 #include "collectors/pjrt/programs.h"
 #include "collectors/pjrt/record.h"
+#include "collectors/pjrt/runs.h"
+#include "collectors/pjrt/session.h"
+#include "collectors/pjrt/table.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -11,40 +21,9 @@
 
 enum { TABLE_BYTES = 1 << 16, MAJOR = 0 };
 
-struct ids_pjrt ids_pjrt;
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pjrt_table *wrapped; /* our table */
 static char wrapped_path[IDS_PLUGIN_PATH];
-
-/* ---- calling the plugin ---- */
-
-static int has(const struct pjrt_table *table, int entry) {
-    return table->size >= offsetof(struct pjrt_table, functions) + ((size_t)entry + 1) * sizeof(pjrt_function *) &&
-           table->functions[entry];
-}
-
-int ids_pjrt_has(enum pjrt_entry entry) {
-    return has(ids_pjrt.real, (int)entry);
-}
-
-void *ids_pjrt_call(enum pjrt_entry entry, void *arguments) {
-    return ids_pjrt.real->functions[entry](arguments);
-}
-
-void ids_pjrt_destroy_error(void *error) {
-    struct pjrt_error_destroy destroy = {.size = sizeof destroy, .error = error};
-    if (ids_pjrt_has(PJRT_ERROR_DESTROY)) ids_pjrt_call(PJRT_ERROR_DESTROY, &destroy);
-}
-
-int ids_pjrt_try(enum pjrt_entry entry, void *arguments) {
-    if (!ids_pjrt_has(entry)) return -1;
-    void *error = ids_pjrt_call(entry, arguments);
-    if (error) ids_pjrt_destroy_error(error);
-    return error ? -1 : 0;
-}
-
-/* ---- the table ---- */
 
 /* A child of a fork has none of the plugin's threads. What it does with the plugin is its own affair; nothing of
  * ours is open. */
@@ -90,7 +69,7 @@ static const struct pjrt_table *wrap(const struct pjrt_table *real, const char *
     table->extensions = ids_profiler_wrap(real->extensions);
     for (int entry = 0; entry < PJRT_ENTRIES; entry++) {
         pjrt_function *wrapper = ids_pjrt_wrapper((enum pjrt_entry)entry);
-        if (wrapper && has(real, entry)) table->functions[entry] = wrapper;
+        if (wrapper && ids_table_has(real, (enum pjrt_entry)entry)) table->functions[entry] = wrapper;
     }
     pthread_atfork(NULL, NULL, child_after_fork);
     begin_programs();

@@ -1,7 +1,11 @@
 /* The profiler extension as the program sees it: sessions are exclusive, so one of the program's own ends ours first;
  * and one that a plugin without clients refuses is none that ends the program. */
+#include "collectors/pjrt/profiler.h"
+
+#include "collectors/common/agent.h"
 #include "collectors/common/window.h"
-#include "collectors/pjrt/interposer.h"
+#include "collectors/pjrt/runs.h"
+#include "collectors/pjrt/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

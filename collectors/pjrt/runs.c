@@ -1,11 +1,14 @@
 /* When executions are complete. The plugin calls back when an event is ready; until then a ticket of a fixed number
  * stands for it. */
-#include "collectors/pjrt/interposer.h"
+#include "collectors/pjrt/runs.h"
+
+#include "collectors/common/agent.h"
 #include "collectors/pjrt/record.h"
+#include "collectors/pjrt/table.h"
 
 #include <time.h>
 
-enum { TICKETS = 8192, STEP_NS = 200000, CALLS_NS = 200000000 };
+enum { TICKETS = 8192, INPUTS = 4096, STEP_NS = 200000, CALLS_NS = 200000000 };
 #define LONGEST_NS INT64_C(10000000000)
 
 struct ticket {
@@ -87,6 +90,24 @@ void ids_runs_follow(void *const *events, size_t count, int is_ours, int64_t rec
     /* The loop's own share; the first ticket's own callback may have been long ago. */
     struct ticket own = {.first = first};
     leave(&own, 0);
+}
+
+static __thread const struct pjrt_execute *about_to; /* while the agent is told of the step */
+
+void ids_runs_about_to(const struct pjrt_execute *step) {
+    about_to = step;
+}
+
+void ids_runs_follow_inputs(void) {
+    if (!about_to || !PJRT_HAS(about_to, argument_count) || !about_to->arguments) return;
+    size_t left = INPUTS;
+    for (size_t i = 0; i < about_to->device_count; i++) {
+        for (size_t j = 0; about_to->arguments[i] && j < about_to->argument_count && left; j++, left--) {
+            struct pjrt_buffer_ready_event ready = {.size = sizeof ready, .buffer = about_to->arguments[i][j]};
+            if (!ready.buffer || ids_pjrt_try(PJRT_BUFFER_READY_EVENT, &ready) || !ready.event) continue;
+            ids_runs_follow(&ready.event, 1, 1, IDS_NO_RECORD, 0);
+        }
+    }
 }
 
 /* Half of what the program waits for the end of a window, so that the other half is there for the profiler's. */

@@ -1,7 +1,13 @@
 /* The collector "pjrt": the plugin's own profiler, driven for the agent, and what the program's calls were beside
  * it. */
-#include "collectors/pjrt/interposer.h"
+#include "collectors/pjrt/session.h"
+
+#include "collectors/common/agent.h"
+#include "collectors/pjrt/profiler.h"
 #include "collectors/pjrt/record.h"
+#include "collectors/pjrt/runs.h"
+#include "collectors/pjrt/space.h"
+#include "collectors/pjrt/table.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -75,7 +81,7 @@ static int start(void *context, char *why, size_t why_size) {
     (void)context;
     int failed = -1;
     if (atomic_load(&ids_pjrt.clients)) {
-        ids_calls_follow_inputs(); /* what earlier steps still do would lie in the first one's place */
+        ids_runs_follow_inputs(); /* what earlier steps still do would lie in the first one's place */
         ids_runs_wait();
     }
     pthread_mutex_lock(&lock);

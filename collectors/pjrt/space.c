@@ -1,6 +1,7 @@
 /* What was recorded in a window, as planes beside the vendor's. */
+#include "collectors/pjrt/space.h"
+
 #include "collectors/common/xspace_out.h"
-#include "collectors/pjrt/interposer.h"
 #include "collectors/pjrt/pb_skip.h"
 #include "collectors/pjrt/programs.h"
 #include "collectors/pjrt/record.h"

@@ -1,9 +1,10 @@
 /* Collector A in this process, under the sanitizers, around the double of a plugin (tests/pjrt/double.h). */
 #include "collectors/common/agent.h"
-#include "collectors/pjrt/interposer.h"
+#include "collectors/pjrt/calls.h"
 #include "collectors/pjrt/plugin.h"
 #include "collectors/pjrt/programs.h"
 #include "collectors/pjrt/record.h"
+#include "collectors/pjrt/table.h"
 #include "lib/wire/pb_wire.h"
 #include "tests/pjrt/double.h"
 #include "tests/pjrt/use.h"
