@@ -5,6 +5,7 @@
 #include "lib/base/counted.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/say.h"
+#include "lib/report/grid.h"
 #include "lib/report/layout.h"
 #include "lib/run/open_sides.h"
 #include "lib/wire/json_writer.h"

@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "lib/base/counted.h"
 #include "lib/cli/terminal.h"
+#include "lib/report/grid.h"
 #include "lib/report/layout.h"
 #include "lib/report/report.h"
 #include "lib/store/cache_entries.h"

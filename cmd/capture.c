@@ -9,6 +9,7 @@
 #include "lib/capture/child.h"
 #include "lib/capture/folder.h"
 #include "lib/capture/home.h"
+#include "lib/capture/sidecar.h"
 #include "lib/cli/say.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
 
 #include "lib/base/saturate.h"
 #include "lib/capture/folder.h"
+#include "lib/capture/sidecar.h"
 #include "lib/cli/say.h"
 #include "lib/report/report.h"
 #include "lib/wire/shell_quote.h"

@@ -11,6 +11,7 @@
 #include "lib/cli/terminal.h"
 #include "lib/compare/comparability.h"
 #include "lib/report/gone_ids.h"
+#include "lib/report/grid.h"
 #include "lib/report/painter.h"
 #include "lib/run/open_sides.h"
 #include "lib/run/sections.h"

@@ -4,6 +4,7 @@
 #include "cmd/diff_waterfall.h"
 #include "lib/base/counted.h"
 #include "lib/compare/verdict_words.h"
+#include "lib/report/grid.h"
 #include "lib/wire/shell_quote.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
 #include "lib/cli/progress.h"
 #include "lib/cli/terminal.h"
 #include "lib/export/contents.h"
+#include "lib/report/grid.h"
 #include "lib/report/layout.h"
 #include "lib/report/report.h"
 #include "lib/run/extract_files.h"

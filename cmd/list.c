@@ -2,6 +2,7 @@
 #include "cmd/engine.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
+#include "lib/report/grid.h"
 #include "lib/report/layout.h"
 #include "lib/run/listing.h"
 #include "lib/wire/json_writer.h"

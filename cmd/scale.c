@@ -6,6 +6,7 @@
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
 #include "lib/compare/verdict_words.h"
+#include "lib/report/grid.h"
 #include "lib/run/scale_methods.h"
 
 #include <errno.h>

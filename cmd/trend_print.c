@@ -3,6 +3,7 @@
 #include "cmd/diff_print.h"
 #include "lib/base/counted.h"
 #include "lib/compare/verdict_words.h"
+#include "lib/report/grid.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "formats/hlo_loop.h"
 #include "formats/hlo_shape.h"
 #include "formats/hlo_tag.h"
+#include "lib/hlo/finish.h"
 
 /* Everything is walked in place: constants, layouts and backend configurations make up most of a module, and most
  * readers want none of them. */

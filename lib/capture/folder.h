@@ -8,9 +8,6 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Which file in it says that a folder is a capture; sidecar.h writes it. */
-#define IDS_SIDECAR "idsprof-run.json"
-
 struct ids_capture_folder {
     char *path;   /* absolute */
     char run[32]; /* 2026_11_21_07_43_53: the run's name below plugins/profile, as jax names them */

@@ -4,7 +4,7 @@
 #define IDS_LIB_CAPTURE_OUTCOME_H
 
 #include "lib/base/arena.h"
-#include "lib/capture/sidecar.h"
+#include "lib/capture/capture_record.h"
 
 struct ids_outcome {
     int64_t runs;                 /* folders below plugins/profile: windows, counted once for all ranks */

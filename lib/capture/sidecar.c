@@ -1,7 +1,6 @@
 #include "lib/capture/sidecar.h"
 
 #include "collectors/common/secrets.h"
-#include "lib/capture/folder.h"
 #include "lib/capture/outcome.h"
 #include "lib/wire/json_scan.h"
 #include "lib/wire/json_writer.h"

@@ -8,28 +8,10 @@
 #ifndef IDS_LIB_CAPTURE_SIDECAR_H
 #define IDS_LIB_CAPTURE_SIDECAR_H
 
-#include "collectors/common/plan.h"
-#include "lib/capture/child.h"
-#include "lib/capture/seen.h"
+#include "lib/capture/capture_record.h"
 
-#include <time.h>
-
-struct ids_outcome;
-
-/* Everything that is known of one capture. Borrowed. */
-struct ids_capture_record {
-    const char *folder; /* the session's, absolute */
-    const char *home;   /* of the collectors; NULL: not looked at */
-    const char *rival;  /* NULL, or the tool that CUDA_INJECTION64_PATH names instead of ours */
-    const char *run;    /* the run's name below plugins/profile */
-    char *const *command;
-    const struct ids_plan *plan;
-    time_t started, ended;           /* ended 0: it runs */
-    int64_t devices;                 /* of a sweep, 0: no sweep */
-    const struct ids_child_end *end; /* NULL: it runs */
-    const struct ids_seen *seen;     /* NULL: not known */
-    const struct ids_outcome *outcome;
-};
+/* Which file in it says that a folder is a capture. */
+#define IDS_SIDECAR "idsprof-run.json"
 
 int ids_sidecar_write(const struct ids_capture_record *record, struct ids_error *err);
 /* That of a sweep: its parts, one folder for each number of devices. */

@@ -1,5 +1,6 @@
 #include "lib/cli/nearest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST = 64, SHOWN = 4 };

@@ -2,7 +2,10 @@
 #ifndef IDS_LIB_CLI_NEAREST_H
 #define IDS_LIB_CLI_NEAREST_H
 
-#include "lib/cli/opt.h"
+#include <stddef.h>
+
+/* The i-th of the words that an option takes, NULL behind the last. '-' and '_' are the same letter in them. */
+typedef const char *ids_choice_fn(int i);
 
 /* Single-letter edits (insert, delete, change, swap neighbours) that make one word of the other. */
 int ids_edit_distance(const char *a, const char *b);

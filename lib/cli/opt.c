@@ -1,7 +1,6 @@
 #include "lib/cli/opt.h"
 
 #include "lib/base/quantity.h"
-#include "lib/cli/nearest.h"
 #include "lib/cli/reading.h"
 
 #include <getopt.h>

@@ -8,6 +8,7 @@
 #define IDS_LIB_CLI_OPT_H
 
 #include "lib/base/error.h"
+#include "lib/cli/nearest.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,9 +31,6 @@ struct ids_opt_texts {
     const char *at[IDS_OPT_TEXTS_MAX];
     size_t count;
 };
-
-/* The i-th of the words that an option takes, NULL behind the last. '-' and '_' are the same letter in them. */
-typedef const char *ids_choice_fn(int i);
 
 struct ids_opt {
     enum ids_opt_type type;

@@ -5,7 +5,8 @@
 #ifndef IDS_LIB_CLI_READING_H
 #define IDS_LIB_CLI_READING_H
 
-#include "lib/cli/opt.h"
+#include <stddef.h>
+#include <stdint.h>
 
 struct ids_reading {
     int64_t max_unpacked; /* bytes; 0: as unpack_limit.h has it */
@@ -14,6 +15,7 @@ struct ids_reading {
 };
 extern struct ids_reading ids_reading;
 
+/* Rows of a table of opt.h. */
 #define IDS_OPT_MAX_UNPACKED                                                                          \
     {                                                                                                 \
         IDS_OPT_SIZE, 0, "max-unpacked", "SIZE", "let a packed file unpack to this much, such as 8G", \

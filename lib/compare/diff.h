@@ -50,7 +50,7 @@ void ids_diff_done(struct ids_diff *diff);
 /* The verdict of the step time (or, without steps, SAME when nothing differs, else COUNTED). */
 enum ids_verdict ids_diff_verdict(const struct ids_diff *diff);
 
-/* changes.c: fills diff->changes. diff_report.c: fills diff->report. For ids_diff_make. */
+/* diff_changes.c: fills diff->changes. diff_report.c: fills diff->report. For ids_diff_make. */
 int ids_changes_make(struct ids_diff *diff, struct ids_error *err);
 void ids_diff_report(struct ids_diff *diff);
 

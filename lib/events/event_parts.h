@@ -6,8 +6,10 @@
 
 #include "lib/base/buffer.h"
 #include "lib/base/keymap.h"
-#include "lib/events/event_rows.h"
+#include "lib/events/row_numbers.h"
+#include "lib/events/row_pages.h"
 #include "lib/io/spill.h"
+#include "lib/model/sink.h"
 
 /* ---- events that wait ---- */
 

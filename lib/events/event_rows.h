@@ -8,13 +8,9 @@
 #ifndef IDS_LIB_EVENTS_EVENT_ROWS_H
 #define IDS_LIB_EVENTS_EVENT_ROWS_H
 
+#include "lib/events/row_numbers.h"
 #include "lib/events/row_pages.h"
 #include "lib/model/sink.h"
-
-/* The numbers that rows of a database get next, over all runs in it. */
-struct ids_row_numbers {
-    int64_t run, host, plane, track, name, stat, set, event;
-};
 
 /* The tables that are written as pages. */
 struct ids_event_pages {

@@ -4,8 +4,8 @@
  * an instruction has a shape, operands, the computations that it calls, and where it comes from. Everything lies in a
  * few arrays and is named by its index; IDS_HLO_NONE is no index. Repeated parts are ranges of such arrays.
  *
- * A format fills the graph with the ids_hlo_add functions and then calls ids_hlo_module_finish, which ties ids to
- * indices and computes the fingerprints and sizes. Field numbers: lib/fields/hlo.h.
+ * A format fills the graph with the ids_hlo_add functions and then calls ids_hlo_module_finish (finish.h), which ties
+ * ids to indices and computes the fingerprints and sizes. Field numbers: lib/fields/hlo.h.
  *
  * Ownership: the arrays are the module's (ids_hlo_module_done). Names and attributes are not copied: they point into
  * the bytes that the program was read from, which must live as long as the module.
@@ -170,10 +170,6 @@ int ids_hlo_add_file(struct ids_hlo_module *module, struct ids_text name, struct
 int ids_hlo_add_function(struct ids_hlo_module *module, struct ids_text name, struct ids_error *err);
 int ids_hlo_add_location(struct ids_hlo_module *module, struct ids_hlo_location location, struct ids_error *err);
 int ids_hlo_add_frame(struct ids_hlo_module *module, struct ids_hlo_frame frame, struct ids_error *err);
-
-/* Ties operands, calls, roots and the entry to what their ids name, marks the insides of fusions, and computes sizes
- * and fingerprints. 0 or IDS_NOMEM. */
-int ids_hlo_module_finish(struct ids_hlo_module *module, struct ids_error *err);
 
 /* The attribute of that field; NULL where the instruction has none. */
 const struct ids_hlo_attribute *ids_hlo_attribute_of(const struct ids_hlo_module *module,

@@ -1,4 +1,5 @@
 /* Runs whose files are members of an archive. */
+#include "lib/io/run_archive.h"
 #include "lib/base/vec.h"
 #include "lib/io/archive.h"
 #include "lib/io/run_parts.h"

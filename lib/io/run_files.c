@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,21 +16,8 @@
 
 enum {
     MAX_ENTRIES = 1000000, /* so that `idsprof list /` comes to an end */
-    MAX_LOOKS = 4096,      /* files of generic endings: a data set may have any number of them */
-    MAX_NOTES = 64,
     QUICK_ARCHIVE_BYTES = 256 << 20,
 };
-
-static int no_memory(struct ids_error *err) {
-    return ids_no_memory(err);
-}
-
-void ids_run_file_done(struct ids_run_file *file) {
-    free(file->path);
-    free(file->archive);
-    free(file->member);
-    *file = (struct ids_run_file){0};
-}
 
 static void run_done(struct ids_run_files *run) {
     for (size_t i = 0; i < run->file_count; i++) ids_run_file_done(&run->files[i]);
@@ -54,75 +40,6 @@ void ids_run_list_done(struct ids_run_list *list) {
     free(list->unreadable);
     ids_run_reader_free(list->reader);
     *list = (struct ids_run_list){0};
-}
-
-void ids_candidates_done(struct ids_candidates *candidates) {
-    for (size_t i = 0; i < candidates->count; i++) ids_run_file_done(&candidates->items[i].file);
-    free(candidates->items);
-    *candidates = (struct ids_candidates){0};
-}
-
-static void match_longest(const char *name, const char *const *suffixes, int generic, struct ids_suffix *best) {
-    size_t length = strlen(name);
-    for (int rank = 0; suffixes && suffixes[rank]; rank++) {
-        size_t n = strlen(suffixes[rank]);
-        if (n <= best->length || length < n || strcmp(name + length - n, suffixes[rank]) != 0) continue;
-        *best = (struct ids_suffix){rank, generic, n};
-    }
-}
-
-/* Hidden files are editors' and copies in progress ("._host..." are resource forks that macOS leaves beside copied
- * files). */
-struct ids_suffix ids_suffix_of(const char *name, const struct ids_run_kinds *kinds) {
-    struct ids_suffix best = {-1, 0, 0};
-    if (name[0] == '.') return best;
-    match_longest(name, kinds->suffixes, 0, &best);
-    match_longest(name, kinds->generic, 1, &best);
-    return best;
-}
-
-const char *ids_last_component(const char *path, size_t length) {
-    while (length && path[length - 1] != '/') length--;
-    return path + length;
-}
-
-char *ids_join_path(const char *folder, const char *name) {
-    char *path = NULL;
-    const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
-    return asprintf(&path, "%s%s%s", folder, slash, name) < 0 ? NULL : path;
-}
-
-int ids_add_note(struct ids_finder *finder, const char *format, ...) {
-    if (finder->list.note_count == MAX_NOTES) return 0;
-    char **note = IDS_PUSH(finder->list.notes, finder->list.note_count, finder->note_room);
-    if (!note) return no_memory(finder->err);
-    va_list args;
-    va_start(args, format);
-    int length = vasprintf(note, format, args);
-    va_end(args);
-    if (length >= 0) return 0;
-    finder->list.note_count--;
-    return no_memory(finder->err);
-}
-
-int ids_pass_over(struct ids_finder *finder, const char *path, const char *why, int same_run, int noted) {
-    struct ids_run_list *list = &finder->list;
-    struct ids_run_passed *passed = IDS_PUSH(list->passed, list->passed_count, finder->passed_room);
-    if (!passed) return no_memory(finder->err);
-    *passed = (struct ids_run_passed){strdup(path), strdup(why), (uint8_t)same_run, (uint8_t)noted};
-    return passed->path && passed->why ? 0 : no_memory(finder->err);
-}
-
-int ids_may_look(struct ids_finder *finder) {
-    if (finder->looked < MAX_LOOKS) {
-        finder->looked++;
-        return 1;
-    }
-    if (finder->looked++ == MAX_LOOKS) {
-        ids_add_note(finder, "more than %d files are called like %s but not like a profile: the others are left out",
-                     MAX_LOOKS, finder->kinds->generic[0]);
-    }
-    return 0;
 }
 
 static void set_identity(struct ids_run_file *file, const struct stat *status) {
@@ -183,11 +100,11 @@ static int sift(struct ids_finder *finder, const char *folder, struct ids_candid
 }
 
 static int note_unreadable(struct ids_finder *finder, const char *path, int why) {
-    if (why == ENOMEM) return no_memory(finder->err);
+    if (why == ENOMEM) return ids_no_memory(finder->err);
     if (finder->list.unreadable_count++) return 0;
     finder->refused = why;
     finder->list.unreadable = strdup(path);
-    return finder->list.unreadable ? 0 : no_memory(finder->err);
+    return finder->list.unreadable ? 0 : ids_no_memory(finder->err);
 }
 
 static int add_candidate(struct ids_finder *finder, struct ids_candidates *candidates, const char *folder,
@@ -196,7 +113,7 @@ static int add_candidate(struct ids_finder *finder, struct ids_candidates *candi
     struct ids_candidate *candidate = path ? IDS_PUSH(candidates->items, candidates->count, candidates->room) : NULL;
     if (!candidate) {
         free(path);
-        return no_memory(finder->err);
+        return ids_no_memory(finder->err);
     }
     *candidate = (struct ids_candidate){.file = {.path = path}, .suffix = suffix};
     set_identity(&candidate->file, status);
@@ -208,7 +125,7 @@ static int visit_archive(struct ids_finder *finder, const char *folder, const ch
     size_t length = strlen(name);
     int jumps = !strcmp(name + length - 4, ".tar") || !strcmp(name + length - 4, ".zip");
     char *path = ids_join_path(folder, name);
-    if (!path) return no_memory(finder->err);
+    if (!path) return ids_no_memory(finder->err);
     int code;
     if (!jumps && status->st_size > QUICK_ARCHIVE_BYTES) {
         code = ids_add_note(finder, "'%s': a packed archive of more than %d MiB, left out: name it to look into it",
@@ -254,7 +171,7 @@ static int visit(struct ids_finder *finder, int folder_fd, const char *folder, c
     if (fstatat(folder_fd, name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(status.st_mode)) return 0;
     if (depth == IDS_RUN_MAX_DEPTH) return 0;
     char *path = ids_join_path(folder, name);
-    if (!path) return no_memory(finder->err);
+    if (!path) return ids_no_memory(finder->err);
     int code = walk(finder, folder_fd, name, path, depth + 1);
     free(path);
     return code;
@@ -300,7 +217,7 @@ static int single_file(struct ids_finder *finder, const char *path, const struct
     if (!place) {
         if (!run.files) run.file_count = 0;
         run_done(&run);
-        return no_memory(finder->err);
+        return ids_no_memory(finder->err);
     }
     set_identity(&run.files[0], status);
     *place = run;

@@ -1,9 +1,10 @@
-/* run_parts.h - the steps of ids_runs_find: what a name says (here), which files of a folder are a run (run_folder.c),
- * what runs are called (run_names.c), members of archives (run_archive.c). */
+/* run_parts.h - the steps of ids_runs_find: what a name says (run_parts.c), which files of a folder are a run
+ * (run_folder.c), what runs are called (run_names.c), members of archives (run_archive.c). */
 #ifndef IDS_LIB_IO_RUN_PARTS_H
 #define IDS_LIB_IO_RUN_PARTS_H
 
-#include "lib/io/run_files.h"
+#include "lib/base/error.h"
+#include "lib/io/run_list.h"
 
 enum {
     IDS_RUN_MAX_DEPTH = 12, /* folders below the path: a log folder, plugins, profile, a time, and names between */

@@ -52,9 +52,4 @@ static inline int ids_assembly_add(struct ids_assembly *assembly, const struct i
  * host thread has its timeline of doings, aggregates are counted, and the assembly is empty. */
 int ids_assembly_finish(struct ids_assembly *assembly, struct ids_trace *trace, uint32_t track, struct ids_error *err);
 
-/* Orders records by start, longer first; a merge of the runs that are already in order. */
-int ids_events_sort(struct ids_events *events, struct ids_error *err);
-/* Sets the parent of each record of a host thread, which is in order. */
-int ids_events_set_parents(struct ids_events *events, struct ids_error *err);
-
 #endif

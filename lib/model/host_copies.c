@@ -3,8 +3,8 @@
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
 #include "lib/hlo/op_text.h"
-#include "lib/model/assemble.h"
 #include "lib/model/classify.h"
+#include "lib/model/event_order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,11 @@
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
-#include "lib/model/assemble.h"
 #include "lib/model/classify.h"
 #include "lib/model/collective.h"
 #include "lib/model/cpu_runs.h"
 #include "lib/model/dimensions.h"
+#include "lib/model/event_order.h"
 #include "lib/model/host_copies.h"
 
 #include <stdio.h>

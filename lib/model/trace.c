@@ -1,7 +1,5 @@
 #include "lib/model/trace.h"
 
-#include "lib/model/doings.h"
-
 #include <stdlib.h>
 #include <string.h>
 

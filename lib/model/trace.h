@@ -17,6 +17,7 @@
 #include "lib/model/event_kind.h"
 #include "lib/model/keys.h"
 #include "lib/model/sink.h"
+#include "lib/model/timeline.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -99,13 +100,6 @@ struct ids_doing {
     uint8_t account; /* enum ids_account; IDS_NO_ACCOUNT: nothing that is known of */
     uint8_t library; /* what is open is a library's Python frame */
     uint8_t waits;   /* a lock is waited for, so that another thread tells what holds this one up */
-};
-
-/* When a thread turned from one doing to another, in time order. */
-struct ids_timeline {
-    int64_t *from_ps;
-    uint32_t *doing; /* indices of ids_trace.doings */
-    size_t count, room;
 };
 
 struct ids_track {

@@ -1,13 +1,10 @@
 #include "lib/report/layout.h"
 
-#include "lib/report/alike.h"
 #include "lib/wire/clean.h"
 #include "lib/wire/utf8.h"
 
 #include <stdint.h>
 #include <string.h>
-
-enum { INDENT = 2, BETWEEN = 2, LEAST_NAME = 20, NARROWEST_NAME = 8 };
 
 static const char ellipsis[] = "\xe2\x80\xa6";
 
@@ -131,15 +128,14 @@ void ids_text_wrap(FILE *out, const char *text, int at, int indent, int width) {
 }
 
 static int line_columns(const struct ids_grid *grid) {
-    int columns = INDENT - BETWEEN;
+    int columns = IDS_GRID_INDENT - IDS_GRID_BETWEEN;
     for (size_t i = 0; i < grid->column_count; i++) {
-        if (!grid->columns[i].left_out) columns += grid->columns[i].width + BETWEEN;
+        if (!grid->columns[i].left_out) columns += grid->columns[i].width + IDS_GRID_BETWEEN;
     }
     return columns;
 }
 
-/* The column that says what a row is about: the one that is marked, else the first long one, else the first text. */
-static size_t name_column(const struct ids_grid *grid) {
+size_t ids_grid_name(const struct ids_grid *grid) {
     size_t text = 0, is_long = 0;
     for (size_t i = grid->column_count; i-- > 0;) {
         if (grid->columns[i].is_name) return i;
@@ -199,7 +195,7 @@ static void leave_out_name(struct ids_grid *grid, size_t name, int width) {
 }
 
 static void leave_out(struct ids_grid *grid, int width) {
-    size_t name = name_column(grid), figure = figure_column(grid);
+    size_t name = ids_grid_name(grid), figure = figure_column(grid);
     struct ids_grid_column *column;
     for (size_t i = grid->column_count; i-- > 1 && line_columns(grid) > width;) {
         if (i != name && says_nothing(grid, i)) grid->columns[i].left_out = IDS_GRID_EMPTY;
@@ -227,38 +223,5 @@ void ids_grid_fit(struct ids_grid *grid, int width) {
         if (!column->stretch || column->left_out) continue;
         int lacks = widest_cell(grid, i) - column->width, spare = width - line_columns(grid);
         if (lacks > 0 && spare > 0) column->width += spare < lacks ? spare : lacks;
-    }
-}
-
-static void write_row(const struct ids_grid *grid, struct ids_arena *arena, const char *const *cells, FILE *out) {
-    int owed = INDENT; /* spaces that are only written when something follows them */
-    for (size_t i = 0; i < grid->column_count; i++) {
-        const struct ids_grid_column *column = &grid->columns[i];
-        if (column->left_out) continue;
-        const char *cell = cells ? cells[i] : column->title;
-        if (column->stretch) cell = ids_text_shorten(arena, cell, column->width);
-        int pad = column->width - ids_text_columns(cell);
-        if (column->right) owed += pad;
-        if (*cell) {
-            ids_spaces(out, owed);
-            fputs(cell, out);
-            owed = 0;
-        } else {
-            owed += column->width - pad;
-        }
-        if (!column->right) owed += pad;
-        owed += BETWEEN;
-    }
-}
-
-void ids_grid_write(struct ids_grid *grid, struct ids_arena *arena, const char *bold, const char *plain, FILE *out) {
-    ids_grid_tell_apart(grid, name_column(grid), arena);
-    const char **shown = ids_grid_shortened(grid, arena);
-    fputs(bold, out);
-    write_row(grid, arena, NULL, out);
-    fprintf(out, "%s\n", plain);
-    for (size_t row = 0; row < grid->row_count; row++) {
-        write_row(grid, arena, (shown ? shown : grid->cells) + row * grid->column_count, out);
-        fputc('\n', out);
     }
 }

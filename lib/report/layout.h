@@ -55,12 +55,11 @@ struct ids_grid {
     int fitted_to; /* the width given to ids_grid_fit */
 };
 
+enum { IDS_GRID_INDENT = 2, IDS_GRID_BETWEEN = 2, LEAST_NAME = 20, NARROWEST_NAME = 8 };
+/* The column that says what a row is about: the one that is marked, else the first long one, else the first text. */
+size_t ids_grid_name(const struct ids_grid *grid);
 /* Finds the widths of the columns so that a line, two columns of indent included, fits into `width`: columns without
  * any value are left out first, then names are shortened, then columns are left out from the right, the name and the
  * first column never. width 0: as wide as it gets. */
 void ids_grid_fit(struct ids_grid *grid, int width);
-/* Writes the fitted grid, titles first, between `bold` and `plain`. Rows that would look alike get what they differ in
- * behind their name, and names are shortened where they are the same. */
-void ids_grid_write(struct ids_grid *grid, struct ids_arena *arena, const char *bold, const char *plain, FILE *out);
-
 #endif

@@ -2,6 +2,7 @@
 
 #include "lib/base/counted.h"
 #include "lib/report/alike.h"
+#include "lib/report/grid.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -226,6 +226,11 @@ const struct ids_value *ids_report_find_property(const struct ids_report *report
     return NULL;
 }
 
+const char *ids_severity_name(int severity) {
+    static const char *const names[] = {"note", "warning", "damage"};
+    return severity < 0 || severity > 2 ? "damage" : names[severity];
+}
+
 const char *ids_report_why_incomplete(const struct ids_report *report) {
     for (size_t i = 0; i < report->diag_count; i++) {
         if (!strcmp(ids_severity_name(report->diags[i].severity), "damage")) return report->diags[i].text;

@@ -208,8 +208,3 @@ const char *ids_grade_name(enum ids_grade grade) {
     static const char *const names[] = {NULL, "good", "warn", "bad"};
     return names[grade];
 }
-
-const char *ids_severity_name(int severity) {
-    static const char *const names[] = {"note", "warning", "damage"};
-    return severity < 0 || severity > 2 ? "damage" : names[severity];
-}

@@ -1,19 +1,27 @@
 #!/usr/bin/env python3
 """No circle of files: `tests/lint/circles.py [ROOT]`, 1 when there is one.
 
-A file here is X.c with its X.h. It leads to Y when it includes Y.h, and when it names a function or variable that Y.c defines, whatever header
-declares that. From no file a way may lead back to it. Only a child may lead back to its parent, a file of the same folder with whose name
-its own begins (extract_raw.c and extract.c).
+A file here is a source with its header. It leads to another one when it includes that one's header, and when it names a function or variable that
+the other defines, whatever header declares it. From no file a way may lead back to it. Only a child may lead back to its parent, a file of the same
+folder with whose name its own begins (extract_raw.c and extract.c).
 """
 import re
 import sys
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parents[2]
 FOLDERS = ('lib', 'formats', 'analyzers', 'collectors', 'cmd', 'include')
 # Known circles, each with its reason; one that is gone must go from here too.
-EXCEPTIONS = {}
+EXCEPTIONS = {
+    # A source unpacks itself by a gunzip, and that reads a source.
+    frozenset({'lib/io/gunzip', 'lib/io/source'}),
+    # struct ids_analysis holds what all of these make, and each of them takes all of it.
+    frozenset('lib/analysis/' + name for name in ('analysis', 'busy', 'compilations', 'context', 'device_sweep', 'findings', 'grades', 'host_time', 'ledger',
+                                                  'past', 'period', 'recurrence', 'step_sums', 'steps', 'usual_times')),
+}
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.S)
 TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+TAG = re.compile(r'\b(?:struct|enum|union)\s+\w+')
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 # As clang-format leaves it: what is defined begins at the left margin.
 FUNCTION = re.compile(r'^(?!static\b|typedef\b|#)[A-Za-z_][\w \t*]*?\b(\w+)\([^;{}]*\)\s*\{', re.M)
@@ -29,9 +37,10 @@ class File:
         text = COMMENT.sub(' ', path.read_text())
         self.included.update(INCLUDE.findall(text))
         if path.suffix == '.c':  # a header only says what there is
-            plain = TEXT.sub('""', text)
+            plain = TAG.sub(' ', TEXT.sub('""', text))
             self.words.update(WORD.findall(plain))
-            self.defined.update(FUNCTION.findall(plain), VARIABLE.findall(plain))
+            whole = TEXT.sub('""', text)
+            self.defined.update(FUNCTION.findall(whole), VARIABLE.findall(whole))
 
 
 def read_files(root):
@@ -51,11 +60,11 @@ def ways(files):
             defined_by.setdefault(word, set()).add(file.name)
     leads = {name: {} for name in files}
     for file in files.values():
-        for path in file.included:
+        for path in sorted(file.included):
             to = str(Path(path).with_suffix(''))
             if to in files and to != file.name:
                 leads[file.name].setdefault(to, f'includes {path}')
-        for word in file.words - file.defined:
+        for word in sorted(file.words - file.defined):
             owners = defined_by.get(word, set())
             if len(owners) == 1 and word.startswith('ids_'):
                 leads[file.name].setdefault(*owners, f'names {word}')
@@ -94,7 +103,7 @@ def is_child(name, parent):
 
 
 def main():
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parents[2])
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else HERE)
     leads = {name: {to: why for to, why in led.items() if not is_child(name, to)} for name, led in ways(read_files(root)).items()}
     found = circles(leads)
     failed = 0
@@ -106,7 +115,7 @@ def main():
         for name in circle:
             for to in sorted(set(leads[name]) & set(circle)):
                 print(f'    {name} -> {to}: {leads[name][to]}')
-    for known in EXCEPTIONS:
+    for known in EXCEPTIONS if root == HERE else ():
         if sorted(known) not in found:
             failed = 1
             print(f'tests/lint/circles.py: EXCEPTIONS lists a circle that is no more: {", ".join(sorted(known))}')

@@ -2,6 +2,7 @@
 #include "lib/base/vec.h"
 #include "lib/model/account.h"
 #include "lib/model/assemble.h"
+#include "lib/model/event_order.h"
 #include "tests/support/suite.h"
 
 #include <stdio.h>

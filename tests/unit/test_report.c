@@ -1,5 +1,6 @@
 /* A report built by hand, and how it is rendered. */
 #include "lib/base/intern.h"
+#include "lib/report/grid.h"
 #include "lib/report/layout.h"
 #include "lib/report/render.h"
 #include "lib/wire/utf8.h"

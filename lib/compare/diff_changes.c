@@ -1,4 +1,4 @@
-/* changes.c - what made the difference, in words: what a person would look for first. */
+/* diff_changes.c - what made the difference, in words: what a person would look for first. */
 #include "lib/base/counted.h"
 #include "lib/base/vec.h"
 #include "lib/compare/diff.h"

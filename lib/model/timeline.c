@@ -1,0 +1,41 @@
+#include "lib/model/timeline.h"
+
+#include <stdlib.h>
+
+static int grow(struct ids_timeline *timeline) {
+    size_t room = timeline->room ? timeline->room * 2 : 64;
+    int64_t *from_ps = realloc(timeline->from_ps, room * sizeof *from_ps);
+    if (from_ps) timeline->from_ps = from_ps;
+    uint32_t *doing = from_ps ? realloc(timeline->doing, room * sizeof *doing) : NULL;
+    if (!doing) return -1;
+    timeline->doing = doing;
+    timeline->room = room;
+    return 0;
+}
+
+int ids_timeline_turn(struct ids_timeline *timeline, int64_t when_ps, uint32_t doing) {
+    while (timeline->count && timeline->from_ps[timeline->count - 1] >= when_ps) timeline->count--;
+    if ((timeline->count ? timeline->doing[timeline->count - 1] : IDS_NO_DOING) == doing) return 0;
+    if (timeline->count == timeline->room && grow(timeline)) return -1;
+    timeline->from_ps[timeline->count] = when_ps;
+    timeline->doing[timeline->count++] = doing;
+    return 0;
+}
+
+void ids_timeline_done(struct ids_timeline *timeline) {
+    free(timeline->from_ps);
+    free(timeline->doing);
+    *timeline = (struct ids_timeline){0};
+}
+
+size_t ids_timeline_find(const struct ids_timeline *timeline, int64_t when_ps) {
+    size_t low = 0, high = timeline->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (timeline->from_ps[middle] <= when_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
