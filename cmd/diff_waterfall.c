@@ -2,6 +2,7 @@
 
 #include "cmd/diff_tables.h"
 #include "lib/compare/verdict_words.h"
+#include "lib/report/grid.h"
 #include "lib/wire/shell_quote.h"
 
 #include <math.h>
