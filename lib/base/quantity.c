@@ -20,11 +20,13 @@ int ids_parse_count(const char *text, int64_t *ret_count, struct ids_error *err)
 
 struct time_unit {
     const char *name;
-    int places; /* decimal places down to picoseconds */
+    int places; /* decimal places down to picoseconds of so many of it: */
+    int64_t times;
 };
 
 static const struct time_unit *find_time_unit(const char *name) {
-    static const struct time_unit units[] = {{"ps", 0}, {"ns", 3}, {"us", 6}, {"µs", 6}, {"ms", 9}, {"s", 12}};
+    static const struct time_unit units[] = {{"ps", 0, 1}, {"ns", 3, 1}, {"us", 6, 1},    {"µs", 6, 1},
+                                             {"ms", 9, 1}, {"s", 12, 1}, {"min", 12, 60}, {"h", 12, 3600}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (!strcmp(units[i].name, name)) return &units[i];
     }
@@ -42,7 +44,7 @@ int ids_parse_time(const char *text, int64_t *ret_ps, struct ids_error *err) {
     while (*unit_name == ' ') unit_name++;
     const struct time_unit *unit = find_time_unit(unit_name);
     int is_zero = strspn(text, "0.") == strlen(text);
-    if (!unit && !is_zero) return ids_fail(err, IDS_USAGE, "'%s' needs a unit: ps, ns, us, ms or s", text);
+    if (!unit && !is_zero) return ids_fail(err, IDS_USAGE, "'%s' needs a unit: ps, ns, us, ms, s, min or h", text);
     int places = unit ? unit->places : 0;
     int left = places; /* places still to come, once the point is passed */
     int64_t ps = 0;
@@ -61,6 +63,7 @@ int ids_parse_time(const char *text, int64_t *ret_ps, struct ids_error *err) {
     for (; left > 0; left--) {
         if (__builtin_mul_overflow(ps, 10, &ps)) return ids_fail(err, IDS_USAGE, "'%s' is too long", text);
     }
+    if (unit && __builtin_mul_overflow(ps, unit->times, &ps)) return ids_fail(err, IDS_USAGE, "'%s' is too long", text);
     *ret_ps = ps;
     return 0;
 }

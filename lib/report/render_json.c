@@ -71,8 +71,10 @@ static void put_threshold(struct ids_json *json, const struct ids_threshold *thr
     put_text_if(json, "better", ids_better_name(threshold->higher ? IDS_BETTER_HIGHER : IDS_BETTER_LOWER));
     ids_json_key(json, "warn");
     put_value(json, threshold->warn);
-    ids_json_key(json, "bad");
-    put_value(json, threshold->bad);
+    if (ids_threshold_has_bad(threshold)) {
+        ids_json_key(json, "bad");
+        put_value(json, threshold->bad);
+    }
     ids_json_end(json);
 }
 

@@ -250,6 +250,8 @@ const char *ids_unit_name(enum ids_unit unit);
 const char *ids_better_name(enum ids_better better); /* "higher", "lower", NULL */
 const char *ids_grade_name(enum ids_grade grade);    /* "good", "warn", "bad", NULL */
 /* "good above 80.0 %, bad below 50.0 %"; returns `buffer`. */
+/* Whether any value is bad: of one that is better the higher it is, nothing lies below 0. */
+int ids_threshold_has_bad(const struct ids_threshold *threshold);
 char *ids_threshold_format(const struct ids_threshold *threshold, char *buffer, size_t size);
 enum { IDS_THRESHOLD_ROOM = 96 };
 const char *ids_severity_name(int severity); /* "note", "warning", "damage" */

@@ -192,13 +192,16 @@ double ids_value_number(struct ids_value value) {
     return NAN;
 }
 
+int ids_threshold_has_bad(const struct ids_threshold *threshold) {
+    return !threshold->higher || ids_value_number(threshold->bad) > 0;
+}
+
 char *ids_threshold_format(const struct ids_threshold *threshold, char *buffer, size_t size) {
     char value[IDS_VALUE_ROOM];
     int higher = threshold->higher;
     int length = snprintf(buffer, size, "good %s %s", higher ? "above" : "below",
                           ids_value_format(threshold->warn, value, sizeof value));
-    int nothing_is_bad = higher && ids_value_number(threshold->bad) <= 0;
-    if (!nothing_is_bad && length > 0 && (size_t)length < size)
+    if (ids_threshold_has_bad(threshold) && length > 0 && (size_t)length < size)
         snprintf(buffer + length, size - (size_t)length, ", bad %s %s", higher ? "below" : "above",
                  ids_value_format(threshold->bad, value, sizeof value));
     return buffer;

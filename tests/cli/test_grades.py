@@ -84,6 +84,17 @@ def check_compile_in_steps(cache):
     check(found['compile.total']['grade'] != 'bad', f'with another threshold: {found["compile.total"]}')
 
 
+def check_forms(cache):
+    """A grade without a bound for "bad" has none in JSON; long times have units of their own."""
+    kernels = [{'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': 0, 'tid': 7, 'ts': 10 * i, 'dur': 5, 'args': {'stream': 7, 'est. achieved occupancy %': 40}}
+               for i in range(30)]
+    cache.parent.joinpath('occupancy.trace.json').write_text(json.dumps({'traceEvents': kernels}))
+    found = metrics(cache, cache.parent / 'occupancy.trace.json')['occupancy.median']
+    check(found['threshold']['warn'] == 0.5 and 'bad' not in found['threshold'], f'occupancy: {found}')
+    found = metrics(cache, BOUNDS, '--grade', 'compile.total=90min,1.5h')['compile.total']
+    check((found['threshold']['warn'], found['threshold']['bad']) == (5400, 5400), f'hours: {found}')
+
+
 def check_database(cache, folder):
     run(cache, 'import', BOUNDS, '-o', folder / 'a.db', '-q')
     word, _ = grade(cache, folder / 'a.db', 'device.utilization', '--grade', 'device.utilization=40%,30%')
@@ -103,7 +114,7 @@ def check_mistakes(cache):
 
 with tempfile.TemporaryDirectory() as name:
     temporary = Path(name)
-    for part in (check_standard, check_others, check_judged, check_compile_in_steps, check_mistakes):
+    for part in (check_standard, check_others, check_judged, check_compile_in_steps, check_forms, check_mistakes):
         part(temporary / 'cache')
     check_database(temporary / 'cache', temporary)
 for failure in failures:
