@@ -33,6 +33,7 @@
 
 #include "lib/base/vec.h"
 #include "lib/io/source.h"
+#include "lib/model/account.h"
 #include "lib/model/format.h"
 #include "lib/model/keys.h"
 
@@ -53,7 +54,8 @@ enum place { AT_START, AT_MEMBERS, IN_MEMBER, AT_ELEMENTS, AT_END };
 /* What could not be kept, for the ledger. */
 struct losses {
     uint64_t without_time, without_duration, out_of_range, without_begin, without_end, unknown_phases, strays, trailing;
-    uint64_t broken; /* elements and members with values that are no JSON */
+    uint64_t foreign_accounts; /* of the category of our accounts, in a file that we did not write */
+    uint64_t broken;           /* elements and members with values that are no JSON */
     int64_t broken_at;
 };
 
@@ -315,7 +317,10 @@ static int read_event(struct reader *reader, struct ids_text element, struct ids
     uint32_t process, thread;
     if (event->phase == 'X' || event->phase == 'B') {
         enum ids_chrome_family family = ids_chrome_family_of(&reader->categories, cat_of(reader, event), 1);
-        if (family == IDS_CHROME_ACCOUNT && event->phase == 'X') return look_at_nested(reader, element, err);
+        if (family == IDS_CHROME_ACCOUNT && event->phase == 'X') {
+            reader->losses.foreign_accounts += !reader->places.is_written;
+            return look_at_nested(reader, element, err);
+        }
     }
     if (event->phase == 'X' && is_last(reader, event)) {
         reader->slices++;
@@ -630,6 +635,10 @@ static int say_losses(struct reader *reader, struct ids_error *err) {
         {IDS_WARNING, "chrome.begin_without_end",
          "begun events without an end were taken to last as long as their timeline", losses->without_end},
         {IDS_NOTE, "chrome.phase", "events of an unknown kind (ph) were left out", losses->unknown_phases},
+        {IDS_NOTE, "chrome.accounts",
+         "events of the category '" IDS_ACCOUNT_CATEGORY
+         "' were left out: idsprof gives it to accounts that it adds for viewers, which are not events of the run",
+         losses->foreign_accounts},
         {IDS_NOTE, "chrome.metadata", "metadata events (M) of an unknown kind were left out",
          reader->survey.unknown_metadata},
         {IDS_WARNING, "chrome.stray", "elements of traceEvents that are not objects were left out", losses->strays},
