@@ -113,9 +113,9 @@ static int list(const struct baseline_options *options, int count, struct ids_er
     if (options->json && !code) ids_json_array(&json, IDS_JSON_BROKEN);
     for (size_t i = 0; i < names.count && !code; i++) {
         struct ids_baseline baseline;
-        char text[32];
+        char text[32], whole[IDS_ERROR_WHOLE];
         if (ids_baseline_load(names.at[i], ids_table_def_find, &baseline, err)) {
-            ids_say("baseline", "left out: %s", err->text);
+            ids_say("baseline", "left out: %s", ids_error_whole(err, whole));
             bad = 1;
             continue;
         }

@@ -103,7 +103,8 @@ static void free_command(char **command) {
 /* ---- one run of the program ---- */
 
 static void warn(const struct ids_error *err) {
-    ids_say("capture", "%s", err->text);
+    char whole[IDS_ERROR_WHOLE];
+    ids_say("capture", "%s", ids_error_whole(err, whole));
 }
 
 /* The folder as it would be typed from here: relative when it is below. */

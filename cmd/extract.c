@@ -164,9 +164,11 @@ static int extract(struct ids_extraction *extraction, struct ids_error *err) {
     } else {
         code = ids_extract_convert(extraction, err);
     }
-    code = ids_output_set_end(&extraction->outputs, code, err);
+    const int is_empty = !code && ids_extract_export(options) && ids_extract_has_filter(options) && !extraction->events;
+    code = ids_output_set_end(&extraction->outputs, is_empty ? IDS_NOT_FOUND : code, err);
     ids_progress_end();
     if (extraction->reader_left) return IDS_EXIT_DONE;
+    if (is_empty) return ids_extract_nothing(extraction, err);
     if (code) return code;
     if (options->format == ids_extract_hlo() && !extraction->files) {
         ids_say("extract", "'%s' holds no HLO%s", extraction->run->path, options->names.count ? " of that name" : "");
@@ -185,6 +187,7 @@ static int extract_run(const void *values, char *const *operands, int operand_co
     if (code) return code;
     ids_note_unreadable(&extraction.engine, &list);
     code = ids_choose_run(&list, extraction.options->run, &extraction.run, err);
+    if (!code) code = ids_need_profile(extraction.run, err);
     if (!code) code = extract(&extraction, err);
     ids_run_list_done(&list);
     return code;

@@ -49,5 +49,7 @@ int ids_extract_end_output(struct ids_extraction *extraction, struct ids_output 
 int ids_extract_raw(struct ids_extraction *extraction, struct ids_error *err);
 int ids_extract_convert(struct ids_extraction *extraction, struct ids_error *err);
 int ids_extract_programs(struct ids_extraction *extraction, struct ids_error *err);
+/* No event is as the options want it: says what there is. The command's status, or a code. */
+int ids_extract_nothing(struct ids_extraction *extraction, struct ids_error *err);
 
 #endif

@@ -39,6 +39,7 @@ static int import_path(const struct import_options *options, const struct ids_en
     if (code) return code;
     ids_note_unreadable(engine, &list);
     code = ids_choose_run(&list, options->run, &run, err);
+    if (!code) code = ids_need_profile(run, err);
     if (!code) code = ids_import_run(engine, db, run, "", err);
     ids_run_list_done(&list);
     return code;

@@ -21,7 +21,8 @@ enum { OUTPUT_BYTES = 256 * 1024, PATH_BYTES = 4096 };
 
 static void print_error(const char *command, const struct ids_error *err) {
     fflush(stdout);
-    ids_say(command, "%s", err->text);
+    char whole[IDS_ERROR_WHOLE];
+    ids_say(command, "%s", ids_error_whole(err, whole));
 }
 
 /* A reader that went away (`| head`) is no error: the status stays what it was. All else that was not written is

@@ -121,9 +121,12 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     int cut_end = analysis->end_ps < last_ps;
     if (analysis->end_ps < analysis->start_ps || (analysis->end_ps == analysis->start_ps && cut_end)) {
         int is_cut = analysis->params.from_ps || analysis->params.to_ps != INT64_MAX;
-        return ids_fail(err, IDS_USAGE, "the window is empty: %s",
-                        is_cut ? "--from and --to leave nothing of the run"
-                               : "the work of the steps takes no time; try --window run");
+        char until[IDS_VALUE_ROOM];
+        ids_value_format(ids_int_value(IDS_UNIT_TIME, last_ps - first_ps), until, sizeof until);
+        if (is_cut)
+            return ids_fail(err, IDS_USAGE, "the window is empty: the run's devices are active from 0 to %s", until);
+        ids_fail(err, IDS_USAGE, "the window is empty: the work of the steps takes no time");
+        return ids_hint(err, "try --window run");
     }
     struct extent *clocks = find_extents(analysis);
     if (!clocks) return ids_no_memory(err);

@@ -26,11 +26,12 @@ enum ids_code {
 struct ids_error {
     int code;       /* the enum ids_code of the failure; 0 when none */
     char text[512]; /* the message, no newline at the end */
+    char hint[128]; /* what to do at the command line, which libidsprof leaves out; mostly empty */
 };
 
 #define IDS_ERROR_INIT \
     {                  \
-        0, {           \
+        0, {0}, {      \
             0          \
         }              \
     }
@@ -40,6 +41,20 @@ int ids_fail(struct ids_error *err, int code, const char *format, ...) __attribu
 
 /* What the system refused, with its reason (errno) behind: IDS_NOMEM where that is memory, else IDS_IO. */
 int ids_fail_system(struct ids_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The failure of another call, as it is. Returns its code. */
+static inline int ids_error_pass(struct ids_error *err, const struct ids_error *from) {
+    *err = *from;
+    return from->code;
+}
+
+/* Adds what helps at the command line: a message itself names no command and no option, because programs that use the
+ * library show it too. Returns the code that is there. */
+int ids_hint(struct ids_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "message (hint)", for a command line; `room` of IDS_ERROR_WHOLE bytes. */
+enum { IDS_ERROR_WHOLE = sizeof((struct ids_error *)NULL)->text + sizeof((struct ids_error *)NULL)->hint + 4 };
+const char *ids_error_whole(const struct ids_error *err, char *room);
 
 #ifdef __clang_analyzer__ /* it does not see into error.c, and would follow paths on which a failure returns 0 */
 #define ids_fail(err, code, ...) ((ids_fail)((err), (code), __VA_ARGS__), (code))

@@ -145,7 +145,7 @@ static int start_reader(struct ids_archive *archive, struct ids_error *err) {
     if (state == ARCHIVE_OK) state = archive_read_open1(reader);
     if (ran_out(archive)) return ids_no_memory(err);
     if (state == ARCHIVE_OK) return 0;
-    if (archive->failure.code) return ids_fail(err, archive->failure.code, "%s", archive->failure.text);
+    if (archive->failure.code) return ids_error_pass(err, &archive->failure);
     return ids_fail(err, IDS_UNSUPPORTED, "not a tar or zip that can be read: %s", archive_error_string(reader));
 }
 
@@ -208,7 +208,7 @@ static int next_piece(struct ids_archive *archive, const void **ret_bytes, size_
         errno = 0;
         int state = archive_read_data_block(archive->reader, ret_bytes, ret_length, &offset);
         if (ran_out(archive)) return ids_no_memory(err);
-        if (archive->failure.code) return ids_fail(err, archive->failure.code, "%s", archive->failure.text);
+        if (archive->failure.code) return ids_error_pass(err, &archive->failure);
         if (state != ARCHIVE_OK) {
             *ret_length = 0;
             archive->in_member = 0;
@@ -258,7 +258,7 @@ static int next_entry(struct ids_archive *archive, struct archive_entry **ret_en
         archive->broken = 1;
         return ids_no_memory(err);
     }
-    if (archive->failure.code) return ids_fail(err, archive->failure.code, "%s", archive->failure.text);
+    if (archive->failure.code) return ids_error_pass(err, &archive->failure);
     if (state == ARCHIVE_OK || state == ARCHIVE_WARN) {
         archive->next++;
         archive->in_member = 1;

@@ -114,7 +114,7 @@ static int look_at_member(struct ids_finder *finder, struct ids_archive *archive
     size_t length = 0;
     int more = 0;
     int code = ids_archive_peek(archive, found->member, head, MEMBER_HEAD_BYTES, &length, &why);
-    if (code == IDS_NOMEM || code == IDS_LIMIT) return ids_fail(finder->err, code, "%s", why.text);
+    if (code == IDS_NOMEM || code == IDS_LIMIT) return ids_error_pass(finder->err, &why);
     if (code) {
         code = ids_add_note(finder, "left out: '%s/%s': %s", path, member, why.text);
         return code ? code : pass_over(finder, path, member, why.text, 0, 1);

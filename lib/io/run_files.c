@@ -71,7 +71,7 @@ static int look(struct ids_finder *finder, const char *path, int *ret_is) {
     }
     ids_source_close(source);
     ids_head_done(&head);
-    if (code == IDS_NOMEM) return ids_fail(finder->err, code, "%s", why.text);
+    if (code == IDS_NOMEM) return ids_error_pass(finder->err, &why);
     if (!code) return *ret_is ? 0 : ids_pass_over(finder, path, reason, 0, 0);
     code = ids_add_note(finder, "left out: %s", why.text);
     return code ? code : ids_pass_over(finder, path, why.text, 0, 1);
@@ -138,7 +138,7 @@ static int visit_archive(struct ids_finder *finder, const char *folder, const ch
         code = ids_find_in_archive(finder, path, &identity);
         finder->err = err;
         if (code == IDS_NOMEM) {
-            ids_fail(err, code, "%s", why.text);
+            ids_error_pass(err, &why);
         } else if (code) {
             finder->list.damaged++;
             code = ids_add_note(finder, "left out: %s", why.text);

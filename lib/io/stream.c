@@ -148,7 +148,7 @@ int ids_stream_next(struct ids_stream *stream, uint8_t **ret_bytes, size_t *ret_
         if (code) return code;
     } else {
         next_unpacked(stream, &chunk);
-        if (!chunk && stream->failure.code) return ids_fail(err, stream->failure.code, "%s", stream->failure.text);
+        if (!chunk && stream->failure.code) return ids_error_pass(err, &stream->failure);
         if (!chunk) ids_source_set_cut(stream->source, ids_gunzip_cut(stream->gunzip), stream->at);
     }
     *ret_bytes = chunk ? chunk->bytes : stream->ring->bytes;

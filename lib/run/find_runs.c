@@ -61,8 +61,7 @@ static int find_in_database(const struct ids_engine *engine, const char *path, s
     int code = list.runs ? ids_query_open(path, &query, err) : ids_no_memory(err);
     ids_engine_sql(engine, IDS_SQL_BEGINS);
     if (!code) code = ids_query_prepare(query, "SELECT id, name FROM run ORDER BY id", err);
-    if (code == IDS_USAGE)
-        code = ids_fail(err, IDS_UNSUPPORTED, "'%s': a database, but none that idsprof import wrote", path);
+    if (code == IDS_USAGE) code = ids_fail(err, IDS_UNSUPPORTED, "'%s': a database, but none of idsprof", path);
     while (!code && list.run_count < DATABASE_RUNS_MAX && (more = ids_query_next(query, err)) > 0)
         code = add_database_run(&list, path, ids_query_cell(query, 0), ids_query_cell(query, 1), err);
     if (!code && more < 0) code = more;
@@ -110,6 +109,13 @@ int ids_choose_run(const struct ids_run_list *list, const char *name, const stru
         return 0;
     }
     const char *newest = list->runs[list->run_count - 1].name;
-    return ids_fail(err, IDS_USAGE, "no run '%s' among %zu; the newest is '%s' ('idsprof list' shows all)", name,
-                    list->run_count, newest);
+    ids_fail(err, IDS_USAGE, "no run '%s' among %zu; the newest is '%s'", name, list->run_count, newest);
+    return ids_hint(err, "'idsprof list' shows all");
+}
+
+int ids_need_profile(const struct ids_run_files *run, struct ids_error *err) {
+    if (!run->number) return 0;
+    ids_fail(err, IDS_UNSUPPORTED, "'%s': an idsprof database: it holds the report and rows of events, not the profile",
+             run->path);
+    return ids_hint(err, "'idsprof report' and 'idsprof query' read it");
 }

@@ -5,7 +5,7 @@
 #include "lib/io/run_files.h"
 #include "lib/run/engine.h"
 
-/* Every run at or below a path that holds a format we know, or in a database that idsprof import wrote. */
+/* Every run at or below a path that holds a format we know, or in a database of idsprof. */
 int ids_find_runs(const struct ids_engine *engine, const char *path, struct ids_run_list *ret_list,
                   struct ids_error *err);
 /* Notes what below the path was left out; 1 when something could not be read (and was not left out on purpose). */
@@ -13,5 +13,8 @@ int ids_note_unreadable(const struct ids_engine *engine, const struct ids_run_li
 /* The run of that name (or whose path ends with it), the newest when name is NULL. */
 int ids_choose_run(const struct ids_run_list *list, const char *name, const struct ids_run_files **ret_run,
                    struct ids_error *err);
+
+/* Refuses a run in a database, for those who need the profile; 0 for any other run. */
+int ids_need_profile(const struct ids_run_files *run, struct ids_error *err);
 
 #endif

@@ -74,6 +74,7 @@ static void read_run(struct ids_listing *listing, struct ids_listed_run *entry) 
     struct ids_params params;
     struct ids_report report;
     struct ids_error why = IDS_ERROR_INIT;
+    char whole[IDS_ERROR_WHOLE];
     ids_params_default(&params);
     int code = ids_open_run(listing->engine, entry->run, &params, &report, &why);
     if (!code) {
@@ -84,14 +85,15 @@ static void read_run(struct ids_listing *listing, struct ids_listed_run *entry) 
     /* One bad run does not stop the others. */
     listing->failed = 1;
     entry->state = code == IDS_CORRUPT ? "corrupt" : code == IDS_TRUNCATED ? "truncated" : "unreadable";
-    entry->reason = keep(listing, without_path(why.text));
+    entry->reason = keep(listing, without_path(ids_error_whole(&why, whole)));
 }
 
 static int add_path(struct ids_listing *listing, const char *path, struct ids_error *err) {
     struct ids_run_list *runs = &listing->lists[listing->list_count];
     struct ids_error why = IDS_ERROR_INIT;
     if (ids_find_runs(listing->engine, path, runs, &why)) {
-        ids_engine_note(listing->engine, "%s", why.text);
+        char whole[IDS_ERROR_WHOLE];
+        ids_engine_note(listing->engine, "%s", ids_error_whole(&why, whole));
         listing->failed = 1;
         return 0;
     }

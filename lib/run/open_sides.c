@@ -46,8 +46,9 @@ static int add_runs(struct ids_engine *engine, struct ids_open_side *side, const
     for (size_t i = first; i < list.run_count && !code; i++) {
         code = add_report(engine, side, path, &list.runs[i], err);
         if (!code || code == IDS_NOMEM || code == IDS_LIMIT || (!several && list.run_count == 1)) continue;
+        char whole[IDS_ERROR_WHOLE];
         ids_engine_progress_end(engine);
-        ids_engine_note(engine, "left out: %s", err->text);
+        ids_engine_note(engine, "left out: %s", ids_error_whole(err, whole));
         code = 0;
     }
     ids_run_list_done(&list);

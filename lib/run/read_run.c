@@ -1,5 +1,6 @@
 #include "lib/run/read_run.h"
 
+#include "lib/events/query.h"
 #include "lib/io/head.h"
 #include "lib/io/source.h"
 #include "lib/report/report.h"
@@ -68,6 +69,10 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
         *ret_format = ids_formats[i];
         *ret_named = 1;
         return 0;
+    }
+    if (ids_is_database(ids_source_path(source))) {
+        ids_fail(err, IDS_UNSUPPORTED, "a database, not a profile");
+        return ids_hint(err, "'idsprof report' and 'idsprof query' read those that idsprof made");
     }
     return ids_fail(
         err, IDS_UNSUPPORTED,

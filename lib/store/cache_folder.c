@@ -22,7 +22,7 @@ int ids_cache_folder(char **ret_folder, struct ids_error *err) {
     } else if (home && home[0] == '/') {
         length = asprintf(ret_folder, "%s/.cache/idsprof", home);
     } else {
-        return ids_fail(err, IDS_NOT_FOUND, "neither XDG_CACHE_HOME nor HOME is set");
+        return ids_fail(err, IDS_NOT_FOUND, "neither XDG_CACHE_HOME nor HOME is an absolute path");
     }
     if (length >= 0) return 0;
     *ret_folder = NULL;

@@ -66,14 +66,15 @@ void ids_db_count_memory(void) {
 }
 
 static int fail_late(struct ids_error *err) {
-    return ids_fail(err, IDS_LIMIT, "the SQL took more than %lld ms of CPU time: stopped; --timeout TIME allows more",
-                    (long long)(limit.timeout_ps / PS_PER_MS));
+    ids_fail(err, IDS_LIMIT, "the SQL took more than %lld ms of CPU time: stopped",
+             (long long)(limit.timeout_ps / PS_PER_MS));
+    return ids_hint(err, "--timeout TIME allows more");
 }
 
 static int fail_memory(struct ids_error *err) {
     if (limit.uncounted || sqlite3_hard_heap_limit64(-1) <= 0) return ids_no_memory(err);
-    return ids_fail(err, IDS_NOMEM, "out of memory: the SQL may take %lld MiB; --max-memory SIZE allows more",
-                    (long long)(limit.memory_bytes >> 20));
+    ids_fail(err, IDS_NOMEM, "out of memory: the SQL may take %lld MiB", (long long)(limit.memory_bytes >> 20));
+    return ids_hint(err, "--max-memory SIZE allows more");
 }
 
 /* ---- */

@@ -40,8 +40,8 @@ MISTAKES = [
     (['report', RUN, '--top', 'ten'], "idsprof: report: --top: 'ten' is not a whole number"),
     (['report', RUN, '--top=-1'], "idsprof: report: --top: '-1' is not a whole number"),
     (['report', RUN, '--json=1'], "idsprof: report: option '--json' takes no value"),
-    (['report', RUN, '--from', '5'], "idsprof: report: --from: '5' needs a unit: ps, ns, us, ms or s"),
-    (['report', RUN, '--from', '1e3s'], "idsprof: report: --from: '1e3s' needs a unit: ps, ns, us, ms or s"),
+    (['report', RUN, '--from', '5'], "idsprof: report: --from: '5' needs a unit: ps, ns, us, ms, s, min or h"),
+    (['report', RUN, '--from', '1e3s'], "idsprof: report: --from: '1e3s' needs a unit: ps, ns, us, ms, s, min or h"),
     (['report', RUN, '--to', 'soon'], "idsprof: report: --to: 'soon' is not a time such as 10us, 1.5ms or 2s"),
     (['report', RUN, '--from', '2s', '--to', '1s'], 'idsprof: report: --from is not before --to'),
     (['report', RUN, '--window', 'all'], "idsprof: report: --window: invalid value 'all' (run, device, steps)"),
@@ -98,6 +98,15 @@ def check_answers():
     check(run.returncode == 0 and json.loads(run.stdout)['run']['name'] == 'cpu1_plain', f'--run: {run.stderr}')
 
 
+def check_long_path():
+    """Of a path as long as an argument can be the middle goes, and never the reason."""
+    for command in (['report'], ['list'], ['extract'], ['import', '-o', '/dev/null/x.db'], ['query', '--schema'], ['diff', RUN], ['check', '--max', 'idle.share=1']):
+        path = '/first/' + 'n' * 5000 + '/last'
+        said = idsprof(*command, path).stderr.split('\n')[0]
+        check(re.search("'/?f?i?r?s?t?/?.*n\\.\\.\\.n.*/last': File name too long$", said) or command[0] == 'import', f'a long path: {command}: {said[:300]}...{said[-80:]}')
+        check(len(said) < 600, f'a long path: {command}: {len(said)} bytes')
+
+
 def check_list():
     """One path that cannot be read does not stop the others."""
     run = idsprof('list', '/nonexistent', RUN, '--json')
@@ -111,6 +120,7 @@ def check_list():
 
 check_mistakes()
 check_answers()
+check_long_path()
 check_list()
 for failure in failures:
     print('FAIL:', failure)

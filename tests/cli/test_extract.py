@@ -91,7 +91,6 @@ def check_filters():
     check(names('--device', '1') == kernels[3:], 'a number')
     check(names('--device', '/device:GPU:0') == kernels[:3], 'a whole name')
     check(names('--device', '0', '--device', '1') == kernels, 'two devices')
-    check(names('--device', '7') == [], 'a device that is not there')
     check(names('--track', 'Stream #13*') == kernels[:3], 'a track')
     check(names('--track', '/device:GPU:1/*') == kernels[3:], 'a track by its plane')
     check(names('--name', 'kernel_[02]') == ['GPU:0 kernel_0', 'GPU:0 kernel_2', 'GPU:1 kernel_0', 'GPU:1 kernel_2'], 'names')
@@ -117,6 +116,40 @@ def check_filters():
     data = (work / 'smaller/h.xplane.pb').read_bytes()
     check(b'kernel_1' in data and b'kernel_0' not in data and b'launch' not in data and b'hlo_proto' in data, 'the smaller xplane')
     check(len(data) < SMALL.stat().st_size / 2, 'it is not smaller')
+
+
+def check_nothing():
+    """Options that no event is left of: what there is instead, exit 1, and no file."""
+    out = folder('no_events')
+    for options in (['--from', '500s'], ['-d', '77'], ['-n', 'no such name'], ['-t', 'none']):
+        done = idsprof(RUN, '-f', 'chrome', '-o', out, *options)
+        said = done.stderr.decode()
+        check(done.returncode == 1 and 'it has 8 devices: CPU#0, CPU#1, ' in said and not (Path(out).is_dir() and list(Path(out).iterdir())), f'{options}: {done}')
+    done = subprocess.run([IDSPROF, 'report', RUN, '--from', '500s'], capture_output=True)
+    check(done.returncode == 2 and b"the run's devices are active from 0 to " in done.stderr, f'report: {done}')
+
+
+def check_database():
+    """A database of ours is no profile; who reads it is said, also by the other commands that cannot."""
+    path = Path(folder('database')) / 'x.db'
+    path.parent.mkdir()
+    subprocess.run([IDSPROF, 'import', RUN, '-o', path, '-q'], check=True)
+    for command in (['extract', path, '-f', 'chrome', '-o', folder('of_db')], ['extract', path, '-o', folder('of_db')], ['extract', path, '--list'],
+                    ['import', path, '-o', path.with_name('y.db')], ['dump', '--hash', path]):
+        done = subprocess.run([IDSPROF, *command], capture_output=True, text=True)
+        check(done.returncode == 2 and 'database' in done.stderr and "'idsprof report' and 'idsprof query' read" in done.stderr, f'{command}: {done}')
+
+
+def check_category():
+    """Events of the category of our accounts that we did not write are counted; our own are passed over without a word."""
+    events = [{'ph': 'X', 'cat': cat, 'name': f'{cat} {i}', 'pid': 0, 'tid': 7, 'ts': 10 * i, 'dur': 5, 'args': {'stream': 7}}
+              for i in range(6) for cat in ('kernel', 'idsprof')]
+    path = work / 'foreign.trace.json'
+    path.write_text(json.dumps({'traceEvents': events}))
+    idsprof(RUN, '-f', 'chrome', '--accounts', '-o', folder('ours'))
+    for trace, wanted in ((path, [6]), (next((work / 'ours').iterdir()), [])):
+        diags = json.loads(subprocess.run([IDSPROF, 'report', '--json', '--no-cache', trace], capture_output=True).stdout)['diag']
+        check([d['count'] for d in diags if d['id'] == 'chrome.accounts'] == wanted, f'{trace}: {diags}')
 
 
 def check_outputs():
@@ -401,7 +434,7 @@ def check_accounts():
 UMASK = os.umask(0)
 os.umask(UMASK)
 SMALL = profile(work / 'small' / 'h.xplane.pb', small())
-for test in (check_filters, check_outputs, check_raw, check_programs, check_list, check_mistakes, check_disk_full, check_reader_leaves,
+for test in (check_filters, check_nothing, check_database, check_category, check_outputs, check_raw, check_programs, check_list, check_mistakes, check_disk_full, check_reader_leaves,
              check_interrupted, check_damage, check_two_hosts, check_accounts):
     try:
         test()

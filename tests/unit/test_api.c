@@ -123,7 +123,9 @@ START_TEST(test_refusals) {
     ck_assert_int_eq(idsprof_open("/nothing/here", NULL, &run, &err), IDSPROF_NOT_FOUND);
     ck_assert_ptr_null(run);
     ck_assert_ptr_nonnull(strstr(err.text, "/nothing/here"));
-    ck_assert_int_eq(idsprof_open(testdata("mini/steps_two_devices.mini"), &other, &run, NULL), IDSPROF_USAGE);
+    ck_assert_int_eq(idsprof_open(testdata("mini/steps_two_devices.mini"), &other, &run, &err), IDSPROF_USAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "no run 'another' among 1"));
+    ck_assert_ptr_null(strstr(err.text, "idsprof list"));                          /* what to type is for who types */
     ck_assert_int_eq(idsprof_open(testdata("../README.md"), NULL, &run, &err), 0); /* which format, the reading tells */
     const char *json;
     ck_assert_int_eq(idsprof_report_json(run, &json, &err), IDSPROF_UNSUPPORTED);

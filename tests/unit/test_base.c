@@ -9,6 +9,7 @@
 #include "lib/base/vec.h"
 #include "tests/support/suite.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,45 @@ START_TEST(a_long_error_is_cut) {
     ids_error_at(&err, "%s", text);
     ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
     ck_assert(!strncmp(err.text, "xxx", 3));
+}
+END_TEST
+
+/* A path as long as a system allows, in a message and around one: the reason stays, and both ends of the path. */
+START_TEST(a_long_path_is_cut_in_its_middle) {
+    struct ids_error err = IDS_ERROR_INIT;
+    char path[5001];
+    memset(path, 'x', sizeof path);
+    memcpy(path, "/first/", 7);
+    memcpy(path + sizeof path - 6, "/last", 6);
+    for (int i = 0; i < 2; i++) {
+        char whole[5100];
+        snprintf(whole, sizeof whole, i % 2 ? "cannot open '%s'" : "%s", path);
+        ids_fail(&err, IDS_IO, "no such thing at all");
+        ids_error_at(&err, "%s", whole);
+        ids_error_at(&err, "outside");
+        ck_assert_ptr_nonnull(strstr(err.text, "no such thing at all"));
+        ck_assert_ptr_nonnull(strstr(err.text, "/first/"));
+        ck_assert_ptr_nonnull(strstr(err.text, "/last"));
+        ck_assert_ptr_nonnull(strstr(err.text, "..."));
+        ck_assert(!strncmp(err.text, "outside: ", 9));
+    }
+    ids_fail(&err, IDS_IO, "'%s': the reason stands behind", path);
+    ck_assert_ptr_nonnull(strstr(err.text, "/last': the reason stands behind"));
+    errno = EACCES;
+    ids_fail_system(&err, "cannot open '%s'", path);
+    ck_assert_ptr_nonnull(strstr(err.text, "/last': Permission denied"));
+}
+END_TEST
+
+START_TEST(a_hint_stands_beside_the_message) {
+    struct ids_error err = IDS_ERROR_INIT;
+    ids_fail(&err, IDS_LIMIT, "too much");
+    ck_assert_int_eq(ids_hint(&err, "--most %d allows more", 3), IDS_LIMIT);
+    ids_error_at(&err, "file");
+    ck_assert_str_eq(err.text, "file: too much");
+    ck_assert_str_eq(err.hint, "--most 3 allows more");
+    ids_fail(&err, IDS_IO, "another one");
+    ck_assert_str_eq(err.hint, "");
 }
 END_TEST
 
@@ -327,6 +367,7 @@ START_TEST(keys_of_pairs_differ) {
 END_TEST
 
 IDS_RUN_SUITE("base", a_number_agrees_with_what_it_counts, an_error_reads_from_the_outside_in, a_long_error_is_cut,
+              a_long_path_is_cut_in_its_middle, a_hint_stands_beside_the_message,
               arena_pieces_are_aligned_zeroed_and_apart, a_big_arena_piece_leaves_the_current_block_in_use,
               an_arena_copy_ends_in_zero, text_ids_are_dense_and_zero_is_empty, texts_may_hold_zero_bytes,
               the_beginning_of_a_text_is_another_text, texts_survive_growth, push_grows_and_keeps,
