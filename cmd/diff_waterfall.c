@@ -125,6 +125,14 @@ static void write_next(struct ids_painter *painter, const struct ids_diff *diff,
             waterfall->at[0].account);
 }
 
+static int is_any_unsure(const struct ids_waterfall *waterfall) {
+    for (size_t i = 0; i < waterfall->count; i++) {
+        const struct ids_interval *interval = &waterfall->at[i].interval;
+        if (interval->known && !ids_interval_excludes_zero(interval)) return 1;
+    }
+    return 0;
+}
+
 static void write_share(struct ids_painter *painter, const struct ids_diff *diff) {
     const struct ids_waterfall *waterfall = &diff->waterfall;
     double share = ids_explained_share(waterfall);
@@ -136,7 +144,7 @@ static void write_share(struct ids_painter *painter, const struct ids_diff *diff
     if (llround(waterfall->unknown_ps))
         ids_phrase_add(&phrase, "; in time of which nothing was recorded: %s",
                        signed_text(painter, waterfall->unknown_ps));
-    ids_phrase_add(&phrase, "; ~ the interval holds zero");
+    if (is_any_unsure(waterfall)) ids_phrase_add(&phrase, "; ~ the interval holds zero");
     fputs("  ", painter->out);
     ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), 2, 2, ids_painter_width(painter));
 }

@@ -3,6 +3,7 @@
 #include "lib/compare/diff.h"
 
 #include <math.h>
+#include <string.h>
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
@@ -36,6 +37,12 @@ static const struct ids_column_def cause_columns[] = {
     {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"cause", "cause", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"kind", "kind", IDS_UNIT_NONE, 0},
+    {"shape_a", "shape before", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"shape_b", "shape after", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"fingerprint_a", "fingerprint before", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"fingerprint_b", "fingerprint after", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"count_a", "executions before", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},
+    {"count_b", "executions after", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def waterfall_def = {
     "waterfall",
@@ -221,6 +228,20 @@ static void list_headline(struct ids_diff *diff) {
     }
 }
 
+static int is_other(const char *a, const char *b) {
+    return *a && *b && strcmp(a, b) != 0;
+}
+
+/* With what the programs say that it does otherwise: "dot.2 (layer1), f32[8,2] to f32[8,4], 1 to 3 executions". */
+static const char *op_text(struct ids_report *texts, const struct ids_cause *cause) {
+    const struct ids_item *a = cause->match->a, *b = cause->match->b;
+    const char *text = cause->where ? ids_report_text(texts, "%s (%s)", cause->culprit, cause->where) : cause->culprit;
+    if (is_other(a->shape, b->shape)) text = ids_report_text(texts, "%s, %s \xe2\x86\x92 %s", text, a->shape, b->shape);
+    if (!ids_is_as_often(a->count, b->count))
+        text = ids_report_text(texts, "%s, %.3g \xe2\x86\x92 %.3g executions", text, a->count, b->count);
+    return text;
+}
+
 /* In words: "layer2: 12 ops added". */
 static const char *cause_text(struct ids_diff *diff, const struct ids_cause *cause) {
     struct ids_report *texts = &diff->report;
@@ -231,6 +252,7 @@ static const char *cause_text(struct ids_diff *diff, const struct ids_cause *cau
     if (cause->kind == IDS_CAUSE_SCOPE)
         return ids_report_text(texts, "%s: %s %s", who, IDS_COUNTED(cause->count, "op"),
                                cause->added ? "added" : "removed");
+    if (cause->match) return op_text(texts, cause);
     const char *fate = cause->is_in_a && cause->is_in_b ? ""
                        : cause->kind != IDS_CAUSE_OP    ? ""
                        : cause->is_in_b                 ? ", new"
@@ -246,6 +268,7 @@ static void list_waterfall(struct ids_diff *diff) {
     for (size_t i = 0; i <= waterfall->count; i++) {
         static const struct ids_cause rest = {.account = NULL};
         const struct ids_cause *cause = i < waterfall->count ? &waterfall->at[i] : &rest;
+        const struct ids_match *match = cause->match;
         int is_rest = cause == &rest;
         double change = is_rest ? waterfall->unexplained_ps : cause->b_ps - cause->a_ps;
         struct ids_value row[] = {
@@ -260,6 +283,12 @@ static void list_waterfall(struct ids_diff *diff) {
             ids_text_value(cause->where),
             ids_text_value(is_rest ? "unexplained" : cause_text(diff, cause)),
             ids_text_value(is_rest ? "unexplained" : ids_cause_kind_name(cause->kind)),
+            text_of(match ? match->a->shape : NULL),
+            text_of(match ? match->b->shape : NULL),
+            text_of(match ? match->a->fingerprint : NULL),
+            text_of(match ? match->b->fingerprint : NULL),
+            match ? ids_real_value(IDS_UNIT_NUMBER, match->a->count) : ids_no_value(IDS_UNIT_NUMBER),
+            match ? ids_real_value(IDS_UNIT_NUMBER, match->b->count) : ids_no_value(IDS_UNIT_NUMBER),
         };
         IDS_ROW(&diff->report, table, cause_columns, row);
     }

@@ -40,8 +40,8 @@ struct making {
     struct ids_report *texts;
     struct entry *at;
     size_t count, room;
-    struct ids_keymap numbers; /* of a name in an account: index + 1 */
-    struct ids_keymap pairs;   /* of an op of a: its match + 1 */
+    struct ids_keymap numbers;  /* of a name in an account: index + 1 */
+    struct ids_keymap pairs[2]; /* of an op of a side: its match + 1 */
     int out_of_memory;
 };
 
@@ -65,22 +65,35 @@ static int is_unknown(const char *account) {
 
 /* ---- gathering ---- */
 
+/* What a ledger says of where an op is: its path in the program, else the program. */
+static const char *where_of(const struct ids_item *op) {
+    return *op->op_name ? op->op_name : *op->module ? op->module : NULL;
+}
+
 static int pair_ops(struct making *making) {
     for (size_t i = 0; i < making->ops->count; i++) {
         const struct ids_match *match = &making->ops->at[i];
-        if (!match->a || !match->b) continue;
-        if (ids_keymap_add(&making->pairs, key_of(NULL, match->a->name, match->a->op_name), i + 1) < 0) return -1;
+        const struct ids_item *items[] = {match->a, match->b};
+        for (int side = 0; side < 2 && match->a && match->b; side++) {
+            uint64_t key = key_of(NULL, items[side]->name, where_of(items[side]));
+            if (ids_keymap_add(&making->pairs[side], key, i + 1) < 0) return -1;
+        }
     }
     return 0;
 }
 
-/* What side b calls an op of side a. */
-static void find_counterpart(const struct making *making, struct ids_ledger_row *row) {
+static const struct ids_match *match_of(const struct making *making, int side, const struct ids_ledger_row *row) {
     uint64_t number;
-    if (!ids_keymap_get(&making->pairs, key_of(NULL, row->culprit, row->where), &number)) return;
-    const struct ids_item *op = making->ops->at[number - 1].b;
-    row->culprit = op->name;
-    row->where = *op->op_name ? op->op_name : NULL;
+    int is_there = ids_keymap_get(&making->pairs[side], key_of(NULL, row->culprit, row->where), &number);
+    return is_there ? &making->ops->at[number - 1] : NULL;
+}
+
+/* Side b's words for an op of side a. */
+static void call_as_b(const struct making *making, struct ids_ledger_row *row) {
+    const struct ids_match *match = match_of(making, 0, row);
+    if (!match) return;
+    row->culprit = match->b->name;
+    row->where = where_of(match->b);
 }
 
 static struct entry *add_entry(struct making *making) {
@@ -106,6 +119,7 @@ static struct entry *entry_of(struct making *making, const struct ids_ledger_row
     entry->cause.account = row->account;
     entry->cause.culprit = row->culprit;
     entry->cause.where = row->where;
+    if (is_op) entry->cause.match = match_of(making, 1, row);
     if (is_op && row->where) entry->op_name = row->where;
     return entry;
 }
@@ -116,7 +130,7 @@ static int add_run(struct making *making, int side, size_t r) {
     double runs = (double)of->run_count, steps = run->steps ? (double)run->steps->row_count : NAN;
     struct ids_ledger_row row;
     for (size_t at = 0; ids_ledger_next(run, &at, &row);) {
-        if (!side && has_ops(row.account) && row.culprit) find_counterpart(making, &row);
+        if (!side && has_ops(row.account) && row.culprit) call_as_b(making, &row);
         struct entry *entry = entry_of(making, &row);
         if (!entry) return -1;
         *(side ? &entry->cause.is_in_b : &entry->cause.is_in_a) = 1;
@@ -215,6 +229,7 @@ static int join_small(struct making *making, double least_ps) {
             struct entry *whole = &making->at[*number - 1];
             whole->cause.kind = IDS_CAUSE_OTHERS;
             whole->cause.culprit = whole->cause.where = NULL;
+            whole->cause.match = NULL;
             put_into(making, whole, entry);
         }
     }
@@ -322,7 +337,8 @@ static void making_done(struct making *making) {
     }
     free(making->at);
     ids_keymap_done(&making->numbers);
-    ids_keymap_done(&making->pairs);
+    ids_keymap_done(&making->pairs[0]);
+    ids_keymap_done(&making->pairs[1]);
 }
 
 int ids_waterfall_make(const struct ids_side *a, const struct ids_side *b, const struct ids_parts *parts,

@@ -21,8 +21,9 @@ const char *ids_cause_kind_name(enum ids_cause_kind kind); /* "culprit" */
 
 struct ids_cause {
     enum ids_cause_kind kind;
-    const char *account;         /* "host.python" */
-    const char *culprit, *where; /* the reports' words, of a scope its name; NULL: nobody is known */
+    const char *account;           /* "host.python" */
+    const char *culprit, *where;   /* the reports' words, of a scope its name; NULL: nobody is known */
+    const struct ids_match *match; /* of an op that both sides have; NULL: none */
     int is_in_a, is_in_b;
     size_t count, added, removed; /* entries of the ledgers put together, and those on one side only */
     double a_ps, b_ps;            /* mean per step (or window) and device */
@@ -40,7 +41,8 @@ struct ids_waterfall {
 /* 1: explained as a whole; NAN where nothing changed. */
 double ids_explained_share(const struct ids_waterfall *waterfall);
 
-/* `ops` are the matches that the names of the ledgers' ops are found by; names that are made live in `texts`. */
+/* `ops` are the matches that the names of the ledgers' ops are found by, and outlive the waterfall; names that are made
+ * live in `texts`. */
 int ids_waterfall_make(const struct ids_side *a, const struct ids_side *b, const struct ids_parts *parts,
                        const struct ids_matches *ops, struct ids_report *texts, struct ids_waterfall *ret_waterfall,
                        struct ids_error *err);
