@@ -35,6 +35,7 @@ static const struct ids_column_def columns[] = {
     {"fingerprint", "fingerprint", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     {"in_steps", "in steps", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"squares", "sum of squares", IDS_UNIT_NUMBER, IDS_COLUMN_DETAIL},
+    {"count_in_steps", "count in steps", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def kernels = {
     "kernels",
@@ -43,8 +44,7 @@ static const struct ids_table_def kernels = {
     IDS_COUNT_OF(columns),
     "One row per GPU kernel, op and launch shape, over all devices, most time first; copies and sets are not kernels. "
     "Share is of the kernel time. The fingerprint is the HLO op's; in_steps is the time that belongs to steps, "
-    "and "
-    "squares the sum of the squares of the steps' sums in s².",
+    "count_in_steps the executions that do, and squares the sum of the squares of the steps' sums in s².",
     IDS_TABLE_TOP,
 };
 
@@ -122,6 +122,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             analysis->steps.count ? ids_int_value(IDS_UNIT_TIME, in_steps->total_ps) : ids_no_value(IDS_UNIT_TIME),
             in_steps->count ? ids_real_value(IDS_UNIT_NUMBER, ids_step_sum_squares(in_steps))
                             : ids_no_value(IDS_UNIT_NUMBER),
+            analysis->steps.count ? ids_int_value(IDS_UNIT_COUNT, in_steps->events) : ids_no_value(IDS_UNIT_COUNT),
         };
         IDS_ROW(report, table, columns, row);
     }

@@ -79,6 +79,7 @@ static const struct ids_column_def step_columns[] = {
     {"in_steps", "in steps", IDS_UNIT_TIME, 0},
     {"squares", "sum of squares", IDS_UNIT_NUMBER, 0},
     {"by_step", "by step", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"count_in_steps", "count in steps", IDS_UNIT_COUNT, 0},
 };
 static const struct ids_table_def op_steps = {
     "op_steps",
@@ -87,8 +88,8 @@ static const struct ids_table_def op_steps = {
     IDS_COUNT_OF(step_columns),
     "One row per op (its place in the table `ops`, from 0; none: activity without an op): self time that belongs to "
     "steps, over all "
-    "devices, the sum of the squares of the steps' sums in s², and, of the 512 ops with most self time, the sums by "
-    "step in ps.",
+    "devices, the sum of the squares of the steps' sums in s², of the 512 ops with most self time the sums by "
+    "step in ps, and the executions that belong to steps.",
     IDS_TABLE_HIDDEN,
 };
 
@@ -234,6 +235,7 @@ static void list_step_row(struct ids_report *report, struct ids_table *table, st
         ids_int_value(IDS_UNIT_TIME, row->total_ps),
         row->count ? ids_real_value(IDS_UNIT_NUMBER, ids_step_sum_squares(row)) : ids_no_value(IDS_UNIT_NUMBER),
         ids_text_value(with_vector ? ids_step_sum_text(sums, row, report) : NULL),
+        ids_int_value(IDS_UNIT_COUNT, row->events),
     };
     IDS_ROW(report, table, step_columns, cells);
 }

@@ -62,6 +62,7 @@ int ids_step_sums_add_to(struct ids_step_sums *sums, size_t number, uint32_t ind
     if (index == IDS_NONE) return 0;
     struct ids_step_sum *row = &sums->at[number];
     ids_sum(&row->total_ps, ps);
+    row->events++;
     struct ids_step_cell *cell = cell_of(row, index);
     if (cell) {
         ids_sum(&cell->ps, ps);

@@ -19,6 +19,7 @@ struct ids_step_cell {
 
 struct ids_step_sum {
     int64_t total_ps;            /* in steps */
+    int64_t events;              /* that were counted to steps */
     struct ids_step_cell *cells; /* NULL: no step had any of it, or the limit was reached */
     size_t count, room, last;    /* last: the cell that was counted to */
     int unordered;               /* a step came whose place is further in front: order and sums of cells wait */

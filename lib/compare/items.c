@@ -12,7 +12,7 @@
 /* The columns of the table, by what is taken out of them; -1 where it has none. */
 struct columns {
     int name, module, category, op_name, shape, grid, block, source, fingerprint, event_class, deduplicated, self,
-        count, in_steps, squares;
+        count, in_steps, count_in_steps, squares;
 };
 
 static struct columns columns_of(const struct ids_table *table, enum ids_item_kind kind) {
@@ -32,6 +32,7 @@ static struct columns columns_of(const struct ids_table *table, enum ids_item_ki
         .self = ids_table_column(table, ops ? "self" : "total"),
         .count = ids_table_column(table, "count"),
         .in_steps = ids_table_column(table, "in_steps"),
+        .count_in_steps = ids_table_column(table, "count_in_steps"),
         .squares = ids_table_column(table, "squares"),
     };
 }
@@ -120,7 +121,7 @@ static void add_vector(struct making *making, struct ids_item *item, const char 
 /* What of an op belongs to steps: its row of the table op_steps. */
 struct step_rows {
     const struct ids_table *table;
-    int op, in_steps, squares, by_step;
+    int op, in_steps, squares, by_step, count_in_steps;
     size_t next; /* rows are in the order of the ops */
 };
 
@@ -131,6 +132,7 @@ static struct step_rows step_rows_of(const struct ids_report *report) {
                               ids_table_column(table, "in_steps"),
                               ids_table_column(table, "squares"),
                               ids_table_column(table, "by_step"),
+                              ids_table_column(table, "count_in_steps"),
                               0};
 }
 
@@ -170,21 +172,23 @@ static int add_row(struct making *making, const struct ids_table *table, const s
     const struct ids_side_run *run = &side->runs[making->run];
     struct ids_item *item = item_of(making, table, columns, row);
     if (!item) return -1;
-    double sum = number_at(table, row, columns->self), squares = -1;
+    double sum = number_at(table, row, columns->self), count = number_at(table, row, columns->count), squares = -1;
     const char *vector = "";
     size_t at;
     if (side->per_step && making->kind == IDS_ITEM_OPS) {
         int there = step_row(rows, row, &at);
         sum = there ? number_at(rows->table, at, rows->in_steps) : 0;
+        count = there ? number_at(rows->table, at, rows->count_in_steps) : 0;
         squares = there ? number_at(rows->table, at, rows->squares) : 0;
         vector = there ? text_at(rows->table, at, rows->by_step) : "[]";
     } else if (side->per_step) {
         sum = number_at(table, row, columns->in_steps);
+        count = number_at(table, row, columns->count_in_steps);
         squares = number_at(table, row, columns->squares);
     }
     double per = sum / run->per / run->devices;
     item->time_ps += per / (double)side->run_count;
-    item->count += number_at(table, row, columns->count) / run->per / run->devices / (double)side->run_count;
+    item->count += count / run->per / run->devices / (double)side->run_count;
     if (side->by_run) {
         if (!have_values(making, item)) return -1;
         item->values[making->run] += per;
