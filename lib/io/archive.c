@@ -308,8 +308,8 @@ static enum ids_left_out judge(struct archive_entry *entry, const char *path) {
 
 static int leave_out(struct ids_member_list *list, enum ids_left_out kind, const char *path, struct ids_error *err) {
     if (list->left_out[kind].count++) return 0;
-    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): ids_member_list_done frees it, through an index that the analyzer
-     * loses */
+    /* ids_member_list_done frees it, through an index that the analyzer loses. */
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
     list->left_out[kind].first = strndup(path, MAX_PATH_BYTES);
     return list->left_out[kind].first ? 0 : ids_no_memory(err); /* NOLINT(clang-analyzer-unix.Malloc) */
 }

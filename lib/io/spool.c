@@ -73,8 +73,10 @@ int ids_spool_space(struct ids_spool *spool, uint8_t **ret_at, size_t *ret_room,
     if (spool->length == spool->room) {
         uint64_t most = ids_unpack_limit() > MAX_BYTES ? ids_unpack_limit() : MAX_BYTES;
         if (ids_spool_size(spool) >= most) {
-            ids_fail(err, IDS_LIMIT, "more than the limit of %llu GiB of input", (unsigned long long)(most >> 30));
-            return ids_hint(err, "--max-unpacked SIZE allows more");
+            code =
+                ids_fail(err, IDS_LIMIT, "more than the limit of %llu GiB of input", (unsigned long long)(most >> 30));
+            (void)ids_hint(err, "--max-unpacked SIZE allows more");
+            return code;
         }
         code = spool->fd >= 0                ? ids_spool_flush(spool, err)
                : spool->room == MEMORY_BYTES ? spill(spool, err)
