@@ -406,6 +406,33 @@ START_TEST(a_recording_that_is_not_open_is_no_cost) {
     advise_on_what_was_put();
     ck_assert_ptr_null(about("The profiler itself"));
     ids_report_done(&report);
+    /* Of two hosts the second, whose device computes most and so decides, records the last 300 us of 1300 alone. */
+    put("host a start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n0us 10us k correlation_id=1\n"
+        "1290us 10us k correlation_id=2\nplane /host:CPU\nline 9 t\n0us 1us cudaLaunchKernel correlation_id=1\n"
+        "1288us 1us cudaLaunchKernel correlation_id=2\n"
+        "host b start_unix_ns=1000000000\nplane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    for (int i = 0; i < 30; i++) put("%dus 10us k correlation_id=%d\n", 1000 + 10 * i, i + 1);
+    put("plane /host:CPU\nline 9 t\n");
+    for (int i = 0; i < 30; i++) put("%dus 1us cudaLaunchKernel correlation_id=%d\n", 960 + i, i + 1);
+    advise_on_what_was_put();
+    ck_assert_ptr_null(about("The profiler itself"));
+    ids_report_done(&report);
+}
+END_TEST
+
+/* Rank 0 decides: idle for 45 us of every round that is not a second one, and for 39 us of those; in these rank 2
+ * computes for 41 us, for which ranks 1 and 3 wait 36 us and rank 0 waits 1 us: 10 * (1 + 36 + 36) / 4 = 182.5 us in
+ * the mean. Of rank 0's own time that can win no more than its compute, 10 * (5 + 1) us, and its waiting, 10 us. */
+START_TEST(even_work_wins_no_more_than_there_is) {
+    put_rank(0, 5, 45, 1, 39);
+    put_rank(1, 5, 0, 5, 0);
+    put_rank(2, 5, 0, 41, 0);
+    put_rank(3, 5, 0, 5, 0);
+    advise_on_what_was_put();
+    const struct ids_advice *advice = about("Devices wait for one that has more work");
+    ck_assert_ptr_nonnull(advice);
+    ck_assert_int_eq(advice->saves_ps, 70 * INT64_C(1000000));
+    ids_report_done(&report);
 }
 END_TEST
 
@@ -449,5 +476,5 @@ IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_
               what_is_little_is_left_out, many_small_kernels_are_said, low_occupancy_is_said_where_the_device_computes,
               time_outside_the_steps_is_said, instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece,
               who_waits_less_decides, what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
-              a_recording_that_is_not_open_is_no_cost, a_culprit_with_a_place_takes_what_has_none,
-              an_op_that_only_moves_is_named)
+              a_recording_that_is_not_open_is_no_cost, even_work_wins_no_more_than_there_is,
+              a_culprit_with_a_place_takes_what_has_none, an_op_that_only_moves_is_named)
