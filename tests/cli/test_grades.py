@@ -45,6 +45,10 @@ def check_standard(cache):
               f'{metric}: {word} {threshold}')
 
 
+    found = metrics(cache, MINI / 'annotations.mini')['compile.total']
+    check(found['value'] == 0 and 'grade' not in found, f'a recording without compilations gets a grade for them: {found}')
+
+
 def check_others(cache):
     """Each twice: the second one is of the cached run."""
     for option, metric, want in (('device.utilization=40%,30%', 'device.utilization', 'good'), ('device.utilization=90%,60%', 'device.utilization', 'bad'),

@@ -466,6 +466,83 @@ START_TEST(an_op_that_only_moves_is_named) {
     advise_on_what_was_put();
     ck_assert_ptr_nonnull(about("An op that only moves data takes a good part of the step: copy.1"));
     ids_report_done(&report);
+    put("plane /device:TPU:0\nmeta copy.1 hlo_category=\"data formatting\" program_id=1\nline 2 \"XLA Ops\"\n");
+    for (int i = 0; i < 30; i++) put("%dus 100us copy.1\n", 100 * i);
+    advise_on_what_was_put();
+    ck_assert_ptr_nonnull(about("most time has copy.1, which only moves data"));
+    ck_assert_ptr_null(about("An op that only moves data")); /* said already */
+    ids_report_done(&report);
+}
+END_TEST
+
+/* 30 rounds of a kernel of 5 us, each launched by a call of 15 us; then 30 of 2 us beside 10 of 1000 us. */
+START_TEST(small_kernels_are_no_advice_where_fusing_wins_little) {
+    put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    for (int i = 0; i < 30; i++) put("%dus 5us k correlation_id=%d\n", 20 * i + 15, i + 1);
+    put("plane /host:CPU\nline 9 t\n");
+    for (int i = 0; i < 30; i++) put("%dus 15us cudaLaunchKernel correlation_id=%d\n", 20 * i, i + 1);
+    advise_on_what_was_put();
+    ck_assert_ptr_nonnull(about("Launching takes longer"));
+    ck_assert_ptr_null(about("Many small kernels"));
+    ids_report_done(&report);
+    put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    for (int i = 0; i < 30; i++) put("%dus 2us k\n", 2 * i);
+    for (int i = 0; i < 10; i++) put("%dus 1000us large\n", 60 + 1000 * i);
+    advise_on_what_was_put();
+    ck_assert_ptr_null(about("Many small kernels"));
+    ids_report_done(&report);
+}
+END_TEST
+
+/* Each round two kernels, launched at once, begin 60 us later; until then the host launches the second one. */
+START_TEST(a_host_that_runs_ahead_is_no_evidence) {
+    put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    for (int i = 0; i < 30; i++)
+        put("%dus 20us a correlation_id=%d\n%dus 20us b correlation_id=%d\n", 100 * i + 60, 2 * i + 1, 100 * i + 80,
+            2 * i + 2);
+    put("plane /host:CPU\nline 9 t\n");
+    for (int i = 0; i < 30; i++)
+        put("%dus 1us cudaLaunchKernel correlation_id=%d\n%dus 50us cudaLaunchKernel correlation_id=%d\n", 100 * i,
+            2 * i + 1, 100 * i + 2, 2 * i + 2);
+    advise_on_what_was_put();
+    ck_assert(first_is("device.queue"));
+    ck_assert_ptr_null(strstr(report.advice[0].evidence, "meanwhile"));
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(a_tracer_that_makes_python_longer_is_named) {
+    put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    for (int i = 0; i < 30; i++) put("%dus 10us k correlation_id=%d\n", 1000 * i + 990, i + 1);
+    put("plane /host:CPU\nline 9 t\n");
+    for (int i = 0; i < 30; i++)
+        put("%dus 980us \"$train.py:7 load\"\n%dus 1us cudaLaunchKernel correlation_id=%d\n", 1000 * i, 1000 * i + 985,
+            i + 1);
+    advise_on_what_was_put();
+    ck_assert(first_is("host.python"));
+    ck_assert_ptr_nonnull(strstr(report.advice[0].evidence, "Python's tracer makes it longer"));
+    ids_report_done(&report);
+}
+END_TEST
+
+/* Idle for 45 us of each round is now rank 0 and now rank 1. */
+START_TEST(who_changes_from_step_to_step_is_no_one_rank) {
+    put_rank(0, 5, 45, 5, 0);
+    put_rank(1, 5, 0, 5, 45);
+    put_rank(2, 5, 0, 5, 0);
+    advise_on_what_was_put();
+    int is_said = 0;
+    for (size_t i = 0; i < report.advice_count; i++)
+        is_said |= report.advice[i].where && strstr(report.advice[i].where, "changing ranks");
+    ck_assert(is_said);
+    ids_report_done(&report);
+    put_rank(0, 5, 45, 5, 45);
+    put_rank(1, 5, 0, 5, 0);
+    put_rank(2, 5, 0, 5, 0);
+    advise_on_what_was_put();
+    for (size_t i = 0; i < report.advice_count; i++)
+        ck_assert(!report.advice[i].where || !strstr(report.advice[i].where, "changing ranks"));
+    ids_report_done(&report);
 }
 END_TEST
 
@@ -477,4 +554,6 @@ IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_
               time_outside_the_steps_is_said, instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece,
               who_waits_less_decides, what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
               a_recording_that_is_not_open_is_no_cost, even_work_wins_no_more_than_there_is,
-              a_culprit_with_a_place_takes_what_has_none, an_op_that_only_moves_is_named)
+              a_culprit_with_a_place_takes_what_has_none, an_op_that_only_moves_is_named,
+              small_kernels_are_no_advice_where_fusing_wins_little, a_host_that_runs_ahead_is_no_evidence,
+              a_tracer_that_makes_python_longer_is_named, who_changes_from_step_to_step_is_no_one_rank)
