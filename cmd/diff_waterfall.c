@@ -56,11 +56,17 @@ static const char *signed_text(struct ids_painter *painter, double ps) {
     return copy ? copy : "";
 }
 
-/* A share of what may be chance says nothing. */
+/* A share of what may be chance says nothing. Steps that vary much leave the step time unsure, and yet one cause that
+ * is sure may be the whole of the change. */
 static int has_shares(const struct ids_diff *diff) {
+    const struct ids_waterfall *waterfall = &diff->waterfall;
     enum ids_verdict verdict = ids_diff_verdict(diff);
-    return diff->waterfall.after_ps != diff->waterfall.before_ps && verdict != IDS_VERDICT_SAME &&
-           verdict != IDS_VERDICT_UNSURE && verdict != IDS_VERDICT_SINGLE_STEPS;
+    double whole = fabs(waterfall->after_ps - waterfall->before_ps);
+    if (whole == 0 || verdict == IDS_VERDICT_SAME) return 0;
+    if (verdict != IDS_VERDICT_UNSURE && verdict != IDS_VERDICT_SINGLE_STEPS) return 1;
+    const struct ids_cause *largest = waterfall->count ? &waterfall->at[0] : NULL;
+    return largest && ids_interval_excludes_zero(&largest->interval) &&
+           fabs(largest->b_ps - largest->a_ps) <= 2 * whole;
 }
 
 static const char *share_text(struct ids_painter *painter, const struct ids_diff *diff, double part_ps) {
