@@ -28,7 +28,7 @@ IDSPROF = os.environ['IDSPROF']
 CORRUPT = 'bad_utf8_mangled'
 OF_THE_FILE = ('run.events', 'run.stats', 'run.tracks')
 # What a loss that the command speaks of explains: a text on standard error, and the metrics.
-SAID = {'tells no collectives of CPU ops': re.compile(r'collectives\.|device\.compute_share|steps\.(work\.compute|comm\.|stall\.device)|idle\.')}
+SAID = {'it may miss collectives': re.compile(r'collectives\.|device\.compute_share|steps\.(work\.compute|comm\.|stall\.device)|idle\.')}
 sys.path.insert(0, str(SOURCE / 'tests' / 'fault'))
 
 
@@ -68,6 +68,8 @@ def differences(wanted, got, said):
 def extract(path, format, out, *arguments):
     shutil.rmtree(out, ignore_errors=True)
     run = idsprof('extract', path, '-f', format, '-o', out, *arguments)
+    if arguments and run.returncode == 1 and 'nothing was written' in run.stderr:
+        return run.stderr  # the options leave nothing in either format, and then there is no run
     if run.returncode:
         raise RuntimeError('extract -f %s: exit %d: %s' % (format, run.returncode, run.stderr.strip()))
     return run.stderr
