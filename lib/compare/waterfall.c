@@ -42,7 +42,6 @@ struct making {
     size_t count, room;
     struct ids_keymap numbers;  /* of a name in an account: index + 1 */
     struct ids_keymap pairs[2]; /* of an op of a side: its match + 1 */
-    int out_of_memory;
 };
 
 static uint64_t hash_of(const char *text) {
@@ -164,8 +163,9 @@ static void put_into(const struct making *making, struct entry *whole, struct en
     part->is_gone = 1;
 }
 
+/* An op that both sides run, and that on one of them others hide, neither came nor went. */
 static int is_on_one_side(const struct entry *entry) {
-    return entry->cause.kind == IDS_CAUSE_OP && entry->cause.is_in_a != entry->cause.is_in_b;
+    return entry->cause.kind == IDS_CAUSE_OP && !entry->cause.match && entry->cause.is_in_a != entry->cause.is_in_b;
 }
 
 /* "layer1", or the program where no scope is named; NULL: neither is known. */
@@ -239,7 +239,7 @@ static int join_small(struct making *making, double least_ps) {
 
 /* ---- intervals ---- */
 
-static double mean_steps(const struct ids_side *side) {
+static double count_steps(const struct ids_side *side) {
     double steps = 0;
     for (size_t r = 0; r < side->run_count; r++)
         steps += side->runs[r].steps ? (double)side->runs[r].steps->row_count : NAN;
@@ -251,7 +251,7 @@ static struct ids_interval over_steps(const struct making *making, const struct 
     struct ids_interval interval = {0};
     double change = change_of(&entry->cause), variance = 0, below = 0;
     for (int side = 0; side < 2; side++) {
-        double own = entry->variance[side], freedom = mean_steps(making->sides[side]) - 1;
+        double own = entry->variance[side], freedom = count_steps(making->sides[side]) - 1;
         if (isnan(own) || !(freedom >= IDS_SAMPLE_LEAST - 1)) return interval;
         variance += own;
         below += own * own / freedom;

@@ -27,7 +27,7 @@ struct ids_cause {
     int is_in_a, is_in_b;
     size_t count, added, removed; /* entries of the ledgers put together, and those on one side only */
     double a_ps, b_ps;            /* mean per step (or window) and device */
-    struct ids_interval interval; /* of b - a, around the difference of the means */
+    struct ids_interval interval; /* of b - a; from ten runs a side on, of the trimmed means */
 };
 
 struct ids_waterfall {
