@@ -1,8 +1,11 @@
 /* ops.c - the ops that take the time: of compiled programs, and of the framework. */
+#include "analyzers/computations.h"
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
 #include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
+#include "lib/hlo/family.h"
+#include "lib/hlo/scope.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,19 +45,25 @@ static const struct ids_column_def columns[] = {
     {"text", "HLO", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
     {"shape", "shape", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL | IDS_COLUMN_TELLS},
     {"fingerprint", "fingerprint", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"scope", "scope", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"pass", "pass", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"family", "family", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
 };
 static const struct ids_table_def ops = {
     "ops",
-    "ops",
+    "single ops",
     columns,
     IDS_COUNT_OF(columns),
     "One row per HLO op and program, over all devices, most self time first. On a GPU an op is the kernels that carry "
     "its name. Kernels of PyTorch and TensorFlow belong to the framework's op that launched them, with a row for each "
     "place in the program. Self time is the op's time minus the time of the ops wholly inside it on its track; share "
-    "is of the self time of all device activity. flops and bytes are per execution. The "
+    "is of the self time of all device activity. flops and bytes are per execution. The scope is what the program "
+    "named of the op's place, the pass (forward, backward, recomputed, custom vjp) what automatic differentiation did "
+    "with it, "
+    "the family what its names tell of what it computes. The "
     "fingerprint is "
     "the same for what computes the same, whatever it is called and whichever program it is in.",
-    IDS_TABLE_TOP,
+    0,
 };
 
 static const struct ids_column_def category_columns[] = {
@@ -188,6 +197,10 @@ static struct ids_value text_or_none(const struct ids_trace *trace, uint32_t tex
     return ids_text_value(text ? ids_trace_text(trace, text) : NULL);
 }
 
+static struct ids_value word_or_none(const char *word) {
+    return ids_text_value(*word ? word : NULL);
+}
+
 static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_groups *groups,
                  int64_t all_ps) {
     const struct ids_trace *trace = analysis->trace;
@@ -196,6 +209,9 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
         const struct ids_group *group = &groups->at[g];
         const struct ids_op *op = &trace->ops[group->first->op];
         const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
+        const char *place = ids_trace_text(trace, op->framework_name);
+        char scope[IDS_SCOPE_BYTES];
+        ids_scope_of(place, scope);
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, group->self_ps),
             all_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->self_ps / (double)all_ps)
@@ -221,6 +237,10 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             text_or_none(trace, op->shape),
             op->fingerprint ? ids_text_value(ids_report_text(report, "%016llx", (unsigned long long)op->fingerprint))
                             : ids_no_value(IDS_UNIT_NONE),
+            word_or_none(scope),
+            word_or_none(ids_pass_of(place)),
+            ids_text_value(ids_family_of(ids_trace_text(trace, op->name), ids_trace_text(trace, op->category),
+                                         ids_class_name((enum ids_class)group->first->class))),
         };
         IDS_ROW(report, table, columns, row);
     }
@@ -288,6 +308,7 @@ static int ops_run(struct ids_analysis *analysis, struct ids_report *report, str
         list(analysis, report, by_op, gathering.all_ps);
         if (analysis->steps.count) list_steps(report, by_op, &gathering.by_step, &gathering.without_op);
         list_categories(analysis, report, by_category, gathering.all_ps);
+        failed = ids_computations_list(report);
     }
     free(gathering.of_op);
     ids_groups_done(by_op);
@@ -297,7 +318,7 @@ static int ops_run(struct ids_analysis *analysis, struct ids_report *report, str
     return failed ? ids_no_memory(err) : 0;
 }
 
-static const struct ids_table_def *const tables[] = {&ops, &categories, &op_steps};
+static const struct ids_table_def *const tables[] = {&ids_computations, &ops, &categories, &op_steps};
 
 const struct ids_analyzer ids_ops_analyzer = {
     .name = "ops",

@@ -361,7 +361,7 @@ static int64_t recorded_at(const struct ids_trace *trace) {
 static int has_python(const struct ids_trace *trace) {
     if (trace->tracer_python > 0) return 1;
     for (size_t n = 0; n < trace->name_count; n++) {
-        if (trace->names[n].kind == IDS_KIND_PYTHON) return 1;
+        if (trace->names[n].kind == IDS_KIND_PYTHON && !trace->names[n].is_sampled) return 1;
     }
     return 0;
 }

@@ -1,3 +1,4 @@
+#include "cmd/capture_attach.h"
 #include "cmd/capture_cuda.h"
 #include "cmd/capture_options.h"
 #include "cmd/capture_plugins.h"
@@ -7,10 +8,12 @@
 #include "lib/base/counted.h"
 #include "lib/base/memory.h"
 #include "lib/capture/child.h"
+#include "lib/capture/devices.h"
 #include "lib/capture/folder.h"
 #include "lib/capture/home.h"
 #include "lib/capture/sidecar.h"
 #include "lib/cli/say.h"
+#include "lib/remote/listener.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -125,15 +128,15 @@ static int caught_something(const char *folder) {
     return found;
 }
 
-/* Whether anything may still come: a process that goes on, here or on another host. */
-static int may_catch_more(const struct ids_capture_folder *folder, const struct ids_seen *seen) {
+/* Whether anything may still come of a process on another host. */
+static int may_catch_more(const struct ids_seen *seen) {
     char host[IDS_HOST_BYTES];
     ids_process_host(host);
     for (size_t i = 0; i < seen->count; i++) {
         const struct ids_seen_process *process = &seen->processes[i];
         if (!process->is_closed && process->host && strcmp(process->host, host) != 0) return 1;
     }
-    return ids_capture_folder_in_use(folder);
+    return 0;
 }
 
 /* Reads what the processes said, writes it into the sidecar, and says it. */
@@ -145,11 +148,12 @@ static void conclude(const struct capture *capture, const struct ids_capture_fol
     struct ids_error err = IDS_ERROR_INIT;
     if (!ids_seen_read(record->folder, &seen, &err)) record->seen = &seen;
     record->ended = time(NULL);
+    record->lingers = ids_capture_folder_in_use(folder);
     ids_outcome_find(record, &arena, &outcome);
     record->outcome = &outcome;
     if (record->seen && ids_sidecar_write(record, &err)) warn(&err);
-    int is_kept = capture->settings.keep_empty || outcome.files || caught_something(folder->path) ||
-                  may_catch_more(folder, &seen);
+    int is_kept = capture->settings.keep_empty || outcome.files || caught_something(folder->path) || record->lingers ||
+                  may_catch_more(&seen);
     ids_capture_print(&outcome, is_kept ? shown_path(record->folder) : NULL, capture->settings.quiet);
     if (is_kept) {
         ids_capture_folder_tidy(folder);
@@ -181,7 +185,10 @@ static int run_program(const struct capture *capture, const struct ids_capture_f
                                         .command = command,
                                         .plan = &plan,
                                         .started = time(NULL),
-                                        .devices = devices};
+                                        .devices = devices,
+                                        .device = capture->settings.platform == IDS_PLATFORM_GPU   ? "GPU"
+                                                  : capture->settings.platform == IDS_PLATFORM_TPU ? "TPU"
+                                                                                                   : NULL};
     int code = command ? make_environment(capture, folder, &plan, devices, &environment, err) : ids_no_memory(err);
     if (!code) code = ids_sidecar_write(&record, err);
     if (!code) {
@@ -231,6 +238,19 @@ static void report(const struct capture *capture, const char *folder) {
     if (!path) ids_memory_refused();
     if (path && ids_child_run(capture->settings.sweep_count ? listing : reporting, environ, &end, &err)) warn(&err);
     free(path);
+}
+
+/* Who asks for a device and has none would measure the CPU. A launcher of processes elsewhere is believed. */
+static int check_device(const struct capture *capture, struct ids_error *err) {
+    const struct ids_capture_settings *settings = &capture->settings;
+    const char *plugin = ids_variables_get(&settings->environment, "TPU_LIBRARY_PATH");
+    int is_gpu = settings->platform == IDS_PLATFORM_GPU, is_tpu = settings->platform == IDS_PLATFORM_TPU;
+    if ((!is_gpu && !is_tpu) || settings->or_cpu || (is_tpu && plugin && *plugin)) return 0;
+    if (ids_devices_launch_elsewhere(capture->command[0]) || (is_gpu ? ids_devices_gpus : ids_devices_tpus)(""))
+        return 0;
+    return ids_fail(err, IDS_NOT_FOUND, "--%s: there is no %s here (%s); --or-cpu runs the program on the CPU",
+                    is_gpu ? "gpu" : "tpu", is_gpu ? "GPU" : "TPU",
+                    is_gpu ? "no /dev/nvidia*, /dev/dxg, /dev/kfd" : "neither /dev/accel* nor /dev/vfio/*");
 }
 
 static int run_once(const struct capture *capture, int *ret_status, struct ids_error *err) {
@@ -312,17 +332,57 @@ static int run_without(const struct capture *capture, int *ret_status, struct id
     return code;
 }
 
+/* What --listen asks for, before anything runs: a port that cannot be had is said then. */
+static int listen_for(const struct ids_capture_settings *settings, struct ids_listener **ret_listener,
+                      struct ids_error *err) {
+    char token[IDS_TOKEN_BYTES];
+    if (!settings->listen) return 0;
+    int code = ids_token_read(settings->token, 1, token, err);
+    if (!code) code = ids_listener_begin(settings->listen, token, ret_listener, err);
+    return code ? ids_error_at(err, "--listen %s", settings->listen) : 0;
+}
+
+/* Programs that run already. */
+static int attach(struct capture *capture, const struct ids_capture_options *options, int *ret_status,
+                  struct ids_error *err) {
+    char *folder = NULL;
+    int code = ids_capture_attach(options, &capture->settings, &folder, err);
+    if (code >= 0) *ret_status = code;
+    if (folder) prune(capture);
+    if (folder && capture->settings.report) report(capture, folder);
+    free(folder);
+    return code < 0 ? code : 0;
+}
+
+/* A program, or programs that run already: one of the two. */
+static int check_program(const struct ids_capture_options *options, char *const *operands, int count,
+                         struct ids_error *err) {
+    if (options->attach && count)
+        return ids_fail(err, IDS_USAGE, "--attach is for programs that run already; '%s' would be started",
+                        operands[0]);
+    if (!options->attach && !count)
+        return ids_fail(err, IDS_USAGE, "PROGRAM... is missing; usage: idsprof capture [options] PROGRAM...");
+    return 0;
+}
+
 static int capture_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
-    (void)operand_count;
+    const struct ids_capture_options *options = values;
     struct capture capture = {.command = operands};
+    struct ids_listener *listener = NULL;
     int status = 0;
-    int code = ids_capture_settle(values, operands, environ, &capture.settings, err);
-    if (!code && !capture.settings.enabled) {
+    int code = check_program(options, operands, operand_count, err);
+    if (!code) code = ids_capture_settle(values, operands, environ, &capture.settings, err);
+    if (!code && options->attach) {
+        code = attach(&capture, options, &status, err);
+    } else if (!code && !capture.settings.enabled) {
         code = run_without(&capture, &status, err);
     } else if (!code) {
-        code = ids_capture_home(&capture.home, err);
+        code = check_device(&capture, err);
+        if (!code) code = ids_capture_home(&capture.home, err);
+        if (!code) code = listen_for(&capture.settings, &listener, err);
         if (!code) code = (capture.settings.sweep_count ? run_sweep : run_once)(&capture, &status, err);
     }
+    ids_listener_end(listener);
     ids_capture_settings_done(&capture.settings);
     if (code && status > IDS_EXIT_ERROR) { /* 126 and 127 are what a shell gives, which main() does not know */
         warn(err);
@@ -333,7 +393,6 @@ static int capture_run(const void *values, char *const *operands, int operand_co
 
 const struct ids_command ids_capture_command = {
     .operands = "PROGRAM...",
-    .least = 1,
     .most = -1,
     .opts = ids_capture_opts,
     .opt_count = IDS_CAPTURE_OPTS,

@@ -21,7 +21,13 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
     {IDS_OPT_COUNT, 0, "max", "N", "open at most N windows; 0: no limit (1, with --every 10)", AT(max), NULL},
     {IDS_OPT_TIME, 0, "delay", "TIME", "open a window this long after jax is imported: 30s", AT(delay_ps), NULL},
     {IDS_OPT_TIME, 0, "duration", "TIME", "end a window after this time: 2s", AT(duration_ps), NULL},
+    {IDS_OPT_TEXT, 'a', "attach", "HOST:PORT,...|PID",
+     "record in programs that run already, through their profiler servers", AT(attach), NULL},
     {IDS_OPT_FLAG, 't', "trigger", NULL, "open windows on `idsprof trigger`, not by step count", AT(trigger), NULL},
+    {IDS_OPT_TEXT, 0, "listen", "[ADDRESS:]PORT", "let `idsprof trigger --hosts` open windows from other machines",
+     AT(listen), NULL},
+    {IDS_OPT_TEXT, 0, "token", "FILE", "the file of the token that --listen asks for (~/.config/idsprof/token)",
+     AT(token), NULL},
     {IDS_OPT_TEXT, 0, "range", "NAME", "open the window at the region of this name", AT(range), NULL},
     {IDS_OPT_COUNT, 0, "warmup", "N", "run the profiler N steps before the window, discard them", AT(warmup), NULL},
     {IDS_OPT_TEXTS, 'w', "wrap", "FUNCTION", "annotate module:function, unmodified; may be given again", AT(wrap),
@@ -34,15 +40,23 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
     {IDS_OPT_FLAG, 0, "gpu", NULL, "run on GPUs (sets JAX_PLATFORMS)", AT(gpu), NULL},
     {IDS_OPT_FLAG, 0, "tpu", NULL, "run on TPUs (sets JAX_PLATFORMS)", AT(tpu), NULL},
     {IDS_OPT_FLAG, 0, "cpu", NULL, "run on the CPU (sets JAX_PLATFORMS)", AT(cpu), NULL},
+    {IDS_OPT_FLAG, 0, "or-cpu", NULL, "with --gpu or --tpu: run on the CPU where there is none", AT(or_cpu), NULL},
     {IDS_OPT_FLAG, 0, "audit", NULL, "find PJRT plugins of programs without Python too (LD_AUDIT)", AT(audit), NULL},
     {IDS_OPT_COUNT, 0, "host-tracer", "N", "how much of the host is recorded: 0 to 3 (2)", AT(host_tracer), NULL},
     {IDS_OPT_COUNT, 0, "device-tracer", "N", "whether devices are recorded: 0 or 1 (1)", AT(device_tracer), NULL},
     {IDS_OPT_COUNT, 0, "python-tracer", "N", "whether every Python call is recorded: 0 or 1 (0)", AT(python_tracer),
      NULL},
+    {IDS_OPT_TEXTS, 0, "profile-option", "KEY=VALUE",
+     "set an option of jax's profiler (ProfileOptions); may be given again", AT(profile_options), NULL},
+    {IDS_OPT_COUNT, 0, "stacks", "HZ", "sample the stacks of Python threads so many times a second; 0: not (500)",
+     AT(stacks), NULL},
     {IDS_OPT_TEXT, 0, "cuda-graph-trace", "node|graph",
      "in CUDA programs without JAX: kernels of CUDA graphs one by one (node), or a launch as one", AT(cuda_graph),
      NULL},
     {IDS_OPT_TEXT, 0, "max-size", "SIZE", "open no window once a process has written this much: 500M, 2G", AT(max_size),
+     NULL},
+    {IDS_OPT_TEXT, 0, "max-window-bytes", "SIZE",
+     "end a window that adds this to the program's memory; 0: none (256M, unless steps end it)", AT(max_window_bytes),
      NULL},
     {IDS_OPT_COUNT, 0, "keep", "N", "keep N captures of this name, remove older ones", AT(keep), NULL},
     {IDS_OPT_FLAG, 0, "keep-empty", NULL, "keep the folder of a capture that caught nothing", AT(keep_empty), NULL},
@@ -65,11 +79,12 @@ const struct ids_capture_options ids_capture_option_defaults = {.start_step = UN
                                                                 .stop_timeout_ps = UNSET,
                                                                 .host_tracer = UNSET,
                                                                 .device_tracer = UNSET,
-                                                                .python_tracer = UNSET};
+                                                                .python_tracer = UNSET,
+                                                                .stacks = UNSET};
 
 /* ---- single values ---- */
 
-static int parse_size(const char *text, int64_t *ret_bytes, struct ids_error *err) {
+static int parse_size(const char *option, const char *text, int64_t *ret_bytes, struct ids_error *err) {
     static const char units[] = "KMGT";
     size_t digits = strspn(text, "0123456789");
     char number[24];
@@ -79,7 +94,7 @@ static int parse_size(const char *text, int64_t *ret_bytes, struct ids_error *er
     int64_t scale = text[digits] && unit ? (int64_t)1 << 10 * (unit - units + 1) : 1;
     if (good && !ids_parse_count(number, ret_bytes, err) && !__builtin_mul_overflow(*ret_bytes, scale, ret_bytes))
         return 0;
-    return ids_fail(err, IDS_USAGE, "--max-size: '%s' is not a size such as 500M or 2G", text);
+    return ids_fail(err, IDS_USAGE, "--%s: '%s' is not a size such as 500M or 2G", option, text);
 }
 
 static int parse_sweep(const char *text, struct ids_capture_settings *settings, struct ids_error *err) {
@@ -129,6 +144,20 @@ static int set_wrap(const struct ids_opt_texts *wrap, struct ids_plan *plan, str
     return 0;
 }
 
+static int set_profile_options(const struct ids_opt_texts *options, struct ids_plan *plan, struct ids_error *err) {
+    size_t used = 0, size = sizeof plan->profile_options;
+    for (size_t i = 0; i < options->count; i++) {
+        const char *equals = strchr(options->at[i], '=');
+        if (!equals || equals == options->at[i] || strchr(options->at[i], '\n'))
+            return ids_fail(err, IDS_USAGE, "--profile-option: '%s' is not KEY=VALUE", options->at[i]);
+        int length = snprintf(plan->profile_options + used, size - used, "%s%s", i ? "\n" : "", options->at[i]);
+        used += (size_t)length;
+        if (used >= size)
+            return ids_fail(err, IDS_USAGE, "--profile-option: more than %zu characters in all", size - 1);
+    }
+    return 0;
+}
+
 static int set_level(const char *option, int64_t asked, int64_t most, int64_t *level, struct ids_error *err) {
     if (asked > most)
         return ids_fail(err, IDS_USAGE, "--%s: %lld is more than %lld", option, (long long)asked, (long long)most);
@@ -145,13 +174,14 @@ static int64_t first_set(int64_t option, int64_t variable, int64_t otherwise) {
 /* What opens windows: the options say it; a variable only where they say nothing. */
 static int settle_start(const struct ids_capture_options *options, const struct ids_profile_variables *variables,
                         struct ids_plan *plan, struct ids_error *err) {
-    plan->trigger = options->trigger;
+    int by_option = options->start_step >= 0 || options->delay_ps >= 0 || options->range;
+    plan->trigger = options->trigger || (variables->trigger && !by_option);
     if (options->trigger && (options->start_step >= 0 || options->delay_ps >= 0 || options->range)) {
         return ids_fail(err, IDS_USAGE,
                         "--trigger opens windows instead of --start-step, --delay and --range; "
                         "beside them idsprof trigger works too");
     }
-    int otherwise = options->trigger || options->range || options->delay_ps >= 0;
+    int otherwise = plan->trigger || options->range || options->delay_ps >= 0;
     plan->start_step =
         otherwise ? options->start_step : first_set(options->start_step, variables->start_step, plan->start_step);
     plan->delay_ns = options->delay_ps >= 0 ? options->delay_ps / PS_PER_NS : 0;
@@ -203,6 +233,7 @@ static int settle_plan(const struct ids_capture_options *options, const struct i
         code = ids_fail(err, IDS_USAGE, "--ranks: '%s' is not a list such as 0,4-7", plan->ranks);
     }
     if (!code) code = set_wrap(&options->wrap, plan, err);
+    if (!code) code = set_profile_options(&options->profile_options, plan, err);
     if (!code && options->step_executable) {
         code = set_text(plan->step_executable, sizeof plan->step_executable, "step-executable",
                         options->step_executable, err);
@@ -210,18 +241,23 @@ static int settle_plan(const struct ids_capture_options *options, const struct i
     if (!code) code = set_level("host-tracer", options->host_tracer, 3, &plan->host_level, err);
     if (!code) code = set_level("device-tracer", options->device_tracer, 1, &plan->device_level, err);
     if (!code) code = set_level("python-tracer", options->python_tracer, 1, &plan->python_level, err);
+    if (!code) code = set_level("stacks", options->stacks, IDS_STACKS_FASTEST, &plan->stacks, err);
     if (!code && options->cuda_graph && strcmp(options->cuda_graph, "node") != 0 &&
         strcmp(options->cuda_graph, "graph") != 0)
         return ids_fail(err, IDS_USAGE, "--cuda-graph-trace: '%s' is neither node nor graph", options->cuda_graph);
     if (!code && options->cuda_graph)
         code = set_text(plan->cuda_graph, sizeof plan->cuda_graph, "cuda-graph-trace", options->cuda_graph, err);
-    if (!code && options->max_size) code = parse_size(options->max_size, &plan->max_size, err);
+    if (!code && options->max_size) code = parse_size("max-size", options->max_size, &plan->max_size, err);
+    if (!code && options->max_window_bytes)
+        code = parse_size("max-window-bytes", options->max_window_bytes, &plan->max_window_bytes, err);
     if (options->stop_timeout_ps >= 0) plan->stop_timeout_ns = options->stop_timeout_ps / PS_PER_NS;
     return code;
 }
 
 static int settle_name(const struct ids_capture_options *options, char *const *command,
                        struct ids_capture_settings *settings, struct ids_error *err) {
+    if (!options->name && options->attach)
+        return set_text(settings->name, sizeof settings->name, "name", "attach", err);
     if (!options->name) {
         ids_capture_name(command, settings->name, sizeof settings->name);
         return 0;
@@ -248,8 +284,11 @@ static int settle_platform(const struct ids_capture_options *options, struct ids
 int ids_capture_settle(const struct ids_capture_options *options, char *const *command, char *const *environment,
                        struct ids_capture_settings *ret_settings, struct ids_error *err) {
     struct ids_profile_variables variables;
-    *ret_settings = (struct ids_capture_settings){
-        .report = options->report, .quiet = options->quiet, .audit = options->audit, .keep_empty = options->keep_empty};
+    *ret_settings = (struct ids_capture_settings){.report = options->report,
+                                                  .quiet = options->quiet,
+                                                  .audit = options->audit,
+                                                  .keep_empty = options->keep_empty,
+                                                  .or_cpu = options->or_cpu};
     struct ids_variables *all = &ret_settings->environment;
     int code = ids_variables_copy(all, environment, err);
     if (!code && options->env_file) {
@@ -260,6 +299,9 @@ int ids_capture_settle(const struct ids_capture_options *options, char *const *c
     if (code) return code;
     ret_settings->enabled = variables.enabled != 0;
     ret_settings->dir = options->output ? options->output : variables.dir ? variables.dir : "profiles";
+    ret_settings->listen = options->listen;
+    ret_settings->token = options->token;
+    if (options->token && !options->listen) return ids_fail(err, IDS_USAGE, "--token is for --listen");
     ret_settings->keep = first_set(options->keep, UNSET, 0);
     code = settle_plan(options, &variables, &ret_settings->plan, err);
     if (!code) code = settle_name(options, command, ret_settings, err);

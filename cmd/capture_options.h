@@ -12,14 +12,15 @@ enum ids_capture_platform { IDS_PLATFORM_AUTO, IDS_PLATFORM_GPU, IDS_PLATFORM_TP
 
 /* The options as they were given. */
 struct ids_capture_options {
-    const char *output, *name, *env_file, *range, *ranks, *max_size, *sweep, *step_executable, *cuda_graph;
-    int64_t start_step, steps, every, max, warmup, keep; /* -1: not given */
-    int64_t delay_ps, duration_ps, stop_timeout_ps;      /* -1: not given */
-    int64_t host_tracer, device_tracer, python_tracer;   /* -1: not given */
-    struct ids_opt_texts wrap;
-    int trigger, report, quiet, gpu, tpu, cpu, audit, keep_empty;
+    const char *output, *name, *env_file, *range, *ranks, *max_size, *max_window_bytes, *sweep, *step_executable,
+        *cuda_graph, *attach, *listen, *token;
+    int64_t start_step, steps, every, max, warmup, keep;       /* -1: not given */
+    int64_t delay_ps, duration_ps, stop_timeout_ps;            /* -1: not given */
+    int64_t host_tracer, device_tracer, python_tracer, stacks; /* -1: not given */
+    struct ids_opt_texts wrap, profile_options;
+    int trigger, report, quiet, gpu, tpu, cpu, or_cpu, audit, keep_empty;
 };
-enum { IDS_CAPTURE_OPTS = 30 };
+enum { IDS_CAPTURE_OPTS = 37 };
 extern const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS];
 extern const struct ids_capture_options ids_capture_option_defaults;
 
@@ -27,13 +28,14 @@ extern const struct ids_capture_options ids_capture_option_defaults;
 struct ids_capture_settings {
     int enabled; /* 0: PROFILE_ENABLED says that the program is to run as it is */
     const char *dir;
+    const char *listen, *token; /* NULL: not asked for */
     char name[64];
     struct ids_plan plan; /* without run and launcher */
     int64_t keep;         /* 0: all */
     enum ids_capture_platform platform;
     int64_t sweep[IDS_SWEEP_MAX]; /* numbers of devices */
     size_t sweep_count;
-    int report, quiet, audit, keep_empty;
+    int report, quiet, audit, keep_empty, or_cpu;
     struct ids_variables environment; /* of the program: ours, and the file's */
 };
 

@@ -6,12 +6,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-/* The devices of a TPU host: its driver's, or the chips given out through VFIO. */
-static int has_tpu(void) {
-    return !access("/dev/accel0", F_OK) || !access("/dev/vfio/0", F_OK);
-}
 
 /* Puts the library into a variable that names a plugin, and what was there into one of ours. */
 static int replace(struct ids_variables *environment, const char *name, const char *kept, const char *library,
@@ -24,7 +20,8 @@ static int replace(struct ids_variables *environment, const char *name, const ch
 
 static int names_file(const struct ids_variables *environment, const char *name) {
     const char *path = ids_variables_get(environment, name);
-    return path && *path && !access(path, R_OK);
+    struct stat status;
+    return path && *path && !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, R_OK);
 }
 
 int ids_capture_plugins(struct ids_variables *environment, const char *home, enum ids_capture_platform platform,
@@ -36,11 +33,11 @@ int ids_capture_plugins(struct ids_variables *environment, const char *home, enu
         if (audit && !quiet) ids_say("capture", "--audit cannot find PJRT plugins: %s", why);
         return 0;
     }
+    /* Only in the place of a library that is named: where none is, the program's Python knows best which it would load,
+     * and the hook stands before that one. */
     int may_be_tpu = platform == IDS_PLATFORM_TPU || platform == IDS_PLATFORM_AUTO;
-    int by_tpu =
-        may_be_tpu && (platform == IDS_PLATFORM_TPU || has_tpu() || names_file(environment, "TPU_LIBRARY_PATH"));
     int code = 0;
-    if (by_tpu) {
+    if (may_be_tpu && (names_file(environment, "TPU_LIBRARY_PATH") || names_file(environment, "IDSPROF_TPU_LIBRARY"))) {
         code = replace(environment, "TPU_LIBRARY_PATH", "IDSPROF_TPU_LIBRARY", library, err);
     } else if (names_file(environment, "PJRT_LIBRARY_PATH")) {
         /* Not both: the library could not tell for which of them it is asked. */

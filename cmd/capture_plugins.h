@@ -5,8 +5,8 @@
 
 #include "cmd/capture_options.h"
 
-/* TPU_LIBRARY_PATH and PJRT_LIBRARY_PATH name libidsprof_pjrt.so of the folder `home` where the program would load a
- * plugin by them: where they are set, and the first one also where a TPU is there or asked for. What they named,
+/* TPU_LIBRARY_PATH and PJRT_LIBRARY_PATH name libidsprof_pjrt.so of the folder `home` where they name a
+ * file: where they do not, the program finds its plugin in a way that its own Python knows best. What they named,
  * IDSPROF_TPU_LIBRARY and IDSPROF_PJRT_LIBRARY say to the library. With `audit` LD_AUDIT names it too. IDSPROF_PJRT=0
  * in the environment, or no such library: nothing of it, and with `audit` stderr says so unless `quiet`. */
 int ids_capture_plugins(struct ids_variables *environment, const char *home, enum ids_capture_platform platform,

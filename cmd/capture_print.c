@@ -38,6 +38,15 @@ static void print_caught(const struct ids_outcome *outcome) {
                     outcome->drops > 0 ? drops : "");
 }
 
+static void print_stacks(const struct ids_outcome *outcome) {
+    char samples[64], threads[64];
+    if (outcome->samples < 0) return;
+    ids_say_wrapped("stacks", "%s of %s, which took %.1f %% of one core",
+                    count_text(outcome->samples, "sample", "samples", samples, sizeof samples),
+                    count_text(outcome->threads, "Python thread", "Python threads", threads, sizeof threads),
+                    outcome->sampled_ns > 0 ? 100.0 * (double)outcome->sampling_ns / (double)outcome->sampled_ns : 0.0);
+}
+
 static void print_cost(const struct ids_outcome *outcome) {
     char start[IDS_VALUE_ROOM], stop[IDS_VALUE_ROOM];
     const char *between = outcome->cost ? "; " : "", *cost = outcome->cost ? outcome->cost : "";
@@ -46,10 +55,11 @@ static void print_cost(const struct ids_outcome *outcome) {
     } else if (outcome->stop_ns < 0) {
         ids_say_wrapped("cost", "%s to start%s%s", time_text(outcome->start_ns, start, sizeof start), between, cost);
     } else {
-        const char *still = "in which the program stood still";
+        const char *still = outcome->stood_ns < 0 ? "while the program went on" : "in which the program stood still";
         char waited[IDS_VALUE_ROOM], waits[96];
-        if (outcome->waited_ns >= 0) {
-            time_text(outcome->waited_ns, waited, sizeof waited);
+        int64_t least = outcome->waited_ns >= 0 ? outcome->waited_ns : outcome->stood_ns;
+        if (least >= 0 && least < outcome->stop_ns) {
+            time_text(least, waited, sizeof waited);
             snprintf(waits, sizeof waits, "for which the program waited no longer than %s", waited);
             still = waits;
         }
@@ -62,7 +72,7 @@ static void print_cost(const struct ids_outcome *outcome) {
 /* What to do next: to see what is there, or to get what is not. */
 static void print_next(const struct ids_outcome *outcome, const char *shown) {
     char folder[TEXT_BYTES / 2];
-    if (outcome->files) {
+    if (outcome->files && shown) {
         ids_shell_quote(shown, folder, sizeof folder);
         ids_say_wrapped("next", outcome->runs > 1 ? "idsprof list %s" : "idsprof report %s", folder);
     } else {
@@ -82,6 +92,7 @@ void ids_capture_print(const struct ids_outcome *outcome, const char *shown, int
         ids_say_wrapped("missed", "%s", outcome->missed ? outcome->missed : "nothing");
     }
     if (quiet) return;
+    print_stacks(outcome);
     print_cost(outcome);
     if (shown) ids_say_wrapped("folder", "%s", shown);
     print_next(outcome, shown);

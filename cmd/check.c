@@ -1,8 +1,7 @@
-#include "cmd/check_junit.h"
 #include "cmd/command.h"
 #include "cmd/engine.h"
+#include "cmd/slice_options.h"
 #include "lib/analysis/analyzer.h"
-#include "lib/base/counted.h"
 #include "lib/base/quantity.h"
 #include "lib/cli/nearest.h"
 #include "lib/cli/output.h"
@@ -10,25 +9,24 @@
 #include "lib/cli/say.h"
 #include "lib/cli/terminal.h"
 #include "lib/compare/comparability.h"
+#include "lib/render/check_junit.h"
+#include "lib/render/check_text.h"
 #include "lib/report/gone_ids.h"
-#include "lib/report/grid.h"
-#include "lib/report/painter.h"
-#include "lib/run/open_sides.h"
+#include "lib/run/open_baseline.h"
 #include "lib/run/sections.h"
-#include "lib/store/baseline.h"
-#include "lib/wire/shell_quote.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { COMMAND_BYTES = 4352 };
+#include <time.h>
 
 struct check_options {
-    const char *budget, *baseline, *tolerance, *junit;
+    const char *budget, *baseline, *tolerance, *noise, *junit, *accept, *reason;
     struct ids_opt_texts max, min;
     int64_t over, after, width;
-    int json, force, no_cache, full, quiet, colour;
+    int json, markdown, force, no_cache, full, quiet, colour, allow_inconclusive;
+    struct ids_slice_options slice; /* its `after` is not: limits have their own */
 };
 
 static const struct check_options defaults = {.colour = IDS_COLOUR_AUTO};
@@ -41,11 +39,19 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXTS, 0, "min", "LIMIT", "ID=VALUE: the figure may be no smaller; may be given again", AT(min), NULL},
     {IDS_OPT_TEXT, 0, "baseline", "WHAT", "check against a saved baseline or a run", AT(baseline), NULL},
     {IDS_OPT_TEXT, 't', "tolerance", "SHARE", "allowed regression against the baseline (5%)", AT(tolerance), NULL},
+    {IDS_OPT_TEXT, 0, "noise", "SHARE", "run-to-run noise; allows a verdict from one recording", AT(noise), NULL},
+    {IDS_OPT_FLAG, 0, "allow-inconclusive", NULL, "exit 0 where recordings cannot tell", AT(allow_inconclusive), NULL},
+    {IDS_OPT_TEXT, 0, "accept", "ID", "accept the change of this figure, and hold it to the new level", AT(accept),
+     NULL},
+    {IDS_OPT_TEXT, 0, "reason", "TEXT", "with --accept: why", AT(reason), NULL},
     {IDS_OPT_COUNT, 0, "over", "N", "with --max and --min: figures of steps cover N steps", AT(over), NULL},
     {IDS_OPT_COUNT, 0, "after", "N", "with the same: leave out N steps of warm-up", AT(after), NULL},
+    {IDS_OPT_TEXT, 0, "steps", "STEPS", "only these steps of the runs: 7, or 3..5", AT(slice.steps), NULL},
+    {IDS_OPT_TEXT, 0, "device", "DEVICE", "only this device, or those of a glob, as GPU:0", AT(slice.device), NULL},
     {IDS_OPT_TEXT, 0, "junit", "FILE", "write JUnit XML; - for standard output", AT(junit), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
-    {IDS_OPT_FLAG, 'q', "quiet", NULL, "print only broken limits", AT(quiet), NULL},
+    {IDS_OPT_FLAG, 0, "markdown", NULL, "print Markdown, for a pull request or a job's summary", AT(markdown), NULL},
+    {IDS_OPT_FLAG, 'q', "quiet", NULL, "print only limits that fail or cannot be told", AT(quiet), NULL},
     {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the baseline is not comparable", AT(force), NULL},
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
@@ -99,9 +105,9 @@ static int make_budget(const struct check_options *options, struct ids_budget *b
     for (size_t i = 0; i < options->min.count && !code; i++)
         code = ids_budget_add(budget, options->min.at[i], IDS_LIMIT_AT_LEAST, find_metric, err);
     for (size_t i = first; i < budget->count; i++) {
-        if (strncmp(budget->at[i].metric->id, "steps.", 6) != 0) continue;
-        budget->at[i].over = options->over;
-        budget->at[i].after = options->after;
+        if (strncmp(budget->at[i].subject.metric->id, "steps.", 6) != 0) continue;
+        if (options->over) budget->at[i].over = options->over;
+        if (options->after) budget->at[i].after = options->after;
     }
     if (!code && !budget->count && !options->baseline)
         code = ids_fail(err, IDS_USAGE, "no limits: give --budget FILE, --max ID=VALUE, --min ID=VALUE or --baseline");
@@ -112,40 +118,56 @@ static int make_budget(const struct check_options *options, struct ids_budget *b
 
 struct basis {
     struct ids_baseline saved;
-    struct ids_open_side run;
-    const struct ids_report **pointers;
-    struct ids_side side; /* of the saved one */
-    struct ids_side *used;
+    struct ids_open_side opened;
+    struct ids_acceptance *accepted; /* since the baseline was saved, and room for one more */
+    size_t accepted_count;
+    int is_saved;
 };
 
 static void basis_done(struct basis *basis) {
-    ids_side_done(&basis->side);
-    ids_baseline_done(&basis->saved);
-    ids_open_side_done(&basis->run);
-    free(basis->pointers);
+    ids_open_side_done(&basis->opened);
+    if (basis->is_saved) ids_baseline_done(&basis->saved);
+    free(basis->accepted);
 }
 
-static int basis_of_saved(struct basis *basis, struct ids_error *err) {
-    basis->pointers = calloc(basis->saved.count, sizeof *basis->pointers);
-    if (!basis->pointers) return ids_no_memory(err);
-    for (size_t i = 0; i < basis->saved.count; i++) basis->pointers[i] = &basis->saved.reports[i];
-    basis->used = &basis->side;
-    return ids_side_init(&basis->side, basis->saved.name, basis->pointers, basis->saved.count, err);
+/* Saving a baseline again ends what was accepted before. */
+static int take_accepted(struct basis *basis, struct ids_error *err) {
+    basis->accepted = calloc(basis->saved.event_count + 1, sizeof *basis->accepted);
+    if (!basis->accepted) return ids_no_memory(err);
+    for (size_t i = 0; i < basis->saved.event_count; i++) {
+        const struct ids_baseline_event *event = &basis->saved.events[i];
+        double value = ids_value_number(event->value), before = ids_value_number(event->before);
+        if (!event->reason) basis->accepted_count = 0;
+        if (!event->reason || isnan(value) || event->runs < 1) continue;
+        basis->accepted[basis->accepted_count++] = (struct ids_acceptance){.id = event->id,
+                                                                           .reason = event->reason,
+                                                                           .unix_s = event->unix_s,
+                                                                           .value = value,
+                                                                           .before = isnan(before) ? 0 : before,
+                                                                           .runs = (size_t)event->runs};
+    }
+    return 0;
 }
 
 /* A saved baseline of that name, else a run. */
-static int open_basis(const struct check_options *options, struct basis *basis, struct ids_error *err) {
-    const struct ids_open_options open = {0};
-    struct ids_engine engine = ids_command_engine("check", options->no_cache);
+static int open_basis(const struct check_options *options, const struct ids_open_options *open, struct basis *basis,
+                      struct ids_error *err) {
     char *const path = (char *)options->baseline; /* only read */
     int code = IDS_NOT_FOUND;
     if (ids_baseline_is_name(options->baseline))
-        code = ids_baseline_load(options->baseline, ids_table_def_find, &basis->saved, err);
-    if (!code) return basis_of_saved(basis, err);
+        code = ids_open_baseline(options->baseline, &basis->saved, &basis->opened, err);
+    basis->is_saved = !code;
+    if (!code && (options->slice.steps || options->slice.device))
+        return ids_fail(err, IDS_USAGE,
+                        "a saved baseline is of whole runs: give a run with --baseline, or no --steps "
+                        "and --device");
+    if (!code) return take_accepted(basis, err);
     if (code != IDS_NOT_FOUND) return code;
-    code = ids_open_side(&engine, &path, 1, &open, &basis->run, err);
+    if (options->accept)
+        return ids_fail(err, IDS_USAGE, "--accept is kept in a saved baseline, and '%s' is none", options->baseline);
+    struct ids_engine engine = ids_command_engine("check", options->no_cache);
+    code = ids_open_side(&engine, &path, 1, open, &basis->opened, err);
     ids_engine_done(&engine);
-    basis->used = &basis->run.side;
     return code ? ids_error_at(err, "--baseline: no saved baseline has this name, and as a run") : 0;
 }
 
@@ -155,7 +177,7 @@ static int look_at_basis(const struct check_options *options, const struct ids_s
     struct ids_remarks remarks = {0};
     struct ids_report texts;
     ids_report_init(&texts);
-    int code = ids_remarks_make(sides, 2, 1, &texts, &remarks, err);
+    int code = ids_remarks_make(sides, 2, IDS_ALIKE_DEVICES, &texts, &remarks, err);
     if (!code && remarks.unlike && !options->force)
         code = ids_fail(err, IDS_UNSUPPORTED, "the baseline cannot be compared: %s (use --force to compare anyway)",
                         remarks.at[0].text);
@@ -184,84 +206,61 @@ static int watch(const struct check_options *options, const struct ids_side *bas
     return code || budget->count ? code : ids_fail(err, IDS_USAGE, "the baseline has none of the figures to check");
 }
 
-/* ---- output ---- */
+/* ---- accepting ---- */
 
-static const char *bound_text(struct ids_painter *painter, const struct ids_check_row *row) {
-    static const char *const signs[] = {"<", "<=", ">", ">=", "=", "<="};
-    char value[IDS_CHECK_VALUE_ROOM];
-    struct ids_phrase phrase = ids_phrase_begin();
-    const struct ids_limit *limit = row->limit;
-    int higher = limit->kind == IDS_LIMIT_BASELINE && limit->metric->better == IDS_BETTER_HIGHER;
-    if (limit->kind == IDS_LIMIT_BASELINE && row->verdict == IDS_CHECK_NO_DATA) return "baseline";
-    ids_phrase_add(&phrase, "%s %s", higher ? ">=" : signs[limit->kind], ids_check_value(value, row, row->bound));
-    return ids_phrase_end(painter, &phrase);
+static struct ids_value figure_value(enum ids_unit unit, double value) {
+    int is_real = unit == IDS_UNIT_RATIO || unit == IDS_UNIT_RATE || unit == IDS_UNIT_NUMBER || value != round(value);
+    if (is_real && unit == IDS_UNIT_COUNT) unit = IDS_UNIT_NUMBER;
+    return is_real && unit != IDS_UNIT_TIME && unit != IDS_UNIT_BYTES ? ids_real_value(unit, value)
+                                                                      : ids_int_value(unit, (int64_t)llround(value));
 }
 
-static void write_rows(struct ids_painter *painter, const struct ids_check *check, int all) {
-    enum { COLUMNS = 6 };
-    static const char *const words[] = {"held", "BROKEN", "NO DATA"};
-    struct ids_grid_column columns[COLUMNS] = {{.title = ""},
-                                               {.title = "figure"},
-                                               {.title = "value", .right = 1},
-                                               {.title = "limit"},
-                                               {.title = "run", .stretch = 1},
-                                               {.title = "", .stretch = 1}};
-    struct ids_grid grid = {.columns = columns, .column_count = COLUMNS};
-    grid.cells = ids_arena_alloc(&painter->arena, (COLUMNS * check->count + 1) * sizeof *grid.cells);
-    if (!grid.cells) {
-        painter->out_of_memory = 1;
-        return;
-    }
-    const char **cell = grid.cells;
+static int is_worse(const struct ids_check_row *row) {
+    int is_higher_better = row->limit->subject.metric->better == IDS_BETTER_HIGHER;
+    return is_higher_better ? row->value < row->before : row->value > row->before;
+}
+
+/* The change that --accept names, out of a check without it. */
+static int find_change(const struct check_options *options, const struct ids_check *check,
+                       const struct ids_check_row **ret_row, struct ids_error *err) {
+    int is_there = 0;
     for (size_t i = 0; i < check->count; i++) {
         const struct ids_check_row *row = &check->at[i];
-        char value[IDS_CHECK_VALUE_ROOM];
-        if (!all && row->verdict == IDS_CHECK_HELD) continue;
-        grid.row_count++;
-        struct ids_phrase shown = ids_phrase_begin();
-        ids_phrase_add(&shown, "%s", row->has_value ? ids_check_value(value, row, row->value) : "-");
-        struct ids_phrase notes = ids_phrase_begin();
-        ids_phrase_add(&notes, "%s", row->note ? row->note : "");
-        if (!row->note && row->limit->over) ids_phrase_add(&notes, "over %s ", IDS_COUNTED(row->limit->over, "step"));
-        if (!row->note && row->limit->after) ids_phrase_add(&notes, "after %lld", (long long)row->limit->after);
-        *cell++ = words[row->verdict];
-        *cell++ = row->limit->metric->id;
-        *cell++ = ids_phrase_end(painter, &shown);
-        *cell++ = bound_text(painter, row);
-        *cell++ = ids_text_clean(&painter->arena, row->run);
-        *cell++ = ids_phrase_end(painter, &notes);
+        if (strcmp(row->limit->subject.metric->id, options->accept) != 0) continue;
+        is_there |= row->has_before;
+        if (!row->has_before || !ids_check_is_open(row) || !is_worse(row)) continue;
+        *ret_row = row;
+        return 0;
     }
-    if (!grid.row_count) return;
-    ids_grid_fit(&grid, painter->render->full ? 0 : ids_painter_width(painter));
-    ids_grid_write(&grid, &painter->arena, painter->bold, painter->plain, painter->out);
+    return ids_fail(err, IDS_USAGE,
+                    is_there ? "--accept: '%s' is no worse than the baseline: there is nothing to accept"
+                             : "--accept: no limit compares '%s' with the baseline",
+                    options->accept);
 }
 
-static void write_end(const struct ids_check *check, const char *path) {
-    char quoted[COMMAND_BYTES];
-    printf("%s%zu of %s held", check->broken + check->no_data ? "\n  " : "  ",
-           check->count - check->broken - check->no_data, IDS_COUNTED(check->count, "limit"));
-    if (check->broken) printf(", %zu broken", check->broken);
-    if (check->no_data) printf(", %zu without data", check->no_data);
-    putchar('\n');
-    for (size_t i = 0; i < check->count; i++) {
-        if (check->at[i].verdict == IDS_CHECK_HELD) continue;
-        ids_shell_quote(path, quoted, sizeof quoted);
-        printf("  idsprof report %s --explain %s\n", quoted, check->at[i].limit->metric->id);
-        break;
-    }
+/* Keeps the new level of a figure in the baseline. */
+static int accept(const struct check_options *options, struct basis *basis, const struct ids_check *check,
+                  struct ids_error *err) {
+    const struct ids_check_row *row = NULL;
+    int code = find_change(options, check, &row, err);
+    if (code) return code;
+    enum ids_unit unit = row->limit->subject.metric->unit;
+    const struct ids_baseline_event event = {.unix_s = (int64_t)time(NULL),
+                                             .runs = (int64_t)row->recordings,
+                                             .id = options->accept,
+                                             .value = figure_value(unit, row->value),
+                                             .before = figure_value(unit, row->before),
+                                             .reason = options->reason};
+    basis->accepted[basis->accepted_count] = (struct ids_acceptance){.id = options->accept,
+                                                                     .reason = options->reason,
+                                                                     .unix_s = event.unix_s,
+                                                                     .value = row->value,
+                                                                     .before = row->before,
+                                                                     .runs = row->recordings};
+    return ids_baseline_accept(&basis->saved, &event, err);
 }
 
-static int write_text(const struct check_options *options, const struct ids_check *check, const char *path,
-                      struct ids_error *err) {
-    struct ids_painter painter;
-    struct ids_render render = {.full = options->full,
-                                .width = ids_terminal_width(options->width),
-                                .colour = ids_terminal_colour((enum ids_colour)options->colour)};
-    ids_painter_init(&painter, &check->report, &render, stdout);
-    write_rows(&painter, check, !options->quiet);
-    if (!options->quiet || check->broken || check->no_data) write_end(check, path);
-    return ids_painter_done(&painter, err);
-}
+/* ---- output ---- */
 
 static int write_json(const struct ids_check *check, struct ids_error *err) {
     static const char *const all[] = {"check"};
@@ -271,57 +270,109 @@ static int write_json(const struct ids_check *check, struct ids_error *err) {
     return ids_render_json(&check->report, &render, stdout, err);
 }
 
-static int write_junit(const char *path, const struct ids_check *check, struct ids_error *err) {
+static int write_junit(const struct check_options *options, const struct ids_check *check, const struct timespec *began,
+                       struct ids_error *err) {
+    const char *path = options->junit;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    double seconds = (double)(now.tv_sec - began->tv_sec) + (double)(now.tv_nsec - began->tv_nsec) * 1e-9;
+    const struct ids_junit_options junit = {.seconds = fmax(seconds, 0),
+                                            .unix_s = (int64_t)began->tv_sec,
+                                            .allows_inconclusive = options->allow_inconclusive};
     if (!strcmp(path, "-")) {
-        ids_check_junit(check, stdout);
+        ids_render_check_junit(check, &junit, stdout);
         return 0;
     }
     FILE *file = fopen(path, "we");
     if (!file) return ids_fail_system(err, "cannot write '%s'", path);
-    ids_check_junit(check, file);
+    ids_render_check_junit(check, &junit, file);
     int failed = ferror(file);
     if (fclose(file) || failed) return ids_fail_system(err, "cannot write '%s'", path);
     return 0;
 }
 
+static int write_all(const struct check_options *options, const struct ids_check *check, const struct basis *basis,
+                     const char *path, int is_one_run, const struct timespec *began, struct ids_error *err) {
+    const struct ids_check_render print = {.render = {.full = options->full,
+                                                      .width = ids_terminal_width(options->width),
+                                                      .colour = ids_terminal_colour((enum ids_colour)options->colour)},
+                                           .is_quiet = options->quiet,
+                                           .path = path,
+                                           .is_one_run = is_one_run,
+                                           .baseline = options->baseline,
+                                           .is_saved = basis->is_saved};
+    int code = options->junit ? write_junit(options, check, began, err) : 0;
+    if (code || (options->junit && !strcmp(options->junit, "-"))) return code;
+    if (options->json) return write_json(check, err);
+    return options->markdown ? ids_render_check_markdown(check, &print, stdout, err)
+                             : ids_render_check_text(check, &print, stdout, err);
+}
+
 /* ---- */
 
-/* Limits hold for each run, those against a baseline for the mean of all. */
-static int check_side(const struct check_options *options, struct ids_side *side, struct ids_budget *budget,
-                      const char *path, struct ids_error *err) {
+static int make_check(const struct check_options *options, const struct ids_side *side, struct basis *basis,
+                      const struct ids_budget *budget, struct ids_check *ret_check, struct ids_error *err) {
+    const struct ids_side *against = options->baseline ? &basis->opened.side : NULL;
+    struct ids_check_options how = {.accepted = basis->accepted, .accepted_count = basis->accepted_count};
+    int code = options->noise ? ids_parse_share(options->noise, &how.noise, err) : 0;
+    if (code) return ids_error_at(err, "--noise");
+    code = ids_check_make(side, against, budget, &how, ret_check, err);
+    if (code || !options->accept) return code;
+    code = accept(options, basis, ret_check, err);
+    ids_check_done(ret_check);
+    how.accepting = &basis->accepted[basis->accepted_count];
+    return code ? code : ids_check_make(side, against, budget, &how, ret_check, err);
+}
+
+static int check_side(const struct check_options *options, const struct ids_open_options *open, struct ids_side *side,
+                      struct ids_budget *budget, const char *path, const struct timespec *began,
+                      struct ids_error *err) {
     struct basis basis = {0};
-    struct ids_check check;
-    int code = options->baseline ? open_basis(options, &basis, err) : 0;
-    struct ids_side *const settled[] = {side, basis.used};
-    if (!code) ids_sides_settle(settled, basis.used ? 2 : 1);
-    if (!code && basis.used) code = look_at_basis(options, side, basis.used, err);
-    if (!code && basis.used) code = watch(options, basis.used, budget, err);
-    if (!code) code = ids_check_make(side, basis.used, budget, &check, err);
+    struct ids_check check = {0};
+    int code = options->baseline ? open_basis(options, open, &basis, err) : 0;
+    struct ids_side *const settled[] = {side, &basis.opened.side};
+    if (!code) ids_sides_settle(settled, options->baseline ? 2 : 1, IDS_RECORDING_PROCESS);
+    if (!code && options->baseline) code = look_at_basis(options, side, &basis.opened.side, err);
+    if (!code && options->baseline) code = watch(options, &basis.opened.side, budget, err);
+    if (!code) code = make_check(options, side, &basis, budget, &check, err);
     if (!code) {
-        int broken = check.broken || check.no_data;
-        int to_stdout = options->junit && !strcmp(options->junit, "-");
-        if (options->junit) code = write_junit(options->junit, &check, err);
-        if (!code && options->json) code = write_json(&check, err);
-        if (!code && !options->json && !to_stdout) code = write_text(options, &check, path, err);
+        enum ids_check_verdict verdict = check.verdict;
+        code = write_all(options, &check, &basis, path, side->run_count == 1, began, err);
         ids_check_done(&check);
-        if (!code) code = broken ? IDS_EXIT_NO : IDS_EXIT_DONE;
+        if (!code && (verdict == IDS_CHECK_FAIL || (verdict == IDS_CHECK_INCONCLUSIVE && !options->allow_inconclusive)))
+            code = IDS_EXIT_NO;
     }
     basis_done(&basis);
     return code;
 }
 
+static int look_at_options(const struct check_options *options, struct ids_error *err) {
+    int to_stdout = options->json + options->markdown + (options->junit && !strcmp(options->junit, "-"));
+    if (to_stdout > 1)
+        return ids_fail(err, IDS_USAGE, "only one of --json, --markdown and --junit - can go to standard output");
+    if (!options->accept != !options->reason || (options->reason && !*options->reason))
+        return ids_fail(err, IDS_USAGE, "--accept ID and --reason TEXT belong together");
+    if (options->accept && !options->baseline)
+        return ids_fail(err, IDS_USAGE, "--accept is kept in a saved baseline: give it with --baseline NAME");
+    return 0;
+}
+
 static int check_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct check_options *options = values;
-    const struct ids_open_options open = {0};
+    struct ids_params params;
+    char part[IDS_SLICE_WORDS];
+    const struct ids_open_options open = {.params = &params};
+    struct timespec began;
+    clock_gettime(CLOCK_REALTIME, &began);
     struct ids_engine engine = ids_command_engine("check", options->no_cache);
     struct ids_budget budget = {0};
     struct ids_open_side runs = {0};
-    if (options->json && options->junit && !strcmp(options->junit, "-"))
-        return ids_fail(err, IDS_USAGE, "--json and --junit - both go to standard output");
-    int code = make_budget(options, &budget, err);
+    int code = look_at_options(options, err);
+    if (!code) code = ids_slice_params(&options->slice, &params, part, err);
+    if (!code) code = make_budget(options, &budget, err);
     if (!code) code = ids_open_side(&engine, operands, operand_count, &open, &runs, err);
     ids_engine_done(&engine);
-    if (!code) code = check_side(options, &runs.side, &budget, operands[0], err);
+    if (!code) code = check_side(options, &open, &runs.side, &budget, operands[0], &began, err);
     ids_open_side_done(&runs);
     ids_budget_done(&budget);
     return code;

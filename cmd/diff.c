@@ -1,11 +1,15 @@
 #include "cmd/command.h"
-#include "cmd/diff_print.h"
 #include "cmd/engine.h"
-#include "cmd/trend_print.h"
+#include "cmd/slice_options.h"
 #include "lib/base/quantity.h"
 #include "lib/cli/reading.h"
+#include "lib/cli/say.h"
 #include "lib/cli/terminal.h"
-#include "lib/run/open_sides.h"
+#include "lib/compare/fail_on.h"
+#include "lib/render/diff_markdown.h"
+#include "lib/render/trend_text.h"
+#include "lib/run/open_baseline.h"
+#include "lib/run/open_trend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +18,9 @@ enum { TOP_OF_TEXT = 10, TOP_UNSET = -1, MESSAGE_BYTES = 512 };
 
 struct diff_options {
     int64_t top, width, newest;
-    int json, csv, full, force, trend, no_cache, colour, sort;
-    const char *threshold, *noise;
+    int json, csv, markdown, full, force, trend, no_cache, colour, sort;
+    const char *threshold, *noise, *against, *fail_on, *scope, *module;
+    struct ids_slice_options slice;
 };
 
 static const struct diff_options defaults = {.top = TOP_UNSET, .colour = IDS_COLOUR_AUTO};
@@ -33,11 +38,20 @@ static const struct ids_opt opts[] = {
      sort_choice},
     {IDS_OPT_TEXT, 't', "threshold", "SHARE", "ignore changes smaller than this (1%)", AT(threshold), NULL},
     {IDS_OPT_TEXT, 0, "noise", "SHARE", "run-to-run noise; allows a verdict from one run per side", AT(noise), NULL},
+    {IDS_OPT_TEXT, 0, "against", "NAME", "compare with a saved baseline, which is before", AT(against), NULL},
+    {IDS_OPT_TEXT, 0, "fail-on", "SHARE", "exit 1 only if the step or a certain cause is worse by this", AT(fail_on),
+     NULL},
+    {IDS_OPT_TEXT, 0, "steps", "STEPS", "only these steps of both sides: 7, or 3..5", AT(slice.steps), NULL},
+    {IDS_OPT_COUNT, 0, "after", "N", "leave out N steps of warm-up of both sides", AT(slice.after), NULL},
+    {IDS_OPT_TEXT, 0, "device", "DEVICE", "only this device, or those of a glob, as GPU:0", AT(slice.device), NULL},
+    {IDS_OPT_TEXT, 0, "scope", "SCOPE", "only the ops of this scope, as layer1; may be a glob", AT(scope), NULL},
+    {IDS_OPT_TEXT, 0, "module", "PROGRAM", "only the ops of this program; may be a glob", AT(module), NULL},
     {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the runs are not comparable", AT(force), NULL},
     {IDS_OPT_FLAG, 0, "trend", NULL, "show what grows over all runs, in the order of their steps", AT(trend), NULL},
     {IDS_OPT_COUNT, 0, "newest", "N", "take only the N newest runs of a folder or pattern", AT(newest), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: every table", AT(csv), NULL},
+    {IDS_OPT_FLAG, 0, "markdown", NULL, "print Markdown, for a pull request or a job's summary", AT(markdown), NULL},
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
@@ -52,15 +66,25 @@ static int make_options(const struct diff_options *options, int operand_count, s
     if (code) return ids_error_at(err, "--threshold");
     code = options->noise ? ids_parse_share(options->noise, &ret_options->noise, err) : 0;
     if (code) return ids_error_at(err, "--noise");
-    if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
-    if (operand_count < 2 && !options->trend)
+    if (options->json + options->csv + options->markdown > 1)
+        return ids_fail(err, IDS_USAGE, "--json, --csv and --markdown exclude each other");
+    if (options->trend && (options->against || options->markdown || options->fail_on))
+        return ids_fail(err, IDS_USAGE, "--trend excludes --against, --markdown and --fail-on");
+    if (options->against && (options->slice.steps || options->slice.after || options->slice.device))
+        return ids_fail(err, IDS_USAGE,
+                        "a baseline is of whole runs: --against excludes --steps, --after and --device");
+    if (options->trend && (options->scope || options->module))
+        return ids_fail(err, IDS_USAGE, "--trend excludes --scope and --module");
+    ret_options->scope = options->scope;
+    ret_options->program = options->module;
+    if (operand_count < 2 && !options->trend && !options->against)
         return ids_fail(err, IDS_USAGE, "give two runs, or several; --trend takes one folder or pattern too");
     return 0;
 }
 
-static struct ids_diff_print print_of(const struct diff_options *options, const char *path_b) {
+static struct ids_diff_render print_of(const struct diff_options *options, const char *path_b) {
     int for_people = !options->json && !options->csv;
-    return (struct ids_diff_print){
+    return (struct ids_diff_render){
         .render = {.top = options->top != TOP_UNSET ? options->top
                           : for_people              ? TOP_OF_TEXT
                                                     : 0,
@@ -75,7 +99,7 @@ static struct ids_diff_print print_of(const struct diff_options *options, const 
 /* All that a comparison says, for programs. */
 static int print_for_programs(const struct diff_options *options, const struct ids_report *report,
                               const struct ids_table_def *const *tables, int table_count,
-                              const struct ids_diff_print *print, struct ids_error *err) {
+                              const struct ids_diff_render *print, struct ids_error *err) {
     static const char *const all[] = {"comparison"};
     struct ids_section section = {.name = all[0], .title = all[0], .tables = tables, .table_count = table_count};
     struct ids_render render = print->render;
@@ -99,7 +123,7 @@ static int refuse(const struct ids_diff *diff, struct ids_error *err) {
 
 static int print_two(const struct diff_options *options, struct ids_diff *diff, const char *path_b,
                      struct ids_error *err) {
-    struct ids_diff_print print = print_of(options, path_b);
+    struct ids_diff_render print = print_of(options, path_b);
     int refused = diff->remarks.unlike && !options->force;
     for (size_t i = 0; i < diff->report.table_count; i++) {
         const char *id = diff->report.tables[i].id;
@@ -107,27 +131,36 @@ static int print_two(const struct diff_options *options, struct ids_diff *diff, 
             ids_diff_sort_table(&diff->report.tables[i], (enum ids_diff_sort)options->sort);
     }
     int code;
-    if (options->json || options->csv) {
+    if (options->markdown) {
+        code = ids_render_diff_markdown(diff, &print, !refused, stdout, err);
+    } else if (options->json || options->csv) {
         /* Of what cannot be compared programs get the findings, which come first, and no figure. */
         code = print_for_programs(options, &diff->report, ids_diff_tables, refused ? 1 : ids_diff_table_count, &print,
                                   err);
     } else {
-        code = ids_diff_print_head(diff, &print, stdout, err);
-        if (!code && !refused) code = ids_diff_print_body(diff, &print, stdout, err);
+        code = ids_render_diff_head(diff, &print, stdout, err);
+        if (!code && !refused) code = ids_render_diff_body(diff, &print, stdout, err);
     }
     return !code && refused ? refuse(diff, err) : code;
 }
 
 static int print_many(const struct diff_options *options, struct ids_diff *diffs, size_t count,
                       const struct ids_open_side *sides, struct ids_error *err) {
-    struct ids_diff_print print = print_of(options, sides[1].path);
+    struct ids_diff_render print = print_of(options, sides[1].path);
     int code = 0;
     for (size_t i = 0; i < count && !options->force; i++) {
         if (diffs[i].remarks.unlike) return refuse(&diffs[i], err);
     }
+    if (options->markdown) {
+        for (size_t i = 0; i < count && !code; i++) {
+            if (i) fputc('\n', stdout);
+            code = ids_render_diff_markdown(&diffs[i], &print, 1, stdout, err);
+        }
+        return code;
+    }
     if (!options->json && !options->csv) {
-        for (size_t i = 0; i < count && !code; i++) code = ids_diff_print_head(&diffs[i], &print, stdout, err);
-        return code ? code : ids_diff_print_many(diffs, count, &print, stdout, err);
+        for (size_t i = 0; i < count && !code; i++) code = ids_render_diff_head(&diffs[i], &print, stdout, err);
+        return code ? code : ids_render_diffs(diffs, count, &print, stdout, err);
     }
     for (size_t i = 0; i < count && !code; i++) {
         if (options->json) fputs(i ? ",\n" : "[\n", stdout);
@@ -160,6 +193,19 @@ static void tell_apart(struct ids_open_side *sides, size_t count) {
     for (size_t s = 0; s < count; s++) sides[s].side.label = sides[s].path;
 }
 
+/* Whether the exit code shall be 1; --fail-on takes the place of the verdict, and says why. */
+static int is_worse(const struct diff_options *options, struct ids_diff *diff, int *ret_worse, struct ids_error *err) {
+    double share;
+    *ret_worse = ids_diff_verdict(diff) == IDS_VERDICT_REGRESSION;
+    if (!options->fail_on) return 0;
+    int code = ids_parse_share(options->fail_on, &share, err);
+    if (code) return ids_error_at(err, "--fail-on");
+    const char *why = diff->remarks.unlike && !options->force ? NULL : ids_diff_fails_on(diff, share);
+    if (why) ids_say("diff", "fails on %s: %s", options->fail_on, why);
+    *ret_worse = why != NULL;
+    return 0;
+}
+
 static int compare(const struct diff_options *options, const struct ids_compare_options *compare_options,
                    const struct ids_open_sides *sides, struct ids_error *err) {
     struct ids_side *settled[IDS_OPEN_SIDES_MOST] = {0};
@@ -168,10 +214,13 @@ static int compare(const struct diff_options *options, const struct ids_compare_
     int code = diffs ? 0 : ids_no_memory(err), worse = 0;
     tell_apart(sides->at, sides->count);
     for (size_t i = 0; i < sides->count; i++) settled[i] = &sides->at[i].side;
-    ids_sides_settle(settled, sides->count);
-    for (; !code && made + 1 < sides->count; made += !code) {
+    ids_sides_settle(settled, sides->count, IDS_RECORDING_PROCESS);
+    for (; !code && made + 1 < sides->count; made += !code)
         code = ids_diff_make(settled[0], settled[made + 1], compare_options, &diffs[made], err);
-        worse |= !code && ids_diff_verdict(&diffs[made]) == IDS_VERDICT_REGRESSION;
+    for (size_t i = 0; i < made && !code; i++) {
+        int is_this_worse = 0;
+        code = is_worse(options, &diffs[i], &is_this_worse, err);
+        worse |= is_this_worse;
     }
     if (!code)
         code = made == 1 ? print_two(options, diffs, sides->at[1].path, err)
@@ -182,24 +231,28 @@ static int compare(const struct diff_options *options, const struct ids_compare_
 }
 
 static int show_trend(const struct diff_options *options, struct ids_open_side *runs, struct ids_error *err) {
-    struct ids_diff_print print = print_of(options, runs->path);
+    struct ids_diff_render print = print_of(options, runs->path);
     struct ids_trend trend;
-    int code = ids_trend_open(runs, options->force, &trend, err);
+    int code = ids_open_trend(runs, options->force, &trend, err);
     if (code) return code;
     code = options->json || options->csv
                ? print_for_programs(options, &trend.report, ids_trend_tables, ids_trend_table_count, &print, err)
-               : ids_trend_print(&trend, &print.render, stdout, err);
+               : ids_render_trend(&trend, &print.render, stdout, err);
     ids_trend_done(&trend);
     return code;
 }
 
 static int diff_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct diff_options *options = values;
-    const struct ids_open_options open = {.newest = options->newest, .by_step = options->trend};
+    struct ids_params params;
+    char part[IDS_SLICE_WORDS];
+    const struct ids_open_options open = {.newest = options->newest, .by_step = options->trend, .params = &params};
     struct ids_engine engine = ids_command_engine("diff", options->no_cache);
     struct ids_compare_options compare_options;
-    int code = make_options(options, operand_count, &compare_options, err);
+    int code = ids_slice_params(&options->slice, &params, part, err);
+    if (!code) code = make_options(options, operand_count, &compare_options, err);
     if (code) return code;
+    if (*part) compare_options.part = part;
     if (options->trend) {
         struct ids_open_side runs;
         code = ids_open_side(&engine, operands, operand_count, &open, &runs, err);
@@ -209,11 +262,14 @@ static int diff_run(const void *values, char *const *operands, int operand_count
         ids_open_side_done(&runs);
     } else {
         struct ids_open_sides sides;
+        struct ids_baseline baseline = {0};
         code = ids_open_sides(&engine, operands, operand_count, &open, &sides, err);
         ids_engine_done(&engine);
         if (code) return code;
-        code = compare(options, &compare_options, &sides, err);
+        if (options->against) code = ids_open_sides_against(options->against, &baseline, &sides, err);
+        if (!code) code = compare(options, &compare_options, &sides, err);
         ids_open_sides_done(&sides);
+        ids_baseline_done(&baseline);
     }
     return code;
 }

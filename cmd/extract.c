@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { NAMES_BYTES = 256 };
+
 static const struct ids_extract_options defaults = {.folder = ".", .from_ps = -1, .to_ps = -1, .min_duration_ps = 0};
 
 int ids_extract_hlo(void) {
@@ -31,7 +33,9 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 'j', "json", NULL, "with --list: print JSON", AT(json), NULL},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
     {IDS_OPT_TEXT, 'o', "output", "DIR", "write into this folder (.); - for standard output", AT(folder), NULL},
-    {IDS_OPT_CHOICE, 'f', "format", "FORMAT", "raw (the files as they are), chrome, perfetto, xplane, csv, hlo",
+    {IDS_OPT_CHOICE, 'f', "format", "FORMAT",
+     "raw (the files as they are), chrome, perfetto, xplane, csv, folded"
+     ", hlo",
      AT(format), format_choice},
     {IDS_OPT_FLAG, 0, "accounts", NULL, "chrome, perfetto: add a track to each device, with where its time went",
      AT(accounts), NULL},
@@ -85,7 +89,22 @@ int ids_extract_check_single(const struct ids_extraction *extraction, size_t cou
 
 /* ---- what is asked for ---- */
 
+/* "chrome, perfetto or csv": all exports, or those for viewers. */
+static const char *format_names(char *buffer, size_t room, int for_viewers) {
+    int wanted = 0, written = 0;
+    size_t used = 0;
+    for (int i = 0; i < ids_export_format_count; i++) wanted += !for_viewers || ids_export_formats[i]->is_for_viewers;
+    for (int i = 0; i < ids_export_format_count && used < room; i++) {
+        if (for_viewers && !ids_export_formats[i]->is_for_viewers) continue;
+        const char *before = !written ? "" : written + 1 < wanted ? ", " : " or ";
+        used += (size_t)snprintf(buffer + used, room - used, "%s%s", before, ids_export_formats[i]->name);
+        written++;
+    }
+    return buffer;
+}
+
 static int check_options(const struct ids_extract_options *options, struct ids_error *err) {
+    char names[NAMES_BYTES];
     int64_t first, last;
     if (options->from_ps >= 0 && options->to_ps >= 0 && options->from_ps >= options->to_ps)
         return ids_fail(err, IDS_USAGE, "--from is not before --to");
@@ -96,14 +115,13 @@ static int check_options(const struct ids_extract_options *options, struct ids_e
         return ids_fail(err, IDS_USAGE, "--list writes nothing, so --accounts has no file to add a track to");
     const struct ids_export_format *export = ids_extract_export(options);
     if (options->accounts && (!export || !export->is_for_viewers))
-        return ids_fail(err, IDS_USAGE, "--accounts adds a track for viewers; choose --format chrome or perfetto");
+        return ids_fail(err, IDS_USAGE, "--accounts adds a track for viewers; choose --format %s",
+                        format_names(names, sizeof names, 1));
     if (!ids_extract_has_filter(options)) return 0;
     if (options->list) return ids_fail(err, IDS_USAGE, "--list shows all of a run; it cannot be filtered");
-    if (options->format == IDS_EXTRACT_RAW) {
-        return ids_fail(err, IDS_USAGE,
-                        "files are copied whole; for a part choose a --format: chrome, "
-                        "perfetto, xplane or csv");
-    }
+    if (options->format == IDS_EXTRACT_RAW)
+        return ids_fail(err, IDS_USAGE, "files are copied whole; for a part choose a --format: %s",
+                        format_names(names, sizeof names, 0));
     if (options->format == ids_extract_hlo() &&
         (options->from_ps >= 0 || options->to_ps >= 0 || options->steps || options->devices.count ||
          options->tracks.count || options->min_duration_ps))

@@ -4,7 +4,7 @@
 #include "lib/export/filter.h"
 #include "lib/export/gzip.h"
 #include "lib/export/ordered.h"
-#include "lib/run/file_name.h"
+#include "lib/run/format_names.h"
 #include "lib/run/open_run.h"
 #include "lib/run/read_run.h"
 

@@ -1,7 +1,7 @@
 /* `extract --format hlo`: the programs of a run, a file each. */
 #include "cmd/extraction.h"
 #include "lib/io/source.h"
-#include "lib/run/file_name.h"
+#include "lib/run/format_names.h"
 #include "lib/run/read_run.h"
 
 #include <stdio.h>

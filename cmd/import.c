@@ -25,36 +25,56 @@ struct import_options {
 #define AT(field) offsetof(struct import_options, field)
 static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 'o', "output", "FILE", "the database to write", AT(output), NULL},
-    {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
+    {IDS_OPT_TEXT, 'r', "run", "NAME", "only this run of a log folder; else all of them", AT(run), NULL},
     {IDS_OPT_FLAG, 0, "force", NULL, "overwrite an existing file", AT(force), NULL},
     {IDS_OPT_FLAG, 'q', "quiet", NULL, "print nothing when it is done", AT(quiet), NULL},
     IDS_READING_OPTIONS,
 };
 
+/* What the file holds. */
+struct imported {
+    size_t runs;
+    int64_t events;
+};
+
+/* A run that cannot be read leaves rows behind, so nothing is written then. */
+static int import_one(const struct ids_engine *engine, struct ids_run_db *db, const struct ids_run_list *list,
+                      const struct ids_run_files *run, struct ids_error *err) {
+    int code = ids_need_profile(run, err);
+    if (!code) code = ids_import_run(engine, db, run, "", err);
+    if (code && list->run_count > 1 && !err->hint[0])
+        ids_hint(err, "all runs of a folder are imported; --run NAME takes one, and 'idsprof list' shows them");
+    return code;
+}
+
 static int import_path(const struct import_options *options, const struct ids_engine *engine, struct ids_run_db *db,
-                       const char *path, struct ids_error *err) {
+                       const char *path, struct imported *imported, struct ids_error *err) {
     struct ids_run_list list;
-    const struct ids_run_files *run;
+    const struct ids_run_files *chosen = NULL;
     int code = ids_find_runs(engine, path, &list, err);
     if (code) return code;
     ids_note_unreadable(engine, &list);
-    code = ids_choose_run(&list, options->run, &run, err);
-    if (!code) code = ids_need_profile(run, err);
-    if (!code) code = ids_import_run(engine, db, run, "", err);
+    if (options->run) code = ids_choose_run(&list, options->run, &chosen, err);
+    for (size_t i = 0; i < list.run_count && !code; i++) {
+        if (chosen && chosen != &list.runs[i]) continue;
+        code = import_one(engine, db, &list, &list.runs[i], err);
+        imported->runs++;
+    }
     ids_run_list_done(&list);
     return code;
 }
 
 static int fill(const struct import_options *options, const char *path, char *const *operands, int operand_count,
-                int64_t *ret_events, struct ids_error *err) {
+                struct imported *ret_imported, struct ids_error *err) {
     const struct ids_engine engine = ids_command_engine("import", 0);
     struct ids_run_db *db = NULL;
     int code = ids_import_begin(path, &db, err);
-    for (int i = 0; i < operand_count && !code; i++) code = import_path(options, &engine, db, operands[i], err);
+    for (int i = 0; i < operand_count && !code; i++)
+        code = import_path(options, &engine, db, operands[i], ret_imported, err);
     if (!code) ids_progress("writing");
     if (!code) code = ids_run_db_finish(db, err);
     if (!code) code = ids_run_db_sync(db, err);
-    if (!code) *ret_events = ids_run_db_events(db);
+    if (!code) ret_imported->events = ids_run_db_events(db);
     ids_run_db_free(db);
     return code;
 }
@@ -68,12 +88,13 @@ static int split(const char *path, char **ret_folder, const char **ret_name, str
     return *ret_folder ? 0 : ids_no_memory(err);
 }
 
-static void say_done(const struct ids_output *output, int64_t events) {
+static void say_done(const struct ids_output *output, const struct imported *imported) {
     char path[COMMAND_BYTES];
     struct ids_arena arena = {0};
     ids_shell_quote(output->path, path, sizeof path);
-    printf("%s: %s; to see what is in it: idsprof query %s --schema\n", ids_text_clean(&arena, output->path),
-           IDS_COUNTED(events, "event"), path);
+    printf("%s: %s%s%s; to see what is in it: idsprof query %s --schema\n", ids_text_clean(&arena, output->path),
+           imported->runs > 1 ? IDS_COUNTED(imported->runs, "run") : "", imported->runs > 1 ? ", " : "",
+           IDS_COUNTED(imported->events, "event"), path);
     ids_arena_done(&arena);
 }
 
@@ -82,7 +103,7 @@ static int import_run(const void *values, char *const *operands, int operand_cou
     char *folder = NULL;
     const char *name;
     struct ids_output output;
-    int64_t events = 0;
+    struct imported imported = {0};
     if (!options->output) return ids_fail(err, IDS_USAGE, "say with -o FILE where to write the database");
     if (!strcmp(options->output, "-"))
         return ids_fail(err, IDS_USAGE, "a database cannot be written to standard output; choose a file with -o");
@@ -91,9 +112,9 @@ static int import_run(const void *values, char *const *operands, int operand_cou
     if (!code) code = ids_output_open(folder, name, options->force, &output, err);
     free(folder);
     if (code) return code;
-    code = ids_output_close(&output, fill(options, output.temporary, operands, operand_count, &events, err), err);
+    code = ids_output_close(&output, fill(options, output.temporary, operands, operand_count, &imported, err), err);
     ids_progress_end();
-    if (!code && !options->quiet) say_done(&output, events);
+    if (!code && !options->quiet) say_done(&output, &imported);
     ids_output_done(&output);
     return code;
 }

@@ -2,6 +2,7 @@
 #include "cmd/engine.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
+#include "lib/model/format.h"
 #include "lib/report/grid.h"
 #include "lib/report/layout.h"
 #include "lib/run/listing.h"
@@ -42,11 +43,9 @@ static const char *value_text(struct ids_listing *listing, struct ids_value valu
     return value.missing ? "-" : keep(listing, ids_value_format(value, buffer, sizeof buffer));
 }
 
-static const char *form_text(unsigned forms) {
-    return forms == (IDS_FORM_XPLANE | IDS_FORM_JSON) ? "both"
-           : forms & IDS_FORM_XPLANE                  ? "xplane"
-           : forms & IDS_FORM_JSON                    ? "json"
-                                                      : "-";
+static const char *form_text(const struct ids_listed_run *run) {
+    if (run->format && run->also && run->format != run->also) return "both";
+    return run->format ? run->format->form : run->also ? run->also->form : "-";
 }
 
 /* "lcam, 4 GPU, step 100": what the run's name does not say as a whole. */
@@ -90,7 +89,7 @@ static void fill_row(struct ids_listing *listing, const struct ids_listed_run *e
     cells[LABEL] = ids_text_clean(&listing->arena, label_text(listing, entry));
     cells[HOSTS] = value_text(listing, entry->hosts);
     cells[DEVICES] = devices_text(listing, entry);
-    cells[FORM] = form_text(entry->forms);
+    cells[FORM] = form_text(entry);
     cells[EVENTS] = value_text(listing, entry->events);
     cells[STEPS] = value_text(listing, entry->steps);
     cells[WINDOW] = value_text(listing, entry->window);
@@ -108,7 +107,7 @@ static void drop_column(struct ids_grid *grid, size_t column) {
 }
 
 /* Below the table, a line each: what has the name of a profile and is none. What belongs to a run that is listed is
- * only in the IDS_FORM_JSON. */
+ * only in the JSON. */
 static void print_passed(struct ids_listing *listing, const struct list_options *options) {
     enum { MOST = 50 }; /* a data set may lie beside a run */
     int width = options->full ? INT_MAX : ids_terminal_width(options->width);
@@ -201,12 +200,12 @@ static void put_text(struct ids_json *json, const char *key, const char *text) {
     ids_json_text(json, text);
 }
 
-static void put_forms(struct ids_json *json, unsigned forms) {
+static void put_forms(struct ids_json *json, const struct ids_listed_run *run) {
     ids_json_key(json, "forms");
     ids_json_array(json, IDS_JSON_INLINE);
-    if (forms & IDS_FORM_XPLANE) ids_json_text(json, "xplane");
-    if (forms & IDS_FORM_JSON) ids_json_text(json, "json");
-    if (forms & IDS_FORM_OTHER) ids_json_text(json, "other");
+    for (int i = 0; i < ids_format_count; i++) {
+        if (ids_formats[i] == run->format || ids_formats[i] == run->also) ids_json_text(json, ids_formats[i]->form);
+    }
     ids_json_end(json);
 }
 
@@ -260,7 +259,7 @@ static void print_json(const struct ids_listing *listing) {
         put_text(&json, "devices", entry->devices);
         put_int(&json, "device_count", entry->device_count);
         put_text(&json, "device_kind", entry->device_kind);
-        put_forms(&json, entry->forms);
+        put_forms(&json, entry);
         put_int(&json, "bytes", entry->bytes);
         put_int(&json, "events", entry->events);
         put_int(&json, "steps", entry->steps);

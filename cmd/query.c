@@ -1,11 +1,11 @@
 #include "cmd/command.h"
 #include "cmd/engine.h"
-#include "cmd/query_print.h"
 #include "lib/analysis/grades.h"
 #include "lib/base/buffer.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
+#include "lib/render/query_rows.h"
 #include "lib/run/explanation.h"
 #include "lib/run/open_events.h"
 #include "lib/run/sections.h"
@@ -19,7 +19,7 @@ enum { SQL_BYTES = 1 << 20 };
 
 struct query_options {
     const char *run, *file, *explain;
-    int format, schema;
+    int format, schema, json, csv;
 };
 
 /* In the order of enum ids_query_format. */
@@ -31,8 +31,11 @@ static const char *format_choice(int i) {
 #define AT(field) offsetof(struct query_options, field)
 static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 'f', "file", "FILE", "read the SQL from this file; - for standard input", AT(file), NULL},
+    {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
+    {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV", AT(csv), NULL},
     {IDS_OPT_CHOICE, 0, "format", "FORMAT", "table, json or csv", AT(format), format_choice},
-    {IDS_OPT_FLAG, 0, "schema", NULL, "print the tables and views, and what each column means", AT(schema), NULL},
+    {IDS_OPT_FLAG, 0, "schema", NULL, "print the tables and views, and what each column means; needs no run",
+     AT(schema), NULL},
     {IDS_OPT_TEXT, 'e', "explain", "ID", "explain a metric: its meaning, its SQL, its value from the rows", AT(explain),
      ids_explain_choice},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
@@ -74,7 +77,7 @@ static int ask(const struct query_options *options, struct ids_opened_events *ev
     sigaction(SIGINT, &action, &before); /* the second one ends the program */
     ids_reading_watch("query");
     code = ids_query_prepare(query, sql, err);
-    if (!code) code = ids_query_print(query, (enum ids_query_format)options->format, stdout, err);
+    if (!code) code = ids_render_query(query, (enum ids_query_format)options->format, stdout, err);
     ids_reading_unwatch();
     running = NULL;
     sigaction(SIGINT, &before, NULL);
@@ -94,7 +97,7 @@ static int print_schema(struct ids_opened_events *events, struct ids_error *err)
         if (more < 0) {
             code = more;
         } else {
-            ids_query_put_lines(ids_query_cell(query, 0), stdout);
+            ids_render_lines(ids_query_cell(query, 0), stdout);
             fputs(";\n\n", stdout);
         }
     }
@@ -128,27 +131,35 @@ static int explain(const struct query_options *options, const char *path, struct
 
 static int check_arguments(const struct query_options *options, int operand_count, struct ids_error *err) {
     int given = (operand_count > 1) + (options->file != NULL) + options->schema + (options->explain != NULL);
+    if (!operand_count && !options->schema)
+        return ids_fail(err, IDS_USAGE, "RUN is missing; usage: idsprof query [options] RUN [SQL]");
+    if (options->json + options->csv + (options->format != IDS_QUERY_TABLE) > 1)
+        return ids_fail(err, IDS_USAGE, "--json, --csv and --format exclude each other");
     if (!given) return ids_fail(err, IDS_USAGE, "no SQL is given: put it after the run, or in a file with -f");
     if (options->explain && options->format == IDS_QUERY_CSV)
-        return ids_fail(err, IDS_USAGE, "--explain cannot print CSV; use --format json");
+        return ids_fail(err, IDS_USAGE, "--explain cannot print CSV; use --json");
     if (given > 1) return ids_fail(err, IDS_USAGE, "SQL, --file, --schema and --explain exclude each other");
     return 0;
 }
 
 static int query_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
-    const struct query_options *options = values;
+    struct query_options given = *(const struct query_options *)values;
+    const struct query_options *options = &given;
     struct ids_buffer sql = {0};
     struct ids_opened_events events;
     struct ids_engine engine = ids_command_engine("query", 0);
     int code = check_arguments(options, operand_count, err);
     if (code) return code;
+    if (given.json) given.format = IDS_QUERY_JSON;
+    if (given.csv) given.format = IDS_QUERY_CSV;
     if (options->explain) return explain(options, operands[0], err);
     if (options->file) code = read_sql(options->file, &sql, err);
     if (operand_count > 1) ids_buffer_put(&sql, operands[1], strlen(operands[1]));
     ids_buffer_byte(&sql, '\0');
     if (!code && sql.failed) code = ids_no_memory(err);
     if (!code) {
-        code = ids_events_open(&engine, operands[0], options->run, &events, err);
+        code = operand_count ? ids_events_open(&engine, operands[0], options->run, &events, err)
+                             : ids_events_open_empty(&engine, &events, err);
         if (!code) code = options->schema ? print_schema(&events, err) : ask(options, &events, sql.at, err);
         ids_events_done(&events);
         ids_engine_done(&engine);
@@ -159,7 +170,7 @@ static int query_run(const void *values, char *const *operands, int operand_coun
 
 const struct ids_command ids_query_command = {
     .operands = "RUN [SQL]",
-    .least = 1,
+    .least = 0, /* --schema */
     .most = 2,
     IDS_OPTIONS(opts),
     .values_bytes = sizeof(struct query_options),

@@ -3,6 +3,7 @@
 #include "cmd/grade_options.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
+#include "lib/report/tree.h"
 #include "lib/run/explanation.h"
 #include "lib/run/find_runs.h"
 #include "lib/run/open_run.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOP_OF_TEXT = 10, TOP_UNSET = -1, COMMAND_BYTES = 4352 };
+enum { TOP_OF_TEXT = 10, TOP_OF_SCREEN = 24, TOP_UNSET = -1, COMMAND_BYTES = 4352 };
 
 struct report_options {
     int64_t top, width;
@@ -21,8 +22,9 @@ struct report_options {
     int json, csv, full, strict, no_cache, colour;
     int window;
     int64_t from_ps, to_ps, small_kernel_ps;
-    const char *explain, *run;
+    const char *explain, *run, *sort;
     int by;
+    int64_t depth;
 };
 
 static const struct report_options defaults = {.top = TOP_UNSET,
@@ -39,13 +41,17 @@ static const char *window_choice(int i) {
     return names[i];
 }
 
-/* What the ledger's times are listed by, and the table of it. */
+/* What times are listed by, the table of it, and its section. */
 static const struct {
-    const char *name, *table;
-} ledger_tables[] = {{"step", "accounts_by_step"}, {"device", "accounts_by_device"}, {"culprit", "ledger"}};
+    const char *name, *table, *section;
+} cuts[] = {{"step", "accounts_by_step", "ledger"}, {"device", "accounts_by_device", "ledger"},
+            {"culprit", "ledger", "ledger"},        {"scope", "layers", "layers"},
+            {"op", "computations", "ops"},          {"kernel", "kernels", "kernels"},
+            {"source", "time_by_source", "layers"}, {"module", "time_by_module", "layers"},
+            {"category", "op_categories", "ops"},   {"family", "time_by_family", "layers"}};
 
 static const char *by_choice(int i) {
-    return i < (int)(sizeof ledger_tables / sizeof *ledger_tables) ? ledger_tables[i].name : NULL;
+    return i < (int)(sizeof cuts / sizeof *cuts) ? cuts[i].name : NULL;
 }
 
 #define AT(field) offsetof(struct report_options, field)
@@ -55,8 +61,11 @@ static const struct ids_opt opts[] = {
      ids_section_choice},
     {IDS_OPT_TEXT, 'e', "explain", "ID", "explain a metric, table or account, and how it was found here", AT(explain),
      ids_explain_choice},
-    {IDS_OPT_CHOICE, 'b', "by", "WHICH", "show where the time goes by step, device or culprit (--section ledger)",
-     AT(by), by_choice},
+    {IDS_OPT_CHOICE, 'b', "by", "WHICH",
+     "list the time by step, device, culprit, scope, op, kernel, source, module, category or family", AT(by),
+     by_choice},
+    {IDS_OPT_COUNT, 'd', "depth", "N", "levels of scopes to show (all)", AT(depth), NULL},
+    {IDS_OPT_TEXT, 0, "sort", "COLUMN", "sort the tables of --section or --by by this column", AT(sort), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: the metrics, or the tables of --section", AT(csv), NULL},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
@@ -85,10 +94,12 @@ static int make_params(const struct report_options *options, struct ids_params *
     if (ret_params->from_ps >= ret_params->to_ps) return ids_fail(err, IDS_USAGE, "--from is not before --to");
     if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
     if (options->by >= 0 && options->explain) return ids_fail(err, IDS_USAGE, "--by and --explain exclude each other");
-    if (options->by >= 0 && options->sections.count > 1)
-        return ids_fail(err, IDS_USAGE, "--by works only with --section ledger");
-    if (options->by >= 0 && options->sections.count && strcmp(options->sections.at[0], "ledger") != 0)
-        return ids_fail(err, IDS_USAGE, "--by works with --section ledger, not with %s", options->sections.at[0]);
+    if (options->by >= 0 && options->sections.count &&
+        (options->sections.count > 1 || strcmp(options->sections.at[0], cuts[options->by].section) != 0))
+        return ids_fail(err, IDS_USAGE, "--by %s works only with --section %s", cuts[options->by].name,
+                        cuts[options->by].section);
+    if (options->sort && options->by < 0 && !options->sections.count)
+        return ids_fail(err, IDS_USAGE, "--sort works only with --section or --by");
     if (options->explain && options->csv) return ids_fail(err, IDS_USAGE, "--explain cannot print CSV; use --json");
     return 0;
 }
@@ -133,29 +144,72 @@ static int explain(const struct report_options *options, struct opened *opened, 
     return code;
 }
 
+static int64_t top_of(const struct report_options *options) {
+    if (options->top != TOP_UNSET) return options->top;
+    if (options->json || options->csv) return 0;
+    return options->by >= 0 ? TOP_OF_SCREEN : TOP_OF_TEXT;
+}
+
+/* Sorts what is printed by the column that was asked for. */
+static int sort_tables(struct ids_report *report, const struct ids_render *render, const char *column,
+                       struct ids_error *err) {
+    const struct ids_table *seen = NULL;
+    int sorted = 0;
+    for (int s = 0; s < render->section_count; s++) {
+        const struct ids_section *section = &render->sections[s];
+        for (int i = 0; i < section->table_count && ids_render_wants(render, section->name); i++) {
+            struct ids_table *table = (struct ids_table *)ids_report_find_table(report, section->tables[i]->id);
+            if (!table || !ids_render_shows(render, section->tables[i], 0)) continue;
+            int at = ids_table_column(table, column);
+            seen = table;
+            if (at < 0) continue;
+            sorted = 1;
+            if (ids_table_sort(table, at)) return ids_no_memory(err);
+        }
+    }
+    if (sorted || !seen) return 0;
+    char names[512] = "";
+    for (int i = 0, used = 0; i < seen->def->column_count && used < (int)sizeof names - 32; i++)
+        used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", i ? ", " : "", seen->def->columns[i].id);
+    return ids_fail(err, IDS_USAGE, "--sort: there is no column '%s' (%s)", column, names);
+}
+
+/* A tree is cut where its rows matter least, not at its end. */
+static int arrange(const struct report_options *options, struct ids_report *report, const struct ids_render *render,
+                   struct ids_error *err) {
+    int code = options->sort ? sort_tables(report, render, options->sort, err) : 0;
+    for (size_t t = 0; t < report->table_count && !code; t++) {
+        struct ids_table *table = &report->tables[t];
+        if (!(table->def->flags & IDS_TABLE_TREE)) continue;
+        int is_text = !options->json && !options->csv;
+        if (ids_table_cut_tree(report, table, options->depth, render->top, is_text && !options->full))
+            code = ids_no_memory(err);
+    }
+    return code;
+}
+
 static int print(const struct report_options *options, struct opened *opened, const char *path, struct ids_error *err) {
-    const struct ids_report *report = &opened->report;
+    struct ids_report *report = &opened->report;
     char command[COMMAND_BYTES];
     make_command(options, path, command, sizeof command);
     struct ids_render render = {
         .only = options->sections.at,
         .only_count = options->sections.count,
-        .top = options->top != TOP_UNSET       ? options->top
-               : options->json || options->csv ? 0
-                                               : TOP_OF_TEXT,
+        .top = top_of(options),
         .full = options->full,
         .width = ids_terminal_width(options->width),
         .colour = ids_terminal_colour((enum ids_colour)options->colour),
         .command = command,
     };
-    static const char *const ledger = "ledger";
     if (options->by >= 0) {
-        render.only = &ledger;
+        render.only = &cuts[options->by].section;
         render.only_count = 1;
-        render.table = ledger_tables[options->by].table;
+        render.table = cuts[options->by].table;
     }
     render.sections = ids_sections(&render.section_count);
     if (options->explain) return explain(options, opened, &render, path, err);
+    int code = arrange(options, report, &render, err);
+    if (code) return code;
     if (options->json) return ids_render_json(report, &render, stdout, err);
     if (options->csv) return ids_render_csv(report, &render, stdout, err);
     return ids_render_text(report, &render, stdout, err);

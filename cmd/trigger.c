@@ -1,4 +1,6 @@
 #include "cmd/command.h"
+#include "cmd/trigger_hosts.h"
+#include "lib/capture/target_wait.h"
 #include "lib/capture/targets.h"
 #include "lib/cli/say.h"
 #include "lib/cli/terminal.h"
@@ -7,19 +9,26 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { OPEN_WAIT_MS = 10000, CLOSE_WAIT_MS = 120000, POLL_MS = 20, LIST_INDENT = 12 };
+enum { LIST_INDENT = 12 };
 
 struct trigger_options {
     int stop, list;
+    struct ids_trigger_hosts hosts;
 };
 
 #define AT(field) offsetof(struct trigger_options, field)
 static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 's', "stop", NULL, "end the open window", AT(stop), NULL},
     {IDS_OPT_FLAG, 'l', "list", NULL, "list the programs that can be triggered, and do nothing", AT(list), NULL},
+    {IDS_OPT_TEXT, 0, "hosts", "FILE", "on all hosts of this file at one moment: HOST or HOST:PORT a line",
+     AT(hosts.file), NULL},
+    {IDS_OPT_TEXT, 0, "slurm", "JOB", "on all hosts of this job of Slurm", AT(hosts.slurm), NULL},
+    {IDS_OPT_COUNT, 0, "port", "N", "the port of hosts that name none (9013)", AT(hosts.port), NULL},
+    {IDS_OPT_TEXT, 0, "token", "FILE", "the token of capture --listen (~/.config/idsprof/token)", AT(hosts.token),
+     NULL},
 };
+static const struct trigger_options defaults = {.hosts.port = -1};
 
 /* ---- which processes are meant ---- */
 
@@ -78,24 +87,6 @@ static void print_list(const struct ids_targets *targets, FILE *out) {
 
 /* ---- doing it ---- */
 
-static int is_state(const struct ids_target *target, const char *state) {
-    return !strcmp(target->state, state);
-}
-
-/* Until the window is open, or closed and written. 0 when it came to that. */
-static int wait_for(struct ids_targets *targets, struct ids_target *target, int64_t window, int stop) {
-    struct ids_error ignored = IDS_ERROR_INIT;
-    for (int waited = 0; waited < (stop ? CLOSE_WAIT_MS : OPEN_WAIT_MS); waited += POLL_MS) {
-        int code = ids_target_ask(targets, target, "who", &ignored);
-        if (code) return stop ? 0 : -1; /* it has ended, and closed its window before that */
-        if (stop && !is_state(target, "closing")) return 0;
-        if (!stop && !is_state(target, "opening")) return target->opened >= window ? 0 : -1;
-        struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
-        nanosleep(&pause, NULL);
-    }
-    return -1;
-}
-
 static int trigger(struct ids_targets *targets, struct ids_target *target, int stop, struct ids_error *err) {
     int code = ids_target_ask(targets, target, stop ? "stop" : "start", err);
     if (code) return code;
@@ -107,7 +98,7 @@ static int trigger(struct ids_targets *targets, struct ids_target *target, int s
         return IDS_EXIT_NO;
     }
     long long window = target->window;
-    int failed = wait_for(targets, target, window, stop);
+    int failed = ids_target_wait(targets, target, window, stop);
     if (failed && !stop) {
         printf("%lld: window %lld was not opened; capture says why when the program ends\n", pid, window);
     } else if (failed) {
@@ -154,6 +145,14 @@ static int trigger_run(const void *values, char *const *operands, int operand_co
     const char *word = operand_count ? operands[0] : NULL;
     struct ids_targets targets;
     if (options->stop && options->list) return ids_fail(err, IDS_USAGE, "--stop and --list exclude each other");
+    if (options->hosts.file || options->hosts.slurm) {
+        if (word || options->list)
+            return ids_fail(err, IDS_USAGE, "--hosts and --slurm name the hosts; %s goes with neither",
+                            options->list ? "--list" : "an operand");
+        return ids_trigger_hosts(&options->hosts, options->stop, err);
+    }
+    if (options->hosts.token || options->hosts.port >= 0)
+        return ids_fail(err, IDS_USAGE, "--token and --port are for --hosts FILE and --slurm JOB");
     int code = ids_targets_find(&targets, err);
     if (code) return code;
     keep_meant(&targets, word);
@@ -166,6 +165,7 @@ const struct ids_command ids_trigger_command = {
     .operands = "[PID|RUN]",
     .most = 1,
     IDS_OPTIONS(opts),
+    .defaults = &defaults,
     .values_bytes = sizeof(struct trigger_options),
     .run = trigger_run,
 };

@@ -40,7 +40,7 @@ static void learn(struct ids_chrome_guess *guess, const char *start, const char 
     guess->place = (uint8_t)place;
 }
 
-/* The scan stands where the guess stood, between the same neighbours: what is written the same is the same. */
+/* The scan stands where the guess stood, between the same neighbours, so the same bytes mean the same event. */
 static int holds(const struct ids_chrome_guess *guess, const struct ids_json_scan *scan) {
     uint64_t word;
     if (!guess->length || (size_t)(scan->end - scan->at) < sizeof guess->text) return 0;

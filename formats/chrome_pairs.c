@@ -36,7 +36,7 @@ int ids_chrome_pairs_add(struct ids_chrome_pairs *pairs, const struct ids_chrome
     return 0;
 }
 
-/* By group and time; what has one time stays in the order of the file, which is that of its text. */
+/* By group and time. Events of the same time keep the order of the file, which is the order of their text. */
 static int by_group_and_time(const void *a, const void *b) {
     const struct ids_chrome_mark *left = a, *right = b;
     if (left->group != right->group) return left->group < right->group ? -1 : 1;

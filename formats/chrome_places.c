@@ -143,8 +143,8 @@ static const struct ids_json_span *arg_of(const struct ids_chrome_event *event, 
     return NULL;
 }
 
-/* What `idsprof extract` says of threads that it had to give other tids: the file's own id, and the thread of which
- * this one holds the events that overlap others. */
+/* `idsprof extract` gives a thread whose events overlap several tids. It writes down the file's own tid, and which
+ * thread the overlapping events belong to. */
 static int fold_lane(struct ids_chrome_places *places, struct ids_chrome_scratch *scratch, uint32_t process,
                      const struct ids_chrome_event *event, uint32_t thread, struct ids_error *err) {
     const struct ids_json_span *lane_of = arg_of(event, "lane_of"), *id = arg_of(event, "id");

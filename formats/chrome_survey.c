@@ -14,8 +14,8 @@ enum { METADATA, CATEGORY };
 static const char *const watched_list[] = {"M\"", "cat\""};
 static const struct ids_json_words watched = {watched_list, 2, "Mc"};
 
-/* The time that the element bears, found by its key alone. Where an arg has that key too, its value counts if it comes
- * first, and if it is like a time of this file it can but lower the base. */
+/* The element's time, found by its key alone. An arg may have the same key and come first. If its value looks like a
+ * time of this file, it can only lower the base. */
 static void look_at_time(struct ids_chrome_clock *clock, struct ids_text element) {
     static const char key[] = "\"ts\"";
     if (clock->near_count >= NEAR_ENOUGH) return;

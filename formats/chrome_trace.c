@@ -21,8 +21,8 @@
  *   1.9199999999999999). Where they are beyond 11 days (an epoch, or time since boot) all are counted from the least of
  *   them.
  *
- * The file is read twice: names, of which Kineto writes the last one last, must be known before events. The first pass
- * only skips and takes few elements apart; unpacking goes on beside it.
+ * The file is read twice, because names must be known before events and Kineto writes names last. The first pass skips
+ * most elements; another thread unpacks the file at the same time.
  */
 #include "formats/chrome_bid.h"
 #include "formats/chrome_pairs.h"
@@ -238,8 +238,8 @@ static int read_async(struct reader *reader, uint32_t process, int64_t ps, struc
     return code ? code : keep_mark(reader, &mark, element, err);
 }
 
-/* Whether the event is what the device of that process did. A counter profiler's ranges are, where there are no
- * kernels; of a category that is not known it is what has a stream, or everything where nothing else works. */
+/* Whether the event is work of the process's device. The ranges of a counter profiler are work if there are no kernels.
+ * An event of an unknown category is work if it has a stream, or if the device has no other work. */
 static int is_work(struct reader *reader, const struct ids_chrome_process *process, struct ids_text cat) {
     switch (ids_chrome_family_of(&reader->categories, cat, 0)) {
     case IDS_CHROME_WORK:
@@ -734,6 +734,11 @@ static const char *const generic_suffixes[] = {".pt.trace.json.gz", ".pt.trace.j
 const struct ids_format ids_chrome_trace_format = {
     .name = "chrome_trace",
     .title = "Chrome trace (trace.json)",
+    .expected = "a Chrome trace of JAX or PyTorch, *.trace.json",
+    .form = "json",
+    .lacks =
+        "trace.json lacks programs, kernel details, memory, the links between threads, and events beyond a million "
+        "(newer writers: five)",
     .suffixes = suffixes,
     .generic_suffixes = generic_suffixes,
     .streams = 1,

@@ -128,6 +128,9 @@ static int read_field(struct reader *reader, const struct ids_pb_field *field,
     case IDS_HLO_TAG(HLO_INSTRUCTION_CALLED, VARINT):
         instruction->called.count++;
         return ids_hlo_add_called(module, field->value, reader->err);
+    case IDS_HLO_TAG(HLO_INSTRUCTION_SHARDING, BYTES):
+        instruction->sharding = text_of(field);
+        return 0;
     case IDS_HLO_TAG(HLO_INSTRUCTION_BACKEND_CONFIG, BYTES):
         reader->config = text_of(field);
         return 0;
@@ -161,6 +164,7 @@ static int read_instruction(struct reader *reader, struct ids_pb bytes) {
     struct ids_hlo_module *module = reader->module;
     struct ids_hlo_instruction instruction = {.name = {"", 0},
                                               .opcode = {"", 0},
+                                              .sharding = {"", 0},
                                               .operands = {(uint32_t)module->operand_count, 0},
                                               .called = {(uint32_t)module->called_count, 0},
                                               .attributes = {(uint32_t)module->attribute_count, 0},
@@ -228,6 +232,21 @@ static int read_computation(struct reader *reader, struct ids_pb bytes) {
 
 /* ---- modules ---- */
 
+/* Either message: entries with the number of a parameter, which is left out where it is 0. */
+static int read_donated(struct reader *reader, struct ids_pb bytes, uint32_t parameter) {
+    struct ids_pb_field field, part;
+    while (ids_pb_next(&bytes, &field) > 0) {
+        uint64_t number = 0;
+        if (ids_hlo_tag_of(&field) != IDS_HLO_TAG(HLO_DONATION_ENTRY, BYTES)) continue;
+        struct ids_pb entry = ids_pb_inside(&field);
+        while (ids_pb_next(&entry, &part) > 0) {
+            if (ids_hlo_tag_of(&part) == IDS_HLO_TAG(parameter, VARINT)) number = part.value;
+        }
+        if (ids_keymap_add(&reader->module->donated, ids_key_of(number, 1), 1) < 0) return ids_no_memory(reader->err);
+    }
+    return 0;
+}
+
 static int read_module_field(struct reader *reader, const struct ids_pb_field *field) {
     switch (ids_hlo_tag_of(field)) {
     case IDS_HLO_TAG(HLO_MODULE_NAME, BYTES):
@@ -241,6 +260,10 @@ static int read_module_field(struct reader *reader, const struct ids_pb_field *f
     case IDS_HLO_TAG(HLO_MODULE_ENTRY_ID, VARINT):
         reader->module->entry_id = (int64_t)field->value;
         return 0;
+    case IDS_HLO_TAG(HLO_MODULE_ALIAS, BYTES):
+        return read_donated(reader, ids_pb_inside(field), HLO_ALIAS_PARAMETER);
+    case IDS_HLO_TAG(HLO_MODULE_DONORS, BYTES):
+        return read_donated(reader, ids_pb_inside(field), HLO_DONOR_PARAMETER);
     case IDS_HLO_TAG(HLO_MODULE_STACK_FRAMES, BYTES):
         return ids_hlo_frames_read(ids_pb_inside(field), reader->module, reader->err);
     default:

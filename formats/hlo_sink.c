@@ -1,6 +1,8 @@
 /* hlo_sink.c - the instructions of a program's graph, for sinks. */
 #include "formats/hlo.h"
+#include "formats/hlo_sharding.h"
 #include "lib/base/memory.h"
+#include "lib/fields/hlo.h"
 #include "lib/hlo/shape.h"
 
 #include <inttypes.h>
@@ -56,7 +58,21 @@ static int intern_source(struct telling *telling, const struct ids_hlo_instructi
     return intern(telling, (struct ids_text){text, (uint32_t)length}, ret_source);
 }
 
-static int tell_instruction(struct telling *telling, const struct ids_hlo_instruction *from) {
+/* A parameter of the program: whether it is donated, and how it is spread over devices. */
+static int tell_parameter(struct telling *telling, const struct ids_hlo_instruction *from,
+                          struct ids_instruction_info *to) {
+    const struct ids_hlo_attribute *number =
+        ids_hlo_attribute_of(telling->module, from, HLO_INSTRUCTION_PARAMETER_NUMBER);
+    char text[IDS_HLO_SHARDING_TEXT] = "";
+    uint64_t unused;
+    to->is_parameter = 1;
+    to->is_donated = (uint8_t)ids_keymap_get(&telling->module->donated,
+                                             ids_key_of(number && !number->is_bytes ? number->number : 0, 1), &unused);
+    if (from->sharding.length) ids_hlo_sharding_text(from->sharding, text);
+    return intern(telling, (struct ids_text){text, (uint32_t)strlen(text)}, &to->sharding);
+}
+
+static int tell_instruction(struct telling *telling, const struct ids_hlo_instruction *from, int is_entry) {
     const struct ids_hlo_module *module = telling->module;
     struct ids_instruction_info to = {.program_id = telling->program_id,
                                       .module = telling->name,
@@ -69,18 +85,20 @@ static int tell_instruction(struct telling *telling, const struct ids_hlo_instru
     if (!code) code = intern(telling, ids_hlo_op_name(module, from), &to.op_name);
     if (!code) code = intern_source(telling, from, &to.source);
     if (!code) code = intern(telling, ids_hlo_call_target(module, from), &to.call_target);
+    if (!code && is_entry && ids_text_is(from->opcode, "parameter")) code = tell_parameter(telling, from, &to);
     if (!code && from->groups != IDS_HLO_NONE) code = intern(telling, module->groups[from->groups], &to.groups);
     return code ? code : telling->sink->ops->hlo(telling->sink, &to, telling->err);
 }
 
-static int tell_computation(struct telling *telling, const struct ids_hlo_computation *computation) {
-    int code = 0;
+static int tell_computation(struct telling *telling, uint32_t index) {
+    const struct ids_hlo_computation *computation = &telling->module->computations[index];
+    int code = 0, is_entry = index == telling->module->entry;
     if (computation->is_fusion) return 0;
     for (uint32_t i = 0; i < computation->instructions.count && !code; i++) {
         const struct ids_hlo_instruction *instruction =
             &telling->module->instructions[computation->instructions.first + i];
         telling->damaged += instruction->damaged;
-        if (!instruction->damaged) code = tell_instruction(telling, instruction);
+        if (!instruction->damaged) code = tell_instruction(telling, instruction, is_entry);
     }
     telling->damaged += computation->is_cut;
     return code;
@@ -94,8 +112,7 @@ static int say(struct telling *telling, const char *id, const char *text, uint64
 static int tell_module(struct telling *telling) {
     const struct ids_hlo_module *module = telling->module;
     int code = intern(telling, module->name, &telling->name);
-    for (size_t i = 0; i < module->computation_count && !code; i++)
-        code = tell_computation(telling, &module->computations[i]);
+    for (size_t i = 0; i < module->computation_count && !code; i++) code = tell_computation(telling, (uint32_t)i);
     if (!code)
         code = say(telling, "hlo.instruction", "instructions of a program that could not be read", telling->damaged);
     if (!code) {

@@ -46,8 +46,8 @@ static int read_on_in_place(struct ids_json_window *window, size_t rest, struct 
     return 0;
 }
 
-/* An element over many chunks is gathered in a buffer: at least as much again as there is (or all to the end of the
- * file) comes behind it, so that it is not looked at again for each chunk. */
+/* An element that spans many chunks is gathered in a buffer. Each time the buffer at least doubles (or reaches the end
+ * of the file), because looking at the element again for each chunk would take quadratic time. */
 static int read_on_in_buffer(struct ids_json_window *window, size_t rest, struct ids_error *err) {
     const uint64_t offset = ids_json_window_offset(window, window->scan.at);
     const int is_kept = window->at == window->buffer;

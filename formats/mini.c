@@ -7,7 +7,7 @@
  *   line ID NAME                             a timeline of the plane
  *   START DURATION EVENT-NAME [KEY=VALUE ...]   an event of the line; times as 5us, 1.25ms, 40ns, 7 (ps)
  *   hlo module=M name=I opcode=O [program=N] [op_name=..] [source=..] [groups=..] [bytes=N] [shape=..] [call_target=..]
- *   [fingerprint=N]
+ *   [fingerprint=N] [parameter=1 [donated=1] [sharding=..]]
  *
  * Words are parted by spaces, "in quotes" they may hold some; # begins a comment. A value is an integer, u:INTEGER
  * (unsigned), a decimal number with a point, or a text.
@@ -260,6 +260,7 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
         {"call_target", offsetof(struct ids_instruction_info, call_target)},
         {"groups", offsetof(struct ids_instruction_info, groups)},
         {"shape", offsetof(struct ids_instruction_info, shape)},
+        {"sharding", offsetof(struct ids_instruction_info, sharding)},
     };
     size_t count;
     int code = parse_args(mini, 1, &count, err);
@@ -270,6 +271,8 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
         if (ids_text_is(key, "program")) hlo.program_id = arg->u;
         if (ids_text_is(key, "bytes")) hlo.result_bytes = arg->i;
         if (ids_text_is(key, "fingerprint")) hlo.fingerprint = arg->u;
+        if (ids_text_is(key, "parameter")) hlo.is_parameter = arg->u != 0;
+        if (ids_text_is(key, "donated")) hlo.is_donated = arg->u != 0;
         for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
             if (!ids_text_is(key, fields[f].key) || arg->type != IDS_VALUE_CHARS) continue;
             uint32_t text = ids_intern(mini->sink->strings, arg->chars, arg->length);
@@ -324,6 +327,7 @@ static const char *const suffixes[] = {NULL}; /* named one by one, never looked 
 const struct ids_format ids_mini_format = {
     .name = "mini",
     .title = "idsprof's text form of a profile, for tests",
+    .form = "mini",
     .suffixes = suffixes,
     .bid = mini_bid,
     .streams = 0,

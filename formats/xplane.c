@@ -5,7 +5,7 @@
  * put the tables after the lines, so a plane is read twice: first its index (a skip by lengths, no event is touched),
  * then name tables, then every event once.
  *
- * Damage: a length that runs past the end of the file is a file that was cut; what is whole before it is kept. A
+ * Damage: if a length runs past the end of the file, the file was cut, and all whole events before are kept. A
  * malformed tag or varint, or a length that runs past its parent, is a corrupt file. (docs/metrics.md, Damaged files)
  */
 #include "formats/hlo.h"
@@ -27,7 +27,7 @@
 #define LENGTH_LIMIT ((uint64_t)INT32_MAX)
 /* A line's timestamp above this is nanoseconds since 1970, not since the session's start (three years). */
 #define EPOCH_NS ((int64_t)100000000 * 1000000000)
-/* Above this (11 days) they count from something else than the session's start: from 1970, or from the machine's. */
+/* Times above this (11 days) do not count from the start of the session, but from 1970 or the start of the machine. */
 #define FAR_NS ((int64_t)1000000 * 1000000000)
 
 struct spans {
@@ -192,7 +192,7 @@ static int read_stat_metadata(struct reader *reader, struct ids_span_bytes span,
     return ids_idmap_set(&reader->stat_texts, key, text) ? ids_no_memory(err) : 0;
 }
 
-/* The program's id: the number in "jit_f(123)", which is what events call it; else the metadata's key. */
+/* The program's id: the number in "jit_f(123)", by which events name it, or else the metadata's key. */
 static uint64_t program_of(struct ids_text name, uint64_t key) {
     if (name.length < 3 || name.at[name.length - 1] != ')') return key;
     uint64_t id = 0, scale = 1;
@@ -686,6 +686,8 @@ static const char *const suffixes[] = {".xplane.pb", ".xplane.pb.gz", NULL};
 const struct ids_format ids_xplane_format = {
     .name = "xplane",
     .title = "XSpace profile (xplane.pb)",
+    .expected = "an XSpace profile, *.xplane.pb",
+    .form = "xplane",
     .suffixes = suffixes,
     .bid = xplane_bid,
     .streams = 0,

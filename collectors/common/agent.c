@@ -3,6 +3,7 @@
 
 #include "collectors/common/agent_state.h"
 #include "collectors/common/control.h"
+#include "collectors/common/stacks.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -25,7 +26,7 @@ struct ids_agent ids_agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .hot = {0, 1, 1}};
 static struct ids_agent *const agent = &ids_agent;
 
-enum { PAUSE_MS = 20 };
+enum { PAUSE_MS = 20, MEMORY_MS = 50 };
 
 /* ---- small things ---- */
 
@@ -121,15 +122,22 @@ static void count_call(struct call *call) {
 }
 
 static void open_window(struct call *call) {
-    int ok = !ids_session_open(agent);
+    int64_t limit = ids_window_bytes(&agent->plan);
+    int code = ids_session_open(agent);
+    if (!code && limit > 0) atomic_store(&agent->memory_limit, ids_process_memory() + limit);
     lock();
-    ids_window_opened(&agent->window, ids_monotonic_ns(), ok);
-    if (ok) agent->opened = agent->window.number;
+    if (code == IDS_BUSY) {
+        ids_window_busy(&agent->window, ids_monotonic_ns());
+    } else {
+        ids_window_opened(&agent->window, ids_monotonic_ns(), !code);
+    }
+    if (!code) agent->opened = agent->window.number;
     count_call(call);
     end_job();
 }
 
 static void close_window(int throw_away) {
+    atomic_store(&agent->memory_limit, 0);
     ids_session_stop(agent, throw_away);
     if (throw_away) {
         lock();
@@ -199,9 +207,18 @@ static int poll_timeout(void) {
     lock();
     int64_t deadline = ids_window_deadline(&agent->window);
     unlock();
-    if (deadline < 0) return -1;
+    int64_t most_ms = atomic_load(&agent->memory_limit) ? MEMORY_MS : 1 << 30;
+    if (deadline < 0) return most_ms == MEMORY_MS ? MEMORY_MS : -1;
     int64_t left_ms = (deadline - ids_monotonic_ns() + 999999) / 1000000;
-    return left_ms < 0 ? 0 : left_ms > 1 << 30 ? 1 << 30 : (int)left_ms;
+    return left_ms < 0 ? 0 : left_ms > most_ms ? (int)most_ms : (int)left_ms;
+}
+
+/* Under the lock: what time, or the memory that the window takes, comes to. */
+static enum ids_window_action look_at_limits(void) {
+    int64_t limit = atomic_load(&agent->memory_limit);
+    enum ids_window_action action = ids_window_time(&agent->window, ids_monotonic_ns());
+    if (action == IDS_NOTHING && limit && ids_process_memory() > limit) action = ids_window_full(&agent->window);
+    return action;
 }
 
 static void *run_control(void *argument) {
@@ -213,7 +230,7 @@ static void *run_control(void *argument) {
         if (ready > 0 && events[0].revents) hush(agent->wake_fd);
         if (ready > 0 && events[1].revents) serve(agent->listener);
         lock();
-        enum ids_window_action action = ids_window_time(&agent->window, ids_monotonic_ns());
+        enum ids_window_action action = look_at_limits();
         if (action != IDS_NOTHING) begin_job(action);
         unlock();
         act(action, 0, NULL);
@@ -233,6 +250,7 @@ static void parent_after_fork(void) {
 /* The child has one thread and none of ours. It begins anew when it feeds the agent again: a child that never does
  * costs nothing and leaves no file. */
 static void child_after_fork(void) {
+    ids_stacks_forked();
     int files[] = {agent->hello, agent->listener, agent->wake_fd, agent->idle_fd};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         if (files[i] >= 0) close(files[i]);
@@ -400,6 +418,20 @@ void ids_agent_give_way(int handle, const char *why) {
     enum ids_window_action action = ids_window_give_way(&agent->window);
     if (action != IDS_NOTHING) ids_session_note(agent, agent->collectors[handle - 1].name, why);
     finish(action, 1, NULL);
+}
+
+void ids_agent_program_profile(int begins) {
+    if (agent->awake <= 0) return;
+    lock();
+    ids_session_say_profile(agent, begins);
+    if (!begins) ids_window_free(&agent->window);
+    unlock();
+}
+
+void ids_agent_exec(void) {
+    if (agent->awake <= 0) return;
+    lock();
+    finish(ids_window_exec(&agent->window), 1, NULL);
 }
 
 static int any_alive(void) {

@@ -32,7 +32,7 @@ extern "C" {
 #define IDS_AGENT_API __attribute__((visibility("default")))
 
 /* Grows when a change here is no mere addition at the end of a struct or a new function. */
-enum { IDS_AGENT_ABI = 1, IDS_COLLECTORS_MAX = 8, IDS_WHY_BYTES = 512 };
+enum { IDS_AGENT_ABI = 1, IDS_COLLECTORS_MAX = 8, IDS_WHY_BYTES = 512, IDS_BUSY = 2 };
 
 /* Who owns a window when several collectors can: the highest. */
 enum { IDS_PRIORITY_CUDA = 10, IDS_PRIORITY_JAX = 20, IDS_PRIORITY_PJRT = 30 };
@@ -48,7 +48,8 @@ struct ids_collector {
     int32_t priority; /* IDS_PRIORITY_... */
     const char *name; /* "jax": copied */
     void *context;    /* handed to every callback */
-    /* Starts the vendor's session. 0, or nonzero with the reason in `why`: then the next collector is asked. */
+    /* Starts the vendor's session. 0, or nonzero with the reason in `why`: then the next collector is asked. IDS_BUSY:
+     * the program uses the vendor's profiler itself, and the window is tried again. */
     int (*start)(void *context, char *why, size_t why_size);
     /* Ends it and writes the XSpace to the file `path`, which exists and is empty; the agent renames it. 0, or nonzero
      * with the reason, after which no session runs any more. With `path` NULL what was caught is thrown away (the
@@ -95,6 +96,13 @@ IDS_AGENT_API int ids_agent_state(void);
 /* The program takes the vendor's profiler for itself: ends the open window now and waits for it at most stop_timeout.
  * `why` is noted in the hello file. Nothing when no window is open. */
 IDS_AGENT_API void ids_agent_give_way(int handle, const char *why);
+
+/* The program's own use of the vendor's profiler begins (1) or has ended (0): noted with the step at which it did. */
+IDS_AGENT_API void ids_agent_program_profile(int begins);
+
+/* The process is about to become another program (exec): ends the open window and waits for it as
+ * ids_agent_give_way does. Where that fails the program goes on, and so do its windows. */
+IDS_AGENT_API void ids_agent_exec(void);
 
 /* Ends a collector: after this it gets no callbacks. Call it at exit while everything still works (Python: atexit).
  * If a window is open, of any collector, it is ended first; this waits at most stop_timeout. */

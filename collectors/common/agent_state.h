@@ -32,6 +32,7 @@ struct ids_agent {
     int said_steps[3]; /* by source: its first step is in the hello file */
     int64_t opened;    /* the number of the last window that did open */
     int said_rank;     /* that this rank was not chosen */
+    int64_t said_busy; /* the number of the window of which the hello file has that the profiler was in use */
 
     char session[IDS_SESSION_PATH], host[IDS_HOST_BYTES], socket[IDS_CONTROL_PATH];
     int pid;
@@ -47,6 +48,7 @@ struct ids_agent {
     struct ids_caught caught;
     int64_t begin_ns, end_ns, stop_ns; /* CLOCK_REALTIME; how long the stop took */
     int64_t written_bytes;             /* by all windows of this process */
+    atomic_llong memory_limit;         /* the window that is open ends beyond; 0: there is no limit */
 };
 
 extern struct ids_agent ids_agent __attribute__((visibility("hidden")));
@@ -56,7 +58,8 @@ int ids_session_begin(struct ids_agent *agent, char *why, size_t why_size);
 /* 0 when this process is among the chosen ranks. */
 int ids_session_has_rank(struct ids_agent *agent, char *why, size_t why_size);
 
-/* Starts the first able collector. 0 when a session runs. In a job. */
+/* Starts the first able collector. 0 when a session runs, IDS_BUSY when one could were its profiler not in use. In a
+ * job. */
 int ids_session_open(struct ids_agent *agent);
 /* Ends it, and has the others contribute. In a job. */
 void ids_session_stop(struct ids_agent *agent, int throw_away);
@@ -73,6 +76,7 @@ void ids_session_say(const struct ids_agent *agent, const struct ids_slot *slot,
 void ids_session_say_steps(struct ids_agent *agent, int source, const char *name, int64_t number);
 void ids_session_say_slow(const struct ids_agent *agent);
 void ids_session_say_late(const struct ids_agent *agent);
+void ids_session_say_profile(const struct ids_agent *agent, int begins);
 void ids_session_say_closed(const struct ids_agent *agent);
 
 #endif

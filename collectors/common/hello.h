@@ -9,11 +9,13 @@
  *   said       collector, key, value
  *   steps      source (annotation, executions), name, number: the first step of its kind
  *   opened     window, collector, by (step, time, range, trigger), step, start_ns (how long the start took), warm
+ *   profile    begins (1, 0), step: the program's own use of the profiler
  *   slow       window, waited_ns: the program goes on, the stop has not returned
  *   written    window, collector, by, path (below SESSION), bytes, events, drops, first_step, last_step, steps,
  *              begin_ns and end_ns (CLOCK_REALTIME), stop_ns, publish_ns
+ *   stacks     window, rate, samples, threads, late, dropped, cpu_ns, wall_ns: what was sampled (stacks.h)
  *   lost       window, collector, by, why: it was open, and nothing of it is there
- *   skipped    window (0: none in particular), collector, why: it was not opened
+ *   skipped    window (0: none in particular), step, collector, why: it was not opened
  *   note       why: something that a person should know and that lost nothing
  *   closed     steps_seen, source: the process ended in order
  * A launched process without "closed" was killed, or left by _exit.

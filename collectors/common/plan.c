@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SECOND_NS = 1000000000 };
+enum { SECOND_NS = 1000000000, WINDOW_BYTES = 256 << 20 };
 
 struct field {
     const char *key;
@@ -15,10 +15,29 @@ struct field {
 #define TEXT(name) \
     { #name, offsetof(struct ids_plan, name), sizeof(((struct ids_plan *)0)->name) }
 static const struct field fields[] = {
-    NUMBER(start_step),  NUMBER(steps),        NUMBER(every),        NUMBER(max),           NUMBER(delay_ns),
-    NUMBER(duration_ns), NUMBER(trigger),      NUMBER(warmup),       NUMBER(max_size),      NUMBER(stop_timeout_ns),
-    NUMBER(host_level),  NUMBER(device_level), NUMBER(python_level), NUMBER(launcher),      TEXT(run),
-    TEXT(range),         TEXT(wrap),           TEXT(ranks),          TEXT(step_executable), TEXT(cuda_graph),
+    NUMBER(start_step),
+    NUMBER(steps),
+    NUMBER(every),
+    NUMBER(max),
+    NUMBER(delay_ns),
+    NUMBER(duration_ns),
+    NUMBER(trigger),
+    NUMBER(warmup),
+    NUMBER(max_size),
+    NUMBER(stop_timeout_ns),
+    NUMBER(host_level),
+    NUMBER(device_level),
+    NUMBER(python_level),
+    NUMBER(stacks),
+    NUMBER(launcher),
+    TEXT(run),
+    NUMBER(max_window_bytes),
+    TEXT(range),
+    TEXT(wrap),
+    TEXT(ranks),
+    TEXT(step_executable),
+    TEXT(cuda_graph),
+    TEXT(profile_options),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -27,10 +46,17 @@ void ids_plan_default(struct ids_plan *plan) {
     plan->start_step = 150;
     plan->steps = 5;
     plan->max = 1;
+    plan->max_window_bytes = -1;
     plan->stop_timeout_ns = 60LL * SECOND_NS;
     plan->host_level = 2;
     plan->device_level = 1;
+    plan->stacks = 500;
     memcpy(plan->cuda_graph, "node", sizeof "node");
+}
+
+int64_t ids_window_bytes(const struct ids_plan *plan) {
+    if (plan->max_window_bytes >= 0) return plan->max_window_bytes;
+    return plan->start_step >= 0 && !plan->duration_ns ? 0 : WINDOW_BYTES;
 }
 
 static const struct field *find_field(const char *key, size_t length) {

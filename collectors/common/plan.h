@@ -11,27 +11,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { IDS_PLAN_TEXT = 256, IDS_PLAN_BYTES = 4096 };
+enum { IDS_PLAN_TEXT = 256, IDS_PLAN_BYTES = 8192 };
+enum { IDS_STACKS_FASTEST = 10000 }; /* samples a second */
 
 struct ids_plan {
-    int64_t start_step;      /* the step that opens the first window; -1: no step does */
-    int64_t steps;           /* a window ends after so many; 0: steps do not end it */
-    int64_t every, max;      /* steps from one start to the next, 0: once; windows in all, 0: no limit */
-    int64_t delay_ns;        /* no window before that, from the first collector's waking on */
-    int64_t duration_ns;     /* a window ends after that; 0: time does not end it */
-    int64_t trigger;         /* 1: windows are opened by `idsprof trigger` alone */
-    int64_t warmup;          /* steps before the window in which a collector runs; their events are discarded */
-    int64_t max_size;        /* bytes: no window is opened once a process has written so many; 0: no limit */
-    int64_t stop_timeout_ns; /* how long the program waits at most for the end of a window */
+    int64_t start_step;  /* the step that opens the first window; -1: no step does */
+    int64_t steps;       /* a window ends after so many; 0: steps do not end it */
+    int64_t every, max;  /* steps from one start to the next, 0: once; windows in all, 0: no limit */
+    int64_t delay_ns;    /* no window before that, from the first collector's waking on */
+    int64_t duration_ns; /* a window ends after that; 0: time does not end it */
+    int64_t trigger;     /* 1: windows are opened by `idsprof trigger` alone */
+    int64_t warmup;      /* steps before the window in which a collector runs; their events are discarded */
+    int64_t max_size;    /* bytes: no window is opened once a process has written so many; 0: no limit */
+    /* bytes by which the process's memory may grow while a window is open, which ends there; 0: no limit; -1:
+     * ids_window_bytes says it */
+    int64_t max_window_bytes;
+    int64_t stop_timeout_ns;                        /* how long the program waits at most for the end of a window */
     int64_t host_level, device_level, python_level; /* of the vendor's tracers */
+    int64_t stacks;                                 /* samples a second of what each Python thread runs; 0: none */
     int64_t launcher;                               /* the process id of `idsprof capture` */
     char run[64];                                   /* the folder's name under plugins/profile: 2026_11_21_07_43_53 */
     char range[IDS_PLAN_TEXT];                      /* windows are the regions of that name */
     char wrap[IDS_PLAN_TEXT];                       /* module:function, ... which the Python hook annotates */
     char ranks[IDS_PLAN_TEXT];                      /* "0,4-7": only these processes; "": all */
-    char step_executable[IDS_PLAN_TEXT]; /* a regular expression: the executable whose executions are the steps */
-    char cuda_graph[16];                 /* "node": kernels of CUDA graphs one by one; "graph": a launch as one */
+    char step_executable[IDS_PLAN_TEXT];     /* a regular expression: the executable whose executions are the steps */
+    char profile_options[2 * IDS_PLAN_TEXT]; /* "key=value" line by line: options of jax's profiler */
+    char cuda_graph[16];                     /* "node": kernels of CUDA graphs one by one; "graph": a launch as one */
 };
+
+/* What one window may add to the process's memory, 0: no limit. Where nobody said it, a window that steps end has no
+ * limit, because what they allocate is the program's more often than the profiler's. */
+int64_t ids_window_bytes(const struct ids_plan *plan);
 
 /* What holds when nobody says anything: steps 150 to 154, one window. */
 void ids_plan_default(struct ids_plan *plan);

@@ -94,3 +94,16 @@ int64_t ids_monotonic_ns(void) {
 int64_t ids_realtime_ns(void) {
     return read_clock(CLOCK_REALTIME);
 }
+
+int64_t ids_process_memory(void) {
+    char text[128], *end;
+    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0) return 0;
+    text[length] = '\0';
+    strtoll(text, &end, 10); /* the address space */
+    int64_t resident = strtoll(end, &end, 10), shared = strtoll(end, &end, 10);
+    return (resident - shared) * sysconf(_SC_PAGESIZE);
+}

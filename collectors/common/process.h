@@ -21,6 +21,9 @@ void ids_process_facts(struct ids_hello *line);
 /* The command line in one text, cut where it is too long. */
 void ids_process_command(char *text, size_t size);
 
+/* The memory that the process holds without what it shares with files, in bytes; 0: not known. */
+int64_t ids_process_memory(void);
+
 int64_t ids_monotonic_ns(void);
 int64_t ids_realtime_ns(void);
 

@@ -2,6 +2,7 @@
  * says so. */
 #include "collectors/common/agent_state.h"
 #include "collectors/common/secrets.h"
+#include "collectors/common/stacks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,6 +33,8 @@ int ids_session_begin(struct ids_agent *agent, char *why, size_t why_size) {
     agent->written_bytes = agent->opened = 0;
     memset(agent->said_steps, 0, sizeof agent->said_steps);
     agent->said_rank = 0;
+    agent->said_busy = 0;
+    atomic_store(&agent->memory_limit, 0);
     ids_window_init(&agent->window, &agent->plan, ids_monotonic_ns());
     agent->hello = ids_process_hello(agent->session, agent->host, agent->pid);
     if (agent->hello >= 0) return 0;
@@ -139,6 +142,14 @@ void ids_session_say_late(const struct ids_agent *agent) {
     say_lost(agent, NOBODY, why);
 }
 
+void ids_session_say_profile(const struct ids_agent *agent, int begins) {
+    struct ids_hello line;
+    ids_hello_begin(&line, "profile");
+    ids_hello_number(&line, "begins", begins);
+    ids_hello_number(&line, "step", agent->window.step_number);
+    ids_hello_end(&line, agent->hello);
+}
+
 static void say_skipped(const struct ids_agent *agent, const char *collector, const char *why) {
     struct ids_hello line;
     ids_hello_begin(&line, "skipped");
@@ -198,6 +209,30 @@ static void say_opened(const struct ids_agent *agent, int64_t start_ns) {
     ids_hello_end(&line, agent->hello);
 }
 
+/* Beside whichever collector owns the window. */
+static void start_stacks(const struct ids_agent *agent) {
+    char why[IDS_WHY_BYTES] = "";
+    if (agent->plan.stacks > 0 && ids_stacks_start(agent->plan.stacks, why, sizeof why) < 0)
+        ids_session_note(agent, "stacks are not sampled", why);
+}
+
+static void write_stacks(const struct ids_agent *agent, const struct ids_stacks_counts *counts, const char *path) {
+    struct ids_hello line;
+    char why[IDS_WHY_BYTES] = "";
+    if (ids_stacks_write(path, why, sizeof why)) ids_session_note(agent, "stacks are lost", why);
+    if (!path) return;
+    ids_hello_begin(&line, "stacks");
+    ids_hello_number(&line, "window", agent->window.number);
+    ids_hello_number(&line, "rate", counts->rate);
+    ids_hello_number(&line, "samples", counts->samples);
+    ids_hello_number(&line, "threads", counts->threads);
+    ids_hello_number(&line, "late", counts->late);
+    ids_hello_number(&line, "dropped", counts->dropped);
+    ids_hello_number(&line, "cpu_ns", counts->cpu_ns);
+    ids_hello_number(&line, "wall_ns", counts->end_ns - counts->begin_ns);
+    ids_hello_end(&line, agent->hello);
+}
+
 int ids_session_open(struct ids_agent *agent) {
     char why[IDS_WHY_BYTES] = "";
     struct ids_place place = place_of(agent);
@@ -206,21 +241,26 @@ int ids_session_open(struct ids_agent *agent) {
         say_skipped(agent, NULL, why);
         return -1;
     }
-    int asked = -1;
+    int asked = -1, is_busy = 0;
     while ((asked = next_collector(agent, asked)) >= 0) {
         const struct ids_slot *slot = &agent->collectors[asked];
         int64_t before = ids_monotonic_ns();
         why[0] = '\0';
-        if (!slot->collector.start(slot->collector.context, why, sizeof why)) {
+        int code = slot->collector.start(slot->collector.context, why, sizeof why);
+        if (!code) {
             agent->begin_ns = ids_realtime_ns();
             agent->owner = asked;
+            start_stacks(agent);
             say_opened(agent, ids_monotonic_ns() - before);
             return 0;
         }
-        say_skipped(agent, slot->name, why[0] ? why : "it did not start and gave no reason");
+        is_busy |= code == IDS_BUSY;
+        if (code != IDS_BUSY || agent->said_busy != agent->window.number)
+            say_skipped(agent, slot->name, why[0] ? why : "it did not start and gave no reason");
     }
     unlink(agent->part);
-    return -1;
+    if (is_busy) agent->said_busy = agent->window.number;
+    return is_busy ? IDS_BUSY : -1;
 }
 
 static void contribute(struct ids_agent *agent) {
@@ -237,7 +277,9 @@ static void contribute(struct ids_agent *agent) {
 
 void ids_session_stop(struct ids_agent *agent, int throw_away) {
     const struct ids_slot *slot = &agent->collectors[agent->owner];
+    struct ids_stacks_counts counts;
     int64_t before = ids_monotonic_ns();
+    int sampled = ids_stacks_stop(&counts);
     agent->why_lost[0] = '\0';
     agent->caught = (struct ids_caught){.events = -1, .drops = -1};
     agent->end_ns = ids_realtime_ns();
@@ -250,6 +292,7 @@ void ids_session_stop(struct ids_agent *agent, int throw_away) {
         agent->why_lost[0] = '\0';
         if (!throw_away) contribute(agent);
     }
+    if (sampled) write_stacks(agent, &counts, failed || throw_away ? NULL : agent->part);
     agent->stop_ns = ids_monotonic_ns() - before;
     if (throw_away) unlink(agent->part);
     if (throw_away && failed) ids_session_note(agent, "the end of the warm-up", agent->why_lost);

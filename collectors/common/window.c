@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { FAILURES_MAX = 3 };
+enum { FAILURES_MAX = 3, RETRY_NS = 20000000 };
 
 void ids_window_init(struct ids_window *window, const struct ids_plan *plan, int64_t now_ns) {
     memset(window, 0, sizeof *window);
@@ -28,7 +28,7 @@ static int by_time(const struct ids_window *window) {
 }
 
 static int too_early(const struct ids_window *window, int64_t now_ns) {
-    return now_ns - window->born_ns < window->plan.delay_ns;
+    return now_ns - window->born_ns < window->plan.delay_ns || now_ns < window->retry_ns;
 }
 
 /* ---- transitions ---- */
@@ -86,6 +86,22 @@ void ids_window_opened(struct ids_window *window, int64_t now_ns, int ok) {
     if (window->opened_by != IDS_BY_TRIGGER && !window->warm) window->counted++;
     window->failed += !window->warm;
     wait_again(window);
+}
+
+void ids_window_busy(struct ids_window *window, int64_t now_ns) {
+    if (window->state != IDS_OPENING || window->opened_by == IDS_BY_TRIGGER) {
+        ids_window_opened(window, now_ns, 0);
+        return;
+    }
+    window->retry_ns = now_ns + RETRY_NS;
+    window->warm = window->timed = 0;
+    if (window->leader >= 0) window->feeders[window->leader].in_window = 0;
+    window->number--;
+    window->state = IDS_WAITING;
+}
+
+void ids_window_free(struct ids_window *window) {
+    window->retry_ns = 0;
 }
 
 void ids_window_closed(struct ids_window *window, int full) {
@@ -218,7 +234,8 @@ int64_t ids_window_deadline(const struct ids_window *window) {
     } else if (window->state != IDS_OPENED || window->warm || !after) {
         return -1;
     }
-    return __builtin_add_overflow(from, after, &deadline) ? INT64_MAX : deadline;
+    if (__builtin_add_overflow(from, after, &deadline)) return INT64_MAX;
+    return window->state == IDS_WAITING && deadline < window->retry_ns ? window->retry_ns : deadline;
 }
 
 enum ids_window_action ids_window_time(struct ids_window *window, int64_t now_ns) {
@@ -231,6 +248,14 @@ enum ids_window_action ids_window_time(struct ids_window *window, int64_t now_ns
 
 enum ids_window_action ids_window_give_way(struct ids_window *window) {
     return window->state == IDS_OPENED ? close_now(window, IDS_BY_PROGRAM) : IDS_NOTHING;
+}
+
+enum ids_window_action ids_window_full(struct ids_window *window) {
+    return window->state == IDS_OPENED ? close_now(window, IDS_BY_SIZE) : IDS_NOTHING;
+}
+
+enum ids_window_action ids_window_exec(struct ids_window *window) {
+    return window->state == IDS_OPENED ? close_now(window, IDS_BY_EXEC) : IDS_NOTHING;
 }
 
 enum ids_window_action ids_window_exit(struct ids_window *window) {
@@ -261,6 +286,7 @@ int64_t ids_window_reached(const struct ids_window *window) {
 }
 
 const char *ids_window_cause_name(enum ids_window_cause cause) {
-    static const char *const names[] = {"nobody", "step", "time", "range", "trigger", "exit", "program"};
+    static const char *const names[] = {"nobody", "step",    "time", "range", "trigger",
+                                        "exit",   "program", "size", "exec"};
     return names[cause];
 }

@@ -36,7 +36,9 @@ enum ids_window_cause {
     IDS_BY_RANGE,
     IDS_BY_TRIGGER,
     IDS_BY_EXIT,
-    IDS_BY_PROGRAM
+    IDS_BY_PROGRAM,
+    IDS_BY_SIZE,
+    IDS_BY_EXEC
 };
 
 /* Executables that were counted; one more takes no part, so that a program that compiles for ever costs no more than
@@ -57,6 +59,7 @@ struct ids_window {
     enum ids_window_state state;
     enum ids_window_cause opened_by, closed_by;
     int64_t born_ns, opened_ns;
+    int64_t retry_ns;    /* after a session that was busy: not to be asked again before that */
     int64_t next_start;  /* the position at which the next window opens */
     int64_t number;      /* of the window that is open or was last, from 1; a warm-up has the number of its window */
     int64_t counted;     /* windows that count for max */
@@ -88,11 +91,20 @@ enum ids_window_action ids_window_time(struct ids_window *window, int64_t now_ns
 int64_t ids_window_deadline(const struct ids_window *window);
 /* The program wants the vendor's profiler for itself: what is open ends. */
 enum ids_window_action ids_window_give_way(struct ids_window *window);
+/* The process holds more memory than a window may take: what is open ends. */
+enum ids_window_action ids_window_full(struct ids_window *window);
+/* The program is about to become another one (exec): what is open ends. */
+enum ids_window_action ids_window_exec(struct ids_window *window);
 /* The program ends; no window opens after that. */
 enum ids_window_action ids_window_exit(struct ids_window *window);
 
 /* What became of IDS_OPEN: whether a session runs now. After three failures in a row only a trigger tries again. */
 void ids_window_opened(struct ids_window *window, int64_t now_ns, int ok);
+/* The vendor's profiler is in use: the same window is tried again, at the next step or a moment later, for it may be
+ * free then. A trigger is not: who asked for it is told. */
+void ids_window_busy(struct ids_window *window, int64_t now_ns);
+/* The vendor's profiler is free again. */
+void ids_window_free(struct ids_window *window);
 /* What became of IDS_CLOSE and of the first half of IDS_REOPEN, after which the state is OPENING; `full`: max_size
  * was reached. */
 void ids_window_closed(struct ids_window *window, int full);

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,57 +46,13 @@ static int take_note(char path[IDS_PLUGIN_PATH]) {
     return take(found, path);
 }
 
-static int take_glob(const char *root, const char *below, char path[IDS_PLUGIN_PATH]) {
-    char pattern[IDS_PLUGIN_PATH];
-    glob_t found;
-    if (!root || !root[0]) return -1;
-    if (snprintf(pattern, sizeof pattern, "%s%s", root, below) >= (int)sizeof pattern) return -1;
-    if (glob(pattern, 0, NULL, &found)) return -1;
-    int failed = take(found.gl_pathv[0], path);
-    globfree(&found);
-    return failed;
-}
-
-/* The folder above bin/ of the program as it was called: of a virtual environment's python that is the environment. */
-static int prefix_of_program(char *prefix, size_t size) {
-    int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return -1;
-    ssize_t length = read(file, prefix, size - 1);
-    close(file);
-    if (length <= 0) return -1;
-    prefix[length] = '\0';
-    for (int i = 0; i < 2; i++) {
-        char *slash = strrchr(prefix, '/');
-        if (!slash) return -1;
-        *slash = '\0';
-    }
-    return 0;
-}
-
-static int take_libtpu(char path[IDS_PLUGIN_PATH]) {
-    static const char below[] = "/lib/python3*/site-packages/libtpu/libtpu.so";
-    static const char *const places[] = {"/usr/lib/libtpu.so", "/lib/libtpu.so", "/usr/local/lib/libtpu.so"};
-    static const char *const roots[] = {"/usr/local", "/usr"};
-    char prefix[IDS_PLUGIN_PATH];
-    if (!prefix_of_program(prefix, sizeof prefix) && !take_glob(prefix, below, path)) return 0;
-    if (!take_glob(getenv("VIRTUAL_ENV"), below, path) || !take_glob(getenv("CONDA_PREFIX"), below, path)) return 0;
-    if (!take_glob(getenv("HOME"), "/.local/lib/python3*/site-packages/libtpu/libtpu.so", path)) return 0;
-    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
-        if (!take_glob(roots[i], below, path)) return 0;
-    }
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (!access(places[i], R_OK) && !take(places[i], path)) return 0;
-    }
-    return -1;
-}
-
 int ids_plugin_find(char path[IDS_PLUGIN_PATH], char *why, size_t why_size) {
     if (!take(getenv("IDSPROF_PJRT_PLUGIN"), path) || !take_note(path) || !take(getenv("IDSPROF_PJRT_LIBRARY"), path) ||
-        !take(getenv("IDSPROF_TPU_LIBRARY"), path) || !take_libtpu(path)) {
+        !take(getenv("IDSPROF_TPU_LIBRARY"), path)) {
         return 0;
     }
     snprintf(why, why_size,
-             "idsprof: no PJRT plugin was found to stand for; IDSPROF_TPU_LIBRARY=/path/of/libtpu.so names one");
+             "idsprof: nothing names the PJRT plugin to stand for; IDSPROF_TPU_LIBRARY=/path/of/libtpu.so does");
     return -1;
 }
 

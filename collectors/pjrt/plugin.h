@@ -11,10 +11,10 @@ enum { IDS_PLUGIN_PATH = 4096 };
 /* Writes the path. It is, in this order:
  *   $IDSPROF_PJRT_PLUGIN, which the Python hook sets while a plugin is loaded ("": what comes next here);
  *   what the auditor (audit.c) found the program asking for;
- *   $IDSPROF_PJRT_LIBRARY, $IDSPROF_TPU_LIBRARY, what PJRT_LIBRARY_PATH or TPU_LIBRARY_PATH was before the launcher set
- *   it to us; libtpu.so of the libtpu package of the Python that runs or of $VIRTUAL_ENV, else in /usr/lib, /lib,
- *   /usr/local/lib.
- * 0, or -1 with the reason. */
+ *   $IDSPROF_PJRT_LIBRARY, $IDSPROF_TPU_LIBRARY, what PJRT_LIBRARY_PATH or TPU_LIBRARY_PATH was before the launcher or
+ *   the hook set it to us.
+ * Nothing is searched for: a plugin that we find and the program would not (another Python's libtpu) would take its
+ * devices away. 0, or -1 with the reason. */
 int ids_plugin_find(char path[IDS_PLUGIN_PATH], char *why, size_t why_size);
 
 /* Loads it and calls its GetPjrtApi. NULL with the reason. It is loaded as dir/./base, which an auditor of ours

@@ -1,6 +1,6 @@
 #include "collectors/pjrt/programs.h"
 
-#include "collectors/pjrt/pb_skip.h"
+#include "collectors/common/pb_skip.h"
 #include "collectors/pjrt/record.h"
 #include "lib/fields/hlo.h"
 

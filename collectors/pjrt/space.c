@@ -1,8 +1,8 @@
 /* What was recorded in a window, as planes beside the vendor's. */
 #include "collectors/pjrt/space.h"
 
+#include "collectors/common/pb_skip.h"
 #include "collectors/common/xspace_out.h"
-#include "collectors/pjrt/pb_skip.h"
 #include "collectors/pjrt/programs.h"
 #include "collectors/pjrt/record.h"
 #include "lib/fields/xspace.h"

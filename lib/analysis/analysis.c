@@ -3,17 +3,24 @@
 #include "lib/analysis/context.h"
 #include "lib/analysis/grades.h"
 
-void ids_params_default(struct ids_params *params) {
-    *params = (struct ids_params){
-        .window = IDS_WINDOW_RUN, .from_ps = 0, .to_ps = INT64_MAX, .small_kernel_ps = 100000000, /* 0.1 ms */
-    };
+#include <stdlib.h>
+
+void ids_analysis_done(struct ids_analysis *analysis) {
+    size_t tracks = analysis->trace->track_count;
+    for (size_t t = 0; analysis->stalls && t < tracks; t++) ids_spans_done(&analysis->stalls[t]);
+    free(analysis->busy);
+    free(analysis->stalls);
+    free(analysis->compile_sources);
+    free(analysis->gaps);
+    ids_steps_done(analysis);
+    ids_ledger_done(&analysis->ledger);
 }
 
-int ids_params_are_default(const struct ids_params *params) {
-    struct ids_params standard;
-    ids_params_default(&standard);
-    return params->window == standard.window && params->from_ps == standard.from_ps &&
-           params->to_ps == standard.to_ps && params->small_kernel_ps == standard.small_kernel_ps;
+/* Those that were only there for what the chosen ones waited for. Their gaps are the last ones. */
+static void leave_out_devices(struct ids_analysis *analysis) {
+    if (analysis->chosen_count == analysis->busy_count) return;
+    analysis->gap_count = analysis->busy[analysis->chosen_count].first_gap;
+    analysis->busy_count = analysis->chosen_count;
 }
 
 int ids_analyze(const struct ids_trace *trace, const struct ids_params *params, struct ids_report *report,
@@ -32,6 +39,7 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
     if (!code) code = ids_steps_trim(&analysis, err);
     if (!code && ret_findings) code = ids_findings_begin(&analysis, &findings, &taking, &visitor, err);
     if (!code) code = ids_ledger_make(&analysis, taking ? &visitor : NULL, err);
+    leave_out_devices(&analysis);
     if (!code) code = ids_compilations_make(&analysis, err);
     for (int i = 0; i < ids_analyzer_count && !code; i++) code = ids_analyzers[i]->run(&analysis, report, err);
     struct ids_grade_rules rules;

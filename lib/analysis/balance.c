@@ -46,7 +46,7 @@ static int look_at_steps(const struct ids_analysis *analysis, struct ids_balance
 int ids_balance_make(const struct ids_analysis *analysis, struct ids_balance *ret_balance, struct ids_error *err) {
     const struct ids_ledger *ledger = &analysis->ledger;
     struct ids_balance balance = {.straggler = IDS_NONE};
-    balance.of_device = calloc(analysis->busy_count + 1, sizeof *balance.of_device);
+    balance.of_device = calloc(analysis->trace->device_count + 1, sizeof *balance.of_device);
     if (!balance.of_device) return ids_no_memory(err);
     for (size_t s = 0; s < ledger->share_count; s++) {
         const struct ids_entry_share *share = &ledger->shares[s];

@@ -57,6 +57,7 @@ __attribute__((noinline)) static void keep_longest(struct ids_booking *booking,
 }
 
 int ids_book_entry(struct ids_booking *booking, const struct ids_ledger_interval *interval, size_t place) {
+    if (booking->device >= booking->analysis->chosen_count) return 0;
     int64_t length_ps = interval->to_ps - interval->from_ps;
     struct ids_own_share *own = &booking->own[interval->entry];
     int in_window = interval->state & IDS_IS_IN_WINDOW, in_step = interval->step != IDS_NONE;

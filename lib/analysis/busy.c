@@ -37,35 +37,6 @@ int64_t ids_time_in(const struct ids_busy *busy, unsigned states) {
     return ids_time_in_both(busy, states, states);
 }
 
-int ids_device_counts(const struct ids_trace *trace, const struct ids_device *device) {
-    if (!device->activity.count || device->kind != IDS_DEVICE_CPU) return device->activity.count > 0;
-    return !trace->accelerated;
-}
-
-/* The number behind "rank" in a host's name, as Kineto's files and launchers have it; else its place among the
- * hosts. */
-static long long rank_of_host(const struct ids_trace *trace, uint32_t host) {
-    const char *name = ids_trace_text(trace, trace->hosts[host].name), *rank = strcasestr(name, "rank");
-    if (rank) {
-        rank += strlen("rank");
-        rank += strspn(rank, "-_ .=");
-        if (*rank >= '0' && *rank <= '9') return strtoll(rank, NULL, 10);
-    }
-    return host;
-}
-
-const char *ids_rank_name(const struct ids_trace *trace, const struct ids_device *device, struct ids_arena *arena) {
-    char name[128];
-    size_t beside = 0;
-    for (size_t d = 0; d < trace->device_count; d++)
-        beside += trace->devices[d].host == device->host && ids_device_counts(trace, &trace->devices[d]);
-    int length = trace->host_count < 2 ? snprintf(name, sizeof name, "%.100s", device->label)
-                 : beside < 2
-                     ? snprintf(name, sizeof name, "rank %lld", rank_of_host(trace, device->host))
-                     : snprintf(name, sizeof name, "rank %lld %.80s", rank_of_host(trace, device->host), device->label);
-    return ids_arena_copy(arena, name, (size_t)length);
-}
-
 /* From the first to the last activity on one clock. */
 struct extent {
     int64_t first_ps, last_ps;
@@ -74,7 +45,7 @@ struct extent {
 /* By clock number: where hosts have no common clock, each has a window of its own. */
 static struct extent *find_extents(const struct ids_analysis *analysis) {
     const struct ids_trace *trace = analysis->trace;
-    struct extent *clocks = malloc(trace->clock_count * sizeof *clocks);
+    struct extent *clocks = calloc((size_t)trace->clock_count + 1, sizeof *clocks);
     for (uint32_t c = 0; clocks && c < trace->clock_count; c++) clocks[c] = (struct extent){INT64_MAX, INT64_MIN};
     for (size_t i = 0; clocks && i < analysis->busy_count; i++) {
         const struct ids_busy *busy = &analysis->busy[i];
@@ -85,6 +56,52 @@ static struct extent *find_extents(const struct ids_analysis *analysis) {
     return clocks;
 }
 
+static struct ids_busy busy_of(const struct ids_trace *trace, size_t d) {
+    const struct ids_device *device = &trace->devices[d];
+    struct ids_busy busy = {
+        .device = device, .index = (uint32_t)d, .first_ps = device->activity.at[0].start_ps, .last_ps = INT64_MIN};
+    struct ids_cursor cursor = ids_cursor_over(&device->activity);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (event->end_ps > busy.last_ps) busy.last_ps = event->end_ps;
+    }
+    return busy;
+}
+
+/* The active devices with their first and last activity, the chosen ones before the others. */
+static int list_devices(struct ids_analysis *analysis, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    const struct ids_device *first = NULL;
+    for (int is_chosen = 1; is_chosen >= 0; is_chosen--) {
+        for (size_t d = 0; d < trace->device_count; d++) {
+            const struct ids_device *device = &trace->devices[d];
+            if (!ids_device_counts(trace, device)) continue;
+            if (ids_device_is_chosen(&analysis->params, device) != is_chosen) continue;
+            if (!first) first = device;
+            analysis->busy[analysis->busy_count++] = busy_of(trace, d);
+            analysis->chosen_count += (size_t)is_chosen;
+        }
+    }
+    if (!first || analysis->chosen_count) return 0;
+    return ids_fail(err, IDS_USAGE, "no device that did anything is called '%s'; the first one is '%s'",
+                    analysis->params.device, first->key);
+}
+
+/* From the begin of the first chosen step to the end of the last one. */
+static void cut_to_chosen_steps(struct ids_analysis *analysis) {
+    const struct ids_steps *steps = &analysis->steps;
+    int64_t from_ps = INT64_MAX, to_ps = INT64_MIN;
+    size_t chosen = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        if (!ids_step_is_chosen(analysis, i)) continue;
+        if (steps->at[i].start_ps < from_ps) from_ps = steps->at[i].start_ps;
+        if (steps->at[i].end_ps > to_ps) to_ps = steps->at[i].end_ps;
+        chosen++;
+    }
+    if (!chosen || chosen + (size_t)ids_first_step_opens(steps) == steps->count) return;
+    if (from_ps > analysis->start_ps) analysis->start_ps = from_ps;
+    if (to_ps < analysis->end_ps) analysis->end_ps = to_ps;
+}
+
 /* First and last activity of each active device, and of the run. */
 static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
@@ -92,26 +109,19 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
     analysis->busy = calloc(trace->device_count, sizeof *analysis->busy);
     if (!analysis->busy) return ids_no_memory(err);
     int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
-    for (size_t d = 0; d < trace->device_count; d++) {
-        const struct ids_device *device = &trace->devices[d];
-        if (!ids_device_counts(trace, device)) continue;
-        struct ids_busy *busy = &analysis->busy[analysis->busy_count++];
-        *busy = (struct ids_busy){
-            .device = device, .index = (uint32_t)d, .first_ps = device->activity.at[0].start_ps, .last_ps = INT64_MIN};
-        struct ids_cursor cursor = ids_cursor_over(&device->activity);
-        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
-            if (event->end_ps > busy->last_ps) busy->last_ps = event->end_ps;
-        }
-        if (busy->first_ps < first_ps) first_ps = busy->first_ps;
-        if (busy->last_ps > last_ps) last_ps = busy->last_ps;
+    int code = list_devices(analysis, err);
+    if (code || !analysis->busy_count) return code;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        if (analysis->busy[b].first_ps < first_ps) first_ps = analysis->busy[b].first_ps;
+        if (analysis->busy[b].last_ps > last_ps) last_ps = analysis->busy[b].last_ps;
     }
-    if (!analysis->busy_count) return 0;
     analysis->first_ps = analysis->start_ps = first_ps;
     analysis->end_ps = last_ps;
     if (analysis->params.window == IDS_WINDOW_STEPS && analysis->steps.count) {
         analysis->start_ps = analysis->steps.at[0].work_ps;
         analysis->end_ps = analysis->steps.at[analysis->steps.count - 1].last_ps;
     }
+    cut_to_chosen_steps(analysis);
     /* --from and --to count from the run's first activity. */
     int64_t from_ps = first_ps, to_ps = first_ps;
     ids_sum(&from_ps, analysis->params.from_ps);
@@ -145,7 +155,8 @@ static int find_windows(struct ids_analysis *analysis, struct ids_error *err) {
 }
 
 int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err) {
-    int code = find_windows(analysis, err);
+    int code = ids_choice_check(analysis, err);
+    if (!code) code = find_windows(analysis, err);
     return code ? code : gather_stalls(analysis, err);
 }
 
@@ -172,17 +183,6 @@ const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
     return analysis->trace->device_count
                ? "no device did anything in this trace: every device plane is empty"
                : "the trace has no device plane and no op of the CPU client: only host events were recorded";
-}
-
-void ids_analysis_done(struct ids_analysis *analysis) {
-    size_t tracks = analysis->trace->track_count;
-    for (size_t t = 0; analysis->stalls && t < tracks; t++) ids_spans_done(&analysis->stalls[t]);
-    free(analysis->busy);
-    free(analysis->stalls);
-    free(analysis->compile_sources);
-    free(analysis->gaps);
-    ids_steps_done(analysis);
-    ids_ledger_done(&analysis->ledger);
 }
 
 void ids_metrics_missing(struct ids_report *report, const struct ids_metric_def *metrics, int count, const char *why) {

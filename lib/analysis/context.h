@@ -5,10 +5,11 @@
 #ifndef IDS_LIB_ANALYSIS_CONTEXT_H
 #define IDS_LIB_ANALYSIS_CONTEXT_H
 
-#include "lib/analysis/analysis.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/analysis/intervals.h"
 #include "lib/analysis/ledger.h"
+#include "lib/analysis/params.h"
+#include "lib/analysis/participants.h"
 #include "lib/analysis/period.h"
 #include "lib/base/keymap.h"
 #include "lib/model/findings.h"
@@ -106,6 +107,8 @@ struct ids_analysis {
     int64_t start_ps, end_ps; /* the run's window; equal when no device did anything */
     struct ids_busy *busy;    /* of the active devices only */
     size_t busy_count;
+    size_t chosen_count;      /* the first of them, that are looked at; until the ledger is made the others are there
+                               * too, for they say who waited for whom */
     struct ids_spans *stalls; /* by track: waits inside CPU ops */
     uint8_t *compile_sources; /* by host: the source of its compilations (compilations.c) */
     struct ids_gap *gaps;     /* by device, in time order */
@@ -124,14 +127,6 @@ int64_t ids_time_in(const struct ids_busy *busy, unsigned states);
 /* The time in which it did any of `states`, and any of `also`. */
 int64_t ids_time_in_both(const struct ids_busy *busy, unsigned states, unsigned also);
 
-/* Whether a device takes part in windows, means and steps: it did something, and it is no CPU device beside an
- * accelerator (a few ops that JAX runs on the CPU backend must not halve a GPU's utilization). */
-int ids_device_counts(const struct ids_trace *trace, const struct ids_device *device);
-
-/* Who a device is among those that run together: "rank 1" of a run of several hosts with one device each, "rank 1
- * GPU:0" of several, else its label. In the arena; NULL when memory ran out. */
-const char *ids_rank_name(const struct ids_trace *trace, const struct ids_device *device, struct ids_arena *arena);
-
 /* Why there is no data when no device is active, in words for a person. */
 const char *ids_no_activity_reason(const struct ids_analysis *analysis);
 
@@ -143,13 +138,24 @@ static inline int64_t ids_step_time(const struct ids_step *step) {
     return step->devices ? step->sum_ps / (int64_t)step->devices : 0;
 }
 
-/* busy.c, steps.c: the making of the parts; the ledger makes the times of ids_busy and the gaps (stretches.c). */
+/* choice.c: whether the user looks at this device, and at the step at this place of analysis->steps before it is
+ * trimmed. */
+int ids_device_is_chosen(const struct ids_params *params, const struct ids_device *device);
+int ids_step_is_chosen(const struct ids_analysis *analysis, size_t at);
+/* Whether any step is chosen, where steps were asked for: 0, or IDS_USAGE. */
+int ids_choice_check(const struct ids_analysis *analysis, struct ids_error *err);
+/* The first step began as idsprof's window opened: it is unlike the others, and left out. */
+int ids_first_step_opens(const struct ids_steps *steps);
+
+/* busy.c, steps.c, ledger_making.c: the making of the parts. */
 int ids_busy_make(struct ids_analysis *analysis, struct ids_error *err);
 /* Leaves only the steps that lie wholly in the window. */
 int ids_steps_trim(struct ids_analysis *analysis, struct ids_error *err);
 int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err);
 void ids_steps_done(struct ids_analysis *analysis);
-void ids_analysis_done(struct ids_analysis *analysis);
+/* Makes the book, and with it the times and gaps of analysis->busy (stretches.c). Each interval goes to the visitor
+ * too, unless it is NULL. */
+int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor, struct ids_error *err);
 
 /* The step that a host event lies in, directly or through what caused it; NULL when none. */
 const struct ids_step *ids_step_of_host_event(const struct ids_analysis *analysis, const struct ids_event *event);

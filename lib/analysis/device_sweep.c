@@ -70,7 +70,7 @@ struct gathering {
     struct piece *at;
     size_t count, room;
     const struct ids_event *beyond; /* the first activity behind `to_ps` */
-    int failed;
+    int of_cpu, failed;
 };
 
 static enum ids_sweep_rank rank_of_copy(const struct ids_event *event) {
@@ -110,6 +110,12 @@ static void add_piece(struct gathering *gathering, const struct ids_event *event
     gathering->at[place] = (struct piece){from_ps, to_ps, event, (uint16_t)state, (uint8_t)rank};
 }
 
+/* What its body does, on whichever thread, says what the device does. */
+static int is_loop_of_cpu(const struct gathering *gathering, const struct ids_event *event) {
+    const struct ids_trace *trace = gathering->analysis->trace;
+    return gathering->of_cpu && event->op != IDS_NONE && trace->ops[event->op].container;
+}
+
 /* [from, to) is the event's own time; what it spends waiting on its track is no work. Starts only grow on a track. */
 static void add_own(struct gathering *gathering, const struct ids_event *event, int64_t from_ps, int64_t to_ps) {
     unsigned state = IDS_IS_BUSY | state_of_direction(event);
@@ -118,6 +124,7 @@ static void add_own(struct gathering *gathering, const struct ids_event *event, 
     if (event->class == IDS_CLASS_COLLECTIVE) state |= IDS_IS_COLLECTIVE, rank = IDS_RANK_COLLECTIVE;
     if (event->class == IDS_CLASS_COPY) state |= IDS_IS_COPY, rank = rank_of_copy(event);
     if (event->class != IDS_CLASS_STALL) state |= IDS_IS_WORKING;
+    if (is_loop_of_cpu(gathering, event)) state = IDS_IS_BUSY, rank = IDS_RANK_CONTAINER;
     const struct ids_spans *stalls = &gathering->analysis->stalls[event->track];
     size_t *at = &gathering->lanes[event->track].stall;
     while (*at < stalls->count && stalls->at[*at].end_ps <= from_ps) ++*at;
@@ -301,6 +308,11 @@ static void end_first(struct sweep *sweep) {
     heap_pop(sweep, &sweep->running, 1);
 }
 
+/* A loop computes where none of its body's ops says what is done. */
+static uint16_t state_alone(uint8_t rank) {
+    return rank == IDS_RANK_CONTAINER ? IDS_IS_WORKING | IDS_IS_COMPUTE : 0;
+}
+
 /* What counts at this moment of all that runs. */
 static void look(struct sweep *sweep, int64_t now_ps, struct ids_stretch *stretch) {
     stretch->state = sweep->state;
@@ -308,6 +320,7 @@ static void look(struct sweep *sweep, int64_t now_ps, struct ids_stretch *stretc
     stretch->rank = IDS_RANK_IDLE;
     if (!sweep->ranks) return;
     stretch->rank = (uint8_t)__builtin_ctz(sweep->ranks);
+    stretch->state |= state_alone(stretch->rank);
     struct heap *heap = &sweep->of_rank[stretch->rank];
     while (sweep->pieces[heap->at[0]].to_ps <= now_ps) heap_pop(sweep, heap, 0);
     stretch->event = sweep->pieces[heap->at[0]].event;
@@ -353,7 +366,7 @@ static int run_sweep(const struct gathering *gathering, struct sweep *sweep,
             const struct ids_stretch stretch = {.from_ps = now_ps,
                                                 .to_ps = piece->to_ps,
                                                 .event = piece->event,
-                                                .state = piece->state,
+                                                .state = piece->state | state_alone(piece->rank),
                                                 .rank = piece->rank};
             gap.from_ps = piece->to_ps, gap.previous = piece->event;
             int code = visit(context, &stretch, err);
@@ -389,6 +402,7 @@ int ids_sweep_device(struct ids_sweep_room *room, const struct ids_busy *busy, i
     struct gathering gathering = {.analysis = room->analysis,
                                   .from_ps = from_ps,
                                   .to_ps = to_ps,
+                                  .of_cpu = busy->device->kind == IDS_DEVICE_CPU,
                                   .lanes = room->lanes,
                                   .open = room->open,
                                   .first_end_ps = INT64_MAX};

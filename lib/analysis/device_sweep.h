@@ -27,6 +27,7 @@ enum ids_sweep_rank {
     IDS_RANK_OTHER_COPY,
     IDS_RANK_BARRIER, /* a core waits for its peers */
     IDS_RANK_STALL,
+    IDS_RANK_CONTAINER, /* a loop of a CPU, where none of its body's ops runs on another thread */
     IDS_RANK_COUNT,
     IDS_RANK_IDLE = IDS_RANK_COUNT
 };

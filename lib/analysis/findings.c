@@ -16,6 +16,19 @@ struct lane {
     size_t depth, room;
 };
 
+/* What follows on one launch comes together, so each is kept about once. */
+static int note_launch(struct ids_findings *findings, struct ids_found_work *work) {
+    const struct ids_event *launch = work->event->launch;
+    if (!launch) return 0;
+    if (!findings->launch_count || findings->launches[findings->launch_count - 1] != launch) {
+        const struct ids_event **added = IDS_PUSH(findings->launches, findings->launch_count, findings->launch_room);
+        if (!added) return -1;
+        *added = launch;
+    }
+    work->launch = (uint32_t)findings->launch_count;
+    return 0;
+}
+
 static int put_work(const struct ids_analysis *analysis, struct ids_findings *findings, struct lane *lanes,
                     const struct ids_event *event) {
     struct lane *lane = &lanes[event->track];
@@ -30,6 +43,7 @@ static int put_work(const struct ids_analysis *analysis, struct ids_findings *fi
                                     .around = lane->depth ? lane->stack[lane->depth - 1] : 0,
                                     .step = number_of(analysis, ids_step_of_device_event(analysis, event)),
                                     .cause = IDS_NO_CAUSE};
+    if (note_launch(findings, work)) return -1;
     uint32_t *open = IDS_PUSH(lane->stack, lane->depth, lane->room);
     if (!open) return -1;
     *open = (uint32_t)findings->work_count;
@@ -44,7 +58,7 @@ static int put_beside(const struct ids_analysis *analysis, struct ids_findings *
                                     .step = number_of(analysis, ids_step_of_device_event(analysis, event)),
                                     .beside = 1,
                                     .cause = IDS_NO_CAUSE};
-    return 0;
+    return note_launch(findings, work);
 }
 
 /* `lanes`: one for each track, all empty, and so again afterwards. */
@@ -63,8 +77,8 @@ static int put_device(const struct ids_analysis *analysis, struct ids_findings *
 }
 
 /* Gaps go to the work that ends them; `first` is the device's first work. */
-static int put_gaps(const struct ids_analysis *analysis, const struct ids_busy *busy, struct ids_findings *findings,
-                    size_t first) {
+static void put_gaps(const struct ids_analysis *analysis, const struct ids_busy *busy, struct ids_findings *findings,
+                     size_t first) {
     struct ids_found_device *device = &findings->devices[busy->index];
     for (size_t g = 0; g < busy->gap_count; g++) {
         const struct ids_gap *gap = &analysis->gaps[busy->first_gap + g];
@@ -78,12 +92,7 @@ static int put_gaps(const struct ids_analysis *analysis, const struct ids_busy *
         size_t place = first + (size_t)(gap->next - busy->device->activity.at);
         findings->work[place].idle_ps = idle_ps;
         findings->work[place].cause = cause;
-        if (!gap->next->launch) continue;
-        struct ids_found_late *late = IDS_PUSH(findings->late, findings->late_count, findings->late_room);
-        if (!late) return -1;
-        *late = (struct ids_found_late){gap->next->launch, (uint32_t)place};
     }
-    return 0;
 }
 
 /* Intervals came before the work had its places. */
@@ -113,7 +122,7 @@ static int put_devices(const struct ids_analysis *analysis, const struct ids_eve
         findings->devices[d].start_ps = busy->start_ps;
         findings->devices[d].end_ps = busy->end_ps;
         place_intervals(busy, findings, &next, events, first);
-        failed = put_gaps(analysis, busy++, findings, first);
+        put_gaps(analysis, busy++, findings, first);
     }
     for (size_t t = 0; lanes && t < trace->track_count; t++) free(lanes[t].stack);
     free(lanes);

@@ -5,7 +5,8 @@
 #ifndef IDS_LIB_ANALYSIS_GRADES_H
 #define IDS_LIB_ANALYSIS_GRADES_H
 
-#include "lib/analysis/analysis.h"
+#include "lib/analysis/params.h"
+#include "lib/report/report.h"
 
 enum { IDS_GRADE_FIGURES = 3, IDS_GRADE_RULES = 6 };
 

@@ -1,11 +1,11 @@
 #include "lib/analysis/host_time.h"
 
 #include "lib/analysis/host_threads.h"
+#include "lib/analysis/idle_names.h"
 #include "lib/analysis/staging.h"
 #include "lib/analysis/usual_times.h"
 #include "lib/base/saturate.h"
 #include "lib/model/doings.h"
-#include "lib/model/python_frame.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,7 @@ struct ids_host_time {
     struct ids_host_threads threads;
     struct ids_usual_times usual;
     struct ids_stagings stagings;
-    struct ids_arena texts;
-    struct ids_text *where; /* by doing: "train.py:12 step"; at NULL: not asked yet */
+    struct ids_idle_names names;
 };
 
 int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time **ret_time, struct ids_error *err) {
@@ -25,9 +24,8 @@ int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time 
     struct ids_host_time *time = calloc(1, sizeof *time);
     if (!time) return ids_no_memory(err);
     time->analysis = analysis;
-    time->where = calloc(trace->doing_count + 1, sizeof *time->where);
-    if (!time->where || ids_host_threads_find(&time->threads, trace) || ids_usual_times_find(&time->usual, analysis) ||
-        ids_stagings_find(&time->stagings, trace)) {
+    if (ids_idle_names_init(&time->names, trace) || ids_host_threads_find(&time->threads, trace) ||
+        ids_usual_times_find(&time->usual, analysis) || ids_stagings_find(&time->stagings, trace)) {
         ids_host_time_free(time);
         return ids_no_memory(err);
     }
@@ -40,140 +38,12 @@ void ids_host_time_free(struct ids_host_time *time) {
     ids_host_threads_done(&time->threads);
     ids_usual_times_done(&time->usual);
     ids_stagings_done(&time->stagings);
-    free(time->where);
-    ids_arena_done(&time->texts);
+    ids_idle_names_done(&time->names);
     free(time);
 }
 
-static struct ids_text text_of(const struct ids_trace *trace, uint32_t name) {
-    return name == IDS_NONE ? (struct ids_text){"", 0} : ids_strings_text(&trace->strings, trace->names[name].text);
-}
-
-/* --- names ------------------------------------------------------------------------------------------------------ */
-
-/* Between the first `open` and the last `close`: the f of PjitFunction(f). */
-static struct ids_text between(struct ids_text text, char open, char close) {
-    const char *from = memchr(text.at, open, text.length);
-    const char *to = from ? memrchr(from, close, (size_t)(text.at + text.length - from)) : NULL;
-    return from && to ? (struct ids_text){from + 1, (uint32_t)(to - from - 1)} : text;
-}
-
-/* What a host event is called for a person: the function of a jitted call or of a compilation, the range of NVTX,
- * else its name. */
-static struct ids_text call_name(struct ids_text name) {
-    static const char *const wrappers[] = {"PjitFunction(", "jax.compile(", "jax.trace(", "jax.lower(",
-                                           "jax.cache_read("};
-    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++) {
-        if (ids_text_begins(name, wrappers[i])) return between(name, '(', ')');
-    }
-    struct ids_python_frame frame;
-    if (ids_python_frame_of(name, &frame)) return frame.function;
-    if (ids_text_begins(name, "NVTX:")) return (struct ids_text){name.at + 5, name.length - 5};
-    return name;
-}
-
-/* "train.py:12" of a frame, or "train.py:12 step"; empty where it is none. */
-static struct ids_text line_of(struct ids_host_time *time, uint32_t frame_name, int with_function) {
-    struct ids_python_frame frame;
-    if (frame_name == IDS_NONE || !ids_python_frame_of(text_of(time->analysis->trace, frame_name), &frame))
-        return (struct ids_text){"", 0};
-    size_t room = (size_t)frame.file.length + frame.function.length + 32;
-    char *text = ids_arena_alloc(&time->texts, room);
-    if (!text) return (struct ids_text){"", 0};
-    int length = snprintf(text, room, "%.*s:%lld", (int)frame.file.length, frame.file.at, (long long)frame.line);
-    if (with_function)
-        length +=
-            snprintf(text + length, room - (size_t)length, " %.*s", (int)frame.function.length, frame.function.at);
-    return (struct ids_text){text, (uint32_t)length};
-}
-
-/* Of the program's function around a doing, which its culprit names where it is Python itself. */
-static struct ids_text where_of(struct ids_host_time *time, uint32_t number) {
-    const struct ids_doing *doing = &time->analysis->trace->doings[number];
-    struct ids_text *known = &time->where[number];
-    if (!known->at) *known = line_of(time, doing->caller, doing->account != IDS_HOST_PYTHON);
-    return *known;
-}
-
-/* XLA numbers the ops of one line of the program: "debug_print.5" and "debug_print.6" are one callback. */
-static struct ids_text without_number(struct ids_text name) {
-    uint32_t length = name.length;
-    while (length && name.at[length - 1] >= '0' && name.at[length - 1] <= '9') length--;
-    int has_number = length > 1 && length < name.length && name.at[length - 1] == '.';
-    return (struct ids_text){name.at, has_number ? length - 1 : name.length};
-}
-
-/* "train.py:12, held up", or the second alone. */
-static struct ids_text joined(struct ids_host_time *time, struct ids_text where, const char *what) {
-    size_t room = (size_t)where.length + strlen(what) + 3;
-    char *text = ids_arena_alloc(&time->texts, room);
-    if (!text) return where;
-    int length = snprintf(text, room, "%.*s%s%s", (int)where.length, where.at, where.length ? ", " : "", what);
-    return (struct ids_text){text, (uint32_t)length};
-}
-
-static struct ids_text function_of(const struct ids_trace *trace, uint32_t name) {
-    struct ids_python_frame frame;
-    struct ids_text text = text_of(trace, name);
-    return ids_python_frame_of(text, &frame) ? frame.function : text;
-}
-
-/* Names are numbers: first nobody, then each doing in all manners (as the call of a runtime, as one that is held up, as
- * called back by a program), then programs, names of events, and ops that call the host back. */
-enum { NOBODY, DOINGS };
-enum { AS_IT_IS, AS_CALL, AS_HELD_UP, AS_CALLED_BACK, MANNERS };
-
-static uint32_t name_of_doing(uint32_t doing, int manner) {
-    return DOINGS + doing * MANNERS + (uint32_t)manner;
-}
-
-static uint32_t name_of_module(const struct ids_host_time *time, uint32_t module) {
-    return name_of_doing((uint32_t)time->analysis->trace->doing_count, 0) + module;
-}
-
-static uint32_t name_of_name(const struct ids_host_time *time, uint32_t name) {
-    return name_of_module(time, (uint32_t)time->analysis->trace->module_count) + name;
-}
-
-static uint32_t name_of_callback(const struct ids_host_time *time, uint32_t op) {
-    return name_of_name(time, (uint32_t)time->analysis->trace->name_count) + op;
-}
-
-size_t ids_host_time_names(const struct ids_host_time *time) {
-    return name_of_callback(time, (uint32_t)time->analysis->trace->op_count);
-}
-
-void ids_host_time_name(struct ids_host_time *time, enum ids_account account, uint32_t name,
-                        struct ids_text *ret_culprit, struct ids_text *ret_where, struct ids_text *ret_recorded) {
-    const struct ids_trace *trace = time->analysis->trace;
-    *ret_culprit = *ret_where = *ret_recorded = (struct ids_text){"", 0};
-    if (name == NOBODY && account == IDS_PROFILER)
-        *ret_culprit = (struct ids_text){IDS_NOT_RECORDING, sizeof IDS_NOT_RECORDING - 1};
-    if (name == NOBODY) return;
-    if (name >= name_of_callback(time, 0)) {
-        const struct ids_op *op = &trace->ops[name - name_of_callback(time, 0)];
-        struct ids_text source = ids_strings_text(&trace->strings, op->source);
-        *ret_culprit = ids_strings_text(&trace->strings, op->name);
-        if (source.length) *ret_culprit = without_number(*ret_culprit);
-        *ret_where = joined(time, source, IDS_CALLED_BACK);
-    } else if (name >= name_of_name(time, 0)) {
-        *ret_culprit = call_name(text_of(trace, name - name_of_name(time, 0)));
-    } else if (name >= name_of_module(time, 0)) {
-        *ret_culprit = ids_strings_text(&trace->strings, trace->modules[name - name_of_module(time, 0)].name);
-    } else {
-        uint32_t number = (name - DOINGS) / MANNERS, manner = (name - DOINGS) % MANNERS;
-        const struct ids_doing *doing = &trace->doings[number];
-        *ret_where = where_of(time, number);
-        *ret_recorded = text_of(trace, doing->name);
-        if (manner == AS_HELD_UP) *ret_where = joined(time, *ret_where, IDS_HELD_UP);
-        if (manner == AS_CALLED_BACK) *ret_where = joined(time, line_of(time, doing->caller, 0), IDS_CALLED_BACK);
-        if (doing->account == IDS_HOST_PYTHON || manner == AS_CALLED_BACK) /* also of a thread that prepares input */
-            *ret_culprit = function_of(trace, doing->caller == IDS_NONE ? doing->name : doing->caller);
-        else if (doing->account == IDS_PROFILER && doing->library)
-            *ret_culprit = (struct ids_text){IDS_OWN_HOOK, sizeof IDS_OWN_HOOK - 1};
-        else /* the outermost of what has the account: the jitted function, the reader, the call that waits */
-            *ret_culprit = call_name(text_of(trace, manner == AS_CALL ? doing->name : doing->around));
-    }
+struct ids_idle_names *ids_host_time_names(struct ids_host_time *time) {
+    return &time->names;
 }
 
 struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct ids_busy *busy, int64_t from_ps,
@@ -203,11 +73,11 @@ struct ids_text ids_host_time_meanwhile(struct ids_host_time *time, const struct
     if (most < 0 || times_ps[most] <= (to_ps - from_ps) / 2) return (struct ids_text){"", 0};
     const struct ids_doing *doing = &trace->doings[doings[most]];
     struct ids_text culprit, where, recorded;
-    ids_host_time_name(time, (enum ids_account)doing->account, name_of_doing(doings[most], AS_IT_IS), &culprit, &where,
-                       &recorded);
+    ids_idle_name(&time->names, (enum ids_account)doing->account, ids_name_of_doing(doings[most], IDS_AS_IT_IS),
+                  &culprit, &where, &recorded);
     const char *account = ids_account_id((enum ids_account)doing->account);
     size_t room = strlen(account) + culprit.length + where.length + 8;
-    char *text = ids_arena_alloc(&time->texts, room);
+    char *text = ids_arena_alloc(&time->names.texts, room);
     if (!text) return (struct ids_text){"", 0};
     int length = snprintf(text, room, "%s %.*s%s%.*s%s", account, (int)culprit.length, culprit.at,
                           where.length ? " (" : "", (int)where.length, where.at, where.length ? ")" : "");
@@ -222,7 +92,7 @@ static uint32_t name_of_launch(const struct ids_host_time *time, const struct id
     enum ids_account account =
         i == SIZE_MAX ? IDS_NO_ACCOUNT : (enum ids_account)trace->doings[timeline->doing[i]].account;
     int tells = account == IDS_HOST_DISPATCH || account == IDS_HOST_COMPILE;
-    return tells ? name_of_doing(timeline->doing[i], AS_IT_IS) : name_of_name(time, launch->name);
+    return tells ? ids_name_of_doing(timeline->doing[i], IDS_AS_IT_IS) : ids_name_of_name(&time->names, launch->name);
 }
 
 /* --- the division ----------------------------------------------------------------------------------------------- */
@@ -261,8 +131,8 @@ static int tell_beside_staging(const struct division *division, struct ids_idle_
         if (until_ps > to_ps) until_ps = to_ps;
         rest.from_ps = from_ps;
         rest.to_ps = until_ps;
-        int code = is_inside ? tell(division, name_of_doing(staging->doing, AS_IT_IS), IDS_HOST_STAGING, from_ps,
-                                    until_ps, err)
+        int code = is_inside ? tell(division, ids_name_of_doing(staging->doing, IDS_AS_IT_IS), IDS_HOST_STAGING,
+                                    from_ps, until_ps, err)
                              : division->visit(division->context, &rest, err);
         if (code) return code;
         if (is_inside) staging = ids_stagings_after(&division->time->stagings, division->host, until_ps);
@@ -291,7 +161,7 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
             .account = waiting->account == IDS_HOST_INPUT || !is_better ? waiting->account
                                                                         : trace->doings[other.doing].account,
             .known = is_better && other.count > 1 ? IDS_INFERRED : IDS_RECORDED,
-            .name = name_of_doing(is_better ? other.doing : number, AS_IT_IS),
+            .name = ids_name_of_doing(is_better ? other.doing : number, IDS_AS_IT_IS),
         };
         int code = division->visit(division->context, &part, err);
         if (code) return code;
@@ -316,26 +186,26 @@ static int tell_doing(const struct division *division, const struct ids_timeline
     if (ids_usual_times_is_first_use(&division->time->usual, timeline, i)) {
         /* A CPU has no modules to load: the thread itself did not get on. */
         return division->is_cpu
-                   ? tell(division, name_of_doing(number, AS_HELD_UP), IDS_HOST_DISPATCH, from_ps, to_ps, err)
-                   : tell(division, name_of_doing(number, AS_CALL), IDS_HOST_RUNTIME, from_ps, to_ps, err);
+                   ? tell(division, ids_name_of_doing(number, IDS_AS_HELD_UP), IDS_HOST_DISPATCH, from_ps, to_ps, err)
+                   : tell(division, ids_name_of_doing(number, IDS_AS_CALL), IDS_HOST_RUNTIME, from_ps, to_ps, err);
     }
     if (in_launch && account == IDS_HOST_SYNC) account = IDS_HOST_DISPATCH; /* a copy that will wait has yet to begin */
     int is_price = account == IDS_HOST_DISPATCH ||
                    (division->is_short && (account == IDS_HOST_PYTHON || account == IDS_HOST_REGION));
     if (account == IDS_HOST_SYNC) {
         struct ids_idle_part waiting = {
-            .account = IDS_HOST_SYNC, .known = IDS_RECORDED, .name = name_of_doing(number, AS_IT_IS)};
+            .account = IDS_HOST_SYNC, .known = IDS_RECORDED, .name = ids_name_of_doing(number, IDS_AS_IT_IS)};
         return tell_beside_staging(division, waiting, from_ps, to_ps, err);
     }
-    int manner = account == IDS_HOST_RUNTIME ? AS_CALL : AS_IT_IS;
-    if (!is_price) return tell(division, name_of_doing(number, manner), account, from_ps, to_ps, err);
+    enum ids_manner manner = account == IDS_HOST_RUNTIME ? IDS_AS_CALL : IDS_AS_IT_IS;
+    if (!is_price) return tell(division, ids_name_of_doing(number, manner), account, from_ps, to_ps, err);
     /* The device stands idle because the host waited for it before it launched more. */
     int64_t until_ps = end_of_waited(division, from_ps, to_ps);
-    int code = until_ps > from_ps
-                   ? tell(division, name_of_doing(division->waited, AS_IT_IS), IDS_HOST_SYNC, from_ps, until_ps, err)
-                   : 0;
+    int code = until_ps > from_ps ? tell(division, ids_name_of_doing(division->waited, IDS_AS_IT_IS), IDS_HOST_SYNC,
+                                         from_ps, until_ps, err)
+                                  : 0;
     if (code || until_ps == to_ps) return code;
-    return tell(division, name_of_doing(number, AS_IT_IS), IDS_HOST_DISPATCH, until_ps, to_ps, err);
+    return tell(division, ids_name_of_doing(number, IDS_AS_IT_IS), IDS_HOST_DISPATCH, until_ps, to_ps, err);
 }
 
 /* Nothing recorded covers it. Where the program's thread has its Python frames recorded, it runs a function that was
@@ -350,7 +220,7 @@ static int tell_unknown(const struct division *division, int64_t from_ps, int64_
         part.event = division->launch;
         if (until_ps > from_ps) {
             part.account = IDS_HOST_SYNC;
-            part.name = name_of_doing(division->waited, AS_IT_IS);
+            part.name = ids_name_of_doing(division->waited, IDS_AS_IT_IS);
             part.to_ps = until_ps;
             int code = division->visit(division->context, &part, err);
             if (code || until_ps == to_ps) return code;
@@ -368,8 +238,8 @@ static int tell_unknown(const struct division *division, int64_t from_ps, int64_
 }
 
 static int is_same_function(const struct ids_trace *trace, uint32_t doing, uint32_t other) {
-    struct ids_text name = call_name(text_of(trace, trace->doings[doing].around));
-    struct ids_text other_name = call_name(text_of(trace, trace->doings[other].around));
+    struct ids_text name = ids_call_name(trace, trace->doings[doing].around);
+    struct ids_text other_name = ids_call_name(trace, trace->doings[other].around);
     return name.length == other_name.length && !memcmp(name.at, other_name.at, name.length);
 }
 
@@ -462,8 +332,8 @@ static const struct ids_event *module_around(const struct ids_device *device, co
 static uint32_t name_of_program(const struct ids_host_time *time, const struct ids_event *event) {
     const struct ids_trace *trace = time->analysis->trace;
     if (event->op != IDS_NONE && trace->ops[event->op].module != IDS_NONE)
-        return name_of_module(time, trace->ops[event->op].module);
-    return event->launch ? name_of_launch(time, event->launch) : name_of_name(time, event->name);
+        return ids_name_of_module(&time->names, trace->ops[event->op].module);
+    return event->launch ? name_of_launch(time, event->launch) : ids_name_of_name(&time->names, event->name);
 }
 
 static int divide_recorded(struct ids_host_time *time, const struct ids_busy *busy, const struct ids_stretch *stretch,
@@ -477,7 +347,7 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
                      (!launch || launch->start_ps <= stretch->gap_from_ps);
     if (module || in_program) {
         part.account = IDS_DEVICE_IN_PROGRAM;
-        part.name = module ? name_of_name(time, module->name) : name_of_program(time, next);
+        part.name = module ? ids_name_of_name(&time->names, module->name) : name_of_program(time, next);
         part.event = next;
         return visit(context, &part, err);
     }
@@ -540,8 +410,8 @@ int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch
             .to_ps = until_ps,
             .account = IDS_HOST_PYTHON,
             .known = IDS_RECORDED,
-            .name =
-                tells ? name_of_doing(timeline->doing[i], AS_CALLED_BACK) : name_of_callback(time, stretch->event->op),
+            .name = tells ? ids_name_of_doing(timeline->doing[i], IDS_AS_CALLED_BACK)
+                          : ids_name_of_callback(&time->names, stretch->event->op),
             .event = stretch->event,
         };
         int code = visit(context, &part, err);
@@ -560,7 +430,7 @@ int ids_host_time_divide(struct ids_host_time *time, const struct ids_busy *busy
     if (opened_ps <= stretch->from_ps && closed_ps >= stretch->to_ps)
         return divide_recorded(time, busy, stretch, visit, context, err);
     struct ids_stretch inside = *stretch;
-    struct ids_idle_part outside = {.account = IDS_PROFILER, .known = IDS_RECORDED, .name = NOBODY};
+    struct ids_idle_part outside = {.account = IDS_PROFILER, .known = IDS_RECORDED, .name = IDS_NAME_OF_NOBODY};
     int code = 0;
     if (opened_ps > stretch->from_ps) {
         outside.from_ps = stretch->from_ps;

@@ -9,21 +9,10 @@
 #define IDS_LIB_ANALYSIS_HOST_TIME_H
 
 #include "lib/analysis/device_sweep.h"
+#include "lib/analysis/idle_names.h"
 #include "lib/analysis/ledger.h"
 
 struct ids_host_time;
-
-/* The culprit of account profiler where the host's profiler was not open yet, or not any more, while another host's
- * was. */
-#define IDS_NOT_RECORDING "recording not open"
-
-/* ... and of account profiler where idsprof's Python hook was at work. */
-#define IDS_OWN_HOOK "idsprof's hook"
-
-/* Ends of `where`: a call on a CPU that took more than fifty times as long as it usually does, though nothing inside it
- * did; and what a program called back (jax.pure_callback, io_callback). */
-#define IDS_HELD_UP "held up"
-#define IDS_CALLED_BACK "in a callback"
 
 int ids_host_time_new(const struct ids_analysis *analysis, struct ids_host_time **ret_time, struct ids_error *err);
 void ids_host_time_free(struct ids_host_time *time);
@@ -32,16 +21,12 @@ void ids_host_time_free(struct ids_host_time *time);
 struct ids_idle_part {
     int64_t from_ps, to_ps;
     uint8_t account, known;
-    uint32_t name;                 /* what ids_host_time_name makes texts of: below ids_host_time_names */
+    uint32_t name;                 /* of idle_names.h */
     const struct ids_event *event; /* the launch, where it is its doing; NULL */
 };
 
-/* The number of names, and the texts of one: the culprit (length 0: unknown), its place, and the innermost activity
- * that shows it, as the file names it. The texts live as long as the trace and the host time do. Parts of one
- * account and name have the same texts. */
-size_t ids_host_time_names(const struct ids_host_time *time);
-void ids_host_time_name(struct ids_host_time *time, enum ids_account account, uint32_t name,
-                        struct ids_text *ret_culprit, struct ids_text *ret_where, struct ids_text *ret_recorded);
+/* Of the names of parts. */
+struct ids_idle_names *ids_host_time_names(struct ids_host_time *time);
 
 /* What the host of `busy` does for more than half of [from, to), by the program's thread: "host.sync
  * hipMemcpyWithStream"; length 0: nothing that is known, or many things. The text lives as long as the host time. */

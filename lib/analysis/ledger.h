@@ -18,8 +18,6 @@
 #include "lib/model/account.h"
 #include "lib/model/trace.h"
 
-struct ids_analysis;
-
 /* How the account of a moment is known. */
 enum ids_known {
     IDS_RECORDED, /* an event covers that very time, or both its ends are events' */
@@ -47,6 +45,7 @@ struct ids_ledger_entry {
     uint8_t account;  /* enum ids_account */
     uint32_t culprit; /* an op, a function, a call, a region, a rank */
     uint32_t where;   /* file:line, the op's path, what the rank did */
+    uint32_t op;      /* of work: an op that it is the time of, index + 1 of trace->ops; 0 none */
     uint32_t
         cause; /* for comm.wait: the entry of what the last device to come did meanwhile; IDS_NONE: unknown, or none */
     uint32_t awaited; /* of comm.wait: who came last, index of analysis->busy; IDS_NONE unknown, or none */
@@ -123,9 +122,6 @@ struct ids_ledger {
     size_t awaited_count, awaited_room;
 };
 
-/* Makes the book, and with it the times and gaps of analysis->busy. Each interval goes to the visitor too, unless it
- * is NULL. */
-int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor, struct ids_error *err);
 void ids_ledger_done(struct ids_ledger *ledger);
 
 /* So many entries of an account have a culprit of their own; what comes after them is blamed on IDS_LEDGER_OTHERS. */

@@ -1,6 +1,6 @@
 #include "lib/analysis/period.h"
 
-#include "lib/analysis/context.h"
+#include "lib/analysis/program_runs.h"
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 #include "lib/model/clocks.h"
@@ -13,228 +13,25 @@ enum {
     GROUPS_LEAST = 3, /* that many of a size are no chance */
     SMALL = 100,      /* parts: less than this part of the work is not worth speaking of */
     ALIKE = 10,       /* periods of two devices are one where they differ by less than this part */
-    LEVELS = 64,      /* from a launch out to the call of its program */
-};
-
-/* One execution of any program. */
-struct run {
-    int64_t start_ps, end_ps, work_ps;
-    uint32_t program; /* text of finding.programs */
-};
-
-struct runs {
-    struct run *at; /* by program, then by end */
-    size_t count, room;
-    int64_t work_ps;
 };
 
 struct finding {
     const struct ids_trace *trace;
     struct ids_period *period;
-    struct ids_strings programs; /* names without the numbers that compilations have */
-    struct runs *of_device;      /* by trace->devices */
-    uint32_t hottest;            /* text of programs */
+    struct ids_program_runs runs;
+    uint32_t hottest; /* text of runs.programs */
 };
-
-/* "jit_f(12)" and "jit_f(13)" are one function, compiled for two shapes. */
-static uint32_t program_of(struct finding *finding, uint32_t name) {
-    struct ids_text text = ids_strings_text(&finding->trace->strings, name);
-    size_t length = text.length;
-    if (length && text.at[length - 1] == ')') {
-        size_t open = length - 1;
-        while (open && text.at[open - 1] >= '0' && text.at[open - 1] <= '9') open--;
-        if (open > 1 && text.at[open - 1] == '(') length = open - 1;
-    }
-    return ids_intern(&finding->programs, text.at, length);
-}
-
-/* --- executions ------------------------------------------------------------------------------------------------- */
-
-/* The call of a program that a launch is part of; NULL when that was not recorded. */
-static const struct ids_event *call_around(const struct ids_trace *trace, const struct ids_event *launch) {
-    const struct ids_event *call = NULL;
-    for (int level = 0; launch && level < LEVELS; level++, launch = ids_event_outside(trace, launch)) {
-        if (launch->kind == IDS_KIND_EXECUTE || launch->kind == IDS_KIND_DISPATCH) call = launch;
-    }
-    return call;
-}
-
-/* What an op has in common with the others of its execution; 0 unknown. */
-static uint64_t execution_of(const struct ids_trace *trace, const struct ids_event *op) {
-    if (op->run_id) return op->run_id;
-    return (uint64_t)(uintptr_t)call_around(trace, op->launch);
-}
-
-static int add_run(struct runs *runs, uint32_t program, const struct ids_event *event) {
-    struct run *run = IDS_PUSH(runs->at, runs->count, runs->room);
-    if (!run) return -1;
-    *run = (struct run){.start_ps = event->start_ps, .end_ps = event->end_ps, .program = program};
-    return 0;
-}
-
-static void add_work(struct runs *runs, struct run *run, int64_t work_ps) {
-    ids_sum(&run->work_ps, work_ps);
-    ids_sum(&runs->work_ps, work_ps);
-}
-
-/* A TPU says when its programs ran. An execution ends with its last op where the run does: the window ends there. */
-static int gather_modules(struct finding *finding, const struct ids_device *device, struct runs *runs) {
-    int64_t last_ps = INT64_MIN;
-    for (size_t i = 0; i < device->activity.count; i++) {
-        if (device->activity.at[i].end_ps > last_ps) last_ps = device->activity.at[i].end_ps;
-    }
-    for (size_t i = 0; i < device->modules.count; i++) {
-        const struct ids_event *event = &device->modules.at[i];
-        uint32_t program = program_of(finding, finding->trace->names[event->name].text);
-        if (event->start_ps >= last_ps) continue;
-        if (program == IDS_NO_TEXT || add_run(runs, program, event)) return -1;
-        struct run *run = &runs->at[runs->count - 1];
-        if (run->end_ps > last_ps) run->end_ps = last_ps;
-        add_work(runs, run, run->end_ps - run->start_ps);
-    }
-    return 0;
-}
-
-static int gather_ops(struct finding *finding, const struct ids_events *activity, struct runs *runs, int *ret_unknown) {
-    const struct ids_trace *trace = finding->trace;
-    struct ids_keymap places = {0}; /* (execution, program) -> index of runs */
-    uint32_t last_module = IDS_NONE, program = 0;
-    uint64_t last = 0, place = 0; /* ops of an execution follow each other */
-    int failed = 0;
-    for (size_t i = 0; i < activity->count && !failed; i++) {
-        const struct ids_event *event = &activity->at[i];
-        if (event->op == IDS_NONE || trace->ops[event->op].module == IDS_NONE) continue;
-        if (trace->ops[event->op].module != last_module) {
-            last_module = trace->ops[event->op].module;
-            program = program_of(finding, trace->modules[last_module].name);
-        }
-        uint64_t execution = execution_of(trace, event), key = ids_key_of(execution, program);
-        *ret_unknown |= !execution;
-        if (!execution) continue;
-        if (key != last && !ids_keymap_get(&places, key, &place)) {
-            place = runs->count;
-            failed = program == IDS_NO_TEXT || add_run(runs, program, event) || ids_keymap_add(&places, key, place) < 0;
-        }
-        if (failed) break;
-        last = key;
-        struct run *run = &runs->at[place];
-        if (event->end_ps > run->end_ps) run->end_ps = event->end_ps;
-        add_work(runs, run, event->self_ps);
-    }
-    ids_keymap_done(&places);
-    return failed;
-}
-
-/* How often an op ran of which nothing says the execution, and when last. */
-struct use {
-    uint64_t count;
-    int64_t last_ps;
-};
-
-/* A program whose executions only its ops tell of: each ends with the op that is last of those that run once in
- * each. */
-struct told {
-    uint64_t least;  /* how often the rarest of its ops ran */
-    uint32_t ops;    /* that ran */
-    uint32_t once;   /* of these, that ran as often as the rarest, or once more at the window's edge */
-    uint32_t last;   /* op */
-    struct run open; /* what ran since the last execution ended */
-    uint8_t has_begun;
-};
-
-static int is_untold(const struct ids_trace *trace, const struct ids_event *event) {
-    return event->op != IDS_NONE && trace->ops[event->op].module != IDS_NONE && !execution_of(trace, event);
-}
-
-static void find_last_ops(const struct ids_trace *trace, const struct use *uses, struct told *told) {
-    for (size_t o = 0; o < trace->op_count; o++) {
-        struct told *program = uses[o].count ? &told[trace->ops[o].module] : NULL;
-        if (!program) continue;
-        if (!program->ops++ || uses[o].count < program->least) program->least = uses[o].count;
-    }
-    for (size_t o = 0; o < trace->op_count; o++) {
-        struct told *program = uses[o].count ? &told[trace->ops[o].module] : NULL;
-        if (!program || uses[o].count > program->least + 1) continue;
-        if (!program->once++ || uses[o].last_ps > uses[program->last].last_ps) program->last = (uint32_t)o;
-    }
-}
-
-static int gather_told(struct finding *finding, const struct ids_events *activity, const struct use *uses,
-                       struct told *told, struct runs *runs) {
-    const struct ids_trace *trace = finding->trace;
-    find_last_ops(trace, uses, told);
-    for (size_t i = 0; i < activity->count; i++) {
-        const struct ids_event *event = &activity->at[i];
-        if (!is_untold(trace, event)) continue;
-        struct told *program = &told[trace->ops[event->op].module];
-        struct run *open = &program->open;
-        if (program->once * 2 < program->ops) continue;
-        if (!program->has_begun) *open = (struct run){.start_ps = event->start_ps, .end_ps = event->end_ps};
-        program->has_begun = 1;
-        if (event->end_ps > open->end_ps) open->end_ps = event->end_ps;
-        ids_sum(&open->work_ps, event->self_ps);
-        if (event->op != program->last) continue;
-        uint32_t name = program_of(finding, trace->modules[trace->ops[event->op].module].name);
-        if (name == IDS_NO_TEXT || add_run(runs, name, event)) return -1;
-        int64_t work_ps = open->work_ps;
-        runs->at[runs->count - 1].start_ps = open->start_ps;
-        runs->at[runs->count - 1].end_ps = open->end_ps;
-        add_work(runs, &runs->at[runs->count - 1], work_ps);
-        program->has_begun = 0;
-    }
-    return 0;
-}
-
-/* ROCm's launching thread has no event around its launches that says which execution they are of. */
-static int gather_untold(struct finding *finding, const struct ids_events *activity, struct runs *runs) {
-    const struct ids_trace *trace = finding->trace;
-    struct use *uses = calloc(trace->op_count + 1, sizeof *uses);
-    struct told *told = calloc(trace->module_count + 1, sizeof *told);
-    int failed = !uses || !told;
-    for (size_t i = 0; i < activity->count && !failed; i++) {
-        const struct ids_event *event = &activity->at[i];
-        if (!is_untold(trace, event)) continue;
-        uses[event->op].count++;
-        uses[event->op].last_ps = event->start_ps;
-    }
-    failed = failed || gather_told(finding, activity, uses, told, runs);
-    free(uses);
-    free(told);
-    return failed;
-}
-
-static int by_program(const void *a, const void *b) {
-    const struct run *left = a, *right = b;
-    if (left->program != right->program) return left->program < right->program ? -1 : 1;
-    return (left->end_ps > right->end_ps) - (left->end_ps < right->end_ps);
-}
-
-static int gather(struct finding *finding) {
-    const struct ids_trace *trace = finding->trace;
-    for (size_t d = 0; d < trace->device_count; d++) {
-        const struct ids_device *device = &trace->devices[d];
-        struct runs *runs = &finding->of_device[d];
-        if (!ids_device_counts(trace, device)) continue;
-        int unknown = 0;
-        if (device->modules.count ? gather_modules(finding, device, runs)
-                                  : gather_ops(finding, &device->activity, runs, &unknown))
-            return -1;
-        if (unknown && gather_untold(finding, &device->activity, runs)) return -1;
-        if (runs->count) qsort(runs->at, runs->count, sizeof *runs->at, by_program);
-    }
-    return 0;
-}
 
 /* --- programs --------------------------------------------------------------------------------------------------- */
 
 /* The runs of one program on one device. */
 struct series {
-    const struct run *at;
+    const struct ids_program_run *at;
     size_t count;
     int64_t work_ps;
 };
 
-static struct series series_at(const struct runs *runs, size_t from) {
+static struct series series_at(const struct ids_device_runs *runs, size_t from) {
     struct series series = {&runs->at[from], 0, 0};
     for (size_t i = from; i < runs->count && runs->at[i].program == series.at->program; i++) {
         series.count++;
@@ -243,7 +40,7 @@ static struct series series_at(const struct runs *runs, size_t from) {
     return series;
 }
 
-static struct series series_of(const struct runs *runs, uint32_t program) {
+static struct series series_of(const struct ids_device_runs *runs, uint32_t program) {
     for (size_t i = 0; i < runs->count;) {
         struct series series = series_at(runs, i);
         if (series.at->program == program) return series;
@@ -252,7 +49,7 @@ static struct series series_of(const struct runs *runs, uint32_t program) {
     return (struct series){NULL, 0, 0};
 }
 
-static struct series hottest_series(const struct runs *runs) {
+static struct series hottest_series(const struct ids_device_runs *runs) {
     struct series best = {NULL, 0, -1};
     for (size_t i = 0; i < runs->count;) {
         struct series series = series_at(runs, i);
@@ -264,18 +61,18 @@ static struct series hottest_series(const struct runs *runs) {
 
 /* The program with most time over all devices. */
 static int find_hottest(struct finding *finding) {
-    int64_t *work_ps = calloc((size_t)finding->programs.count + 1, sizeof *work_ps);
+    int64_t *work_ps = calloc((size_t)finding->runs.programs.count + 1, sizeof *work_ps);
     if (!work_ps) return -1;
     for (size_t d = 0; d < finding->trace->device_count; d++) {
-        const struct runs *runs = &finding->of_device[d];
+        const struct ids_device_runs *runs = &finding->runs.of_device[d];
         for (size_t i = 0; i < runs->count; i++) ids_sum(&work_ps[runs->at[i].program], runs->at[i].work_ps);
     }
-    for (uint32_t p = 1; p < finding->programs.count; p++) {
+    for (uint32_t p = 1; p < finding->runs.programs.count; p++) {
         if (work_ps[p] > work_ps[finding->hottest]) finding->hottest = p;
     }
     free(work_ps);
     snprintf(finding->period->program, sizeof finding->period->program, "%s",
-             ids_strings_z(&finding->programs, finding->hottest));
+             ids_strings_z(&finding->runs.programs, finding->hottest));
     return 0;
 }
 
@@ -328,8 +125,8 @@ static size_t most_of(const struct series *a, const struct series *b) {
 
 /* Another program that says the same of the executions: each is followed by it after a fixed number, or the other
  * way round. */
-static size_t group_of_programs(const struct runs *runs, const struct series *series, struct series *ret_other,
-                                int *ret_failed) {
+static size_t group_of_programs(const struct ids_device_runs *runs, const struct series *series,
+                                struct series *ret_other, int *ret_failed) {
     size_t k = 0;
     for (size_t i = 0; i < runs->count && !k;) {
         struct series other = series_at(runs, i);
@@ -349,10 +146,10 @@ static size_t group_of_programs(const struct runs *runs, const struct series *se
 }
 
 /* Whether the program runs once a step on the device; else why not, in ret_why. */
-static int judge(const struct finding *finding, const struct runs *runs, const struct series *series, char *ret_why,
-                 size_t room) {
+static int judge(const struct finding *finding, const struct ids_device_runs *runs, const struct series *series,
+                 char *ret_why, size_t room) {
     const char *name =
-        series->count ? ids_strings_z(&finding->programs, series->at->program) : finding->period->program;
+        series->count ? ids_strings_z(&finding->runs.programs, series->at->program) : finding->period->program;
     if (series->count < IDS_PERIOD_LEAST) {
         snprintf(ret_why, room, "%.80s, which takes most time, ran %zu times, and %d are needed for a period", name,
                  series->count, IDS_PERIOD_LEAST);
@@ -383,9 +180,9 @@ static int judge(const struct finding *finding, const struct runs *runs, const s
                 name, k);
         } else if ((k = group_of_programs(runs, series, &other, &failed))) {
             const char *often =
-                other.count < series->count ? name : ids_strings_z(&finding->programs, other.at->program);
+                other.count < series->count ? name : ids_strings_z(&finding->runs.programs, other.at->program);
             const char *seldom =
-                other.count < series->count ? ids_strings_z(&finding->programs, other.at->program) : name;
+                other.count < series->count ? ids_strings_z(&finding->runs.programs, other.at->program) : name;
             snprintf(ret_why, room,
                      "%.60s runs %zu times for each time that %.60s does: a step may be one execution or a group",
                      often, k, seldom);
@@ -438,7 +235,7 @@ static size_t find_reference(const struct finding *finding) {
     size_t best = 0;
     int64_t most_ps = -1;
     for (size_t d = 0; d < finding->trace->device_count; d++) {
-        struct series series = series_of(&finding->of_device[d], finding->hottest);
+        struct series series = series_of(&finding->runs.of_device[d], finding->hottest);
         if (series.count && series.work_ps > most_ps) most_ps = series.work_ps, best = d;
     }
     return best;
@@ -447,7 +244,7 @@ static size_t find_reference(const struct finding *finding) {
 static int look_at_device(struct finding *finding, size_t d, size_t reference, long long *places) {
     const struct ids_trace *trace = finding->trace;
     struct ids_period *period = finding->period;
-    const struct runs *runs = &finding->of_device[d], *others = &finding->of_device[reference];
+    const struct ids_device_runs *runs = &finding->runs.of_device[d], *others = &finding->runs.of_device[reference];
     struct series series = series_of(runs, finding->hottest), against = series_of(others, finding->hottest);
     if (!runs->count || runs->work_ps < others->work_ps / SMALL) return 0;
     if (!series.count) series = hottest_series(runs); /* the stages of a pipeline are programs of their own */
@@ -469,8 +266,8 @@ static int look_at_devices(struct finding *finding) {
     const struct ids_trace *trace = finding->trace;
     struct ids_period *period = finding->period;
     size_t reference = find_reference(finding);
-    struct series series = series_of(&finding->of_device[reference], finding->hottest);
-    int periodic = judge(finding, &finding->of_device[reference], &series, period->why, sizeof period->why);
+    struct series series = series_of(&finding->runs.of_device[reference], finding->hottest);
+    int periodic = judge(finding, &finding->runs.of_device[reference], &series, period->why, sizeof period->why);
     if (periodic <= 0) return periodic;
     long long *places = calloc(trace->device_count, sizeof *places), first = 0;
     int failed = !places;
@@ -485,7 +282,7 @@ static int look_at_devices(struct finding *finding) {
 
 static int find(struct finding *finding) {
     struct ids_period *period = finding->period;
-    if (gather(finding) || find_hottest(finding)) return -1;
+    if (ids_program_runs_find(finding->trace, &finding->runs) || find_hottest(finding)) return -1;
     if (!*period->program) {
         snprintf(period->why, sizeof period->why, "no execution of a program is known on a device");
         return 0;
@@ -496,13 +293,9 @@ static int find(struct finding *finding) {
 int ids_period_find(const struct ids_trace *trace, struct ids_period *ret_period, struct ids_error *err) {
     struct finding finding = {.trace = trace, .period = ret_period};
     *ret_period = (struct ids_period){.device_count = trace->device_count};
-    finding.of_device = calloc(trace->device_count + 1, sizeof *finding.of_device);
     ret_period->of_device = calloc(trace->device_count + 1, sizeof *ret_period->of_device);
-    int failed = !finding.of_device || !ret_period->of_device || ids_intern(&finding.programs, "", 0) == IDS_NO_TEXT ||
-                 find(&finding);
-    for (size_t d = 0; d < trace->device_count && finding.of_device; d++) free(finding.of_device[d].at);
-    free(finding.of_device);
-    ids_strings_done(&finding.programs);
+    int failed = !ret_period->of_device || find(&finding);
+    ids_program_runs_done(&finding.runs);
     return failed ? ids_no_memory(err) : 0;
 }
 

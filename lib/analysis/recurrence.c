@@ -1,6 +1,5 @@
 #include "lib/analysis/recurrence.h"
 
-#include "lib/analysis/step_sums.h"
 #include "lib/base/saturate.h"
 
 static int64_t most_of(const struct ids_step_cell *cells, size_t count) {

@@ -5,7 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ids_step_cell;
+/* What one step has of something. */
+struct ids_step_cell {
+    uint32_t step; /* index in ids_steps.at */
+    int64_t ps;
+};
 
 struct ids_recurrence {
     uint32_t steps;             /* that have it: a quarter or more of what the step with the most has */

@@ -12,11 +12,6 @@
 
 enum { IDS_STEP_SUM_CELLS = 4 << 20 };
 
-struct ids_step_cell {
-    uint32_t step; /* index in ids_steps.at */
-    int64_t ps;
-};
-
 struct ids_step_sum {
     int64_t total_ps;            /* in steps */
     int64_t events;              /* that were counted to steps */

@@ -12,8 +12,10 @@ static int by_start(const void *a, const void *b) {
 }
 
 /* What a step takes on the devices that it has work on. */
-static void sum_devices(const struct ids_trace *trace, struct ids_steps *steps) {
+static void sum_devices(const struct ids_analysis *analysis, struct ids_steps *steps) {
+    const struct ids_trace *trace = analysis->trace;
     for (size_t d = 0; d < trace->device_count; d++) {
+        if (!ids_device_is_chosen(&analysis->params, &trace->devices[d])) continue;
         struct ids_device_steps *own = &steps->of_device[d];
         for (size_t i = 0; i < own->count; i++) {
             struct ids_device_step *there = &own->at[i];
@@ -32,7 +34,8 @@ static void sum_devices(const struct ids_trace *trace, struct ids_steps *steps) 
 }
 
 /* Time order, without the steps that launched nothing. `place` remembers where each went. */
-static int order(const struct ids_trace *trace, struct ids_steps *steps, struct ids_error *err) {
+static int order(const struct ids_analysis *analysis, struct ids_steps *steps, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
     size_t made = steps->count, kept = 0;
     steps->place = calloc(made + 1, sizeof *steps->place);
     if (!steps->place) return ids_no_memory(err);
@@ -50,7 +53,7 @@ static int order(const struct ids_trace *trace, struct ids_steps *steps, struct 
         struct ids_device_steps *own = &steps->of_device[d];
         for (size_t i = 0; i < own->count; i++) own->at[i].step = steps->place[own->at[i].step] - 1; /* 0: IDS_NONE */
     }
-    sum_devices(trace, steps);
+    sum_devices(analysis, steps);
     return 0;
 }
 
@@ -58,7 +61,7 @@ static int order(const struct ids_trace *trace, struct ids_steps *steps, struct 
 static int make_periods(struct ids_analysis *analysis, struct ids_error *err) {
     struct ids_steps *steps = &analysis->steps;
     int code = ids_steps_of_periods(analysis, err);
-    if (!code && steps->count) code = order(analysis->trace, steps, err);
+    if (!code && steps->count) code = order(analysis, steps, err);
     if (!code && steps->count) steps->source = IDS_STEPS_PERIOD;
     return code;
 }
@@ -71,7 +74,7 @@ int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
     if (code) return code;
     if (steps->count) {
         steps->source = IDS_STEPS_MARKER;
-        return order(analysis->trace, steps, err);
+        return order(analysis, steps, err);
     }
     steps->assigned = steps->unassigned = 0;
     code = ids_steps_main_name(analysis->trace, &steps->name, err);
@@ -81,16 +84,13 @@ int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
     code = ids_steps_of_marks(analysis, steps->name, err);
     if (!code) code = ids_steps_by_launch(analysis, err);
     if (!code) ids_steps_drop_blurred(analysis->trace, steps);
-    if (!code) code = order(analysis->trace, steps, err);
+    if (!code) code = order(analysis, steps, err);
     if (!code && steps->count) steps->source = IDS_STEPS_ANNOTATION;
     return code;
 }
 
-enum { STEPS_LEFT = 2 }; /* a mean needs as many */
-
-/* A first step that began as the window opened is unlike the others: until then the hook waited for the devices. */
 static void leave_out_the_first(struct ids_steps *steps) {
-    if (steps->count <= STEPS_LEFT || !steps->at[0].opens) return;
+    if (!ids_first_step_opens(steps)) return;
     steps->has_left_out = 1;
     steps->left_out = steps->at[0].number;
 }
@@ -103,8 +103,9 @@ int ids_steps_trim(struct ids_analysis *analysis, struct ids_error *err) {
     leave_out_the_first(steps);
     for (size_t i = 0; i < steps->count; i++) {
         struct ids_step step = steps->at[i];
-        int inside =
-            step.work_ps >= analysis->start_ps && step.last_ps <= analysis->end_ps && !(steps->has_left_out && !i);
+        int inside = step.work_ps >= analysis->start_ps && step.last_ps <= analysis->end_ps &&
+                     !(steps->has_left_out && !i) && ids_step_is_chosen(analysis, i) &&
+                     (step.devices || !analysis->params.device);
         if (inside) steps->at[kept++] = step;
         steps->place[step.made] = inside ? (uint32_t)kept : 0;
         places[i] = inside ? (uint32_t)kept - 1 : IDS_NONE;

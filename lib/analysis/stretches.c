@@ -20,8 +20,8 @@ static int put_idle(void *context, const struct ids_idle_part *part, struct ids_
     struct ids_found_entry *found = &booking->of_idle_name[part->name];
     if (!found->number || found->account != part->account) {
         struct ids_text culprit, where, recorded;
-        ids_host_time_name(booking->host_time, (enum ids_account)part->account, part->name, &culprit, &where,
-                           &recorded);
+        ids_idle_name(ids_host_time_names(booking->host_time), (enum ids_account)part->account, part->name, &culprit,
+                      &where, &recorded);
         int64_t made = ids_booking_entry(booking, (enum ids_account)part->account, culprit, where);
         if (made < 0) return ids_no_memory(err);
         struct ids_ledger_entry *entry = &booking->ledger->entries[made];
@@ -47,11 +47,12 @@ static int put_idle(void *context, const struct ids_idle_part *part, struct ids_
 
 static enum ids_account account_of_stretch(const struct ids_trace *trace, const struct ids_stretch *stretch) {
     static const uint8_t accounts[IDS_RANK_COUNT] = {
-        [IDS_RANK_COMPUTE] = IDS_WORK_COMPUTE, [IDS_RANK_COLLECTIVE] = IDS_COMM_TRANSFER,
-        [IDS_RANK_H2D] = IDS_COPY_H2D,         [IDS_RANK_D2H] = IDS_COPY_D2H,
-        [IDS_RANK_D2D] = IDS_COPY_D2D,         [IDS_RANK_P2P] = IDS_COPY_P2P,
-        [IDS_RANK_SET] = IDS_COPY_SET,         [IDS_RANK_OTHER_COPY] = IDS_COPY_OTHER,
-        [IDS_RANK_BARRIER] = IDS_COMM_WAIT,    [IDS_RANK_STALL] = IDS_STALL_DEVICE};
+        [IDS_RANK_COMPUTE] = IDS_WORK_COMPUTE,  [IDS_RANK_COLLECTIVE] = IDS_COMM_TRANSFER,
+        [IDS_RANK_H2D] = IDS_COPY_H2D,          [IDS_RANK_D2H] = IDS_COPY_D2H,
+        [IDS_RANK_D2D] = IDS_COPY_D2D,          [IDS_RANK_P2P] = IDS_COPY_P2P,
+        [IDS_RANK_SET] = IDS_COPY_SET,          [IDS_RANK_OTHER_COPY] = IDS_COPY_OTHER,
+        [IDS_RANK_BARRIER] = IDS_COMM_WAIT,     [IDS_RANK_STALL] = IDS_STALL_DEVICE,
+        [IDS_RANK_CONTAINER] = IDS_WORK_COMPUTE};
     const struct ids_event *event = stretch->event;
     if (stretch->rank != IDS_RANK_STALL || event->op == IDS_NONE) return (enum ids_account)accounts[stretch->rank];
     const struct ids_op *op = &trace->ops[event->op];
@@ -84,6 +85,7 @@ static int entry_of_work(struct ids_booking *booking, enum ids_account account, 
     if (!found->number || found->account != (unsigned)account) {
         int64_t entry = ids_booking_entry(booking, account, name_of_work(trace, event), place_of_work(trace, event));
         if (entry < 0) return -1;
+        if (event->op != IDS_NONE) booking->ledger->entries[entry].op = event->op + 1;
         *found = (struct ids_found_entry){(uint32_t)(entry + 1) & 0xffffff, account};
     }
     *ret_entry = found->number - 1;

@@ -1,5 +1,6 @@
 #include "lib/analysis/times.h"
 
+#include "lib/analysis/analysis.h"
 #include "lib/analysis/context.h"
 
 #include <stdlib.h>

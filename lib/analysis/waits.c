@@ -46,7 +46,7 @@ static int64_t entry_of_wait(struct ids_booking *booking, uint32_t awaited, uint
 static int sum_awaited(struct ids_booking *booking, const struct ids_wait *wait) {
     struct ids_ledger *ledger = booking->ledger;
     int counts = booking->counts_steps ? wait->step != IDS_NONE : (wait->state & IDS_IS_IN_WINDOW) != 0;
-    if (!counts) return 0;
+    if (!counts || wait->device >= booking->analysis->chosen_count) return 0;
     uint64_t *number = ids_keymap_at(&booking->awaited_numbers, ids_key_of(wait->step, wait->awaited));
     if (!number) return -1;
     if (!*number) {

@@ -3,6 +3,7 @@
 #include "lib/base/memory.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,4 +59,22 @@ char *ids_arena_copy(struct ids_arena *arena, const char *text, size_t length) {
     if (!copy) return NULL;
     if (length) memcpy(copy, text, length);
     return copy; /* the arena's memory is zeroed, so the end is there already */
+}
+
+const char *ids_arena_vprint(struct ids_arena *arena, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    char *text = length < 0 ? NULL : ids_arena_alloc(arena, (size_t)length + 1);
+    if (text) vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+const char *ids_arena_print(struct ids_arena *arena, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *text = ids_arena_vprint(arena, format, args);
+    va_end(args);
+    return text;
 }

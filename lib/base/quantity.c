@@ -96,6 +96,8 @@ int ids_parse_share(const char *text, double *ret_share, struct ids_error *err) 
     double value;
     if (ids_decimal_real(text, length, &value) || !(value >= 0 && value < 1e6))
         return ids_fail(err, IDS_USAGE, "'%s' is not a percentage (expected 2%% or 0.02)", text);
+    if (!percent && value >= 1)
+        return ids_fail(err, IDS_USAGE, "'%s' has no unit: write '%.*s%%'", text, (int)length, text);
     *ret_share = percent ? value / 100 : value;
     return 0;
 }

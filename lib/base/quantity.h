@@ -11,7 +11,7 @@
 int ids_parse_time(const char *text, int64_t *ret_ps, struct ids_error *err);
 /* Bytes, of which K, M, G and T are powers of 1024. */
 int ids_parse_size(const char *text, int64_t *ret_bytes, struct ids_error *err);
-/* "2%" or "0.5 %" or "0.02". */
+/* "2%" or "0.5 %" or "0.02"; "2" is refused, because it would be 200 %. */
 int ids_parse_share(const char *text, double *ret_share, struct ids_error *err);
 /* A whole number, not negative. */
 int ids_parse_count(const char *text, int64_t *ret_count, struct ids_error *err);

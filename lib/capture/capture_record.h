@@ -15,6 +15,8 @@ struct ids_capture_record {
     const char *folder; /* the session's, absolute */
     const char *home;   /* of the collectors; NULL: not looked at */
     const char *rival;  /* NULL, or the tool that CUDA_INJECTION64_PATH names instead of ours */
+    const char *device; /* NULL, or what was asked for: "GPU", "TPU" */
+    int64_t lingers;    /* a process of the session that goes on after the program's end; 0: none */
     const char *run;    /* the run's name below plugins/profile */
     char *const *command;
     const struct ids_plan *plan;

@@ -19,9 +19,11 @@
 
 enum { ANSWER_BYTES = 65536, PYTHON_TIMEOUT_MS = 20000 };
 
-/* One object of texts and numbers. jax is not imported, which would take a second and could take the devices. */
+/* One object of texts and numbers. jax is not imported, which would take a second and could take the devices. Plugins
+ * are looked for as jax does it: TPU_LIBRARY_PATH, else `import libtpu`; the packages below jax_plugins, and entry
+ * points. libtpu is loaded into this Python, which ends then, and no client of it is made. */
 static const char question[] =
-    "import json, os, sys\n"
+    "import ctypes, json, os, pkgutil, sys\n"
     "from importlib import metadata\n"
     "def version(name):\n"
     "    try: return metadata.version(name)\n"
@@ -29,14 +31,31 @@ static const char question[] =
     "def plugins():\n"
     "    points = metadata.entry_points()\n"
     "    found = points.select(group='jax_plugins') if hasattr(points, 'select') else points.get('jax_plugins', ())\n"
-    "    return sorted({point.name for point in found})\n"
+    "    names = {point.value.rpartition('.')[2] for point in found}\n"
+    "    try:\n"
+    "        import jax_plugins\n"
+    "        names.update(name for _, name, _ in pkgutil.iter_modules(jax_plugins.__path__))\n"
+    "    except Exception: pass\n"
+    "    return sorted(names)\n"
+    "def libtpu():\n"
+    "    own = os.environ.get('TPU_LIBRARY_PATH')\n"
+    "    if own and os.path.isfile(own): return own\n"
+    "    try:\n"
+    "        import libtpu\n"
+    "        return libtpu.get_library_path()\n"
+    "    except Exception: return ''\n"
+    "def fault(path):\n"
+    "    try: path and ctypes.CDLL(path, os.RTLD_LAZY)\n"
+    "    except OSError as error: return str(error)\n"
+    "    return ''\n"
     "home = os.environ.get('IDSPROF_HOME', '')\n"
     "hook = [f for f in sys.meta_path if getattr(f, 'folder', None) == home + '/python']\n"
-    "tpu = [p + '/libtpu/libtpu.so' for p in sys.path if os.path.exists(p + '/libtpu/libtpu.so')]\n"
+    "tpu = libtpu()\n"
     "print(json.dumps({'version': sys.version.split()[0], 'executable': sys.executable, 'hook': int(bool(hook)),\n"
     "    'isolated': int(sys.flags.isolated or sys.flags.ignore_environment), 'no_site': int(sys.flags.no_site),\n"
-    "    'jax': version('jax'), 'jaxlib': version('jaxlib'), 'plugins': ', '.join(plugins()),\n"
-    "    'libtpu': (tpu or [''])[0], 'site': ':'.join(p for p in sys.path if os.path.isdir(p))}))\n";
+    "    'jax': version('jax'), 'jaxlib': version('jaxlib'), 'plugins': ', '.join(plugins()), 'libtpu': tpu,\n"
+    "    'fault': fault(tpu), 'site': ':'.join(p for p in sys.path if os.path.isdir(p))}), flush=True)\n"
+    "os._exit(0)\n";
 
 /* ---- asking ---- */
 
@@ -139,23 +158,34 @@ static void say_jax(const struct ids_line *line, struct ids_checkup *checkup) {
     }
 }
 
+/* The library that jax would take for TPUs. */
+static void say_libtpu(const struct ids_line *line, struct ids_checkup *checkup) {
+    const char *libtpu = ids_line_text(&checkup->arena, line, "libtpu"),
+               *fault = ids_line_text(&checkup->arena, line, "fault"), *own = getenv("TPU_LIBRARY_PATH");
+    const char *from = own && libtpu && !strcmp(own, libtpu) ? " (TPU_LIBRARY_PATH)" : "";
+    int has_one = libtpu && *libtpu;
+    if (own && *own && access(own, R_OK)) {
+        ids_check_add(checkup, "python.tpu_library_path", "TPU_LIBRARY_PATH", IDS_CHECK_PROBLEM,
+                      ids_check_text(checkup, "names '%s', which does not exist", own),
+                      "unset TPU_LIBRARY_PATH, or name an existing file");
+    }
+    if (has_one && fault && *fault) {
+        ids_check_add(checkup, "python.libtpu", "libtpu", IDS_CHECK_PROBLEM,
+                      ids_check_text(checkup, "%s%s cannot be loaded: %s", libtpu, from, fault),
+                      "install it again: pip install --force-reinstall libtpu");
+    } else {
+        ids_check_add(checkup, "python.libtpu", "libtpu", has_one ? IDS_CHECK_OK : IDS_CHECK_NONE,
+                      has_one ? ids_check_text(checkup, "%s%s", libtpu, from) : "not in this Python", NULL);
+        checkup->tpu_plugin = has_one;
+    }
+}
+
 static void say_plugins(const struct ids_line *line, struct ids_checkup *checkup) {
-    const char *plugins = ids_line_text(&checkup->arena, line, "plugins"),
-               *libtpu = ids_line_text(&checkup->arena, line, "libtpu");
-    const char *own = getenv("TPU_LIBRARY_PATH");
+    const char *plugins = ids_line_text(&checkup->arena, line, "plugins");
     checkup->gpu_plugin = plugins && (strstr(plugins, "cuda") || strstr(plugins, "rocm"));
-    checkup->tpu_plugin = (libtpu && *libtpu) || (own && *own);
     ids_check_add(checkup, "python.plugins", "jax plugins", plugins && *plugins ? IDS_CHECK_OK : IDS_CHECK_NONE,
                   plugins && *plugins ? plugins : "none: jax runs on the CPU, or on a TPU with libtpu", NULL);
-    if (own && *own) {
-        int there = !access(own, R_OK);
-        ids_check_add(checkup, "python.libtpu", "libtpu", there ? IDS_CHECK_OK : IDS_CHECK_PROBLEM,
-                      ids_check_text(checkup, "%s (TPU_LIBRARY_PATH)%s", own, there ? "" : ", which does not exist"),
-                      there ? NULL : "unset TPU_LIBRARY_PATH, or name an existing file");
-    } else {
-        ids_check_add(checkup, "python.libtpu", "libtpu", checkup->tpu_plugin ? IDS_CHECK_OK : IDS_CHECK_NONE,
-                      checkup->tpu_plugin ? libtpu : "not in this Python", NULL);
-    }
+    say_libtpu(line, checkup);
 }
 
 static int make_environment(const struct ids_checkup_options *options, struct ids_variables *environment) {

@@ -5,17 +5,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { TEXT_BYTES = 2048 };
-
 const char *ids_check_text(struct ids_checkup *checkup, const char *format, ...) {
-    char buffer[TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(buffer, sizeof buffer, format, arguments);
+    const char *text = ids_arena_vprint(&checkup->arena, format, arguments);
     va_end(arguments);
-    if (length < 0) return "";
-    size_t bytes = (size_t)length < sizeof buffer ? (size_t)length : sizeof buffer - 1;
-    const char *text = ids_arena_copy(&checkup->arena, buffer, bytes);
     return text ? text : "";
 }
 

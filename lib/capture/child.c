@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* The signals that people and schedulers send. */
-static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+static const int forwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
 enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 
 static volatile sig_atomic_t child_pid;

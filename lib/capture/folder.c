@@ -167,13 +167,14 @@ static int has_session(const char *process, const char *variable) {
     return found;
 }
 
-int ids_capture_folder_in_use(const struct ids_capture_folder *folder) {
+pid_t ids_capture_folder_in_use(const struct ids_capture_folder *folder) {
     char *variable = NULL;
-    int found = 0;
-    if (asprintf(&variable, "IDSPROF_SESSION=%s", folder->path) < 0) return 1;
+    pid_t found = 0;
+    if (asprintf(&variable, "IDSPROF_SESSION=%s", folder->path) < 0) return getpid(); /* for all we know */
     DIR *processes = opendir("/proc");
     for (struct dirent *entry; processes && !found && (entry = readdir(processes));) {
-        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') found = has_session(entry->d_name, variable);
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+            if (has_session(entry->d_name, variable)) found = (pid_t)strtol(entry->d_name, NULL, 10);
     }
     if (processes) closedir(processes);
     free(variable);

@@ -21,7 +21,7 @@ int ids_capture_folder_make(const char *dir, const char *name, time_t now, struc
 int ids_capture_folder_make_part(const char *path, time_t now, struct ids_capture_folder *ret_folder,
                                  struct ids_error *err);
 /* Whether a process on this machine still has the folder for its session. */
-int ids_capture_folder_in_use(const struct ids_capture_folder *folder);
+pid_t ids_capture_folder_in_use(const struct ids_capture_folder *folder);
 /* Removes what killed processes had begun to write. Not while the folder is in use. */
 void ids_capture_folder_tidy(const struct ids_capture_folder *folder);
 /* Removes a capture that caught nothing, and the folders that were made for it, as far as they hold nothing else. */

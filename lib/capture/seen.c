@@ -55,9 +55,11 @@ static struct ids_seen_window *find_window(struct ids_seen_process *process, int
     struct ids_seen_window *window = IDS_PUSH(process->windows, process->window_count, process->window_room);
     if (!window) return NULL;
     *window = (struct ids_seen_window){.number = number};
-    int64_t *const unknown[] = {&window->bytes,     &window->events,  &window->drops,      &window->first_step,
-                                &window->last_step, &window->steps,   &window->begin_ns,   &window->end_ns,
-                                &window->start_ns,  &window->stop_ns, &window->publish_ns, &window->waited_ns};
+    int64_t *const unknown[] = {&window->bytes,     &window->events,     &window->drops,      &window->first_step,
+                                &window->last_step, &window->steps,      &window->begin_ns,   &window->end_ns,
+                                &window->start_ns,  &window->stop_ns,    &window->publish_ns, &window->waited_ns,
+                                &window->rate,      &window->samples,    &window->threads,    &window->late,
+                                &window->left_out,  &window->sampling_ns};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) *unknown[i] = -1;
     return window;
 }
@@ -88,6 +90,13 @@ static void read_window(struct ids_seen *seen, const struct ids_line *line, stru
         window->start_ns = ids_line_number(line, "start_ns");
     } else if (ids_line_says(line, "event", "slow")) {
         window->waited_ns = ids_line_number(line, "waited_ns");
+    } else if (ids_line_says(line, "event", "stacks")) {
+        window->rate = ids_line_number(line, "rate");
+        window->samples = ids_line_number(line, "samples");
+        window->threads = ids_line_number(line, "threads");
+        window->late = ids_line_number(line, "late");
+        window->left_out = ids_line_number(line, "dropped");
+        window->sampling_ns = ids_line_number(line, "cpu_ns");
     } else if (ids_line_says(line, "event", "written")) {
         read_written(seen, line, window);
     } else if (window->fate != IDS_SEEN_WRITTEN) { /* what came late after all is not lost */
@@ -114,14 +123,20 @@ static void read_event(struct ids_seen *seen, const struct ids_line *line, struc
     } else if (ids_line_says(line, "event", "steps")) {
         read_steps(seen, line, process);
     } else if (ids_line_says(line, "event", "opened") || ids_line_says(line, "event", "slow") ||
-               ids_line_says(line, "event", "written") || ids_line_says(line, "event", "lost")) {
+               ids_line_says(line, "event", "stacks") || ids_line_says(line, "event", "written") ||
+               ids_line_says(line, "event", "lost")) {
         read_window(seen, line, process);
     } else if (ids_line_says(line, "event", "skipped")) {
         struct ids_seen_text *text = IDS_PUSH(process->skipped, process->skipped_count, process->skipped_room);
         if (text) {
             *text = (struct ids_seen_text){ids_line_text(&seen->arena, line, "collector"),
-                                           ids_line_text(&seen->arena, line, "why"), ids_line_number(line, "window")};
+                                           ids_line_text(&seen->arena, line, "why"), ids_line_number(line, "window"),
+                                           ids_line_number(line, "step")};
         }
+    } else if (ids_line_says(line, "event", "profile")) {
+        int begins = ids_line_number(line, "begins") > 0;
+        if (begins) process->own_end = -1;
+        *(begins ? &process->own_begin : &process->own_end) = ids_line_number(line, "step");
     } else if (ids_line_says(line, "event", "note")) {
         ADD(process, note, .value = ids_line_text(&seen->arena, line, "why"));
     } else if (ids_line_says(line, "event", "closed")) {
@@ -171,8 +186,29 @@ static void each_line(struct ids_seen *seen, const char *text, size_t length, li
     }
 }
 
+static struct ids_seen_process *new_process(struct ids_seen *seen) {
+    struct ids_seen_process *process = IDS_PUSH(seen->processes, seen->count, seen->room);
+    if (process)
+        *process = (struct ids_seen_process){.pid = -1,
+                                             .ppid = -1,
+                                             .rank = -1,
+                                             .first_number = -1,
+                                             .reached = -1,
+                                             .number = -1,
+                                             .own_begin = -1,
+                                             .own_end = -1};
+    return process;
+}
+
+/* A process that became another program (exec) says hello a second time in the same file, and is another one. */
 static void hello_line(struct ids_seen *seen, const struct ids_line *line, void *context) {
-    read_event(seen, line, context);
+    (void)context;
+    struct ids_seen_process *process = &seen->processes[seen->count - 1];
+    if (process->pid > 0 && ids_line_says(line, "event", "loaded") && seen->count < IDS_SEEN_PROCESSES) {
+        process = new_process(seen);
+        if (!process) return;
+    }
+    read_event(seen, line, process);
 }
 
 static void followed_line(struct ids_seen *seen, const struct ids_line *line, void *context) {
@@ -193,14 +229,11 @@ static int read_process(int folder, const char *name, struct ids_seen *seen, str
         seen->left_out++;
         return 0;
     }
-    struct ids_seen_process *process = IDS_PUSH(seen->processes, seen->count, seen->room);
-    if (!process) {
+    if (!new_process(seen)) {
         free(text);
         return ids_no_memory(err);
     }
-    *process =
-        (struct ids_seen_process){.pid = -1, .ppid = -1, .rank = -1, .first_number = -1, .reached = -1, .number = -1};
-    each_line(seen, text, length, hello_line, process);
+    each_line(seen, text, length, hello_line, NULL);
     free(text);
     return 0;
 }

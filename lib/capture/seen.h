@@ -19,11 +19,12 @@ struct ids_seen_window {
     const char *collector, *opened_by, *closed_by, *path, *why;
     int64_t bytes, events, drops, first_step, last_step, steps;
     int64_t begin_ns, end_ns, start_ns, stop_ns, publish_ns, waited_ns;
+    int64_t rate, samples, threads, late, left_out, sampling_ns; /* of sampled stacks (collectors/common/stacks.h) */
 };
 
 struct ids_seen_text {
     const char *key, *value; /* a fact; of a skipped window the collector and why; of a note NULL and what */
-    int64_t window;
+    int64_t window, step;    /* -1 where they do not belong */
 };
 
 struct ids_seen_process {
@@ -33,7 +34,8 @@ struct ids_seen_process {
     size_t argv_count;
     const char *steps_source, *steps_name; /* of the best kind of steps that it saw */
     int64_t first_number, reached, number; /* the first number, how far it came, what it called the last step */
-    int is_closed;                         /* it ended in order */
+    int64_t own_begin, own_end; /* the step at which its latest profile of its own began, and ended; -1: none did */
+    int is_closed;              /* it ended in order */
     struct ids_seen_text *collectors, *facts, *skipped, *notes;
     size_t collector_count, fact_count, skipped_count, note_count;
     size_t collector_room, fact_room, skipped_room, note_room;

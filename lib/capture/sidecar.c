@@ -3,7 +3,6 @@
 #include "collectors/common/secrets.h"
 #include "lib/capture/outcome.h"
 #include "lib/wire/json_scan.h"
-#include "lib/wire/json_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,10 +71,12 @@ static void put_plan(struct ids_json *json, const struct ids_plan *plan) {
     put_number(json, "trigger", plan->trigger);
     put_number(json, "warmup", plan->warmup);
     put_number(json, "max_size", plan->max_size);
+    put_number(json, "max_window_bytes", ids_window_bytes(plan));
     put_number(json, "stop_timeout_ns", plan->stop_timeout_ns);
     put_number(json, "host_level", plan->host_level);
     put_number(json, "device_level", plan->device_level);
     put_number(json, "python_level", plan->python_level);
+    put_number(json, "stacks", plan->stacks);
     put_text(json, "range", plan->range[0] ? plan->range : NULL);
     put_text(json, "wrap", plan->wrap[0] ? plan->wrap : NULL);
     put_text(json, "ranks", plan->ranks[0] ? plan->ranks : NULL);
@@ -99,6 +100,23 @@ static void put_end(struct ids_json *json, const struct ids_child_end *end) {
 
 /* ---- processes ---- */
 
+/* What was sampled, and at what price; null where nothing was. */
+static void put_stacks(struct ids_json *json, const struct ids_seen_window *window) {
+    ids_json_key(json, "stacks");
+    if (window->samples < 0) {
+        ids_json_null(json);
+        return;
+    }
+    ids_json_object(json, IDS_JSON_INLINE);
+    put_number(json, "rate", window->rate);
+    put_number(json, "samples", window->samples);
+    put_number(json, "threads", window->threads);
+    put_number(json, "late", window->late);
+    put_number(json, "dropped", window->left_out);
+    put_number(json, "cpu_ns", window->sampling_ns);
+    ids_json_end(json);
+}
+
 static void put_window(struct ids_json *json, const struct ids_seen_window *window) {
     static const char *const fates[] = {"open", "written", "lost"};
     ids_json_object(json, IDS_JSON_INLINE);
@@ -120,6 +138,7 @@ static void put_window(struct ids_json *json, const struct ids_seen_window *wind
     put_number(json, "start_ns", window->start_ns);
     put_number(json, "stop_ns", window->stop_ns);
     put_number(json, "publish_ns", window->publish_ns);
+    put_stacks(json, window);
     ids_json_end(json);
 }
 
@@ -295,6 +314,19 @@ int ids_sidecar_write_sweep(const char *folder, char *const *command, time_t sta
         ids_json_end(&json);
     }
     ids_json_end(&json);
+    ids_json_end(&json);
+    return close_file(folder, file, temporary, err);
+}
+
+int ids_sidecar_write_ended(const char *folder, void (*put)(struct ids_json *json, const void *what), const void *what,
+                            struct ids_error *err) {
+    FILE *file;
+    char *temporary;
+    int code = open_file(folder, &file, &temporary, err);
+    if (code) return code;
+    struct ids_json json = ids_json_to(file);
+    begin(&json, 1);
+    put(&json, what);
     ids_json_end(&json);
     return close_file(folder, file, temporary, err);
 }

@@ -9,14 +9,16 @@
 #define IDS_LIB_CAPTURE_SIDECAR_H
 
 #include "lib/capture/capture_record.h"
-
-/* Which file in it says that a folder is a capture. */
-#define IDS_SIDECAR "idsprof-run.json"
+#include "lib/wire/json_writer.h"
+#include "lib/wire/sidecar_name.h"
 
 int ids_sidecar_write(const struct ids_capture_record *record, struct ids_error *err);
 /* That of a sweep: its parts, one folder for each number of devices. */
 int ids_sidecar_write_sweep(const char *folder, char *const *command, time_t started, const int64_t *devices,
                             char *const *parts, size_t count, int ended, struct ids_error *err);
+/* That of a capture that has ended and had no program of its own: `put` writes its members. */
+int ids_sidecar_write_ended(const char *folder, void (*put)(struct ids_json *json, const void *what), const void *what,
+                            struct ids_error *err);
 /* Whether the folder holds a sidecar that says the capture has ended. */
 int ids_sidecar_is_ended(const char *folder);
 

@@ -182,9 +182,31 @@ static int read_switch(const char *text, int *ret_on, struct ids_error *err) {
                     text);
 }
 
+/* Windows by steps are what the other variables describe; on a trigger; or none. */
+static int read_mode(const char *text, struct ids_profile_variables *variables, struct ids_error *err) {
+    static const char *const steps[] = {"auto", "step", "steps"}, *const trigger[] = {"trigger", "manual"},
+                             *const off[] = {"off", "none", "disabled"};
+    variables->trigger = 0;
+    if (!text || !*text) return 0;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (!strcasecmp(text, steps[i])) return 0;
+    }
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
+        if (strcasecmp(text, off[i]) != 0) continue;
+        variables->enabled = 0;
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof trigger / sizeof *trigger; i++) variables->trigger |= !strcasecmp(text, trigger[i]);
+    if (variables->trigger) return 0;
+    return ids_fail(err, IDS_USAGE,
+                    "PROFILE_MODE is '%s', and capture knows steps, trigger and off; unset it, and choose by options",
+                    text);
+}
+
 int ids_profile_variables(const struct ids_variables *variables, struct ids_profile_variables *ret,
                           struct ids_error *err) {
     int code = read_switch(ids_variables_get(variables, "PROFILE_ENABLED"), &ret->enabled, err);
+    if (!code) code = read_mode(ids_variables_get(variables, "PROFILE_MODE"), ret, err);
     if (!code) code = read_count(variables, "PROFILE_START_STEP", &ret->start_step, err);
     if (!code) code = read_count(variables, "PROFILE_INTERVAL", &ret->interval, err);
     if (!code) code = read_count(variables, "PROFILE_DURATION", &ret->duration, err);

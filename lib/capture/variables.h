@@ -28,10 +28,11 @@ int ids_variables_prepend(struct ids_variables *variables, const char *name, con
  * quotes around a whole value are taken off. A variable that is set already keeps its value. */
 int ids_variables_read(struct ids_variables *variables, const char *path, struct ids_error *err);
 
-/* What PROFILE_ENABLED, PROFILE_START_STEP, PROFILE_INTERVAL, PROFILE_DURATION and PROFILE_DIR say; -1 or NULL:
- * nothing. */
+/* What PROFILE_ENABLED, PROFILE_MODE, PROFILE_START_STEP, PROFILE_INTERVAL, PROFILE_DURATION and PROFILE_DIR say; -1 or
+ * NULL: nothing. */
 struct ids_profile_variables {
     int enabled;
+    int trigger;                            /* 1: PROFILE_MODE asks for windows on a trigger */
     int64_t start_step, interval, duration; /* interval and duration in steps */
     const char *dir;                        /* borrowed from the variables */
 };

@@ -2,87 +2,62 @@
 
 #include "lib/base/counted.h"
 #include "lib/base/vec.h"
+#include "lib/compare/check_report.h"
 #include "lib/report/gone_ids.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *ids_check_verdict_name(enum ids_check_verdict verdict) {
-    static const char *const names[] = {"held", "broken", "no_data"};
-    return names[verdict];
-}
+/* Of 100 changes by just as much as is tolerated at most five pass. */
+#define PASS_CONFIDENCE 0.9
 
-static const struct ids_column_def columns[] = {
-    {"verdict", "", IDS_UNIT_NONE, 0},      {"id", "figure", IDS_UNIT_NONE, 0},
-    {"run", "run", IDS_UNIT_NONE, 0},       {"unit", "unit", IDS_UNIT_NONE, 0},
-    {"value", "value", IDS_UNIT_NUMBER, 0}, {"bound", "bound", IDS_UNIT_NUMBER, 0},
-    {"limit", "limit", IDS_UNIT_NONE, 0},   {"note", "note", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+enum { LEAST_DF = IDS_SAMPLE_LEAST - 1 };
+
+struct checking {
+    struct ids_check *check;
+    const struct ids_side *side, *baseline;
+    const struct ids_check_options *options;
 };
-static const struct ids_table_def checks_def = {
-    "checks",
-    "checks",
-    columns,
-    (int)(sizeof columns / sizeof *columns),
-    "One row per limit and run: held, broken or no_data; values in SI units.",
-    0};
-const struct ids_table_def *const ids_check_tables[] = {&checks_def};
-const int ids_check_table_count = 1;
-
-/* ---- figures of some of the steps ---- */
 
 static int smaller(const void *a, const void *b) {
     double left = *(const double *)a, right = *(const double *)b;
     return (left > right) - (left < right);
 }
 
-/* The figure out of the durations of the steps, by the definitions of the analyzer of steps. */
-static double of_durations(const char *id, double *durations, size_t count) {
-    double mean = ids_mean(durations, count), squares = 0;
-    for (size_t i = 0; i < count; i++) squares += (durations[i] - mean) * (durations[i] - mean);
-    qsort(durations, count, sizeof *durations, smaller);
-    if (!strcmp(id, "mean")) return mean;
-    if (!strcmp(id, "count")) return (double)count;
-    if (!strcmp(id, "median"))
-        return count % 2 ? durations[count / 2] : (durations[count / 2 - 1] + durations[count / 2]) / 2;
-    if (!strcmp(id, "p95")) return durations[(count * 95 + 99) / 100 - 1];
-    if (!strcmp(id, "std")) return count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
-    return NAN;
+static struct ids_check_row *add(struct ids_check *check, const struct ids_limit *limit, const char *run,
+                                 const struct ids_report *report) {
+    struct ids_check_row *row = IDS_PUSH(check->at, check->count, check->room);
+    const struct ids_value *path = ids_report_find_property(report, "path");
+    if (!row) return NULL;
+    *row = (struct ids_check_row){.limit = limit, .run = ids_report_text(&check->report, "%s", run), .half = NAN};
+    if (path && !path->missing && path->unit == IDS_UNIT_NONE) row->path = path->text;
+    return row;
 }
 
-/* Steps `after` on, `over` of them. Returns NULL and the figure, or why there is none. */
-static const char *of_some_steps(const struct ids_side_run *run, const struct ids_limit *limit,
-                                 struct ids_report *texts, double *ret_value) {
-    const char *id = limit->metric->id + strlen("steps.");
-    size_t first = (size_t)limit->after, rows = run->steps ? run->steps->row_count : 0;
-    size_t count = limit->over ? (size_t)limit->over : rows > first ? rows - first : 0;
-    if (!run->steps) return "no steps in this run";
-    if (!count || first > rows || count > rows - first)
-        return ids_report_text(texts, "the run has %s: too few for %zu after %zu", IDS_COUNTED(rows, "step"), count,
-                               first);
-    const char *named[] = {id, NULL};
-    int of_parts = ids_table_column(run->steps, id) >= 0 && strcmp(id, "step") != 0;
-    if (!of_parts) named[0] = "duration";
-    double *values = calloc(count, sizeof *values);
-    if (!values) {
-        texts->out_of_memory = 1;
-        return "out of memory";
+static int has_no_value(struct ids_check_row *row, const char *why) {
+    row->verdict = row->limit->is_optional ? IDS_CHECK_SKIPPED : IDS_CHECK_FAIL;
+    row->note = why;
+    return 0;
+}
+
+static const char *why_incomplete(const struct ids_side *side) {
+    for (size_t i = 0; i < side->run_count; i++) {
+        const char *why = side->runs[i].report->complete ? NULL : ids_report_why_incomplete(side->runs[i].report);
+        if (!side->runs[i].report->complete) return why ? why : "the profile is not whole";
     }
-    for (size_t i = 0; i < count; i++) values[i] = ids_step_columns(run->steps, first + i, named);
-    *ret_value = of_parts ? ids_mean(values, count) : of_durations(id, values, count);
-    free(values);
-    return isnan(*ret_value) ? "this figure is not known of some of the steps" : NULL;
+    return NULL;
 }
 
-static const char *value_of(const struct ids_side_run *run, const struct ids_limit *limit, struct ids_report *texts,
-                            double *ret_value) {
-    if (limit->over || limit->after) return of_some_steps(run, limit, texts, ret_value);
-    if (ids_run_metric(run, limit->metric->id, ret_value)) return NULL;
-    const struct ids_metric *metric = ids_report_find(run->report, limit->metric->id, NULL);
-    return metric && metric->reason ? metric->reason : "not measured";
+/* What a cut profile lacks may have broken the limit. */
+static void distrust(struct ids_check_row *row, const struct ids_side *side) {
+    const char *why = row->verdict == IDS_CHECK_PASS ? why_incomplete(side) : NULL;
+    if (!why) return;
+    row->verdict = IDS_CHECK_INCONCLUSIVE;
+    row->note = why;
 }
 
-/* ---- limits ---- */
+/* ---- fixed limits ---- */
 
 /* Values are held to limits as they are written: a mean of 149999999999.7 ps is below 150 ms. */
 static int holds(enum ids_limit_kind kind, double value, double bound) {
@@ -103,49 +78,99 @@ static int holds(enum ids_limit_kind kind, double value, double bound) {
     return 0;
 }
 
-static struct ids_check_row *add(struct ids_check *check, const struct ids_limit *limit, const char *run) {
-    struct ids_check_row *row = IDS_PUSH(check->at, check->count, check->room);
-    if (row) *row = (struct ids_check_row){.limit = limit, .run = ids_report_text(&check->report, "%s", run)};
-    return row;
-}
-
-static int check_run(struct ids_check *check, const struct ids_side_run *run, const struct ids_limit *limit) {
-    struct ids_check_row *row = add(check, limit, run->name);
-    if (!row) return -1;
-    row->bound = limit->value;
-    const char *why = value_of(run, limit, &check->report, &row->value);
-    row->has_value = !why;
-    row->note = why;
-    row->verdict = why                                          ? IDS_CHECK_NO_DATA
-                   : holds(limit->kind, row->value, row->bound) ? IDS_CHECK_HELD
-                                                                : IDS_CHECK_BROKEN;
+static int hold(struct ids_check_row *row, double value) {
+    row->has_value = 1;
+    row->value = value;
+    row->verdict = holds(row->limit->kind, value, row->bound) ? IDS_CHECK_PASS : IDS_CHECK_FAIL;
     return 0;
 }
 
-static double figure_of_run(const struct ids_side_run *run, const void *what) {
+static int check_run(struct checking *checking, struct ids_side_run *run, const struct ids_limit *limit) {
+    struct ids_check_row *row = add(checking->check, limit, run->name, run->report);
+    const struct ids_side alone = {.runs = run, .run_count = 1};
     double value;
-    return ids_run_metric(run, what, &value) ? value : NAN;
+    if (!row) return -1;
+    row->bound = limit->value;
+    const char *why = ids_limit_value(limit, run, &checking->check->report, &value);
+    if (why) return has_no_value(row, why);
+    hold(row, value);
+    distrust(row, &alone);
+    return 0;
 }
 
-/* The spread from run to run, where there are enough of them. */
-static int spread(const struct ids_side *a, const struct ids_side *b, const char *id,
-                  struct ids_interval *ret_interval) {
-    struct ids_numbers left = {0}, right = {0};
-    int failed = a->by_run && (ids_side_numbers(a, NULL, figure_of_run, id, &left) ||
-                               ids_side_numbers(b, NULL, figure_of_run, id, &right));
-    *ret_interval = ids_interval_of(ids_numbers_sample(&left), ids_numbers_sample(&right), IDS_CONFIDENCE);
-    free(left.at);
-    free(right.at);
-    return failed || ret_interval->out_of_memory;
+/* The figure of each run that has it; why another has none. */
+struct figures {
+    double *at;
+    size_t count;
+    const char *why;
+};
+
+static int figures_of(const struct ids_side *side, const struct ids_limit *limit, struct ids_report *texts,
+                      struct figures *ret_figures) {
+    *ret_figures = (struct figures){.at = calloc(side->run_count + 1, sizeof *ret_figures->at)};
+    if (!ret_figures->at) return -1;
+    for (size_t i = 0; i < side->run_count; i++) {
+        const char *why = ids_limit_value(limit, &side->runs[i], texts, &ret_figures->at[ret_figures->count]);
+        ret_figures->count += !why;
+        if (why) ret_figures->why = why;
+    }
+    return 0;
 }
 
-static const char *value_text(struct ids_report *texts, enum ids_unit unit, double value) {
-    char buffer[IDS_VALUE_ROOM];
-    int real = unit == IDS_UNIT_RATIO || unit == IDS_UNIT_RATE || unit == IDS_UNIT_NUMBER;
-    ids_value_format(real ? ids_real_value(unit, value) : ids_int_value(unit, (int64_t)llround(value)), buffer,
-                     sizeof buffer);
-    return ids_report_text(texts, "%s", buffer);
+/* One figure a recording, the mean of its windows. */
+static int recordings_of(const struct ids_side *side, const struct ids_limit *limit, struct ids_report *texts,
+                         struct figures *ret_figures) {
+    *ret_figures = (struct figures){.at = calloc(side->run_count + 1, sizeof *ret_figures->at)};
+    if (!ret_figures->at) return -1;
+    for (size_t recording = 0; recording < side->recording_count; recording++) {
+        double sum = 0, value;
+        size_t windows = 0;
+        for (size_t i = 0; i < side->run_count; i++) {
+            if (side->runs[i].recording != recording) continue;
+            const char *why = ids_limit_value(limit, &side->runs[i], texts, &value);
+            if (why) ret_figures->why = why;
+            if (why) continue;
+            sum += value;
+            windows++;
+        }
+        if (windows) ret_figures->at[ret_figures->count++] = sum / (double)windows;
+    }
+    return 0;
 }
+
+static double aggregate(enum ids_run_aggregate how, double *at, size_t count) {
+    qsort(at, count, sizeof *at, smaller);
+    if (how == IDS_OF_RUNS_MIN) return at[0];
+    if (how == IDS_OF_RUNS_MAX) return at[count - 1];
+    if (how == IDS_OF_RUNS_MEAN) return ids_mean(at, count);
+    return count % 2 ? at[count / 2] : (at[count / 2 - 1] + at[count / 2]) / 2;
+}
+
+static int check_aggregate(struct checking *checking, const struct ids_limit *limit) {
+    struct ids_report *texts = &checking->check->report;
+    const struct ids_report *first = checking->side->runs[0].report;
+    struct ids_check_row *row = add(checking->check, limit, checking->side->label, first);
+    struct figures figures;
+    if (!row || figures_of(checking->side, limit, texts, &figures)) return -1;
+    row->bound = limit->value;
+    if (!figures.count || (figures.why && figures.count < (size_t)limit->runs)) {
+        has_no_value(row, figures.why);
+    } else if (figures.count < (size_t)limit->runs) {
+        row->verdict = IDS_CHECK_INCONCLUSIVE;
+        row->note = ids_report_text(texts, "%s: the %s needs %lld", IDS_COUNTED(figures.count, "run"),
+                                    ids_aggregate_name(limit->aggregate), (long long)limit->runs);
+    } else {
+        hold(row, aggregate(limit->aggregate, figures.at, figures.count));
+        distrust(row, checking->side);
+        if (!row->note)
+            row->note = ids_report_text(texts, "%s of %s", ids_aggregate_name(limit->aggregate),
+                                        IDS_COUNTED(figures.count, "run"));
+    }
+    free(figures.at);
+    return 0;
+}
+
+/* ---- limits against a baseline ---- */
 
 /* Why a baseline has no such figure: it may be older than the figure. */
 static const char *why_not_there(struct ids_report *texts, const struct ids_side *baseline, const char *id) {
@@ -155,95 +180,168 @@ static const char *why_not_there(struct ids_report *texts, const struct ids_side
             return ids_report_text(texts, "the baseline has '%s', which '%s' replaced: save the baseline again",
                                    saved->metrics[i].id, id);
     }
-    return "the baseline has no such figure";
+    return NULL;
 }
 
-static int check_baseline(struct ids_check *check, const struct ids_side *side, const struct ids_side *baseline,
-                          const struct ids_limit *limit) {
-    const struct ids_metric_def *metric = limit->metric;
-    struct ids_check_row *row = add(check, limit, side->label);
-    struct ids_interval interval;
-    double before = 0;
-    if (!row) return -1;
-    row->verdict = IDS_CHECK_NO_DATA;
-    row->has_value = ids_side_metric(side, metric->id, &row->value);
-    if (!baseline) {
-        row->note = "there is no baseline: give one with --baseline";
-        return 0;
+static const struct ids_acceptance *acceptance_of(const struct ids_check_options *options, const char *id) {
+    const struct ids_acceptance *last = NULL;
+    for (size_t i = 0; i < options->accepted_count; i++) {
+        if (!strcmp(options->accepted[i].id, id)) last = &options->accepted[i];
     }
-    if (!row->has_value || !ids_side_metric(baseline, metric->id, &before)) {
-        const char *why = ids_side_reason(row->has_value ? baseline : side, metric->id);
-        row->note = why ? why : row->has_value ? why_not_there(&check->report, baseline, metric->id) : "not measured";
-        return 0;
+    return last;
+}
+
+/* How sure a change of a figure is. */
+struct change {
+    double worse, allowed; /* by how much it is worse, and may be */
+    double base;           /* what shares are of */
+    struct ids_spread spread;
+    double noise;                /* stated */
+    double fail_half, pass_half; /* INFINITY: not known */
+};
+
+static const char *percent(struct ids_report *texts, const struct change *change, double by) {
+    double share = change->base > 0 ? by / change->base * 100 : 0;
+    return ids_report_text(texts, share < 10 ? "%.1f %%" : "%.0f %%", share);
+}
+
+static const char *why_unsure(struct ids_report *texts, const struct change *change) {
+    if (change->spread.df < LEAST_DF && !(change->noise > 0))
+        return "so few recordings do not tell how much they differ by chance: save a baseline of three or more, or "
+               "state the noise (--noise 2%)";
+    if (change->worse > change->allowed)
+        return ids_report_text(texts, "worse by %s, but recordings of the same thing differ by up to %s",
+                               percent(texts, change, change->worse), percent(texts, change, change->fail_half));
+    size_t needed = ids_recordings_needed(change->spread, change->allowed, PASS_CONFIDENCE);
+    const char *largest = percent(texts, change, change->worse + change->pass_half);
+    if (!needed)
+        return ids_report_text(texts,
+                               "it may be worse by up to %s, because recordings differ so much: record on a quieter "
+                               "machine, or raise the tolerance",
+                               largest);
+    return ids_report_text(texts,
+                           "it may be worse by up to %s: take about %zu recordings on either side, or raise the "
+                           "tolerance",
+                           largest, needed);
+}
+
+static void judge(struct checking *checking, struct ids_check_row *row, const struct change *change) {
+    const struct ids_acceptance *accepting = checking->options->accepting;
+    if (change->worse > change->allowed && change->worse > change->fail_half)
+        row->verdict = IDS_CHECK_FAIL;
+    else if (change->worse + change->pass_half <= change->allowed || row->value == row->before)
+        row->verdict = IDS_CHECK_PASS;
+    else
+        row->verdict = IDS_CHECK_INCONCLUSIVE;
+    if (row->verdict == IDS_CHECK_INCONCLUSIVE) row->note = why_unsure(&checking->check->report, change);
+    if (accepting && row->verdict != IDS_CHECK_PASS && !strcmp(accepting->id, row->limit->subject.metric->id)) {
+        row->verdict = IDS_CHECK_PASS;
+        row->note = NULL;
+        row->accepted = accepting;
     }
+}
+
+/* Counts and bytes repeat exactly, so that one recording tells them. */
+static int repeats(enum ids_unit unit) {
+    return unit == IDS_UNIT_COUNT || unit == IDS_UNIT_BYTES;
+}
+
+/* Two recordings have a spread, but one that says next to nothing: there a stated noise stands in for it. */
+static double half_of(const struct change *change, enum ids_unit unit, size_t level_count, size_t fresh_count,
+                      double confidence) {
+    double half = ids_prediction_half(change->spread, level_count, fresh_count, confidence);
+    int is_stated = change->noise > 0 && change->spread.df < LEAST_DF;
+    if (is_stated || (isinf(half) && repeats(unit))) half = 0;
+    return fmax(half, change->noise);
+}
+
+static void compare(struct checking *checking, struct ids_check_row *row, const struct figures *old,
+                    const struct figures *fresh) {
+    const struct ids_limit *limit = row->limit;
+    const struct ids_metric_def *metric = limit->subject.metric;
+    const struct ids_sample left = {old->at, old->count, 0}, right = {fresh->at, fresh->count, 0};
+    size_t level_count = row->accepted ? row->accepted->runs : old->count;
+    row->has_value = row->has_before = 1;
+    row->value = ids_mean(fresh->at, fresh->count);
+    row->recordings = fresh->count;
+    row->before = row->accepted ? row->accepted->value : ids_mean(old->at, old->count);
     int sign = metric->better == IDS_BETTER_HIGHER ? -1 : 1; /* of what is worse */
     /* Of a share that should be low (idle time) the other side counts too: 0.04 % and 0.05 % are the same. */
-    double base = fabs(before);
-    if (metric->unit == IDS_UNIT_RATIO && sign > 0) base = fmax(base, 1 - base);
-    row->bound = before + sign * limit->value * base;
-    double worse = sign * (row->value - before);
-    if (spread(baseline, side, metric->id, &interval)) return -1;
-    int sure = !interval.known || (sign > 0 ? interval.low > 0 : interval.high < 0);
-    int beyond = worse > limit->value * base;
-    row->verdict = beyond && sure ? IDS_CHECK_BROKEN : IDS_CHECK_HELD;
-    row->note = ids_report_text(&check->report, "baseline %s%s", value_text(&check->report, metric->unit, before),
-                                beyond && !sure ? "; the spread of the runs holds no difference too" : "");
-    return 0;
+    struct change change = {.base = fabs(row->before), .spread = ids_spread_of(left, right)};
+    if (metric->unit == IDS_UNIT_RATIO && sign > 0) change.base = fmax(change.base, 1 - change.base);
+    change.allowed = limit->value * (limit->is_share ? change.base : 1);
+    change.worse = sign * (row->value - row->before);
+    row->bound = row->before + sign * change.allowed;
+    change.noise = checking->options->noise * change.base;
+    change.fail_half = half_of(&change, metric->unit, level_count, fresh->count, IDS_CONFIDENCE);
+    change.pass_half = half_of(&change, metric->unit, level_count, fresh->count, PASS_CONFIDENCE);
+    if (change.spread.df >= LEAST_DF || change.noise > 0) row->half = change.fail_half;
+    judge(checking, row, &change);
+    distrust(row, checking->side);
+}
+
+static int check_baseline(struct checking *checking, const struct ids_limit *limit) {
+    struct ids_report *texts = &checking->check->report;
+    const char *id = limit->subject.metric->id;
+    const struct ids_report *first = checking->side->runs[0].report;
+    struct ids_check_row *row = add(checking->check, limit, checking->side->label, first);
+    struct figures old = {0}, fresh = {0};
+    if (!row) return -1;
+    if (!checking->baseline) return has_no_value(row, "there is no baseline: give one with --baseline");
+    row->accepted = acceptance_of(checking->options, id);
+    int failed =
+        recordings_of(checking->baseline, limit, texts, &old) || recordings_of(checking->side, limit, texts, &fresh);
+    if (!failed && old.count && fresh.count) {
+        compare(checking, row, &old, &fresh);
+    } else if (!failed) {
+        const char *gone = fresh.count ? why_not_there(texts, checking->baseline, id) : NULL;
+        has_no_value(row, gone          ? gone
+                          : fresh.count ? ids_report_text(texts, "the baseline has no such figure: %s", old.why)
+                                        : fresh.why);
+        if (fresh.count) row->value = ids_mean(fresh.at, fresh.count);
+        row->has_value = fresh.count > 0;
+    }
+    free(old.at);
+    free(fresh.at);
+    return failed;
 }
 
 /* ---- */
 
-static struct ids_value si(enum ids_unit unit, int known, double value) {
-    if (!known) return ids_no_value(IDS_UNIT_NUMBER);
-    return ids_real_value(IDS_UNIT_NUMBER, unit == IDS_UNIT_TIME ? value * 1e-12 : value);
-}
-
-static void fill_report(struct ids_check *check) {
-    struct ids_report *report = &check->report;
-    ids_report_property(report, "verdict", ids_text_value(check->broken || check->no_data ? "broken" : "held"));
-    ids_report_property(report, "checks", ids_int_value(IDS_UNIT_COUNT, (int64_t)check->count));
-    ids_report_property(report, "broken", ids_int_value(IDS_UNIT_COUNT, (int64_t)check->broken));
-    ids_report_property(report, "no_data", ids_int_value(IDS_UNIT_COUNT, (int64_t)check->no_data));
-    struct ids_table *table = ids_report_table(report, &checks_def);
-    for (size_t i = 0; i < check->count; i++) {
-        const struct ids_check_row *row = &check->at[i];
-        const struct ids_metric_def *metric = row->limit->metric;
-        struct ids_value cells[] = {
-            ids_text_value(ids_check_verdict_name(row->verdict)),
-            ids_text_value(metric->id),
-            ids_text_value(row->run),
-            ids_text_value(ids_unit_name(metric->unit)),
-            si(metric->unit, row->has_value, row->value),
-            si(metric->unit, row->limit->kind != IDS_LIMIT_BASELINE || row->verdict != IDS_CHECK_NO_DATA, row->bound),
-            ids_text_value(row->limit->text),
-            ids_text_value(row->note),
-        };
-        IDS_ROW(report, table, columns, cells);
-    }
+static void sum_up(struct ids_check *check) {
+    for (size_t i = 0; i < check->count; i++) check->counts[check->at[i].verdict]++;
+    check->verdict = check->counts[IDS_CHECK_FAIL]           ? IDS_CHECK_FAIL
+                     : check->counts[IDS_CHECK_INCONCLUSIVE] ? IDS_CHECK_INCONCLUSIVE
+                                                             : IDS_CHECK_PASS;
 }
 
 int ids_check_make(const struct ids_side *side, const struct ids_side *baseline, const struct ids_budget *budget,
-                   struct ids_check *ret_check, struct ids_error *err) {
+                   const struct ids_check_options *options, struct ids_check *ret_check, struct ids_error *err) {
     struct ids_check *check = ret_check;
+    struct checking checking = {check, side, baseline, options};
     int failed = 0;
     *check = (struct ids_check){0};
     ids_report_init(&check->report);
     for (size_t l = 0; l < budget->count && !failed; l++) {
         const struct ids_limit *limit = &budget->at[l];
         if (limit->kind == IDS_LIMIT_BASELINE) {
-            failed = check_baseline(check, side, baseline, limit);
-            continue;
+            failed = check_baseline(&checking, limit);
+        } else if (limit->aggregate != IDS_OF_EACH_RUN) {
+            failed = check_aggregate(&checking, limit);
+        } else {
+            for (size_t i = 0; i < side->run_count && !failed; i++)
+                failed = check_run(&checking, &side->runs[i], limit);
         }
-        for (size_t i = 0; i < side->run_count && !failed; i++) failed = check_run(check, &side->runs[i], limit);
     }
-    for (size_t i = 0; i < check->count; i++) {
-        check->broken += check->at[i].verdict == IDS_CHECK_BROKEN;
-        check->no_data += check->at[i].verdict == IDS_CHECK_NO_DATA;
-    }
-    if (!failed) fill_report(check);
+    sum_up(check);
+    if (!failed) ids_check_report(check);
     if (!failed && !check->report.out_of_memory) return 0;
     ids_check_done(check);
     return ids_no_memory(err);
+}
+
+int ids_check_is_open(const struct ids_check_row *row) {
+    return row->verdict == IDS_CHECK_FAIL || row->verdict == IDS_CHECK_INCONCLUSIVE;
 }
 
 void ids_check_done(struct ids_check *check) {

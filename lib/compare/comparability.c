@@ -4,7 +4,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
-#include "lib/compare/names.h"
+#include "lib/hlo/base_name.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -22,6 +22,7 @@ const char *ids_remark_severity_name(enum ids_remark_severity severity) {
 struct looking {
     const struct ids_side *const *sides;
     size_t count;
+    enum ids_alike alike;
     struct ids_report *texts;
     struct ids_remarks *remarks;
 };
@@ -82,8 +83,9 @@ static const char *model_of(const struct ids_side_run *run, const char **ret_kin
 
 /* ---- one run against the first ---- */
 
-static void compare_devices(struct looking *looking, const struct ids_side_run *first, const struct ids_side_run *run,
-                            int same_devices) {
+static void compare_devices(struct looking *looking, const struct ids_side_run *first, const struct ids_side_run *run) {
+    int same_devices = looking->alike == IDS_ALIKE_DEVICES;
+    enum ids_remark_severity severity = looking->alike == IDS_ALIKE_NOTHING ? IDS_REMARK_WARNING : IDS_REMARK_UNLIKE;
     const char *kind_a = NULL, *kind_b = NULL;
     const char *model_a = model_of(first, &kind_a), *model_b = model_of(run, &kind_b);
     if (!model_a || !model_b) {
@@ -92,11 +94,11 @@ static void compare_devices(struct looking *looking, const struct ids_side_run *
         return;
     }
     if (strcmp(kind_a, kind_b) != 0)
-        find(looking, IDS_REMARK_UNLIKE, "devices.kind", "other kinds of devices: %s in %s, %s in %s", kind_a,
-             name_of(first), kind_b, name_of(run));
-    else if (strcmp(model_a, model_b) != 0)
-        find(looking, IDS_REMARK_UNLIKE, "devices.model", "other devices: %s in %s, %s in %s", model_a, name_of(first),
-             model_b, name_of(run));
+        find(looking, severity, "devices.kind", "other kinds of devices: %s in %s, %s in %s", kind_a, name_of(first),
+             kind_b, name_of(run));
+    else if (model_a != kind_a && model_b != kind_b && strcmp(model_a, model_b) != 0) /* one may not be known */
+        find(looking, severity, "devices.model", "other devices: %s in %s, %s in %s", model_a, name_of(first), model_b,
+             name_of(run));
     if (same_devices && first->devices != run->devices)
         find(looking, IDS_REMARK_UNLIKE, "devices.count",
              "another number of devices: %.0f in %s, %.0f in %s; 'idsprof scale' compares those", first->devices,
@@ -107,13 +109,34 @@ static void compare_devices(struct looking *looking, const struct ids_side_run *
              name_of(first), hosts_b, name_of(run));
 }
 
+/* Marks with other names, or none on one side, may begin and end at other places of the loop. */
+static void compare_marks(struct looking *looking, const struct ids_side_run *first, const struct ids_side_run *run) {
+    const char *source_a = property(first, "steps.source"), *source_b = property(run, "steps.source");
+    const char *name_a = property(first, "steps.annotation"), *name_b = property(run, "steps.annotation");
+    if (!source_a || !source_b || (!strcmp(source_a, source_b) && (!name_a || !name_b || !strcmp(name_a, name_b))))
+        return;
+    find(looking, IDS_REMARK_NOTE, "steps.source",
+         "steps are found by %s%s%s in %s, by %s%s%s in %s: they may begin at other places of the loop", source_a,
+         name_a ? " " : "", name_a ? name_a : "", name_of(first), source_b, name_b ? " " : "", name_b ? name_b : "",
+         name_of(run));
+}
+
+static void look_for_the_same(struct looking *looking, const struct ids_side_run *first,
+                              const struct ids_side_run *run) {
+    const char *a = property(first, "path"), *b = property(run, "path");
+    const char *name_a = property(first, "name"), *name_b = property(run, "name");
+    if (!a || !b || strcmp(a, b) != 0 || !name_a || !name_b || strcmp(name_a, name_b) != 0) return;
+    find(looking, IDS_REMARK_WARNING, "runs.same", "%s is on both sides: a recording does not differ from itself", a);
+}
+
 static void compare_recording(struct looking *looking, const struct ids_side_run *first,
                               const struct ids_side_run *run) {
     static const struct {
         const char *property, *id, *text;
     } levels[] = {
         {"python_tracer_level", "tracer.python",
-         "the Python tracer slows the host, so that idle time and host time cannot be compared"},
+         "the Python tracer slows the host and names its time, so that idle time and causes on the host cannot be "
+         "compared"},
         {"host_tracer_level", "tracer.host", "more host events cost time, and causes of idle time come from them"},
         {"device_tracer_level", "tracer.device", "what devices record differs"},
     };
@@ -125,9 +148,9 @@ static void compare_recording(struct looking *looking, const struct ids_side_run
     }
     const char *format_a = property(first, "format"), *format_b = property(run, "format");
     if (format_a && format_b && strcmp(format_a, format_b) != 0)
-        find(looking, IDS_REMARK_WARNING, "format",
-             "other formats: %s in %s, %s in %s; trace.json lacks programs, async copies and events beyond its cap",
-             format_a, name_of(first), format_b, name_of(run));
+        find(looking, IDS_REMARK_WARNING, "format", "other formats: %s in %s, %s in %s%s%s%s%s", format_a,
+             name_of(first), format_b, name_of(run), first->lacks ? "; " : "", first->lacks ? first->lacks : "",
+             run->lacks ? "; " : "", run->lacks ? run->lacks : "");
     const char *jax_a = property(first, "jax_version"), *jax_b = property(run, "jax_version");
     if (jax_a && jax_b && strcmp(jax_a, jax_b) != 0)
         find(looking, IDS_REMARK_NOTE, "versions.jax", "jax %s in %s, %s in %s: the compiler may have changed too",
@@ -156,6 +179,9 @@ static void look_at_run(struct looking *looking, const struct ids_side_run *run,
 }
 
 /* ---- programs ---- */
+
+/* Programs of which the time is less than this part of both sides' do not make them alike. */
+#define LEAST_IN_COMMON 0.05
 
 struct programs {
     size_t both, changed, only_a, only_b;
@@ -263,7 +289,9 @@ static int knows_programs(const struct ids_side *side) {
     return 0;
 }
 
-static void compare_programs(struct looking *looking, const struct ids_side *a, const struct ids_side *b) {
+/* How many programs each side has, 0 where that is not known. */
+static struct programs meet(struct looking *looking, const struct ids_side *a, const struct ids_side *b,
+                            size_t *ret_all_a, size_t *ret_all_b) {
     struct programs programs = {0};
     struct program_set of_a = {0}, of_b = {0};
     size_t unused = 0, none = 0;
@@ -272,10 +300,63 @@ static void compare_programs(struct looking *looking, const struct ids_side *a, 
     count_programs(b, &of_a, &unused, &none, &programs.only_b, programs.names_b);
     program_set_done(&of_a);
     program_set_done(&of_b);
-    size_t all_a = programs.both + programs.changed + programs.only_a, all_b = unused + none + programs.only_b;
-    if (all_a && all_b && !programs.both && !programs.changed) {
-        find(looking, IDS_REMARK_UNLIKE, "programs.none", "no program in common: %s in %s, %s in %s", programs.names_a,
+    *ret_all_a = programs.both + programs.changed + programs.only_a;
+    *ret_all_b = unused + none + programs.only_b;
+    return programs;
+}
+
+/* The part of A's time on devices that its first run spends in programs that B has too; 1 where that is not known. */
+static double common_time(const struct ids_side *a, const struct ids_side *b) {
+    const struct ids_table *modules = ids_report_find_table(a->runs[0].report, "modules");
+    int names = ids_table_column(modules, "name"), prints = ids_table_column(modules, "fingerprint");
+    int times = ids_table_column(modules, "self"), unused;
+    struct program_set of_b = {0};
+    double all = 0, common = 0;
+    if (program_set_make(b, &of_b)) {
+        program_set_done(&of_b);
+        return 1;
+    }
+    for (size_t row = 0; names >= 0 && times >= 0 && row < modules->row_count; row++) {
+        double time = ids_value_number(*ids_table_cell(modules, row, times));
+        if (isnan(time)) continue;
+        all += time;
+        if (has_program(&of_b, text_cell(modules, row, names), text_cell(modules, row, prints), &unused))
+            common += time;
+    }
+    program_set_done(&of_b);
+    return all > 0 ? common / all : 1;
+}
+
+/* Names may have put together what are two methods. */
+static void compare_repeats(struct looking *looking, const struct ids_side *side) {
+    struct ids_side first = *side, other = *side;
+    first.run_count = other.run_count = 1;
+    for (size_t i = 1; i < side->run_count; i++) {
+        size_t all_first, all_other;
+        other.runs = &side->runs[i];
+        struct programs programs = meet(looking, &first, &other, &all_first, &all_other);
+        if (!all_first || !all_other || programs.both || programs.changed) continue;
+        find(looking, IDS_REMARK_WARNING, "programs.mixed",
+             "'%s' and '%s' count as recordings of one method (%s), and have no program in common: if they are two, "
+             "say METHOD=RUN",
+             name_of(first.runs), name_of(other.runs), side->label);
+    }
+}
+
+static void compare_programs(struct looking *looking, const struct ids_side *a, const struct ids_side *b) {
+    size_t all_a, all_b;
+    struct programs programs = meet(looking, a, b, &all_a, &all_b);
+    if (all_a && all_b && !programs.both && !programs.changed && looking->alike == IDS_ALIKE_NOTHING) {
+        find(looking, IDS_REMARK_NOTE, "programs.none",
+             "no program in common (%s in %s, %s in %s): compared by step, account, family and scope", programs.names_a,
              a->label, programs.names_b, b->label);
+        return;
+    }
+    if (looking->alike == IDS_ALIKE_NOTHING) return;
+    if (all_a && all_b && !programs.both && !programs.changed) {
+        find(looking, IDS_REMARK_UNLIKE, "programs.none",
+             "no program in common: %s in %s, %s in %s; 'idsprof scale' compares methods", programs.names_a, a->label,
+             programs.names_b, b->label);
         return;
     }
     if (programs.only_a || programs.only_b) {
@@ -293,6 +374,12 @@ static void compare_programs(struct looking *looking, const struct ids_side *a, 
              "only %s says what its ops compute (enable_hlo_proto): ops are matched by name, and XLA's names are "
              "renumbered",
              knows_programs(a) ? a->label : b->label);
+    double of_a = common_time(a, b), of_b = common_time(b, a);
+    if (all_a && all_b && of_a < LEAST_IN_COMMON && of_b < LEAST_IN_COMMON)
+        find(looking, IDS_REMARK_UNLIKE, "programs.few",
+             "the programs in common take %.1f %% of the time of %s, %.1f %% of that of %s: the others (%s, %s) have "
+             "nothing to do with each other",
+             100 * of_a, a->label, 100 * of_b, b->label, programs.names_a, programs.names_b);
     double common = all_a || all_b ? -1 : common_kernels(a, b);
     if (common >= 0 && common < 0.1)
         find(looking, IDS_REMARK_UNLIKE, "kernels.none",
@@ -329,26 +416,38 @@ static int unlike_first(const void *a, const void *b) {
     return strcmp(left->id, right->id);
 }
 
-int ids_remarks_make(const struct ids_side *const *sides, size_t count, int same_devices, struct ids_report *texts,
+int ids_remarks_make(const struct ids_side *const *sides, size_t count, enum ids_alike alike, struct ids_report *texts,
                      struct ids_remarks *ret_remarks, struct ids_error *err) {
     *ret_remarks = (struct ids_remarks){0};
-    struct looking looking = {sides, count, texts, ret_remarks};
+    struct looking looking = {sides, count, alike, texts, ret_remarks};
     const struct ids_side_run *first = &sides[0]->runs[0];
     for (size_t s = 0; s < count; s++) {
         for (size_t i = 0; i < sides[s]->run_count; i++) {
             const struct ids_side_run *run = &sides[s]->runs[i];
-            if (run != first || (count == 1 && sides[s]->run_count == 1))
-                compare_devices(&looking, first, run, same_devices);
+            if (run != first || (count == 1 && sides[s]->run_count == 1)) compare_devices(&looking, first, run);
             if (run != first) compare_recording(&looking, first, run);
+            if (run != first) compare_marks(&looking, first, run);
+            if (s) look_for_the_same(&looking, first, run);
             look_at_run(&looking, run, sides[s]->per_step);
         }
         if (s) compare_programs(&looking, sides[0], sides[s]);
+        if (alike == IDS_ALIKE_NOTHING) compare_repeats(&looking, sides[s]);
     }
     compare_steps(&looking);
     if (ret_remarks->count) qsort(ret_remarks->at, ret_remarks->count, sizeof *ret_remarks->at, unlike_first);
     if (!texts->out_of_memory) return 0;
     ids_remarks_done(ret_remarks);
     return ids_no_memory(err);
+}
+
+int ids_remarks_add(struct ids_remarks *remarks, enum ids_remark_severity severity, const char *id, const char *text,
+                    struct ids_error *err) {
+    struct ids_remark *place = IDS_PUSH(remarks->at, remarks->count, remarks->room);
+    if (!place) return ids_no_memory(err);
+    *place = (struct ids_remark){severity, id, text};
+    remarks->unlike |= severity == IDS_REMARK_UNLIKE;
+    if (remarks->count > 1) qsort(remarks->at, remarks->count, sizeof *remarks->at, unlike_first);
+    return 0;
 }
 
 void ids_remarks_done(struct ids_remarks *remarks) {

@@ -25,9 +25,19 @@ struct ids_remarks {
 
 const char *ids_remark_severity_name(enum ids_remark_severity severity);
 
-/* Looks at the settled sides; texts live in `texts`. `same_devices` 0: the number of devices may differ (scale). */
-int ids_remarks_make(const struct ids_side *const *sides, size_t count, int same_devices, struct ids_report *texts,
+/* What must be alike, or figures would be percentages of unlike things. */
+enum ids_alike {
+    IDS_ALIKE_PROGRAMS, /* a program; the number of devices may differ */
+    IDS_ALIKE_DEVICES,  /* that number too */
+    IDS_ALIKE_NOTHING,  /* methods: another program or other hardware is a remark */
+};
+
+/* Looks at the settled sides; texts live in `texts`. */
+int ids_remarks_make(const struct ids_side *const *sides, size_t count, enum ids_alike alike, struct ids_report *texts,
                      struct ids_remarks *ret_remarks, struct ids_error *err);
+/* Adds one that the caller found; `text` must outlive the remarks. */
+int ids_remarks_add(struct ids_remarks *remarks, enum ids_remark_severity severity, const char *id, const char *text,
+                    struct ids_error *err);
 void ids_remarks_done(struct ids_remarks *remarks);
 
 /* The remarks for programs: the table "findings", which comes first in every report of a comparison. */

@@ -34,7 +34,7 @@ static int add_run(struct culprits *culprits, const struct ids_side *side, const
         if (!row.culprit || strcmp(row.account, account) != 0) continue;
         struct ids_culprit *culprit = culprit_named(culprits, row.culprit, row.where);
         if (!culprit) return -1;
-        *(is_b ? &culprit->b_ps : &culprit->a_ps) += row.per_step_ps * scale / (double)side->run_count;
+        *(is_b ? &culprit->b_ps : &culprit->a_ps) += row.per_step_ps * scale * run->weight;
     }
     return 0;
 }

@@ -5,6 +5,7 @@
 #define IDS_LIB_COMPARE_DIFF_H
 
 #include "lib/compare/comparability.h"
+#include "lib/compare/structure.h"
 #include "lib/compare/sums.h"
 #include "lib/compare/waterfall.h"
 
@@ -25,6 +26,7 @@ struct ids_changes {
 struct ids_diff {
     const struct ids_side *a, *b;
     struct ids_compare_options options;
+    const char *slice; /* what the comparison is about, in words, where that is not the whole of the runs; or NULL */
     struct ids_remarks remarks;
     struct ids_difference headline[IDS_HEADLINES];
     size_t headline_count;
@@ -35,6 +37,7 @@ struct ids_diff {
     struct ids_sums modules, scopes, families, collectives;
     struct ids_changes changes;
     struct ids_waterfall waterfall;
+    struct ids_structure structure;
     /* The whole, in ps a step (or window) and device: parts.whole_b - parts.whole_a =
      *   ops_ps (Σ of the contributions of ops) + without_ps (activity without an op) + overlap_ps (ops that ran at the
      *   same time, or outside of steps) + idle_ps (the parts in which nothing ran) */

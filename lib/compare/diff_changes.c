@@ -53,15 +53,14 @@ static const char *amount(char buffer[IDS_VALUE_ROOM], enum ids_unit unit, doubl
 
 /* A mean over the runs of a metric, per step where `by_step`. */
 static int metric(const struct ids_side *side, const char *id, int by_step, double *ret_value) {
-    double sum = 0, value;
-    size_t count = 0;
+    double sum = 0, weight = 0, value;
     for (size_t i = 0; i < side->run_count; i++) {
         if (!ids_run_metric(&side->runs[i], id, &value)) continue;
-        sum += value / (by_step ? side->runs[i].per : 1);
-        count++;
+        sum += value / (by_step ? side->runs[i].per : 1) * side->runs[i].weight;
+        weight += side->runs[i].weight;
     }
-    if (count) *ret_value = sum / (double)count;
-    return count > 0;
+    if (weight > 0) *ret_value = sum / weight;
+    return weight > 0;
 }
 
 /* ---- compilation ---- */
@@ -108,7 +107,7 @@ static void host_calls(const struct ids_side *side, const char *const *wanted, d
         const struct ids_table *names = ids_report_find_table(side->runs[i].report, "names");
         int name = ids_table_column(names, "name"), count = ids_table_column(names, "count");
         int total = ids_table_column(names, "total");
-        double scale = 1 / side->runs[i].per / (double)side->run_count;
+        double scale = side->runs[i].weight / side->runs[i].per;
         for (size_t row = 0; name >= 0 && row < names->row_count; row++) {
             const struct ids_value *cell = ids_table_cell(names, row, name);
             for (const char *const *word = wanted; *word && !cell->missing; word++) {
@@ -121,7 +120,7 @@ static void host_calls(const struct ids_side *side, const char *const *wanted, d
 }
 
 static void look_at_host_calls(struct ids_diff *diff, const char *what, const char *id, const char *const *wanted) {
-    double a, b, time_a, time_b;
+    double a = 0, b = 0, time_a = 0, time_b = 0;
     host_calls(diff->a, wanted, &a, &time_a);
     host_calls(diff->b, wanted, &b, &time_b);
     if (fabs(b - a) <= 0.05 * fmax(a, b)) return;
@@ -138,7 +137,7 @@ static void look_at_host_calls(struct ids_diff *diff, const char *what, const ch
 /* Copies as devices recorded them. 0: there is no record. */
 static int look_at_copies(struct ids_diff *diff, const char *direction, const char *title, const char *part) {
     char id[64], bytes_id[64];
-    double a, b, bytes_a = 0, bytes_b = 0;
+    double a = 0, b = 0, bytes_a = 0, bytes_b = 0;
     snprintf(id, sizeof id, "transfers.%s_count", direction);
     snprintf(bytes_id, sizeof bytes_id, "transfers.%s_bytes", direction);
     if (!metric(diff->a, id, 1, &a) || !metric(diff->b, id, 1, &b)) return 0;
@@ -242,7 +241,7 @@ static void look_at_ops(struct ids_diff *diff) {
     size_t shown = 0;
     for (size_t i = 0; i < matches->count && shown < OPS_SHOWN; i++) {
         const struct ids_match *match = &matches->at[i];
-        if (match->class == IDS_MATCH_SAME) continue;
+        if (match->class == IDS_MATCH_SAME || match->class == IDS_MATCH_UNSURE) continue;
         if (fabs(match->change_ps) < 0.02 * whole) break;
         if (!match->a || !match->b) {
             shown += (size_t)say_came_or_went(diff, match);
@@ -314,7 +313,8 @@ static void look_at_parts(struct ids_diff *diff) {
         double change = (double)(part->b_ps - part->a_ps);
         if (is_told(diff, part->title) || fabs(change) < diff->options.threshold * whole) continue;
         if (part->interval.known && !ids_interval_excludes_zero(&part->interval)) continue;
-        if (part->interval.known && change * part->interval.low < 0) continue; /* a typical step went the other way */
+        if (part->interval.known && change * part->interval.typical.at < 0)
+            continue; /* a typical step went the other way */
         if (is_explained(diff, part, change)) continue;
         char from[IDS_VALUE_ROOM], to[IDS_VALUE_ROOM], culprit[320];
         say_culprit(&part->culprit, culprit, sizeof culprit);

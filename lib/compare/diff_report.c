@@ -8,21 +8,30 @@
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static const struct ids_column_def headline_columns[] = {
-    {"id", "id", IDS_UNIT_NONE, 0},          {"title", "figure", IDS_UNIT_NONE, 0},
-    {"unit", "unit", IDS_UNIT_NONE, 0},      {"a", "before", IDS_UNIT_NUMBER, 0},
-    {"b", "after", IDS_UNIT_NUMBER, 0},      {"difference", "difference", IDS_UNIT_NUMBER, 0},
-    {"ratio", "ratio", IDS_UNIT_NUMBER, 0},  {"low", "at least", IDS_UNIT_NUMBER, 0},
-    {"high", "at most", IDS_UNIT_NUMBER, 0}, {"verdict", "verdict", IDS_UNIT_NONE, 0},
-    {"better", "better", IDS_UNIT_NONE, 0},  {"reason", "reason", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"id", "id", IDS_UNIT_NONE, 0},
+    {"title", "figure", IDS_UNIT_NONE, 0},
+    {"unit", "unit", IDS_UNIT_NONE, 0},
+    {"a", "before", IDS_UNIT_NUMBER, 0},
+    {"b", "after", IDS_UNIT_NUMBER, 0},
+    {"difference", "difference", IDS_UNIT_NUMBER, 0},
+    {"ratio", "ratio", IDS_UNIT_NUMBER, 0},
+    {"low", "at least", IDS_UNIT_NUMBER, 0},
+    {"high", "at most", IDS_UNIT_NUMBER, 0},
+    {"typical", "typical difference", IDS_UNIT_NUMBER, 0},
+    {"typical_low", "at least", IDS_UNIT_NUMBER, 0},
+    {"typical_high", "at most", IDS_UNIT_NUMBER, 0},
+    {"verdict", "verdict", IDS_UNIT_NONE, 0},
+    {"better", "better", IDS_UNIT_NONE, 0},
+    {"reason", "reason", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 static const struct ids_table_def headline_def = {
     "headline",
     "headline",
     headline_columns,
     COUNT_OF(headline_columns),
-    "The figures that matter most, in SI units: both sides, difference, ratio b ÷ a, interval of the typical "
-    "difference, and "
-    "the verdict; better says which side of it the change is on (better, worse, neither).",
+    "The figures that matter most, in SI units: both sides, difference, ratio b ÷ a, its interval, the difference of "
+    "typical steps (without the fifth of the slowest and of the fastest) with its interval, by which the verdict is "
+    "told, and the verdict; better says which side of it the change is on (better, worse, neither).",
     0};
 
 static const struct ids_column_def cause_columns[] = {
@@ -37,6 +46,9 @@ static const struct ids_column_def cause_columns[] = {
     {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"cause", "cause", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"kind", "kind", IDS_UNIT_NONE, 0},
+    {"structural", "structural", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
+    {"verdict", "verdict", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"rank", "rank", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"shape_a", "shape before", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     {"shape_b", "shape after", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     {"fingerprint_a", "fingerprint before", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
@@ -49,10 +61,34 @@ static const struct ids_table_def waterfall_def = {
     "where the change comes from",
     cause_columns,
     COUNT_OF(cause_columns),
-    "From the step before to the step after, cause by cause, the largest change first; with the last row (kind "
-    "unexplained) the changes sum to that of the step. kind: culprit, op, scope (ops that came and went), others (many "
-    "small ones of an account), account (without culprits).",
+    "From the step before to the step after, cause by cause, the surest large change first (rank: what is left of a "
+    "change after what the spread alone can make "
+    "of it; what the programs say themselves, structural 1, counts half as much again); with the last row (kind "
+    "unexplained) the changes sum to that of the step. kind: culprit, op, scope (ops that came, went or compute "
+    "something else), shapes (the same of a program whose shapes changed alike), others (many "
+    "small ones of an account), even (what all ops became slower or faster by), host (all time of the host, where the "
+    "Python tracer recorded one side alone), account (without culprits).",
     0};
+
+static const struct ids_column_def structure_columns[] = {
+    {"what", "what", IDS_UNIT_NONE, 0},
+    {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"before", "before", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"after", "after", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"count", "count", IDS_UNIT_NUMBER, 0},
+};
+static const struct ids_table_def structure_def = {
+    "structure",
+    "what the programs say",
+    structure_columns,
+    COUNT_OF(structure_columns),
+    "What the two sides compute differently, by their compiled programs, which is certain whatever the times are. "
+    "what: "
+    "program, renamed; of a program's HLO (the report's table program_facts) input, donated, sharding, collective, "
+    "groups, custom_call, remat; batch or element_type where nearly all shapes changed alike; of the ops of a scope "
+    "ops (how many), shape, executions, computation (other operands or attributes). count: of how many instructions or "
+    "ops.",
+    IDS_TABLE_TOP};
 
 static const struct ids_column_def part_columns[] = {
     {"change", "change", IDS_UNIT_TIME, 0},
@@ -171,8 +207,8 @@ static const struct ids_table_def collectives_def = {
     "collectives", "collectives", sum_columns, COUNT_OF(sum_columns), "Collective ops put together by kind.", 0};
 
 const struct ids_table_def *const ids_diff_tables[] = {
-    &ids_findings_table, &headline_def, &waterfall_def, &parts_def,   &changes_def,    &ops_def,
-    &kernels_def,        &families_def, &scopes_def,    &modules_def, &collectives_def};
+    &ids_findings_table, &headline_def, &waterfall_def, &structure_def, &parts_def,      &changes_def, &ops_def,
+    &kernels_def,        &families_def, &scopes_def,    &modules_def,   &collectives_def};
 const int ids_diff_table_count = COUNT_OF(ids_diff_tables);
 
 /* ---- values ---- */
@@ -216,8 +252,11 @@ static void list_headline(struct ids_diff *diff) {
             figure(row->unit, row->has_b, row->b),
             figure(row->unit, both, row->b - row->a),
             ratio_of(both, row->a, row->b),
-            figure(row->unit, known, row->interval.low),
-            figure(row->unit, known, row->interval.high),
+            figure(row->unit, known, row->interval.mean.low),
+            figure(row->unit, known, row->interval.mean.high),
+            figure(row->unit, known, row->interval.typical.at),
+            figure(row->unit, known, row->interval.typical.low),
+            figure(row->unit, known, row->interval.typical.high),
             ids_text_value(ids_verdict_name(row->verdict)),
             ids_text_value(both && row->verdict > IDS_VERDICT_SAME
                                ? directions[ids_direction_of(row->better, row->b - row->a) + 1]
@@ -242,16 +281,34 @@ static const char *op_text(struct ids_report *texts, const struct ids_cause *cau
     return text;
 }
 
+/* "layer1: 2 ops replaced by 5", "layer1: f32[8,2] to f32[8,4] and 3 more ops". */
+static const char *group_text(struct ids_report *texts, const struct ids_cause *cause, const char *who) {
+    size_t before = cause->removed + cause->changed, after = cause->added + cause->changed;
+    if (cause->kind == IDS_CAUSE_SHAPES) return ids_report_text(texts, "%s: %s", who, IDS_COUNTED(after, "op"));
+    if (!cause->changed && before * after == 0)
+        return ids_report_text(texts, "%s: %s %s", who, IDS_COUNTED(cause->count, "op"),
+                               cause->added ? "added" : "removed");
+    const char *replaced = before == after
+                               ? ids_report_text(texts, "%s changed", IDS_COUNTED(after, "op"))
+                               : ids_report_text(texts, "%s replaced by %zu", IDS_COUNTED(before, "op"), after);
+    const struct ids_match *match = cause->match;
+    return match && is_other(match->a->shape, match->b->shape)
+               ? ids_report_text(texts, "%s: %s, %s \xe2\x86\x92 %s", who, replaced, match->a->shape, match->b->shape)
+               : ids_report_text(texts, "%s: %s", who, replaced);
+}
+
 /* In words: "layer2: 12 ops added". */
 static const char *cause_text(struct ids_diff *diff, const struct ids_cause *cause) {
     struct ids_report *texts = &diff->report;
     const char *who = cause->culprit ? cause->culprit : cause->account;
+    if (cause->kind == IDS_CAUSE_EVEN)
+        return ids_report_text(texts,
+                               "all %zu ops that both sides have take %+.1f %%: a clock, a power limit, or another "
+                               "load on the machine",
+                               cause->count, (cause->factor - 1) * 100);
+    if (cause->kind == IDS_CAUSE_HOST) return "all of it, of which the Python tracer recorded one side alone";
     if (cause->kind == IDS_CAUSE_OTHERS) return ids_report_text(texts, "%zu small causes", cause->count);
-    if (cause->kind == IDS_CAUSE_SCOPE && cause->added && cause->removed)
-        return ids_report_text(texts, "%s: %s replaced by %zu", who, IDS_COUNTED(cause->removed, "op"), cause->added);
-    if (cause->kind == IDS_CAUSE_SCOPE)
-        return ids_report_text(texts, "%s: %s %s", who, IDS_COUNTED(cause->count, "op"),
-                               cause->added ? "added" : "removed");
+    if (cause->kind == IDS_CAUSE_SCOPE || cause->kind == IDS_CAUSE_SHAPES) return group_text(texts, cause, who);
     if (cause->match) return op_text(texts, cause);
     const char *fate = cause->is_in_a && cause->is_in_b ? ""
                        : cause->kind != IDS_CAUSE_OP    ? ""
@@ -270,19 +327,22 @@ static void list_waterfall(struct ids_diff *diff) {
         const struct ids_cause *cause = i < waterfall->count ? &waterfall->at[i] : &rest;
         const struct ids_match *match = cause->match;
         int is_rest = cause == &rest;
-        double change = is_rest ? waterfall->unexplained_ps : cause->b_ps - cause->a_ps;
+        double change = is_rest ? waterfall->unexplained_ps : cause->change_ps;
         struct ids_value row[] = {
             time_of(change),
             whole != 0 ? ids_real_value(IDS_UNIT_RATIO, change / whole) : ids_no_value(IDS_UNIT_RATIO),
             is_rest ? ids_no_value(IDS_UNIT_TIME) : time_of(cause->a_ps),
             is_rest ? ids_no_value(IDS_UNIT_TIME) : time_of(cause->b_ps),
-            bound_of(&cause->interval, cause->interval.low),
-            bound_of(&cause->interval, cause->interval.high),
+            bound_of(&cause->interval, cause->interval.mean.low),
+            bound_of(&cause->interval, cause->interval.mean.high),
             ids_text_value(cause->account),
             ids_text_value(cause->culprit),
             ids_text_value(cause->where),
             ids_text_value(is_rest ? "unexplained" : cause_text(diff, cause)),
             ids_text_value(is_rest ? "unexplained" : ids_cause_kind_name(cause->kind)),
+            is_rest ? ids_no_value(IDS_UNIT_COUNT) : ids_int_value(IDS_UNIT_COUNT, ids_cause_is_structural(cause)),
+            ids_text_value(is_rest ? NULL : ids_verdict_name(cause->verdict)),
+            is_rest ? ids_no_value(IDS_UNIT_TIME) : time_of(cause->rank),
             text_of(match ? match->a->shape : NULL),
             text_of(match ? match->b->shape : NULL),
             text_of(match ? match->a->fingerprint : NULL),
@@ -294,6 +354,16 @@ static void list_waterfall(struct ids_diff *diff) {
     }
 }
 
+static void list_structure(struct ids_diff *diff) {
+    struct ids_table *table = ids_report_table(&diff->report, &structure_def);
+    for (size_t i = 0; i < diff->structure.count; i++) {
+        const struct ids_structure_row *from = &diff->structure.at[i];
+        struct ids_value row[] = {ids_text_value(from->what), text_of(from->where), ids_text_value(from->before),
+                                  ids_text_value(from->after), ids_real_value(IDS_UNIT_NUMBER, from->count)};
+        IDS_ROW(&diff->report, table, structure_columns, row);
+    }
+}
+
 static void list_parts(struct ids_diff *diff) {
     struct ids_table *table = ids_report_table(&diff->report, &parts_def);
     for (size_t i = 0; i < diff->parts.count; i++) {
@@ -302,8 +372,8 @@ static void list_parts(struct ids_diff *diff) {
             ids_int_value(IDS_UNIT_TIME, part->b_ps - part->a_ps),
             ids_int_value(IDS_UNIT_TIME, part->a_ps),
             ids_int_value(IDS_UNIT_TIME, part->b_ps),
-            bound_of(&part->interval, part->interval.low),
-            bound_of(&part->interval, part->interval.high),
+            bound_of(&part->interval, part->interval.mean.low),
+            bound_of(&part->interval, part->interval.mean.high),
             ids_text_value(part->title),
             ids_text_value(part->id),
             part->culprit.name ? time_of(part->culprit.b_ps - part->culprit.a_ps) : ids_no_value(IDS_UNIT_TIME),
@@ -346,8 +416,8 @@ static void list_matches(struct ids_diff *diff, const struct ids_table_def *def,
             text_of(item->shape),
             a ? ids_real_value(IDS_UNIT_NUMBER, a->count) : ids_no_value(IDS_UNIT_NUMBER),
             b ? ids_real_value(IDS_UNIT_NUMBER, b->count) : ids_no_value(IDS_UNIT_NUMBER),
-            bound_of(&match->interval, match->interval.low),
-            bound_of(&match->interval, match->interval.high),
+            bound_of(&match->interval, match->interval.mean.low),
+            bound_of(&match->interval, match->interval.mean.high),
             text_of(item->source),
             text_of(item->fingerprint),
         };
@@ -416,6 +486,7 @@ void ids_diff_report(struct ids_diff *diff) {
     for (size_t i = 0; i < diff->b->run_count; i++) report->complete &= diff->b->runs[i].report->complete;
     say_side(diff, "a", diff->a);
     say_side(diff, "b", diff->b);
+    if (diff->slice) ids_report_property(report, "slice", ids_text_value(diff->slice));
     ids_report_property(report, "comparable", ids_int_value(IDS_UNIT_COUNT, !diff->remarks.unlike));
     ids_report_property(report, "per", ids_text_value(diff->a->per_step ? "step" : "window"));
     ids_report_property(report, "spread_over",
@@ -428,6 +499,7 @@ void ids_diff_report(struct ids_diff *diff) {
     ids_remarks_list(&diff->remarks, &diff->report);
     list_headline(diff);
     list_waterfall(diff);
+    list_structure(diff);
     list_parts(diff);
     list_changes(diff);
     list_matches(diff, &ops_def, &diff->op_matches);

@@ -25,23 +25,21 @@ enum ids_verdict ids_judge(const struct ids_difference *difference, const struct
                            int many) {
     if (!difference->has_a || !difference->has_b) return IDS_VERDICT_NO_DATA;
     double change = difference->b - difference->a;
-    if (change == 0) return IDS_VERDICT_SAME;
-    double base = threshold_base(difference);
-    int large = fabs(change) > options->threshold * base;
-    struct ids_interval interval = difference->interval;
-    if (!interval.known) return large ? IDS_VERDICT_COUNTED : IDS_VERDICT_SAME;
-    int outside = change < interval.low || change > interval.high;
-    if (options->noise > 0) {
-        interval.low -= options->noise * fabs(difference->a);
-        interval.high += options->noise * fabs(difference->a);
-    }
-    if (!ids_interval_excludes_zero(&interval))
-        return !large ? IDS_VERDICT_SAME : outside ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_UNSURE;
-    double typical = interval.typical_b - interval.typical_a;
-    if (fabs(typical) <= options->threshold * base) return large ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_SAME;
+    if (change == 0) return IDS_VERDICT_SAME; /* of identical recordings, or counts */
+    double limit = options->threshold * threshold_base(difference);
+    int large = fabs(change) > limit;
+    const struct ids_interval *interval = &difference->interval;
+    const struct ids_bounds *bounds = &interval->typical;
+    if (!interval->known) return large ? IDS_VERDICT_COUNTED : IDS_VERDICT_SAME;
+    if (large && (change < bounds->low || change > bounds->high) &&
+        (!ids_interval_excludes_zero(interval) || fabs(bounds->at) <= limit))
+        return IDS_VERDICT_SINGLE_STEPS;
+    if (bounds->low >= -limit && bounds->high <= limit) return IDS_VERDICT_SAME;
+    if (!ids_interval_excludes_zero(interval) || fabs(bounds->at) <= limit) return IDS_VERDICT_UNSURE;
+    double typical = bounds->at;
     /* Of one recording a side: its mean went the other way, so neither is what happened. Over many runs the typical
      * one decides. */
-    if (!many && typical * change < 0) return large ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_SAME;
+    if (!many && typical * change < 0) return large ? IDS_VERDICT_SINGLE_STEPS : IDS_VERDICT_UNSURE;
     int direction = ids_direction_of(difference->better, typical);
     if ((!many && options->noise <= 0) || !direction) return IDS_VERDICT_DIFFERS;
     return direction > 0 ? IDS_VERDICT_IMPROVEMENT : IDS_VERDICT_REGRESSION;
@@ -97,16 +95,15 @@ static double figure_of_run(const struct ids_side_run *run, const void *what) {
 }
 
 static int mean_of(const struct ids_side *side, const struct figure *figure, double *ret_value) {
-    double sum = 0;
-    size_t count = 0;
+    double sum = 0, weight = 0;
     for (size_t i = 0; i < side->run_count; i++) {
         double value = figure_of_run(&side->runs[i], figure);
         if (isnan(value)) continue;
-        sum += value;
-        count++;
+        sum += value * side->runs[i].weight;
+        weight += side->runs[i].weight;
     }
-    if (count) *ret_value = sum / (double)count;
-    return count > 0;
+    if (weight > 0) *ret_value = sum / weight;
+    return weight > 0;
 }
 
 /* A run's typical step: of the steps that trimming leaves, so that one slow step of one run makes no difference
@@ -142,19 +139,32 @@ static double typical_of_step(const struct ids_table *steps, size_t row, const v
     return typical->of_step(steps, row, typical->what);
 }
 
-static int spread(const struct ids_side *a, const struct ids_side *b, ids_of_step *of_step, ids_of_run *of_run,
-                  const void *what, struct ids_interval *ret_interval) {
+static int interval_over(const struct ids_side *a, const struct ids_side *b, ids_of_step *of_step, ids_of_run *of_run,
+                         const void *what, struct ids_interval *ret_interval) {
     struct ids_numbers left = {0}, right = {0};
-    int failed = 0;
-    const struct typical typical = {a->per_step ? of_step : NULL, of_run, what, &failed};
-    ids_of_step *by_step = typical.of_step ? typical_of_step : NULL;
-    if (ids_side_numbers(a, by_step, typical_of_run, &typical, &left) ||
-        ids_side_numbers(b, by_step, typical_of_run, &typical, &right))
-        failed = 1;
+    int failed =
+        ids_side_numbers(a, of_step, of_run, what, &left) || ids_side_numbers(b, of_step, of_run, what, &right);
     if (!failed) *ret_interval = ids_interval_of(ids_numbers_sample(&left), ids_numbers_sample(&right), IDS_CONFIDENCE);
     free(left.at);
     free(right.at);
     return failed || ret_interval->out_of_memory;
+}
+
+/* `base` is what the stated noise is a share of. */
+static int spread(const struct ids_side *a, const struct ids_side *b, ids_of_step *of_step, ids_of_run *of_run,
+                  const void *what, const struct ids_compare_options *options, double base,
+                  struct ids_interval *ret_interval) {
+    int failed = 0;
+    const struct typical typical = {a->per_step ? of_step : NULL, of_run, what, &failed};
+    ids_of_step *by_step = typical.of_step ? typical_of_step : NULL;
+    if (interval_over(a, b, by_step, typical_of_run, &typical, ret_interval) || failed) return -1;
+    if (a->by_run && ret_interval->known) {
+        struct ids_interval of_means = {0};
+        if (interval_over(a, b, NULL, of_run, what, &of_means)) return -1;
+        ret_interval->mean = of_means.mean;
+    }
+    if (ret_interval->known) ids_interval_set(ret_interval, IDS_CONFIDENCE, options->noise * fabs(base));
+    return 0;
 }
 
 /* A share of a step that became another one is neither better nor worse by itself: of a step that takes a thousandth as
@@ -181,7 +191,8 @@ int ids_headline_make(const struct ids_side *a, const struct ids_side *b, const 
         if (!row->has_a) row->reason = ids_side_reason(a, figure->id);
         if (!row->has_b && !row->reason) row->reason = ids_side_reason(b, figure->id);
         if (row->has_a && row->has_b &&
-            spread(a, b, figure->columns[0] ? figure_of_step : NULL, figure_of_run, figure, &row->interval))
+            spread(a, b, figure->columns[0] ? figure_of_step : NULL, figure_of_run, figure, options, row->a,
+                   &row->interval))
             return ids_no_memory(err);
         hold_against_the_step(row, &ret_rows[0]);
         row->verdict = ids_judge(row, options, a->by_run);
@@ -234,39 +245,41 @@ static double whole_of_run(const struct ids_side_run *run, const void *what) {
 
 static int64_t mean_ps(const struct ids_side *side, ids_of_run *of_run, const void *what) {
     double sum = 0;
-    for (size_t i = 0; i < side->run_count; i++) sum += of_run(&side->runs[i], what);
-    return (int64_t)llround(sum / (double)side->run_count);
+    for (size_t i = 0; i < side->run_count; i++) sum += of_run(&side->runs[i], what) * side->runs[i].weight;
+    return (int64_t)llround(sum);
 }
 
-static int add_part(struct ids_parts *parts, const struct ids_side *a, const struct ids_side *b, struct ids_part part,
-                    int busy) {
+static int add_part(struct ids_parts *parts, const struct ids_side *a, const struct ids_side *b,
+                    const struct ids_compare_options *options, struct ids_part part, int busy) {
     part.per_step = a->per_step;
     part.a_ps = mean_ps(a, part_of_run, &part);
     part.b_ps = mean_ps(b, part_of_run, &part);
     int64_t change_ps = part.b_ps - part.a_ps;
     parts->remainder_ps -= change_ps;
     if (busy) parts->busy_change_ps += change_ps;
-    int failed = spread(a, b, part_of_step, part_of_run, &part, &part.interval) ||
+    int failed = spread(a, b, part_of_step, part_of_run, &part, options, (double)part.a_ps, &part.interval) ||
                  (change_ps && ids_culprit_find(a, 1, b, part.title, change_ps > 0 ? 1 : -1, &part.culprit));
     parts->at[parts->count++] = part;
     return failed;
 }
 
-int ids_parts_make(const struct ids_side *a, const struct ids_side *b, struct ids_parts *ret_parts,
-                   struct ids_error *err) {
+int ids_parts_make(const struct ids_side *a, const struct ids_side *b, const struct ids_compare_options *options,
+                   struct ids_parts *ret_parts, struct ids_error *err) {
     int per_step = a->per_step, failed = 0;
     const char *whole = per_step ? "steps.mean" : "run.window";
     *ret_parts = (struct ids_parts){.whole_a_ps = mean_ps(a, whole_of_run, whole),
                                     .whole_b_ps = mean_ps(b, whole_of_run, whole)};
     ret_parts->remainder_ps = ret_parts->whole_b_ps - ret_parts->whole_a_ps;
     for (size_t p = 0; p < sizeof busy_parts / sizeof *busy_parts && !per_step && !failed; p++)
-        failed = add_part(ret_parts, a, b, (struct ids_part){.id = busy_parts[p].id, .title = busy_parts[p].title}, 1);
+        failed = add_part(ret_parts, a, b, options,
+                          (struct ids_part){.id = busy_parts[p].id, .title = busy_parts[p].title}, 1);
     for (int i = 0; i < IDS_ACCOUNT_COUNT && !failed; i++) {
         enum ids_account account = (enum ids_account)i;
         const char *id = per_step ? ids_account_steps_id(account) : ids_account_idle_id(account);
         if (!id) continue; /* the account of work is never idle */
         int busy = per_step && !ids_account_is_idle(account);
-        failed = add_part(ret_parts, a, b, (struct ids_part){.id = id, .title = ids_account_id(account)}, busy);
+        failed =
+            add_part(ret_parts, a, b, options, (struct ids_part){.id = id, .title = ids_account_id(account)}, busy);
     }
     return failed ? ids_no_memory(err) : 0;
 }

@@ -12,8 +12,8 @@
 
 enum ids_verdict {
     IDS_VERDICT_NO_DATA,
-    IDS_VERDICT_SAME,         /* equal, or below the threshold */
-    IDS_VERDICT_UNSURE,       /* differs, and the interval holds zero */
+    IDS_VERDICT_SAME,         /* equal, or the whole interval lies below the threshold; of a figure without: it does */
+    IDS_VERDICT_UNSURE,       /* none of the others can be told */
     IDS_VERDICT_SINGLE_STEPS, /* the means differ, a typical step does not: single steps do */
     IDS_VERDICT_COUNTED,      /* differs; a count or a single figure that has no spread here */
     IDS_VERDICT_DIFFERS,      /* in these recordings: the interval over their steps excludes zero */
@@ -26,7 +26,11 @@ int ids_direction_of(enum ids_better better, double change);
 
 struct ids_compare_options {
     double threshold; /* of a: a smaller change is none; 0.01 */
-    double noise;     /* of a: by how much another recording of the same thing may differ; 0: not stated */
+    double noise;     /* of a: by how much another recording of the same thing may differ; 0: not stated. Every
+                       * interval is wider by it */
+    /* Globs of what is compared in place of whole steps (slice.h); NULL: everything. */
+    const char *scope, *program;
+    const char *part; /* which part of each run the sides are of, in words: "steps 3-5"; NULL: all of it */
 };
 
 struct ids_difference {
@@ -68,9 +72,10 @@ struct ids_parts {
     size_t count;
     int64_t whole_a_ps, whole_b_ps; /* a step, or the window */
     int64_t remainder_ps;           /* of the change, what the parts do not explain (rounding) */
+    struct ids_interval whole;      /* of the change, in place of the headline's, of a slice */
     int64_t busy_change_ps;         /* the change of the parts in which the device did something */
 };
-int ids_parts_make(const struct ids_side *a, const struct ids_side *b, struct ids_parts *ret_parts,
-                   struct ids_error *err);
+int ids_parts_make(const struct ids_side *a, const struct ids_side *b, const struct ids_compare_options *options,
+                   struct ids_parts *ret_parts, struct ids_error *err);
 
 #endif

@@ -3,7 +3,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
-#include "lib/compare/names.h"
+#include "lib/hlo/base_name.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -187,11 +187,11 @@ static int add_row(struct making *making, const struct ids_table *table, const s
         squares = number_at(table, row, columns->squares);
     }
     double per = sum / run->per / run->devices;
-    item->time_ps += per / (double)side->run_count;
-    item->count += count / run->per / run->devices / (double)side->run_count;
+    item->time_ps += per * run->weight;
+    item->count += count / run->per / run->devices * run->weight;
     if (side->by_run) {
         if (!have_values(making, item)) return -1;
-        item->values[making->run] += per;
+        item->values[run->recording] += per * run->weight * (double)side->recording_count;
     } else if (side->per_step && *vector) {
         if (!have_values(making, item)) return -1;
         add_vector(making, item, vector, run->devices);
@@ -211,7 +211,7 @@ int ids_items_make(const struct ids_side *side, enum ids_item_kind kind, struct 
     *ret_items = (struct ids_items){.serial = !side->by_run};
     for (size_t i = 0; i < side->run_count && !side->by_run && side->per_step; i++)
         making.value_count += side->runs[i].steps->row_count;
-    if (side->by_run) making.value_count = side->run_count;
+    if (side->by_run) making.value_count = side->recording_count;
     for (size_t i = 0; i < side->run_count && !failed; i++) {
         const struct ids_report *report = side->runs[i].report;
         const struct ids_table *table = ids_report_find_table(report, kind == IDS_ITEM_OPS ? "ops" : "kernels");
@@ -219,8 +219,8 @@ int ids_items_make(const struct ids_side *side, enum ids_item_kind kind, struct 
         making.run = i;
         if (kind == IDS_ITEM_OPS)
             ret_items->without_ps +=
-                (side->per_step ? without_op(&side->runs[i], &rows) : without_op_in_window(&side->runs[i])) /
-                (double)side->run_count;
+                (side->per_step ? without_op(&side->runs[i], &rows) : without_op_in_window(&side->runs[i])) *
+                side->runs[i].weight;
         struct columns columns = columns_of(table, kind);
         for (size_t row = 0; table && row < table->row_count && !failed; row++)
             failed = add_row(&making, table, &columns, row, &rows);
@@ -242,7 +242,7 @@ void ids_items_done(struct ids_items *items) {
 
 static size_t sample_size(const struct ids_side *side) {
     size_t count = 0;
-    if (side->by_run) return side->run_count;
+    if (side->by_run) return side->recording_count;
     for (size_t i = 0; side->per_step && i < side->run_count; i++) count += side->runs[i].steps->row_count;
     return count;
 }
@@ -262,13 +262,9 @@ static struct moments moments_of(const struct ids_item *item, double steps) {
 
 static struct ids_interval of_moments(struct moments a, struct moments b, double confidence) {
     if (!a.known || !b.known) return (struct ids_interval){0};
-    double variance = a.variance + b.variance, half = 0;
-    if (variance > 0) {
-        double df = variance * variance / (a.variance * a.variance / a.df + b.variance * b.variance / b.df);
-        half = ids_student_quantile(0.5 + confidence / 2, df) * sqrt(variance);
-    }
-    double difference = b.mean - a.mean;
-    return (struct ids_interval){1, 0, difference - half, difference + half, a.mean, b.mean};
+    double variance = a.variance + b.variance, df = a.df + b.df;
+    if (variance > 0) df = variance * variance / (a.variance * a.variance / a.df + b.variance * b.variance / b.df);
+    return ids_interval_by_error(b.mean - a.mean, sqrt(variance), df, confidence);
 }
 
 struct ids_interval ids_items_interval(const struct ids_side *a_side, const struct ids_item *a,

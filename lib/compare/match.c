@@ -3,6 +3,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
+#include "lib/compare/shrinkage.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ const char *ids_match_by_name(enum ids_match_by by) {
 }
 
 const char *ids_match_class_name(enum ids_match_class class) {
-    static const char *const names[] = {"same", "slower", "faster", "added", "removed"};
+    static const char *const names[] = {"same", "slower", "faster", "added", "removed", "unsure"};
     return names[class];
 }
 
@@ -49,6 +50,9 @@ static const struct pass passes[] = {
     {IDS_BY_NAME, MODULE | NAME, WITH_PLACE | WITH_FINGERPRINT},
 };
 
+/* The first pass that goes by more than fingerprints. Before it, they have told which programs were renamed. */
+enum { FIRST_BY_SHAPE = 8 };
+
 struct matching {
     const struct ids_items *items[2];
     uint8_t *matched[2];
@@ -75,6 +79,14 @@ static int is_aside(const struct matching *matching, const struct pass *pass, in
     return *item->module && ids_keymap_get(&matching->modules[!side], hash(1, item->module), &unused);
 }
 
+/* Without the jitted function in front, which is the program's name: "layer1/dot_general" of
+ * "jit(train_step)/layer1/dot_general". */
+static const char *place_of(const char *op_name) {
+    size_t length = strcspn(op_name, "/");
+    int is_function = !strncmp(op_name, "jit(", 4) || !strncmp(op_name, "pjit(", 5) || !strncmp(op_name, "pmap(", 5);
+    return is_function && op_name[length] ? op_name + length + 1 : op_name;
+}
+
 /* 0: the item lacks what the pass goes by, or is left aside. */
 static uint64_t key_of(const struct matching *matching, const struct pass *pass, int side,
                        const struct ids_item *item) {
@@ -83,11 +95,12 @@ static uint64_t key_of(const struct matching *matching, const struct pass *pass,
         (pass->common & PLACE && !*item->op_name))
         return 0;
     if (is_aside(matching, pass, side, item)) return 0;
-    if (pass->common & MODULE) key = hash(key, item->module);
+    if (pass->common & MODULE)
+        key = hash(key, side ? item->module : ids_matches_program_in_b(matching->matches, item->module));
     if (pass->common & FINGERPRINT) key = hash(key, item->fingerprint);
     if (pass->common & BASE) key = base_hash(key, item);
     if (pass->common & SHAPE) key = hash(key, item->shape);
-    if (pass->common & PLACE) key = hash(key, item->op_name);
+    if (pass->common & PLACE) key = hash(key, place_of(item->op_name));
     if (pass->common & NAME) key = hash(key, item->name);
     if (pass->common & CATEGORY) key = hash(key, item->category);
     return key;
@@ -142,6 +155,57 @@ static int run_pass(struct matching *matching, const struct pass *pass, struct c
     return 0;
 }
 
+/* ---- renamed programs ---- */
+
+const char *ids_matches_program_in_b(const struct ids_matches *matches, const char *module) {
+    for (size_t i = 0; i < matches->renamed_count; i++) {
+        if (!strcmp(matches->renamed[i].a, module)) return matches->renamed[i].b;
+    }
+    return module;
+}
+
+static int is_called_so(const struct matching *matching, int side, const char *module) {
+    uint64_t unused;
+    return ids_keymap_get(&matching->modules[side], hash(1, module), &unused);
+}
+
+static int has_new_name(const struct ids_matches *matches, const char *module) {
+    for (size_t i = 0; i < matches->renamed_count; i++) {
+        if (!strcmp(matches->renamed[i].b, module)) return 1;
+    }
+    return 0;
+}
+
+static int most_time_first(const void *a, const void *b) {
+    const struct ids_match *left = a, *right = b;
+    return (left->a->time_ps < right->a->time_ps) - (left->a->time_ps > right->a->time_ps);
+}
+
+/* Whether an op of either program is found in a third one: then a program was divided, or parts were put together. */
+static int is_divided(const struct ids_matches *matches, const char *a, const char *b) {
+    for (size_t i = 0; i < matches->count; i++) {
+        if (!strcmp(matches->at[i].a->module, a) != !strcmp(matches->at[i].b->module, b)) return 1;
+    }
+    return 0;
+}
+
+/* A program that only one side has, and one that only the other has, are the same where the op of most time that both
+ * have is, and every other op that both have. */
+static int find_renamed(struct matching *matching) {
+    struct ids_matches *matches = matching->matches;
+    if (matches->count) qsort(matches->at, matches->count, sizeof *matches->at, most_time_first);
+    for (size_t i = 0; i < matches->count; i++) {
+        const char *a = matches->at[i].a->module, *b = matches->at[i].b->module;
+        if (!strcmp(a, b) || is_called_so(matching, 1, a) || is_called_so(matching, 0, b)) continue;
+        if (ids_matches_program_in_b(matches, a) != a || has_new_name(matches, b)) continue;
+        if (is_divided(matches, a, b)) continue;
+        struct ids_renamed *renamed = IDS_PUSH(matches->renamed, matches->renamed_count, matches->renamed_room);
+        if (!renamed) return -1;
+        *renamed = (struct ids_renamed){a, b};
+    }
+    return 0;
+}
+
 static int prepare(struct matching *matching) {
     for (int side = 0; side < 2; side++) {
         const struct ids_items *items = matching->items[side];
@@ -160,8 +224,10 @@ static int match_all(struct matching *matching) {
     struct candidate *candidates =
         calloc(matching->items[0]->count + matching->items[1]->count + 1, sizeof *candidates);
     int failed = !candidates || prepare(matching);
-    for (size_t p = 0; p < sizeof passes / sizeof *passes && !failed; p++)
-        failed = run_pass(matching, &passes[p], candidates);
+    for (size_t p = 0; p < sizeof passes / sizeof *passes && !failed; p++) {
+        if (p == FIRST_BY_SHAPE) failed = find_renamed(matching);
+        if (!failed) failed = run_pass(matching, &passes[p], candidates);
+    }
     free(candidates);
     for (int side = 0; side < 2 && !failed; side++) {
         for (size_t i = 0; i < matching->items[side]->count && !failed; i++) {
@@ -175,23 +241,68 @@ static int match_all(struct matching *matching) {
 
 /* ---- what became of them ---- */
 
-static int judge(const struct ids_side *a_side, const struct ids_side *b_side,
-                 const struct ids_compare_options *options, double confidence, struct ids_match *match) {
-    if (!match->a || !match->b) {
-        match->class = match->a ? IDS_MATCH_REMOVED : IDS_MATCH_ADDED;
-        return 0;
+/* Of three recordings a side each op's own variance says little, so that it is drawn towards that of its like. */
+static int share_strength(const struct ids_side *a_side, const struct ids_side *b_side, struct ids_matches *matches) {
+    struct ids_variation *spreads = calloc(matches->count + 1, sizeof *spreads);
+    if (!spreads) return -1;
+    for (size_t i = 0; i < matches->count; i++) {
+        const struct ids_match *match = &matches->at[i];
+        if (match->a && match->b && match->interval.known)
+            spreads[i] =
+                ids_variation_of(match->a->values, a_side->recording_count, match->b->values, b_side->recording_count);
     }
-    match->interval = ids_items_interval(a_side, match->a, b_side, match->b, confidence);
-    if (match->interval.out_of_memory) return -1;
-    double least = options->threshold > options->noise ? options->threshold : options->noise;
-    if (match->change_ps == 0 || fabs(match->change_ps) <= least * match->a->time_ps) return 0;
-    double change = match->change_ps;
-    if (match->interval.known) {
-        if (!ids_interval_excludes_zero(&match->interval)) return 0;
-        change = match->interval.low;
+    int failed = ids_shrink(spreads, matches->count);
+    double counts = 1 / (double)a_side->recording_count + 1 / (double)b_side->recording_count;
+    for (size_t i = 0; i < matches->count && !failed; i++) {
+        struct ids_match *match = &matches->at[i];
+        if (match->a && match->b && match->interval.known)
+            match->interval = ids_interval_by_error(match->change_ps, sqrt(spreads[i].variance * counts), spreads[i].df,
+                                                    IDS_CONFIDENCE);
     }
-    match->class = change > 0 ? IDS_MATCH_SLOWER : IDS_MATCH_FASTER;
+    free(spreads);
+    return failed;
+}
+
+static int find_intervals(const struct ids_side *a_side, const struct ids_side *b_side,
+                          const struct ids_compare_options *options, struct ids_matches *matches) {
+    for (size_t i = 0; i < matches->count; i++) {
+        struct ids_match *match = &matches->at[i];
+        if (!match->a || !match->b) continue;
+        match->interval = ids_items_interval(a_side, match->a, b_side, match->b, IDS_CONFIDENCE);
+        if (match->interval.out_of_memory) return -1;
+    }
+    if (a_side->by_run && share_strength(a_side, b_side, matches)) return -1;
+    double *p = calloc(matches->count + 1, sizeof *p);
+    size_t count = 0;
+    if (!p) return -1;
+    for (size_t i = 0; i < matches->count; i++) {
+        struct ids_match *match = &matches->at[i];
+        if (!match->a || !match->interval.known) continue;
+        ids_interval_set(&match->interval, IDS_CONFIDENCE, options->noise * match->a->time_ps);
+        p[count++] = ids_interval_p(&match->interval);
+    }
+    double limit = ids_discovery_limit(p, count, 1 - IDS_CONFIDENCE);
+    free(p);
+    for (size_t i = 0; i < matches->count; i++) {
+        struct ids_interval *interval = &matches->at[i].interval;
+        if (interval->known) ids_interval_set(interval, 1 - limit, interval->noise);
+    }
     return 0;
+}
+
+static enum ids_match_class class_of(const struct ids_match *match, const struct ids_compare_options *options) {
+    if (!match->a || !match->b) return match->a ? IDS_MATCH_REMOVED : IDS_MATCH_ADDED;
+    double least = options->threshold > options->noise ? options->threshold : options->noise;
+    double limit = least * match->a->time_ps, change = match->change_ps;
+    const struct ids_bounds *bounds = &match->interval.typical;
+    if (match->interval.known) {
+        if (change == 0 || (bounds->low >= -limit && bounds->high <= limit)) return IDS_MATCH_SAME;
+        if (!ids_interval_excludes_zero(&match->interval) || fabs(change) <= limit) return IDS_MATCH_UNSURE;
+        change = bounds->low;
+    } else if (fabs(change) <= limit) {
+        return IDS_MATCH_SAME;
+    }
+    return change > 0 ? IDS_MATCH_SLOWER : IDS_MATCH_FASTER;
 }
 
 static int largest_first(const void *a, const void *b) {
@@ -214,20 +325,17 @@ int ids_matches_make(const struct ids_side *a_side, const struct ids_items *a, c
         free(matching.matched[side]);
         ids_keymap_done(&matching.modules[side]);
     }
-    size_t pairs = 0;
-    for (size_t i = 0; i < ret_matches->count; i++) pairs += ret_matches->at[i].a && ret_matches->at[i].b;
-    double confidence = 1 - (1 - IDS_CONFIDENCE) / (double)(pairs ? pairs : 1);
-    for (size_t i = 0; i < ret_matches->count && !failed; i++)
-        failed = judge(a_side, b_side, options, confidence, &ret_matches->at[i]);
-    if (failed) {
+    if (failed || find_intervals(a_side, b_side, options, ret_matches)) {
         ids_matches_done(ret_matches);
         return ids_no_memory(err);
     }
+    for (size_t i = 0; i < ret_matches->count; i++) ret_matches->at[i].class = class_of(&ret_matches->at[i], options);
     if (ret_matches->count) qsort(ret_matches->at, ret_matches->count, sizeof *ret_matches->at, largest_first);
     return 0;
 }
 
 void ids_matches_done(struct ids_matches *matches) {
     free(matches->at);
+    free(matches->renamed);
     *matches = (struct ids_matches){0};
 }

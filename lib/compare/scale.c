@@ -1,321 +1,235 @@
 #include "lib/compare/scale.h"
 
 #include "lib/base/counted.h"
-#include "lib/base/intern.h"
-#include "lib/base/keymap.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+/* ---- the table of cells ---- */
 
-/* ---- for programs ---- */
-
-static const struct ids_column_def point_columns[] = {
-    {"devices", "devices", IDS_UNIT_NUMBER, 0},
-    {"name", "run", IDS_UNIT_NONE, 0},
-    {"runs", "runs", IDS_UNIT_COUNT, 0},
-    {"step", "step", IDS_UNIT_TIME, 0},
-    {"ideal", "ideal", IDS_UNIT_TIME, 0},
-    {"speedup", "speed-up", IDS_UNIT_NUMBER, 0},
-    {"efficiency", "efficiency", IDS_UNIT_RATIO, 0},
-    {"loss", "loss", IDS_UNIT_TIME, 0},
-    {"remainder", "remainder", IDS_UNIT_TIME, 0},
-    {"method", "method", IDS_UNIT_NONE, 0},
-};
-static const struct ids_table_def points_def = {"configurations",
-                                                "scaling",
-                                                point_columns,
-                                                COUNT_OF(point_columns),
-                                                "One row per number of devices: step time, ideal step time, speed-up "
-                                                "and efficiency against the first, and the loss; its "
-                                                "parts are in the table losses.",
-                                                0};
-
-static const struct ids_column_def loss_columns[] = {
-    {"devices", "devices", IDS_UNIT_NUMBER, 0},
-    {"account", "account", IDS_UNIT_NONE, 0},
-    {"lost", "lost", IDS_UNIT_TIME, 0},
-    {"time", "time", IDS_UNIT_TIME, 0},
-    {"ideal", "ideal", IDS_UNIT_TIME, 0},
-    {"culprit_lost", "of it", IDS_UNIT_TIME, 0},
-    {"culprit", "mostly", IDS_UNIT_NONE, IDS_COLUMN_LONG},
-    {"where", "where", IDS_UNIT_NONE, IDS_COLUMN_LONG},
-    {"method", "method", IDS_UNIT_NONE, 0},
-};
-static const struct ids_table_def losses_def = {"losses",
-                                                "losses by account",
-                                                loss_columns,
-                                                COUNT_OF(loss_columns),
-                                                "One row per number of devices and account of the ledger that a step "
-                                                "has time in: per step and device the time, its "
-                                                "ideal, and what is lost, their difference. With the remainder of the "
-                                                "configuration the lost times sum to its loss. "
-                                                "`culprit` is whose time in the account grew most beyond its ideal.",
-                                                0};
-
-static const struct ids_column_def trace_columns[] = {
-    {"devices", "devices", IDS_UNIT_NUMBER, 0},
-    {"name", "run", IDS_UNIT_NONE, 0},
-    {"path", "path", IDS_UNIT_NONE, IDS_COLUMN_LONG},
-    {"steps", "steps", IDS_UNIT_COUNT, 0},
-    {"step", "step", IDS_UNIT_TIME, 0},
-    {"method", "method", IDS_UNIT_NONE, 0},
-};
-static const struct ids_table_def traces_def = {
-    "traces", "traces", trace_columns, COUNT_OF(trace_columns), "The recordings behind each configuration.", 0};
-const struct ids_table_def *const ids_scale_tables[] = {&ids_findings_table, &points_def, &losses_def, &traces_def};
-const int ids_scale_table_count = COUNT_OF(ids_scale_tables);
-
-static struct ids_value time_of(double ps) {
-    return ids_int_value(IDS_UNIT_TIME, (int64_t)llround(ps));
+static int fewer(const void *a, const void *b) {
+    const double *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
 }
 
-static struct ids_value text_property(const struct ids_side_run *run, const char *id) {
-    const struct ids_value *value = ids_report_find_property(run->report, id);
-    return value ? *value : ids_no_value(IDS_UNIT_NONE);
+static int is_new_method(const struct ids_scale *scale, size_t input) {
+    return !input || strcmp(scale->inputs[input].method, scale->inputs[input - 1].method) != 0;
 }
 
-static struct ids_value method_of(const struct ids_scale *scale) {
-    return *scale->method ? ids_text_value(scale->method) : ids_no_value(IDS_UNIT_NONE);
+static void list_devices(struct ids_scale *scale) {
+    size_t kept = 0;
+    for (size_t i = 0; i < scale->input_count; i++) {
+        if (scale->inputs[i].devices > 0) scale->devices[kept++] = scale->inputs[i].devices;
+    }
+    qsort(scale->devices, kept, sizeof *scale->devices, fewer);
+    for (size_t i = 0; i < kept; i++) {
+        if (!i || scale->devices[i] != scale->devices[i - 1]) scale->devices[scale->device_count++] = scale->devices[i];
+    }
 }
 
-static void list_traces(struct ids_scale *scale) {
-    struct ids_table *table = ids_report_table(&scale->report, &traces_def);
-    for (size_t p = 0; p < scale->count; p++) {
-        for (size_t i = 0; i < scale->at[p].side->run_count; i++) {
-            const struct ids_side_run *run = &scale->at[p].side->runs[i];
-            double step = 0;
-            ids_run_metric(run, "steps.mean", &step);
-            struct ids_value row[] = {ids_real_value(IDS_UNIT_NUMBER, scale->at[p].devices),
-                                      text_property(run, "name"),
-                                      text_property(run, "path"),
-                                      ids_int_value(IDS_UNIT_COUNT, (int64_t)run->steps->row_count),
-                                      time_of(step),
-                                      method_of(scale)};
-            IDS_ROW(&scale->report, table, trace_columns, row);
+static int make_cells(struct ids_scale *scale) {
+    scale->devices = calloc(scale->input_count + 1, sizeof *scale->devices);
+    scale->methods = calloc(scale->input_count + 1, sizeof *scale->methods);
+    if (!scale->devices || !scale->methods) return -1;
+    list_devices(scale);
+    for (size_t i = 0; i < scale->input_count; i++) {
+        if (is_new_method(scale, i))
+            scale->methods[scale->method_count++] =
+                (struct ids_scale_method){.name = scale->inputs[i].method, .first = -1};
+    }
+    scale->cells = calloc(scale->method_count * scale->device_count + 1, sizeof *scale->cells);
+    if (!scale->cells) return -1;
+    for (size_t m = 0; m < scale->method_count; m++) {
+        for (size_t d = 0; d < scale->device_count; d++)
+            scale->cells[m * scale->device_count + d] =
+                (struct ids_scale_cell){.method = m, .devices = scale->devices[d], .against = -1};
+    }
+    for (size_t i = 0, method = 0; i < scale->input_count; i++) {
+        method += i && is_new_method(scale, i);
+        for (size_t d = 0; d < scale->device_count; d++) {
+            struct ids_scale_cell *cell = &scale->cells[method * scale->device_count + d];
+            if (cell->devices != scale->inputs[i].devices) continue;
+            cell->input = &scale->inputs[i];
+            cell->side = scale->inputs[i].side;
         }
-    }
-}
-
-static void list_loss(struct ids_scale *scale, const struct ids_scale_point *point, int account) {
-    const struct ids_culprit *culprit = &point->culprits[account];
-    struct ids_value row[] = {
-        ids_real_value(IDS_UNIT_NUMBER, point->devices),
-        ids_text_value(ids_account_id((enum ids_account)account)),
-        time_of(point->lost_ps[account]),
-        time_of(point->parts_ps[account]),
-        time_of(point->parts_ps[account] - point->lost_ps[account]),
-        culprit->name ? time_of(culprit->b_ps - culprit->a_ps) : ids_no_value(IDS_UNIT_TIME),
-        ids_text_value(culprit->name),
-        ids_text_value(culprit->where),
-        method_of(scale),
-    };
-    IDS_ROW(&scale->report, ids_report_table(&scale->report, &losses_def), loss_columns, row);
-}
-
-/* Rounded to picoseconds one by one, so that what is written still sums: the remainder takes what rounding leaves. */
-static void list_points(struct ids_scale *scale) {
-    struct ids_table *table = ids_report_table(&scale->report, &points_def);
-    for (size_t p = 0; p < scale->count; p++) {
-        const struct ids_scale_point *point = &scale->at[p];
-        int64_t loss_ps = llround(point->step_ps) - llround(point->ideal_ps), rest_ps = loss_ps;
-        for (int i = 0; i < IDS_ACCOUNT_COUNT; i++) rest_ps -= llround(point->lost_ps[i]);
-        struct ids_value row[] = {
-            ids_real_value(IDS_UNIT_NUMBER, point->devices),
-            ids_text_value(point->side->label),
-            ids_int_value(IDS_UNIT_COUNT, (int64_t)point->side->run_count),
-            time_of(point->step_ps),
-            time_of(point->ideal_ps),
-            ids_real_value(IDS_UNIT_NUMBER, point->speedup),
-            ids_real_value(IDS_UNIT_RATIO, point->efficiency),
-            ids_int_value(IDS_UNIT_TIME, loss_ps),
-            ids_int_value(IDS_UNIT_TIME, rest_ps),
-            method_of(scale),
-        };
-        IDS_ROW(&scale->report, table, point_columns, row);
-    }
-}
-
-static void list_losses(struct ids_scale *scale) {
-    ids_report_table(&scale->report, &losses_def);
-    for (size_t p = 0; p < scale->count; p++) {
-        for (int i = 0; i < IDS_ACCOUNT_COUNT; i++) {
-            if (ids_scale_has(scale, i)) list_loss(scale, &scale->at[p], i);
-        }
-    }
-}
-
-int ids_scale_has(const struct ids_scale *scale, int account) {
-    for (size_t p = 0; p < scale->count; p++) {
-        if (scale->at[p].parts_ps[account] != 0) return 1;
     }
     return 0;
 }
 
-static void fill_report(struct ids_scale *scale) {
-    struct ids_report *report = &scale->report;
-    ids_report_property(report, "scaling", ids_text_value(scale->scaling == IDS_SCALING_WEAK ? "weak" : "strong"));
-    ids_report_property(report, "scaling_by", ids_text_value(scale->guessed_by ? scale->guessed_by : "given"));
-    ids_remarks_list(&scale->remarks, report);
-    list_points(scale);
-    list_losses(scale);
-    list_traces(scale);
+/* ---- along a row ---- */
+
+static int compute(struct ids_scale *scale, struct ids_scale_cell *cell) {
+    const struct ids_scale_method *method = &scale->methods[cell->method];
+    const struct ids_scale_cell *first = &scale->cells[method->first];
+    double grown = cell->devices / first->devices;
+    double share = method->scaling == IDS_SCALING_STRONG ? 1 / grown : 1;
+    cell->ideal_ps = first->step_ps * share;
+    cell->efficiency = cell->step_ps > 0 ? cell->ideal_ps / cell->step_ps : 0;
+    cell->speedup = cell->efficiency * grown;
+    cell->loss_ps = cell->remainder_ps = cell->step_ps - cell->ideal_ps;
+    for (int i = 0; i < IDS_ACCOUNT_COUNT; i++) {
+        cell->lost_ps[i] = cell->parts_ps[i] - first->parts_ps[i] * share;
+        cell->remainder_ps -= cell->lost_ps[i];
+        if (cell != first && cell->lost_ps[i] != 0 &&
+            ids_culprit_find(first->side, share, cell->side, ids_account_id((enum ids_account)i),
+                             cell->lost_ps[i] > 0 ? 1 : -1, &cell->culprits[i]))
+            return -1;
+    }
+    return 0;
+}
+
+static int compute_rows(struct ids_scale *scale, enum ids_scaling scaling) {
+    size_t count = scale->method_count * scale->device_count;
+    for (size_t i = 0; i < count; i++) {
+        struct ids_scale_cell *cell = &scale->cells[i];
+        struct ids_scale_method *method = &scale->methods[cell->method];
+        if (!cell->side) continue;
+        if (ids_scale_measure(cell)) return -1;
+        if (method->first < 0) method->first = (int)i;
+    }
+    for (size_t m = 0; m < scale->method_count; m++) {
+        if (ids_scale_guess(scale, &scale->methods[m], scaling)) return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (scale->cells[i].side && compute(scale, &scale->cells[i])) return -1;
+    }
+    return 0;
+}
+
+/* ---- down a column ---- */
+
+/* Against the first method that was recorded on as many devices. */
+static void compare_columns(struct ids_scale *scale) {
+    for (size_t d = 0; d < scale->device_count; d++) {
+        int first = -1;
+        for (size_t m = 0; m < scale->method_count; m++) {
+            struct ids_scale_cell *cell = &scale->cells[m * scale->device_count + d];
+            if (!cell->side) continue;
+            if (first < 0) {
+                first = (int)(m * scale->device_count + d);
+                continue;
+            }
+            cell->against = first;
+            cell->method_speedup = cell->step_ps > 0 ? scale->cells[first].step_ps / cell->step_ps : 0;
+        }
+    }
+}
+
+/* ---- whether there is anything to compare ---- */
+
+static const struct ids_scale_trace *find_unusable(const struct ids_scale *scale) {
+    for (size_t i = 0; i < scale->input_count; i++) {
+        for (size_t k = 0; k < scale->inputs[i].trace_count; k++) {
+            if (scale->inputs[i].traces[k].why) return &scale->inputs[i].traces[k];
+        }
+    }
+    return NULL;
+}
+
+static int refuse(const struct ids_scale *scale, size_t usable, struct ids_error *err) {
+    const struct ids_scale_trace *unusable = find_unusable(scale);
+    size_t traces = 0;
+    const struct ids_scale_input *only = NULL;
+    for (size_t i = 0; i < scale->input_count; i++) {
+        if (!scale->inputs[i].side) continue;
+        only = &scale->inputs[i];
+        traces += scale->inputs[i].side->run_count;
+    }
+    if (unusable)
+        return ids_fail(err, IDS_UNSUPPORTED, "%s can be compared with nothing: '%s': %s",
+                        usable ? "the runs that can be used" : "these runs", unusable->path, unusable->why);
+    if (usable == 1)
+        return ids_fail(err, IDS_UNSUPPORTED,
+                        "%s, all on %s and of one method: scaling needs other numbers of devices, or another method "
+                        "(METHOD:DEVICES=RUN names them where paths do not)",
+                        IDS_COUNTED(traces, "run"), IDS_COUNTED(only->devices, "device"));
+    return ids_fail(err, IDS_UNSUPPORTED,
+                    "no two of these runs are of one method, or on one number of devices (METHOD:DEVICES=RUN names "
+                    "them where paths do not)");
+}
+
+/* Two cells in a row or in a column, or nothing can be said. */
+static int check_cells(const struct ids_scale *scale, struct ids_error *err) {
+    size_t usable = 0;
+    int has_pair = 0;
+    for (size_t i = 0; i < scale->input_count; i++) {
+        for (size_t k = 0; k < i && scale->inputs[i].side; k++) {
+            if (!scale->inputs[k].side) continue;
+            has_pair |= scale->inputs[i].devices == scale->inputs[k].devices ||
+                        !strcmp(scale->inputs[i].method, scale->inputs[k].method);
+        }
+        usable += scale->inputs[i].side != NULL;
+    }
+    return has_pair ? 0 : refuse(scale, usable, err);
+}
+
+/* ---- remarks ---- */
+
+/* Recordings of one unnamed method are held to be of one program; else that is for the names to say. */
+static int make_remarks(struct ids_scale *scale, const char *const *notes, size_t note_count, struct ids_error *err) {
+    const struct ids_side **sides = calloc(scale->input_count, sizeof *sides);
+    size_t count = 0;
+    if (!sides) return ids_no_memory(err);
+    for (size_t i = 0; i < scale->input_count; i++) {
+        if (scale->inputs[i].side) sides[count++] = scale->inputs[i].side;
+    }
+    int is_one = scale->method_count == 1 && !*scale->methods[0].name;
+    int code = ids_remarks_make(sides, count, is_one ? IDS_ALIKE_PROGRAMS : IDS_ALIKE_NOTHING, &scale->report,
+                                &scale->remarks, err);
+    free(sides);
+    for (size_t i = 0; i < note_count && !code; i++)
+        code = ids_remarks_add(&scale->remarks, IDS_REMARK_WARNING, "names", notes[i], err);
+    return code;
 }
 
 /* ---- */
 
-static double mean_of(const struct ids_side *side, const char *metric) {
-    double mean = 0;
-    ids_side_metric(side, metric, &mean);
-    return mean;
-}
-
-static void measure(struct ids_scale_point *point) {
-    point->step_ps = mean_of(point->side, "steps.mean");
-    for (int i = 0; i < IDS_ACCOUNT_COUNT; i++)
-        point->parts_ps[i] = mean_of(point->side, ids_account_steps_id((enum ids_account)i));
-}
-
-static int fewer(const void *a, const void *b) {
-    const struct ids_scale_point *left = a, *right = b;
-    return (left->devices > right->devices) - (left->devices < right->devices);
-}
-
-static const char *text_at(const struct ids_table *table, size_t row, int column) {
-    const struct ids_value *cell = column < 0 ? NULL : ids_table_cell(table, row, column);
-    return cell && !cell->missing && cell->unit == IDS_UNIT_NONE ? cell->text : "";
-}
-
-/* An op by its place in the program, with its shape or without; 0 when it has no place or no shape. */
-static uint64_t key_of(const struct ids_table *ops, size_t row, int with_shape) {
-    const char *texts[] = {text_at(ops, row, ids_table_column(ops, "module")),
-                           text_at(ops, row, ids_table_column(ops, "op_name")),
-                           text_at(ops, row, ids_table_column(ops, "shape"))};
-    uint64_t key = (uint64_t)with_shape + 1;
-    if (!*texts[1] || !*texts[2]) return 0;
-    for (int i = 0; i < (with_shape ? 3 : 2); i++) key = ids_key_of(key, ids_hash_bytes(texts[i], strlen(texts[i])));
-    return key;
-}
-
-/* The part of the first configuration's op time in ops that have another shape in the last one; -1 unknown, -2 no
- * memory. */
-static double reshaped(const struct ids_scale_point *first, const struct ids_scale_point *last) {
-    const struct ids_table *before = ids_report_find_table(first->side->runs[0].report, "ops");
-    const struct ids_table *after = ids_report_find_table(last->side->runs[0].report, "ops");
-    int self = ids_table_column(before, "self");
-    struct ids_keymap places = {0};
-    double same = 0, other = 0;
-    int failed = 0;
-    for (size_t row = 0; after && row < after->row_count && !failed; row++) {
-        for (int with_shape = 0; with_shape < 2 && key_of(after, row, with_shape) && !failed; with_shape++)
-            failed = ids_keymap_add(&places, key_of(after, row, with_shape), 1) < 0;
+static void settle(const struct ids_scale *scale, struct ids_side **sides) {
+    size_t count = 0;
+    for (size_t i = 0; i < scale->input_count; i++) {
+        if (scale->inputs[i].side) sides[count++] = scale->inputs[i].side;
     }
-    for (size_t row = 0; self >= 0 && row < before->row_count; row++) {
-        uint64_t place = key_of(before, row, 0), unused;
-        if (!place || !ids_keymap_get(&places, place, &unused)) continue;
-        double time = ids_value_number(*ids_table_cell(before, row, self));
-        *(ids_keymap_get(&places, key_of(before, row, 1), &unused) ? &same : &other) += time;
-    }
-    ids_keymap_done(&places);
-    return failed ? -2 : same + other > 0 ? other / (same + other) : -1;
+    ids_sides_settle(sides, count, IDS_RECORDING_PROCESS);
 }
 
-/* By the ops: with the same work those of a device become smaller, with the same work a device they keep their shapes.
- * Without shapes by a device's compute, which falls or stays. */
-#define RESHAPED_LEAST 0.1
-static int guess(struct ids_scale *scale) {
-    const struct ids_scale_point *first = &scale->at[0], *last = &scale->at[scale->count - 1];
-    if (scale->scaling != IDS_SCALING_GUESS) return 0;
-    double share = reshaped(first, last);
-    if (share < -1) return -1;
-    if (share >= 0) {
-        scale->scaling = share >= RESHAPED_LEAST ? IDS_SCALING_STRONG : IDS_SCALING_WEAK;
-        scale->guessed_by =
-            ids_report_text(&scale->report, "ops with %.0f %% of the time have other shapes on %.0f devices",
-                            100 * share, last->devices);
-        return 0;
-    }
-    double before = first->parts_ps[IDS_WORK_COMPUTE], after = last->parts_ps[IDS_WORK_COMPUTE];
-    double ratio = before > 0 ? after / before : 1;
-    scale->scaling = ratio < sqrt(first->devices / last->devices) ? IDS_SCALING_STRONG : IDS_SCALING_WEAK;
-    scale->guessed_by =
-        ids_report_text(&scale->report, "a device computes %.2f times as long on %.0f devices as on %.0f", ratio,
-                        last->devices, first->devices);
-    return 0;
-}
-
-static int compute(struct ids_scale *scale) {
-    const struct ids_scale_point *first = &scale->at[0];
-    for (size_t p = 0; p < scale->count; p++) {
-        struct ids_scale_point *point = &scale->at[p];
-        double grown = point->devices / first->devices;
-        double share = scale->scaling == IDS_SCALING_STRONG ? 1 / grown : 1;
-        point->ideal_ps = first->step_ps * share;
-        point->efficiency = point->step_ps > 0 ? point->ideal_ps / point->step_ps : 0;
-        point->speedup = point->efficiency * grown;
-        point->loss_ps = point->remainder_ps = point->step_ps - point->ideal_ps;
-        for (int i = 0; i < IDS_ACCOUNT_COUNT; i++) {
-            point->lost_ps[i] = point->parts_ps[i] - first->parts_ps[i] * share;
-            point->remainder_ps -= point->lost_ps[i];
-            if (p && point->lost_ps[i] != 0 &&
-                ids_culprit_find(first->side, share, point->side, ids_account_id((enum ids_account)i),
-                                 point->lost_ps[i] > 0 ? 1 : -1, &point->culprits[i]))
-                return -1;
-        }
-    }
-    return 0;
-}
-
-static int check_points(const struct ids_scale *scale, struct ids_error *err) {
-    for (size_t p = 0; p < scale->count; p++) {
-        if (!(scale->at[p].devices > 0)) return ids_fail(err, IDS_USAGE, "a number of devices is 0");
-        if (p && scale->at[p].devices == scale->at[p - 1].devices)
-            return ids_fail(err, IDS_USAGE,
-                            "'%s' and '%s' both ran on %s; give recordings of one configuration as a folder or "
-                            "pattern, or the numbers with --devices",
-                            scale->at[p - 1].side->label, scale->at[p].side->label,
-                            IDS_COUNTED(scale->at[p].devices, "device"));
-    }
-    return 0;
-}
-
-static int make(struct ids_scale *scale, const struct ids_side *const *sides, const double *devices, size_t count,
+static int make(struct ids_scale *scale, const char *const *notes, size_t note_count, enum ids_scaling scaling,
                 struct ids_error *err) {
-    scale->at = calloc(count, sizeof *scale->at);
-    if (!scale->at) return ids_no_memory(err);
-    scale->count = count;
-    int code = ids_remarks_make(sides, count, 0, &scale->report, &scale->remarks, err);
+    int code = check_cells(scale, err);
     if (code) return code;
-    for (size_t p = 0; p < count; p++) {
-        if (!sides[p]->per_step)
-            return ids_fail(err, IDS_UNSUPPORTED,
-                            "scaling needs steps, and not every run has them: annotate the loop with "
-                            "jax.profiler.StepTraceAnnotation");
-        scale->at[p] = (struct ids_scale_point){.side = sides[p],
-                                                .devices = devices[p] > 0 ? devices[p] : sides[p]->runs[0].devices};
-        measure(&scale->at[p]);
-    }
-    qsort(scale->at, count, sizeof *scale->at, fewer);
-    code = check_points(scale, err);
+    struct ids_side **sides = calloc(scale->input_count, sizeof *sides);
+    if (!sides) return ids_no_memory(err);
+    settle(scale, sides);
+    free(sides);
+    if (make_cells(scale)) return ids_no_memory(err);
+    code = make_remarks(scale, notes, note_count, err);
     if (code) return code;
-    if (guess(scale) || compute(scale)) return ids_no_memory(err);
-    fill_report(scale);
-    return ids_report_check(&scale->report, err);
+    if (compute_rows(scale, scaling)) return ids_no_memory(err);
+    compare_columns(scale);
+    code = ids_scale_reasons(scale, err);
+    return code ? code : ids_scale_report(scale, err);
 }
 
-int ids_scale_make(const char *method, const struct ids_side *const *sides, const double *devices, size_t count,
+int ids_scale_make(const struct ids_scale_input *inputs, size_t count, const char *const *notes, size_t note_count,
                    enum ids_scaling scaling, struct ids_scale *ret_scale, struct ids_error *err) {
-    *ret_scale = (struct ids_scale){.scaling = scaling, .method = method};
+    *ret_scale = (struct ids_scale){.inputs = inputs, .input_count = count};
     ids_report_init(&ret_scale->report);
-    int code = make(ret_scale, sides, devices, count, err);
+    int code = make(ret_scale, notes, note_count, scaling, err);
     if (code) ids_scale_done(ret_scale);
     return code;
 }
 
+int ids_scale_has(const struct ids_scale *scale, int account) {
+    for (size_t i = 0; i < scale->method_count * scale->device_count; i++) {
+        if (scale->cells[i].parts_ps[account] != 0) return 1;
+    }
+    return 0;
+}
+
 void ids_scale_done(struct ids_scale *scale) {
-    free(scale->at);
+    free(scale->methods);
+    free(scale->devices);
+    free(scale->cells);
+    free(scale->reasons);
     ids_remarks_done(&scale->remarks);
     ids_report_done(&scale->report);
     *scale = (struct ids_scale){0};

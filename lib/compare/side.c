@@ -14,24 +14,29 @@ static double active_devices(const struct ids_report *report) {
     return active ? (double)active : 1;
 }
 
-static const char *name_of(const struct ids_report *report, const char *otherwise) {
-    const struct ids_value *name = ids_report_find_property(report, "name");
-    return name && name->unit == IDS_UNIT_NONE && !name->missing ? name->text : otherwise;
+static const char *property_of(const struct ids_report *report, const char *id, const char *otherwise) {
+    const struct ids_value *value = ids_report_find_property(report, id);
+    return value && value->unit == IDS_UNIT_NONE && !value->missing ? value->text : otherwise;
 }
 
 int ids_side_init(struct ids_side *side, const char *label, const struct ids_report *const *reports, size_t count,
-                  struct ids_error *err) {
-    *side =
-        (struct ids_side){.label = label, .runs = calloc(count ? count : 1, sizeof *side->runs), .run_count = count};
+                  ids_format_lacks_fn *format_lacks, struct ids_error *err) {
+    *side = (struct ids_side){.label = label,
+                              .runs = calloc(count ? count : 1, sizeof *side->runs),
+                              .run_count = count,
+                              .recording_count = count};
     if (!side->runs) return ids_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         const struct ids_table *steps = ids_report_find_table(reports[i], "steps");
         side->runs[i] = (struct ids_side_run){
             .report = reports[i],
-            .name = name_of(reports[i], label),
+            .name = property_of(reports[i], "name", label),
+            .lacks = format_lacks(property_of(reports[i], "format", "")),
             .steps = steps && steps->row_count ? steps : NULL,
             .devices = active_devices(reports[i]),
             .per = 1,
+            .recording = i,
+            .weight = 1 / (double)count,
         };
     }
     return 0;
@@ -42,10 +47,37 @@ void ids_side_done(struct ids_side *side) {
     *side = (struct ids_side){0};
 }
 
-void ids_sides_settle(struct ids_side *const *sides, size_t count) {
+static const char *process_of(const struct ids_side_run *run) {
+    return property_of(run->report, "process", NULL);
+}
+
+/* The runs of one process get the number of the first one's recording. */
+static void number_recordings(struct ids_side *side, enum ids_recording_unit recordings) {
+    side->recording_count = 0;
+    for (size_t i = 0; i < side->run_count; i++) {
+        const char *process = process_of(&side->runs[i]), *other = NULL;
+        size_t same = 0;
+        while (same < i && (recordings == IDS_RECORDING_WINDOW || !process ||
+                            !(other = process_of(&side->runs[same])) || strcmp(process, other) != 0))
+            same++;
+        side->runs[i].recording = same < i ? side->runs[same].recording : side->recording_count++;
+    }
+}
+
+static void weigh(struct ids_side *side) {
+    for (size_t i = 0; i < side->run_count; i++) {
+        size_t windows = 0;
+        for (size_t j = 0; j < side->run_count; j++) windows += side->runs[j].recording == side->runs[i].recording;
+        side->runs[i].weight = 1 / (double)windows / (double)side->recording_count;
+    }
+}
+
+void ids_sides_settle(struct ids_side *const *sides, size_t count, enum ids_recording_unit recordings) {
     int per_step = 1, by_run = 1;
     for (size_t s = 0; s < count; s++) {
-        by_run &= sides[s]->run_count >= IDS_SAMPLE_LEAST;
+        number_recordings(sides[s], recordings);
+        weigh(sides[s]);
+        by_run &= sides[s]->recording_count >= IDS_SAMPLE_LEAST;
         for (size_t i = 0; i < sides[s]->run_count; i++) per_step &= sides[s]->runs[i].steps != NULL;
     }
     for (size_t s = 0; s < count; s++) {
@@ -65,15 +97,14 @@ int ids_run_metric(const struct ids_side_run *run, const char *id, double *ret_v
 }
 
 int ids_side_metric(const struct ids_side *side, const char *id, double *ret_mean) {
-    double sum = 0, value;
-    size_t count = 0;
+    double sum = 0, weight = 0, value;
     for (size_t i = 0; i < side->run_count; i++) {
         if (!ids_run_metric(&side->runs[i], id, &value)) continue;
-        sum += value;
-        count++;
+        sum += value * side->runs[i].weight;
+        weight += side->runs[i].weight;
     }
-    if (count) *ret_mean = sum / (double)count;
-    return count > 0;
+    if (weight > 0) *ret_mean = sum / weight;
+    return weight > 0;
 }
 
 const char *ids_side_reason(const struct ids_side *side, const char *id) {
@@ -93,7 +124,7 @@ static int every(const double *at, size_t count) {
 
 int ids_side_numbers(const struct ids_side *side, ids_of_step *of_step, ids_of_run *of_run, const void *what,
                      struct ids_numbers *ret_numbers) {
-    size_t count = side->by_run ? side->run_count : 0, at = 0;
+    size_t count = side->by_run ? side->recording_count : 0, at = 0;
     *ret_numbers = (struct ids_numbers){.serial = !side->by_run};
     if (!side->by_run && (!side->per_step || !of_step)) return 0;
     for (size_t i = 0; !side->by_run && i < side->run_count; i++) count += side->runs[i].steps->row_count;
@@ -101,7 +132,7 @@ int ids_side_numbers(const struct ids_side *side, ids_of_step *of_step, ids_of_r
     if (!numbers) return -1;
     for (size_t i = 0; i < side->run_count; i++) {
         const struct ids_side_run *run = &side->runs[i];
-        if (side->by_run) numbers[at++] = of_run(run, what);
+        if (side->by_run) numbers[run->recording] += of_run(run, what) * run->weight * (double)count;
         for (size_t row = 0; !side->by_run && row < run->steps->row_count; row++)
             numbers[at++] = of_step(run->steps, row, what);
     }

@@ -56,18 +56,31 @@ static double student_tail(double t, double df) {
     return 0.5 * incomplete_beta(df / 2, 0.5, df / (df + t * t));
 }
 
+static double student_density(double t, double df) {
+    double front = lgamma((df + 1) / 2) - lgamma(df / 2) - 0.5 * log(df * 3.14159265358979323846);
+    return exp(front - (df + 1) / 2 * log1p(t * t / df));
+}
+
+/* Newton's steps within a bracket that each evaluation narrows: a diff asks hundreds of times. */
 double ids_student_quantile(double p, double df) {
     double low = 0, high = 1;
     if (!(p > 0.5) || !(df > 0)) return 0;
-    while (student_tail(high, df) > 1 - p && high < 1e12) high *= 2;
-    for (int i = 0; i < 200 && high - low > 1e-12 * high; i++) {
-        double middle = (low + high) / 2;
-        if (student_tail(middle, df) > 1 - p)
-            low = middle;
-        else
-            high = middle;
+    while (student_tail(high, df) > 1 - p && high < 1e12) {
+        low = high;
+        high *= 2;
     }
-    return (low + high) / 2;
+    double t = (low + high) / 2;
+    for (int i = 0; i < 200; i++) {
+        double over = student_tail(t, df) - (1 - p), before = t;
+        if (over > 0)
+            low = t;
+        else
+            high = t;
+        t += over / student_density(t, df);
+        if (!(t > low && t < high)) t = (low + high) / 2;
+        if (fabs(t - before) <= 1e-13 * t) break;
+    }
+    return t;
 }
 
 /* ---- trimmed means ---- */
@@ -92,17 +105,19 @@ static double autocorrelation(const struct ids_sample *sample, double low, doubl
     return r < 0 ? 0 : r > MOST_AUTOCORRELATION ? MOST_AUTOCORRELATION : r;
 }
 
-static int trim(const struct ids_sample *sample, struct trimmed *ret_trimmed) {
+/* Without a share at either end; 0: the plain mean. */
+static int trim(const struct ids_sample *sample, double share, struct trimmed *ret_trimmed) {
     int cuts = sample->serial || sample->count >= RUNS_TRIMMED;
-    size_t n = sample->count, cut = cuts ? (size_t)(TRIM * (double)n) : 0, kept = n - 2 * cut;
+    size_t n = sample->count, cut = cuts ? (size_t)(share * (double)n) : 0, kept = n - 2 * cut;
     double *sorted = malloc((n ? n : 1) * sizeof *sorted);
     if (!sorted || !n) {
         free(sorted);
         return -1;
     }
     memcpy(sorted, sample->at, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, smaller);
-    double low = sorted[cut], high = sorted[n - 1 - cut], mean = 0, pulled = 0, squares = 0;
+    if (cut) qsort(sorted, n, sizeof *sorted, smaller);
+    double low = cut ? sorted[cut] : -INFINITY, high = cut ? sorted[n - 1 - cut] : INFINITY;
+    double mean = 0, pulled = 0, squares = 0;
     for (size_t i = cut; i < n - cut; i++) mean += sorted[i];
     mean /= (double)kept;
     for (size_t i = 0; i < n; i++) pulled += fmin(fmax(sorted[i], low), high);
@@ -123,27 +138,75 @@ static int trim(const struct ids_sample *sample, struct trimmed *ret_trimmed) {
 
 double ids_trimmed_mean(struct ids_sample sample) {
     struct trimmed trimmed;
-    return trim(&sample, &trimmed) ? NAN : trimmed.mean;
+    return trim(&sample, TRIM, &trimmed) ? NAN : trimmed.mean;
+}
+
+/* ---- intervals ---- */
+
+static int bounds_of(const struct ids_sample *a, const struct ids_sample *b, double share,
+                     struct ids_bounds *ret_bounds) {
+    struct trimmed left, right;
+    if (trim(a, share, &left) || trim(b, share, &right)) return -1;
+    double variance = left.variance + right.variance, df = left.df + right.df;
+    /* With as many values on either side the t test holds its level also where variances differ. */
+    if (variance > 0 && (a->serial || b->serial || a->count != b->count))
+        df = variance * variance /
+             (left.variance * left.variance / left.df + right.variance * right.variance / right.df);
+    *ret_bounds = (struct ids_bounds){.at = right.mean - left.mean, .error = sqrt(variance), .df = df};
+    return 0;
+}
+
+static void set_bounds(struct ids_bounds *bounds, double confidence, double noise) {
+    double half = noise;
+    if (bounds->error > 0) half += ids_student_quantile(0.5 + confidence / 2, bounds->df) * bounds->error;
+    bounds->low = bounds->at - half;
+    bounds->high = bounds->at + half;
+}
+
+void ids_interval_set(struct ids_interval *interval, double confidence, double noise) {
+    interval->noise = noise;
+    set_bounds(&interval->mean, confidence, noise);
+    set_bounds(&interval->typical, confidence, noise);
 }
 
 struct ids_interval ids_interval_of(struct ids_sample a, struct ids_sample b, double confidence) {
     struct ids_interval interval = {0};
-    struct trimmed left, right;
     if (a.count < IDS_SAMPLE_LEAST || b.count < IDS_SAMPLE_LEAST) return interval;
-    if (trim(&a, &left) || trim(&b, &right)) {
-        interval.out_of_memory = 1;
-        return interval;
+    interval.out_of_memory = bounds_of(&a, &b, 0, &interval.mean) || bounds_of(&a, &b, TRIM, &interval.typical);
+    interval.known = !interval.out_of_memory;
+    if (interval.known) ids_interval_set(&interval, confidence, 0);
+    return interval;
+}
+
+struct ids_interval ids_interval_by_error(double difference, double error, double df, double confidence) {
+    struct ids_interval interval = {.known = 1};
+    interval.mean = interval.typical = (struct ids_bounds){.at = difference, .error = error, .df = df};
+    ids_interval_set(&interval, confidence, 0);
+    return interval;
+}
+
+double ids_interval_p(const struct ids_interval *interval) {
+    double beyond = fabs(interval->typical.at) - interval->noise;
+    if (!interval->known || !(beyond > 0)) return 1;
+    return interval->typical.error > 0 ? 2 * student_tail(beyond / interval->typical.error, interval->typical.df) : 0;
+}
+
+double ids_discovery_limit(double *p, size_t count, double rate) {
+    size_t yes = 1;
+    if (!count) return rate;
+    qsort(p, count, sizeof *p, smaller);
+    for (size_t i = 0; i < count; i++) {
+        if (p[i] <= rate * (double)(i + 1) / (double)count) yes = i + 1;
     }
-    double variance = left.variance + right.variance, half = 0;
-    if (variance > 0) {
-        double df = variance * variance /
-                    (left.variance * left.variance / left.df + right.variance * right.variance / right.df);
-        /* With as many values on either side the t test holds its level also where variances differ. */
-        if (!a.serial && !b.serial && a.count == b.count) df = left.df + right.df;
-        half = ids_student_quantile(0.5 + confidence / 2, df) * sqrt(variance);
-    }
-    double difference = right.mean - left.mean;
-    return (struct ids_interval){1, 0, difference - half, difference + half, left.mean, right.mean};
+    return rate * (double)yes / (double)count;
+}
+
+struct ids_interval ids_interval_of_mean(struct ids_sample sample, double mean, double confidence) {
+    double own = ids_mean(sample.at, sample.count), squares = 0, n = (double)sample.count;
+    if (sample.count < IDS_SAMPLE_LEAST) return (struct ids_interval){0};
+    for (size_t i = 0; i < sample.count; i++) squares += (sample.at[i] - own) * (sample.at[i] - own);
+    double variance = squares / (n * (n - 1)), r = sample.serial ? autocorrelation(&sample, -INFINITY, INFINITY) : 0;
+    return ids_interval_by_error(mean, sqrt(variance * (1 + r) / (1 - r)), n - 1, confidence);
 }
 
 /* ---- slopes ---- */

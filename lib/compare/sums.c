@@ -44,7 +44,7 @@ static struct ids_sum *sum_of(struct ids_sums *sums, struct ids_keymap *map, con
 }
 
 int ids_is_as_often(double count_a, double count_b) {
-    return fabs(count_b - count_a) < 0.05 * fmax(count_a, count_b);
+    return fabs(count_b - count_a) <= 0.05 * fmax(count_a, count_b);
 }
 
 static void count(double *sum, double amount, enum ids_sum_by by) {
@@ -52,8 +52,8 @@ static void count(double *sum, double amount, enum ids_sum_by by) {
 }
 
 /* Both sides of a match may stand under different names: an op that moved to another scope. */
-static int add_side(struct ids_sums *sums, struct ids_keymap *map, const struct ids_match *match, int right,
-                    enum ids_sum_by by, struct ids_report *texts) {
+static int add_side(struct ids_sums *sums, struct ids_keymap *map, const struct ids_matches *matches,
+                    const struct ids_match *match, int right, enum ids_sum_by by, struct ids_report *texts) {
     const struct ids_item *item = right ? match->b : match->a;
     char scope[IDS_SCOPE_BYTES];
     /* Of a pair the side that knows its place in the program says it for both. */
@@ -61,6 +61,7 @@ static int add_side(struct ids_sums *sums, struct ids_keymap *map, const struct 
     const struct ids_item *says = item && other && !*item->op_name && *other->op_name ? other : item;
     const char *pass = "", *name = says ? name_of(says, by, scope, &pass) : NULL;
     if (!name) return 0;
+    if (by == IDS_SUM_MODULE && !right) name = ids_matches_program_in_b(matches, name);
     struct ids_sum *sum = sum_of(sums, map, name, pass, texts);
     if (!sum) return -1;
     *(right ? &sum->b_ps : &sum->a_ps) += item->time_ps;
@@ -92,8 +93,8 @@ int ids_sums_make(const struct ids_matches *matches, enum ids_sum_by by, struct 
     int failed = 0;
     *ret_sums = (struct ids_sums){0};
     for (size_t i = 0; i < matches->count && !failed; i++) {
-        failed = add_side(ret_sums, &map, &matches->at[i], 0, by, texts) ||
-                 add_side(ret_sums, &map, &matches->at[i], 1, by, texts);
+        failed = add_side(ret_sums, &map, matches, &matches->at[i], 0, by, texts) ||
+                 add_side(ret_sums, &map, matches, &matches->at[i], 1, by, texts);
     }
     ids_keymap_done(&map);
     if (failed) {

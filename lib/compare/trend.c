@@ -50,21 +50,26 @@ const int ids_trend_table_count = COUNT_OF(ids_trend_tables);
 /* A change over the whole series that is less than this part of the first value is none. */
 #define LEAST_CHANGE 0.01
 
-static int add_line(struct ids_trend *trend, const struct ids_difference *figure, const double *values) {
+/* Steady is what cannot have changed by more than the least change, however the runs vary. Of a share that is the part
+ * of the larger side, as in a comparison of two. */
+static enum ids_trend_verdict verdict_of(const struct ids_trend *trend, const struct ids_trend_line *line) {
+    double span = trend->x[trend->side->run_count - 1] - trend->x[0], first = fabs(line->first);
+    double least = LEAST_CHANGE * (line->unit == IDS_UNIT_RATIO ? fmax(first, 1 - first) : first);
+    double whole = line->slope.slope * span, low = line->slope.low * span, high = line->slope.high * span;
+    if ((low > 0 || high < 0) && fabs(whole) >= least) return whole > 0 ? IDS_TREND_GROWS : IDS_TREND_FALLS;
+    return low >= -least && high <= least ? IDS_TREND_STEADY : IDS_TREND_UNKNOWN;
+}
+
+static int add_line(struct ids_trend *trend, const struct ids_difference *figure, const double *values,
+                    double confidence) {
     size_t count = trend->side->run_count;
     struct ids_trend_line line = {
         .id = figure->id, .title = figure->title, .unit = figure->unit, .better = figure->better};
     line.first = values[0];
     line.last = values[count - 1];
-    line.slope = ids_slope_of(trend->x, values, count, IDS_CONFIDENCE);
+    line.slope = ids_slope_of(trend->x, values, count, confidence);
     if (line.slope.out_of_memory) return -1;
-    double whole = line.slope.slope * (trend->x[count - 1] - trend->x[0]);
-    if (line.slope.known) {
-        int sure = line.slope.low > 0 || line.slope.high < 0;
-        line.verdict = !sure || fabs(whole) < LEAST_CHANGE * fabs(line.first) ? IDS_TREND_STEADY
-                       : whole > 0                                            ? IDS_TREND_GROWS
-                                                                              : IDS_TREND_FALLS;
-    }
+    if (line.slope.known) line.verdict = verdict_of(trend, &line);
     struct ids_trend_line *place = IDS_PUSH(trend->lines, trend->line_count, trend->line_room);
     if (place) *place = line;
     return place ? 0 : -1;
@@ -82,7 +87,7 @@ static int add_figures(struct ids_trend *trend) {
             values[i] = trend->values[i][f].a;
             known &= trend->values[i][f].has_a;
         }
-        if (known) failed = add_line(trend, &trend->values[0][f], values);
+        if (known) failed = add_line(trend, &trend->values[0][f], values, IDS_CONFIDENCE);
     }
     free(values);
     return failed;
@@ -93,14 +98,17 @@ static int add_ops(struct ids_trend *trend, struct ids_error *err) {
     struct ids_items items;
     int code = ids_items_make(trend->side, IDS_ITEM_OPS, &trend->report, &items, err);
     if (code) return code;
-    for (size_t i = 0; i < items.count && i < OPS_LOOKED_AT && !code; i++) {
+    /* Of all ops together one in a hundred may seem to change by chance, and not of each. */
+    size_t looked_at = items.count < OPS_LOOKED_AT ? items.count : OPS_LOOKED_AT;
+    double confidence = 1 - (1 - IDS_CONFIDENCE) / (double)(looked_at ? looked_at : 1);
+    for (size_t i = 0; i < looked_at && !code; i++) {
         const struct ids_item *item = &items.at[i];
         if (!item->values || item->value_count != trend->side->run_count) continue;
         struct ids_difference figure = {.id = "op",
                                         .title = ids_report_text(&trend->report, "%s (%s)", item->name, item->module),
                                         .unit = IDS_UNIT_TIME,
                                         .better = IDS_BETTER_LOWER};
-        if (add_line(trend, &figure, item->values)) code = ids_no_memory(err);
+        if (add_line(trend, &figure, item->values, confidence)) code = ids_no_memory(err);
         if (!code && trend->lines[trend->line_count - 1].verdict < IDS_TREND_GROWS) trend->line_count--;
     }
     ids_items_done(&items);
@@ -154,7 +162,7 @@ static int make(struct ids_trend *trend, const int64_t *steps, struct ids_error 
     trend->x_is_step = 1;
     for (size_t i = 0; i < runs; i++) trend->x_is_step &= steps[i] >= 0 && (!i || steps[i] != steps[i - 1]);
     for (size_t i = 0; i < runs; i++) trend->x[i] = trend->x_is_step ? (double)steps[i] : (double)i;
-    int code = ids_remarks_make(&trend->side, 1, 1, &trend->report, &trend->remarks, err);
+    int code = ids_remarks_make(&trend->side, 1, IDS_ALIKE_DEVICES, &trend->report, &trend->remarks, err);
     if (!code && add_figures(trend)) code = ids_no_memory(err);
     if (!code && trend->side->by_run) code = add_ops(trend, err);
     if (!code) fill_report(trend);

@@ -29,15 +29,15 @@ static const char *direction_word(const struct ids_difference *row, double chang
 /* The interval is of the typical step; a mean that single steps moved lies outside it, and then that is said. */
 static const char *of_typical(const struct ids_difference *row) {
     double change = row->b - row->a;
-    return change < row->interval.low || change > row->interval.high ? "a typical one " : "";
+    return change < row->interval.typical.low || change > row->interval.typical.high ? "a typical one " : "";
 }
 
 const char *ids_verdict_words(struct ids_painter *painter, const struct ids_difference *row) {
     char low[IDS_SIGNED_ROOM], high[IDS_SIGNED_ROOM];
     const struct ids_interval *interval = &row->interval;
     struct ids_phrase phrase = ids_phrase_begin();
-    ids_signed(low, row->unit, interval->low);
-    ids_signed(high, row->unit, interval->high);
+    ids_signed(low, row->unit, interval->typical.low);
+    ids_signed(high, row->unit, interval->typical.high);
     switch (row->verdict) {
     case IDS_VERDICT_NO_DATA:
         ids_phrase_add(&phrase, "%s", row->reason ? row->reason : "not measured");
@@ -46,7 +46,7 @@ const char *ids_verdict_words(struct ids_painter *painter, const struct ids_diff
         ids_phrase_add(&phrase, "same");
         break;
     case IDS_VERDICT_UNSURE:
-        ids_phrase_add(&phrase, "within the spread (%s to %s)", low, high);
+        ids_phrase_add(&phrase, "unsure (%s to %s)", low, high);
         break;
     case IDS_VERDICT_SINGLE_STEPS:
         ids_phrase_add(&phrase, "%s through single steps; a typical one %s to %s", direction_word(row, row->b - row->a),
@@ -60,7 +60,7 @@ const char *ids_verdict_words(struct ids_painter *painter, const struct ids_diff
             ids_phrase_add(&phrase, "a share of another step time (%s%s to %s)", of_typical(row), low, high);
             break;
         }
-        ids_phrase_add(&phrase, "%s in these recordings (%s%s to %s)", direction_word(row, interval->low),
+        ids_phrase_add(&phrase, "%s in these recordings (%s%s to %s)", direction_word(row, interval->typical.low),
                        of_typical(row), low, high);
         break;
     case IDS_VERDICT_IMPROVEMENT:

@@ -7,34 +7,15 @@
 #ifndef IDS_LIB_COMPARE_WATERFALL_H
 #define IDS_LIB_COMPARE_WATERFALL_H
 
-#include "lib/compare/difference.h"
-#include "lib/compare/match.h"
-
-enum ids_cause_kind {
-    IDS_CAUSE_CULPRIT, /* one culprit, or an account without any */
-    IDS_CAUSE_OP,      /* one op, with its counterpart on the other side where it has one */
-    IDS_CAUSE_SCOPE,   /* ops of one scope that came and went */
-    IDS_CAUSE_OTHERS,  /* culprits of one account, each too small to be told */
-    IDS_CAUSE_ACCOUNT, /* an account, where the sides' culprits cannot be held against each other */
-};
-const char *ids_cause_kind_name(enum ids_cause_kind kind); /* "culprit" */
-
-struct ids_cause {
-    enum ids_cause_kind kind;
-    const char *account;           /* "host.python" */
-    const char *culprit, *where;   /* the reports' words, of a scope its name; NULL: nobody is known */
-    const struct ids_match *match; /* of an op that both sides have; NULL: none */
-    int is_in_a, is_in_b;
-    size_t count, added, removed; /* entries of the ledgers put together, and those on one side only */
-    double a_ps, b_ps;            /* mean per step (or window) and device */
-    struct ids_interval interval; /* of b - a; from ten runs a side on, of the trimmed means */
-};
+#include "lib/compare/cause.h"
+#include "lib/compare/structure.h"
 
 struct ids_waterfall {
-    struct ids_cause *at; /* the largest change first */
+    struct ids_cause *at; /* the surest large change first: by `rank`, then by the change */
     size_t count, room;
     double before_ps, after_ps;
     double unknown_ps;     /* of what is unexplained: accounts that say that nothing is known */
+    double unlike_ps;      /* of causes that the recording may have made, which explain nothing */
     double unexplained_ps; /* after - before - all causes */
 };
 
@@ -43,9 +24,10 @@ double ids_explained_share(const struct ids_waterfall *waterfall);
 
 /* `ops` are the matches that the names of the ledgers' ops are found by, and outlive the waterfall; names that are made
  * live in `texts`. */
-int ids_waterfall_make(const struct ids_side *a, const struct ids_side *b, const struct ids_parts *parts,
-                       const struct ids_matches *ops, struct ids_report *texts, struct ids_waterfall *ret_waterfall,
-                       struct ids_error *err);
+int ids_waterfall_make(const struct ids_side *a, const struct ids_side *b, struct ids_parts *parts,
+                       const struct ids_matches *ops, const struct ids_structure *structure,
+                       const struct ids_compare_options *options, struct ids_report *texts,
+                       struct ids_waterfall *ret_waterfall, struct ids_error *err);
 void ids_waterfall_done(struct ids_waterfall *waterfall);
 
 #endif

@@ -5,6 +5,8 @@
 #include "lib/events/event_ids.h"
 #include "lib/events/event_parts.h"
 #include "lib/events/findings.sql.h"
+#include "lib/hlo/family.h"
+#include "lib/hlo/scope.h"
 #include "lib/model/account.h"
 #include "lib/model/host_copies.h"
 #include "lib/store/db.h"
@@ -28,18 +30,21 @@ struct putter {
     struct ids_keymap classes;  /* what activities have in common -> activity_class.id */
     struct ordered_work *order; /* findings->work as rows */
     sqlite3_stmt *insert, *insert_class, *insert_host_copy;
-    int64_t last_put;                       /* the event of the activity written last */
-    size_t first_host_activity, first_late; /* their numbers in ids; work is from 0 */
+    int64_t last_put;                         /* the event of the activity written last */
+    size_t first_host_activity, first_launch; /* their numbers in ids; work is from 0 */
     uint64_t lost;
     int column; /* of the row at hand */
     struct ids_error *err;
 };
 
+static const char activity_columns[] = "event class step around dur_ps self_ps idle_ps cause launch";
+static const char stretch_columns[] = "id device start_ps dur_ps culprit known state step event";
+
 int ids_findings_tables(sqlite3 *db, int fd, struct ids_finding_pages *ret_pages, struct ids_error *err) {
     *ret_pages = (struct ids_finding_pages){0};
     int code = ids_db_exec(db, ids_findings_sql, err);
-    if (!code) code = ids_row_pages_new(db, fd, "activity", &ret_pages->activity, err);
-    if (!code) code = ids_row_pages_new(db, fd, "stretch", &ret_pages->stretch, err);
+    if (!code) code = ids_row_pages_new(db, fd, "activity", activity_columns, &ret_pages->activity, err);
+    if (!code) code = ids_row_pages_new(db, fd, "stretch", stretch_columns, &ret_pages->stretch, err);
     if (code) ids_finding_pages_free(ret_pages);
     return code;
 }
@@ -99,8 +104,20 @@ static void put_word(struct putter *putter, sqlite3_stmt *statement, const char 
         sqlite3_bind_null(statement, ++putter->column);
 }
 
+/* One that goes before the row does. */
+static void put_word_copy(struct putter *putter, sqlite3_stmt *statement, const char *word) {
+    if (*word)
+        sqlite3_bind_text(statement, ++putter->column, word, -1, SQLITE_TRANSIENT);
+    else
+        sqlite3_bind_null(statement, ++putter->column);
+}
+
 static int end_row(struct putter *putter, sqlite3_stmt *statement) {
+    int filled = putter->column, wanted = sqlite3_bind_parameter_count(statement);
     putter->column = 0;
+    if (filled != wanted) /* SQLite would take NULL for the others */
+        return ids_fail(putter->err, IDS_UNSUPPORTED, "%d of %d values of a row: %s", filled, wanted,
+                        sqlite3_sql(statement));
     sqlite3_step(statement);
     return sqlite3_reset(statement) == SQLITE_OK ? 0 : ids_db_fail(putter->db, putter->err);
 }
@@ -154,7 +171,14 @@ static int put_op(struct putter *putter, size_t o) {
     put_if(putter, insert, module && module->program_id, module ? (int64_t)module->program_id : 0);
     put_text(putter, insert, op->category);
     put_text(putter, insert, op->opcode);
+    const char *place = ids_trace_text(putter->trace, op->framework_name);
+    char scope[IDS_SCOPE_BYTES];
+    ids_scope_of(place, scope);
     put_text(putter, insert, op->framework_name);
+    put_word_copy(putter, insert, scope);
+    put_word(putter, insert, ids_pass_of(place));
+    put_word(putter, insert,
+             ids_family_of(ids_trace_text(putter->trace, op->name), ids_trace_text(putter->trace, op->category), NULL));
     put_text(putter, insert, op->source);
     put_text(putter, insert, op->long_name);
     put_text(putter, insert, op->deduplicated_name);
@@ -347,26 +371,19 @@ static int put_work(struct putter *putter, size_t place) {
     if (is_host_copy) return put_host_copy(putter, work, row.id, (int64_t) * class);
     putter->last_put = row.id;
     struct ids_event_row around = ids_event_ids_get(putter->ids, work->around ? work->around - 1 : SIZE_MAX);
+    struct ids_event_row launch =
+        ids_event_ids_get(putter->ids, work->launch ? putter->first_launch + work->launch - 1 : SIZE_MAX);
     int64_t duration_ps = event->end_ps - event->start_ps;
     int is_gap_end = work->cause != IDS_NO_CAUSE;
-    const int64_t values[] = {
-        (int64_t) * class, putter->first.step + work->step, around.id, duration_ps, event->self_ps, work->idle_ps,
-        work->cause};
+    const int64_t values[] = {(int64_t) * class, putter->first.step + work->step,
+                              around.id,         duration_ps,
+                              event->self_ps,    work->idle_ps,
+                              work->cause,       launch.id};
     uint32_t nulls = (uint32_t)(work->step == 0) << 1 | (uint32_t)(around.id == 0) << 2 |
                      (uint32_t)(duration_ps == row.duration_ps) << 3 | (uint32_t)(event->self_ps == duration_ps) << 4 |
-                     (uint32_t)!is_gap_end << 5 | (uint32_t)!is_gap_end << 6;
-    return ids_row_pages_put(putter->pages->activity, row.id, &(struct ids_row_values){values, 7, nulls, 0},
-                             putter->err);
-}
-
-static int put_late(struct putter *putter, size_t l) {
-    const struct ids_found_late *late = &putter->findings->late[l];
-    struct ids_event_row row = ids_event_ids_get(putter->ids, late->work);
-    struct ids_event_row launch = ids_event_ids_get(putter->ids, putter->first_late + l);
-    if (!row.id) return 0;
-    put_int(putter, putter->insert, row.id);
-    put_if(putter, putter->insert, launch.id != 0, launch.id);
-    return end_row(putter, putter->insert);
+                     (uint32_t)!is_gap_end << 5 | (uint32_t)!is_gap_end << 6 | (uint32_t)(launch.id == 0) << 7;
+    return ids_row_pages_put(putter->pages->activity, row.id,
+                             &(struct ids_row_values){values, sizeof values / sizeof *values, nulls, 0}, putter->err);
 }
 
 /* ---- host_activities ---- */
@@ -441,10 +458,10 @@ static int find_ids(struct putter *putter) {
         code = ids_event_ids_want(putter->ids, findings->work[i].event, putter->err);
     for (size_t i = 0; i < findings->host_activity_count && !code; i++)
         code = ids_event_ids_want(putter->ids, findings->host_activities[i].event, putter->err);
-    for (size_t i = 0; i < findings->late_count && !code; i++)
-        code = ids_event_ids_want(putter->ids, findings->late[i].launch, putter->err);
+    for (size_t i = 0; i < findings->launch_count && !code; i++)
+        code = ids_event_ids_want(putter->ids, findings->launches[i], putter->err);
     putter->first_host_activity = findings->work_count;
-    putter->first_late = findings->work_count + findings->host_activity_count;
+    putter->first_launch = findings->work_count + findings->host_activity_count;
     return code ? code : ids_event_ids_find(putter->ids, putter->err);
 }
 
@@ -484,14 +501,13 @@ static int put_everything(struct putter *putter) {
          "id=?",
          trace->host_count, put_clock},
         {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
-        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
+        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
         {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
         {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
         {"INSERT INTO device_step VALUES (?,?,?,?,?)", findings->device_step_count, put_device_step},
         {"INSERT OR IGNORE INTO account VALUES (?,?,?)", IDS_ACCOUNT_COUNT, put_account},
         {"INSERT INTO culprit VALUES (?,?,?,?,?)", findings->culprit_count, put_culprit},
         {"INSERT OR IGNORE INTO host_activity_kind VALUES (?,?)", IDS_KIND_COUNT, put_kind},
-        {"INSERT OR IGNORE INTO late VALUES (?,?)", findings->late_count, put_late},
         {"INSERT OR IGNORE INTO host_activity VALUES (?,?)", findings->host_activity_count, put_host_activity},
         {"INSERT OR IGNORE INTO compilation VALUES (?,?,?,?)", findings->host_activity_count, put_compilation},
         {"INSERT OR IGNORE INTO transfer VALUES (?,?,?)", findings->host_activity_count, put_transfer},

@@ -17,7 +17,7 @@ struct end {
     int64_t event;
     uint64_t kind;
 };
-enum { GIVES = IDS_FLOW_LINK + 1 };
+enum { GIVES = IDS_LINK_TYPED + 1 };
 
 /* A row of the table. */
 struct flow {
@@ -68,9 +68,9 @@ int ids_event_flows_give(struct ids_event_flows *flows, uint64_t key, int64_t ev
     return add_end(flows, key, event, GIVES, err);
 }
 
-int ids_event_flows_take(struct ids_event_flows *flows, uint64_t key, int64_t event, enum ids_flow_kind kind,
+int ids_event_flows_take(struct ids_event_flows *flows, uint64_t key, int64_t event, enum ids_link link,
                          struct ids_error *err) {
-    return add_end(flows, key, event, kind, err);
+    return add_end(flows, key, event, link, err);
 }
 
 /* ---- at the end ---- */

@@ -9,6 +9,7 @@
 #include "lib/events/row_numbers.h"
 #include "lib/events/row_pages.h"
 #include "lib/io/spill.h"
+#include "lib/model/link.h"
 #include "lib/model/sink.h"
 
 /* ---- events that wait ---- */
@@ -24,16 +25,12 @@ struct ids_row {
     uint8_t form;
 };
 
-/* Stats that are columns of the table event. */
-enum { IDS_COLUMN_RUN_ID, IDS_COLUMN_PRODUCER, IDS_COLUMN_CONSUMER, IDS_COLUMN_CORRELATION, IDS_EVENT_COLUMNS };
-
 /* What few events have. */
 struct ids_row_rare {
-    int64_t columns[IDS_EVENT_COLUMNS];
-    uint64_t produces, consumes; /* keys of flows; 0 none */
-    uint64_t extra_at;           /* packed stats, aside */
+    struct ids_link_ids links; /* columns of the table event */
+    uint64_t arrow;            /* its key where the event is an end of one; 0 none */
+    uint64_t extra_at;         /* packed stats, aside */
     uint32_t extra_bytes, extra_count;
-    uint8_t has; /* a bit for each column */
 };
 
 /* A sorted part of a track's rows that was spilled to disk. */
@@ -123,9 +120,6 @@ int ids_bind_text(sqlite3_stmt *statement, int column, const char *text, size_t 
 
 /* ---- links ---- */
 
-/* As the words for them are ordered. */
-enum ids_flow_kind { IDS_FLOW_ARROW, IDS_FLOW_CORRELATION, IDS_FLOW_LINK };
-
 /* Which event caused which, by a key that both have. Memory does not grow with their number: keys, then events, are
  * divided into parts that are joined and sorted one by one. */
 struct ids_event_flows;
@@ -134,7 +128,7 @@ int ids_event_flows_new(struct ids_event_flows **ret_flows, struct ids_error *er
 void ids_event_flows_free(struct ids_event_flows *flows);
 /* What an event hands on. The first that hands on a key is it. Key 0 is none. */
 int ids_event_flows_give(struct ids_event_flows *flows, uint64_t key, int64_t event, struct ids_error *err);
-int ids_event_flows_take(struct ids_event_flows *flows, uint64_t key, int64_t event, enum ids_flow_kind kind,
+int ids_event_flows_take(struct ids_event_flows *flows, uint64_t key, int64_t event, enum ids_link link,
                          struct ids_error *err);
 /* Writes the rows of table flow. The events named were first_event to last_event. */
 int ids_event_flows_write(struct ids_event_flows *flows, struct ids_row_pages *pages, int64_t first_event,

@@ -133,41 +133,14 @@ static int put_track(struct ids_sink *sink, const struct ids_track_info *info, u
 
 /* ---- events ---- */
 
-static uint64_t arg_hash(const struct ids_event_rows *rows, const struct ids_arg *arg) {
-    struct ids_text text;
-    switch (arg->type) {
-    case IDS_VALUE_TEXT:
-        text = ids_strings_text(rows->sink.strings, arg->text);
-        return ids_hash_bytes(text.at, text.length);
-    case IDS_VALUE_CHARS:
-    case IDS_VALUE_BYTES:
-        return ids_hash_bytes(arg->chars, arg->length);
-    default:
-        return arg->u;
-    }
-}
-
-static uint64_t flow_key(const struct ids_event_rows *rows, enum ids_flow_kind kind, uint64_t type, uint64_t id) {
-    return ids_key_of(ids_key_of((uint64_t)kind << 32 | type, (uint64_t)rows->host), id);
-}
-
-/* The links that an event's stats say. A launch has the correlation id on the host, what it launched on the device. */
+/* What the columns do not hold of the links that an event's stats say. */
 static void find_links(const struct ids_event_rows *rows, const struct ids_slice *slice, struct ids_row_rare *rare) {
-    uint64_t producer_type = 0, consumer_type = 0, arrow = 0;
     for (uint32_t i = 0; i < slice->arg_count; i++) {
         const struct ids_arg *arg = &slice->args[i];
-        if (arg->key == IDS_KEY_PRODUCER_TYPE) producer_type = arg->u;
-        if (arg->key == IDS_KEY_CONSUMER_TYPE) consumer_type = arg->u;
-        if (slice->form < IDS_FORM_FLOW_OUT) continue;
-        struct ids_text key = ids_strings_text(rows->sink.strings, arg->key);
-        if (key.length == 2 && !memcmp(key.at, "id", 2)) arrow = flow_key(rows, IDS_FLOW_ARROW, 0, arg_hash(rows, arg));
+        ids_link_take_type(&rare->links, arg);
+        if (slice->form >= IDS_FORM_FLOW_OUT && arg->key == IDS_KEY_ARROW_ID)
+            rare->arrow = ids_link_arrow(rows->sink.strings, (uint64_t)rows->host, arg);
     }
-    if (rare->has >> IDS_COLUMN_PRODUCER & 1)
-        rare->produces = flow_key(rows, IDS_FLOW_LINK, producer_type, (uint64_t)rare->columns[IDS_COLUMN_PRODUCER]);
-    if (rare->has >> IDS_COLUMN_CONSUMER & 1)
-        rare->consumes = flow_key(rows, IDS_FLOW_LINK, consumer_type, (uint64_t)rare->columns[IDS_COLUMN_CONSUMER]);
-    if (slice->form == IDS_FORM_FLOW_OUT) rare->produces = arrow;
-    if (slice->form == IDS_FORM_FLOW_IN) rare->consumes = arrow;
 }
 
 /* Memory is full: what the tracks that hold most have goes aside. */
@@ -195,7 +168,7 @@ static int keep_slice(struct ids_sink *sink, uint32_t track_id, const struct ids
         int code = ids_event_stats_take(rows->stats, slice, &row.set, &rare, &has_rare, err);
         if (code) return code;
         find_links(rows, slice, &rare);
-        has_rare |= rare.produces || rare.consumes;
+        has_rare |= rare.arrow != 0;
     }
     rows->waiting_tracks += !ids_track_rows_count(track);
     rows->held += sizeof row + (has_rare ? sizeof rare : 0);
@@ -212,23 +185,25 @@ struct writing {
     int64_t first_event;
 };
 
+static int note_end(const struct writing *writing, int64_t event, enum ids_link link, uint64_t key, int takes,
+                    struct ids_error *err) {
+    struct ids_event_flows *flows = writing->rows->flows;
+    return takes ? ids_event_flows_take(flows, key, event, link, err) : ids_event_flows_give(flows, key, event, err);
+}
+
 /* Notes what the event hands on and takes. An arrow is of the slice around it. */
 static int note_links(const struct writing *writing, int64_t event, const struct ids_row *row,
                       const struct ids_row_rare *rare, struct ids_error *err) {
-    struct ids_event_rows *rows = writing->rows;
-    int is_arrow = row->form >= IDS_FORM_FLOW_OUT;
-    if (is_arrow && row->parent) event = writing->first_event + row->parent - 1;
-    int code = 0;
-    if (rare->has >> IDS_COLUMN_CORRELATION & 1 && !is_arrow && rare->columns[IDS_COLUMN_CORRELATION] != 0) {
-        uint64_t key = flow_key(rows, IDS_FLOW_CORRELATION, 0, (uint64_t)rare->columns[IDS_COLUMN_CORRELATION]);
-        code = rows->planes[writing->track->plane].is_device
-                   ? ids_event_flows_take(rows->flows, key, event, IDS_FLOW_CORRELATION, err)
-                   : ids_event_flows_give(rows->flows, key, event, err);
+    const struct ids_event_rows *rows = writing->rows;
+    const uint64_t host = (uint64_t)rows->host;
+    if (row->form == IDS_FORM_FLOW_OUT || row->form == IDS_FORM_FLOW_IN) {
+        const int64_t around = row->parent ? writing->first_event + row->parent - 1 : event;
+        return note_end(writing, around, IDS_LINK_ARROW, rare->arrow, row->form == IDS_FORM_FLOW_IN, err);
     }
-    if (!code) code = ids_event_flows_give(rows->flows, rare->produces, event, err);
-    return code ? code
-                : ids_event_flows_take(rows->flows, rare->consumes, event, is_arrow ? IDS_FLOW_ARROW : IDS_FLOW_LINK,
-                                       err);
+    const int is_device = rows->planes[writing->track->plane].is_device;
+    int code = note_end(writing, event, IDS_LINK_CORRELATION, ids_link_correlation(&rare->links, host), is_device, err);
+    if (!code) code = note_end(writing, event, IDS_LINK_TYPED, ids_link_given(&rare->links, host), 0, err);
+    return code ? code : note_end(writing, event, IDS_LINK_TYPED, ids_link_taken(&rare->links, host), 1, err);
 }
 
 /* The columns of table event, behind its id. */
@@ -242,10 +217,13 @@ enum {
     AT_SELF,
     AT_FORM,
     AT_SET,
-    AT_COLUMNS, /* and those of enum IDS_COLUMN_... */
-    AT_END = AT_COLUMNS + IDS_EVENT_COLUMNS,
+    AT_COLUMNS, /* and those of enum ids_link_stat */
+    AT_END = AT_COLUMNS + IDS_LINK_STATS,
 };
 _Static_assert((int)AT_END <= (int)IDS_ROW_COLUMNS_MOST, "row_pages.h");
+static const char event_columns[] =
+    "id track start_ps dur_ps name parent depth self_ps form stat_set run_id producer_id "
+    "consumer_id correlation_id";
 
 static int put_event(void *context, uint64_t index, const struct ids_row *row, const struct ids_row_rare *rare,
                      struct ids_error *err) {
@@ -263,11 +241,11 @@ static int put_event(void *context, uint64_t index, const struct ids_row *row, c
         [AT_FORM] = row->form,
         [AT_SET] = rows->first_set + row->set - 1,
     };
-    uint32_t has = rare ? rare->has : 0;
+    uint32_t has = rare ? rare->links.has : 0;
     uint32_t nulls = (uint32_t)!row->parent << AT_PARENT | (uint32_t)(row->self_ps == row->duration_ps) << AT_SELF |
                      (uint32_t)!row->form << AT_FORM | (uint32_t)!row->set << AT_SET |
-                     (~has & ((1u << IDS_EVENT_COLUMNS) - 1)) << AT_COLUMNS;
-    if (has) memcpy(&values[AT_COLUMNS], rare->columns, sizeof rare->columns);
+                     (~has & ((1u << IDS_LINK_STATS) - 1)) << AT_COLUMNS;
+    if (has) memcpy(&values[AT_COLUMNS], rare->links.id, sizeof rare->links.id);
     int code = ids_row_pages_put(rows->pages.event, event, &(struct ids_row_values){values, AT_END, nulls, 0}, err);
     if (code || !rare) return code;
     if (rare->extra_count) code = ids_event_stats_put_extra(rows->stats, event, rare, err);
@@ -314,8 +292,8 @@ static int pass_diag(struct ids_sink *sink, const struct ids_diag *diag, struct 
 int ids_event_tables(sqlite3 *db, int fd, struct ids_event_pages *ret_pages, struct ids_error *err) {
     struct ids_event_pages pages = {0};
     int code = ids_db_exec(db, ids_events_sql, err);
-    if (!code) code = ids_row_pages_new(db, fd, "event", &pages.event, err);
-    if (!code) code = ids_row_pages_new(db, fd, "flow", &pages.flow, err);
+    if (!code) code = ids_row_pages_new(db, fd, "event", event_columns, &pages.event, err);
+    if (!code) code = ids_row_pages_new(db, fd, "flow", "to_event kind from_event", &pages.flow, err);
     if (code)
         ids_event_pages_free(&pages);
     else

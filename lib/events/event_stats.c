@@ -23,7 +23,7 @@ enum {
 
 struct stat {
     uint32_t key;
-    uint8_t type, extra, column; /* column: IDS_COLUMN_... + 1, 0 none */
+    uint8_t type, extra, column; /* column: enum ids_link_stat + 1, 0 none */
     uint32_t uses, fresh;        /* in this window */
     uint64_t *seen;              /* SEEN hashes of values */
 };
@@ -45,7 +45,7 @@ struct ids_event_stats {
     size_t stat_count, stat_room;
     uint32_t near[NEAR_KEYS][8]; /* index + 1 in `stats`, by key and type */
     struct ids_keymap far;
-    uint32_t column_stat[IDS_EVENT_COLUMNS]; /* index + 1 of the stat that is this column; 0 not known yet */
+    uint32_t column_stat[IDS_LINK_STATS]; /* index + 1 of the stat that is this column; 0 not known yet */
     struct ids_buffer packed, extra; /* of the event at hand: struct ids_arg and bytes, key replaced by stat index */
     struct set *sets;
     size_t set_count, set_room; /* room is a power of 2 */
@@ -125,26 +125,10 @@ static uint8_t plain_type(const struct ids_arg *arg) {
     return arg->type == IDS_VALUE_CHARS ? (uint8_t)IDS_VALUE_TEXT : arg->type;
 }
 
-static int column_of_key(uint32_t key) {
-    switch (key) {
-    case IDS_KEY_RUN_ID:
-        return IDS_COLUMN_RUN_ID;
-    case IDS_KEY_PRODUCER_ID:
-        return IDS_COLUMN_PRODUCER;
-    case IDS_KEY_CONSUMER_ID:
-        return IDS_COLUMN_CONSUMER;
-    case IDS_KEY_CORRELATION_ID:
-    case IDS_KEY_CORRELATION:
-        return IDS_COLUMN_CORRELATION;
-    default:
-        return -1;
-    }
-}
-
 /* A column is of the first stat that has a number for it; others of the same key stay stats. */
 static void choose_column(struct ids_event_stats *stats, uint32_t number) {
     struct stat *stat = &stats->stats[number - 1];
-    int column = column_of_key(stat->key);
+    int column = ids_link_stat_of(stat->key);
     if (column < 0 || (stat->type != IDS_VALUE_INT && stat->type != IDS_VALUE_UINT)) return;
     if (stats->column_stat[column]) return;
     stats->column_stat[column] = number;
@@ -320,9 +304,8 @@ static int take_one(struct ids_event_stats *stats, const struct ids_arg *arg, st
     if (!number) return ids_no_memory(err);
     struct stat *stat = &stats->stats[number - 1];
     if (!stat->column && !stat->uses) choose_column(stats, number);
-    if (stat->column && !(rare->has >> (stat->column - 1) & 1)) {
-        rare->has |= (uint8_t)(1 << (stat->column - 1));
-        rare->columns[stat->column - 1] = arg->i;
+    if (stat->column && !ids_link_has(&rare->links, stat->column - 1)) {
+        ids_link_set(&rare->links, stat->column - 1, arg->i);
         return 0;
     }
     if (stat->extra) {
@@ -372,7 +355,7 @@ int ids_event_stats_take(struct ids_event_stats *stats, const struct ids_slice *
         code = ids_spill_append(stats->spill, stats->extra.at, stats->extra.length, err);
         if (code) return code;
     }
-    *ret_has_rare = ret_rare->has || ret_rare->extra_count;
+    *ret_has_rare = ret_rare->links.has || ret_rare->extra_count;
     return packed ? intern_set(stats, packed, ret_set, err) : 0;
 }
 
@@ -410,7 +393,7 @@ static int finish_columns(struct ids_event_stats *stats, struct ids_error *err) 
     if (sqlite3_prepare_v2(stats->db, "INSERT INTO event_column VALUES (?,?,?)", -1, &insert, NULL) != SQLITE_OK)
         return ids_db_fail(stats->db, err);
     int code = 0;
-    for (int i = 0; i < IDS_EVENT_COLUMNS && !code; i++) {
+    for (int i = 0; i < IDS_LINK_STATS && !code; i++) {
         if (!stats->column_stat[i]) continue;
         sqlite3_bind_int64(insert, 1, stats->numbers->run);
         sqlite3_bind_text(insert, 2, names[i], -1, SQLITE_STATIC);

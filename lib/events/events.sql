@@ -8,16 +8,16 @@ CREATE TABLE run (            -- what was imported, one row for each run
     complete INTEGER NOT NULL, -- 1; 0 where a file ends early
     origin_unix_ns INTEGER,   -- the wall clock at time 0 of the run; NULL where no file says
     left_out_step INTEGER,    -- the number of the first step, where idsprof's window opened with it: it is in no other table; NULL: none
-    step_source TEXT          -- by what steps were found: marker, a Steps line; annotation, events with step_num; period, executions of the hottest program; NULL: there are none
+    step_source TEXT          -- how steps were found: marker, a Steps line; annotation, events with step_num; period, executions of the hottest program; NULL: there are none
 );
 CREATE TABLE host (           -- a file of a run: the machine, or the process, that wrote it
     id INTEGER PRIMARY KEY,   -- as in plane.host
     run INTEGER NOT NULL,     -- run.id
-    name TEXT,                -- what the file is called where the run has several, else what it says; NULL where it says nothing
+    name TEXT,                -- the name of the file if the run has several, otherwise the name that the file states; NULL if it states none
     base_ns INTEGER NOT NULL, -- what was subtracted from the times of the file
     start_unix_ns INTEGER,    -- the wall clock at event.start_ps 0 of this host; NULL where the file does not say
-    shift_ps INTEGER NOT NULL, -- what is to be added to event.start_ps to reach the time of the run
-    clock INTEGER,            -- only times of hosts with the same number compare; 0 is the run's clock; NULL where nobody looked
+    shift_ps INTEGER NOT NULL, -- event.start_ps plus this is the time of the run
+    clock INTEGER,            -- only times of hosts with the same number compare; 0 is the run's clock; NULL if clocks were not compared
     clock_method TEXT,        -- how the host was brought to it: reference, collectives, recorded, apart
     offset_ps INTEGER,        -- what of shift_ps goes beyond the clocks that the files state; NULL of a host apart
     residual_ps INTEGER,      -- how far ends of the same collective are still apart at most; NULL unknown
@@ -76,7 +76,7 @@ CREATE TABLE stat_set (       -- stats that several events have in common, once;
     id INTEGER NOT NULL,      -- as in event.stat_set
     ordinal INTEGER NOT NULL, -- which of the set
     stat INTEGER NOT NULL,    -- stat.id
-    value,                    -- above 2^63 as two's complement; text that is not UTF-8, and what is no number, as a blob
+    value,                    -- above 2^63 as two's complement; bytes, and text that is not UTF-8, are blobs
     PRIMARY KEY (id, ordinal)
 ) WITHOUT ROWID;
 CREATE TABLE event_stat (     -- stats with other values in nearly every event

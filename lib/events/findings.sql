@@ -26,6 +26,9 @@ CREATE TABLE op (             -- an instruction of a compiled program (HLO), or 
     category TEXT,            -- hlo_category (TPU), else the opcode; NULL where neither is known
     opcode TEXT,              -- of the HLO proto or text; NULL where the file has none
     op_name TEXT,             -- where it is in the program: jit(train_step)/layer0/dot_general, MLP_0/Linear_1/aten::linear/aten::addmm
+    scope TEXT,               -- of that the scopes and functions that the program named: layer0; NULL where there is none
+    pass TEXT,                -- of that: forward, backward, recomputed, custom vjp; NULL where it says none
+    family TEXT NOT NULL,     -- matrix product, convolution, collective, copy and so on; other where its names do not tell
     source TEXT,              -- file and line of the program
     text TEXT,                -- the whole instruction
     deduplicated_name TEXT,   -- the op that this one is equal to
@@ -57,8 +60,8 @@ CREATE TABLE activity_class ( -- what many activities have in common
     device INTEGER NOT NULL,  -- device.id
     kind TEXT NOT NULL,       -- kernel, op, copy, set
     class TEXT NOT NULL,      -- compute, collective, copy, stalled
-    rule TEXT NOT NULL,       -- by what the class was told
-    collective TEXT,          -- all-reduce and the like; NULL for what is none
+    rule TEXT NOT NULL,       -- the rule that gave the class
+    collective TEXT,          -- all-reduce and the like; NULL: not a collective
     direction TEXT,           -- of a copy or set: H2D and the like; NULL where unknown or none
     bytes INTEGER,            -- of a copy, or the message of a collective; NULL where unknown or none
     is_async INTEGER,         -- of a copy; NULL where unknown
@@ -76,7 +79,8 @@ CREATE TABLE activity (       -- what devices did: each kernel, op, copy and set
     dur_ps INTEGER,           -- how long it took where that is not event.dur_ps: an op of the CPU client ends with its `end:`
     self_ps INTEGER,          -- without the activity inside it; NULL where it is the whole time
     idle_ps INTEGER,          -- how long the device had done nothing when it began; NULL where it had not
-    cause INTEGER             -- why: account.id of its longest part; NULL where there was no gap
+    cause INTEGER,            -- why: account.id of its longest part; NULL where there was no gap
+    launch INTEGER            -- event.id of what launched it on the host; NULL where it was not recorded
 );
 CREATE TABLE host_copy (      -- copies through host memory that a TPU books as ops: from one op to the end of another
     event INTEGER PRIMARY KEY, -- event.id of the op that began it, which is an activity too
@@ -84,16 +88,12 @@ CREATE TABLE host_copy (      -- copies through host memory that a TPU books as 
     step INTEGER,             -- step.id; NULL where it belongs to none
     dur_ps INTEGER NOT NULL   -- how long it took
 );
-CREATE TABLE late (           -- what launched the activities that end a gap
-    activity INTEGER PRIMARY KEY, -- activity.event that ended the gap
-    launch INTEGER            -- event.id of what launched it; NULL where it was not recorded
-);
 CREATE TABLE account (        -- the accounts of time
     id INTEGER PRIMARY KEY,   -- in the order of the report
     name TEXT NOT NULL,       -- work.compute, host.python
     meaning TEXT NOT NULL     -- when a moment belongs to it
 );
-CREATE TABLE culprit (        -- an account with one to blame
+CREATE TABLE culprit (        -- an account and its culprit
     id INTEGER PRIMARY KEY,   -- as in stretch.culprit
     run INTEGER NOT NULL,     -- run.id
     account INTEGER NOT NULL, -- account.id

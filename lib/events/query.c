@@ -1,5 +1,6 @@
 #include "lib/events/query.h"
 
+#include "lib/events/sql_functions.h"
 #include "lib/store/db.h"
 
 #include <ctype.h>
@@ -120,6 +121,7 @@ static int open_database(struct ids_query *query, struct ids_error *err) {
     if (!code) {
         set_limits(query->db);
         code = ids_db_exec(query->db, opening, err);
+        if (!code) code = ids_sql_functions_add(query->db, err);
     }
     if (!code) sqlite3_set_authorizer(query->db, authorize, query);
     return code ? ids_error_at(err, "'%s'", query->path) : 0;

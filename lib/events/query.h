@@ -1,9 +1,9 @@
 /* query.h - runs a user's SQL over a file of unknown origin. The SQL can only read.
  *
- * The file is opened read-only and immutable. A statement may use SELECT, all functions but those that load code, and
- * pragmas that describe tables. Views of the file run, but only with harmless functions; its triggers never run.
- * Values, statements, depths, time and memory are limited (db_limit.h). No other database may be open when the first
- * is opened by ids_query_open. */
+ * The file is opened read-only and immutable. A statement may use SELECT, all functions but those that load code (those
+ * of sql_functions.h too), and pragmas that describe tables. Views of the file run, but only with harmless functions;
+ * its triggers never run. Values, statements, depths, time and memory are limited (db_limit.h). No other database may
+ * be open when the first is opened by ids_query_open. */
 #ifndef IDS_LIB_EVENTS_QUERY_H
 #define IDS_LIB_EVENTS_QUERY_H
 

@@ -423,7 +423,25 @@ static int ask(sqlite3 *db, const char *sql, uint32_t *ret_number, struct ids_er
     return code;
 }
 
-int ids_row_pages_new(sqlite3 *db, int fd, const char *table, struct ids_row_pages **ret_pages, struct ids_error *err) {
+static int check_columns(sqlite3 *db, const char *table, const char *columns, struct ids_error *err) {
+    static const char sql[] =
+        "SELECT group_concat(name, ' ') FROM (SELECT name FROM pragma_table_info(?) ORDER BY cid)";
+    sqlite3_stmt *statement = NULL;
+    int code = 0, result = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    if (result == SQLITE_OK) result = sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+    if (result == SQLITE_OK) result = sqlite3_step(statement);
+    const char *there = result == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    if (result != SQLITE_ROW)
+        code = ids_db_fail(db, err);
+    else if (!there || strcmp(there, columns) != 0)
+        code = ids_fail(err, IDS_UNSUPPORTED, "the table %s has the columns '%s', but its rows are made of '%s'", table,
+                        there ? there : "", columns);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+int ids_row_pages_new(sqlite3 *db, int fd, const char *table, const char *columns, struct ids_row_pages **ret_pages,
+                      struct ids_error *err) {
     char sql[128];
     struct ids_row_pages *pages = calloc(1, sizeof *pages);
     if (!pages) return ids_no_memory(err);
@@ -431,6 +449,7 @@ int ids_row_pages_new(sqlite3 *db, int fd, const char *table, struct ids_row_pag
     pages->fd = fd;
     snprintf(sql, sizeof sql, "SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table);
     int code = ask(db, sql, &pages->root, err);
+    if (!code) code = check_columns(db, table, columns, err);
     uint32_t keyed = 0;
     snprintf(sql, sizeof sql, "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = '%s'", table);
     if (!code) code = ask(db, sql, &keyed, err);

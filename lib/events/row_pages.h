@@ -18,9 +18,12 @@ enum { IDS_ROW_COLUMNS_MOST = 13, IDS_ROW_WORD_MOST = 15 };
 
 struct ids_row_pages;
 
-/* For the empty table `table`. `fd` is the file of `db`, open for writing; `db` takes no exclusive lock that outlives a
- * transaction, keeps no journal, and is in a transaction. Both stay the caller's. */
-int ids_row_pages_new(sqlite3 *db, int fd, const char *table, struct ids_row_pages **ret_pages, struct ids_error *err);
+/* For the empty table `table`; `columns` are the names of all its columns in the order in which a put fills them, with
+ * spaces between. IDS_UNSUPPORTED when the table has others: SQLite looks at no row that is written so. `fd` is the
+ * file of `db`, open for writing; `db` takes no exclusive lock that outlives a transaction, keeps no journal, and is
+ * in a transaction. Both stay the caller's. */
+int ids_row_pages_new(sqlite3 *db, int fd, const char *table, const char *columns, struct ids_row_pages **ret_pages,
+                      struct ids_error *err);
 
 /* The columns of a row: numbers, NULL where bit i of `nulls` is set; where bit i of `words` is, values[i] is the place
  * of a text of at most IDS_ROW_WORD_MOST bytes (const char *). */

@@ -16,6 +16,8 @@ SELECT
     e.form AS form,           -- as event.form
     e.run_id AS run_id,       -- the execution of a program that it belongs to; NULL where the file does not say
     e.correlation_id AS correlation_id, -- one launch and what it launched; NULL where the file does not say
+    coalesce((SELECT max(f.from_event) FROM flow f WHERE f.to_event = e.id),
+        (SELECT max(a.launch) FROM activity a WHERE a.event = e.id), e.parent) AS cause, -- event.id of what led to it: what handed it on or launched it, else the event around it; NULL at the beginning. From cause to cause the way leads to the program
     e.track AS track_id,      -- track.id
     e.name AS name_id         -- name.id
 FROM event e
@@ -47,7 +49,7 @@ SELECT e.id, s.name, s.type, v.value, 1
 FROM event e JOIN name_stat v ON v.name = e.name JOIN stat s ON s.id = v.stat;
 CREATE VIEW flows AS          -- what made what happen
 SELECT
-    f.kind AS kind,           -- as flow.kind
+    f.kind AS kind,           -- as flow.kind; launch: of an activity that the file does not tie to its launch itself, but through its program, a queue or a thread
     f.from_event AS from_event, -- event.id of the cause
     a.text AS from_name,      -- what it is called
     f.to_event AS to_event,   -- event.id of what it made happen
@@ -57,7 +59,15 @@ FROM flow f
 JOIN event c ON c.id = f.from_event JOIN name a ON a.id = c.name
 JOIN plane cp ON cp.id = a.plane JOIN host ch ON ch.id = cp.host
 JOIN event e ON e.id = f.to_event JOIN name b ON b.id = e.name
-JOIN plane ep ON ep.id = b.plane JOIN host eh ON eh.id = ep.host;
+JOIN plane ep ON ep.id = b.plane JOIN host eh ON eh.id = ep.host
+UNION ALL
+SELECT 'launch', w.launch, a.text, w.event, b.text, (e.start_ps + eh.shift_ps) - (c.start_ps + ch.shift_ps)
+FROM activity w
+JOIN event c ON c.id = w.launch JOIN name a ON a.id = c.name
+JOIN plane cp ON cp.id = a.plane JOIN host ch ON ch.id = cp.host
+JOIN event e ON e.id = w.event JOIN name b ON b.id = e.name
+JOIN plane ep ON ep.id = b.plane JOIN host eh ON eh.id = ep.host
+WHERE NOT EXISTS (SELECT 1 FROM flow f WHERE f.to_event = w.event AND f.from_event = w.launch);
 CREATE VIEW activities AS     -- what devices did: every kernel, op, copy and set; kernels, ops, memcpys and collectives are parts of this
 SELECT
     e.id AS id,               -- event.id
@@ -70,8 +80,8 @@ SELECT
     coalesce(a.self_ps, a.dur_ps, e.dur_ps) AS self_ps, -- without the activity inside it
     c.kind AS kind,           -- kernel, op, copy, set
     c.class AS class,         -- compute, collective, copy, stalled
-    c.rule AS rule,           -- by what the class was told
-    c.collective AS collective, -- all-reduce and the like; NULL for what is none
+    c.rule AS rule,           -- the rule that gave the class
+    c.collective AS collective, -- all-reduce and the like; NULL: not a collective
     c.direction AS direction, -- of a copy or set: H2D and the like; NULL where unknown or none
     c.bytes AS bytes,         -- of a copy or collective; NULL where unknown or none
     c.is_async AS is_async,   -- of a copy; NULL where unknown
@@ -154,9 +164,12 @@ SELECT
     a.stream AS stream,       -- the stream, line or thread
     o.name AS op,             -- fusion.3
     o.category AS category,   -- hlo_category (TPU), else the opcode; NULL where unknown
+    CASE WHEN a.class = 'collective' THEN a.class ELSE o.family END AS family, -- matrix product, convolution, collective, copy and so on; other where nothing tells
     o.module AS module,       -- the program; NULL where unknown
     o.program_id AS program_id, -- its number; NULL where unknown
     o.op_name AS op_name,     -- where it is in the program: jit(train_step)/layer0/dot_general
+    o.scope AS scope,         -- the scopes and functions that the program named: layer0; NULL where there is none
+    o.pass AS pass,           -- forward, backward, recomputed, custom vjp; NULL where op_name says none
     o.is_framework AS is_framework, -- 1: an op of the framework (aten::addmm), no instruction of a program
     o.source AS source,       -- file and line of the program
     a.start_ps AS start_ps,   -- since the origin of the run
@@ -221,7 +234,7 @@ SELECT
          WHEN a.collective = 'all-reduce' THEN 2.0 * (coalesce(o.group_size, l.group_size) - 1) / coalesce(o.group_size, l.group_size)
          WHEN a.collective <> 'collective' THEN (coalesce(o.group_size, l.group_size) - 1.0) / coalesce(o.group_size, l.group_size)
          ELSE NULL END AS bus_factor, -- bus bandwidth over bytes / dur_ps, as nccl-tests has it; NULL where unknown
-    a.rule AS rule,           -- by what it was recognised
+    a.rule AS rule,           -- how it was recognised
     a.step AS step,           -- the step that launched it; NULL where it belongs to none
     CASE WHEN a.kind = 'kernel' THEN 0 ELSE coalesce(o.is_marker, 0) * (1 - a.is_beside) END AS is_start, -- 1: only the start of an asynchronous one, which has a row of its own
     a.is_beside AS is_beside, -- 1: on the line of asynchronous ops
@@ -239,7 +252,7 @@ SELECT
     c.name AS account,        -- account.name of its longest part; a gap may have several, see the view ledger
     e.id AS next,             -- event.id of the activity that ends it; NULL where there is none in the window
     coalesce(n.display, n.text) AS next_name, -- what that is called
-    w.launch AS launch,       -- event.id of what launched it; NULL where it was not recorded
+    a.launch AS launch,       -- event.id of what launched it; NULL where it was not recorded
     l.start_ps + lh.shift_ps AS launch_ps -- when that was
 FROM activity a
 JOIN activity_class k ON k.id = a.class
@@ -249,8 +262,7 @@ JOIN event e ON e.id = a.event
 JOIN name n ON n.id = e.name
 JOIN plane p ON p.id = n.plane
 JOIN host h ON h.id = p.host
-LEFT JOIN late w ON w.activity = a.event
-LEFT JOIN event l ON l.id = w.launch
+LEFT JOIN event l ON l.id = a.launch
 LEFT JOIN name ln ON ln.id = l.name
 LEFT JOIN plane lp ON lp.id = ln.plane
 LEFT JOIN host lh ON lh.id = lp.host
@@ -376,7 +388,7 @@ FROM track t
 JOIN plane p ON p.id = t.plane
 JOIN host h ON h.id = p.host
 LEFT JOIN event f ON f.id = t.first_event;
-CREATE VIEW ledger AS         -- where the time of every active device went: each moment is in one row, which has an account and somebody to blame
+CREATE VIEW ledger AS         -- where the time of every active device went: each moment is in one row, which has an account and a culprit
 SELECT
     t.id AS id,               -- stretch.id; by device, in order of time
     d.run AS run,             -- run.id
@@ -423,3 +435,17 @@ JOIN culprit c ON c.id = t.culprit
 JOIN account a ON a.id = c.account
 LEFT JOIN step s ON s.id = t.step
 WHERE t.state >= 256;
+CREATE VIEW layers AS         -- the time of ops by name scope, program and pass: sums of ops
+SELECT
+    o.run AS run,             -- run.id
+    o.module AS module,       -- the program; NULL where unknown
+    o.scope AS scope,         -- transformer/layer_3/attn, without the outermost function; NULL where there is none
+    o.pass AS pass,           -- forward, backward, recomputed, custom vjp; NULL where the op's name says none
+    count(*) AS executions,   -- of all ops
+    count(DISTINCT o.op_id) AS ops, -- distinct ops
+    sum(o.self_ps) AS self_ps, -- their time without the ops inside them
+    sum(o.flops) AS flops,    -- of all executions; NULL where the file does not say
+    sum(o.bytes_accessed) AS bytes -- of all executions; NULL where the file does not say
+FROM ops o
+WHERE o.is_active = 1 AND o.is_beside = 0
+GROUP BY o.run, o.module, o.scope, o.pass;

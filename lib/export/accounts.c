@@ -4,6 +4,7 @@
 #include "lib/base/vec.h"
 #include "lib/model/account.h"
 #include "lib/model/keys.h"
+#include "lib/model/passing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,7 @@ struct plane {
 };
 
 struct ids_accounts {
-    struct ids_sink sink; /* first, so that the sink is the accounts */
-    struct ids_sink_ops ops;
-    struct ids_sink *next;
+    struct ids_passing passing; /* first, so that the sink is the accounts */
     struct ids_accounts_params params;
     struct plane *planes;
     size_t plane_count, plane_room;
@@ -29,15 +28,10 @@ static struct ids_accounts *of(struct ids_sink *sink) {
 
 /* --- what comes, passed on -------------------------------------------------------------------------------------- */
 
-static int accounts_host(struct ids_sink *sink, const struct ids_host_info *host, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->host(next, host, err);
-}
-
 static int accounts_plane(struct ids_sink *sink, const struct ids_plane_info *info, uint32_t *ret_plane,
                           struct ids_error *err) {
     struct ids_accounts *accounts = of(sink);
-    int code = accounts->next->ops->plane(accounts->next, info, ret_plane, err);
+    int code = accounts->passing.next->ops->plane(accounts->passing.next, info, ret_plane, err);
     if (code) return code;
     struct plane *plane = IDS_PUSH(accounts->planes, accounts->plane_count, accounts->plane_room);
     if (!plane) return ids_no_memory(err);
@@ -45,49 +39,13 @@ static int accounts_plane(struct ids_sink *sink, const struct ids_plane_info *in
     return 0;
 }
 
-static int accounts_name(struct ids_sink *sink, const struct ids_name_info *info, uint32_t *ret_name,
-                         struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->name(next, info, ret_name, err);
-}
-
-static int accounts_track(struct ids_sink *sink, const struct ids_track_info *info, uint32_t *ret_track,
-                          struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->track(next, info, ret_track, err);
-}
-
-static int accounts_slice(struct ids_sink *sink, uint32_t track, const struct ids_slice *slice, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->slice(next, track, slice, err);
-}
-
-static int accounts_track_end(struct ids_sink *sink, uint32_t track, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->track_end(next, track, err);
-}
-
-static int accounts_hlo(struct ids_sink *sink, const struct ids_instruction_info *instruction, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->hlo(next, instruction, err);
-}
-
-static int accounts_program(struct ids_sink *sink, const struct ids_program *program, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->program(next, program, err);
-}
-
-static int accounts_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->diag(next, diag, err);
-}
-
 /* --- the tracks ------------------------------------------------------------------------------------------------- */
 
 /* NULL where the file does not have it. Of several planes of one name the first, which is the device's too. */
 static const struct plane *plane_of(const struct ids_accounts *accounts, const char *name) {
     for (size_t i = 0; i < accounts->plane_count; i++) {
-        if (!strcmp(ids_strings_z(accounts->sink.strings, accounts->planes[i].name), name)) return &accounts->planes[i];
+        if (!strcmp(ids_strings_z(accounts->passing.sink.strings, accounts->planes[i].name), name))
+            return &accounts->planes[i];
     }
     return NULL;
 }
@@ -96,18 +54,19 @@ static int add_track(struct ids_accounts *accounts, const struct ids_accounts_de
                      uint32_t *ret_track, struct ids_error *err) {
     /* Files have no such id, and exporters make one of their own of it. */
     struct ids_track_info info = {
-        .plane = plane, .name = ids_intern_z(accounts->sink.strings, device->track), .id = -1};
+        .plane = plane, .name = ids_intern_z(accounts->passing.sink.strings, device->track), .id = -1};
     if (info.name == IDS_NO_TEXT) return ids_no_memory(err);
-    return accounts->next->ops->track(accounts->next, &info, ret_track, err);
+    return accounts->passing.next->ops->track(accounts->passing.next, &info, ret_track, err);
 }
 
 /* The next sink's name for an account; `names`: those of this plane, UINT32_MAX for one that it does not have yet. */
 static int name_account(struct ids_accounts *accounts, uint32_t plane, enum ids_account account, uint32_t *names,
                         struct ids_error *err) {
     if (names[account] != UINT32_MAX) return 0;
-    struct ids_name_info info = {.plane = plane, .text = ids_intern_z(accounts->sink.strings, ids_account_id(account))};
+    struct ids_name_info info = {.plane = plane,
+                                 .text = ids_intern_z(accounts->passing.sink.strings, ids_account_id(account))};
     if (info.text == IDS_NO_TEXT) return ids_no_memory(err);
-    return accounts->next->ops->name(accounts->next, &info, &names[account], err);
+    return accounts->passing.next->ops->name(accounts->passing.next, &info, &names[account], err);
 }
 
 static void put_chars(struct ids_slice *slice, struct ids_arg *args, uint32_t key, struct ids_text text) {
@@ -149,7 +108,7 @@ static int put_interval(struct ids_accounts *accounts, const struct ids_accounts
     if (device->ordinal >= 0)
         args[slice.arg_count++] =
             (struct ids_arg){.key = IDS_KEY_DEVICE_ORDINAL, .type = IDS_VALUE_INT, .i = device->ordinal};
-    return accounts->next->ops->slice(accounts->next, track, &slice, err);
+    return accounts->passing.next->ops->slice(accounts->passing.next, track, &slice, err);
 }
 
 static int put_device(struct ids_accounts *accounts, const struct ids_accounts_device *device, struct ids_error *err) {
@@ -166,7 +125,7 @@ static int put_device(struct ids_accounts *accounts, const struct ids_accounts_d
         if (!code) code = name_account(accounts, plane->next, interval->account, names, err);
         if (!code) code = put_interval(accounts, device, interval, track, names[interval->account], err);
     }
-    return code || !has_track ? code : accounts->next->ops->track_end(accounts->next, track, err);
+    return code || !has_track ? code : accounts->passing.next->ops->track_end(accounts->passing.next, track, err);
 }
 
 int ids_accounts_finish(struct ids_accounts *accounts, struct ids_error *err) {
@@ -179,7 +138,7 @@ int ids_accounts_finish(struct ids_accounts *accounts, struct ids_error *err) {
 }
 
 static int intern_keys(struct ids_accounts *accounts) {
-    struct ids_strings *strings = accounts->sink.strings;
+    struct ids_strings *strings = accounts->passing.sink.strings;
     accounts->key_culprit = ids_intern_z(strings, "culprit");
     accounts->key_where = ids_intern_z(strings, "where");
     accounts->key_known = ids_intern_z(strings, "known");
@@ -192,17 +151,7 @@ int ids_accounts_new(struct ids_sink *next, const struct ids_accounts_params *pa
                      struct ids_accounts **ret_accounts, struct ids_error *err) {
     struct ids_accounts *accounts = calloc(1, sizeof *accounts);
     if (!accounts) return ids_no_memory(err);
-    accounts->ops = (struct ids_sink_ops){.host = accounts_host,
-                                          .plane = accounts_plane,
-                                          .name = accounts_name,
-                                          .track = accounts_track,
-                                          .slice = accounts_slice,
-                                          .track_end = accounts_track_end,
-                                          .hlo = next->ops->hlo ? accounts_hlo : NULL,
-                                          .program = next->ops->program ? accounts_program : NULL,
-                                          .diag = accounts_diag};
-    accounts->sink = (struct ids_sink){.ops = &accounts->ops, .strings = next->strings, .complete = 1};
-    accounts->next = next;
+    ids_passing_init(&accounts->passing, next, &(struct ids_sink_ops){.plane = accounts_plane});
     accounts->params = *params;
     if (intern_keys(accounts)) {
         ids_accounts_free(accounts);
@@ -213,7 +162,7 @@ int ids_accounts_new(struct ids_sink *next, const struct ids_accounts_params *pa
 }
 
 struct ids_sink *ids_accounts_sink(struct ids_accounts *accounts) {
-    return &accounts->sink;
+    return &accounts->passing.sink;
 }
 
 void ids_accounts_free(struct ids_accounts *accounts) {

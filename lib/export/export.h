@@ -25,8 +25,8 @@ struct ids_export_loss {
 enum { IDS_EXPORT_LOSSES = 4 };
 /* Of lost programs. */
 #define IDS_EXPORT_NO_PROGRAMS                                                                                   \
-    "without them a report of it knows ops by their names alone: it may miss collectives, and count their time " \
-    "elsewhere"
+    "without them a report of it knows ops by their names alone: it may miss collectives and layers, and count " \
+    "their time elsewhere"
 
 struct ids_export {
     struct ids_sink sink; /* first, so that the sink is the export */

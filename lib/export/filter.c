@@ -4,6 +4,7 @@
 #include "lib/base/vec.h"
 #include "lib/model/account.h"
 #include "lib/model/keys.h"
+#include "lib/model/passing.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -25,9 +26,7 @@ struct track {
 };
 
 struct ids_filter {
-    struct ids_sink sink; /* first, so that the sink is the filter */
-    struct ids_sink_ops ops;
-    struct ids_sink *next;
+    struct ids_passing passing; /* first, so that the sink is the filter */
     struct ids_filter_params params;
     struct plane *planes;
     size_t plane_count, plane_room;
@@ -77,7 +76,7 @@ static int ordinal_matches(const struct ids_globs *devices, int64_t ordinal) {
 
 static int is_account(const struct ids_filter *filter, const struct ids_arg *arg) {
     return arg->key == IDS_KEY_CATEGORY && arg->type == IDS_VALUE_TEXT &&
-           ids_text_is(ids_strings_text(filter->sink.strings, arg->text), IDS_ACCOUNT_CATEGORY);
+           ids_text_is(ids_strings_text(filter->passing.sink.strings, arg->text), IDS_ACCOUNT_CATEGORY);
 }
 
 /* The CPU client's op, or the account, of a device that is asked for. */
@@ -94,11 +93,6 @@ static int is_wanted_op(const struct ids_filter *filter, const struct ids_slice 
 
 /* --- the sink --------------------------------------------------------------------------------------------------- */
 
-static int filter_host(struct ids_sink *sink, const struct ids_host_info *host, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->host(next, host, err);
-}
-
 static int filter_plane(struct ids_sink *sink, const struct ids_plane_info *info, uint32_t *ret_plane,
                         struct ids_error *err) {
     struct ids_filter *filter = of(sink);
@@ -112,7 +106,7 @@ static int filter_plane(struct ids_sink *sink, const struct ids_plane_info *info
         if (strncmp(name, "/host:", 6) != 0) return 0;
         plane->only_ops = 1;
     }
-    return filter->next->ops->plane(filter->next, info, &plane->next, err);
+    return filter->passing.next->ops->plane(filter->passing.next, info, &plane->next, err);
 }
 
 static int holds_program(const struct ids_name_info *info) {
@@ -126,8 +120,8 @@ static int holds_program(const struct ids_name_info *info) {
 
 static int name_passes(const struct ids_filter *filter, const struct ids_name_info *info) {
     const struct ids_globs *names = &filter->params.names;
-    if (!names->count || ids_globs_match(names, ids_strings_z(filter->sink.strings, info->text))) return 1;
-    return (info->display && ids_globs_match(names, ids_strings_z(filter->sink.strings, info->display))) ||
+    if (!names->count || ids_globs_match(names, ids_strings_z(filter->passing.sink.strings, info->text))) return 1;
+    return (info->display && ids_globs_match(names, ids_strings_z(filter->passing.sink.strings, info->display))) ||
            holds_program(info);
 }
 
@@ -141,14 +135,14 @@ static int filter_name(struct ids_sink *sink, const struct ids_name_info *info, 
     struct ids_name_info passed = *info;
     passed.plane = filter->planes[info->plane].next;
     if (passed.plane == LEFT_OUT || !name_passes(filter, info)) return 0;
-    return filter->next->ops->name(filter->next, &passed, name, err);
+    return filter->passing.next->ops->name(filter->passing.next, &passed, name, err);
 }
 
 static int track_passes(const struct ids_filter *filter, const struct plane *plane, const char *name) {
     const struct ids_globs *tracks = &filter->params.tracks;
     if (!tracks->count || ids_globs_match(tracks, name)) return 1;
     char path[4096]; /* longer ones are matched by their begin */
-    snprintf(path, sizeof path, "%s/%s", ids_strings_z(filter->sink.strings, plane->name), name);
+    snprintf(path, sizeof path, "%s/%s", ids_strings_z(filter->passing.sink.strings, plane->name), name);
     return ids_globs_match(tracks, path);
 }
 
@@ -163,7 +157,7 @@ static int filter_track(struct ids_sink *sink, const struct ids_track_info *info
     if (plane->next == LEFT_OUT || !track_passes(filter, plane, ids_strings_z(sink->strings, info->name))) return 0;
     struct ids_track_info passed = *info;
     passed.plane = plane->next;
-    return filter->next->ops->track(filter->next, &passed, &track->next, err);
+    return filter->passing.next->ops->track(filter->passing.next, &passed, &track->next, err);
 }
 
 static int in_window(const struct ids_filter_params *params, const struct ids_slice *slice) {
@@ -181,52 +175,32 @@ static int filter_slice(struct ids_sink *sink, uint32_t track_id, const struct i
     if (track->next == LEFT_OUT || passed.name == LEFT_OUT || !in_window(&filter->params, slice)) return 0;
     if (slice->form == IDS_FORM_SLICE && slice->duration_ps < filter->params.min_duration_ps) return 0;
     if (track->only_ops && !is_wanted_op(filter, slice)) return 0;
-    return filter->next->ops->slice(filter->next, track->next, &passed, err);
+    return filter->passing.next->ops->slice(filter->passing.next, track->next, &passed, err);
 }
 
 static int filter_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_error *err) {
     struct ids_filter *filter = of(sink);
     uint32_t track = filter->tracks[track_id].next;
-    return track == LEFT_OUT ? 0 : filter->next->ops->track_end(filter->next, track, err);
-}
-
-static int filter_hlo(struct ids_sink *sink, const struct ids_instruction_info *instruction, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->hlo(next, instruction, err);
-}
-
-static int filter_program(struct ids_sink *sink, const struct ids_program *program, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->program(next, program, err);
-}
-
-static int filter_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->diag(next, diag, err);
+    return track == LEFT_OUT ? 0 : filter->passing.next->ops->track_end(filter->passing.next, track, err);
 }
 
 int ids_filter_new(struct ids_sink *next, const struct ids_filter_params *params, struct ids_filter **ret_filter,
                    struct ids_error *err) {
     struct ids_filter *filter = calloc(1, sizeof *filter);
     if (!filter) return ids_no_memory(err);
-    filter->ops = (struct ids_sink_ops){.host = filter_host,
-                                        .plane = filter_plane,
-                                        .name = filter_name,
-                                        .track = filter_track,
-                                        .slice = filter_slice,
-                                        .track_end = filter_track_end,
-                                        .hlo = next->ops->hlo ? filter_hlo : NULL,
-                                        .program = next->ops->program ? filter_program : NULL,
-                                        .diag = filter_diag};
-    filter->sink = (struct ids_sink){.ops = &filter->ops, .strings = next->strings, .complete = 1};
-    filter->next = next;
+    ids_passing_init(&filter->passing, next,
+                     &(struct ids_sink_ops){.plane = filter_plane,
+                                            .name = filter_name,
+                                            .track = filter_track,
+                                            .slice = filter_slice,
+                                            .track_end = filter_track_end});
     filter->params = *params;
     *ret_filter = filter;
     return 0;
 }
 
 struct ids_sink *ids_filter_sink(struct ids_filter *filter) {
-    return &filter->sink;
+    return &filter->passing.sink;
 }
 
 void ids_filter_free(struct ids_filter *filter) {

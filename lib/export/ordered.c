@@ -3,6 +3,7 @@
 #include "lib/base/buffer.h"
 #include "lib/base/vec.h"
 #include "lib/io/spill.h"
+#include "lib/model/passing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,7 @@ struct track {
 };
 
 struct ids_ordered {
-    struct ids_sink sink; /* first, so that the sink is the ordered */
-    struct ids_sink_ops ops;
-    struct ids_sink *next;
+    struct ids_passing passing; /* first, so that the sink is the ordered */
     struct track *tracks;
     size_t track_count, track_room;
     size_t waiting; /* events that are kept */
@@ -43,48 +42,16 @@ static struct ids_ordered *of(struct ids_sink *sink) {
     return (struct ids_ordered *)sink;
 }
 
-static int pass_host(struct ids_sink *sink, const struct ids_host_info *host, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->host(next, host, err);
-}
-
-static int pass_plane(struct ids_sink *sink, const struct ids_plane_info *plane, uint32_t *ret_plane,
-                      struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->plane(next, plane, ret_plane, err);
-}
-
-static int pass_name(struct ids_sink *sink, const struct ids_name_info *name, uint32_t *ret_name,
-                     struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->name(next, name, ret_name, err);
-}
-
-static int pass_track(struct ids_sink *sink, const struct ids_track_info *track, uint32_t *ret_track,
+static int note_track(struct ids_sink *sink, const struct ids_track_info *track, uint32_t *ret_track,
                       struct ids_error *err) {
     struct ids_ordered *ordered = of(sink);
-    int code = ordered->next->ops->track(ordered->next, track, ret_track, err);
+    int code = ordered->passing.next->ops->track(ordered->passing.next, track, ret_track, err);
     while (!code && ordered->track_count <= *ret_track) { /* ids are dense */
         struct track *made = IDS_PUSH(ordered->tracks, ordered->track_count, ordered->track_room);
         if (!made) return ids_no_memory(err);
         *made = (struct track){0};
     }
     return code;
-}
-
-static int pass_hlo(struct ids_sink *sink, const struct ids_instruction_info *instruction, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->hlo(next, instruction, err);
-}
-
-static int pass_program(struct ids_sink *sink, const struct ids_program *program, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->program(next, program, err);
-}
-
-static int pass_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err) {
-    struct ids_sink *next = of(sink)->next;
-    return next->ops->diag(next, diag, err);
 }
 
 static int is_outside(const struct ids_arg *arg) {
@@ -162,7 +129,7 @@ static int find_args(struct ids_ordered *ordered, const struct kept *kept, struc
 
 static int hand_on(struct ids_ordered *ordered, uint32_t track_id, struct ids_error *err) {
     struct track *track = &ordered->tracks[track_id];
-    struct ids_sink *next = ordered->next;
+    struct ids_sink *next = ordered->passing.next;
     int code = 0;
     if (track->unsorted) qsort(track->events, track->count, sizeof *track->events, in_order);
     for (size_t i = 0; i < track->count && !code; i++) {
@@ -188,7 +155,7 @@ static int end_track(struct ids_sink *sink, uint32_t track_id, struct ids_error 
 }
 
 int ids_ordered_finish(struct ids_ordered *ordered, struct ids_error *err) {
-    if (!ordered->sink.complete) ordered->next->complete = 0;
+    if (!ordered->passing.sink.complete) ordered->passing.next->complete = 0;
     for (size_t i = 0; i < ordered->track_count; i++) {
         int code = ordered->tracks[i].ended ? 0 : hand_on(ordered, (uint32_t)i, err);
         if (code) return code;
@@ -204,23 +171,14 @@ int ids_ordered_new(struct ids_sink *next, struct ids_ordered **ret_ordered, str
         free(ordered);
         return code;
     }
-    ordered->ops = (struct ids_sink_ops){.host = pass_host,
-                                         .plane = pass_plane,
-                                         .name = pass_name,
-                                         .track = pass_track,
-                                         .slice = keep_slice,
-                                         .track_end = end_track,
-                                         .hlo = next->ops->hlo ? pass_hlo : NULL,
-                                         .program = next->ops->program ? pass_program : NULL,
-                                         .diag = pass_diag};
-    ordered->sink = (struct ids_sink){.ops = &ordered->ops, .strings = next->strings, .complete = 1};
-    ordered->next = next;
+    ids_passing_init(&ordered->passing, next,
+                     &(struct ids_sink_ops){.track = note_track, .slice = keep_slice, .track_end = end_track});
     *ret_ordered = ordered;
     return 0;
 }
 
 struct ids_sink *ids_ordered_sink(struct ids_ordered *ordered) {
-    return &ordered->sink;
+    return &ordered->passing.sink;
 }
 
 void ids_ordered_free(struct ids_ordered *ordered) {

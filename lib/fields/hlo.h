@@ -18,8 +18,24 @@ enum {
     HLO_MODULE_COMPUTATION = 3,
     HLO_MODULE_ID = 5,
     HLO_MODULE_ENTRY_ID = 6,
+    HLO_MODULE_ALIAS = 8,
     HLO_MODULE_STACK_FRAMES = 17,
+    HLO_MODULE_DONORS = 18,
 };
+
+/* HloInputOutputAliasProto and HloBufferDonorProto: entries, each with the number of a parameter whose memory the
+ * program may use for a result. */
+enum { HLO_DONATION_ENTRY = 1 }; /* of either */
+enum { HLO_ALIAS_PARAMETER = 2, HLO_DONOR_PARAMETER = 1 };
+
+/* OpSharding */
+enum {
+    HLO_SHARDING_TYPE = 1,
+    HLO_SHARDING_DIMENSIONS = 3,
+    HLO_SHARDING_REPLICATE_LAST = 6,
+    HLO_SHARDING_LAST_DIMS = 8
+};
+enum { HLO_SHARDING_REPLICATED = 0, HLO_SHARDING_MAXIMAL = 1, HLO_SHARDING_OTHER = 3 };
 
 /* HloComputationProto */
 enum {
@@ -54,6 +70,7 @@ enum {
     HLO_INSTRUCTION_ID = 35,
     HLO_INSTRUCTION_OPERANDS = 36,
     HLO_INSTRUCTION_CALLED = 38,
+    HLO_INSTRUCTION_SHARDING = 40,
     HLO_INSTRUCTION_BACKEND_CONFIG = 43,
     HLO_INSTRUCTION_SCATTER_DIMENSIONS = 48,
     HLO_INSTRUCTION_GROUP = 49,

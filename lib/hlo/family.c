@@ -1,61 +1,119 @@
 #include "lib/hlo/family.h"
 
+#include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 
-static int has(const char *text, const char *word) {
-    return text && strcasestr(text, word) != NULL;
+enum { NAME_BYTES = 512 };
+
+/* " nccl dev kernel all reduce sum " of "ncclDevKernel_AllReduce_Sum": whole words, so that "convert" is no
+ * convolution. */
+static void words_of(const char *name, char words[NAME_BYTES]) {
+    size_t used = 0;
+    words[used++] = ' ';
+    for (const char *at = name; *at && used + 3 < NAME_BYTES; at++) {
+        int is_letter = isalnum((unsigned char)*at) != 0;
+        int begins = isupper((unsigned char)*at) && at > name && islower((unsigned char)at[-1]);
+        if ((!is_letter || begins) && words[used - 1] != ' ') words[used++] = ' ';
+        if (is_letter) words[used++] = (char)tolower((unsigned char)*at);
+    }
+    if (words[used - 1] != ' ') words[used++] = ' ';
+    words[used] = '\0';
+}
+
+/* Where a word stands in a pattern: " dot " is the whole word, " nccl" how one begins, "gemm " how one ends. */
+static const struct {
+    const char *pattern, *family;
+} families[] = {
+    /* the first that a name or category holds */
+    {" nccl", "collective"},
+    {" rccl", "collective"},
+    {" all reduce ", "collective"},
+    {" all gather ", "collective"},
+    {" reduce scatter ", "collective"},
+    {" all to all ", "collective"},
+    {" collective permute ", "collective"},
+    {" collective broadcast ", "collective"},
+    {" ppermute ", "collective"},
+    {" flash", "attention"},
+    {" attention ", "attention"},
+    {" attn ", "attention"},
+    {"fmha ", "attention"},
+    {" sdpa ", "attention"},
+    {" softmax ", "softmax"},
+    {" conv ", "convolution"},
+    {" conv1d ", "convolution"},
+    {" conv2d ", "convolution"},
+    {" conv3d ", "convolution"},
+    {" convolution ", "convolution"},
+    {" convolve ", "convolution"},
+    {" winograd", "convolution"},
+    {" fprop ", "convolution"},
+    {" dgrad ", "convolution"},
+    {" wgrad ", "convolution"},
+    {"gemm ", "matrix product"},
+    {" gemm", "matrix product"},
+    {" gemv", "matrix product"},
+    {" cublas", "matrix product"},
+    {" cutlass", "matrix product"},
+    {" nvjet", "matrix product"},
+    {" cijk ", "matrix product"},
+    {" xmma ", "matrix product"},
+    {" dot ", "matrix product"},
+    {" matmul ", "matrix product"},
+    {" mm ", "matrix product"},
+    {" bmm ", "matrix product"},
+    {" addmm ", "matrix product"},
+    {"norm ", "normalization"},
+    {" memcpy", "copy"},
+    {" copy ", "copy"},
+    {" transpose ", "transpose"},
+    {" sort ", "sort"},
+    {" scatter ", "scatter"},
+    {" gather ", "gather"},
+    {" reduce ", "reduction"},
+    {" reduction ", "reduction"},
+    {" triton ", "triton"},
+    {" custom call ", "custom call"},
+    {" pallas ", "custom call"},
+    {" slice ", "slice"},
+    {" convert ", "conversion"},
+    {" fusion ", "fusion"},
+    {" elementwise ", "elementwise"},
+};
+
+/* Which letters there are: a program has thousands of ops, and most patterns have a letter that a name has not. */
+static uint32_t letters_of(const char *text) {
+    uint32_t letters = 0;
+    for (; *text; text++) letters |= UINT32_C(1) << (*text & 31);
+    return letters;
+}
+
+static int can_hold(uint32_t letters, const char *pattern) {
+    while (*pattern && letters >> (*pattern & 31) & 1) pattern++;
+    return !*pattern;
+}
+
+static const char *family_of_words(const char *text) {
+    char words[NAME_BYTES];
+    if (!text) return NULL;
+    words_of(text, words);
+    uint32_t letters = letters_of(words);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const char *pattern = families[i].pattern;
+        if (can_hold(letters, pattern) && strstr(words, pattern)) return families[i].family;
+    }
+    return NULL;
 }
 
 const char *ids_family_of(const char *name, const char *category, const char *event_class) {
-    static const struct {
-        const char *word, *family;
-    } words[] = {
-        /* the first that a name or category holds */
-        {"nccl", "collective"},
-        {"rccl", "collective"},
-        {"all-reduce", "collective"},
-        {"all-gather", "collective"},
-        {"reduce-scatter", "collective"},
-        {"all-to-all", "collective"},
-        {"permute", "collective"},
-        {"flash", "attention"},
-        {"attention", "attention"},
-        {"fmha", "attention"},
-        {"softmax", "softmax"},
-        {"conv", "convolution"},
-        {"gemm", "matrix product"},
-        {"cublas", "matrix product"},
-        {"cutlass", "matrix product"},
-        {"xmma", "matrix product"},
-        {"dot", "matrix product"},
-        {"matmul", "matrix product"},
-        {"norm", "normalization"},
-        {"memcpy", "copy"},
-        {"copy", "copy"},
-        {"transpose", "transpose"},
-        {"reduce", "reduction"},
-        {"sort", "sort"},
-        {"scatter", "scatter"},
-        {"gather", "gather"},
-        {"triton", "triton"},
-        {"custom-call", "custom call"},
-        {"pallas", "custom call"},
-        {"fusion", "fusion"},
-        {"elementwise", "elementwise"},
-        {"dynamic-", "slice"},
-        {"slice", "slice"},
-    };
     if (event_class && !strcmp(event_class, "collective")) return "collective";
-    for (size_t i = 0; category && i < sizeof words / sizeof *words; i++) {
-        /* An opcode is surer than a name, but a fusion's name tells what was fused. */
-        if (has(category, words[i].word) && !has(category, "fusion") && !has(category, "custom-call"))
-            return words[i].family;
-    }
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (has(name, words[i].word)) return words[i].family;
-    }
-    return category && *category ? (has(category, "custom-call") ? "custom call"
-                                    : has(category, "fusion")    ? "fusion"
-                                                                 : "other")
-                                 : "other";
+    const char *by_category = category && *category ? family_of_words(category) : NULL;
+    /* A TPU computes matrix products as convolutions. */
+    if (category && !strcmp(category, "convolution fusion")) return "matrix product";
+    /* An opcode is surer than a name, but the name of a fusion or a custom call tells what it does. */
+    int is_shell = by_category && (!strcmp(by_category, "fusion") || !strcmp(by_category, "custom call"));
+    if (by_category && !is_shell) return by_category;
+    const char *by_name = family_of_words(name);
+    return by_name ? by_name : by_category ? by_category : "other";
 }

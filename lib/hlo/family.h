@@ -1,4 +1,4 @@
-/* family.h - which family an op or a kernel belongs to, from its names. */
+/* family.h - which family an op or a kernel belongs to, from the whole words of its names. */
 #ifndef IDS_LIB_HLO_FAMILY_H
 #define IDS_LIB_HLO_FAMILY_H
 

@@ -28,6 +28,7 @@ void ids_hlo_module_done(struct ids_hlo_module *module) {
     free(module->locations);
     free(module->frames);
     ids_hlo_buffers_free(module->buffers);
+    ids_keymap_done(&module->donated);
     ids_keymap_done(&module->by_id);
     ids_keymap_done(&module->computation_by_id);
     ids_arena_done(&module->texts);

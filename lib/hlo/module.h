@@ -91,6 +91,7 @@ struct ids_hlo_instruction {
     uint32_t metadata;               /* IDS_HLO_NONE: none */
     uint32_t groups;                 /* of groups: who takes part in a collective; IDS_HLO_NONE: none */
     uint32_t loop;                   /* IDS_HLO_NONE: none, or not read */
+    struct ids_text sharding;        /* its OpSharding, as the file has it; empty none */
     uint8_t damaged;                 /* 1: its message could not be read to its end, or it has no name */
 };
 
@@ -146,6 +147,7 @@ struct ids_hlo_module {
     size_t frame_count, frame_room;
 
     struct ids_keymap by_id, computation_by_id; /* id + 1 -> index */
+    struct ids_keymap donated;                  /* parameters whose memory a result may take: their number + 1 */
     struct ids_arena texts;                     /* those that the file does not hold as they are */
 };
 

@@ -1,6 +1,7 @@
 #include "lib/hlo/op_text.h"
 
 #include "lib/base/keymap.h"
+#include "lib/hlo/element.h"
 
 #include <string.h>
 
@@ -92,34 +93,22 @@ uint64_t ids_hlo_text_fingerprint(struct ids_text text) {
 
 /* ---- shapes with layouts ---- */
 
-static int64_t element_bytes(struct ids_text type) {
-    static const struct {
-        const char *name;
-        int64_t bytes;
-    } table[] = {{"pred", 1}, {"s8", 1},  {"u8", 1},  {"bf16", 2}, {"f16", 2}, {"s16", 2}, {"u16", 2},  {"f32", 4},
-                 {"s32", 4},  {"u32", 4}, {"f64", 8}, {"s64", 8},  {"u64", 8}, {"c64", 8}, {"c128", 16}};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (strlen(table[i].name) == type.length && !memcmp(type.at, table[i].name, type.length)) return table[i].bytes;
-    }
-    return ids_text_begins(type, "f8") ? 1 : -1; /* the 8-bit floats: f8e4m3fn, ... */
-}
-
 int ids_hlo_array_shape(const char **at, const char *end, int64_t *ret_bytes, int *ret_on_host) {
     const char *type = *at;
     while (*at < end && **at != '[') ++*at;
     if (*at == end) return -1;
-    int64_t bytes = element_bytes((struct ids_text){type, (uint32_t)(*at - type)});
-    int64_t extent = 0;
+    int bits = ids_hlo_element_bits_named((struct ids_text){type, (uint32_t)(*at - type)});
+    uint64_t count = 1, extent = 0;
     int digits = 0;
     for (++*at; *at < end; ++*at) {
         if (**at >= '0' && **at <= '9') {
             if (extent > INT32_MAX)
-                bytes = -1; /* no real dimension is that long */
+                bits = -1; /* no real dimension is that long */
             else
-                extent = extent * 10 + (**at - '0');
+                extent = extent * 10 + (uint64_t)(**at - '0');
             digits = 1;
         } else if (**at == ',' || **at == ']') {
-            if (digits && bytes > 0 && __builtin_mul_overflow(bytes, extent, &bytes)) bytes = -1;
+            if (digits && __builtin_mul_overflow(count, extent, &count)) bits = -1;
             extent = 0;
             digits = 0;
             if (**at == ']') break;
@@ -127,7 +116,7 @@ int ids_hlo_array_shape(const char **at, const char *end, int64_t *ret_bytes, in
     }
     if (*at == end) return -1;
     ++*at;
-    *ret_bytes = bytes;
+    *ret_bytes = ids_hlo_element_bytes(count, bits);
     *ret_on_host = 0;
     if (*at < end && **at == '{') {
         const char *layout = *at;

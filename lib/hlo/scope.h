@@ -4,13 +4,29 @@
 #ifndef IDS_LIB_HLO_SCOPE_H
 #define IDS_LIB_HLO_SCOPE_H
 
-/* The user's named scopes and functions out of such a name, "layer1" above: without the outermost function, the
- * primitive, and what jax itself puts there (while, body, remat ...). "" when there is none. */
+#include <stddef.h>
+
+/* The user's named scopes and functions out of such a name, outermost first: "train_step" and "layer1" above. Without
+ * the primitive, and without what jax itself puts there (while, body, remat ...). Of several names of one fusion the
+ * first counts; what is deeper than IDS_SCOPE_DEPTH belongs to the last scope that has room. */
+enum { IDS_SCOPE_DEPTH = 32 };
+struct ids_scopes {
+    struct ids_scope_part {
+        const char *at;
+        size_t length;
+    } parts[IDS_SCOPE_DEPTH];
+    int count;
+    int has_function; /* the first one is the outermost function: jit(train_step) */
+};
+void ids_scopes_of(const char *op_name, struct ids_scopes *ret_scopes);
+
+/* The same as a path, "layer1" above, without the outermost function. "" when there is none. */
 enum { IDS_SCOPE_BYTES = 128 };
 void ids_scope_of(const char *op_name, char scope[IDS_SCOPE_BYTES]);
 
-/* "backward": transposed by automatic differentiation, or a custom_vjp's backward rule; "custom vjp": as jax marks
- * it; "forward": linearized; "": none of these. */
+/* "recomputed": the forward pass again, under jax.checkpoint; "backward": transposed by automatic differentiation, or a
+ * custom_vjp's backward rule; "custom vjp": as jax marks it; "forward": linearized; "": none of these. */
 const char *ids_pass_of(const char *op_name);
+int ids_is_backward(const char *op_name);
 
 #endif

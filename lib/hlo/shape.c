@@ -2,32 +2,18 @@
 
 #include "lib/base/intern.h"
 #include "lib/fields/hlo.h"
+#include "lib/hlo/element.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* By PrimitiveType (xla_data.proto), as HLO text calls them. Bits of an element: 0 for tokens and opaque values, -1 for
- * what is not known. */
-static const struct {
-    const char *name;
-    int16_t bits;
-} elements[] = {
-    {NULL, -1},        {"pred", 8},       {"s8", 8},       {"s16", 16},      {"s32", 32},   {"s64", 64},
-    {"u8", 8},         {"u16", 16},       {"u32", 32},     {"u64", 64},      {"f16", 16},   {"f32", 32},
-    {"f64", 64},       {"tuple", 0},      {"opaque", 0},   {"c64", 64},      {"bf16", 16},  {"token", 0},
-    {"c128", 128},     {"f8e5m2", 8},     {"f8e4m3fn", 8}, {"s4", 4},        {"u4", 4},     {"f8e4m3b11fnuz", 8},
-    {"f8e5m2fnuz", 8}, {"f8e4m3fnuz", 8}, {"s2", 2},       {"u2", 2},        {"f8e4m3", 8}, {"f8e3m4", 8},
-    {"s1", 1},         {"u1", 1},         {"f4e2m1fn", 4}, {"f8e8m0fnu", 8},
-};
-enum { TUPLE = 13, OPAQUE = 14, TOKEN = 17, ELEMENTS = sizeof elements / sizeof *elements };
-
 /* ---- bytes and fingerprints ---- */
 
 /* The parts' bytes are known: they come behind the shape that they are parts of. */
 static int64_t bytes_of(const struct ids_hlo_module *module, const struct ids_hlo_shape *shape) {
-    uint64_t count = 1, bits, total = 0;
-    if (shape->incomplete || shape->element >= ELEMENTS || elements[shape->element].bits < 0) return -1;
+    uint64_t count = 1, total = 0;
+    if (shape->incomplete) return -1;
     for (uint32_t i = 0; i < shape->dimensions.count; i++) {
         int64_t size = module->numbers[shape->dimensions.first + i];
         if (size < 0 || __builtin_mul_overflow(count, (uint64_t)size, &count)) return -1;
@@ -36,9 +22,8 @@ static int64_t bytes_of(const struct ids_hlo_module *module, const struct ids_hl
         int64_t bytes = module->shapes[part].bytes;
         if (bytes < 0 || __builtin_add_overflow(total, (uint64_t)bytes, &total)) return -1;
     }
-    if (__builtin_mul_overflow(count, (uint64_t)elements[shape->element].bits, &bits) || bits > UINT64_MAX - 7)
-        return -1;
-    return __builtin_add_overflow(total, (bits + 7) / 8, &total) || total > INT64_MAX ? -1 : (int64_t)total;
+    int64_t own = ids_hlo_element_bytes(count, ids_hlo_element_bits(shape->element));
+    return own < 0 || __builtin_add_overflow(total, (uint64_t)own, &total) || total > INT64_MAX ? -1 : (int64_t)total;
 }
 
 enum { VARINT_BYTES = 10 };
@@ -138,7 +123,7 @@ static void put_layout(struct writing *to, const struct ids_hlo_layout *layout) 
 
 static void put_shape(struct writing *to, uint32_t index) {
     const struct ids_hlo_shape *shape = &to->module->shapes[index];
-    if (shape->element == TUPLE) {
+    if (shape->element == IDS_HLO_TUPLE) {
         put(to, "(");
         for (uint32_t part = shape->first_part; part != IDS_HLO_NONE && !is_full(to);) {
             put_shape(to, part);
@@ -148,8 +133,9 @@ static void put_shape(struct writing *to, uint32_t index) {
         put(to, ")");
         return;
     }
-    put(to, shape->element < ELEMENTS && elements[shape->element].name ? elements[shape->element].name : "?");
-    if (shape->element == OPAQUE || shape->element == TOKEN) return; /* they have no dimensions */
+    const char *name = ids_hlo_element_name(shape->element);
+    put(to, name ? name : "?");
+    if (shape->element == IDS_HLO_OPAQUE || shape->element == IDS_HLO_TOKEN) return; /* they have no dimensions */
     put(to, "[");
     put_list(to, shape->dimensions);
     put(to, "]");

@@ -45,10 +45,11 @@ static int ends_with(const char *text, const char *end) {
     return length > end_length && !strcmp(text + length - end_length, end);
 }
 
+const char *const ids_archive_ends[] = {".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".zip", NULL};
+
 int ids_archive_named(const char *path) {
-    static const char *const ends[] = {".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".zip"};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        if (ends_with(path, ends[i])) return 1;
+    for (const char *const *end = ids_archive_ends; *end; end++) {
+        if (ends_with(path, *end)) return 1;
     }
     return 0;
 }

@@ -47,6 +47,7 @@ struct ids_member_list {
 /* By its first bytes (unpacked, where it is gzip) or by its name. A file of that name may turn out to be none. */
 int ids_archive_looks(struct ids_source *source, int *ret_looks, struct ids_error *err);
 int ids_archive_named(const char *path);
+extern const char *const ids_archive_ends[]; /* ".tar.gz"; NULL behind the last */
 
 /* The archive takes over the source, also when it fails. IDS_UNSUPPORTED: none that can be read. */
 int ids_archive_open(struct ids_source *source, struct ids_archive **ret_archive, struct ids_error *err);

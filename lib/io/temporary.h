@@ -1,4 +1,4 @@
-/* temporary.h - a file that nobody else sees. */
+/* temporary.h - a file for a while. */
 #ifndef IDS_LIB_IO_TEMPORARY_H
 #define IDS_LIB_IO_TEMPORARY_H
 
@@ -6,5 +6,7 @@
 
 /* An empty unlinked file in TMPDIR, else /tmp, for reading and writing: its descriptor, or a negative code. */
 int ids_temporary_file(struct ids_error *err);
+/* The same with a name, for those who open files by name; the caller removes it. *ret_path is the caller's to free. */
+int ids_temporary_named(char **ret_path, struct ids_error *err);
 
 #endif

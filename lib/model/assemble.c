@@ -136,7 +136,7 @@ static int begin_doing(struct ids_assembly *assembly, struct ids_trace *trace, s
                        const struct ids_open_event *parent, struct ids_error *err) {
     uint32_t around = parent ? parent->doing : IDS_NO_DOING;
     open->doing = around;
-    if (track->role != IDS_TRACK_HOST || !passing->duration_ps) return 0;
+    if ((track->role != IDS_TRACK_HOST && track->role != IDS_TRACK_SAMPLED) || !passing->duration_ps) return 0;
     const struct ids_event *event = passing->kept < IDS_CALL_MARK ? &track->events.at[passing->kept] : NULL;
     if (ids_kind_has_no_account((enum ids_kind)(event ? event->kind : trace->names[passing->name].kind))) return 0;
     if (event) bridge_wait(assembly, &track->timeline, event);
@@ -208,7 +208,7 @@ static int look_inside(struct ids_events *events) {
     return failed;
 }
 
-/* The op, which is open, waits for its peers. */
+/* The open op waits for its peers. */
 static void mark_meeting(const struct ids_assembly *assembly, struct ids_trace *trace, const struct ids_track *track,
                          uint32_t op) {
     const struct ids_passing *passing = &assembly->at[assembly->stack[op - 1].passing];

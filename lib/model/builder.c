@@ -1,6 +1,7 @@
 #include "lib/model/builder.h"
 
 #include "lib/base/idmap.h"
+#include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 #include "lib/model/account.h"
 #include "lib/model/assemble.h"
@@ -21,6 +22,8 @@ struct plane {
     struct ids_host_plane as_host;
     uint32_t host;
     uint32_t device; /* IDS_NONE: a host's plane */
+    uint8_t is_sampled;
+    int64_t period_ps; /* of samples */
 };
 
 /* A track that is being read. Formats of one timeline after the other have one; others may have many. */
@@ -173,6 +176,11 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
     for (size_t i = 0; i < info->arg_count; i++) {
         if (read_device_stat(trace, &info->args[i], &device)) return ids_no_memory(err);
     }
+    plane->is_sampled = (uint8_t)ids_plane_is_sampled(name);
+    for (size_t i = 0; plane->is_sampled && i < info->arg_count; i++) {
+        if (info->args[i].key == IDS_KEY_SAMPLING_PERIOD)
+            plane->period_ps = ids_sat_mul(ids_arg_int(trace, &info->args[i], 0), 1000);
+    }
     if (device.kind == IDS_DEVICE_CPU) return 0;
     return ids_device_add(&builder->dimensions, &device, name.at, 0, &plane->device, err);
 }
@@ -197,6 +205,7 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
     struct ids_trace *trace = builder->trace;
     const struct plane *plane = &builder->planes[info->plane];
     struct ids_name name = {.text = info->text, .display = info->display, .plane = info->plane, .op = IDS_NONE};
+    name.is_sampled = plane->is_sampled;
     if (plane->device == IDS_NONE) {
         struct ids_text text = text_of(trace, info->text);
         name.kind = (uint8_t)ids_kind_of_name(text.at, text.length);
@@ -245,7 +254,8 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
         .name = info->name,
         .plane_name = plane->as_host.name,
         .id = info->id,
-        .role = IDS_TRACK_HOST,
+        .role = plane->is_sampled ? IDS_TRACK_SAMPLED : IDS_TRACK_HOST,
+        .period_ps = plane->period_ps,
         .first_ps = INT64_MAX,
         .last_ps = INT64_MIN,
     };
@@ -430,6 +440,7 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     if (slice->form > IDS_FORM_INSTANT || (slice->form && track->role != IDS_TRACK_HOST)) return 0;
     if (!place_in_time(builder, track, slice, duration_ps, &start_ps, &end_ps)) return 0;
     struct ids_passing passing = {start_ps, duration_ps, slice->name, IDS_NONE};
+    if (track->role == IDS_TRACK_SAMPLED) return add_passing(builder, open, &passing, err);
     if (!slice->arg_count && track->role == IDS_TRACK_HOST && kind == IDS_KIND_OTHER &&
         trace->names[slice->name].is_region)
         kind = IDS_KIND_NAMED;

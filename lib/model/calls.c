@@ -34,7 +34,7 @@ struct ids_open_call {
 };
 
 /* A chain of frames is as long as calls nest, unless a damaged file has a circle. */
-enum { FRAMES_LIMIT = 10000, KEY_FRAME = 1, KEY_SEQUENCE = 2, KEY_ARROW = 3, KEY_EXTERNAL = 4 };
+enum { FRAMES_LIMIT = 10000 };
 
 static const char module_prefix[] = "nn.Module: ";
 static const char autograd_prefix[] = "autograd::engine::evaluate_function: ";
@@ -57,12 +57,8 @@ static struct ids_text text_of_name(const struct ids_calls *calls, uint32_t name
     return ids_strings_text(&calls->trace->strings, calls->trace->names[name].text);
 }
 
-static uint64_t key_in(uint32_t host, unsigned kind, uint64_t id) {
-    return ids_key_of(ids_key_of(host, kind), id);
-}
-
 uint64_t ids_calls_external(uint32_t host, const struct ids_facts *facts) {
-    return facts->external ? key_in(host, KEY_EXTERNAL, (uint64_t)facts->external) : 0;
+    return facts->external ? ids_link_key(IDS_LINK_EXTERNAL, host, 0, (uint64_t)facts->external) : 0;
 }
 
 /* ---- reading ---- */
@@ -76,9 +72,9 @@ int ids_calls_mark(struct ids_calls *calls, uint32_t host, uint32_t name, const 
         mark.parent = (uint64_t)facts->python_parent;
         mark.kind = MARK_FRAME;
         uint64_t number = calls->mark_count + 1;
-        if (ids_keymap_add(&calls->frame_of_id, key_in(host, KEY_FRAME, mark.id), number) < 0) return -1;
+        if (ids_keymap_add(&calls->frame_of_id, ids_link_key(IDS_LINK_FRAME, host, 0, mark.id), number) < 0) return -1;
     } else if (facts->is_op && (facts->has_sequence || facts->external)) {
-        if (facts->has_sequence) mark.id = key_in(host, KEY_SEQUENCE, (uint64_t)facts->sequence);
+        if (facts->has_sequence) mark.id = ids_link_key(IDS_LINK_SEQUENCE, host, 0, (uint64_t)facts->sequence);
         mark.parent = ids_calls_external(host, facts);
         mark.kind = !facts->has_sequence ? MARK_OTHER : facts->forward_thread ? MARK_BACKWARD : MARK_FORWARD;
         mark.is_resolved = 1;
@@ -96,12 +92,10 @@ int ids_calls_mark(struct ids_calls *calls, uint32_t host, uint32_t name, const 
 int ids_calls_arrow(struct ids_calls *calls, uint32_t host, uint32_t track, int64_t at_ps, int is_out,
                     const struct ids_facts *facts) {
     if (!facts->is_fwdbwd || !facts->arrow) return 0;
-    struct ids_text id = ids_arg_chars(calls->trace, facts->arrow);
-    uint64_t number =
-        id.length ? ids_hash_bytes(id.at, id.length) : (uint64_t)ids_arg_int(calls->trace, facts->arrow, 0);
+    const uint64_t key = ids_link_arrow(&calls->trace->strings, host, facts->arrow);
     struct ids_call_arrow *added = IDS_PUSH(calls->arrows, calls->arrow_count, calls->arrow_room);
     if (!added) return -1;
-    *added = (struct ids_call_arrow){key_in(host, KEY_ARROW, number), at_ps, track, is_out};
+    *added = (struct ids_call_arrow){key, at_ps, track, is_out};
     return 0;
 }
 
@@ -166,7 +160,8 @@ static int resolve(struct ids_calls *calls, uint32_t number, uint32_t *ret_scope
         if (!next) return -1;
         *next = (uint32_t)(above - 1);
         const struct ids_call_mark *mark = &calls->marks[above - 1];
-        if (!ids_keymap_get(&calls->frame_of_id, key_in(mark->host, KEY_FRAME, mark->parent), &above)) break;
+        if (!ids_keymap_get(&calls->frame_of_id, ids_link_key(IDS_LINK_FRAME, mark->host, 0, mark->parent), &above))
+            break;
     }
     uint32_t scope = calls->marks[above - 1].is_resolved ? calls->marks[above - 1].scope : 0;
     while (length--) {

@@ -227,7 +227,7 @@ static void launch_by_name(struct pairing *pairing, const struct member *runs, s
     }
 }
 
-/* Rule 4: programs that no function's name tells of, and calls that tell of no program which ran. */
+/* Rule 4: programs that no function's name matches, and calls that match no program. */
 static void launch_nameless(struct pairing *pairing, struct member *runs, struct member *calls) {
     size_t run_count = 0, call_count = 0;
     for (size_t i = 0; i < pairing->run_count; i++) {

@@ -16,13 +16,13 @@ static enum ids_frame_owner owner_of(struct ids_trace *trace, uint32_t name) {
     return (enum ids_frame_owner)known->frame;
 }
 
-/* The hook's own frame, which also calls what the program meant to call: that is the program's. */
+/* A frame of our hook. It also calls the functions that it replaced; their frames belong to the program. */
 static int is_hook(struct ids_doing doing) {
     return doing.account == IDS_PROFILER && doing.library;
 }
 
-/* A Python frame: a frame of the program is what its thread does, and the caller of everything inside; a library's
- * frame is a detail of its caller. */
+/* A frame of the program says what its thread does, and calls everything inside. A library's frame is a detail of its
+ * caller. */
 static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint32_t name, struct ids_doing *ret_doing) {
     enum ids_frame_owner owner = owner_of(trace, name);
     int of_library =
@@ -33,11 +33,16 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
     if (owner == IDS_FRAME_OF_HOOK) {
         int shows =
             around.account == IDS_NO_ACCOUNT || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON);
-        *ret_doing = shows ? (struct ids_doing){name, name, IDS_NONE, IDS_PROFILER, .library = 1} : around;
+        *ret_doing = shows ? (struct ids_doing){name, name, IDS_NONE, IDS_NONE, IDS_PROFILER, .library = 1} : around;
         return;
     }
     doing.library = (uint8_t)of_library;
-    if (!of_library) doing.caller = name;
+    if (!of_library) {
+        doing.caller = name;
+        doing.called = IDS_NONE;
+    } else if (trace->names[name].is_sampled && around.caller != IDS_NONE && around.called == IDS_NONE) {
+        doing.called = name;
+    }
     int shows =
         around.account == IDS_NO_ACCOUNT ||
         (!of_library && (is_hook(around) || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON)));
@@ -48,7 +53,7 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
     *ret_doing = doing;
 }
 
-/* A library's frame that has an account of its own, as block_until_ready: what it calls is the library's too. */
+/* A library's frame with an account of its own, such as block_until_ready: its calls belong to the library too. */
 static int is_of_library(struct ids_trace *trace, struct ids_doing around, uint32_t name) {
     struct ids_python_frame frame;
     if (!ids_python_frame_of(text_of(trace, name), &frame)) return 0;
@@ -118,8 +123,9 @@ static struct ids_doing doing_inside(struct ids_trace *trace, struct ids_doing a
 }
 
 static int64_t number_of(struct ids_trace *trace, const struct ids_doing *doing) {
-    uint64_t key = ids_key_of(ids_key_of((uint64_t)doing->name << 32 | doing->around, doing->caller),
-                              (uint64_t)doing->account << 16 | (uint64_t)doing->waits << 8 | doing->library);
+    uint64_t key = ids_key_of(
+        ids_key_of((uint64_t)doing->name << 32 | doing->around, (uint64_t)doing->called << 32 | doing->caller),
+        (uint64_t)doing->account << 16 | (uint64_t)doing->waits << 8 | doing->library);
     uint64_t *number = ids_keymap_at(&trace->doing_numbers, key);
     if (!number) return -1;
     if (*number) return (int64_t)*number - 1;
@@ -139,7 +145,7 @@ enum { CHANGES = 1 << 12 };
 
 int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event,
                          uint32_t called) {
-    static const struct ids_doing nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0, 0};
+    static const struct ids_doing nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0, 0};
     if (!trace->doing_changes) {
         trace->doing_changes = calloc(CHANGES, sizeof *trace->doing_changes);
         if (!trace->doing_changes || number_of(trace, &nothing) != IDS_NO_DOING) return -1;
@@ -156,4 +162,26 @@ int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name
     int64_t number = number_of(trace, &doing);
     if (number >= 0) *change = (struct ids_doing_change){around, name, called, (uint32_t)number, kind, flags, 1};
     return number;
+}
+
+int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sampled) {
+    struct ids_doing exact = trace->doings[recorded], frames = trace->doings[sampled];
+    if (exact.account == IDS_NO_ACCOUNT) return sampled;
+    if (frames.account == IDS_NO_ACCOUNT || exact.account == IDS_PROFILER) return recorded;
+    int is_outside = exact.account == IDS_HOST_REGION || exact.account == IDS_HOST_INPUT;
+    if (is_outside && frames.account != exact.account &&
+        !ids_account_holds((enum ids_account)exact.account, (enum ids_account)frames.account))
+        return sampled;
+    if (!is_outside && !is_hook(frames) &&
+        ids_account_holds((enum ids_account)frames.account, (enum ids_account)exact.account))
+        return sampled;
+    if (exact.account == frames.account && exact.account != IDS_HOST_DISPATCH && !is_outside)
+        exact.around = frames.around;
+    else if (exact.account == IDS_HOST_SYNC && is_builtin_call(trace, frames, frames.called))
+        exact.around = frames.called;
+    if (exact.caller == IDS_NONE) {
+        exact.caller = frames.caller;
+        exact.called = frames.called;
+    }
+    return number_of(trace, &exact);
 }

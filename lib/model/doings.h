@@ -18,4 +18,8 @@
 int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event,
                          uint32_t called);
 
+/* What a thread does that recorded events show as one doing and sampled stacks as another: the event says what, and
+ * since when, the stack says for which function of the program. -1 when memory ran out. */
+int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sampled);
+
 #endif

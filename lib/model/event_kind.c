@@ -176,7 +176,7 @@ static int is_about_input(const char *name, size_t length) {
     static const char *const clear[] = {"dataloader", "dataloading", "infeed",     "input",    "inputs",
                                         "loader",     "load",        "loading",    "prefetch", "fetch",
                                         "fetching",   "dataset",     "prefetching"};
-    /* A batch or data is input where nothing else is said of it but that it is had. */
+    /* A region about data or a batch is input if its other words only say that the data is fetched. */
     static const char *const things[] = {"data", "batch", "batches", "minibatch"};
     static const char *const having[] = {"next", "get",      "read",  "reading", "wait", "waiting", "for",
                                          "the",  "of",       "host",  "make",    "new",  "prepare", "iter",

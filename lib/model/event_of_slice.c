@@ -7,15 +7,8 @@
 
 #include <string.h>
 
-/* Kinds of links, beside the producer types of a file (0 to 20 or so). */
-enum { LINK_CORRELATION = 1000, LINK_RUN = 1001 };
-
 static struct ids_text text_of(const struct ids_trace *trace, uint32_t text) {
     return ids_strings_text(&trace->strings, text);
-}
-
-static uint64_t link_of(const struct ids_dimensions *dimensions, int64_t type, uint64_t id) {
-    return ids_key_of(ids_key_of((uint64_t)type, dimensions->host), id);
 }
 
 /* Kineto: the name says from where to where, "Memcpy HtoD (Pinned -> Device)". */
@@ -36,8 +29,8 @@ static int64_t collective_bytes(const struct ids_trace *trace, const struct ids_
     return bytes;
 }
 
-/* What a kernel computes: what Kineto tells of the call in its args is more than the kernel's name, which may be one
- * for all. */
+/* Kineto names the call in the kernel's args. That says more than the kernel's name, which several collectives may
+ * share. */
 static void kernel_class(const struct ids_trace *trace, const struct ids_facts *facts, struct ids_event *event) {
     enum ids_collective told = facts->collective_name
                                    ? ids_collective_of_call(ids_arg_chars(trace, facts->collective_name))
@@ -48,8 +41,7 @@ static void kernel_class(const struct ids_trace *trace, const struct ids_facts *
     if (event->collective) event->value = collective_bytes(trace, facts);
 }
 
-/* What the name alone does not tell of an event on a stream: its category, or a direction beside it, makes it a copy
- * or a set. */
+/* The name of an event on a stream may not say that it is a copy or a set; its category or its direction does. */
 static void told_kind(const struct ids_trace *trace, const struct ids_facts *facts, struct ids_text name,
                       struct ids_event *event) {
     enum ids_direction told =
@@ -63,7 +55,7 @@ static void told_kind(const struct ids_trace *trace, const struct ids_facts *fac
     }
 }
 
-/* In xplane.pb a TPU op's stats are those of its name, in a Chrome trace each event bears them. */
+/* In xplane.pb the name of a TPU op has the stats; in a Chrome trace each event has them. */
 static int op_of_slice(struct ids_dimensions *dimensions, const struct ids_facts *facts, const struct ids_slice *slice,
                        struct ids_event *event, struct ids_error *err) {
     if (event->op != IDS_NONE) return 0;
@@ -124,11 +116,9 @@ int ids_device_event(struct ids_dimensions *dimensions, const struct ids_track *
     struct ids_text name = text_of(trace, trace->names[event->name].text);
     event->device = track->device;
     event->op = trace->names[event->name].op;
-    if (facts->has_correlation)
-        event->consumes = link_of(dimensions, LINK_CORRELATION, facts->correlation);
-    else if (facts->has_consumer)
-        event->consumes = link_of(dimensions, facts->consumer_type, facts->consumer);
-    if (facts->has_run_id) event->run_id = link_of(dimensions, LINK_RUN, (uint64_t)facts->run_id);
+    event->consumes = ids_link_correlation(&facts->links, dimensions->host);
+    if (!event->consumes) event->consumes = ids_link_taken(&facts->links, dimensions->host);
+    event->run_id = ids_link_run(&facts->links, dimensions->host);
     int code;
     switch (track->role) {
     case IDS_TRACK_STREAM:
@@ -178,23 +168,19 @@ static int step_name(struct ids_dimensions *dimensions, struct ids_host_plane *p
 
 int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *plane, const struct ids_facts *facts,
                    struct ids_event *event, struct ids_error *err) {
-    if (facts->hlo_op && !facts->has_correlation) { /* the CPU client runs ops on host threads */
+    const struct ids_link_ids *links = &facts->links;
+    const uint64_t correlation = ids_link_correlation(links, dimensions->host);
+    event->produces = correlation ? correlation : ids_link_given(links, dimensions->host);
+    event->run_id = ids_link_run(links, dimensions->host);
+    if (facts->hlo_op && !correlation) { /* the CPU client runs ops on host threads */
         event->kind = IDS_KIND_OP;
-        if (facts->has_run_id) event->run_id = link_of(dimensions, LINK_RUN, (uint64_t)facts->run_id);
-        if (facts->has_producer) event->produces = link_of(dimensions, facts->producer_type, facts->producer);
         int code = ids_cpu_device(dimensions, ids_trace_text(dimensions->trace, plane->name), facts->device_ordinal,
                                   &event->device, err);
         return code ? code : ids_op_of(dimensions, facts, &event->op, err);
     }
     if (event->kind == IDS_KIND_CALL && !facts->is_op) event->kind = IDS_KIND_OTHER; /* of the same name */
-    if (facts->has_run_id) event->run_id = link_of(dimensions, LINK_RUN, (uint64_t)facts->run_id);
-    if (facts->has_correlation) {
-        event->produces = link_of(dimensions, LINK_CORRELATION, facts->correlation);
-        if (event->kind == IDS_KIND_OTHER) event->kind = IDS_KIND_LAUNCH;
-    } else if (facts->has_producer) {
-        event->produces = link_of(dimensions, facts->producer_type, facts->producer);
-    }
-    if (facts->has_consumer) event->consumes = link_of(dimensions, facts->consumer_type, facts->consumer);
+    if (correlation && event->kind == IDS_KIND_OTHER) event->kind = IDS_KIND_LAUNCH;
+    event->consumes = ids_link_taken(links, dimensions->host);
     if (facts->has_step_num) {
         event->kind = IDS_KIND_STEP_MARK;
         event->value = facts->step_num;

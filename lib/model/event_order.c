@@ -43,8 +43,8 @@ int ids_events_sort(struct ids_events *events, struct ids_error *err) {
     return 0;
 }
 
-/* Who asks for what is around an event walks outwards, so that a damaged file of nested events would cost its square:
- * 30,000 of them 3 s. Recorded calls nest below 200, and Python itself ends at 1,000. */
+/* To find what is around an event we walk outwards, which takes quadratic time in a damaged file: 3 s for 30,000 nested
+ * events. Recorded calls nest below 200, and Python stops at 1,000. */
 enum { NEST_LIMIT = 1000 };
 
 int ids_events_set_parents(struct ids_events *events, struct ids_error *err) {

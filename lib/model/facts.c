@@ -87,7 +87,7 @@ static void category(struct ids_text category, struct ids_facts *facts) {
 #define TAKE_NUMBER(field) TAKE(field, 0)
 #define TAKE_COUNT(field) TAKE(field, -1)
 #define TAKE_GIVEN(field) TAKE(field, 0), facts->has_##field = 1
-#define TAKE_NOT_ZERO(field) TAKE(field, 0), facts->has_##field = facts->field != 0
+#define TAKE_LINK(stat) ids_link_set(&facts->links, IDS_LINK_##stat, ids_arg_int(trace, arg, 0))
 #define TAKE_NOT_NEGATIVE(field) TAKE(field, -1), facts->has_##field = facts->field >= 0 /* "5.37GB" is no number */
 #define TAKE_PERCENT(field) facts->field = ids_arg_real(trace, arg) / 100
 #define TAKE_IS_TRUE(field) facts->field = ids_arg_int(trace, arg, 0) != 0

@@ -2,15 +2,15 @@
 #ifndef IDS_LIB_MODEL_FACTS_H
 #define IDS_LIB_MODEL_FACTS_H
 
+#include "lib/model/link.h"
 #include "lib/model/trace.h"
 
 /* The stats of one event that the model understands. */
 struct ids_facts {
     uint32_t hlo_op, hlo_module;
     uint64_t program_id;
-    int64_t run_id, device_ordinal, size, step_num;
-    uint64_t correlation, producer, consumer;
-    int64_t producer_type, consumer_type;
+    int64_t device_ordinal, size, step_num;
+    struct ids_link_ids links;
     const struct ids_arg *kernel_details, *copy_details, *step_name;
     double occupancy; /* 0..1; negative unknown */
     uint32_t long_name,
@@ -26,8 +26,8 @@ struct ids_facts {
     int is_fwdbwd;                            /* cat fwdbwd: an arrow from an op to what runs it backward */
     int is_copy, is_set;                      /* cat gpu_memcpy, Memset, ... */
     const struct ids_arg *direction;
-    unsigned has_run_id : 1, has_device_ordinal : 1, has_size : 1, has_step_num : 1, has_correlation : 1,
-        has_producer : 1, has_consumer : 1, in_graph : 1, has_category : 1, has_python_id : 1, has_sequence : 1;
+    unsigned has_device_ordinal : 1, has_size : 1, has_step_num : 1, in_graph : 1, has_category : 1, has_python_id : 1,
+        has_sequence : 1;
     int is_root;       /* _r: a step begins (TensorFlow, JAX's StepTraceAnnotation) */
     int is_annotation; /* a region that the program named: Kineto's cat user_annotation, the Python hook's stat */
 };

@@ -7,7 +7,7 @@ void ids_findings_done(struct ids_findings *findings) {
     free(findings->steps);
     free(findings->work);
     free(findings->host_activities);
-    free(findings->late);
+    free(findings->launches);
     free(findings->intervals);
     free(findings->culprits);
     free(findings->device_steps);

@@ -24,14 +24,9 @@ struct ids_found_work {
     int64_t idle_ps; /* how long the device had done nothing; 0 there was no gap */
     uint32_t around; /* index + 1 in `work`: the innermost work around it on its track; 0 none */
     uint32_t step;   /* index + 1 in `steps`; 0 none */
+    uint32_t launch; /* index + 1 in `launches`; 0: what launched it is not known */
     uint8_t beside;  /* beside the device's ops: a transfer or a collective, but no activity of the device */
     uint8_t cause;   /* of the gap: the account of its longest part; IDS_NO_CAUSE where there is none */
-};
-
-/* A gap whose next activity was launched, and the launch. */
-struct ids_found_late {
-    const struct ids_event *launch;
-    uint32_t work; /* index of `work` */
 };
 
 /* An interval of the ledger (lib/analysis/ledger.h). */
@@ -71,17 +66,17 @@ struct ids_found_device_step {
 struct ids_findings {
     const char *step_source; /* "marker", "annotation", "period"; NULL: no steps */
     int has_left_out;
-    int64_t left_out;                 /* where there is one: the number of the step with which the recording began */
-    struct ids_found_device *devices; /* one for each device of the trace */
-    struct ids_found_step *steps;     /* in time order */
-    struct ids_found_work *work;      /* by device; in time order, what is beside behind the rest */
-    struct ids_found_late *late;      /* in the order of work */
+    int64_t left_out;                  /* where there is one: the number of the step with which the recording began */
+    struct ids_found_device *devices;  /* one for each device of the trace */
+    struct ids_found_step *steps;      /* in time order */
+    struct ids_found_work *work;       /* by device; in time order, what is beside behind the rest */
+    const struct ids_event **launches; /* in the order of work, each once for all that follows on it */
     struct ids_found_host_activity *host_activities; /* by track, in time order */
     struct ids_found_interval *intervals;            /* by device, in time order; only of active devices */
     struct ids_found_culprit *culprits;
     struct ids_found_device_step *device_steps; /* by device, in time order */
     struct ids_arena texts;
-    size_t device_count, step_count, work_count, work_room, late_count, late_room, host_activity_count,
+    size_t device_count, step_count, work_count, work_room, launch_count, launch_room, host_activity_count,
         host_activity_room;
     size_t interval_count, interval_room, culprit_count, device_step_count, device_step_room;
 };

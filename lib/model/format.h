@@ -7,8 +7,13 @@
 struct ids_source;
 
 struct ids_format {
-    const char *name;            /* "xplane" */
-    const char *title;           /* "XSpace profile (xplane.pb)" */
+    const char *name;     /* "xplane" */
+    const char *title;    /* "XSpace profile (xplane.pb)" */
+    const char *expected; /* in messages: "an XSpace profile, *.xplane.pb"; NULL: it is for tests */
+    const char *form;     /* `list` says so of a run: "xplane"; in JSON too */
+    /* What a file of it does not hold, while one of another format of the same run does: "trace.json lacks programs".
+     * NULL: nothing. */
+    const char *lacks;
     const char *const *suffixes; /* NULL-terminated; which files of a folder are worth opening */
     /* NULL, or endings that others use too: in a folder such a file is opened when its content bids (run_files.h). */
     const char *const *generic_suffixes;

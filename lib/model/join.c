@@ -4,10 +4,14 @@
 #include "lib/base/vec.h"
 #include "lib/model/classify.h"
 #include "lib/model/collective.h"
+#include "lib/model/containers.h"
 #include "lib/model/cpu_runs.h"
 #include "lib/model/dimensions.h"
 #include "lib/model/event_order.h"
 #include "lib/model/host_copies.h"
+#include "lib/model/link.h"
+#include "lib/model/program_facts.h"
+#include "lib/model/sampled.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,8 +110,8 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
     }
 }
 
-/* XLA's CPU collectives meet at a rendezvous inside their op. Without HLO (a Chrome trace) that is all that tells of
- * them; the op's name mostly says which one it is. */
+/* XLA's CPU collectives meet at a rendezvous inside their op. Without HLO (a Chrome trace) only this shows that the op
+ * is a collective; its name mostly says which. */
 static void classify_by_rendezvous(struct ids_trace *trace) {
     for (size_t i = 0; i < trace->op_count; i++) {
         struct ids_op *op = &trace->ops[i];
@@ -214,14 +218,9 @@ static int name_modules(struct ids_trace *trace, struct ids_error *err) {
 struct producers {
     struct ids_keymap by_link;      /* link -> host event */
     struct ids_keymap by_run;       /* run -> the host event that executes it on all its devices */
-    struct ids_keymap by_execution; /* run and device -> the host event that enqueues it there */
+    struct ids_keymap by_execution; /* run and device -> the host event that enqueues it there; for files without
+                                     * other links between them (a Chrome trace) */
 };
-
-/* Where the file keeps no links between events (a Chrome trace), the execution of a run on a core is told by their
- * numbers. */
-static uint64_t key_of_execution(uint64_t run_id, int64_t ordinal) {
-    return ids_key_of(run_id, (uint64_t)ordinal);
-}
 
 static int gather_producers(struct ids_trace *trace, struct producers *producers, struct ids_error *err) {
     for (size_t t = 0; t < trace->track_count; t++) {
@@ -235,7 +234,7 @@ static int gather_producers(struct ids_trace *trace, struct producers *producers
                 ids_keymap_add(&producers->by_run, event->run_id, address) < 0)
                 return ids_no_memory(err);
             if (event->kind == IDS_KIND_LAUNCH && event->run_id && event->value > 0 &&
-                ids_keymap_add(&producers->by_execution, key_of_execution(event->run_id, event->value - 1), address) <
+                ids_keymap_add(&producers->by_execution, ids_link_execution(event->run_id, event->value - 1), address) <
                     0)
                 return ids_no_memory(err);
         }
@@ -303,7 +302,7 @@ static int launch_devices(struct ids_trace *trace, const struct producers *produ
                     event->launch = producer(&producers->by_link, event->consumes);
                 else if (event->kind == IDS_KIND_MODULE && event->run_id)
                     event->launch =
-                        producer(&producers->by_execution, key_of_execution(event->run_id, device->ordinal));
+                        producer(&producers->by_execution, ids_link_execution(event->run_id, device->ordinal));
                 without += event->consumes && !event->launch;
             }
         }
@@ -442,13 +441,16 @@ int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trac
     if (!code) code = order_all(trace, err);
     if (code) return code;
     describe_ops(join, trace);
-    code = measure_collectives(trace, err);
+    code = ids_containers_find(trace, err);
+    if (!code) code = measure_collectives(trace, err);
     if (code) return code;
     classify_by_rendezvous(trace);
     classify_events(trace);
     code = name_modules(trace, err);
+    if (!code) code = ids_program_facts_find(join->hlo, join->hlo_count, trace, err);
     if (!code) code = ids_host_copies_add(trace, err);
     if (code) return code;
+    if (ids_sampled_join(trace)) return ids_no_memory(err);
     struct producers producers = {0};
     code = gather_producers(trace, &producers, err);
     if (!code) {

@@ -9,10 +9,21 @@ static int64_t number_at(const char *at, const char *end) {
     return number;
 }
 
+/* The space behind the first ":12 ", as a path may have spaces; NULL: there is no such number. */
+static const char *end_of_line(const char *at, const char *end) {
+    while ((at = memchr(at, ':', (size_t)(end - at)))) {
+        const char *digit = ++at;
+        while (digit < end && *digit >= '0' && *digit <= '9') digit++;
+        if (digit > at && digit < end && *digit == ' ') return digit;
+    }
+    return NULL;
+}
+
 /* "$file.py:12 function", "$module function" */
 static int jax_frame(struct ids_text name, struct ids_python_frame *ret_frame) {
     const char *end = name.at + name.length, *at = name.at + 1;
-    const char *space = memchr(at, ' ', (size_t)(end - at));
+    const char *space = end_of_line(at, end);
+    if (!space) space = memchr(at, ' ', (size_t)(end - at));
     if (!space) return 0;
     *ret_frame = (struct ids_python_frame){.function = {space + 1, (uint32_t)(end - space - 1)}};
     const char *colon = memrchr(at, ':', (size_t)(space - at));
@@ -93,7 +104,10 @@ static int waits_for_thread(struct ids_text name) {
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
         if (ids_text_begins(name, heads[i])) return 1;
     }
-    return 0;
+    /* Of a sampled stack, by the words of the program: "$self._lock acquire". */
+    struct ids_python_frame frame;
+    return name.at[0] == '$' && ids_python_frame_of(name, &frame) && !frame.file.length &&
+           ids_text_is(frame.function, "acquire");
 }
 
 enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {

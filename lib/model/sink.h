@@ -109,6 +109,9 @@ struct ids_instruction_info {
     int64_t result_bytes; /* of the result's shape; -1 unknown */
     uint32_t shape;       /* of the result, "f32[256,256]"; empty unknown */
     uint64_t fingerprint; /* of what it computes, without names (lib/hlo/fingerprint.h); 0 unknown */
+    uint32_t sharding;    /* of a parameter of the program: "devices=[8,1]"; empty none */
+    uint8_t is_parameter; /* 1: of the program itself, so that op_name is what the program calls its argument */
+    uint8_t is_donated;   /* 1: of a parameter whose memory a result may take */
 };
 
 /* A compiled program as the file holds it: a serialized HloProto. */
@@ -132,18 +135,10 @@ struct ids_diag {
 
 struct ids_sink;
 struct ids_sink_ops {
-    int (*host)(struct ids_sink *sink, const struct ids_host_info *host, struct ids_error *err);
-    int (*plane)(struct ids_sink *sink, const struct ids_plane_info *plane, uint32_t *ret_plane, struct ids_error *err);
-    int (*name)(struct ids_sink *sink, const struct ids_name_info *name, uint32_t *ret_name, struct ids_error *err);
-    int (*track)(struct ids_sink *sink, const struct ids_track_info *track, uint32_t *ret_track, struct ids_error *err);
-    int (*slice)(struct ids_sink *sink, uint32_t track, const struct ids_slice *slice, struct ids_error *err);
-    /* No more slices for this track. */
-    int (*track_end)(struct ids_sink *sink, uint32_t track, struct ids_error *err);
-    /* NULL: the sink wants no instructions, and programs need not be parsed. */
-    int (*hlo)(struct ids_sink *sink, const struct ids_instruction_info *instruction, struct ids_error *err);
-    int (*diag)(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err);
-    /* NULL: the sink wants no programs. */
-    int (*program)(struct ids_sink *sink, const struct ids_program *program, struct ids_error *err);
+#define IDS_SINK_LIST(...) __VA_ARGS__
+#define IDS_SINK_CALL(name, params, args) \
+    int (*name)(struct ids_sink * sink, IDS_SINK_LIST params, struct ids_error * err);
+#include "lib/model/sink_calls.def"
 };
 
 struct ids_sink {

@@ -93,15 +93,10 @@ static int tee_diag(struct ids_sink *sink, const struct ids_diag *diag, struct i
 
 void ids_tee_init(struct ids_tee *tee, struct ids_sink *left, struct ids_sink *right) {
     *tee = (struct ids_tee){.left = left, .right = right};
-    tee->ops = (struct ids_sink_ops){.host = tee_host,
-                                     .plane = tee_plane,
-                                     .name = tee_name,
-                                     .track = tee_track,
-                                     .slice = tee_slice,
-                                     .track_end = tee_track_end,
-                                     .hlo = left->ops->hlo || right->ops->hlo ? tee_hlo : NULL,
-                                     .program = left->ops->program || right->ops->program ? tee_program : NULL,
-                                     .diag = tee_diag};
+#define IDS_SINK_CALL(name, params, args) tee->ops.name = tee_##name;
+#define IDS_SINK_OPTION(name, params, args) \
+    if (left->ops->name || right->ops->name) tee->ops.name = tee_##name;
+#include "lib/model/sink_calls.def"
     tee->sink = (struct ids_sink){.ops = &tee->ops, .strings = left->strings, .complete = 1};
 }
 

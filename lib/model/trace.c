@@ -23,6 +23,7 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->names);
     free(trace->modules);
     free(trace->ops);
+    free(trace->facts);
     free(trace->calls);
     free(trace->shapes);
     free(trace->aggregates);
@@ -83,6 +84,10 @@ const struct ids_event *ids_event_cause(const struct ids_trace *trace, const str
 
 int ids_track_is_told(const struct ids_trace *trace, const struct ids_track *track) {
     return !strcmp(ids_trace_text(trace, track->plane_name), "/host:jax.monitoring");
+}
+
+int ids_plane_is_sampled(struct ids_text plane_name) {
+    return ids_text_is(plane_name, "/host:idsprof.stacks");
 }
 
 int ids_track_is_calls(const struct ids_trace *trace, const struct ids_track *track) {

@@ -81,6 +81,7 @@ struct ids_device {
 
 enum ids_track_role {
     IDS_TRACK_HOST,    /* a host thread */
+    IDS_TRACK_SAMPLED, /* sampled stacks of a host thread, whose own track has the same number (sampled.h) */
     IDS_TRACK_STREAM,  /* GPU stream */
     IDS_TRACK_OPS,     /* TPU "XLA Ops" */
     IDS_TRACK_ASYNC,   /* TPU "Async XLA Ops" */
@@ -97,6 +98,7 @@ struct ids_doing {
     uint32_t around; /* the outermost activity of the same account around it: PjitFunction(f) around its launches; else
                       * `name` */
     uint32_t caller; /* the innermost function of the program around it: a Python frame */
+    uint32_t called; /* of sampled stacks: what that function calls, of a library or built in; IDS_NONE */
     uint8_t account; /* enum ids_account; IDS_NO_ACCOUNT: nothing that is known of */
     uint8_t library; /* what is open is a library's Python frame */
     uint8_t waits;   /* a lock is waited for, so that another thread tells what holds this one up */
@@ -112,6 +114,7 @@ struct ids_track {
     uint64_t overlaps;                /* events that overlap another partly: siblings on lanes */
     struct ids_events events;         /* host threads: the kept events */
     struct ids_timeline timeline;     /* host threads: what they did at each moment (doings.h) */
+    int64_t period_ps;                /* sampled stacks: from one sample to the next; 0 unknown */
 };
 
 /* What an event is called, and what all events of that name have in common. */
@@ -128,6 +131,7 @@ struct ids_name {
                         * (TraceAnnotation) */
     uint8_t of_framework; /* on a host: the file says that it is a framework's op or call, so it is no region of the
                            * program */
+    uint8_t is_sampled;   /* 1: of a call in sampled stacks */
     uint8_t frame;        /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
     uint8_t call_part;    /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */
 };
@@ -279,6 +283,8 @@ struct ids_trace {
     size_t module_count, module_room;
     struct ids_op *ops;
     size_t op_count, op_room;
+    struct ids_program_fact *facts; /* lib/model/program_facts.h */
+    size_t fact_count, fact_room;
     struct ids_call *calls;
     size_t call_count, call_room;
     struct ids_shape *shapes;
@@ -331,6 +337,8 @@ const struct ids_event *ids_event_cause(const struct ids_trace *trace, const str
 /* Whether the track holds what jax.monitoring told idsprof's Python hook: "jax.compile(f)", beside the thread that did
  * it, to which each event points as to its cause. */
 int ids_track_is_told(const struct ids_trace *trace, const struct ids_track *track);
+/* Whether a plane of that name holds sampled stacks. */
+int ids_plane_is_sampled(struct ids_text plane_name);
 /* Whether it holds the program's calls of its PJRT plugin, as idsprof's interposer saw them: what the plugin says of
  * the same work stands elsewhere. */
 int ids_track_is_calls(const struct ids_trace *trace, const struct ids_track *track);

@@ -223,11 +223,17 @@ void ids_painter_figures(struct ids_painter *painter, const struct ids_figure *f
 
 /* ---- tables ---- */
 
+/* What was left out of a tree before it came here: its rows do not stand in the order of their sizes. */
+static int64_t cut_before(const struct ids_table *table) {
+    return table->def->flags & IDS_TABLE_TREE ? table->rows_left_out : 0;
+}
+
 /* The heading of a table stands where the title of its first column would, when that is a column of names. */
 static const char *table_title(struct ids_painter *painter, const struct ids_table *table, size_t rows) {
     struct ids_phrase phrase = ids_phrase_begin();
     int repeated = painter->heading && !strcasecmp(painter->heading, table->def->title);
-    if (rows < table->row_count) ids_phrase_add(&phrase, "TOP %zu%s", rows, repeated ? "" : " ");
+    if (rows < table->row_count + (size_t)cut_before(table))
+        ids_phrase_add(&phrase, "TOP %zu%s", rows, repeated ? "" : " ");
     if (!repeated) ids_phrase_add(&phrase, "%s", ids_text_upper(&painter->arena, table->def->title));
     return ids_phrase_end(painter, &phrase);
 }
@@ -240,6 +246,7 @@ static const char *cell_text(struct ids_painter *painter, struct ids_value value
 static int fill_details(struct ids_painter *painter, const struct ids_table *table, struct ids_grid *grid) {
     const struct ids_table_def *def = table->def;
     size_t columns = (size_t)def->column_count;
+    if (def->flags & IDS_TABLE_TREE) return 1; /* the place tells its rows apart */
     grid->details = ids_arena_alloc(&painter->arena, columns * sizeof *grid->details);
     if (!grid->details) return 0;
     for (size_t i = 0; i < columns; i++) {
@@ -265,6 +272,17 @@ static int is_shown(const struct ids_table *table, size_t column) {
     return 0;
 }
 
+/* A row of a tree stands further in than the one that it is in. */
+static const char *name_text(struct ids_painter *painter, const struct ids_table *table, size_t row, size_t column) {
+    const char *text = cell_text(painter, table->cells[row * (size_t)table->def->column_count + column]);
+    int depth = table->def->flags & IDS_TABLE_TREE ? ids_table_column(table, "depth") : -1;
+    if (depth < 0 || !(table->def->columns[column].flags & IDS_COLUMN_NAME)) return text;
+    const char *inside =
+        ids_arena_print(&painter->arena, "%*s%s", 2 * (int)ids_table_cell(table, row, depth)->i, "", text);
+    if (!inside) painter->out_of_memory = 1;
+    return inside ? inside : text;
+}
+
 static int fill_grid(struct ids_painter *painter, const struct ids_table *table, struct ids_grid *grid) {
     const struct ids_table_def *def = table->def;
     size_t columns = (size_t)def->column_count;
@@ -286,7 +304,7 @@ static int fill_grid(struct ids_painter *painter, const struct ids_table *table,
     for (size_t row = 0; row < grid->row_count; row++) {
         for (size_t i = 0; i < columns; i++) {
             if (!shown[i]) continue;
-            *cell++ = cell_text(painter, table->cells[row * columns + i]);
+            *cell++ = name_text(painter, table, row, i);
         }
     }
     return fill_details(painter, table, grid);
@@ -294,7 +312,7 @@ static int fill_grid(struct ids_painter *painter, const struct ids_table *table,
 
 static void write_left_out(struct ids_painter *painter, const struct ids_grid *grid, const struct ids_table *table) {
     struct ids_phrase phrase = ids_phrase_begin();
-    uint64_t rows = table->row_count - grid->row_count;
+    uint64_t rows = table->row_count - grid->row_count + (uint64_t)cut_before(table);
     if (rows) {
         struct ids_value count = ids_int_value(IDS_UNIT_COUNT, (int64_t)rows);
         ids_phrase_add(&phrase, "%s more with --top 0", ids_painter_value(painter, count));

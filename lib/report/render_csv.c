@@ -36,6 +36,9 @@ static void put_value(FILE *out, struct ids_value value) {
     case IDS_UNIT_NUMBER:
         if (ids_real_text(value.d, buffer)) fputs(buffer, out);
         break;
+    case IDS_UNIT_TRUTH:
+        fputs(value.i ? "true" : "false", out);
+        break;
     }
 }
 

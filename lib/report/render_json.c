@@ -1,35 +1,12 @@
 /* The report for programs, as report.schema.json describes it. Version 2 of the shape; units are SI, order is that
  * of the analyzers and of insertion. */
 #include "lib/report/render.h"
+#include "lib/report/value_json.h"
 #include "lib/wire/json_writer.h"
 
 #include <string.h>
 
-enum { SCHEMA = 2, PS_PLACES = 12 };
-
-static void put_value(struct ids_json *json, struct ids_value value) {
-    if (value.missing) {
-        ids_json_null(json);
-        return;
-    }
-    switch ((enum ids_unit)value.unit) {
-    case IDS_UNIT_NONE:
-        ids_json_text(json, value.text);
-        break;
-    case IDS_UNIT_TIME:
-        ids_json_decimal(json, value.i, PS_PLACES);
-        break;
-    case IDS_UNIT_COUNT:
-    case IDS_UNIT_BYTES:
-        ids_json_int(json, value.i);
-        break;
-    case IDS_UNIT_RATIO:
-    case IDS_UNIT_RATE:
-    case IDS_UNIT_NUMBER:
-        ids_json_real(json, value.d);
-        break;
-    }
-}
+enum { SCHEMA = 2 };
 
 /* A pair that is only there when there is something to say. */
 static void put_text_if(struct ids_json *json, const char *key, const char *text) {
@@ -48,7 +25,7 @@ static void put_devices(struct ids_json *json, const struct ids_report *report, 
             ids_json_object(json, IDS_JSON_INLINE);
         }
         ids_json_key(json, metric->device);
-        put_value(json, metric->value);
+        ids_value_json(json, metric->value);
         reasons += metric->reason != NULL;
     }
     if (devices) ids_json_end(json);
@@ -70,10 +47,10 @@ static void put_threshold(struct ids_json *json, const struct ids_threshold *thr
     put_text_if(json, "of", threshold->of);
     put_text_if(json, "better", ids_better_name(threshold->higher ? IDS_BETTER_HIGHER : IDS_BETTER_LOWER));
     ids_json_key(json, "warn");
-    put_value(json, threshold->warn);
+    ids_value_json(json, threshold->warn);
     if (ids_threshold_has_bad(threshold)) {
         ids_json_key(json, "bad");
-        put_value(json, threshold->bad);
+        ids_value_json(json, threshold->bad);
     }
     ids_json_end(json);
 }
@@ -81,7 +58,7 @@ static void put_threshold(struct ids_json *json, const struct ids_threshold *thr
 static void put_metric(struct ids_json *json, const struct ids_report *report, const struct ids_metric_def *def) {
     const struct ids_metric *metric = ids_report_find(report, def->id, NULL);
     ids_json_key(json, "value");
-    put_value(json, metric ? metric->value : ids_no_value(def->unit));
+    ids_value_json(json, metric ? metric->value : ids_no_value(def->unit));
     put_text_if(json, "unit", def->unit == IDS_UNIT_NONE ? "text" : ids_unit_name(def->unit));
     put_text_if(json, "better", ids_better_name(def->better));
     if (!metric) {
@@ -136,7 +113,7 @@ static void put_table(struct ids_json *json, const struct ids_table *table, int6
     ids_json_array(json, IDS_JSON_BROKEN);
     for (size_t row = 0; row < rows; row++) {
         ids_json_array(json, IDS_JSON_INLINE);
-        for (size_t i = 0; i < columns; i++) put_value(json, table->cells[row * columns + i]);
+        for (size_t i = 0; i < columns; i++) ids_value_json(json, table->cells[row * columns + i]);
         ids_json_end(json);
     }
     ids_json_end(json);
@@ -164,48 +141,12 @@ static void put_tables(struct ids_json *json, const struct ids_report *report, c
     ids_json_end(json);
 }
 
-static int is_part_of(const char *id, const char *whole) {
-    size_t length = strlen(whole);
-    return !strncmp(id, whole, length) && id[length] == '.';
-}
-
-static int has_parts(const struct ids_report *report, const char *id) {
-    for (size_t i = 0; i < report->property_count; i++) {
-        if (is_part_of(report->properties[i].id, id)) return 1;
-    }
-    return 0;
-}
-
-static int is_part(const struct ids_report *report, const char *id) {
-    for (size_t i = 0; i < report->property_count; i++) {
-        if (is_part_of(id, report->properties[i].id)) return 1;
-    }
-    return 0;
-}
-
-/* "devices", and "devices.count" and the like: one object, with the sentence for people as its text. */
-static void put_property(struct ids_json *json, const struct ids_report *report, const struct ids_property *property) {
-    ids_json_key(json, property->id);
-    if (!has_parts(report, property->id)) {
-        put_value(json, property->value);
-        return;
-    }
-    ids_json_object(json, IDS_JSON_INLINE);
-    ids_json_key(json, "text");
-    put_value(json, property->value);
-    for (size_t i = 0; i < report->property_count; i++) {
-        if (!is_part_of(report->properties[i].id, property->id)) continue;
-        ids_json_key(json, report->properties[i].id + strlen(property->id) + 1);
-        put_value(json, report->properties[i].value);
-    }
-    ids_json_end(json);
-}
-
 static void put_run(struct ids_json *json, const struct ids_report *report) {
     ids_json_key(json, "run");
     ids_json_object(json, IDS_JSON_BROKEN);
     for (size_t i = 0; i < report->property_count; i++) {
-        if (!is_part(report, report->properties[i].id)) put_property(json, report, &report->properties[i]);
+        if (!ids_property_is_part(report, report->properties[i].id))
+            ids_property_json(json, report, report->properties[i].id);
     }
     ids_json_end(json);
 }
@@ -217,11 +158,8 @@ static void put_advice(struct ids_json *json, const struct ids_report *report) {
         const struct ids_advice *advice = &report->advice[i];
         ids_json_object(json, IDS_JSON_INLINE);
         ids_json_key(json, "saves");
-        if (advice->saves_ps < 0) {
-            ids_json_null(json);
-        } else {
-            ids_json_decimal(json, advice->saves_ps, PS_PLACES);
-        }
+        ids_value_json(json, advice->saves_ps < 0 ? ids_no_value(IDS_UNIT_TIME)
+                                                  : ids_int_value(IDS_UNIT_TIME, advice->saves_ps));
         ids_json_key(json, "per");
         ids_json_text(json, advice->per_step ? "step" : "window");
         put_text_if(json, "account", advice->account);
@@ -294,7 +232,7 @@ static int put_topic(struct ids_json *json, const struct ids_report *report, con
     for (const char *const *figure = topic->figures; *figure; figure++) {
         const struct ids_metric *metric = ids_report_find(report, *figure, NULL);
         ids_json_key(json, *figure);
-        put_value(json, metric ? metric->value : ids_no_value(IDS_UNIT_TIME));
+        ids_value_json(json, metric ? metric->value : ids_no_value(IDS_UNIT_TIME));
     }
     ids_json_end(json);
     ids_json_key(json, "tables");
@@ -336,7 +274,7 @@ int ids_render_explain_json(const struct ids_report *report, const struct ids_re
         put_text_if(&json, "sql", render->explained->sql);
         if (render->explained->has_value) {
             ids_json_key(&json, "from_rows");
-            put_value(&json, render->explained->value);
+            ids_value_json(&json, render->explained->value);
         }
     }
     ids_json_end(&json);

@@ -77,6 +77,7 @@ static int is_nothing(struct ids_value value) {
     case IDS_UNIT_COUNT:
     case IDS_UNIT_TIME:
     case IDS_UNIT_BYTES:
+    case IDS_UNIT_TRUTH:
         return value.i == 0;
     default:
         return value.d == 0;

@@ -51,16 +51,8 @@ static struct ids_value keep_value(struct ids_report *report, struct ids_value v
 
 /* Formats into the arena; "" when memory ran out. */
 static const char *keep_formatted(struct ids_report *report, const char *format, va_list args) {
-    va_list again;
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
-    char *text = length < 0 ? NULL : ids_arena_alloc(&report->arena, (size_t)length + 1);
-    if (text) {
-        vsnprintf(text, (size_t)length + 1, format, again);
-    } else {
-        report->out_of_memory = 1;
-    }
-    va_end(again);
+    const char *text = ids_arena_vprint(&report->arena, format, args);
+    report->out_of_memory |= !text;
     return text ? text : "";
 }
 

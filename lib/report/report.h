@@ -23,6 +23,7 @@ enum ids_unit {
     IDS_UNIT_RATIO,  /* double 0..1 */
     IDS_UNIT_RATE,   /* double bytes per second */
     IDS_UNIT_NUMBER, /* double without a unit */
+    IDS_UNIT_TRUTH,  /* 0 or 1; of comparisons only, never stored */
 };
 
 enum ids_better { IDS_BETTER_NEITHER, IDS_BETTER_LOWER, IDS_BETTER_HIGHER };
@@ -66,10 +67,11 @@ enum ids_table_flags {
     IDS_TABLE_TOP = 1,    /* part of the default report, cut at --top */
     IDS_TABLE_HIDDEN = 2, /* stored and in --json --section, never in text */
     IDS_TABLE_WHOLE = 4,  /* never cut: its rows are few and sum to something */
+    IDS_TABLE_TREE = 8,   /* a row stands behind the one that it is in, by its column `depth`: see tree.h */
 };
 
 struct ids_value {
-    uint8_t unit;    /* enum ids_unit: TIME, COUNT, BYTES use i; RATIO, RATE, NUMBER use d; NONE uses text */
+    uint8_t unit;    /* enum ids_unit: TIME, COUNT, BYTES, TRUTH use i; RATIO, RATE, NUMBER use d; NONE uses text */
     uint8_t missing; /* 1: no data */
     union {
         int64_t i;

@@ -143,6 +143,9 @@ char *ids_value_format(struct ids_value value, char *buffer, size_t size) {
     case IDS_UNIT_NUMBER:
         snprintf(text, sizeof text, "%.4g", number);
         break;
+    case IDS_UNIT_TRUTH:
+        snprintf(text, sizeof text, "%s", whole ? "yes" : "no");
+        break;
     case IDS_UNIT_NONE:
         text[0] = '\0';
         break;
@@ -167,6 +170,8 @@ const char *ids_unit_name(enum ids_unit unit) {
         return "bytes/s";
     case IDS_UNIT_NUMBER:
         return "number";
+    case IDS_UNIT_TRUTH:
+        return "truth";
     }
     return NULL;
 }
@@ -181,6 +186,7 @@ double ids_value_number(struct ids_value value) {
     case IDS_UNIT_COUNT:
     case IDS_UNIT_TIME:
     case IDS_UNIT_BYTES:
+    case IDS_UNIT_TRUTH:
         return (double)value.i;
     case IDS_UNIT_RATIO:
     case IDS_UNIT_RATE:

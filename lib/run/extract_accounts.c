@@ -49,12 +49,12 @@ static int list_devices(const struct ids_trace *trace, struct ids_extract_accoun
 /* The rest points into the trace, which goes before the run is read again. */
 static void drop_events(struct ids_findings *findings) {
     free(findings->work);
-    free(findings->late);
+    free(findings->launches);
     free(findings->host_activities);
     findings->work = NULL;
-    findings->late = NULL;
+    findings->launches = NULL;
     findings->host_activities = NULL;
-    findings->work_count = findings->late_count = findings->host_activity_count = 0;
+    findings->work_count = findings->launch_count = findings->host_activity_count = 0;
 }
 
 int ids_extract_accounts_of(const struct ids_engine *engine, const struct ids_trace *trace,

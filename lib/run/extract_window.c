@@ -12,10 +12,13 @@
 int ids_parse_steps(const char *text, int64_t *ret_first, int64_t *ret_last, struct ids_error *err) {
     char first[32];
     struct ids_error ignored;
-    const char *dash = strchr(text, '-');
-    size_t length = dash ? (size_t)(dash - text) : strlen(text);
+    size_t length = strcspn(text, "-.");
+    const char *rest = !strncmp(text + length, "..", 2) ? text + length + 2
+                       : text[length] == '-'            ? text + length + 1
+                                                        : NULL;
+    if (!rest) length = strlen(text);
     snprintf(first, sizeof first, "%.*s", (int)(length < sizeof first ? length : 0), text);
-    if (ids_parse_count(first, ret_first, &ignored) || ids_parse_count(dash ? dash + 1 : first, ret_last, &ignored))
+    if (ids_parse_count(first, ret_first, &ignored) || ids_parse_count(rest ? rest : first, ret_last, &ignored))
         return ids_fail(err, IDS_USAGE, "--steps: '%s' is not a step such as 7, or steps such as 3-5", text);
     return *ret_first <= *ret_last ? 0 : ids_fail(err, IDS_USAGE, "--steps: %s: the first comes after the last", text);
 }

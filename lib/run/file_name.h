@@ -4,14 +4,10 @@
 
 #include <stddef.h>
 
-enum { IDS_STEM_BYTES = 512 };
-
 /* What stands behind the last '/'. */
 const char *ids_file_name(const char *path);
 int ids_name_ends_with(const char *text, const char *end);
 /* The length of `text` without `end`, where it ends so and is not that alone. */
 size_t ids_length_without(const char *text, size_t length, const char *end);
-/* "host" of "runs/host.xplane.pb"; "profile" for standard input. Longer than `room` it is cut. */
-void ids_profile_stem(const char *path, char *buffer, size_t room);
 
 #endif

@@ -2,9 +2,10 @@
 
 #include "lib/analysis/analyzer.h"
 #include "lib/base/vec.h"
+#include "lib/model/format.h"
 #include "lib/run/find_runs.h"
+#include "lib/run/format_names.h"
 #include "lib/run/open_run.h"
-#include "lib/run/read_run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,13 +44,6 @@ static const char *without_path(const char *text) {
     return end ? end + 3 : text;
 }
 
-static unsigned form_of(const char *format) {
-    return !format                           ? 0
-           : !strcmp(format, "xplane")       ? IDS_FORM_XPLANE
-           : !strcmp(format, "chrome_trace") ? IDS_FORM_JSON
-                                             : IDS_FORM_OTHER;
-}
-
 /* What the names alone say. */
 static int add_run(struct ids_listing *listing, const struct ids_run_files *run, struct ids_error *err) {
     struct ids_listed_run *entry = IDS_PUSH(listing->entries, listing->count, listing->room);
@@ -59,7 +53,8 @@ static int add_run(struct ids_listing *listing, const struct ids_run_files *run,
     *entry = (struct ids_listed_run){
         .run = run,
         .order = listing->count,
-        .forms = form_of(ids_format_named(run->files[0].path)) | (run->also ? form_of(ids_format_named(run->also)) : 0),
+        .format = ids_format_named(run->files[0].path, 1),
+        .also = run->also ? ids_format_named(run->also, 1) : NULL,
         .hosts = ids_int_value(IDS_UNIT_COUNT, (int64_t)run->file_count),
         .bytes = ids_int_value(IDS_UNIT_BYTES, bytes),
         .events = ids_no_value(IDS_UNIT_COUNT),
@@ -160,8 +155,16 @@ static int compare_hosts(const struct ids_listed_run *a, const struct ids_listed
 static int compare_devices(const struct ids_listed_run *a, const struct ids_listed_run *b) {
     return compare_texts(a->devices, b->devices);
 }
+/* By their order in the registry; runs in several formats come behind those of each. */
+static int64_t formats_of(const struct ids_listed_run *run) {
+    int64_t formats = 0;
+    for (int i = 0; i < ids_format_count; i++) {
+        if (run->format == ids_formats[i] || run->also == ids_formats[i]) formats |= (int64_t)1 << i;
+    }
+    return formats;
+}
 static int compare_form(const struct ids_listed_run *a, const struct ids_listed_run *b) {
-    return compare_ints(a->forms, b->forms);
+    return compare_ints(formats_of(a), formats_of(b));
 }
 static int compare_size(const struct ids_listed_run *a, const struct ids_listed_run *b) {
     return compare_values(a->bytes, b->bytes);

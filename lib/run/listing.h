@@ -8,7 +8,7 @@
 #include "lib/run/engine.h"
 #include "lib/run/run_label.h"
 
-enum ids_listed_form { IDS_FORM_XPLANE = 1, IDS_FORM_JSON = 2, IDS_FORM_OTHER = 4 };
+struct ids_format;
 
 /* One run. A report of one is closed before the next is opened, so the figures are copied out. */
 struct ids_listed_run {
@@ -16,7 +16,7 @@ struct ids_listed_run {
     size_t order; /* in which it was found */
     const char *devices, *device_kind, *state, *reason;
     struct ids_run_label label;
-    unsigned forms; /* of enum ids_listed_form */
+    const struct ids_format *format, *also; /* to which the names of its files belong; NULL none */
     struct ids_value hosts, bytes, events, steps, window, device_count;
 };
 

@@ -1,6 +1,7 @@
 #include "lib/run/open_events.h"
 
 #include "lib/analysis/analyzer.h"
+#include "lib/io/temporary.h"
 #include "lib/run/find_runs.h"
 #include "lib/run/import_run.h"
 #include "lib/run/open_run.h"
@@ -10,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int fill(const struct ids_engine *engine, const struct ids_run_files *run, const char *path, const char *key,
                 struct ids_error *err) {
@@ -106,7 +108,19 @@ int ids_events_at_hand(struct ids_engine *engine, const struct ids_run_files *ru
     return code == IDS_NOMEM ? ids_no_memory(err) : 0;
 }
 
+int ids_events_open_empty(struct ids_engine *engine, struct ids_opened_events *ret_events, struct ids_error *err) {
+    struct ids_run_db *db = NULL;
+    *ret_events = (struct ids_opened_events){.engine = engine, .run = 1};
+    int code = ids_temporary_named(&ret_events->path, err);
+    ret_events->is_temporary = !code;
+    if (!code) code = ids_import_begin(ret_events->path, &db, err);
+    if (!code) code = ids_run_db_finish(db, err);
+    ids_run_db_free(db);
+    return code;
+}
+
 void ids_events_done(struct ids_opened_events *events) {
+    if (events->is_temporary) unlink(events->path);
     ids_run_list_done(&events->list);
     free(events->path);
     *events = (struct ids_opened_events){0};

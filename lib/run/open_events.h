@@ -14,6 +14,7 @@ struct ids_opened_events {
     /* NULL: a database of the user. Otherwise the database is in the cache, and is made again from this run if it is
      * damaged. */
     const struct ids_run_files *source;
+    int is_temporary;         /* the database goes with it */
     struct ids_run_list list; /* the list that `source` points into, if it was opened here */
 };
 
@@ -28,6 +29,8 @@ int ids_events_open_run(struct ids_engine *engine, const char *path, const char 
  * stays NULL. */
 int ids_events_at_hand(struct ids_engine *engine, const struct ids_run_files *run, struct ids_opened_events *events,
                        struct ids_error *err);
+/* A database without a run: what all have in common. */
+int ids_events_open_empty(struct ids_engine *engine, struct ids_opened_events *ret_events, struct ids_error *err);
 void ids_events_done(struct ids_opened_events *events);
 
 int ids_events_query(struct ids_opened_events *events, struct ids_query **ret_query, struct ids_error *err);

@@ -4,10 +4,13 @@
 #include "lib/io/memory_limit.h"
 #include "lib/model/builder.h"
 #include "lib/run/file_name.h"
+#include "lib/run/format_names.h"
 #include "lib/run/read_run.h"
 #include "lib/store/summary.h"
+#include "lib/wire/sidecar_name.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the trace ---- */
 
@@ -50,26 +53,39 @@ int ids_open_trace(const struct ids_engine *engine, const struct ids_run_files *
 
 /* ---- the report ---- */
 
+/* Windows of one process are told by the folder of its capture, which has the record of it. A folder without one may
+ * hold the runs of many. */
+static void describe_process(const struct ids_run_files *run, struct ids_report *report) {
+    const char *path = run->file_count ? run->files[0].path : run->path, *end = strstr(path, "/plugins/profile/");
+    if (!end) return;
+    const char *sidecar = ids_report_text(report, "%.*s/" IDS_SIDECAR, (int)(end - path), path);
+    if (!sidecar || access(sidecar, F_OK)) return;
+    ids_report_property(report, "process", ids_text_value(ids_report_text(report, "%.*s", (int)(end - path), path)));
+}
+
+/* A run that is there in two forms is read from the better one; the other is a conversion of it (trace_facts). */
+static const char *why_not_read(const struct ids_run_files *run, struct ids_report *report) {
+    const struct ids_format *read = ids_format_named(run->files[0].path, 1), *other = ids_format_named(run->also, 1);
+    if (read == other || !other || !other->lacks) return "of the same run";
+    return ids_report_text(report, "of the same run: %s", other->lacks);
+}
+
 /* What the files alone say. Also for a report out of the cache, since the same files may now go by another path. */
 static void describe_files(const struct ids_run_files *run, struct ids_report *report) {
     int64_t bytes = 0;
     for (size_t i = 0; i < run->file_count; i++) bytes += (int64_t)run->files[i].size;
     ids_report_property(report, "name", ids_text_value(run->name));
     ids_report_property(report, "path", ids_text_value(run->path));
+    describe_process(run, report);
     ids_report_property(report, "files", ids_int_value(IDS_UNIT_COUNT, (int64_t)run->file_count));
     ids_report_property(report, "bytes", ids_int_value(IDS_UNIT_BYTES, bytes));
     if (!run->also) return;
-    /* Of a run that is there in two forms the better one is read; the other is XLA's conversion of it (trace_facts). */
-    const char *better =
-        ids_name_ends_with(run->files[0].path, ".pb") || ids_name_ends_with(run->files[0].path, ".pb.gz")
-            ? "of the same run: trace.json lacks programs, kernel details, memory, the links between threads, and "
-              "events beyond a million (newer writers: five)"
-            : "of the same run";
+    const char *why = why_not_read(run, report);
     ids_report_property(report, "not_read",
                         ids_text_value(run->also_count > 1
                                            ? ids_report_text(report, "%s and %zu more %s", ids_file_name(run->also),
-                                                             run->also_count - 1, better)
-                                           : ids_report_text(report, "%s %s", ids_file_name(run->also), better)));
+                                                             run->also_count - 1, why)
+                                           : ids_report_text(report, "%s %s", ids_file_name(run->also), why)));
 }
 
 int ids_report_trace(const struct ids_engine *engine, const struct ids_run_files *run, const struct ids_trace *trace,

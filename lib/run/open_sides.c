@@ -2,6 +2,7 @@
 
 #include "lib/base/vec.h"
 #include "lib/run/find_runs.h"
+#include "lib/run/format_names.h"
 #include "lib/run/open_run.h"
 
 #include <glob.h>
@@ -12,10 +13,11 @@
 enum { RUNS_MOST = 4096 };
 
 static int add_report(struct ids_engine *engine, struct ids_open_side *side, const char *path,
-                      const struct ids_run_files *run, struct ids_error *err) {
+                      const struct ids_run_files *run, const struct ids_params *chosen, struct ids_error *err) {
     struct ids_params params;
     struct ids_report report;
     ids_params_default(&params);
+    if (chosen) params = *chosen;
     if (side->count == RUNS_MOST) return ids_fail(err, IDS_LIMIT, "'%s': more than %d runs", path, RUNS_MOST);
     if (side->count == side->room) {
         size_t room = side->room;
@@ -44,7 +46,7 @@ static int add_runs(struct ids_engine *engine, struct ids_open_side *side, const
                        ? list.run_count - (size_t)options->newest
                        : 0;
     for (size_t i = first; i < list.run_count && !code; i++) {
-        code = add_report(engine, side, path, &list.runs[i], err);
+        code = add_report(engine, side, path, &list.runs[i], options->params, err);
         if (!code || code == IDS_NOMEM || code == IDS_LIMIT || (!several && list.run_count == 1)) continue;
         char whole[IDS_ERROR_WHOLE];
         ids_engine_progress_end(engine);
@@ -128,7 +130,7 @@ static int settle(struct ids_open_side *side, int operand_count, const struct id
     side->pointers = calloc(side->count, sizeof *side->pointers);
     if (!side->label || !side->pointers) return ids_no_memory(err);
     for (size_t i = 0; i < side->count; i++) side->pointers[i] = &side->reports[i];
-    return ids_side_init(&side->side, side->label, side->pointers, side->count, err);
+    return ids_side_init(&side->side, side->label, side->pointers, side->count, ids_format_lacks, err);
 }
 
 int ids_open_side(struct ids_engine *engine, char *const *paths, int count, const struct ids_open_options *options,

@@ -6,6 +6,7 @@
 #ifndef IDS_LIB_RUN_OPEN_SIDES_H
 #define IDS_LIB_RUN_OPEN_SIDES_H
 
+#include "lib/analysis/params.h"
 #include "lib/compare/side.h"
 #include "lib/run/engine.h"
 #include "lib/run/run_label.h"
@@ -21,8 +22,9 @@ struct ids_open_side {
 };
 
 struct ids_open_options {
-    int64_t newest; /* use only this many of an operand's runs, the newest ones; 0: all */
-    int by_step;    /* sort a side's runs by the step in their paths, then by time: the order of training */
+    int64_t newest;                  /* use only this many of an operand's runs, the newest ones; 0: all */
+    const struct ids_params *params; /* which part of each run; NULL: all of it */
+    int by_step; /* sort a side's runs by the step in their paths, then by time: the order of training */
 };
 
 /* Opens all runs of these operands as one side. A run of a folder or pattern that cannot be read is noted and left

@@ -5,6 +5,7 @@
 #include "lib/io/source.h"
 #include "lib/report/report.h"
 #include "lib/run/file_name.h"
+#include "lib/run/format_names.h"
 
 #include <string.h>
 
@@ -22,21 +23,6 @@ const struct ids_format *ids_format_of_bytes(const uint8_t *head, size_t length,
         format = ids_formats[i];
     }
     return format;
-}
-
-static int has_ending(const char *path, const char *const *suffixes) {
-    for (; suffixes && *suffixes; suffixes++) {
-        if (ids_name_ends_with(path, *suffixes)) return 1;
-    }
-    return 0;
-}
-
-const char *ids_format_named(const char *path) {
-    for (int i = 0; i < ids_format_count; i++) {
-        if (has_ending(path, ids_formats[i]->suffixes) || has_ending(path, ids_formats[i]->generic_suffixes))
-            return ids_formats[i]->name;
-    }
-    return NULL;
 }
 
 /* By content; *ret_format is NULL where it says nothing. */
@@ -64,20 +50,17 @@ static int choose_format(struct ids_source *source, const struct ids_format **re
     if (*ret_format) return 0;
     /* Content decides. Where it says nothing, a file that is named like a profile is read as one, to say where it is
      * damaged. */
-    for (int i = 0; i < ids_format_count; i++) {
-        if (!has_ending(ids_source_path(source), ids_formats[i]->suffixes)) continue;
-        *ret_format = ids_formats[i];
-        *ret_named = 1;
-        return 0;
-    }
+    *ret_format = ids_format_named(ids_source_path(source), 0);
+    *ret_named = *ret_format != NULL;
+    if (*ret_format) return 0;
     if (ids_is_database(ids_source_path(source))) {
         ids_fail(err, IDS_UNSUPPORTED, "a database, not a profile");
         return ids_hint(err, "'idsprof report' and 'idsprof query' read those that idsprof made");
     }
-    return ids_fail(
-        err, IDS_UNSUPPORTED,
-        "not a profile that idsprof can read (expected an XSpace profile, *.xplane.pb, or a Chrome trace of JAX "
-        "or PyTorch, *.trace.json; either also in gzip or an archive)");
+    char expected[512];
+    ids_formats_expected(expected, sizeof expected);
+    return ids_fail(err, IDS_UNSUPPORTED,
+                    "not a profile that idsprof can read (expected %s; in gzip or an archive too)", expected);
 }
 
 /* What came out of a source that was cut is a whole file to the format, so its end is said here. */

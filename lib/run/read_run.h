@@ -8,8 +8,6 @@
 
 /* The format of a file that begins with these bytes, or NULL; *ret_more is 1 if more bytes may change the answer. */
 const struct ids_format *ids_format_of_bytes(const uint8_t *head, size_t length, int *ret_more);
-/* The name of the format to which the file's ending belongs, or NULL. */
-const char *ids_format_named(const char *path);
 
 /* Reads one file into a sink; *ret_format is the title of its format. If the file ends early, the sink's diag says
  * so. */

@@ -1,5 +1,7 @@
 #include "lib/run/run_label.h"
 
+#include "lib/run/format_names.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -124,15 +126,6 @@ static struct part last_part(const char *path, size_t *length) {
     return (struct part){path + *length, end - *length};
 }
 
-static size_t without_ending(struct part part) {
-    static const char *const ends[] = {".gz", ".json", ".trace", ".pt", ".pb", ".xplane"};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t n = strlen(ends[i]);
-        if (part.length > n && !strncmp(part.at + part.length - n, ends[i], n)) part.length -= n;
-    }
-    return part.length;
-}
-
 /* 2026_01_02_03_04_05, with any character or none between. 0 when it is something else. */
 static int read_stamp(struct part part, struct ids_run_label *label) {
     static const int widths[] = {4, 2, 2, 2, 2, 2};
@@ -195,7 +188,7 @@ void ids_label_run(const struct ids_run_files *run, struct ids_run_label *ret_la
     length = strlen(absolute);
     struct part part = last_part(absolute, &length);
     if (run->file_count && !strcmp(run->path, run->files[0].path)) {
-        part.length = without_ending(part);
+        part.length = ids_length_without_format(part.at, part.length);
     } else if (read_stamp(part, ret_label)) {
         part = last_part(absolute, &length);
     }

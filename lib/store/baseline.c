@@ -19,9 +19,17 @@
 #define IDS_VERSION "unknown"
 #endif
 
-enum { NAME_MOST = 100, RUNS_MOST = 4096, ROWS_MOST = 2000000, UNITS = IDS_UNIT_NUMBER + 1 };
+enum { NAME_MOST = 100, RUNS_MOST = 4096, ROWS_MOST = 2000000, EVENTS_MOST = 10000, UNITS = IDS_UNIT_NUMBER + 1 };
 
-static const char *const kept_tables[] = {"devices", "modules", "steps"};
+static const char step_time[] = "steps.mean";
+
+/* What diff and check read of a run. */
+static const char *const kept_tables[] = {"devices",       "modules", "steps",    "ledger", "ops",          "op_steps",
+                                          "op_categories", "kernels", "compiles", "names",  "program_facts"};
+/* Of all names of events, thousands, a comparison reads the host's calls that move data. */
+static const char *const kept_names[] = {"DevicePut", "DevicePutWithSharding", "np.asarray(jax.Array)"};
+/* Long texts that no comparison reads. */
+static const char *const left_columns[] = {"text", "evidence", "meanwhile", "longest_device"};
 
 /* ---- where ---- */
 
@@ -75,6 +83,19 @@ static int make_folders(char *path, struct ids_error *err) {
     return 0;
 }
 
+/* ---- events ---- */
+
+static int keep_text(struct ids_baseline *baseline, const char *text, const char **ret_text) {
+    *ret_text = text ? ids_arena_copy(&baseline->arena, text, strlen(text)) : NULL;
+    return text && !*ret_text;
+}
+
+static int add_event(struct ids_baseline *baseline, const struct ids_baseline_event *event) {
+    struct ids_baseline_event *place = IDS_PUSH(baseline->events, baseline->event_count, baseline->event_room);
+    if (place) *place = *event;
+    return place ? 0 : -1;
+}
+
 /* ---- writing ---- */
 
 struct writer {
@@ -112,12 +133,30 @@ static int write_metrics(struct writer *writer, int64_t run, const struct ids_re
     return code;
 }
 
+static int is_left(const char *column) {
+    for (size_t i = 0; i < sizeof left_columns / sizeof *left_columns; i++) {
+        if (!strcmp(left_columns[i], column)) return 1;
+    }
+    return 0;
+}
+
+static int is_kept_row(const struct ids_table *table, size_t row) {
+    int name = strcmp(table->id, "names") ? -1 : ids_table_column(table, "name");
+    if (name < 0) return 1;
+    const struct ids_value *cell = ids_table_cell(table, row, name);
+    for (size_t i = 0; i < sizeof kept_names / sizeof *kept_names && !cell->missing; i++) {
+        if (!strcmp(kept_names[i], cell->text)) return 1;
+    }
+    return 0;
+}
+
 static int write_cells(struct writer *writer, int64_t run, const struct ids_table *table) {
     int code = 0;
     for (size_t row = 0; table && row < table->row_count; row++) {
+        if (!is_kept_row(table, row)) continue;
         for (int column = 0; column < table->def->column_count && !code; column++) {
             const struct ids_value *value = ids_table_cell(table, row, column);
-            if (value->missing) continue;
+            if (value->missing || is_left(table->def->columns[column].id)) continue;
             ids_rows_put_int(&writer->cells, run);
             ids_rows_put_text(&writer->cells, table->id);
             ids_rows_put_int(&writer->cells, (int64_t)row);
@@ -130,26 +169,47 @@ static int write_cells(struct writer *writer, int64_t run, const struct ids_tabl
     return code;
 }
 
-static int write_head(struct writer *writer, const char *name, int64_t now_unix_s) {
+static int write_head(struct writer *writer, const struct ids_baseline *baseline) {
     struct ids_rows rows;
     int code = ids_rows_prepare(&rows, writer->db, &writer->sum, "INSERT INTO baseline VALUES (?,?,?)", writer->err);
     if (!code) {
-        ids_rows_put_text(&rows, name);
-        ids_rows_put_int(&rows, now_unix_s);
-        ids_rows_put_text(&rows, "idsprof " IDS_VERSION);
+        ids_rows_put_text(&rows, baseline->name);
+        ids_rows_put_int(&rows, baseline->saved_unix_s);
+        ids_rows_put_text(&rows, baseline->program);
         code = ids_rows_insert(&rows, writer->err);
     }
     ids_rows_done(&rows);
     return code;
 }
 
-static int write_all(struct writer *writer, const char *name, const struct ids_report *const *reports, size_t count,
-                     int64_t now_unix_s) {
+static int write_events(struct writer *writer, const struct ids_baseline *baseline) {
+    static const char sql[] = "INSERT INTO event VALUES (?,?,?,?,?,?,?,?)";
+    struct ids_rows rows;
+    int code = ids_rows_prepare(&rows, writer->db, &writer->sum, sql, writer->err);
+    for (size_t i = 0; i < baseline->event_count && !code; i++) {
+        const struct ids_baseline_event *event = &baseline->events[i];
+        ids_rows_put_int(&rows, event->unix_s);
+        ids_rows_put_text(&rows, event->program);
+        ids_rows_put_int(&rows, event->runs);
+        ids_rows_put_text(&rows, event->id);
+        ids_rows_put_int(&rows, event->value.unit);
+        ids_rows_put_value(&rows, event->value);
+        ids_rows_put_value(&rows, event->before);
+        ids_rows_put_text(&rows, event->reason);
+        code = ids_rows_insert(&rows, writer->err);
+    }
+    ids_rows_done(&rows);
+    return code;
+}
+
+static int write_all(struct writer *writer, const struct ids_baseline *baseline,
+                     const struct ids_report *const *reports, size_t count) {
     sqlite3 *db = writer->db;
     struct ids_error *err = writer->err;
     int code = ids_db_exec(db, "BEGIN", err);
     if (!code) code = ids_db_exec(db, ids_baseline_sql, err);
-    if (!code) code = write_head(writer, name, now_unix_s);
+    if (!code) code = write_head(writer, baseline);
+    if (!code) code = write_events(writer, baseline);
     if (!code)
         code = ids_rows_prepare(&writer->properties, db, &writer->sum, "INSERT INTO property VALUES (?,?,?,?)", err);
     if (!code)
@@ -168,38 +228,29 @@ static int write_all(struct writer *writer, const char *name, const struct ids_r
     return code ? code : ids_db_exec(db, "COMMIT", err);
 }
 
-static int fill(const char *path, const char *name, const struct ids_report *const *reports, size_t count,
-                int64_t now_unix_s, struct ids_error *err) {
+static int fill(const char *path, const struct ids_baseline *baseline, const struct ids_report *const *reports,
+                size_t count, struct ids_error *err) {
     struct writer writer = {.err = err};
     int code = ids_db_create(path, &writer.db, err);
     if (code) return code;
-    code = write_all(&writer, name, reports, count, now_unix_s);
+    code = write_all(&writer, baseline, reports, count);
     sqlite3_close(writer.db);
     return code;
 }
 
-int ids_baseline_save(const char *name, const struct ids_report *const *reports, size_t count, int force,
-                      int64_t now_unix_s, char **ret_path, struct ids_error *err) {
-    char *path, *temporary = NULL;
-    struct stat status;
-    int code = path_of(name, &path, err);
-    if (!code && !force && !lstat(path, &status))
-        code = ids_fail(err, IDS_USAGE, "the baseline '%s' exists; use --force to overwrite", name);
-    if (!code) code = make_folders(path, err);
-    int fd = code ? -1 : ids_summary_open_beside(path, &temporary, err);
-    if (!code && fd < 0) code = fd;
-    if (!code) code = fill(temporary, name, reports, count, now_unix_s, err);
+/* The file appears under its name when it is whole. */
+static int put_file(const struct ids_baseline *baseline, const struct ids_report *const *reports, size_t count,
+                    struct ids_error *err) {
+    const char *path = baseline->path;
+    char *temporary = NULL;
+    int fd = ids_summary_open_beside(path, &temporary, err);
+    int code = fd < 0 ? fd : fill(temporary, baseline, reports, count, err);
     if (!code && ids_memory_ran_out()) code = ids_no_memory(err); /* a report may lack something */
     if (!code && fsync(fd)) code = ids_fail_system(err, "cannot write '%s'", path);
     if (!code && rename(temporary, path)) code = ids_fail_system(err, "cannot write '%s'", path);
     if (fd >= 0) close(fd);
     if (code && temporary) unlink(temporary);
     free(temporary);
-    if (!code) {
-        *ret_path = path;
-        return 0;
-    }
-    free(path);
     return code;
 }
 
@@ -216,6 +267,7 @@ struct reader {
     const struct ids_table_def *def;
     struct ids_report *report;
     int64_t place;
+    int has_events;
 };
 
 static int damaged(struct reader *reader, const char *what) {
@@ -318,6 +370,37 @@ static int read_each(struct reader *reader, const char *sql, int (*read)(struct 
     return code;
 }
 
+static int read_event(struct reader *reader, struct ids_rows *rows) {
+    struct ids_baseline *baseline = reader->baseline;
+    struct ids_baseline_event event = {.unix_s = ids_rows_get_int(rows, 0)};
+    if (baseline->event_count == EVENTS_MOST) return damaged(reader, "too many events");
+    int failed = keep_text(baseline, ids_rows_get_text(rows), &event.program);
+    event.runs = ids_rows_get_int(rows, 0);
+    failed |= keep_text(baseline, ids_rows_get_text(rows), &event.id);
+    int unit = unit_of(rows);
+    if (unit <= IDS_UNIT_NONE) unit = IDS_UNIT_NUMBER; /* no figure is a text */
+    event.value = ids_rows_get_value(rows, (enum ids_unit)unit);
+    event.before = ids_rows_get_value(rows, (enum ids_unit)unit);
+    failed |= keep_text(baseline, ids_rows_get_text(rows), &event.reason);
+    if (!failed && (!event.program || (event.reason && !event.id))) return damaged(reader, "an event");
+    if (failed || add_event(baseline, &event)) return ids_no_memory(reader->err);
+    return 0;
+}
+
+/* A baseline of an older version has no events. */
+static int read_is_there(struct reader *reader, struct ids_rows *rows) {
+    reader->has_events = ids_rows_get_int(rows, 0) > 0;
+    return 0;
+}
+
+static int read_events(struct reader *reader) {
+    int code =
+        read_each(reader, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'event'", read_is_there);
+    if (code || !reader->has_events) return code;
+    return read_each(reader, "SELECT unix_s, program, runs, id, unit, value, before, reason FROM event ORDER BY rowid",
+                     read_event);
+}
+
 static int read_head(struct reader *reader, struct ids_rows *rows) {
     struct ids_baseline *baseline = reader->baseline;
     const char *name = ids_rows_get_text(rows);
@@ -330,6 +413,7 @@ static int read_head(struct reader *reader, struct ids_rows *rows) {
 
 static int read_all(struct reader *reader) {
     int code = read_each(reader, "SELECT name, saved_unix_s, program FROM baseline", read_head);
+    if (!code) code = read_events(reader);
     if (!code) code = read_each(reader, "SELECT run, id, unit, value FROM property ORDER BY run, rowid", read_property);
     if (!code)
         code =
@@ -366,10 +450,84 @@ int ids_baseline_load(const char *name, const struct ids_table_def *(*find_table
 void ids_baseline_done(struct ids_baseline *baseline) {
     for (size_t i = 0; i < baseline->count; i++) ids_report_done(&baseline->reports[i]);
     free(baseline->reports);
+    free(baseline->events);
+    ids_arena_done(&baseline->arena);
     free(baseline->name);
     free(baseline->path);
     free(baseline->program);
     *baseline = (struct ids_baseline){0};
+}
+
+/* ---- changing ---- */
+
+/* What was done to the baseline of that name before; a file that cannot be read has no past. */
+static int take_past(struct ids_baseline *baseline) {
+    struct reader reader = {.baseline = &(struct ids_baseline){0}, .err = &(struct ids_error)IDS_ERROR_INIT};
+    struct ids_baseline *old = reader.baseline;
+    if (ids_db_open(baseline->path, IDS_DB_GIVEN, &reader.db, reader.err)) return 0;
+    int code = read_events(&reader);
+    sqlite3_close(reader.db);
+    if (code == IDS_NOMEM) {
+        free(old->events);
+        ids_arena_done(&old->arena);
+        return code;
+    }
+    baseline->events = old->events;
+    baseline->event_count = old->event_count;
+    baseline->event_room = old->event_room;
+    baseline->arena = old->arena;
+    return 0;
+}
+
+static struct ids_value step_time_of(const struct ids_report *const *reports, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct ids_metric *metric = ids_report_find(reports[i], step_time, NULL);
+        if (!metric || metric->value.missing || metric->value.unit != IDS_UNIT_TIME) return ids_no_value(IDS_UNIT_TIME);
+        sum += (double)metric->value.i;
+    }
+    return ids_int_value(IDS_UNIT_TIME, (int64_t)(sum / (double)count + 0.5));
+}
+
+int ids_baseline_save(const char *name, const struct ids_report *const *reports, size_t count, int force,
+                      int64_t now_unix_s, char **ret_path, struct ids_error *err) {
+    struct ids_baseline baseline = {
+        .name = strdup(name), .program = strdup("idsprof " IDS_VERSION), .saved_unix_s = now_unix_s};
+    struct stat status;
+    int code = baseline.name && baseline.program ? path_of(name, &baseline.path, err) : ids_no_memory(err);
+    int exists = !code && !lstat(baseline.path, &status);
+    if (!code && !force && exists)
+        code = ids_fail(err, IDS_USAGE, "the baseline '%s' exists; use --force to overwrite", name);
+    if (!code) code = make_folders(baseline.path, err);
+    if (!code && exists && take_past(&baseline)) code = ids_no_memory(err);
+    struct ids_baseline_event event = {.unix_s = now_unix_s,
+                                       .runs = (int64_t)count,
+                                       .program = baseline.program,
+                                       .value = step_time_of(reports, count)};
+    event.before = ids_no_value(IDS_UNIT_TIME);
+    if (!event.value.missing) event.id = step_time;
+    if (!code && add_event(&baseline, &event)) code = ids_no_memory(err);
+    if (!code) code = put_file(&baseline, reports, count, err);
+    if (!code) {
+        *ret_path = baseline.path;
+        baseline.path = NULL;
+    }
+    ids_baseline_done(&baseline);
+    return code;
+}
+
+int ids_baseline_accept(struct ids_baseline *baseline, const struct ids_baseline_event *event, struct ids_error *err) {
+    const struct ids_report **pointers = calloc(baseline->count, sizeof *pointers);
+    struct ids_baseline_event own = *event;
+    own.program = "idsprof " IDS_VERSION;
+    if (!pointers || add_event(baseline, &own)) {
+        free(pointers);
+        return ids_no_memory(err);
+    }
+    for (size_t i = 0; i < baseline->count; i++) pointers[i] = &baseline->reports[i];
+    int code = put_file(baseline, pointers, baseline->count, err);
+    free(pointers);
+    return code;
 }
 
 /* ---- which there are ---- */

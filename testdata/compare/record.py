@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Record the traces of testdata/compare and testdata/scale with JAX on the CPU.
+"""Record the traces of testdata/compare, testdata/scale and testdata/methods with JAX on the CPU.
 
     record.py [--into DIR] NAME...     "all": every one
 
@@ -25,6 +25,7 @@ TRACES = {
     'recompile': ('compare', 1),  # `score` meets a new shape in steps 3, 6 and 9
     'transfer': ('compare', 1),   # 16 MB more to the device in each step
     'doubled': ('compare', 1),    # a third layer, twice as large as the others
+    **{'%s%d' % (method, n): ('methods', n) for method in ('lcam', 'tad') for n in (1, 2, 4)},  # two ways to compute a gradient
     'dev1': ('scale', 1), 'dev2': ('scale', 2), 'dev4': ('scale', 4), 'dev8': ('scale', 8),  # one batch of 512 over all devices
 }
 
@@ -85,18 +86,29 @@ def child(name, out):
             step(s)
 
 
+def command_of(name, out):
+    if TRACES[name][0] == 'methods':
+        return [str(HERE.parents[1] / 'tests' / 'live' / 'two_methods.py'), name[:-1], name[-1], '--trace', out, '--steps', '6', '--clock', '/dev/null']
+    return [str(Path(__file__).resolve()), '--child', name, out]
+
+
+def place_of(name, into):
+    folder, devices = TRACES[name]
+    return into / folder / ('%dgpu_20260102' % devices) / (name[:-1] + '_trace') if folder == 'methods' else into / folder / name
+
+
 def record(name, into):
     folder, devices = TRACES[name]
     env = dict(os.environ, JAX_PLATFORMS='cpu', XLA_FLAGS='--xla_force_host_platform_device_count=%d' % devices)
     with tempfile.TemporaryDirectory() as out:
-        subprocess.run([sys.executable, str(Path(__file__).resolve()), '--child', name, out], env=env, cwd='/', check=True)
+        subprocess.run([sys.executable, *command_of(name, out)], env=env, cwd='/', check=True)
         made, = glob.glob(out + '/plugins/profile/*/*.xplane.pb')
         content = open(made, 'rb').read()
         assert len(content) < 300000, len(content)
         for word in (str(HERE), sys.prefix, tempfile.gettempdir(), os.path.expanduser('~')):
             assert word.encode() not in content, 'a path of this machine: ' + word
-        run = into / folder / name / 'plugins' / 'profile' / Path(made).parent.name
-        shutil.rmtree(into / folder / name, ignore_errors=True)
+        run = place_of(name, into) / 'plugins' / 'profile' / Path(made).parent.name
+        shutil.rmtree(place_of(name, into), ignore_errors=True)
         run.mkdir(parents=True)
         shutil.copyfile(made, run / 'host.xplane.pb')
         print(name, len(content))

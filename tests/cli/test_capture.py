@@ -125,6 +125,16 @@ def variables():
     check(run.steps() == [(5, 5)], run.sidecar)
     run = double(['--trigger'], 'wake', 'step:0:99', environment=environment)
     check(run.sidecar['plan']['start_step'] is None and run.sidecar['plan']['trigger'] == 1, run.sidecar)
+    run = double([], 'wake', 'step:0:99', environment={'PROFILE_MODE': 'trigger'})
+    check(run.sidecar['plan']['trigger'] == 1, run.sidecar)
+    run = double(['-s', '3'], 'wake', 'step:0:99', environment={'PROFILE_MODE': 'trigger'})
+    check(run.steps() == [(3, 7)], run.sidecar)
+    run = double(['-s', '3'], 'wake', 'step:0:99', environment={'PROFILE_MODE': 'steps'})
+    check(run.steps() == [(3, 7)], run.sidecar)
+    run = double([], 'wake', 'step:0:99', environment={'PROFILE_MODE': 'off'})
+    check(run.code == 0 and 'nothing was recorded' in run.err, run.err)
+    run = double([], 'wake', 'step:0:99', environment={'PROFILE_MODE': 'nsys'})
+    check(run.code == 2 and "PROFILE_MODE is 'nsys', and capture knows steps, trigger and off" in run.err, run.err)
     run = double([], 'wake', 'step:0:300', environment={'PROFILE_ENABLED': 'off'})
     check(run.code == 0 and run.out.startswith('asleep: ') and 'nothing was recorded' in run.err, run.err)
     check(not run.dir.exists(), 'a folder of a capture that is off')
@@ -153,6 +163,8 @@ def refused():
             (['--sweep', 'devices=1,x'], 'is not a list of numbers'),
             (['--sweep', 'devices=2,2'], 'is given twice'),
             (['--gpu', '--cpu'], 'exclude each other'),
+            (['--profile-option', 'x'], "'x' is not KEY=VALUE"),
+            (['--max-window-bytes', 'x'], "--max-window-bytes: 'x' is not a size"),
             (['--name', 'a/b'], 'cannot be the name of a folder'),
             (['--python-tracer', '2'], '2 is more than 1'),
             (['--range', 'x' * 256], 'more than 255 characters'),
@@ -363,7 +375,7 @@ def sweep():
     check(listed.returncode == 0 and '1_devices' in listed.stdout and '4_devices' in listed.stdout, listed.stdout + listed.stderr)
     run = Capture(['--sweep', '2', '--cpu'], ['sh', '-c', 'echo $XLA_FLAGS $JAX_PLATFORMS $CUDA_VISIBLE_DEVICES'], environment={'XLA_FLAGS': '--a'})
     check(run.out.split() == ['--a', '--xla_force_host_platform_device_count=2', 'cpu'], run.out)
-    run = Capture(['--sweep', '4', '--gpu'], ['sh', '-c', 'echo $JAX_PLATFORMS $CUDA_VISIBLE_DEVICES'])
+    run = Capture(['--sweep', '4', '--gpu', '--or-cpu'], ['sh', '-c', 'echo $JAX_PLATFORMS $CUDA_VISIBLE_DEVICES'])
     check(run.out.split() == ['cuda,cpu', '0,1,2,3'], run.out)
     run = double(['-s', '3', '--report'], 'wake', 'step:0:9')
     check('device utilization' in run.out, run.out)

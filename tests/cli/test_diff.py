@@ -100,6 +100,10 @@ def check_findings():
     found = result(SOURCE / 'testdata' / 'cpu1_compile', SOURCE / 'testdata' / 'cpu1_compile_py')
     python = row(found, 'findings', 'id', 'tracer.python')
     check(python.get('severity') == 'warning' and 'python_tracer_level 0' in python['text'], f'the Python tracer: {python}')
+    found = result(SOURCE / 'testdata' / 'cpu1_compile', SOURCE / 'testdata' / 'cpu1_compile_py', '--after', '1', '--force')
+    host = [cause for cause in rows(found, 'waterfall') if (cause['account'] or '').startswith('host.') and cause['account'] != 'host.compile']
+    check(host and {(cause['kind'], cause['verdict'], cause['rank']) for cause in host} == {('host', 'unsure', 0)}, f'the Python tracer on one side: {host}')
+    check(rows(found, 'waterfall')[0]['kind'] != 'host', 'what the recording may have made comes first')
     found = result(SOURCE / 'testdata' / 'cpu1_nohlo', SOURCE / 'testdata' / 'cpu1_pair')
     check(row(found, 'findings', 'id', 'programs.hlo').get('severity') == 'warning', 'HLO on one side only')
     check({r['by'] for r in rows(found, 'ops')} == {'name'}, 'HLO on one side only: ops are matched by name')
@@ -107,7 +111,44 @@ def check_findings():
     pair = next((SOURCE / 'testdata' / 'cpu1_pair').rglob('*.xplane.pb'))
     found = result(pair, pair.with_name('host.trace.json.gz'))
     check(row(found, 'findings', 'id', 'format').get('severity') == 'warning', 'xplane.pb against trace.json')
+    check('; trace.json lacks programs' in row(found, 'findings', 'id', 'format')['text'], f'what trace.json lacks: {found["tables"]}')
+    forced = json.loads(diff('--json', '--force', SOURCE / 'testdata/mini/idle_sync.mini', pair).stdout)
+    check('lacks' not in row(forced, 'findings', 'id', 'format')['text'], 'neither of the two formats is trace.json')
     check(found['run']['verdict'] == 'same' and found['run']['a'] == 'host.xplane.pb', f'the same run in both forms: {found["run"]}')
+
+
+def other_ops(path, fingerprint):
+    """The run, but its op computes something else."""
+    path.write_text(path.read_text().replace('fingerprint=7 shape=f32[8]', f'fingerprint={fingerprint} shape=s32[2,{fingerprint}]'))
+    return path
+
+
+def check_unlike(folder):
+    """Programs that have nothing to do with each other, one recording twice, and other marks of steps."""
+    captured, plain = SOURCE / 'testdata' / 'cpu1_captured', SOURCE / 'testdata' / 'cpu1_plain'
+    found = result(captured, plain)
+    marks = row(found, 'findings', 'id', 'steps.source')
+    check(marks.get('severity') == 'note' and 'by annotation train in' in marks['text'] and 'by period in' in marks['text'], f'annotated against counted: {marks}')
+    check(not row(result(COMPARE / 'base', COMPARE / 'again'), 'findings', 'id', 'steps.source'), 'the same marks on both sides')
+    same = row(result(captured, captured), 'findings', 'id', 'runs.same')
+    check(same.get('severity') == 'warning' and str(captured) in same['text'], f'one folder twice: {same}')
+    check(not row(result(COMPARE / 'base', COMPARE / 'again'), 'findings', 'id', 'runs.same'), 'two folders')
+    for number, (name, module) in enumerate((('train.mini', 'jit_train'), ('serve.mini', 'jit_serve'))):
+        text = other_ops(gpu_run(folder / name, [100] * 6, module=module, name=module), 20 + number).read_text().splitlines()
+        text.insert(3, 'hlo module=jit_small name=small opcode=copy fingerprint=9 shape=f32[8]')
+        at = next(i for i, line in enumerate(text) if line.startswith('line 2'))
+        text.insert(at, '700us 100ns k hlo_op=small hlo_module=jit_small')
+        (folder / name).write_text('\n'.join(text) + '\n')
+    few = row(result(folder / 'train.mini', folder / 'serve.mini', status=2), 'findings', 'id', 'programs.few')
+    check(few.get('severity') == 'unlike' and 'jit_serve' in few['text'], f'only a small program in common: {few}')
+    one = gpu_run(folder / 'one_name.mini', [100] * 6)
+    found = result(one, other_ops(gpu_run(folder / 'other_ops.mini', [100] * 6, name='convolution.4'), 20), status=2)
+    check(row(found, 'findings', 'id', 'ops.none').get('severity') == 'unlike' and found['run']['comparable'] == 0, 'one name, and no op in common')
+    gpu_run(folder / 'model.mini', [100] * 6, model='H100')
+    gpu_run(folder / 'other.mini', [100] * 6, model='A100')
+    known = [r['id'] for r in rows(result(folder / 'model.mini', gpu_run(folder / 'unknown.mini', [100] * 6)), 'findings')]
+    check('devices.model' not in known, f'an unknown model is not another one: {known}')
+    check(row(result(folder / 'model.mini', folder / 'other.mini', status=2), 'findings', 'id', 'devices.model'), 'another model')
 
 
 def check_forms():
@@ -166,7 +207,7 @@ def check_words(folder):
     gpu_run(folder / 'even.mini', single)
     gpu_run(folder / 'one_slow.mini', single[:-1] + [500.0])
     step = row(result(folder / 'even.mini', folder / 'one_slow.mini'), 'headline', 'id', 'steps.mean')
-    check(step['verdict'] == 'single_steps' and step['low'] == step['high'] == 0, f'one slow step of ten: {step}')
+    check(step['verdict'] == 'single_steps' and step['typical_low'] == step['typical_high'] == 0 < step['high'], f'one slow step of ten: {step}')
 
 
 def check_trend(folder):
@@ -182,6 +223,14 @@ def check_trend(folder):
     line = row(found, 'trend', 'id', 'steps.mean')
     check(line and line['verdict'] == 'grows' and abs(line['slope'] - 3e-9) < 1e-11, f'trend: {line}')
     check(row(found, 'trend', 'id', 'device.utilization')['verdict'] == 'steady', 'trend: utilization is steady')
+    rough = folder / 'rough'
+    for i, length in enumerate((100, 140, 90, 135, 95, 128, 104, 131), 1):
+        run = rough / f'step_{i}000' / 'plugins' / 'profile' / f'2026_01_0{i}_00_00_00'
+        run.mkdir(parents=True)
+        (run / 'host.trace.json').write_text(to_chrome(gpu_run(folder / 'made.mini', [length] * 6)))
+    line = row(json.loads(diff('--json', '--trend', rough).stdout), 'trend', 'id', 'steps.mean')
+    check(line['verdict'] == 'unknown', f'runs that vary by a third are not steady: {line}')
+    check('unsure' in diff('--trend', rough).stdout, 'a trend that cannot be told, as text')
     check('per 1,000 steps' in diff('--trend', series).stdout, 'trend, as text')
     both = result(series, series, '--newest', 3)
     check((both['run']['a_runs'], both['run']['spread_over'], both['run']['verdict']) == (3, 'runs', 'same'), f'a folder as a side: {both["run"]}')
@@ -258,6 +307,10 @@ def check_shared():
     check(matched + by['removed'] == len([r for r in ops if r['a'] is not None]), 'vLLM: an op of before is neither matched nor removed')
     collectives = row(found, 'collectives', 'name', 'all-to-all')
     check(collectives.get('removed') == 128 and float(collectives['b']) == 0, f'vLLM: the all-to-alls are gone: {collectives}')
+    both = SHARED / 'gpu_1080ti_xla_pair'
+    if both.is_dir():
+        found = result(next(both.rglob('*.xplane.pb')), next(both.rglob('*.trace.json.gz')))
+        check((found['run']['verdict'], found['run']['comparable']) == ('same', 1), f'the same run in both forms, of a GPU: {found["run"]}')
     pair = (SHARED / 'kineto_a100_control', SHARED / 'kineto_v100_test')
     done = diff(*pair, status=2)
     check('A100' in done.stderr and 'V100' in done.stderr and '--force' in done.stderr, f'A100 against V100: {done.stderr}')
@@ -268,6 +321,7 @@ def check_shared():
 with tempfile.TemporaryDirectory() as scratch:
     check_recordings()
     check_findings()
+    check_unlike(Path(scratch))
     check_forms()
     check_words(Path(scratch))
     check_trend(Path(scratch))

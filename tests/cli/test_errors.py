@@ -54,8 +54,8 @@ MISTAKES = [
     (['completion', 'tcsh'], "idsprof: completion: invalid value 'tcsh' (bash, zsh, fish)"),
     (['help', 'nothing'], "idsprof: help: invalid value 'nothing' (capture, trigger, doctor, report, diff, check, baseline, scale, list, extract, import, query, cache, help, completion, metrics, schema, collectors)"),
     (['report', RUN, '--topp', '3'], "idsprof: report: unknown option '--topp'; did you mean '--top'?"),
-    (['scale', RUN], "idsprof: scale: '%s' holds 1 run, all on 1 device; scaling needs runs on different numbers of devices (idsprof list "
-                     'shows them, and RUN... --devices gives the numbers)' % RUN),
+    (['scale', RUN], 'idsprof: scale: 1 run, all on 1 device and of one method: scaling needs other numbers of devices, or another method '
+                     '(METHOD:DEVICES=RUN names them where paths do not)'),
     (['check', RUN, '--max', 'nope=3'], "idsprof: check: no metric 'nope'; 'idsprof help metrics' lists them"),
     (['check', RUN, '--max', 'step.mean=3'], "idsprof: check: no metric 'step.mean'; did you mean 'steps.mean' or 'steps.median'?"),
     (['check', RUN, '--max', 'utilization=3'], "idsprof: check: no metric 'utilization'; did you mean 'device.utilization'?"),
@@ -100,7 +100,7 @@ def check_answers():
 
 def check_long_path():
     """Of a path as long as an argument can be the middle goes, and never the reason."""
-    for command in (['report'], ['list'], ['extract'], ['import', '-o', '/dev/null/x.db'], ['query', '--schema'], ['diff', RUN], ['check', '--max', 'idle.share=1']):
+    for command in (['report'], ['list'], ['extract'], ['import', '-o', '/dev/null/x.db'], ['query', '--schema'], ['diff', RUN], ['check', '--max', 'idle.share=100%']):
         path = '/first/' + 'n' * 5000 + '/last'
         said = idsprof(*command, path).stderr.split('\n')[0]
         check(re.search("'/?f?i?r?s?t?/?.*n\\.\\.\\.n.*/last': File name too long$", said) or command[0] == 'import', f'a long path: {command}: {said[:300]}...{said[-80:]}')

@@ -110,7 +110,7 @@ def check_mistakes(cache):
                          ('compile.total=5s,2s', 'lower is better, so WARN (5s) cannot be above BAD (2s)'),
                          ('device.utilisation=80%,50%', "did you mean 'device.utilization'?"), ('idle.share=10%,20%', "shows the grade of 'device.utilization'"),
                          ('steps.mean=1s,2s', "'steps.mean' has no grade (these have: device.utilization, "), ('kernels.median=5,1', "'5' needs a unit"),
-                         ('device.utilization=80,50', "'80' is above 100 %"), ('device.utilization=much,50%', "'much' is not a percentage"),
+                         ('device.utilization=80,50', "'80' has no unit: write '80%'"), ('device.utilization=180%,50%', "'180%' is above 100 %"), ('device.utilization=much,50%', "'much' is not a percentage"),
                          ('device.utilization=80%', 'is not ID=WARN,BAD'), ('device.utilization', 'is not ID=WARN,BAD'), ('=1,2', "no metric ''")):
         done = run(cache, 'report', BOUNDS, '--grade', option)
         check(done.returncode == 2 and said in done.stderr and not done.stdout, f'--grade {option}: {done.returncode} {done.stderr}')

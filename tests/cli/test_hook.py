@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The parts of the Python hook that need no jax: the XSpace that it writes (read by the oracle's decoder), the way into PJRT plugins, --wrap,
 the finder, and what jax.monitoring's events become. With jax itself: tests/live/test_capture.py.
-Environment: IDS_SOURCE_DIR, TMPDIR.
+Environment: IDS_BUILD_DIR, IDS_SOURCE_DIR, TMPDIR.
 """
 import os
 import subprocess
@@ -107,12 +107,33 @@ def leads_to_plugins():
     same('kept out', plugins.follow(str(ROOT), client, None), False)
     del os.environ['IDSPROF_PJRT']
     same('with a shim', plugins.follow(str(ROOT), client, lambda *fact: said.append(fact)), True)
-    client.load_pjrt_plugin_dynamically('my-gpu', 'libc.so.6')
+    plugin = os.environ['IDS_BUILD_DIR'] + '/lib/idsprof/libidsprof_pjrt.so'  # exports what a plugin does; no sanitizer is in it
+    client.load_pjrt_plugin_dynamically('my-gpu', plugin)
+    client.load_pjrt_plugin_dynamically('none', 'libc.so.6')        # a library that is no plugin: the loader's own error
     client.load_pjrt_plugin_dynamically('tpu', 'libtpu.so')         # as JAX does on a machine without a TPU
+    os.environ[plugins.TPU_KEPT] = plugin
     client.load_pjrt_plugin_dynamically('tpu', str(shim))           # TPU_LIBRARY_PATH had it there already
-    same('what is loaded, and what it stands for', loaded, [('my-gpu', str(shim), 'libc.so.6'), ('tpu', 'libtpu.so', None), ('tpu', str(shim), '')])
+    del os.environ[plugins.TPU_KEPT]
+    client.load_pjrt_plugin_dynamically('tpu', str(shim))           # and nobody knows which one was meant
+    same('what is loaded, and what it stands for', loaded, [('my-gpu', str(shim), plugin), ('none', 'libc.so.6', None), ('tpu', 'libtpu.so', None),
+                                                            ('tpu', str(shim), plugin), ('tpu', str(shim), None)])
     same('nothing of it stays for children', [name for name in os.environ if name.startswith('IDSPROF_PJRT')], [])
-    same('said', said, [('plugin my-gpu', 'libc.so.6'), ('plugin tpu', str(shim))])
+    same('said', said, [('plugin my-gpu', plugin), ('plugin tpu', plugin)])
+    for name, kept in (('TPU_LIBRARY_PATH', None), ('TPU_LIBRARY_PATH', '/own/libtpu.so')):
+        os.environ.pop(name, None)
+        if kept:
+            os.environ[name] = kept
+        plugins.stand_for_libtpu(str(ROOT))
+        same('no libtpu, or the own one: the variable stays', os.environ.get(name), kept)
+    del os.environ['TPU_LIBRARY_PATH']
+    package = ROOT / 'libtpu'
+    package.mkdir()
+    (package / '__init__.py').write_text('raise SystemExit("run")')
+    (package / 'libtpu.so').write_text('')
+    sys.path.append(str(ROOT))
+    plugins.stand_for_libtpu(str(ROOT))
+    same('before torch_xla', [os.environ.pop(name, None) for name in (plugins.TPU_VARIABLE, plugins.TPU_KEPT)], [str(shim), str(package / 'libtpu.so')])
+    sys.path.remove(str(ROOT))
 
 
 def wraps():

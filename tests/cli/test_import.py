@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from pathlib import Path
@@ -72,6 +73,30 @@ def check_content(folder):
                        "(c.start_ps < p.start_ps OR c.start_ps + c.dur_ps > p.start_ps + p.dur_ps)") == [(0,)], 'children')
     check(rows(output, "SELECT count(*) > 0 FROM events c JOIN events p ON p.id = c.parent WHERE p.name = 'train'") == [(1,)],
           'no children of steps')
+
+
+def check_folder(folder):
+    """A log folder, or an archive, gives all of its runs, the oldest first; --run one of them; a bad one stops all, loudly."""
+    logs, output = folder / 'logs', folder / 'all.db'
+    for i, path in enumerate((CPU1, CPU8, CPU1)):
+        run = logs / f'plugins/profile/2026_01_0{i + 1}_00_00_00'
+        run.mkdir(parents=True)
+        (run / 'vm.xplane.pb').write_bytes(path.read_bytes())
+    archive = folder / 'logs.tar'
+    with tarfile.open(archive, 'w') as tar:
+        tar.add(logs, 'logs')
+    for source in (logs, archive):
+        run = idsprof('import', source, '-o', output, '--force')
+        check(run.returncode == 0 and ': 3 runs, ' in run.stdout, f'import of {source.name}: {run.stdout} {run.stderr}')
+        check(rows(output, 'SELECT name FROM run ORDER BY id') == [(f'logs/2026_01_0{i}_00_00_00',) for i in (1, 2, 3)], f'runs of {source.name}')
+        check(rows(output, 'SELECT count(*) FROM events GROUP BY run ORDER BY run') == [(counted(p),) for p in (CPU1, CPU8, CPU1)], 'events of each')
+    run = idsprof('import', logs, '--run', '2026_01_02_00_00_00', '-o', output, '--force')
+    check(run.returncode == 0 and ' run' not in run.stdout.split(';')[0].replace(str(folder), ''), f'import of one: {run.stdout} {run.stderr}')
+    check(rows(output, 'SELECT name FROM run') == [('logs/2026_01_02_00_00_00',)], '--run takes one')
+    (logs / 'plugins/profile/2026_01_02_00_00_00/vm.xplane.pb').write_bytes(b'\xff' * 100)
+    run = idsprof('import', logs, '-o', folder / 'bad.db')
+    check(run.returncode == 2 and '2026_01_02' in run.stderr and '--run NAME' in run.stderr, f'a bad run: {run.stderr}')
+    check(not (folder / 'bad.db').exists(), 'a bad run leaves a file')
 
 
 def check_same_bytes(folder):
@@ -158,7 +183,7 @@ def check_full(folder):
 
 
 with tempfile.TemporaryDirectory() as name:
-    for test in (check_content, check_same_bytes, check_kept, check_errors, check_full, check_killed):
+    for test in (check_content, check_folder, check_same_bytes, check_kept, check_errors, check_full, check_killed):
         test(Path(name))
 for failure in failures:
     print('FAIL:', failure)

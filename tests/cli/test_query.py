@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -74,7 +75,7 @@ def python_self():
 
 def check_questions():
     asked = dict(questions())
-    check(len(asked) == 10, f'the manual asks {len(asked)} questions')
+    check(len(asked) == 12, f'the manual asks {len(asked)} questions')
     answers = {q: answer(CPU1, sql) for q, sql in asked.items()}
     for q, rows in answers.items():
         check(rows, f'no answer: {q}')
@@ -100,6 +101,8 @@ def check_questions():
     ran = [max(e.dur, ends.get(dict(e.stats).get(b'_p'), 0) - e.start) for _, _, e in EVENTS if b'hlo_op' in dict(e.stats)]
     check([round(r['us'] * 1e6) for r in by('slowest')] == sorted(ran, reverse=True)[:10], 'slowest ops')
     check(all(r['module'].startswith('jit_') and r['step'] is not None for r in by('slowest')), f'{by("slowest")}')
+    led = by('led to the slowest op')
+    check(led[0]['name'] == by('slowest')[0]['op'] and led[-1]['name'] == 'train' and led[-1]['track'] == 'python', f'causes: {led}')
     around = by('longest compilation')
     longest = max((e for _, _, e in EVENTS if e.name.startswith(b'backend_compile')), key=lambda e: e.dur)
     check(around[-1]['name'] == longest.name.decode() and [r['depth'] for r in around] == list(range(len(around))), f'around {around}')
@@ -178,6 +181,98 @@ def check_gate():
                     "SELECT json_extract('{\"a\": 1}', '$.a')", 'SELECT * FROM pragma_table_list',
                     "SELECT value FROM json_each('[1, 2]')"):
             check(query(database, sql).returncode == 0, f'{sql}: {query(database, sql).stderr}')
+
+
+def check_forms():
+    """--json and --csv as elsewhere, and what is in every database without a run."""
+    sql = 'SELECT 1 AS a, NULL AS b'
+    check(json.loads(query(CPU1, sql, '--json').stdout) == [{'a': 1, 'b': None}], '--json')
+    check(query(CPU1, sql, '-j').stdout == query(CPU1, sql, '--format', 'json').stdout, '-j and --format json')
+    check(query(CPU1, sql, '--csv').stdout == query(CPU1, sql, '--format', 'csv').stdout, '--csv and --format csv')
+    for arguments in (('--json', '--csv'), ('--json', '--format', 'csv')):
+        done = query(CPU1, sql, *arguments)
+        check(done.returncode == 2 and 'exclude each other' in done.stderr, f'{arguments}: {done}')
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([IDSPROF, 'query', '--schema'], capture_output=True, text=True, env={**os.environ, 'TMPDIR': folder})
+        check(done.returncode == 0 and done.stdout == query(CPU1, '--schema').stdout, f'--schema without a run: {done.stderr}')
+        check(not list(Path(folder).iterdir()), '--schema leaves a file')
+    done = subprocess.run([IDSPROF, 'query'], capture_output=True, text=True)
+    check(done.returncode == 2 and 'RUN is missing' in done.stderr, f'query alone: {done.stderr}')
+
+
+def value(expression, table='(SELECT 0)'):
+    rows = answer(CPU1, f'SELECT {expression} AS v FROM {table}')
+    return rows[0]['v'] if rows else 'nothing'
+
+
+def check_functions():
+    """median, percentile, stddev and regexp, against Python's."""
+    durations = [row['dur_ps'] for row in answer(CPU1, 'SELECT dur_ps FROM events WHERE dur_ps > 0')]
+    events = 'events WHERE dur_ps > 0'
+    near = lambda got, want, what: check(abs(got - want) <= 1e-9 * max(1, abs(want)), f'{what}: {got}, not {want}')  # noqa: E731
+    near(value('median(dur_ps)', events), statistics.median(durations), 'median')
+    near(value('stddev(dur_ps)', events), statistics.stdev(durations), 'stddev')
+    cuts = statistics.quantiles(durations, n=100, method='inclusive')
+    for p in (1, 5, 50, 90, 95, 99):
+        near(value(f'percentile(dur_ps, {p})', events), cuts[p - 1], f'percentile {p}')
+    near(value('percentile(dur_ps, 0)', events), min(durations), 'percentile 0')
+    near(value('percentile(dur_ps, 100)', events), max(durations), 'percentile 100')
+    near(value('stddev(1e15 + column1)', '(VALUES (1), (2), (3))'), 1, 'stddev far from 0')
+    four = '(VALUES (4), (NULL), (1), (10), (3))'
+    check(value('median(column1)', four) == 3.5 and value("median(column1) FILTER (WHERE column1 > 3)", four) == 7, 'NULL is no value')
+    for expression in ('median(column1)', 'percentile(column1, 95)', 'stddev(column1)'):
+        check(value(expression, '(VALUES (1)) WHERE 0') is None, f'{expression} of nothing')
+    check(value('stddev(column1)', '(VALUES (1))') is None, 'stddev of one')
+    moving = answer(CPU1, 'SELECT median(column1) OVER (ORDER BY rowid ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS v, stddev(column1) OVER () AS s '
+                          'FROM (SELECT 1 AS rowid, 1 AS column1 UNION ALL VALUES (2, 5), (3, NULL), (4, 9), (5, 2))')
+    check([row['v'] for row in moving] == [1, 3, 5, 9, 5.5], f'a moving median: {moving}')
+    check(all(abs(row['s'] - statistics.stdev([1, 5, 9, 2])) < 1e-9 for row in moving), f'stddev as a window function: {moving}')
+    for text, pattern, want in (('jit_train_step', '^jit_', 1), ('jit_train_step', 'step$', 1), ('abc', 'B', 0), ('dot.12', r'^(dot|add)\.[0-9]+$', 1),
+                                ('x]', '[]{]', 1), ('aaaa', '^a{2,4}$', 1), ('\u00e4', '\u00e4', 1)):
+        check(value(f"'{text}' REGEXP '{pattern}'") == want and value(f"regexp('{pattern}', '{text}')") == want, f"'{text}' REGEXP '{pattern}'")
+    check(value("'a' REGEXP NULL") is None and value("NULL REGEXP 'a'") is None, 'REGEXP of NULL')
+    names = [row['name'] for row in answer(CPU1, 'SELECT name FROM events')]
+    check(value('count(*)', "events WHERE name REGEXP '^(dot|ynn).*[0-9]$'") == sum(bool(re.search('^(dot|ynn).*[0-9]$', n)) for n in names), 'REGEXP over rows')
+    for sql, word in (("SELECT 'a' REGEXP '('", 'regexp: Unmatched'), ("SELECT 'a' REGEXP '(a{100}){100}'", 'multiply to more than 1000'),
+                      ("SELECT 'aa' REGEXP '(a)\\1'", 'back references'), ("SELECT '' REGEXP '" + 'a' * 1001 + "'", 'more than 1000 bytes'),
+                      ('SELECT percentile(1, 101)', 'from 0 to 100'), ("SELECT percentile(1, 'x')", 'from 0 to 100'), ("SELECT median('x')", 'take numbers'),
+                      ('SELECT percentile(column1, column1) FROM (VALUES (1), (2))', 'differs from row to row')):
+        done = query(CPU1, sql)
+        check(done.returncode == 2 and word in done.stderr, f'{sql}: {done.stderr}')
+    with tempfile.TemporaryDirectory() as folder:  # a view of a foreign file may use those that cost nothing
+        database = Path(folder) / 'views.db'
+        db = sqlite3.connect(database)
+        db.create_function('regexp', 2, lambda *a: 0)
+        db.executescript("CREATE VIEW a AS SELECT median(1) AS v; CREATE VIEW b AS SELECT 'a' REGEXP 'a' AS v;")
+        db.close()
+        check(query(database, 'SELECT v FROM a').returncode == 0 and query(database, 'SELECT v FROM b').returncode == 2, 'functions in views')
+
+
+def check_causes():
+    """From cause to cause each op leads to the annotation of its step, through the launch and whatever thread handed it on."""
+    chained = answer(CPU1, """WITH RECURSIVE chain(op, id) AS (
+        SELECT id, id FROM ops UNION SELECT c.op, e.cause FROM chain c JOIN events e ON e.id = c.id WHERE e.cause IS NOT NULL)
+        SELECT o.id, o.step AS step, count(*) AS steps, max(s.value) AS number FROM ops o JOIN chain c ON c.op = o.id
+        JOIN events e ON e.id = c.id AND e.name = 'train' JOIN stats s ON s.event = e.id AND s.key = 'step_num' GROUP BY o.id""")
+    check(len(chained) == value('count(*)', 'ops') and all(r['steps'] == 1 and r['number'] == r['step'] for r in chained), f'steps by causes: {chained}')
+    launched = answer(CPU1, "SELECT f.to_event, f.from_name, f.delay_ps FROM flows f JOIN ops o ON o.id = f.to_event WHERE f.kind = 'launch'")
+    check(len(launched) == value('count(*)', 'ops') and all(r['delay_ps'] >= 0 for r in launched), f'launches of ops: {launched}')
+    # where the file ties the two itself, there is one flow, and a cause
+    gpu = SOURCE / 'testdata' / 'mini' / 'idle_sync.mini'
+    kinds = answer(gpu, 'SELECT kind, count(*) AS n FROM flows GROUP BY kind')
+    check([r['kind'] for r in kinds] == ['correlation'], f'flows of a GPU: {kinds}')
+    check(value('count(*)', 'activities a JOIN events e ON e.id = a.id WHERE e.cause IS NULL') == 0, 'an activity without a cause')
+
+
+def check_ops():
+    """Scope, pass and family of an op in rows are those of the report."""
+    rows = answer(CPU1, 'SELECT DISTINCT op, module, op_name, scope, pass, family FROM ops')
+    report = json.loads(subprocess.run([IDSPROF, 'report', str(CPU1), '--json', '--section', 'ops'], capture_output=True, text=True).stdout)['tables']['ops']
+    place = {column['id']: i for i, column in enumerate(report['columns'])}
+    told = {(r[place['name']], r[place['module']]): [r[place[c]] for c in ('op_name', 'scope', 'pass', 'family')] for r in report['rows']}
+    check(all(told[r['op'], r['module']] == [r[c] for c in ('op_name', 'scope', 'pass', 'family')] for r in rows) and len(told) == len(rows), f'{rows} {told}')
+    check(['jit(train_step)/transpose(jvp(layer0))/transpose', 'layer0', 'backward', 'matrix product'] in
+          [[r[c] for c in ('op_name', 'scope', 'pass', 'family')] for r in rows if r['op'] == 'dot'], f"dot: {[r for r in rows if r['op'] == 'dot']}")
 
 
 def check_documented():
@@ -327,7 +422,7 @@ def check_watchdog():
     check(stopped.returncode == 2 and 'too much CPU time' in stopped.stderr, f'SQL that hangs: {stopped}')
 
 
-for test in (check_questions, check_formats, check_gate, check_documented, check_database_as_run, check_errors, check_cache, check_interrupt,
+for test in (check_questions, check_formats, check_gate, check_forms, check_functions, check_causes, check_ops, check_documented, check_database_as_run, check_errors, check_cache, check_interrupt,
              check_interrupt_again, check_watchdog):
     test()
 for failure in failures:

@@ -155,6 +155,7 @@ def main():
         saved = document('baselines', 'baseline', 'list', '--json')
         check(saved and saved[0]['devices'] == report['run']['devices'], f'devices of a baseline: {saved}')
         document('baseline', 'baseline', 'show', 'main', '--json')
+        document('history', 'baseline', 'history', 'main', '--json')
         rows = document('rows', 'query', one, '--format', 'json',
                         "SELECT 9007199254740992 AS a, 9007199254740993 AS b, -9007199254740993 AS c, x'00ff' AS d, 1.5 AS e, NULL AS f")
         check(rows == [{'a': 2**53, 'b': str(2**53 + 1), 'c': str(-2**53 - 1), 'd': rows[0]['d'], 'e': 1.5, 'f': None}], f'rows: {rows}')

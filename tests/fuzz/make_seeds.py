@@ -20,7 +20,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "..", "..")
 sys.path.insert(0, os.path.join(HERE, "..", "fault"))
 sys.path.insert(0, os.path.join(HERE, "..", "oracle"))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
 sys.dont_write_bytecode = True
+import profiler_stub as stub  # noqa: E402
 from test_chrome_hash import HAND_MADE  # noqa: E402
 from xspace import *  # noqa: E402
 
@@ -315,8 +317,37 @@ def archives():
     return found
 
 
+def http2_answers():
+    """What a profiler server sends, in the forms that it may have; the first byte says in what pieces (fuzz_http2.c)."""
+    settings, ack = stub.frame(stub.SETTINGS, 0, 0, b"\0\4\0\1\0\0"), stub.frame(stub.SETTINGS, stub.ACK, 0)
+    head = stub.frame(stub.HEADERS, stub.END_HEADERS, 1, stub.STATUS_200 + stub.header("content-type", "application/grpc"))
+    end = stub.frame(stub.HEADERS, 5, 1, stub.header("grpc-status", "0"))
+
+    def data(body, flags=0):
+        return stub.frame(stub.DATA, flags, 1, body)
+    message = stub.grpc(stub.field(6, stub.field(1, b"name")) + stub.field(7, 0) + stub.field(8, b"XSpace" * 20))
+    status = stub.frame(stub.HEADERS, 5, 1, stub.STATUS_200 + stub.header("grpc-status", "13") + stub.header("grpc-message", "caf%C3%A9 %z"))
+    answers = {
+        "whole": settings + ack + head + data(message) + end,
+        "pieces": settings + head + data(message[:3]) + stub.frame(stub.PING, 0, 0, b"12345678") + data(message[3:40]) + data(message[40:]) + end,
+        "status": settings + status,
+        "compressed": settings + head + data(stub.grpc(b"x", 1)) + end,
+        "long": settings + head + data(b"\0\xff\xff\xff\xff\x42\xff\xff\xff\xff\x7f" + b"x" * 50),
+        "number": settings + head + data(stub.grpc(b"\x80" * 12)),
+        "fixed": settings + head + data(stub.grpc(b"\x79" + b"1" * 8 + b"\x7d" + b"1" * 4)) + end,
+        "reset": settings + head + stub.frame(stub.RST, 0, 1, b"\0\0\0\2"),
+        "away": settings + stub.frame(stub.GOAWAY, 0, 0, b"\0\0\0\1\0\0\0\0") + head + data(message) + end,
+        "continued": settings + stub.frame(stub.HEADERS, 0, 1, stub.STATUS_200) + stub.frame(stub.CONTINUATION, 4, 1, stub.header("a", "b")),
+        "not_found": settings + stub.frame(stub.HEADERS, 5, 1, b"\x8d"),
+        "http1": b"HTTP/1.1 400 Bad Request\r\n\r\n",
+    }
+    return {name + way: first + answer for name, answer in answers.items() for way, first in (("", b"\xff"), ("_slow", b"\0"))}
+
+
 def main():
     out = sys.argv[1]
+    for name, data in http2_answers().items():
+        write(os.path.join(out, "http2"), name, data)
     mini = os.path.join(SOURCE, "testdata", "mini")
     for name in sorted(os.listdir(mini)):
         if not name.endswith(".mini"):
@@ -344,6 +375,7 @@ def main():
     words = dictionary({"/device:GPU:0", "/device:TPU:0", "/host:CPU", "/host:metadata", "Task Environment", "Stream #1(Kernel)"})
     for target in ("xplane", "report_xplane", "mini"):
         write(out, target + ".dict", words.encode())
+    write(out, "http2.dict", '"grpc-status"\n"grpc-message"\n"\\x00\\x00\\x00\\x01"\n'.encode())
     write(out, "hlo.dict", dictionary({"fusion", "tuple", "all-reduce"}).encode())
 
 

@@ -152,6 +152,7 @@ def invariants(report, args):
     total = time("idle.total")
     devices = report["metrics"].get("device.busy", {}).get("by_device", {})
     yield from closure(report)
+    yield from layers_close(report)
     if total is not None and "gaps" in report["tables"]:
         gaps = rows(report, "gaps")
         if sum(picoseconds(row["duration"]) for row in gaps) != total or len(gaps) != metric(report, "idle.gaps"):
@@ -173,6 +174,39 @@ def invariants(report, args):
     exposed, overlapped, collective = (time("collectives." + name) for name in ("exposed", "overlapped", "total"))
     if None not in (exposed, overlapped, collective) and exposed + overlapped != collective:
         yield "collectives: exposed and overlapped are not the total"
+
+
+def layers_close(report):
+    """Every cut of the device time by ops has all of it, and the layers all that the ledger books to work; yields what does not."""
+    if "op_categories" not in report["tables"] or "accounts" not in report["tables"]:
+        return
+    whole = sum(picoseconds(row["self"]) for row in rows(report, "op_categories"))
+    count = sum(row["count"] for row in rows(report, "op_categories"))
+    layers = rows(report, "layers") if "layers" in report["tables"] else []
+    roots = [row for row in layers if row["depth"] == 0]
+    if sum(picoseconds(row["total"]) for row in roots) != whole or sum(row["self"] is not None and picoseconds(row["self"]) for row in layers) != whole:
+        yield f"layers: the roots, or all that rows have themselves, are not {float(whole) / 1e6}us"
+    if sum(row["count"] for row in roots) != count:
+        yield f"layers: the roots have not {count} executions"
+    for column, accounts in (("compute", "work."), ("collectives", "comm.transfer"), ("copies", "copy."), ("stalls", "stall.")):
+        booked = sum(picoseconds(row["time"]) for row in rows(report, "accounts") if row["account"].startswith(accounts))
+        if sum(picoseconds(row[column]) for row in roots) != booked:
+            yield f"layers: the ledger books {float(booked) / 1e6}us to {accounts}*, and the layers do not"
+    for place, row in enumerate(layers):
+        inside = []
+        for other in layers[place + 1:]:
+            if other["depth"] <= row["depth"]:
+                break
+            if other["depth"] == row["depth"] + 1:
+                inside.append(other)
+        for column in ("total", "count", "ops"):
+            own = row["self"] if column == "total" else 0
+            parts = sum(Fraction(other[column]) for other in inside) + Fraction(own)
+            if parts > Fraction(row[column]) or (column == "total" and parts != Fraction(row[column])):
+                yield f"layers: {row['id']} is not its parts by {column}"
+    for table in ("time_by_module", "time_by_source", "time_by_family"):
+        if table in report["tables"] and sum(picoseconds(row["self"]) for row in rows(report, table)) != whole:
+            yield f"{table} does not sum to {float(whole) / 1e6}us"
 
 
 def closure(report):

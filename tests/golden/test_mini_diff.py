@@ -95,9 +95,14 @@ def invariants(result):
     if abs(sum(picoseconds(row["change"]) for row in causes) - value["change"]) > len(causes):
         yield "the waterfall does not sum to the change"
     told, least = [row for row in causes if row["kind"] != "unexplained"], max(abs(value["change"]) / 50, value["whole_a"] / 1000)
-    if len(causes) != len(told) + 1 or [abs(row["change"]) for row in told] != sorted((abs(row["change"]) for row in told), reverse=True):
+    if len(causes) != len(told) + 1 or [row["rank"] for row in told] != sorted((row["rank"] for row in told), reverse=True):
         yield f"the waterfall is not in order: {causes}"
+    even = [row for row in told if row["kind"] == "even"]
     for row in told:
+        if row["low"] is not None and not row["low"] <= row["change"] <= row["high"]:
+            yield f"a cause outside of its interval: {row}"
+        if even and row["account"] == "work.compute":
+            continue  # its change is what the even one leaves
         if abs(picoseconds(row["b"]) - picoseconds(row["a"]) - picoseconds(row["change"])) > 1 or abs(picoseconds(row["change"])) < least - 1:
             yield f"a cause of the waterfall: {row}"
         if row["low"] is not None and not row["low"] <= row["change"] <= row["high"]:

@@ -414,8 +414,10 @@ def own_profiler():
     theirs = list(folder.glob('plugins/profile/*/*.xplane.pb'))
     check('start_trace before the window: the program wins', run.code == 0 and run.out.startswith('trained') and
           [n for _, n in Profile(theirs[0]).steps] == [4, 5, 6], (run.out, run.err))
+    found = profile(run)
+    check('start_trace before the window: ours opens behind it', found and [n for _, n in found.steps] == list(range(7, 12)), run.err)
     check('start_trace before the window: said', run.line('missed') ==
-          'window 1 was not opened: the program profiles itself with jax.profiler right now', run.err)
+          'window 1 was opened at step 7 and not at 5: until then the program profiled itself', run.err)
     for what in ('profile', 'perfetto', 'trace'):
         folder = new_folder()
         run = capture(['--start-step', 5], 20, 'annotate', 'at=6:' + what, 'into=%s' % folder)
@@ -426,7 +428,7 @@ def own_profiler():
         found = profile(run)
         check('%s in the window: ours ends before it' % what, found and [n for _, n in found.steps] == [5, 6], run.err)
         check('%s in the window: that it is short is said' % what, run.line('missed') ==
-              'window 1 ended where the program began a profile of its own', run.err)
+              'window 1 ended where the program began a profile of its own; again, with --start-step 1', run.err)
         notes = [note['note'] for process in run.sidecar['processes'] for note in process['notes']]
         check('%s in the window: said' % what,
               notes == ['jax: the program began a profile of its own with jax.profiler: the window ended there'], notes)

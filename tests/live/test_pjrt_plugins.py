@@ -138,6 +138,17 @@ run = subprocess.run([os.environ['IDSPROF'], 'capture', '-o', ROOT / 'loop', '-s
 check(run.returncode == 0 and 'profiled' in run.stdout and bare.stdout.strip() in run.stdout, (run.stdout, run.stderr[-1500:]))
 check("steps 10-14 (annotation 'train')" in run.stderr, run.stderr[-1500:])
 
+# --- in whatever way jax finds the real libtpu, and the CUDA plugin: the same device, the same text ---
+ways = subprocess.run([sys.executable, str(HERE / 'test_plugin_ways.py')], capture_output=True, text=True, timeout=900,
+                      env={**os.environ, 'IDS_LIBTPU': str(site / 'libtpu')})
+print(ways.stdout)
+check(ways.returncode == 0, ways.stdout[-2000:] + ways.stderr[-1000:])
+for platform in ('cuda', ''):
+    asked = [PYTHON, '-c', 'import jax\ntry: print(jax.devices())\nexcept Exception as error: print(error)']
+    said = [subprocess.run([*command, *asked], capture_output=True, text=True, timeout=200, env={**os.environ, 'JAX_PLATFORMS': platform})
+            for command in ([], [os.environ['IDSPROF'], 'capture', '--keep-empty', '-o', ROOT / 'cuda', '--'])]
+    check(said[0].stdout == said[1].stdout and said[0].stdout, [done.stdout for done in said])
+
 for failure in failures:
     print('FAIL', failure)
 sys.exit(bool(failures))

@@ -6,6 +6,7 @@ Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED, IDS_PYTHON (a Python with xpro
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -97,6 +98,32 @@ def same(what, ours, theirs, time_per_name=True):
         print('     ' + line)
 
 
+def scopes_of(operation):
+    """The scopes of XProf's name of an op, without what jax and TensorFlow wrap them into."""
+    names = re.sub(r'\b(?:jit|jvp|transpose)\(|\)', '', operation).split('/')[:-1]
+    return [name for name in names if name not in ('', 'main', 'gradient_tape')]
+
+
+def same_scopes(name, path):
+    """The device time of each of our layers is that of XProf's kernels with such a path: in layer_* those of each layer_N."""
+    global failures, compared
+    ops = [('/'.join(scopes_of(row['op_name'])) + '/', row['occurrences'], row['total_duration_us'] * 1e-6)
+           for row in xprof_rows(path, 'kernel_stats')]
+    layers = [row for row in our_rows(report(path)['tables']['layers']) if not row['id'].startswith('(no scope)')]
+    wrong = []
+    for row in layers:
+        place = re.compile(re.escape(row['id']).replace(r'\*', r'\d+') + '/')
+        inside = [op for op in ops if place.match(op[0])]
+        count, seconds = sum(op[1] for op in inside), sum(op[2] for op in inside)
+        if count != row['count'] or abs(seconds - row['total']) > 1e-6 + 1e-3 * seconds:
+            wrong.append('%s: idsprof %d, %.9f s, xprof %d, %.9f s' % (row['id'], row['count'], row['total'], count, seconds))
+    compared += 1
+    failures += bool(wrong) or not layers
+    print('%s %s layers: %d scopes' % ('FAIL' if wrong or not layers else 'ok  ', name, len(layers)))
+    for line in wrong[:10]:
+        print('     ' + line)
+
+
 def shared(folders):
     for name in folders:
         found = sorted((SHARED / 'traces' / name).glob('plugins/profile/*/*.xplane.pb'))
@@ -131,6 +158,10 @@ def main():
         theirs = sums(xprof_rows(path, 'hlo_stats'), 'hlo_op_name', 'occurrences', 'total_self_time', 1e-6)
         same(name + ' ops', sums(our_rows(report(path)['tables']['ops']), 'name', 'count', 'self'), theirs,
              time_per_name=False)
+
+    # Of TensorFlow's kernels XProf knows no op, and of a TPU's ops another duration (above).
+    for name, path in shared(('gpu_mi300_jax_gemm', 'gpu_mi300_jax_conv', 'gpu_mi355_jax_te')):
+        same_scopes(name, path)
 
     print('%d figures compared, %d failures' % (compared, failures))
     if failures:

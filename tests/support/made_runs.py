@@ -3,18 +3,18 @@ import random
 from pathlib import Path
 
 
-def gpu_run(path, steps_us, busy=0.8, devices=1, name='fusion.1'):
+def gpu_run(path, steps_us, busy=0.8, devices=1, name='fusion.1', module='jit_train', kernel='k', model=None):
     """One kernel a step and device at either end of the step, so that the step is whole: busy * length of compute, the rest idle."""
-    lines = ['idsprof-mini 1', 'host h', 'hlo module=jit_train name=%s opcode=fusion fingerprint=7 shape=f32[8]' % name]
+    lines = ['idsprof-mini 1', 'host h', 'hlo module=%s name=%s opcode=fusion fingerprint=7 shape=f32[8]' % (module, name)]
     for device in range(devices):
         kernels, marks, at = [], [], 0
         for number, length in enumerate(round(us * 1000) for us in steps_us):
             half = round(length * busy / 2)
-            kernels += ['%dns %dns k hlo_op=%s hlo_module=jit_train' % (at, half, name),
-                        '%dns %dns k hlo_op=%s hlo_module=jit_train' % (at + length - half, half, name)]
+            kernels += ['%dns %dns %s hlo_op=%s hlo_module=%s' % (at, half, kernel, name, module),
+                        '%dns %dns %s hlo_op=%s hlo_module=%s' % (at + length - half, half, kernel, name, module)]
             marks.append('%dns %dns %d' % (at, length, number))
             at += length
-        lines += ['plane /device:GPU:%d' % device, 'line 1 "Stream #1(Kernel)"', *kernels, 'line 2 Steps', *marks]
+        lines += ['plane /device:GPU:%d%s' % (device, ' device_type_string=%s' % model if model else ''), 'line 1 "Stream #1(Kernel)"', *kernels, 'line 2 Steps', *marks]
     Path(path).write_text('\n'.join(lines) + '\n')
     return Path(path)
 

@@ -28,7 +28,7 @@ WINDOW = 8      # recorded steps ...
 WARM = 3        # ... after these
 SIZE = 0.10     # the size may be off by this share of the truth ...
 NOISE_MS = 0.5  # ... or by this: what Python's own tracer costs around a call
-UNKNOWN = 0.02  # share of idle time that may be unknown or inferred
+UNKNOWN = {"traced": 0.02, "sampled": 0.05}  # share of idle time that may be unknown or inferred
 ATTEMPTS = 4    # recordings of a program that others hold up and of which something else is said
 HELD_UP = 0.05  # of the recorded steps' time a program may be ready to run and have no core
 
@@ -53,7 +53,7 @@ CAUSES = {
     "pickle_write": Cause("host.python", "write_state"),
     "json": Cause("host.python", "parse_records"),
     "regex": Cause("host.python", "clean_text"),
-    "float_loss": Cause("host.sync", "__float__", "log_loss", difference=True),
+    "float_loss": Cause("host.sync", "^(__float__|float)$", "log_loss", difference=True),
     "asarray": Cause("host.sync", "asarray", "log_loss", difference=True),
     # A method of C++ leaves no frame: the runtime's Await is all that is recorded of it, and the place.
     "block": Cause("host.sync", "block_until_ready|Await", "log_loss", difference=True),
@@ -124,7 +124,11 @@ class Verdicts:
 
 # --- planted ----------------------------------------------------------------------------------------------------------
 
-def record(cause, ms, annotated, folder):
+# Each call recorded by JAX's own tracer; and what is recorded when nothing is asked for: sampled stacks.
+RECORDERS = {"traced": ["--python-tracer", "1", "--stacks", "0"], "sampled": []}
+
+
+def record(cause, ms, annotated, folder, recorder):
     folder.mkdir(parents=True)
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith(("PROFILE_", "IDSPROF_", "JAX_", "XLA_")) and key != "PYTHONPATH"}
@@ -133,7 +137,7 @@ def record(cause, ms, annotated, folder):
         environment["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
     # Before the loop other programs run, which are no steps.
     when = ["--start-step", str(WARM), "--steps", str(CAUSES[cause].steps if cause in CAUSES else WINDOW), "--step-executable", "train_step"]
-    done = subprocess.run([IDSPROF, "capture", "-q", *when, "--python-tracer", "1", "-o", folder / "run", "--", PYTHON,
+    done = subprocess.run([IDSPROF, "capture", "-q", *when, *recorder, "-o", folder / "run", "--", PYTHON,
                            HERE / "planted.py", cause, str(ms), "yes" if annotated else "no", folder / "truth.json"],
                           env=environment, capture_output=True, text=True, timeout=300, check=False)
     (folder / "log").write_text(done.stdout + done.stderr)
@@ -169,7 +173,7 @@ def true_time(clock, steps, annotated):
     return sum(spent) / len(spent) if spent else 0.0
 
 
-def judge_planted(name, ms, annotated, folder):
+def judge_planted(name, ms, annotated, folder, recorder):
     """A row of the table; its last cell are the faults, and whether others held the program up."""
     cause = CAUSES[name]
     case = "%s %g ms%s" % (name, ms, "" if annotated else ", not annotated")
@@ -196,7 +200,7 @@ def judge_planted(name, ms, annotated, folder):
     left_out = ((found.get("run") or {}).get("steps") or {}).get("left_out") is not None  # the window opened with the first one
     if len(steps) + left_out != cause.steps and "error" not in found:
         faults.append("%d steps" % len(steps))
-    if unknown > UNKNOWN:
+    if unknown > UNKNOWN[recorder]:
         faults.append("unknown")
     said = "%s: %s (%s)" % (piece.get("account"), piece.get("culprit"), piece.get("where"))
     if piece is not first:
@@ -230,6 +234,7 @@ def has_jax():
 def planted(arguments):
     if not has_jax():
         return 77
+    recorder = "sampled" if arguments.sampled else "traced"
     verdicts = Verdicts()
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(arguments.keep or temporary)
@@ -240,8 +245,8 @@ def planted(arguments):
                     again = arguments.again and folder.exists()
                     if not again:
                         shutil.rmtree(folder, ignore_errors=True)
-                        record(name, ms, annotated, folder)
-                    row, was_disturbed = judge_planted(name, ms, annotated, folder)
+                        record(name, ms, annotated, folder, RECORDERS[recorder])
+                    row, was_disturbed = judge_planted(name, ms, annotated, folder, recorder)
                     if again or not was_disturbed:
                         break
                 verdicts.add(*row)
@@ -370,7 +375,7 @@ def ranks(arguments):
                 again = arguments.again and folder.exists()
                 if not again:
                     shutil.rmtree(folder, ignore_errors=True)
-                    record(name, 2, True, folder)
+                    record(name, 2, True, folder, RECORDERS["traced"])
                 table = judge_run_of_ranks(name, folder, where, behaviour)
                 wrong = any(row[-1] for row in table)
                 if again or not wrong or held_up(folder, WINDOW) <= HELD_UP:
@@ -482,6 +487,7 @@ def main(words=None):
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--keep")
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--sampled", action="store_true", help="record with default options: sampled stacks")
     parser.add_argument("--let-pass", type=int, default=0, metavar="N", help="so many in ten planted programs may be wrong")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_intermixed_args(words)

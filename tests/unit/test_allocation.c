@@ -14,6 +14,7 @@
 #include "lib/model/builder.h"
 #include "lib/model/dump.h"
 #include "lib/model/format.h"
+#include "lib/run/format_names.h"
 #include "lib/store/summary.h"
 #include "tests/support/suite.h"
 
@@ -141,9 +142,9 @@ static int analyze(const struct input *input) {
 static int sides_of(const struct input *input, struct ids_side sides[2]) {
     const struct ids_report *const reports[] = {input->report, input->report, input->report};
     struct ids_side *const settled[] = {&sides[0], &sides[1]};
-    int code = ids_side_init(&sides[0], "a", reports, 3, &err);
-    if (!code && (code = ids_side_init(&sides[1], "b", reports, 3, &err))) ids_side_done(&sides[0]);
-    if (!code) ids_sides_settle(settled, 2);
+    int code = ids_side_init(&sides[0], "a", reports, 3, ids_format_lacks, &err);
+    if (!code && (code = ids_side_init(&sides[1], "b", reports, 3, ids_format_lacks, &err))) ids_side_done(&sides[0]);
+    if (!code) ids_sides_settle(settled, 2, IDS_RECORDING_PROCESS);
     return code;
 }
 
@@ -168,20 +169,23 @@ static const struct ids_metric_def *find_metric(const char *id, struct ids_error
 
 static int check_scale_and_trend(const struct input *input) {
     static const char text[] = "run.window < 1 s\nsteps.mean < 1 s over 1 after 0\nidle.share no worse than baseline";
-    static const double devices[] = {1, 2};
     static const int64_t steps[] = {1, 2, 3};
     struct ids_side sides[2];
-    const struct ids_side *const both[] = {&sides[0], &sides[1]};
     struct ids_budget budget = {0};
     struct ids_check check;
+    const struct ids_check_options options = {.noise = 0.01};
     struct ids_scale scale;
     struct ids_trend trend;
     int code = sides_of(input, sides);
     if (code) return code;
     code = ids_budget_read(&budget, text, sizeof text - 1, find_metric, &err);
-    if (!code && !(code = ids_check_make(&sides[0], &sides[1], &budget, &check, &err))) ids_check_done(&check);
-    if (!code && !(code = ids_scale_make("", both, devices, 2, IDS_SCALING_GUESS, &scale, &err)))
-        ids_scale_done(&scale);
+    if (!code && !(code = ids_check_make(&sides[0], &sides[1], &budget, &options, &check, &err)))
+        ids_check_done(&check);
+    const struct ids_scale_trace traces[] = {{.name = "a", .path = "a", .report = sides[0].runs[0].report},
+                                             {.name = "b", .path = "b", .report = sides[1].runs[0].report}};
+    const struct ids_scale_input inputs[] = {
+        {"a", 1, &traces[0], 1, &sides[0]}, {"a", 2, &traces[1], 1, &sides[1]}, {"b", 1, &traces[1], 1, &sides[1]}};
+    if (!code && !(code = ids_scale_make(inputs, 3, NULL, 0, IDS_SCALING_GUESS, &scale, &err))) ids_scale_done(&scale);
     if (!code && !(code = ids_trend_make(&sides[0], steps, &trend, &err))) ids_trend_done(&trend);
     ids_budget_done(&budget);
     ids_side_done(&sides[0]);

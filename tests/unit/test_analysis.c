@@ -1,4 +1,5 @@
 /* lib/analysis: window, busy sets, gaps, the ledger, steps, groups, over texts of formats/mini.c. */
+#include "lib/analysis/analysis.h"
 #include "lib/analysis/balance.h"
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"

@@ -145,6 +145,16 @@ END_TEST
 
 /* ---- intern ---- */
 
+START_TEST(an_arena_prints_texts_of_any_length) {
+    struct ids_arena arena = {0};
+    ck_assert_str_eq(ids_arena_print(&arena, "%d of %s", 3, "four"), "3 of four");
+    const char *long_text = ids_arena_print(&arena, "%*s", 100000, "end");
+    ck_assert_uint_eq(strlen(long_text), 100000);
+    ck_assert_str_eq(long_text + 99997, "end");
+    ids_arena_done(&arena);
+}
+END_TEST
+
 START_TEST(text_ids_are_dense_and_zero_is_empty) {
     struct ids_strings strings = {0};
     ck_assert_uint_eq(ids_strings_find(&strings, "", 0), 0);
@@ -369,7 +379,8 @@ END_TEST
 IDS_RUN_SUITE("base", a_number_agrees_with_what_it_counts, an_error_reads_from_the_outside_in, a_long_error_is_cut,
               a_long_path_is_cut_in_its_middle, a_hint_stands_beside_the_message,
               arena_pieces_are_aligned_zeroed_and_apart, a_big_arena_piece_leaves_the_current_block_in_use,
-              an_arena_copy_ends_in_zero, text_ids_are_dense_and_zero_is_empty, texts_may_hold_zero_bytes,
-              the_beginning_of_a_text_is_another_text, texts_survive_growth, push_grows_and_keeps,
-              growth_does_not_overflow, sums_stop_at_the_largest_number, idmap_dense_and_sparse, idmap_many_sparse_ids,
-              keymap_keeps_the_first_value, keymap_at_counts, keymap_survives_growth, keys_of_pairs_differ)
+              an_arena_copy_ends_in_zero, an_arena_prints_texts_of_any_length, text_ids_are_dense_and_zero_is_empty,
+              texts_may_hold_zero_bytes, the_beginning_of_a_text_is_another_text, texts_survive_growth,
+              push_grows_and_keeps, growth_does_not_overflow, sums_stop_at_the_largest_number, idmap_dense_and_sparse,
+              idmap_many_sparse_ids, keymap_keeps_the_first_value, keymap_at_counts, keymap_survives_growth,
+              keys_of_pairs_differ)

@@ -194,6 +194,13 @@ START_TEST(test_nobody_said_hello) {
         {"bash", "-E", "no_python", 0},
         {"bash", "run.sh", "no_jax", 2},
         {"python", "-cimport Interesting", "hook_not_loaded", 0},
+        {"env", "-i", "environment", 0},
+        {"sudo", "python", "environment", 0},
+        {"sudo", "-E", "no_python", 0},
+        {"bash", "-c cd /x && su - me -c 'python x.py'", "environment", 0},
+        {"bash", "-c cd /x && su - me -c 'python x.py'", "no_jax", 1}, /* one did come up */
+        {"/usr/bin/ssh", "host", "environment", 0},
+        {"bash", "sums.sh", "no_python", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         seen = (struct ids_seen){.pythons = cases[i].pythons};
@@ -229,6 +236,116 @@ START_TEST(test_never_reached) {
     process.is_closed = 0;
     find_outcome("python", "x.py");
     ck_assert_str_eq(outcome.reason, "left_early");
+    ids_arena_done(&arena);
+}
+END_TEST
+
+START_TEST(test_failed_before) { /* the program failed before there was anything to record */
+    const struct {
+        const char *program, *script, *reason;
+        struct ids_child_end end;
+    } cases[] = {{"python3", "x.py", "no_script", {.code = 2}},
+                 {"python3", "/dev/null", "failed", {.code = 1}},
+                 {"python3", "-m", "failed", {.code = 1}},
+                 {"python3", "/dev/null", "failed", {.code = -1, .signal = 9}},
+                 {"python3", "/dev/null", "no_jax", {.code = 0}}};
+    ids_plan_default(&plan);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        seen = (struct ids_seen){.pythons = 1};
+        end = cases[i].end;
+        find_outcome(cases[i].program, cases[i].script);
+        ck_assert_str_eq(outcome.reason, cases[i].reason);
+    }
+    struct ids_seen_process process = {.pid = 1, .reached = -1, .number = -1, .is_closed = 1};
+    seen = (struct ids_seen){.processes = &process, .count = 1};
+    end = (struct ids_child_end){.code = 1};
+    find_outcome("python", "/dev/null");
+    ck_assert_str_eq(outcome.missed, "the program ended with exit code 1 before its first step");
+    end = (struct ids_child_end){0};
+    find_outcome("python", "/dev/null");
+    ck_assert_str_eq(outcome.reason, "no_steps");
+    ids_arena_done(&arena);
+}
+END_TEST
+
+START_TEST(test_short_windows) {
+    struct ids_seen_window window = {.number = 1,
+                                     .path = "plugins/profile/t/h.xplane.pb",
+                                     .fate = IDS_SEEN_WRITTEN,
+                                     .opened_by = "time",
+                                     .closed_by = "size",
+                                     .bytes = 2000,
+                                     .events = -1,
+                                     .first_step = 5,
+                                     .last_step = 6,
+                                     .steps = 2,
+                                     .begin_ns = 0,
+                                     .end_ns = 1500000000,
+                                     .start_ns = 1,
+                                     .stop_ns = 70,
+                                     .waited_ns = -1};
+    struct ids_seen_text skip = {"jax", "the program profiles itself with jax.profiler right now", 1, 3},
+                         found_none = {"wrap", "never found: a:f", 0, -1},
+                         facts[] = {found_none, {"jax", "1", 0, -1}, {"platform", "cpu", 0, -1}};
+    struct ids_seen_process process = {.pid = -1,
+                                       .windows = &window,
+                                       .window_count = 1,
+                                       .is_closed = 1,
+                                       .reached = 90,
+                                       .number = 90,
+                                       .own_begin = 40,
+                                       .own_end = 60,
+                                       .facts = facts,
+                                       .fact_count = 0};
+    seen = (struct ids_seen){.processes = &process, .count = 1};
+    ids_plan_default(&plan);
+    plan.start_step = -1;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "window 1 was ended after 1.5 s: the program's memory had grown by 256 MB in it");
+    ck_assert_int_eq(outcome.stood_ns, -1);
+    window.closed_by = "exec";
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "the program became another one (exec) after 2 of the 5 steps of window 1");
+    ck_assert_int_eq(outcome.stood_ns, 70);
+    window.closed_by = "trigger";
+    window.opened_by = "trigger";
+    window.events = 0;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.reason, "empty_window");
+    window.events = -1;
+    window.closed_by = "program";
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.remedy, "again, with --start-step 61");
+    process.number = 62; /* nothing of five steps fits behind it */
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.remedy, "again, with --start-step 35");
+    window.closed_by = "exit";
+    plan.steps = 0;
+    plan.duration_ns = 4000000000;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "the program ended after 1.5 s of the 4 s of window 1");
+    window.closed_by = "step";
+    process.skipped = &skip;
+    process.skipped_count = 1;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed,
+                     "window 1 was opened at step 5 and not at 3: until then the program profiled itself");
+    process.window_count = 0;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed,
+                     "window 1 was not opened: the program profiled itself with jax.profiler from step 40 on");
+    process.window_count = 1;
+    process.skipped_count = 0;
+    process.fact_count = 2;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "--wrap: never found: a:f");
+    process.fact_count = 0;
+    plan.start_step = 5;
+    plan.every = 20;
+    plan.max = 3;
+    plan.max_size = 1000;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "2 of 3 windows: --max-size was reached with window 1");
     ids_arena_done(&arena);
 }
 END_TEST
@@ -325,4 +442,5 @@ START_TEST(test_folder_that_vanishes) {
 END_TEST
 
 IDS_RUN_SUITE("capture", test_variables, test_files_of_variables, test_settings, test_settings_by_time, test_names,
-              test_nobody_said_hello, test_never_reached, test_caught, test_folder_that_vanishes)
+              test_nobody_said_hello, test_never_reached, test_failed_before, test_short_windows, test_caught,
+              test_folder_that_vanishes)

@@ -164,7 +164,14 @@ START_TEST(test_tpus) {
     ids_checkup_done(&checkup);
     setenv("TPU_LIBRARY_PATH", "/nonexistent/libtpu.so", 1);
     look();
-    expect("python.libtpu", IDS_CHECK_PROBLEM, "/nonexistent/libtpu.so (TPU_LIBRARY_PATH), which does not exist");
+    expect("python.tpu_library_path", IDS_CHECK_PROBLEM, "names '/nonexistent/libtpu.so', which does not exist");
+    expect("python.libtpu", IDS_CHECK_OK, "/site/libtpu/libtpu.so"); /* jax falls back to the package */
+    ids_checkup_done(&checkup);
+    put_python("{\"version\":\"3.12.1\",\"executable\":\"p\",\"hook\":1,\"jax\":\"0.10.2\",\"jaxlib\":\"0.10.2\","
+               "\"plugins\":\"\",\"libtpu\":\"/site/libtpu.so\",\"fault\":\"file too short\",\"site\":\"\"}");
+    look();
+    expect("python.libtpu", IDS_CHECK_PROBLEM, "/site/libtpu.so cannot be loaded: file too short");
+    ck_assert_str_eq(ids_checkup_can(&checkup, 0), "cpu");
     ids_checkup_done(&checkup);
 }
 END_TEST

@@ -126,8 +126,13 @@ START_TEST(copy_start_shapes) {
         {"(f8e4m3fn[16]{0:S(5)}, f8e4m3fn[16]{0})", IDS_D2H, 16},
         {"(c128[3]{0:S(5)}, c128[3]{0})", IDS_D2H, 48},
         {"(s8[3,0]{1,0:S(5)}, s8[3,0]{1,0})", IDS_D2H, 0},
-        /* a type of half a byte, or of the future: a direction, but no bytes */
-        {"(s4[8]{0:S(5)}, s4[8]{0})", IDS_D2H, -1},
+        /* elements of less than a byte lie without gaps, as in the proto of the program; tokens have no bytes */
+        {"(s4[8]{0:S(5)}, s4[8]{0})", IDS_D2H, 4},
+        {"(u4[9]{0:S(5)}, u4[9]{0})", IDS_D2H, 5},
+        {"(f4e2m1fn[2,3]{1,0:S(5)}, f4e2m1fn[2,3]{1,0})", IDS_D2H, 3},
+        {"(token[]{:S(5)}, token[])", IDS_D2H, 0},
+        /* a type of the future: a direction, and bytes only of an 8-bit float */
+        {"(f8e9m9[8]{0:S(5)}, f8e9m9[8]{0})", IDS_D2H, 8},
         {"(new9[8]{0:S(5)}, new9[8]{0})", IDS_D2H, -1},
         /* more bytes than there are, in one dimension and in a product */
         {"(f32[99999999999999999999]{0:S(5)}, f32[1]{0})", IDS_D2H, -1},

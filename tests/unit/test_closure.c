@@ -2,6 +2,7 @@
  * missing or later than their work, several hosts, all kinds of devices. Each device's intervals follow each other
  * without a hole; their sums are the window's, each step's and each account's; the report's figures sum to what they
  * are parts of; savings sum to at most the step. */
+#include "lib/analysis/analysis.h"
 #include "lib/analysis/context.h"
 #include "tests/support/mini_trace.h"
 #include "tests/support/suite.h"

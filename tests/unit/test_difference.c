@@ -2,6 +2,7 @@
  * what was recorded. Random numbers have a fixed seed. */
 #include "lib/analysis/analyzer.h"
 #include "lib/compare/difference.h"
+#include "lib/run/format_names.h"
 #include "tests/support/suite.h"
 
 #include <math.h>
@@ -63,9 +64,9 @@ static struct ids_difference compare(size_t runs, size_t steps, double factor, c
             simulate(&reports[side][i], side ? factor : 1, noise, steps);
             pointers[side][i] = &reports[side][i];
         }
-        ck_assert_int_eq(ids_side_init(&sides[side], "side", pointers[side], runs, &err), 0);
+        ck_assert_int_eq(ids_side_init(&sides[side], "side", pointers[side], runs, ids_format_lacks, &err), 0);
     }
-    ids_sides_settle(settled, 2);
+    ids_sides_settle(settled, 2, IDS_RECORDING_PROCESS);
     ck_assert_int_eq(ids_headline_make(&sides[0], &sides[1], options, rows, &count, &err), 0);
     ck_assert_str_eq(rows[0].id, "steps.mean");
     for (size_t side = 0; side < 2; side++) {
@@ -136,9 +137,15 @@ static enum ids_verdict judge(double a, double b, struct ids_interval interval, 
     return ids_judge(&row, &options, many);
 }
 
+/* From low to high. */
+static struct ids_interval between(double low, double high) {
+    struct ids_bounds bounds = {.at = (low + high) / 2, .low = low, .high = high};
+    return (struct ids_interval){.known = 1, .mean = bounds, .typical = bounds};
+}
+
+/* A stated noise is in the interval already. */
 START_TEST(words) {
-    struct ids_interval none = {0}, sure = {1, 0, 4, 16, 100, 110}, unsure = {1, 0, -4, 24, 100, 110};
-    struct ids_interval still = {1, 0, -1, 1, 100, 100};
+    struct ids_interval none = {0}, sure = between(4, 16), unsure = between(-4, 24), still = between(-0.5, 0.5);
     ck_assert_int_eq(judge(100, 100, none, 0, 0), IDS_VERDICT_SAME);
     ck_assert_int_eq(judge(100, 100.5, none, 0, 0), IDS_VERDICT_SAME); /* half a percent, below the threshold */
     ck_assert_int_eq(judge(100, 110, none, 0, 0), IDS_VERDICT_COUNTED);
@@ -147,10 +154,13 @@ START_TEST(words) {
     ck_assert_int_eq(judge(100, 110, unsure, 0, 1), IDS_VERDICT_UNSURE);
     ck_assert_int_eq(judge(100, 140, still, 0, 0),
                      IDS_VERDICT_SINGLE_STEPS); /* the mean is outside of what is typical */
-    /* A stated noise of 3 % takes 3 from either end: [1, 19] still excludes zero, with 5 % [-1, 21] does not. */
-    ck_assert_int_eq(judge(100, 110, sure, 0.03, 0), IDS_VERDICT_REGRESSION);
-    ck_assert_int_eq(judge(100, 110, sure, 0.05, 0), IDS_VERDICT_UNSURE);
-    struct ids_interval less = {1, 0, -16, -4, 110, 100};
+    ck_assert_int_eq(judge(100, 110, sure, 0.03, 0), IDS_VERDICT_REGRESSION); /* noise stands for other recordings */
+    ck_assert_int_eq(judge(100, 110, unsure, 0.05, 0), IDS_VERDICT_UNSURE);
+    /* Same is what lies within the threshold as a whole. */
+    ck_assert_int_eq(judge(100, 100.1, still, 0, 1), IDS_VERDICT_SAME);
+    ck_assert_int_eq(judge(100, 100.1, between(-1.3, 1.5), 0, 1), IDS_VERDICT_UNSURE);
+    ck_assert_int_eq(judge(100, 100.8, between(0.2, 1.4), 0, 1), IDS_VERDICT_UNSURE);
+    struct ids_interval less = between(-16, -4);
     ck_assert_int_eq(judge(110, 100, less, 0, 1), IDS_VERDICT_IMPROVEMENT);
     /* The mean rose and a typical step fell: of one recording a side neither is said to have happened. */
     ck_assert_int_eq(judge(100, 125, less, 0, 0), IDS_VERDICT_SINGLE_STEPS);

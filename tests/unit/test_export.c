@@ -334,6 +334,15 @@ static void feed(struct ids_sink *sink) {
     feed_on(sink, "/device:GPU:0", 0);
 }
 
+/* Calls of Python, each 2 us shorter than the one around it. */
+static void feed_frames(struct ids_sink *sink, int depth) {
+    uint32_t host;
+    OK(sink->ops->plane(sink, &(struct ids_plane_info){.name = ids_intern_z(sink->strings, "/host:CPU")}, &host, &err));
+    uint32_t call = put_name(sink, host, "$loop.py:7 load", NULL), track = put_track(sink, host, "python", 5);
+    for (int i = 0; i < depth; i++) put_slice(sink, track, call, i * INT64_C(1000000), (depth - i) * INT64_C(2000000));
+    OK(sink->ops->track_end(sink, track, &err));
+}
+
 /* The host of what names none is "file". */
 static int open_format(const char *name, int only_used, struct ids_out *out, struct ids_export **ret_export) {
     const struct ids_export_params params = {.host = "file", .only_used = only_used};
@@ -341,6 +350,26 @@ static int open_format(const char *name, int only_used, struct ids_out *out, str
     ck_assert_ptr_nonnull(format);
     return format->open(out, &params, ret_export, &err);
 }
+
+/* What is deeper than any program's calls counts for the last call that has a line. */
+START_TEST(folded) {
+    struct memory_out out = {.out = {memory_write}};
+    struct ids_export *export;
+    OK(open_format("folded", 0, &out.out, &export));
+    feed_frames(&export->sink, 5000);
+    OK(export->finish(export, &err));
+    ids_buffer_byte(&out.bytes, '\0');
+    const char *text = (const char *)out.bytes.at, *first = "python;load (loop.py:7) 2\n";
+    ck_assert_int_eq(strncmp(text, first, strlen(first)), 0);
+    size_t lines = 0;
+    for (const char *at = text; *at; at++) lines += *at == '\n';
+    ck_assert_uint_eq(lines, 1000);
+    const char *last = strrchr(text, ' ');
+    ck_assert_str_eq(last, " 8002\n");
+    ids_export_free(export);
+    ids_buffer_done(&out.bytes);
+}
+END_TEST
 
 START_TEST(chrome) {
     struct memory_out out = {.out = {memory_write}};
@@ -702,6 +731,7 @@ START_TEST(full) {
         struct ids_export *export;
         OK(open_format(ids_export_formats[format]->name, 0, &out.out, &export));
         feed(&export->sink);
+        feed_frames(&export->sink, 1);
         ck_assert_int_eq(export->finish(export, &err), IDS_IO);
         ck_assert_str_eq(err.text, "full");
         ids_export_free(export);
@@ -716,5 +746,5 @@ START_TEST(full) {
 }
 END_TEST
 
-IDS_RUN_SUITE("export", order, lanes, filter, chrome, csv, perfetto, xspace, xspace_of_another, gpu_details,
+IDS_RUN_SUITE("export", order, lanes, filter, folded, chrome, csv, perfetto, xspace, xspace_of_another, gpu_details,
               xspace_only_used, programs, gzip, contents, full)

@@ -71,16 +71,17 @@ START_TEST(facts_of_an_event) {
     ck_assert_str_eq(ids_strings_z(&trace.strings, facts.hlo_op), "dot.1");
     ck_assert_uint_eq(facts.hlo_module, IDS_KEY_NAME);
     ck_assert_uint_eq(facts.program_id, UINT64_MAX);
-    ck_assert(facts.has_run_id && facts.has_producer && facts.has_step_num);
-    ck_assert(!facts.has_correlation && !facts.has_consumer && !facts.has_size && !facts.has_device_ordinal &&
-              !facts.in_graph);
-    ck_assert_int_eq(facts.producer_type, 15);
-    ck_assert_uint_eq(facts.producer, 7);
+    ck_assert(ids_link_has(&facts.links, IDS_LINK_RUN_ID) && ids_link_has(&facts.links, IDS_LINK_PRODUCER) &&
+              facts.has_step_num);
+    ck_assert(!ids_link_correlation(&facts.links, 0) && !ids_link_has(&facts.links, IDS_LINK_CONSUMER) &&
+              !facts.has_size && !facts.has_device_ordinal && !facts.in_graph);
+    ck_assert_int_eq(facts.links.producer_type, 15);
+    ck_assert_int_eq(facts.links.id[IDS_LINK_PRODUCER], 7);
     ck_assert_int_eq(facts.step_num, -1);
     ck_assert_double_eq_tol(facts.occupancy, 0.625, 1e-12);
     slice.arg_count = 0;
     ck_assert_int_eq(ids_facts_gather(&trace, &slice, &facts), 0);
-    ck_assert(!facts.has_run_id && !facts.hlo_op && facts.occupancy < 0);
+    ck_assert(!facts.links.has && !facts.hlo_op && facts.occupancy < 0);
     ids_strings_done(&trace.strings);
 }
 END_TEST

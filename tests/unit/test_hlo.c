@@ -120,12 +120,20 @@ static struct lines {
     int instructions;
     uint64_t damaged;
     char diag[64];
+    char parameters[512]; /* of the program: those that are donated with a '!', then how they are spread */
 } lines;
+
+static void take_parameter(const struct ids_strings *strings, const struct ids_instruction_info *info) {
+    size_t used = strlen(lines.parameters);
+    snprintf(lines.parameters + used, sizeof lines.parameters - used, "%s%s[%s] ", ids_strings_z(strings, info->name),
+             info->is_donated ? "!" : "", ids_strings_z(strings, info->sharding));
+}
 
 static int take_hlo(struct ids_sink *sink, const struct ids_instruction_info *i, struct ids_error *err) {
     (void)err;
     const struct ids_strings *s = sink->strings;
     lines.instructions++;
+    if (i->is_parameter) take_parameter(s, i);
     int n = snprintf(lines.text + lines.length, sizeof lines.text - lines.length,
                      "%s %s %s [%s] [%s] [%s] [%.40s] %lld\n", ids_strings_z(s, i->module), ids_strings_z(s, i->name),
                      ids_strings_z(s, i->opcode), ids_strings_z(s, i->op_name), ids_strings_z(s, i->source),
@@ -216,6 +224,60 @@ START_TEST(a_frame_that_is_not_there_is_no_source) {
         ck_assert_int_eq(read_module(module), 0);
         ck_assert_str_eq(lines.text, "jit_f add.1 add [a] [] [] [] -1\n");
     }
+}
+END_TEST
+
+static struct bytes parameter(const char *name, unsigned number) {
+    struct bytes out = instruction(name, "parameter");
+    if (number) put_number(&out, 9, number); /* proto3 leaves 0 out */
+    return out;
+}
+
+/* An entry of input_output_alias (the number in field 2) or of buffer_donor (in field 1). */
+static void put_donation(struct bytes *to, unsigned field, unsigned number) {
+    struct bytes entry = {0};
+    if (number) put_number(&entry, field, number);
+    put_message(to, 1, entry);
+}
+
+/* jax.jit(donate_argnums): a result may take the argument's memory (alias), or may be given it (donor). */
+START_TEST(donated_arguments) {
+    static const char *const names[] = {"p0", "p1", "p2", "p3", "p12"};
+    static const unsigned numbers[] = {0, 1, 2, 3, 12};
+    for (int donates = 0; donates < 2; donates++) {
+        struct bytes module = {0}, region = computation("region", 4, 0), entry = computation("main", 6, 0);
+        struct bytes alias = {0}, donors = {0};
+        put_text(&module, 1, "jit_step");
+        put_number(&module, 6, 6);
+        put_message(&region, 2, parameter("not_of_the_program", 0));
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            put_message(&entry, 2, parameter(names[i], numbers[i]));
+        put_donation(&alias, 2, 0);
+        put_donation(&alias, 2, 2);
+        put_donation(&alias, 2, 12);
+        put_donation(&donors, 1, 3);
+        put_message(&module, 3, region);
+        put_message(&module, 3, entry);
+        put_message(&module, donates ? 8 : 1000, alias); /* behind the computations, as XLA writes them */
+        put_message(&module, donates ? 18 : 1001, donors);
+        ck_assert_int_eq(read_module(module), 0);
+        ck_assert_str_eq(lines.parameters, donates ? "p0![] p1[] p2![] p3![] p12![] " : "p0[] p1[] p2[] p3[] p12[] ");
+    }
+}
+END_TEST
+
+START_TEST(arguments_spread_over_devices) {
+    struct bytes spread = {0}, one = parameter("p0", 0), module = {0}, entry = computation("main", 6, 0);
+    put_number(&spread, 1, 3);
+    put_packed(&spread, 3, (int[]){4, 1, -1});
+    put_message(&one, 40, spread);
+    put_text(&module, 1, "jit_step");
+    put_number(&module, 6, 6);
+    put_message(&entry, 2, one);
+    put_message(&entry, 2, parameter("p1", 1));
+    put_message(&module, 3, entry);
+    ck_assert_int_eq(read_module(module), 0);
+    ck_assert_str_eq(lines.parameters, "p0[devices=[4,1]] p1[] ");
 }
 END_TEST
 
@@ -458,6 +520,8 @@ int main(void) {
     tcase_add_test(cases, a_module_without_a_proto_around_it);
     tcase_add_test(cases, source_from_the_innermost_stack_frame);
     tcase_add_test(cases, a_frame_that_is_not_there_is_no_source);
+    tcase_add_test(cases, donated_arguments);
+    tcase_add_test(cases, arguments_spread_over_devices);
     tcase_add_test(cases, a_zero_byte_does_not_cut_a_name);
     tcase_add_test(cases, inside_of_fusions_is_left_out);
     tcase_add_test(cases, result_bytes);

@@ -1,4 +1,5 @@
 /* Steps by the period of a program's executions (lib/analysis/period.h), over texts of formats/mini.c. */
+#include "lib/analysis/analysis.h"
 #include "lib/analysis/context.h"
 #include "tests/support/mini_trace.h"
 #include "tests/support/suite.h"

@@ -57,7 +57,7 @@ START_TEST(test_refused) {
     char text[IDS_PLAN_BYTES + 16];
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
-    refuse(text, "the plan has more than 4096 bytes");
+    refuse(text, "the plan has more than 8192 bytes");
     snprintf(text, sizeof text, "range=%0256d", 0); /* one more than there is room for */
     ck_assert_int_eq(ids_plan_parse(text, &plan, why, sizeof why), -1);
     snprintf(text, sizeof text, "range=%0255d", 0);

@@ -13,6 +13,8 @@ static char path[] = "/tmp/idsprof-test-pages.XXXXXX";
 static sqlite3 *db;
 static int fd;
 
+static const char row_columns[] = "id a b c d";
+
 static void begin(int page_bytes) {
     char sql[256];
     strcpy(path + sizeof path - 7, "XXXXXX");
@@ -99,8 +101,8 @@ START_TEST(any_number_of_rows) {
     for (size_t i = 0; i < tried; i++) {
         struct ids_row_pages *rows, *keyed;
         begin(1024);
-        ck_assert_int_eq(ids_row_pages_new(db, fd, "row", &rows, &err), 0);
-        ck_assert_int_eq(ids_row_pages_new(db, fd, "keyed", &keyed, &err), 0);
+        ck_assert_int_eq(ids_row_pages_new(db, fd, "row", row_columns, &rows, &err), 0);
+        ck_assert_int_eq(ids_row_pages_new(db, fd, "keyed", "a word b", &keyed, &err), 0);
         for (int64_t n = 1; n <= counts[i]; n++) {
             put(rows, n);
             put_keyed(keyed, n);
@@ -123,7 +125,7 @@ START_TEST(beside_sqlite) {
     struct ids_row_pages *rows;
     sqlite3_stmt *insert = NULL;
     begin(4096);
-    ck_assert_int_eq(ids_row_pages_new(db, fd, "row", &rows, &err), 0);
+    ck_assert_int_eq(ids_row_pages_new(db, fd, "row", row_columns, &rows, &err), 0);
     ck_assert_int_eq(sqlite3_prepare_v2(db, "INSERT INTO other VALUES (?)", -1, &insert, NULL), SQLITE_OK);
     for (int64_t i = 1; i <= ROWS; i++) {
         put(rows, i);
@@ -152,7 +154,7 @@ START_TEST(shown_in_parts) {
     struct ids_row_pages *rows;
     int64_t n = 1;
     begin(1024);
-    ck_assert_int_eq(ids_row_pages_new(db, fd, "row", &rows, &err), 0);
+    ck_assert_int_eq(ids_row_pages_new(db, fd, "row", row_columns, &rows, &err), 0);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         for (; n <= parts[i]; n++) put(rows, n);
         ck_assert_int_eq(ids_row_pages_show(rows, &err), 0);
@@ -178,7 +180,7 @@ START_TEST(every_length) {
         }
     }
     begin(16384);
-    ck_assert_int_eq(ids_row_pages_new(db, fd, "row", &rows, &err), 0);
+    ck_assert_int_eq(ids_row_pages_new(db, fd, "row", row_columns, &rows, &err), 0);
     for (int64_t i = 0; i < count; i++) {
         const int64_t values[] = {tried[i], tried[i], tried[i], tried[i]};
         int64_t id = i + (i < count / 2 ? 1 : (int64_t)1 << 40); /* ids of more bytes too */
@@ -216,7 +218,7 @@ START_TEST(no_room) {
     int code = 0, closed;
     begin(1024);
     closed = open("/dev/full", O_RDWR);
-    ck_assert_int_eq(ids_row_pages_new(db, closed, "row", &rows, &err), 0);
+    ck_assert_int_eq(ids_row_pages_new(db, closed, "row", row_columns, &rows, &err), 0);
     for (int64_t i = 1; i < 200000 && !code; i++) {
         const int64_t values[] = {i, i, i, i};
         code = ids_row_pages_put(rows, i, &(struct ids_row_values){values, 4, 0, 0}, &err);
@@ -229,4 +231,19 @@ START_TEST(no_room) {
 }
 END_TEST
 
-IDS_RUN_SUITE("row_pages", any_number_of_rows, beside_sqlite, shown_in_parts, every_length, page_of_the_locks, no_room)
+/* A column that was added to the SQL, and is in no row, or that changed its place: nobody else would say so. */
+START_TEST(other_columns) {
+    static const char *const wrong[] = {"id a b c", "id a b c d e", "id b a c d", "a b c d", "id a b c  d", ""};
+    begin(4096);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct ids_row_pages *rows = NULL;
+        ck_assert_int_eq(ids_row_pages_new(db, fd, "row", wrong[i], &rows, &err), IDS_UNSUPPORTED);
+        ck_assert_ptr_null(rows);
+        ck_assert_ptr_nonnull(strstr(err.text, "the table row has the columns 'id a b c d'"));
+    }
+    done();
+}
+END_TEST
+
+IDS_RUN_SUITE("row_pages", any_number_of_rows, beside_sqlite, shown_in_parts, every_length, page_of_the_locks, no_room,
+              other_columns)

@@ -25,8 +25,8 @@ END_TEST
 START_TEST(welch) {
     struct ids_interval interval = ids_interval_of(SAMPLE(0, 1, 2, 3), SAMPLE(0, 6, 5, 4), 0.99);
     ck_assert_int_eq(interval.known, 1);
-    ck_assert_double_eq_tol(interval.low, 3 - 4.60409 * sqrt(2.0 / 3), 1e-4);
-    ck_assert_double_eq_tol(interval.high, 3 + 4.60409 * sqrt(2.0 / 3), 1e-4);
+    ck_assert_double_eq_tol(interval.mean.low, 3 - 4.60409 * sqrt(2.0 / 3), 1e-4);
+    ck_assert_double_eq_tol(interval.mean.high, 3 + 4.60409 * sqrt(2.0 / 3), 1e-4);
     ck_assert_int_eq(ids_interval_excludes_zero(&interval), 0);
 }
 END_TEST
@@ -36,8 +36,8 @@ END_TEST
  * trimmed. */
 START_TEST(an_outlier_is_trimmed) {
     struct ids_interval interval = ids_interval_of(SAMPLE(1, 100, 1, 4, 2, 3), SAMPLE(1, 110, 11, 14, 12, 13), 0.99);
-    ck_assert_double_eq_tol(interval.typical_a, 3, 1e-12);
-    ck_assert_double_eq_tol(interval.low, 10 - 4.60409 * sqrt(4.0 / 3), 1e-4);
+    ck_assert_double_eq_tol(interval.typical.at, 10, 1e-12);
+    ck_assert_double_eq_tol(interval.typical.low, 10 - 4.60409 * sqrt(4.0 / 3), 1e-4);
     ck_assert_int_eq(ids_interval_excludes_zero(&interval), 1);
     ck_assert_double_eq_tol(ids_trimmed_mean(SAMPLE(0, 1, 2, 3, 4, 100)), 22, 1e-12);
 }
@@ -49,18 +49,18 @@ START_TEST(neighbours_that_are_alike_tell_less) {
     double t = ids_student_quantile(0.995, 6);
     struct ids_interval alike = ids_interval_of(SAMPLE(1, 0, 0, 1, 1), SAMPLE(1, 0, 0, 1, 1), 0.99);
     struct ids_interval apart = ids_interval_of(SAMPLE(1, 0, 1, 0, 1), SAMPLE(1, 0, 1, 0, 1), 0.99);
-    ck_assert_double_eq_tol(alike.high, t * sqrt(2 * 1.25 / 0.75 / 12), 1e-9);
-    ck_assert_double_eq_tol(apart.high, t * sqrt(2.0 / 12), 1e-9);
+    ck_assert_double_eq_tol(alike.mean.high, t * sqrt(2 * 1.25 / 0.75 / 12), 1e-9);
+    ck_assert_double_eq_tol(apart.mean.high, t * sqrt(2.0 / 12), 1e-9);
     struct ids_interval runs = ids_interval_of(SAMPLE(0, 0, 0, 1, 1), SAMPLE(0, 0, 0, 1, 1), 0.99);
-    ck_assert_double_eq_tol(runs.high, apart.high, 1e-9);
+    ck_assert_double_eq_tol(runs.mean.high, apart.mean.high, 1e-9);
 }
 END_TEST
 
 START_TEST(too_little_and_no_spread) {
     ck_assert_int_eq(ids_interval_of(SAMPLE(0, 1, 2), SAMPLE(0, 1, 2, 3), 0.99).known, 0);
     struct ids_interval exact = ids_interval_of(SAMPLE(1, 7, 7, 7), SAMPLE(1, 9, 9, 9), 0.99);
-    ck_assert_double_eq(exact.low, 2);
-    ck_assert_double_eq(exact.high, 2);
+    ck_assert_double_eq(exact.mean.low, 2);
+    ck_assert_double_eq(exact.mean.high, 2);
     struct ids_interval nothing = ids_interval_of(SAMPLE(1, 7, 7, 7), SAMPLE(1, 7, 7, 7), 0.99);
     ck_assert_int_eq(ids_interval_excludes_zero(&nothing), 0);
 }

@@ -445,6 +445,84 @@ START_TEST(test_failed_start) { /* one that is missed is missed; the next has it
 }
 END_TEST
 
+START_TEST(test_busy) { /* the same window is tried again, and nothing of it counts */
+    begin("start_step=10;steps=2");
+    for (int i = 0; i < 10; i++) annotated(TRAIN, i);
+    for (int i = 10; i < 15; i++) {
+        now += SECOND;
+        ck_assert_int_eq(ids_window_step(&w, now, IDS_STEP_ANNOTATION, TRAIN, i), IDS_OPEN);
+        ck_assert_int_eq(w.number, 1);
+        ids_window_busy(&w, now);
+        ck_assert_int_eq(w.state, IDS_WAITING);
+        ck_assert_int_eq(ids_window_step(&w, now, IDS_STEP_ANNOTATION, TRAIN, i), IDS_NOTHING);
+    }
+    ck_assert_str_eq(events(15, 16), ""); /* too soon after the last try */
+    ids_window_free(&w);
+    ck_assert_str_eq(events(16, 40), "16+ 18-");
+    ck_assert_int_eq(w.number, 1);
+    ck_assert_int_eq(w.first, 16);
+    ck_assert_int_eq(w.last, 17);
+    ck_assert_int_eq(w.state, IDS_DONE);
+}
+END_TEST
+
+START_TEST(test_busy_at_a_time) {
+    begin("start_step=-1;delay_ns=1000000000;duration_ns=1000000000");
+    now += SECOND;
+    ck_assert_int_eq(ids_window_time(&w, now), IDS_OPEN);
+    ids_window_busy(&w, now);
+    ck_assert(ids_window_deadline(&w) > now);
+    ck_assert_int_eq(ids_window_time(&w, now), IDS_NOTHING);
+    now = ids_window_deadline(&w);
+    ck_assert_int_eq(obey(ids_window_time(&w, now)), IDS_OPEN);
+    now += SECOND;
+    ck_assert_int_eq(obey(ids_window_time(&w, now)), IDS_CLOSE);
+    ck_assert_int_eq(w.state, IDS_DONE);
+}
+END_TEST
+
+START_TEST(test_busy_for_a_trigger) { /* who asked is told */
+    begin("start_step=-1;trigger=1");
+    ck_assert_int_eq(ids_window_trigger(&w, 1), IDS_OPEN);
+    ids_window_busy(&w, now);
+    ck_assert_int_eq(w.state, IDS_WAITING);
+    ck_assert_int_eq(ids_window_deadline(&w), -1);
+    ck_assert_int_eq(ids_window_trigger(&w, 1), IDS_OPEN);
+    ck_assert_int_eq(w.number, 2);
+}
+END_TEST
+
+START_TEST(test_other_ends) { /* too much memory, exec */
+    begin("start_step=3;every=10;max=2");
+    ck_assert_int_eq(ids_window_full(&w), IDS_NOTHING);
+    ck_assert_int_eq(ids_window_exec(&w), IDS_NOTHING);
+    ck_assert_str_eq(events(0, 5), "3+");
+    ck_assert_int_eq(obey(ids_window_full(&w)), IDS_CLOSE);
+    ck_assert_int_eq(w.closed_by, IDS_BY_SIZE);
+    ck_assert_str_eq(events(5, 14), "13+"); /* the next has its turn */
+    ck_assert_int_eq(obey(ids_window_exec(&w)), IDS_CLOSE);
+    ck_assert_int_eq(w.closed_by, IDS_BY_EXEC);
+}
+END_TEST
+
+START_TEST(test_window_bytes) {
+    struct ids_plan plan;
+    char why[256];
+    static const struct {
+        const char *text;
+        int64_t bytes;
+    } cases[] = {{"", 0},
+                 {"start_step=-1", 256 << 20},
+                 {"start_step=5;duration_ns=1", 256 << 20},
+                 {"max_window_bytes=7", 7},
+                 {"start_step=-1;max_window_bytes=0", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_assert_int_eq(ids_plan_parse(cases[i].text, &plan, why, sizeof why), 0);
+        ck_assert_int_eq(ids_window_bytes(&plan), cases[i].bytes);
+    }
+}
+END_TEST
+
 START_TEST(test_three_failures) {
     begin("start_step=10;every=10;max=0;steps=2");
     for (int i = 0; i < 10; i++) annotated(TRAIN, i);
@@ -508,8 +586,9 @@ START_TEST(test_stop_that_takes_long) { /* 12 passed while it closed: the next s
 END_TEST
 
 START_TEST(test_names) {
-    static const char *const names[] = {"nobody", "step", "time", "range", "trigger", "exit"};
-    for (int i = IDS_BY_NOBODY; i <= IDS_BY_EXIT; i++) {
+    static const char *const names[] = {"nobody", "step",    "time", "range", "trigger",
+                                        "exit",   "program", "size", "exec"};
+    for (int i = IDS_BY_NOBODY; i <= IDS_BY_EXEC; i++) {
         ck_assert_str_eq(ids_window_cause_name((enum ids_window_cause)i), names[i]);
     }
     begin("");
@@ -529,4 +608,5 @@ IDS_RUN_SUITE("window", test_default, test_start_step_0, test_every_and_max, tes
               test_trigger_max, test_trigger_beside_steps, test_range, test_range_again, test_range_ends_late,
               test_range_from_a_step_on, test_warmup, test_warmup_from_the_first_step, test_warmup_has_no_duration,
               test_warmup_that_fails, test_exit_in_the_warmup, test_exit, test_failed_start, test_three_failures,
-              test_full, test_while_opening_and_closing, test_stop_that_takes_long, test_names)
+              test_busy, test_busy_at_a_time, test_busy_for_a_trigger, test_other_ends, test_window_bytes, test_full,
+              test_while_opening_and_closing, test_stop_that_takes_long, test_names)

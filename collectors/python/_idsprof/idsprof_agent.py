@@ -6,6 +6,7 @@ import os
 ABI = 1
 PRIORITY_JAX = 20
 ANNOTATION, EXECUTION = 1, 2
+BUSY = 2
 WHY_BYTES = 512
 
 _START = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
@@ -20,7 +21,8 @@ class _Collector(ctypes.Structure):
 
 
 def _answer(why, why_size, work, *arguments):
-    """Runs a callback's work for C: 0, or 1 with the reason put into `why`. Nothing is raised."""
+    """Runs a callback's work for C: 0, or 1 (BUSY where it is so) with the reason put into `why`. Nothing is raised."""
+    code = 1
     try:
         work(*arguments)
         return 0
@@ -28,14 +30,19 @@ def _answer(why, why_size, work, *arguments):
         _thread.interrupt_main()
         reason = 'interrupted'
     except BaseException as error:
+        code = BUSY if isinstance(error, Busy) else 1
         reason = str(error) if isinstance(error, Refused) else '%s: %s' % (type(error).__name__, error)
     text = reason.encode('utf-8', 'replace')[:why_size - 1] + b'\0'
     ctypes.memmove(why, text, len(text))
-    return 1
+    return code
 
 
 class Refused(Exception):
     """A reason for a person: no window now, or nothing to write."""
+
+
+class Busy(Refused):
+    """The program uses the profiler itself: not now, perhaps at the next step."""
 
 
 class Agent:
@@ -57,6 +64,8 @@ class Agent:
         library.ids_agent_rank.argtypes, library.ids_agent_rank.restype = (ctypes.c_int64,), None
         library.ids_agent_plan.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
         library.ids_agent_give_way.argtypes, library.ids_agent_give_way.restype = (ctypes.c_int, ctypes.c_char_p), None
+        library.ids_agent_program_profile.argtypes, library.ids_agent_program_profile.restype = (ctypes.c_int,), None
+        library.ids_agent_exec.argtypes, library.ids_agent_exec.restype = (), None
         library.ids_agent_close.argtypes, library.ids_agent_close.restype = (ctypes.c_int,), None
         self.handle = 0
         self._kept = None               # the callbacks, which C holds for ever
@@ -71,8 +80,11 @@ class Agent:
         def start(_context, why, why_size):
             return _answer(why, why_size, session.start)
 
-        def stop(_context, path, _caught, why, why_size):
-            return _answer(why, why_size, session.stop, path and os.fsdecode(path))
+        def stop(_context, path, caught, why, why_size):
+            code = _answer(why, why_size, session.stop, path and os.fsdecode(path))
+            if caught and path and not code and session.is_empty:
+                ctypes.c_int64.from_address(caught).value = 0           # struct ids_caught: events
+            return code
 
         def contribute(_context, path, begin_ns, end_ns, why, why_size):
             return _answer(why, why_size, session.contribute, os.fsdecode(path), begin_ns, end_ns)

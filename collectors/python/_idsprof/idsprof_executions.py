@@ -9,6 +9,7 @@ pointer of each function that jax.jit makes is replaced by ids_count_call (execu
 pointer led, so that jax's own fast path stays. Everything private is looked at before it is touched, and where it looks
 otherwise than known nothing is changed.
 """
+import collections
 import ctypes
 import re
 import sys
@@ -16,6 +17,7 @@ import time
 
 from .idsprof_agent import EXECUTION
 
+COSTS, COSTS_LEAST = 1000, 20
 FLAG_VECTORCALL = 1 << 11       # Py_TPFLAGS_HAVE_VECTORCALL
 NAME, BASICSIZE, VECTORCALL_OFFSET, FLAGS = 24, 32, 56, 168         # in PyTypeObject, 64 bits, with the GIL
 
@@ -70,7 +72,7 @@ class Executions:
         self.names = {}                 # address -> name
         self.annotation = None          # of the step that runs, in a window
         self.has_said = False
-        self.steps = self.spent_ns = 0  # outside of windows
+        self.spent_ns = collections.deque(maxlen=COSTS)     # of the latest steps outside of windows
         self.pjit._cpp_pjit = self.made
         self.ahead = getattr(sys.modules.get('jax._src.interpreters.pxla'), 'MeshExecutable', None)
         self.make_ahead = getattr(self.ahead, 'create_cpp_call', None)
@@ -144,8 +146,7 @@ class Executions:
             elif self.session.ours is not None:
                 self.annotate(self.names.get(function, '?'), number)
             elif not was_open:
-                self.steps += 1
-                self.spent_ns += time.perf_counter_ns() - began
+                self.spent_ns.append(time.perf_counter_ns() - began)
         except KeyboardInterrupt:
             import _thread
             _thread.interrupt_main()
@@ -162,10 +163,11 @@ class Executions:
             self.agent.say('step function', name)
 
     def cost(self):
-        """What counting took outside of windows, for a person."""
-        if not self.steps:
+        """What counting took outside of windows, for a person: the median, because another thread that takes the GIL meanwhile is no
+        cost of ours; '' where too few were counted to say."""
+        if len(self.spent_ns) < COSTS_LEAST:
             return ''
-        return 'counting executions took %.1f us a step' % (self.spent_ns / self.steps / 1000)
+        return 'counting executions took %.1f us a step' % (sorted(self.spent_ns)[len(self.spent_ns) // 2] / 1000)
 
     def off(self):
         """Counts no more: functions made from now on are as jax makes them, the others lose a compare."""

@@ -63,14 +63,25 @@ def _follow(loader, then):
         say('a module cannot be waited for')
 
 
+def _before_torch_xla(folder):
+    try:
+        from . import idsprof_plugins as plugins
+        plugins.stand_for_libtpu(os.environ.get('IDSPROF_HOME') or os.path.dirname(folder))
+    except Exception:
+        say('torch_xla is not followed')
+
+
 def find(waiting, name, path, target):
     """In the place of waiting.find_spec, for a name that it waits for."""
     waiting.names.discard(name)
+    if name == 'torch_xla':
+        _before_torch_xla(waiting.folder)
     for other in sys.meta_path:
         find_spec = None if other is waiting else getattr(other, 'find_spec', None)
         spec = find_spec and find_spec(name, path, target)
         if spec:
-            _follow(spec.loader, lambda module: _arrived(waiting.folder, name, module))
+            if name != 'torch_xla':
+                _follow(spec.loader, lambda module: _arrived(waiting.folder, name, module))
             return spec
     waiting.names.add(name)             # not there yet, perhaps later
     return None

@@ -24,13 +24,35 @@ def _profiler_of(profiler):
     return found
 
 
+def follow_exec(agent):
+    """Has the open window written before the program becomes another one. Gives what undoes it: it stands only while one is open."""
+    before = {name: getattr(os, name) for name in ('execv', 'execve')}      # what all others of os lead to
+
+    def wrap(original):
+        def call(*args):
+            agent.library.ids_agent_exec()
+            return original(*args)
+        call.__name__ = call.__qualname__ = original.__name__
+        call.__doc__ = original.__doc__
+        return call
+    ours = {name: wrap(original) for name, original in before.items()}
+    for name, call in ours.items():
+        setattr(os, name, call)
+
+    def undo():
+        for name, original in before.items():
+            if getattr(os, name) is ours[name]:
+                setattr(os, name, original)
+    return undo
+
+
 class Hook:
     def __init__(self, folder, jax):
         self.agent = agent = Agent(folder)
         self.profiler = profiler = sys.modules['jax._src.profiler']
         self.session = session = Session(agent, _profiler_of(profiler))
-        self.monitoring = self.executions = self.unmark = None
-        self.is_first, self.has_finalizer, self.undo = True, False, []
+        self.monitoring = self.executions = self.unmark = self.unexec = None
+        self.is_first, self.has_finalizer, self.has_platform, self.undo = True, False, False, []
         self.wraps = wrap.wanted()
         # Before the agent knows of us, for it may open a window at once.
         session.on_start += [self.wraps.now, self.opens]
@@ -38,6 +60,7 @@ class Hook:
         if not agent.register(session):
             return
         session.levels = [int(agent.plan(key + '_level') or 0) for key in ('host', 'device', 'python')]
+        session.set_options(agent.plan('profile_options'))
         agent.say('jax', jax.__version__)
         agent.say('jaxlib', getattr(sys.modules.get('jaxlib'), '__version__', '?'))
         agent.say('python', '%d.%d.%d' % sys.version_info[:3])
@@ -105,9 +128,22 @@ class Hook:
         self.end_with_multiprocessing()
         if not self.unmark:
             self.unmark = mark_regions(self.profiler)
+        self.say_platform()
         if so_far:
             self.agent.say('compiled before the first window', so_far)
-        self.agent.library.ids_hook_catch_sigterm(self.agent.handle)
+        self.agent.library.ids_hook_catch_signals(self.agent.handle)
+        if not self.unexec:
+            self.unexec = follow_exec(self.agent)
+
+    def say_platform(self):
+        """What jax runs on, once it has chosen."""
+        bridge = sys.modules.get('jax._src.xla_bridge')
+        if self.has_platform or not getattr(bridge, 'backends_are_initialized', bool)():
+            return
+        platform = getattr(getattr(bridge, '_default_backend', None), 'platform', None)
+        if platform:
+            self.has_platform = True
+            self.agent.say('platform', platform)
 
     def end_with_multiprocessing(self):
         """A child of multiprocessing that was forked leaves by os._exit, after finalizers of its own."""
@@ -120,11 +156,15 @@ class Hook:
         unmark, self.unmark = self.unmark, None
         if unmark:
             unmark()
-        self.agent.library.ids_hook_release_sigterm()
+        unexec, self.unexec = self.unexec, None
+        if unexec:
+            unexec()
+        self.agent.library.ids_hook_release_signals()
 
     def end(self):
         """At exit, while jax still works: the open window is written."""
         if self.agent.handle:
+            self.say_platform()
             if self.wraps.missing():
                 self.agent.say('wrap', 'never found: ' + self.wraps.missing())
             if self.executions:

@@ -2,15 +2,20 @@
 
 jaxlib refuses a plugin name that is registered twice, so no environment variable gets a library in front of a plugin that jax_plugins
 registers; its loader is wrapped. The interposer finds the plugin that it stands for in IDSPROF_PJRT_PLUGIN, which is set while
-it is loaded and not longer, for children inherit the environment. Empty, it leaves the finding to the interposer. Without
-libidsprof_pjrt.so in the agent's folder, or with IDSPROF_PJRT=0, nothing is touched.
+it is loaded and not longer, for children inherit the environment. Without libidsprof_pjrt.so in the agent's folder, or with
+IDSPROF_PJRT=0, nothing is touched.
+
+Which plugin that is, the program says: the path that jax asks its loader for. For torch_xla, which loads libtpu in C++, the package
+is looked for as its own `import libtpu` does; where there is none, TPU_LIBRARY_PATH stays as it was.
 """
 import ctypes
+import importlib.util
 import os
 import sys
 
 SHIM = 'libidsprof_pjrt.so'
 VARIABLE = 'IDSPROF_PJRT_PLUGIN'
+TPU_VARIABLE, TPU_KEPT = 'TPU_LIBRARY_PATH', 'IDSPROF_TPU_LIBRARY'
 PROFILER_BYTES = 'IDSPROF_PJRT_PROFILER_BYTES'
 
 
@@ -25,26 +30,50 @@ def profiler_bytes():
 
 
 def can_load(library_path):
-    """JAX tries "libtpu.so" on every machine, and goes on without where there is none: then the error is to be the loader's own."""
+    """JAX tries "libtpu.so" on every machine, and goes on without where there is none: then the error is to be the loader's own, as
+    for a library that is no plugin."""
     try:
-        ctypes.CDLL(library_path, mode=os.RTLD_NOW)
-        return True
-    except OSError:
+        return bool(ctypes.CDLL(library_path, mode=os.RTLD_NOW).GetPjrtApi)
+    except (OSError, AttributeError):
         return False
+
+
+def shim_of(home):
+    """The path of the interposer, None where it is not to be used."""
+    shim = os.path.join(home, SHIM)
+    return shim if os.environ.get('IDSPROF_PJRT') != '0' and os.path.exists(shim) else None
+
+
+def libtpu():
+    """The library that `import libtpu` leads to, None: there is none. The package itself is not run, for it sets TPU_LIBRARY_PATH."""
+    try:
+        spec = importlib.util.find_spec('libtpu')
+        path = os.path.join(os.path.dirname(spec.origin), 'libtpu.so')
+        return path if os.path.isfile(path) else None
+    except Exception:                   # no such package, or one without a file
+        return None
+
+
+def stand_for_libtpu(home):
+    """Before the import of torch_xla. A variable that the user has set the launcher has seen to."""
+    shim, path = shim_of(home), None if os.environ.get(TPU_VARIABLE) else libtpu()
+    if shim and path:
+        os.environ[TPU_VARIABLE], os.environ[TPU_KEPT] = shim, path
 
 
 def follow(home, xla_client, said):
     """said(key, value) tells which plugins were loaded through the interposer. Whether it stands there at all."""
-    shim = os.path.join(home, SHIM)
+    shim = shim_of(home)
     load = getattr(xla_client, 'load_pjrt_plugin_dynamically', None)
-    if not callable(load) or os.environ.get('IDSPROF_PJRT') == '0' or not os.path.exists(shim):
+    if not callable(load) or not shim:
         return False
 
     def load_pjrt_plugin_dynamically(plugin_name, library_path, *args, **kwargs):
-        is_shim = os.path.realpath(library_path) == os.path.realpath(shim)
-        if not is_shim and not can_load(library_path):
+        if os.path.realpath(library_path) == os.path.realpath(shim):
+            library_path = os.environ.get(TPU_KEPT) or library_path
+        if not can_load(library_path):
             return load(plugin_name, library_path, *args, **kwargs)
-        os.environ[VARIABLE] = '' if is_shim else library_path
+        os.environ[VARIABLE] = library_path
         size = profiler_bytes()
         if size:
             os.environ[PROFILER_BYTES] = str(size)

@@ -10,22 +10,26 @@ import threading
 import time
 
 from . import idsprof_xspace as xspace
-from .idsprof_agent import Refused
+from .idsprof_agent import Busy, Refused
 from .idsprof_finder import say
 
 DRAIN_SECONDS = 10
+DEVICES = 'gpu_', 'tpu_'         # how keys of advanced_configuration begin
 
 
 class Session:
     def __init__(self, agent, profiler):
         """`profiler` is jaxlib's module _profiler."""
         self.agent, self.profiler = agent, profiler
+        self.chosen = {}                # --profile-option
         self.levels = 2, 1, 0           # of the tracers of host, device, Python
         self.lock = threading.RLock()
         self.ours = None                # our open session
         self.early = None               # (bytes, when) of one that ended before the agent asked
         self.theirs = 0                 # sessions of the program that are open
+        self.has_ended = False          # one of them did, and the agent was not told yet
         self.begin_ns = 0
+        self.is_empty = False           # the last window holds nothing that the program did
         self.monitoring = None
         self.has_closed = False         # a window ended since who follows the steps looked
         self.on_start, self.on_stop = [], []
@@ -34,15 +38,13 @@ class Session:
     # --- the agent's callbacks ---
 
     def start(self):
+        self._refuse()
         self._call(self.on_start)
         is_feeding = self._is_feeding()
         if is_feeding:
             self._drain()               # what earlier steps still do would lie in the first one's place
         with self.lock:
-            if self.theirs:
-                raise Refused('the program profiles itself with jax.profiler right now')
-            if self.profiler.TraceMe.is_enabled():
-                raise Refused('another profiling session runs in this process, such as a request to its profiler server')
+            self._refuse()              # the program may have begun one meanwhile
             self._metadata()
             self.early = None
             self.begin_ns = time.time_ns()
@@ -64,12 +66,19 @@ class Session:
         if early is None:
             raise Refused('no session was open: the process was forked in the middle of the window')
         data, end_ns = early
+        self.is_empty = xspace.is_empty(data)
         self._write(path, os.O_TRUNC, [data, self._told(self.begin_ns, end_ns, xspace.profile_start_of_bytes(data))])
 
     def contribute(self, path, begin_ns, end_ns):
         self._write(path, os.O_APPEND, [self._told(begin_ns, end_ns, xspace.profile_start_of_file(path))])
 
     # --- what they are made of ---
+
+    def _refuse(self):
+        if self.theirs:
+            raise Busy('the program profiles itself with jax.profiler right now')
+        if self.ours is None and self.profiler.TraceMe.is_enabled():
+            raise Busy('another profiling session runs in this process, such as a request to its profiler server')
 
     @staticmethod
     def _call(functions):
@@ -104,7 +113,37 @@ class Session:
                 setattr(options, key, value)
             except AttributeError:      # jaxlib 0.10 knows no level for devices
                 pass
+        for key, value in self.chosen.items():
+            self._set(options, key, value)
         return options
+
+    def set_options(self, lines):
+        """--profile-option: what this jaxlib would refuse is known before a window opens."""
+        self.chosen = dict(line.partition('=')[::2] for line in lines.split('\n') if line)
+
+    @staticmethod
+    def _set(options, key, value):
+        """One of ProfileOptions' own, with a value of its type; what is of a device goes into advanced_configuration."""
+        known = [name for name in dir(options) if not name.startswith('_') and name != 'advanced_configuration']
+        is_own, has_more = key in known, hasattr(options, 'advanced_configuration')
+        if not is_own and not (has_more and key.startswith(DEVICES)):
+            raise Refused("--profile-option: this jax knows no '%s' (%s%s)" % (
+                key, ', '.join(known), ', and what begins with ' + ', '.join(DEVICES) if has_more else ''))
+        kind = type(getattr(options, key)) if is_own else None
+        words = {'true': True, 'false': False}
+        try:
+            if kind is bool:
+                value = words[value.lower()] if value.lower() in words else bool(int(value))
+            elif kind is int or (kind is None and value.lstrip('-').isdigit()):
+                value = int(value)
+            elif kind is None:
+                value = words.get(value.lower(), value)
+            if is_own:
+                setattr(options, key, value)
+            else:
+                options.advanced_configuration = {**options.advanced_configuration, key: value}
+        except (ValueError, TypeError) as error:
+            raise Refused('--profile-option %s: %s' % (key, error)) from None
 
     def _metadata(self):
         """The versions, as start_trace notes them."""
@@ -178,6 +217,7 @@ class Session:
 
         class ProfilerSession(base):
             def __init__(self, *args):
+                ours.agent.library.ids_agent_program_profile(1)
                 ours.give_way()
                 super().__init__(*args)
                 ours.theirs += 1
@@ -186,14 +226,27 @@ class Session:
             def _ended(self):
                 if self.__dict__.pop('_idsprof_open', False):
                     ours.theirs -= 1
+                    ours.has_ended = True
+
+            def _after(self):
+                """The profiler is free, so a window that waits for it may open."""
+                if ours.has_ended and not ours.theirs:
+                    ours.has_ended = False
+                    ours.agent.library.ids_agent_program_profile(0)
 
             def stop(self, *args):
                 self._ended()
-                return super().stop(*args)
+                try:
+                    return super().stop(*args)
+                finally:
+                    self._after()
 
             def stop_and_export(self, *args):
                 self._ended()
-                return super().stop_and_export(*args)
+                try:
+                    return super().stop_and_export(*args)
+                finally:
+                    self._after()
 
             def __del__(self):
                 self._ended()
@@ -202,7 +255,10 @@ class Session:
             if hasattr(base, name):
                 def method(self, *args, _method=getattr(base, name)):
                     self._ended()
-                    return _method(self, *args)
+                    try:
+                        return _method(self, *args)
+                    finally:
+                        self._after()
                 setattr(ProfilerSession, name, method)
         ProfilerSession.__module__, ProfilerSession.__qualname__ = base.__module__, base.__qualname__
         return ProfilerSession

@@ -9,6 +9,7 @@ import os
 
 M64 = (1 << 64) - 1
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+OURS = b'idsprof.', b'jax.monitoring'
 LONGEST = 1 << 20               # bytes of a plane that is read here: the task's environment is a few hundred
 
 
@@ -110,6 +111,28 @@ def _planes(read, size):
         length, used = _read_varint(head, used)
         yield at + used, at + used + length
         at += used + length
+
+
+def is_empty(data):
+    """Whether a profile holds no event but marks of ours. A large one is not looked at: it is none."""
+    if len(data) > LONGEST:
+        return False
+    try:
+        return not any(field == 1 and _has_events(value) for field, value in _fields(data))
+    except (ValueError, IndexError):
+        return False
+
+
+def _has_events(plane):
+    lines, ours = [], set()
+    for field, value in _fields(plane):
+        if field == 3:
+            lines.append(value)
+        elif field == 4:
+            metadata = dict(_fields(dict(_fields(value)).get(2, b'')))
+            if metadata.get(2, b'').startswith(OURS):
+                ours.add(metadata.get(1))
+    return any(field == 4 and dict(_fields(value)).get(1) not in ours for line in lines for field, value in _fields(line))
 
 
 def _stat_value(stats, names, wanted):

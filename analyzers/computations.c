@@ -1,0 +1,192 @@
+#include "analyzers/computations.h"
+
+#include "analyzers/op_rows.h"
+#include "lib/base/intern.h"
+#include "lib/base/keymap.h"
+#include "lib/base/saturate.h"
+#include "lib/base/vec.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ids_column_def columns[] = {
+    {"self", "self", IDS_UNIT_TIME, 0},
+    {"share", "share", IDS_UNIT_RATIO, 0},
+    {"count", "count", IDS_UNIT_COUNT, 0},
+    {"mean", "mean", IDS_UNIT_TIME, 0},
+    {"ops", "alike", IDS_UNIT_COUNT, IDS_COLUMN_SPARE},
+    {"name", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"category", "category", IDS_UNIT_NONE, 0},
+    {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"place", "in the program", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"source", "source", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL | IDS_COLUMN_TELLS},
+    {"largest", "largest", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"largest_self", "largest", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"class", "class", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"family", "family", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"flops", "flops", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
+    {"bytes", "bytes accessed", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
+    {"fingerprint", "fingerprint", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+};
+const struct ids_table_def ids_computations = {
+    "computations",
+    "ops",
+    columns,
+    IDS_COUNT_OF(columns),
+    "The ops by what they compute, most self time first: ops of one program with the same fingerprint are one row, and "
+    "so are ops of a framework that bear one name at places that differ in numbers only (layer_3, layer_4). `ops` is "
+    "how many they are, none where it is one; `mean` is by execution, `largest` the one with most self time. Its flops "
+    "and bytes are per execution. A * stands for the numbers in which names and places differ.",
+    IDS_TABLE_TOP,
+};
+
+struct computation {
+    const struct ids_op_row *first; /* the largest: rows come so */
+    int64_t self_ps, total_ps, count, ops;
+    size_t same_name;                     /* bytes with which all names begin */
+    uint8_t places_differ, places_unlike; /* unlike: in more than numbers */
+};
+
+struct computations {
+    struct ids_keymap numbers;
+    struct computation *at;
+    size_t count, room;
+};
+
+/* The end of a number that may count: "conv2d" has none. */
+static const char *number_end(const char *at) {
+    const char *end = at;
+    while (*end >= '0' && *end <= '9') end++;
+    return end == at || isalpha((unsigned char)*end) ? NULL : end;
+}
+
+static uint64_t hash_without_numbers(const char *text) {
+    uint64_t key = 1;
+    for (const char *at = text; *at;) {
+        const char *end = number_end(at);
+        key = (key ^ (unsigned char)(end ? '*' : *at)) * 0x100000001b3u;
+        /* The rest of a number that does not count is no number of its own. */
+        if (!end && *at >= '0' && *at <= '9') {
+            while (at[1] >= '0' && at[1] <= '9') key = (key ^ (unsigned char)*++at) * 0x100000001b3u;
+        }
+        at = end ? end : at + 1;
+    }
+    return ids_key_of(key, 1);
+}
+
+static uint64_t hash(const char *text) {
+    return ids_hash_bytes(text, strlen(text));
+}
+
+static uint64_t key_of(const struct ids_op_row *op) {
+    if (*op->fingerprint) return ids_key_of(hash(op->module), hash(op->fingerprint));
+    uint64_t name = ids_key_of(hash(op->module), hash(op->name));
+    return ids_key_of(name, *op->module ? 0 : hash_without_numbers(op->place));
+}
+
+/* "fusion." of "fusion.12" and "fusion.17": not into a number. */
+static size_t same_beginning(const struct computation *same, const char *name) {
+    size_t length = 0;
+    while (length < same->same_name && name[length] == same->first->name[length]) length++;
+    while (length && name[length - 1] >= '0' && name[length - 1] <= '9') length--;
+    return length;
+}
+
+static int add(struct computations *all, const struct ids_op_row *op) {
+    uint64_t *place = ids_keymap_at(&all->numbers, key_of(op));
+    if (!place) return -1;
+    if (!*place) {
+        struct computation *fresh = IDS_PUSH(all->at, all->count, all->room);
+        if (!fresh) return -1;
+        *place = all->count;
+        *fresh = (struct computation){.first = op, .same_name = strlen(op->name)};
+    }
+    struct computation *same = &all->at[*place - 1];
+    ids_sum(&same->self_ps, op->self_ps);
+    ids_sum(&same->total_ps, op->total_ps);
+    ids_sum(&same->count, op->count);
+    same->ops++;
+    if (strcmp(same->first->name, op->name) != 0) same->same_name = same_beginning(same, op->name);
+    if (!strcmp(same->first->place, op->place)) return 0;
+    same->places_differ = 1;
+    same->places_unlike |= hash_without_numbers(same->first->place) != hash_without_numbers(op->place);
+    return 0;
+}
+
+static int most_first(const void *a, const void *b) {
+    const struct computation *left = a, *right = b;
+    if (left->self_ps != right->self_ps) return left->self_ps < right->self_ps ? 1 : -1;
+    return (left->first > right->first) - (left->first < right->first);
+}
+
+/* "train_step/layer_*\/attn": a * for each number. NULL when memory ran out. */
+static const char *without_numbers(struct ids_report *report, const char *text) {
+    char *copy = malloc(strlen(text) + 1), *to = copy;
+    if (!copy) return NULL;
+    for (const char *at = text; *at;) {
+        const char *end = number_end(at);
+        if (end) {
+            *to++ = '*';
+            at = end;
+            continue;
+        }
+        do *to++ = *at++;
+        while (at[-1] >= '0' && at[-1] <= '9' && *at >= '0' && *at <= '9');
+    }
+    *to = '\0';
+    const char *kept = ids_report_text(report, "%s", copy);
+    free(copy);
+    return kept;
+}
+
+static struct ids_value text_or_none(const char *text) {
+    return ids_text_value(*text ? text : NULL);
+}
+
+static struct ids_value known(enum ids_unit unit, int64_t value) {
+    return value < 0 ? ids_no_value(unit) : ids_int_value(unit, value);
+}
+
+static int list(struct ids_report *report, const struct computation *same, int64_t all_ps) {
+    const struct ids_op_row *op = same->first;
+    const char *name = op->name, *place = op->place;
+    if (name[same->same_name]) name = ids_report_text(report, "%.*s*", (int)same->same_name, op->name);
+    if (same->places_differ && !same->places_unlike) place = without_numbers(report, op->place);
+    if (!place) return -1;
+    const struct ids_value row[] = {
+        ids_int_value(IDS_UNIT_TIME, same->self_ps),
+        ids_share_of(same->self_ps, all_ps),
+        ids_int_value(IDS_UNIT_COUNT, same->count),
+        ids_int_value(IDS_UNIT_TIME, same->count ? same->total_ps / same->count : 0),
+        same->ops > 1 ? ids_int_value(IDS_UNIT_COUNT, same->ops) : ids_no_value(IDS_UNIT_COUNT),
+        ids_text_value(name),
+        text_or_none(op->category),
+        text_or_none(op->module),
+        text_or_none(place),
+        text_or_none(op->source),
+        ids_text_value(op->name),
+        ids_int_value(IDS_UNIT_TIME, op->self_ps),
+        text_or_none(op->class),
+        text_or_none(op->family),
+        known(IDS_UNIT_COUNT, op->flops),
+        known(IDS_UNIT_BYTES, op->bytes),
+        text_or_none(op->fingerprint),
+    };
+    IDS_ROW(report, ids_report_table(report, &ids_computations), columns, row);
+    return 0;
+}
+
+int ids_computations_list(struct ids_report *report) {
+    struct computations all = {0};
+    struct ids_op_rows rows;
+    int failed = ids_op_rows_read(report, &rows);
+    ids_report_table(report, &ids_computations);
+    for (size_t i = 0; i < rows.count && !failed; i++) failed = add(&all, &rows.at[i]);
+    if (all.count) qsort(all.at, all.count, sizeof *all.at, most_first);
+    for (size_t i = 0; i < all.count && !failed; i++) failed = list(report, &all.at[i], rows.all_ps);
+    ids_keymap_done(&all.numbers);
+    free(all.at);
+    ids_op_rows_done(&rows);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,64 @@
+#include "analyzers/op_rows.h"
+
+#include "lib/base/saturate.h"
+
+#include <stdlib.h>
+
+static const char *text_at(const struct ids_table *table, size_t row, int column) {
+    const struct ids_value *cell = ids_table_cell(table, row, column);
+    return cell->missing ? "" : cell->text;
+}
+
+static int64_t number_at(const struct ids_table *table, size_t row, int column) {
+    const struct ids_value *cell = ids_table_cell(table, row, column);
+    return cell->missing ? -1 : cell->i;
+}
+
+static void read_ops(const struct ids_table *ops, struct ids_op_rows *rows) {
+    const int self = ids_table_column(ops, "self"), total = ids_table_column(ops, "total"),
+              count = ids_table_column(ops, "count"), flops = ids_table_column(ops, "flops"),
+              bytes = ids_table_column(ops, "bytes"), name = ids_table_column(ops, "name"),
+              category = ids_table_column(ops, "category"), module = ids_table_column(ops, "module"),
+              place = ids_table_column(ops, "op_name"), scope = ids_table_column(ops, "scope"),
+              source = ids_table_column(ops, "source"), family = ids_table_column(ops, "family"),
+              class = ids_table_column(ops, "class"), fingerprint = ids_table_column(ops, "fingerprint");
+    for (size_t row = 0; row < ops->row_count; row++) {
+        struct ids_op_row *op = &rows->at[rows->count++];
+        *op = (struct ids_op_row){.self_ps = number_at(ops, row, self),
+                                  .total_ps = number_at(ops, row, total),
+                                  .count = number_at(ops, row, count),
+                                  .flops = number_at(ops, row, flops),
+                                  .bytes = number_at(ops, row, bytes),
+                                  .name = text_at(ops, row, name),
+                                  .category = text_at(ops, row, category),
+                                  .module = text_at(ops, row, module),
+                                  .place = text_at(ops, row, place),
+                                  .scope = text_at(ops, row, scope),
+                                  .source = text_at(ops, row, source),
+                                  .family = text_at(ops, row, family),
+                                  .class = text_at(ops, row, class),
+                                  .fingerprint = text_at(ops, row, fingerprint)};
+        rows->other_ps -= op->self_ps;
+        rows->other_count -= op->count;
+    }
+}
+
+int ids_op_rows_read(const struct ids_report *report, struct ids_op_rows *ret_rows) {
+    const struct ids_table *ops = ids_report_find_table(report, "ops");
+    const struct ids_table *categories = ids_report_find_table(report, "op_categories");
+    int self = ids_table_column(categories, "self"), count = ids_table_column(categories, "count");
+    *ret_rows = (struct ids_op_rows){.at = calloc(ops ? ops->row_count + 1 : 1, sizeof *ret_rows->at)};
+    if (!ret_rows->at) return -1;
+    for (size_t row = 0; categories && row < categories->row_count; row++) {
+        ids_sum(&ret_rows->all_ps, number_at(categories, row, self));
+        ids_sum(&ret_rows->other_count, number_at(categories, row, count));
+    }
+    ret_rows->other_ps = ret_rows->all_ps;
+    if (ops) read_ops(ops, ret_rows);
+    return 0;
+}
+
+void ids_op_rows_done(struct ids_op_rows *rows) {
+    free(rows->at);
+    *rows = (struct ids_op_rows){0};
+}

@@ -1,0 +1,27 @@
+/* op_rows.h - the rows of the table `ops`, read by what is made of them: layers, computations, cuts. */
+#ifndef IDS_ANALYZERS_OP_ROWS_H
+#define IDS_ANALYZERS_OP_ROWS_H
+
+#include "lib/analysis/analyzer.h"
+
+struct ids_op_row {
+    int64_t self_ps, total_ps, count, flops, bytes; /* flops, bytes: per execution, -1 unknown */
+    const char *name, *category, *module, *place, *scope, *source, *family, *class, *fingerprint; /* "" unknown */
+};
+
+struct ids_op_rows {
+    struct ids_op_row *at; /* most self time first */
+    size_t count;
+    int64_t all_ps;                /* of all activity */
+    int64_t other_ps, other_count; /* of activity without an op */
+};
+
+/* 0, or -1 when memory ran out. Texts point into the report. */
+int ids_op_rows_read(const struct ids_report *report, struct ids_op_rows *ret_rows);
+void ids_op_rows_done(struct ids_op_rows *rows);
+
+static inline struct ids_value ids_share_of(int64_t part_ps, int64_t all_ps) {
+    return all_ps ? ids_real_value(IDS_UNIT_RATIO, (double)part_ps / (double)all_ps) : ids_no_value(IDS_UNIT_RATIO);
+}
+
+#endif

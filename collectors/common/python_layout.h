@@ -1,0 +1,35 @@
+/* python_layout.h - where things lie in the Python of this process, whose stacks are read without its lock.
+ *
+ * Python 3.13 and later say themselves where thread states and frames have what (_Py_DebugOffsets); for 3.9 to 3.12 it
+ * is written here, because a minor version never changes it. Fields of code objects are asked of their type's table of
+ * members, in all versions. */
+#ifndef IDS_COLLECTORS_COMMON_PYTHON_LAYOUT_H
+#define IDS_COLLECTORS_COMMON_PYTHON_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes that are read of a thread's state, of a frame and of a code object: what is asked of them lies within. */
+enum { IDS_PYTHON_THREAD = 256, IDS_PYTHON_FRAME = 128, IDS_PYTHON_CODE = 256 };
+
+struct ids_python_layout {
+    int minor;           /* 11 of 3.11 */
+    uintptr_t code_type; /* what code objects are of */
+    /* Of a thread's state: the next one, its frame (or, up to 3.12, what leads there), its pthread_t. */
+    size_t thread_next, thread_frame, thread_id;
+    int through_cframe; /* the frame is that of the struct _PyCFrame there, at cframe_frame */
+    size_t cframe_frame;
+    size_t frame_code, frame_previous, frame_at, frame_owner; /* frame_owner: 0 there is none */
+    size_t frame_is_entry;                                    /* 3.11 alone; 0 there is none */
+    size_t code_filename, code_name, code_first_line, code_lines;
+    size_t code_begin;    /* of the instructions in it; 0: frame_at holds their number, not an address (3.9, 3.10) */
+    size_t ascii_of_text; /* where the letters of a compact ASCII text begin */
+    void *(*main_interpreter)(void);
+    void *(*first_thread)(void *interpreter);
+    int (*is_initialized)(void);
+};
+
+/* 1 when there is a Python whose stacks can be read; 0 when there is none here; -1 with the reason in `why`. */
+int ids_python_layout_find(struct ids_python_layout *layout, char *why, size_t why_size);
+
+#endif

@@ -1,0 +1,86 @@
+#include "collectors/common/python_stack.h"
+
+#include "collectors/common/own_memory.h"
+
+#include <string.h>
+
+/* Owners from here on are no functions but marks of where C called Python (3.12 and later). */
+enum { OWNED_BY_C = 3, WINDOW = 4096 };
+
+/* Memory that was read at once: frames lie one beside the other. */
+struct window {
+    uintptr_t from;
+    size_t size;
+    unsigned char bytes[WINDOW];
+};
+
+static const unsigned char *frame_at(struct window *window, uintptr_t frame) {
+    if (frame < window->from || frame + IDS_PYTHON_FRAME > window->from + window->size) {
+        /* Frames outside this one lie below it. */
+        window->from = frame + IDS_PYTHON_FRAME - WINDOW;
+        window->size = WINDOW;
+        if (ids_own_memory(window->from, window->bytes, WINDOW)) {
+            window->from = frame;
+            window->size = IDS_PYTHON_FRAME;
+            if (ids_own_memory(frame, window->bytes, IDS_PYTHON_FRAME)) {
+                window->size = 0;
+                return NULL;
+            }
+        }
+    }
+    return window->bytes + (frame - window->from);
+}
+
+static uintptr_t word_of(const unsigned char *bytes, size_t at) {
+    uintptr_t word;
+    memcpy(&word, bytes + at, sizeof word);
+    return word;
+}
+
+/* The offset of the frame's instruction in its code, in bytes. */
+static uint32_t offset_of(const struct ids_python_layout *layout, const unsigned char *frame, uintptr_t code) {
+    if (!layout->code_begin) {
+        int32_t number;
+        memcpy(&number, frame + layout->frame_at, sizeof number);
+        return number < 0 ? 0 : (uint32_t)(layout->minor >= 10 ? 2 * number : number);
+    }
+    uintptr_t begin = code + layout->code_begin, at = word_of(frame, layout->frame_at);
+    return at < begin || at - begin > INT32_MAX ? 0 : (uint32_t)(at - begin);
+}
+
+static unsigned is_by_c(const struct ids_python_layout *layout, const unsigned char *frame) {
+    return layout->frame_is_entry && frame[layout->frame_is_entry] ? 1 : 0;
+}
+
+int ids_python_stack_read(const struct ids_python_layout *layout, struct ids_python_codes *codes, uintptr_t thread,
+                          uint32_t sample, struct ids_python_stack *stack) {
+    unsigned char state[IDS_PYTHON_THREAD];
+    struct window window;
+    window.from = window.size = 0;
+    if (ids_own_memory(thread, state, sizeof state)) return -1;
+    stack->next = word_of(state, layout->thread_next);
+    stack->pthread = word_of(state, layout->thread_id);
+    stack->tid = layout->minor >= 11 ? word_of(state, layout->thread_id + 8) : 0;
+    stack->depth = 0;
+    uintptr_t frame = word_of(state, layout->thread_frame);
+    if (layout->through_cframe && (!frame || ids_own_memory(frame + layout->cframe_frame, &frame, sizeof frame)))
+        frame = 0;
+    while (frame && stack->depth < IDS_PYTHON_DEPTH) {
+        const unsigned char *bytes = frame_at(&window, frame);
+        if (!bytes) break;
+        uintptr_t outside = word_of(bytes, layout->frame_previous);
+        struct ids_python_call *inside = stack->depth ? &stack->calls[stack->depth - 1] : NULL;
+        if (layout->frame_owner && layout->minor >= 12 && bytes[layout->frame_owner] >= OWNED_BY_C) {
+            if (inside) inside->from_c = 1;
+        } else {
+            uintptr_t code = word_of(bytes, layout->frame_code) & ~(uintptr_t)7;
+            int64_t number = ids_python_codes_find(codes, layout, code, sample);
+            if (number < 0) break;
+            stack->calls[stack->depth++] = (struct ids_python_call){
+                (uint32_t)number, offset_of(layout, bytes, code) & INT32_MAX, is_by_c(layout, bytes) & 1};
+        }
+        if (outside == frame) break;
+        frame = outside;
+    }
+    return 0;
+}

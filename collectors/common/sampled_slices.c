@@ -1,0 +1,79 @@
+#include "collectors/common/sampled_slices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* C functions between calls, beside the calls themselves. */
+enum { NAMES = 2 * IDS_PYTHON_DEPTH + 2 };
+
+struct making {
+    struct ids_sampled_slices *slices;
+    int64_t names[NAMES]; /* of the calls that are open, the outermost first */
+    size_t open[NAMES];   /* their slices */
+    uint32_t depth;
+};
+
+static int open_slice(struct making *making, int64_t name, int64_t start_ns) {
+    struct ids_sampled_slices *slices = making->slices;
+    if (slices->count == slices->room) {
+        size_t room = slices->room ? 2 * slices->room : 256;
+        struct ids_sampled_slice *grown = realloc(slices->at, room * sizeof *grown);
+        if (!grown) return -1;
+        slices->at = grown;
+        slices->room = room;
+    }
+    making->open[making->depth] = slices->count;
+    making->names[making->depth] = name;
+    slices->at[slices->count++] =
+        (struct ids_sampled_slice){.start_ns = start_ns, .end_ns = start_ns, .name = name, .depth = making->depth};
+    making->depth++;
+    return 0;
+}
+
+static void close_to(struct making *making, uint32_t depth, int64_t end_ns) {
+    while (making->depth > depth) making->slices->at[making->open[--making->depth]].end_ns = end_ns;
+}
+
+/* Half of the usual time between samples. */
+static int64_t half_of(const struct ids_sampled_time *time) {
+    return time->count ? (time->end_ns - time->begin_ns) / time->count / 2 : 0;
+}
+
+/* When the thread turned to the stack of a run, of which `before` was the stack before it; NULL: it had none. */
+static int64_t begin_of(const struct ids_sample_run *run, const struct ids_sample_run *before,
+                        const struct ids_sampled_time *time) {
+    if (!run->first) return time->begin_ns;
+    if (before && before->last + 1 == run->first) return before->last_ns + (run->first_ns - before->last_ns) / 2;
+    return run->first_ns - half_of(time);
+}
+
+static int64_t end_of(const struct ids_sample_run *run, const struct ids_sampled_time *time) {
+    return run->last + 1 == time->count ? time->end_ns : run->last_ns + half_of(time);
+}
+
+int ids_sampled_slices_make(struct ids_sampled_slices *slices, const struct ids_sampled_thread *thread,
+                            const struct ids_sampled_time *time, ids_names_of_run *names_of, void *context) {
+    struct making making = {.slices = slices};
+    int64_t names[NAMES];
+    slices->count = 0;
+    for (size_t r = 0; r < thread->count; r++) {
+        const struct ids_sample_run *run = &thread->runs[r], *before = r ? run - 1 : NULL;
+        int goes_on = before && before->last + 1 == run->first;
+        int64_t begin_ns = begin_of(run, before, time);
+        if (before && !goes_on) close_to(&making, 0, end_of(before, time));
+        uint32_t depth = names_of(context, run, names), common = 0;
+        while (common < depth && common < making.depth && names[common] == making.names[common]) common++;
+        close_to(&making, common, begin_ns);
+        while (making.depth < depth) {
+            if (open_slice(&making, names[making.depth], begin_ns)) return -1;
+        }
+        if (depth) slices->at[making.open[depth - 1]].samples += run->last - run->first + 1;
+        if (r + 1 == thread->count) close_to(&making, 0, end_of(run, time));
+    }
+    return 0;
+}
+
+void ids_sampled_slices_done(struct ids_sampled_slices *slices) {
+    free(slices->at);
+    *slices = (struct ids_sampled_slices){0};
+}

@@ -1,0 +1,70 @@
+#include "collectors/common/samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ids_samples_done(struct ids_samples *samples) {
+    for (size_t i = 0; i < samples->thread_count; i++) free(samples->threads[i].runs);
+    free(samples->threads);
+    free(samples->calls);
+    *samples = (struct ids_samples){0};
+}
+
+/* Room for `more` items behind `count`; NULL when there is no memory. */
+static void *with_room(void *at, size_t count, size_t more, size_t *room, size_t size) {
+    if (count + more <= *room) return at;
+    size_t wanted = *room ? 2 * *room : 64;
+    while (wanted < count + more) wanted *= 2;
+    void *grown = realloc(at, wanted * size);
+    if (grown) *room = wanted;
+    return grown;
+}
+
+static struct ids_sampled_thread *thread_of(struct ids_samples *samples, const struct ids_python_stack *stack) {
+    for (size_t i = 0; i < samples->thread_count; i++) {
+        struct ids_sampled_thread *thread = &samples->threads[i];
+        if (thread->pthread == stack->pthread && thread->tid == stack->tid) return thread;
+    }
+    if (samples->thread_count == IDS_SAMPLED_THREADS) return NULL;
+    struct ids_sampled_thread *grown =
+        with_room(samples->threads, samples->thread_count, 1, &samples->thread_room, sizeof *grown);
+    if (!grown) return NULL;
+    samples->threads = grown;
+    grown += samples->thread_count++;
+    *grown = (struct ids_sampled_thread){.pthread = stack->pthread, .tid = stack->tid};
+    return grown;
+}
+
+static int goes_on(const struct ids_samples *samples, const struct ids_sample_run *run,
+                   const struct ids_python_stack *stack, uint32_t number) {
+    return run->last + 1 == number && run->depth == (uint32_t)stack->depth &&
+           !memcmp(samples->calls + run->calls, stack->calls, run->depth * sizeof *stack->calls);
+}
+
+void ids_samples_add(struct ids_samples *samples, const struct ids_python_stack *stack, uint32_t number,
+                     int64_t when_ns) {
+    struct ids_sampled_thread *thread = thread_of(samples, stack);
+    struct ids_sample_run *last = thread && thread->count ? &thread->runs[thread->count - 1] : NULL;
+    if (last && goes_on(samples, last, stack, number)) {
+        last->last = number;
+        last->last_ns = when_ns;
+        return;
+    }
+    size_t depth = (size_t)stack->depth;
+    struct ids_sample_run *runs =
+        thread ? with_room(thread->runs, thread->count, 1, &thread->room, sizeof *runs) : NULL;
+    if (runs) thread->runs = runs;
+    struct ids_python_call *calls =
+        runs && samples->call_count + depth <= IDS_SAMPLED_CALLS
+            ? with_room(samples->calls, samples->call_count, depth, &samples->call_room, sizeof *calls)
+            : NULL;
+    if (!calls) {
+        samples->dropped++;
+        return;
+    }
+    samples->calls = calls;
+    memcpy(calls + samples->call_count, stack->calls, depth * sizeof *calls);
+    runs[thread->count++] =
+        (struct ids_sample_run){number, number, when_ns, when_ns, (uint32_t)samples->call_count, (uint32_t)depth};
+    samples->call_count += depth;
+}

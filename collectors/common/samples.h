@@ -1,0 +1,37 @@
+/* samples.h - stacks that were sampled: for each thread, runs of samples with the same stack. */
+#ifndef IDS_COLLECTORS_COMMON_SAMPLES_H
+#define IDS_COLLECTORS_COMMON_SAMPLES_H
+
+#include "collectors/common/python_stack.h"
+
+enum { IDS_SAMPLED_THREADS = 512, IDS_SAMPLED_CALLS = 8 << 20 };
+
+/* The thread had this stack in the samples first..last, which were taken at these times (CLOCK_REALTIME). */
+struct ids_sample_run {
+    uint32_t first, last;
+    int64_t first_ns, last_ns;
+    uint32_t calls, depth; /* where they begin in ids_samples.calls; the innermost first */
+};
+
+struct ids_sampled_thread {
+    uint64_t pthread, tid;
+    struct ids_sample_run *runs;
+    size_t count, room;
+};
+
+struct ids_samples {
+    struct ids_sampled_thread *threads;
+    size_t thread_count, thread_room;
+    struct ids_python_call *calls;
+    size_t call_count, call_room;
+    int64_t dropped;
+};
+
+void ids_samples_done(struct ids_samples *samples);
+
+/* Adds a thread's stack, which has at least one call, as sample `number` at that time. Where there is no room for it it
+ * is counted in `dropped`. */
+void ids_samples_add(struct ids_samples *samples, const struct ids_python_stack *stack, uint32_t number,
+                     int64_t when_ns);
+
+#endif

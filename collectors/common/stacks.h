@@ -1,0 +1,33 @@
+/* stacks.h - samples what each Python thread of the process runs, while a window is open.
+ *
+ * A thread of our own reads the stacks at a fixed rate without Python's lock (python_stack.h): the program does not
+ * notice it, and a call that holds the lock for long is seen while it runs. It needs nothing of Python that could wait,
+ * so a window may open and close at any moment, also while Python begins or ends. One sampler for a process. */
+#ifndef IDS_COLLECTORS_COMMON_STACKS_H
+#define IDS_COLLECTORS_COMMON_STACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a window's sampling came to. */
+struct ids_stacks_counts {
+    int64_t rate;                     /* samples a second that were asked for */
+    int64_t samples, threads;         /* threads that ran Python */
+    int64_t late;                     /* samples that came later than one period after they were due */
+    int64_t dropped;                  /* stacks for which there was no room */
+    int64_t cpu_ns, begin_ns, end_ns; /* cpu_ns: of the sampling thread */
+};
+
+/* Begins to sample, `rate` times a second. 1; 0: there is no Python here; -1 with the reason. */
+int ids_stacks_start(int64_t rate, char *why, size_t why_size);
+/* Ends it. 1 when it ran. */
+int ids_stacks_stop(struct ids_stacks_counts *ret_counts);
+/* Appends the plane of what was sampled to the XSpace in `path`, and forgets it. 0, or -1 with the reason. */
+int ids_stacks_write(const char *path, char *why, size_t why_size);
+/* In the child of a fork: nothing runs there. */
+void ids_stacks_forked(void);
+
+/* Whether stacks of this process's Python could be sampled: as ids_stacks_start. */
+int ids_stacks_can(char *why, size_t why_size);
+
+#endif

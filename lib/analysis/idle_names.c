@@ -1,0 +1,180 @@
+#include "lib/analysis/idle_names.h"
+
+#include "lib/model/python_frame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ids_idle_names_init(struct ids_idle_names *names, const struct ids_trace *trace) {
+    *names = (struct ids_idle_names){.trace = trace};
+    names->where = calloc(trace->doing_count + 1, sizeof *names->where);
+    return names->where && !ids_sampled_places_find(&names->sampled, trace) ? 0 : -1;
+}
+
+void ids_idle_names_done(struct ids_idle_names *names) {
+    free(names->where);
+    ids_sampled_places_done(&names->sampled);
+    ids_arena_done(&names->texts);
+}
+
+static struct ids_text text_of(const struct ids_trace *trace, uint32_t name) {
+    return name == IDS_NONE ? (struct ids_text){"", 0} : ids_strings_text(&trace->strings, trace->names[name].text);
+}
+
+/* Between the first `open` and the last `close`: the f of PjitFunction(f). */
+static struct ids_text between(struct ids_text text, char open, char close) {
+    const char *from = memchr(text.at, open, text.length);
+    const char *to = from ? memrchr(from, close, (size_t)(text.at + text.length - from)) : NULL;
+    return from && to ? (struct ids_text){from + 1, (uint32_t)(to - from - 1)} : text;
+}
+
+/* What a host event is called for a person: the function of a jitted call or of a compilation, the range of NVTX,
+ * else its name. */
+static struct ids_text call_name(struct ids_text name) {
+    static const char *const wrappers[] = {"PjitFunction(", "jax.compile(", "jax.trace(", "jax.lower(",
+                                           "jax.cache_read("};
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++) {
+        if (ids_text_begins(name, wrappers[i])) return between(name, '(', ')');
+    }
+    struct ids_python_frame frame;
+    if (ids_python_frame_of(name, &frame)) return frame.function;
+    if (ids_text_begins(name, "NVTX:")) return (struct ids_text){name.at + 5, name.length - 5};
+    return name;
+}
+
+struct ids_text ids_call_name(const struct ids_trace *trace, uint32_t name) {
+    return call_name(text_of(trace, name));
+}
+
+/* Programs have whole paths, frames of JAX the name of the file, sampled ones a part of
+ * the path: a place is called one way. */
+static struct ids_text without_folder(struct ids_text source) {
+    uint32_t from = source.length;
+    while (from && source.at[from - 1] != '/') from--;
+    return (struct ids_text){source.at + from, source.length - from};
+}
+
+/* "train.py:12, held up", or the second alone. */
+static struct ids_text joined(struct ids_idle_names *names, struct ids_text where, const char *what) {
+    size_t room = (size_t)where.length + strlen(what) + 3;
+    char *text = ids_arena_alloc(&names->texts, room);
+    if (!text) return where;
+    int length = snprintf(text, room, "%.*s%s%s", (int)where.length, where.at, where.length ? ", " : "", what);
+    return (struct ids_text){text, (uint32_t)length};
+}
+
+/* "train.py:12" of a frame, or "train.py:12 step"; empty where it is none. */
+static struct ids_text line_of(struct ids_idle_names *names, uint32_t frame_name, int with_function) {
+    struct ids_python_frame frame;
+    if (frame_name == IDS_NONE || !ids_python_frame_of(text_of(names->trace, frame_name), &frame))
+        return (struct ids_text){"", 0};
+    if (names->trace->names[frame_name].is_sampled) frame.file = without_folder(frame.file);
+    size_t room = (size_t)frame.file.length + frame.function.length + 32;
+    char *text = ids_arena_alloc(&names->texts, room);
+    if (!text) return (struct ids_text){"", 0};
+    int length = snprintf(text, room, "%.*s:%lld", (int)frame.file.length, frame.file.at, (long long)frame.line);
+    if (with_function)
+        length +=
+            snprintf(text + length, room - (size_t)length, " %.*s", (int)frame.function.length, frame.function.at);
+    return (struct ids_text){text, (uint32_t)length};
+}
+
+/* "train.py:12, in gc.collect": what the program calls there. */
+static struct ids_text in_call(struct ids_idle_names *names, struct ids_text where, uint32_t called) {
+    struct ids_python_frame frame;
+    struct ids_text name = text_of(names->trace, called);
+    if (!ids_python_frame_of(name, &frame)) return where;
+    /* "$gc collect", and "$builtins len" or "$<unknown> read", whose module says nothing. */
+    uint32_t module = frame.file.length ? 0 : (uint32_t)(frame.function.at - name.at) - 2;
+    struct ids_text of = {name.at + 1, module};
+    int is_named = module && !ids_text_is(of, "builtins") && !ids_text_is(of, "<unknown>");
+    size_t room = (size_t)name.length + 8;
+    char *text = ids_arena_alloc(&names->texts, room);
+    if (!text) return where;
+    snprintf(text, room, "in %.*s%s%.*s", is_named ? (int)module : 0, of.at, is_named ? "." : "",
+             (int)frame.function.length, frame.function.at);
+    return joined(names, where, text);
+}
+
+/* Of the program's function around a doing, which its culprit names where it is Python itself. */
+static struct ids_text where_of(struct ids_idle_names *names, uint32_t number) {
+    const struct ids_doing *doing = &names->trace->doings[number];
+    struct ids_text *known = &names->where[number];
+    if (known->at) return *known;
+    const struct ids_sampled_places *sampled = &names->sampled;
+    if (sampled->best) doing = &names->trace->doings[sampled->best[number]];
+    *known = line_of(names, doing->caller, doing->account != IDS_HOST_PYTHON);
+    if (sampled->best && sampled->is_most[number] && doing->called != IDS_NONE)
+        *known = in_call(names, *known, doing->called);
+    return *known;
+}
+
+/* XLA numbers the ops of one line of the program: "debug_print.5" and "debug_print.6" are one callback. */
+static struct ids_text without_number(struct ids_text name) {
+    uint32_t length = name.length;
+    while (length && name.at[length - 1] >= '0' && name.at[length - 1] <= '9') length--;
+    int has_number = length > 1 && length < name.length && name.at[length - 1] == '.';
+    return (struct ids_text){name.at, has_number ? length - 1 : name.length};
+}
+
+static struct ids_text function_of(const struct ids_trace *trace, uint32_t name) {
+    struct ids_python_frame frame;
+    struct ids_text text = text_of(trace, name);
+    return ids_python_frame_of(text, &frame) ? frame.function : text;
+}
+
+uint32_t ids_name_of_doing(uint32_t doing, enum ids_manner manner) {
+    return IDS_NAMES_OF_DOINGS + doing * IDS_MANNERS + (uint32_t)manner;
+}
+
+uint32_t ids_name_of_module(const struct ids_idle_names *names, uint32_t module) {
+    return ids_name_of_doing((uint32_t)names->trace->doing_count, 0) + module;
+}
+
+uint32_t ids_name_of_name(const struct ids_idle_names *names, uint32_t name) {
+    return ids_name_of_module(names, (uint32_t)names->trace->module_count) + name;
+}
+
+uint32_t ids_name_of_callback(const struct ids_idle_names *names, uint32_t op) {
+    return ids_name_of_name(names, (uint32_t)names->trace->name_count) + op;
+}
+
+size_t ids_idle_names_count(const struct ids_idle_names *names) {
+    return ids_name_of_callback(names, (uint32_t)names->trace->op_count);
+}
+
+void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint32_t name, struct ids_text *ret_culprit,
+                   struct ids_text *ret_where, struct ids_text *ret_recorded) {
+    const struct ids_trace *trace = names->trace;
+    *ret_culprit = *ret_where = *ret_recorded = (struct ids_text){"", 0};
+    if (name == IDS_NAME_OF_NOBODY && account == IDS_PROFILER)
+        *ret_culprit = (struct ids_text){IDS_NOT_RECORDING, sizeof IDS_NOT_RECORDING - 1};
+    if (name == IDS_NAME_OF_NOBODY) return;
+    if (name >= ids_name_of_callback(names, 0)) {
+        const struct ids_op *op = &trace->ops[name - ids_name_of_callback(names, 0)];
+        struct ids_text source = ids_strings_text(&trace->strings, op->source);
+        *ret_culprit = ids_strings_text(&trace->strings, op->name);
+        if (source.length) *ret_culprit = without_number(*ret_culprit);
+        *ret_where = joined(names, without_folder(source), IDS_CALLED_BACK);
+    } else if (name >= ids_name_of_name(names, 0)) {
+        *ret_culprit = call_name(text_of(trace, name - ids_name_of_name(names, 0)));
+    } else if (name >= ids_name_of_module(names, 0)) {
+        *ret_culprit = ids_strings_text(&trace->strings, trace->modules[name - ids_name_of_module(names, 0)].name);
+    } else {
+        uint32_t number = (name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS,
+                 manner = (name - IDS_NAMES_OF_DOINGS) % IDS_MANNERS;
+        const struct ids_doing *doing = &trace->doings[number];
+        *ret_where = where_of(names, number);
+        *ret_recorded = text_of(trace, doing->name);
+        if (manner == IDS_AS_HELD_UP) *ret_where = joined(names, *ret_where, IDS_HELD_UP);
+        if (manner == IDS_AS_CALLED_BACK) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_CALLED_BACK);
+        if (doing->account == IDS_HOST_PYTHON ||
+            manner == IDS_AS_CALLED_BACK) /* also of a thread that prepares input */
+            *ret_culprit = function_of(trace, doing->caller == IDS_NONE ? doing->name : doing->caller);
+        else if (doing->account == IDS_PROFILER && doing->library)
+            *ret_culprit = (struct ids_text){IDS_OWN_HOOK, sizeof IDS_OWN_HOOK - 1};
+        else /* the outermost of what has the account: the jitted function, the reader, the call that waits */
+            *ret_culprit = call_name(text_of(trace, manner == IDS_AS_CALL ? doing->name : doing->around));
+    }
+}

@@ -1,0 +1,54 @@
+/* idle_names.h - who idle time is blamed on, in texts: the culprit, its place, and what was recorded there.
+ *
+ * Names are numbers, so that a culprit is looked up once: first nobody, then each doing in all manners, then programs,
+ * names of events, and ops that call the host back.
+ */
+#ifndef IDS_LIB_ANALYSIS_IDLE_NAMES_H
+#define IDS_LIB_ANALYSIS_IDLE_NAMES_H
+
+#include "lib/analysis/sampled_places.h"
+#include "lib/base/arena.h"
+#include "lib/model/account.h"
+#include "lib/model/trace.h"
+
+/* The culprit of account profiler where the host's profiler was not open yet, or not any more, while another host's
+ * was. */
+#define IDS_NOT_RECORDING "recording not open"
+
+/* ... and of account profiler where idsprof's Python hook was at work. */
+#define IDS_OWN_HOOK "idsprof's hook"
+
+/* Ends of `where`: a call on a CPU that took more than fifty times as long as it usually does, though nothing inside it
+ * did; and what a program called back (jax.pure_callback, io_callback). */
+#define IDS_HELD_UP "held up"
+#define IDS_CALLED_BACK "in a callback"
+
+struct ids_idle_names {
+    const struct ids_trace *trace;
+    struct ids_arena texts;
+    struct ids_text *where; /* by doing: "train.py:12 step"; at NULL: not asked yet */
+    struct ids_sampled_places sampled;
+};
+
+/* 0, or -1 when memory ran out; the caller ends it in both cases. */
+int ids_idle_names_init(struct ids_idle_names *names, const struct ids_trace *trace);
+void ids_idle_names_done(struct ids_idle_names *names);
+
+enum { IDS_NAME_OF_NOBODY, IDS_NAMES_OF_DOINGS };
+/* A doing as it is, as the call of a runtime, as one that is held up, as called back by a program. */
+enum ids_manner { IDS_AS_IT_IS, IDS_AS_CALL, IDS_AS_HELD_UP, IDS_AS_CALLED_BACK, IDS_MANNERS };
+uint32_t ids_name_of_doing(uint32_t doing, enum ids_manner manner);
+uint32_t ids_name_of_module(const struct ids_idle_names *names, uint32_t module);
+uint32_t ids_name_of_name(const struct ids_idle_names *names, uint32_t name);
+uint32_t ids_name_of_callback(const struct ids_idle_names *names, uint32_t op);
+/* All are below this. */
+size_t ids_idle_names_count(const struct ids_idle_names *names);
+
+/* The texts of a name: the culprit (length 0: unknown), its place, and the innermost activity that shows it, as the
+ * file names it. They live as long as the trace and the names do. Parts of one account and name have the same texts. */
+void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint32_t name, struct ids_text *ret_culprit,
+                   struct ids_text *ret_where, struct ids_text *ret_recorded);
+/* What the host event of that name is called for a person: the f of PjitFunction(f). */
+struct ids_text ids_call_name(const struct ids_trace *trace, uint32_t name);
+
+#endif

@@ -1,0 +1,138 @@
+/* ledger_making.c - one sweep over each device books its time. */
+#include "lib/analysis/booking.h"
+
+#include <stdlib.h>
+
+static int sweep_device(struct ids_booking *booking, uint32_t index, struct ids_error *err) {
+    struct ids_analysis *analysis = booking->analysis;
+    struct ids_busy *busy = booking->busy = &analysis->busy[index];
+    booking->device = index;
+    booking->steps = ids_booking_steps(booking, index);
+    booking->least_ps = INT64_MAX; /* set by the first one */
+    ids_booking_set_place(booking, 0);
+    booking->part = 0;
+    booking->part_end_ps = ids_part_start(analysis, 1);
+    booking->pending =
+        (struct ids_ledger_interval){.from_ps = INT64_MIN, .to_ps = INT64_MIN}; /* nothing follows on it */
+    booking->gap_part_ps = 0;
+    busy->first_gap = analysis->gap_count;
+    int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;
+    for (size_t i = 0; i < booking->steps->count; i++) {
+        const struct ids_device_step *step = &booking->steps->at[i];
+        if (step->step == IDS_NONE) continue;
+        if (step->from_ps < from_ps) from_ps = step->from_ps;
+        if (step->to_ps > to_ps) to_ps = step->to_ps;
+    }
+    int code =
+        from_ps < to_ps ? ids_sweep_device(booking->room, busy, from_ps, to_ps, ids_book_stretch, booking, err) : 0;
+    if (!code) code = ids_book_pending(booking, err);
+    busy->gap_count = analysis->gap_count - busy->first_gap;
+    return code ? code : ids_booking_end_device(booking, err);
+}
+
+/* Nobody meets where there is one device, or none of them has a collective. */
+static int prepare_meetings(struct ids_booking *booking, struct ids_error *err) {
+    const struct ids_analysis *analysis = booking->analysis;
+    if (analysis->busy_count < 2) return 0;
+    int code = ids_meetings_of(analysis->trace, &booking->meetings, err);
+    if (code || !booking->meetings.count) return code;
+    booking->past = calloc(analysis->busy_count, sizeof *booking->past);
+    booking->busy_of = calloc(analysis->trace->device_count, sizeof *booking->busy_of);
+    if (!booking->past || !booking->busy_of) return ids_no_memory(err);
+    for (size_t b = 0; b < analysis->busy_count; b++) booking->busy_of[analysis->busy[b].index] = (uint32_t)b;
+    return 0;
+}
+
+/* What holds up work that is launched, a file seldom says; what the host does meanwhile often is the same cause. */
+static int say_meanwhile(struct ids_booking *booking, struct ids_error *err) {
+    struct ids_ledger *ledger = booking->ledger;
+    for (size_t e = 0; e < ledger->entry_count; e++) {
+        struct ids_ledger_entry *entry = &ledger->entries[e];
+        if (entry->account != IDS_DEVICE_QUEUE || !entry->longest_ps) continue;
+        struct ids_text text =
+            ids_host_time_meanwhile(booking->host_time, &booking->analysis->busy[entry->longest_device],
+                                    entry->longest_at_ps, entry->longest_at_ps + entry->longest_ps);
+        entry->meanwhile = ids_intern(&ledger->texts, text.length ? text.at : "", text.length);
+        if (entry->meanwhile == IDS_NO_TEXT) return ids_no_memory(err);
+    }
+    return 0;
+}
+
+static int share_before(const void *a, const void *b) {
+    const struct ids_entry_share *left = a, *right = b;
+    if (left->device != right->device) return left->device < right->device ? -1 : 1;
+    return (left->entry > right->entry) - (left->entry < right->entry);
+}
+
+static void order_shares(struct ids_ledger *ledger, size_t devices) {
+    if (ledger->share_count) qsort(ledger->shares, ledger->share_count, sizeof *ledger->shares, share_before);
+    size_t share = 0;
+    for (size_t device = 0; device <= devices; device++) {
+        while (share < ledger->share_count && ledger->shares[share].device < device) share++;
+        ledger->first_share[device] = share;
+    }
+}
+
+static int make_room(struct ids_analysis *analysis) {
+    struct ids_ledger *ledger = &analysis->ledger;
+    size_t steps = 0, devices = analysis->busy_count;
+    ledger->first_step = calloc(devices + 1, sizeof *ledger->first_step);
+    ledger->first_share = calloc(devices + 1, sizeof *ledger->first_share);
+    ledger->in_window = calloc(devices + 1, sizeof *ledger->in_window);
+    ledger->idle = calloc(devices + 1, sizeof *ledger->idle);
+    ledger->both_ways_ps = calloc(devices + 1, sizeof *ledger->both_ways_ps);
+    if (!ledger->first_step || !ledger->first_share || !ledger->both_ways_ps || !ledger->in_window || !ledger->idle)
+        return -1;
+    for (size_t b = 0; b < devices; b++) {
+        ledger->first_step[b] = steps;
+        if (analysis->steps.of_device) steps += analysis->steps.of_device[analysis->busy[b].index].count;
+    }
+    ledger->first_step[devices] = steps;
+    ledger->in_step = calloc(steps + 1, sizeof *ledger->in_step);
+    return ledger->in_step ? 0 : -1;
+}
+
+int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor, struct ids_error *err) {
+    struct ids_ledger *ledger = &analysis->ledger;
+    struct ids_booking booking = {.analysis = analysis,
+                                  .ledger = ledger,
+                                  .visitor = visitor,
+                                  .by_step = ids_step_sums_of(analysis),
+                                  .counts_steps = analysis->steps.count > 0};
+    if (make_room(analysis) || ids_intern_z(&ledger->texts, "") == IDS_NO_TEXT) return ids_no_memory(err);
+    int code = ids_host_time_new(analysis, &booking.host_time, err);
+    if (!code) {
+        booking.of_op = calloc(analysis->trace->op_count + 1, sizeof *booking.of_op);
+        booking.of_event_name = calloc(analysis->trace->name_count + 1, sizeof *booking.of_event_name);
+        booking.of_idle_name =
+            calloc(ids_idle_names_count(ids_host_time_names(booking.host_time)) + 1, sizeof *booking.of_idle_name);
+        if (!booking.of_op || !booking.of_event_name || !booking.of_idle_name) code = ids_no_memory(err);
+    }
+    if (!code) code = ids_sweep_room_new(analysis, &booking.room, err);
+    if (!code) code = prepare_meetings(&booking, err);
+    for (size_t b = 0; b < analysis->busy_count && !code; b++) code = sweep_device(&booking, (uint32_t)b, err);
+    if (!code) code = ids_book_waits(&booking, err);
+    if (!code) code = say_meanwhile(&booking, err);
+    order_shares(ledger, analysis->busy_count);
+    for (size_t entry = 0; entry < ledger->entry_count && !code; entry++) {
+        const struct ids_step_sum *row = ids_step_sum_of(&booking.by_step, entry);
+        ledger->entries[entry].squares = ids_step_sum_squares(row);
+        ledger->entries[entry].recurs = ids_recurrence_of(row->cells, row->count, analysis->steps.count);
+    }
+    ids_host_time_free(booking.host_time);
+    ids_sweep_room_free(booking.room);
+    ids_step_sums_done(&booking.by_step);
+    free(booking.of_op);
+    free(booking.of_event_name);
+    free(booking.of_idle_name);
+    free(booking.own);
+    for (size_t b = 0; booking.past && b < analysis->busy_count; b++) ids_past_done(&booking.past[b]);
+    free(booking.past);
+    free(booking.busy_of);
+    free(booking.waits);
+    ids_meetings_done(&booking.meetings);
+    ids_arena_done(&booking.names);
+    ids_keymap_done(&booking.entry_of_wait);
+    ids_keymap_done(&booking.awaited_numbers);
+    return code;
+}

@@ -1,0 +1,28 @@
+/* params.h - what a user may set of an analysis. */
+#ifndef IDS_LIB_ANALYSIS_PARAMS_H
+#define IDS_LIB_ANALYSIS_PARAMS_H
+
+#include <stdint.h>
+
+enum ids_window_mode {
+    IDS_WINDOW_RUN,    /* first to last activity over the active devices, one window for all */
+    IDS_WINDOW_DEVICE, /* each device's own first to last activity */
+    IDS_WINDOW_STEPS,  /* from the first step's first device event to the last step's end */
+};
+
+/* What a user may set. Every field is part of what a cached summary is valid for. */
+struct ids_params {
+    enum ids_window_mode window;
+    int64_t from_ps, to_ps;  /* since the first activity; from 0 and to INT64_MAX by default */
+    int64_t small_kernel_ps; /* kernels shorter than this are small: 0.1 ms */
+    /* The steps that are looked at: those with these numbers, without so many of the run's first ones. The window is
+     * theirs. All by default. */
+    int64_t first_step, last_step, skip_steps;
+    const char *device; /* a glob: the devices that are looked at; NULL: all */
+};
+
+void ids_params_default(struct ids_params *params);
+/* 1 when every field has its default. */
+int ids_params_are_default(const struct ids_params *params);
+
+#endif

@@ -1,0 +1,111 @@
+#include "lib/analysis/sampled_places.h"
+
+#include "lib/base/keymap.h"
+#include "lib/base/saturate.h"
+#include "lib/model/account.h"
+#include "lib/model/python_frame.h"
+
+#include <stdlib.h>
+
+void ids_sampled_places_done(struct ids_sampled_places *places) {
+    free(places->best);
+    free(places->is_most);
+    *places = (struct ids_sampled_places){0};
+}
+
+static int is_sampled_python(const struct ids_trace *trace, const struct ids_doing *doing) {
+    return doing->account == IDS_HOST_PYTHON && doing->caller != IDS_NONE && trace->names[doing->caller].is_sampled;
+}
+
+static uint64_t hash_of(struct ids_text text) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (uint32_t i = 0; i < text.length; i++) hash = (hash ^ (unsigned char)text.at[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* A function, whatever its line is; of a module each line. */
+static uint64_t function_key(const struct ids_trace *trace, uint32_t caller) {
+    struct ids_python_frame frame = {0};
+    struct ids_text text = ids_strings_text(&trace->strings, trace->names[caller].text);
+    if (!ids_python_frame_of(text, &frame) || ids_text_is(frame.function, "<module>")) return hash_of(text) | 1;
+    return ids_key_of(hash_of(frame.file), hash_of(frame.function));
+}
+
+static uint64_t place_key(const struct ids_trace *trace, const struct ids_doing *doing) {
+    return ids_key_of((uint64_t)trace->names[doing->caller].text << 32 | 1,
+                      doing->called == IDS_NONE ? 0 : trace->names[doing->called].text);
+}
+
+/* The time of a doing, in all threads. */
+static void sum_times(const struct ids_trace *trace, int64_t *times_ps) {
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_timeline *timeline = &trace->tracks[t].timeline;
+        for (size_t i = 0; i + 1 < timeline->count; i++) {
+            int64_t *time_ps = &times_ps[timeline->doing[i]];
+            *time_ps = ids_sat_add(*time_ps, timeline->from_ps[i + 1] - timeline->from_ps[i]);
+        }
+    }
+}
+
+struct sums {
+    struct ids_keymap of_function, of_place, best; /* times; by function the doing of its longest place, plus one */
+};
+
+static int add_up(const struct ids_trace *trace, const int64_t *times_ps, struct sums *sums) {
+    for (uint32_t d = 0; d < trace->doing_count; d++) {
+        const struct ids_doing *doing = &trace->doings[d];
+        if (!is_sampled_python(trace, doing)) continue;
+        uint64_t function = function_key(trace, doing->caller);
+        uint64_t *whole = ids_keymap_at(&sums->of_function, function);
+        if (!whole) return -1;
+        *whole += (uint64_t)times_ps[d];
+        uint64_t *part = ids_keymap_at(&sums->of_place, ids_key_of(function, place_key(trace, doing)));
+        if (!part) return -1;
+        *part += (uint64_t)times_ps[d];
+    }
+    for (uint32_t d = 0; d < trace->doing_count; d++) {
+        const struct ids_doing *doing = &trace->doings[d];
+        if (!is_sampled_python(trace, doing)) continue;
+        uint64_t function = function_key(trace, doing->caller), time = 0, longest = 0;
+        ids_keymap_get(&sums->of_place, ids_key_of(function, place_key(trace, doing)), &time);
+        uint64_t *best = ids_keymap_at(&sums->best, function);
+        if (!best) return -1;
+        if (*best) {
+            const struct ids_doing *other = &trace->doings[*best - 1];
+            ids_keymap_get(&sums->of_place, ids_key_of(function, place_key(trace, other)), &longest);
+        }
+        if (!*best || time > longest) *best = d + 1;
+    }
+    return 0;
+}
+
+int ids_sampled_places_find(struct ids_sampled_places *places, const struct ids_trace *trace) {
+    *places = (struct ids_sampled_places){0};
+    uint32_t first = 0;
+    while (first < trace->doing_count && !is_sampled_python(trace, &trace->doings[first])) first++;
+    if (first == trace->doing_count) return 0;
+    struct sums sums = {0};
+    int64_t *times_ps = calloc(trace->doing_count, sizeof *times_ps);
+    places->best = calloc(trace->doing_count, sizeof *places->best);
+    places->is_most = calloc(trace->doing_count, sizeof *places->is_most);
+    int failed = !times_ps || !places->best || !places->is_most;
+    if (!failed) sum_times(trace, times_ps);
+    failed = failed || add_up(trace, times_ps, &sums);
+    for (uint32_t d = 0; !failed && d < trace->doing_count; d++) {
+        const struct ids_doing *doing = &trace->doings[d];
+        uint64_t best = 0, whole = 0, part = 0;
+        places->best[d] = d;
+        if (!is_sampled_python(trace, doing)) continue;
+        uint64_t function = function_key(trace, doing->caller);
+        ids_keymap_get(&sums.best, function, &best);
+        places->best[d] = (uint32_t)best - 1;
+        ids_keymap_get(&sums.of_function, function, &whole);
+        ids_keymap_get(&sums.of_place, ids_key_of(function, place_key(trace, &trace->doings[best - 1])), &part);
+        places->is_most[d] = part > whole / 2;
+    }
+    free(times_ps);
+    ids_keymap_done(&sums.of_function);
+    ids_keymap_done(&sums.of_place);
+    ids_keymap_done(&sums.best);
+    return failed ? -1 : 0;
+}

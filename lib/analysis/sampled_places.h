@@ -1,0 +1,19 @@
+/* sampled_places.h - where in a function sampled stacks saw the time go: its line, and what it calls there.
+ *
+ * Every sample has another line. A culprit is one function, so its place is the line that had most of its time, of all
+ * threads; code of a module itself is no function, and each of its lines is a culprit of its own. */
+#ifndef IDS_LIB_ANALYSIS_SAMPLED_PLACES_H
+#define IDS_LIB_ANALYSIS_SAMPLED_PLACES_H
+
+#include "lib/model/trace.h"
+
+struct ids_sampled_places {
+    uint32_t *best;   /* by doing: the doing whose line and call stand for its function; NULL: nothing was sampled */
+    uint8_t *is_most; /* by doing: what is called there takes more than half of the function's time */
+};
+
+/* 0, or -1 when memory ran out; ids_sampled_places_done may be called in both cases. */
+int ids_sampled_places_find(struct ids_sampled_places *places, const struct ids_trace *trace);
+void ids_sampled_places_done(struct ids_sampled_places *places);
+
+#endif

@@ -1,0 +1,88 @@
+/* What was asked for and did not come: a device, a function of --wrap, as many windows. */
+#include "lib/capture/outcome_parts.h"
+
+#include "lib/base/saturate.h"
+
+#include <string.h>
+
+static const char *fact(const struct ids_seen_process *process, const char *key) {
+    for (size_t i = 0; i < process->fact_count; i++) {
+        if (process->facts[i].key && !strcmp(process->facts[i].key, key)) return process->facts[i].value;
+    }
+    return NULL;
+}
+
+/* jax fell back to the CPU, in every process that said what it runs on. */
+static int without_device(struct ids_outcome_work *outcome) {
+    const struct ids_seen *seen = outcome->record->seen;
+    const char *device = outcome->record->device;
+    int on_cpu = 0;
+    for (size_t i = 0; device && i < seen->count; i++) {
+        const char *platform = fact(&seen->processes[i], "platform");
+        if (platform && strcmp(platform, "cpu") != 0) return 0;
+        on_cpu |= platform != NULL;
+    }
+    if (!on_cpu) return 0;
+    ids_outcome_set(outcome, "no_device", ids_outcome_text(outcome, "jax found no %s, and ran on the CPU", device),
+                    "idsprof doctor says what is in its way");
+    return 1;
+}
+
+/* A function that no process of the launch found. */
+static int without_wrapped(struct ids_outcome_work *outcome) {
+    const struct ids_seen *seen = outcome->record->seen;
+    const char *missing = NULL;
+    for (size_t i = 0; i < seen->count; i++) {
+        const struct ids_seen_process *process = &seen->processes[i];
+        const char *said = fact(process, "wrap");
+        if (!process->is_closed || !fact(process, "jax")) continue;
+        if (!said) return 0;
+        missing = said;
+    }
+    if (!missing) return 0;
+    ids_outcome_set(outcome, "no_wrap", ids_outcome_text(outcome, "--wrap: %s", missing),
+                    "name the module as the program imports it, and the function as it is called there");
+    return 1;
+}
+
+static int is_full(const struct ids_outcome_work *outcome) {
+    const struct ids_seen *seen = outcome->record->seen;
+    int64_t most = outcome->record->plan->max_size;
+    for (size_t i = 0; most && i < seen->count; i++) {
+        int64_t bytes = 0;
+        for (size_t w = 0; w < seen->processes[i].window_count; w++) {
+            int64_t more = seen->processes[i].windows[w].bytes;
+            if (more > 0) bytes = ids_sat_add(bytes, more);
+        }
+        if (bytes >= most) return 1;
+    }
+    return 0;
+}
+
+/* Fewer windows than --max: worth a word, for the program may have ended early. */
+static int with_fewer(struct ids_outcome_work *outcome) {
+    const struct ids_plan *plan = outcome->record->plan;
+    int64_t runs = outcome->out->runs, missing = plan->max - runs;
+    if (!plan->every || plan->start_step < 0) return 0;
+    if (is_full(outcome) && (plan->max <= 0 || missing > 0)) {
+        const char *of =
+            plan->max > 0 ? ids_outcome_text(outcome, "%lld of %lld windows", (long long)missing, (long long)plan->max)
+                          : "further windows";
+        ids_outcome_set(outcome, "max_size",
+                        ids_outcome_text(outcome, "%s: --max-size was reached with window %lld", of, (long long)runs),
+                        "a larger --max-size");
+        return 1;
+    }
+    if (plan->max <= 0 || missing <= 0) return 0;
+    int64_t next = ids_sat_add(plan->start_step, ids_sat_mul(runs, plan->every));
+    ids_outcome_set(outcome, "fewer",
+                    ids_outcome_text(outcome, "%lld of %lld windows: the program ended before step %lld",
+                                     (long long)missing, (long long)plan->max, (long long)next),
+                    NULL);
+    return 1;
+}
+
+void ids_outcome_unmet(struct ids_outcome_work *outcome) {
+    if (without_device(outcome) || with_fewer(outcome)) return;
+    without_wrapped(outcome);
+}

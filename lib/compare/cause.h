@@ -1,0 +1,51 @@
+/* cause.h - one cause of a change of the step time. */
+#ifndef IDS_LIB_COMPARE_CAUSE_H
+#define IDS_LIB_COMPARE_CAUSE_H
+
+#include "lib/compare/difference.h"
+#include "lib/compare/match.h"
+
+enum ids_cause_kind {
+    IDS_CAUSE_CULPRIT, /* one culprit, or an account without any */
+    IDS_CAUSE_OP,      /* one op, with its counterpart on the other side where it has one */
+    IDS_CAUSE_SCOPE,   /* ops of one scope that came, went, or compute something else */
+    IDS_CAUSE_SHAPES,  /* the same of a whole program, whose shapes all changed alike: a batch twice as large */
+    IDS_CAUSE_OTHERS,  /* culprits of one account, each too small to be told */
+    IDS_CAUSE_EVEN,    /* what all ops that both sides have became slower or faster by */
+    IDS_CAUSE_HOST, /* time of the host, where the Python tracer recorded one side alone: it slows the host, and gives
+                     * its time other names */
+    IDS_CAUSE_ACCOUNT, /* an account, where the sides' culprits cannot be held against each other */
+};
+const char *ids_cause_kind_name(enum ids_cause_kind kind); /* "culprit" */
+
+struct ids_cause {
+    enum ids_cause_kind kind;
+    const char *account;           /* "host.python" */
+    const char *culprit, *where;   /* the reports' words, of a scope its name; NULL: nobody is known */
+    const struct ids_match *match; /* of an op that both sides have; NULL: none */
+    int is_in_a, is_in_b;
+    size_t count;                   /* entries of the ledgers put together */
+    size_t added, removed, changed; /* of them, those on one side only, and those that compute something else */
+    double a_ps, b_ps;              /* mean per step (or window) and device */
+    double change_ps;               /* b - a, less what an even change accounts for */
+    double factor;                  /* of an even change */
+    double largest_ps;              /* of several ops put together: the change of the one that changed most */
+    double rank;                    /* what is left of the change after what the spread alone can make of it */
+    struct ids_interval interval;   /* of change_ps */
+    enum ids_verdict verdict;       /* improvement, regression: less or more time */
+};
+
+/* The program says of this cause that it does something else: another shape or computation, more executions, ops that
+ * came or went. That needs no statistics. */
+int ids_cause_is_structural(const struct ids_cause *cause);
+int ids_match_is_structural(const struct ids_match *match);
+
+/* What is left of a change after what the spread alone can make of it: c³ / (c² + e²) of a change c whose error e is
+ * three standard errors. (Over the steps of one recording it is one: what a single step cost was there.) What the
+ * program itself says counts half as much again: where ops came or were replaced others became slower for it, which
+ * share the cores, the memory and its cache with them. Many small ones put together are no cause: 0. */
+double ids_cause_rank(const struct ids_cause *cause, int by_run);
+/* Whether it is more than that error, or the program says it. */
+int ids_cause_is_beyond_chance(const struct ids_cause *cause, int by_run);
+
+#endif

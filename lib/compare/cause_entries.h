@@ -1,0 +1,53 @@
+/* cause_entries.h - what the ledgers of two sides say of the time of a step, entry by entry: the material that a
+ * waterfall's causes are made of. Each entry is a cause by itself until groups (cause_groups.h) put it together with
+ * others; together they always sum to the change.
+ */
+#ifndef IDS_LIB_COMPARE_CAUSE_ENTRIES_H
+#define IDS_LIB_COMPARE_CAUSE_ENTRIES_H
+
+#include "lib/base/keymap.h"
+#include "lib/compare/cause.h"
+#include "lib/compare/structure.h"
+
+/* A culprit in an account, in the ledgers of either side; or several put together. */
+struct ids_entry {
+    struct ids_cause cause;
+    double *by_run[2];   /* the time in each recording of a side */
+    double variance[2];  /* of the mean of a side, from the deviations over steps; NAN: not known */
+    const char *op_name; /* of work: the path of scopes; "" */
+    int is_gone;         /* it became part of another one */
+    int is_told;         /* it is large enough to be told */
+};
+
+struct ids_entries {
+    const struct ids_side *sides[2];
+    const struct ids_matches *ops;
+    const struct ids_structure *structure;
+    const struct ids_compare_options *options;
+    struct ids_report *texts;
+    double before_ps; /* the step */
+    struct ids_entry *at;
+    size_t count, room;
+    struct ids_keymap numbers;   /* of a name in an account: index + 1 */
+    struct ids_keymap pairs[2];  /* of an op of a side: its match + 1 */
+    struct ids_keymap chosen[2]; /* of a slice: the ops of a side that are in it */
+};
+
+/* Reads both ledgers. 0, or -1 when memory ran out; ids_entries_done in either case. */
+int ids_entries_make(const struct ids_side *a, const struct ids_side *b, const struct ids_matches *ops,
+                     const struct ids_structure *structure, const struct ids_compare_options *options, double before_ps,
+                     struct ids_report *texts, struct ids_entries *ret_entries);
+void ids_entries_done(struct ids_entries *entries);
+
+/* A new, empty one; NULL when memory ran out. Entries move. */
+struct ids_entry *ids_entries_add(struct ids_entries *entries);
+/* Adds the times of a part and what they vary by. */
+void ids_entry_add_times(const struct ids_entries *entries, struct ids_entry *whole, const struct ids_entry *part);
+/* The same with its change, and the part is gone. */
+void ids_entry_put_into(const struct ids_entries *entries, struct ids_entry *whole, struct ids_entry *part);
+
+uint64_t ids_entry_key(const char *account, const char *name, const char *where);
+/* The accounts that say that nothing is known. */
+int ids_account_is_unknown(const char *account);
+
+#endif

@@ -1,0 +1,33 @@
+/* shape_change.h - how the shape of an op's result differs between two programs. */
+#ifndef IDS_LIB_COMPARE_SHAPE_CHANGE_H
+#define IDS_LIB_COMPARE_SHAPE_CHANGE_H
+
+#include "lib/compare/match.h"
+
+#include <stdint.h>
+
+enum ids_shape_change_kind {
+    IDS_SHAPE_OTHER,
+    IDS_SHAPE_ELEMENT, /* the same dimensions of another type: f32[8,4] to bf16[8,4] */
+    IDS_SHAPE_LEADING, /* only the first dimension is another one: a batch */
+};
+
+struct ids_shape_change {
+    enum ids_shape_change_kind kind;
+    char from[16], to[16];        /* types of the elements */
+    int64_t from_count, to_count; /* the first dimension */
+};
+
+/* Of shapes as HLO text writes them; of tuples the first part counts. 0 where they are equal or one is not known. */
+int ids_shape_change(const char *a, const char *b, struct ids_shape_change *ret_change);
+/* Leading dimensions are alike where they changed by the same factor: a batch of 8 sequences of 16 has 128 tokens. */
+int ids_shape_changes_are_alike(const struct ids_shape_change *a, const struct ids_shape_change *b);
+/* "f32 to bf16", "batch x2 (8 to 16)". */
+enum { IDS_SHAPE_CHANGE_TEXT = 128 };
+void ids_shape_change_text(const struct ids_shape_change *change, char text[IDS_SHAPE_CHANGE_TEXT]);
+
+/* How the shapes of the ops changed, where nearly all of those that did changed alike (256 are looked at): how many did
+ * so. 0: they did not. */
+size_t ids_matches_like_change(const struct ids_matches *ops, struct ids_shape_change *ret_change);
+
+#endif

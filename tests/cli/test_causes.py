@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""`idsprof diff` says why: programs with one known change, three recordings a side with noise. The first cause is the change, with
+its sign and its size, the causes explain the whole, and between equal programs none is called. Programs that were really
+recorded: tests/truth/compare.
+
+Environment: IDSPROF, IDS_SOURCE_DIR.
+"""
+import os
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
+sys.path[:0] = [str(SOURCE / 'tests' / 'truth' / 'compare'), str(SOURCE / 'tests' / 'truth'), str(SOURCE / 'tests' / 'support')]
+from judge import compared, is_called, structure_of, words_of  # noqa: E402
+from made_program import Noise, Op, layer, side, times_of, training  # noqa: E402
+from run import matches, rows  # noqa: E402
+
+BASE = training()
+CHAIN = BASE + [Op('chain_fusion', 'chain', 30, primitive='max')]
+SPLIT = BASE + [Op('chain_fusion.%d' % number, 'chain', 12, primitive='max%d' % number) for number in range(5)]
+ADAM = BASE + [Op('adam_fusion.%d' % number, 'optimizer', 9, shape='f32[128,128]', primitive='sqrt') for number in range(4)]
+
+
+def unnamed(ops):
+    return [replace(op, scope='jvp()' if 'jvp' in op.scope else 'x') for op in ops]
+
+
+# The name: ops of either side, of which account and what the first cause must be, how much a step changes in us, what the structure must
+# say (None: nothing), and what else the second side's recordings have.
+CASES = {
+    'one op is slower': (BASE, times_of(BASE, 1.3, 'dot.102'), 'work.compute', r'dot\.102', 12, None, {}),
+    'one op is faster': (BASE, times_of(BASE, 0.7, 'dot.102'), 'work.compute', r'dot\.102', -12, None, {}),
+    'a layer is wider': (BASE, layer(0) + layer(1, 80, width=256) + layer(2) + layer(3), 'work.compute', 'layer1', 135, r'64,128\S+ .*64,256', {}),
+    'the batch is twice as large': (BASE, training(us=80, rows=128), 'work.compute', 'batch', 540, 'batch', {}),
+    'bf16': (BASE, training(us=24, dtype='bf16'), 'work.compute', r'bf16', -216, r'f32\S* .*bf16', {}),
+    'a layer more': (BASE, training(5), 'work.compute', 'layer4', 130, 'layer4', {}),
+    'a layer less': (training(5), BASE, 'work.compute', 'layer4', -130, 'layer4', {}),
+    'Adam for SGD': (BASE, ADAM, 'work.compute', 'optimizer', 36, 'optimizer', {}),
+    'a fusion is split': (CHAIN, SPLIT, 'work.compute', 'chain', 30, 'chain|split', {}),
+    'ops without a scope': (unnamed(BASE), unnamed(ADAM), 'work.compute', r'adam_fusion|added', 36, r'^ops .*8 ops', {}),
+    'an even slow-down': (BASE, times_of(BASE, 1.06), '', r'even|all ops|every op|clock|load', 33, None, {}),
+    'the input is late': (BASE, BASE, 'host.python|host.input', 'load_batch', 60, None, {'sleep_us': 60.0}),
+}
+failures = []
+
+
+def check(ok, message):
+    if not ok:
+        failures.append(message)
+
+
+def check_case(folder, name, number):
+    a, b, account, cause, change, structure, what = CASES[name]
+    found = compared(side(folder, 'a%d' % number, a, 2 * number), side(folder, 'b%d' % number, b, 2 * number + 1, **what))
+    if 'error' in found:
+        return check(False, '%s: %s' % (name, found['error']))
+    first = (rows(found, 'waterfall') or [{}])[0]
+    said = '%s: said %s: %s (%s us)' % (name, first.get('account'), words_of(first), 1e6 * (first.get('change') or 0))
+    check(matches('^(%s)' % account, first.get('account')) and matches(cause, words_of(first)), said)
+    check((first.get('change') or 0) * change > 0, said + ', of the other sign')
+    check(abs(1e6 * found['run']['change'] - change) < max(6, 0.25 * abs(change)), '%s: %s us of %s' % (name, 1e6 * found['run']['change'], change))
+    check((found['run'].get('explained_share') or 0) >= 0.95, '%s: explained %s' % (name, found['run'].get('explained_share')))
+    check(structure is None or any(matches(structure, text) for text in structure_of(found)), '%s: the structure says %s' % (name, structure_of(found)))
+
+
+def check_equal(folder):
+    """Equal programs, also under another name: one cause in a hundred is called (and a few by chance), nothing changed in the
+    structure."""
+    called = causes = 0
+    for number in range(60):
+        module = 'jit_train_step_v2' if number % 3 == 2 else 'jit_train_step'
+        noise = Noise(own=0.05) if number % 2 else Noise()
+        found = compared(side(folder, 'e%d' % number, BASE, 500 + 2 * number, noise=noise),
+                         side(folder, 'f%d' % number, BASE, 501 + 2 * number, noise=noise, module=module))
+        told = rows(found, 'waterfall')
+        causes += len(told)
+        called += sum(is_called(found, cause) for cause in told)
+        said = [text for text in structure_of(found) if not text.startswith('renamed')]
+        check(not said, 'equal programs: the structure says %s' % said)
+        check(found['run']['verdict'] not in ('regression', 'improvement'), 'equal programs: %s' % found['run']['verdict'])
+    check(called <= causes / 100 + 3, 'equal programs: %d of %d causes are called' % (called, causes))
+
+
+def check_one_a_side(folder):
+    """One recording a side, of ops that vary by 5 % from recording to recording: nothing is said flat."""
+    for number in range(10):
+        found = compared(side(folder, 'o%d' % number, BASE, 700 + 2 * number, 1, noise=Noise(own=0.05)),
+                         side(folder, 'p%d' % number, BASE, 701 + 2 * number, 1, noise=Noise(own=0.05)))
+        flat = [words_of(cause) for cause in rows(found, 'waterfall') if is_called(found, cause)]
+        check(not flat, 'one recording a side: %d are said flat: %s' % (len(flat), flat[:2]))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ['XDG_CACHE_HOME'] = folder + '/cache'
+        for number, name in enumerate(CASES):
+            check_case(folder, name, number)
+        check_equal(folder)
+        check_one_a_side(folder)
+    print('\n'.join(failures))
+    print('%d cases, %d failures' % (len(CASES), len(failures)))
+    return failures != []
+
+
+sys.exit(main())

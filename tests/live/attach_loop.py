@@ -1,0 +1,20 @@
+"""A program that knows nothing of idsprof and runs a profiler server, as many jobs do: attach_loop.py PORT SECONDS [busy]."""
+import sys
+import time
+
+import jax
+import jax.numpy as jnp
+
+jax.profiler.start_server(int(sys.argv[1]))
+step = jax.jit(lambda x: jnp.tanh(x @ x).sum())
+x = jnp.ones((128, 128))
+step(x).block_until_ready()
+print('ready', flush=True)
+end = time.monotonic() + float(sys.argv[2])
+number = 0
+while time.monotonic() < end:
+    with jax.profiler.StepTraceAnnotation('train', step_num=number):
+        step(x).block_until_ready()
+    number += 1
+    if 'busy' not in sys.argv:
+        time.sleep(0.002)

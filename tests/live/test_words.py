@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""What `idsprof capture` says of a capture that caught less than was asked for, with real JAX on the CPU, is true; and what signals, crashes
+and exec leave of an open window. How the words are chosen without jax: unit.capture, cli.capture.
+
+    test_words.py [CASE ...]     only these
+Environment: IDSPROF, IDS_SOURCE_DIR, IDS_PYTHON (a Python with jax), TMPDIR.  Exit: 0, 1, 77 = cannot run here.
+"""
+import os
+import resource
+import subprocess
+import sys
+import time
+
+import test_capture as live
+from test_capture import PYTHON, ROOT, Capture, capture, check, profile
+
+MORE = ROOT / 'more.py'
+MORE.write_text('''import os, signal, sys, time
+import jax, jax.numpy as jnp
+words = dict(word.partition('=')[::2] for word in sys.argv[2:])
+step = jax.jit(lambda x: (x @ x).sum())
+x = jnp.ones((32, 32))
+for i in range(int(sys.argv[1])):
+    if str(i) == words.get('at'):
+        what = words['do']
+        if what == 'exec':
+            os.execl('/bin/echo', 'echo', 'another')
+        elif what == 'failing exec':
+            try:
+                os.execv('/nonexistent', ['x'])
+            except OSError:
+                pass
+        elif what == 'abort':
+            os.abort()
+        elif what == 'crash':
+            import ctypes
+            ctypes.string_at(0)
+        else:
+            os.kill(os.getpid(), getattr(signal, what))
+            time.sleep(5)
+    with jax.profiler.StepTraceAnnotation('train', step_num=i):
+        step(x).block_until_ready()
+    time.sleep(float(words.get('pace', 0)))
+print('done')
+''')
+BUSY = ROOT / 'busy.py'
+BUSY.write_text('''import jax, jax.numpy as jnp, sys, time
+f, x, until = jax.jit(lambda x: x + 1), jnp.ones(8), time.monotonic() + float(sys.argv[1])
+while time.monotonic() < until:
+    x = f(x)
+''')
+
+
+def ends():
+    for what, code in (('SIGHUP', 129), ('SIGUSR1', 138), ('SIGXCPU', 152), ('SIGQUIT', 131), ('abort', 134), ('crash', 139)):
+        run = capture(['-s', 5], 20, 'at=7', 'do=' + what, program=MORE)
+        found = profile(run)
+        check('%s in a window: ends as alone' % what, run.code == code and run.out == '', (run.code, run.err))
+        check('%s in a window: the steps until then' % what, found and [n for _, n in found.steps] == [5, 6], run.err)
+        check('%s in a window: said' % what, run.line('missed') == 'the program ended after 2 of the 5 steps of window 1', run.err)
+    run = capture(['-s', 5], 20, 'at=7', 'do=exec', program=MORE)
+    found = profile(run)
+    check('exec in a window', (run.code, run.out) == (0, 'another\n') and found and [n for _, n in found.steps] == [5, 6], run.err)
+    check('exec in a window: said', run.line('missed') == 'the program became another one (exec) after 2 of the 5 steps of window 1', run.err)
+    run = capture(['-s', 5], 20, 'at=7', 'do=failing exec', program=MORE)
+    check('an exec that fails: the program goes on', (run.code, run.out) == (0, 'done\n') and len(run.files()) == 1, run.err)
+
+
+def nothing_came():
+    run = Capture([], [PYTHON, 'missing.py']).wait()
+    check('a missing script', run.code == 2 and run.line('missed') == "there is no script 'missing.py'", run.err)
+    run = capture([], 9, program=MORE, environment={'JAX_PLATFORMS': 'bogus'})
+    check('jax that cannot start', run.code == 1 and run.line('missed') == 'the program ended with exit code 1 before its first step', run.err)
+    run = Capture(['-s', 5], ['env', '-i', PYTHON, MORE, 9]).wait()
+    check('env -i', run.code == 0 and run.line('missed').startswith("'env -i' starts programs without the environment"), run.err)
+    check('env -i: what to do', run.line('next').startswith('put capture behind it: env -i'), run.err)
+    run = Capture(['-s', 5], ['sh', '-c', '"$0" "$1" 200 pace=0.02 > /dev/null 2>&1 & sleep 0.1', PYTHON, MORE]).wait()
+    check('a child that goes on', 'goes on after the program' in run.line('missed') and run.folder.exists(), run.err)
+    until = time.monotonic() + 60
+    while not run.files() and time.monotonic() < until:
+        time.sleep(0.2)
+    check('a child that goes on: is recorded', len(run.files()) == 1, run.err)
+    run = capture(['--delay', '10ms', '--duration', '100ms'], program=ROOT / 'idle.py')
+    check('an empty window', run.line('missed').startswith('window 1 is empty: nothing that is recorded ran while it was open'), run.err)
+    run = capture(['-s', 5, '--wrap', 'no_module:f'], 12, program=MORE)
+    check('--wrap that is never found', run.line('missed').startswith('--wrap: never found: no_module:f'), run.err)
+    for option in ('--gpu', '--tpu'):
+        if not os.path.exists('/dev/nvidia0') and not os.path.exists('/dev/accel0'):
+            run = capture([option], 9, program=MORE)
+            check(option + ' without one', run.code == 2 and run.out == '' and 'there is no' in run.err and '--or-cpu' in run.err, run.err)
+    run = capture(['--gpu', '--or-cpu', '-s', 5], 12, program=MORE)
+    check('--gpu --or-cpu', run.code == 0 and run.line('missed').startswith('jax found no GPU, and ran on the CPU'), run.err)
+
+
+def limits():
+    run = capture(['-s', 5, '--every', 20, '--max', 4, '--max-size', '1K'], 90, program=MORE)
+    check('--max-size', run.line('missed').startswith('3 of 4 windows: --max-size was reached with window 1'), run.err)
+    run = capture(['--delay', '10ms', '--duration', '30s', '--max-window-bytes', '20M'], 8, program=BUSY)
+    window, = run.windows() or [{}]
+    check('--max-window-bytes: ends the window', window.get('closed_by') == 'size', run.err)
+    check('--max-window-bytes: said', "the program's memory had grown by 20 MB in it" in run.line('missed'), run.err)
+    check('a window by time: the program went on', 'while the program went on' in run.line('cost'), run.err)
+    check('--max-window-bytes: the peak', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 900 << 10,
+          resource.getrusage(resource.RUSAGE_CHILDREN))
+
+
+def options():
+    run = capture(['-s', 5, '--profile-option', 'host_tracer_level=1', '--profile-option', 'gpu_pm_sample_counters=sm__cycles',
+                   '--profile-option', 'include_dataset_ops=false'], 12, program=MORE)
+    check('--profile-option: taken', len(run.files()) == 1 and run.line('missed') == 'nothing', run.err)
+    run = capture(['-s', 5, '--profile-option', 'colour=blue'], 12, program=MORE)
+    check('--profile-option: unknown', run.code == 0 and "this jax knows no 'colour' (" in run.line('missed') and
+          'host_tracer_level' in run.line('missed'), run.err)
+    run = capture(['-s', 5, '--profile-option', 'host_tracer_level=much'], 12, program=MORE)
+    check('--profile-option: no number', run.line('missed').startswith('window 1 was not opened: --profile-option host_tracer_level'), run.err)
+
+
+CASES = [ends, nothing_came, limits, options]
+
+
+def main():
+    if subprocess.run([PYTHON, '-c', 'import jax'], capture_output=True).returncode != 0:
+        live.absent('%s has no jax (tests/requirements.txt)' % PYTHON)
+    (ROOT / 'idle.py').write_text('import jax, time\ntime.sleep(1)\n')
+    for case in CASES:
+        if not sys.argv[1:] or case.__name__ in sys.argv[1:]:
+            live.run_case(case)
+    print('%d failures' % len(live.failures))
+    return bool(live.failures)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,208 @@
+/* Sampled stacks without a Python: lines of code objects, texts of calls, slices of samples, and the heads of a file.
+ * The tables of lines are those of Python's compiler for the functions in the comments. */
+#include "collectors/common/python_code.h"
+#include "collectors/common/python_source.h"
+#include "collectors/common/sampled_names.h"
+#include "collectors/common/sampled_slices.h"
+#include "collectors/common/xspace_lines.h"
+#include "collectors/common/xspace_out.h"
+#include "tests/support/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- lines ------------------------------------------------------------------------------------------------------ */
+
+static struct ids_python_location location(int first_line, int minor, uint32_t at, const char *lines, size_t size) {
+    struct ids_python_code code = {
+        .first_line = first_line, .lines = (unsigned char *)(uintptr_t)lines, .lines_size = size};
+    return ids_python_code_location(&code, minor, at);
+}
+
+/* Entries: 1 unit on the first line without columns; 2 units 3 lines below, columns 8 to 17 (one line form 0 has the
+ * same line, so the long form gives it); 1 unit of the short form on that line, columns 4 to 9; 1 unit of nowhere. */
+START_TEST(lines_with_columns) {
+    static const char lines[] = {(char)(0x80 | 13 << 3),
+                                 0,
+                                 (char)(0x80 | 14 << 3 | 1),
+                                 6,
+                                 1,
+                                 9,
+                                 18,
+                                 (char)(0x80 | 0 << 3),
+                                 0x45,
+                                 (char)(0x80 | 11 << 3 | 7),
+                                 2,
+                                 7,
+                                 (char)(0x80 | 15 << 3)};
+    struct ids_python_location place = location(40, 11, 0, lines, sizeof lines);
+    ck_assert_int_eq(place.line, 40);
+    ck_assert_int_eq(place.column, -1);
+    for (uint32_t at = 2; at <= 4; at += 2) {
+        place = location(40, 12, at, lines, sizeof lines);
+        ck_assert_int_eq(place.line, 43);
+        ck_assert_int_eq(place.end_line, 44);
+        ck_assert_int_eq(place.column, 8);
+        ck_assert_int_eq(place.end_column, 17);
+    }
+    place = location(40, 13, 6, lines, sizeof lines);
+    ck_assert_int_eq(place.line, 43);
+    ck_assert_int_eq(place.column, 4);
+    ck_assert_int_eq(place.end_column, 9);
+    place = location(40, 14, 22, lines, sizeof lines); /* the last of eight units */
+    ck_assert_int_eq(place.line, 44);
+    ck_assert_int_eq(place.column, 2);
+    ck_assert_int_eq(place.end_column, 7);
+    ck_assert_int_eq(location(40, 14, 24, lines, sizeof lines).line, 0);
+    ck_assert_int_eq(location(40, 14, 400, lines, sizeof lines).line, 0);
+    ck_assert_int_eq(location(40, 14, 2, lines, 4).line, 43); /* cut: as far as it goes */
+}
+END_TEST
+
+/* 3.10: 4 bytes on line 7, 2 without a line, 6 on line 5. 3.9: 4 bytes on line 7, 6 on line 9, the rest on line 8. */
+START_TEST(lines_of_pairs) {
+    static const char of_10[] = {4, 0, 2, -128, 6, -2}, of_9[] = {4, 2, 6, -1};
+    ck_assert_int_eq(location(7, 10, 2, of_10, sizeof of_10).line, 7);
+    ck_assert_int_eq(location(7, 10, 6, of_10, sizeof of_10).line, 5);
+    ck_assert_int_eq(location(7, 10, 10, of_10, sizeof of_10).line, 5);
+    ck_assert_int_eq(location(7, 9, 2, of_9, sizeof of_9).line, 7);
+    ck_assert_int_eq(location(7, 9, 4, of_9, sizeof of_9).line, 9);
+    ck_assert_int_eq(location(7, 9, 10, of_9, sizeof of_9).line, 8);
+    ck_assert_int_eq(location(7, 9, 4, of_9, sizeof of_9).column, -1);
+}
+END_TEST
+
+/* --- texts of calls --------------------------------------------------------------------------------------------- */
+
+static const char *called(const char *text) {
+    static char name[IDS_PYTHON_CALLED];
+    return ids_python_called_in(text, strlen(text), name) ? name : "";
+}
+
+START_TEST(calls_by_their_text) {
+    ck_assert_str_eq(called("gc.collect()"), "$gc collect");
+    ck_assert_str_eq(called("len(x)"), "$builtins len");
+    ck_assert_str_eq(called("self.state.dumps(\")\", f(1), [g(2)])"), "$self.state dumps");
+    ck_assert_str_eq(called("open(path).read()"), "$<unknown> read");
+    ck_assert_str_eq(called("rows[0].sort(key=lambda r: r[1])"), "$<unknown> sort");
+    ck_assert_str_eq(called("', '.join(parts)"), "$<unknown> join");
+    ck_assert_str_eq(called("json.dumps(\n    row,  # all of (it\n)"), "$json dumps");
+    /* no calls, though calls lie in them */
+    ck_assert_str_eq(called("-f(x)"), "");
+    ck_assert_str_eq(called("a @ f(x)"), "");
+    ck_assert_str_eq(called("f(x) + 1"), "");
+    ck_assert_str_eq(called("(a, b)"), "");
+    ck_assert_str_eq(called("handlers[0](x)"), "");
+    ck_assert_str_eq(called("x)"), "");
+    ck_assert_str_eq(called(""), "");
+}
+END_TEST
+
+START_TEST(paths_by_their_owner) {
+    int is_own;
+    ck_assert_str_eq(ids_sampled_path("/home/u/p/train.py", "/home/u/p/", &is_own), "train.py");
+    ck_assert_int_eq(is_own, 1);
+    ck_assert_str_eq(ids_sampled_path("/home/u/q/train.py", "/home/u/p/", &is_own), "/home/u/q/train.py");
+    ck_assert_int_eq(is_own, 0);
+    ck_assert_str_eq(ids_sampled_path("/home/u/p/.venv/lib/python3.11/site-packages/jax/api.py", "/home/u/p/", &is_own),
+                     "site-packages/jax/api.py");
+    ck_assert_int_eq(is_own, 0);
+    ck_assert_str_eq(ids_sampled_path("/usr/lib/python3.13/json/decoder.py", "/", &is_own),
+                     "/lib/python3.13/json/decoder.py");
+    ck_assert_str_eq(ids_sampled_path("/srv/train.py", "/", &is_own), "/srv/train.py");
+}
+END_TEST
+
+/* --- slices ----------------------------------------------------------------------------------------------------- */
+
+static struct ids_samples samples;
+
+/* A stack of calls, the innermost first. */
+static void sample(uint32_t number, int64_t when_ns, int depth, uint32_t inner, uint32_t outer) {
+    static struct ids_python_stack stack;
+    stack = (struct ids_python_stack){.pthread = 1, .depth = depth};
+    stack.calls[0].code = depth == 1 ? outer : inner;
+    stack.calls[1].code = outer;
+    ids_samples_add(&samples, &stack, number, when_ns);
+}
+
+static uint32_t names_of(void *context, const struct ids_sample_run *run, int64_t *ret_names) {
+    (void)context;
+    for (uint32_t i = 0; i < run->depth; i++) ret_names[i] = samples.calls[run->calls + run->depth - 1 - i].code;
+    return run->depth;
+}
+
+static void expect_slice(const struct ids_sampled_slice *slice, int64_t name, int64_t start_ns, int64_t end_ns,
+                         uint32_t depth, uint32_t count) {
+    ck_assert_int_eq(slice->name, name);
+    ck_assert_int_eq(slice->start_ns, start_ns);
+    ck_assert_int_eq(slice->end_ns, end_ns);
+    ck_assert_uint_eq(slice->depth, depth);
+    ck_assert_uint_eq(slice->samples, count);
+}
+
+/* main(7) calls load(8), nothing, then step(9); samples 5 and 6 have no stack; after them main alone. */
+START_TEST(slices_of_samples) {
+    struct ids_sampled_slices slices = {0};
+    const struct ids_sampled_time time = {1000, 1800, 8};
+    sample(0, 1000, 2, 8, 7);
+    sample(1, 1100, 2, 8, 7);
+    sample(2, 1200, 2, 8, 7);
+    sample(3, 1300, 1, 0, 7);
+    sample(4, 1420, 2, 9, 7);
+    sample(7, 1700, 1, 0, 7);
+    ck_assert_uint_eq(samples.thread_count, 1);
+    ck_assert_uint_eq(samples.threads[0].count, 4);
+    ck_assert_int_eq(ids_sampled_slices_make(&slices, &samples.threads[0], &time, names_of, NULL), 0);
+    ck_assert_uint_eq(slices.count, 4);
+    expect_slice(&slices.at[0], 7, 1000, 1470, 0, 1); /* as long as its stacks follow one another, and half a period */
+    expect_slice(&slices.at[1], 8, 1000, 1250, 1, 3);
+    expect_slice(&slices.at[2], 9, 1360, 1470, 1, 1);
+    expect_slice(&slices.at[3], 7, 1650, 1800, 0, 1); /* the last sample's goes on to the end */
+    ids_sampled_slices_done(&slices);
+    ids_samples_done(&samples);
+}
+END_TEST
+
+/* --- what a file says of its threads ---------------------------------------------------------------------------- */
+
+START_TEST(lines_of_a_file) {
+    char path[] = "/tmp/test_stacks.XXXXXX", why[128];
+    close(mkstemp(path));
+    struct ids_xspace_out *out = ids_xspace_open(path, 0, why, sizeof why);
+    ids_xspace_plane_begin(out, 1, "/device:GPU:0");
+    ids_xspace_line_begin(out, 7, "Stream", 0);
+    ids_xspace_line_end(out);
+    ids_xspace_plane_end(out);
+    ids_xspace_plane_begin(out, 2, "/host:CPU");
+    ids_xspace_line_begin(out, -2437763698095703031, "python", 0);
+    ids_xspace_event_begin(out, ids_xspace_name(out, "e"), 1, 2);
+    ids_xspace_event_end(out);
+    ids_xspace_line_end(out);
+    ids_xspace_line_begin(out, 12, "pool", 0);
+    ids_xspace_line_end(out);
+    ids_xspace_plane_end(out);
+    ids_xspace_plane_begin(out, 3, "Task Environment");
+    ids_xspace_uint(out, "profile_stop_time", 5);
+    ids_xspace_uint(out, "profile_start_time", 1795402972464357717u);
+    ids_xspace_plane_end(out);
+    ck_assert_int_eq(ids_xspace_close(out, NULL, why, sizeof why), 0);
+    struct ids_xspace_lines lines;
+    ck_assert_int_eq(ids_xspace_lines_read(path, &lines), 0);
+    ck_assert_int_eq(lines.zero_ns, 1795402972464357717);
+    ck_assert_int_eq(ids_xspace_lines_have(&lines, (uint64_t)-2437763698095703031), 1);
+    ck_assert_int_eq(ids_xspace_lines_have(&lines, 12), 1);
+    ck_assert_int_eq(ids_xspace_lines_have(&lines, 7), 0); /* of a device */
+    ids_xspace_lines_done(&lines);
+    ck_assert_int_eq(truncate(path, 60), 0); /* a file that was cut */
+    ck_assert_int_eq(ids_xspace_lines_read(path, &lines), 0);
+    ids_xspace_lines_done(&lines);
+    unlink(path);
+    ck_assert_int_eq(ids_xspace_lines_read(path, &lines), -1);
+}
+END_TEST
+
+IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, paths_by_their_owner,
+              slices_of_samples, lines_of_a_file)
