@@ -26,6 +26,7 @@ import duckdb
 database, views = sys.argv[1], sys.argv[2].split(',')
 extension = next(p for p in (files('duckdb_extension_sqlite_scanner') / 'extensions' / ('v' + duckdb.__version__)).iterdir() if p.name == 'sqlite_scanner.duckdb_extension')
 con = duckdb.connect()
+con.execute('SET enable_progress_bar = false')  # else a slow query draws one on stdout, before the answer
 con.execute("LOAD '%s'" % extension)
 con.execute("ATTACH '%s' AS run (TYPE sqlite, READ_ONLY)" % database)
 answer = {}
