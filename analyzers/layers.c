@@ -284,10 +284,17 @@ static int list_layer(struct growing *growing, struct ids_report *report, const 
 
 static void put_shares(struct ids_report *report, const struct ids_op_rows *rows) {
     int64_t scoped_ps = 0, pass_ps[IDS_PASS_COUNT] = {0}, all_ps = rows->all_ps;
+    int is_placed = 0;
     for (size_t i = 0; i < rows->count; i++) {
         const struct ids_op_row *op = &rows->at[i];
+        if (*op->place) is_placed = 1;
         ids_sum(&pass_ps[pass_of(op->place)], op->self_ps);
         if (*op->scope) ids_sum(&scoped_ps, op->self_ps);
+    }
+    if (!is_placed) { /* 0 % in a scope would be said of a program that is not known */
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
+                            "no op of this trace says where it stands in its program: its metadata has no op names");
+        return;
     }
     ids_report_metric(report, "layers.scoped_share", NULL, ids_share_of(scoped_ps, all_ps));
     ids_report_metric(report, "layers.backward_share", NULL, ids_share_of(pass_ps[IDS_PASS_BACKWARD], all_ps));

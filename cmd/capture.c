@@ -332,16 +332,6 @@ static int run_without(const struct capture *capture, int *ret_status, struct id
     return code;
 }
 
-/* What --listen asks for, before anything runs: a port that cannot be had is said then. */
-static int listen_for(const struct ids_capture_settings *settings, struct ids_listener **ret_listener,
-                      struct ids_error *err) {
-    char token[IDS_TOKEN_BYTES];
-    if (!settings->listen) return 0;
-    int code = ids_token_read(settings->token, 1, token, err);
-    if (!code) code = ids_listener_begin(settings->listen, token, ret_listener, err);
-    return code ? ids_error_at(err, "--listen %s", settings->listen) : 0;
-}
-
 /* Programs that run already. */
 static int attach(struct capture *capture, const struct ids_capture_options *options, int *ret_status,
                   struct ids_error *err) {
@@ -379,7 +369,10 @@ static int capture_run(const void *values, char *const *operands, int operand_co
     } else if (!code) {
         code = check_device(&capture, err);
         if (!code) code = ids_capture_home(&capture.home, err);
-        if (!code) code = listen_for(&capture.settings, &listener, err);
+        /* Before anything runs: a port that cannot be had is said then. */
+        const struct ids_capture_settings *set = &capture.settings;
+        if (!code && set->listen && ids_listener_begin(set->listen, set->token, &listener, err))
+            code = ids_error_at(err, "--listen %s", set->listen);
         if (!code) code = (capture.settings.sweep_count ? run_sweep : run_once)(&capture, &status, err);
     }
     ids_listener_end(listener);

@@ -40,7 +40,8 @@ static int64_t cpu_time(void) {
 
 static void take_sample(uint32_t number) {
     int64_t when_ns = ids_realtime_ns();
-    uintptr_t thread = (uintptr_t)stacks.layout.first_thread(stacks.layout.main_interpreter());
+    void *interpreter = stacks.layout.main_interpreter(); /* NULL once Python has ended */
+    uintptr_t thread = interpreter ? (uintptr_t)stacks.layout.first_thread(interpreter) : 0;
     for (int count = 0; thread && count < THREADS; count++) {
         struct ids_python_stack *stack = &stacks.stack;
         if (ids_python_stack_read(&stacks.layout, &stacks.sampled.codes, thread, number, stack)) break;

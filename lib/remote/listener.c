@@ -247,13 +247,13 @@ static int open_place(const char *place, struct ids_listener *listener, struct i
     return code;
 }
 
-int ids_listener_begin(const char *place, const char token[IDS_TOKEN_BYTES], struct ids_listener **ret_listener,
+int ids_listener_begin(const char *place, const char *token_file, struct ids_listener **ret_listener,
                        struct ids_error *err) {
     struct ids_listener *listener = calloc(1, sizeof *listener);
     if (!listener) return ids_no_memory(err);
-    memcpy(listener->token, token, IDS_TOKEN_BYTES);
     listener->launcher = getpid();
-    int code = open_place(place, listener, err);
+    int code = ids_token_read(token_file, 1, listener->token, err);
+    if (!code) code = open_place(place, listener, err);
     if (code) {
         free(listener);
         return code;

@@ -18,8 +18,9 @@ enum { IDS_LISTENER_LINE = 512 };
 
 struct ids_listener;
 
-/* "[ADDRESS:]PORT", an IPv6 address in brackets; the address is 127.0.0.1 where none is given. */
-int ids_listener_begin(const char *place, const char token[IDS_TOKEN_BYTES], struct ids_listener **ret_listener,
+/* "[ADDRESS:]PORT", an IPv6 address in brackets; the address is 127.0.0.1 where none is given. The token is read from
+ * `token_file` (NULL: the user's own), and made where there is none. */
+int ids_listener_begin(const char *place, const char *token_file, struct ids_listener **ret_listener,
                        struct ids_error *err);
 void ids_listener_end(struct ids_listener *listener);
 

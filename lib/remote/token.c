@@ -66,6 +66,7 @@ static int read_token(const char *path, int file, char token[IDS_TOKEN_BYTES], s
     ssize_t length = read(file, text, sizeof text);
     if (length < 0) return ids_fail_system(err, "cannot read the token file '%s'", path);
     if (length && text[length - 1] == '\n') length--;
+    text[length < IDS_TOKEN_BYTES ? length : IDS_TOKEN_BYTES] = '\0';
     if (length != IDS_TOKEN_LENGTH || strspn(text, "0123456789abcdef") < IDS_TOKEN_LENGTH)
         return ids_fail(err, IDS_USAGE,
                         "'%s' holds no token (%d hexadecimal digits); remove it, and capture --listen makes one", path,

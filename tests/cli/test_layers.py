@@ -75,6 +75,15 @@ def check_shown():
     check(len(lines) == len(table(path, 'layers', '--by', 'scope')) and lines[0]['id'] == 'train_step', 'csv', lines)
 
 
+def check_unknown():
+    """Where no op says where it stands in its program, nothing is said of scopes: 0 % would be a false word."""
+    path = MINI / 'ops_nested.mini'
+    found = json.loads(run('--json', path).stdout)['metrics']
+    for name in ('scoped', 'backward', 'recomputed'):
+        metric = found[f'layers.{name}_share']
+        check(metric['value'] is None and 'where it stands' in metric['reason'], name, metric)
+
+
 def check_sort():
     path = MINI / 'layers.mini'
     names = [row['id'] for row in table(path, 'layers', '--by', 'scope', '--sort', 'scope')]
@@ -130,6 +139,7 @@ def check_odd_names():
 for run_at in RUNS:
     check_cuts(run_at)
 check_shown()
+check_unknown()
 check_sort()
 check_odd_names()
 print(f'{checks} checks, {failures} failures')
