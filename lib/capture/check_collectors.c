@@ -1,4 +1,4 @@
-/* Our own libraries that programs load: without one, what it would record is lost in silence. */
+/* Our own libraries that programs load: if one is missing, its recordings are lost silently. */
 #include "lib/capture/checkup_parts.h"
 
 #include "lib/capture/collectors.h"

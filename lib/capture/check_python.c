@@ -1,4 +1,4 @@
-/* The Python that programs run with: whether the hook comes up in it, which jax it has, which plugins. */
+/* The Python of the programs: whether the hook starts in it, its jax, its plugins. */
 #include "lib/base/memory.h"
 #include "lib/capture/checkup_parts.h"
 
@@ -158,7 +158,7 @@ static void say_jax(const struct ids_line *line, struct ids_checkup *checkup) {
     }
 }
 
-/* The library that jax would take for TPUs. */
+/* The library that jax would load for TPUs. */
 static void say_libtpu(const struct ids_line *line, struct ids_checkup *checkup) {
     const char *libtpu = ids_line_text(&checkup->arena, line, "libtpu"),
                *fault = ids_line_text(&checkup->arena, line, "fault"), *own = getenv("TPU_LIBRARY_PATH");

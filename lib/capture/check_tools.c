@@ -1,4 +1,4 @@
-/* Other tools that may have what collectors need: CUPTI has one owner, the driver and NVTX load one tool each. */
+/* Other tools that may hold what collectors need: CUPTI has one owner, the driver and NVTX load one tool each. */
 #include "lib/capture/checkup_parts.h"
 
 #include <stdio.h>

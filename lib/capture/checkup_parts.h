@@ -1,10 +1,10 @@
-/* checkup_parts.h - the inside of checkup.h: its parts, and how they say what they found. */
+/* checkup_parts.h - internal parts of checkup.h and how they report their findings. */
 #ifndef IDS_LIB_CAPTURE_CHECKUP_PARTS_H
 #define IDS_LIB_CAPTURE_CHECKUP_PARTS_H
 
 #include "lib/capture/checkup.h"
 
-/* A text of the checkup's; "" when memory ran out. */
+/* A text owned by the checkup; "" if memory ran out. */
 const char *ids_check_text(struct ids_checkup *checkup, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ids_check_add(struct ids_checkup *checkup, const char *id, const char *title, enum ids_check_state state,
                    const char *what, const char *remedy);
@@ -17,7 +17,7 @@ void ids_check_variables(struct ids_checkup *checkup);
 void ids_check_tools(const struct ids_checkup_options *options, struct ids_checkup *checkup); /* after devices */
 void ids_check_place(const struct ids_checkup_options *options, struct ids_checkup *checkup);
 
-/* Calls `visit` for each file below the root that a pattern with *, ? and [] matches, in no order. */
+/* Calls `visit` for each file below the root that matches a pattern of *, ? and [], in no particular order. */
 void ids_check_files(const char *root, const char *pattern, void (*visit)(void *context, const char *path),
                      void *context);
 

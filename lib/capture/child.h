@@ -1,6 +1,6 @@
 /* child.h - starts the profiled program on the same terminal, waits for it, and passes signals on to it.
  *
- * It stays in our process group, so that the terminal's keys (interrupt, quit, stop) reach it as they would without us.
+ * It stays in our process group, so the terminal's keys (interrupt, quit, stop) reach it as they would without us.
  * Signals from another process are passed on to it. Signals that the terminal sent to the whole group are not, because
  * the program got them already.
  */
@@ -13,17 +13,17 @@
 
 struct ids_child_end {
     int pid;
-    int code;   /* of exit, or -1 */
-    int signal; /* that ended it, or 0 */
+    int code;   /* exit code, or -1 */
+    int signal; /* the signal that ended it, or 0 */
     int dumped_core;
     int64_t wall_ns;
 };
 
-/* Runs argv[0], found as a shell finds it, with this environment until it ends. IDS_NOT_FOUND when there is no such
- * program, IDS_UNSUPPORTED when it is there and cannot be run: for these a shell has the exit codes 127 and 126. */
+/* Runs argv[0] (searched for in PATH) with this environment and waits for its end. IDS_NOT_FOUND: no such program;
+ * IDS_UNSUPPORTED: it exists but cannot be run. A shell's exit codes for these are 127 and 126. */
 int ids_child_run(char *const argv[], char *const environment[], struct ids_child_end *ret_end, struct ids_error *err);
 
-/* What a shell gives as the exit code: 128 + n for a signal. */
+/* The exit code that a shell would return: 128 + n for signal n. */
 int ids_child_status(const struct ids_child_end *end);
 
 #endif

@@ -2,11 +2,11 @@
 #ifndef IDS_LIB_CAPTURE_DEVICES_H
 #define IDS_LIB_CAPTURE_DEVICES_H
 
-/* How many there are; `root` stands in front of /dev. A WSL machine shows its GPUs as one. */
+/* Their number; `root` is the prefix of /dev. A WSL machine shows its GPUs as one. */
 int ids_devices_gpus(const char *root);
 int ids_devices_tpus(const char *root);
 
-/* Whether a program of this name starts processes on other machines, whose devices count. */
+/* Whether a program of this name starts processes on other machines, whose devices count instead. */
 int ids_devices_launch_elsewhere(const char *program);
 
 #endif

@@ -17,7 +17,7 @@ enum { SAME_SECOND_MAX = 1000, STAMP_LENGTH = 15, OPEN_FOLDERS = 16, VANISHED_MA
 
 /* ---- making one ---- */
 
-/* errno stays: whoever tries again asks why. */
+/* Keeps errno, because the caller tries again and needs the reason. */
 static int fail_folder(const char *path, struct ids_error *err) {
     int cause = errno;
     int code =
@@ -170,7 +170,7 @@ static int has_session(const char *process, const char *variable) {
 pid_t ids_capture_folder_in_use(const struct ids_capture_folder *folder) {
     char *variable = NULL;
     pid_t found = 0;
-    if (asprintf(&variable, "IDSPROF_SESSION=%s", folder->path) < 0) return getpid(); /* for all we know */
+    if (asprintf(&variable, "IDSPROF_SESSION=%s", folder->path) < 0) return getpid(); /* assume it is in use */
     DIR *processes = opendir("/proc");
     for (struct dirent *entry; processes && !found && (entry = readdir(processes));) {
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
@@ -210,7 +210,7 @@ static void remove_named(const struct ids_capture_folder *folder, const char *na
     free(path);
 }
 
-/* DIR and what is above it, up to the topmost that was made. */
+/* DIR and its parents, up to the topmost created one. */
 static void remove_made(const struct ids_capture_folder *folder) {
     size_t least = folder->made ? strlen(folder->made) : 0;
     char *path = folder->made ? strdup(folder->path) : NULL;

@@ -1,4 +1,4 @@
-/* home.h - the folder of what is loaded into profiled programs: libidsprof_agent.so, and the Python hook in python/. */
+/* home.h - the folder of the files that are loaded into profiled programs: libidsprof_agent.so, the Python hook. */
 #ifndef IDS_LIB_CAPTURE_HOME_H
 #define IDS_LIB_CAPTURE_HOME_H
 
@@ -9,10 +9,10 @@
 struct ids_capture_home {
     char path[PATH_MAX];
     char agent[PATH_MAX];
-    char hook[PATH_MAX]; /* the folder for PYTHONPATH */
+    char hook[PATH_MAX]; /* the folder that goes into PYTHONPATH */
 };
 
-/* Found relative to this program, installed or in the build tree. IDS_NOT_FOUND says where it was looked for. */
+/* Searched for relative to this program, installed or in the build tree. IDS_NOT_FOUND says where. */
 int ids_capture_home(struct ids_capture_home *ret_home, struct ids_error *err);
 
 #endif

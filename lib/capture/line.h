@@ -7,7 +7,7 @@
 
 enum { IDS_LINE_MEMBERS = 40 };
 
-/* Points into the text it was made of. */
+/* Points into the text that was parsed. */
 struct ids_line {
     struct {
         struct ids_json_span key, value;
@@ -15,16 +15,16 @@ struct ids_line {
     size_t count;
 };
 
-/* 0, or -1 when it is no such object. */
+/* 0, or -1 if the text is not such an object. */
 int ids_line_parse(const char *text, size_t length, struct ids_line *ret_line);
-/* NULL when there is no such key. */
+/* NULL if there is no such key. */
 const struct ids_json_span *ids_line_find(const struct ids_line *line, const char *key);
-/* -1 when it is not there, or no whole number from 0 on. */
+/* -1 if it is missing or not a whole number >= 0. */
 int64_t ids_line_number(const struct ids_line *line, const char *key);
-/* NULL when it is not there or no text. */
+/* NULL if it is missing or not a text. */
 const char *ids_line_text(struct ids_arena *arena, const struct ids_line *line, const char *key);
 const char *ids_line_copy(struct ids_arena *arena, const struct ids_json_span *span);
-/* Whether the text of the key is this one. */
+/* Whether the key's value is this text. */
 int ids_line_says(const struct ids_line *line, const char *key, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* No process said hello: the collectors never came into the program, or it never used what they wait for. */
+/* No process loaded a collector, or none used what the collectors wait for. */
 #include "lib/capture/outcome_parts.h"
 
 #include <stdio.h>
@@ -78,7 +78,7 @@ static const char *clears(struct ids_outcome_work *outcome, const char *word, co
     return NULL;
 }
 
-/* Which of the command's words does so, also inside of a shell's -c text. */
+/* The word of the command that does so, also inside the text of a shell's -c. */
 static const char *clearing_command(struct ids_outcome_work *outcome) {
     char word[256] = "", after[256];
     const char *found = NULL;
@@ -94,7 +94,7 @@ static const char *clearing_command(struct ids_outcome_work *outcome) {
 
 /* ---- reasons ---- */
 
-/* The driver loads one tool alone. */
+/* The driver loads only one tool. */
 static int beside_rival(struct ids_outcome_work *outcome) {
     const char *rival = outcome->record->rival;
     if (!rival) return 0;

@@ -63,7 +63,7 @@ static int by_text(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* How many folders the files lie in. */
+/* The number of folders that hold the files. */
 static int64_t count_runs(const struct ids_seen *seen, int64_t files) {
     char **folders = calloc((size_t)files + 1, sizeof *folders);
     size_t count = 0;
@@ -130,7 +130,7 @@ static int is_disk_full(struct ids_outcome_work *outcome) {
     return 1;
 }
 
-/* A process of this host that has not said its end: alive it may still do so. */
+/* A process of this host that has not reported its end; while it lives it still may. */
 static const struct ids_seen_process *still_running(const struct ids_seen *seen) {
     char host[256] = "";
     gethostname(host, sizeof host - 1);
@@ -142,7 +142,7 @@ static const struct ids_seen_process *still_running(const struct ids_seen *seen)
     return NULL;
 }
 
-/* A process that was ended in a window, by the launched program's end or by its own. */
+/* A process that ended in a window, together with the launched program or by itself. */
 static void lost_by_sudden_end(struct ids_outcome_work *outcome) {
     const struct ids_child_end *end = outcome->record->end;
     const struct ids_seen_process *running = still_running(outcome->record->seen);
@@ -213,7 +213,7 @@ static void skipped(struct ids_outcome_work *outcome, const struct ids_seen_proc
     }
 }
 
-/* The process that came furthest: it tells best why no window opened. */
+/* The process that came furthest knows best why no window opened. */
 static const struct ids_seen_process *furthest(const struct ids_seen *seen) {
     const struct ids_seen_process *best = &seen->processes[0];
     for (size_t i = 1; i < seen->count; i++) {
@@ -273,7 +273,7 @@ static void nothing_opened(struct ids_outcome_work *outcome) {
     }
 }
 
-/* Nothing yet, and something may still come. */
+/* Nothing yet, but something may still come. */
 static void lingers(struct ids_outcome_work *outcome) {
     ids_outcome_set(outcome, "still_running",
                     ids_outcome_text(outcome, "process %lld goes on after the program that was started",

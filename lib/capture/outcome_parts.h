@@ -1,10 +1,10 @@
-/* outcome_parts.h - the inside of outcome.h: reasons that fill files of their own, and how they are said. */
+/* outcome_parts.h - internal parts of outcome.h: the reasons that have files of their own. */
 #ifndef IDS_LIB_CAPTURE_OUTCOME_PARTS_H
 #define IDS_LIB_CAPTURE_OUTCOME_PARTS_H
 
 #include "lib/capture/outcome.h"
 
-/* How the Python hook says that the profiler is in the program's own use (idsprof_session.py). */
+/* The Python hook's words for a profiler that the program itself uses (idsprof_session.py). */
 #define IDS_OWN_PROFILE "the program profiles itself"
 
 enum { IDS_REASON_BYTES = 1024 };
@@ -15,25 +15,25 @@ struct ids_outcome_work {
     struct ids_outcome *out;
 };
 
-/* A text of the outcome's; "" when memory ran out. */
+/* A text owned by the outcome; "" if memory ran out. */
 const char *ids_outcome_text(struct ids_outcome_work *outcome, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void ids_outcome_set(struct ids_outcome_work *outcome, const char *reason, const char *missed, const char *remedy);
-/* " with exit code 3", " by signal 9 (Killed)"; NULL: the program ended well, or runs. */
+/* " with exit code 3", " by signal 9 (Killed)"; NULL: the program succeeded, or still runs. */
 const char *ids_outcome_failure(struct ids_outcome_work *outcome);
 const char *ids_outcome_failure_remedy(const struct ids_outcome_work *outcome);
-/* What a collector that is not there would have caught cannot be known, so its absence is the first thing to mend. 1
- * when that is the reason. */
+/* A missing collector is the first thing to repair, because nobody knows what it would have recorded. 1 if that is the
+ * reason. */
 int ids_outcome_without_collector(struct ids_outcome_work *outcome);
 
-/* never_loaded.c: no process said hello. */
+/* never_loaded.c: no process loaded a collector. */
 void ids_outcome_never_loaded(struct ids_outcome_work *outcome);
-/* short_windows.c: a window that is there, and holds less than was asked for or stands elsewhere. */
+/* short_windows.c: a window that is shorter than requested, or lies elsewhere. */
 void ids_outcome_short_windows(struct ids_outcome_work *outcome);
-/* The same file: the program's own profile kept window `number` of the process from being opened. */
+/* Same file: window `number` of the process was not opened because the program profiled itself. */
 void ids_outcome_own_profile(struct ids_outcome_work *outcome, const struct ids_seen_process *process, int64_t number);
 
-/* unmet.c: what else was asked for: a device, functions, as many windows. */
+/* unmet.c: other requests: a device, functions, a number of windows. */
 void ids_outcome_unmet(struct ids_outcome_work *outcome);
 
 #endif

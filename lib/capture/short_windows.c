@@ -1,4 +1,4 @@
-/* Windows that hold less than was asked for, or stand elsewhere, and why. */
+/* Windows that are shorter than requested, or lie elsewhere, and why. */
 #include "lib/capture/outcome_parts.h"
 
 #include "lib/base/saturate.h"
@@ -35,7 +35,7 @@ void ids_outcome_own_profile(struct ids_outcome_work *outcome, const struct ids_
                     remedy ? remedy : "the program's own profile is where it wrote it; idsprof report reads that");
 }
 
-/* What a profiler that was in use put off. */
+/* Windows that a busy profiler delayed. */
 static int say_put_off(struct ids_outcome_work *outcome, const struct ids_seen_process *process,
                        const struct ids_seen_window *window) {
     for (size_t i = 0; i < process->skipped_count; i++) {

@@ -1,4 +1,4 @@
-/* What was asked for and did not come: a device, a function of --wrap, as many windows. */
+/* Requests that were not met: a device, a function of --wrap, a number of windows. */
 #include "lib/capture/outcome_parts.h"
 
 #include "lib/base/saturate.h"
@@ -12,7 +12,7 @@ static const char *fact(const struct ids_seen_process *process, const char *key)
     return NULL;
 }
 
-/* jax fell back to the CPU, in every process that said what it runs on. */
+/* jax fell back to the CPU in every process that reported its backend. */
 static int without_device(struct ids_outcome_work *outcome) {
     const struct ids_seen *seen = outcome->record->seen;
     const char *device = outcome->record->device;
@@ -59,7 +59,7 @@ static int is_full(const struct ids_outcome_work *outcome) {
     return 0;
 }
 
-/* Fewer windows than --max: worth a word, for the program may have ended early. */
+/* Fewer windows than --max: worth a line, because the program may have ended early. */
 static int with_fewer(struct ids_outcome_work *outcome) {
     const struct ids_plan *plan = outcome->record->plan;
     int64_t runs = outcome->out->runs, missing = plan->max - runs;

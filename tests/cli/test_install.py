@@ -95,7 +95,7 @@ def missing():
         for command in (python, ('true',), (DOUBLE, 'wake', 'step:0:9')):
             done = capture(program, command=command)
             check(done.returncode == 0 and fault in line(done, 'missed') and 'are not recorded' in line(done, 'missed'), done.stderr)
-            check('install it anew' in line(done, 'missed') + line(done, 'next'), done.stderr)
+            check('install it again' in line(done, 'missed') + line(done, 'next'), done.stderr)
         quiet = capture(program, '-q', command=python)
         check(quiet.stderr.startswith('idsprof: missed') and file in quiet.stderr, quiet.stderr)
 
@@ -123,7 +123,7 @@ def missing():
     (home / 'libidsprof_agent.so').unlink()
     check(findings(program)['capture.agent']['state'] == 'problem', 'no agent')
     none = capture(program)
-    check(none.returncode == 2 and 'install it anew' in none.stderr, none.stderr)
+    check(none.returncode == 2 and 'install it again' in none.stderr, none.stderr)
 
 
 def kept_out():

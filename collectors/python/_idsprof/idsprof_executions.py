@@ -1,13 +1,12 @@
-"""idsprof_executions.py - steps of a program that annotates none: how often its jitted functions were executed.
+"""idsprof_executions.py - steps of a program without annotations, counted from the calls of its jitted functions.
 
-A step begins when a jitted function of the program is about to be called for the n-th time before any other was: the function that
-is executed most leads. Calls while another function is traced are none, nor are functions of jax itself. In a window each step is
-marked in the profile, from such a call to the next.
+The jitted function that is called most defines the steps: step n begins at its n-th call. Calls inside the trace of another function
+and functions of jax itself do not count. In a window each step is marked in the profile, from one such call to the next.
 
 A jitted function (jaxlib's PjitFunction) is called through the pointer that its type's tp_vectorcall_offset names (PEP 590). The
-pointer of each function that jax.jit makes is replaced by ids_count_call (executions.c), which counts and goes on to where the
-pointer led, so that jax's own fast path stays. Everything private is looked at before it is touched, and where it looks
-otherwise than known nothing is changed.
+pointer of each function that jax.jit makes is replaced by ids_count_call (executions.c), which counts and calls the old
+pointer, so jax's own fast path remains. Private attributes are checked before they are changed; if one looks unfamiliar, nothing is
+changed.
 """
 import collections
 import ctypes
@@ -27,7 +26,7 @@ class Unknown(Exception):
 
 
 def vectorcall_offset(kind):
-    """Where an instance of a type has its vectorcall pointer."""
+    """The offset of the vectorcall pointer in instances of a type."""
     if ctypes.sizeof(ctypes.c_void_p) != 8 or not getattr(sys, '_is_gil_enabled', lambda: True)():
         raise Unknown('Python is none with 64 bits and a global lock')
 
@@ -100,7 +99,7 @@ class Executions:
         library.ids_count_begin(self.original, ctypes.cast(self.kept, ctypes.c_void_p))
 
     def made(self, *args, **kwargs):
-        """In the place of jax's _cpp_pjit, whatever that is called with."""
+        """Replaces jax's _cpp_pjit, with any arguments."""
         function = self.make(*args, **kwargs)
         try:
             fun = function.__wrapped__
@@ -111,7 +110,7 @@ class Executions:
         return function
 
     def made_ahead(self, executable, *args, **kwargs):
-        """In the place of MeshExecutable.create_cpp_call, which makes what jit(f).lower().compile() is called through."""
+        """Replaces MeshExecutable.create_cpp_call, through which jit(f).lower().compile() is called."""
         function = self.make_ahead(executable, *args, **kwargs)
         try:
             self.follow(function, str(getattr(executable.unsafe_call, 'name', '?')))

@@ -1,4 +1,4 @@
-"""idsprof_finder.py - lets others find the modules that the hook waits for, and calls back when they have been imported."""
+"""idsprof_finder.py - a meta path finder that calls back after the modules that the hook waits for are imported."""
 import os
 import sys
 
@@ -7,14 +7,14 @@ _kept = []
 
 
 def say(what):
-    """For who looks for a fault in the hook itself: IDSPROF_DEBUG=1."""
+    """Prints failures of the hook itself if IDSPROF_DEBUG=1."""
     if os.environ.get('IDSPROF_DEBUG') == '1':
         import traceback
         sys.stderr.write('idsprof: the Python hook: %s\n%s' % (what, traceback.format_exc()))
 
 
 def _arrived(folder, name, module):
-    """A module that was waited for is whole. Nothing is raised: the program imported it, and got it."""
+    """Called after an awaited module was imported. Raises nothing, because the program got its module."""
     try:
         if name == 'jax':
             from . import idsprof_hook as hook
@@ -30,7 +30,7 @@ def _arrived(folder, name, module):
 
 
 def _leave_word(name, error):
-    """Where no agent can say it: a line for the launcher."""
+    """A line for the launcher, written where no agent can report it."""
     session = os.environ.get('IDSPROF_SESSION')
     if not session:
         return
@@ -49,7 +49,7 @@ def _leave_word(name, error):
 
 
 def _follow(loader, then):
-    """Has `then` called when the loader has run its module; the loader is as it was when that begins."""
+    """Calls `then` after the loader has run its module; the loader is restored before the module runs."""
     def exec_module(module):
         try:
             del loader.exec_module
@@ -72,7 +72,7 @@ def _before_torch_xla(folder):
 
 
 def find(waiting, name, path, target):
-    """In the place of waiting.find_spec, for a name that it waits for."""
+    """Replaces waiting.find_spec for an awaited name."""
     waiting.names.discard(name)
     if name == 'torch_xla':
         _before_torch_xla(waiting.folder)

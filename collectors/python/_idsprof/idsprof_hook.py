@@ -1,4 +1,4 @@
-"""idsprof_hook.py - the Python hook: what happens when jax has been imported.
+"""idsprof_hook.py - the Python hook: what happens after jax was imported.
 
 It tells the agent (agent.h) of steps and regions (idsprof_steps.py, idsprof_executions.py), runs the profiler when the agent says so (idsprof_session.py),
 adds what jax.monitoring tells (idsprof_monitoring.py), annotates functions by name (idsprof_wrap.py), and is the way into PJRT plugins (idsprof_plugins.py).
@@ -17,7 +17,7 @@ from .idsprof_steps import follow_range, follow_steps, mark_regions
 
 
 def _profiler_of(profiler):
-    """jaxlib's module behind jax.profiler: of its own since 0.8, before that a part of xla_client."""
+    """jaxlib's module behind jax.profiler: a module of its own since 0.8, part of xla_client before."""
     found = getattr(profiler, '_profiler', None) or getattr(getattr(profiler, 'xla_client', None), 'profiler', None)
     if found is None or not hasattr(found, 'ProfilerSession'):
         raise ImportError('this jaxlib has no ProfilerSession')
@@ -25,7 +25,7 @@ def _profiler_of(profiler):
 
 
 def follow_exec(agent):
-    """Has the open window written before the program becomes another one. Gives what undoes it: it stands only while one is open."""
+    """Writes the open window before exec replaces the program. Returns its undo; it is installed only while a window is open."""
     before = {name: getattr(os, name) for name in ('execv', 'execve')}      # what all others of os lead to
 
     def wrap(original):
@@ -54,7 +54,7 @@ class Hook:
         self.monitoring = self.executions = self.unmark = self.unexec = None
         self.is_first, self.has_finalizer, self.has_platform, self.undo = True, False, False, []
         self.wraps = wrap.wanted()
-        # Before the agent knows of us, for it may open a window at once.
+        # Before the agent knows us, because it may open a window at once.
         session.on_start += [self.wraps.now, self.opens]
         session.on_stop.append(self.closes)
         if not agent.register(session):
@@ -86,7 +86,7 @@ class Hook:
                 self.agent.say('steps', 'only annotated ones are seen: executions cannot be counted (%s)' % error)
 
     def follow_rank(self):
-        """jax.distributed knows the rank where no launcher's variable says it."""
+        """Takes the rank from jax.distributed if no launcher's variable has it."""
         state = getattr(sys.modules.get('jax._src.distributed'), 'State', None)
         make = getattr(state, 'initialize', None)
         if not make:
@@ -101,7 +101,7 @@ class Hook:
         state.initialize = initialize
 
     def annotates(self):
-        """The program has step annotations: its executions are of no interest."""
+        """The program has step annotations, so its executions are not counted."""
         if self.executions:
             self.executions.off()
             self.executions = None
@@ -136,7 +136,7 @@ class Hook:
             self.unexec = follow_exec(self.agent)
 
     def say_platform(self):
-        """What jax runs on, once it has chosen."""
+        """The backend of jax, once it has chosen one."""
         bridge = sys.modules.get('jax._src.xla_bridge')
         if self.has_platform or not getattr(bridge, 'backends_are_initialized', bool)():
             return

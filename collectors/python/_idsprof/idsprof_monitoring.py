@@ -1,12 +1,12 @@
-"""idsprof_monitoring.py - what jax.monitoring tells of compiling: tracing, lowering, the backend, the persistent cache, by function.
+"""idsprof_monitoring.py - what jax.monitoring reports of compilation by function: tracing, lowering, backend, persistent cache.
 
-A profile shows none of it without the Python tracer, but for the backend's own spans. The last EVENTS are kept, whether a window is
-open or not, and those that overlap a window become the plane /host:jax.monitoring, one line a thread:
+Without the Python tracer a profile shows only the backend's own spans of it. The last EVENTS are kept, with or without an open window,
+and those that overlap a window become the plane /host:jax.monitoring, one line per thread:
     jax.trace(f)  jax.lower(f)  jax.compile(f)  jax.cache_read(f)     spans
     jax.cache_hit(f)  jax.cache_miss(f)                              moments
-jax.compile(f) is the backend's compilation or the read of the cache that stands for it. A miss is what JAX calls one: an executable
-that it wrote into the cache. The profiler has no event of these threads to which a span could be tied by time alone, so while a
-session runs each span leaves a mark of its own there, "jax.monitoring", and points to it as a consumer to its producer.
+jax.compile(f) is the backend's compilation, or the read of the cache that replaces it. A miss is what JAX calls a miss: an executable
+that it wrote into the cache. The profiler has no event on these threads that a span could be tied to by time alone. So during a
+session each span leaves a mark "jax.monitoring" there and points to it as a consumer to its producer.
 """
 import collections
 import threading
@@ -29,7 +29,7 @@ Told = collections.namedtuple('Told', 'begin_ns end_ns kind function thread link
 
 
 def function_of(name):
-    """jit(f), jit_f and f are all f."""
+    """Turns jit(f) and jit_f into f."""
     for before, after in (('jit(', ')'), ('jit_', '')):
         if name.startswith(before) and name.endswith(after):
             return name[len(before):len(name) - len(after)]
@@ -38,7 +38,7 @@ def function_of(name):
 
 class Monitoring:
     def __init__(self, monitoring, mark):
-        """`monitoring` is jax.monitoring; mark(name, **stats) leaves a moment in the running session, or nothing."""
+        """`monitoring` is jax.monitoring; mark(name, **stats) leaves a moment in the running session, if there is one."""
         self.told = collections.deque(maxlen=EVENTS)
         self.count = 0                  # of all that were told
         self.totals = {}                # kind -> [number, seconds]
@@ -109,7 +109,7 @@ class Monitoring:
         return plane.space()
 
     def summary(self):
-        """One line of text: what was compiled so far."""
+        """One line of text about everything compiled so far."""
         parts = ['%s %d in %.3f s' % (kind.partition('.')[2], number, seconds) if seconds else
                  '%s %d' % (kind.partition('.')[2], number) for kind, (number, seconds) in sorted(self.totals.items())]
         return ', '.join(parts)

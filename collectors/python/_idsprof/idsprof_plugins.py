@@ -1,12 +1,12 @@
-"""idsprof_plugins.py - the way into PJRT plugins of JAX: whoever loads a plugin is given the library of idsprof's interposer instead.
+"""idsprof_plugins.py - gives idsprof's interposer to whoever loads a PJRT plugin of JAX.
 
 jaxlib refuses a plugin name that is registered twice, so no environment variable gets a library in front of a plugin that jax_plugins
 registers; its loader is wrapped. The interposer finds the plugin that it stands for in IDSPROF_PJRT_PLUGIN, which is set while
-it is loaded and not longer, for children inherit the environment. Without libidsprof_pjrt.so in the agent's folder, or with
+it is loaded and no longer, because children inherit the environment. Without libidsprof_pjrt.so in the agent's folder, or with
 IDSPROF_PJRT=0, nothing is touched.
 
-Which plugin that is, the program says: the path that jax asks its loader for. For torch_xla, which loads libtpu in C++, the package
-is looked for as its own `import libtpu` does; where there is none, TPU_LIBRARY_PATH stays as it was.
+The program names the plugin: it is the path that jax asks its loader for. For torch_xla, which loads libtpu in C++, the package is
+searched for as torch_xla's own `import libtpu` does; if there is none, TPU_LIBRARY_PATH stays as it was.
 """
 import ctypes
 import importlib.util
@@ -39,13 +39,13 @@ def can_load(library_path):
 
 
 def shim_of(home):
-    """The path of the interposer, None where it is not to be used."""
+    """The path of the interposer; None: do not use it."""
     shim = os.path.join(home, SHIM)
     return shim if os.environ.get('IDSPROF_PJRT') != '0' and os.path.exists(shim) else None
 
 
 def libtpu():
-    """The library that `import libtpu` leads to, None: there is none. The package itself is not run, for it sets TPU_LIBRARY_PATH."""
+    """The library that `import libtpu` would load; None: there is none. The package is not run, because it sets TPU_LIBRARY_PATH."""
     try:
         spec = importlib.util.find_spec('libtpu')
         path = os.path.join(os.path.dirname(spec.origin), 'libtpu.so')
@@ -55,14 +55,14 @@ def libtpu():
 
 
 def stand_for_libtpu(home):
-    """Before the import of torch_xla. A variable that the user has set the launcher has seen to."""
+    """Called before the import of torch_xla. The launcher has handled a variable that the user set."""
     shim, path = shim_of(home), None if os.environ.get(TPU_VARIABLE) else libtpu()
     if shim and path:
         os.environ[TPU_VARIABLE], os.environ[TPU_KEPT] = shim, path
 
 
 def follow(home, xla_client, said):
-    """said(key, value) tells which plugins were loaded through the interposer. Whether it stands there at all."""
+    """said(key, value) reports the plugins loaded through the interposer. Returns whether it is installed."""
     shim = shim_of(home)
     load = getattr(xla_client, 'load_pjrt_plugin_dynamically', None)
     if not callable(load) or not shim:

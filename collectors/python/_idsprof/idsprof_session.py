@@ -1,8 +1,8 @@
-"""idsprof_session.py - the collector "jax": the profiler of jaxlib, driven for the agent, and always behind the program's own use of it.
+"""idsprof_session.py - the collector "jax": the profiler of jaxlib, driven by the agent; the program's own use of it goes first.
 
-Sessions are exclusive, and jaxlib says so only when the second one ends. So jaxlib's ProfilerSession is replaced by a subclass that
-ends our session before another one begins: what start_trace, trace, PGLE and direct users make. What was caught until then is kept
-and written when the agent asks for it. A session that begins in C++ (the profiler server) shows by TraceMe.is_enabled().
+Sessions are exclusive, and jaxlib says so only when the second one ends. So a subclass replaces jaxlib's ProfilerSession and ends our
+session before another one begins (start_trace, trace, PGLE, direct users). What was recorded until then is kept and written when the
+agent asks for it. A session that begins in C++ (the profiler server) is recognised by TraceMe.is_enabled().
 """
 import os
 import sys
@@ -90,11 +90,11 @@ class Session:
 
     @staticmethod
     def _is_feeding():
-        """Whether this is a thread of the program, which waits here, and not the agent's."""
+        """Whether a thread of the program, not the agent's thread, waits here."""
         return not isinstance(threading.current_thread(), threading._DummyThread)
 
     def _drain(self):
-        """Waits until what was launched has run; arrays that the program makes meanwhile are not waited for."""
+        """Waits for the work launched so far; arrays that the program makes meanwhile are not waited for."""
         jax, bridge = sys.modules['jax'], sys.modules.get('jax._src.xla_bridge')
         try:
             if not getattr(bridge, 'backends_are_initialized', lambda: False)():
@@ -118,12 +118,12 @@ class Session:
         return options
 
     def set_options(self, lines):
-        """--profile-option: what this jaxlib would refuse is known before a window opens."""
+        """--profile-option: finds what this jaxlib refuses before a window opens."""
         self.chosen = dict(line.partition('=')[::2] for line in lines.split('\n') if line)
 
     @staticmethod
     def _set(options, key, value):
-        """One of ProfileOptions' own, with a value of its type; what is of a device goes into advanced_configuration."""
+        """Sets an option of ProfileOptions with a value of its type; device options go into advanced_configuration."""
         known = [name for name in dir(options) if not name.startswith('_') and name != 'advanced_configuration']
         is_own, has_more = key in known, hasattr(options, 'advanced_configuration')
         if not is_own and not (has_more and key.startswith(DEVICES)):
@@ -194,7 +194,7 @@ class Session:
         self.profiler.ProfilerSession = self._guarded(self.make)
 
     def give_way(self):
-        """Ends our session, because the program begins one."""
+        """Ends our session because the program begins its own."""
         if self.ours is not None:
             self.agent.give_way('the program began a profile of its own with jax.profiler: the window ended there')
         with self.lock:                 # where the agent could not, such as in the moment of the window's opening
@@ -206,7 +206,7 @@ class Session:
                     self.early = None
 
     def forked(self):
-        """In the child of a fork: no session of the parent's is ours, nor may it be ended here."""
+        """In the child of a fork: the parent's session is not ours and must not be ended here."""
         self.lock = threading.RLock()
         _left_behind.append(self.ours)
         self.ours = self.early = None
@@ -229,7 +229,7 @@ class Session:
                     ours.has_ended = True
 
             def _after(self):
-                """The profiler is free, so a window that waits for it may open."""
+                """The profiler is free: a waiting window may open."""
                 if ours.has_ended and not ours.theirs:
                     ours.has_ended = False
                     ours.agent.library.ids_agent_program_profile(0)

@@ -1,7 +1,7 @@
-"""idsprof_steps.py - what feeds the agent with steps and regions of a program that annotates them.
+"""idsprof_steps.py - reports steps and regions of an annotated program to the agent.
 
-The agent is told in __init__, not in __enter__: an annotation that is made before the session begins leaves no event, and the first
-step or region of a window would be lost.
+The agent is told in __init__, not in __enter__: an annotation made before the session begins leaves no event, and the first step or
+region of a window would be lost.
 """
 import sys
 
@@ -34,7 +34,7 @@ def follow_steps(agent, profiler, session, first):
 
 
 def _put(kind, **methods):
-    """Replaces methods of a class; what is returned puts them back."""
+    """Replaces methods of a class; returns a function that restores them."""
     before = {name: vars(kind).get(name) for name in methods}
     for name, method in methods.items():
         inherited = getattr(kind, name)

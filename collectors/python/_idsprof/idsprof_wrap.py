@@ -1,7 +1,7 @@
-"""idsprof_wrap.py - --wrap module:function, a named Python function annotated without a change to the program.
+"""idsprof_wrap.py - --wrap module:function annotates a named Python function without changing the program.
 
-A module that is imported is patched when its import ends; the script itself (__main__) when a window opens, which is the first moment
-at which its functions are sure to be there. A name that is never found is said in the hello file.
+An imported module is patched after its import. The script itself (__main__) is patched when a window opens, because its functions
+certainly exist by then. A name that is never found is reported in the hello file.
 """
 import functools
 import inspect
