@@ -94,14 +94,13 @@ coverage() {
         --exclude build/ --sort-percentage --print-summary --fail-under-line "$coverage_percent"
 }
 
-valgrind_unit_tests() { # of the release build, for valgrind and ASan exclude each other
-    local test
-    for test in build/release/unit/test_*; do
-        [[ $test != */test_pjrt ]] || continue # each of its tests wants a process of its own; the sanitizers see it
-        echo "${test##*/}"
-        CK_FORK=no IDS_VALGRIND=1 IDS_SOURCE_DIR=$PWD IDS_BUILD_DIR=$PWD/build/release valgrind --quiet --leak-check=full --error-exitcode=99 \
-            --suppressions=tests/unit/valgrind.supp "$test" >/dev/null
-    done
+valgrind_unit_tests() { # of the release build, because valgrind and ASan exclude each other; one process per core
+    # Without test_pjrt: each of its tests needs a process of its own. The sanitizers run it.
+    # shellcheck disable=SC2016 # the inner shell expands $1
+    printf '%s\0' build/release/unit/test_* | grep -zv '/test_pjrt$' |
+        CK_FORK=no IDS_VALGRIND=1 IDS_SOURCE_DIR=$PWD IDS_BUILD_DIR=$PWD/build/release xargs -0 -P "$(nproc)" -n 1 bash -c '
+            valgrind --quiet --leak-check=full --error-exitcode=99 --suppressions=tests/unit/valgrind.supp "$1" >/dev/null &&
+                echo "${1##*/}" || { echo "${1##*/}: FAILED"; false; }' valgrind_unit_tests
 }
 
 # Runs a part of the tests and notes how it went and how long it took; a failure does not keep the next part from running.
