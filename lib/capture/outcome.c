@@ -261,6 +261,7 @@ static void nothing_opened(struct ids_outcome_work *outcome) {
         ids_outcome_set(outcome, "not_triggered", "nobody opened a window while the program ran",
                         "idsprof trigger, from another terminal");
     } else if (plan->range[0]) {
+        if (ids_outcome_without_wrapped(outcome)) return;
         ids_outcome_set(outcome, "no_range", ids_outcome_text(outcome, "no region called '%s' began", plan->range),
                         "the name must be that of a jax.profiler.TraceAnnotation, or --wrap module:function makes one");
     } else if (plan->start_step >= 0) {

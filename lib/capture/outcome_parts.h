@@ -35,5 +35,7 @@ void ids_outcome_own_profile(struct ids_outcome_work *outcome, const struct ids_
 
 /* unmet.c: other requests: a device, functions, a number of windows. */
 void ids_outcome_unmet(struct ids_outcome_work *outcome);
+/* The same file: 1 when a function of --wrap was never found. */
+int ids_outcome_without_wrapped(struct ids_outcome_work *outcome);
 
 #endif

@@ -29,7 +29,7 @@ static int without_device(struct ids_outcome_work *outcome) {
 }
 
 /* A function that no process of the launch found. */
-static int without_wrapped(struct ids_outcome_work *outcome) {
+int ids_outcome_without_wrapped(struct ids_outcome_work *outcome) {
     const struct ids_seen *seen = outcome->record->seen;
     const char *missing = NULL;
     for (size_t i = 0; i < seen->count; i++) {
@@ -84,5 +84,5 @@ static int with_fewer(struct ids_outcome_work *outcome) {
 
 void ids_outcome_unmet(struct ids_outcome_work *outcome) {
     if (without_device(outcome) || with_fewer(outcome)) return;
-    without_wrapped(outcome);
+    ids_outcome_without_wrapped(outcome);
 }

@@ -3,6 +3,7 @@
 the finder, and what jax.monitoring's events become. With jax itself: tests/live/test_capture.py.
 Environment: IDS_BUILD_DIR, IDS_SOURCE_DIR, TMPDIR.
 """
+import copy
 import os
 import subprocess
 import sys
@@ -174,11 +175,13 @@ def wraps():
     module.plain, module.called, module.Model, module.coroutine = (lambda x, *, y: (x, y)), Callable(), Model, coroutine
     wanted = wrap.Wraps('m:plain,m:called,m:Model.fit,m:Model.still,m:Model.made,m:absent,m:coroutine,n:x')
     wanted.module(module, 'm')
-    same('not found', wanted.missing(), 'm:absent, m:coroutine, n:x')
+    same('not found', wanted.missing(), 'never found: m:absent, n:x; m:coroutine cannot be annotated: it is a coroutine')
+    same('regions', (wanted.region('m:plain'), wanted.region('plain'), wanted.region('o:plain')), ('plain', 'plain', 'o:plain'))
     same('before jax is there', module.plain(1, y=2), (1, 2))
     sys.modules['jax.profiler'] = types.SimpleNamespace(TraceAnnotation=TraceAnnotation)
     same('calls', [module.plain(1, y=2), module.called(1), Model().fit(4), Model.still(3), Model.made(1)], [(1, 2), 2, 8, 3, ('Model', 1)])
     same('annotations', seen, ['plain', 'end', 'called', 'end', 'Model.fit', 'end', 'Model.still', 'end', 'Model.made', 'end'])
+    same('a copy, or another process, has the function as it was', copy.copy(module.called).__dict__, {})
     same('attributes', (module.called.extra, module.Model.fit.__name__), (5, 'fit'))
     del sys.modules['jax.profiler']
 
@@ -187,6 +190,31 @@ def run(code, **environment):
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                           env={'PATH': os.environ['PATH'], 'PYTHONPATH': str(HOOK), 'PYTHONDONTWRITEBYTECODE': '1', **environment})
     return done.returncode, done.stdout, done.stderr
+
+
+def watches():
+    """A script is looked at line by line until what is wanted is there, and then no more."""
+    code = """import sys; sys.path.insert(0, %r)
+from _idsprof import idsprof_script as script
+looks = []
+def look():
+    looks.append('wanted' in globals())
+    return looks[-1]
+%s
+print(script.watch(look))
+before = [look.__name__ for _ in range(3)]
+def wanted():
+    pass
+seen = wanted()
+for _ in range(100):
+    seen = wanted()
+print(looks.count(True), 1 <= looks.count(False) <= 6, sys.gettrace(), hasattr(sys, 'monitoring') and sys.monitoring.get_tool(3))
+"""
+    same('a script', run(code % (str(HOOK), '')), (0, 'True\n1 True None %s\n' % (hasattr(sys, 'monitoring') and None), ''))
+    if not hasattr(sys, 'monitoring'):
+        same('a script that is traced', run(code % (str(HOOK), 'sys.settrace(lambda *a: None)'))[1].splitlines()[0], 'False')
+        same('calls without end', run(code.replace('def wanted', '[(lambda: 0)() for _ in range(9)]\nprint(sys.gettrace())\ndef wanted') %
+                                      (str(HOOK), 'script.CALLS = 3'))[1].splitlines()[1], 'None')
 
 
 def waits():
@@ -210,7 +238,7 @@ def waits():
 
 
 def main():
-    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, waits):
+    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, watches, waits):
         test()
     print('%d failures' % failures)
     return failures > 0

@@ -66,7 +66,9 @@ class Hook:
         agent.say('python', '%d.%d.%d' % sys.version_info[:3])
         session.follow_program()
         self.monitoring = session.monitoring = Monitoring(sys.modules['jax.monitoring'], session.mark)
-        self.wraps.now()
+        self.wraps.watch()
+        if self.wraps.wanted:
+            self.monitoring.also = self.wraps.now
         follow(agent.home, sys.modules.get('jaxlib.xla_client'), agent.say)
         self.feed(profiler)
         self.follow_rank()
@@ -76,7 +78,7 @@ class Hook:
     def feed(self, profiler):
         wanted = self.agent.plan('range')
         if wanted:
-            self.undo.append(follow_range(self.agent, profiler, wanted))
+            self.undo.append(follow_range(self.agent, profiler, self.wraps.region(wanted), wanted))
         if self.agent.wants(ANNOTATION):
             self.undo.append(follow_steps(self.agent, profiler, self.session, self.annotates))
         if self.agent.wants(EXECUTION):
@@ -166,7 +168,7 @@ class Hook:
         if self.agent.handle:
             self.say_platform()
             if self.wraps.missing():
-                self.agent.say('wrap', 'never found: ' + self.wraps.missing())
+                self.agent.say('wrap', self.wraps.missing())
             if self.executions:
                 self.executions.off()
                 if self.executions.cost():

@@ -43,6 +43,7 @@ class Monitoring:
         self.count = 0                  # of all that were told
         self.totals = {}                # kind -> [number, seconds]
         self.mark = mark
+        self.also = None                # called at each compilation, too
         self.pending = threading.local()
         self.span_names = dict(SPANS, **OLD_SPANS)
         monitoring.register_event_listener(self._moment)
@@ -66,6 +67,8 @@ class Monitoring:
             if kind == 'jax.cache_read' and not fun_name:
                 self._waiting().append(span)
                 return
+            if self.also:
+                self.also()
             function = function_of(str(fun_name))
             if kind == 'jax.compile':   # what the cache said on this thread since the last one was about this function
                 waiting, self.pending.events = self._waiting(), []

@@ -71,10 +71,11 @@ def _is_made_by_jax(frame):
     return module.partition('.')[0] in ('jax', 'jaxlib')
 
 
-def follow_range(agent, profiler, wanted):
-    """Has the TraceAnnotations of that name, annotate_function's and steps' too, tell where they begin and end. Gives what undoes it."""
+def follow_range(agent, profiler, wanted, asked):
+    """Has the TraceAnnotations of that name, annotate_function's and steps' too, tell where what --range asked for begins and ends. Gives
+    what undoes it."""
     annotation = profiler.TraceAnnotation
-    make, leave, tell, name_bytes = annotation.__init__, annotation.__exit__, agent.range, wanted.encode()
+    make, leave, tell, name_bytes = annotation.__init__, annotation.__exit__, agent.range, asked.encode()
 
     def __init__(self, name, *args, **kwargs):
         if name == wanted:

@@ -1,13 +1,20 @@
 """idsprof_wrap.py - --wrap module:function annotates a named Python function without changing the program.
 
-An imported module is patched after its import. The script itself (__main__) is patched when a window opens, because its functions
-certainly exist by then. A name that is never found is reported in the hello file.
+An imported module is patched after its import; the script itself (__main__) after the line that defines the function (idsprof_script.py).
+What does not exist by then is looked for again at each compilation, at each window, and every half second. A name that is never found is
+reported in the hello file.
 """
 import functools
 import inspect
 import os
 import re
 import sys
+import time
+import _thread
+
+from . import idsprof_script as script
+
+PAUSE_FIRST, PAUSE_LAST = 0.02, 0.5     # seconds
 
 
 class _Annotated:
@@ -25,6 +32,9 @@ class _Annotated:
         if instance is None or not hasattr(type(self._idsprof_wraps), '__get__'):
             return self
         return functools.partial(self, instance)
+
+    def __reduce_ex__(self, protocol):      # another process, or a copy, gets the function as it was
+        return self._idsprof_wraps.__reduce_ex__(protocol)
 
     def __repr__(self):
         return repr(self._idsprof_wraps)
@@ -60,6 +70,17 @@ def _annotated(function, name):
     return call
 
 
+def _unlike_a_function(found):
+    """What else it is than a function whose calls begin and end; '' when it is one."""
+    if inspect.isclass(found):
+        return 'a class; name a method of it'
+    if inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found):
+        return 'a coroutine'
+    if inspect.isgeneratorfunction(found):
+        return 'a generator'
+    return '' if callable(found) or isinstance(found, (staticmethod, classmethod)) else 'not callable'
+
+
 def _is_script(module, name):
     """Whether the script that runs is what --wrap means by that module."""
     if name == '__main__':
@@ -86,33 +107,67 @@ class Wraps:
     """The functions of --wrap that were not found yet."""
 
     def __init__(self, text):
-        self.wanted = [tuple(item.partition(':')[::2]) for item in text.split(',') if item]
+        self.texts = [item for item in text.split(',') if item]
+        self.wanted = [tuple(item.partition(':')[::2]) for item in self.texts]
+        self.lock = _thread.allocate_lock()
+        self.refused = {}               # item -> what it is, where that cannot be annotated
+
+    def region(self, text):
+        """The name in the profile of what --range names as --wrap does."""
+        return text.partition(':')[2] if text in self.texts else text
 
     def module(self, module, name):
-        """Annotates what is wanted of a module that is whole."""
+        """Annotates what is wanted of a module, as far as it is there. Several threads may ask; one of them looks."""
+        if not self.lock.acquire(False):
+            return
+        try:
+            self._annotate(module, name)
+        finally:
+            self.lock.release()
+
+    def _annotate(self, module, name):
         for item in [item for item in self.wanted if item[0] == name]:
             path, _, last = item[1].rpartition('.')
             owner = module
             try:
                 for part in path.split('.') if path else ():
                     owner = getattr(owner, part)
-                function = vars(owner)[last]
+                function = inspect.getattr_static(owner, last)
+                self.refused.pop(item, None)
+                what = _unlike_a_function(function)
+                if what:
+                    self.refused[item] = what
+                    continue
+                setattr(owner, last, _annotated(function, item[1]))
+                self.wanted.remove(item)
             except (AttributeError, KeyError, TypeError):
                 continue
-            if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function) or not (
-                    callable(function) or isinstance(function, (staticmethod, classmethod))):
-                continue
-            setattr(owner, last, _annotated(function, item[1]))
-            self.wanted.remove(item)
 
     def now(self):
-        """What is there by now: modules that were imported before jax, and the script."""
+        """What is there by now: modules that were imported before jax, and the script. Whether nothing more is wanted of the script."""
         main = sys.modules.get('__main__')
         for name in {item[0] for item in self.wanted}:
             if name in sys.modules and name != '__main__':
                 self.module(sys.modules[name], name)
             if main is not None and _is_script(main, name):
                 self.module(main, name)
+        return main is None or not any(_is_script(main, name) for name, _ in self.wanted)
+
+    def watch(self):
+        """From now on what is not there yet is looked for, in the script while it runs."""
+        if not self.now():
+            script.watch(self.now)
+        if self.wanted:
+            _thread.start_new_thread(self._look, ())
+
+    def _look(self):
+        pause = PAUSE_FIRST
+        while self.wanted:
+            time.sleep(pause)
+            pause = min(2 * pause, PAUSE_LAST)
+            self.now()
 
     def missing(self):
-        return ', '.join('%s:%s' % item for item in self.wanted)
+        never = ['%s:%s' % item for item in self.wanted if item not in self.refused]
+        return '; '.join((['never found: ' + ', '.join(never)] if never else []) +
+                         ['%s:%s cannot be annotated: it is %s' % (*item, what) for item, what in self.refused.items()])
