@@ -407,6 +407,40 @@ static int said_account(const struct adviser *adviser, enum ids_account account)
     return 0;
 }
 
+/* The compiled program that has most of the device's time, when it is large: "jit more" is no advice for it. */
+static const char *large_program_of(const struct adviser *adviser) {
+    enum { MANY_OPS = 100 };
+    const struct ids_table *table = ids_report_find_table(adviser->report, "modules");
+    int name = ids_table_column(table, "name"), ops = ids_table_column(table, "ops"),
+        self = ids_table_column(table, "self");
+    if (name < 0 || ops < 0 || self < 0) return NULL;
+    size_t most = 0;
+    int64_t most_ps = 0, all_ps = 0;
+    for (size_t row = 0; row < table->row_count; row++) {
+        int64_t self_ps = ids_table_cell(table, row, self)->i;
+        ids_sum(&all_ps, self_ps);
+        if (self_ps <= most_ps) continue;
+        most = row;
+        most_ps = self_ps;
+    }
+    if (most_ps <= all_ps / 2 || ids_table_cell(table, most, ops)->i < MANY_OPS) return NULL;
+    return ids_table_cell(table, most, name)->text;
+}
+
+static const char *say_fuse(const struct adviser *adviser) {
+    const char *program = large_program_of(adviser);
+    if (adviser->framework == IDS_PYTORCH)
+        return "Many small kernels: fuse them (torch.compile, fused optimizers and attention)";
+    if (adviser->framework != IDS_JAX) return "Many small kernels: fuse them";
+    if (!program)
+        return "Many small kernels: jit larger functions so that XLA fuses them, with fewer control-flow branches";
+    return ids_report_text(
+        adviser->report,
+        "Many small kernels within one compiled program (%s) - look at what stands between them (--by op --sort "
+        "count): XLA does not fuse across custom calls, collectives and loops",
+        program);
+}
+
 /* Fusing wins what they compute and what launching them costs: where both are little, or dispatch was advised on, it
  * is no advice. */
 static void on_small_kernels(struct adviser *adviser) {
@@ -415,12 +449,7 @@ static void on_small_kernels(struct adviser *adviser) {
     struct ids_value count;
     if (!has(adviser, "kernels.small_count", &count) || per_step(adviser, count.i) < 10) return;
     if (pieces->compute_ps < pieces->time_ps / 10 || said_account(adviser, IDS_HOST_DISPATCH)) return;
-    remark(adviser, "kernels.small_count",
-           adviser->framework == IDS_PYTORCH
-               ? "Many small kernels: fuse them (torch.compile, fused optimizers and attention)"
-           : adviser->framework == IDS_JAX
-               ? "Many small kernels: jit larger functions so that XLA fuses them, with fewer control-flow branches"
-               : "Many small kernels: fuse them",
+    remark(adviser, "kernels.small_count", say_fuse(adviser),
            ids_report_text(adviser->report, "%s kernels below the threshold: %s of kernels, %s of kernel time",
                            say_metric(adviser, "kernels.small_count"), say_metric(adviser, "kernels.small_share"),
                            say_metric(adviser, "kernels.small_time_share")));

@@ -494,6 +494,24 @@ START_TEST(small_kernels_are_no_advice_where_fusing_wins_little) {
 }
 END_TEST
 
+/* Ten rounds of `ops` ops of 2 us, all of one compiled program. */
+static void record_program(int ops) {
+    put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    for (int i = 0; i < 10 * ops; i++) put("%dus 2us k.%d hlo_op=k.%d hlo_module=jit_step\n", 2 * i, i % ops, i % ops);
+    advise_on_what_was_put();
+}
+
+START_TEST(ops_of_a_large_program_cannot_be_jitted_more) {
+    record_program(100);
+    ck_assert_ptr_nonnull(about("within one compiled program (jit_step)"));
+    ck_assert_ptr_null(about("jit larger functions"));
+    ids_report_done(&report);
+    record_program(99);
+    ck_assert_ptr_nonnull(about("jit larger functions"));
+    ids_report_done(&report);
+}
+END_TEST
+
 /* Each round two kernels, launched at once, begin 60 us later; until then the host launches the second one. */
 START_TEST(a_host_that_runs_ahead_is_no_evidence) {
     put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
@@ -555,5 +573,6 @@ IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_
               who_waits_less_decides, what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
               a_recording_that_is_not_open_is_no_cost, even_work_wins_no_more_than_there_is,
               a_culprit_with_a_place_takes_what_has_none, an_op_that_only_moves_is_named,
-              small_kernels_are_no_advice_where_fusing_wins_little, a_host_that_runs_ahead_is_no_evidence,
-              a_tracer_that_makes_python_longer_is_named, who_changes_from_step_to_step_is_no_one_rank)
+              small_kernels_are_no_advice_where_fusing_wins_little, ops_of_a_large_program_cannot_be_jitted_more,
+              a_host_that_runs_ahead_is_no_evidence, a_tracer_that_makes_python_longer_is_named,
+              who_changes_from_step_to_step_is_no_one_rank)
