@@ -10,7 +10,8 @@ enum { ERRORS = 3 };
 #define STRUCTURE_COUNTS 1.5
 
 const char *ids_cause_kind_name(enum ids_cause_kind kind) {
-    static const char *const names[] = {"culprit", "op", "scope", "shapes", "others", "even", "host", "account"};
+    static const char *const names[] = {"culprit", "op",   "scope", "shapes", "dimension",
+                                        "others",  "even", "host",  "account"};
     return names[kind];
 }
 
@@ -23,8 +24,13 @@ int ids_match_is_structural(const struct ids_match *match) {
            !ids_is_as_often(match->a->count, match->b->count);
 }
 
+int ids_cause_is_group(const struct ids_cause *cause) {
+    return cause->kind == IDS_CAUSE_SCOPE || cause->kind == IDS_CAUSE_SHAPES || cause->kind == IDS_CAUSE_DIMENSION;
+}
+
 int ids_cause_is_structural(const struct ids_cause *cause) {
-    if (cause->kind == IDS_CAUSE_SCOPE || cause->kind == IDS_CAUSE_SHAPES) return 1;
+    if (ids_cause_is_group(cause)) return 1;
+    if (cause->hidden_ps > 0) return 1;
     if (cause->kind != IDS_CAUSE_OP) return 0;
     return cause->match ? ids_match_is_structural(cause->match) : cause->is_in_a != cause->is_in_b;
 }
@@ -36,7 +42,7 @@ static double error_of(const struct ids_cause *cause, int by_run) {
 double ids_cause_rank(const struct ids_cause *cause, int by_run) {
     double change = fabs(cause->change_ps), error = error_of(cause, by_run);
     if (cause->kind == IDS_CAUSE_OTHERS || cause->kind == IDS_CAUSE_HOST) return 0;
-    if (ids_cause_is_structural(cause)) return STRUCTURE_COUNTS * change;
+    if (ids_cause_is_structural(cause)) return STRUCTURE_COUNTS * (change + cause->hidden_ps);
     if (!cause->interval.known || change == 0) return change;
     return change * (change * change / (change * change + error * error));
 }

@@ -6,12 +6,13 @@
 #include "lib/compare/match.h"
 
 enum ids_cause_kind {
-    IDS_CAUSE_CULPRIT, /* one culprit, or an account without any */
-    IDS_CAUSE_OP,      /* one op, with its counterpart on the other side where it has one */
-    IDS_CAUSE_SCOPE,   /* ops of one scope that came, went, or compute something else */
-    IDS_CAUSE_SHAPES,  /* the same of a whole program, whose shapes all changed alike: a batch twice as large */
-    IDS_CAUSE_OTHERS,  /* culprits of one account, each too small to be told */
-    IDS_CAUSE_EVEN,    /* what all ops that both sides have became slower or faster by */
+    IDS_CAUSE_CULPRIT,   /* one culprit, or an account without any */
+    IDS_CAUSE_OP,        /* one op, with its counterpart on the other side where it has one */
+    IDS_CAUSE_SCOPE,     /* ops of one scope that came, went, or compute something else */
+    IDS_CAUSE_SHAPES,    /* the same of a whole program, whose shapes all changed alike: a batch twice as large */
+    IDS_CAUSE_DIMENSION, /* the same of what one dimension of the model changed, in whatever scopes */
+    IDS_CAUSE_OTHERS,    /* culprits of one account, each too small to be told */
+    IDS_CAUSE_EVEN,      /* what all ops that both sides have became slower or faster by */
     IDS_CAUSE_HOST, /* time of the host, where the Python tracer recorded one side alone: it slows the host, and gives
                      * its time other names */
     IDS_CAUSE_ACCOUNT, /* an account, where the sides' culprits cannot be held against each other */
@@ -26,15 +27,22 @@ struct ids_cause {
     int is_in_a, is_in_b;
     size_t count;                   /* entries of the ledgers put together */
     size_t added, removed, changed; /* of them, those on one side only, and those that compute something else */
+    size_t beside;                  /* and those that compute the same at the same moments, on cores that they share */
+    double hidden_ps;               /* of what only one side has: its time at which others ran too, and by which those
+                                     * became slower */
     double a_ps, b_ps;              /* mean per step (or window) and device */
     double change_ps;               /* b - a, less what an even change accounts for */
     double factor;                  /* of an even change */
-    double largest_ps;              /* of several ops put together: the change of the one that changed most */
+    double largest_ps;              /* of several ops put together: the change of the one that tells most */
+    const char *largest;            /* its name */
+    int is_made;                    /* ops without a place in the program: the compiler made them (a copy) */
     double rank;                    /* what is left of the change after what the spread alone can make of it */
     struct ids_interval interval;   /* of change_ps */
     enum ids_verdict verdict;       /* improvement, regression: less or more time */
 };
 
+/* Ops put together, because the program says that they belong together. */
+int ids_cause_is_group(const struct ids_cause *cause);
 /* The program says of this cause that it does something else: another shape or computation, more executions, ops that
  * came or went. That needs no statistics. */
 int ids_cause_is_structural(const struct ids_cause *cause);
@@ -43,7 +51,8 @@ int ids_match_is_structural(const struct ids_match *match);
 /* What is left of a change after what the spread alone can make of it: c³ / (c² + e²) of a change c whose error e is
  * three standard errors. (Over the steps of one recording it is one: what a single step cost was there.) What the
  * program itself says counts half as much again: where ops came or were replaced others became slower for it, which
- * share the cores, the memory and its cache with them. Many small ones put together are no cause: 0. */
+ * share the cores, the memory and its cache with them; where they are seen to, that time counts too. Many small ones
+ * put together are no cause: 0. */
 double ids_cause_rank(const struct ids_cause *cause, int by_run);
 /* Whether it is more than that error, or the program says it. */
 int ids_cause_is_beyond_chance(const struct ids_cause *cause, int by_run);

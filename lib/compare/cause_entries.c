@@ -28,6 +28,14 @@ int ids_account_is_unknown(const char *account) {
     return !strcmp(account, ids_account_id(IDS_HOST_UNKNOWN)) || !strcmp(account, ids_account_id(IDS_DEVICE_UNKNOWN));
 }
 
+/* Of its own time so much less is in the ledger where others run at the same moments. */
+#define SHARED 0.95
+
+int ids_entry_is_shared(const struct ids_entry *entry) {
+    const struct ids_cause *cause = &entry->cause;
+    return cause->a_ps < SHARED * entry->own_ps[0] || cause->b_ps < SHARED * entry->own_ps[1];
+}
+
 /* ---- gathering ---- */
 
 /* What a ledger says of where an op is: its path in the program, else the program. */
@@ -39,12 +47,21 @@ static int pair_ops(struct ids_entries *entries) {
     for (size_t i = 0; i < entries->ops->count; i++) {
         const struct ids_match *match = &entries->ops->at[i];
         const struct ids_item *items[] = {match->a, match->b};
-        for (int side = 0; side < 2 && match->a && match->b; side++) {
+        for (int side = 0; side < 2; side++) {
+            if (!items[side]) continue;
             uint64_t key = ids_entry_key(NULL, items[side]->name, where_of(items[side]));
-            if (ids_keymap_add(&entries->pairs[side], key, i + 1) < 0) return -1;
+            if (ids_keymap_add(&entries->items[side], key, i + 1) < 0) return -1;
+            if (match->a && match->b && ids_keymap_add(&entries->pairs[side], key, i + 1) < 0) return -1;
         }
     }
     return 0;
+}
+
+static const struct ids_item *item_of(const struct ids_entries *entries, int side, const struct ids_ledger_row *row) {
+    uint64_t number;
+    if (!row->culprit || !has_ops(row->account)) return NULL;
+    if (!ids_keymap_get(&entries->items[side], ids_entry_key(NULL, row->culprit, row->where), &number)) return NULL;
+    return side ? entries->ops->at[number - 1].b : entries->ops->at[number - 1].a;
 }
 
 static const struct ids_match *match_of(const struct ids_entries *entries, int side, const struct ids_ledger_row *row) {
@@ -64,7 +81,7 @@ static void call_as_b(struct ids_entries *entries, struct ids_ledger_row *row) {
 struct ids_entry *ids_entries_add(struct ids_entries *entries) {
     struct ids_entry *entry = IDS_PUSH(entries->at, entries->count, entries->room);
     if (!entry) return NULL;
-    *entry = (struct ids_entry){.op_name = "", .cause = {.count = 1}};
+    *entry = (struct ids_entry){.op_name = "", .module = "", .cause = {.count = 1}};
     for (int side = 0; side < 2; side++) {
         entry->by_run[side] = calloc(entries->sides[side]->recording_count, sizeof *entry->by_run[side]);
         if (!entry->by_run[side]) return NULL;
@@ -115,36 +132,21 @@ static void call_program_as_b(struct ids_entries *entries, struct ids_ledger_row
     }
 }
 
-/* The ops that were matched are those of the slice. */
-static int is_in_slice(const struct ids_entries *entries, int side, const struct ids_ledger_row *row) {
-    uint64_t unused;
-    return has_ops(row->account) && row->culprit &&
-           ids_keymap_get(&entries->chosen[side], ids_entry_key(NULL, row->culprit, row->where), &unused);
-}
-
-static int choose_ops(struct ids_entries *entries) {
-    for (size_t i = 0; i < entries->ops->count; i++) {
-        const struct ids_item *items[] = {entries->ops->at[i].a, entries->ops->at[i].b};
-        for (int side = 0; side < 2; side++) {
-            if (!items[side]) continue;
-            uint64_t key = ids_entry_key(NULL, items[side]->name, where_of(items[side]));
-            if (ids_keymap_add(&entries->chosen[side], key, 1) < 0) return -1;
-        }
-    }
-    return 0;
-}
-
 static int add_run(struct ids_entries *entries, int side, size_t r) {
     const struct ids_side *of = entries->sides[side];
     const struct ids_side_run *run = &of->runs[r];
     double weight = run->weight, steps = run->steps ? (double)run->steps->row_count : NAN;
     struct ids_ledger_row row;
     for (size_t at = 0; ids_ledger_next(run, &at, &row);) {
-        if (ids_is_slice(entries->options) && !is_in_slice(entries, side, &row)) continue;
+        const struct ids_item *item = item_of(entries, side, &row);
+        if (ids_is_slice(entries->options) && !item) continue; /* the ops that were matched are those of the slice */
         if (!side && row.culprit) (has_ops(row.account) ? call_as_b : call_program_as_b)(entries, &row);
         struct ids_entry *entry = entry_of(entries, &row);
         if (!entry) return -1;
         *(side ? &entry->cause.is_in_b : &entry->cause.is_in_a) = 1;
+        if (item) entry->own_ps[side] = item->time_ps;
+        if (item && (side || !*entry->module))
+            entry->module = side ? item->module : ids_matches_program_in_b(entries->ops, item->module);
         *(side ? &entry->cause.b_ps : &entry->cause.a_ps) += row.per_step_ps * weight;
         entry->by_run[side][run->recording] += row.per_step_ps * weight * (double)of->recording_count;
         entry->variance[side] += row.deviation_ps * row.deviation_ps / steps * (weight * weight);
@@ -153,7 +155,7 @@ static int add_run(struct ids_entries *entries, int side, size_t r) {
 }
 
 static int gather(struct ids_entries *entries) {
-    int failed = pair_ops(entries) || (ids_is_slice(entries->options) && choose_ops(entries));
+    int failed = pair_ops(entries);
     for (int side = 1; side >= 0 && !failed; side--) {
         for (size_t r = 0; r < entries->sides[side]->run_count && !failed; r++) failed = add_run(entries, side, r);
     }
@@ -171,6 +173,7 @@ void ids_entry_add_times(const struct ids_entries *entries, struct ids_entry *wh
         double deviation =
             sqrt(whole->variance[side]) + sqrt(part->variance[side]); /* at most, if they move together */
         whole->variance[side] = deviation * deviation;
+        whole->own_ps[side] += part->own_ps[side];
         for (size_t r = 0; r < entries->sides[side]->recording_count; r++)
             whole->by_run[side][r] += part->by_run[side][r];
     }
@@ -204,6 +207,6 @@ void ids_entries_done(struct ids_entries *entries) {
     ids_keymap_done(&entries->numbers);
     ids_keymap_done(&entries->pairs[0]);
     ids_keymap_done(&entries->pairs[1]);
-    ids_keymap_done(&entries->chosen[0]);
-    ids_keymap_done(&entries->chosen[1]);
+    ids_keymap_done(&entries->items[0]);
+    ids_keymap_done(&entries->items[1]);
 }

@@ -13,8 +13,10 @@
 struct ids_entry {
     struct ids_cause cause;
     double *by_run[2];   /* the time in each recording of a side */
+    double own_ps[2];    /* of work: what its ops take by themselves, whatever runs at the same moments; 0: not known */
     double variance[2];  /* of the mean of a side, from the deviations over steps; NAN: not known */
     const char *op_name; /* of work: the path of scopes; "" */
+    const char *module;  /* of work: side b's program, where it has it; "" */
     int is_gone;         /* it became part of another one */
     int is_told;         /* it is large enough to be told */
 };
@@ -28,9 +30,9 @@ struct ids_entries {
     double before_ps; /* the step */
     struct ids_entry *at;
     size_t count, room;
-    struct ids_keymap numbers;   /* of a name in an account: index + 1 */
-    struct ids_keymap pairs[2];  /* of an op of a side: its match + 1 */
-    struct ids_keymap chosen[2]; /* of a slice: the ops of a side that are in it */
+    struct ids_keymap numbers;  /* of a name in an account: index + 1 */
+    struct ids_keymap pairs[2]; /* of an op of a side: its match + 1 */
+    struct ids_keymap items[2]; /* of an op of a side: its place in `ops` + 1, with or without a counterpart */
 };
 
 /* Reads both ledgers. 0, or -1 when memory ran out; ids_entries_done in either case. */
@@ -46,6 +48,9 @@ void ids_entry_add_times(const struct ids_entries *entries, struct ids_entry *wh
 /* The same with its change, and the part is gone. */
 void ids_entry_put_into(const struct ids_entries *entries, struct ids_entry *whole, struct ids_entry *part);
 
+/* Of an op: less of its own time is in the ledger, because others ran at the same moments. Cores that ops share give
+ * each of them as much as the others leave: what one gains there is not its own. */
+int ids_entry_is_shared(const struct ids_entry *entry);
 uint64_t ids_entry_key(const char *account, const char *name, const char *where);
 /* The accounts that say that nothing is known. */
 int ids_account_is_unknown(const char *account);

@@ -9,8 +9,11 @@
 int ids_group_even(struct ids_entries *entries);
 /* Where the shapes of a program changed alike (a batch, a type of elements), all that computes something else. */
 int ids_group_shapes(struct ids_entries *entries);
-/* Ops of one scope that came, went or compute something else: an instruction that became three is no four causes. */
-int ids_group_scopes(struct ids_entries *entries);
+/* What one dimension of the model changed, and ops of one scope that came, went or compute something else: an
+ * instruction that became three is no four causes. */
+int ids_group_structure(struct ids_entries *entries);
+/* Where a callback is new, or gone, and others waited for the core that it held: for how long. */
+int ids_find_hidden(struct ids_entries *entries);
 /* Where the Python tracer recorded one side alone, all time of an account of the host but that of
  * compilation. */
 int ids_group_host(struct ids_entries *entries);

@@ -65,7 +65,8 @@ static const struct ids_table_def waterfall_def = {
     "change after what the spread alone can make "
     "of it; what the programs say themselves, structural 1, counts half as much again); with the last row (kind "
     "unexplained) the changes sum to that of the step. kind: culprit, op, scope (ops that came, went or compute "
-    "something else), shapes (the same of a program whose shapes changed alike), others (many "
+    "something else), shapes (the same of a program whose shapes changed alike), dimension (the same of what one "
+    "dimension of the model changed), others (many "
     "small ones of an account), even (what all ops became slower or faster by), host (all time of the host, where the "
     "Python tracer recorded one side alone), account (without culprits).",
     0};
@@ -85,7 +86,9 @@ static const struct ids_table_def structure_def = {
     "What the two sides compute differently, by their compiled programs, which is certain whatever the times are. "
     "what: "
     "program, renamed; of a program's HLO (the report's table program_facts) input, donated, sharding, collective, "
-    "groups, custom_call, remat; batch or element_type where nearly all shapes changed alike; of the ops of a scope "
+    "groups, custom_call, remat; batch or element_type where nearly all shapes changed alike; dimension where one "
+    "changed "
+    "in several ops; of the ops of a scope "
     "ops (how many), shape, executions, computation (other operands or attributes). count: of how many instructions or "
     "ops.",
     IDS_TABLE_TOP};
@@ -281,20 +284,50 @@ static const char *op_text(struct ids_report *texts, const struct ids_cause *cau
     return text;
 }
 
+/* With how many others: "layers: 3 ops replaced by 5, and 12 beside them". */
+static const char *beside_text(struct ids_report *texts, const struct ids_cause *cause, const char *text) {
+    return cause->beside ? ids_report_text(texts, "%s, and %zu beside them", text, cause->beside) : text;
+}
+
 /* "layer1: 2 ops replaced by 5", "layer1: f32[8,2] to f32[8,4] and 3 more ops". */
 static const char *group_text(struct ids_report *texts, const struct ids_cause *cause, const char *who) {
     size_t before = cause->removed + cause->changed, after = cause->added + cause->changed;
     if (cause->kind == IDS_CAUSE_SHAPES) return ids_report_text(texts, "%s: %s", who, IDS_COUNTED(after, "op"));
     if (!cause->changed && before * after == 0)
-        return ids_report_text(texts, "%s: %s %s", who, IDS_COUNTED(cause->count, "op"),
-                               cause->added ? "added" : "removed");
+        return ids_report_text(texts, "%s: %s %s%s%s", who, IDS_COUNTED(before + after, "op"),
+                               cause->added ? "added" : "removed", cause->is_made ? " by the compiler, mostly " : "",
+                               cause->is_made ? cause->largest : "");
     const char *replaced = before == after
                                ? ids_report_text(texts, "%s changed", IDS_COUNTED(after, "op"))
                                : ids_report_text(texts, "%s replaced by %zu", IDS_COUNTED(before, "op"), after);
     const struct ids_match *match = cause->match;
+    if (match && !is_other(match->a->shape, match->b->shape) && !ids_is_as_often(match->a->count, match->b->count))
+        return ids_report_text(texts, "%s: %s, %.3g \xe2\x86\x92 %.3g executions", who, replaced, match->a->count,
+                               match->b->count);
     return match && is_other(match->a->shape, match->b->shape)
                ? ids_report_text(texts, "%s: %s, %s \xe2\x86\x92 %s", who, replaced, match->a->shape, match->b->shape)
                : ids_report_text(texts, "%s: %s", who, replaced);
+}
+
+/* A copy that went where an argument's memory may now take the result, or that came where it no longer may. */
+static const char *with_donation(struct ids_diff *diff, const struct ids_cause *cause, const char *text) {
+    const char *name = cause->kind == IDS_CAUSE_OP ? cause->culprit : cause->largest;
+    int is_gone = cause->is_in_a && !cause->is_in_b, is_new = cause->is_in_b && !cause->is_in_a;
+    if (cause->match || !name || strncmp(name, "copy", 4) != 0 || is_gone == is_new) return text;
+    for (size_t i = 0; i < diff->structure.count; i++) {
+        const struct ids_structure_row *row = &diff->structure.at[i];
+        if (strcmp(row->what, "donated") != 0 || !(is_gone ? row->after && !row->before : row->before && !row->after))
+            continue;
+        return ids_report_text(&diff->report, "%s: %s is %s", text, row->where ? row->where : "an argument",
+                               is_gone ? "donated" : "no longer donated");
+    }
+    return text;
+}
+
+static const char *time_text(struct ids_report *texts, double ps) {
+    char text[IDS_VALUE_ROOM];
+    ids_value_format(time_of(ps), text, sizeof text);
+    return ids_report_text(texts, "%s", text);
 }
 
 /* In words: "layer2: 12 ops added". */
@@ -308,14 +341,20 @@ static const char *cause_text(struct ids_diff *diff, const struct ids_cause *cau
                                cause->count, (cause->factor - 1) * 100);
     if (cause->kind == IDS_CAUSE_HOST) return "all of it, of which the Python tracer recorded one side alone";
     if (cause->kind == IDS_CAUSE_OTHERS) return ids_report_text(texts, "%zu small causes", cause->count);
-    if (cause->kind == IDS_CAUSE_SCOPE || cause->kind == IDS_CAUSE_SHAPES) return group_text(texts, cause, who);
+    if (ids_cause_is_group(cause))
+        return beside_text(texts, cause, with_donation(diff, cause, group_text(texts, cause, who)));
     if (cause->match) return op_text(texts, cause);
+    if (cause->hidden_ps > 0)
+        return ids_report_text(texts, "%s (%s), %s; for %s others waited for its core", who,
+                               cause->where ? cause->where : "in a callback", cause->is_in_b ? "new" : "gone",
+                               time_text(texts, cause->hidden_ps));
     const char *fate = cause->is_in_a && cause->is_in_b ? ""
                        : cause->kind != IDS_CAUSE_OP    ? ""
                        : cause->is_in_b                 ? ", new"
                                                         : ", gone";
-    return cause->where ? ids_report_text(texts, "%s (%s)%s", who, cause->where, fate)
-                        : ids_report_text(texts, "%s%s", who, fate);
+    return with_donation(diff, cause,
+                         cause->where ? ids_report_text(texts, "%s (%s)%s", who, cause->where, fate)
+                                      : ids_report_text(texts, "%s%s", who, fate));
 }
 
 static void list_waterfall(struct ids_diff *diff) {

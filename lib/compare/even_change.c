@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* An op of less than a hundredth of the time says nothing, and one of more than half of it says all alone. */
-enum { OPS_LEAST = 4 };
+enum { OPS_LEAST = 4, ERRORS = 2 };
 #define OP_LEAST 0.01
 #define OP_MOST 0.5
 #define ALIKE 0.75
@@ -30,6 +30,9 @@ double ids_even_factor(struct ids_even_pair *at, size_t count, double threshold)
         factor = at[i].b_ps / at[i].a_ps;
     }
     double width = fabs(factor - 1) / 2 * fmin(factor, 1);
-    for (size_t i = 0; i < count; i++) alike += fabs(at[i].b_ps / at[i].a_ps - factor) <= width ? at[i].a_ps : 0;
+    for (size_t i = 0; i < count; i++) {
+        double far = fmax(width * at[i].a_ps, ERRORS * at[i].error_ps);
+        alike += fabs(at[i].b_ps - factor * at[i].a_ps) <= far ? at[i].a_ps : 0;
+    }
     return fabs(factor - 1) >= threshold && alike >= ALIKE * whole ? factor : 1;
 }

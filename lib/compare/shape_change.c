@@ -57,7 +57,94 @@ void ids_shape_change_text(const struct ids_shape_change *change, char text[IDS_
                  (long long)change->to_count);
 }
 
+/* ---- one dimension ---- */
+
+int ids_dimension_changes_are_alike(const struct ids_dimension_change *a, const struct ids_dimension_change *b) {
+    double left = (double)a->to / (double)a->from, right = (double)b->to / (double)b->from;
+    int64_t smaller = a->from < b->from ? a->from : b->from, larger = a->from < b->from ? b->from : a->from;
+    return fabs(left - right) < 1e-9 * left && larger % smaller == 0;
+}
+
+static int is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* Adds it to those that are alike, whose smallest stands for all. 0: there is no room. */
+static int add_dimension(struct ids_dimension_change *at, size_t *count, size_t room,
+                         const struct ids_dimension_change *change) {
+    size_t like = 0;
+    while (like < *count && !ids_dimension_changes_are_alike(&at[like], change)) like++;
+    if (like == room) return 0;
+    if (like == *count) at[(*count)++] = (struct ids_dimension_change){change->from, change->to, 0};
+    if (change->from < at[like].from) {
+        at[like].from = change->from;
+        at[like].to = change->to;
+    }
+    at[like].count++;
+    return 1;
+}
+
+/* Takes the dimension that both texts are at, and moves on. */
+static struct ids_dimension_change take_dimension(const char **a, const char **b) {
+    char *end_a, *end_b;
+    struct ids_dimension_change change = {strtoll(*a, &end_a, 10), strtoll(*b, &end_b, 10), 0};
+    *a = end_a;
+    *b = end_b;
+    return change;
+}
+
+size_t ids_dimension_changes(const char *a, const char *b,
+                             struct ids_dimension_change ret_changes[IDS_DIMENSIONS_OF_SHAPE]) {
+    size_t count = 0;
+    int depth = 0;
+    while (*a && *b) {
+        if (depth && is_digit(*a) && is_digit(*b)) {
+            struct ids_dimension_change here = take_dimension(&a, &b);
+            if (here.from == here.to) continue;
+            if (here.from <= 0 || here.to <= 0) return 0;
+            if (!add_dimension(ret_changes, &count, IDS_DIMENSIONS_OF_SHAPE, &here)) return 0;
+            continue;
+        }
+        if (*a != *b) return 0;
+        depth += *a == '[';
+        depth -= *a == ']' && depth;
+        a++, b++;
+    }
+    return *a == *b ? count : 0;
+}
+
+int ids_match_has_dimension(const struct ids_match *match, const struct ids_dimension_change *change) {
+    struct ids_dimension_change changes[IDS_DIMENSIONS_OF_SHAPE];
+    size_t count = match && match->a && match->b ? ids_dimension_changes(match->a->shape, match->b->shape, changes) : 0;
+    for (size_t i = 0; i < count; i++) {
+        if (ids_dimension_changes_are_alike(&changes[i], change)) return 1;
+    }
+    return 0;
+}
+
 /* ---- of all ops ---- */
+
+static int most_ops_first(const void *a, const void *b) {
+    const struct ids_dimension_change *left = a, *right = b;
+    if (left->count != right->count) return left->count < right->count ? 1 : -1;
+    return (left->from > right->from) - (left->from < right->from);
+}
+
+size_t ids_matches_dimension_changes(const struct ids_matches *ops,
+                                     struct ids_dimension_change ret_changes[IDS_DIMENSIONS_MOST]) {
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < ops->count; i++) {
+        const struct ids_match *match = &ops->at[i];
+        struct ids_dimension_change changes[IDS_DIMENSIONS_OF_SHAPE];
+        size_t own = match->a && match->b ? ids_dimension_changes(match->a->shape, match->b->shape, changes) : 0;
+        for (size_t j = 0; j < own; j++) (void)add_dimension(ret_changes, &count, IDS_DIMENSIONS_MOST, &changes[j]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (ret_changes[i].count > 1) ret_changes[kept++] = ret_changes[i];
+    }
+    if (kept) qsort(ret_changes, kept, sizeof *ret_changes, most_ops_first);
+    return kept;
+}
 
 enum { LEAST = 3, LOOKED_AT = 256 };
 /* So many of the changed shapes changed alike. */

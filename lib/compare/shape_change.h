@@ -26,6 +26,23 @@ int ids_shape_changes_are_alike(const struct ids_shape_change *a, const struct i
 enum { IDS_SHAPE_CHANGE_TEXT = 128 };
 void ids_shape_change_text(const struct ids_shape_change *change, char text[IDS_SHAPE_CHANGE_TEXT]);
 
+/* One dimension of a model: 512 to 1024 in f32[8,512] to f32[8,1024], and in f32[4096] to f32[8192] too. */
+struct ids_dimension_change {
+    int64_t from, to;
+    size_t count; /* ops */
+};
+/* The dimensions that differ where two shapes differ in dimensions alone; of those that are alike the smallest. Else,
+ * and where they are more than so many, 0. */
+enum { IDS_DIMENSIONS_OF_SHAPE = 4, IDS_DIMENSIONS_MOST = 16 };
+size_t ids_dimension_changes(const char *a, const char *b,
+                             struct ids_dimension_change ret_changes[IDS_DIMENSIONS_OF_SHAPE]);
+/* The same one, or multiples of it. */
+int ids_dimension_changes_are_alike(const struct ids_dimension_change *a, const struct ids_dimension_change *b);
+int ids_match_has_dimension(const struct ids_match *match, const struct ids_dimension_change *change);
+/* The dimensions that changed in two ops or more, that of most ops first. */
+size_t ids_matches_dimension_changes(const struct ids_matches *ops,
+                                     struct ids_dimension_change ret_changes[IDS_DIMENSIONS_MOST]);
+
 /* How the shapes of the ops changed, where nearly all of those that did changed alike (256 are looked at): how many did
  * so. 0: they did not. */
 size_t ids_matches_like_change(const struct ids_matches *ops, struct ids_shape_change *ret_change);

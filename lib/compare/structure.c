@@ -305,6 +305,34 @@ static int most_time_first(const void *a, const void *b) {
     return order ? order : strcmp(left->where ? left->where : "", right->where ? right->where : "");
 }
 
+/* The place is that of the first op that has it, which is one of the forward pass where there is one. */
+static const char *place_of_dimension(struct making *making, const struct ids_dimension_change *dimension) {
+    const struct ids_match *first = NULL;
+    for (size_t i = 0; i < making->ops->count; i++) {
+        const struct ids_match *match = &making->ops->at[i];
+        if (!ids_match_has_dimension(match, dimension)) continue;
+        if (!first || (ids_is_backward(first->b->op_name) && !ids_is_backward(match->b->op_name))) first = match;
+    }
+    char scope[IDS_SCOPE_BYTES] = "";
+    if (first) ids_scope_of(first->b->op_name, scope);
+    return *scope ? ids_report_text(making->texts, "%s", scope) : first ? first->b->module : NULL;
+}
+
+static int tell_dimensions(struct making *making) {
+    struct ids_structure *structure = making->structure;
+    int failed = 0;
+    structure->dimension_count = ids_matches_dimension_changes(making->ops, structure->dimensions);
+    for (size_t i = 0; i < structure->dimension_count && !failed; i++) {
+        const struct ids_dimension_change *dimension = &structure->dimensions[i];
+        failed =
+            add(making, (struct ids_structure_row){"dimension", place_of_dimension(making, dimension),
+                                                   ids_report_text(making->texts, "%lld", (long long)dimension->from),
+                                                   ids_report_text(making->texts, "%lld", (long long)dimension->to),
+                                                   (double)dimension->count, 0});
+    }
+    return failed;
+}
+
 /* Where all shapes changed alike that is one thing, which the rows of single scopes would hide. */
 static int tell_like_change(struct making *making) {
     struct ids_structure *structure = making->structure;
@@ -316,7 +344,7 @@ static int tell_like_change(struct making *making) {
     } else if (making->unlike_arguments || structure->like_count < 2) {
         structure->like_count = 0;
     }
-    if (!structure->like_count) return 0;
+    if (!structure->like_count) return tell_dimensions(making);
     int is_batch = structure->like.kind == IDS_SHAPE_LEADING;
     struct ids_report *texts = making->texts;
     return add(making, (struct ids_structure_row){

@@ -10,8 +10,9 @@
 #include "lib/compare/shape_change.h"
 
 struct ids_structure_row {
-    const char *what;   /* "shape", "batch", "element_type", "ops", "executions", "program", "renamed", or one of
-                         * program_facts' */
+    const char
+        *what; /* "shape", "batch", "element_type", "dimension", "ops", "executions", "program", "renamed", or one of
+                * program_facts' */
     const char *where;  /* a scope, an argument, a program; NULL: not known */
     const char *before; /* NULL: there was none */
     const char *after;  /* NULL: there is none */
@@ -24,6 +25,8 @@ struct ids_structure {
     size_t count, room;
     size_t like_count;            /* so many shapes, of ops or else of arguments, changed alike; 0: they did not */
     struct ids_shape_change like; /* how */
+    struct ids_dimension_change dimensions[IDS_DIMENSIONS_MOST]; /* where not all changed alike */
+    size_t dimension_count;
 };
 
 /* `of_programs`: with what the programs say as a whole, else of the matched ops alone. Texts live in `texts` or the

@@ -14,7 +14,7 @@ GAP_US = 4  # before the first op of a step: its launch
 
 @dataclass(frozen=True)
 class Op:
-    """One instruction and how long it takes."""
+    """One instruction and how long it takes. Without a scope (None) the compiler made it."""
 
     name: str
     scope: str
@@ -22,10 +22,12 @@ class Op:
     opcode: str = 'fusion'
     shape: str = 'f32[64,128]'
     primitive: str = 'add'
+    beside: bool = False   # on another stream, from the begin of the next op on
+    donated: bool = False  # of a parameter (an opcode that never runs)
 
     def fingerprint(self):
         """As the HLO's: of what is computed, not of names and numbers."""
-        text = ' '.join((self.opcode, self.shape, self.scope, self.primitive))
+        text = ' '.join((self.opcode, self.shape, self.scope or '', self.primitive))
         return int(hashlib.sha256(text.encode()).hexdigest()[:12], 16)
 
 
@@ -64,8 +66,10 @@ def write(path, ops, seed, noise=Noise(), module='jit_train_step', sleep_us=0.0,
     means = [op.us * run * rng.gauss(1, noise.own) for op in ops]
     function = module.removeprefix('jit_')
     lines = ['idsprof-mini 1', 'host h']
-    lines += ['hlo module=%s name=%s opcode=%s fingerprint=%d shape=%s op_name=jit(%s)/%s/%s' % (
-        module, op.name, op.opcode, op.fingerprint(), op.shape, function, op.scope, op.primitive) for op in ops]
+    lines += ['hlo module=%s name=%s opcode=%s fingerprint=%d shape=%s' % (module, op.name, op.opcode, op.fingerprint(), op.shape) +
+              (' op_name=%s parameter=1 donated=%d' % (op.name, op.donated) if op.opcode == 'parameter' else
+               ' op_name=jit(%s)/%s/%s' % (function, op.scope, op.primitive) if op.scope else '') for op in ops]
+    others = []
     kernels, marks, host, frames, at, number = [], [], [], [], 0.0, 0
     for step in range(STEPS):
         begin = at
@@ -74,14 +78,17 @@ def write(path, ops, seed, noise=Noise(), module='jit_train_step', sleep_us=0.0,
             frames.append('%dns %dns "%s"' % (1000 * at, 1000 * slept, sleeper))
         at += slept + GAP_US * abs(rng.gauss(1, noise.step))
         for op, mean in zip(ops, means):
+            if op.opcode == 'parameter':
+                continue
             us = mean * abs(rng.gauss(1, noise.step))
             number += 1
-            kernels.append('%dns %dns %s hlo_op=%s hlo_module=%s correlation_id=%d' % (
+            (others if op.beside else kernels).append('%dns %dns %s hlo_op=%s hlo_module=%s correlation_id=%d' % (
                 round(1000 * at), round(1000 * us), op.name, op.name, module, number))
             host.append('%dns 100ns launch correlation_id=%d' % (round(1000 * (begin + slept)) + 2 * (number % 1000), number))
-            at += us
+            at += 0 if op.beside else us
         marks.append('%dns %dns %d' % (round(1000 * begin), round(1000 * at) - round(1000 * begin), step))
-    lines += ['plane /device:GPU:0', 'line 1 "Stream #1(Kernel)"', *kernels, 'line 2 Steps', *marks, 'plane /host:CPU', 'line 100 python',
+    lines += ['plane /device:GPU:0', 'line 1 "Stream #1(Kernel)"', *kernels, 'line 2 Steps', *marks,
+              *(['line 3 "Stream #2(Kernel)"', *others] if others else []), 'plane /host:CPU', 'line 100 python',
               *frames, *host]
     Path(path).write_text('\n'.join(lines) + '\n', encoding='utf-8')
     return Path(path)

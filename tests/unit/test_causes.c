@@ -1,4 +1,5 @@
 /* What the causes of a change rest on: variances shared over ops, a change that all ops have alike, shapes. */
+#include "lib/compare/cause_groups.h"
 #include "lib/compare/even_change.h"
 #include "lib/compare/shape_change.h"
 #include "lib/compare/shrinkage.h"
@@ -96,17 +97,25 @@ START_TEST(p_and_interval) {
 END_TEST
 
 static double even(double a1, double b1, double a2, double b2, double a3, double b3, double a4, double b4) {
-    struct ids_even_pair pairs[] = {{a1, b1}, {a2, b2}, {a3, b3}, {a4, b4}};
+    struct ids_even_pair pairs[] = {{a1, b1, 0}, {a2, b2, 0}, {a3, b3, 0}, {a4, b4, 0}};
     return ids_even_factor(pairs, 4, 0.01);
 }
 
 START_TEST(even_changes) {
     ck_assert_double_eq_tol(even(10, 10.2, 20, 20.4, 30, 30.6, 25, 25.5), 1.02, 1e-12);
     ck_assert_double_eq_tol(even(10, 20, 20, 42, 30, 61, 25, 49), 2.03333, 1e-4);
-    ck_assert_double_eq(even(10, 10.05, 20, 20.1, 30, 30.15, 25, 25.1), 1); /* below the threshold */
-    ck_assert_double_eq(even(10, 10, 20, 20, 30, 33, 25, 30), 1);           /* half of the time stayed */
-    ck_assert_double_eq(even(10, 10.2, 20, 20.4, 90, 91.8, 25, 25.5), 1);   /* one op is most of it */
-    struct ids_even_pair three[] = {{1, 2}, {1, 2}, {1, 2}};
+    ck_assert_double_eq(even(10, 10.05, 20, 20.1, 30, 30.15, 25, 25.1), 1);               /* below the threshold */
+    ck_assert_double_eq(even(10, 10, 20, 20, 30, 33, 25, 30), 1);                         /* half of the time stayed */
+    ck_assert_double_eq(even(10, 10.2, 20, 20.4, 90, 91.8, 25, 25.5), 1);                 /* one op is most of it */
+    struct ids_even_pair loaded[] = {{10, 20, 1}, {20, 50, 6}, {30, 48, 7}, {25, 50, 1}}; /* 2.5 and 1.6 may be 2 */
+    ck_assert_double_eq_tol(ids_even_factor(loaded, 4, 0.01), 2, 1e-12);
+    for (int i = 0; i < 4; i++) loaded[i].error_ps = 0;
+    ck_assert_double_eq_tol(ids_even_factor(loaded, 4, 0.01), 2, 1e-12); /* within half of the change */
+    struct ids_even_pair uneven[] = {{10, 20, 0}, {20, 70, 0}, {30, 30, 0}, {25, 50, 0}};
+    ck_assert_double_eq(ids_even_factor(uneven, 4, 0.01), 1);
+    for (int i = 0; i < 4; i++) uneven[i] = (struct ids_even_pair){uneven[i].a_ps, uneven[i].b_ps, 16};
+    ck_assert_double_eq_tol(ids_even_factor(uneven, 4, 0.01), 2, 1e-12);
+    struct ids_even_pair three[] = {{1, 2, 0}, {1, 2, 0}, {1, 2, 0}};
     ck_assert_double_eq(ids_even_factor(three, 3, 0.01), 1);
     ck_assert_double_eq(ids_even_factor(three, 0, 0.01), 1);
 }
@@ -143,6 +152,75 @@ START_TEST(shapes) {
 }
 END_TEST
 
+START_TEST(dimensions) {
+    static const struct {
+        const char *a, *b;
+        size_t count;
+        int64_t from, to;
+    } table[] = {
+        {"f32[8,512]", "f32[8,1024]", 1, 512, 1024},
+        {"f32[512,512]", "f32[1024,1024]", 1, 512, 1024},
+        {"f32[4096,512]", "f32[8192,1024]", 1, 512, 1024}, /* eight times as much of it */
+        {"(f32[8,512], s32[])", "(f32[8,1024], s32[])", 1, 512, 1024},
+        {"f32[8,768,512]", "f32[8,1536,1024]", 2, 768, 1536}, /* twice as large, and no multiple of one another */
+        {"f32[4,4,256,64]", "f32[4,8,256,32]", 2, 4, 8},      /* heads */
+        {"f32[8,512]", "f32[16,512]", 1, 8, 16},
+        {"f32[8,512]", "f32[8,512]", 0, 0, 0},
+        {"f32[8,512]", "bf16[8,1024]", 0, 0, 0},
+        {"f32[8,512]", "f32[8,2,512]", 0, 0, 0},
+        {"f32[8,512", "f32[8,1024", 1, 512, 1024}, /* cut off */
+        {"f32[8,0]", "f32[8,4]", 0, 0, 0},
+        {"f32[2,3,5,7,11]", "f32[13,17,19,23,29]", 0, 0, 0},
+        {"f32[99999999999999999999]", "f32[1]", 1, INT64_MAX, 1},
+        {"", "f32[1]", 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct ids_dimension_change changes[IDS_DIMENSIONS_OF_SHAPE];
+        ck_assert_msg(ids_dimension_changes(table[i].a, table[i].b, changes) == table[i].count, "%s", table[i].a);
+        if (!table[i].count) continue;
+        ck_assert_int_eq(changes[0].from, table[i].from);
+        ck_assert_int_eq(changes[0].to, table[i].to);
+    }
+}
+END_TEST
+
+/* A callback of 5 ns is new: 1 ns of it is its own on the ledger, and while it held a core in the other 4 an op of 3 ns
+ * took 6. An op that is alone, and one that does something else, did not wait for it. */
+START_TEST(hidden_callback) {
+    const struct ids_item call = {
+        .name = "pure_callback.1", .base = "pure_callback", .category = "custom-call", .time_ps = 5000};
+    const struct ids_item dot = {.name = "dot", .shape = "f32[4]", .fingerprint = "1", .count = 1};
+    const struct ids_item other = {.name = "dot", .shape = "f32[8]", .fingerprint = "2", .count = 1};
+    struct ids_match matches[] = {{.b = &call}, {.a = &dot, .b = &dot}, {.a = &dot, .b = &other}};
+    struct ids_matches ops = {.at = matches, .count = 3};
+    struct ids_entry at[] = {
+        {.cause =
+             {.kind = IDS_CAUSE_CULPRIT, .culprit = "pure_callback", .is_in_b = 1, .b_ps = 1000, .change_ps = 1000}},
+        {.cause = {.kind = IDS_CAUSE_OP, .match = &matches[1], .a_ps = 3000, .b_ps = 6000, .change_ps = 3000},
+         .own_ps = {3000, 8000}},
+        {.cause = {.kind = IDS_CAUSE_OP, .match = &matches[1], .a_ps = 30, .b_ps = 60, .change_ps = 30},
+         .own_ps = {30, 60}},
+        {.cause = {.kind = IDS_CAUSE_OP, .match = &matches[2], .a_ps = 3, .b_ps = 9, .change_ps = 6}, .own_ps = {9, 9}},
+    };
+    struct ids_entries entries = {.ops = &ops, .at = at, .count = 4};
+    ck_assert_int_eq(ids_find_hidden(&entries), 0);
+    ck_assert_double_eq(at[0].cause.hidden_ps, 3000);
+    ck_assert(ids_cause_is_structural(&at[0].cause));
+    ck_assert_double_eq(ids_cause_rank(&at[0].cause, 1), 1.5 * 4000);
+    at[1].own_ps[0] = 9000; /* gone is the other way round: the op became faster */
+    at[1].cause.change_ps = -5000;
+    at[0].cause =
+        (struct ids_cause){.kind = IDS_CAUSE_CULPRIT, .culprit = "pure_callback", .is_in_a = 1, .change_ps = -1000};
+    matches[0] = (struct ids_match){.a = &call};
+    ck_assert_int_eq(ids_find_hidden(&entries), 0);
+    ck_assert_double_eq(at[0].cause.hidden_ps, 4000);
+    at[0].cause.is_in_b = 1; /* of both sides: nothing is known of it */
+    at[0].cause.hidden_ps = 0;
+    ck_assert_int_eq(ids_find_hidden(&entries), 0);
+    ck_assert_double_eq(at[0].cause.hidden_ps, 0);
+}
+END_TEST
+
 START_TEST(like_shapes) {
     struct ids_shape_change batch, tokens, other;
     ids_shape_change("f32[8,4]", "f32[16,4]", &batch);
@@ -156,4 +234,4 @@ START_TEST(like_shapes) {
 END_TEST
 
 IDS_RUN_SUITE("causes", alike_variances_are_surer, unlike_variances_stay, few_and_empty_stay, spread_of_two_sides,
-              discoveries, p_and_interval, even_changes, shapes, like_shapes)
+              discoveries, p_and_interval, even_changes, shapes, dimensions, hidden_callback, like_shapes)

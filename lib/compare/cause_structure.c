@@ -1,0 +1,491 @@
+/* cause_structure.c - which ops that came, went or compute something else are one cause. */
+#include "lib/base/intern.h"
+#include "lib/base/vec.h"
+#include "lib/compare/cause_groups.h"
+#include "lib/hlo/scope.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where an op is: in a scope, or in none of the program that is named instead. NULL: neither is known. */
+struct place {
+    const char *scope;
+    int is_scope;
+    size_t group; /* that its time goes with; 0: none, else its index + 1 */
+};
+
+/* Ops of a scope, or of several, in one account. */
+struct group {
+    size_t whole;      /* the entry that the others are put into */
+    const char *scope; /* "layers/mlp"; of ops without a scope the program; of a dimension NULL */
+    int is_scope;      /* it is a scope's, not a program's */
+    int is_made;       /* its ops have no place in the program: the compiler made them (a copy) */
+    int is_gone;       /* it became part of another one */
+    int is_dimension;
+    int takes_in; /* the other ops of its scopes */
+    /* Of the other ops of its scopes, which run at the same moments: */
+    double net_ps, gross_ps, own_ps;
+};
+
+struct groups {
+    struct ids_entries *entries;
+    struct place *places; /* of each entry */
+    struct group *at;
+    size_t count, room;
+    struct ids_keymap numbers;  /* of an account and a scope: index + 1 */
+    struct ids_keymap balances; /* of the same: how many more ops came than went, as two's complement */
+};
+
+static struct ids_cause *cause_of(const struct groups *groups, const struct group *group) {
+    return &groups->entries->at[group->whole].cause;
+}
+
+static const char *module_of(const struct groups *groups, const struct group *group) {
+    return groups->entries->at[group->whole].module;
+}
+
+static int is_of_op(const struct ids_entry *entry) {
+    return !entry->is_gone && entry->cause.kind == IDS_CAUSE_OP;
+}
+
+static int is_asked(const struct ids_entry *entry) {
+    return is_of_op(entry) && ids_cause_is_structural(&entry->cause);
+}
+
+/* ---- putting together ---- */
+
+static int is_reshaped(const struct ids_cause *cause) {
+    struct ids_shape_change unused;
+    return cause->match && ids_shape_change(cause->match->a->shape, cause->match->b->shape, &unused);
+}
+
+/* Of the ops of a group one with another shape tells its shapes for all: of the forward pass, which a person wrote,
+ * else the one that changed most. */
+static int tells_more(const struct ids_cause *cause, const struct ids_cause *whole) {
+    if (is_reshaped(cause) != is_reshaped(whole)) return is_reshaped(cause);
+    if (is_reshaped(cause)) {
+        int own = ids_is_backward(cause->match->b->op_name), others = ids_is_backward(whole->match->b->op_name);
+        if (own != others) return others;
+    }
+    return fabs(cause->largest_ps) > fabs(whole->largest_ps);
+}
+
+static void begin(struct ids_cause *cause) {
+    cause->added = !cause->match && cause->is_in_b;
+    cause->removed = !cause->match && cause->is_in_a;
+    cause->changed = cause->match != NULL;
+    cause->largest_ps = cause->change_ps;
+    cause->largest = cause->culprit;
+}
+
+static void put_into(struct ids_entries *entries, size_t at, size_t part_at, enum ids_cause_kind kind,
+                     const char *name) {
+    struct ids_cause *whole = &entries->at[at].cause, *part = &entries->at[part_at].cause;
+    if (tells_more(part, whole)) {
+        whole->largest_ps = part->largest_ps;
+        whole->largest = part->largest;
+        whole->match = part->match;
+        whole->where = part->where;
+    }
+    whole->kind = kind;
+    whole->culprit = name;
+    whole->added += part->added;
+    whole->removed += part->removed;
+    whole->changed += part->changed;
+    whole->beside += part->beside;
+    whole->is_made &= part->is_made;
+    whole->is_in_a |= part->is_in_a;
+    whole->is_in_b |= part->is_in_b;
+    ids_entry_put_into(entries, &entries->at[at], &entries->at[part_at]);
+}
+
+int ids_group_shapes(struct ids_entries *entries) {
+    struct ids_keymap wholes = {0};
+    char text[IDS_SHAPE_CHANGE_TEXT];
+    int failed = 0;
+    if (!entries->structure->like_count) return 0;
+    ids_shape_change_text(&entries->structure->like, text);
+    const char *name = ids_report_text(entries->texts, "%s", text);
+    for (size_t i = 0; i < entries->count && !failed; i++) {
+        if (!is_asked(&entries->at[i])) continue;
+        uint64_t *number = ids_keymap_at(&wholes, ids_entry_key(entries->at[i].cause.account, NULL, NULL));
+        failed = !number;
+        if (failed) break;
+        begin(&entries->at[i].cause);
+        if (*number)
+            put_into(entries, *number - 1, i, IDS_CAUSE_SHAPES, name);
+        else
+            *number = i + 1;
+    }
+    ids_keymap_done(&wholes);
+    return failed;
+}
+
+/* ---- scopes ---- */
+
+/* Of a combined collective, which is in several ("jit(f)/(gradients/psum:sync_stats/psum)"), the first. */
+static struct place place_of(struct ids_entries *entries, const struct ids_entry *entry) {
+    char scope[IDS_SCOPE_BYTES];
+    const char *several = strstr(entry->op_name, "/(");
+    const char *first = several ? ids_report_text(entries->texts, "%.*s/%.*s", (int)(several - entry->op_name),
+                                                  entry->op_name, (int)strcspn(several + 2, ":)"), several + 2)
+                                : entry->op_name;
+    ids_scope_of(first, scope);
+    if (*scope) return (struct place){.scope = ids_report_text(entries->texts, "%s", scope), .is_scope = 1};
+    size_t length = strcspn(entry->op_name, "/");
+    return (struct place){.scope =
+                              length ? ids_report_text(entries->texts, "%.*s", (int)length, entry->op_name) : NULL};
+}
+
+static uint64_t key_of(const char *account, const char *scope) {
+    return ids_entry_key(account, scope, NULL);
+}
+
+static struct group *group_at(const struct groups *groups, const char *account, const char *scope) {
+    uint64_t number;
+    if (!ids_keymap_get(&groups->numbers, key_of(account, scope), &number)) return NULL;
+    struct group *group = &groups->at[number - 1];
+    return group->is_gone ? NULL : group;
+}
+
+/* A new group of that entry alone. */
+static struct group *add_group(struct groups *groups, size_t i) {
+    struct group *group = IDS_PUSH(groups->at, groups->count, groups->room);
+    if (!group) return NULL;
+    *group = (struct group){.whole = i};
+    begin(&groups->entries->at[i].cause);
+    return group;
+}
+
+static int gather_scopes(struct groups *groups) {
+    struct ids_entries *entries = groups->entries;
+    for (size_t i = 0; i < entries->count; i++) {
+        const char *scope = groups->places[i].scope;
+        if (!scope || !is_asked(&entries->at[i])) continue;
+        uint64_t *number = ids_keymap_at(&groups->numbers, key_of(entries->at[i].cause.account, scope));
+        if (!number) return -1;
+        if (*number && !groups->at[*number - 1].is_dimension) {
+            begin(&entries->at[i].cause);
+            entries->at[i].cause.is_made = groups->at[*number - 1].is_made;
+            put_into(entries, groups->at[*number - 1].whole, i, IDS_CAUSE_SCOPE, scope);
+            continue;
+        }
+        struct group *group = add_group(groups, i);
+        if (!group) return -1;
+        *number = groups->count;
+        group->scope = scope;
+        group->is_scope = groups->places[i].is_scope;
+        group->is_made = !group->is_scope && !strchr(entries->at[i].op_name, '/');
+        cause_of(groups, group)->is_made = group->is_made;
+    }
+    return 0;
+}
+
+static void join(struct groups *groups, struct group *whole, struct group *part, const char *name) {
+    put_into(groups->entries, whole->whole, part->whole, IDS_CAUSE_SCOPE, name);
+    part->is_gone = 1;
+}
+
+/* How long the path is that both begin with, in whole parts. */
+static size_t common_length(const char *a, const char *b) {
+    size_t same = 0;
+    for (size_t i = 0;; i++) {
+        int ends_a = !a[i] || a[i] == '/', ends_b = !b[i] || b[i] == '/';
+        if (ends_a && ends_b) same = i;
+        if (a[i] != b[i] || !a[i]) return same;
+    }
+}
+
+static int is_within(const char *scope, const char *outer) {
+    return common_length(scope, outer) == strlen(outer) && scope[strlen(outer)] == '/';
+}
+
+/* "layers" and "layers/mlp" are one. */
+static void join_nested(struct groups *groups) {
+    for (size_t i = 0; i < groups->count; i++) {
+        struct group *inner = &groups->at[i], *outer = NULL;
+        for (size_t j = 0; j < groups->count && inner->is_scope && !inner->is_gone; j++) {
+            struct group *other = &groups->at[j];
+            if (!other->is_scope || other->is_gone || !is_within(inner->scope, other->scope)) continue;
+            if (strcmp(cause_of(groups, inner)->account, cause_of(groups, other)->account) != 0) continue;
+            if (!outer || strlen(other->scope) < strlen(outer->scope)) outer = other;
+        }
+        if (outer) join(groups, outer, inner, outer->scope);
+    }
+}
+
+static int is_one_sided(const struct ids_cause *cause, int side) {
+    return !cause->changed && (side ? cause->added && !cause->removed : cause->removed && !cause->added);
+}
+
+/* What went from "attention/softmax" and what came in "attention/flash" are one: "attention". */
+static void join_replaced(struct groups *groups) {
+    for (size_t i = 0; i < groups->count; i++) {
+        struct group *gone = &groups->at[i];
+        if (!gone->is_scope || gone->is_gone || !is_one_sided(cause_of(groups, gone), 0)) continue;
+        for (size_t j = 0; j < groups->count; j++) {
+            struct group *fresh = &groups->at[j];
+            if (!fresh->is_scope || fresh->is_gone || !is_one_sided(cause_of(groups, fresh), 1)) continue;
+            if (strcmp(cause_of(groups, gone)->account, cause_of(groups, fresh)->account) != 0) continue;
+            size_t length = common_length(gone->scope, fresh->scope);
+            if (!length) continue;
+            fresh->scope = ids_report_text(groups->entries->texts, "%.*s", (int)length, fresh->scope);
+            join(groups, fresh, gone, fresh->scope);
+            break;
+        }
+    }
+}
+
+/* Copies and the like, which the compiler made for the one thing that the program does otherwise. */
+static void join_made(struct groups *groups) {
+    for (size_t i = 0; i < groups->count; i++) {
+        struct group *made = &groups->at[i], *only = NULL;
+        size_t others = 0;
+        if (!made->is_made || made->is_gone) continue;
+        for (size_t j = 0; j < groups->count; j++) {
+            struct group *other = &groups->at[j];
+            if (other->is_gone || other->is_made) continue;
+            if (strcmp(cause_of(groups, made)->account, cause_of(groups, other)->account) != 0) continue;
+            if (strcmp(module_of(groups, made), module_of(groups, other)) != 0) continue;
+            only = other;
+            others++;
+        }
+        if (others != 1) continue;
+        struct ids_cause *cause = cause_of(groups, only);
+        enum ids_cause_kind kind = cause->kind == IDS_CAUSE_OP ? IDS_CAUSE_SCOPE : cause->kind;
+        put_into(groups->entries, only->whole, made->whole, kind, only->scope ? only->scope : cause->culprit);
+        made->is_gone = 1;
+    }
+}
+
+/* ---- dimensions ---- */
+
+/* The scopes that a group is of, in its accounts' words: "layer1, optimizer" or "12 scopes". */
+struct named_scopes {
+    const char *first, *second;
+    size_t count;
+};
+
+static int take_scope(struct groups *groups, struct named_scopes *scopes, size_t i) {
+    const char *scope = groups->places[i].scope, *account = groups->entries->at[i].cause.account;
+    uint64_t *number = scope ? ids_keymap_at(&groups->numbers, key_of(account, scope)) : NULL;
+    if (!scope) return 0;
+    if (!number) return -1;
+    if (*number == groups->count) return 0;
+    *number = groups->count;
+    *(scopes->count++ ? &scopes->second : &scopes->first) = scope;
+    return 0;
+}
+
+static const char *dimension_name(struct groups *groups, const struct named_scopes *scopes,
+                                  const struct ids_dimension_change *dimension) {
+    struct ids_report *texts = groups->entries->texts;
+    const char *change =
+        ids_report_text(texts, "%lld \xe2\x86\x92 %lld", (long long)dimension->from, (long long)dimension->to);
+    if (!scopes->count) return change;
+    if (scopes->count == 1) return ids_report_text(texts, "%s: %s", scopes->first, change);
+    if (scopes->count == 2) return ids_report_text(texts, "%s, %s: %s", scopes->first, scopes->second, change);
+    return ids_report_text(texts, "%s and %zu more scopes: %s", scopes->first, scopes->count - 1, change);
+}
+
+static int count_balances(struct groups *groups) {
+    for (size_t i = 0; i < groups->entries->count; i++) {
+        const struct ids_cause *cause = &groups->entries->at[i].cause;
+        if (!groups->places[i].scope || !is_asked(&groups->entries->at[i]) || cause->match) continue;
+        uint64_t *balance = ids_keymap_at(&groups->balances, key_of(cause->account, groups->places[i].scope));
+        if (!balance) return -1;
+        *balance += (uint64_t)cause->is_in_b - (uint64_t)cause->is_in_a;
+    }
+    return 0;
+}
+
+/* Of a scope that has the dimension: what computes something else with the same shape (it reads the other one), and
+ * what was replaced one by one. What came beside them is another thing. */
+static int is_drawn_in(const struct groups *groups, size_t i) {
+    struct ids_shape_change unused;
+    const struct ids_match *match = groups->entries->at[i].cause.match;
+    uint64_t key, number, balance = 0;
+    if (!groups->places[i].scope) return 0;
+    key = key_of(groups->entries->at[i].cause.account, groups->places[i].scope);
+    if (!ids_keymap_get(&groups->numbers, key, &number) || number != groups->count) return 0;
+    if (match) return !ids_shape_change(match->a->shape, match->b->shape, &unused);
+    return ids_keymap_get(&groups->balances, key, &balance) && !balance;
+}
+
+static int is_of_account(const struct ids_entry *entry, const char *account) {
+    return is_asked(entry) && !strcmp(entry->cause.account, account);
+}
+
+static int put_dimension(struct groups *groups, const struct ids_dimension_change *dimension, const char *account) {
+    struct ids_entries *entries = groups->entries;
+    struct named_scopes scopes = {0};
+    struct group *group = NULL;
+    for (size_t i = 0; i < entries->count; i++) {
+        if (!is_of_account(&entries->at[i], account) || !ids_match_has_dimension(entries->at[i].cause.match, dimension))
+            continue;
+        if (!group) {
+            group = add_group(groups, i);
+            if (!group) return -1;
+            group->is_dimension = 1;
+            cause_of(groups, group)->kind = IDS_CAUSE_DIMENSION;
+        } else {
+            begin(&entries->at[i].cause);
+            put_into(entries, group->whole, i, IDS_CAUSE_DIMENSION, NULL);
+        }
+        if (take_scope(groups, &scopes, i)) return -1;
+    }
+    if (!group) return 0;
+    for (size_t i = 0; i < entries->count; i++) {
+        if (i == group->whole || !is_of_account(&entries->at[i], account) || !is_drawn_in(groups, i)) continue;
+        begin(&entries->at[i].cause);
+        put_into(entries, group->whole, i, IDS_CAUSE_DIMENSION, NULL);
+    }
+    cause_of(groups, group)->culprit = dimension_name(groups, &scopes, dimension);
+    return 0;
+}
+
+static int gather_dimensions(struct groups *groups) {
+    static const enum ids_account accounts[] = {IDS_WORK_COMPUTE, IDS_COMM_TRANSFER};
+    const struct ids_structure *structure = groups->entries->structure;
+    for (size_t i = 0; i < structure->dimension_count; i++) {
+        for (size_t a = 0; a < sizeof accounts / sizeof *accounts; a++) {
+            if (put_dimension(groups, &structure->dimensions[i], ids_account_id(accounts[a]))) return -1;
+        }
+    }
+    return 0;
+}
+
+/* ---- what runs beside ---- */
+
+/* What a group did otherwise is so much of the time of its scopes, that it may have moved the time of the others. */
+#define OF_SCOPE 0.05
+
+/* The group of the scope that an op is in, or of the nearest one around it, as its index + 1; 0: there is none. */
+static size_t group_around(struct groups *groups, size_t i) {
+    const char *scope = groups->places[i].scope, *account = groups->entries->at[i].cause.account;
+    while (scope) {
+        struct group *group = group_at(groups, account, scope);
+        if (group) return (size_t)(group - groups->at) + 1;
+        const char *end = groups->places[i].is_scope ? strrchr(scope, '/') : NULL;
+        scope = end ? ids_report_text(groups->entries->texts, "%.*s", (int)(end - scope), scope) : NULL;
+    }
+    return 0;
+}
+
+static int is_beside(const struct ids_entry *entry) {
+    return is_of_op(entry) && entry->cause.match && !ids_cause_is_structural(&entry->cause) &&
+           ids_entry_is_shared(entry);
+}
+
+/* What the others in the scopes gave each other, or took: it cancels, or it is less than what is new there. */
+static int takes_in(const struct groups *groups, const struct group *group) {
+    const struct ids_entry *whole = &groups->entries->at[group->whole];
+    double own = fmax(whole->own_ps[0], whole->own_ps[1]), net = fabs(group->net_ps);
+    if (own < OF_SCOPE * (own + group->own_ps)) return 0;
+    return net < group->gross_ps / 2 || net <= own;
+}
+
+static void take_in(struct groups *groups, struct group *group, struct ids_entry *entry) {
+    struct ids_cause *whole = cause_of(groups, group);
+    if (whole->kind == IDS_CAUSE_OP) {
+        whole->kind = IDS_CAUSE_SCOPE;
+        whole->culprit = group->scope;
+    }
+    whole->beside++;
+    ids_entry_put_into(groups->entries, &groups->entries->at[group->whole], entry);
+}
+
+static void join_beside(struct groups *groups) {
+    struct ids_entries *entries = groups->entries;
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct ids_entry *entry = &entries->at[i];
+        size_t number = is_beside(entry) ? group_around(groups, i) : 0;
+        groups->places[i].group = number;
+        if (!number) continue;
+        struct group *group = &groups->at[number - 1];
+        group->net_ps += entry->cause.change_ps;
+        group->gross_ps += fabs(entry->cause.change_ps);
+        group->own_ps += fmax(entry->own_ps[0], entry->own_ps[1]);
+    }
+    for (size_t i = 0; i < groups->count; i++)
+        groups->at[i].takes_in = !groups->at[i].is_gone && takes_in(groups, &groups->at[i]);
+    for (size_t i = 0; i < entries->count; i++) {
+        struct group *group = groups->places[i].group ? &groups->at[groups->places[i].group - 1] : NULL;
+        if (group && group->takes_in) take_in(groups, group, &entries->at[i]);
+    }
+}
+
+/* ---- siblings ---- */
+
+/* "layer12" without its numbers is that of "layer3". */
+static int are_siblings(const char *a, const char *b) {
+    while (*a && *b) {
+        size_t digits_a = strspn(a, "0123456789"), digits_b = strspn(b, "0123456789");
+        if (!digits_a != !digits_b) return 0;
+        if (!digits_a && *a != *b) return 0;
+        a += digits_a ? digits_a : 1;
+        b += digits_b ? digits_b : 1;
+    }
+    return *a == *b;
+}
+
+static int changed_alike(const struct ids_cause *a, const struct ids_cause *b) {
+    return !strcmp(a->account, b->account) && a->added == b->added && a->removed == b->removed &&
+           a->changed == b->changed;
+}
+
+/* By number: layer2 before layer12. */
+static int comes_before(const char *a, const char *b) {
+    size_t left = strlen(a), right = strlen(b);
+    return left != right ? left < right : strcmp(a, b) < 0;
+}
+
+static int is_foldable(const struct group *group) {
+    return group->is_scope && !group->is_gone && strpbrk(group->scope, "0123456789");
+}
+
+/* The same in each of several layers is one thing. */
+static void fold_siblings(struct groups *groups) {
+    for (size_t i = 0; i < groups->count; i++) {
+        struct group *whole = &groups->at[i];
+        if (!is_foldable(whole)) continue;
+        struct ids_cause like = *cause_of(groups, whole);
+        const char *first = whole->scope, *last = whole->scope;
+        size_t count = 1;
+        for (size_t j = i + 1; j < groups->count; j++) {
+            struct group *other = &groups->at[j];
+            if (!is_foldable(other) || !are_siblings(whole->scope, other->scope)) continue;
+            if (!changed_alike(&like, cause_of(groups, other))) continue;
+            if (comes_before(other->scope, first)) first = other->scope;
+            if (comes_before(last, other->scope)) last = other->scope;
+            join(groups, whole, other, NULL);
+            count++;
+        }
+        if (count == 1) continue;
+        cause_of(groups, whole)->culprit =
+            count == 2 ? ids_report_text(groups->entries->texts, "%s and %s", first, last)
+                       : ids_report_text(groups->entries->texts, "%s to %s (%zu scopes)", first, last, count);
+    }
+}
+
+int ids_group_structure(struct ids_entries *entries) {
+    struct groups groups = {.entries = entries, .places = calloc(entries->count + 1, sizeof *groups.places)};
+    int failed = !groups.places;
+    for (size_t i = 0; i < entries->count && !failed; i++) {
+        if (is_of_op(&entries->at[i])) groups.places[i] = place_of(entries, &entries->at[i]);
+    }
+    if (!failed) failed = count_balances(&groups) || gather_dimensions(&groups) || gather_scopes(&groups);
+    if (!failed) {
+        join_nested(&groups);
+        join_replaced(&groups);
+        join_made(&groups);
+        join_beside(&groups);
+        fold_siblings(&groups);
+    }
+    free(groups.places);
+    free(groups.at);
+    ids_keymap_done(&groups.numbers);
+    ids_keymap_done(&groups.balances);
+    return failed;
+}
