@@ -38,6 +38,7 @@ NOISES = 3
 SIZE = 0.10           # of the truth, or NOISE_MS, or the noise
 NOISE_MS = 0.5
 CALLED = 0.01         # of the causes of equal pairs
+ORDINARY = ("chrt", "-o", "0")  # a load takes turns of milliseconds with the program, though judge.py itself may go before all others
 
 
 # --- recording --------------------------------------------------------------------------------------------------------
@@ -46,7 +47,7 @@ class Load:
     """A program that keeps the core busy."""
 
     def __init__(self, cores, count):
-        self.words = ["taskset", "-c", cores or "0", PYTHON, "-c", "while True: pass"]
+        self.words = [*ORDINARY, "taskset", "-c", cores or "0", PYTHON, "-c", "while True: pass"]
         self.count, self.running = count, []
 
     def __enter__(self):
@@ -70,7 +71,7 @@ def record(folder, number, parameters, flags, python, cores, windows=()):
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith(("PROFILE_", "IDSPROF_", "JAX_", "XLA_")) and key != "PYTHONPATH"}
     environment.update(JAX_PLATFORMS="cpu", XLA_FLAGS=flags)
-    words = [*(["taskset", "-c", cores] if cores else []), IDSPROF, "capture", "-q", "--start-step", str(WARM),
+    words = [*([*ORDINARY, "taskset", "-c", cores] if cores else []), IDSPROF, "capture", "-q", "--start-step", str(WARM),
              "--steps", str(WINDOW), *windows, "--step-executable", "train_step",
              *(["--python-tracer", "1"] if python else []), "-n", name, "-o", folder, "--",
              PYTHON, HERE / "program.py", json.dumps(parameters), truth]
