@@ -226,6 +226,17 @@ static int is_slowed(const struct adviser *adviser, enum ids_account account) {
                                    account == IDS_HOST_REGION || account == IDS_HOST_DISPATCH);
 }
 
+/* A sample is a moment: what lies between two of them is told by both. */
+static const char *say_sampled(const struct adviser *adviser, const struct ids_ledger_entry *entry) {
+    const struct ids_trace *trace = adviser->analysis->trace;
+    int64_t period_ps = 0;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        if (trace->tracks[t].period_ps > period_ps) period_ps = trace->tracks[t].period_ps;
+    }
+    if (!entry->is_sampled || !period_ps) return "";
+    return ids_report_text(adviser->report, "; by stacks sampled every %s", say_time(adviser, period_ps));
+}
+
 static void advise(struct adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger_entry *most = piece->most;
     const char *culprit = text_of(adviser, most->culprit), *where = text_of(adviser, most->where);
@@ -251,7 +262,7 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
         .where = where,
         .what = ids_report_text(adviser->report, "%s%s - %s", words.problem, who, words.remedy),
         .evidence = ids_report_text(
-            adviser->report, "%s%s, %s of %s%s%s%s%s; %s%s%s", say_time(adviser, saves_ps),
+            adviser->report, "%s%s, %s of %s%s%s%s%s; %s%s%s%s", say_time(adviser, saves_ps),
             adviser->pieces.steps ? " a step" : "", say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
             adviser->pieces.steps ? "the step" : "the window",
             adviser->analysis->busy_count > 1
@@ -262,7 +273,7 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
                                    say_time(adviser, waited_ps > others_ps ? waited_ps : others_ps),
                                    say_straggler(adviser, piece, rank))
                  : "",
-            say_longest(adviser, most), say_meanwhile(adviser, most),
+            say_longest(adviser, most), say_meanwhile(adviser, most), say_sampled(adviser, most),
             is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : ""),
         .explain = ids_account_id(piece->account)};
     give(adviser, &advice);

@@ -373,6 +373,10 @@ int ids_agent_step_call(int source, const char *name, int64_t number, int *calls
     return call.counted;
 }
 
+int ids_agent_can_sample(char *why, size_t why_size) {
+    return ids_stacks_can(why, why_size);
+}
+
 int ids_agent_wants(int source) {
     if (source < IDS_STEP_ANNOTATION || source > IDS_STEP_EXECUTION) return 0;
     return atomic_load(&agent->hot[source]) && agent->awake >= 0;

@@ -74,6 +74,8 @@ IDS_AGENT_API void ids_agent_step(int source, const char *name, int64_t number);
  * (changed atomically, before anybody can end that window), which the collector takes back when it has the call's
  * record. 1 when it was counted. */
 IDS_AGENT_API int ids_agent_step_call(int source, const char *name, int64_t number, int *calls);
+/* Whether stacks of this process's Python can be sampled: 1; 0: there is no Python; -1 with the reason in `why`. */
+IDS_AGENT_API int ids_agent_can_sample(char *why, size_t why_size);
 /* Whether steps of this source are still of use: 0 means that the collector need not count any more. */
 IDS_AGENT_API int ids_agent_wants(int source);
 /* A named region (TraceAnnotation, NVTX) begins (1) or ends (0). Only the plan's `range` is of interest. */

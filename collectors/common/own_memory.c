@@ -1,10 +1,54 @@
 #include "collectors/common/own_memory.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-int ids_own_memory(uintptr_t address, void *to, size_t size) {
+/* Of the process that opened it: a forked child has the file of its parent's memory. */
+static struct {
+    pid_t pid;
+    int file; /* of /proc/self/mem; -1: process_vm_readv does it */
+} memory = {.file = -1};
+
+static int read_by_call(pid_t pid, uintptr_t address, void *to, size_t size) {
     struct iovec into = {to, size}, from = {(void *)address, size}; /* NOLINT(performance-no-int-to-ptr) */
+    return process_vm_readv(pid, &into, 1, &from, 1, 0) == (ssize_t)size ? 0 : -1;
+}
+
+static int read_by_file(int file, uintptr_t address, void *to, size_t size) {
+    return pread(file, to, size, (off_t)address) == (ssize_t)size ? 0 : -1;
+}
+
+int ids_own_memory_open(char *why, size_t why_size) {
+    static const char probe[] = "idsprof";
+    char read[sizeof probe] = "";
+    pid_t pid = getpid();
+    if (memory.pid == pid) return 0;
+    if (memory.file >= 0) close(memory.file);
+    memory.file = -1;
+    int failed = read_by_call(pid, (uintptr_t)probe, read, sizeof read), error = errno;
+    if (failed) {
+        memory.file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+        failed = memory.file < 0 || read_by_file(memory.file, (uintptr_t)probe, read, sizeof read);
+    }
+    if (failed || strcmp(read, probe) != 0) {
+        snprintf(why, why_size,
+                 "this process may not read its own memory: process_vm_readv (%s) and /proc/self/mem are refused, as a "
+                 "container's seccomp profile may do; allow that call",
+                 strerror(error));
+        if (memory.file >= 0) close(memory.file);
+        memory.file = -1;
+        return -1;
+    }
+    memory.pid = pid;
+    return 0;
+}
+
+int ids_own_memory(uintptr_t address, void *to, size_t size) {
     if (!address || address + size < address) return -1;
-    return process_vm_readv(getpid(), &into, 1, &from, 1, 0) == (ssize_t)size ? 0 : -1;
+    return memory.file >= 0 ? read_by_file(memory.file, address, to, size)
+                            : read_by_call(memory.pid, address, to, size);
 }

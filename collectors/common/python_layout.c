@@ -12,9 +12,10 @@ enum { OLDEST = 9, SELF_DESCRIBING = 13, NEWEST = 14, SLOTS = 64 };
 
 /* --- 3.9 to 3.12 ------------------------------------------------------------------------------------------------ */
 
-/* Of PyThreadState, _PyCFrame and PyFrameObject or _PyInterpreterFrame, with 64 bits. */
+/* Of PyInterpreterState, PyThreadState, _PyCFrame and PyFrameObject or _PyInterpreterFrame, with 64 bits. */
 static const struct ids_python_layout known[] = {
     {.minor = 9,
+     .interpreter_threads = 8,
      .thread_next = 8,
      .thread_frame = 24,
      .thread_id = 176,
@@ -23,6 +24,7 @@ static const struct ids_python_layout known[] = {
      .frame_at = 104,
      .ascii_of_text = 48},
     {.minor = 10,
+     .interpreter_threads = 8,
      .thread_next = 8,
      .thread_frame = 24,
      .thread_id = 176,
@@ -31,6 +33,7 @@ static const struct ids_python_layout known[] = {
      .frame_at = 96,
      .ascii_of_text = 48},
     {.minor = 11,
+     .interpreter_threads = 16,
      .thread_next = 8,
      .thread_frame = 56,
      .through_cframe = 1,
@@ -43,6 +46,7 @@ static const struct ids_python_layout known[] = {
      .frame_owner = 69,
      .ascii_of_text = 48},
     {.minor = 12,
+     .interpreter_threads = 72,
      .thread_next = 8,
      .thread_frame = 56,
      .through_cframe = 1,
@@ -60,12 +64,12 @@ static const struct ids_python_layout known[] = {
 /* The number of the word in struct _Py_DebugOffsets that says where something lies: they were inserted in the middle
  * of it from version to version. */
 struct slots {
-    int minor, free_threaded, thread_next, thread_frame, thread_id;
+    int minor, free_threaded, interpreter_threads, thread_next, thread_frame, thread_id;
     int frame_previous, frame_code, frame_at, frame_owner;
 };
 static const struct slots self_described[] = {
-    {13, 2, 21, 23, 24, 29, 30, 31, 33},
-    {14, 2, 24, 26, 27, 32, 33, 34, 36},
+    {13, 2, 9, 21, 23, 24, 29, 30, 31, 33},
+    {14, 2, 9, 24, 26, 27, 32, 33, 34, 36},
 };
 
 static int take_described(const struct slots *slots, struct ids_python_layout *layout, char *why, size_t why_size) {
@@ -81,6 +85,7 @@ static int take_described(const struct slots *slots, struct ids_python_layout *l
     }
     *layout = (struct ids_python_layout){
         .minor = slots->minor,
+        .interpreter_threads = words[slots->interpreter_threads],
         .thread_next = words[slots->thread_next],
         .thread_frame = words[slots->thread_frame],
         .thread_id = words[slots->thread_id],
@@ -154,6 +159,19 @@ static int take_layout(int minor, struct ids_python_layout *layout, char *why, s
     return -1;
 }
 
+/* Whether the list of threads begins where the layout says, asked while there is an interpreter. Later it is read
+ * without asking, because an interpreter that ends takes its list with it. */
+static int has_threads(const struct ids_python_layout *layout, void *(*first_thread)(void *interpreter)) {
+    void *interpreter = layout->main_interpreter();
+    return interpreter && (uintptr_t)first_thread(interpreter) == ids_python_first_thread(layout);
+}
+
+uintptr_t ids_python_first_thread(const struct ids_python_layout *layout) {
+    uintptr_t interpreter = (uintptr_t)layout->main_interpreter(), thread;
+    if (!interpreter || ids_own_memory(interpreter + layout->interpreter_threads, &thread, sizeof thread)) return 0;
+    return thread;
+}
+
 int ids_python_layout_find(struct ids_python_layout *layout, char *why, size_t why_size) {
     if (!dlsym) return 0;
     const char *(*version)(void) = (const char *(*)(void))dlsym(RTLD_DEFAULT, "Py_GetVersion");
@@ -170,11 +188,10 @@ int ids_python_layout_find(struct ids_python_layout *layout, char *why, size_t w
         snprintf(why, why_size, "only stacks of CPython are sampled");
         return -1;
     }
-    if (take_layout(minor, layout, why, why_size)) return -1;
+    if (ids_own_memory_open(why, why_size) || take_layout(minor, layout, why, why_size)) return -1;
     layout->main_interpreter = main_interpreter;
-    layout->first_thread = first_thread;
     layout->is_initialized = is_initialized;
-    if (sizeof(void *) == 8 && fits(layout) && !find_code(layout)) return 1;
+    if (sizeof(void *) == 8 && fits(layout) && !find_code(layout) && has_threads(layout, first_thread)) return 1;
     snprintf(why, why_size, "frames of this Python 3.%d lie otherwise than known", minor);
     return -1;
 }

@@ -13,8 +13,9 @@
 enum { IDS_PYTHON_THREAD = 256, IDS_PYTHON_FRAME = 128, IDS_PYTHON_CODE = 256 };
 
 struct ids_python_layout {
-    int minor;           /* 11 of 3.11 */
-    uintptr_t code_type; /* what code objects are of */
+    int minor;                  /* 11 of 3.11 */
+    uintptr_t code_type;        /* what code objects are of */
+    size_t interpreter_threads; /* of an interpreter: its first thread's state */
     /* Of a thread's state: the next one, its frame (or, up to 3.12, what leads there), its pthread_t. */
     size_t thread_next, thread_frame, thread_id;
     int through_cframe; /* the frame is that of the struct _PyCFrame there, at cframe_frame */
@@ -25,11 +26,13 @@ struct ids_python_layout {
     size_t code_begin;    /* of the instructions in it; 0: frame_at holds their number, not an address (3.9, 3.10) */
     size_t ascii_of_text; /* where the letters of a compact ASCII text begin */
     void *(*main_interpreter)(void);
-    void *(*first_thread)(void *interpreter);
     int (*is_initialized)(void);
 };
 
 /* 1 when there is a Python whose stacks can be read; 0 when there is none here; -1 with the reason in `why`. */
 int ids_python_layout_find(struct ids_python_layout *layout, char *why, size_t why_size);
+
+/* The state of the main interpreter's first thread; 0: there is none, or no interpreter any more. */
+uintptr_t ids_python_first_thread(const struct ids_python_layout *layout);
 
 #endif

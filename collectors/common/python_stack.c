@@ -6,6 +6,8 @@
 
 /* Owners from here on are no functions but marks of where C called Python (3.12 and later). */
 enum { OWNED_BY_C = 3, WINDOW = 4096 };
+/* A thread that calls and returns all the time is read in the middle of it now and then. */
+enum { ATTEMPTS = 8 };
 
 /* Memory that was read at once: frames lie one beside the other. */
 struct window {
@@ -52,8 +54,10 @@ static unsigned is_by_c(const struct ids_python_layout *layout, const unsigned c
     return layout->frame_is_entry && frame[layout->frame_is_entry] ? 1 : 0;
 }
 
-int ids_python_stack_read(const struct ids_python_layout *layout, struct ids_python_codes *codes, uintptr_t thread,
-                          uint32_t sample, struct ids_python_stack *stack) {
+/* 1 when the outermost frame was reached; 0 when the thread went on meanwhile, and the rest is not known; -1 when there
+ * is no such thread. */
+static int read_once(const struct ids_python_layout *layout, struct ids_python_codes *codes, uintptr_t thread,
+                     uint32_t sample, struct ids_python_stack *stack) {
     unsigned char state[IDS_PYTHON_THREAD];
     struct window window;
     window.from = window.size = 0;
@@ -67,7 +71,7 @@ int ids_python_stack_read(const struct ids_python_layout *layout, struct ids_pyt
         frame = 0;
     while (frame && stack->depth < IDS_PYTHON_DEPTH) {
         const unsigned char *bytes = frame_at(&window, frame);
-        if (!bytes) break;
+        if (!bytes) return 0;
         uintptr_t outside = word_of(bytes, layout->frame_previous);
         struct ids_python_call *inside = stack->depth ? &stack->calls[stack->depth - 1] : NULL;
         if (layout->frame_owner && layout->minor >= 12 && bytes[layout->frame_owner] >= OWNED_BY_C) {
@@ -75,12 +79,19 @@ int ids_python_stack_read(const struct ids_python_layout *layout, struct ids_pyt
         } else {
             uintptr_t code = word_of(bytes, layout->frame_code) & ~(uintptr_t)7;
             int64_t number = ids_python_codes_find(codes, layout, code, sample);
-            if (number < 0) break;
+            if (number < 0) return 0;
             stack->calls[stack->depth++] = (struct ids_python_call){
                 (uint32_t)number, offset_of(layout, bytes, code) & INT32_MAX, is_by_c(layout, bytes) & 1};
         }
-        if (outside == frame) break;
+        if (outside == frame) return 0;
         frame = outside;
     }
-    return 0;
+    return 1;
+}
+
+int ids_python_stack_read(const struct ids_python_layout *layout, struct ids_python_codes *codes, uintptr_t thread,
+                          uint32_t sample, struct ids_python_stack *stack) {
+    int whole = 0;
+    for (int i = 0; i < ATTEMPTS && !whole; i++) whole = read_once(layout, codes, thread, sample, stack);
+    return whole < 0 ? -1 : 0;
 }

@@ -1,5 +1,6 @@
 #include "collectors/common/stacks.h"
 
+#include "collectors/common/own_memory.h"
 #include "collectors/common/process.h"
 #include "collectors/common/stacks_plane.h"
 
@@ -40,8 +41,7 @@ static int64_t cpu_time(void) {
 
 static void take_sample(uint32_t number) {
     int64_t when_ns = ids_realtime_ns();
-    void *interpreter = stacks.layout.main_interpreter(); /* NULL once Python has ended */
-    uintptr_t thread = interpreter ? (uintptr_t)stacks.layout.first_thread(interpreter) : 0;
+    uintptr_t thread = ids_python_first_thread(&stacks.layout);
     for (int count = 0; thread && count < THREADS; count++) {
         struct ids_python_stack *stack = &stacks.stack;
         if (ids_python_stack_read(&stacks.layout, &stacks.sampled.codes, thread, number, stack)) break;
@@ -64,10 +64,11 @@ static int rings_before(int64_t when_ns) {
     }
 }
 
-/* The next sample is due a period after this one was; later where the thread has had its share. */
+/* The first sample is due in half a period: at once it would find the code that opens the window. The next one is due a
+ * period after this one was; later where the thread has had its share. */
 static void *run(void *argument) {
     struct ids_stacks_counts *counts = &stacks.counts;
-    int64_t period_ns = SECOND_NS / counts->rate, first_ns = ids_monotonic_ns(), due_ns = first_ns;
+    int64_t period_ns = SECOND_NS / counts->rate, first_ns = ids_monotonic_ns(), due_ns = first_ns + period_ns / 2;
     uint32_t number = 0;
     (void)argument;
     while (!rings_before(due_ns) && number < UINT32_MAX && stacks.layout.is_initialized()) {
@@ -86,7 +87,8 @@ static void *run(void *argument) {
 }
 
 int ids_stacks_can(char *why, size_t why_size) {
-    if (stacks.is_known != 3) stacks.is_known = ids_python_layout_find(&stacks.layout, why, why_size) + 2;
+    if (stacks.is_known == 3) return ids_own_memory_open(why, why_size) ? -1 : 1; /* a child of a fork asks anew */
+    stacks.is_known = ids_python_layout_find(&stacks.layout, why, why_size) + 2;
     return stacks.is_known - 2;
 }
 

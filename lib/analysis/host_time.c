@@ -6,6 +6,7 @@
 #include "lib/analysis/usual_times.h"
 #include "lib/base/saturate.h"
 #include "lib/model/doings.h"
+#include "lib/model/python_frame.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,7 @@ struct division {
      * would have been done by the gap's begin, had it not waited: as long after the wait as that had lasted when the
      * gap began. */
     uint32_t waited;
+    enum ids_manner waited_as;
     int64_t waited_until_ps;
     const struct ids_event *launch;
     uint32_t host;
@@ -201,8 +203,8 @@ static int tell_doing(const struct division *division, const struct ids_timeline
     if (!is_price) return tell(division, ids_name_of_doing(number, manner), account, from_ps, to_ps, err);
     /* The device stands idle because the host waited for it before it launched more. */
     int64_t until_ps = end_of_waited(division, from_ps, to_ps);
-    int code = until_ps > from_ps ? tell(division, ids_name_of_doing(division->waited, IDS_AS_IT_IS), IDS_HOST_SYNC,
-                                         from_ps, until_ps, err)
+    int code = until_ps > from_ps ? tell(division, ids_name_of_doing(division->waited, division->waited_as),
+                                         IDS_HOST_SYNC, from_ps, until_ps, err)
                                   : 0;
     if (code || until_ps == to_ps) return code;
     return tell(division, ids_name_of_doing(number, IDS_AS_IT_IS), IDS_HOST_DISPATCH, until_ps, to_ps, err);
@@ -220,7 +222,7 @@ static int tell_unknown(const struct division *division, int64_t from_ps, int64_
         part.event = division->launch;
         if (until_ps > from_ps) {
             part.account = IDS_HOST_SYNC;
-            part.name = ids_name_of_doing(division->waited, IDS_AS_IT_IS);
+            part.name = ids_name_of_doing(division->waited, division->waited_as);
             part.to_ps = until_ps;
             int code = division->visit(division->context, &part, err);
             if (code || until_ps == to_ps) return code;
@@ -285,8 +287,17 @@ static int sweep_threads(const struct division *division, int place, int64_t fro
     return 0;
 }
 
-static int waits(const struct ids_trace *trace, const struct ids_timeline *timeline, size_t i) {
-    return i < timeline->count && trace->doings[timeline->doing[i]].account == IDS_HOST_SYNC;
+/* The runtime does not record each of its waits: numpy takes an array of the CPU client without an event. A sampled
+ * call that needs an array's values waits for them where the device works until a gap that is short. */
+static int is_sampled_wait(const struct ids_trace *trace, const struct ids_doing *doing) {
+    return doing->account == IDS_HOST_PYTHON && doing->called != IDS_NONE && trace->names[doing->called].is_sampled &&
+           ids_python_call_needs_values(ids_strings_text(&trace->strings, trace->names[doing->called].text));
+}
+
+static int waits(const struct ids_trace *trace, const struct ids_timeline *timeline, size_t i, int is_short) {
+    if (i >= timeline->count) return 0;
+    const struct ids_doing *doing = &trace->doings[timeline->doing[i]];
+    return doing->account == IDS_HOST_SYNC || (is_short && is_sampled_wait(trace, doing));
 }
 
 /* Whether its threads wait for a device at that moment, and then what the division says of it. */
@@ -297,10 +308,12 @@ static void find_waited(const struct ids_trace *trace, const struct ids_asked_th
         const struct ids_timeline *timeline = &trace->tracks[threads->at[place]].timeline;
         size_t i = ids_timeline_find(timeline, when_ps), first, end;
         if (i == SIZE_MAX || trace->doings[timeline->doing[i]].account == IDS_NO_ACCOUNT) continue;
-        if (!waits(trace, timeline, i)) return;
-        for (first = i; first && waits(trace, timeline, first - 1);) first--;
-        for (end = i + 1; waits(trace, timeline, end);) end++;
+        int is_short = division->is_short;
+        if (!waits(trace, timeline, i, is_short)) return;
+        for (first = i; first && waits(trace, timeline, first - 1, is_short);) first--;
+        for (end = i + 1; waits(trace, timeline, end, is_short);) end++;
         division->waited = timeline->doing[i];
+        division->waited_as = trace->doings[division->waited].account == IDS_HOST_SYNC ? IDS_AS_IT_IS : IDS_AS_CALLED;
         division->waited_until_ps =
             end < timeline->count ? ids_sat_add(timeline->from_ps[end], when_ps - timeline->from_ps[first]) : INT64_MAX;
         return;

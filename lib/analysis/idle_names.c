@@ -144,6 +144,12 @@ size_t ids_idle_names_count(const struct ids_idle_names *names) {
     return ids_name_of_callback(names, (uint32_t)names->trace->op_count);
 }
 
+/* The outermost call of a doing's account, as samples saw it most at that place. */
+static uint32_t around_of(const struct ids_idle_names *names, uint32_t number) {
+    const struct ids_sampled_places *sampled = &names->sampled;
+    return names->trace->doings[sampled->call ? sampled->call[number] : number].around;
+}
+
 void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint32_t name, struct ids_text *ret_culprit,
                    struct ids_text *ret_where, struct ids_text *ret_recorded) {
     const struct ids_trace *trace = names->trace;
@@ -169,12 +175,21 @@ void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint3
         *ret_recorded = text_of(trace, doing->name);
         if (manner == IDS_AS_HELD_UP) *ret_where = joined(names, *ret_where, IDS_HELD_UP);
         if (manner == IDS_AS_CALLED_BACK) *ret_where = joined(names, line_of(names, doing->caller, 0), IDS_CALLED_BACK);
-        if (doing->account == IDS_HOST_PYTHON ||
-            manner == IDS_AS_CALLED_BACK) /* also of a thread that prepares input */
+        if (manner == IDS_AS_CALLED) *ret_where = line_of(names, doing->caller, 1);
+        if (manner == IDS_AS_CALLED)
+            *ret_culprit = call_name(text_of(trace, doing->called));
+        else if (doing->account == IDS_HOST_PYTHON ||
+                 manner == IDS_AS_CALLED_BACK) /* also of a thread that prepares input */
             *ret_culprit = function_of(trace, doing->caller == IDS_NONE ? doing->name : doing->caller);
         else if (doing->account == IDS_PROFILER && doing->library)
             *ret_culprit = (struct ids_text){IDS_OWN_HOOK, sizeof IDS_OWN_HOOK - 1};
         else /* the outermost of what has the account: the jitted function, the reader, the call that waits */
-            *ret_culprit = call_name(text_of(trace, manner == IDS_AS_CALL ? doing->name : doing->around));
+            *ret_culprit = call_name(text_of(trace, manner == IDS_AS_CALL ? doing->name : around_of(names, number)));
     }
+}
+
+int ids_idle_name_is_sampled(const struct ids_idle_names *names, uint32_t name) {
+    if (name == IDS_NAME_OF_NOBODY || name >= ids_name_of_module(names, 0)) return 0;
+    const struct ids_doing *doing = &names->trace->doings[(name - IDS_NAMES_OF_DOINGS) / IDS_MANNERS];
+    return doing->caller != IDS_NONE && names->trace->names[doing->caller].is_sampled;
 }

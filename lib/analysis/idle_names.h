@@ -35,8 +35,9 @@ int ids_idle_names_init(struct ids_idle_names *names, const struct ids_trace *tr
 void ids_idle_names_done(struct ids_idle_names *names);
 
 enum { IDS_NAME_OF_NOBODY, IDS_NAMES_OF_DOINGS };
-/* A doing as it is, as the call of a runtime, as one that is held up, as called back by a program. */
-enum ids_manner { IDS_AS_IT_IS, IDS_AS_CALL, IDS_AS_HELD_UP, IDS_AS_CALLED_BACK, IDS_MANNERS };
+/* A doing as it is, as the call of a runtime, as one that is held up, as called back by a program, as what it calls and
+ * what waits there. */
+enum ids_manner { IDS_AS_IT_IS, IDS_AS_CALL, IDS_AS_HELD_UP, IDS_AS_CALLED_BACK, IDS_AS_CALLED, IDS_MANNERS };
 uint32_t ids_name_of_doing(uint32_t doing, enum ids_manner manner);
 uint32_t ids_name_of_module(const struct ids_idle_names *names, uint32_t module);
 uint32_t ids_name_of_name(const struct ids_idle_names *names, uint32_t name);
@@ -48,6 +49,8 @@ size_t ids_idle_names_count(const struct ids_idle_names *names);
  * file names it. They live as long as the trace and the names do. Parts of one account and name have the same texts. */
 void ids_idle_name(struct ids_idle_names *names, enum ids_account account, uint32_t name, struct ids_text *ret_culprit,
                    struct ids_text *ret_where, struct ids_text *ret_recorded);
+/* Whether the culprit or its place is a function of the program that is known from sampled stacks. */
+int ids_idle_name_is_sampled(const struct ids_idle_names *names, uint32_t name);
 /* What the host event of that name is called for a person: the f of PjitFunction(f). */
 struct ids_text ids_call_name(const struct ids_trace *trace, uint32_t name);
 

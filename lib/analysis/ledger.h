@@ -57,6 +57,7 @@ struct ids_ledger_entry {
     double squares;                    /* Σ over steps of its time there in s, squared: see ids_ledger_entry_sd */
     struct ids_recurrence recurs;      /* in which steps, over all devices */
     const struct ids_event *evidence;  /* an event of the longest interval; NULL */
+    uint8_t is_sampled;                /* its function or line is known from sampled stacks */
     uint32_t recorded;                 /* of the host's accounts: what was recorded there, as the file calls it */
     uint32_t meanwhile; /* of device.queue: what the host did for most of the longest interval, "host.sync
                          * hipMemcpyWithStream" */

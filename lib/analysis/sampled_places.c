@@ -6,9 +6,11 @@
 #include "lib/model/python_frame.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void ids_sampled_places_done(struct ids_sampled_places *places) {
     free(places->best);
+    free(places->call);
     free(places->is_most);
     *places = (struct ids_sampled_places){0};
 }
@@ -49,6 +51,7 @@ static void sum_times(const struct ids_trace *trace, int64_t *times_ps) {
 
 struct sums {
     struct ids_keymap of_function, of_place, best; /* times; by function the doing of its longest place, plus one */
+    struct ids_keymap of_call, longest;            /* the same of calls, by line */
 };
 
 static int add_up(const struct ids_trace *trace, const int64_t *times_ps, struct sums *sums) {
@@ -79,33 +82,93 @@ static int add_up(const struct ids_trace *trace, const int64_t *times_ps, struct
     return 0;
 }
 
+/* --- calls that wait for a device, put data on it, or compile --------------------------------------------------- */
+
+static int is_sampled_call(const struct ids_trace *trace, const struct ids_doing *doing) {
+    return (doing->account == IDS_HOST_SYNC || doing->account == IDS_HOST_STAGING ||
+            doing->account == IDS_HOST_COMPILE) &&
+           doing->caller != IDS_NONE && trace->names[doing->caller].is_sampled;
+}
+
+/* A line may compile several functions, each a culprit of its own; what is a part of compiling, and does not say of
+ * which function, belongs to the longest of them. */
+static int names_function(const struct ids_trace *trace, const struct ids_doing *doing) {
+    struct ids_text name = ids_strings_text(&trace->strings, trace->names[doing->around].text);
+    return doing->account == IDS_HOST_COMPILE && memchr(name.at, '(', name.length);
+}
+
+static uint64_t line_key(const struct ids_trace *trace, const struct ids_doing *doing) {
+    return ids_key_of((uint64_t)trace->names[doing->caller].text << 32 | 1, doing->account);
+}
+
+static uint64_t call_key(const struct ids_trace *trace, const struct ids_doing *doing) {
+    return ids_key_of(line_key(trace, doing), trace->names[doing->around].text);
+}
+
+static int add_up_calls(const struct ids_trace *trace, const int64_t *times_ps, struct sums *sums) {
+    for (uint32_t d = 0; d < trace->doing_count; d++) {
+        const struct ids_doing *doing = &trace->doings[d];
+        if (!is_sampled_call(trace, doing)) continue;
+        uint64_t *time = ids_keymap_at(&sums->of_call, call_key(trace, doing));
+        if (!time) return -1;
+        *time += (uint64_t)times_ps[d];
+    }
+    for (uint32_t d = 0; d < trace->doing_count; d++) {
+        const struct ids_doing *doing = &trace->doings[d], *other = NULL;
+        uint64_t time = 0, most = 0;
+        if (!is_sampled_call(trace, doing)) continue;
+        uint64_t *longest = ids_keymap_at(&sums->longest, line_key(trace, doing));
+        if (!longest) return -1;
+        if (*longest) other = &trace->doings[*longest - 1];
+        if (other && names_function(trace, other) && !names_function(trace, doing)) continue;
+        ids_keymap_get(&sums->of_call, call_key(trace, doing), &time);
+        if (other) ids_keymap_get(&sums->of_call, call_key(trace, other), &most);
+        if (!other || time > most || (names_function(trace, doing) && !names_function(trace, other))) *longest = d + 1;
+    }
+    return 0;
+}
+
+/* --- all of it -------------------------------------------------------------------------------------------------- */
+
+static void choose(const struct ids_trace *trace, const struct sums *sums, struct ids_sampled_places *places) {
+    for (uint32_t d = 0; d < trace->doing_count; d++) {
+        const struct ids_doing *doing = &trace->doings[d];
+        uint64_t best = 0, whole = 0, part = 0;
+        places->best[d] = places->call[d] = d;
+        if (is_sampled_call(trace, doing) && !names_function(trace, doing) &&
+            ids_keymap_get(&sums->longest, line_key(trace, doing), &best))
+            places->call[d] = (uint32_t)best - 1;
+        if (!is_sampled_python(trace, doing)) continue;
+        uint64_t function = function_key(trace, doing->caller);
+        ids_keymap_get(&sums->best, function, &best);
+        places->best[d] = (uint32_t)best - 1;
+        ids_keymap_get(&sums->of_function, function, &whole);
+        ids_keymap_get(&sums->of_place, ids_key_of(function, place_key(trace, &trace->doings[best - 1])), &part);
+        places->is_most[d] = part > whole / 2;
+    }
+}
+
 int ids_sampled_places_find(struct ids_sampled_places *places, const struct ids_trace *trace) {
     *places = (struct ids_sampled_places){0};
     uint32_t first = 0;
-    while (first < trace->doing_count && !is_sampled_python(trace, &trace->doings[first])) first++;
+    while (first < trace->doing_count && !is_sampled_python(trace, &trace->doings[first]) &&
+           !is_sampled_call(trace, &trace->doings[first]))
+        first++;
     if (first == trace->doing_count) return 0;
     struct sums sums = {0};
     int64_t *times_ps = calloc(trace->doing_count, sizeof *times_ps);
     places->best = calloc(trace->doing_count, sizeof *places->best);
+    places->call = calloc(trace->doing_count, sizeof *places->call);
     places->is_most = calloc(trace->doing_count, sizeof *places->is_most);
-    int failed = !times_ps || !places->best || !places->is_most;
+    int failed = !times_ps || !places->best || !places->call || !places->is_most;
     if (!failed) sum_times(trace, times_ps);
-    failed = failed || add_up(trace, times_ps, &sums);
-    for (uint32_t d = 0; !failed && d < trace->doing_count; d++) {
-        const struct ids_doing *doing = &trace->doings[d];
-        uint64_t best = 0, whole = 0, part = 0;
-        places->best[d] = d;
-        if (!is_sampled_python(trace, doing)) continue;
-        uint64_t function = function_key(trace, doing->caller);
-        ids_keymap_get(&sums.best, function, &best);
-        places->best[d] = (uint32_t)best - 1;
-        ids_keymap_get(&sums.of_function, function, &whole);
-        ids_keymap_get(&sums.of_place, ids_key_of(function, place_key(trace, &trace->doings[best - 1])), &part);
-        places->is_most[d] = part > whole / 2;
-    }
+    failed = failed || add_up(trace, times_ps, &sums) || add_up_calls(trace, times_ps, &sums);
+    if (!failed) choose(trace, &sums, places);
     free(times_ps);
     ids_keymap_done(&sums.of_function);
     ids_keymap_done(&sums.of_place);
     ids_keymap_done(&sums.best);
+    ids_keymap_done(&sums.of_call);
+    ids_keymap_done(&sums.longest);
     return failed ? -1 : 0;
 }

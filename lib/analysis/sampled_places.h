@@ -1,7 +1,11 @@
 /* sampled_places.h - where in a function sampled stacks saw the time go: its line, and what it calls there.
  *
  * Every sample has another line. A culprit is one function, so its place is the line that had most of its time, of all
- * threads; code of a module itself is no function, and each of its lines is a culprit of its own. */
+ * threads; code of a module itself is no function, and each of its lines is a culprit of its own.
+ *
+ * Waiting for a device, putting data on one and compiling have events, and samples know the call around them only where
+ * one was taken inside: device_put around shard_args. One line makes one such call, so the name that has most time
+ * stands for all that the line does. */
 #ifndef IDS_LIB_ANALYSIS_SAMPLED_PLACES_H
 #define IDS_LIB_ANALYSIS_SAMPLED_PLACES_H
 
@@ -9,6 +13,7 @@
 
 struct ids_sampled_places {
     uint32_t *best;   /* by doing: the doing whose line and call stand for its function; NULL: nothing was sampled */
+    uint32_t *call;   /* by doing: the doing whose outermost call stands for those of its line; NULL as above */
     uint8_t *is_most; /* by doing: what is called there takes more than half of the function's time */
 };
 

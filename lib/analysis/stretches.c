@@ -20,14 +20,16 @@ static int put_idle(void *context, const struct ids_idle_part *part, struct ids_
     struct ids_found_entry *found = &booking->of_idle_name[part->name];
     if (!found->number || found->account != part->account) {
         struct ids_text culprit, where, recorded;
-        ids_idle_name(ids_host_time_names(booking->host_time), (enum ids_account)part->account, part->name, &culprit,
-                      &where, &recorded);
+        struct ids_idle_names *names = ids_host_time_names(booking->host_time);
+        ids_idle_name(names, (enum ids_account)part->account, part->name, &culprit, &where, &recorded);
         int64_t made = ids_booking_entry(booking, (enum ids_account)part->account, culprit, where);
         if (made < 0) return ids_no_memory(err);
         struct ids_ledger_entry *entry = &booking->ledger->entries[made];
         if (!entry->recorded && recorded.length)
             entry->recorded = ids_intern(&booking->ledger->texts, recorded.at, recorded.length);
         if (entry->recorded == IDS_NO_TEXT) return ids_no_memory(err);
+        if (where.length || part->account == IDS_HOST_PYTHON)
+            entry->is_sampled |= (uint8_t)ids_idle_name_is_sampled(names, part->name);
         *found = (struct ids_found_entry){(uint32_t)(made + 1) & 0xffffff, part->account};
     }
     uint32_t entry = found->number - 1;

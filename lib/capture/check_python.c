@@ -48,13 +48,19 @@ static const char question[] =
     "    try: path and ctypes.CDLL(path, os.RTLD_LAZY)\n"
     "    except OSError as error: return str(error)\n"
     "    return ''\n"
+    "def stacks(home):\n"
+    "    why = ctypes.create_string_buffer(512)\n"
+    "    try: can = ctypes.CDLL(home + '/libidsprof_agent.so').ids_agent_can_sample(why, ctypes.c_size_t(len(why)))\n"
+    "    except (AttributeError, OSError) as error: return str(error)\n"
+    "    return '' if can > 0 else why.value.decode() or 'this Python does not say where it is'\n"
     "home = os.environ.get('IDSPROF_HOME', '')\n"
     "hook = [f for f in sys.meta_path if getattr(f, 'folder', None) == home + '/python']\n"
     "tpu = libtpu()\n"
     "print(json.dumps({'version': sys.version.split()[0], 'executable': sys.executable, 'hook': int(bool(hook)),\n"
     "    'isolated': int(sys.flags.isolated or sys.flags.ignore_environment), 'no_site': int(sys.flags.no_site),\n"
     "    'jax': version('jax'), 'jaxlib': version('jaxlib'), 'plugins': ', '.join(plugins()), 'libtpu': tpu,\n"
-    "    'fault': fault(tpu), 'site': ':'.join(p for p in sys.path if os.path.isdir(p))}), flush=True)\n"
+    "    'fault': fault(tpu), 'no_stacks': stacks(home),\n"
+    "    'site': ':'.join(p for p in sys.path if os.path.isdir(p))}), flush=True)\n"
     "os._exit(0)\n";
 
 /* ---- asking ---- */
@@ -145,6 +151,16 @@ static void say_hook(const struct ids_checkup_options *options, const struct ids
     }
 }
 
+/* What `capture --stacks` can do in this Python: it was tried. */
+static void say_stacks(const struct ids_checkup_options *options, const struct ids_line *line,
+                       struct ids_checkup *checkup) {
+    const char *why = ids_line_text(&checkup->arena, line, "no_stacks");
+    if (!options->home || !why) return;
+    ids_check_add(checkup, "python.stacks", "sampled stacks", *why ? IDS_CHECK_NOTE : IDS_CHECK_OK,
+                  *why ? ids_check_text(checkup, "are not recorded: %s", why) : "can be read",
+                  *why ? "capture the program without them, or record Python's calls: --python-tracer 1" : NULL);
+}
+
 static void say_jax(const struct ids_line *line, struct ids_checkup *checkup) {
     const char *jaxlib = ids_line_text(&checkup->arena, line, "jaxlib");
     checkup->jax = ids_line_text(&checkup->arena, line, "jax");
@@ -219,6 +235,7 @@ void ids_check_python(const struct ids_checkup_options *options, struct ids_chec
                       NULL);
         checkup->site = ids_line_text(&checkup->arena, &line, "site");
         say_hook(options, &line, checkup);
+        say_stacks(options, &line, checkup);
         say_jax(&line, checkup);
         say_plugins(&line, checkup);
     }

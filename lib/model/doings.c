@@ -164,6 +164,14 @@ int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name
     return number;
 }
 
+int64_t ids_doing_called_by(struct ids_trace *trace, uint32_t recorded, uint32_t caller) {
+    struct ids_doing doing = trace->doings[recorded];
+    if (doing.caller != IDS_NONE) return recorded;
+    doing.caller = trace->doings[caller].caller;
+    doing.called = trace->doings[caller].called;
+    return number_of(trace, &doing);
+}
+
 int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sampled) {
     struct ids_doing exact = trace->doings[recorded], frames = trace->doings[sampled];
     if (exact.account == IDS_NO_ACCOUNT) return sampled;

@@ -455,6 +455,7 @@ int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trac
     code = gather_producers(trace, &producers, err);
     if (!code) {
         code = link_hosts(trace, calls, &producers, err);
+        if (!code && ids_sampled_join_told(trace)) code = ids_no_memory(err);
         if (!code) code = launch_devices(trace, &producers, err);
         if (!code) code = name_ops(trace, calls, err);
     }

@@ -110,6 +110,17 @@ static int waits_for_thread(struct ids_text name) {
            ids_text_is(frame.function, "acquire");
 }
 
+int ids_python_call_needs_values(struct ids_text name) {
+    static const char *const calls[] = {"array",   "asanyarray",  "asarray", "ascontiguousarray",
+                                        "asnumpy", "bool",        "copy",    "copyto",
+                                        "float",   "from_dlpack", "int",     "item",
+                                        "numpy",   "print",       "repr",    "str",
+                                        "tolist"};
+    struct ids_python_frame frame;
+    return ids_text_begins(name, "$") && ids_python_frame_of(name, &frame) && !frame.file.length &&
+           IS_IN(frame.function, calls);
+}
+
 enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {
     struct ids_python_frame frame;
     if (waits_for_thread(name)) return IDS_FRAME_WAITS;

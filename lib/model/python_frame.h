@@ -32,4 +32,8 @@ int ids_python_frame_of(struct ids_text name, struct ids_python_frame *ret_frame
 
 enum ids_frame_owner ids_python_frame_owner(struct ids_text name);
 
+/* Whether a call of something built in, "$np asarray", needs the values of what it is given: those of an array on a
+ * device are there when the device has made them. */
+int ids_python_call_needs_values(struct ids_text name);
+
 #endif

@@ -3,16 +3,55 @@
 #include "lib/base/saturate.h"
 #include "lib/model/doings.h"
 
-/* A doing that is none: a thread has such moments between its events, and before the first. */
-static int is_nothing(const struct ids_trace *trace, const struct ids_timeline *timeline, size_t i) {
-    return i == SIZE_MAX || i >= timeline->count || trace->doings[timeline->doing[i]].account == IDS_NO_ACCOUNT;
+#include <stdlib.h>
+
+static enum ids_account account_at(const struct ids_trace *trace, const struct ids_timeline *timeline, size_t i) {
+    return i < timeline->count ? (enum ids_account)trace->doings[timeline->doing[i]].account : IDS_NO_ACCOUNT;
 }
 
-int64_t ids_sampled_turn(const struct ids_trace *trace, const struct ids_timeline *recorded, int64_t middle_ps,
-                         int64_t reach_ps) {
-    int64_t from_ps = ids_sat_sub(middle_ps, reach_ps), to_ps = ids_sat_add(middle_ps, reach_ps);
+/* A doing that is none: a thread has such moments between its events, and before the first. */
+static int is_nothing(const struct ids_trace *trace, const struct ids_timeline *timeline, size_t i) {
+    return account_at(trace, timeline, i) == IDS_NO_ACCOUNT;
+}
+
+/* Who waits for a device does nothing else until the wait is over: the first doing of another kind; 0: there is
+ * none. */
+static size_t first_after_wait(const struct ids_trace *trace, const struct ids_timeline *recorded, size_t first,
+                               size_t last) {
+    for (size_t i = first + 1; i <= last; i++) {
+        enum ids_account account = account_at(trace, recorded, i);
+        if (account != IDS_HOST_SYNC && account != IDS_NO_ACCOUNT) return i;
+    }
+    return 0;
+}
+
+/* What waits for a device waits for what was put there last, which is the same function's doing: where that began,
+ * after `first`; 0: nothing was put. */
+static size_t put_before_wait(const struct ids_trace *trace, const struct ids_timeline *recorded, size_t first,
+                              size_t last) {
+    size_t put = 0;
+    for (size_t i = last; i > first + 1; i--) {
+        enum ids_account account = account_at(trace, recorded, i - 1);
+        if (account == IDS_HOST_STAGING)
+            put = i - 1;
+        else if (account != IDS_NO_ACCOUNT && (account != IDS_HOST_SYNC || put))
+            break;
+    }
+    return put;
+}
+
+int64_t ids_sampled_turn(const struct ids_trace *trace, const struct ids_timeline *recorded,
+                         const struct ids_sampled_pair *pair) {
+    int64_t from_ps = ids_sat_sub(pair->middle_ps, pair->reach_ps),
+            to_ps = ids_sat_add(pair->middle_ps, pair->reach_ps);
     size_t first = ids_timeline_find(recorded, from_ps), last = ids_timeline_find(recorded, to_ps);
-    if (first == last) return middle_ps;
+    if (first == last) return pair->middle_ps;
+    if (last != SIZE_MAX) {
+        size_t began = pair->before == IDS_HOST_SYNC ? first_after_wait(trace, recorded, first, last) : 0;
+        if (!began && (pair->after == IDS_HOST_SYNC || pair->after == IDS_HOST_STAGING))
+            began = put_before_wait(trace, recorded, first, last);
+        if (began) return recorded->from_ps[began];
+    }
     /* What the sample before saw went on until something began; what the one after it saw, since something ended. */
     if (is_nothing(trace, recorded, first)) {
         for (size_t i = first + 1; i <= last; i++) {
@@ -22,7 +61,7 @@ int64_t ids_sampled_turn(const struct ids_trace *trace, const struct ids_timelin
         while (last > first + 1 && is_nothing(trace, recorded, last - 1)) last--;
         return recorded->from_ps[last];
     }
-    return is_nothing(trace, recorded, first) ? middle_ps : recorded->from_ps[first + 1];
+    return is_nothing(trace, recorded, first) ? pair->middle_ps : recorded->from_ps[first + 1];
 }
 
 /* The thread that a sampled track is of; IDS_NONE: nothing else was recorded of it. */
@@ -36,37 +75,120 @@ static uint32_t thread_of(const struct ids_trace *trace, const struct ids_track 
     return IDS_NONE;
 }
 
-static void set_turns(const struct ids_trace *trace, const struct ids_timeline *recorded, struct ids_track *sampled) {
-    struct ids_timeline *timeline = &sampled->timeline;
-    for (size_t i = 1; i < timeline->count && sampled->period_ps > 0; i++) {
-        int64_t turn_ps = ids_sampled_turn(trace, recorded, timeline->from_ps[i], sampled->period_ps / 2);
+/* --- a thread and its samples ----------------------------------------------------------------------------------- */
+
+struct joining {
+    struct ids_trace *trace;
+    struct ids_timeline *recorded;
+    struct ids_track *sampled;
+    int64_t *seen_ps;         /* by turn of the samples: when the first sample saw what begins there */
+    struct ids_keymap counts; /* an event and a stack that was seen around it: how often */
+    struct ids_keymap usual;  /* an event: the stack that was seen most around it, plus one */
+};
+
+static void set_turns(struct joining *joining) {
+    const struct ids_trace *trace = joining->trace;
+    struct ids_timeline *timeline = &joining->sampled->timeline;
+    int64_t reach_ps = joining->sampled->period_ps / 2;
+    for (size_t i = 0; i < timeline->count; i++)
+        joining->seen_ps[i] = ids_sat_add(timeline->from_ps[i], reach_ps > 0 ? reach_ps : 0);
+    /* The last turn is no turn of the thread: the sampling ended. */
+    for (size_t i = 1; i + 1 < timeline->count && reach_ps > 0; i++) {
+        const struct ids_sampled_pair pair = {timeline->from_ps[i], reach_ps,
+                                              trace->doings[timeline->doing[i - 1]].account,
+                                              trace->doings[timeline->doing[i]].account};
+        int64_t turn_ps = ids_sampled_turn(trace, joining->recorded, &pair);
         if (turn_ps > timeline->from_ps[i - 1]) timeline->from_ps[i] = turn_ps;
     }
 }
 
-/* Both at once, in order of time. */
-static int merge(struct ids_trace *trace, struct ids_timeline *recorded, const struct ids_timeline *sampled) {
+/* Both timelines at once, in order of time. */
+struct walk {
+    size_t r, s; /* the next turns */
+    int64_t when_ps;
+    uint32_t events, frames;
+};
+
+static int next(const struct joining *joining, struct walk *walk) {
+    const struct ids_timeline *recorded = joining->recorded, *sampled = &joining->sampled->timeline;
+    size_t r = walk->r, s = walk->s;
+    if (r == recorded->count && s == sampled->count) return 0;
+    walk->when_ps = r == recorded->count                         ? sampled->from_ps[s]
+                    : s == sampled->count                        ? recorded->from_ps[r]
+                    : recorded->from_ps[r] < sampled->from_ps[s] ? recorded->from_ps[r]
+                                                                 : sampled->from_ps[s];
+    if (r < recorded->count && recorded->from_ps[r] == walk->when_ps) walk->events = recorded->doing[walk->r++];
+    if (s < sampled->count && sampled->from_ps[s] == walk->when_ps) walk->frames = sampled->doing[walk->s++];
+    return 1;
+}
+
+/* Samples that follow one another saw the thread wait for a device, and an event shows that it did something else in
+ * between: it came back to the same place, and where it was meanwhile no sample saw. */
+static int is_unseen(const struct joining *joining, const struct walk *walk) {
+    const struct ids_doing *events = &joining->trace->doings[walk->events],
+                           *frames = &joining->trace->doings[walk->frames];
+    int does_else = events->account == IDS_HOST_STAGING || events->account == IDS_HOST_DISPATCH ||
+                    events->account == IDS_HOST_COMPILE;
+    return does_else && frames->account == IDS_HOST_SYNC && walk->s && walk->when_ps >= joining->seen_ps[walk->s - 1];
+}
+
+static uint64_t key_of_event(const struct joining *joining, uint32_t events) {
+    return (uint64_t)joining->trace->doings[events].name << 32 | 1;
+}
+
+/* Whom samples saw call an event, where they saw it. */
+static int find_usual(struct joining *joining) {
+    const struct ids_trace *trace = joining->trace;
+    for (struct walk walk = {.events = IDS_NO_DOING, .frames = IDS_NO_DOING}; next(joining, &walk);) {
+        if (trace->doings[walk.events].account == IDS_NO_ACCOUNT || trace->doings[walk.frames].caller == IDS_NONE ||
+            is_unseen(joining, &walk))
+            continue;
+        uint64_t event = key_of_event(joining, walk.events), most = 0, stack = 0;
+        uint64_t *count = ids_keymap_at(&joining->counts, ids_key_of(event, walk.frames));
+        if (!count) return -1;
+        uint64_t own = ++*count, *usual = ids_keymap_at(&joining->usual, event);
+        if (!usual) return -1;
+        stack = *usual;
+        if (stack) ids_keymap_get(&joining->counts, ids_key_of(event, stack - 1), &most);
+        if (!stack || own > most) *usual = (uint64_t)walk.frames + 1;
+    }
+    return 0;
+}
+
+static int64_t doing_at(struct joining *joining, const struct walk *walk) {
+    uint64_t usual = 0;
+    if (!is_unseen(joining, walk)) return ids_doing_beside(joining->trace, walk->events, walk->frames);
+    ids_keymap_get(&joining->usual, key_of_event(joining, walk->events), &usual);
+    return ids_doing_called_by(joining->trace, walk->events, usual ? (uint32_t)usual - 1 : IDS_NO_DOING);
+}
+
+typedef int64_t doing_at_place(struct joining *joining, const struct walk *walk);
+
+static int merge(struct joining *joining, doing_at_place *at) {
     struct ids_timeline merged = {0};
-    size_t r = 0, s = 0;
-    uint32_t events = IDS_NO_DOING, frames = IDS_NO_DOING;
     int failed = 0;
-    while (!failed && (r < recorded->count || s < sampled->count)) {
-        int64_t when_ps = r == recorded->count                         ? sampled->from_ps[s]
-                          : s == sampled->count                        ? recorded->from_ps[r]
-                          : recorded->from_ps[r] < sampled->from_ps[s] ? recorded->from_ps[r]
-                                                                       : sampled->from_ps[s];
-        if (r < recorded->count && recorded->from_ps[r] == when_ps) events = recorded->doing[r++];
-        if (s < sampled->count && sampled->from_ps[s] == when_ps) frames = sampled->doing[s++];
-        int64_t doing = ids_doing_beside(trace, events, frames);
-        failed = doing < 0 || ids_timeline_turn(&merged, when_ps, (uint32_t)doing);
+    for (struct walk walk = {.events = IDS_NO_DOING, .frames = IDS_NO_DOING}; !failed && next(joining, &walk);) {
+        int64_t doing = at(joining, &walk);
+        failed = doing < 0 || ids_timeline_turn(&merged, walk.when_ps, (uint32_t)doing);
     }
     if (failed) {
         ids_timeline_done(&merged);
         return -1;
     }
-    ids_timeline_done(recorded);
-    *recorded = merged;
+    ids_timeline_done(joining->recorded);
+    *joining->recorded = merged;
     return 0;
+}
+
+static int join(struct joining *joining) {
+    joining->seen_ps = calloc(joining->sampled->timeline.count, sizeof *joining->seen_ps);
+    if (!joining->seen_ps) return -1;
+    set_turns(joining);
+    int failed = find_usual(joining) || merge(joining, doing_at);
+    ids_keymap_done(&joining->counts);
+    ids_keymap_done(&joining->usual);
+    free(joining->seen_ps);
+    return failed;
 }
 
 int ids_sampled_join(struct ids_trace *trace) {
@@ -78,10 +200,39 @@ int ids_sampled_join(struct ids_trace *trace) {
             sampled->role = IDS_TRACK_HOST;
             continue;
         }
-        struct ids_timeline *recorded = &trace->tracks[thread].timeline;
-        set_turns(trace, recorded, sampled);
-        if (merge(trace, recorded, &sampled->timeline)) return -1;
+        struct joining joining = {.trace = trace, .recorded = &trace->tracks[thread].timeline, .sampled = sampled};
+        if (join(&joining)) return -1;
         ids_timeline_done(&sampled->timeline);
+    }
+    return 0;
+}
+
+/* --- what was told of a thread ---------------------------------------------------------------------------------- */
+
+static int64_t told_at(struct joining *joining, const struct walk *walk) {
+    struct ids_trace *trace = joining->trace;
+    uint32_t caller = trace->doings[walk->frames].caller;
+    if (trace->doings[walk->events].account == IDS_NO_ACCOUNT || caller == IDS_NONE || !trace->names[caller].is_sampled)
+        return walk->events;
+    return ids_doing_called_by(trace, walk->events, walk->frames);
+}
+
+/* The thread that compiled; IDS_NONE: its own events do not show it. */
+static uint32_t thread_told_of(const struct ids_track *told) {
+    struct ids_cursor cursor = ids_cursor_over(&told->events);
+    for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+        if (event->launch) return event->launch->track;
+    }
+    return IDS_NONE;
+}
+
+int ids_sampled_join_told(struct ids_trace *trace) {
+    for (uint32_t t = 0; t < trace->track_count; t++) {
+        struct ids_track *told = &trace->tracks[t];
+        uint32_t thread = ids_track_is_told(trace, told) ? thread_told_of(told) : IDS_NONE;
+        if (thread == IDS_NONE) continue;
+        struct joining joining = {.trace = trace, .recorded = &told->timeline, .sampled = &trace->tracks[thread]};
+        if (merge(&joining, told_at)) return -1;
     }
     return 0;
 }

@@ -10,10 +10,19 @@
 
 /* 0, or -1 when memory ran out. */
 int ids_sampled_join(struct ids_trace *trace);
+/* Brings the functions of the program that samples saw to what jax.monitoring told of the same thread's compilations,
+ * whose launches are known by now. 0, or -1 when memory ran out. */
+int ids_sampled_join_told(struct ids_trace *trace);
 
-/* Where a turn of a sampled timeline that was set to the middle between two samples may lie better: where the events
- * show that the thread began or ended something, at most `reach_ps` away. */
-int64_t ids_sampled_turn(const struct ids_trace *trace, const struct ids_timeline *recorded, int64_t middle_ps,
-                         int64_t reach_ps);
+/* Two samples that follow one another and saw different stacks: the middle between them, how far both are from it, and
+ * what the stacks are doing (enum ids_account). */
+struct ids_sampled_pair {
+    int64_t middle_ps, reach_ps;
+    uint8_t before, after;
+};
+/* When the thread turned from one to the other: where its events show that it began or ended something, else in the
+ * middle. */
+int64_t ids_sampled_turn(const struct ids_trace *trace, const struct ids_timeline *recorded,
+                         const struct ids_sampled_pair *pair);
 
 #endif

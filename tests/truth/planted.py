@@ -22,10 +22,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-SIDES = {0.5: 128, 2: 192, 20: 384, 100: 512}
+SIDES = {0.1: 64, 0.5: 128, 2: 192, 20: 384, 100: 512}
 STEPS = 14       # of which 8 are recorded
 TINY_STEPS = 40  # of which 30 are
-HELD_UP_AT = 3, 11, 33  # before these steps it is asked how long threads had no core: asking takes milliseconds
+LEAST_STEPS = 400  # of which 300 are: stacks are sampled every 2 ms, and 30 steps of 0.02 ms are over by then
+HELD_UP_AT = 3, 11     # before these steps it is asked how long threads had no core: asking takes milliseconds
+TINY_HELD_UP_AT = {TINY_STEPS: (3, 33), LEAST_STEPS: (3, 303)}
 
 
 def held_up():
@@ -250,9 +252,9 @@ class FloatLoss(Loop):
 
     def __init__(self, ms):
         self.ms = ms
-        self.small, self.weight, self.batch, self.seconds = training(0.5, "small_step")
-        self.step = training(0.5)[0]
-        self.batches = max(4, round(ms / 0.5))
+        self.small, self.weight, self.batch, self.seconds = training(0.1, "small_step")
+        self.step = training(0.1)[0]
+        self.batches = round(ms / 0.1)
 
     def call(self, number):
         for _ in range(self.batches):
@@ -359,7 +361,7 @@ class TinyStep(Loop):
     """A step that is next to nothing: the price of the call is the cause."""
 
     waits = False
-    steps = TINY_STEPS
+    steps = LEAST_STEPS
 
     def __init__(self, ms):
         super().__init__(ms)
@@ -522,7 +524,7 @@ def main():
     steps, spent, held = [], [], {}
     for number in range(loop.steps):
         CLOCK.spent = 0.0
-        if number in HELD_UP_AT:
+        if number in TINY_HELD_UP_AT.get(loop.steps, HELD_UP_AT):
             held[number] = 1e3 * held_up()
         begin = time.perf_counter()
         if annotated:

@@ -63,7 +63,7 @@ CAUSES = {
     "new_lambda": Cause("host.compile", "<lambda>"),
     "eager_adds": Cause("host.dispatch", "add", sized=False),
     # One op a step: fewer than 20 are too little to advise on.
-    "tiny_step": Cause("host.dispatch", "train_step", sized=False, steps=30),
+    "tiny_step": Cause("host.dispatch", "train_step", sized=False, steps=300),
     "tiny_and_sleep": Cause("host.python", "augment", steps=30),
     "evaluation": Cause("host.region", "evaluation"),
     "checkpoint": Cause("host.region", "checkpoint_save"),
