@@ -40,6 +40,7 @@ static void print_caught(const struct ids_outcome *outcome) {
 
 static void print_stacks(const struct ids_outcome *outcome) {
     char samples[64], threads[64];
+    if (outcome->samples < 0 && outcome->no_stacks) ids_say_wrapped("stacks", "not sampled: %s", outcome->no_stacks);
     if (outcome->samples < 0) return;
     ids_say_wrapped("stacks", "%s of %s, which took %.1f %% of one core",
                     count_text(outcome->samples, "sample", "samples", samples, sizeof samples),

@@ -36,8 +36,8 @@ int ids_own_memory_open(char *why, size_t why_size) {
     }
     if (failed || strcmp(read, probe) != 0) {
         snprintf(why, why_size,
-                 "this process may not read its own memory: process_vm_readv (%s) and /proc/self/mem are refused, as a "
-                 "container's seccomp profile may do; allow that call",
+                 "the process may not read its own memory: process_vm_readv (%s) and /proc/self/mem are refused; allow "
+                 "one of them in the container's seccomp profile",
                  strerror(error));
         if (memory.file >= 0) close(memory.file);
         memory.file = -1;

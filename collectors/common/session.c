@@ -211,9 +211,13 @@ static void say_opened(const struct ids_agent *agent, int64_t start_ns) {
 
 /* Beside whichever collector owns the window. */
 static void start_stacks(const struct ids_agent *agent) {
+    struct ids_hello line;
     char why[IDS_WHY_BYTES] = "";
-    if (agent->plan.stacks > 0 && ids_stacks_start(agent->plan.stacks, why, sizeof why) < 0)
-        ids_session_note(agent, "stacks are not sampled", why);
+    if (agent->plan.stacks <= 0 || ids_stacks_start(agent->plan.stacks, why, sizeof why) >= 0) return;
+    ids_hello_begin(&line, "stacks");
+    ids_hello_number(&line, "window", agent->window.number);
+    ids_hello_text(&line, "why", why);
+    ids_hello_end(&line, agent->hello);
 }
 
 static void write_stacks(const struct ids_agent *agent, const struct ids_stacks_counts *counts, const char *path) {

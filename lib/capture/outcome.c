@@ -53,6 +53,7 @@ static void add_window(struct ids_outcome *out, const struct ids_seen_window *wi
         add_known(&out->events, window->events);
         add_known(&out->drops, window->drops);
         if (window->samples >= 0) add_stacks(out, window);
+        if (!out->no_stacks) out->no_stacks = window->no_stacks;
     } else {
         out->lost++;
         out->open += window->fate == IDS_SEEN_OPEN;

@@ -10,6 +10,7 @@ struct ids_outcome {
     int64_t files;                   /* of all processes */
     int64_t processes;               /* that loaded a collector */
     int64_t bytes, events, drops;    /* of all files; -1: a collector does not know */
+    const char *no_stacks;           /* why no stacks were sampled; NULL */
     int64_t samples, threads;        /* of stacks; the most threads in a window; -1: no sampling */
     int64_t sampling_ns, sampled_ns; /* CPU time of sampling, and duration of the windows */
     int64_t start_ns, stop_ns;       /* the longest start; the longest stop with writing; -1: none */

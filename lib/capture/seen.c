@@ -91,6 +91,7 @@ static void read_window(struct ids_seen *seen, const struct ids_line *line, stru
     } else if (ids_line_says(line, "event", "slow")) {
         window->waited_ns = ids_line_number(line, "waited_ns");
     } else if (ids_line_says(line, "event", "stacks")) {
+        window->no_stacks = ids_line_text(&seen->arena, line, "why");
         window->rate = ids_line_number(line, "rate");
         window->samples = ids_line_number(line, "samples");
         window->threads = ids_line_number(line, "threads");

@@ -19,6 +19,7 @@ struct ids_seen_window {
     int64_t bytes, events, drops, first_step, last_step, steps;
     int64_t begin_ns, end_ns, start_ns, stop_ns, publish_ns, waited_ns;
     int64_t rate, samples, threads, late, left_out, sampling_ns; /* sampled stacks (collectors/common/stacks.h) */
+    const char *no_stacks;                                       /* why none were sampled; NULL */
 };
 
 struct ids_seen_text {

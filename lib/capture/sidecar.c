@@ -100,9 +100,15 @@ static void put_end(struct ids_json *json, const struct ids_child_end *end) {
 
 /* ---- processes ---- */
 
-/* What was sampled, and at what price; null where nothing was. */
+/* What was sampled, and at what price, or why nothing was; null where there was no Python. */
 static void put_stacks(struct ids_json *json, const struct ids_seen_window *window) {
     ids_json_key(json, "stacks");
+    if (window->no_stacks) {
+        ids_json_object(json, IDS_JSON_INLINE);
+        put_text(json, "why", window->no_stacks);
+        ids_json_end(json);
+        return;
+    }
     if (window->samples < 0) {
         ids_json_null(json);
         return;

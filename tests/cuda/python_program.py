@@ -1,0 +1,165 @@
+"""A Python program that uses CUDA, as far as stub_cuda.c has it, so that its windows are CUPTI's: python_program.py LIBCUDA ACT SECONDS.
+
+It prints what a program under no profiler would. Lines with "#:" are where samples must find it: the word behind it names the place."""
+import ctypes
+import faulthandler
+import gc
+import os
+import sys
+import threading
+import time
+
+cuda = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)
+act, seconds = sys.argv[2], float(sys.argv[3])
+end = time.monotonic() + seconds
+
+
+def is_over():
+    return time.monotonic() > end
+
+
+def load_batch():
+    time.sleep(0.02)  #: load_batch
+
+
+class Model:
+    def crunch(self):
+        until, count = time.monotonic() + 0.02, 0
+        while time.monotonic() < until:
+            for i in range(1000): count += i & 3  #: crunch
+        return count
+
+
+def sort_rows(rows):
+    until = time.monotonic() + 0.02
+    while time.monotonic() < until:
+        sorted(rows, reverse=True)  #: sort_rows
+
+
+def recurse(depth):
+    if depth:
+        return recurse(depth - 1)
+    time.sleep(0.02)  #: recurse
+    return 0
+
+
+def lines():
+    while not is_over():
+        time.sleep(0.02)  #: lines
+        yield 1
+
+
+def beside():
+    while not is_over():
+        time.sleep(0.05)  #: beside
+
+
+def work():
+    thread = threading.Thread(target=beside)
+    thread.start()
+    rows, model, made = [i * 7919 % 100003 for i in range(100000)], Model(), lines()
+    while not is_over():
+        load_batch()
+        model.crunch()
+        sort_rows(rows)
+        recurse(30)
+        next(made, None)
+        cuda.cuLaunchKernel()
+    thread.join()
+
+
+def many_threads():
+    def sleeps():
+        while not is_over():
+            time.sleep(0.01)
+
+    threads = [threading.Thread(target=sleeps) for _ in range(200)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def churn():
+    """Threads that begin and end, code objects that come and go."""
+    count = 0
+    while not is_over():
+        space = {}
+        exec(compile('def made_%d(x):\n    return sum(i * x for i in range(200))\n' % (count % 7), '/made/%d.py' % count, 'exec'), space)
+        threads = [threading.Thread(target=space['made_%d' % (count % 7)], args=(3,)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        del space
+        gc.collect()
+        count += 1
+
+
+def deep():
+    def descend(depth):
+        return descend(depth - 1) + 1 if depth else (time.sleep(0.05) or 0)
+
+    sys.setrecursionlimit(12000)
+    threading.stack_size(512 << 20)
+    while not is_over():
+        thread = threading.Thread(target=descend, args=(10000,))
+        thread.start()
+        thread.join()
+
+
+def forks():
+    while not is_over():
+        child = os.fork()
+        if not child:
+            sum(range(100000))
+            os._exit(7)
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 7:
+            sys.exit(9)
+
+
+def quits():
+    load_batch()
+    time.sleep(seconds / 2)
+    sys.stdout.flush()
+    os._exit(5)
+
+
+def handles_faults():
+    file = open(os.devnull, 'w')
+    faulthandler.enable(file)
+    faulthandler.dump_traceback_later(0.01, repeat=True, file=file)
+    work()
+    faulthandler.cancel_dump_traceback_later()
+
+
+def interpreters():
+    """Subinterpreters that are made and ended, with code that runs in them."""
+    try:
+        import _xxsubinterpreters as made
+    except ImportError:
+        try:
+            import _interpreters as made
+        except ImportError:
+            return work()
+    while not is_over():
+        one = made.create()
+        made.run_string(one, 'sum(i for i in range(10000))')
+        made.destroy(one)
+
+
+def ends():
+    """The interpreter ends while the window is open, and other threads run."""
+    for _ in range(4):
+        threading.Thread(target=Model().crunch, daemon=True).start()
+    load_batch()
+    time.sleep(seconds / 2)
+    sys.exit(3)
+
+
+cuda.cuInit(0)
+cuda.cuLaunchKernel()
+{'work': work, 'many_threads': many_threads, 'churn': churn, 'deep': deep, 'forks': forks, 'quits': quits, 'handles_faults': handles_faults,
+ 'interpreters': interpreters, 'ends': ends}[act]()
+cuda.cuLaunchKernel()
+print('done')
