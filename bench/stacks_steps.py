@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 kind, first, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-SIDE, LAYERS = (384, 6) if kind == 'jitted' else (8, 1)
+SIDE, LAYERS = (384, 16) if kind == 'jitted' else (8, 1)
 
 
 @jax.jit
