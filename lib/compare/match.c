@@ -256,8 +256,8 @@ static int share_strength(const struct ids_side *a_side, const struct ids_side *
     for (size_t i = 0; i < matches->count && !failed; i++) {
         struct ids_match *match = &matches->at[i];
         if (match->a && match->b && match->interval.known)
-            match->interval = ids_interval_by_error(match->change_ps, sqrt(spreads[i].variance * counts), spreads[i].df,
-                                                    IDS_CONFIDENCE);
+            match->interval =
+                ids_interval_by_error(match->change_ps, sqrt(spreads[i].variance * counts), spreads[i].df, 0);
     }
     free(spreads);
     return failed;
@@ -268,7 +268,7 @@ static int find_intervals(const struct ids_side *a_side, const struct ids_side *
     for (size_t i = 0; i < matches->count; i++) {
         struct ids_match *match = &matches->at[i];
         if (!match->a || !match->b) continue;
-        match->interval = ids_items_interval(a_side, match->a, b_side, match->b, IDS_CONFIDENCE);
+        match->interval = ids_items_interval(a_side, match->a, b_side, match->b, 0);
         if (match->interval.out_of_memory) return -1;
     }
     if (a_side->by_run && share_strength(a_side, b_side, matches)) return -1;
@@ -278,7 +278,7 @@ static int find_intervals(const struct ids_side *a_side, const struct ids_side *
     for (size_t i = 0; i < matches->count; i++) {
         struct ids_match *match = &matches->at[i];
         if (!match->a || !match->interval.known) continue;
-        ids_interval_set(&match->interval, IDS_CONFIDENCE, options->noise * match->a->time_ps);
+        match->interval.noise = options->noise * match->a->time_ps;
         p[count++] = ids_interval_p(&match->interval);
     }
     double limit = ids_discovery_limit(p, count, 1 - IDS_CONFIDENCE);

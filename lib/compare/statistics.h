@@ -40,6 +40,7 @@ struct ids_interval {
     struct ids_bounds typical; /* of the trimmed means: whether there is a difference is told by these */
 };
 
+/* A confidence of 0 leaves the bounds to ids_interval_set: where many are asked, how wide they are is known last. */
 struct ids_interval ids_interval_of(struct ids_sample a, struct ids_sample b, double confidence);
 /* One that is known by its error: of means of so many values, or by another's variance. */
 struct ids_interval ids_interval_by_error(double difference, double error, double df, double confidence);
