@@ -51,12 +51,12 @@ static const char *amount(char buffer[IDS_VALUE_ROOM], enum ids_unit unit, doubl
     return ids_value_format(ids_int_value(unit, (int64_t)llround(value)), buffer, IDS_VALUE_ROOM);
 }
 
-/* A mean over the runs of a metric, per step where `by_step`. */
+/* A mean over the runs of a metric, per step where `by_step`: it is of the window then. */
 static int metric(const struct ids_side *side, const char *id, int by_step, double *ret_value) {
     double sum = 0, weight = 0, value;
     for (size_t i = 0; i < side->run_count; i++) {
         if (!ids_run_metric(&side->runs[i], id, &value)) continue;
-        sum += value / (by_step ? side->runs[i].per : 1) * side->runs[i].weight;
+        sum += value / (by_step ? side->runs[i].per_window : 1) * side->runs[i].weight;
         weight += side->runs[i].weight;
     }
     if (weight > 0) *ret_value = sum / weight;
@@ -107,7 +107,7 @@ static void host_calls(const struct ids_side *side, const char *const *wanted, d
         const struct ids_table *names = ids_report_find_table(side->runs[i].report, "names");
         int name = ids_table_column(names, "name"), count = ids_table_column(names, "count");
         int total = ids_table_column(names, "total");
-        double scale = side->runs[i].weight / side->runs[i].per;
+        double scale = side->runs[i].weight / side->runs[i].per_window;
         for (size_t row = 0; name >= 0 && row < names->row_count; row++) {
             const struct ids_value *cell = ids_table_cell(names, row, name);
             for (const char *const *word = wanted; *word && !cell->missing; word++) {

@@ -333,7 +333,7 @@ static const char *time_text(struct ids_report *texts, double ps) {
 /* In words: "layer2: 12 ops added". */
 static const char *cause_text(struct ids_diff *diff, const struct ids_cause *cause) {
     struct ids_report *texts = &diff->report;
-    const char *who = cause->culprit ? cause->culprit : cause->account;
+    const char *who = cause->culprit;
     if (cause->kind == IDS_CAUSE_EVEN)
         return ids_report_text(texts,
                                "all %zu ops that both sides have take %+.1f %%: a clock, a power limit, or another "
@@ -341,6 +341,8 @@ static const char *cause_text(struct ids_diff *diff, const struct ids_cause *cau
                                cause->count, (cause->factor - 1) * 100);
     if (cause->kind == IDS_CAUSE_HOST) return "all of it, of which the Python tracer recorded one side alone";
     if (cause->kind == IDS_CAUSE_OTHERS) return ids_report_text(texts, "%zu small causes", cause->count);
+    if (cause->kind == IDS_CAUSE_ACCOUNT) return "all of it";
+    if (!who) return "culprit not known";
     if (ids_cause_is_group(cause))
         return beside_text(texts, cause, with_donation(diff, cause, group_text(texts, cause, who)));
     if (cause->match) return op_text(texts, cause);

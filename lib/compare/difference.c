@@ -91,7 +91,7 @@ static double figure_of_run(const struct ids_side_run *run, const void *what) {
     const struct figure *figure = what;
     double value;
     if (!ids_run_metric(run, figure->id, &value)) return NAN;
-    return value / (figure->by_step ? run->per : 1) / (figure->by_device ? run->devices : 1);
+    return value / (figure->by_step ? run->per_window : 1) / (figure->by_device ? run->devices : 1);
 }
 
 static int mean_of(const struct ids_side *side, const struct figure *figure, double *ret_value) {

@@ -35,6 +35,7 @@ int ids_side_init(struct ids_side *side, const char *label, const struct ids_rep
             .steps = steps && steps->row_count ? steps : NULL,
             .devices = active_devices(reports[i]),
             .per = 1,
+            .per_window = 1,
             .recording = i,
             .weight = 1 / (double)count,
         };
@@ -83,8 +84,13 @@ void ids_sides_settle(struct ids_side *const *sides, size_t count, enum ids_reco
     for (size_t s = 0; s < count; s++) {
         sides[s]->per_step = per_step;
         sides[s]->by_run = by_run;
-        for (size_t i = 0; i < sides[s]->run_count; i++)
-            sides[s]->runs[i].per = per_step ? (double)sides[s]->runs[i].steps->row_count : 1;
+        for (size_t i = 0; i < sides[s]->run_count; i++) {
+            struct ids_side_run *run = &sides[s]->runs[i];
+            double recorded;
+            run->per = per_step ? (double)run->steps->row_count : 1;
+            run->per_window =
+                per_step && ids_run_metric(run, "steps.count", &recorded) ? fmax(run->per, recorded) : run->per;
+        }
     }
 }
 

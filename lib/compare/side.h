@@ -15,7 +15,9 @@ struct ids_side_run {
     const struct ids_table *steps; /* NULL: the run has none */
     const char *lacks;             /* what its format does not hold, as a sentence; NULL: nothing */
     double devices;                /* those that did something */
-    double per;                    /* what sums over the window are divided by: steps, or 1 */
+    double per;                    /* what sums over the steps are divided by: steps, or 1 */
+    double per_window;             /* what sums over the window are divided by: with the step that the window opened
+                                    * in, which is in no mean */
     size_t recording;              /* the number of the recording that it is a window of */
     double weight;                 /* in a mean of the side: every recording counts as much; together 1 */
 };

@@ -39,11 +39,15 @@ static uint64_t hash(uint64_t key, const char *text) {
 
 /* ---- programs ---- */
 
+/* In how many of the rows from that one on: a program that is compiled for several shapes has one for each. */
+static size_t count_of_program(const struct ids_table *modules, size_t row, const char *name) {
+    size_t count = 0;
+    for (; modules && row < modules->row_count; row++) count += !strcmp(text_at(modules, row, "name"), name);
+    return count;
+}
+
 static int has_program(const struct ids_table *modules, const char *name) {
-    for (size_t row = 0; modules && row < modules->row_count; row++) {
-        if (!strcmp(text_at(modules, row, "name"), name)) return 1;
-    }
-    return 0;
+    return count_of_program(modules, 0, name) > 0;
 }
 
 static int is_new_name(const struct ids_matches *ops, const char *name) {
@@ -69,9 +73,11 @@ static int look_at_programs(struct making *making) {
         for (size_t row = 0; modules[side] && row < modules[side]->row_count && !failed; row++) {
             const char *name = text_at(modules[side], row, "name");
             if (!*name || has_program(modules[!side], name)) continue;
+            size_t count = count_of_program(modules[side], row, name);
+            if (count < count_of_program(modules[side], 0, name)) continue; /* told */
             if (side ? is_new_name(making->ops, name) : ids_matches_program_in_b(making->ops, name) != name) continue;
-            failed =
-                add(making, (struct ids_structure_row){"program", NULL, side ? NULL : name, side ? name : NULL, 1, 0});
+            failed = add(making, (struct ids_structure_row){"program", NULL, side ? NULL : name, side ? name : NULL,
+                                                            (double)count, 0});
         }
     }
     return failed;

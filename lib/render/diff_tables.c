@@ -25,6 +25,14 @@ void ids_diff_sort_table(struct ids_table *table, enum ids_diff_sort sort) {
     qsort(table->cells, table->row_count, (size_t)table->def->column_count * sizeof *table->cells, by_column);
 }
 
+static int is_any_called(const struct ids_table *table, int class) {
+    for (size_t row = 0; row < table->row_count; row++) {
+        const char *word = ids_table_cell(table, row, class)->text;
+        if (!strcmp(word, "slower") || !strcmp(word, "faster")) return 1;
+    }
+    return 0;
+}
+
 /* The rows whose cell is not "same", or all where everything is asked for. */
 void ids_render_diff_matches(struct ids_painter *painter, const struct ids_diff *diff, const char *id) {
     const struct ids_table *table = ids_report_find_table(&diff->report, id);
@@ -46,6 +54,8 @@ void ids_render_diff_matches(struct ids_painter *painter, const struct ids_diff 
         memcpy(&shown.cells[shown.row_count++ * columns], ids_table_cell(table, row, 0), columns * sizeof *shown.cells);
     }
     ids_painter_table(painter, &shown, painter->render->top, 0);
+    if (!diff->a->by_run && !(diff->options.noise > 0) && is_any_called(&shown, class))
+        fputs("  slower and faster in these recordings: the next ones may differ as much\n", painter->out);
     if (!painter->render->top || same + unsure == 0) return;
     fprintf(painter->out, "%s  of the %s ", shown.row_count ? "" : "\n", id);
     if (same) fprintf(painter->out, "%zu %s the same", same, same == 1 ? "is" : "are");

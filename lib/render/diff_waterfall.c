@@ -11,6 +11,11 @@
 #define FULL "\xe2\x96\x88"
 #define LIGHT "\xe2\x96\x91"
 
+/* From here on shares have a decimal place. */
+#define LAST_PERCENT 0.99
+/* So much of the change is worth a hint. */
+#define UNKNOWN_TOLD 0.1
+
 enum { BAR = 24, COLUMNS = 6, COMMAND_BYTES = 4352 };
 
 /* The times between which bars are drawn. Where the change is small against the step, the axis does not begin at zero,
@@ -150,12 +155,37 @@ static int is_any_unsure(const struct ids_waterfall *waterfall, size_t shown) {
     return 0;
 }
 
+/* Rounded down, so that 100 % is said only of all of it, to the picosecond. */
+static const char *explained_text(struct ids_painter *painter, const struct ids_waterfall *waterfall, double share) {
+    struct ids_phrase phrase = ids_phrase_begin();
+    int is_all = !llround(waterfall->unexplained_ps + waterfall->unlike_ps);
+    if (is_all)
+        ids_phrase_add(&phrase, "100 %%");
+    else if (share < LAST_PERCENT)
+        ids_phrase_add(&phrase, "%.0f %%", floor(share * 100));
+    else
+        ids_phrase_add(&phrase, "%.1f %%", fmin(floor(share * 1000) / 10, 99.9));
+    return ids_phrase_end(painter, &phrase);
+}
+
+/* Time of which a side recorded nothing, and which is a good part of the change, has a name in the stacks. */
+static void write_unknown(struct ids_painter *painter, const struct ids_diff *diff) {
+    const struct ids_waterfall *waterfall = &diff->waterfall;
+    double change = fabs(waterfall->after_ps - waterfall->before_ps);
+    if (!ids_diff_has_shares(diff) || fabs(waterfall->unknown_ps) < UNKNOWN_TOLD * change) return;
+    fputs("  ", painter->out);
+    ids_text_wrap(painter->out,
+                  "what the host did in that time is in no trace: record both sides with 'idsprof capture', which "
+                  "samples the stacks of Python, or with --python-tracer 1",
+                  2, 2, ids_painter_width(painter));
+}
+
 static void write_share(struct ids_painter *painter, const struct ids_diff *diff, size_t shown) {
     const struct ids_waterfall *waterfall = &diff->waterfall;
     double share = ids_explained_share(waterfall);
     struct ids_phrase phrase = ids_phrase_begin();
     if (ids_diff_has_shares(diff))
-        ids_phrase_add(&phrase, "%.0f %% of the change is explained", floor(share * 100));
+        ids_phrase_add(&phrase, "%s of the change is explained", explained_text(painter, waterfall, share));
     else
         ids_phrase_add(&phrase, "%s",
                        do_causes_cancel(diff) ? "the change is unsure: causes that are sure nearly cancel"
@@ -166,6 +196,14 @@ static void write_share(struct ids_painter *painter, const struct ids_diff *diff
     if (is_any_unsure(waterfall, shown)) ids_phrase_add(&phrase, "; ~ the interval holds zero");
     fputs("  ", painter->out);
     ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), 2, 2, ids_painter_width(painter));
+}
+
+/* What the intervals are of; without any the column is empty. */
+static const char *spread_title(const struct ids_diff *diff) {
+    for (size_t i = 0; i < diff->waterfall.count; i++) {
+        if (diff->waterfall.at[i].interval.known) return diff->a->by_run ? "from run to run" : "from step to step";
+    }
+    return "";
 }
 
 void ids_render_diff_waterfall(struct ids_painter *painter, const struct ids_diff *diff, const char *path_b) {
@@ -179,7 +217,7 @@ void ids_render_diff_waterfall(struct ids_painter *painter, const struct ids_dif
                                                {.title = ""},
                                                {.title = "account", .is_name = 1},
                                                {.title = "cause", .stretch = 1},
-                                               {.title = diff->a->by_run ? "from run to run" : "from step to step"}};
+                                               {.title = spread_title(diff)}};
     struct ids_grid grid = {.columns = columns, .column_count = COLUMNS, .row_count = shown + has_rest + 2};
     grid.cells = ids_arena_alloc(&painter->arena, grid.row_count * COLUMNS * sizeof *grid.cells);
     if (!grid.cells) {
@@ -191,5 +229,6 @@ void ids_render_diff_waterfall(struct ids_painter *painter, const struct ids_dif
     ids_grid_fit(&grid, painter->render->full ? 0 : ids_painter_width(painter));
     ids_grid_write(&grid, &painter->arena, painter->bold, painter->plain, painter->out);
     write_share(painter, diff, shown);
+    write_unknown(painter, diff);
     write_next(painter, diff, path_b);
 }

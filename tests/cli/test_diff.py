@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -195,6 +196,9 @@ def check_words(folder):
     step = row(found, 'headline', 'id', 'steps.mean')
     check(step['verdict'] == 'differs' and found['run']['spread_over'] == 'steps', f'one a side: {step}')
     check('in these recordings' in diff(*one).stdout, 'one a side: the text')
+    hedge = 'slower and faster in these recordings: the next ones may differ as much'
+    check(hedge in diff(*one).stdout and hedge not in diff(*one, '--noise', '2%', status=1).stdout, 'one a side: the ops')
+    check(hedge not in diff(before, slower, status=1).stdout, 'three a side: the ops')
     check(row(result(*one, '--noise', '2%', status=1), 'headline', 'id', 'steps.mean')['verdict'] == 'regression', '--noise 2%')
     check(row(result(*one, '--noise', '20%'), 'headline', 'id', 'steps.mean')['verdict'] == 'unsure', '--noise 20%')
     check(row(result(*one, '--threshold', '0.5'), 'headline', 'id', 'steps.mean')['verdict'] == 'same', '--threshold 50%')
@@ -208,6 +212,32 @@ def check_words(folder):
     gpu_run(folder / 'one_slow.mini', single[:-1] + [500.0])
     step = row(result(folder / 'even.mini', folder / 'one_slow.mini'), 'headline', 'id', 'steps.mean')
     check(step['verdict'] == 'single_steps' and step['typical_low'] == step['typical_high'] == 0 < step['high'], f'one slow step of ten: {step}')
+
+
+def unknown_run(path, idle_us):
+    """Five steps of a kernel of 50 us each, after which the host does nothing that is recorded; its last one launches late."""
+    kernels = [f'{i * (60 + idle_us)}us 50us k correlation_id={i + 1}' for i in range(5)]
+    steps = [f'{i * (60 + idle_us)}us {60 + idle_us}us {i}' for i in range(5)]
+    host = [f'{i * (60 + idle_us) - 1 if i else 0}us 1us launch correlation_id={i + 1}' for i in range(5)]
+    path.write_text('\n'.join(['idsprof-mini 1', 'host h', 'plane /device:GPU:0', 'line 1 "Stream #1(Kernel)"', *kernels, 'line 2 Steps', *steps,
+                                'plane /host:CPU', 'line 100 python', *host]) + '\n')
+    return path
+
+
+def check_shares(folder):
+    """100 % is said of all of it alone; what is not recorded on the host is a hint to record stacks; no column is of nothing."""
+    text = diff(unknown_run(folder / 'quick.mini', 10), unknown_run(folder / 'slow.mini', 80)).stdout
+    check(re.search(r'\b\d(\.\d)? % of the change is explained', text), f'little is explained: {text}')
+    check("samples the stacks of Python" in ' '.join(text.split()), f'no hint to the stacks: {text}')
+    gpu_run(folder / 'fast.mini', [100.0] * 6, busy=1)
+    gpu_run(folder / 'late.mini', [150.0] * 6, busy=1)
+    text = diff(folder / 'fast.mini', folder / 'late.mini').stdout
+    check('100 % of the change is explained' in text and 'stacks' not in text, f'all is explained: {text}')
+    text = diff(COMPARE / 'base', COMPARE / 'recompile').stdout
+    check(re.search(r' 99\.[0-9] % of the change is explained', text), f'nearly all is explained: {text}')
+    check(re.search(r'program +- +- +jit_score +3\n', text) and text.count('jit_score') < 20, f'one program for three shapes: {text}')
+    text = diff('--force', SOURCE / 'testdata' / 'cpu1_nohlo', SOURCE / 'testdata' / 'mini' / 'idle_sync.mini').stdout
+    check(re.search('account +cause\n', text) and 'host.input         all of it' in text, f'intervals of nothing: {text}')
 
 
 def check_trend(folder):
@@ -324,6 +354,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_unlike(Path(scratch))
     check_forms()
     check_words(Path(scratch))
+    check_shares(Path(scratch))
     check_trend(Path(scratch))
     check_refusals(Path(scratch))
     check_themselves()

@@ -12,11 +12,13 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
 IDSPROF = os.environ['IDSPROF']
 sys.path[:0] = [str(SOURCE / 'tests' / 'golden'), str(SOURCE / 'tests' / 'support')]
+from made_program import Op, side  # noqa: E402
 from made_runs import gpu_run, noisy  # noqa: E402
 from test_mini import rows  # noqa: E402
 
@@ -227,6 +229,12 @@ def check_fail_on(folder):
     idsprof('diff', folder / 'main_0.mini', hidden[0], '--fail-on', '5%')  # of one recording a side no cause is certain
     idsprof('diff', folder / 'main_0.mini', hidden[0], '--fail-on', '5%', '--noise', '2%', status=1)
     idsprof('diff', folder / 'main_0.mini', hidden[0], '--fail-on', '5%', '--noise', '60%')
+    plain = [Op('dot', 'layer0', 50, 'dot'), Op('tanh', 'layer0', 50)]
+    for name, ops in ('plain', plain), ('other', [replace(plain[0], shape='f32[64,129]'), plain[1]]), ('more', [replace(plain[0], us=60), *plain[1:]]):
+        side(folder, name, ops, 7)
+    found = json.loads(idsprof('diff', '--json', folder / 'plain_?.mini', folder / 'other_?.mini', '--fail-on', '1%').stdout)
+    check(rows(found, 'structure') and rows(found, 'waterfall') is not None, 'another shape of the same time fails nothing')
+    idsprof('diff', folder / 'plain_?.mini', folder / 'more_?.mini', '--fail-on', '5%', status=1)
     for wrong in ('x', '-1%'):
         idsprof('diff', main, slow, '--fail-on', wrong, status=2)
     idsprof('diff', '--trend', main, '--fail-on', '5%', status=2)
