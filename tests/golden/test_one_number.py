@@ -52,8 +52,8 @@ class Run:
         return (self.found['metrics'].get(name) or {}).get('value')
 
     def per(self, per_step):
-        """What sums over the window are divided by."""
-        return len(self.steps) if per_step else 1
+        """What sums over the window are divided by: all steps that it recorded, also the one that it opened with, which is in no mean."""
+        return self.metric('steps.count') if per_step else 1
 
     def ledger(self):
         """Of each account what its culprits sum to, a step, and their number."""
