@@ -170,8 +170,8 @@ static const char *say_rank(const struct adviser *adviser, const struct ids_piec
 }
 
 static struct ids_remedy remedy_of(const struct adviser *adviser, enum ids_account account,
-                                   const struct ids_ledger_entry *entry, int64_t time_ps, int only_moves,
-                                   int both_ways) {
+                                   const struct ids_ledger_entry *entry, int64_t time_ps, int only_moves, int both_ways,
+                                   const char *reason) {
     const struct ids_analysis *analysis = adviser->analysis;
     return ids_remedy_of(&(struct ids_circumstances){
         .account = account,
@@ -185,6 +185,7 @@ static struct ids_remedy remedy_of(const struct adviser *adviser, enum ids_accou
         .mean_ps = entry && entry->intervals ? ids_ledger_entry_time(entry) / (int64_t)entry->intervals : 0,
         .work_ps = adviser->pieces.work_ps,
         .both_ways = both_ways,
+        .reason = reason,
         .only_moves = only_moves,
     });
 }
@@ -214,6 +215,13 @@ static const char *say_meanwhile(const struct adviser *adviser, const struct ids
                : "";
 }
 
+/* Why the culprit was compiled again, where idsprof's Python hook saw it. */
+static const char *say_reason(const struct adviser *adviser, enum ids_account account, const char *function) {
+    if (account != IDS_HOST_COMPILE || !function) return NULL;
+    struct ids_text reason = ids_recompile_reason_of(adviser->analysis->trace, function);
+    return reason.length ? ids_report_text(adviser->report, "%.*s", (int)reason.length, reason.at) : NULL;
+}
+
 static void give(struct adviser *adviser, const struct ids_advice *advice) {
     ids_report_advice(adviser->report, advice);
     adviser->said++;
@@ -240,7 +248,9 @@ static const char *say_sampled(const struct adviser *adviser, const struct ids_l
 static void advise(struct adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger_entry *most = piece->most;
     const char *culprit = text_of(adviser, most->culprit), *where = text_of(adviser, most->where);
-    struct ids_remedy words = remedy_of(adviser, piece->account, most, piece->time_ps, 0, piece->both_ways_ps > 0);
+    const char *reason = say_reason(adviser, piece->account, culprit);
+    struct ids_remedy words =
+        remedy_of(adviser, piece->account, most, piece->time_ps, 0, piece->both_ways_ps > 0, reason);
     int64_t saves_ps = per_step(adviser, piece->time_ps),
             waited_ps = per_step(adviser, waited_by_others(adviser, piece));
     const char *rank = say_rank(adviser, piece, waited_ps);
@@ -262,7 +272,7 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
         .where = where,
         .what = ids_report_text(adviser->report, "%s%s - %s", words.problem, who, words.remedy),
         .evidence = ids_report_text(
-            adviser->report, "%s%s, %s of %s%s%s%s%s; %s%s%s%s", say_time(adviser, saves_ps),
+            adviser->report, "%s%s, %s of %s%s%s%s%s; %s%s%s%s%s%s", say_time(adviser, saves_ps),
             adviser->pieces.steps ? " a step" : "", say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
             adviser->pieces.steps ? "the step" : "the window",
             adviser->analysis->busy_count > 1
@@ -274,7 +284,8 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
                                    say_straggler(adviser, piece, rank))
                  : "",
             say_longest(adviser, most), say_meanwhile(adviser, most), say_sampled(adviser, most),
-            is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : ""),
+            is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
+            reason ? "; why again: " : "", reason ? reason : ""),
         .explain = ids_account_id(piece->account)};
     give(adviser, &advice);
 }
@@ -389,7 +400,7 @@ static void on_compute(struct adviser *adviser) {
         say_op(adviser, &pieces->op));
     if (pieces->op.most == pieces->mover.most)
         what = ids_report_text(adviser->report, "%s, which only moves data - %s", what,
-                               remedy_of(adviser, IDS_WORK_COMPUTE, NULL, pieces->op.time_ps, 1, 0).remedy);
+                               remedy_of(adviser, IDS_WORK_COMPUTE, NULL, pieces->op.time_ps, 1, 0, NULL).remedy);
     on_op(adviser, &pieces->op, what);
 }
 
@@ -405,7 +416,7 @@ static void on_one_op(struct adviser *adviser) {
              pieces->op.time_ps >= pieces->time_ps / 4)
         op = told ? NULL : &pieces->op;
     if (!op || adviser->said > MOST_PIECES) return;
-    struct ids_remedy words = remedy_of(adviser, IDS_WORK_COMPUTE, op->most, op->time_ps, moves, 0);
+    struct ids_remedy words = remedy_of(adviser, IDS_WORK_COMPUTE, op->most, op->time_ps, moves, 0, NULL);
     on_op(adviser, op,
           ids_report_text(adviser->report, "%s: %s - %s", words.problem, say_op(adviser, op), words.remedy));
 }

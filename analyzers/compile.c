@@ -65,6 +65,7 @@ static const struct ids_column_def columns[] = {
     {"start", "at", IDS_UNIT_TIME, 0},
     {"function", "function", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"step", "in step", IDS_UNIT_COUNT, 0},
+    {"reason", "why again", IDS_UNIT_NONE, IDS_COLUMN_LONG},
     {"event", "event", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
     {"thread", "thread", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
 };
@@ -73,7 +74,10 @@ static const struct ids_table_def compiles = {
     "compilations",
     columns,
     IDS_COUNT_OF(columns),
-    "One row per compilation, longest first, at most 10,000. `function` is the jitted function whose call led to it. "
+    "One row per compilation, longest first, at most 10,000. `function` is the jitted function whose call led to it, "
+    "and `reason` what differs from its calls before: shape, "
+    "dtype, weak type, sharding, static argument, arguments (others, or passed by name), new function object, or same "
+    "arguments (jax's options or caches changed). Idsprof's Python hook finds it; the first compilation has none. "
     "Times since the run's first device activity: negative before it.",
     0,
 };
@@ -163,11 +167,13 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
     for (size_t i = 0; i < gathering->count && i < KEPT; i++) {
         const struct compilation *one = &gathering->at[i];
         struct ids_text function = ids_compiled_function(trace, one->event);
+        struct ids_text reason = ids_recompile_reason(trace, one->event);
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, one->event->end_ps - one->event->start_ps),
             ids_int_value(IDS_UNIT_TIME, one->event->start_ps - analysis->first_ps),
             ids_text_value(function.at ? ids_report_text(report, "%.*s", (int)function.length, function.at) : NULL),
             one->step ? ids_int_value(IDS_UNIT_COUNT, one->step->number) : ids_no_value(IDS_UNIT_COUNT),
+            ids_text_value(reason.length ? ids_report_text(report, "%.*s", (int)reason.length, reason.at) : NULL),
             ids_text_value(ids_event_name(trace, one->event)),
             ids_text_value(ids_trace_text(trace, trace->tracks[one->event->track].name)),
         };

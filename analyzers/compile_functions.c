@@ -16,6 +16,7 @@ static const struct ids_column_def columns[] = {
     {"in_steps", "inside steps", IDS_UNIT_COUNT, 0},
     {"cache_hits", "cache hits", IDS_UNIT_COUNT, 0},
     {"cache_misses", "cache misses", IDS_UNIT_COUNT, 0},
+    {"reason", "why again", IDS_UNIT_NONE, IDS_COLUMN_LONG},
 };
 const struct ids_table_def ids_compile_functions = {
     "compile_functions",
@@ -25,7 +26,7 @@ const struct ids_table_def ids_compile_functions = {
     "One row per jitted function, most expensive first, at most 10,000: sums over what jax.monitoring reported to "
     "idsprof's Python hook. "
     "`backend` is the compilation by XLA or the read of the persistent cache in its place; `compilations` counts "
-    "both. "
+    "both. `reason` is why it was compiled again in the longest of these compilations (table compiles). "
     "A run that was recorded without the hook has no rows.",
     0,
 };
@@ -33,7 +34,8 @@ const struct ids_table_def ids_compile_functions = {
 enum { KEPT = 10000 };
 
 struct told {
-    struct ids_text function;
+    struct ids_text function, reason;
+    int64_t reason_ps; /* of the compilation that it is the reason of */
     int64_t backend_ps, tracing_ps, lowering_ps, total_ps;
     int64_t compilations, in_steps, hits, misses;
 };
@@ -51,6 +53,8 @@ static int tell(const struct ids_analysis *analysis, const struct ids_event *eve
     case IDS_KIND_COMPILE:
         told->backend_ps = told->total_ps = length_ps;
         told->compilations = 1;
+        told->reason = ids_recompile_reason(analysis->trace, event);
+        told->reason_ps = told->reason.length ? length_ps : -1;
         told->in_steps = ids_step_of_host_event(analysis, event) != NULL;
         return 1;
     case IDS_KIND_TRACE:
@@ -119,6 +123,10 @@ static void unite(struct list *list) {
         sum->in_steps += one->in_steps;
         sum->hits += one->hits;
         sum->misses += one->misses;
+        if (one->reason.length && (!sum->reason.length || one->reason_ps > sum->reason_ps)) {
+            sum->reason = one->reason;
+            sum->reason_ps = one->reason_ps;
+        }
     }
     list->count = made;
     if (made) qsort(list->at, made, sizeof *list->at, dearest_first);
@@ -145,6 +153,8 @@ int ids_compile_functions_list(const struct ids_analysis *analysis, struct ids_r
             has_steps ? ids_int_value(IDS_UNIT_COUNT, one->in_steps) : ids_no_value(IDS_UNIT_COUNT),
             ids_int_value(IDS_UNIT_COUNT, one->hits),
             ids_int_value(IDS_UNIT_COUNT, one->misses),
+            ids_text_value(one->reason.length ? ids_report_text(report, "%.*s", (int)one->reason.length, one->reason.at)
+                                              : NULL),
         };
         IDS_ROW(report, table, columns, row);
     }

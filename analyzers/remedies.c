@@ -62,6 +62,34 @@ static int has_python(const struct ids_circumstances *about) {
     return about->has_python;
 }
 
+/* --- why it was compiled again: how idsprof_misses.py begins its reasons --- */
+
+static int begins(const char *text, const char *start) {
+    return text && !strncmp(text, start, strlen(start));
+}
+
+static int is_made_anew(const struct ids_circumstances *about) {
+    return begins(about->reason, "new function object");
+}
+
+static int is_static(const struct ids_circumstances *about) {
+    return begins(about->reason, "static argument");
+}
+
+static int is_of_type(const struct ids_circumstances *about) {
+    return begins(about->reason, "dtype") || begins(about->reason, "weak type");
+}
+
+static int is_sharded(const struct ids_circumstances *about) {
+    return begins(about->reason, "sharding");
+}
+
+static int is_shaped(const struct ids_circumstances *about) {
+    return begins(about->reason, "shape");
+}
+
+/* --- further ones --- */
+
 static int ends(const char *text, const char *end) {
     size_t length = text ? strlen(text) : 0;
     return length >= strlen(end) && !strcmp(text + length - strlen(end), end);
@@ -183,6 +211,18 @@ static const struct sentence {
       "copy from pinned memory with non_blocking=True ahead of the step; keep what stays on the device",
       "put data on the device ahead of the step (prefetch_to_device)",
       "copy from pinned memory asynchronously, ahead of the work that needs it"}},
+    {IDS_HOST_COMPILE, is_made_anew, "A function that is made anew is compiled while the device waits",
+     {"make the function (lambda, partial, jax.grad(f)) once outside the loop, and jit it there", NULL, NULL, NULL}},
+    {IDS_HOST_COMPILE, is_static, "A function is compiled for another value while the device waits",
+     {"pass what changes as an array and not as a static argument, or keep it to a few values and warm these up", NULL,
+      NULL, NULL}},
+    {IDS_HOST_COMPILE, is_of_type, "A function is compiled for another dtype while the device waits",
+     {"give the argument one dtype (jnp.asarray(x, dtype)); a Python number is a weak type", NULL, NULL, NULL}},
+    {IDS_HOST_COMPILE, is_sharded, "A function is compiled for another sharding while the device waits",
+     {"put the argument where it was before (device_put, in_shardings), and what the step returns where it takes it "
+      "(out_shardings)", NULL, NULL, NULL}},
+    {IDS_HOST_COMPILE, is_shaped, "A function is compiled for another shape while the device waits",
+     {"pad the argument to one shape, or to a few that are warmed up before measuring", NULL, NULL, NULL}},
     {IDS_HOST_COMPILE, NULL, "A function is compiled while the device waits",
      {"keep shapes, dtypes and static arguments the same from step to step (pad), jit the function once outside the "
       "loop, and warm up before measuring",

@@ -27,6 +27,7 @@ struct ids_circumstances {
     int64_t mean_ps;     /* of the intervals of that culprit; 0 unknown */
     int64_t work_ps;     /* the same of what runs there: compute, collectives, copies */
     int both_ways;       /* of copy.h2d: copies to the host run at the same time */
+    const char *reason;  /* of host.compile: why the culprit was compiled again; NULL unknown */
     int only_moves;      /* of work.compute: the op copies or transposes, and computes nothing */
 };
 

@@ -39,6 +39,41 @@ struct ids_text ids_told_function(const struct ids_trace *trace, const struct id
     return (struct ids_text){open + 1, (uint32_t)(name.at + name.length - open - 2)};
 }
 
+struct ids_text ids_recompile_reason(const struct ids_trace *trace, const struct ids_event *event) {
+    static const char after[] = ") ";
+    if (!ids_is_told(trace, event)) return (struct ids_text){0};
+    const struct ids_events *events = &trace->tracks[event->track].events;
+    size_t own = (size_t)(event - events->at);
+    for (size_t i = own + 1; i < events->count && events->at[i].start_ps == event->start_ps; i++) {
+        if (events->at[i].kind != IDS_KIND_RECOMPILE || events->at[i].parent != own) continue;
+        struct ids_text name = ids_strings_text(&trace->strings, trace->names[events->at[i].name].text);
+        const char *end = memmem(name.at, name.length, after, sizeof after - 1);
+        if (!end) break;
+        end += sizeof after - 1;
+        return (struct ids_text){end, (uint32_t)(name.at + name.length - end)};
+    }
+    return (struct ids_text){0};
+}
+
+struct ids_text ids_recompile_reason_of(const struct ids_trace *trace, const char *function) {
+    struct ids_text longest = {0};
+    int64_t longest_ps = -1;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        if (!ids_track_is_told(trace, &trace->tracks[t])) continue;
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (event->kind != IDS_KIND_COMPILE || event->end_ps - event->start_ps <= longest_ps) continue;
+            struct ids_text name = ids_told_function(trace, event);
+            if (name.length != strlen(function) || memcmp(name.at, function, name.length) != 0) continue;
+            struct ids_text reason = ids_recompile_reason(trace, event);
+            if (!reason.length) continue;
+            longest = reason;
+            longest_ps = event->end_ps - event->start_ps;
+        }
+    }
+    return longest;
+}
+
 int ids_is_retold(const struct ids_analysis *analysis, const struct ids_event *event) {
     const struct ids_trace *trace = analysis->trace;
     const struct ids_track *track = &trace->tracks[event->track];

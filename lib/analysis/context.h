@@ -180,6 +180,11 @@ int ids_compilations_make(struct ids_analysis *analysis, struct ids_error *err);
  * and its f, length 0 if there is none. */
 int ids_is_told(const struct ids_trace *trace, const struct ids_event *event);
 struct ids_text ids_told_function(const struct ids_trace *trace, const struct ids_event *event);
+/* Why a function was compiled again, as idsprof's Python hook saw it in its arguments: "shape: x f32[8] -> f32[9]".
+ * Length 0: it was the first time, or nobody saw it. `event` is a compilation. */
+struct ids_text ids_recompile_reason(const struct ids_trace *trace, const struct ids_event *event);
+/* The same of the function's longest compilation that has a reason. */
+struct ids_text ids_recompile_reason_of(const struct ids_trace *trace, const char *function);
 /* Whether another event reports the same compilation and counts instead. On a host where jax.monitoring reported
  * compilations, only these count; the PJRT interposer's view of one counts only if the runtime recorded none itself. */
 int ids_is_retold(const struct ids_analysis *analysis, const struct ids_event *event);

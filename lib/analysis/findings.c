@@ -142,6 +142,7 @@ static int is_host_activity(const struct ids_event *event) {
     case IDS_KIND_CACHE_WRITE:
     case IDS_KIND_CACHE_HIT:
     case IDS_KIND_CACHE_MISS:
+    case IDS_KIND_RECOMPILE:
     case IDS_KIND_SYNC:
     case IDS_KIND_TRANSFER:
     case IDS_KIND_STAGING:

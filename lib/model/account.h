@@ -48,11 +48,11 @@ static inline int ids_account_is_copy(enum ids_account account) {
 /* Kinds whose events say nothing of their thread: most events of a trace of the CPU client, which so cost nothing
  * here. */
 static inline int ids_kind_has_no_account(enum ids_kind kind) {
-    const uint64_t without = (uint64_t)1 << IDS_KIND_OP | (uint64_t)1 << IDS_KIND_STALL |
-                             (uint64_t)1 << IDS_KIND_REGION | (uint64_t)1 << IDS_KIND_STEP_MARK |
-                             (uint64_t)1 << IDS_KIND_REGION_START | (uint64_t)1 << IDS_KIND_REGION_STOP |
-                             (uint64_t)1 << IDS_KIND_OP_END | (uint64_t)1 << IDS_KIND_CACHE_HIT |
-                             (uint64_t)1 << IDS_KIND_CACHE_MISS | (uint64_t)1 << IDS_KIND_OPENED;
+    const uint64_t without =
+        (uint64_t)1 << IDS_KIND_OP | (uint64_t)1 << IDS_KIND_STALL | (uint64_t)1 << IDS_KIND_REGION |
+        (uint64_t)1 << IDS_KIND_STEP_MARK | (uint64_t)1 << IDS_KIND_REGION_START | (uint64_t)1 << IDS_KIND_REGION_STOP |
+        (uint64_t)1 << IDS_KIND_OP_END | (uint64_t)1 << IDS_KIND_CACHE_HIT | (uint64_t)1 << IDS_KIND_CACHE_MISS |
+        (uint64_t)1 << IDS_KIND_RECOMPILE | (uint64_t)1 << IDS_KIND_OPENED;
     return without >> kind & 1;
 }
 

@@ -90,6 +90,7 @@ static const struct rule prefixes[] = {
     {"jax.cache_read(", IDS_KIND_CACHE_READ},
     {"jax.cache_hit(", IDS_KIND_CACHE_HIT},
     {"jax.cache_miss(", IDS_KIND_CACHE_MISS},
+    {"jax.recompile(", IDS_KIND_RECOMPILE},
     {"idsprof.opened", IDS_KIND_OPENED}, /* collectors/python/_idsprof/idsprof_session.py */
     {"PjitFunction(", IDS_KIND_DISPATCH},
     {"CommonPjRtLoadedExecutable::Execute (", IDS_KIND_EXECUTE},
@@ -279,6 +280,7 @@ const char *ids_kind_name(enum ids_kind kind) {
         [IDS_KIND_CACHE_WRITE] = "compilation cache write",
         [IDS_KIND_CACHE_HIT] = "compilation cache hit",
         [IDS_KIND_CACHE_MISS] = "compilation cache miss",
+        [IDS_KIND_RECOMPILE] = "recompilation",
         [IDS_KIND_OPENED] = "window opened",
         [IDS_KIND_SYNC] = "sync wait",
         [IDS_KIND_TRANSFER] = "transfer",

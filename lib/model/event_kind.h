@@ -33,17 +33,18 @@ enum ids_kind {
     IDS_KIND_CACHE_WRITE,
     IDS_KIND_CACHE_HIT,  /* moments, told by jax.monitoring */
     IDS_KIND_CACHE_MISS, /* as JAX counts them: an executable was written into the cache */
-    IDS_KIND_OPENED,     /* a moment: idsprof's own window has opened, and the thread waited for it */
-    IDS_KIND_SYNC,       /* the host waits for a device */
-    IDS_KIND_TRANSFER,   /* the runtime's transfer, with its bytes (TPU) */
-    IDS_KIND_STAGING,    /* preparing data for a transfer: layout, pinning, put */
-    IDS_KIND_INPUT,      /* tf.data, or an annotation that says data, input, load, ... */
-    IDS_KIND_PYTHON,     /* a Python frame; only outermost ones are kept */
-    IDS_KIND_STALL,      /* CPU: an op waits inside (Rendezvous, Wait: ...) */
-    IDS_KIND_REGION,     /* a task on a thread pool, StartRegion to StopRegion */
-    IDS_KIND_NAMED,      /* a region that the program named (TraceAnnotation), and no more is known of it */
-    IDS_KIND_CALL, /* an op of the framework (aten::addmm): only counted; what is launched inside bears its name */
-    IDS_KIND_FLOW, /* nothing of the above, but it hands work on to another thread */
+    IDS_KIND_RECOMPILE, /* a moment that begins with a compilation: why, "jax.recompile(f) shape: x f32[8] -> f32[9]" */
+    IDS_KIND_OPENED,    /* a moment: idsprof's own window has opened, and the thread waited for it */
+    IDS_KIND_SYNC,      /* the host waits for a device */
+    IDS_KIND_TRANSFER,  /* the runtime's transfer, with its bytes (TPU) */
+    IDS_KIND_STAGING,   /* preparing data for a transfer: layout, pinning, put */
+    IDS_KIND_INPUT,     /* tf.data, or an annotation that says data, input, load, ... */
+    IDS_KIND_PYTHON,    /* a Python frame; only outermost ones are kept */
+    IDS_KIND_STALL,     /* CPU: an op waits inside (Rendezvous, Wait: ...) */
+    IDS_KIND_REGION,    /* a task on a thread pool, StartRegion to StopRegion */
+    IDS_KIND_NAMED,     /* a region that the program named (TraceAnnotation), and no more is known of it */
+    IDS_KIND_CALL,      /* an op of the framework (aten::addmm): only counted; what is launched inside bears its name */
+    IDS_KIND_FLOW,      /* nothing of the above, but it hands work on to another thread */
     /* only while reading */
     IDS_KIND_REGION_START,
     IDS_KIND_REGION_STOP,

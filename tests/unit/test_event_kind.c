@@ -69,6 +69,7 @@ START_TEST(names_of_the_runtimes) {
         {"jax.cache_read(f)", IDS_KIND_CACHE_READ},
         {"jax.cache_hit(f)", IDS_KIND_CACHE_HIT},
         {"jax.cache_miss(f)", IDS_KIND_CACHE_MISS},
+        {"jax.recompile(f) shape: x f32[8] -> f32[9]", IDS_KIND_RECOMPILE},
         {"jax.compile", IDS_KIND_OTHER},
         {"XlaAutotunerMeasurement", IDS_KIND_AUTOTUNE},
         {"XlaAutotunerMeasurement:#hlo=dot.1#", IDS_KIND_AUTOTUNE},

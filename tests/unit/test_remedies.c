@@ -37,6 +37,16 @@ static const struct {
     {{IDS_HOST_RUNTIME, IDS_CUDA, CUDA_DEVICE, .culprit = "cudaGraphInstantiate"}, "makes objects"},
     {{IDS_HOST_RUNTIME, IDS_CUDA, CUDA_DEVICE, .culprit = "cudaEventCreate"}, "makes objects"},
     {{IDS_HOST_RUNTIME, IDS_CUDA, CUDA_DEVICE, .culprit = "custom_init"}, "held up in a call"},
+    /* why it was compiled again */
+    {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "shape: x f32[8] -> f32[9]"}, "pad the argument"},
+    {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "dtype: x f32[8] -> i32[8]"}, "one dtype"},
+    {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "weak type: x f32[] weak -> f32[]"}, "one dtype"},
+    {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "sharding: x anywhere -> cpu:2"}, "out_shardings"},
+    {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "static argument: n 2 -> 3"}, "not as a static argument"},
+    {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "new function object: a.py:3"},
+     "once outside the loop, and jit it"},
+    {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "arguments: x is new"}, "keep shapes, dtypes"},
+    {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE}, "keep shapes, dtypes"},
     /* a region is what its words say */
     {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "checkpoint_save"}, "saves its state"},
     {{IDS_HOST_REGION, IDS_JAX, CPU_DEVICE, .culprit = "SaveModel"}, "saves its state"},

@@ -4,6 +4,7 @@ Without the Python tracer a profile shows only the backend's own spans of it. Th
 and those that overlap a window become the plane /host:jax.monitoring, one line per thread:
     jax.trace(f)  jax.lower(f)  jax.compile(f)  jax.cache_read(f)     spans
     jax.cache_hit(f)  jax.cache_miss(f)                              moments
+    jax.recompile(f) shape: x f32[8] -> f32[9]                       moments, at the beginning of such a compilation (idsprof_misses.py)
 jax.compile(f) is the backend's compilation, or the read of the cache that replaces it. A miss is what JAX calls a miss: an executable
 that it wrote into the cache. The profiler has no event on these threads that a span could be tied to by time alone. So during a
 session each span leaves a mark "jax.monitoring" there and points to it as a consumer to its producer.
@@ -13,6 +14,7 @@ import threading
 import time
 
 from . import idsprof_xspace as xspace
+from .idsprof_misses import Misses
 
 PLANE = '/host:jax.monitoring'
 EVENTS = 20000
@@ -25,7 +27,7 @@ OLD_SPANS = {'/jax/core/compile/jaxpr_trace_duration_sec': 'jax.trace'}
 MOMENTS = {'/jax/compilation_cache/cache_hits': 'jax.cache_hit',
            '/jax/compilation_cache/cache_misses': 'jax.cache_miss'}
 
-Told = collections.namedtuple('Told', 'begin_ns end_ns kind function thread link')
+Told = collections.namedtuple('Told', 'begin_ns end_ns kind function thread link reason')
 
 
 def function_of(name):
@@ -44,6 +46,7 @@ class Monitoring:
         self.totals = {}                # kind -> [number, seconds]
         self.mark = mark
         self.also = None                # called at each compilation, too
+        self.misses = Misses()
         self.pending = threading.local()
         self.span_names = dict(SPANS, **OLD_SPANS)
         monitoring.register_event_listener(self._moment)
@@ -75,9 +78,18 @@ class Monitoring:
                 for early in waiting:
                     if early[0] >= span[0]:
                         self._tell(early, function)
+                self._tell_reason(span, function)
             self._tell(span, function)
         except Exception:
             pass
+
+    def _tell_reason(self, span, function):
+        try:
+            reason = self.misses.reason(function)
+        except Exception:               # jax is unlike those that are known
+            return
+        if reason:
+            self._tell((span[0], span[0], 'jax.recompile'), function, ' ' + reason)
 
     def _waiting(self):
         if not hasattr(self.pending, 'events'):
@@ -85,12 +97,12 @@ class Monitoring:
         del self.pending.events[:-100]
         return self.pending.events
 
-    def _tell(self, span, function):
+    def _tell(self, span, function, reason=''):
         begin_ns, end_ns, kind = span
         self.count += 1
         self.mark('jax.monitoring', _pt=LINK, _p=self.count)
         thread = threading.current_thread()
-        self.told.append(Told(begin_ns, end_ns, kind, function, (threading.get_native_id(), thread.name), self.count))
+        self.told.append(Told(begin_ns, end_ns, kind, function, (threading.get_native_id(), thread.name), self.count, reason))
         total = self.totals.setdefault(kind, [0, 0.0])
         total[0] += 1
         total[1] += (end_ns - begin_ns) / 1e9
@@ -107,7 +119,7 @@ class Monitoring:
         for (thread_id, name), events in lines.items() or [((0, 'no thread'), [])]:
             plane.line(thread_id, name, 0,
                        [((told.begin_ns - zero_ns) * 1000, (told.end_ns - told.begin_ns) * 1000,
-                         '%s(%s)' % (told.kind, told.function), {'_ct': LINK, '_c': told.link})
+                         '%s(%s)%s' % (told.kind, told.function, told.reason), {'_ct': LINK, '_c': told.link})
                         for told in sorted(events, key=lambda told: (told.begin_ns, -told.end_ns))])
         return plane.space()
 
