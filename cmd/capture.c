@@ -1,3 +1,4 @@
+#include "cmd/capture_after.h"
 #include "cmd/capture_attach.h"
 #include "cmd/capture_cuda.h"
 #include "cmd/capture_options.h"
@@ -110,13 +111,6 @@ static void warn(const struct ids_error *err) {
     ids_say("capture", "%s", ids_error_whole(err, whole));
 }
 
-/* The folder as it would be typed from here: relative when it is below. */
-static const char *shown_path(const char *path) {
-    static char here[PATH_MAX];
-    size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
-    return length > 1 && !strncmp(path, here, length) && path[length] == '/' ? path + length + 1 : path;
-}
-
 static int caught_something(const char *folder) {
     char *path = NULL;
     if (asprintf(&path, "%s/plugins/profile", folder) < 0) {
@@ -154,9 +148,10 @@ static void conclude(const struct capture *capture, const struct ids_capture_fol
     if (record->seen && ids_sidecar_write(record, &err)) warn(&err);
     int is_kept = capture->settings.keep_empty || outcome.files || caught_something(folder->path) || record->lingers ||
                   may_catch_more(&seen);
-    ids_capture_print(&outcome, is_kept ? shown_path(record->folder) : NULL, capture->settings.quiet);
+    ids_capture_print(&outcome, is_kept ? ids_capture_shown_path(record->folder) : NULL, capture->settings.quiet);
     if (is_kept) {
         ids_capture_folder_tidy(folder);
+        if (capture->settings.perfetto) ids_capture_perfetto(folder->path, capture->settings.quiet);
     } else {
         ids_capture_folder_remove(folder);
     }
@@ -226,20 +221,6 @@ static void prune(const struct capture *capture) {
     }
 }
 
-/* The command as a user would give it, in this program: a report of what was caught. */
-static void report(const struct capture *capture, const char *folder) {
-    char self[] = "/proc/self/exe", report_word[] = "report", list_word[] = "list", sort[] = "--sort",
-         label[] = "label";
-    char *path = strdup(shown_path(folder));
-    char *reporting[] = {self, report_word, path, NULL}, *listing[] = {self, list_word, sort, label, path, NULL};
-    struct ids_child_end end;
-    struct ids_error err = IDS_ERROR_INIT;
-    fflush(stdout);
-    if (!path) ids_memory_refused();
-    if (path && ids_child_run(capture->settings.sweep_count ? listing : reporting, environ, &end, &err)) warn(&err);
-    free(path);
-}
-
 /* Who asks for a device and has none would measure the CPU. A launcher of processes elsewhere is believed. */
 static int check_device(const struct capture *capture, struct ids_error *err) {
     const struct ids_capture_settings *settings = &capture->settings;
@@ -260,7 +241,7 @@ static int run_once(const struct capture *capture, int *ret_status, struct ids_e
     code = run_program(capture, &folder, 0, ret_status, err);
     if (!code && caught_something(folder.path)) {
         prune(capture);
-        if (capture->settings.report) report(capture, folder.path);
+        if (capture->settings.report) ids_capture_report(folder.path, 0);
     }
     ids_capture_folder_done(&folder);
     return code;
@@ -317,7 +298,7 @@ static int run_sweep(const struct capture *capture, int *ret_status, struct ids_
     if (!kept) ids_capture_folder_remove(&root);
     if (!code && caught) {
         prune(capture);
-        if (settings->report) report(capture, root.path);
+        if (settings->report) ids_capture_report(root.path, 1);
     }
     for (size_t i = 0; i < made; i++) ids_capture_folder_done(&parts[i]);
     ids_capture_folder_done(&root);
@@ -339,7 +320,8 @@ static int attach(struct capture *capture, const struct ids_capture_options *opt
     int code = ids_capture_attach(options, &capture->settings, &folder, err);
     if (code >= 0) *ret_status = code;
     if (folder) prune(capture);
-    if (folder && capture->settings.report) report(capture, folder);
+    if (folder && capture->settings.perfetto) ids_capture_perfetto(folder, capture->settings.quiet);
+    if (folder && capture->settings.report) ids_capture_report(folder, 0);
     free(folder);
     return code < 0 ? code : 0;
 }

@@ -65,6 +65,7 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
     {IDS_OPT_TEXT, 0, "env-file", "FILE", "read variables for the program from this file of NAME=value", AT(env_file),
      NULL},
     {IDS_OPT_FLAG, 'r', "report", NULL, "print the report when the program has ended", AT(report), NULL},
+    {IDS_OPT_FLAG, 0, "perfetto", NULL, "put a trace for ui.perfetto.dev beside each profile", AT(perfetto), NULL},
     {IDS_OPT_FLAG, 'q', "quiet", NULL, "at the end, print only what is missing", AT(quiet), NULL},
 };
 
@@ -285,6 +286,7 @@ int ids_capture_settle(const struct ids_capture_options *options, char *const *c
                        struct ids_capture_settings *ret_settings, struct ids_error *err) {
     struct ids_profile_variables variables;
     *ret_settings = (struct ids_capture_settings){.report = options->report,
+                                                  .perfetto = options->perfetto,
                                                   .quiet = options->quiet,
                                                   .audit = options->audit,
                                                   .keep_empty = options->keep_empty,

@@ -18,9 +18,9 @@ struct ids_capture_options {
     int64_t delay_ps, duration_ps, stop_timeout_ps;            /* -1: not given */
     int64_t host_tracer, device_tracer, python_tracer, stacks; /* -1: not given */
     struct ids_opt_texts wrap, profile_options;
-    int trigger, report, quiet, gpu, tpu, cpu, or_cpu, audit, keep_empty;
+    int trigger, report, perfetto, quiet, gpu, tpu, cpu, or_cpu, audit, keep_empty;
 };
-enum { IDS_CAPTURE_OPTS = 37 };
+enum { IDS_CAPTURE_OPTS = 38 };
 extern const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS];
 extern const struct ids_capture_options ids_capture_option_defaults;
 
@@ -35,7 +35,7 @@ struct ids_capture_settings {
     enum ids_capture_platform platform;
     int64_t sweep[IDS_SWEEP_MAX]; /* numbers of devices */
     size_t sweep_count;
-    int report, quiet, audit, keep_empty, or_cpu;
+    int report, perfetto, quiet, audit, keep_empty, or_cpu;
     struct ids_variables environment; /* of the program: ours, and the file's */
 };
 

@@ -49,6 +49,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXTS, 'n', "name", "GLOB", "only events of this name; may be given again", AT(names), NULL},
     {IDS_OPT_TIME, 0, "min-duration", "TIME", "leave out shorter slices", AT(min_duration_ps), NULL},
     {IDS_OPT_FLAG, 0, "force", NULL, "overwrite existing files", AT(force), NULL},
+    {IDS_OPT_FLAG, 'q', "quiet", NULL, "do not say what was written", AT(quiet), NULL},
     IDS_READING_OPTIONS,
 };
 
@@ -156,6 +157,7 @@ static void list_losses(const struct ids_extraction *extraction, char *text, siz
 
 static void say(const struct ids_extraction *extraction) {
     const struct ids_extract_options *options = extraction->options;
+    if (options->quiet) return;
     char bytes[IDS_VALUE_ROOM], events[IDS_COUNTED_ROOM + 2] = "", losses[1024];
     ids_value_format(ids_int_value(IDS_UNIT_BYTES, (int64_t)extraction->bytes), bytes, sizeof bytes);
     if (ids_extract_export(options)) snprintf(events, sizeof events, ", %s", IDS_COUNTED(extraction->events, "event"));

@@ -15,7 +15,7 @@ enum { IDS_EXTRACT_RAW = 0 };
 
 struct ids_extract_options {
     const char *folder, *run, *steps;
-    int list, json, force, format, accounts;
+    int list, json, force, quiet, format, accounts;
     int64_t from_ps, to_ps, min_duration_ps;
     struct ids_opt_texts devices, tracks, names;
 };

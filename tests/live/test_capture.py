@@ -490,6 +490,19 @@ def wrap():
     check('--wrap: a function of the script itself', found and found.names['load'] == 5, run.err)
 
 
+def perfetto():
+    run = capture(['--start-step', 5, '--steps', 2, '--every', 5, '--max', 2, '--perfetto'], 15, 'annotate')
+    traces = sorted(run.folder.glob('plugins/profile/*/*.pftrace')) if run.folder else []
+    check('--perfetto: a trace in the folder of each window', [trace.parent for trace in traces] == [file.parent for file in run.files()] and
+          len(traces) == 2 and all(b'train_step' in trace.read_bytes() for trace in traces), (traces, run.err))
+    check('--perfetto: the run is read as before', len(report(run.folder)['tables'].get('ops', {'rows': []})['rows']) > 0, run.err)
+    check('--perfetto: nothing else is printed by the program', run.out == 'trained True on 1 devices\n', run.out)
+    run = capture(['--start-step', 5, '--perfetto', '-q'], 15, 'annotate')
+    check('--perfetto --quiet: no word', run.err == '', run.err)
+    run = capture(['--start-step', 500, '--perfetto'], 15, 'annotate')
+    check('--perfetto: of nothing, nothing', run.line('caught') == 'nothing' and 'extract' not in run.err, run.err)
+
+
 def named_region():
     run = capture(['--range', 'evaluate'], 10, 'annotate', 'block')
     found = profile(run)
@@ -624,7 +637,7 @@ def start_cost():
 
 
 CASES = [annotated, counted, default_start, every, by_time, trigger, variables, ends, never_reached, processes, distributed,
-         same_second, children, mpirun, sitecustomize, isolated, without_jax, own_profiler, unwritable, full_disk, wrap, named_region, sweep, scopes, compiling]
+         same_second, children, mpirun, sitecustomize, isolated, without_jax, own_profiler, unwritable, full_disk, wrap, perfetto, named_region, sweep, scopes, compiling]
 ALONE = [costs, start_cost]             # they measure
 
 

@@ -1,0 +1,75 @@
+#include "cmd/capture_after.h"
+
+#include "lib/base/error.h"
+#include "lib/base/memory.h"
+#include "lib/capture/child.h"
+#include "lib/cli/say.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *ids_capture_shown_path(const char *path) {
+    static char here[PATH_MAX];
+    size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    return length > 1 && !strncmp(path, here, length) && path[length] == '/' ? path + length + 1 : path;
+}
+
+/* The command as a user would give it, in this program. */
+static void run_self(char *const words[]) {
+    struct ids_child_end end;
+    struct ids_error err = IDS_ERROR_INIT;
+    char whole[IDS_ERROR_WHOLE];
+    fflush(stdout);
+    if (ids_child_run(words, environ, &end, &err)) ids_say("capture", "%s", ids_error_whole(&err, whole));
+}
+
+void ids_capture_report(const char *folder, int is_sweep) {
+    char self[] = "/proc/self/exe", report_word[] = "report", list_word[] = "list", sort[] = "--sort",
+         label[] = "label";
+    char *path = strdup(ids_capture_shown_path(folder));
+    char *reporting[] = {self, report_word, path, NULL}, *listing[] = {self, list_word, sort, label, path, NULL};
+    if (path)
+        run_self(is_sweep ? listing : reporting);
+    else
+        ids_memory_refused();
+    free(path);
+}
+
+/* ---- --perfetto ---- */
+
+static void export_run(const char *run, int quiet) {
+    char self[] = "/proc/self/exe", extract[] = "extract", format[] = "--format=perfetto", into[] = "--output",
+         silent[] = "--quiet";
+    char *path = strdup(ids_capture_shown_path(run));
+    char *words[] = {self, extract, path, format, into, path, quiet ? silent : NULL, NULL};
+    if (path)
+        run_self(words); /* it says itself what it wrote, or why not */
+    else
+        ids_memory_refused();
+    free(path);
+}
+
+void ids_capture_perfetto(const char *folder, int quiet) {
+    struct dirent **entries = NULL;
+    char *root = NULL;
+    if (asprintf(&root, "%s/plugins/profile", folder) < 0) {
+        ids_memory_refused();
+        return;
+    }
+    int count = scandir(root, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        char run[PATH_MAX];
+        struct stat status;
+        int fits = snprintf(run, sizeof run, "%s/%s", root, entries[i]->d_name) < (int)sizeof run;
+        if (entries[i]->d_name[0] != '.' && fits && !stat(run, &status) && S_ISDIR(status.st_mode))
+            export_run(run, quiet);
+        free(entries[i]);
+    }
+    free(entries);
+    free(root);
+}
