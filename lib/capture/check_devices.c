@@ -67,9 +67,23 @@ static void check_gpu_driver(const char *root, struct ids_checkup *checkup) {
     }
 }
 
+/* A Linux inside Windows has one file for all GPUs, whose drivers are those of Windows. */
+static int check_gpus_of_windows(const char *root, struct ids_checkup *checkup) {
+    char first[PATH_MAX];
+    if (!count_files(root, "/dev/dxg", first)) return 0;
+    int allowed = !access(first, R_OK | W_OK);
+    checkup->gpus = 1;
+    ids_check_add(checkup, "gpu.devices", "GPUs", allowed ? IDS_CHECK_OK : IDS_CHECK_PROBLEM,
+                  allowed ? "those of Windows, through /dev/dxg"
+                          : ids_check_text(checkup, "%s: %s", first, strerror(errno)),
+                  allowed ? NULL : "sudo usermod -aG video $USER, then wsl --shutdown in Windows");
+    return 1;
+}
+
 static void check_gpus(const char *root, struct ids_checkup *checkup) {
     char first[PATH_MAX], model[128] = "NVIDIA GPU", information[PATH_MAX];
     checkup->gpus = count_files(root, "/dev/nvidia[0-9]*", first);
+    if (!checkup->gpus && check_gpus_of_windows(root, checkup)) return;
     if (!checkup->gpus) {
         int amd = count_files(root, "/dev/kfd", first);
         ids_check_add(checkup, "gpu.devices", "GPUs", amd ? IDS_CHECK_NOTE : IDS_CHECK_NONE,

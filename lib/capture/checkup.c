@@ -72,13 +72,19 @@ static const char *existing_part(struct ids_checkup *checkup, const char *path) 
     return part ? part : ".";
 }
 
+static const char *space_text(struct ids_checkup *checkup, unsigned long long bytes, int lacks_files) {
+    if (lacks_files) return "full: it can hold no further file (no inodes are left)";
+    if (!bytes) return "full";
+    return ids_check_text(checkup, bytes < 100000000 ? "%.3f GB free" : "%.1f GB free", (double)bytes / 1e9);
+}
+
 static void check_space(const char *there, struct ids_checkup *checkup) {
     struct statvfs disk;
     if (statvfs(there, &disk)) return;
     unsigned long long bytes = (unsigned long long)disk.f_bavail * disk.f_frsize;
-    int is_little = bytes < LITTLE_SPACE;
+    int lacks_files = disk.f_files > 0 && !disk.f_favail, is_little = lacks_files || bytes < LITTLE_SPACE;
     ids_check_add(checkup, "place.space", "disk", is_little ? IDS_CHECK_PROBLEM : IDS_CHECK_OK,
-                  ids_check_text(checkup, "%.1f GB free", (double)bytes / 1e9),
+                  space_text(checkup, bytes, lacks_files),
                   is_little ? "make room, choose another folder with -o DIR, or let --keep N remove older captures"
                             : NULL);
 }
@@ -95,13 +101,16 @@ void ids_check_place(const struct ids_checkup_options *options, struct ids_check
     char socket[IDS_CONTROL_PATH], why[512];
     const char *there = existing_part(checkup, options->output);
     checkup->can_write = can_make_folder(checkup, there);
+    int failure = checkup->can_write ? 0 : errno;
     if (checkup->can_write) {
         ids_check_add(checkup, "place.folder", "captures go to", IDS_CHECK_OK, options->output, NULL);
         check_space(there, checkup);
+        ids_check_mount(options, there, checkup);
     } else {
         ids_check_add(checkup, "place.folder", "captures go to", IDS_CHECK_PROBLEM,
-                      ids_check_text(checkup, "%s: %s", options->output, strerror(errno)),
+                      ids_check_text(checkup, "%s: %s", options->output, strerror(failure)),
                       "choose another folder with -o DIR or PROFILE_DIR");
+        if (failure == ENOSPC || failure == EDQUOT) check_space(there, checkup);
     }
     if (ids_control_folder(socket, sizeof socket, why, sizeof why)) {
         ids_check_add(checkup, "place.socket", "idsprof trigger", IDS_CHECK_PROBLEM, ids_check_text(checkup, "%s", why),
@@ -123,6 +132,7 @@ int ids_checkup(const struct ids_checkup_options *options, struct ids_checkup *r
     check_plugins(ret_checkup);
     ids_check_variables(ret_checkup);
     ids_check_tools(options, ret_checkup);
+    ids_check_limits(options, ret_checkup);
     ids_check_place(options, ret_checkup);
     if (ret_checkup->findings) return 0;
     ids_checkup_done(ret_checkup);

@@ -15,6 +15,10 @@ void ids_check_collectors(const struct ids_checkup_options *options, struct ids_
 void ids_check_libraries(const struct ids_checkup_options *options, struct ids_checkup *checkup); /* after Python */
 void ids_check_variables(struct ids_checkup *checkup);
 void ids_check_tools(const struct ids_checkup_options *options, struct ids_checkup *checkup); /* after devices */
+/* check_system.c: a Linux inside Windows; the file system that a folder lies in; limits of memory and CPUs. */
+int ids_check_is_wsl(const char *root);
+void ids_check_mount(const struct ids_checkup_options *options, const char *there, struct ids_checkup *checkup);
+void ids_check_limits(const struct ids_checkup_options *options, struct ids_checkup *checkup);
 void ids_check_place(const struct ids_checkup_options *options, struct ids_checkup *checkup);
 
 /* Calls `visit` for each file below the root that matches a pattern of *, ? and [], in no particular order. */

@@ -176,6 +176,100 @@ START_TEST(test_tpus) {
 }
 END_TEST
 
+static void put_mounts(const char *type, const char *source) {
+    char lines[2048];
+    snprintf(lines, sizeof lines,
+             "22 27 0:21 / / rw,relatime - ext4 /dev/sda rw\n"
+             "23 22 0:22 / %.*s rw - xfs /dev/sdb rw\n"
+             "24 22 0:23 / %sx rw - nfs other:/export rw\n"
+             "a line that is none\n"
+             "25 23 0:24 / %s rw,nosuid shared:1 - %s %s rw\n",
+             (int)(strrchr(root, '/') - root), root, root, root, type, source);
+    put_file("/proc/self/mountinfo", lines);
+}
+
+START_TEST(test_wsl) {
+    setup();
+    put_python(good_python);
+    put_file("/proc/sys/kernel/osrelease", "5.15.153.1-microsoft-standard-WSL2\n");
+    put_file("/dev/dxg", "");
+    put_file("/usr/lib/wsl/lib/libcuda.so.1", "");
+    put_mounts("9p", "drvfs");
+    look();
+    expect("gpu.devices", IDS_CHECK_OK, "those of Windows, through /dev/dxg");
+    ck_assert_int_eq(finding("gpu.libcuda")->state, IDS_CHECK_OK);
+    ck_assert_ptr_null(finding("gpu.driver")); /* it is one of Windows */
+    ck_assert_int_eq(finding("place.mount")->state, IDS_CHECK_NOTE);
+    ck_assert_ptr_nonnull(strstr(finding("place.mount")->what, "is a disk of Windows"));
+    ids_checkup_done(&checkup);
+    put_file("/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n"); /* 9p of a virtual machine */
+    look();
+    ck_assert_ptr_null(finding("place.mount"));
+    ids_checkup_done(&checkup);
+}
+END_TEST
+
+START_TEST(test_mounts) {
+    setup();
+    put_python(good_python);
+    put_mounts("nfs4", "server:/export");
+    look();
+    ck_assert_ptr_nonnull(strstr(finding("place.mount")->what, "is on the network (nfs4, server:/export)"));
+    ids_checkup_done(&checkup);
+    put_mounts("tmpfs", "none");
+    look();
+    ck_assert_ptr_nonnull(strstr(finding("place.mount")->what, "is memory (tmpfs)"));
+    ids_checkup_done(&checkup);
+    put_mounts("ext4", "/dev/sdc");
+    look();
+    ck_assert_ptr_null(finding("place.mount"));
+    ids_checkup_done(&checkup);
+}
+END_TEST
+
+START_TEST(test_limits) {
+    setup();
+    put_python(good_python);
+    look();
+    ck_assert_ptr_null(finding("limits.memory"));
+    ck_assert_ptr_null(finding("limits.cpu"));
+    ids_checkup_done(&checkup);
+    /* version 2: the job's own group has no limit, the one above it has */
+    put_file("/proc/self/cgroup", "0::/slurm/job_7\n");
+    put_file("/sys/fs/cgroup/slurm/job_7/memory.max", "max\n");
+    put_file("/sys/fs/cgroup/slurm/memory.max", "1000000000\n");
+    put_file("/sys/fs/cgroup/slurm/job_7/memory.current", "900000000\n");
+    put_file("/sys/fs/cgroup/slurm/job_7/cpu.max", "50000 100000\n");
+    look();
+    expect("limits.memory", IDS_CHECK_NOTE, "the container or batch job may use 1.0 GB, and uses 0.9 GB");
+    ck_assert_ptr_nonnull(finding("limits.memory")->remedy);
+    ck_assert_ptr_nonnull(strstr(finding("limits.cpu")->what, "may use 0.5 of "));
+    ids_checkup_done(&checkup);
+    put_file("/sys/fs/cgroup/slurm/memory.max", "max\n");
+    put_file("/sys/fs/cgroup/slurm/job_7/cpu.max", "max 100000\n");
+    look();
+    ck_assert_ptr_null(finding("limits.memory"));
+    ck_assert_ptr_null(finding("limits.cpu"));
+    ids_checkup_done(&checkup);
+    /* version 1: the name is the host's, and only the root of the controller is seen; -1 is no quota */
+    put_file("/proc/self/cgroup", "4:cpu,cpuacct:/docker/f00\n3:memory:/docker/f00\n0::/\n");
+    put_file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "500000000\n");
+    put_file("/sys/fs/cgroup/memory/memory.usage_in_bytes", "1000000\n");
+    put_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+    put_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+    look();
+    expect("limits.memory", IDS_CHECK_NOTE, "the container or batch job may use 0.5 GB, and uses 0.0 GB");
+    ck_assert_ptr_null(finding("limits.cpu"));
+    ids_checkup_done(&checkup);
+    put_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "20000\n");
+    put_file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    look();
+    ck_assert_ptr_nonnull(strstr(finding("limits.cpu")->what, "may use 0.2 of "));
+    ck_assert_ptr_null(finding("limits.memory"));
+    ids_checkup_done(&checkup);
+}
+END_TEST
+
 static void expect_no_python(const char *what) {
     look();
     const struct ids_finding *found = finding("python.program");
@@ -205,4 +299,5 @@ START_TEST(test_bad_pythons) {
 }
 END_TEST
 
-IDS_RUN_SUITE("checkup", test_cpu, test_gpus, test_gpus_in_trouble, test_tpus, test_bad_pythons)
+IDS_RUN_SUITE("checkup", test_cpu, test_gpus, test_gpus_in_trouble, test_tpus, test_bad_pythons, test_wsl, test_mounts,
+              test_limits)
