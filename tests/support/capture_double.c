@@ -222,7 +222,7 @@ static int behaves(const char *do_what) {
     } else if (!strncmp(do_what, "big:", 4)) {
         ballast = number(do_what, 1, 0);
     } else if (!strcmp(do_what, "open")) {
-        while (ids_agent_state() >= 0 && ids_agent_state() != OPEN) pause_us(1000);
+        while (ids_agent_state() >= 0 && ids_agent_state() < OPEN) pause_us(1000);
     } else if (!strcmp(do_what, "close")) {
         while (ids_agent_state() == OPEN || ids_agent_state() == OPEN + 1) pause_us(1000);
     } else if (!strncmp(do_what, "sleep:", 6)) {
