@@ -46,7 +46,7 @@ for function in scores:
 for i in range(12):
     with jax.profiler.StepTraceAnnotation('train', step_num=i):
         if what == 'shape':
-            out = score(params, jnp.ones((8, 4 + i)))
+            out = score(params, np.ones((8, 4 + i), np.float32))
         elif what == 'tree':
             out = score({**params, 'v%d' % i: params['w']}, x)
         elif what == 'dtype':
@@ -100,7 +100,7 @@ def planted(what):
     reasons = [row[place['reason']] for row in table['rows'] if row[place['function']] == function]
     check('%s: each compilation of the window has its reason' % what, len(reasons) >= (4 if what == 'spec' else 5) and
           all(reason and reason.startswith(begins) for reason in reasons), reasons)
-    said = [advice for advice in read.get('advice', []) if advice.get('account') == 'host.compile']
+    said = [advice for advice in read.get('advice', []) if advice.get('account') == 'host.compile' and advice['culprit'] == function]
     check('%s: the advice knows it' % what, said and remedy in said[0]['what'] and '; why again: ' in said[0]['evidence'], said)
 
 
