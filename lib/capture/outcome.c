@@ -123,6 +123,11 @@ static const char *steps_text(struct ids_outcome_work *outcome, const struct ids
 
 /* ---- why ---- */
 
+/* The agent says it in words of its own where it has looked before it writes. */
+static int says_full(const char *why) {
+    return why && (strstr(why, strerror(ENOSPC)) || (strstr(why, "the disk of '") && strstr(why, "' is full")));
+}
+
 static int is_disk_full(struct ids_outcome_work *outcome) {
     const char *folder = outcome->record->folder;
     struct statvfs disk;
@@ -171,7 +176,7 @@ static void lost(struct ids_outcome_work *outcome) {
         for (size_t w = 0; w < seen->processes[i].window_count; w++) {
             const struct ids_seen_window *window = &seen->processes[i].windows[w];
             if (window->fate != IDS_SEEN_LOST) continue;
-            int is_full = window->why && strstr(window->why, strerror(ENOSPC));
+            int is_full = says_full(window->why);
             ids_outcome_set(outcome, is_full ? "disk_full" : "lost",
                             ids_outcome_text(outcome, "window %lld is lost: %s", (long long)window->number,
                                              window->why ? window->why : "no reason was given"),
@@ -208,9 +213,10 @@ static void skipped(struct ids_outcome_work *outcome, const struct ids_seen_proc
     } else if (!strncmp(why, IDS_OWN_PROFILE, strlen(IDS_OWN_PROFILE))) {
         ids_outcome_own_profile(outcome, process, skip->window);
     } else {
-        ids_outcome_set(outcome, "skipped",
+        int is_full = says_full(why);
+        ids_outcome_set(outcome, is_full ? "disk_full" : "skipped",
                         ids_outcome_text(outcome, "window %lld was not opened: %s", (long long)skip->window, why),
-                        NULL);
+                        is_full ? DISK_REMEDY : NULL);
     }
 }
 
@@ -234,6 +240,7 @@ static void never_reached(struct ids_outcome_work *outcome, int64_t start) {
         return;
     }
     if (process->reached < 0 && process->is_closed) {
+        if (ids_outcome_op_by_op(outcome, process)) return;
         ids_outcome_set(outcome, "no_steps", "the program ended without a step that could be counted",
                         "try again with --delay 10s --duration 2s, which go by time");
         return;

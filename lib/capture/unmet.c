@@ -45,6 +45,18 @@ int ids_outcome_without_wrapped(struct ids_outcome_work *outcome) {
     return 1;
 }
 
+int ids_outcome_op_by_op(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    const char *ops = fact(process, "op by op");
+    if (!ops) return 0;
+    ids_outcome_set(
+        outcome, "no_steps", ids_outcome_text(outcome, "the program ended without a step: it runs op by op (%s)", ops),
+        ids_outcome_text(outcome,
+                         "--step-executable %.*s counts the calls of one of these ops as steps; --delay 10s "
+                         "--duration 2s goes by time",
+                         (int)strcspn(ops, ","), ops));
+    return 1;
+}
+
 static int is_full(const struct ids_outcome_work *outcome) {
     const struct ids_seen *seen = outcome->record->seen;
     int64_t most = outcome->record->plan->max_size;

@@ -10,6 +10,7 @@ changed.
 """
 import collections
 import ctypes
+import gc
 import re
 import sys
 import time
@@ -17,8 +18,11 @@ import time
 from .idsprof_agent import EXECUTION
 
 COSTS, COSTS_LEAST = 1000, 20
+PMAP_FRAMES = 12                # from jax's making of a jitted function outwards to its pmap
 FLAG_VECTORCALL = 1 << 11       # Py_TPFLAGS_HAVE_VECTORCALL
 NAME, BASICSIZE, VECTORCALL_OFFSET, FLAGS = 24, 32, 56, 168         # in PyTypeObject, 64 bits, with the GIL
+OPS_SHOWN = 3
+CONSTANTS = 'broadcast_in_dim', 'convert_element_type', 'iota', 'reshape', '_multi_slice'
 
 
 class Unknown(Exception):
@@ -50,6 +54,18 @@ def is_of_jax(function):
     return (getattr(function, '__module__', None) or '').partition('.')[0] in ('jax', 'jaxlib')
 
 
+def mapped_function():
+    """The program's function where jax.pmap jits it now: what jax jits then is a wrapper of its own."""
+    frame = sys._getframe(2)
+    for _ in range(PMAP_FRAMES):
+        if frame is None:
+            return None
+        if frame.f_code.co_name == '_cached_shard_map' and frame.f_globals.get('__name__') == 'jax._src.pmap':
+            return getattr(frame.f_locals.get('fun'), 'f', None)
+        frame = frame.f_back
+    return None
+
+
 class Executions:
     """Counts, from the moment it is made until off() is called or no window can come any more."""
 
@@ -73,6 +89,8 @@ class Executions:
         self.has_said = False
         self.spent_ns = collections.deque(maxlen=COSTS)     # of the latest steps outside of windows
         self.pjit._cpp_pjit = self.made
+        if self.pattern:
+            self.follow_made_before()
         self.ahead = getattr(sys.modules.get('jax._src.interpreters.pxla'), 'MeshExecutable', None)
         self.make_ahead = getattr(self.ahead, 'create_cpp_call', None)
         if self.make_ahead:
@@ -102,7 +120,7 @@ class Executions:
         """Replaces jax's _cpp_pjit, with any arguments."""
         function = self.make(*args, **kwargs)
         try:
-            fun = function.__wrapped__
+            fun = mapped_function() or function.__wrapped__
             if self.pattern or not is_of_jax(fun):
                 self.follow(function, getattr(fun, '__name__', '?'))
         except Exception:
@@ -117,6 +135,12 @@ class Executions:
         except Exception:
             pass
         return function
+
+    def follow_made_before(self):
+        """With a pattern, what was jitted before this: jax's own functions, of which a program that works op by op consists."""
+        for function in gc.get_objects():
+            if type(function) is self.kind:
+                self.follow(function, getattr(function, '__name__', '?'))
 
     def follow(self, function, name):
         if self.pattern and not self.pattern.search(name):
@@ -160,6 +184,16 @@ class Executions:
         if not self.has_said:
             self.has_said = True
             self.agent.say('step function', name)
+
+    def ops(self):
+        """jax's own functions among those that were compiled, the last ones first, where the program jitted none: it works op by op. Functions
+        that only make constants and convert are left out."""
+        if self.names or not self.session.monitoring:
+            return ''
+        own = {getattr(function, '__name__', '') for function in gc.get_objects() if type(function) is self.kind}
+        compiled = [told.function for told in reversed(self.session.monitoring.told) if told.kind == 'jax.compile']
+        ops = [name for name in dict.fromkeys(compiled) if name in own and name not in CONSTANTS and not name.startswith('_')]
+        return ', '.join(ops[:OPS_SHOWN])
 
     def cost(self):
         """What counting took outside of windows, for a person: the median, because another thread that takes the GIL meanwhile is no

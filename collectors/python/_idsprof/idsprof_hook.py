@@ -170,6 +170,9 @@ class Hook:
             if self.wraps.missing():
                 self.agent.say('wrap', self.wraps.missing())
             if self.executions:
+                ops = self.executions.ops()
+                if ops:
+                    self.agent.say('op by op', ops)
                 self.executions.off()
                 if self.executions.cost():
                     self.agent.say('cost', self.executions.cost())

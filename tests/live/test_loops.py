@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Loops that are no loop of calls of a jitted function, with real JAX on the CPU: pmap, and op by op. What capture counts as steps is what
+the report counts.
+
+    test_loops.py [CASE ...]     only these
+Environment: IDSPROF, IDS_SOURCE_DIR, IDS_PYTHON (a Python with jax), TMPDIR.  Exit: 0, 1, 77 = cannot run here.
+"""
+import re
+import subprocess
+import sys
+
+import test_capture as live
+from test_capture import PYTHON, ROOT, capture, check, profile
+
+PMAP = ROOT / 'pmap.py'
+PMAP.write_text('''import os
+os.environ['XLA_FLAGS'] = '--xla_force_host_platform_device_count=2'
+import jax, jax.numpy as jnp
+def update(w, x):
+    return w - 0.001 * jnp.tanh(x @ w)
+step, w, x = jax.pmap(update), jnp.ones((2, 64, 64)), jnp.ones((2, 64, 64))
+for i in range(40):
+    w = step(w, x)
+print(bool(jnp.isfinite(w).all()))
+''')
+EAGER = ROOT / 'eager.py'
+EAGER.write_text('''import jax.numpy as jnp
+w, x = jnp.ones((64, 64)), jnp.ones((64, 64))
+for i in range(40):
+    w = w - 0.001 * jnp.tanh(x @ w)
+print(bool(jnp.isfinite(w).all()))
+''')
+
+
+def steps_of_report(run):
+    text = re.sub(r'\s+', ' ', live.idsprof('report', run.folder).stdout)
+    found = re.search(r'(\d+) steps \(each a call of (\w+), (\d+)\W(\d+)', text)
+    return found and (found[2], int(found[1]), int(found[3]), int(found[4]))
+
+
+def pmap():
+    run = capture(['-s', 20, '-k', 4], program=PMAP)
+    found = profile(run)
+    check('pmap: the program is as it was', (run.code, run.out) == (0, 'True\n'), run.err)
+    check('pmap: each call is a step', found and [number for _, number in found.steps] == [20, 21, 22, 23], (found and found.steps, run.err))
+    check('pmap: by the name of its function', steps_of_report(run) == ('update', 4, 20, 23), steps_of_report(run))
+    check('pmap: capture says the same', run.line('caught').startswith('steps 20-23 (executions'), run.err)
+
+
+def eager():
+    run = capture(['-s', 20, '-k', 4], program=EAGER)
+    check('op by op: the program is as it was', (run.code, run.out) == (0, 'True\n'), run.err)
+    check('op by op: said', run.line('missed').startswith('the program ended without a step: it runs op by op ('), run.err)
+    ops = re.search(r'op by op \((.*)\)', run.line('missed'))
+    check('op by op: with ops of the loop', ops and set(ops[1].split(', ')) <= {'tanh', 'matmul', 'subtract', 'multiply', 'isfinite'},
+          run.err)
+    remedy = re.search(r'--step-executable \w+', run.line('next'))
+    check('op by op: what to do', remedy, run.err)
+    run = capture(['-s', 20, '-k', 4, '--step-executable', '^tanh$'], program=EAGER)
+    found = profile(run)
+    check('op by op: each call of the op is a step', found and [number for _, number in found.steps] == [20, 21, 22, 23], run.err)
+    check('op by op: the report counts alike', steps_of_report(run) == ('tanh', 4, 20, 23), steps_of_report(run))
+    run = capture(['-s', 5, '-k', 2], 12, 'annotate')
+    check('a loop of a jitted function says nothing of ops', 'op by op' not in run.err and 'op by op' not in run.facts(), run.facts())
+
+
+CASES = [pmap, eager]
+
+
+def main():
+    if subprocess.run([PYTHON, '-c', 'import jax'], capture_output=True).returncode != 0:
+        live.absent('%s has no jax (tests/requirements.txt)' % PYTHON)
+    for case in CASES:
+        if not sys.argv[1:] or case.__name__ in sys.argv[1:]:
+            live.run_case(case)
+    print('%d failures' % len(live.failures))
+    return bool(live.failures)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
