@@ -5,6 +5,7 @@
 #include "collectors/cuda/cupti.h"
 #include "collectors/cuda/device.h"
 #include "collectors/cuda/nvtx.h"
+#include "collectors/cuda/nvtx_steps.h"
 #include "collectors/cuda/session.h"
 
 #include <pthread.h>
@@ -87,6 +88,7 @@ static void register_collector(void) {
         collector.handle = -1;
         return;
     }
+    if (ids_nvtx_steps_begin(why, sizeof why)) ids_agent_say(collector.handle, "steps", why);
     pthread_atfork(NULL, NULL, in_child);
     atexit(at_exit);
 }

@@ -1,6 +1,7 @@
 #include "collectors/cuda/nvtx.h"
 
 #include "collectors/common/agent.h"
+#include "collectors/cuda/nvtx_steps.h"
 #include "collectors/cuda/session.h"
 
 #include <pthread.h>
@@ -12,7 +13,7 @@ enum { TABLE_CALLBACKS = 1, MODULE_CORE = 1, MODULE_DOMAINS = 5 };
 enum { CORE_START_EX = 4, CORE_START = 5, CORE_END = 7, CORE_PUSH_EX = 8, CORE_PUSH = 9, CORE_POP = 11 };
 enum { DOMAIN_START_EX = 2, DOMAIN_END = 3, DOMAIN_PUSH_EX = 4, DOMAIN_POP = 5, DOMAIN_REGISTER = 10 };
 enum { MESSAGE_TEXT = 1, MESSAGE_REGISTERED = 3 };
-enum { NAME_MAX_BYTES = 256, RANGES = 64, STRINGS = 64 };
+enum { NAME_MAX_BYTES = 256, RANGES = 64, STRINGS = 64, STEP_ANNOTATION = 1 };
 
 typedef void generic(void);
 typedef void (*function)(void);
@@ -69,7 +70,7 @@ static __thread struct {
 /* ---- which range it is ---- */
 
 static int is_window(const char *name) {
-    return name && !strcmp(name, range.name);
+    return name && *range.name && !strcmp(name, range.name);
 }
 
 static int is_window_string(const void *string) {
@@ -84,6 +85,11 @@ static int says_window(const struct attributes *attributes) {
     if (!attributes || attributes->size < sizeof *attributes) return 0;
     if (attributes->message_type == MESSAGE_TEXT) return is_window(attributes->message.text);
     return attributes->message_type == MESSAGE_REGISTERED && is_window_string(attributes->message.registered);
+}
+
+static void note_step(const struct attributes *attributes) {
+    if (attributes && attributes->size >= sizeof *attributes && attributes->message_type == MESSAGE_TEXT)
+        ids_nvtx_step_begins(attributes->message.text);
 }
 
 static void note_push(int window) {
@@ -122,6 +128,7 @@ static int note_end(uint64_t id) {
 
 static int push(const char *name) {
     int window = is_window(name);
+    ids_nvtx_step_begins(name);
     if (window) ids_agent_range(range.name, 1);
     note_push(window);
     return next.push ? next.push(name) : (int)pushed.depth - 1;
@@ -129,6 +136,7 @@ static int push(const char *name) {
 
 static int push_ex(const struct attributes *attributes) {
     int window = says_window(attributes);
+    note_step(attributes);
     if (window) ids_agent_range(range.name, 1);
     note_push(window);
     return next.push_ex ? next.push_ex(attributes) : (int)pushed.depth - 1;
@@ -141,12 +149,14 @@ static int pop(void) {
 }
 
 static uint64_t start(const char *name) {
+    ids_nvtx_step_begins(name);
     if (!is_window(name)) return next.start ? next.start(name) : 0;
     ids_agent_range(range.name, 1);
     return note_start(next.start ? next.start(name) : 0);
 }
 
 static uint64_t start_ex(const struct attributes *attributes) {
+    note_step(attributes);
     if (!says_window(attributes)) return next.start_ex ? next.start_ex(attributes) : 0;
     ids_agent_range(range.name, 1);
     return note_start(next.start_ex ? next.start_ex(attributes) : 0);
@@ -231,14 +241,14 @@ int ids_nvtx_attach(ids_nvtx_table_getter get_table) {
     void *address = ids_cuda_symbol("InitializeInjectionNvtx2");
     generic **places[ENTRIES];
     function before[ENTRIES] = {0};
-    char name[NAME_MAX_BYTES];
+    char name[NAME_MAX_BYTES] = "";
     memcpy(&tool, &address, sizeof tool);
     find_entries(get_table, places);
     for (size_t i = 0; i < ENTRIES; i++) {
         if (places[i]) before[i] = *places[i];
     }
     int has_tool = tool && tool(get_table);
-    if (ids_agent_plan("range", name, sizeof name) <= 0) return has_tool;
+    if (ids_agent_plan("range", name, sizeof name) <= 0 && !ids_agent_wants(STEP_ANNOTATION)) return has_tool;
     pthread_mutex_lock(&range.lock);
     memcpy(range.name, name, sizeof name);
     for (size_t i = 0; i < ENTRIES; i++) {

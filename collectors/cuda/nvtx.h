@@ -1,8 +1,9 @@
-/* nvtx.h - NVTX: its ranges reach CUPTI, which records them in windows; and where the plan's window is a range
- * (--range), the agent hears when it begins and ends.
+/* nvtx.h - NVTX: its ranges reach CUPTI, which records them in windows; the agent hears of ranges that are steps
+ * (nvtx_steps.h), and where the plan's window is a range (--range), when it begins and ends.
  *
  * NVTX is headers alone: each library of the program that uses it has pointers of its own to what a tool put in, and
- * asks the tool once. CUPTI is the tool; around its functions we put ours, and only where the plan has a range. Without
+ * asks the tool once. CUPTI is the tool; around its functions we put ours, and only where the plan has a range or waits
+ * for steps. Without
  * CUPTI they stand alone.
  */
 #ifndef IDS_COLLECTORS_CUDA_NVTX_H

@@ -2,6 +2,7 @@
 
 #include "collectors/common/xspace_out.h"
 #include "collectors/cuda/calls.h"
+#include "collectors/cuda/nvtx_steps.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ struct writing {
     char *(*demangle)(const char *, char *, size_t *, int *);
     int64_t *names; /* of texts in the open plane */
     size_t name_count;
+    int64_t next_step; /* the number of the next step whose name has none */
     struct ids_cuda_written written;
 };
 
@@ -159,8 +161,14 @@ static void write_call(struct writing *writing, const struct ids_cuda_event *cal
     if (call->detail) ids_xspace_uint(out, "return_value", call->detail);
 }
 
+static int is_step(const struct writing *writing, const struct ids_cuda_event *event, struct ids_nvtx_step *ret_step) {
+    return event->kind == IDS_CUDA_RANGE_BEGIN && !event->detail &&
+           ids_nvtx_step_of(ids_cuda_records_text(writing->window->records, event->name), ret_step);
+}
+
 static int64_t name_of(struct writing *writing, const struct ids_cuda_event *event) {
     char text[IDS_CUDA_TEXT_LENGTH + 300];
+    struct ids_nvtx_step step;
     const char *name = text;
     switch (event->kind) {
     case IDS_CUDA_KERNEL:
@@ -186,7 +194,11 @@ static int64_t name_of(struct writing *writing, const struct ids_cuda_event *eve
     case IDS_CUDA_OVERHEAD:
         name = overhead_name(event->name);
         break;
-    default: /* ranges and marks: "NVTX:name", "NVTX:domain:name" */
+    default: /* ranges and marks: "NVTX:name", "NVTX:domain:name"; a step without its number */
+        if (is_step(writing, event, &step)) {
+            snprintf(text, sizeof text, "NVTX:%s", step.name);
+            break;
+        }
         snprintf(text, sizeof text, "NVTX:%.250s%s%s", ids_cuda_records_text(writing->window->records, event->detail),
                  event->detail ? ":" : "", ids_cuda_records_text(writing->window->records, event->name));
     }
@@ -194,6 +206,7 @@ static int64_t name_of(struct writing *writing, const struct ids_cuda_event *eve
 }
 
 static void write_event(struct writing *writing, const struct place *place, int nested) {
+    struct ids_nvtx_step step;
     const struct ids_cuda_event *event = ids_cuda_records_event(writing->window->records, place->event);
     int64_t name = name_of(writing, event);
     ids_xspace_event_begin(writing->out, name, (int64_t)place->start + writing->shift,
@@ -204,6 +217,8 @@ static void write_event(struct writing *writing, const struct place *place, int 
         write_call(writing, event, nested);
     else if (event->kind == IDS_CUDA_MEMORY)
         write_memory(writing->out, event);
+    else if (is_step(writing, event, &step))
+        ids_xspace_int(writing->out, "step_num", step.number >= 0 ? step.number : writing->next_step++);
     else if ((event->kind == IDS_CUDA_RANGE_BEGIN || event->kind == IDS_CUDA_MARK) && !event->detail)
         ids_xspace_int(writing->out, "user_annotation", 1); /* libraries have domains of their own */
     ids_xspace_event_end(writing->out);
@@ -407,7 +422,7 @@ static void find_demangler(struct writing *writing) {
 
 int ids_cuda_write(const struct ids_cuda_window *window, const char *path, struct ids_cuda_written *ret_written,
                    char *why, size_t why_size) {
-    struct writing writing = {.window = window, .shift = -window->begin.cupti};
+    struct writing writing = {.window = window, .shift = -window->begin.cupti, .next_step = ids_nvtx_steps_first()};
     struct ids_cuda_counts counts = ids_cuda_records_counts(window->records);
     if (!window->begin.cupti) writing.shift = -window->begin.realtime;
     writing.name_count = counts.texts + 1;

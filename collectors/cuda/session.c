@@ -4,6 +4,7 @@
 #include "collectors/cuda/calls.h"
 #include "collectors/cuda/cupti.h"
 #include "collectors/cuda/device.h"
+#include "collectors/cuda/nvtx_steps.h"
 #include "collectors/cuda/planes.h"
 #include "collectors/cuda/records.h"
 
@@ -285,6 +286,7 @@ int ids_cuda_start(int graph_nodes, char *why, size_t why_size) {
     session.graph_nodes = graph_nodes;
     session.enabled = 0;
     session.records = ids_cuda_records_new();
+    ids_nvtx_steps_reset();
     int result = session.records && !ids_cuda_buffers_take(&session.buffers) ? IDS_CUPTI_SUCCESS : -1;
     if (result) {
         snprintf(why, why_size, "no memory for CUPTI's buffers");
@@ -360,6 +362,8 @@ int ids_cuda_stop(const char *path, struct ids_cuda_caught *ret_caught, char *wh
     /* Where there are several subscribers this takes from all of them what has not ended yet: only where it must be. */
     if (!session.several || ids_cuda_buffers_out(&session.buffers)) session.cupti.flush(IDS_CUPTI_FLUSH_FORCED);
     drain_here();
+    if (path && session.begin.cupti && session.end.cupti)
+        ids_nvtx_steps_add(session.records, session.begin.cupti - session.begin.realtime, (uint64_t)session.end.cupti);
     struct ids_cuda_window window = {.cupti = &session.cupti,
                                      .records = session.records,
                                      .devices = session.devices,

@@ -203,11 +203,16 @@ def test_report(run):
     check('no launch is missing in the report', 'launch is not in the trace' not in text, text)
 
 
-def test_idle():
-    """A range around what the host does instead of launching is the cause of the gap: ranges and calls are on one thread."""
+def one_thread():
+    """The recording with all calls on the thread that NVTX's ranges of the stub are on."""
     path = os.environ['TMPDIR'] + '/one_thread.cupti'
     open(path, 'w').write(''.join(re.sub('thread=[0-9]+', 'thread=77', line) for line in open(RECORDING) if not line.startswith('marker')))
-    run = Run(['init', 'open', 'launch:2', 'push:data_loading', 'sleep:60', 'pop', 'launch:2'], ('--delay', '1ms'), recording=path)
+    return path
+
+
+def test_idle():
+    """A range around what the host does instead of launching is the cause of the gap: ranges and calls are on one thread."""
+    run = Run(['init', 'open', 'launch:2', 'push:data_loading', 'sleep:60', 'pop', 'launch:2'], ('--delay', '1ms'), recording=one_thread())
     text = subprocess.run([os.environ['IDSPROF'], 'report', run.files[0]], capture_output=True, text=True).stdout
     check('an idle GPU has the cause that the host marked', re.search(r'host\.input\s+6\d\.\d+ ms\s+(9\d\.\d|>99\.9|100\.0) %.* data_loading ', text), text)
 
@@ -232,6 +237,27 @@ def test_windows():
     run = Run(['init', 'launch:2', 'push:phase', 'open', 'launch:4', 'stop', 'launch:2', 'pop'], ('--range', 'phase'))
     kernels = [e for line in run.planes()['/device:GPU:0'].lines for e in line.events if e.name == b'gemm_kernel']
     check('only what is in the window', len(kernels) == 2, len(kernels), run.hello)
+
+
+def test_steps():
+    """NVTX ranges that are steps open windows, and the report counts what capture counts."""
+    forms = (('step %d', 'step', 3), ('ProfilerStep#%d', 'ProfilerStep', 3), ('train_step', 'train_step', 3), ('Iteration_%d', 'Iteration', 3))
+    for form, name, first in forms:
+        acts = ['init'] + [act for i in range(8) for act in ('push:' + (form % i if '%' in form else form), 'launch:2', 'sleep:2', 'pop')]
+        run = Run(acts, ('-s', '3', '-k', '2'), recording=one_thread())
+        check(form + ': one window', len(run.files) == 1, run.hello, run.stderr)
+        check(form + ': capture says which steps', "steps 3-4 (annotation '%s')" % name in re.sub(r'\s+', ' ', run.stderr), run.stderr)
+        steps = [(event.name.decode(), dict((k.decode(), value(v)) for k, v in event.stats).get('step_num'))
+                 for line in run.planes()['/host:CPU'].lines for event in line.events if event.name.startswith(b'NVTX:' + name.encode())]
+        check(form + ': they are in the profile', steps == [('NVTX:' + name, first), ('NVTX:' + name, first + 1)], steps)
+        report = subprocess.run([os.environ['IDSPROF'], 'report', run.files[0]], capture_output=True, text=True).stdout
+        check(form + ': the report counts alike', "2 steps (annotation 'NVTX:%s', 3\N{EN DASH}4)" % name in re.sub(r'\s+', ' ', report), report[:600])
+    run = Run(['init'] + [act for i in range(6) for act in ('push:optimizer_step', 'push:batch %d' % i, 'pop', 'launch:2', 'pop')], ('-s', '1', '-k', '2'))
+    check('no step: other ranges', not run.files, run.hello)
+    run = Run(['init'] + [act for i in range(6) for act in ('push:batch %d' % i, 'launch:2', 'pop')], ('-s', '1', '-k', '2', '--step-executable', '^batch'))
+    check('--step-executable chooses ranges', len(run.files) == 1 and 'steps 1-2' in run.stderr, run.stderr)
+    run = Run(['init'] + [act for i in range(6) for act in ('push:batch %d' % i, 'launch:2', 'pop')], ('-s', '1', '-k', '2', '--step-executable', '(batch'))
+    check('--step-executable that is no expression: said', not run.files and '--step-executable' in json.dumps(run.hello) + run.stderr, run.hello, run.stderr)
 
 
 def test_trigger():
@@ -387,6 +413,68 @@ def test_python():
         check('python %d: CUPTI is loaded by its owner alone' % double, any(line.get('key') == 'cupti' for line in hello) != bool(double))
 
 
+OPTIMIZER = """
+hooks = {}
+class Handle:
+    def __init__(self, number):
+        self.number = number
+    def remove(self):
+        hooks.pop(self.number, None)
+def register_optimizer_step_post_hook(hook):
+    hooks[len(hooks)] = hook
+    return Handle(len(hooks) - 1)
+class Optimizer:
+    def step(self):
+        for hook in list(hooks.values()):
+            hook(self, (), {})
+"""
+TRAINING = """
+import ctypes, torch.optim.optimizer as optim
+class AdamW(optim.Optimizer):
+    pass
+class Other(AdamW):
+    pass
+cuda = ctypes.CDLL('%s/cuda/libcuda.so.1')
+cuda.cuInit(0)
+first, second = AdamW(), Other()
+for i in range(12):
+    cuda.cuLaunchKernel()
+    first.step()
+    if i %% 2:
+        second.step()
+print('trained', len(optim.hooks))
+"""
+
+
+def test_torch():
+    """Steps of PyTorch: calls of an optimizer's step, through the hook that torch has for it. Its double has that hook alone."""
+    package = os.environ['TMPDIR'] + '/double/torch/optim'
+    os.makedirs(package)
+    for path, text in (('../__init__.py', ''), ('__init__.py', ''), ('optimizer.py', OPTIMIZER)):
+        open(os.path.join(package, path), 'w').write(text)
+
+    def run(where, *options, **variables):
+        where = os.environ['TMPDIR'] + '/' + where
+        done = subprocess.run([os.environ['IDSPROF'], 'capture', '--keep-empty', '-o', where, *options, '--', sys.executable, '-c', TRAINING % STUBS],
+                              capture_output=True, text=True, env={**os.environ, 'STUB_RECORDING': RECORDING, 'LD_LIBRARY_PATH': STUBS + '/cupti13',
+                                                                   'PYTHONPATH': os.environ['TMPDIR'] + '/double', **variables})
+        return done, sorted(glob.glob(where + '/*/plugins/profile/*/*.pb'))
+
+    done, files = run('torch', '-s', '5', '-k', '3')
+    check('torch: ends well', done.returncode == 0 and done.stdout in ('trained 0\n', 'trained 1\n'), done)
+    check('torch: one window', len(files) == 1, done.stderr)
+    check('torch: which steps', "steps 5-7 (annotation 'AdamW step')" in re.sub(r'\s+', ' ', done.stderr), done.stderr)
+    host = {plane.name.decode(): plane for plane in oracle.load(files[0])}['/host:CPU']
+    steps = [dict((k.decode(), value(v)) for k, v in event.stats).get('step_num') for line in host.lines for event in line.events
+             if event.name == b'NVTX:AdamW step']
+    check('torch: they are in the profile', steps == [5, 6, 7], steps)
+    alone = subprocess.run([sys.executable, '-c', TRAINING % STUBS], capture_output=True, text=True,
+                           env={**os.environ, 'PYTHONPATH': os.environ['TMPDIR'] + '/double'})
+    check('torch: alone nothing is hooked', alone.stdout == 'trained 0\n', alone)
+    done, files = run('torch_off', '-s', '5', '-k', '3', CUDA_INJECTION64_PATH='/nonexistent.so')
+    check('torch without the collector for CUDA: as it was', done.returncode == 0 and done.stdout.startswith('trained') and not files, done)
+
+
 def start_of_true():
     begun = time.perf_counter()
     os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)
@@ -413,7 +501,7 @@ test_fields('cupti12')
 test_fields('cupti13', 'alone')
 if os.environ.get('IDS_SANITIZE') == '1':
     test_fields(inside=True)
-for test in (test_idle, test_windows, test_trigger, test_volume, test_late, test_faults, test_ends, test_starved, test_alone, test_python, test_start):
+for test in (test_idle, test_windows, test_steps, test_trigger, test_volume, test_late, test_faults, test_ends, test_starved, test_alone, test_python, test_torch, test_start):
     begun = time.monotonic()
     test()
     print('%s: %.1f s' % (test.__name__, time.monotonic() - begun))

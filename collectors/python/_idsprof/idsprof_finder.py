@@ -19,6 +19,9 @@ def _arrived(folder, name, module):
         if name == 'jax':
             from . import idsprof_hook as hook
             _kept.append(hook.Hook(folder, module))
+        elif name == 'torch.optim.optimizer':
+            from . import idsprof_torch as torch
+            _kept.append(torch.follow(os.environ.get('IDSPROF_HOME') or os.path.dirname(folder), module))
         else:
             from . import idsprof_wrap as wrap
             wrap.wanted().module(module, name)
