@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""idsprof.py, windows that a program opens itself, with real JAX on the CPU: in a plain script, under `idsprof capture --trigger`, and as magics
+of a double of IPython's shell (of IPython itself where it is installed).
+
+    test_notebook.py [CASE ...]     only these
+Environment: IDSPROF, IDS_SOURCE_DIR, IDS_BUILD_DIR, IDS_PYTHON (a Python with jax), TMPDIR.  Exit: 0, 1, 77 = cannot run here.
+"""
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import test_capture as live
+from test_capture import IDSPROF, PYTHON, ROOT, Capture, Profile, check, new_folder, report
+
+HOOK = Path(IDSPROF).resolve().parent / 'lib' / 'idsprof' / 'python'
+START = '''import sys, time
+import jax, jax.numpy as jnp
+import idsprof
+step, x = jax.jit(lambda x: (x @ x).sum()), jnp.ones((64, 64))
+def run(count):
+    for i in range(count):
+        with jax.profiler.StepTraceAnnotation('train', step_num=i):
+            step(x).block_until_ready()
+run(3)
+'''
+BLOCKS = START + '''
+with idsprof.capture('evaluate') as first:
+    run(20)
+run(5)
+window = idsprof.trigger('second')
+run(2)
+with idsprof.capture('inside'):
+    run(2)
+idsprof.stop()
+idsprof.stop()
+print(first.path, window.path, sep='\\n')
+try:
+    with idsprof.capture('raises') as third:
+        raise KeyError('of the program')
+except KeyError as error:
+    print(third.path, error)
+first.report('--top', '1')
+'''
+SHELL = START + '''
+class Shell:
+    """What idsprof.py uses of IPython's InteractiveShell."""
+    def __init__(self):
+        self.user, self.magics, self.magics_manager = dict(globals()), {}, self
+    def register_magic_function(self, function, kind, name):
+        assert kind == 'line_cell'
+        self.magics[name] = {name: function}
+    def run_cell(self, code):
+        exec(code, self.user)
+    def do(self, line, cell=None):
+        return self.magics['idsprof']['idsprof'](line, cell)
+shell = Shell()
+idsprof.load_ipython_extension(shell)
+shell.do('evaluate', 'made = 5\\nrun(4)')
+shell.do('-q quiet', 'run(made)')
+shell.do('run(6)')
+shell.do('', 'import idsprof as again')
+idsprof.unload_ipython_extension(shell)
+print(shell.user['made'], shell.magics)
+'''
+IPYTHON = START.replace('import idsprof\n', '') + '''
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance(user_ns=globals())
+shell.run_line_magic('load_ext', 'idsprof')
+shell.run_cell('%%idsprof evaluate\\nmade = 5\\nrun(4)')
+shell.run_cell('%idsprof run(made)')
+shell.run_cell('%%idsprof fails\\n1 / 0')
+shell.run_line_magic('unload_ext', 'idsprof')
+print('made', made)
+'''
+
+
+def script(text, folder, **variables):
+    program = ROOT / ('notebook%d.py' % len(list(ROOT.glob('notebook*.py'))))
+    program.write_text(text)
+    folder.mkdir(exist_ok=True)
+    return subprocess.run([PYTHON, program], capture_output=True, text=True, cwd=folder,
+                          env={**os.environ, 'PYTHONPATH': str(HOOK), **variables})
+
+
+def steps(path):
+    files = [path] if path.is_file() else sorted(path.glob('plugins/profile/*/*.xplane.pb'))
+    found = Profile(files[0])
+    return len(found.steps), found.names
+
+
+def alone():
+    folder = new_folder()
+    done = script(BLOCKS, folder)
+    paths = [folder / line for line in done.stdout.splitlines()[:2]]
+    check('alone: runs', done.returncode == 0, done.stderr)
+    for path, count, name in zip(paths, (20, 4), ('evaluate', 'second')):
+        found = steps(path)
+        check('alone: %s is recorded by jax.profiler' % name, found[0] == count and found[1][name] == 1 and
+              re.match('profiles/%s_' % name, str(path.relative_to(folder))), (path, found[0]))
+    check('alone: which and why is said', done.stderr.count("recorded by jax.profiler: this process was not started under 'idsprof capture'") == 3, done.stderr)
+    check('alone: windows do not nest', 'nothing is recorded: a window is open already (second)' in done.stderr, done.stderr)
+    check('alone: a stop too many', 'no window is open' in done.stderr, done.stderr)
+    check('alone: an exception passes through', "raises_" in done.stdout and "'of the program'" in done.stdout, done.stdout)
+    check('alone: the report', 'WHERE THE TIME GOES' in done.stdout, done.stdout)
+    done = script(BLOCKS.replace('import idsprof\n', 'import idsprof\njax.profiler.start_trace("own")\n'), folder)
+    check('a profile of the program is in the way: said, and the program goes on', done.returncode == 0 and
+          'nothing is recorded: jax.profiler does not start' in done.stderr, done.stderr)
+
+
+def captured():
+    program = ROOT / 'blocks.py'
+    program.write_text(BLOCKS)
+    run = Capture(['--trigger', '--steps', 100, '--stacks', 100], [PYTHON, program]).wait()
+    check('under capture: runs', run.code == 0, run.err)
+    check('under capture: its agent records', run.err.count('recorded by the agent of idsprof capture; idsprof report') == 3, run.err)
+    paths = [Path(line) for line in run.out.splitlines()[:2]]
+    check('under capture: the files are those of the capture', set(paths) <= set(run.files()), (paths, run.files()))
+    for path, count, name in zip(paths, (20, 4), ('evaluate', 'second')):
+        found = steps(path)
+        check('under capture: all of %s' % name, found[0] == count and found[1][name] == 1, (found[0], run.err))
+    check('under capture: what capture adds is there', 'host.' in str(report(paths[0])['tables'].get('ledger')), run.err)
+    program.write_text(START + 'run(200)\nwith idsprof.capture("late") as late:\n    run(7)\nprint(late.path)\n')
+    run = Capture(['-s', 5, '-k', 2, '--max-size', '1'], [PYTHON, program], cwd=new_cwd()).wait()
+    check('under capture that may write no more: jax.profiler records', 'recorded by jax.profiler: ' in run.err and
+          len(run.files()) == 1 and 'profiles/late_' in run.out, (run.out, run.err))
+
+
+def new_cwd():
+    folder = new_folder()
+    folder.mkdir()
+    return folder
+
+
+def magics():
+    folder = new_folder()
+    done = script(SHELL, folder)
+    names = sorted(re.sub(r'_\d{8}_\d{6}(_\d+)?$', '', path.name) for path in folder.glob('profiles/*'))
+    check('magics: a window each', done.returncode == 0 and names == ['evaluate', 'notebook', 'notebook', 'quiet'], (names, done.stderr))
+    check('magics: the report, unless -q', done.stdout.count('WHERE THE TIME GOES') == 2, done.stdout)
+    check('magics: cells run in the notebook, and it can be unloaded', done.stdout.endswith("5 {'idsprof': {}}\n"), done.stdout[-100:])
+    if subprocess.run([PYTHON, '-c', 'import IPython'], capture_output=True).returncode:
+        print('NOTE: IPython is not installed: the magics were tried in a double of its shell')
+        return
+    folder = new_folder()
+    done = script(IPYTHON, folder, HOME=str(ROOT))
+    check('IPython: a window each', len(list(folder.glob('profiles/*'))) == 3 and 'ZeroDivisionError' in done.stdout and
+          'made 5' in done.stdout, (done.stdout, done.stderr))
+
+
+CASES = [alone, captured, magics]
+
+
+def main():
+    if subprocess.run([PYTHON, '-c', 'import jax'], capture_output=True).returncode != 0:
+        live.absent('%s has no jax (tests/requirements.txt)' % PYTHON)
+    for case in CASES:
+        if not sys.argv[1:] or case.__name__ in sys.argv[1:]:
+            live.run_case(case)
+    print('%d failures' % len(live.failures))
+    return bool(live.failures)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
