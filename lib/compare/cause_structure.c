@@ -237,28 +237,6 @@ static void join_replaced(struct groups *groups) {
     }
 }
 
-/* Copies and the like, which the compiler made for the one thing that the program does otherwise. */
-static void join_made(struct groups *groups) {
-    for (size_t i = 0; i < groups->count; i++) {
-        struct group *made = &groups->at[i], *only = NULL;
-        size_t others = 0;
-        if (!made->is_made || made->is_gone) continue;
-        for (size_t j = 0; j < groups->count; j++) {
-            struct group *other = &groups->at[j];
-            if (other->is_gone || other->is_made) continue;
-            if (strcmp(cause_of(groups, made)->account, cause_of(groups, other)->account) != 0) continue;
-            if (strcmp(module_of(groups, made), module_of(groups, other)) != 0) continue;
-            only = other;
-            others++;
-        }
-        if (others != 1) continue;
-        struct ids_cause *cause = cause_of(groups, only);
-        enum ids_cause_kind kind = cause->kind == IDS_CAUSE_OP ? IDS_CAUSE_SCOPE : cause->kind;
-        put_into(groups->entries, only->whole, made->whole, kind, only->scope ? only->scope : cause->culprit);
-        made->is_gone = 1;
-    }
-}
-
 /* ---- dimensions ---- */
 
 /* The scopes that a group is of, in its accounts' words: "layer1, optimizer" or "12 scopes". */
@@ -469,6 +447,43 @@ static void fold_siblings(struct groups *groups) {
     }
 }
 
+/* ---- what the compiler made ---- */
+
+static int has_come_or_gone(const struct groups *groups, const struct group *group) {
+    return cause_of(groups, group)->added + cause_of(groups, group)->removed > 0;
+}
+
+/* The one other group of the same program; NULL: there are several. `strict`: where ops came or went. */
+static struct group *only_other(struct groups *groups, const struct group *made, int strict) {
+    struct group *only = NULL;
+    for (size_t i = 0; i < groups->count; i++) {
+        struct group *other = &groups->at[i];
+        if (other->is_gone || other->is_made || (strict && !has_come_or_gone(groups, other))) continue;
+        if (strcmp(cause_of(groups, made)->account, cause_of(groups, other)->account) != 0) continue;
+        if (strcmp(module_of(groups, made), module_of(groups, other)) != 0) continue;
+        if (only) return NULL;
+        only = other;
+    }
+    return only;
+}
+
+/* Copies, conversions and the like, which the compiler made for the one thing that the program does otherwise. Where
+ * ops only read other operands or layouts, that is a consequence too. */
+static void join_made(struct groups *groups) {
+    for (size_t i = 0; i < groups->count; i++) {
+        struct group *made = &groups->at[i];
+        if (!made->is_made || made->is_gone) continue;
+        struct group *only = only_other(groups, made, 0);
+        if (!only) only = only_other(groups, made, 1);
+        if (!only) continue;
+        struct ids_cause *cause = cause_of(groups, only);
+        int is_one = cause->kind == IDS_CAUSE_OP;
+        put_into(groups->entries, only->whole, made->whole, is_one ? IDS_CAUSE_SCOPE : cause->kind,
+                 is_one ? only->scope : cause->culprit);
+        made->is_gone = 1;
+    }
+}
+
 int ids_group_structure(struct ids_entries *entries) {
     struct groups groups = {.entries = entries, .places = calloc(entries->count + 1, sizeof *groups.places)};
     int failed = !groups.places;
@@ -479,9 +494,9 @@ int ids_group_structure(struct ids_entries *entries) {
     if (!failed) {
         join_nested(&groups);
         join_replaced(&groups);
-        join_made(&groups);
         join_beside(&groups);
         fold_siblings(&groups);
+        join_made(&groups);
     }
     free(groups.places);
     free(groups.at);

@@ -26,6 +26,10 @@ SOFTMAX = BASE + [Op('softmax_fusion', 'attention/softmax', 20, primitive='exp')
 FLASH = BASE + [Op('flash_fusion.%d' % number, 'attention/flash', 18, primitive='exp%d' % number) for number in range(3)]
 KEPT = BASE + [Op('state', None, 0, 'parameter'), Op('copy.1', None, 40, 'copy')]
 GIVEN = BASE + [Op('state', None, 0, 'parameter', donated=True)]
+# One layer in another type of elements: the compiler converts its operands, and the weights' update reads other ones.
+CONVERTED = [replace(op, name='low_' + op.name, shape=op.shape.replace('f32', 'bf16'), primitive='low', us=op.us / 2) if 'layer1' in op.scope else
+             replace(op, reads='bf16', us=6) if op.name == 'subtract_fusion.1' else op for op in BASE] + \
+    [Op('low_tail', 'jvp(layer1)', 6, primitive='low2')] + [Op('convert_fusion.%d' % number, None, 40, 'fusion', 'bf16[64,%d]' % (64 + number)) for number in range(3)]
 COPIED = layer(0) + layer(1, 80, width=256) + [Op('copy.%d' % number, None, 9, 'copy', 'f32[128,%d]' % (64 + number)) for number in range(3)] + \
     layer(2) + layer(3)
 
@@ -50,6 +54,7 @@ CASES = {
     'all layers are wider': (BASE, training(us=80, width=256), 'work.compute', r'layer0 and 4 more scopes: 128 → 256: 20 ops', 540,
                              'dimension.*128 256', {}),
     'a wider layer is copied': (BASE, COPIED, 'work.compute', r'128 → 256: 5 ops replaced by 8', 162, 'dimension.* 128 256', {}),
+    'a layer is of another type': (BASE, CONVERTED, 'work.compute', r'^layer1: 4 ops replaced by 8', 73, 'layer1', {}),
     'an op more in each layer': (BASE, GELU, 'work.compute', r'layer0 to layer3 \(4 scopes\): 4 ops added', 48, r'ops layer2 \S+ ops', {}),
     'an op became three in another scope': (SOFTMAX, FLASH, 'work.compute', r'^attention: 1 op replaced by 3', 34, 'attention/flash', {}),
     'an argument is donated': (KEPT, GIVEN, 'work.compute', r'copy\.1 .*, gone: state is donated', -40, 'donated state', {}),

@@ -22,12 +22,13 @@ class Op:
     opcode: str = 'fusion'
     shape: str = 'f32[64,128]'
     primitive: str = 'add'
+    reads: str = ''        # what its operands are
     beside: bool = False   # on another stream, from the begin of the next op on
     donated: bool = False  # of a parameter (an opcode that never runs)
 
     def fingerprint(self):
         """As the HLO's: of what is computed, not of names and numbers."""
-        text = ' '.join((self.opcode, self.shape, self.scope or '', self.primitive))
+        text = ' '.join((self.opcode, self.shape, self.scope or '', self.primitive, self.reads))
         return int(hashlib.sha256(text.encode()).hexdigest()[:12], 16)
 
 
