@@ -86,7 +86,7 @@ void ids_sides_settle(struct ids_side *const *sides, size_t count, enum ids_reco
         sides[s]->by_run = by_run;
         for (size_t i = 0; i < sides[s]->run_count; i++) {
             struct ids_side_run *run = &sides[s]->runs[i];
-            double recorded;
+            double recorded = 0;
             run->per = per_step ? (double)run->steps->row_count : 1;
             run->per_window =
                 per_step && ids_run_metric(run, "steps.count", &recorded) ? fmax(run->per, recorded) : run->per;

@@ -22,9 +22,9 @@ class Op:
     opcode: str = 'fusion'
     shape: str = 'f32[64,128]'
     primitive: str = 'add'
-    reads: str = ''        # what its operands are
     beside: bool = False   # on another stream, from the begin of the next op on
     donated: bool = False  # of a parameter (an opcode that never runs)
+    reads: str = ''        # what its operands are
 
     def fingerprint(self):
         """As the HLO's: of what is computed, not of names and numbers."""
