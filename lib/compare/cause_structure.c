@@ -23,7 +23,9 @@ struct group {
     int is_made;       /* its ops have no place in the program: the compiler made them (a copy) */
     int is_gone;       /* it became part of another one */
     int is_dimension;
-    int takes_in; /* the other ops of its scopes */
+    int takes_in;             /* the other ops of its scopes */
+    size_t siblings;          /* that it was put together of, with itself ... */
+    const char *first, *last; /* ... and by number */
     /* Of the other ops of its scopes, which run at the same moments: */
     double net_ps, gross_ps, own_ps;
 };
@@ -187,54 +189,78 @@ static void join(struct groups *groups, struct group *whole, struct group *part,
     part->is_gone = 1;
 }
 
-/* How long the path is that both begin with, in whole parts. */
-static size_t common_length(const char *a, const char *b) {
-    size_t same = 0;
-    for (size_t i = 0;; i++) {
-        int ends_a = !a[i] || a[i] == '/', ends_b = !b[i] || b[i] == '/';
-        if (ends_a && ends_b) same = i;
-        if (a[i] != b[i] || !a[i]) return same;
-    }
+/* Cuts the last part of a path off. 0: it had one alone. */
+static int cut(char scope[IDS_SCOPE_BYTES]) {
+    char *end = strrchr(scope, '/');
+    if (end) *end = '\0';
+    return end != NULL;
 }
 
-static int is_within(const char *scope, const char *outer) {
-    return common_length(scope, outer) == strlen(outer) && scope[strlen(outer)] == '/';
+static void copy_scope(const char *scope, char ret_copy[IDS_SCOPE_BYTES]) {
+    size_t length = strlen(scope);
+    if (length >= IDS_SCOPE_BYTES) length = IDS_SCOPE_BYTES - 1;
+    memcpy(ret_copy, scope, length);
+    ret_copy[length] = '\0';
+}
+
+static int is_of_scope(const struct group *group) {
+    return group->is_scope && !group->is_gone;
 }
 
 /* "layers" and "layers/mlp" are one. */
 static void join_nested(struct groups *groups) {
     for (size_t i = 0; i < groups->count; i++) {
         struct group *inner = &groups->at[i], *outer = NULL;
-        for (size_t j = 0; j < groups->count && inner->is_scope && !inner->is_gone; j++) {
-            struct group *other = &groups->at[j];
-            if (!other->is_scope || other->is_gone || !is_within(inner->scope, other->scope)) continue;
-            if (strcmp(cause_of(groups, inner)->account, cause_of(groups, other)->account) != 0) continue;
-            if (!outer || strlen(other->scope) < strlen(outer->scope)) outer = other;
+        char scope[IDS_SCOPE_BYTES];
+        if (!is_of_scope(inner)) continue;
+        copy_scope(inner->scope, scope);
+        while (cut(scope)) {
+            struct group *around = group_at(groups, cause_of(groups, inner)->account, scope);
+            if (around && is_of_scope(around)) outer = around;
         }
         if (outer) join(groups, outer, inner, outer->scope);
     }
 }
 
-static int is_one_sided(const struct ids_cause *cause, int side) {
-    return !cause->changed && (side ? cause->added && !cause->removed : cause->removed && !cause->added);
+static int is_one_sided(const struct groups *groups, const struct group *group, int side) {
+    const struct ids_cause *cause = cause_of(groups, group);
+    if (!is_of_scope(group) || cause->changed) return 0;
+    return side ? cause->added && !cause->removed : cause->removed && !cause->added;
+}
+
+/* Of each scope around groups of new ops alone the first of these, as its index + 1. */
+static int find_fresh(const struct groups *groups, struct ids_keymap *ret_fresh) {
+    for (size_t i = 0; i < groups->count; i++) {
+        char scope[IDS_SCOPE_BYTES];
+        if (!is_one_sided(groups, &groups->at[i], 1)) continue;
+        copy_scope(groups->at[i].scope, scope);
+        while (cut(scope)) {
+            if (ids_keymap_add(ret_fresh, key_of(cause_of(groups, &groups->at[i])->account, scope), i + 1) < 0)
+                return -1;
+        }
+    }
+    return 0;
 }
 
 /* What went from "attention/softmax" and what came in "attention/flash" are one: "attention". */
-static void join_replaced(struct groups *groups) {
-    for (size_t i = 0; i < groups->count; i++) {
+static int join_replaced(struct groups *groups) {
+    struct ids_keymap fresh_in = {0};
+    int failed = find_fresh(groups, &fresh_in);
+    for (size_t i = 0; i < groups->count && !failed; i++) {
         struct group *gone = &groups->at[i];
-        if (!gone->is_scope || gone->is_gone || !is_one_sided(cause_of(groups, gone), 0)) continue;
-        for (size_t j = 0; j < groups->count; j++) {
-            struct group *fresh = &groups->at[j];
-            if (!fresh->is_scope || fresh->is_gone || !is_one_sided(cause_of(groups, fresh), 1)) continue;
-            if (strcmp(cause_of(groups, gone)->account, cause_of(groups, fresh)->account) != 0) continue;
-            size_t length = common_length(gone->scope, fresh->scope);
-            if (!length) continue;
-            fresh->scope = ids_report_text(groups->entries->texts, "%.*s", (int)length, fresh->scope);
-            join(groups, fresh, gone, fresh->scope);
-            break;
-        }
+        char scope[IDS_SCOPE_BYTES];
+        uint64_t number;
+        if (!is_one_sided(groups, gone, 0)) continue;
+        copy_scope(gone->scope, scope);
+        if (!cut(scope) || !ids_keymap_get(&fresh_in, key_of(cause_of(groups, gone)->account, scope), &number))
+            continue;
+        struct group *fresh = &groups->at[number - 1];
+        if (fresh->is_gone) continue;
+        fresh->scope = ids_report_text(groups->entries->texts, "%s", scope);
+        join(groups, fresh, gone, fresh->scope);
     }
+    ids_keymap_done(&fresh_in);
+    return failed;
 }
 
 /* ---- dimensions ---- */
@@ -341,13 +367,14 @@ static int gather_dimensions(struct groups *groups) {
 
 /* The group of the scope that an op is in, or of the nearest one around it, as its index + 1; 0: there is none. */
 static size_t group_around(struct groups *groups, size_t i) {
-    const char *scope = groups->places[i].scope, *account = groups->entries->at[i].cause.account;
-    while (scope) {
-        struct group *group = group_at(groups, account, scope);
+    const char *account = groups->entries->at[i].cause.account;
+    char scope[IDS_SCOPE_BYTES];
+    if (!groups->places[i].scope) return 0;
+    copy_scope(groups->places[i].scope, scope);
+    do {
+        const struct group *group = group_at(groups, account, scope);
         if (group) return (size_t)(group - groups->at) + 1;
-        const char *end = groups->places[i].is_scope ? strrchr(scope, '/') : NULL;
-        scope = end ? ids_report_text(groups->entries->texts, "%.*s", (int)(end - scope), scope) : NULL;
-    }
+    } while (groups->places[i].is_scope && cut(scope));
     return 0;
 }
 
@@ -396,55 +423,64 @@ static void join_beside(struct groups *groups) {
 
 /* ---- siblings ---- */
 
-/* "layer12" without its numbers is that of "layer3". */
-static int are_siblings(const char *a, const char *b) {
-    while (*a && *b) {
-        size_t digits_a = strspn(a, "0123456789"), digits_b = strspn(b, "0123456789");
-        if (!digits_a != !digits_b) return 0;
-        if (!digits_a && *a != *b) return 0;
-        a += digits_a ? digits_a : 1;
-        b += digits_b ? digits_b : 1;
-    }
-    return *a == *b;
-}
-
-static int changed_alike(const struct ids_cause *a, const struct ids_cause *b) {
-    return !strcmp(a->account, b->account) && a->added == b->added && a->removed == b->removed &&
-           a->changed == b->changed;
-}
-
 /* By number: layer2 before layer12. */
 static int comes_before(const char *a, const char *b) {
     size_t left = strlen(a), right = strlen(b);
     return left != right ? left < right : strcmp(a, b) < 0;
 }
 
-static int is_foldable(const struct group *group) {
-    return group->is_scope && !group->is_gone && strpbrk(group->scope, "0123456789");
+/* Of a group whose scope has a number: the scope without its numbers, and what came, went and changed. */
+static uint64_t likeness(const struct groups *groups, const struct group *group) {
+    const struct ids_cause *cause = cause_of(groups, group);
+    char name[IDS_SCOPE_BYTES];
+    size_t length = 0;
+    for (const char *at = group->scope; *at && length < sizeof name - 1;) {
+        size_t digits = strspn(at, "0123456789");
+        name[length++] = digits ? '#' : *at;
+        at += digits ? digits : 1;
+    }
+    name[length] = '\0';
+    uint64_t counts = ids_key_of(ids_key_of(cause->added, cause->removed), cause->changed);
+    return ids_key_of(key_of(cause->account, name), counts);
 }
 
-/* The same in each of several layers is one thing. */
-static void fold_siblings(struct groups *groups) {
+static void name_siblings(struct groups *groups) {
     for (size_t i = 0; i < groups->count; i++) {
-        struct group *whole = &groups->at[i];
-        if (!is_foldable(whole)) continue;
-        struct ids_cause like = *cause_of(groups, whole);
-        const char *first = whole->scope, *last = whole->scope;
-        size_t count = 1;
-        for (size_t j = i + 1; j < groups->count; j++) {
-            struct group *other = &groups->at[j];
-            if (!is_foldable(other) || !are_siblings(whole->scope, other->scope)) continue;
-            if (!changed_alike(&like, cause_of(groups, other))) continue;
-            if (comes_before(other->scope, first)) first = other->scope;
-            if (comes_before(last, other->scope)) last = other->scope;
-            join(groups, whole, other, NULL);
-            count++;
-        }
-        if (count == 1) continue;
-        cause_of(groups, whole)->culprit =
-            count == 2 ? ids_report_text(groups->entries->texts, "%s and %s", first, last)
-                       : ids_report_text(groups->entries->texts, "%s to %s (%zu scopes)", first, last, count);
+        const struct group *group = &groups->at[i];
+        if (group->is_gone || group->siblings < 2) continue;
+        cause_of(groups, group)->culprit =
+            group->siblings == 2 ? ids_report_text(groups->entries->texts, "%s and %s", group->first, group->last)
+                                 : ids_report_text(groups->entries->texts, "%s to %s (%zu scopes)", group->first,
+                                                   group->last, group->siblings);
     }
+}
+
+/* The same in each of several layers is one thing. What each did is asked before any is put to another. */
+static int fold_siblings(struct groups *groups) {
+    struct ids_keymap firsts = {0};
+    int failed = 0;
+    uint64_t *keys = calloc(groups->count + 1, sizeof *keys);
+    if (!keys) return -1;
+    for (size_t i = 0; i < groups->count; i++) {
+        const struct group *group = &groups->at[i];
+        if (is_of_scope(group) && strpbrk(group->scope, "0123456789")) keys[i] = likeness(groups, group);
+    }
+    for (size_t i = 0; i < groups->count && !failed; i++) {
+        struct group *group = &groups->at[i];
+        uint64_t *number = keys[i] ? ids_keymap_at(&firsts, keys[i]) : NULL;
+        failed = keys[i] && !number;
+        if (!number) continue;
+        struct group *whole = *number ? &groups->at[*number - 1] : group;
+        if (!*number || comes_before(group->scope, whole->first)) whole->first = group->scope;
+        if (!*number || comes_before(whole->last, group->scope)) whole->last = group->scope;
+        whole->siblings++;
+        if (*number) join(groups, whole, group, NULL);
+        if (!*number) *number = i + 1;
+    }
+    name_siblings(groups);
+    free(keys);
+    ids_keymap_done(&firsts);
+    return failed;
 }
 
 /* ---- what the compiler made ---- */
@@ -493,11 +529,13 @@ int ids_group_structure(struct ids_entries *entries) {
     if (!failed) failed = count_balances(&groups) || gather_dimensions(&groups) || gather_scopes(&groups);
     if (!failed) {
         join_nested(&groups);
-        join_replaced(&groups);
-        join_beside(&groups);
-        fold_siblings(&groups);
-        join_made(&groups);
+        failed = join_replaced(&groups);
     }
+    if (!failed) {
+        join_beside(&groups);
+        failed = fold_siblings(&groups);
+    }
+    if (!failed) join_made(&groups);
     free(groups.places);
     free(groups.at);
     ids_keymap_done(&groups.numbers);
