@@ -51,7 +51,7 @@ static int check_options(const struct ids_capture_options *options, struct ids_e
     } others[] = {
         {"start-step", options->start_step >= 0},
         {"steps", options->steps >= 0},
-        {"every", options->every >= 0},
+        {"every", options->every != NULL},
         {"max", options->max >= 0},
         {"delay", options->delay_ps >= 0},
         {"trigger", options->trigger},
@@ -142,7 +142,7 @@ struct named {
 static int check_unfollowed(int64_t pid, struct ids_error *err) {
     struct ids_targets targets;
     int is_followed = 0;
-    if (ids_targets_find(&targets, err)) return 0;
+    if (ids_targets_find(NULL, &targets, err)) return 0;
     for (size_t i = 0; i < targets.count; i++) is_followed |= targets.at[i].pid == pid || targets.at[i].launcher == pid;
     ids_targets_done(&targets);
     if (!is_followed) return 0;

@@ -17,8 +17,15 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
     {IDS_OPT_TEXT, 'n', "name", "NAME", "name of the capture (default: the program's name)", AT(name), NULL},
     {IDS_OPT_COUNT, 's', "start-step", "N", "the step that opens the first window (150)", AT(start_step), NULL},
     {IDS_OPT_COUNT, 'k', "steps", "N", "steps of a window (5)", AT(steps), NULL},
-    {IDS_OPT_COUNT, 0, "every", "N", "open another window every N steps; 0: one window", AT(every), NULL},
+    {IDS_OPT_TEXT, 0, "every", "N|TIME", "open another window every N steps, or every so often: 10m; 0: one window",
+     AT(every), NULL},
     {IDS_OPT_COUNT, 0, "max", "N", "open at most N windows; 0: no limit (1, with --every 10)", AT(max), NULL},
+    {IDS_OPT_TEXT, 0, "when", "CONDITION",
+     "keep only windows with slow steps: 'step > 2x' (of the median), 'step > 500ms'", AT(keeping.when), NULL},
+    {IDS_OPT_COUNT, 0, "keep-slowest", "N", "keep only the N windows with the slowest steps", AT(keeping.slowest),
+     NULL},
+    {IDS_OPT_TEXT, 0, "max-cost", "PERCENT", "the time that such windows may take of the program (1%)",
+     AT(keeping.max_cost), NULL},
     {IDS_OPT_TIME, 0, "delay", "TIME", "open a window this long after jax is imported: 30s", AT(delay_ps), NULL},
     {IDS_OPT_TIME, 0, "duration", "TIME", "end a window after this time: 2s", AT(duration_ps), NULL},
     {IDS_OPT_TEXT, 'a', "attach", "HOST:PORT,...|PID",
@@ -71,10 +78,10 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
 
 const struct ids_capture_options ids_capture_option_defaults = {.start_step = UNSET,
                                                                 .steps = UNSET,
-                                                                .every = UNSET,
                                                                 .max = UNSET,
                                                                 .warmup = UNSET,
                                                                 .keep = UNSET,
+                                                                .keeping.slowest = UNSET,
                                                                 .delay_ps = UNSET,
                                                                 .duration_ps = UNSET,
                                                                 .stop_timeout_ps = UNSET,
@@ -175,14 +182,14 @@ static int64_t first_set(int64_t option, int64_t variable, int64_t otherwise) {
 /* What opens windows: the options say it; a variable only where they say nothing. */
 static int settle_start(const struct ids_capture_options *options, const struct ids_profile_variables *variables,
                         struct ids_plan *plan, struct ids_error *err) {
-    int by_option = options->start_step >= 0 || options->delay_ps >= 0 || options->range;
+    int by_option = options->start_step >= 0 || options->delay_ps >= 0 || options->range || ids_plan_judges(plan);
     plan->trigger = options->trigger || (variables->trigger && !by_option);
     if (options->trigger && (options->start_step >= 0 || options->delay_ps >= 0 || options->range)) {
         return ids_fail(err, IDS_USAGE,
                         "--trigger opens windows instead of --start-step, --delay and --range; "
                         "beside them idsprof trigger works too");
     }
-    int otherwise = plan->trigger || options->range || options->delay_ps >= 0;
+    int otherwise = plan->trigger || options->range || (options->delay_ps >= 0 && !ids_plan_judges(plan));
     plan->start_step =
         otherwise ? options->start_step : first_set(options->start_step, variables->start_step, plan->start_step);
     plan->delay_ns = options->delay_ps >= 0 ? options->delay_ps / PS_PER_NS : 0;
@@ -207,12 +214,23 @@ static int settle_end(const struct ids_capture_options *options, const struct id
 
 static int settle_repeats(const struct ids_capture_options *options, const struct ids_profile_variables *variables,
                           struct ids_plan *plan, struct ids_error *err) {
-    plan->every = first_set(options->every, plan->start_step >= 0 ? variables->interval : UNSET, 0);
-    plan->max = first_set(options->max, UNSET, plan->every ? WINDOWS_WITHOUT_MAX : plan->trigger ? 0 : 1);
+    int64_t every = UNSET;
+    int code = ids_capture_every(options->every, &every, &plan->every_ns, err);
+    if (code) return code;
+    plan->every = first_set(every, plan->start_step >= 0 && !plan->every_ns ? variables->interval : UNSET, 0);
+    int is_again = plan->every || plan->every_ns || ids_plan_judges(plan);
+    plan->max = first_set(options->max, UNSET,
+                          is_again && !plan->keep_slowest ? WINDOWS_WITHOUT_MAX
+                          : is_again || plan->trigger     ? 0
+                                                          : 1);
     plan->warmup = first_set(options->warmup, UNSET, 0);
     if (plan->every && plan->start_step < 0) {
         return ids_fail(err, IDS_USAGE, "--every counts steps from --start-step: give that too");
     }
+    if (plan->every_ns && (plan->trigger || plan->range[0]))
+        return ids_fail(err, IDS_USAGE, "--every is for windows of --start-step and --delay");
+    if (plan->every_ns && plan->duration_ns >= plan->every_ns)
+        return ids_fail(err, IDS_USAGE, "--every %s leaves no time between windows of that --duration", options->every);
     if (plan->every && plan->every <= plan->steps + plan->warmup) {
         return ids_fail(err, IDS_USAGE, "a window of %lld steps every %lld steps leaves none between them",
                         (long long)(plan->steps + plan->warmup), (long long)plan->every);
@@ -223,10 +241,31 @@ static int settle_repeats(const struct ids_capture_options *options, const struc
     return 0;
 }
 
+/* What opens windows by itself has no rhythm in which slow steps could be found. */
+static int check_keeping(const struct ids_capture_options *options, struct ids_error *err) {
+    const char *option = ids_capture_keeping_option(&options->keeping);
+    const struct {
+        const char *name;
+        int is_given;
+    } others[] = {{"trigger", options->trigger},
+                  {"range", options->range != NULL},
+                  {"warmup", options->warmup >= 0},
+                  {"attach", options->attach != NULL}};
+    if (options->keeping.slowest >= 0 && options->max >= 0)
+        return ids_fail(err, IDS_USAGE, "--keep-slowest and --max exclude each other");
+    for (size_t i = 0; option && i < sizeof others / sizeof *others; i++) {
+        if (others[i].is_given)
+            return ids_fail(err, IDS_USAGE, "--%s and --%s exclude each other", option, others[i].name);
+    }
+    return 0;
+}
+
 static int settle_plan(const struct ids_capture_options *options, const struct ids_profile_variables *variables,
                        struct ids_plan *plan, struct ids_error *err) {
     ids_plan_default(plan);
-    int code = settle_start(options, variables, plan, err);
+    int code = check_keeping(options, err);
+    if (!code) code = ids_capture_keeping_settle(&options->keeping, plan, err);
+    if (!code) code = settle_start(options, variables, plan, err);
     if (!code) code = settle_end(options, variables, plan, err);
     if (!code) code = settle_repeats(options, variables, plan, err);
     if (!code && options->ranks) code = set_text(plan->ranks, sizeof plan->ranks, "ranks", options->ranks, err);

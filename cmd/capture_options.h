@@ -3,6 +3,7 @@
 #ifndef IDS_CMD_CAPTURE_OPTIONS_H
 #define IDS_CMD_CAPTURE_OPTIONS_H
 
+#include "cmd/capture_keeping.h"
 #include "collectors/common/plan.h"
 #include "lib/capture/variables.h"
 #include "lib/cli/opt.h"
@@ -14,13 +15,15 @@ enum ids_capture_platform { IDS_PLATFORM_AUTO, IDS_PLATFORM_GPU, IDS_PLATFORM_TP
 struct ids_capture_options {
     const char *output, *name, *env_file, *range, *ranks, *max_size, *max_window_bytes, *sweep, *step_executable,
         *cuda_graph, *attach, *listen, *token;
-    int64_t start_step, steps, every, max, warmup, keep;       /* -1: not given */
+    const char *every; /* NULL: not given */
+    struct ids_capture_keeping keeping;
+    int64_t start_step, steps, max, warmup, keep;              /* -1: not given */
     int64_t delay_ps, duration_ps, stop_timeout_ps;            /* -1: not given */
     int64_t host_tracer, device_tracer, python_tracer, stacks; /* -1: not given */
     struct ids_opt_texts wrap, profile_options;
     int trigger, report, perfetto, quiet, gpu, tpu, cpu, or_cpu, audit, keep_empty;
 };
-enum { IDS_CAPTURE_OPTS = 38 };
+enum { IDS_CAPTURE_OPTS = 41 };
 extern const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS];
 extern const struct ids_capture_options ids_capture_option_defaults;
 

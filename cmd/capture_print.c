@@ -48,6 +48,18 @@ static void print_stacks(const struct ids_outcome *outcome) {
                     outcome->sampled_ns > 0 ? 100.0 * (double)outcome->sampling_ns / (double)outcome->sampled_ns : 0.0);
 }
 
+/* Of windows that are judged: which are kept, and why. */
+static void print_kept(const struct ids_outcome *outcome) {
+    char windows[64];
+    if (outcome->tried >= 0 && outcome->files)
+        ids_say_wrapped("kept", "%lld of %s that were recorded", (long long)outcome->kept,
+                        count_text(outcome->tried, "window", "windows", windows, sizeof windows));
+    for (int64_t i = 0; i < outcome->kept && i < IDS_REASONS_SHOWN; i++)
+        if (outcome->reasons[i]) ids_say_wrapped("", "%s", outcome->reasons[i]);
+    if (outcome->kept > IDS_REASONS_SHOWN)
+        ids_say_wrapped("", "and %lld more: idsprof list", (long long)(outcome->kept - IDS_REASONS_SHOWN));
+}
+
 static void print_cost(const struct ids_outcome *outcome) {
     char start[IDS_VALUE_ROOM], stop[IDS_VALUE_ROOM];
     const char *between = outcome->cost ? "; " : "", *cost = outcome->cost ? outcome->cost : "";
@@ -93,6 +105,7 @@ void ids_capture_print(const struct ids_outcome *outcome, const char *shown, int
         ids_say_wrapped("missed", "%s", outcome->missed ? outcome->missed : "nothing");
     }
     if (quiet) return;
+    print_kept(outcome);
     print_stacks(outcome);
     print_cost(outcome);
     if (shown) ids_say_wrapped("folder", "%s", shown);

@@ -133,14 +133,19 @@ static void print_passed(struct ids_listing *listing, const struct list_options 
     if (shown < count) printf("    %zu more: --full or --json\n", count - shown);
 }
 
-/* Below the table, whole: why a run is not. */
+/* Below the table, whole: why windows were kept, and why a run is not whole. */
 static void print_reasons(struct ids_listing *listing, const struct list_options *options) {
     int width = options->full ? INT_MAX : ids_terminal_width(options->width);
     for (size_t i = 0, before = 0; i < listing->count; i++) {
         const struct ids_listed_run *entry = &listing->entries[i];
         char text[1200];
+        if ((entry->kept || entry->reason) && !before++) putchar('\n');
+        if (entry->kept) {
+            snprintf(text, sizeof text, "%s was kept: %s", entry->run->name, entry->kept);
+            ids_spaces(stdout, 2);
+            ids_text_wrap(stdout, ids_text_clean(&listing->arena, text), 2, 4, width);
+        }
         if (!entry->reason) continue;
-        if (!before++) putchar('\n');
         snprintf(text, sizeof text, "%s is %s: %s", entry->run->name, entry->state, entry->reason);
         ids_spaces(stdout, 2);
         ids_text_wrap(stdout, ids_text_clean(&listing->arena, text), 2, 4, width);
@@ -266,6 +271,7 @@ static void print_json(const struct ids_listing *listing) {
         put_int(&json, "window", entry->window);
         put_text(&json, "state", entry->state);
         put_text(&json, "reason", entry->reason);
+        put_text(&json, "kept", entry->kept);
         put_files(&json, entry->run);
         ids_json_end(&json);
     }

@@ -68,7 +68,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 0, "sort", "COLUMN", "sort the tables of --section or --by by this column", AT(sort), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: the metrics, or the tables of --section", AT(csv), NULL},
-    {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest", AT(run), NULL},
+    {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest, or the slowest kept", AT(run),
+     NULL},
     {IDS_OPT_CHOICE, 'w', "window", "WHICH", "what percentages are relative to: run, device, steps", AT(window),
      window_choice},
     {IDS_OPT_TIME, 0, "from", "TIME", "leave out everything before, since the first activity: 10us, 1.5ms, 2s",
@@ -227,6 +228,7 @@ static int open_report(const struct report_options *options, const char *path, s
     if (code) return code;
     ids_note_unreadable(&opened->engine, &opened->events.list);
     code = ids_choose_run(&opened->events.list, options->run, &run, err);
+    if (!code && !options->run) ids_note_choice(&opened->engine, &opened->events.list);
     if (!code) code = ids_open_run(&opened->engine, run, &params, &opened->report, err);
     if (!code)
         ids_grade(&grades, &opened->report); /* a stored report has grades of its own, by the standard thresholds */

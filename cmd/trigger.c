@@ -1,5 +1,7 @@
 #include "cmd/command.h"
+#include "cmd/trigger_ask.h"
 #include "cmd/trigger_hosts.h"
+#include "collectors/common/control.h"
 #include "lib/capture/target_wait.h"
 #include "lib/capture/targets.h"
 #include "lib/cli/say.h"
@@ -13,7 +15,9 @@
 enum { LIST_INDENT = 12 };
 
 struct trigger_options {
-    int stop, list;
+    int stop, list, yes;
+    int64_t steps, duration_ps; /* -1: as the capture's options say */
+    const char *name;
     struct ids_trigger_hosts hosts;
 };
 
@@ -21,6 +25,11 @@ struct trigger_options {
 static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 's', "stop", NULL, "end the open window", AT(stop), NULL},
     {IDS_OPT_FLAG, 'l', "list", NULL, "list the programs that can be triggered, and do nothing", AT(list), NULL},
+    {IDS_OPT_COUNT, 'k', "steps", "N", "the window ends after N steps, whatever the capture's options say", AT(steps),
+     NULL},
+    {IDS_OPT_TIME, 0, "duration", "TIME", "the window ends after this time: 2s", AT(duration_ps), NULL},
+    {IDS_OPT_TEXT, 'n', "name", "NAME", "put NAME into the name of the window's run", AT(name), NULL},
+    {IDS_OPT_FLAG, 'y', "yes", NULL, "do not ask before a program of another terminal is meant", AT(yes), NULL},
     {IDS_OPT_TEXT, 0, "hosts", "FILE", "on all hosts of this file at one moment: HOST or HOST:PORT a line",
      AT(hosts.file), NULL},
     {IDS_OPT_TEXT, 0, "slurm", "JOB", "on all hosts of this job of Slurm", AT(hosts.slurm), NULL},
@@ -28,7 +37,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 0, "token", "FILE", "the token of capture --listen (~/.config/idsprof/token)", AT(hosts.token),
      NULL},
 };
-static const struct trigger_options defaults = {.hosts.port = -1};
+static const struct trigger_options defaults = {.hosts.port = -1, .steps = -1, .duration_ps = -1};
+enum { PS_PER_NS = 1000 };
 
 /* ---- which processes are meant ---- */
 
@@ -87,8 +97,8 @@ static void print_list(const struct ids_targets *targets, FILE *out) {
 
 /* ---- doing it ---- */
 
-static int trigger(struct ids_targets *targets, struct ids_target *target, int stop, struct ids_error *err) {
-    int code = ids_target_ask(targets, target, stop ? "stop" : "start", err);
+static int trigger(struct ids_targets *targets, struct ids_target *target, const char *request, struct ids_error *err) {
+    int code = ids_target_ask(targets, target, request, err), stop = !strcmp(request, "stop");
     if (code) return code;
     long long pid = target->pid;
     if (target->refused) {
@@ -114,13 +124,15 @@ static int say_nobody(const char *word) {
         ids_say("trigger",
                 "no program that idsprof capture started runs as '%s'; idsprof trigger --list shows the others", word);
     } else {
-        ids_say("trigger", "no program runs under idsprof capture and has imported jax");
+        ids_say("trigger",
+                "no program runs under idsprof capture and has imported jax; one with another XDG_RUNTIME_DIR is found "
+                "by its process or folder: idsprof trigger PID|RUN");
     }
     return IDS_EXIT_NO;
 }
 
-static int act(const struct trigger_options *options, const char *word, struct ids_targets *targets,
-               struct ids_error *err) {
+static int act(const struct trigger_options *options, const char *word, const char *request,
+               struct ids_targets *targets, struct ids_error *err) {
     if (!targets->count) return say_nobody(word);
     if (options->list) {
         print_list(targets, stdout);
@@ -131,32 +143,64 @@ static int act(const struct trigger_options *options, const char *word, struct i
         print_list(targets, stderr);
         return IDS_EXIT_ERROR;
     }
+    if (!word && !options->yes && ids_trigger_is_elsewhere(targets)) {
+        print_list(targets, stderr);
+        if (!ids_trigger_confirm(options->stop)) {
+            ids_say("trigger", "nothing was done; --yes does it without asking");
+            return IDS_EXIT_NO;
+        }
+    }
     int status = IDS_EXIT_DONE;
     for (size_t i = 0; i < targets->count; i++) {
-        int code = trigger(targets, &targets->at[i], options->stop, err);
+        int code = trigger(targets, &targets->at[i], request, err);
         if (code < 0) return code;
         status |= code;
     }
     return status;
 }
 
+/* What is asked of each process. */
+static int make_request(const struct trigger_options *options, char request[IDS_WISH_TEXT], struct ids_error *err) {
+    struct ids_control_wish wish = {.steps = options->steps, .duration_ns = -1};
+    int has_wish = options->steps >= 0 || options->duration_ps >= 0 || options->name;
+    if (has_wish && (options->stop || options->list))
+        return ids_fail(err, IDS_USAGE, "--steps, --duration and --name are for a window that is opened");
+    if (!options->steps || !options->duration_ps)
+        return ids_fail(err, IDS_USAGE, "a window of %s holds nothing", options->steps ? "0 s" : "0 steps");
+    if (options->name && !ids_control_name_valid(options->name))
+        return ids_fail(err, IDS_USAGE, "--name: '%s' is not 1 to %d letters, digits, '.', '_' and '-'", options->name,
+                        IDS_WISH_NAME - 1);
+    if (options->duration_ps > 0)
+        wish.duration_ns = options->duration_ps < PS_PER_NS ? 1 : options->duration_ps / PS_PER_NS;
+    if (options->name) snprintf(wish.name, sizeof wish.name, "%s", options->name);
+    if (options->stop) {
+        memcpy(request, "stop", sizeof "stop");
+    } else {
+        ids_control_write_wish(&wish, request);
+    }
+    return 0;
+}
+
 static int trigger_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct trigger_options *options = values;
     const char *word = operand_count ? operands[0] : NULL;
     struct ids_targets targets;
+    char request[IDS_WISH_TEXT];
     if (options->stop && options->list) return ids_fail(err, IDS_USAGE, "--stop and --list exclude each other");
+    int code = make_request(options, request, err);
+    if (code) return code;
     if (options->hosts.file || options->hosts.slurm) {
         if (word || options->list)
             return ids_fail(err, IDS_USAGE, "--hosts and --slurm name the hosts; %s goes with neither",
                             options->list ? "--list" : "an operand");
-        return ids_trigger_hosts(&options->hosts, options->stop, err);
+        return ids_trigger_hosts(&options->hosts, request, err);
     }
     if (options->hosts.token || options->hosts.port >= 0)
         return ids_fail(err, IDS_USAGE, "--token and --port are for --hosts FILE and --slurm JOB");
-    int code = ids_targets_find(&targets, err);
+    code = ids_targets_find(word, &targets, err);
     if (code) return code;
     keep_meant(&targets, word);
-    code = act(options, word, &targets, err);
+    code = act(options, word, request, &targets, err);
     ids_targets_done(&targets);
     return code;
 }

@@ -44,15 +44,16 @@ static size_t print_host(const struct ids_asked *asked, int stop, size_t *done) 
     return failed;
 }
 
-int ids_trigger_hosts(const struct ids_trigger_hosts *options, int stop, struct ids_error *err) {
+int ids_trigger_hosts(const struct ids_trigger_hosts *options, const char *request, struct ids_error *err) {
     struct ids_hosts hosts = {0};
     struct ids_asking asking = {0};
     char token[IDS_TOKEN_BYTES];
     size_t failed = 0, done = 0;
     int code = find_hosts(options, &hosts, err);
     if (!code) code = ids_token_read(options->token, 0, token, err);
-    if (!code) code = ids_asking_run(&hosts, token, stop, &asking, err);
-    for (size_t i = 0; !code && i < asking.count; i++) failed += print_host(&asking.at[i], stop, &done);
+    if (!code) code = ids_asking_run(&hosts, token, request, &asking, err);
+    for (size_t i = 0; !code && i < asking.count; i++)
+        failed += print_host(&asking.at[i], !strcmp(request, "stop"), &done);
     ids_asking_done(&asking);
     ids_hosts_done(&hosts);
     return code ? code : failed || !done ? IDS_EXIT_NO : IDS_EXIT_DONE;

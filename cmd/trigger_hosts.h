@@ -12,6 +12,6 @@ struct ids_trigger_hosts {
 };
 
 /* Gives the exit status, or a negative code. */
-int ids_trigger_hosts(const struct ids_trigger_hosts *options, int stop, struct ids_error *err);
+int ids_trigger_hosts(const struct ids_trigger_hosts *options, const char *request, struct ids_error *err);
 
 #endif

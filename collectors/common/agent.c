@@ -3,6 +3,7 @@
 
 #include "collectors/common/agent_state.h"
 #include "collectors/common/control.h"
+#include "collectors/common/history.h"
 #include "collectors/common/stacks.h"
 
 #include <errno.h>
@@ -23,10 +24,12 @@ struct ids_agent ids_agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
                               .wake_fd = -1,
                               .idle_fd = -1,
                               .owner = -1,
+                              .write_at_ns = -1,
                               .hot = {0, 1, 1}};
 static struct ids_agent *const agent = &ids_agent;
 
-enum { PAUSE_MS = 20, MEMORY_MS = 50 };
+enum { PAUSE_MS = 20, MEMORY_MS = 50, REQUEST_BYTES = 512 };
+static const int64_t history_every_ns = 200000000;
 
 /* ---- small things ---- */
 
@@ -82,11 +85,27 @@ static int start_thread(void *(*run)(void *), void *argument) {
     return failed ? -1 : 0;
 }
 
-/* What the feeding threads look at without a lock. Under the lock. */
-static void refresh(void) {
-    for (int source = IDS_STEP_ANNOTATION; source <= IDS_STEP_EXECUTION; source++) {
-        atomic_store(&agent->hot[source], ids_window_wants(&agent->window, (enum ids_step_source)source));
+/* Under the lock. */
+static int any_alive(void) {
+    for (int i = 0; i < agent->collector_count; i++) {
+        if (agent->collectors[i].is_alive) return 1;
     }
+    return 0;
+}
+
+/* What the feeding threads look at without a lock: the history wants every step, but of one source alone. Under the
+ * lock. */
+static void refresh(void) {
+    int wants = any_alive();
+    atomic_store(&agent->hot[IDS_STEP_ANNOTATION], wants);
+    atomic_store(&agent->hot[IDS_STEP_EXECUTION], wants && !agent->window.annotated);
+}
+
+/* The control thread is to write the history, a moment from now. Under the lock. */
+static void news(int is_new) {
+    if (!is_new) return;
+    agent->write_at_ns = ids_monotonic_ns() + history_every_ns;
+    ring(agent->wake_fd);
 }
 
 /* ---- jobs: the opening and closing of a window, one at a time, because the window's state lets no second one begin
@@ -95,6 +114,7 @@ static void refresh(void) {
 /* Under the lock, together with the change of state. */
 static void begin_job(enum ids_window_action action) {
     agent->job = action;
+    agent->decided_ns = ids_monotonic_ns();
     hush(agent->idle_fd);
 }
 
@@ -131,22 +151,35 @@ static void open_window(struct call *call) {
     } else {
         ids_window_opened(&agent->window, ids_monotonic_ns(), !code);
     }
-    if (!code) agent->opened = agent->window.number;
+    if (!code) {
+        agent->opened = agent->window.number;
+        ids_judging_opened(agent);
+    }
     count_call(call);
     end_job();
 }
 
 static void close_window(int throw_away) {
     atomic_store(&agent->memory_limit, 0);
-    ids_session_stop(agent, throw_away);
+    lock();
+    int is_kept = throw_away || agent->window.warm || ids_judging_keeps(agent);
+    if (!is_kept) ids_window_drop(&agent->window);
+    unlock();
+    ids_session_stop(agent, throw_away || !is_kept);
     if (throw_away) {
         lock();
         ids_window_closed(&agent->window, 0);
         unlock();
         return;
     }
-    int full = ids_session_publish(agent);
+    int full = 0;
+    if (is_kept) {
+        full = ids_session_publish(agent);
+    } else {
+        ids_session_drop(agent);
+    }
     lock();
+    news(ids_judging_closed(agent, is_kept));
     ids_window_closed(&agent->window, full);
     end_job();
 }
@@ -159,8 +192,7 @@ static void *run_job(void *call) {
 }
 
 /* Does what the window wants. In a feeding thread an opening happens here and a closing is waited for. */
-static void act(enum ids_window_action action, int feeding, struct call *call) {
-    if (action == IDS_NOTHING) return;
+static void do_or_wait(enum ids_window_action action, int feeding, struct call *call) {
     if ((action == IDS_OPEN && feeding) || start_thread(run_job, NULL)) {
         run_job(call);
         return;
@@ -168,6 +200,19 @@ static void act(enum ids_window_action action, int feeding, struct call *call) {
     if (!feeding || !wait_for(agent->idle_fd, agent->plan.stop_timeout_ns)) return;
     lock();
     ids_session_say_slow(agent);
+    unlock();
+}
+
+static void act(enum ids_window_action action, int feeding, struct call *call) {
+    if (action == IDS_NOTHING) return;
+    int64_t from_ns = ids_monotonic_ns();
+    lock();
+    if (!feeding) ids_recorder_doubt(&agent->recorder, from_ns);
+    unlock();
+    do_or_wait(action, feeding, call);
+    if (!feeding) return;
+    lock();
+    news(ids_judging_stall(agent, from_ns, ids_monotonic_ns()));
     unlock();
 }
 
@@ -184,9 +229,12 @@ static void finish(enum ids_window_action action, int feeding, struct call *call
 static void answer(int connection, const char *request) {
     struct ids_hello line;
     enum ids_window_action action = IDS_NOTHING;
-    int is_start = !strcmp(request, "start"), is_stop = !strcmp(request, "stop");
+    struct ids_control_wish asked;
+    int is_start = !ids_control_read_wish(request, &asked), is_stop = !strcmp(request, "stop");
+    const struct ids_window_wish wish = {asked.steps, asked.duration_ns};
     lock();
-    if (is_start || is_stop) action = ids_window_trigger(&agent->window, is_start);
+    if (is_start || is_stop) action = ids_window_trigger(&agent->window, is_start ? &wish : NULL);
+    if (action == IDS_OPEN) memcpy(agent->wish_name, asked.name, sizeof agent->wish_name);
     int refused = (is_start || is_stop) && action == IDS_NOTHING;
     ids_session_status(agent, &line, refused, is_start);
     finish(action, 0, NULL);
@@ -194,7 +242,7 @@ static void answer(int connection, const char *request) {
 }
 
 static void serve(int listener) {
-    char request[64];
+    char request[REQUEST_BYTES];
     int connection = ids_control_accept(listener, request, sizeof request);
     if (connection >= 0) {
         answer(connection, request);
@@ -203,9 +251,15 @@ static void serve(int listener) {
     }
 }
 
+/* -1: never. */
+static int64_t sooner(int64_t a, int64_t b) {
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 static int poll_timeout(void) {
     lock();
-    int64_t deadline = ids_window_deadline(&agent->window);
+    int64_t deadline = sooner(ids_window_deadline(&agent->window), ids_judging_deadline(agent));
+    deadline = sooner(deadline, agent->write_at_ns);
     unlock();
     int64_t most_ms = atomic_load(&agent->memory_limit) ? MEMORY_MS : 1 << 30;
     if (deadline < 0) return most_ms == MEMORY_MS ? MEMORY_MS : -1;
@@ -218,7 +272,16 @@ static enum ids_window_action look_at_limits(void) {
     int64_t limit = atomic_load(&agent->memory_limit);
     enum ids_window_action action = ids_window_time(&agent->window, ids_monotonic_ns());
     if (action == IDS_NOTHING && limit && ids_process_memory() > limit) action = ids_window_full(&agent->window);
+    if (action == IDS_NOTHING) action = ids_judging_time(agent, ids_monotonic_ns());
     return action;
+}
+
+static void write_history(void) {
+    lock();
+    int is_time = agent->write_at_ns >= 0 && ids_monotonic_ns() >= agent->write_at_ns;
+    if (is_time) agent->write_at_ns = -1;
+    unlock();
+    if (is_time) ids_history_write(lock, unlock);
 }
 
 static void *run_control(void *argument) {
@@ -234,6 +297,7 @@ static void *run_control(void *argument) {
         if (action != IDS_NOTHING) begin_job(action);
         unlock();
         act(action, 0, NULL);
+        write_history();
     }
 }
 
@@ -256,6 +320,7 @@ static void child_after_fork(void) {
         if (files[i] >= 0) close(files[i]);
     }
     agent->hello = agent->listener = agent->wake_fd = agent->idle_fd = -1;
+    agent->write_at_ns = -1;
     if (agent->awake > 0) {
         agent->awake = 0;
         atomic_store(&agent->hot[IDS_STEP_ANNOTATION], 1);
@@ -350,6 +415,18 @@ static uint64_t feeder_key(int source, const char *name) {
     return key ? key : 1;
 }
 
+/* Under the lock. */
+static enum ids_window_action step(int source, uint64_t key, int64_t number) {
+    struct ids_window *window = &agent->window;
+    int64_t now = ids_monotonic_ns(), before = window->furthest;
+    int was_annotated = window->annotated;
+    enum ids_window_action action = ids_window_step(window, now, (enum ids_step_source)source, key, number);
+    if (window->furthest > before || window->annotated != was_annotated) news(ids_judging_step(agent, now));
+    if (action == IDS_NOTHING && window->opened_by == IDS_BY_SLOW && !agent->recorder.worst.took_ns)
+        action = ids_window_waste(window);
+    return action;
+}
+
 void ids_agent_step(int source, const char *name, int64_t number) {
     (void)ids_agent_step_call(source, name, number, NULL);
 }
@@ -366,8 +443,7 @@ int ids_agent_step_call(int source, const char *name, int64_t number, int *calls
         return 0;
     }
     ids_session_say_steps(agent, source, name, number);
-    int64_t now = ids_monotonic_ns();
-    enum ids_window_action action = ids_window_step(&agent->window, now, (enum ids_step_source)source, key, number);
+    enum ids_window_action action = step(source, key, number);
     count_call(&call);
     finish(action, 1, &call);
     return call.counted;
@@ -375,6 +451,24 @@ int ids_agent_step_call(int source, const char *name, int64_t number, int *calls
 
 int ids_agent_can_sample(char *why, size_t why_size) {
     return ids_stacks_can(why, why_size);
+}
+
+int ids_agent_pass(int source, int64_t number) {
+    if (source != IDS_STEP_EXECUTION || agent->awake <= 0 || number < 0) return 0;
+    lock();
+    int is_passed = agent->window.annotated;
+    if (!is_passed && agent->collector_count && agent->said_steps[source] && number < ids_window_next(&agent->window))
+        is_passed = step(source, feeder_key(source, NULL), number) == IDS_NOTHING;
+    unlock();
+    return is_passed;
+}
+
+void ids_agent_compiled(const char *name, int64_t took_ns) {
+    if (agent->awake <= 0) return;
+    int64_t now = ids_monotonic_ns();
+    lock();
+    news(ids_history_event(IDS_HISTORY_COMPILE, now - took_ns, now, name));
+    unlock();
 }
 
 int ids_agent_wants(int source) {
@@ -403,6 +497,7 @@ void ids_agent_rank(int64_t rank) {
     if (agent->awake <= 0) return;
     lock();
     agent->rank = rank;
+    ids_history_rank(rank);
     enum ids_window_action action = IDS_NOTHING;
     if (ids_session_has_rank(agent, why, sizeof why)) action = ids_window_exit(&agent->window);
     finish(action, 1, NULL);
@@ -438,13 +533,6 @@ void ids_agent_exec(void) {
     finish(ids_window_exec(&agent->window), 1, NULL);
 }
 
-static int any_alive(void) {
-    for (int i = 0; i < agent->collector_count; i++) {
-        if (agent->collectors[i].is_alive) return 1;
-    }
-    return 0;
-}
-
 /* Waits for a window that is being opened or closed by another thread, then ends the one that is open. */
 static void end_window(void) {
     int64_t timeout = agent->plan.stop_timeout_ns;
@@ -470,7 +558,10 @@ void ids_agent_close(int handle) {
     lock();
     agent->collectors[handle - 1].is_alive = 0;
     int ends = !any_alive();
+    if (ends) ids_judging_say(agent);
     if (ends) ids_session_say_closed(agent);
     if (ends && agent->socket[0]) unlink(agent->socket);
+    refresh();
     unlock();
+    ids_history_write(lock, unlock);
 }

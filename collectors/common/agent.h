@@ -76,6 +76,11 @@ IDS_AGENT_API void ids_agent_step(int source, const char *name, int64_t number);
 IDS_AGENT_API int ids_agent_step_call(int source, const char *name, int64_t number, int *calls);
 /* Whether stacks of this process's Python can be sampled: 1; 0: there is no Python; -1 with the reason in `why`. */
 IDS_AGENT_API int ids_agent_can_sample(char *why, size_t why_size);
+/* An execution for who counts in C and calls back into another language: 1 when nothing but the history waits for a
+ * step of this number, and it was noted there; 0: ids_agent_step must be called. Never runs a callback. */
+IDS_AGENT_API int ids_agent_pass(int source, int64_t number);
+/* A function was compiled just now, which took so long: for the history. */
+IDS_AGENT_API void ids_agent_compiled(const char *name, int64_t took_ns);
 /* Whether steps of this source are still of use: 0 means that the collector need not count any more. */
 IDS_AGENT_API int ids_agent_wants(int source);
 /* A named region (TraceAnnotation, NVTX) begins (1) or ends (0). Only the plan's `range` is of interest. */

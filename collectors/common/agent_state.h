@@ -6,6 +6,7 @@
 #include "collectors/common/control.h"
 #include "collectors/common/process.h"
 #include "collectors/common/publish.h"
+#include "collectors/common/recorder.h"
 #include "collectors/common/window.h"
 
 #include <pthread.h>
@@ -15,6 +16,13 @@ struct ids_slot {
     struct ids_collector collector;
     char name[32];
     int is_alive;
+};
+
+enum { IDS_REASON_BYTES_MAX = 256, IDS_KEPT_PATH = 512 };
+
+struct ids_kept_file {
+    int64_t window, bytes; /* window 0: free */
+    char path[IDS_KEPT_PATH];
 };
 
 struct ids_agent {
@@ -32,23 +40,34 @@ struct ids_agent {
     int said_steps[3]; /* by source: its first step is in the hello file */
     int64_t opened;    /* the number of the last window that did open */
     int said_rank;     /* that this rank was not chosen */
+    struct ids_recorder recorder;
+    char wish_name[IDS_WISH_NAME];              /* what the trigger calls the window that is open */
+    int64_t cost_ns, slow_cost_ns, tried, kept; /* of windows that are judged */
     int64_t said_busy; /* the number of the window of which the hello file has that the profiler was in use */
 
     char session[IDS_SESSION_PATH], host[IDS_HOST_BYTES], socket[IDS_CONTROL_PATH];
     int pid;
     int hello, listener;
-    int wake_fd; /* rung: the control thread looks at the deadline anew */
-    int idle_fd; /* rung: no job runs */
+    int64_t write_at_ns; /* when the history is to be written, -1: nothing is new */
+    int wake_fd;         /* rung: the control thread looks at the deadline anew */
+    int idle_fd;         /* rung: no job runs */
 
     /* Of the job that runs; nobody else touches it. */
     enum ids_window_action job;
-    int owner; /* index of the collector whose session runs, -1: none */
+    int64_t decided_ns; /* when it was to be done: the thread that does it may begin late */
+    int owner;          /* index of the collector whose session runs, -1: none */
     char part[IDS_PUBLISH_PATH];
     char why_lost[IDS_WHY_BYTES]; /* "": the owner wrote its file */
     struct ids_caught caught;
     int64_t begin_ns, end_ns, stop_ns; /* CLOCK_REALTIME; how long the stop took */
-    int64_t written_bytes;             /* by all windows of this process */
-    atomic_llong memory_limit;         /* the window that is open ends beyond; 0: there is no limit */
+    int64_t asked_ns, start_ns;        /* CLOCK_MONOTONIC; how long the start took */
+    char suffix[IDS_WISH_NAME + 24];   /* of the run's name */
+    char reason[IDS_REASON_BYTES_MAX]; /* why the window is kept; "": nobody judges it */
+    struct ids_slow_step slow;         /* in the window */
+    int64_t instead;                   /* the kept window that goes for it, 0: none */
+    struct ids_kept_file kept_files[IDS_KEPT_MAX];
+    int64_t written_bytes;     /* by all windows of this process */
+    atomic_llong memory_limit; /* the window that is open ends beyond; 0: there is no limit */
 };
 
 extern struct ids_agent ids_agent __attribute__((visibility("hidden")));
@@ -65,6 +84,27 @@ int ids_session_open(struct ids_agent *agent);
 void ids_session_stop(struct ids_agent *agent, int throw_away);
 /* Brings the file to its place. 1 when max_size was reached. In a job. */
 int ids_session_publish(struct ids_agent *agent);
+/* Instead of that, of a window that is not kept and was thrown away. In a job. */
+void ids_session_drop(struct ids_agent *agent);
+
+/* ---- judging.c: the steps that the agent sees, and what they mean for windows. All but the last under the lock
+ * ---- */
+
+/* The window's step began at `now_ns`. 1 when the control thread has something new to do. */
+int ids_judging_step(struct ids_agent *agent, int64_t now_ns);
+/* The program's thread stood still from `from_ns` to `to_ns` for a window of ours. */
+int ids_judging_stall(struct ids_agent *agent, int64_t from_ns, int64_t to_ns);
+/* When the step that runs will be worth a window; -1: never, as far as is known. */
+int64_t ids_judging_deadline(const struct ids_agent *agent);
+/* At that moment. */
+enum ids_window_action ids_judging_time(struct ids_agent *agent, int64_t now_ns);
+/* The window that was opened is open, or the one that is to be closed ends: whether it is kept. */
+void ids_judging_opened(struct ids_agent *agent);
+int ids_judging_keeps(struct ids_agent *agent);
+/* It is closed; `is_kept`: and written. Returns as ids_judging_step does. */
+int ids_judging_closed(struct ids_agent *agent, int is_kept);
+/* A line of the hello file about it all. In a job, or at the end. */
+void ids_judging_say(const struct ids_agent *agent);
 
 /* The answer of the control socket. */
 void ids_session_status(const struct ids_agent *agent, struct ids_hello *line, int refused, int is_start);

@@ -151,3 +151,44 @@ int ids_control_ask(const char *path, const char *request, char *answer, size_t 
     close(connection);
     return code;
 }
+
+/* ---- what a start asks for ---- */
+
+static int is_plain(char c) {
+    return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c && strchr("._-", c));
+}
+
+int ids_control_name_valid(const char *name) {
+    size_t length = 0;
+    while (is_plain(name[length])) length++;
+    return length && !name[length] && length < IDS_WISH_NAME;
+}
+
+static int64_t number_of(const char *text) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    return errno || end == text || number < 0 ? -1 : number;
+}
+
+int ids_control_read_wish(const char *request, struct ids_control_wish *ret_wish) {
+    *ret_wish = (struct ids_control_wish){.steps = -1, .duration_ns = -1};
+    if (strncmp(request, "start", 5) != 0 || (request[5] && request[5] != ' ')) return -1;
+    for (const char *at = request + 5; *at; at += strcspn(at, ";")) {
+        at += strspn(at, " ;");
+        if (!strncmp(at, "steps=", 6)) ret_wish->steps = number_of(at + 6);
+        if (!strncmp(at, "duration_ns=", 12)) ret_wish->duration_ns = number_of(at + 12);
+        if (strncmp(at, "name=", 5) != 0) continue;
+        for (size_t i = 0; i + 1 < sizeof ret_wish->name && is_plain(at[5 + i]); i++) ret_wish->name[i] = at[5 + i];
+    }
+    return 0;
+}
+
+void ids_control_write_wish(const struct ids_control_wish *wish, char request[IDS_WISH_TEXT]) {
+    char steps[40] = "", duration[48] = "";
+    if (wish->steps >= 0) snprintf(steps, sizeof steps, "steps=%lld;", (long long)wish->steps);
+    if (wish->duration_ns >= 0) snprintf(duration, sizeof duration, "duration_ns=%lld;", (long long)wish->duration_ns);
+    int is_more = steps[0] || duration[0] || wish->name[0];
+    snprintf(request, IDS_WISH_TEXT, "start%s%s%s%s%s", is_more ? " " : "", steps, duration,
+             wish->name[0] ? "name=" : "", wish->name);
+}

@@ -10,8 +10,23 @@
 #define IDS_COLLECTORS_COMMON_CONTROL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { IDS_CONTROL_PATH = 108, IDS_CONTROL_LINE = 4096, IDS_CONTROL_TIMEOUT_MS = 2000 };
+enum { IDS_WISH_NAME = 32, IDS_WISH_TEXT = 160 };
+
+/* What a "start" asks of the window: "start steps=3;duration_ns=1000000000;name=checkpoint", each part of it only where
+ * it was given. */
+struct ids_control_wish {
+    int64_t steps, duration_ns; /* -1: as the capture's options say */
+    char name[IDS_WISH_NAME];   /* of the run's folder, behind the rest; "": none */
+};
+
+/* Whether a name can stand in that of a folder. */
+int ids_control_name_valid(const char *name);
+/* 0, or -1 when the request is no start; parts that are not understood are passed over. */
+int ids_control_read_wish(const char *request, struct ids_control_wish *ret_wish);
+void ids_control_write_wish(const struct ids_control_wish *wish, char request[IDS_WISH_TEXT]);
 
 /* The folder of the sockets, made when it is not there. 0, or -1 with the reason. */
 int ids_control_folder(char *path, size_t size, char *why, size_t why_size);

@@ -8,7 +8,10 @@
  *   registered collector, priority
  *   said       collector, key, value
  *   steps      source (annotation, executions), name, number: the first step of its kind
- *   opened     window, collector, by (step, time, range, trigger), step, start_ns (how long the start took), warm
+ *   removed    window: it was kept (--keep-slowest) until one with a slower step came
+ *   judged     tried, kept (windows); steps, slow, slow_missed; median_ns, cost_ns: what came of --when
+ *   opened     window, collector, by (step, time, range, trigger, slow), step, start_ns (how long the start
+ *              took), warm
  *   profile    begins (1, 0), step: the program's own use of the profiler
  *   slow       window, waited_ns: the program goes on, the stop has not returned
  *   written    window, collector, by, path (below SESSION), bytes, events, drops, first_step, last_step, steps,

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SECOND_NS = 1000000000, WINDOW_BYTES = 256 << 20 };
+enum { SECOND_NS = 1000000000, WINDOW_BYTES = 256 << 20, MAX_COST = 10000 };
 
 struct field {
     const char *key;
@@ -18,6 +18,11 @@ static const struct field fields[] = {
     NUMBER(start_step),
     NUMBER(steps),
     NUMBER(every),
+    NUMBER(every_ns),
+    NUMBER(when_ratio),
+    NUMBER(when_ns),
+    NUMBER(keep_slowest),
+    NUMBER(max_cost),
     NUMBER(max),
     NUMBER(delay_ns),
     NUMBER(duration_ns),
@@ -46,6 +51,7 @@ void ids_plan_default(struct ids_plan *plan) {
     plan->start_step = 150;
     plan->steps = 5;
     plan->max = 1;
+    plan->max_cost = MAX_COST;
     plan->max_window_bytes = -1;
     plan->stop_timeout_ns = 60LL * SECOND_NS;
     plan->host_level = 2;
@@ -57,6 +63,10 @@ void ids_plan_default(struct ids_plan *plan) {
 int64_t ids_window_bytes(const struct ids_plan *plan) {
     if (plan->max_window_bytes >= 0) return plan->max_window_bytes;
     return plan->start_step >= 0 && !plan->duration_ns ? 0 : WINDOW_BYTES;
+}
+
+int ids_plan_judges(const struct ids_plan *plan) {
+    return plan->when_ratio || plan->when_ns || plan->keep_slowest;
 }
 
 static const struct field *find_field(const char *key, size_t length) {

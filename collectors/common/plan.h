@@ -21,8 +21,13 @@ struct ids_plan {
     int64_t delay_ns;    /* no window before that, from the first collector's waking on */
     int64_t duration_ns; /* a window ends after that; 0: time does not end it */
     int64_t trigger;     /* 1: windows are opened by `idsprof trigger` alone */
-    int64_t warmup;      /* steps before the window in which a collector runs; their events are discarded */
-    int64_t max_size;    /* bytes: no window is opened once a process has written so many; 0: no limit */
+    int64_t every_ns;    /* from the start of one window to the next one at least; 0: steps alone say it */
+    /* Windows are kept only if a step in them took longer than so many thousandths of the running median, or than so
+     * long; of these, only so many of the slowest. 0: not asked for. */
+    int64_t when_ratio, when_ns, keep_slowest;
+    int64_t max_cost; /* millionths of the time that opening and ending such windows may take */
+    int64_t warmup;   /* steps before the window in which a collector runs; their events are discarded */
+    int64_t max_size; /* bytes: no window is opened once a process has written so many; 0: no limit */
     /* bytes by which the process's memory may grow while a window is open, which ends there; 0: no limit; -1:
      * ids_window_bytes says it */
     int64_t max_window_bytes;
@@ -42,6 +47,9 @@ struct ids_plan {
 /* What one window may add to the process's memory, 0: no limit. Where nobody said it, a window that steps end has no
  * limit, because what they allocate is the program's more often than the profiler's. */
 int64_t ids_window_bytes(const struct ids_plan *plan);
+
+/* Whether windows are judged by the steps in them, and only the slow ones kept. */
+int ids_plan_judges(const struct ids_plan *plan);
 
 /* What holds when nobody says anything: steps 150 to 154, one window. */
 void ids_plan_default(struct ids_plan *plan);

@@ -69,8 +69,9 @@ static int make_folder(const char *session, const char *folder, char *why, size_
 
 /* The folder of the window; -1 with the reason. */
 static int choose_folder(const struct ids_place *place, char folder[IDS_PUBLISH_PATH], char *why, size_t why_size) {
-    char window[32] = "";
-    if (place->window > 1) snprintf(window, sizeof window, "_w%lld", (long long)place->window);
+    char window[96] = "", number[32] = "";
+    if (place->window > 1) snprintf(number, sizeof number, "_w%lld", (long long)place->window);
+    snprintf(window, sizeof window, "%s%s", number, place->suffix ? place->suffix : "");
     int code = put_path(folder, "%s/plugins/profile/%s%s", place->session, place->run, window);
     if (!code) code = make_folder(place->session, folder, why, why_size);
     if (code <= 0 || place->rank >= 0) return code < 0 ? -1 : 0;
@@ -110,4 +111,29 @@ int ids_publish_end(const struct ids_place *place, const char *part, char ret_pa
     size_t above = strlen(place->session) + 1;
     memmove(ret_path, ret_path + above, strlen(ret_path + above) + 1);
     return 0;
+}
+
+/* SESSION/path with its last part replaced; -1 when there is no room. */
+static int put_beside(const char *session, const char *path, const char *name, char ret_path[IDS_PUBLISH_PATH]) {
+    const char *slash = strrchr(path, '/');
+    return put_path(ret_path, "%s/%.*s%s", session, slash ? (int)(slash - path + 1) : 0, path, name);
+}
+
+void ids_publish_reason(const char *session, const char *path, const char *line, size_t length) {
+    char beside[IDS_PUBLISH_PATH];
+    if (put_beside(session, path, IDS_PUBLISH_KEPT, beside)) return;
+    int file = open(beside, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file < 0) return;
+    if (write(file, line, length) != (ssize_t)length) unlink(beside); /* half a line says nothing */
+    close(file);
+}
+
+void ids_publish_remove(const char *session, const char *path) {
+    char beside[IDS_PUBLISH_PATH];
+    if (put_path(beside, "%s/%s", session, path)) return;
+    unlink(beside);
+    if (put_beside(session, path, IDS_PUBLISH_KEPT, beside)) return;
+    unlink(beside);
+    *strrchr(beside, '/') = '\0';
+    if (rmdir(beside)) return; /* others have files in it */
 }

@@ -21,6 +21,7 @@ struct ids_place {
     int64_t rank; /* -1: none */
     int64_t window;
     int pid;
+    const char *suffix; /* of the run's name, behind the window: "", or "_checkpoint" */
 };
 
 /* Makes the empty file that the collector writes to. 0, or -1 with the reason: the folder is gone, or the disk is
@@ -30,5 +31,11 @@ int ids_publish_begin(const struct ids_place *place, char ret_part[IDS_PUBLISH_P
  * removed. */
 int ids_publish_end(const struct ids_place *place, const char *part, char ret_path[IDS_PUBLISH_PATH],
                     int64_t *ret_bytes, char *why, size_t why_size);
+
+/* Says beside a published file why it was kept: IDS_PUBLISH_KEPT in its folder, a line of JSON. */
+#define IDS_PUBLISH_KEPT "idsprof.kept"
+void ids_publish_reason(const char *session, const char *path, const char *line, size_t length);
+/* Removes a published file (`path` below SESSION), what is said beside it, and its folder where it is empty then. */
+void ids_publish_remove(const char *session, const char *path);
 
 #endif

@@ -1,6 +1,7 @@
 /* What happens in a window: collectors are started and stopped, their file is put in its place, and the hello file
  * says so. */
 #include "collectors/common/agent_state.h"
+#include "collectors/common/history.h"
 #include "collectors/common/secrets.h"
 #include "collectors/common/stacks.h"
 
@@ -36,6 +37,11 @@ int ids_session_begin(struct ids_agent *agent, char *why, size_t why_size) {
     agent->said_busy = 0;
     atomic_store(&agent->memory_limit, 0);
     ids_window_init(&agent->window, &agent->plan, ids_monotonic_ns());
+    ids_recorder_init(&agent->recorder, &agent->plan);
+    memset(agent->kept_files, 0, sizeof agent->kept_files);
+    agent->cost_ns = agent->slow_cost_ns = agent->tried = agent->kept = 0;
+    ids_history_begin(agent->session, agent->host, agent->pid, agent->rank, agent->plan.when_ratio,
+                      agent->plan.when_ns);
     agent->hello = ids_process_hello(agent->session, agent->host, agent->pid);
     if (agent->hello >= 0) return 0;
     snprintf(why, why_size, "cannot write into '%s/.idsprof': %s", agent->session, strerror(errno));
@@ -180,7 +186,8 @@ static struct ids_place place_of(const struct ids_agent *agent) {
                               .host = agent->host,
                               .rank = agent->rank,
                               .window = agent->window.number,
-                              .pid = agent->pid};
+                              .pid = agent->pid,
+                              .suffix = agent->suffix};
 }
 
 /* The next collector to ask: the highest priority below `below`, the earliest registered first. -1: none is left. */
@@ -199,13 +206,13 @@ static int next_collector(const struct ids_agent *agent, int after) {
     return best;
 }
 
-static void say_opened(const struct ids_agent *agent, int64_t start_ns) {
+static void say_opened(const struct ids_agent *agent) {
     struct ids_hello line;
     begin_line(agent, agent->owner, &line, "opened");
     ids_hello_text(&line, "by", ids_window_cause_name(agent->window.opened_by));
     ids_hello_number(&line, "step", agent->window.first);
     ids_hello_number(&line, "warm", agent->window.warm);
-    ids_hello_number(&line, "start_ns", start_ns);
+    ids_hello_number(&line, "start_ns", agent->start_ns);
     ids_hello_end(&line, agent->hello);
 }
 
@@ -237,8 +244,20 @@ static void write_stacks(const struct ids_agent *agent, const struct ids_stacks_
     ids_hello_end(&line, agent->hello);
 }
 
+/* Windows of processes that judge for themselves are not of the same moment: each rank's are runs of their own. */
+static void set_suffix(struct ids_agent *agent) {
+    char rank[24] = "", name[IDS_WISH_NAME + 1] = "";
+    int is_asked_for = agent->window.opened_by == IDS_BY_TRIGGER;
+    if (ids_plan_judges(&agent->plan) && !is_asked_for && agent->rank >= 0)
+        snprintf(rank, sizeof rank, "_r%lld", (long long)agent->rank);
+    if (is_asked_for && agent->wish_name[0]) snprintf(name, sizeof name, "_%s", agent->wish_name);
+    snprintf(agent->suffix, sizeof agent->suffix, "%s%s", rank, name);
+}
+
 int ids_session_open(struct ids_agent *agent) {
     char why[IDS_WHY_BYTES] = "";
+    agent->asked_ns = ids_monotonic_ns();
+    set_suffix(agent);
     struct ids_place place = place_of(agent);
     agent->owner = -1;
     if (ids_publish_begin(&place, agent->part, why, sizeof why)) {
@@ -255,7 +274,8 @@ int ids_session_open(struct ids_agent *agent) {
             agent->begin_ns = ids_realtime_ns();
             agent->owner = asked;
             start_stacks(agent);
-            say_opened(agent, ids_monotonic_ns() - before);
+            agent->start_ns = ids_monotonic_ns() - before;
+            if (!ids_plan_judges(&agent->plan)) say_opened(agent); /* else only of windows that are kept */
             return 0;
         }
         is_busy |= code == IDS_BUSY;
@@ -299,7 +319,14 @@ void ids_session_stop(struct ids_agent *agent, int throw_away) {
     if (sampled) write_stacks(agent, &counts, failed || throw_away ? NULL : agent->part);
     agent->stop_ns = ids_monotonic_ns() - before;
     if (throw_away) unlink(agent->part);
-    if (throw_away && failed) ids_session_note(agent, "the end of the warm-up", agent->why_lost);
+    if (throw_away && failed && agent->window.warm) ids_session_note(agent, "the end of the warm-up", agent->why_lost);
+}
+
+static void put_reason(const struct ids_agent *agent, struct ids_hello *line) {
+    ids_hello_text(line, "reason", agent->reason);
+    ids_hello_number(line, "slow_step", agent->slow.number);
+    ids_hello_number(line, "slow_ns", agent->slow.took_ns);
+    ids_hello_number(line, "median_ns", agent->slow.median_ns);
 }
 
 static void say_written(const struct ids_agent *agent, const char *path, int64_t bytes, int64_t publish_ns) {
@@ -318,7 +345,46 @@ static void say_written(const struct ids_agent *agent, const char *path, int64_t
     ids_hello_number(&line, "end_ns", agent->end_ns);
     ids_hello_number(&line, "stop_ns", agent->stop_ns);
     ids_hello_number(&line, "publish_ns", publish_ns);
+    if (agent->reason[0]) put_reason(agent, &line);
     ids_hello_end(&line, agent->hello);
+}
+
+/* What a reader of the folder finds beside the profile. */
+static void write_reason(const struct ids_agent *agent, const char *path) {
+    struct ids_hello line;
+    ids_hello_begin(&line, "kept");
+    ids_hello_text(&line, "host", agent->host);
+    ids_hello_number(&line, "pid", agent->pid);
+    ids_hello_number(&line, "window", agent->window.number);
+    put_reason(agent, &line);
+    memcpy(line.text + line.length, "}\n", 2);
+    ids_publish_reason(agent->session, path, line.text, line.length + 2);
+}
+
+/* Another window is kept instead: its file goes. */
+static void remove_kept(struct ids_agent *agent, int64_t window) {
+    for (int i = 0; window && i < IDS_KEPT_MAX; i++) {
+        struct ids_kept_file *kept = &agent->kept_files[i];
+        if (kept->window != window) continue;
+        struct ids_hello line;
+        ids_publish_remove(agent->session, kept->path);
+        ids_hello_begin(&line, "removed");
+        ids_hello_number(&line, "window", window);
+        ids_hello_end(&line, agent->hello);
+        agent->written_bytes -= kept->bytes;
+        kept->window = 0;
+    }
+}
+
+static void note_kept(struct ids_agent *agent, const char *path, int64_t bytes) {
+    for (int i = 0; i < IDS_KEPT_MAX; i++) {
+        struct ids_kept_file *kept = &agent->kept_files[i];
+        if (kept->window) continue;
+        kept->window = agent->window.number;
+        kept->bytes = bytes;
+        if ((size_t)snprintf(kept->path, sizeof kept->path, "%s", path) >= sizeof kept->path) kept->window = 0;
+        return;
+    }
 }
 
 int ids_session_publish(struct ids_agent *agent) {
@@ -334,11 +400,19 @@ int ids_session_publish(struct ids_agent *agent) {
     } else if (ids_publish_end(&place, agent->part, path, &bytes, agent->why_lost, sizeof agent->why_lost)) {
         say_lost(agent, agent->owner, agent->why_lost);
     } else {
+        if (ids_plan_judges(&agent->plan)) say_opened(agent);
         say_written(agent, path, bytes, ids_monotonic_ns() - before);
         agent->written_bytes += bytes;
+        remove_kept(agent, agent->instead);
+        if (agent->reason[0]) write_reason(agent, path);
+        if (agent->plan.keep_slowest && agent->slow.took_ns) note_kept(agent, path, bytes);
     }
     agent->owner = -1;
     return agent->plan.max_size > 0 && agent->written_bytes >= agent->plan.max_size;
+}
+
+void ids_session_drop(struct ids_agent *agent) {
+    agent->owner = NOBODY;
 }
 
 /* ---- the control socket ---- */

@@ -10,7 +10,7 @@ void ids_window_init(struct ids_window *window, const struct ids_plan *plan, int
     window->born_ns = now_ns;
     window->next_start = plan->start_step;
     window->leader = -1;
-    window->first = window->last = window->step_number = -1;
+    window->first = window->last = window->step_number = window->furthest = -1;
 }
 
 /* ---- what the plan opens windows by ---- */
@@ -27,8 +27,20 @@ static int by_time(const struct ids_window *window) {
     return !window->plan.trigger && !by_range(window) && window->plan.start_step < 0;
 }
 
+static int64_t earliest(const struct ids_window *window, int64_t pause_ns) {
+    int64_t from;
+    if (__builtin_add_overflow(window->born_ns, window->plan.delay_ns, &from)) from = INT64_MAX;
+    if (from < window->retry_ns) from = window->retry_ns;
+    return from < pause_ns ? pause_ns : from;
+}
+
+int64_t ids_window_earliest(const struct ids_window *window) {
+    return earliest(window, window->pause_slow_ns);
+}
+
 static int too_early(const struct ids_window *window, int64_t now_ns) {
-    return now_ns - window->born_ns < window->plan.delay_ns || now_ns < window->retry_ns;
+    if (window->begun_ns && now_ns - window->begun_ns < window->plan.every_ns) return 1;
+    return now_ns < earliest(window, window->pause_ns);
 }
 
 /* ---- transitions ---- */
@@ -38,6 +50,9 @@ static enum ids_window_action open_now(struct ids_window *window, enum ids_windo
     window->opened_by = cause;
     window->closed_by = IDS_BY_NOBODY;
     window->warm = warm;
+    window->dropped = 0;
+    window->steps = window->plan.steps;
+    window->duration_ns = window->plan.duration_ns;
     window->number++;
     window->steps_begun = 0;
     window->first = window->last = -1;
@@ -53,6 +68,7 @@ static enum ids_window_action close_now(struct ids_window *window, enum ids_wind
 static int is_done(const struct ids_window *window) {
     if (window->over || (window->plan.max && window->counted >= window->plan.max)) return 1;
     if (window->failed >= FAILURES_MAX && !window->plan.trigger) return 1;
+    if (window->plan.every_ns || ids_plan_judges(&window->plan)) return 0;
     if (by_step(window)) return !window->plan.every && window->counted;
     return by_time(window) && window->timed;
 }
@@ -60,7 +76,9 @@ static int is_done(const struct ids_window *window) {
 /* The next start is the first of start_step, + every, ... that the leader has not reached. */
 static void next_start(struct ids_window *window) {
     int64_t every = window->plan.every;
-    if (!every || window->leader < 0) return;
+    if (window->leader < 0) return;
+    if (!every && (window->plan.every_ns || ids_plan_judges(&window->plan))) every = 1;
+    if (!every) return;
     int64_t behind = window->feeders[window->leader].position - window->next_start;
     if (behind >= 0 && __builtin_add_overflow(window->next_start, (behind / every + 1) * every, &window->next_start)) {
         window->next_start = INT64_MAX;
@@ -95,6 +113,7 @@ void ids_window_busy(struct ids_window *window, int64_t now_ns) {
     }
     window->retry_ns = now_ns + RETRY_NS;
     window->warm = window->timed = 0;
+    window->begun_ns = 0;
     if (window->leader >= 0) window->feeders[window->leader].in_window = 0;
     window->number--;
     window->state = IDS_WAITING;
@@ -112,7 +131,12 @@ void ids_window_closed(struct ids_window *window, int full) {
         window->closed_by = IDS_BY_NOBODY;
         return;
     }
-    if (window->opened_by != IDS_BY_TRIGGER || window->plan.trigger) window->counted++;
+    if (window->dropped) {
+        window->number--;
+        for (int i = 0; i < IDS_FEEDERS; i++) window->feeders[i].in_window = 0;
+    } else if (window->opened_by != IDS_BY_TRIGGER || window->plan.trigger) {
+        window->counted++;
+    }
     window->over |= full;
     wait_again(window);
 }
@@ -169,7 +193,7 @@ static enum ids_window_action step_while_open(struct ids_window *window, struct 
         return IDS_REOPEN;
     }
     int was_in = feeder->in_window == window->number;
-    if (window->plan.steps && was_in && feeder->begun >= window->plan.steps) return close_now(window, IDS_BY_STEP);
+    if (window->steps && was_in && feeder->begun >= window->steps) return close_now(window, IDS_BY_STEP);
     count_in(window, feeder, number);
     return IDS_NOTHING;
 }
@@ -180,6 +204,7 @@ static enum ids_window_action step_while_waiting(struct ids_window *window, int6
     if (position < window->next_start - window->plan.warmup) return IDS_NOTHING;
     int warm = position < window->next_start;
     window->leader = index;
+    window->begun_ns = now_ns;
     open_now(window, IDS_BY_STEP, warm);
     if (!warm) count_in(window, &window->feeders[index], number);
     return IDS_OPEN;
@@ -191,6 +216,7 @@ static void annotations_begin(struct ids_window *window) {
     memset(window->feeders, 0, sizeof window->feeders);
     if (window->leader >= 0) window->next_start = window->plan.start_step;
     window->leader = -1;
+    window->furthest = -1;
 }
 
 enum ids_window_action ids_window_step(struct ids_window *window, int64_t now_ns, enum ids_step_source source,
@@ -201,6 +227,7 @@ enum ids_window_action ids_window_step(struct ids_window *window, int64_t now_ns
     if (index < 0 || !advance(window, &window->feeders[index], number)) return IDS_NOTHING;
     window->step_number = number;
     if (window->leader >= 0 && window->leader != index) return IDS_NOTHING;
+    if (window->feeders[index].position > window->furthest) window->furthest = window->feeders[index].position;
     if (window->state == IDS_WAITING) return step_while_waiting(window, now_ns, index, number);
     if (window->state != IDS_OPENED) return IDS_NOTHING;
     return step_while_open(window, &window->feeders[index], number);
@@ -220,17 +247,43 @@ enum ids_window_action ids_window_range(struct ids_window *window, int64_t now_n
     return close_now(window, IDS_BY_RANGE);
 }
 
-enum ids_window_action ids_window_trigger(struct ids_window *window, int start) {
-    if (!start) return window->state == IDS_OPENED ? close_now(window, IDS_BY_TRIGGER) : IDS_NOTHING;
+enum ids_window_action ids_window_trigger(struct ids_window *window, const struct ids_window_wish *wish) {
+    if (!wish) return window->state == IDS_OPENED ? close_now(window, IDS_BY_TRIGGER) : IDS_NOTHING;
     int may = window->state == IDS_WAITING || (window->state == IDS_DONE && !window->over && !window->plan.trigger);
-    return may ? open_now(window, IDS_BY_TRIGGER, 0) : IDS_NOTHING;
+    if (!may) return IDS_NOTHING;
+    open_now(window, IDS_BY_TRIGGER, 0);
+    /* Who says one of them says when it ends. */
+    if (wish->steps >= 0 || wish->duration_ns >= 0) {
+        window->steps = wish->steps >= 0 ? wish->steps : 0;
+        window->duration_ns = wish->duration_ns >= 0 ? wish->duration_ns : 0;
+    }
+    return IDS_OPEN;
+}
+
+enum ids_window_action ids_window_slow(struct ids_window *window, int64_t now_ns) {
+    if (window->state != IDS_WAITING || !by_step(window) || now_ns < ids_window_earliest(window)) return IDS_NOTHING;
+    return open_now(window, IDS_BY_SLOW, 0);
+}
+
+enum ids_window_action ids_window_waste(struct ids_window *window) {
+    return window->state == IDS_OPENED ? close_now(window, IDS_BY_STEP) : IDS_NOTHING;
+}
+
+void ids_window_pause(struct ids_window *window, int64_t until_ns, int64_t slow_until_ns) {
+    window->pause_ns = until_ns;
+    window->pause_slow_ns = slow_until_ns;
+}
+
+void ids_window_drop(struct ids_window *window) {
+    window->dropped = 1;
 }
 
 int64_t ids_window_deadline(const struct ids_window *window) {
-    int64_t from = window->opened_ns, after = window->plan.duration_ns, deadline;
+    int64_t from = window->opened_ns, after = window->duration_ns, deadline;
     if (window->state == IDS_WAITING && by_time(window)) {
-        from = window->born_ns;
-        after = window->plan.delay_ns;
+        int again = window->timed && window->begun_ns;
+        from = again ? window->begun_ns : window->born_ns;
+        after = again ? window->plan.every_ns : window->plan.delay_ns;
     } else if (window->state != IDS_OPENED || window->warm || !after) {
         return -1;
     }
@@ -243,6 +296,7 @@ enum ids_window_action ids_window_time(struct ids_window *window, int64_t now_ns
     if (deadline < 0 || now_ns < deadline) return IDS_NOTHING;
     if (window->state != IDS_WAITING) return close_now(window, IDS_BY_TIME);
     window->timed = 1;
+    window->begun_ns = now_ns;
     return open_now(window, IDS_BY_TIME, 0);
 }
 
@@ -267,6 +321,12 @@ enum ids_window_action ids_window_exit(struct ids_window *window) {
 
 /* ---- questions ---- */
 
+int64_t ids_window_next(const struct ids_window *window) {
+    if (window->state == IDS_DONE) return INT64_MAX;
+    if (window->state != IDS_WAITING) return INT64_MIN;
+    return by_step(window) ? window->next_start - window->plan.warmup : INT64_MAX;
+}
+
 int ids_window_wants(const struct ids_window *window, enum ids_step_source source) {
     if (window->state == IDS_DONE) return 0;
     if (source == IDS_STEP_ANNOTATION) return 1; /* they cost little, and say what a window of another kind held */
@@ -287,6 +347,6 @@ int64_t ids_window_reached(const struct ids_window *window) {
 
 const char *ids_window_cause_name(enum ids_window_cause cause) {
     static const char *const names[] = {"nobody", "step",    "time", "range", "trigger",
-                                        "exit",   "program", "size", "exec"};
+                                        "exit",   "program", "size", "exec",  "slow"};
     return names[cause];
 }

@@ -10,8 +10,9 @@
  * IDS_CLOSE ends it and reports with ids_window_closed. Until then every other event returns IDS_NOTHING, so there is
  * only one session at a time.
  *
- * What opens a window: a step (start_step, every), a region (range), a trigger, or time alone (delay); none before
- * delay_ns. What ends it: the first of so many steps, the duration, the region's end, a stop, the program's end.
+ * What opens a window: a step (start_step, every), a region (range), a trigger, a step that takes too long
+ * (ids_window_slow), or time alone (delay); none before delay_ns, nor within every_ns of the one before. What ends it:
+ * the first of so many steps, the duration, the region's end, a stop, the program's end.
  *
  * Steps come from feeders: an annotation of a name, or the executions of one executable. A feeder has a position, which
  * only grows: the number that the program gives, or where it gives none the count of its steps from 0. Numbers that
@@ -38,7 +39,8 @@ enum ids_window_cause {
     IDS_BY_EXIT,
     IDS_BY_PROGRAM,
     IDS_BY_SIZE,
-    IDS_BY_EXEC
+    IDS_BY_EXEC,
+    IDS_BY_SLOW
 };
 
 /* Executables that were counted; one more takes no part, so that a program that compiles for ever costs no more than
@@ -59,17 +61,22 @@ struct ids_window {
     enum ids_window_state state;
     enum ids_window_cause opened_by, closed_by;
     int64_t born_ns, opened_ns;
-    int64_t retry_ns;    /* after a session that was busy: not to be asked again before that */
-    int64_t next_start;  /* the position at which the next window opens */
+    int64_t steps, duration_ns;      /* that end the open window: the plan's, or what the trigger asked for */
+    int64_t begun_ns;                /* when the last window was asked for by the plan */
+    int64_t pause_ns, pause_slow_ns; /* no window by the plan before that; none for a slow step */
+    int64_t retry_ns;                /* after a session that was busy: not to be asked again before that */
+    int64_t next_start;              /* the position at which the next window opens */
     int64_t number;      /* of the window that is open or was last, from 1; a warm-up has the number of its window */
     int64_t counted;     /* windows that count for max */
     int64_t failed;      /* starts that failed one after the other */
     int64_t steps_begun; /* in the window, by the feeder that began most in it */
     int64_t first, last; /* of these: what the program calls them, else their positions; -1: none */
+    int64_t furthest;    /* the position of the feeder that got furthest, -1: none */
     int64_t step_number; /* the number that the program gave to its latest step, -1: none */
     int ranges;          /* regions of the plan's name that are open */
     int warm;            /* the open session is a warm-up */
     int timed;           /* the window of `delay` was opened */
+    int dropped;         /* the window that closes is not kept: it does not count, and its number is free again */
     int over;            /* the program ends, or max_size was reached: nothing opens any more */
     int annotated;       /* a step was annotated */
     int leader;          /* index into feeders, -1: none yet */
@@ -84,8 +91,20 @@ enum ids_window_action ids_window_step(struct ids_window *window, int64_t now_ns
                                        uint64_t key, int64_t number);
 /* A region of the plan's name begins or ends. */
 enum ids_window_action ids_window_range(struct ids_window *window, int64_t now_ns, int begins);
-/* The trigger: opens now, whatever the plan says, or ends what is open. */
-enum ids_window_action ids_window_trigger(struct ids_window *window, int start);
+/* What `idsprof trigger` asks of a window; -1: as the plan says. */
+struct ids_window_wish {
+    int64_t steps, duration_ns;
+};
+/* The trigger: opens now, whatever the plan says, or ends what is open (`wish` NULL). */
+enum ids_window_action ids_window_trigger(struct ids_window *window, const struct ids_window_wish *wish);
+/* A step takes too long: opens in the middle of it, where the plan lets a window open. */
+enum ids_window_action ids_window_slow(struct ids_window *window, int64_t now_ns);
+/* What it was opened for is over and not in it: ends it. */
+enum ids_window_action ids_window_waste(struct ids_window *window);
+/* No window by the plan before that, and none for a slow step. */
+void ids_window_pause(struct ids_window *window, int64_t until_ns, int64_t slow_until_ns);
+/* The window that closes is not kept. */
+void ids_window_drop(struct ids_window *window);
 /* To be called at ids_window_deadline: -1 when time does nothing. */
 enum ids_window_action ids_window_time(struct ids_window *window, int64_t now_ns);
 int64_t ids_window_deadline(const struct ids_window *window);
@@ -108,6 +127,11 @@ void ids_window_free(struct ids_window *window);
 /* What became of IDS_CLOSE and of the first half of IDS_REOPEN, after which the state is OPENING; `full`: max_size
  * was reached. */
 void ids_window_closed(struct ids_window *window, int full);
+
+/* No window opens for a slow step before that. */
+int64_t ids_window_earliest(const struct ids_window *window);
+/* The position from which on a step may open or end a window; those below come to nothing. INT64_MAX: no step does. */
+int64_t ids_window_next(const struct ids_window *window);
 
 /* Whether steps of this source can still open or end a window, or, annotated, tell what it holds: so that a collector
  * can save itself the counting. */

@@ -3,17 +3,34 @@
  *
  * idsprof_executions.py puts ids_count_call into the pointer of each jitted function; everything here runs with the GIL
  * held, which is the lock of it. No header of Python is needed: objects are addresses, and the call is handed on as
- * it came. */
+ * it came.
+ *
+ * Most steps are noted in the history and no more: for them Python's part is not called, which takes ten times as
+ * long. */
 #include "collectors/common/agent.h"
+#include "collectors/common/process.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#pragma weak dlsym /* see collectors/common/glibc.h */
 
 /* Functions that are followed, dead ones too. More are not counted; the table stays at most half full. */
-enum { FUNCTIONS = 8192, FOLLOWED_MAX = FUNCTIONS / 2 };
+enum { FUNCTIONS = 8192, FOLLOWED_MAX = FUNCTIONS / 2, COSTS = 256, COSTS_AT_FIRST = 64 };
 
 typedef void *(*vectorcall)(void *callable, void *const *arguments, size_t count_and_flag, void *keywords);
 typedef int (*step)(void *callable, int64_t number);
 
 static vectorcall original; /* what the pointers led to */
 static step on_step;        /* NULL: nothing is counted any more */
+static void *is_clean;      /* a function of Python's: no other function is being traced */
+static void *(*call_object)(void *callable);
+static int (*is_true)(void *object);
+static void (*release)(void *object);
+static void (*clear_error)(void);
+static int64_t costs[COSTS]; /* of steps that were noted: the first ones, then every COSTS_AT_FIRST-th */
+static uint64_t passed;
 static int64_t furthest = -1;
 static int followed;
 static struct {
@@ -27,12 +44,23 @@ static size_t place_of(const void *callable) {
     return at;
 }
 
-IDS_AGENT_API void ids_count_begin(void *called, void *callback);
+IDS_AGENT_API void ids_count_begin(void *called, void *callback, void *clean);
+IDS_AGENT_API int64_t ids_count_cost(void);
 IDS_AGENT_API int ids_count_follow(void *callable);
 IDS_AGENT_API void ids_count_end(void);
 IDS_AGENT_API void *ids_count_call(void *callable, void *const *arguments, size_t count_and_flag, void *keywords);
 
-void ids_count_begin(void *called, void *callback) {
+static void *find(const char *name) {
+    return dlsym ? dlsym(RTLD_DEFAULT, name) : NULL;
+}
+
+void ids_count_begin(void *called, void *callback, void *clean) {
+    void *found[] = {find("PyObject_CallNoArgs"), find("PyObject_IsTrue"), find("Py_DecRef"), find("PyErr_Clear")};
+    memcpy(&call_object, &found[0], sizeof call_object);
+    memcpy(&is_true, &found[1], sizeof is_true);
+    memcpy(&release, &found[2], sizeof release);
+    memcpy(&clear_error, &found[3], sizeof clear_error);
+    is_clean = call_object && is_true && release && clear_error ? clean : NULL;
     original = (vectorcall)called;
     on_step = (step)callback;
 }
@@ -53,6 +81,46 @@ void ids_count_end(void) {
     on_step = NULL;
 }
 
+/* Whether the call is an execution: 0 while another function is traced. */
+static int asks_python(void) {
+    void *answer = call_object(is_clean);
+    int clean = answer ? is_true(answer) : -1;
+    if (answer) release(answer);
+    if (clean < 0) clear_error();
+    return clean > 0;
+}
+
+/* The step begins: 1, or 0 where it is none. */
+static int begin_step(void *callable, int64_t number) {
+    if (!is_clean) return on_step(callable, number);
+    int64_t began = passed < COSTS_AT_FIRST || passed % COSTS_AT_FIRST == 0 ? ids_monotonic_ns() : 0;
+    if (!asks_python()) return 0;
+    if (!ids_agent_pass(2, number)) return on_step(callable, number);
+    if (began) {
+        uint64_t place = passed < COSTS_AT_FIRST ? passed : COSTS_AT_FIRST + passed / COSTS_AT_FIRST;
+        costs[place % COSTS] = ids_monotonic_ns() - began;
+    }
+    passed++;
+    return 1;
+}
+
+static int by_value(const void *a, const void *b) {
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* The median of what noting a step took, in nanoseconds; -1: too few were. */
+int64_t ids_count_cost(void) {
+    enum { LEAST = 20 };
+    uint64_t count = passed < COSTS_AT_FIRST ? passed : COSTS_AT_FIRST + passed / COSTS_AT_FIRST;
+    int64_t sorted[COSTS];
+    if (count > COSTS) count = COSTS;
+    if (count < LEAST) return -1;
+    memcpy(sorted, costs, sizeof sorted);
+    qsort(sorted, count, sizeof *sorted, by_value);
+    return sorted[count / 2];
+}
+
 void *ids_count_call(void *callable, void *const *arguments, size_t count_and_flag, void *keywords) {
     if (on_step) {
         size_t at = place_of(callable);
@@ -65,7 +133,7 @@ void *ids_count_call(void *callable, void *const *arguments, size_t count_and_fl
                 /* Before the callback, which may let other threads call: the step begins once. */
                 int64_t before = furthest;
                 furthest = number;
-                if (on_step(callable, number))
+                if (begin_step(callable, number))
                     functions[at].calls = number + 1;
                 else if (furthest == number)
                     furthest = before;

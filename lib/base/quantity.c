@@ -25,8 +25,8 @@ struct time_unit {
 };
 
 static const struct time_unit *find_time_unit(const char *name) {
-    static const struct time_unit units[] = {{"ps", 0, 1}, {"ns", 3, 1}, {"us", 6, 1},    {"µs", 6, 1},
-                                             {"ms", 9, 1}, {"s", 12, 1}, {"min", 12, 60}, {"h", 12, 3600}};
+    static const struct time_unit units[] = {{"ps", 0, 1}, {"ns", 3, 1},    {"us", 6, 1},  {"µs", 6, 1},   {"ms", 9, 1},
+                                             {"s", 12, 1}, {"min", 12, 60}, {"m", 12, 60}, {"h", 12, 3600}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (!strcmp(units[i].name, name)) return &units[i];
     }
@@ -44,7 +44,7 @@ int ids_parse_time(const char *text, int64_t *ret_ps, struct ids_error *err) {
     while (*unit_name == ' ') unit_name++;
     const struct time_unit *unit = find_time_unit(unit_name);
     int is_zero = strspn(text, "0.") == strlen(text);
-    if (!unit && !is_zero) return ids_fail(err, IDS_USAGE, "'%s' needs a unit: ps, ns, us, ms, s, min or h", text);
+    if (!unit && !is_zero) return ids_fail(err, IDS_USAGE, "'%s' needs a unit: ps, ns, us, ms, s, m or h", text);
     int places = unit ? unit->places : 0;
     int left = places; /* places still to come, once the point is passed */
     int64_t ps = 0;

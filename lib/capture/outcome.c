@@ -265,6 +265,7 @@ static void never_reached(struct ids_outcome_work *outcome, int64_t start) {
 
 static void nothing_opened(struct ids_outcome_work *outcome) {
     const struct ids_plan *plan = outcome->record->plan;
+    if (ids_plan_judges(plan) && ids_outcome_judged(outcome)) return;
     if (plan->trigger) {
         ids_outcome_set(outcome, "not_triggered", "nobody opened a window while the program ran",
                         "idsprof trigger, from another terminal");
@@ -310,6 +311,7 @@ static void find_reason(struct ids_outcome_work *outcome) {
     } else if (outcome->out->files) {
         if (skip && skip->window) skipped(outcome, process, skip);
         if (!outcome->out->reason) ids_outcome_short_windows(outcome);
+        if (!outcome->out->reason) ids_outcome_judged(outcome);
         if (!outcome->out->reason) ids_outcome_unmet(outcome);
         if (!outcome->out->reason) ids_outcome_without_collector(outcome);
     } else if (skip) {
@@ -322,12 +324,14 @@ static void find_reason(struct ids_outcome_work *outcome) {
 void ids_outcome_find(const struct ids_capture_record *record, struct ids_arena *arena,
                       struct ids_outcome *ret_outcome) {
     struct ids_outcome_work outcome = {record, arena, ret_outcome};
-    *ret_outcome = (struct ids_outcome){.samples = -1, .start_ns = -1, .stop_ns = -1, .stood_ns = -1, .waited_ns = -1};
+    *ret_outcome = (struct ids_outcome){
+        .samples = -1, .start_ns = -1, .stop_ns = -1, .stood_ns = -1, .waited_ns = -1, .tried = -1};
     const struct ids_seen *seen = record->seen;
     for (size_t i = 0; seen && i < seen->count; i++) {
         const struct ids_seen_process *process = &seen->processes[i];
         ret_outcome->processes++;
         for (size_t w = 0; w < process->window_count; w++) add_window(ret_outcome, &process->windows[w]);
+        ids_outcome_reasons(&outcome, process);
         if (!ret_outcome->steps) ret_outcome->steps = steps_text(&outcome, process);
         for (size_t f = 0; f < process->fact_count && !ret_outcome->cost; f++) {
             const struct ids_seen_text *fact = &process->facts[f];

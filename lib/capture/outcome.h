@@ -5,6 +5,8 @@
 #include "lib/base/arena.h"
 #include "lib/capture/capture_record.h"
 
+enum { IDS_REASONS_SHOWN = 10 };
+
 struct ids_outcome {
     int64_t runs;                    /* windows (folders below plugins/profile), counted once for all ranks */
     int64_t files;                   /* of all processes */
@@ -15,10 +17,13 @@ struct ids_outcome {
     int64_t sampling_ns, sampled_ns; /* CPU time of sampling, and duration of the windows */
     int64_t start_ns, stop_ns;       /* the longest start; the longest stop with writing; -1: none */
     int64_t stood_ns;                /* the longest stop that blocked the program; -1: none blocked it */
-    int64_t waited_ns;           /* the longest wait after which the program went on before the stop ended; -1: none */
-    int64_t lost, open;          /* windows that left no file; of these, open at a sudden end of the program */
-    const char *steps;           /* "steps 50-54, 150-154 (annotation 'train')"; NULL: windows by time or region */
-    const char *cost;            /* cost of counting steps as measured by the collector; NULL: not known */
+    int64_t waited_ns;  /* the longest wait after which the program went on before the stop ended; -1: none */
+    int64_t lost, open; /* windows that left no file; of these, open at a sudden end of the program */
+    const char *steps;  /* "steps 50-54, 150-154 (annotation 'train')"; NULL: windows by time or region */
+    int64_t kept;       /* windows with a reason to be kept */
+    const char *reasons[IDS_REASONS_SHOWN]; /* "window 2: step 8,113 took 41.2 ms, 4.1 × the median"; the first ones */
+    int64_t tried, judged_cost_ns;          /* windows that were judged (-1: none), and their cost */
+    const char *cost;                       /* cost of counting steps as measured by the collector; NULL: not known */
     const char *reason;          /* a stable id such as never_reached; NULL: everything requested was recorded */
     const char *missed, *remedy; /* the reason and what to do, without full stops; remedy may be NULL */
 };

@@ -33,6 +33,10 @@ void ids_outcome_short_windows(struct ids_outcome_work *outcome);
 /* Same file: window `number` of the process was not opened because the program profiled itself. */
 void ids_outcome_own_profile(struct ids_outcome_work *outcome, const struct ids_seen_process *process, int64_t number);
 
+/* judged.c: why windows were kept; and the slow steps that no window holds: 1 if that is the reason. */
+void ids_outcome_reasons(struct ids_outcome_work *outcome, const struct ids_seen_process *process);
+int ids_outcome_judged(struct ids_outcome_work *outcome);
+
 /* unmet.c: other requests: a device, functions, a number of windows. */
 void ids_outcome_unmet(struct ids_outcome_work *outcome);
 /* The same file: a process without steps that works op by op, as its hook says; 1 when that is so. */

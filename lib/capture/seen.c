@@ -55,11 +55,12 @@ static struct ids_seen_window *find_window(struct ids_seen_process *process, int
     struct ids_seen_window *window = IDS_PUSH(process->windows, process->window_count, process->window_room);
     if (!window) return NULL;
     *window = (struct ids_seen_window){.number = number};
-    int64_t *const unknown[] = {&window->bytes,     &window->events,     &window->drops,      &window->first_step,
-                                &window->last_step, &window->steps,      &window->begin_ns,   &window->end_ns,
-                                &window->start_ns,  &window->stop_ns,    &window->publish_ns, &window->waited_ns,
-                                &window->rate,      &window->samples,    &window->threads,    &window->late,
-                                &window->left_out,  &window->sampling_ns};
+    int64_t *const unknown[] = {&window->bytes,     &window->events,      &window->drops,      &window->first_step,
+                                &window->last_step, &window->steps,       &window->begin_ns,   &window->end_ns,
+                                &window->start_ns,  &window->stop_ns,     &window->publish_ns, &window->waited_ns,
+                                &window->rate,      &window->samples,     &window->threads,    &window->late,
+                                &window->left_out,  &window->sampling_ns, &window->slow_step,  &window->slow_ns,
+                                &window->median_ns};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) *unknown[i] = -1;
     return window;
 }
@@ -78,6 +79,10 @@ static void read_written(struct ids_seen *seen, const struct ids_line *line, str
     window->end_ns = ids_line_number(line, "end_ns");
     window->stop_ns = ids_line_number(line, "stop_ns");
     window->publish_ns = ids_line_number(line, "publish_ns");
+    window->reason = ids_line_text(&seen->arena, line, "reason");
+    window->slow_step = ids_line_number(line, "slow_step");
+    window->slow_ns = ids_line_number(line, "slow_ns");
+    window->median_ns = ids_line_number(line, "median_ns");
 }
 
 static void read_window(struct ids_seen *seen, const struct ids_line *line, struct ids_seen_process *process) {
@@ -107,6 +112,28 @@ static void read_window(struct ids_seen *seen, const struct ids_line *line, stru
     }
 }
 
+/* A window that was kept until a slower one came. */
+static void read_removed(const struct ids_line *line, struct ids_seen_process *process) {
+    int64_t number = ids_line_number(line, "window");
+    for (size_t i = 0; i < process->window_count; i++) {
+        if (process->windows[i].number != number) continue;
+        memmove(&process->windows[i], &process->windows[i + 1],
+                (process->window_count - i - 1) * sizeof *process->windows);
+        process->window_count--;
+        return;
+    }
+}
+
+static void read_judged(const struct ids_line *line, struct ids_seen_process *process) {
+    process->tried = ids_line_number(line, "tried");
+    process->kept = ids_line_number(line, "kept");
+    process->judged_steps = ids_line_number(line, "steps");
+    process->slow = ids_line_number(line, "slow");
+    process->slow_missed = ids_line_number(line, "slow_missed");
+    process->judged_median_ns = ids_line_number(line, "median_ns");
+    process->judged_cost_ns = ids_line_number(line, "cost_ns");
+}
+
 #define ADD(process, list, ...)                                                                                      \
     do {                                                                                                             \
         struct ids_seen_text *text_ = IDS_PUSH((process)->list##s, (process)->list##_count, (process)->list##_room); \
@@ -127,6 +154,10 @@ static void read_event(struct ids_seen *seen, const struct ids_line *line, struc
                ids_line_says(line, "event", "stacks") || ids_line_says(line, "event", "written") ||
                ids_line_says(line, "event", "lost")) {
         read_window(seen, line, process);
+    } else if (ids_line_says(line, "event", "removed")) {
+        read_removed(line, process);
+    } else if (ids_line_says(line, "event", "judged")) {
+        read_judged(line, process);
     } else if (ids_line_says(line, "event", "skipped")) {
         struct ids_seen_text *text = IDS_PUSH(process->skipped, process->skipped_count, process->skipped_room);
         if (text) {
@@ -196,6 +227,7 @@ static struct ids_seen_process *new_process(struct ids_seen *seen) {
                                              .first_number = -1,
                                              .reached = -1,
                                              .number = -1,
+                                             .tried = -1,
                                              .own_begin = -1,
                                              .own_end = -1};
     return process;

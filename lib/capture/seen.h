@@ -18,6 +18,8 @@ struct ids_seen_window {
     const char *collector, *opened_by, *closed_by, *path, *why;
     int64_t bytes, events, drops, first_step, last_step, steps;
     int64_t begin_ns, end_ns, start_ns, stop_ns, publish_ns, waited_ns;
+    const char *reason; /* why it was kept, if windows are judged */
+    int64_t slow_step, slow_ns, median_ns;
     int64_t rate, samples, threads, late, left_out, sampling_ns; /* sampled stacks (collectors/common/stacks.h) */
     const char *no_stacks;                                       /* why none were sampled; NULL */
 };
@@ -35,7 +37,9 @@ struct ids_seen_process {
     const char *steps_source, *steps_name; /* the best kind of steps in the process */
     int64_t first_number, reached, number; /* first number, number of steps, the last step's own number */
     int64_t own_begin, own_end;            /* steps at which the program's own profile began and ended; -1: none */
-    int is_closed;                         /* it ended normally */
+    /* Judged windows: tried and kept; steps, slow ones, slow ones in no window. tried -1: nothing was judged. */
+    int64_t tried, kept, judged_steps, slow, slow_missed, judged_median_ns, judged_cost_ns;
+    int is_closed; /* it ended normally */
     struct ids_seen_text *collectors, *facts, *skipped, *notes;
     size_t collector_count, fact_count, skipped_count, note_count;
     size_t collector_room, fact_room, skipped_room, note_room;

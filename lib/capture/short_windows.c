@@ -64,6 +64,7 @@ static const char *after_steps(struct ids_outcome_work *outcome, const struct id
 static void say_cut(struct ids_outcome_work *outcome, const struct ids_seen_window *window) {
     const struct ids_plan *plan = outcome->record->plan;
     int64_t length_ns = window->end_ns - window->begin_ns;
+    if (window->reason) return; /* the slow step is in it */
     if (is(window->opened_by, "step") && window->steps > 0 && window->steps < plan->steps) {
         ids_outcome_set(outcome, "cut_short",
                         ids_outcome_text(outcome, "the program ended %s", after_steps(outcome, window)), NULL);

@@ -65,6 +65,11 @@ static void put_plan(struct ids_json *json, const struct ids_plan *plan) {
     put_number(json, "start_step", plan->start_step);
     put_number(json, "steps", plan->steps);
     put_number(json, "every", plan->every);
+    put_number(json, "every_ns", plan->every_ns);
+    put_number(json, "when_ratio", plan->when_ratio);
+    put_number(json, "when_ns", plan->when_ns);
+    put_number(json, "keep_slowest", plan->keep_slowest);
+    put_number(json, "max_cost", plan->max_cost);
     put_number(json, "max", plan->max);
     put_number(json, "delay_ns", plan->delay_ns);
     put_number(json, "duration_ns", plan->duration_ns);
@@ -145,6 +150,12 @@ static void put_window(struct ids_json *json, const struct ids_seen_window *wind
     put_number(json, "stop_ns", window->stop_ns);
     put_number(json, "publish_ns", window->publish_ns);
     put_stacks(json, window);
+    if (window->reason) {
+        put_text(json, "reason", window->reason);
+        put_number(json, "slow_step", window->slow_step);
+        put_number(json, "slow_ns", window->slow_ns);
+        put_number(json, "median_ns", window->median_ns);
+    }
     ids_json_end(json);
 }
 
@@ -171,6 +182,21 @@ static void put_facts(struct ids_json *json, const struct ids_seen_process *proc
     ids_json_end(json);
 }
 
+/* How many windows were tried, and which steps were slow, where windows are judged. */
+static void put_judged(struct ids_json *json, const struct ids_seen_process *process) {
+    if (process->tried < 0) return;
+    ids_json_key(json, "judged");
+    ids_json_object(json, IDS_JSON_INLINE);
+    put_number(json, "tried", process->tried);
+    put_number(json, "kept", process->kept);
+    put_number(json, "steps", process->judged_steps);
+    put_number(json, "slow", process->slow);
+    put_number(json, "slow_missed", process->slow_missed);
+    put_number(json, "median_ns", process->judged_median_ns);
+    put_number(json, "cost_ns", process->judged_cost_ns);
+    ids_json_end(json);
+}
+
 static void put_process(struct ids_json *json, const struct ids_seen_process *process) {
     ids_json_object(json, IDS_JSON_BROKEN);
     put_number(json, "pid", process->pid);
@@ -183,6 +209,8 @@ static void put_process(struct ids_json *json, const struct ids_seen_process *pr
     for (size_t i = 0; i < process->argv_count; i++) ids_json_text(json, process->argv[i]);
     ids_json_end(json);
     put_text(json, "agent", process->agent);
+    put_text(json, "socket", process->socket);
+    put_judged(json, process);
     ids_json_key(json, "collectors");
     ids_json_array(json, IDS_JSON_INLINE);
     for (size_t i = 0; i < process->collector_count; i++) ids_json_text(json, process->collectors[i].key);

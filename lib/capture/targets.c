@@ -3,12 +3,15 @@
 #include "collectors/common/control.h"
 #include "lib/base/vec.h"
 #include "lib/capture/line.h"
+#include "lib/capture/seen.h"
+#include "lib/capture/session_of.h"
 
 #include <dirent.h>
-#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *known(const char *text) {
@@ -43,20 +46,52 @@ static int is_socket(const char *name) {
 }
 
 /* One that does not answer is passed over: it may be ending just now. */
-static int add(struct ids_targets *targets, const char *folder, const char *name, struct ids_error *err) {
-    char path[IDS_CONTROL_PATH];
+static int add(struct ids_targets *targets, const char *path, int is_ours, struct ids_error *err) {
     struct ids_error ignored = IDS_ERROR_INIT;
-    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (length < 0 || (size_t)length >= sizeof path) return 0;
-    struct ids_target target = {.socket = ids_arena_copy(&targets->arena, path, (size_t)length)};
+    for (size_t i = 0; i < targets->count; i++) {
+        if (!strcmp(targets->at[i].socket, path)) return 0;
+    }
+    struct ids_target target = {.socket = ids_arena_copy(&targets->arena, path, strlen(path))};
     if (!target.socket) return ids_no_memory(err);
     int code = ids_target_ask(targets, &target, "who", &ignored);
-    if (code == IDS_NOT_FOUND) unlink(path);
-    if (code) return 0;
+    if (code == IDS_NOT_FOUND && is_ours) unlink(path);
+    if (code || targets->count == IDS_TARGETS_MAX) return 0;
     struct ids_target *place = IDS_PUSH(targets->at, targets->count, targets->room);
     if (!place) return ids_no_memory(err);
     *place = target;
     return 0;
+}
+
+/* A folder of sockets that belongs to this user alone; one that is not there has none. */
+static int add_folder(struct ids_targets *targets, const char *path, struct ids_error *err) {
+    struct stat status;
+    if (lstat(path, &status) || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077))
+        return 0;
+    DIR *folder = opendir(path);
+    int code = 0;
+    for (struct dirent *entry; folder && !code && (entry = readdir(folder));) {
+        char socket[IDS_CONTROL_PATH];
+        int length = snprintf(socket, sizeof socket, "%s/%s", path, entry->d_name);
+        if (is_socket(entry->d_name) && length > 0 && (size_t)length < sizeof socket)
+            code = add(targets, socket, 1, err);
+    }
+    if (folder) closedir(folder);
+    return code;
+}
+
+/* Where XDG_RUNTIME_DIR is another one here than in the program, its hello file knows. */
+static int add_session(struct ids_targets *targets, const char *session, struct ids_error *err) {
+    struct ids_seen seen;
+    struct ids_error ignored = IDS_ERROR_INIT;
+    int code = 0;
+    if (ids_seen_read(session, &seen, &ignored)) return 0;
+    for (size_t i = 0; i < seen.count && !code; i++) {
+        const struct ids_seen_process *process = &seen.processes[i];
+        if (process->socket && process->socket[0] == '/' && !process->is_closed)
+            code = add(targets, process->socket, 0, err);
+    }
+    ids_seen_done(&seen);
+    return code;
 }
 
 static int by_place(const void *a, const void *b) {
@@ -67,17 +102,25 @@ static int by_place(const void *a, const void *b) {
     return (left->pid > right->pid) - (left->pid < right->pid);
 }
 
-int ids_targets_find(struct ids_targets *ret_targets, struct ids_error *err) {
-    char path[IDS_CONTROL_PATH], why[256];
-    *ret_targets = (struct ids_targets){0};
+/* Programs with and without XDG_RUNTIME_DIR, as they are on one machine. Where it is a folder of its own, it alone is
+ * meant. */
+static int add_usual(struct ids_targets *targets, struct ids_error *err) {
+    char path[IDS_CONTROL_PATH], usual[2][IDS_CONTROL_PATH], why[256];
+    unsigned user = (unsigned)geteuid();
+    snprintf(usual[0], sizeof usual[0], "/run/user/%u/idsprof-%u", user, user);
+    snprintf(usual[1], sizeof usual[1], "/tmp/idsprof-%u", user);
     if (ids_control_folder(path, sizeof path, why, sizeof why)) return ids_fail(err, IDS_IO, "%s", why);
-    DIR *folder = opendir(path);
-    if (!folder) return ids_fail_system(err, "cannot read '%s'", path);
-    int code = 0;
-    for (struct dirent *entry; !code && ret_targets->count < IDS_TARGETS_MAX && (entry = readdir(folder));) {
-        if (is_socket(entry->d_name)) code = add(ret_targets, path, entry->d_name, err);
-    }
-    closedir(folder);
+    if (strcmp(path, usual[0]) != 0 && strcmp(path, usual[1]) != 0) return add_folder(targets, path, err);
+    int code = add_folder(targets, usual[0], err);
+    return code ? code : add_folder(targets, usual[1], err);
+}
+
+int ids_targets_find(const char *word, struct ids_targets *ret_targets, struct ids_error *err) {
+    char session[PATH_MAX];
+    *ret_targets = (struct ids_targets){0};
+    int code = add_usual(ret_targets, err);
+    if (!code && word) code = add_session(ret_targets, word, err);
+    if (!code && word && !ids_session_of(word, session, sizeof session)) code = add_session(ret_targets, session, err);
     if (ret_targets->count) qsort(ret_targets->at, ret_targets->count, sizeof *ret_targets->at, by_place);
     if (code) ids_targets_done(ret_targets);
     return code;

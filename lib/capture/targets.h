@@ -23,7 +23,10 @@ struct ids_targets {
 };
 
 /* All processes that answer. A socket that nobody listens to any more is removed. */
-int ids_targets_find(struct ids_targets *ret_targets, struct ids_error *err);
+/* Everyone who answers: at sockets in the folders where they mostly are, and where the capture that `word` names says
+ * that its are: the folder of the capture, or the number of a process in it (NULL: none). Sockets in those folders at
+ * which nobody listens any more are removed. */
+int ids_targets_find(const char *word, struct ids_targets *ret_targets, struct ids_error *err);
 void ids_targets_done(struct ids_targets *targets);
 /* Sends "who", "start" or "stop" to one process and updates it. IDS_NOT_FOUND: the process ended. */
 int ids_target_ask(struct ids_targets *targets, struct ids_target *target, const char *request, struct ids_error *err);

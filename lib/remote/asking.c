@@ -145,8 +145,9 @@ static void run_until(struct ids_asking *asking, struct pollfd *polls, const cha
 }
 
 /* Each is told how long from now: clocks of hosts differ, a message takes less than a millisecond. */
-static void ask(struct ids_asking *asking, int stop) {
-    char line[64];
+static void ask(struct ids_asking *asking, const char *request) {
+    char line[256];
+    size_t word = strcspn(request, " ");
     int64_t moment_ns = clock_ns(CLOCK_MONOTONIC) + lead_ns;
     asking->moment_realtime_ns = clock_ns(CLOCK_REALTIME) + lead_ns;
     for (size_t i = 0; i < asking->count; i++) {
@@ -155,15 +156,16 @@ static void ask(struct ids_asking *asking, int stop) {
         asked->state = IDS_ASKED_WAIT;
         asked->sent_ns = clock_ns(CLOCK_MONOTONIC);
         int64_t left_ns = moment_ns - asked->sent_ns;
-        snprintf(line, sizeof line, "%s %" PRId64 "\n", stop ? "stop" : "start", left_ns > 0 ? left_ns : 0);
+        snprintf(line, sizeof line, "%.*s %" PRId64 "%s\n", (int)word, request, left_ns > 0 ? left_ns : 0,
+                 request + word);
         send_line(asked, line);
     }
 }
 
-int ids_asking_run(const struct ids_hosts *hosts, const char token[IDS_TOKEN_BYTES], int stop,
+int ids_asking_run(const struct ids_hosts *hosts, const char token[IDS_TOKEN_BYTES], const char *request,
                    struct ids_asking *ret_asking, struct ids_error *err) {
     char hello[IDS_TOKEN_BYTES + 16];
-    int code = 0;
+    int code = 0, stop = !strcmp(request, "stop");
     *ret_asking = (struct ids_asking){.at = calloc(hosts->count + 1, sizeof *ret_asking->at)};
     struct pollfd *polls = calloc(hosts->count + 1, sizeof *polls);
     if (!polls || !ret_asking->at) code = ids_no_memory(err);
@@ -175,7 +177,7 @@ int ids_asking_run(const struct ids_hosts *hosts, const char token[IDS_TOKEN_BYT
     if (!code) {
         snprintf(hello, sizeof hello, "idsprof 1 %s\n", token);
         run_until(ret_asking, polls, hello, IDS_ASKED_DIAL, IDS_ASKED_HELLO, hello_limit_ns);
-        ask(ret_asking, stop);
+        ask(ret_asking, request);
         run_until(ret_asking, polls, hello, IDS_ASKED_WAIT, IDS_ASKED_WAIT, stop ? stop_limit_ns : start_limit_ns);
     }
     free(polls);

@@ -36,7 +36,8 @@ struct ids_asking {
     int64_t moment_realtime_ns; /* when the windows were to open, by this machine's clock */
 };
 
-int ids_asking_run(const struct ids_hosts *hosts, const char token[IDS_TOKEN_BYTES], int stop,
+/* `request`: "stop", or a start as control.h has it. */
+int ids_asking_run(const struct ids_hosts *hosts, const char token[IDS_TOKEN_BYTES], const char *request,
                    struct ids_asking *ret_asking, struct ids_error *err);
 void ids_asking_done(struct ids_asking *asking);
 

@@ -1,5 +1,6 @@
 #include "lib/remote/listener.h"
 
+#include "collectors/common/control.h"
 #include "lib/attach/hosts.h"
 #include "lib/capture/target_wait.h"
 
@@ -93,7 +94,7 @@ static void say(const struct connection *connection, const char *format, ...) {
 /* ---- a window ---- */
 
 static int find_own(const struct ids_listener *listener, struct ids_targets *targets, struct ids_error *err) {
-    int code = ids_targets_find(targets, err);
+    int code = ids_targets_find(NULL, targets, err);
     if (code) return code;
     size_t kept = 0;
     for (size_t i = 0; i < targets->count; i++) {
@@ -103,11 +104,12 @@ static int find_own(const struct ids_listener *listener, struct ids_targets *tar
     return 0;
 }
 
-static void do_window(const struct connection *connection, struct ids_targets *targets, int stop) {
+static void do_window(const struct connection *connection, struct ids_targets *targets, const char *request) {
+    int stop = !strcmp(request, "stop");
     struct ids_error err = IDS_ERROR_INIT;
     for (size_t i = 0; i < targets->count; i++) {
         struct ids_target *target = &targets->at[i];
-        if (ids_target_ask(targets, target, stop ? "stop" : "start", &err)) {
+        if (ids_target_ask(targets, target, request, &err)) {
             say(connection, "%" PRId64 " no %s", target->pid, err.text);
             target->refused = -1;
         } else if (target->refused) {
@@ -128,18 +130,22 @@ static void do_window(const struct connection *connection, struct ids_targets *t
 }
 
 static void serve_window(const struct connection *connection, struct ids_targets *targets, const char *request) {
-    char word[8] = "", more = 0;
+    char word[8] = "", wish[IDS_WISH_TEXT - 8] = "", more = 0, whole[IDS_WISH_TEXT];
+    struct ids_control_wish asked;
     int64_t delay_ns = 0;
-    int words = sscanf(request, "%7s %" SCNd64 " %c", word, &delay_ns, &more);
+    int words = sscanf(request, "%7s %" SCNd64 " %119s %c", word, &delay_ns, wish, &more);
     int stop = !strcmp(word, "stop");
-    if (words != 2 || (!stop && strcmp(word, "start") != 0) || delay_ns < 0 || delay_ns > longest_delay_ns) {
+    if (words < 2 || words > (stop ? 2 : 3) || (!stop && strcmp(word, "start") != 0) || delay_ns < 0 ||
+        delay_ns > longest_delay_ns) {
         say(connection, "no a request that is not understood");
         return;
     }
     int64_t moment = now_ns() + delay_ns;
     for (int64_t left; !connection->listener->stopping && (left = moment - now_ns()) > 0;)
         pause_ns(left < POLL_MS * 1000000L ? left : POLL_MS * 1000000L);
-    do_window(connection, targets, stop);
+    snprintf(whole, sizeof whole, "%s%s%s", word, *wish ? " " : "", wish);
+    if (!ids_control_read_wish(whole, &asked)) ids_control_write_wish(&asked, whole); /* nothing but what is known */
+    do_window(connection, targets, whole);
     say(connection, "end");
 }
 

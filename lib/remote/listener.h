@@ -3,9 +3,10 @@
  *
  * Lines of text, one connection for one window:
  *   -> idsprof 1 TOKEN            <- ok PROCESSES      or: no WHY
- *   -> start NS, or stop NS       <- PID yes WINDOW, or PID no WHY, for each process; then: end
- * NS is how long from now, so that hosts whose clocks differ open together. A thread of its own serves each connection;
- * a line is bounded, and so is the time that it may take.
+ *   -> start NS [WISH], or stop NS    <- PID yes WINDOW, or PID no WHY, for each process; then: end
+ * WISH is as the control socket of a process has it (control.h). NS is how long from now, so that hosts whose clocks
+ * differ open together. A thread of its own serves each connection; a line is bounded, and so is the time that it may
+ * take.
  */
 #ifndef IDS_LIB_REMOTE_LISTENER_H
 #define IDS_LIB_REMOTE_LISTENER_H

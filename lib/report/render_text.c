@@ -20,6 +20,7 @@ struct fact {
 
 static const struct fact facts[] = {
     {"part", NULL, "IN PART: ", "", NULL},
+    {"kept", NULL, "kept because ", "", NULL},
     {"hosts", NULL, "", "", "host"},
     {"clocks", NULL, "", "", NULL},
     {"devices", NULL, "", "", "device"},

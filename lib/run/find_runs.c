@@ -3,6 +3,7 @@
 #include "lib/events/query.h"
 #include "lib/model/format.h"
 #include "lib/run/file_name.h"
+#include "lib/run/history.h"
 #include "lib/run/read_run.h"
 #include "lib/store/summary.h"
 
@@ -97,10 +98,41 @@ int ids_note_unreadable(const struct ids_engine *engine, const struct ids_run_li
     return 1;
 }
 
+/* Of a capture that kept windows with slow steps (--when), the one with the slowest, among those of the newest run's
+ * folder; *ret_kept is how many there are. */
+static const struct ids_run_files *slowest_kept(const struct ids_run_list *list, size_t *ret_kept) {
+    const struct ids_run_files *newest = &list->runs[list->run_count - 1], *slowest = newest;
+    size_t length = newest->file_count ? ids_capture_of(newest->files[0].path) : 0;
+    int64_t longest_ns = -1;
+    *ret_kept = 0;
+    for (size_t i = 0; length && i < list->run_count; i++) {
+        const struct ids_run_files *run = &list->runs[i];
+        struct ids_kept kept;
+        const char *path = run->file_count ? run->files[0].path : "";
+        if (ids_capture_of(path) != length || memcmp(path, newest->files[0].path, length) != 0) continue;
+        if (ids_run_kept(run, &kept)) continue;
+        ++*ret_kept;
+        if (kept.took_ns <= longest_ns) continue;
+        longest_ns = kept.took_ns;
+        slowest = run;
+    }
+    return slowest;
+}
+
+void ids_note_choice(const struct ids_engine *engine, const struct ids_run_list *list) {
+    size_t kept;
+    const struct ids_run_files *run = slowest_kept(list, &kept);
+    if (kept > 1)
+        ids_engine_note(engine,
+                        "%zu windows were kept; this is the one with the slowest step, %s (--run chooses another)",
+                        kept, ids_file_name(run->name));
+}
+
 int ids_choose_run(const struct ids_run_list *list, const char *name, const struct ids_run_files **ret_run,
                    struct ids_error *err) {
     if (!name) {
-        *ret_run = &list->runs[list->run_count - 1];
+        size_t kept;
+        *ret_run = slowest_kept(list, &kept);
         return 0;
     }
     for (size_t i = list->run_count; i--;) {

@@ -10,9 +10,12 @@ int ids_find_runs(const struct ids_engine *engine, const char *path, struct ids_
                   struct ids_error *err);
 /* Notes what below the path was left out; 1 when something could not be read (and was not left out on purpose). */
 int ids_note_unreadable(const struct ids_engine *engine, const struct ids_run_list *list);
-/* The run of that name (or whose path ends with it), the newest when name is NULL. */
+/* The run of that name (or whose path ends with it). With name NULL the newest; of a capture that kept windows with
+ * slow steps, the one with the slowest, which ids_note_choice says. */
 int ids_choose_run(const struct ids_run_list *list, const char *name, const struct ids_run_files **ret_run,
                    struct ids_error *err);
+
+void ids_note_choice(const struct ids_engine *engine, const struct ids_run_list *list);
 
 /* Refuses a run in a database, for those who need the profile; 0 for any other run. */
 int ids_need_profile(const struct ids_run_files *run, struct ids_error *err);

@@ -5,6 +5,7 @@
 #include "lib/model/format.h"
 #include "lib/run/find_runs.h"
 #include "lib/run/format_names.h"
+#include "lib/run/history.h"
 #include "lib/run/open_run.h"
 
 #include <stdlib.h>
@@ -61,6 +62,8 @@ static int add_run(struct ids_listing *listing, const struct ids_run_files *run,
         .steps = ids_no_value(IDS_UNIT_COUNT),
         .window = ids_no_value(IDS_UNIT_TIME),
     };
+    struct ids_kept kept;
+    if (!ids_run_kept(run, &kept)) entry->kept = keep(listing, kept.reason);
     ids_label_run(run, &entry->label);
     return 0;
 }

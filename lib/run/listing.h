@@ -15,6 +15,7 @@ struct ids_listed_run {
     const struct ids_run_files *run;
     size_t order; /* in which it was found */
     const char *devices, *device_kind, *state, *reason;
+    const char *kept; /* why the window was kept, NULL: nobody judged it */
     struct ids_run_label label;
     const struct ids_format *format, *also; /* to which the names of its files belong; NULL none */
     struct ids_value hosts, bytes, events, steps, window, device_count;

@@ -5,6 +5,7 @@
 #include "lib/model/builder.h"
 #include "lib/run/file_name.h"
 #include "lib/run/format_names.h"
+#include "lib/run/history.h"
 #include "lib/run/read_run.h"
 #include "lib/store/summary.h"
 #include "lib/wire/sidecar_name.h"
@@ -77,6 +78,7 @@ static void describe_files(const struct ids_run_files *run, struct ids_report *r
     ids_report_property(report, "name", ids_text_value(run->name));
     ids_report_property(report, "path", ids_text_value(run->path));
     describe_process(run, report);
+    ids_history_describe(run, report);
     ids_report_property(report, "files", ids_int_value(IDS_UNIT_COUNT, (int64_t)run->file_count));
     ids_report_property(report, "bytes", ids_int_value(IDS_UNIT_BYTES, bytes));
     if (!run->also) return;

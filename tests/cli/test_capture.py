@@ -155,6 +155,25 @@ def refused():
     for options, message in (
             (['--every', '3'], 'leaves none between them'),
             (['--trigger', '--start-step', '4'], 'opens windows instead of'),
+            (['--every', '10m', '--trigger'], '--every is for windows of --start-step and --delay'),
+            (['--every', '1s', '--delay', '1s', '--duration', '1s'], '--every 1s leaves no time'),
+            (['--every', '10d'], "'10d' needs a unit: ps, ns, us, ms, s, m or h"),
+            (['--every', '0s'], 'leaves no time between them'),
+            (['--when', 'slow'], "'slow' is not a condition such as 'step > 2x' or 'step > 500ms'"),
+            (['--when', 'step >'], 'is not a condition'),
+            (['--when', 'step < 2x'], 'is not a condition'),
+            (['--when', 'step > 1x'], "'1x' of the median is not above 1x"),
+            (['--when', 'step > 2'], "'2' needs a unit"),
+            (['--when', 'step > 0ms'], 'every step takes longer'),
+            (['--when', 'step > 2x', '--range', 'x'], '--when and --range exclude each other'),
+            (['--when', 'step > 2x', '--trigger'], '--when and --trigger exclude each other'),
+            (['--keep-slowest', '3', '--warmup', '2'], '--keep-slowest and --warmup exclude each other'),
+            (['--keep-slowest', '3', '--max', '2'], '--keep-slowest and --max exclude each other'),
+            (['--keep-slowest', '0'], '--keep-slowest: 0 is not between 1 and 100'),
+            (['--keep-slowest', '101'], '--keep-slowest: 101 is not between 1 and 100'),
+            (['--max-cost', '2%'], '--max-cost is for --when and --keep-slowest'),
+            (['--when', 'step > 2x', '--max-cost', '2'], "--max-cost: '2' has no unit: write '2%'"),
+            (['--when', 'step > 2x', '--max-cost', '101%'], "'101%' is not between 0.0001% and 100%"),
             (['--delay', '1s', '--every', '9'], '--every counts steps'),
             (['--steps', '0'], 'a window of 0 steps holds nothing'),
             (['--ranks', '3-'], "'3-' is not a list"),
@@ -321,11 +340,11 @@ def collectors():
     check(run.steps() == [(3, 7)], run.sidecar)
     run = double(['--python-tracer', '1', '--wrap', 'a:f', '--wrap', 'b.c:g', '--range', 'x;y'], 'wake', 'plan:wrap',
                  'plan:range', 'plan:python_level', 'plan:nothing', 'wants:2', 'say:jax:0.10.2', 'say:cost:counting costs 1 us a step')
-    check(run.out == 'plan 9 a:f,b.c:g\nplan 3 x;y\nplan 1 1\nplan -1 \nwants 0\n', run.out)
+    check(run.out == 'plan 9 a:f,b.c:g\nplan 3 x;y\nplan 1 1\nplan -1 \nwants 1\n', run.out)
     check(run.sidecar['processes'][0]['facts'] == {'jax': '0.10.2', 'cost': 'counting costs 1 us a step'}, run.sidecar)
     check('counting costs 1 us a step' in run.line('cost'), run.err)
     run = double(['-s', '3'], 'wake', 'step:0:2', 'wants:1', 'wants:2', 'step:2:20', 'wants:1')
-    check(run.out == 'wants 1\nwants 0\nwants 0\n', run.out)
+    check(run.out == 'wants 1\nwants 0\nwants 1\n', run.out)   # the history wants annotated steps to the end
 
 
 def slow_stop():
@@ -435,7 +454,7 @@ def secrets():
     os.umask(umask)
     check(len(run.files()) == 1, run.err)
     texts = {path: path.read_bytes() for path in run.folder.rglob('*') if path.is_file() and 'xplane' not in path.name}
-    check({path.suffix for path in texts} == {'.json', '.hello'}, texts)
+    check({path.suffix for path in texts} == {'.json', '.hello', '.history'}, texts)
     for path, text in texts.items():
         check(path.stat().st_mode & 0o777 == 0o600, (path, oct(path.stat().st_mode)))
         check(secret.encode() not in text, (path, text))

@@ -69,8 +69,8 @@ class Monitor:
 
 
 def tells():
-    jax, marks = Monitor(), []
-    told = monitoring.Monitoring(jax, lambda name, **stats: marks.append(stats['_p']))
+    jax, marks, compiled = Monitor(), [], []
+    told = monitoring.Monitoring(jax, lambda name, **stats: marks.append(stats['_p']), lambda *told: compiled.append(told))
     jax.span('/jax/core/compile/jaxpr_trace_duration', 0.5, fun_name='f')
     jax.span('/jax/something/else', 0.5)
     jax.event('/jax/compilation_cache/cache_hits')
@@ -80,6 +80,7 @@ def tells():
     other = threading.Thread(target=jax.span, args=('/jax/core/compile/jaxpr_to_mlir_module_duration', 0.125), kwargs={'fun_name': 'jit_g'})
     other.start()
     other.join()
+    same('the agent is told of each compilation', [(name, ns // 10 ** 6) for name, ns in compiled], [('f', 250)])
     begin, end = told.told[0].begin_ns, told.told[-1].end_ns
     plane, = oracle.parse(told.space(begin, end, begin))
     same('lines', len(plane.lines), 2)

@@ -428,7 +428,7 @@ def own_profiler():
         found = profile(run)
         check('%s in the window: ours ends before it' % what, found and [n for _, n in found.steps] == [5, 6], run.err)
         check('%s in the window: that it is short is said' % what, run.line('missed') ==
-              'window 1 ended where the program began a profile of its own; again, with --start-step 1', run.err)
+              'window 1 ended where the program began a profile of its own; again, with --start-step %d' % (7 if what == 'trace' else 10), run.err)
         notes = [note['note'] for process in run.sidecar['processes'] for note in process['notes']]
         check('%s in the window: said' % what,
               notes == ['jax: the program began a profile of its own with jax.profiler: the window ended there'], notes)

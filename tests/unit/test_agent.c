@@ -1,6 +1,7 @@
 /* The agent from inside its process, with the sanitizers: what it answers, writes and calls. The launcher's side of it,
  * with several processes, is in tests/cli/test_capture.py. One test, because there is one agent in a process. */
 #include "collectors/common/agent_state.h"
+#include "collectors/common/history.h"
 
 #include "tests/support/remove_tree.h"
 #include "tests/support/suite.h"
@@ -147,6 +148,8 @@ START_TEST(test_life) {
     ck_assert_ptr_nonnull(
         strstr(hello(), "\"event\":\"closed\",\"source\":\"annotation\",\"reached\":23,\"number\":23"));
     run_steps(24, 60);
+    snprintf(path, sizeof path, ".idsprof/%s.%d.history", ids_agent.host, (int)getpid());
+    ck_assert_str_eq(read_file(path), IDS_HISTORY_MAGIC "\30"); /* and 24 steps */
     ck_assert_int_eq(ids_agent_wants(1), 0);
     ck_assert_int_ne(access(ids_agent.socket, F_OK), 0);
     remove_tree(session);

@@ -124,8 +124,11 @@ START_TEST(test_times) {
     expect_time("1.000000000001s", 1000000000001); /* a double would do, but not for the next */
     expect_time("9007199.254740993001s", 9007199254740993001);
     expect_time("1.0000ns", 1000);
+    expect_time("10m", 600 * (int64_t)1000000000000);
+    expect_time("1.5 min", 90 * (int64_t)1000000000000);
+    expect_time("2h", 7200 * (int64_t)1000000000000);
     static const char *const wrong[] = {"",    ".",    "s",     "5",        "1.5",       "1..5s",    "1.2.3s", "-1s",
-                                        "5 m", "1e3s", "0.5ps", "1.0001ns", "99999999s", "9223373s", "0x10s",  "nan"};
+                                        "5 d", "1e3s", "0.5ps", "1.0001ns", "99999999s", "9223373s", "0x10s",  "nan"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         int64_t ps = 42;
         ck_assert_msg(ids_parse_time(wrong[i], &ps, &err) == IDS_USAGE, "%s was taken", wrong[i]);

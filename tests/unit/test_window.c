@@ -11,6 +11,7 @@ enum { TRAIN = 11, EVAL = 12, SECOND = 1000000000 };
 
 static struct ids_window w;
 static int64_t now;
+static const struct ids_window_wish any = {-1, -1};
 
 static void begin(const char *text) {
     struct ids_plan plan;
@@ -275,12 +276,12 @@ START_TEST(test_trigger) {
     begin("start_step=-1;trigger=1;steps=2;max=0");
     ck_assert_int_eq(ids_window_deadline(&w), -1);
     ck_assert_str_eq(events(0, 300), "");
-    ck_assert_int_eq(ids_window_trigger(&w, 0), IDS_NOTHING); /* nothing is open */
-    ck_assert_int_eq(obey(ids_window_trigger(&w, 1)), IDS_OPEN);
-    ck_assert_int_eq(ids_window_trigger(&w, 1), IDS_NOTHING); /* one is open */
+    ck_assert_int_eq(ids_window_trigger(&w, NULL), IDS_NOTHING); /* nothing is open */
+    ck_assert_int_eq(obey(ids_window_trigger(&w, &any)), IDS_OPEN);
+    ck_assert_int_eq(ids_window_trigger(&w, &any), IDS_NOTHING); /* one is open */
     ck_assert_str_eq(events(300, 310), "302-");
-    ck_assert_int_eq(obey(ids_window_trigger(&w, 1)), IDS_OPEN);
-    ck_assert_int_eq(obey(ids_window_trigger(&w, 0)), IDS_CLOSE);
+    ck_assert_int_eq(obey(ids_window_trigger(&w, &any)), IDS_OPEN);
+    ck_assert_int_eq(obey(ids_window_trigger(&w, NULL)), IDS_CLOSE);
     ck_assert_int_eq(w.closed_by, IDS_BY_TRIGGER);
     ck_assert_int_eq(w.number, 2);
     ck_assert_int_eq(w.state, IDS_WAITING);
@@ -290,20 +291,20 @@ END_TEST
 START_TEST(test_trigger_max) {
     begin("start_step=-1;trigger=1;steps=1;max=2");
     for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(obey(ids_window_trigger(&w, 1)), IDS_OPEN);
-        ck_assert_int_eq(obey(ids_window_trigger(&w, 0)), IDS_CLOSE);
+        ck_assert_int_eq(obey(ids_window_trigger(&w, &any)), IDS_OPEN);
+        ck_assert_int_eq(obey(ids_window_trigger(&w, NULL)), IDS_CLOSE);
     }
     ck_assert_int_eq(w.state, IDS_DONE);
-    ck_assert_int_eq(ids_window_trigger(&w, 1), IDS_NOTHING);
+    ck_assert_int_eq(ids_window_trigger(&w, &any), IDS_NOTHING);
 }
 END_TEST
 
 START_TEST(test_trigger_beside_steps) { /* it takes nothing away from the plan, before and after */
     begin("start_step=10;steps=2");
-    ck_assert_int_eq(obey(ids_window_trigger(&w, 1)), IDS_OPEN);
+    ck_assert_int_eq(obey(ids_window_trigger(&w, &any)), IDS_OPEN);
     ck_assert_str_eq(events(0, 20), "2- 10+ 12-");
     ck_assert_int_eq(w.state, IDS_DONE);
-    ck_assert_int_eq(obey(ids_window_trigger(&w, 1)), IDS_OPEN);
+    ck_assert_int_eq(obey(ids_window_trigger(&w, &any)), IDS_OPEN);
     ck_assert_str_eq(events(20, 30), "22-");
     ck_assert_int_eq(w.number, 3);
 }
@@ -343,7 +344,7 @@ END_TEST
 START_TEST(test_range_ends_late) { /* it was closed by a stop meanwhile */
     begin("start_step=-1;range=block;steps=0;max=2");
     ck_assert_int_eq(obey(ids_window_range(&w, now, 1)), IDS_OPEN);
-    ck_assert_int_eq(obey(ids_window_trigger(&w, 0)), IDS_CLOSE);
+    ck_assert_int_eq(obey(ids_window_trigger(&w, NULL)), IDS_CLOSE);
     ck_assert_int_eq(obey(ids_window_range(&w, now, 0)), IDS_NOTHING);
     ck_assert_int_eq(obey(ids_window_range(&w, now, 1)), IDS_OPEN);
 }
@@ -421,7 +422,7 @@ START_TEST(test_exit) {
     ck_assert_int_eq(ids_window_exit(&w), IDS_NOTHING);
     ck_assert_int_eq(w.state, IDS_DONE);
     ck_assert_str_eq(events(0, 50), "");
-    ck_assert_int_eq(ids_window_trigger(&w, 1), IDS_NOTHING);
+    ck_assert_int_eq(ids_window_trigger(&w, &any), IDS_NOTHING);
     begin("start_step=3");
     ck_assert_str_eq(events(0, 5), "3+");
     ck_assert_int_eq(obey(ids_window_exit(&w)), IDS_CLOSE);
@@ -429,7 +430,7 @@ START_TEST(test_exit) {
     ck_assert_int_eq(w.last, 4);
     ck_assert_int_eq(w.state, IDS_DONE);
     ck_assert_int_eq(ids_window_exit(&w), IDS_NOTHING);
-    ck_assert_int_eq(ids_window_trigger(&w, 1), IDS_NOTHING);
+    ck_assert_int_eq(ids_window_trigger(&w, &any), IDS_NOTHING);
 }
 END_TEST
 
@@ -483,11 +484,11 @@ END_TEST
 
 START_TEST(test_busy_for_a_trigger) { /* who asked is told */
     begin("start_step=-1;trigger=1");
-    ck_assert_int_eq(ids_window_trigger(&w, 1), IDS_OPEN);
+    ck_assert_int_eq(ids_window_trigger(&w, &any), IDS_OPEN);
     ids_window_busy(&w, now);
     ck_assert_int_eq(w.state, IDS_WAITING);
     ck_assert_int_eq(ids_window_deadline(&w), -1);
-    ck_assert_int_eq(ids_window_trigger(&w, 1), IDS_OPEN);
+    ck_assert_int_eq(ids_window_trigger(&w, &any), IDS_OPEN);
     ck_assert_int_eq(w.number, 2);
 }
 END_TEST
@@ -533,7 +534,7 @@ START_TEST(test_three_failures) {
     }
     ck_assert_int_eq(w.state, IDS_DONE);
     ck_assert_str_eq(events(31, 90), "");
-    ck_assert_int_eq(ids_window_trigger(&w, 1), IDS_OPEN); /* a person may try again */
+    ck_assert_int_eq(ids_window_trigger(&w, &any), IDS_OPEN); /* a person may try again */
 }
 END_TEST
 
@@ -544,7 +545,7 @@ START_TEST(test_full) {
     ids_window_closed(&w, 1);
     ck_assert_int_eq(w.state, IDS_DONE);
     ck_assert_str_eq(events(13, 90), "");
-    ck_assert_int_eq(ids_window_trigger(&w, 1), IDS_NOTHING);
+    ck_assert_int_eq(ids_window_trigger(&w, &any), IDS_NOTHING);
 }
 END_TEST
 
@@ -555,8 +556,8 @@ START_TEST(test_while_opening_and_closing) { /* everything is answered with noth
     ck_assert_int_eq(ids_window_step(&w, now, IDS_STEP_ANNOTATION, TRAIN, 2), IDS_OPEN);
     ck_assert_int_eq(w.state, IDS_OPENING);
     ck_assert_int_eq(ids_window_step(&w, now, IDS_STEP_ANNOTATION, TRAIN, 3), IDS_NOTHING);
-    ck_assert_int_eq(ids_window_trigger(&w, 1), IDS_NOTHING);
-    ck_assert_int_eq(ids_window_trigger(&w, 0), IDS_NOTHING);
+    ck_assert_int_eq(ids_window_trigger(&w, &any), IDS_NOTHING);
+    ck_assert_int_eq(ids_window_trigger(&w, NULL), IDS_NOTHING);
     ck_assert_int_eq(ids_window_time(&w, now + 5), IDS_NOTHING);
     ids_window_closed(&w, 0); /* nobody asked for that */
     ck_assert_int_eq(w.state, IDS_OPENING);
@@ -587,8 +588,8 @@ END_TEST
 
 START_TEST(test_names) {
     static const char *const names[] = {"nobody", "step",    "time", "range", "trigger",
-                                        "exit",   "program", "size", "exec"};
-    for (int i = IDS_BY_NOBODY; i <= IDS_BY_EXEC; i++) {
+                                        "exit",   "program", "size", "exec",  "slow"};
+    for (int i = IDS_BY_NOBODY; i <= IDS_BY_SLOW; i++) {
         ck_assert_str_eq(ids_window_cause_name((enum ids_window_cause)i), names[i]);
     }
     begin("");
@@ -597,6 +598,97 @@ START_TEST(test_names) {
     executed(TRAIN);
     executed(TRAIN);
     ck_assert_int_eq(ids_window_reached(&w), 1);
+}
+END_TEST
+
+START_TEST(test_every_so_often) { /* the next start is the first step after that time */
+    begin("start_step=1;steps=2;every_ns=5000000000;max=3");
+    ck_assert_str_eq(events(0, 9), "1+ 3-");
+    now += 5 * (int64_t)SECOND - 1;
+    ck_assert_str_eq(events(9, 12), "");
+    now += 1;
+    ck_assert_str_eq(events(12, 16), "12+ 14-");
+    now += 7 * (int64_t)SECOND;
+    ck_assert_str_eq(events(16, 30), "16+ 18-");
+    ck_assert_int_eq(w.state, IDS_DONE);
+    begin("start_step=-1;steps=0;delay_ns=1000000000;duration_ns=2000000000;every_ns=10000000000;max=2");
+    ck_assert_int_eq(ids_window_deadline(&w), now + SECOND);
+    now += SECOND;
+    ck_assert_int_eq(obey(ids_window_time(&w, now)), IDS_OPEN);
+    now += 2 * (int64_t)SECOND;
+    ck_assert_int_eq(obey(ids_window_time(&w, now)), IDS_CLOSE);
+    ck_assert_int_eq(ids_window_deadline(&w), now + 8 * (int64_t)SECOND); /* from start to start */
+    now += 8 * (int64_t)SECOND;
+    ck_assert_int_eq(obey(ids_window_time(&w, now)), IDS_OPEN);
+    now += 2 * (int64_t)SECOND;
+    ck_assert_int_eq(obey(ids_window_time(&w, now)), IDS_CLOSE);
+    ck_assert_int_eq(w.state, IDS_DONE);
+}
+END_TEST
+
+START_TEST(
+    test_judged) { /* windows one behind the other; one that is not kept does not count, and gives its number back */
+    begin("start_step=10;steps=2;when_ratio=2000;max=2");
+    ck_assert_str_eq(events(0, 12), "10+");
+    ids_window_drop(&w);
+    ck_assert_int_eq(annotated(TRAIN, 12), IDS_CLOSE);
+    ck_assert_int_eq(w.number, 0);
+    ck_assert_str_eq(events(13, 16), "13+ 15-");
+    ck_assert_int_eq(w.number, 1);
+    ck_assert_int_eq(w.first, 13);
+    ids_window_pause(&w, now + 9 * (int64_t)SECOND, now + SECOND);
+    ck_assert_str_eq(events(16, 20), "");
+    ck_assert_int_eq(ids_window_slow(&w, now), IDS_NOTHING);
+    ck_assert_int_eq(ids_window_earliest(&w), now + SECOND);
+    now += SECOND;
+    ck_assert_int_eq(obey(ids_window_slow(&w, now)), IDS_OPEN);
+    ck_assert_int_eq(w.opened_by, IDS_BY_SLOW);
+    ck_assert_str_eq(events(20, 30), "22-"); /* two whole steps behind the slow one */
+    ck_assert_int_eq(w.state, IDS_DONE);
+    ck_assert_int_eq(ids_window_slow(&w, now), IDS_NOTHING);
+}
+END_TEST
+
+START_TEST(test_slow_beside_a_rhythm) { /* a slow step does not wait for the next window of the rhythm */
+    begin("start_step=10;steps=1;every_ns=60000000000;when_ratio=2000;max=0");
+    ck_assert_str_eq(events(0, 15), "10+ 11-");
+    ck_assert_int_eq(obey(ids_window_slow(&w, now)), IDS_OPEN);
+    ck_assert_int_eq(obey(ids_window_waste(&w)), IDS_CLOSE);
+    ck_assert_int_eq(ids_window_waste(&w), IDS_NOTHING);
+    now += 60 * (int64_t)SECOND;
+    ck_assert_str_eq(events(15, 20), "15+ 16-");
+}
+END_TEST
+
+START_TEST(test_wishes) { /* of a trigger: its steps or its time instead of the plan's */
+    const struct ids_window_wish two_steps = {2, -1}, a_second = {-1, SECOND};
+    begin("start_step=1000;steps=5;duration_ns=60000000000");
+    ck_assert_str_eq(events(0, 3), "");
+    ck_assert_int_eq(obey(ids_window_trigger(&w, &two_steps)), IDS_OPEN);
+    ck_assert_int_eq(ids_window_deadline(&w), -1);
+    ck_assert_str_eq(events(3, 20), "5-");
+    ck_assert_int_eq(obey(ids_window_trigger(&w, &a_second)), IDS_OPEN);
+    ck_assert_int_eq(ids_window_deadline(&w), now + SECOND);
+    ck_assert_str_eq(events(20, 90), "");
+    now += SECOND;
+    ck_assert_int_eq(obey(ids_window_time(&w, now)), IDS_CLOSE);
+    ck_assert_int_eq(obey(ids_window_trigger(&w, &any)), IDS_OPEN); /* the plan's again */
+    ck_assert_int_eq(ids_window_deadline(&w), now + 60 * (int64_t)SECOND);
+    ck_assert_str_eq(events(90, 200), "95-");
+}
+END_TEST
+
+START_TEST(test_next) { /* up to where steps come to nothing */
+    begin("start_step=50;steps=2;warmup=3;every=20;max=2");
+    ck_assert_int_eq(ids_window_next(&w), 47);
+    events(0, 48);
+    ck_assert_int_eq(ids_window_next(&w), INT64_MIN);
+    events(48, 60);
+    ck_assert_int_eq(ids_window_next(&w), 67);
+    events(60, 90);
+    ck_assert_int_eq(ids_window_next(&w), INT64_MAX);
+    begin("start_step=-1;delay_ns=1000");
+    ck_assert_int_eq(ids_window_next(&w), INT64_MAX);
 }
 END_TEST
 
@@ -609,4 +701,5 @@ IDS_RUN_SUITE("window", test_default, test_start_step_0, test_every_and_max, tes
               test_range_from_a_step_on, test_warmup, test_warmup_from_the_first_step, test_warmup_has_no_duration,
               test_warmup_that_fails, test_exit_in_the_warmup, test_exit, test_failed_start, test_three_failures,
               test_busy, test_busy_at_a_time, test_busy_for_a_trigger, test_other_ends, test_window_bytes, test_full,
-              test_while_opening_and_closing, test_stop_that_takes_long, test_names)
+              test_while_opening_and_closing, test_stop_that_takes_long, test_every_so_often, test_judged,
+              test_slow_beside_a_rhythm, test_wishes, test_next, test_names)

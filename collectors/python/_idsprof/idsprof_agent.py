@@ -65,6 +65,7 @@ class Agent:
         library.ids_agent_plan.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
         library.ids_agent_give_way.argtypes, library.ids_agent_give_way.restype = (ctypes.c_int, ctypes.c_char_p), None
         library.ids_agent_program_profile.argtypes, library.ids_agent_program_profile.restype = (ctypes.c_int,), None
+        library.ids_agent_compiled.argtypes, library.ids_agent_compiled.restype = (ctypes.c_char_p, ctypes.c_int64), None
         library.ids_agent_exec.argtypes, library.ids_agent_exec.restype = (), None
         library.ids_agent_close.argtypes, library.ids_agent_close.restype = (ctypes.c_int,), None
         self.handle = 0
@@ -97,6 +98,9 @@ class Agent:
 
     def say(self, key, value):
         self.library.ids_agent_say(self.handle, key.encode(), str(value).encode('utf-8', 'replace'))
+
+    def compiled(self, name, took_ns):
+        self.library.ids_agent_compiled(name.encode('utf-8', 'replace'), took_ns)
 
     def rank(self, rank):
         self.library.ids_agent_rank(rank)

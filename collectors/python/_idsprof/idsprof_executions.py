@@ -107,14 +107,15 @@ class Executions:
         follow = getattr(library, 'ids_count_follow', None)
         if follow is None:
             raise Unknown('this libidsprof_agent.so does not count')
-        library.ids_count_begin.argtypes, library.ids_count_begin.restype = (ctypes.c_void_p, ctypes.c_void_p), None
+        library.ids_count_begin.argtypes, library.ids_count_begin.restype = (ctypes.c_void_p,) * 3, None
+        library.ids_count_cost.restype = ctypes.c_int64
         library.ids_count_follow.argtypes = (ctypes.c_void_p,)
         library.ids_count_end.restype = None
         self.library = library
         self.counted = ctypes.cast(library.ids_count_call, ctypes.c_void_p).value
         # A PyDLL's kind of callback: it is called with the GIL held, and runs at once.
         self.kept = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(self.step)
-        library.ids_count_begin(self.original, ctypes.cast(self.kept, ctypes.c_void_p))
+        library.ids_count_begin(self.original, ctypes.cast(self.kept, ctypes.c_void_p), id(self.is_clean))      # which self keeps
 
     def made(self, *args, **kwargs):
         """Replaces jax's _cpp_pjit, with any arguments."""
@@ -154,7 +155,8 @@ class Executions:
             self.missed += 1
 
     def step(self, function, number):
-        """From ids_count_call: `function` is about to be called, as the first one for the number-th time. 0: it is none."""
+        """From ids_count_call: `function` is about to be called, as the first one for the number-th time. 0: it is none. Only where a
+        window may open or end, or is open; the other steps are noted in C."""
         try:
             if not self.is_clean():
                 return 0
@@ -198,9 +200,10 @@ class Executions:
     def cost(self):
         """What counting took outside of windows, for a person: the median, because another thread that takes the GIL meanwhile is no
         cost of ours; '' where too few were counted to say."""
-        if len(self.spent_ns) < COSTS_LEAST:
-            return ''
-        return 'counting executions took %.1f us a step' % (sorted(self.spent_ns)[len(self.spent_ns) // 2] / 1000)
+        spent = self.library.ids_count_cost()           # of the steps that C alone counted: most
+        if spent < 0 and len(self.spent_ns) >= COSTS_LEAST:
+            spent = sorted(self.spent_ns)[len(self.spent_ns) // 2]
+        return 'counting executions took %.1f us a step' % (spent / 1000) if spent >= 0 else ''
 
     def off(self):
         """Counts no more: functions made from now on are as jax makes them, the others lose a compare."""

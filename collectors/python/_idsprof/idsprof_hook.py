@@ -65,7 +65,7 @@ class Hook:
         agent.say('jaxlib', getattr(sys.modules.get('jaxlib'), '__version__', '?'))
         agent.say('python', '%d.%d.%d' % sys.version_info[:3])
         session.follow_program()
-        self.monitoring = session.monitoring = Monitoring(sys.modules['jax.monitoring'], session.mark)
+        self.monitoring = session.monitoring = Monitoring(sys.modules['jax.monitoring'], session.mark, agent.compiled)
         self.wraps.watch()
         if self.wraps.wanted:
             self.monitoring.also = self.wraps.now

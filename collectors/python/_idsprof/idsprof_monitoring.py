@@ -39,14 +39,16 @@ def function_of(name):
 
 
 class Monitoring:
-    def __init__(self, monitoring, mark):
-        """`monitoring` is jax.monitoring; mark(name, **stats) leaves a moment in the running session, if there is one."""
+    def __init__(self, monitoring, mark, compiled):
+        """`monitoring` is jax.monitoring; mark(name, **stats) leaves a moment in the running session, if there is one; compiled(name, ns) is told
+        of each compilation."""
         self.told = collections.deque(maxlen=EVENTS)
         self.count = 0                  # of all that were told
         self.totals = {}                # kind -> [number, seconds]
         self.mark = mark
         self.also = None                # called at each compilation, too
         self.misses = Misses()
+        self.compiled = compiled
         self.pending = threading.local()
         self.span_names = dict(SPANS, **OLD_SPANS)
         monitoring.register_event_listener(self._moment)
@@ -80,6 +82,8 @@ class Monitoring:
                         self._tell(early, function)
                 self._tell_reason(span, function)
             self._tell(span, function)
+            if kind == 'jax.compile':
+                self.compiled(function, span[1] - span[0])
         except Exception:
             pass
 

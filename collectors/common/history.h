@@ -1,0 +1,55 @@
+/* history.h - what the agent itself saw of the last steps: a ring in memory, written to
+ * SESSION/.idsprof/<host>.<pid>.history several times a second while steps come, so that a process that is killed
+ * leaves all but the last moment of it. `idsprof report` draws it (lib/capture/history_file.h reads it).
+ *
+ * The file is a struct ids_history_head, then IDS_HISTORY_STEPS places for steps and IDS_HISTORY_EVENTS for events, as
+ * they lie in memory of a little-endian machine; the n-th step ever is at place n % IDS_HISTORY_STEPS. A file that was
+ * written while the ring went round may have newer records where the oldest are expected. Times are of
+ * CLOCK_MONOTONIC; the head tells what CLOCK_REALTIME was.
+ */
+#ifndef IDS_COLLECTORS_COMMON_HISTORY_H
+#define IDS_COLLECTORS_COMMON_HISTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define IDS_HISTORY_MAGIC "idsprof steps 1\n"
+
+enum { IDS_HISTORY_STEPS = 10000, IDS_HISTORY_EVENTS = 500, IDS_HISTORY_NAME = 104, IDS_HISTORY_HOST = 128 };
+enum ids_history_kind {
+    IDS_HISTORY_COMPILE = 1, /* name: the function */
+    IDS_HISTORY_WINDOW = 2   /* a window that was written; name: its number, and why it was kept */
+};
+
+struct ids_history_step {
+    int64_t begin_ns, number;
+    int64_t stall_ns; /* for which the program stood still in it for a window of ours */
+};
+
+struct ids_history_event {
+    int64_t begin_ns, end_ns, kind;
+    char name[IDS_HISTORY_NAME]; /* ends with a zero byte */
+};
+
+struct ids_history_head {
+    char magic[16];
+    int64_t steps, events; /* ever */
+    int64_t now_ns, realtime_ns;
+    int64_t compiles, compile_ns; /* ever */
+    int64_t when_ratio, when_ns;  /* of the plan: what was slow */
+    int64_t pid, rank;
+    char host[IDS_HISTORY_HOST];
+};
+
+/* Begins anew, for this process. */
+void ids_history_begin(const char *session, const char *host, int64_t pid, int64_t rank, int64_t when_ratio,
+                       int64_t when_ns);
+void ids_history_rank(int64_t rank);
+/* Under the caller's lock, as ids_history_event. 1 when there is something to write now that was not there before. */
+int ids_history_step(int64_t now_ns, int64_t number);
+int ids_history_stall(int64_t ns);
+int ids_history_event(enum ids_history_kind kind, int64_t begin_ns, int64_t end_ns, const char *name);
+/* Writes what is new. The caller's lock is taken by `lock` for moments only, never while something is written. */
+void ids_history_write(void (*lock)(void), void (*unlock)(void));
+
+#endif

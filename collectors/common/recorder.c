@@ -1,0 +1,205 @@
+#include "collectors/common/recorder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the median ---- */
+
+static int place_of(const struct ids_median *median, int64_t value) {
+    int low = 0, high = median->count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (median->sorted[middle] < value) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+void ids_median_add(struct ids_median *median, int64_t value) {
+    int64_t *sorted = median->sorted;
+    if (median->count == IDS_MEDIAN_OF) {
+        int gone = place_of(median, median->values[median->next]);
+        median->count--;
+        memmove(sorted + gone, sorted + gone + 1, (size_t)(median->count - gone) * sizeof *sorted);
+    }
+    int place = place_of(median, value);
+    memmove(sorted + place + 1, sorted + place, (size_t)(median->count - place) * sizeof *sorted);
+    sorted[place] = value;
+    median->count++;
+    median->values[median->next] = value;
+    median->next = (median->next + 1) % IDS_MEDIAN_OF;
+}
+
+int64_t ids_median_of(const struct ids_median *median) {
+    return median->count < IDS_WARM_STEPS ? 0 : median->sorted[median->count / 2];
+}
+
+/* ---- what is slow ---- */
+
+void ids_recorder_init(struct ids_recorder *recorder, const struct ids_plan *plan) {
+    memset(recorder, 0, sizeof *recorder);
+    recorder->ratio = plan->when_ratio;
+    recorder->when_ns = plan->when_ns;
+    recorder->keep = plan->keep_slowest < IDS_KEPT_MAX ? plan->keep_slowest : IDS_KEPT_MAX;
+    recorder->from = plan->start_step > IDS_WARM_STEPS ? plan->start_step : IDS_WARM_STEPS;
+    recorder->number = -1;
+}
+
+static int64_t median_now(const struct ids_recorder *recorder) {
+    int64_t median = ids_median_of(&recorder->medians[recorder->in_window]);
+    return median ? median : ids_median_of(&recorder->medians[0]);
+}
+
+/* The kept window whose step was the fastest; NULL while there is room for one more. */
+static const struct ids_kept_window *least_kept(const struct ids_recorder *recorder) {
+    const struct ids_kept_window *least = NULL;
+    if (!recorder->keep || recorder->kept_count < recorder->keep) return NULL;
+    for (int i = 0; i < recorder->kept_count; i++) {
+        if (!least || recorder->kept[i].took_ns < least->took_ns) least = &recorder->kept[i];
+    }
+    return least;
+}
+
+/* A step that takes longer is worth a window; -1: nothing is judged yet. */
+static int64_t limit_of(const struct ids_recorder *recorder) {
+    int64_t limit = recorder->when_ns, median = median_now(recorder);
+    const struct ids_kept_window *least = least_kept(recorder);
+    if (recorder->steps < recorder->from) return -1;
+    if (recorder->ratio) {
+        if (!median) return -1;
+        if (__builtin_mul_overflow(median, recorder->ratio, &limit)) return -1;
+        limit /= 1000;
+    }
+    return least && least->took_ns > limit ? least->took_ns : limit;
+}
+
+static int64_t took_by(const struct ids_recorder *recorder, int64_t now_ns) {
+    return now_ns - recorder->begin_ns - recorder->stall_ns;
+}
+
+/* How long after the step's beginning the window was opened, not counting that itself; below 0: not in it. */
+static int64_t late_by(const struct ids_recorder *recorder) {
+    return recorder->opened_ns - recorder->begin_ns - recorder->stall_ns;
+}
+
+static void judge(struct ids_recorder *recorder, int64_t now_ns, int goes_on) {
+    int64_t limit = limit_of(recorder), took_ns = took_by(recorder, now_ns);
+    if (limit < 0 || took_ns <= limit || recorder->is_doubtful) return;
+    int is_worth = recorder->ratio || recorder->when_ns || least_kept(recorder);
+    if (!goes_on) recorder->slow += is_worth;
+    if (!recorder->in_window) {
+        if (!goes_on) recorder->slow_missed += is_worth;
+    } else if (took_ns > recorder->worst.took_ns) {
+        int64_t late_ns = late_by(recorder);
+        recorder->worst = (struct ids_slow_step){.number = recorder->number,
+                                                 .took_ns = took_ns,
+                                                 .median_ns = median_now(recorder),
+                                                 .late_ns = late_ns > 0 ? late_ns : 0,
+                                                 .goes_on = goes_on};
+    }
+}
+
+void ids_recorder_step(struct ids_recorder *recorder, int64_t now_ns, int64_t number) {
+    if (recorder->begin_ns) {
+        int64_t took_ns = took_by(recorder, now_ns);
+        judge(recorder, now_ns, 0);
+        /* A step in which a window was opened is neither in it nor outside. */
+        int is_whole = !recorder->is_doubtful && (!recorder->in_window || late_by(recorder) <= 0);
+        if (is_whole && took_ns >= 0 && recorder->steps)
+            ids_median_add(&recorder->medians[recorder->in_window], took_ns);
+        recorder->steps++;
+    }
+    recorder->begin_ns = now_ns;
+    recorder->number = number;
+    recorder->stall_ns = 0;
+    recorder->is_doubtful = recorder->is_watched = 0;
+}
+
+void ids_recorder_stall(struct ids_recorder *recorder, int64_t ns) {
+    recorder->stall_ns += ns;
+}
+
+void ids_recorder_doubt(struct ids_recorder *recorder, int64_t now_ns) {
+    int64_t limit = limit_of(recorder);
+    if (limit < 0 || took_by(recorder, now_ns) <= limit) recorder->is_doubtful = 1;
+}
+
+int64_t ids_recorder_deadline(const struct ids_recorder *recorder) {
+    int64_t limit = limit_of(recorder), deadline = recorder->begin_ns + recorder->stall_ns;
+    int is_rule = recorder->ratio || recorder->when_ns || least_kept(recorder);
+    if (!recorder->begin_ns || limit < 0 || !is_rule || recorder->is_watched || recorder->is_doubtful) return -1;
+    return __builtin_add_overflow(deadline, limit + 1, &deadline) ? -1 : deadline;
+}
+
+void ids_recorder_watch(struct ids_recorder *recorder) {
+    recorder->is_watched = 1;
+}
+
+/* ---- what is kept ---- */
+
+void ids_recorder_open(struct ids_recorder *recorder, int64_t now_ns) {
+    recorder->in_window = 1;
+    recorder->opened_ns = now_ns;
+    recorder->worst = (struct ids_slow_step){.number = -1};
+}
+
+int ids_recorder_close(struct ids_recorder *recorder, int64_t now_ns, int64_t window, int is_asked_for,
+                       int64_t *ret_instead) {
+    *ret_instead = 0;
+    if (recorder->begin_ns) judge(recorder, now_ns, 1);
+    recorder->in_window = 0;
+    if (is_asked_for) return 1;
+    if (!recorder->worst.took_ns) return 0;
+    struct ids_kept_window *least = (struct ids_kept_window *)least_kept(recorder);
+    if (least) {
+        *ret_instead = least->window;
+    } else if (recorder->kept_count < IDS_KEPT_MAX) {
+        least = &recorder->kept[recorder->kept_count++];
+    }
+    if (least) *least = (struct ids_kept_window){.window = window, .took_ns = recorder->worst.took_ns};
+    return 1;
+}
+
+void ids_recorder_lost(struct ids_recorder *recorder, int64_t window) {
+    for (int i = 0; i < recorder->kept_count; i++) {
+        if (recorder->kept[i].window == window) recorder->kept[i--] = recorder->kept[--recorder->kept_count];
+    }
+}
+
+/* ---- words ---- */
+
+/* 8113 as "8,113". */
+static void put_number(int64_t number, char *text, size_t size) {
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%lld", (long long)number), used = 0;
+    for (int i = 0; i < length && (size_t)used + 2 < size; i++) {
+        if (i && (length - i) % 3 == 0 && digits[i - 1] != '-') text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+}
+
+static void put_time(int64_t ns, char *text, size_t size) {
+    double value = (double)ns;
+    const char *unit = ns < 1000000 ? "us" : ns < 1000000000 ? "ms" : "s";
+    value /= ns < 1000000 ? 1e3 : ns < 1000000000 ? 1e6 : 1e9;
+    snprintf(text, size, "%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0, value, unit);
+}
+
+void ids_recorder_text(const struct ids_slow_step *slow, char *text, size_t size) {
+    char number[40], took[32], times[48] = "", late[64] = "", after[32];
+    text[0] = '\0';
+    if (!slow->took_ns) return;
+    put_number(slow->number, number, sizeof number);
+    put_time(slow->took_ns, took, sizeof took);
+    if (slow->median_ns)
+        snprintf(times, sizeof times, ", %.1f × the median", (double)slow->took_ns / (double)slow->median_ns);
+    if (slow->late_ns) {
+        put_time(slow->late_ns, after, sizeof after);
+        snprintf(late, sizeof late, "; recorded from %s on", after);
+    }
+    snprintf(text, size, "step %s took %s%s%s%s", number, slow->goes_on ? "more than " : "", took, times, late);
+}

@@ -1,0 +1,47 @@
+#include "lib/analysis/history_tables.h"
+
+static const struct ids_column_def history_columns[IDS_HISTORY_COLUMNS] = {
+    {"process", "process", IDS_UNIT_NONE, IDS_COLUMN_NAME},
+    {"first", "first", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
+    {"last", "last", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
+    {"steps", "steps", IDS_UNIT_COUNT, 0},
+    {"time", "in", IDS_UNIT_TIME, 0},
+    {"median", "median", IDS_UNIT_TIME, 0},
+    {"slowest", "slowest", IDS_UNIT_TIME, 0},
+    {"slow", "slow", IDS_UNIT_COUNT, 0},
+    {"compilations", "compiled", IDS_UNIT_COUNT, 0},
+    {"line", "slowest of each part: █ is 8 medians", IDS_UNIT_NONE, 0},
+};
+
+const struct ids_table_def ids_history_table = {
+    "history",
+    "history",
+    history_columns,
+    IDS_HISTORY_COLUMNS,
+    "What the agent saw of a process under capture: its latest steps, at most 10,000, whether or not a window was "
+    "open. "
+    "A step takes from its beginning to that of the next one, without the time for which the program stood still for a "
+    "window. Slow are steps that took longer than --when says, without it more than twice the running median of 101 "
+    "steps; the first ten are not judged. `line` has a character for each part of the steps: ▁ is below 1.25 medians, "
+    "then ▂ below 1.5, ▃ 2, ▄ 3, ▅ 4, ▆ 6, ▇ 8, and █. `compilations` are those of the whole process.",
+    IDS_TABLE_TOP | IDS_TABLE_WHOLE,
+};
+
+static const struct ids_column_def slow_columns[IDS_SLOW_STEPS_COLUMNS] = {
+    {"process", "process", IDS_UNIT_NONE, IDS_COLUMN_NAME},
+    {"step", "step", IDS_UNIT_COUNT, 0},
+    {"at", "at", IDS_UNIT_TIME, 0},
+    {"time", "took", IDS_UNIT_TIME, 0},
+    {"medians", "× median", IDS_UNIT_NUMBER, 0},
+    {"what", "in it", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+};
+
+const struct ids_table_def ids_slow_steps_table = {
+    "slow_steps",
+    "slow steps",
+    slow_columns,
+    IDS_SLOW_STEPS_COLUMNS,
+    "The slow steps of the history, the slowest of them where there are many, in the order in which they came. `at` is "
+    "since the first step of the history; `what` is what the agent knows of it: a compilation, a window.",
+    IDS_TABLE_TOP,
+};

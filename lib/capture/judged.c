@@ -1,0 +1,75 @@
+/* Windows that were judged (--when, --keep-slowest): why some were kept, and what was not recorded. */
+#include "lib/capture/outcome_parts.h"
+
+#include "lib/base/counted.h"
+#include "lib/base/saturate.h"
+
+#include <stdio.h>
+
+enum { COST_MUCH = 100000 }; /* of max_cost: from here on more of it helps little */
+
+void ids_outcome_reasons(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    struct ids_outcome *out = outcome->out;
+    for (size_t w = 0; w < process->window_count; w++) {
+        const struct ids_seen_window *window = &process->windows[w];
+        if (window->fate != IDS_SEEN_WRITTEN || !window->reason) continue;
+        if (out->kept < IDS_REASONS_SHOWN)
+            out->reasons[out->kept] =
+                process->rank < 0
+                    ? ids_outcome_text(outcome, "window %lld: %s", (long long)window->number, window->reason)
+                    : ids_outcome_text(outcome, "rank %lld, window %lld: %s", (long long)process->rank,
+                                       (long long)window->number, window->reason);
+        out->kept++;
+    }
+    if (process->tried < 0) return;
+    out->tried = ids_sat_add(out->tried < 0 ? 0 : out->tried, process->tried);
+    out->judged_cost_ns = ids_sat_add(out->judged_cost_ns, process->judged_cost_ns);
+}
+
+static const char *rule(struct ids_outcome_work *outcome) {
+    const struct ids_plan *plan = outcome->record->plan;
+    if (plan->when_ratio) return ids_outcome_text(outcome, "%g × the median", (double)plan->when_ratio / 1000);
+    return ids_outcome_text(outcome, "%g ms", (double)plan->when_ns / 1e6);
+}
+
+static void say_missed(struct ids_outcome_work *outcome, int64_t slow, int64_t missed) {
+    const struct ids_plan *plan = outcome->record->plan;
+    int is_full = plan->max > 0 && outcome->out->kept >= plan->max;
+    const char *many = plan->max_cost < COST_MUCH ? "a larger --max-cost lets more windows open" : NULL;
+    ids_outcome_set(
+        outcome, "slow_missed",
+        ids_outcome_text(outcome, "%lld of %s in no window%s", (long long)missed,
+                         slow == 1 ? "1 slow step was"
+                                   : ids_outcome_text(outcome, "%s were", IDS_COUNTED(slow, "slow step")),
+                         is_full ? ids_outcome_text(outcome, ": --max %lld was reached", (long long)plan->max) : ""),
+        is_full ? "a larger --max, or --keep-slowest" : many);
+}
+
+int ids_outcome_judged(struct ids_outcome_work *outcome) {
+    const struct ids_seen *seen = outcome->record->seen;
+    int64_t steps = -1, slow = 0, missed = 0;
+    for (size_t i = 0; i < seen->count; i++) {
+        const struct ids_seen_process *process = &seen->processes[i];
+        if (process->tried < 0 || process->judged_steps <= 0) continue;
+        steps = ids_sat_add(steps < 0 ? 0 : steps, process->judged_steps);
+        slow = ids_sat_add(slow, process->slow);
+        missed = ids_sat_add(missed, process->slow_missed);
+    }
+    if (steps < 0) return 0;
+    if (missed > 0) {
+        say_missed(outcome, slow, missed);
+    } else if (!outcome->out->kept && steps <= outcome->record->plan->start_step) {
+        ids_outcome_set(outcome, "never_judged",
+                        ids_outcome_text(outcome, "the program ended after %s, and the first %lld are not judged",
+                                         IDS_COUNTED(steps, "step"), (long long)outcome->record->plan->start_step),
+                        NULL);
+    } else if (!outcome->out->kept) {
+        ids_outcome_set(
+            outcome, "nothing_slow",
+            ids_outcome_text(outcome, "none of %s took longer than %s", IDS_COUNTED(steps, "step"), rule(outcome)),
+            "idsprof report of the folder needs a window; --keep-slowest 3 keeps some in any case");
+    } else {
+        return 0;
+    }
+    return 1;
+}

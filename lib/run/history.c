@@ -1,0 +1,264 @@
+#include "lib/run/history.h"
+
+#include "collectors/common/recorder.h"
+#include "lib/analysis/history_tables.h"
+#include "lib/capture/history_file.h"
+#include "lib/run/file_name.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PS_PER_NS = 1000, LINE_PARTS = 40, BAR_BYTES = 3, SLOW_SHOWN = 20, NAMES_MOST = 4096 };
+
+size_t ids_capture_of(const char *path) {
+    const char *end = strstr(path, "/plugins/profile/");
+    return end ? (size_t)(end - path) : 0;
+}
+
+int ids_run_kept(const struct ids_run_files *run, struct ids_kept *ret_kept) {
+    if (run->number || !run->file_count || run->files[0].archive) return -1;
+    return ids_capture_of(run->files[0].path) ? ids_kept_read(run->files[0].path, ret_kept) : -1;
+}
+
+/* ---- one process ---- */
+
+struct step {
+    int64_t number, begin_ns, took_ns, median_ns;
+    int is_slow;
+};
+
+struct past {
+    const struct ids_history_file *file;
+    const char *name;
+    struct step *steps;
+    size_t count;
+    int64_t slow, longest_ns, median_ns;
+};
+
+static int by_time(const void *a, const void *b) {
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static int64_t median_of(const struct past *past) {
+    int64_t *times = calloc(past->count + 1, sizeof *times);
+    if (!times) return 0;
+    for (size_t i = 0; i < past->count; i++) times[i] = past->steps[i].took_ns;
+    qsort(times, past->count, sizeof *times, by_time);
+    int64_t median = times[past->count / 2];
+    free(times);
+    return median;
+}
+
+/* As the agent judged them while the program ran, but for what windows do to steps. */
+static int is_slow(const struct ids_history_head *head, const struct step *step) {
+    if (head->when_ns) return step->took_ns > head->when_ns;
+    double ratio = head->when_ratio ? (double)head->when_ratio / 1000 : 2;
+    return step->median_ns && (double)step->took_ns > ratio * (double)step->median_ns;
+}
+
+static void judge_steps(struct past *past) {
+    const struct ids_history_file *file = past->file;
+    struct ids_median median = {0};
+    int64_t before = file->head.steps - (int64_t)file->step_count; /* that the ring has lost */
+    past->count = file->step_count - 1;
+    for (size_t i = 0; i < past->count; i++) {
+        const struct ids_history_step *from = &file->steps[i];
+        struct step *step = &past->steps[i];
+        *step = (struct step){.number = from->number, .begin_ns = from->begin_ns, .median_ns = ids_median_of(&median)};
+        step->took_ns = file->steps[i + 1].begin_ns - from->begin_ns - from->stall_ns;
+        if (step->took_ns < 0) step->took_ns = 0;
+        step->is_slow = (int64_t)i + before >= IDS_WARM_STEPS && is_slow(&file->head, step);
+        past->slow += step->is_slow;
+        if ((int64_t)i + before >= IDS_WARM_STEPS && step->took_ns > past->longest_ns) past->longest_ns = step->took_ns;
+        if ((int64_t)i + before > 0) ids_median_add(&median, step->took_ns);
+    }
+    past->median_ns = median_of(past);
+}
+
+static const char *bar_of(int64_t took_ns, int64_t median_ns) {
+    static const double limits[] = {1.25, 1.5, 2, 3, 4, 6, 8};
+    static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    size_t i = 0;
+    double ratio = median_ns ? (double)took_ns / (double)median_ns : 0;
+    while (i < sizeof limits / sizeof *limits && ratio >= limits[i]) i++;
+    return bars[i];
+}
+
+static const char *draw(const struct past *past, char line[LINE_PARTS * BAR_BYTES + 1]) {
+    size_t parts = past->count < LINE_PARTS ? past->count : LINE_PARTS, used = 0;
+    for (size_t part = 0; part < parts; part++) {
+        int64_t longest = 0;
+        for (size_t i = part * past->count / parts; i < (part + 1) * past->count / parts; i++) {
+            if (past->steps[i].took_ns > longest) longest = past->steps[i].took_ns;
+        }
+        memcpy(line + used, bar_of(longest, past->median_ns), BAR_BYTES);
+        used += BAR_BYTES;
+    }
+    line[used] = '\0';
+    return line;
+}
+
+static struct ids_value time_value(int64_t ns) {
+    int64_t ps;
+    return __builtin_mul_overflow(ns, PS_PER_NS, &ps) ? ids_no_value(IDS_UNIT_TIME) : ids_int_value(IDS_UNIT_TIME, ps);
+}
+
+static void add_history(const struct past *past, struct ids_report *report) {
+    char line[LINE_PARTS * BAR_BYTES + 1];
+    const struct ids_history_head *head = &past->file->head;
+    const struct step *first = &past->steps[0], *last = &past->steps[past->count - 1];
+    const struct ids_value row[] = {
+        ids_text_value(past->name),
+        ids_int_value(IDS_UNIT_COUNT, first->number),
+        ids_int_value(IDS_UNIT_COUNT, last->number),
+        ids_int_value(IDS_UNIT_COUNT, (int64_t)past->count),
+        time_value(past->file->steps[past->count].begin_ns - first->begin_ns),
+        time_value(past->median_ns),
+        past->longest_ns ? time_value(past->longest_ns) : ids_no_value(IDS_UNIT_TIME),
+        ids_int_value(IDS_UNIT_COUNT, past->slow),
+        ids_int_value(IDS_UNIT_COUNT, head->compiles),
+        ids_text_value(draw(past, line)),
+    };
+    _Static_assert(sizeof row / sizeof *row == IDS_HISTORY_COLUMNS, "a cell a column");
+    ids_report_row(report, ids_report_table(report, &ids_history_table), row);
+}
+
+/* ---- its slow steps ---- */
+
+/* "compiled train_step; window 2": what the agent knows of the step's time. */
+static const char *events_in(const struct past *past, const struct step *step, struct ids_report *report) {
+    const char *text = NULL;
+    int64_t end_ns = step[1].begin_ns;
+    if (step == &past->steps[past->count - 1]) end_ns = past->file->steps[past->count].begin_ns;
+    for (size_t i = 0; i < past->file->event_count; i++) {
+        const struct ids_history_event *event = &past->file->events[i];
+        if (event->end_ns < step->begin_ns || event->begin_ns >= end_ns) continue;
+        const char *what = event->kind == IDS_HISTORY_COMPILE  ? "compiled "
+                           : event->kind == IDS_HISTORY_WINDOW ? "recorded: window "
+                                                               : NULL;
+        /* Of a window its number alone: its reason is that of the slowest step in it. */
+        int length = event->kind == IDS_HISTORY_WINDOW ? (int)strcspn(event->name, " ") : (int)strlen(event->name);
+        if (what && (!text || strlen(text) < 120))
+            text = ids_report_text(report, "%s%s%s%.*s", text ? text : "", text ? "; " : "", what, length, event->name);
+    }
+    return text;
+}
+
+/* The SLOW_SHOWN slowest take longer than this, or as long. */
+static int64_t least_shown(const struct past *past) {
+    int64_t *times = calloc((size_t)past->slow + 1, sizeof *times);
+    size_t count = 0;
+    if (!times) return 0;
+    for (size_t i = 0; i < past->count; i++) {
+        if (past->steps[i].is_slow) times[count++] = past->steps[i].took_ns;
+    }
+    qsort(times, count, sizeof *times, by_time);
+    int64_t least = count > SLOW_SHOWN ? times[count - SLOW_SHOWN] : 0;
+    free(times);
+    return least;
+}
+
+static void add_slow(const struct past *past, struct ids_report *report) {
+    struct ids_table *table = ids_report_table(report, &ids_slow_steps_table);
+    int64_t least = least_shown(past), shown = 0;
+    for (size_t i = 0; i < past->count; i++) {
+        const struct step *step = &past->steps[i];
+        if (!step->is_slow) continue;
+        if (step->took_ns < least || shown++ == SLOW_SHOWN) {
+            table->rows_left_out++;
+            continue;
+        }
+        const struct ids_value row[] = {
+            ids_text_value(past->name),
+            ids_int_value(IDS_UNIT_COUNT, step->number),
+            time_value(step->begin_ns - past->steps[0].begin_ns),
+            time_value(step->took_ns),
+            step->median_ns ? ids_real_value(IDS_UNIT_NUMBER, (double)step->took_ns / (double)step->median_ns)
+                            : ids_no_value(IDS_UNIT_NUMBER),
+            ids_text_value(events_in(past, step, report)),
+        };
+        _Static_assert(sizeof row / sizeof *row == IDS_SLOW_STEPS_COLUMNS, "a cell a column");
+        ids_report_row(report, table, row);
+    }
+}
+
+static void add_process(const struct ids_history_file *file, struct ids_report *report) {
+    const struct ids_history_head *head = &file->head;
+    struct past past = {.file = file};
+    if (file->step_count < 2) return;
+    past.steps = calloc(file->step_count, sizeof *past.steps);
+    if (!past.steps) {
+        report->out_of_memory = 1;
+        return;
+    }
+    past.name = head->rank >= 0 ? ids_report_text(report, "rank %lld", (long long)head->rank)
+                                : ids_report_text(report, "%s.%lld", head->host, (long long)head->pid);
+    judge_steps(&past);
+    add_history(&past, report);
+    if (past.slow) add_slow(&past, report);
+    free(past.steps);
+}
+
+/* ---- all of them ---- */
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of the folder's histories; the list and its texts are the caller's to free. */
+static size_t list_names(DIR *folder, char *names[NAMES_MOST]) {
+    size_t count = 0;
+    for (struct dirent *entry; count < NAMES_MOST && (entry = readdir(folder));) {
+        if (!ids_name_ends_with(entry->d_name, ".history")) continue;
+        names[count] = strdup(entry->d_name);
+        if (names[count]) count++;
+    }
+    if (count) qsort(names, count, sizeof *names, by_name);
+    return count;
+}
+
+/* What a stored report has of it may be of a time when the program still ran. */
+static void empty(struct ids_report *report, const struct ids_table_def *def) {
+    struct ids_table *table = (struct ids_table *)ids_report_find_table(report, def->id);
+    if (!table) return;
+    table->row_count = 0;
+    table->rows_left_out = 0;
+}
+
+static void add_all(DIR *folder, struct ids_report *report) {
+    char *names[NAMES_MOST];
+    size_t count = list_names(folder, names), shown = 0;
+    if (count) {
+        empty(report, &ids_history_table);
+        empty(report, &ids_slow_steps_table);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct ids_history_file file;
+        struct ids_error ignored = IDS_ERROR_INIT; /* a file that is damaged or gone says nothing */
+        if (shown == IDS_HISTORY_PROCESSES) {
+            ids_report_table(report, &ids_history_table)->rows_left_out++;
+        } else if (!ids_history_file_read(dirfd(folder), names[i], &file, &ignored)) {
+            shown += file.step_count >= 2;
+            add_process(&file, report);
+            ids_history_file_done(&file);
+        }
+        free(names[i]);
+    }
+}
+
+void ids_history_describe(const struct ids_run_files *run, struct ids_report *report) {
+    struct ids_kept kept;
+    if (run->number || !run->file_count || run->files[0].archive) return;
+    size_t length = ids_capture_of(run->files[0].path);
+    if (!length) return;
+    if (!ids_run_kept(run, &kept))
+        ids_report_property(report, "kept", ids_text_value(ids_report_text(report, "%s", kept.reason)));
+    DIR *folder = opendir(ids_report_text(report, "%.*s/.idsprof", (int)length, run->files[0].path));
+    if (!folder) return;
+    add_all(folder, report);
+    closedir(folder);
+}

@@ -1,0 +1,20 @@
+/* history.h - what stands in the folder of a capture beside the profiles: the history of steps of its processes, and
+ * why a window was kept. */
+#ifndef IDS_LIB_RUN_HISTORY_H
+#define IDS_LIB_RUN_HISTORY_H
+
+#include "lib/capture/kept.h"
+#include "lib/io/run_files.h"
+#include "lib/report/report.h"
+
+enum { IDS_HISTORY_PROCESSES = 16 };
+
+/* Fills the report's tables `history` and `slow_steps` and its property "kept", in place of what a stored report has
+ * of them. Runs that are in no folder of a capture have neither. */
+void ids_history_describe(const struct ids_run_files *run, struct ids_report *report);
+/* Why the run was kept. 0, or -1 when nobody said it. */
+int ids_run_kept(const struct ids_run_files *run, struct ids_kept *ret_kept);
+/* The length of the path of the capture's folder in the path of one of its profiles; 0: it is in none. */
+size_t ids_capture_of(const char *path);
+
+#endif

@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""The flight recorder and `idsprof trigger`, with a program that has the agent and a collector that only looks like one
+(tests/support/capture_double.c): which windows --when and --keep-slowest keep and why, the history of all steps, windows every so
+often, and what a trigger asks of a window. Times of the program are as far apart as a loaded machine needs.
+Environment: IDSPROF, IDS_BUILD_DIR, TMPDIR.
+"""
+import json
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+IDSPROF = os.environ['IDSPROF']
+DOUBLE = os.environ['IDS_BUILD_DIR'] + '/support/capture_double'
+ROOT = Path(os.environ['TMPDIR'])
+for name in list(os.environ):
+    if name.startswith(('PROFILE_', 'IDSPROF_')) or name in ('RANK', 'SLURM_PROCID', 'PYTHONPATH'):
+        del os.environ[name]
+os.environ['XDG_RUNTIME_DIR'] = str(ROOT / 'run')
+(ROOT / 'run').mkdir()
+failures = []
+folders = 0
+SLOW = 'step > 150ms'
+
+
+def check(ok, message):
+    if not ok:
+        failures.append(f'{sys._getframe(1).f_lineno}: {message}')
+
+
+class Capture:
+    def __init__(self, options, *program, environment=None, wait=True):
+        global folders
+        folders += 1
+        self.dir = ROOT / f'out{folders}'
+        self.process = subprocess.Popen([IDSPROF, 'capture', '--keep-empty', '-o', self.dir, *options, '--', DOUBLE, 'wake', *program],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})})
+        if wait:
+            self.wait()
+
+    def wait(self):
+        self.out, self.err = self.process.communicate(timeout=120)
+        found = re.search(r'^idsprof: folder +(.*)$', self.err, re.M)
+        self.folder = Path(found[1]) if found else None
+        self.sidecar = json.loads((self.folder / 'idsprof-run.json').read_text()) if self.folder else {'processes': []}
+        return self
+
+    def line(self, what):
+        found = re.search(rf'^idsprof: {what} +(.*(?:\n {{17}}.*)*)', self.err, re.M)
+        return re.sub(r'\n +', ' ', found[1]) if found else ''
+
+    def windows(self):
+        return [window for process in self.sidecar['processes'] for window in process['windows']]
+
+    def runs(self):
+        return sorted(path.name for path in self.folder.glob('plugins/profile/*'))
+
+    def slow_steps(self):
+        return [window['slow_step'] for window in self.windows()]
+
+    def judged(self):
+        return self.sidecar['processes'][0]['judged']
+
+
+def idsprof(*arguments, **more):
+    return subprocess.run([IDSPROF, *map(str, arguments)], capture_output=True, text=True, timeout=60, **more)
+
+
+def loop(steps, slow, us=100, slow_us=300000):
+    """A loop with slow steps in it, for the double."""
+    words, at = [], 0
+    for step in sorted(slow):
+        words += [f'step:{at}:{step}:{us}', f'step:{step}:{step + 1}:{slow_us}']
+        at = step + 1
+    return [*words, f'step:{at}:{steps}:{us}']
+
+
+def table(report, name):
+    found = report['tables'][name]
+    return [dict(zip([column['id'] for column in found['columns']], row)) for row in found['rows']]
+
+
+# ---- what is kept ----
+
+def three_of_many():
+    planted = [2113, 5000, 8500]
+    run = Capture(['--when', SLOW, '--max-cost', '50%'], *loop(9000, planted))
+    # A machine that stops for so long makes a step slow that nobody planted, and then it is kept too.
+    report = json.loads(idsprof('report', '--json', run.folder).stdout)
+    slow = table(report, 'slow_steps')
+    seen = [row['step'] for row in slow]
+    check(set(planted) <= set(seen) and run.judged()['slow'] >= len(seen), (seen, run.judged()))
+    check(set(planted) <= set(run.slow_steps()), (run.slow_steps(), run.err))
+    check(set(run.slow_steps()) <= set(seen), (run.slow_steps(), seen))
+    check(len(run.runs()) == len(run.slow_steps()), run.runs())
+    for window in run.windows():
+        check(re.match(rf"step {window['slow_step']:,} took \d+ ms, \d+\.\d × the median", window['reason']), window)
+        check(window['slow_ns'] > 150e6 and window['slow_ns'] > 100 * window['median_ns'] > 0, window)
+    check(f"window {run.windows()[0]['window']}: {run.windows()[0]['reason'][:20]}" in re.sub(r'\n +', ' ', run.err), run.err)
+    check(run.line('kept').startswith(f"{len(run.windows())} of "), run.err)
+    history, = table(report, 'history')
+    check((history['first'], history['last'], history['steps']) == (0, 8998, 8999), history)
+    check(history['slow'] == len(seen) and history['line'].count('█') >= 3 and len(history['line']) == 40, history)
+    for row in slow:
+        check(row['time'] > 0.15 and row['medians'] > 100 and row['step'] in seen, row)
+    check(all('recorded: window' in (row['what'] or '') for row in slow if row['step'] in run.slow_steps()), slow)
+    # The slowest one is taken, and that is said; the others are there by name.
+    slowest = max(run.windows(), key=lambda window: window['slow_ns'])
+    check(report['run']['kept'] == slowest['reason'], (report['run'], slowest))
+    said = idsprof('report', run.folder)
+    check(f'{len(run.windows())} windows were kept; this is the one with the slowest step' in said.stderr, said.stderr)
+    text = re.sub(r'\n +', ' ', said.stdout)
+    check(f"kept because {slowest['reason']}" in text and 'HISTORY' in text and 'SLOW STEPS' in text, said.stdout)
+    least = min(run.windows(), key=lambda window: window['slow_ns'])
+    other = json.loads(idsprof('report', '--json', '--run', Path(least['path']).parent.name, run.folder).stdout)
+    check(other['run']['kept'] == least['reason'], other['run'])
+    listed = idsprof('list', run.folder)
+    check(all(f"was kept: {window['reason']}" in re.sub(r'\n +', ' ', listed.stdout) for window in run.windows()), listed.stdout)
+    listed = json.loads(idsprof('list', '--json', run.folder).stdout)
+    check(sorted(entry['kept'] for entry in listed['runs']) == sorted(window['reason'] for window in run.windows()), listed)
+
+
+def nothing_slow():
+    run = Capture(['--when', 'step > 30s'], *loop(500, []))
+    check(run.windows() == [] and run.sidecar['missed']['id'] == 'nothing_slow', run.sidecar['missed'])
+    check(run.line('missed') == 'none of 499 steps took longer than 30000 ms', run.err)
+    check(not list(run.folder.rglob('*.part')) and not list(run.folder.glob('plugins')), list(run.folder.rglob('*')))
+    check(run.judged()['tried'] > 0, run.judged())
+    few = Capture(['--when', SLOW], *loop(8, [5]))
+    check(few.sidecar['missed']['id'] == 'never_judged' and few.windows() == [], few.err)
+
+
+def slowest():
+    run = Capture(['--keep-slowest', '2', '--steps', '3', '--max-cost', '100%'],
+                  *loop(40, [15], slow_us=200000), 'step:40:60:100', 'step:60:61:400000', 'step:61:80:100', 'step:80:81:300000', 'step:81:99:100')
+    check(sorted(run.slow_steps()) == [60, 80] and len(run.runs()) == 2, (run.slow_steps(), run.runs(), run.err))
+    check(run.judged()['tried'] > 5, run.judged())
+    kept = [json.loads(path.read_text())['slow_step'] for path in run.folder.rglob('idsprof.kept')]
+    check(sorted(kept) == [60, 80], kept)
+    ranks = Capture(['--keep-slowest', '1', '--max-cost', '100%'], *loop(40, [20]), environment={'RANK': '3'})
+    check(all(name.endswith('_r3') for name in ranks.runs()) and ranks.slow_steps() == [20], (ranks.runs(), ranks.err))
+
+
+def limits():
+    run = Capture(['--when', SLOW, '--max', '1', '--max-cost', '100%'], *loop(80, [30, 50, 70]))
+    check(len(run.windows()) == 1 and run.sidecar['missed']['id'] == 'slow_missed', run.err)
+    check(run.line('missed').startswith('2 of 3 slow steps were in no window: --max 1 was reached'), run.err)
+    cheap = Capture(['--when', 'step > 30s', '--max-cost', '0.1%'], *loop(3000, []))
+    dear = Capture(['--when', 'step > 30s', '--max-cost', '100%'], *loop(3000, []))
+    check(0 < cheap.judged()['tried'] < dear.judged()['tried'] / 2, (cheap.judged(), dear.judged()))
+
+
+def hangs():
+    """A step that never ends: the window is opened in it, and kept with what the program's end saw."""
+    run = Capture(['--when', SLOW, '--max-cost', '0.001%'], 'step:0:50:100', 'step:50:51:700000', 'exit:3')
+    check(run.process.returncode == 3 and run.slow_steps() == [50], run.err)
+    check('took more than' in run.windows()[0]['reason'] and 'recorded from' in run.windows()[0]['reason'], run.windows())
+
+
+# ---- the history ----
+
+def always_there():
+    run = Capture(['-s', '5'], 'step:0:400:100', 'sleep:400000', 'kill:9')
+    path, = run.folder.glob('.idsprof/*.history')
+    size = path.stat().st_size
+    check(size <= 320000, size)
+    report = json.loads(idsprof('report', '--json', run.folder).stdout)
+    history, = table(report, 'history')
+    check((history['first'], history['last']) == (0, 398), history)        # killed, and nothing of it is lost
+    check('kept' not in report['run'], report['run'])
+    # A file that is damaged, cut or nonsense is no reason to fail.
+    data = path.read_bytes()
+    for damaged in (b'', data[:10], data[:200], data[:5000], b'x' * 300000, data[:16] + b'\xff' * 300, data[:16] + struct.pack('<q', 1 << 60) + data[24:],
+                    data[:240] + os.urandom(20000)):
+        path.write_bytes(damaged)
+        done = idsprof('report', '--json', '--no-cache', run.folder)
+        check(done.returncode == 0 and json.loads(done.stdout)['metrics'], (len(damaged), done.stderr))
+    path.unlink()
+    path.symlink_to('/etc/passwd')
+    check(idsprof('report', '--no-cache', run.folder).returncode == 0, 'a link')
+    round_and_round = Capture(['-s', '5'], 'step:0:25000')
+    report = json.loads(idsprof('report', '--json', round_and_round.folder).stdout)
+    history, = table(report, 'history')
+    check(history['last'] == 24998 and history['steps'] == 9999, history)
+    check(next(round_and_round.folder.glob('.idsprof/*.history')).stat().st_size <= 320000, 'it grew')
+
+
+# ---- every so often ----
+
+def every():
+    run = Capture(['-s', '5', '--steps', '2', '--every', '0.5s', '--max', '3'], 'step:0:2500:1000')
+    begins = [int(window['begin_ns']) / 1e9 for window in run.windows()]
+    check(len(begins) == 3 and all(after - before >= 0.5 for before, after in zip(begins, begins[1:])), begins)
+    check(run.sidecar['plan']['every_ns'] == 500000000, run.sidecar['plan'])
+    timed = Capture(['--delay', '100ms', '--duration', '100ms', '--every', '0.4s', '--max', '2'], 'step:0:1500:1000')
+    check([window['opened_by'] for window in timed.windows()] == ['time', 'time'], timed.sidecar)
+    hours = Capture(['-s', '5', '--every', '2h', '--max', '2'], 'step:0:50')
+    check(len(hours.windows()) == 1 and hours.sidecar['plan']['every_ns'] == 7200 * 10 ** 9, hours.err)
+
+
+# ---- trigger ----
+
+def wishes():
+    run = Capture(['--trigger', '--steps', '2'], 'print:ready', 'open', 'step:0:50:1000', 'close', 'print:first', 'open', 'sleep:100', 'close',
+                  'print:second', 'open', 'step:50:60', 'close', 'sleep:300000', wait=False)
+    run.process.stdout.readline()
+    check(idsprof('trigger', '--steps', '7', '--name', 'before-save', run.dir).returncode == 0, 'seven steps')
+    check(run.process.stdout.readline() == 'first\n', 'steps end it')
+    begin = time.monotonic()
+    check(idsprof('trigger', '--duration', '0.4s', run.dir).returncode == 0, 'by time')
+    check(run.process.stdout.readline() == 'second\n' and time.monotonic() - begin >= 0.4, 'it ended early')
+    check(idsprof('trigger', run.dir).returncode == 0, 'as the capture says')
+    run.wait()
+    check([(window['steps'], window['closed_by']) for window in run.windows()][::2] == [(7, 'step'), (2, 'step')], run.windows())
+    check(run.windows()[1]['closed_by'] == 'time', run.windows())
+    check(run.runs()[0].endswith('_before-save') and not run.runs()[1].endswith('save'), run.runs())
+    for options, message in ((['--steps', '0'], 'a window of 0 steps holds nothing'), (['--duration', '0s'], 'a window of 0 s holds nothing'),
+                             (['--name', 'a/b'], "--name: 'a/b' is not 1 to 31 letters"), (['--name', ''], 'is not 1 to 31'),
+                             (['--stop', '--steps', '3'], 'are for a window that is opened'), (['--duration', '5'], 'needs a unit')):
+        refused = idsprof('trigger', *options)
+        check(refused.returncode == 2 and message in refused.stderr, (options, refused.stderr))
+
+
+def found_anywhere():
+    (ROOT / 'other').mkdir()
+    run = Capture(['--trigger', '--steps', '2'], 'print:ready', 'open', 'step:0:50', 'close', 'print:closed', 'open', 'step:50:90', 'close', 'sleep:300000',
+                  environment={'XDG_RUNTIME_DIR': str(ROOT / 'other')}, wait=False)
+    run.process.stdout.readline()
+    none = idsprof('trigger')
+    check(none.returncode == 1 and 'is found by its process or folder' in none.stderr, none.stderr)
+    folder, = run.dir.iterdir()
+    started = idsprof('trigger', folder)
+    check(started.returncode == 0 and 'window 1 is open' in started.stdout, started)
+    check(run.process.stdout.readline() == 'closed\n', 'two steps end it')
+    pid = re.match(r'\d+', started.stdout)[0]
+    started = idsprof('trigger', pid)
+    check(started.returncode == 0 and 'window 2 is open' in started.stdout, started)
+    run.wait()
+    check(len(run.windows()) == 2, run.sidecar)
+
+
+def at_a_terminal(*options, answer=None):
+    """idsprof trigger with a terminal of its own: the exit code and what was on it."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execv(IDSPROF, ['idsprof', 'trigger', *options])
+    seen = b''
+    while True:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        seen += part
+        if answer is not None and b'[y/N]' in seen:
+            os.write(terminal, answer)
+            answer = None
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode()
+
+
+def asks():
+    run = Capture(['--trigger', '--steps', '2'], 'print:ready', 'open', 'step:0:50', 'close', 'open', 'step:50:90', 'close', 'sleep:60000000', wait=False)
+    run.process.stdout.readline()
+    code, seen = at_a_terminal(answer=b'n\n')
+    check(code == 1 and 'open a window in it? [y/N]' in seen and 'nothing was done' in seen, (code, seen))
+    check('capture_double wake' in seen and str(run.dir) in seen, seen)
+    code, seen = at_a_terminal(answer=b'y\n')
+    check(code == 0 and 'window 1 is open' in seen, (code, seen))
+    deadline = time.monotonic() + 30
+    while 'waiting' not in idsprof('trigger', '--list').stdout and time.monotonic() < deadline:
+        time.sleep(0.02)
+    code, seen = at_a_terminal('--yes')
+    check(code == 0 and '[y/N]' not in seen and 'window 2 is open' in seen, (code, seen))
+    code, seen = at_a_terminal('--list', str(run.dir))
+    check(code == 0 and '[y/N]' not in seen, seen)
+    run.process.send_signal(signal.SIGTERM)
+    run.wait()
+
+
+for test in (three_of_many, nothing_slow, slowest, limits, hangs, always_there, every, wishes, found_anywhere, asks):
+    begin = time.monotonic()
+    test()
+    print(f'{test.__name__}: {time.monotonic() - begin:.1f} s')
+for failure in failures:
+    print('FAIL:', failure)
+sys.exit(bool(failures))

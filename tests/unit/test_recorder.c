@@ -1,0 +1,303 @@
+/* Which steps are slow and which windows are kept for them, with times whose outcome is derived by hand; and the
+ * history's file, read back as bytes. */
+#include "collectors/common/history.h"
+#include "collectors/common/recorder.h"
+
+#include "tests/support/remove_tree.h"
+#include "tests/support/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MS = 1000000 };
+
+static struct ids_recorder r;
+static int64_t now, instead;
+
+static void begin(const char *text) {
+    struct ids_plan plan;
+    char why[256];
+    ck_assert_int_eq(ids_plan_parse(text, &plan, why, sizeof why), 0);
+    ids_recorder_init(&r, &plan);
+    now = 50 * (int64_t)MS;
+    ids_recorder_step(&r, now, 0);
+}
+
+/* The step that runs takes so long, and the next one begins. */
+static void took(int64_t ns) {
+    now += ns;
+    ids_recorder_step(&r, now, r.number + 1);
+}
+
+static void usual(int steps) {
+    for (int i = 0; i < steps; i++) took(MS + i % 3 * 1000);
+}
+
+static int closes(int64_t window) {
+    return ids_recorder_close(&r, now, window, 0, &instead);
+}
+
+START_TEST(test_median) {
+    struct ids_median median = {0};
+    for (int i = 0; i < IDS_WARM_STEPS - 1; i++) ids_median_add(&median, 7);
+    ck_assert_int_eq(ids_median_of(&median), 0); /* too few to say */
+    ids_median_add(&median, 7);
+    ck_assert_int_eq(ids_median_of(&median), 7);
+    /* Against a plain sort of the last values, over a sequence with repeats and jumps. */
+    int64_t values[1000];
+    median = (struct ids_median){0};
+    for (int i = 0; i < 1000; i++) {
+        values[i] = (int64_t)i * 7919 % 613 + (i > 500 ? 100000 : 0);
+        ids_median_add(&median, values[i]);
+        int count = i + 1 < IDS_MEDIAN_OF ? i + 1 : IDS_MEDIAN_OF, below = 0, equal = 0;
+        if (count < IDS_WARM_STEPS) continue;
+        int64_t found = ids_median_of(&median);
+        for (int k = i + 1 - count; k <= i; k++) {
+            below += values[k] < found;
+            equal += values[k] == found;
+        }
+        ck_assert_int_le(below, count / 2);
+        ck_assert_int_gt(below + equal, count / 2);
+    }
+}
+END_TEST
+
+START_TEST(test_twice_the_median) {
+    begin("when_ratio=2000;start_step=10");
+    usual(100);
+    ids_recorder_open(&r, now);
+    took(2 * MS - MS / 10);
+    ck_assert_int_eq(closes(1), 0); /* 1.9 times is not slow */
+    ids_recorder_open(&r, now);
+    int64_t number = r.number;
+    took(41 * MS / 10);
+    usual(1);
+    ck_assert_int_eq(closes(1), 1);
+    ck_assert_int_eq(r.worst.number, number);
+    ck_assert_int_eq(r.worst.took_ns, 41 * MS / 10);
+    ck_assert_int_ge(r.worst.median_ns, MS);
+    ck_assert_int_lt(r.worst.median_ns, MS + 3000);
+    ck_assert_int_eq(r.worst.late_ns, 0);
+    ck_assert_int_eq(r.slow, 1);
+    ck_assert_int_eq(r.slow_missed, 0);
+}
+END_TEST
+
+START_TEST(test_warm_up) { /* the steps that compile are no outliers, nor is anything before there is a median */
+    begin("when_ratio=2000;start_step=10");
+    ids_recorder_open(&r, now);
+    took(3000 * (int64_t)MS);
+    took(800 * (int64_t)MS);
+    usual(8);
+    ck_assert_int_eq(closes(1), 0);
+    ck_assert_int_eq(r.slow, 0);
+    begin("when_ns=500000000;start_step=10"); /* nor by time alone */
+    ids_recorder_open(&r, now);
+    took(3000 * (int64_t)MS);
+    ck_assert_int_eq(closes(1), 0);
+    usual(10);
+    ids_recorder_open(&r, now);
+    took(501 * (int64_t)MS);
+    ck_assert_int_eq(closes(1), 1);
+    begin("when_ns=500000000;start_step=40"); /* nor before --start-step */
+    usual(30);
+    ids_recorder_open(&r, now);
+    took(501 * (int64_t)MS);
+    ck_assert_int_eq(closes(1), 0);
+}
+END_TEST
+
+START_TEST(test_the_program_slows_down) { /* the median runs along: what is usual by now is not slow */
+    begin("when_ratio=2000;start_step=10");
+    usual(200);
+    for (int i = 0; i < 100; i++) took(3 * MS);
+    ck_assert_int_gt(r.slow, 0);
+    int64_t before = r.slow;
+    ck_assert_int_le(before, IDS_MEDIAN_OF / 2 + 1);
+    ids_recorder_open(&r, now);
+    took(3 * MS);
+    ck_assert_int_eq(closes(1), 0);
+    ck_assert_int_eq(r.slow, before);
+}
+END_TEST
+
+START_TEST(test_our_own_time) { /* what the program stood still for us is not its step's */
+    begin("when_ratio=2000;start_step=10");
+    usual(50);
+    ids_recorder_stall(&r, 30 * MS);
+    ids_recorder_open(&r, now + 30 * MS);
+    took(31 * MS);
+    ck_assert_int_eq(closes(1), 0);
+    /* A window that another thread opens leaves the step in doubt, unless it was slow by then. */
+    ids_recorder_doubt(&r, now + MS);
+    ids_recorder_open(&r, now + 2 * MS);
+    took(5 * MS);
+    ck_assert_int_eq(closes(1), 0);
+    ids_recorder_doubt(&r, now + 3 * MS);
+    ids_recorder_open(&r, now + 3 * MS);
+    took(5 * MS);
+    ck_assert_int_eq(closes(1), 1);
+    ck_assert_int_eq(r.worst.late_ns, 3 * MS);
+}
+END_TEST
+
+START_TEST(test_profiled_steps_among_themselves) { /* a profiler that doubles each step makes none of them slow */
+    begin("when_ratio=1500;start_step=10");
+    usual(50);
+    ids_recorder_open(&r, now);
+    for (int i = 0; i < 12; i++) took(14 * MS / 10);
+    ck_assert_int_eq(closes(1), 0);
+    for (int k = 0; k < 20; k++) {
+        usual(20);
+        ids_recorder_open(&r, now);
+        for (int i = 0; i < 5; i++) took(18 * MS / 10);
+        ck_assert_int_eq(closes(1), 0);
+    }
+}
+END_TEST
+
+START_TEST(test_deadline) {
+    begin("when_ratio=2000;start_step=10");
+    ck_assert_int_eq(ids_recorder_deadline(&r), -1);
+    for (int i = 0; i < 20; i++) took(MS);
+    ck_assert_int_eq(ids_recorder_deadline(&r), now + 2 * MS + 1);
+    ids_recorder_stall(&r, MS);
+    ck_assert_int_eq(ids_recorder_deadline(&r), now + 3 * MS + 1);
+    ids_recorder_watch(&r);
+    ck_assert_int_eq(ids_recorder_deadline(&r), -1);
+    took(MS);
+    ck_assert_int_eq(ids_recorder_deadline(&r), now + 2 * MS + 1);
+}
+END_TEST
+
+START_TEST(test_still_running) { /* the program ends, or hangs, in the slow step */
+    begin("when_ns=10000000;start_step=10");
+    usual(20);
+    ids_recorder_open(&r, now);
+    now += 30 * MS;
+    ck_assert_int_eq(closes(1), 1);
+    ck_assert_int_eq(r.worst.goes_on, 1);
+    ck_assert_int_eq(r.worst.took_ns, 30 * MS);
+}
+END_TEST
+
+START_TEST(test_keep_slowest) {
+    static const int steps_ms[] = {3, 5, 4, 2, 9, 4, 6};
+    static const int64_t goes[] = {0, 0, 0, -1, 1, -1, 3}; /* -1: not kept; the window that goes for it */
+    begin("keep_slowest=3;start_step=10");
+    usual(20);
+    for (int i = 0; i < 7; i++) {
+        ids_recorder_open(&r, now);
+        took((int64_t)steps_ms[i] * MS);
+        ck_assert_int_eq(closes(i + 1), goes[i] >= 0);
+        if (goes[i] >= 0) ck_assert_int_eq(instead, goes[i]);
+    }
+    ck_assert_int_eq(ids_recorder_deadline(&r), now + 5 * MS + 1); /* kept are 5, 9 and 6 ms */
+    ids_recorder_lost(&r, 7);
+    ck_assert_int_eq(ids_recorder_deadline(&r), -1); /* there is room again */
+    begin("keep_slowest=1;when_ratio=2000;start_step=10");
+    usual(20);
+    ids_recorder_open(&r, now);
+    took(15 * MS / 10);
+    ck_assert_int_eq(closes(1), 0);                                   /* not slow, though the slowest */
+    ck_assert_int_eq(ids_recorder_close(&r, now, 2, 1, &instead), 1); /* what is asked for is kept */
+    ck_assert_int_eq(r.kept_count, 0);
+}
+END_TEST
+
+START_TEST(test_words) {
+    char text[256];
+    struct ids_slow_step slow = {.number = 8113, .took_ns = 4100000, .median_ns = 1000000};
+    ids_recorder_text(&slow, text, sizeof text);
+    ck_assert_str_eq(text, "step 8,113 took 4.10 ms, 4.1 × the median");
+    slow.late_ns = 2100000;
+    slow.goes_on = 1;
+    ids_recorder_text(&slow, text, sizeof text);
+    ck_assert_str_eq(text, "step 8,113 took more than 4.10 ms, 4.1 × the median; recorded from 2.10 ms on");
+    slow = (struct ids_slow_step){.number = 999, .took_ns = 12000000000};
+    ids_recorder_text(&slow, text, sizeof text);
+    ck_assert_str_eq(text, "step 999 took 12.0 s");
+    slow.took_ns = 0;
+    ids_recorder_text(&slow, text, sizeof text);
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
+/* ---- the history's file ---- */
+
+static int locked;
+
+static void lock(void) {
+    ck_assert_int_eq(locked++, 0);
+}
+
+static void unlock(void) {
+    ck_assert_int_eq(--locked, 0);
+}
+
+static size_t read_all(const char *path, char *bytes, size_t size) {
+    FILE *file = fopen(path, "rb");
+    size_t length = file ? fread(bytes, 1, size, file) : 0;
+    if (file) fclose(file);
+    return length;
+}
+
+START_TEST(test_history) {
+    static char bytes[1 << 20];
+    char session[200], path[300];
+    const char *folder = getenv("TMPDIR");
+    snprintf(session, sizeof session, "%s/history.XXXXXX", folder ? folder : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(session));
+    snprintf(path, sizeof path, "%s/.idsprof", session);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/.idsprof/node.17.history", session);
+    ids_history_begin(session, "node", 17, 3, 2000, 0);
+    ck_assert_int_eq(ids_history_step(10, 0), 1); /* there is something new, once */
+    ids_history_write(lock, unlock);
+    ck_assert_uint_eq(read_all(path, bytes, sizeof bytes), 0); /* one step is no history */
+    ck_assert_int_eq(ids_history_step(20, 1), 1);
+    ck_assert_int_eq(ids_history_step(30, 2), 0);
+    ck_assert_int_eq(ids_history_stall(4), 0);
+    ck_assert_int_eq(ids_history_event(IDS_HISTORY_COMPILE, 12, 19, "train_step"), 0);
+    ids_history_write(lock, unlock);
+    struct ids_history_head head;
+    struct ids_history_step step;
+    ck_assert_uint_gt(read_all(path, bytes, sizeof bytes), sizeof head);
+    memcpy(&head, bytes, sizeof head);
+    ck_assert_int_eq(head.steps, 3);
+    ck_assert_int_eq(head.compile_ns, 7);
+    ck_assert_str_eq(head.host, "node");
+    memcpy(&step, bytes + sizeof head + 2 * sizeof step, sizeof step);
+    ck_assert_int_eq(step.stall_ns, 4);
+    ids_history_stall(5); /* of the step that was written already */
+    ids_history_write(lock, unlock);
+    read_all(path, bytes, sizeof bytes);
+    memcpy(&step, bytes + sizeof head + 2 * sizeof step, sizeof step);
+    ck_assert_int_eq(step.stall_ns, 9);
+    for (int64_t i = 3; i < 25000; i++) { /* round and round, written now and then */
+        ids_history_step(10 * i + 10, i);
+        if (i % 7001 == 0) ids_history_write(lock, unlock);
+    }
+    ids_history_write(lock, unlock);
+    size_t length = read_all(path, bytes, sizeof bytes);
+    ck_assert_uint_le(length, 320 * 1000); /* a few hundred kB at most */
+    memcpy(&head, bytes, sizeof head);
+    ck_assert_int_eq(head.steps, 25000);
+    for (int64_t i = 15000; i < 25000; i++) {
+        memcpy(&step, bytes + sizeof head + (size_t)(i % IDS_HISTORY_STEPS) * sizeof step, sizeof step);
+        ck_assert_int_eq(step.number, i);
+        ck_assert_int_eq(step.begin_ns, 10 * i + 10);
+    }
+    remove_tree(session);
+    ids_history_step(1, 25000);
+    ids_history_write(lock, unlock); /* the folder is gone: nothing happens, and it is not tried again */
+    ids_history_write(lock, unlock);
+}
+END_TEST
+
+IDS_RUN_SUITE("recorder", test_median, test_twice_the_median, test_warm_up, test_the_program_slows_down,
+              test_our_own_time, test_profiled_steps_among_themselves, test_deadline, test_still_running,
+              test_keep_slowest, test_words, test_history)
