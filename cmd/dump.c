@@ -2,10 +2,11 @@
 #include "lib/model/dump.h"
 #include "cmd/command.h"
 #include "cmd/dump_hlo.h"
-#include "cmd/manual.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/cli/reading.h"
+#include "lib/render/manual.h"
 #include "lib/run/read_run.h"
+#include "lib/run/sections.h"
 #include "lib/wire/json_writer.h"
 
 #include <inttypes.h>
@@ -62,7 +63,9 @@ static void print_sql(void) {
 static int dump_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {
     const struct dump_options *options = values;
     if (options->manual) {
-        ids_manual_metrics(stdout);
+        int count;
+        const struct ids_section *sections = ids_sections(&count);
+        ids_manual_metrics(sections, count, stdout);
         return IDS_EXIT_DONE;
     }
     if (options->sql) {

@@ -1,7 +1,6 @@
-#include "cmd/manual.h"
+#include "lib/render/manual.h"
 
 #include "lib/analysis/grades.h"
-#include "lib/run/sections.h"
 #include "lib/wire/utf8.h"
 
 #include <string.h>
@@ -184,7 +183,7 @@ static void put_changed_ids(FILE *out) {
     fputs(".El\n", out);
 }
 
-void ids_manual_metrics(FILE *out) {
+void ids_manual_metrics(const struct ids_section *sections, int count, FILE *out) {
     fputs(".\\\" Made by `idsprof dump --manual` from the definitions in analyzers/. Do not edit.\n"
           ".Dd November 21, 2026\n"
           ".Dt IDSPROF-METRICS 7\n"
@@ -204,8 +203,6 @@ void ids_manual_metrics(FILE *out) {
           ".Nm idsprof Cm report Ar RUN Fl \\-explain Ar ID\n"
           "prints the definition with the value and the rule of one run.\n",
           out);
-    int count;
-    const struct ids_section *sections = ids_sections(&count);
     fputs(".Sh SECTIONS\n", out);
     for (int i = 0; i < count; i++) put_section(out, &sections[i]);
     put_changed_ids(out);

@@ -1,6 +1,6 @@
 /* The page idsprof-schema(5): what the comments in the SQL of a database say. */
-#include "cmd/manual.h"
 #include "lib/events/query.h"
+#include "lib/render/manual.h"
 
 #include <stdlib.h>
 #include <string.h>
