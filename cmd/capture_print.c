@@ -55,7 +55,7 @@ static void print_kept(const struct ids_outcome *outcome) {
         ids_say_wrapped("kept", "%lld of %s that were recorded", (long long)outcome->kept,
                         count_text(outcome->tried, "window", "windows", windows, sizeof windows));
     for (int64_t i = 0; i < outcome->kept && i < IDS_REASONS_SHOWN; i++)
-        if (outcome->reasons[i]) ids_say_wrapped("", "%s", outcome->reasons[i]);
+        if (outcome->reasons[i]) ids_say_wrapped(i || outcome->tried >= 0 ? "" : "kept", "%s", outcome->reasons[i]);
     if (outcome->kept > IDS_REASONS_SHOWN)
         ids_say_wrapped("", "and %lld more: idsprof list", (long long)(outcome->kept - IDS_REASONS_SHOWN));
 }

@@ -162,6 +162,12 @@ def hangs():
     check('took more than' in run.windows()[0]['reason'] and 'recorded from' in run.windows()[0]['reason'], run.windows())
 
 
+def killed():
+    """What was kept until then stays, with its reason."""
+    run = Capture(['--when', SLOW], *loop(60, [40]), 'kill:9')
+    check(run.slow_steps() == [40] and run.line('kept').startswith('window 1: step 40 took'), run.err)
+
+
 # ---- the history ----
 
 def always_there():
@@ -283,7 +289,7 @@ def asks():
     run.wait()
 
 
-for test in (three_of_many, nothing_slow, slowest, limits, hangs, always_there, every, wishes, found_anywhere, asks):
+for test in (three_of_many, nothing_slow, slowest, limits, hangs, killed, always_there, every, wishes, found_anywhere, asks):
     begin = time.monotonic()
     test()
     print(f'{test.__name__}: {time.monotonic() - begin:.1f} s')
