@@ -98,6 +98,7 @@ static enum ids_account account_of(struct ids_trace *trace, uint32_t name, const
 static int is_builtin_call(const struct ids_trace *trace, struct ids_doing around, uint32_t called) {
     struct ids_python_frame frame;
     if (called == IDS_NONE || around.account != IDS_HOST_PYTHON || around.name != around.caller) return 0;
+    if (trace->names[called].is_sampled && around.called != called) return 0; /* a library calls it */
     struct ids_text text = text_of(trace, called);
     return text.length && text.at[0] == '$' && ids_python_frame_of(text, &frame) && !frame.file.length;
 }

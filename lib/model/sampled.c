@@ -2,6 +2,7 @@
 
 #include "lib/base/saturate.h"
 #include "lib/model/doings.h"
+#include "lib/model/python_frame.h"
 
 #include <stdlib.h>
 
@@ -122,18 +123,26 @@ static int next(const struct joining *joining, struct walk *walk) {
     return 1;
 }
 
-/* Samples that follow one another saw the thread wait for a device, and an event shows that it did something else in
- * between: it came back to the same place, and where it was meanwhile no sample saw. */
-static int is_unseen(const struct joining *joining, const struct walk *walk) {
-    const struct ids_doing *events = &joining->trace->doings[walk->events],
-                           *frames = &joining->trace->doings[walk->frames];
-    int does_else = events->account == IDS_HOST_STAGING || events->account == IDS_HOST_DISPATCH ||
-                    events->account == IDS_HOST_COMPILE;
-    return does_else && frames->account == IDS_HOST_SYNC && walk->s && walk->when_ps >= joining->seen_ps[walk->s - 1];
+/* A call in which the program launches nothing, and compiles nothing. */
+static int only_waits(const struct ids_trace *trace, const struct ids_doing *frames) {
+    if (frames->account == IDS_HOST_SYNC) return 1;
+    return frames->account == IDS_HOST_PYTHON && frames->called != IDS_NONE &&
+           ids_python_call_needs_values(ids_strings_text(&trace->strings, trace->names[frames->called].text));
 }
 
+/* A sample saw the thread wait for a device, and an event shows that it did something else: before the wait or after
+ * it, and where that was called no sample saw. What was put just before a wait is the same function's doing; after the
+ * first of several samples that saw the same wait the thread came back to it. */
+static int is_unseen(const struct joining *joining, const struct walk *walk) {
+    enum ids_account does = (enum ids_account)joining->trace->doings[walk->events].account;
+    if (!walk->s || !only_waits(joining->trace, &joining->trace->doings[walk->frames])) return 0;
+    return does == IDS_HOST_DISPATCH || does == IDS_HOST_COMPILE ||
+           (does == IDS_HOST_STAGING && walk->when_ps >= joining->seen_ps[walk->s - 1]);
+}
+
+/* By the outermost event of its account: parts of a call are called by whom the call is. */
 static uint64_t key_of_event(const struct joining *joining, uint32_t events) {
-    return (uint64_t)joining->trace->doings[events].name << 32 | 1;
+    return (uint64_t)joining->trace->doings[events].around << 32 | 1;
 }
 
 /* Whom samples saw call an event, where they saw it. */

@@ -36,6 +36,7 @@ check(with_jax.returncode == 0, with_jax.stdout + with_jax.stderr)
 check('cpu' in json.loads(with_jax.stdout)['can'], with_jax.stdout)
 check(findings(with_jax)['python.jax']['what'] == '9.8.7 (jaxlib 9.8.7)', with_jax.stdout)
 check(findings(with_jax)['python.hook']['state'] == 'ok', with_jax.stdout)
+check(findings(with_jax)['python.stacks'] == {'id': 'python.stacks', 'state': 'ok', 'what': 'can be read', 'do': None}, with_jax.stdout)
 check(findings(with_jax)['place.folder']['what'] == str(ROOT / 'out') and not (ROOT / 'out').exists(), 'doctor makes no folder')
 
 text = doctor('-p', sys.executable, '-o', ROOT / 'out', PYTHONPATH=str(site))

@@ -393,6 +393,10 @@ START_TEST(test_caught) { /* two ranks, one window, in one folder */
     ck_assert_int_eq(outcome.start_ns, 30);
     ck_assert_int_eq(outcome.stop_ns, 25);
     ck_assert_str_eq(outcome.steps, "steps 50-54 (executions, counted)");
+    ck_assert_ptr_null(outcome.no_stacks);
+    windows[1].no_stacks = "refused";
+    find_outcome("torchrun", "x.py");
+    ck_assert_str_eq(outcome.no_stacks, "refused");
     windows[1].fate = IDS_SEEN_OPEN;
     find_outcome("torchrun", "x.py");
     ck_assert_str_eq(outcome.reason, "left_suddenly");

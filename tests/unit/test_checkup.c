@@ -81,6 +81,7 @@ START_TEST(test_cpu) {
     ck_assert_ptr_null(ids_checkup_can(&checkup, 1));
     expect("python.program", IDS_CHECK_OK, "3.12.1 (/usr/bin/python)");
     expect("python.hook", IDS_CHECK_OK, "starts (/home/of/idsprof/python)");
+    ck_assert_ptr_null(finding("python.stacks")); /* it did not answer that */
     expect("python.jax", IDS_CHECK_OK, "0.10.2 (jaxlib 0.10.2)");
     expect("gpu.devices", IDS_CHECK_NONE, "no /dev/nvidia*");
     expect("tpu.devices", IDS_CHECK_NONE, "neither /dev/accel* nor /dev/vfio/*");
@@ -291,8 +292,9 @@ START_TEST(test_bad_pythons) {
     expect_no_python("it failed when it was asked");
     put_file("/python", "#!/bin/sh\nexec yes\n"); /* an answer without an end */
     expect_no_python("it gave no answer in time");
-    put_python("{\"hook\":0,\"isolated\":1}");
+    put_python("{\"hook\":0,\"isolated\":1,\"no_stacks\":\"this is 3.8\"}");
     look();
+    expect("python.stacks", IDS_CHECK_NOTE, "are not recorded: this is 3.8");
     expect("python.hook", IDS_CHECK_PROBLEM, "this Python runs with -I, -E or -S, which keep it out");
     expect("python.jax", IDS_CHECK_PROBLEM, "not in this Python");
     ids_checkup_done(&checkup);
