@@ -121,11 +121,21 @@ int ids_python_call_needs_values(struct ids_text name) {
            IS_IN(frame.function, calls);
 }
 
+/* Code that is no file called so: of a script without an ending, of `python -c`, of what was typed. Python itself calls
+ * what it makes for classes <string> too, and what it has built in has no file. */
+static enum ids_frame_owner owner_of_other(const struct ids_python_frame *frame) {
+    if (ids_text_begins(frame->file, "/") || ids_text_begins(frame->file, "./")) return owner_of_path(frame->file);
+    if (ids_text_is(frame->file, "<stdin>") || ids_text_begins(frame->file, "<ipython-input"))
+        return IDS_FRAME_OF_PROGRAM;
+    int is_made = ids_text_begins(frame->function, "__");
+    return ids_text_is(frame->file, "<string>") && !is_made ? IDS_FRAME_OF_PROGRAM : IDS_FRAME_OF_LIBRARY;
+}
+
 enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {
     struct ids_python_frame frame;
     if (waits_for_thread(name)) return IDS_FRAME_WAITS;
     if (!ids_python_frame_of(name, &frame)) return IDS_FRAME_OF_LIBRARY; /* built in, or nn.Module: */
-    if (!ids_text_ends(frame.file, ".py")) return IDS_FRAME_OF_LIBRARY;  /* $builtins len, <string>, <frozen ...> */
+    if (!ids_text_ends(frame.file, ".py")) return owner_of_other(&frame);
     if (ids_text_begins(last_name(frame.file), "idsprof_")) return IDS_FRAME_OF_HOOK;
     enum ids_frame_owner owner = owner_of_path(frame.file);
     if (owner) return owner;

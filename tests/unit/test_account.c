@@ -120,6 +120,13 @@ START_TEST(whose_a_frame_is) {
         {"$idsprof_steps.py:17 __init__", IDS_FRAME_OF_HOOK},
         {"/opt/idsprof/python/_idsprof/idsprof_steps.py(17): __init__", IDS_FRAME_OF_HOOK},
         {"/home/me/idsprof_runs/train.py(3): main", IDS_FRAME_OF_PROGRAM},
+        {"$<string>:12 tokenize", IDS_FRAME_OF_PROGRAM},
+        {"$<string>:2 __init__", IDS_FRAME_OF_LIBRARY}, /* of a dataclass */
+        {"$<stdin>:3 main", IDS_FRAME_OF_PROGRAM},
+        {"$<ipython-input-3-0a1b>:1 <module>", IDS_FRAME_OF_PROGRAM},
+        {"$<frozen importlib._bootstrap>:241 _call_with_frames_removed", IDS_FRAME_OF_LIBRARY},
+        {"$./bin/train:7 main", IDS_FRAME_OF_PROGRAM},
+        {"$/opt/jobs/train:7 main", IDS_FRAME_OF_PROGRAM},
         {"$<unknown> acquire", IDS_FRAME_WAITS},
         {"$<unknown> __enter__", IDS_FRAME_WAITS},
         {"<built-in method acquire of _thread.lock object at 0x7f01>", IDS_FRAME_WAITS},
