@@ -151,6 +151,7 @@ static void conclude(const struct capture *capture, const struct ids_capture_fol
     ids_capture_print(&outcome, is_kept ? ids_capture_shown_path(record->folder) : NULL, capture->settings.quiet);
     if (is_kept) {
         ids_capture_folder_tidy(folder);
+        if (!capture->settings.quiet) ids_capture_check_steps(folder->path, outcome.files ? outcome.bytes : 0);
         if (capture->settings.perfetto) ids_capture_perfetto(folder->path, capture->settings.quiet);
     } else {
         ids_capture_folder_remove(folder);

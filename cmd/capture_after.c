@@ -1,9 +1,13 @@
 #include "cmd/capture_after.h"
 
+#include "cmd/engine.h"
 #include "lib/base/error.h"
 #include "lib/base/memory.h"
 #include "lib/capture/child.h"
 #include "lib/cli/say.h"
+#include "lib/run/captured_steps.h"
+#include "lib/run/find_runs.h"
+#include "lib/run/open_run.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -38,6 +42,33 @@ void ids_capture_report(const char *folder, int is_sweep) {
     else
         ids_memory_refused();
     free(path);
+}
+
+/* ---- steps ---- */
+
+static void check_run(struct ids_engine *engine, const struct ids_run_files *run, int is_only) {
+    struct ids_params params;
+    struct ids_report report;
+    struct ids_error ignored = IDS_ERROR_INIT; /* who reads the run is told */
+    ids_params_default(&params);
+    if (ids_open_run(engine, run, &params, &report, &ignored)) return;
+    const char *differ = ids_captured_steps_differ(run, &report);
+    if (differ) ids_say_wrapped("steps", "%s%s%s", is_only ? "" : run->name, is_only ? "" : ": ", differ);
+    ids_report_done(&report);
+}
+
+void ids_capture_check_steps(const char *folder, int64_t bytes) {
+    enum { BYTES_MOST = 16 << 20, RUNS_MOST = 8 };
+    struct ids_engine engine = ids_command_engine("capture", 1);
+    struct ids_run_list list = {0};
+    struct ids_error ignored = IDS_ERROR_INIT;
+    if (bytes <= 0 || bytes > BYTES_MOST) return;
+    if (!ids_find_runs(&engine, folder, &list, &ignored)) {
+        for (size_t i = 0; i < list.run_count && i < RUNS_MOST; i++)
+            check_run(&engine, &list.runs[i], list.run_count == 1);
+    }
+    ids_run_list_done(&list);
+    ids_engine_done(&engine);
 }
 
 /* ---- --perfetto ---- */

@@ -2,11 +2,17 @@
 #ifndef IDS_CMD_CAPTURE_AFTER_H
 #define IDS_CMD_CAPTURE_AFTER_H
 
+#include <stdint.h>
+
 /* The folder as it would be typed from here: relative when it is below. Valid until the next call. */
 const char *ids_capture_shown_path(const char *path);
 
 /* The report of what was caught, of a sweep its list. */
 void ids_capture_report(const char *folder, int is_sweep);
+
+/* Says where the report counts other steps in a window than the capture did while it recorded. Large captures are not
+ * read for that. */
+void ids_capture_check_steps(const char *folder, int64_t bytes);
 
 /* --perfetto: beside each window's profile in the folder a trace for ui.perfetto.dev. */
 void ids_capture_perfetto(const char *folder, int quiet);

@@ -3,6 +3,7 @@
 #include "lib/analysis/analyzer.h"
 #include "lib/io/memory_limit.h"
 #include "lib/model/builder.h"
+#include "lib/run/captured_steps.h"
 #include "lib/run/file_name.h"
 #include "lib/run/format_names.h"
 #include "lib/run/history.h"
@@ -161,6 +162,7 @@ int ids_open_run(struct ids_engine *engine, const struct ids_run_files *run, con
     int code = cached ? ids_cache_load(run, ids_table_def_find, ret_report, &ignored) : IDS_NOT_FOUND;
     if (!code && !could_be_more(run, ret_report)) {
         describe_files(run, ret_report);
+        ids_captured_steps_describe(run, ret_report);
         return 0;
     }
     ids_report_done(ret_report);
@@ -171,6 +173,7 @@ int ids_open_run(struct ids_engine *engine, const struct ids_run_files *run, con
     } else if (cached) {
         ids_cache_save(run, ret_report, &ignored);
     }
+    if (!code) ids_captured_steps_describe(run, ret_report); /* after the report is stored: it is about the folder */
     ids_engine_progress_end(engine);
     return code;
 }

@@ -30,6 +30,14 @@ for i in range(40):
     w = w - 0.001 * jnp.tanh(x @ w)
 print(bool(jnp.isfinite(w).all()))
 ''')
+IDLE = ROOT / 'idle_steps.py'
+IDLE.write_text('''import jax, jax.numpy as jnp
+step, x = jax.jit(lambda x: (x @ x).sum()), jnp.ones((64, 64))
+for i in range(40):
+    with jax.profiler.StepTraceAnnotation('train', step_num=i):
+        if i % 2 == 0:
+            step(x).block_until_ready()
+''')
 
 
 def steps_of_report(run):
@@ -64,7 +72,18 @@ def eager():
     check('a loop of a jitted function says nothing of ops', 'op by op' not in run.err and 'op by op' not in run.facts(), run.facts())
 
 
-CASES = [pmap, eager]
+def disagreement():
+    """Steps in which no device works are counted by capture, and not seen in the profile."""
+    run = capture(['-s', 20], program=IDLE)
+    words = 'capture counted 5 steps (20 to 24) in this window, and the profile shows'
+    check('a disagreement is said by capture', run.line('steps').startswith(words), run.err)
+    warned = re.sub(r'\s+', ' ', live.idsprof('report', run.folder).stdout)
+    check('a disagreement is said by the report, in the same words', run.line('steps') and run.line('steps') in warned, (run.err, warned[-600:]))
+    run = capture(['-s', 5], 15, 'annotate')
+    check('where both agree nothing is said', run.line('steps') == '' and 'capture counted' not in live.idsprof('report', run.folder).stdout, run.err)
+
+
+CASES = [pmap, eager, disagreement]
 
 
 def main():
