@@ -112,7 +112,7 @@ def alone():
 def captured():
     program = ROOT / 'blocks.py'
     program.write_text(BLOCKS)
-    run = Capture(['--trigger', '--steps', 100, '--stacks', 100], [PYTHON, program]).wait()
+    run = Capture(['--trigger', '--stacks', 100], [PYTHON, program]).wait()
     check('under capture: runs', run.code == 0, run.err)
     check('under capture: its agent records', run.err.count('recorded by the agent of idsprof capture; idsprof report') == 3, run.err)
     paths = [Path(line) for line in run.out.splitlines()[:2]]
