@@ -9,6 +9,7 @@ import os
 import pty
 import re
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -22,6 +23,7 @@ for name in list(os.environ):
     if name.startswith(('PROFILE_', 'IDSPROF_')) or name in ('RANK', 'SLURM_PROCID', 'PYTHONPATH'):
         del os.environ[name]
 os.environ['XDG_RUNTIME_DIR'] = str(ROOT / 'run')
+os.environ['XDG_CONFIG_HOME'] = str(ROOT / 'config')     # of the token
 (ROOT / 'run').mkdir()
 failures = []
 folders = 0
@@ -232,6 +234,19 @@ def wishes():
         check(refused.returncode == 2 and message in refused.stderr, (options, refused.stderr))
 
 
+def on_hosts():
+    with socket.socket() as free:
+        free.bind(('127.0.0.1', 0))
+        port = free.getsockname()[1]
+    run = Capture(['--trigger', '--steps', '2', '--listen', str(port)], 'print:ready', 'open', 'step:0:50:1000', 'close', 'sleep:500000', wait=False)
+    run.process.stdout.readline()
+    (ROOT / 'hosts').write_text(f'localhost:{port}\n')
+    asked = idsprof('trigger', '--hosts', ROOT / 'hosts', '--steps', '7', '--name', 'all')
+    check(asked.returncode == 0 and 'window 1 is open' in asked.stdout, asked)
+    run.wait()
+    check([window['steps'] for window in run.windows()] == [7] and run.runs()[0].endswith('_all'), (run.windows(), run.runs()))
+
+
 def found_anywhere():
     (ROOT / 'other').mkdir()
     run = Capture(['--trigger', '--steps', '2'], 'print:ready', 'open', 'step:0:50', 'close', 'print:closed', 'open', 'step:50:90', 'close', 'sleep:300000',
@@ -289,7 +304,7 @@ def asks():
     run.wait()
 
 
-for test in (three_of_many, nothing_slow, slowest, limits, hangs, killed, always_there, every, wishes, found_anywhere, asks):
+for test in (three_of_many, nothing_slow, slowest, limits, hangs, killed, always_there, every, wishes, on_hosts, found_anywhere, asks):
     begin = time.monotonic()
     test()
     print(f'{test.__name__}: {time.monotonic() - begin:.1f} s')
