@@ -429,7 +429,8 @@ static int comes_before(const char *a, const char *b) {
     return left != right ? left < right : strcmp(a, b) < 0;
 }
 
-/* Of a group whose scope has a number: the scope without its numbers, and what came, went and changed. */
+/* Of a group whose scope has a number: the scope without its numbers, and whether ops came or went. How many differs
+ * from layer to layer, because the first and the last are fused otherwise. */
 static uint64_t likeness(const struct groups *groups, const struct group *group) {
     const struct ids_cause *cause = cause_of(groups, group);
     char name[IDS_SCOPE_BYTES];
@@ -440,8 +441,7 @@ static uint64_t likeness(const struct groups *groups, const struct group *group)
         at += digits ? digits : 1;
     }
     name[length] = '\0';
-    uint64_t counts = ids_key_of(ids_key_of(cause->added, cause->removed), cause->changed);
-    return ids_key_of(key_of(cause->account, name), counts);
+    return ids_key_of(key_of(cause->account, name), ids_key_of(cause->added > 0, cause->removed > 0));
 }
 
 static void name_siblings(struct groups *groups) {

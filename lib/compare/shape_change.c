@@ -93,6 +93,15 @@ static struct ids_dimension_change take_dimension(const char **a, const char **b
     return change;
 }
 
+/* Whether the same dimensions stand in another order: an op that is transposed, or another one. */
+static int is_swapped(const struct ids_dimension_change *at, size_t count) {
+    size_t swapped = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < count; j++) swapped += at[i].from == at[j].to && at[i].to == at[j].from;
+    }
+    return count && swapped == count;
+}
+
 size_t ids_dimension_changes(const char *a, const char *b,
                              struct ids_dimension_change ret_changes[IDS_DIMENSIONS_OF_SHAPE]) {
     size_t count = 0;
@@ -110,7 +119,7 @@ size_t ids_dimension_changes(const char *a, const char *b,
         depth -= *a == ']' && depth;
         a++, b++;
     }
-    return *a == *b ? count : 0;
+    return *a == *b && !is_swapped(ret_changes, count) ? count : 0;
 }
 
 int ids_match_has_dimension(const struct ids_match *match, const struct ids_dimension_change *change) {

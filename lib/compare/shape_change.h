@@ -31,8 +31,8 @@ struct ids_dimension_change {
     int64_t from, to;
     size_t count; /* ops */
 };
-/* The dimensions that differ where two shapes differ in dimensions alone; of those that are alike the smallest. Else,
- * and where they are more than so many, 0. */
+/* The dimensions that differ where two shapes differ in dimensions alone; of those that are alike the smallest. 0 where
+ * more differs, where they only stand in another order, and where they are more than so many. */
 enum { IDS_DIMENSIONS_OF_SHAPE = 4, IDS_DIMENSIONS_MOST = 16 };
 size_t ids_dimension_changes(const char *a, const char *b,
                              struct ids_dimension_change ret_changes[IDS_DIMENSIONS_OF_SHAPE]);
