@@ -430,7 +430,8 @@ static int comes_before(const char *a, const char *b) {
 }
 
 /* Of a group whose scope has a number: the scope without its numbers, and whether ops came or went. How many differs
- * from layer to layer, because the first and the last are fused otherwise. */
+ * from layer to layer, because the first and the last are fused otherwise; but a whole layer that is new is not the
+ * same as an op that is new in another one. */
 static uint64_t likeness(const struct groups *groups, const struct group *group) {
     const struct ids_cause *cause = cause_of(groups, group);
     char name[IDS_SCOPE_BYTES];
@@ -441,7 +442,10 @@ static uint64_t likeness(const struct groups *groups, const struct group *group)
         at += digits ? digits : 1;
     }
     name[length] = '\0';
-    return ids_key_of(key_of(cause->account, name), ids_key_of(cause->added > 0, cause->removed > 0));
+    int is_one_sided = cause->added + cause->changed == 0 || cause->removed + cause->changed == 0;
+    uint64_t counts = is_one_sided ? ids_key_of(cause->added, cause->removed) : 0;
+    return ids_key_of(ids_key_of(key_of(cause->account, name), counts),
+                      ids_key_of(cause->added > 0, cause->removed > 0));
 }
 
 static void name_siblings(struct groups *groups) {
