@@ -16,7 +16,9 @@ struct making {
     const struct ids_matches *ops;
     struct ids_report *texts;
     struct ids_structure *structure;
-    size_t unlike_arguments; /* whose shape changed in another way than that of most */
+    size_t unlike_arguments;       /* whose shape changed in another way than that of most */
+    int knows_arguments;           /* the programs say what their arguments are */
+    struct ids_shape_change batch; /* of the first argument with another leading dimension; OTHER: none has one */
 };
 
 static int add(struct making *making, struct ids_structure_row row) {
@@ -152,6 +154,7 @@ static void compare_argument(struct making *making, const char *what, const char
     struct ids_structure *structure = making->structure;
     struct ids_shape_change change;
     if (!a || !b || strcmp(what, "input") != 0 || !ids_shape_change(a, b, &change)) return;
+    if (change.kind == IDS_SHAPE_LEADING && making->batch.kind == IDS_SHAPE_OTHER) making->batch = change;
     if (change.kind == IDS_SHAPE_ELEMENT && structure->like.kind == IDS_SHAPE_OTHER && !making->unlike_arguments)
         structure->like = change;
     if (ids_shape_changes_are_alike(&change, &structure->like))
@@ -187,6 +190,7 @@ static int look_at_facts(struct making *making) {
     for (size_t i = 0; i < facts.count && !failed; i++) {
         struct fact *fact = &facts.at[i];
         if (!fact->text[0] || is_of_one_side(making, fact->module)) continue;
+        if (!strcmp(fact->what, "input")) making->knows_arguments = 1;
         int is_same = fact->text[1] && !strcmp(fact->text[0], fact->text[1]) && fact->count[0] == fact->count[1];
         if (is_same) continue;
         struct fact *other = fact->text[1] ? fact : counterpart_of(&facts, fact);
@@ -339,11 +343,21 @@ static int tell_dimensions(struct making *making) {
     return failed;
 }
 
+/* How many ops changed their shapes alike. A batch comes in through an argument, and is called by the argument's
+ * numbers: ops alone have other leading dimensions after another order of contraction too. */
+static size_t like_change_of(const struct making *making, struct ids_shape_change *ret_change) {
+    size_t alike = ids_matches_like_change(making->ops, ret_change);
+    if (!alike || ret_change->kind != IDS_SHAPE_LEADING || !making->knows_arguments) return alike;
+    if (!ids_shape_changes_are_alike(&making->batch, ret_change)) return 0;
+    *ret_change = making->batch;
+    return alike;
+}
+
 /* Where all shapes changed alike that is one thing, which the rows of single scopes would hide. */
 static int tell_like_change(struct making *making) {
     struct ids_structure *structure = making->structure;
     struct ids_shape_change change;
-    size_t alike = ids_matches_like_change(making->ops, &change);
+    size_t alike = like_change_of(making, &change);
     if (alike) {
         structure->like = change;
         structure->like_count = alike;
