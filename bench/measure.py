@@ -62,7 +62,7 @@ sys.exit(judge([
     ("cold report on mid against xprof", f"{least[x] / least[i]:.1f}×", "≥ 8×", least[x] / least[i] >= 8),
     ("peak memory on mid, share of xprof's", f"1/{peaks[x] / peaks[i]:.1f}", "≤ 1/4", peaks[i] * 4 <= peaks[x]),
     ("cached report on mid", f"{least['idsprof report, cached, mid'] * 1e3:.1f} ms", "≤ 30 ms", least["idsprof report, cached, mid"] <= 0.030),
-    ("diff of two cached mid runs", f"{least['idsprof diff, both cached, mid'] * 1e3:.1f} ms", "≤ 100 ms", least["idsprof diff, both cached, mid"] <= 0.100),
+    ("diff of two cached mid runs", f"{least['idsprof diff, both cached, mid'] * 1e3:.1f} ms", "≤ 50 ms", least["idsprof diff, both cached, mid"] <= 0.050),
     ("cold report on small", f"{least['idsprof report, cold, small'] * 1e3:.1f} ms", "≤ 100 ms", least["idsprof report, cold, small"] <= 0.100),
     (f"the slowest export of mid ({slowest.split(', ')[1]})", f"{events / least[slowest] / 1e6:.1f} M events/s", "≥ 1 M events/s", events / least[slowest] >= 1e6),
     ("peak memory of exports of mid", f"{most:.0f} MB", "≤ 100 MB", most <= 100),
