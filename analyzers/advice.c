@@ -470,6 +470,11 @@ static void on_small_kernels(struct adviser *adviser) {
     if (ratio_of(adviser, "kernels.small_share") < 0.5 || ratio_of(adviser, "kernels.small_time_share") < 0.1) return;
     struct ids_value count;
     if (!has(adviser, "kernels.small_count", &count) || per_step(adviser, count.i) < 10) return;
+    /* Graded good: half of the time is in kernels that are far from small. */
+    struct ids_value median;
+    if (has(adviser, "kernels.median", &median) &&
+        median.i / IDS_TIMES_SMALL >= adviser->analysis->params.small_kernel_ps)
+        return;
     if (pieces->compute_ps < pieces->time_ps / 10 || said_account(adviser, IDS_HOST_DISPATCH)) return;
     remark(adviser, "kernels.small_count", say_fuse(adviser),
            ids_report_text(adviser->report, "%s kernels below the threshold: %s of kernels, %s of kernel time",
@@ -528,7 +533,12 @@ static void on_warm_up(struct adviser *adviser) {
 static void on_time_outside(struct adviser *adviser) {
     const struct ids_busy *busy = &adviser->analysis->busy[adviser->pieces.decider];
     int64_t window_ps = busy->end_ps - busy->start_ps;
+    const struct ids_steps *steps = &adviser->analysis->steps;
     if (!adviser->pieces.steps || adviser->pieces.time_ps >= window_ps / 2) return;
+    /* The step that the window opened with is left out by us, so what comes before the others is no sign of
+     * anything. */
+    if (steps->has_left_out && steps->count && adviser->pieces.time_ps >= (busy->end_ps - steps->at[0].start_ps) / 2)
+        return;
     remark(
         adviser, "idle.longest",
         "Most of the window lies outside the steps, and what is said of a step does not hold there - record the loop "

@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,14 +39,19 @@ static int ask_for_steps(const struct ids_params *params) {
 int ids_choice_check(const struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_steps *steps = &analysis->steps;
     int64_t least = INT64_MAX, most = INT64_MIN;
+    size_t opens = ids_first_step_opens(steps);
+    char why[96] = "";
     if (!ask_for_steps(&analysis->params)) return 0;
     if (!steps->count) return ids_fail(err, IDS_USAGE, "steps were asked for, and this run has none");
-    for (size_t i = 0; i < steps->count; i++) {
+    for (size_t i = opens; i < steps->count; i++) {
         if (ids_step_is_chosen(analysis, i)) return 0;
         if (steps->at[i].number < least) least = steps->at[i].number;
         if (steps->at[i].number > most) most = steps->at[i].number;
     }
+    if (opens)
+        snprintf(why, sizeof why, "; step %" PRId64 " is not measured, because the window opened with it",
+                 steps->at[0].number);
     return ids_fail(err, IDS_USAGE,
-                    "none of the steps that were asked for is there; the run has %zu, %" PRId64 "-%" PRId64,
-                    steps->count, least, most);
+                    "none of the steps that were asked for is there; the run has %zu, %" PRId64 "-%" PRId64 "%s",
+                    steps->count - opens, least, most, why);
 }

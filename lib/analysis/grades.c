@@ -36,11 +36,10 @@ static const struct {
 enum { FOLLOWERS = sizeof followers / sizeof *followers };
 
 void ids_grade_rules_default(const struct ids_params *params, struct ids_grade_rules *ret_rules) {
-    enum { TIMES_SMALL = 10 };
     *ret_rules = standard;
     struct ids_grade_rule *kernels = ids_grade_rule_find(ret_rules, "kernels.median");
     kernels->bad.i = params->small_kernel_ps;
-    if (__builtin_mul_overflow(params->small_kernel_ps, TIMES_SMALL, &kernels->warn.i)) kernels->warn.i = INT64_MAX;
+    if (__builtin_mul_overflow(params->small_kernel_ps, IDS_TIMES_SMALL, &kernels->warn.i)) kernels->warn.i = INT64_MAX;
 }
 
 struct ids_grade_rule *ids_grade_rule_find(struct ids_grade_rules *rules, const char *metric) {

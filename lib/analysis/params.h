@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+enum { IDS_TIMES_SMALL = 10 }; /* kernels from so many times small_kernel_ps on are graded good */
+
 enum ids_window_mode {
     IDS_WINDOW_RUN,    /* first to last activity over the active devices, one window for all */
     IDS_WINDOW_DEVICE, /* each device's own first to last activity */

@@ -475,6 +475,29 @@ START_TEST(an_op_that_only_moves_is_named) {
 }
 END_TEST
 
+/* Steps of 1 ms, after a first one of 6 ms with which the window opened, or not. */
+static void record_long_first_step(int opens) {
+    put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    for (int k = 0; k < 50; k++) put("%dus 90us k correlation_id=%d\n", (k < 10 ? 0 : 5000) + 100 * k, k + 1);
+    put("plane /host:CPU\nline 9 t\n%s", opens ? "0us 0us idsprof.opened\n" : "");
+    for (int step = 0; step < 5; step++)
+        put("%dus %dus train step_num=%d _r=1\n", step ? 5000 + 1000 * step : 1, step ? 1000 : 5999, step);
+    for (int k = 0; k < 50; k++)
+        put("%dus 0us cudaLaunchKernel correlation_id=%d\n", (k < 10 ? 0 : 5000) + 100 * k, k + 1);
+    advise_on_what_was_put();
+}
+
+START_TEST(the_step_that_opens_the_window_is_not_outside) {
+    record_long_first_step(1);
+    ck_assert_int_eq(ids_report_find_property(&report, "steps.left_out")->i, 0);
+    ck_assert_ptr_null(about("outside the steps"));
+    ids_report_done(&report);
+    record_long_first_step(0);
+    ck_assert_ptr_null(about("outside the steps")); /* it is a step as the others */
+    ids_report_done(&report);
+}
+END_TEST
+
 /* 30 rounds of a kernel of 5 us, each launched by a call of 15 us; then 30 of 2 us beside 10 of 1000 us. */
 START_TEST(small_kernels_are_no_advice_where_fusing_wins_little) {
     put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
@@ -491,6 +514,14 @@ START_TEST(small_kernels_are_no_advice_where_fusing_wins_little) {
     advise_on_what_was_put();
     ck_assert_ptr_null(about("Many small kernels"));
     ids_report_done(&report);
+    for (int large_us = 999; large_us < 1001; large_us++) { /* the median kernel is graded good from 1 ms on */
+        put("plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+        for (int i = 0; i < 90; i++) put("%dus 50us k\n", 50 * i);
+        for (int i = 0; i < 10; i++) put("%dus %dus large\n", 4500 + 1010 * i, large_us);
+        advise_on_what_was_put();
+        ck_assert_int_eq(about("Many small kernels") != NULL, large_us < 1000);
+        ids_report_done(&report);
+    }
 }
 END_TEST
 
@@ -569,8 +600,9 @@ IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_
               a_single_time_is_said_to_be_one, warm_up_is_what_only_the_first_step_does,
               launching_is_held_against_what_is_launched, an_op_is_worth_a_word_where_it_is_much_of_the_step,
               what_is_little_is_left_out, many_small_kernels_are_said, low_occupancy_is_said_where_the_device_computes,
-              time_outside_the_steps_is_said, instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece,
-              who_waits_less_decides, what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
+              time_outside_the_steps_is_said, the_step_that_opens_the_window_is_not_outside,
+              instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece, who_waits_less_decides,
+              what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
               a_recording_that_is_not_open_is_no_cost, even_work_wins_no_more_than_there_is,
               a_culprit_with_a_place_takes_what_has_none, an_op_that_only_moves_is_named,
               small_kernels_are_no_advice_where_fusing_wins_little, ops_of_a_large_program_cannot_be_jitted_more,
