@@ -39,7 +39,7 @@ static int ask_for_steps(const struct ids_params *params) {
 int ids_choice_check(const struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_steps *steps = &analysis->steps;
     int64_t least = INT64_MAX, most = INT64_MIN;
-    size_t opens = ids_first_step_opens(steps);
+    size_t opens = ids_first_step_opens(steps) ? 1 : 0;
     char why[96] = "";
     if (!ask_for_steps(&analysis->params)) return 0;
     if (!steps->count) return ids_fail(err, IDS_USAGE, "steps were asked for, and this run has none");

@@ -5,6 +5,7 @@
 #include "lib/model/python_frame.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static enum ids_account account_at(const struct ids_trace *trace, const struct ids_timeline *timeline, size_t i) {
     return i < timeline->count ? (enum ids_account)trace->doings[timeline->doing[i]].account : IDS_NO_ACCOUNT;
@@ -140,10 +141,26 @@ static int is_unseen(const struct joining *joining, const struct walk *walk) {
            (does == IDS_HOST_STAGING && walk->when_ps >= joining->seen_ps[walk->s - 1]);
 }
 
+/* A sample that was taken inside the very call that the event is of: "$builtins step" and PjitFunction(step). */
+static int saw_call(const struct ids_trace *trace, uint32_t events, uint32_t frames) {
+    static const char opens[] = "PjitFunction(";
+    const struct ids_doing *event = &trace->doings[events], *sampled = &trace->doings[frames];
+    struct ids_python_frame frame;
+    if (event->account != IDS_HOST_DISPATCH || sampled->called == IDS_NONE) return 0;
+    struct ids_text name = ids_strings_text(&trace->strings, trace->names[event->around].text);
+    if (!ids_text_begins(name, opens) || !ids_text_ends(name, ")")) return 0;
+    if (!ids_python_frame_of(ids_strings_text(&trace->strings, trace->names[sampled->called].text), &frame)) return 0;
+    struct ids_text function = {name.at + sizeof opens - 1, name.length - (uint32_t)sizeof opens};
+    return function.length == frame.function.length && !memcmp(function.at, frame.function.at, function.length);
+}
+
 /* By the outermost event of its account: parts of a call are called by whom the call is. */
 static uint64_t key_of_event(const struct joining *joining, uint32_t events) {
     return (uint64_t)joining->trace->doings[events].around << 32 | 1;
 }
+
+/* A sample inside the call itself says more than any number of samples around it. */
+static const uint64_t IN_THE_CALL = (uint64_t)1 << 32;
 
 /* Whom samples saw call an event, where they saw it. */
 static int find_usual(struct joining *joining) {
@@ -155,7 +172,8 @@ static int find_usual(struct joining *joining) {
         uint64_t event = key_of_event(joining, walk.events), most = 0, stack = 0;
         uint64_t *count = ids_keymap_at(&joining->counts, ids_key_of(event, walk.frames));
         if (!count) return -1;
-        uint64_t own = ++*count, *usual = ids_keymap_at(&joining->usual, event);
+        *count += saw_call(trace, walk.events, walk.frames) ? IN_THE_CALL : 1;
+        uint64_t own = *count, *usual = ids_keymap_at(&joining->usual, event);
         if (!usual) return -1;
         stack = *usual;
         if (stack) ids_keymap_get(&joining->counts, ids_key_of(event, stack - 1), &most);
@@ -164,10 +182,21 @@ static int find_usual(struct joining *joining) {
     return 0;
 }
 
+/* The nearest sample saw the thread inside another call than the event's, and another sample saw who makes that. */
+static int is_of_another_call(const struct joining *joining, const struct walk *walk, uint64_t usual) {
+    const struct ids_trace *trace = joining->trace;
+    uint64_t seen = 0;
+    if (!usual || trace->doings[walk->frames].called == IDS_NONE || saw_call(trace, walk->events, walk->frames))
+        return 0;
+    ids_keymap_get(&joining->counts, ids_key_of(key_of_event(joining, walk->events), usual - 1), &seen);
+    return seen >= IN_THE_CALL;
+}
+
 static int64_t doing_at(struct joining *joining, const struct walk *walk) {
     uint64_t usual = 0;
-    if (!is_unseen(joining, walk)) return ids_doing_beside(joining->trace, walk->events, walk->frames);
     ids_keymap_get(&joining->usual, key_of_event(joining, walk->events), &usual);
+    if (!is_unseen(joining, walk) && !is_of_another_call(joining, walk, usual))
+        return ids_doing_beside(joining->trace, walk->events, walk->frames);
     return ids_doing_called_by(joining->trace, walk->events, usual ? (uint32_t)usual - 1 : IDS_NO_DOING);
 }
 
