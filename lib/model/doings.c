@@ -173,6 +173,12 @@ int64_t ids_doing_called_by(struct ids_trace *trace, uint32_t recorded, uint32_t
     return number_of(trace, &doing);
 }
 
+int64_t ids_doing_without_call(struct ids_trace *trace, uint32_t doing) {
+    struct ids_doing alone = trace->doings[doing];
+    alone.called = IDS_NONE;
+    return number_of(trace, &alone);
+}
+
 int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sampled) {
     struct ids_doing exact = trace->doings[recorded], frames = trace->doings[sampled];
     if (exact.account == IDS_NO_ACCOUNT) return sampled;

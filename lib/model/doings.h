@@ -23,5 +23,7 @@ int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name
 int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sampled);
 /* What events show, called by the function of the program that another doing has, if it has one. */
 int64_t ids_doing_called_by(struct ids_trace *trace, uint32_t recorded, uint32_t caller);
+/* The function of the program alone, and not what it called. */
+int64_t ids_doing_without_call(struct ids_trace *trace, uint32_t doing);
 
 #endif

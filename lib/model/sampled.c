@@ -86,6 +86,7 @@ struct joining {
     int64_t *seen_ps;         /* by turn of the samples: when the first sample saw what begins there */
     struct ids_keymap counts; /* an event and a stack that was seen around it: how often */
     struct ids_keymap usual;  /* an event: the stack that was seen most around it, plus one */
+    struct ids_keymap calls;  /* by the name of a call in a stack: it has events of its own */
 };
 
 static void set_turns(struct joining *joining) {
@@ -104,23 +105,50 @@ static void set_turns(struct joining *joining) {
     }
 }
 
+/* A sample that was taken inside the very call that the event is of: "$builtins step" and PjitFunction(step). */
+static int saw_call(const struct ids_trace *trace, uint32_t events, uint32_t frames) {
+    static const char opens[] = "PjitFunction(";
+    const struct ids_doing *event = &trace->doings[events], *sampled = &trace->doings[frames];
+    struct ids_python_frame frame;
+    if (event->account != IDS_HOST_DISPATCH || sampled->called == IDS_NONE) return 0;
+    struct ids_text name = ids_strings_text(&trace->strings, trace->names[event->around].text);
+    if (!ids_text_begins(name, opens) || !ids_text_ends(name, ")")) return 0;
+    if (!ids_python_frame_of(ids_strings_text(&trace->strings, trace->names[sampled->called].text), &frame)) return 0;
+    struct ids_text function = {name.at + sizeof opens - 1, name.length - (uint32_t)sizeof opens};
+    return function.length == frame.function.length && !memcmp(function.at, frame.function.at, function.length);
+}
+
+static uint64_t call_key(const struct ids_trace *trace, uint32_t frames) {
+    return (uint64_t)trace->doings[frames].called << 32 | 1;
+}
+
 /* Both timelines at once, in order of time. */
 struct walk {
     size_t r, s; /* the next turns */
     int64_t when_ps;
     uint32_t events, frames;
+    int64_t seen_ps[2]; /* when the first sample saw the frames, and the last one */
 };
 
 static int next(const struct joining *joining, struct walk *walk) {
     const struct ids_timeline *recorded = joining->recorded, *sampled = &joining->sampled->timeline;
     size_t r = walk->r, s = walk->s;
     if (r == recorded->count && s == sampled->count) return 0;
-    walk->when_ps = r == recorded->count                         ? sampled->from_ps[s]
-                    : s == sampled->count                        ? recorded->from_ps[r]
-                    : recorded->from_ps[r] < sampled->from_ps[s] ? recorded->from_ps[r]
-                                                                 : sampled->from_ps[s];
-    if (r < recorded->count && recorded->from_ps[r] == walk->when_ps) walk->events = recorded->doing[walk->r++];
-    if (s < sampled->count && sampled->from_ps[s] == walk->when_ps) walk->frames = sampled->doing[walk->s++];
+    int64_t events_ps = r < recorded->count ? recorded->from_ps[r] : INT64_MAX,
+            frames_ps = s < sampled->count ? sampled->from_ps[s] : INT64_MAX,
+            when_ps = events_ps < frames_ps ? events_ps : frames_ps;
+    for (int i = 0; s && i < 2; i++) {
+        if (walk->seen_ps[i] > walk->when_ps && walk->seen_ps[i] < when_ps) when_ps = walk->seen_ps[i];
+    }
+    walk->when_ps = when_ps;
+    if (events_ps == when_ps) walk->events = recorded->doing[walk->r++];
+    if (frames_ps == when_ps) {
+        int64_t reach_ps = joining->sampled->period_ps / 2;
+        walk->frames = sampled->doing[walk->s++];
+        walk->seen_ps[0] = joining->seen_ps ? joining->seen_ps[s] : when_ps;
+        walk->seen_ps[1] =
+            joining->seen_ps && s + 1 < sampled->count ? ids_sat_sub(joining->seen_ps[s + 1], 2 * reach_ps) : INT64_MAX;
+    }
     return 1;
 }
 
@@ -141,19 +169,6 @@ static int is_unseen(const struct joining *joining, const struct walk *walk) {
            (does == IDS_HOST_STAGING && walk->when_ps >= joining->seen_ps[walk->s - 1]);
 }
 
-/* A sample that was taken inside the very call that the event is of: "$builtins step" and PjitFunction(step). */
-static int saw_call(const struct ids_trace *trace, uint32_t events, uint32_t frames) {
-    static const char opens[] = "PjitFunction(";
-    const struct ids_doing *event = &trace->doings[events], *sampled = &trace->doings[frames];
-    struct ids_python_frame frame;
-    if (event->account != IDS_HOST_DISPATCH || sampled->called == IDS_NONE) return 0;
-    struct ids_text name = ids_strings_text(&trace->strings, trace->names[event->around].text);
-    if (!ids_text_begins(name, opens) || !ids_text_ends(name, ")")) return 0;
-    if (!ids_python_frame_of(ids_strings_text(&trace->strings, trace->names[sampled->called].text), &frame)) return 0;
-    struct ids_text function = {name.at + sizeof opens - 1, name.length - (uint32_t)sizeof opens};
-    return function.length == frame.function.length && !memcmp(function.at, frame.function.at, function.length);
-}
-
 /* By the outermost event of its account: parts of a call are called by whom the call is. */
 static uint64_t key_of_event(const struct joining *joining, uint32_t events) {
     return (uint64_t)joining->trace->doings[events].around << 32 | 1;
@@ -169,6 +184,9 @@ static int find_usual(struct joining *joining) {
         if (trace->doings[walk.events].account == IDS_NO_ACCOUNT || trace->doings[walk.frames].caller == IDS_NONE ||
             is_unseen(joining, &walk))
             continue;
+        if (saw_call(trace, walk.events, walk.frames) &&
+            ids_keymap_add(&joining->calls, call_key(trace, walk.frames), 1) < 0)
+            return -1;
         uint64_t event = key_of_event(joining, walk.events), most = 0, stack = 0;
         uint64_t *count = ids_keymap_at(&joining->counts, ids_key_of(event, walk.frames));
         if (!count) return -1;
@@ -192,8 +210,32 @@ static int is_of_another_call(const struct joining *joining, const struct walk *
     return seen >= IN_THE_CALL;
 }
 
+/* What a stack stands in has events of its own. */
+static int is_in_call(const struct joining *joining, uint32_t frames) {
+    uint64_t has_events = 0;
+    return joining->trace->doings[frames].called != IDS_NONE &&
+           ids_keymap_get(&joining->calls, call_key(joining->trace, frames), &has_events);
+}
+
+/* A sample stands in a call whose events are over, or have not begun: before it the thread did what the sample before
+ * saw, after it what the next one saw, where that is Python's. Else the function that makes the call is all that is
+ * known. */
+static int64_t doing_outside_call(struct joining *joining, const struct walk *walk) {
+    const struct ids_timeline *sampled = &joining->sampled->timeline;
+    uint32_t frames = walk->frames;
+    if (walk->when_ps < walk->seen_ps[0])
+        frames = walk->s > 1 ? sampled->doing[walk->s - 2] : IDS_NO_DOING;
+    else if (walk->when_ps >= walk->seen_ps[1])
+        frames = walk->s < sampled->count ? sampled->doing[walk->s] : IDS_NO_DOING;
+    const struct ids_doing *other = &joining->trace->doings[frames];
+    if (other->account == IDS_HOST_PYTHON && other->caller != IDS_NONE && !is_in_call(joining, frames)) return frames;
+    return ids_doing_without_call(joining->trace, walk->frames);
+}
+
 static int64_t doing_at(struct joining *joining, const struct walk *walk) {
     uint64_t usual = 0;
+    if (joining->trace->doings[walk->events].account == IDS_NO_ACCOUNT && is_in_call(joining, walk->frames))
+        return doing_outside_call(joining, walk);
     ids_keymap_get(&joining->usual, key_of_event(joining, walk->events), &usual);
     if (!is_unseen(joining, walk) && !is_of_another_call(joining, walk, usual))
         return ids_doing_beside(joining->trace, walk->events, walk->frames);
@@ -225,6 +267,7 @@ static int join(struct joining *joining) {
     int failed = find_usual(joining) || merge(joining, doing_at);
     ids_keymap_done(&joining->counts);
     ids_keymap_done(&joining->usual);
+    ids_keymap_done(&joining->calls);
     free(joining->seen_ps);
     return failed;
 }
