@@ -54,12 +54,12 @@ int ids_step_sums_add(struct ids_step_sums *sums, size_t number, const struct id
 
 int ids_step_sums_add_to(struct ids_step_sums *sums, size_t number, uint32_t index, int64_t ps) {
     const struct ids_steps *steps = &sums->analysis->steps;
+    if (index == IDS_NONE) return 0; /* a run without steps holds nothing for each of its kernels */
     while (sums->count <= number) {
         struct ids_step_sum *fresh = IDS_PUSH(sums->at, sums->count, sums->room);
         if (!fresh) return -1;
         *fresh = (struct ids_step_sum){0};
     }
-    if (index == IDS_NONE) return 0;
     struct ids_step_sum *row = &sums->at[number];
     ids_sum(&row->total_ps, ps);
     row->events++;
