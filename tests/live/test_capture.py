@@ -650,21 +650,30 @@ def run_case(case):
     print('     %s took %.1f s' % (case.__name__, time.monotonic() - began), flush=True)
 
 
-def main():
+def need_jax():
     if not os.access(IDSPROF, os.X_OK):
         absent('IDSPROF names no program (%r)' % IDSPROF)
     if subprocess.run([PYTHON, '-c', 'import jax'], capture_output=True).returncode != 0:
         absent('%s has no jax (tests/requirements.txt)' % PYTHON)
+
+
+def run_cases(cases, at_once=1, alone=()):
+    """Those that the command line names, or all; the exit code. `alone`: behind the others, one after the other."""
     chosen = sys.argv[1:]
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(run_case, [case for case in CASES if not chosen or case.__name__ in chosen]))
-    for case in ALONE:
+    with ThreadPoolExecutor(at_once) as pool:
+        list(pool.map(run_case, [case for case in cases if not chosen or case.__name__ in chosen]))
+    for case in alone:
         if not chosen or case.__name__ in chosen:
             run_case(case)
     print('%d failures' % len(failures))
     for what in failures:
         print('FAIL ' + what)
     return bool(failures)
+
+
+def main():
+    need_jax()
+    return run_cases(CASES, at_once=2, alone=ALONE)
 
 
 if __name__ == '__main__':

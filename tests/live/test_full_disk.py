@@ -105,17 +105,12 @@ CASES = [before_all, first_window, second_window, inodes]
 
 
 def main():
-    if subprocess.run([PYTHON, '-c', 'import jax'], capture_output=True).returncode != 0:
-        live.absent('%s has no jax (tests/requirements.txt)' % PYTHON)
+    live.need_jax()
     DISK.mkdir()
     can = subprocess.run([*prefix(), 'mount', '-t', 'tmpfs', 'none', str(DISK)], capture_output=True, text=True)
     if can.returncode:
         live.absent('no file system can be mounted in a namespace here: %s' % (can.stderr.strip() or can.returncode))
-    for case in CASES:
-        if not sys.argv[1:] or case.__name__ in sys.argv[1:]:
-            live.run_case(case)
-    print('%d failures' % len(live.failures))
-    return bool(live.failures)
+    return live.run_cases(CASES)
 
 
 if __name__ == '__main__':

@@ -6,11 +6,10 @@ the report counts.
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_PYTHON (a Python with jax), TMPDIR.  Exit: 0, 1, 77 = cannot run here.
 """
 import re
-import subprocess
 import sys
 
 import test_capture as live
-from test_capture import PYTHON, ROOT, capture, check, profile
+from test_capture import ROOT, capture, check, profile
 
 PMAP = ROOT / 'pmap.py'
 PMAP.write_text('''import os
@@ -87,13 +86,8 @@ CASES = [pmap, eager, disagreement]
 
 
 def main():
-    if subprocess.run([PYTHON, '-c', 'import jax'], capture_output=True).returncode != 0:
-        live.absent('%s has no jax (tests/requirements.txt)' % PYTHON)
-    for case in CASES:
-        if not sys.argv[1:] or case.__name__ in sys.argv[1:]:
-            live.run_case(case)
-    print('%d failures' % len(live.failures))
-    return bool(live.failures)
+    live.need_jax()
+    return live.run_cases(CASES)
 
 
 if __name__ == '__main__':

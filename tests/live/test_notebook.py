@@ -153,13 +153,8 @@ CASES = [alone, captured, magics]
 
 
 def main():
-    if subprocess.run([PYTHON, '-c', 'import jax'], capture_output=True).returncode != 0:
-        live.absent('%s has no jax (tests/requirements.txt)' % PYTHON)
-    for case in CASES:
-        if not sys.argv[1:] or case.__name__ in sys.argv[1:]:
-            live.run_case(case)
-    print('%d failures' % len(live.failures))
-    return bool(live.failures)
+    live.need_jax()
+    return live.run_cases(CASES)
 
 
 if __name__ == '__main__':

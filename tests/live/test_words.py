@@ -7,7 +7,6 @@ Environment: IDSPROF, IDS_SOURCE_DIR, IDS_PYTHON (a Python with jax), TMPDIR.  E
 """
 import os
 import resource
-import subprocess
 import sys
 import time
 
@@ -119,14 +118,9 @@ CASES = [ends, nothing_came, limits, options]
 
 
 def main():
-    if subprocess.run([PYTHON, '-c', 'import jax'], capture_output=True).returncode != 0:
-        live.absent('%s has no jax (tests/requirements.txt)' % PYTHON)
+    live.need_jax()
     (ROOT / 'idle.py').write_text('import jax, time\ntime.sleep(1)\n')
-    for case in CASES:
-        if not sys.argv[1:] or case.__name__ in sys.argv[1:]:
-            live.run_case(case)
-    print('%d failures' % len(live.failures))
-    return bool(live.failures)
+    return live.run_cases(CASES)
 
 
 if __name__ == '__main__':

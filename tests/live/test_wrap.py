@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import test_capture as live
@@ -168,12 +167,8 @@ CASES = [example, modules, script, refused]
 
 
 def main():
-    if subprocess.run([PYTHON, '-c', 'import jax'], capture_output=True).returncode != 0:
-        live.absent('%s has no jax (tests/requirements.txt)' % PYTHON)
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(live.run_case, [case for case in CASES if not sys.argv[1:] or case.__name__ in sys.argv[1:]]))
-    print('%d failures' % len(live.failures))
-    return bool(live.failures)
+    live.need_jax()
+    return live.run_cases(CASES, at_once=2)
 
 
 if __name__ == '__main__':
