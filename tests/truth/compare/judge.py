@@ -36,6 +36,7 @@ WARM, WINDOW = 4, 20  # as in program.py
 EXPLAINED = 0.95      # of a change above NOISES times its noise
 NOISES = 3
 SIZE = 0.10           # of the truth, or NOISE_MS, or the noise
+BESIDE = 0.15         # of a change: what a cause inside a program has beside it (a layer's weights are updated elsewhere)
 NOISE_MS = 0.5
 CALLED = 0.01         # of the causes of equal pairs
 ORDINARY = ("chrt", "-o", "0")  # a load takes turns of milliseconds with the program, though judge.py itself may go before all others
@@ -220,8 +221,13 @@ def faults_of(pair, found, first, clocks, change, noise):
     size = 1e3 * (first.get("change") or 0)
     if size * wanted <= 0:
         faults.append("sign")
-    true = statistics.mean(clocks[1].causes) - statistics.mean(clocks[0].causes) if pair.size == "clock" else change
-    if not faults and pair.size and abs(size - true) > max((SIZE if pair.size == "clock" else 0.25) * abs(true), NOISE_MS, NOISES * noise):
+    if pair.size == "clock":
+        true = statistics.mean(clocks[1].causes) - statistics.mean(clocks[0].causes)
+        tolerance = max(SIZE * abs(true), NOISES * noise)
+    else:  # the change of the whole step: the other ops' noise is in it too, and comes on top of what is beside the cause
+        true = change
+        tolerance = BESIDE * abs(true) + NOISES * noise
+    if not faults and pair.size and abs(size - true) > max(tolerance, NOISE_MS):
         faults.append("size of the cause: %.2f, not %.2f" % (size, true))
     if (found["run"].get("explained_share") or 0) < EXPLAINED:
         faults.append("explained")
