@@ -105,8 +105,11 @@ def record_pair(name, root, count, until=math.inf):
         for side, parameters, load in ("a", pair.a, 0), ("b", pair.b, pair.load_on_b):
             if time.monotonic() > until:
                 return False
+            folder = root / name / side
             with Load(pair.cores, load):
-                record(root / name / side, number, parameters, pair.flags, pair.python, pair.cores)
+                made = record(folder, number, parameters, pair.flags, pair.python, pair.cores)
+            if not made:
+                sys.exit("%s: no recording\n%s" % (name, (folder / "truth" / ("%d.log" % number)).read_text()))
     return True
 
 
