@@ -4,6 +4,8 @@
 #include "lib/base/saturate.h"
 #include "lib/export/export.h"
 #include "lib/hlo/buffers.h"
+#include "lib/hlo/cost.h"
+#include "lib/hlo/element.h"
 #include "lib/hlo/scope.h"
 #include "lib/hlo/shape.h"
 #include "lib/run/read_run.h"
@@ -15,6 +17,7 @@ struct printing {
     struct ids_program_files files; /* first */
     struct ids_json json;
     const struct ids_hlo_module *module;
+    struct ids_hlo_costs costs;
 };
 
 static void put_text(struct ids_json *json, const char *key, struct ids_text text) {
@@ -110,6 +113,21 @@ static void put_loop(struct ids_json *json, const struct ids_hlo_loop *loop) {
     ids_json_end(json);
 }
 
+/* What is not known is left out. */
+static void put_cost(struct ids_json *json, const struct ids_hlo_cost *cost) {
+    int64_t flops = ids_hlo_cost_count(cost->flops, cost->misses_flops);
+    int64_t transcendentals = ids_hlo_cost_count(cost->transcendentals, cost->misses_flops);
+    int64_t bytes = ids_hlo_cost_count(cost->bytes, cost->misses_bytes);
+    const char *element = cost->element ? ids_hlo_element_name(cost->element) : NULL;
+    ids_json_key(json, "cost");
+    ids_json_object(json, IDS_JSON_INLINE);
+    if (flops >= 0) put_int(json, "flops", flops);
+    if (transcendentals >= 0) put_int(json, "transcendentals", transcendentals);
+    if (bytes >= 0) put_int(json, "bytes", bytes);
+    if (element) put_text(json, "multiplies", (struct ids_text){element, (uint32_t)strlen(element)});
+    ids_json_end(json);
+}
+
 static void put_instruction(struct printing *printing, const struct ids_hlo_instruction *instruction) {
     struct ids_json *json = &printing->json;
     const struct ids_hlo_module *module = printing->module;
@@ -120,6 +138,8 @@ static void put_instruction(struct printing *printing, const struct ids_hlo_inst
     size_t length = ids_hlo_shape_text(module, instruction->shape, 1, shape);
     put_text(json, "shape", (struct ids_text){shape, (uint32_t)length});
     if (length) put_int(json, "bytes", module->shapes[instruction->shape].bytes);
+    struct ids_hlo_cost cost = ids_hlo_cost_of(&printing->costs, (uint32_t)(instruction - module->instructions));
+    put_cost(json, &cost);
     put_operands(printing, instruction);
     put_called(printing, instruction);
     put_text(json, "target", ids_hlo_call_target(module, instruction));
@@ -205,6 +225,18 @@ static void put_buffers(struct ids_json *json, const struct ids_hlo_buffers *buf
 
 /* ---- programs ---- */
 
+static void put_program(struct printing *printing) {
+    const struct ids_hlo_module *module = printing->module;
+    struct ids_hlo_cost cost = ids_hlo_cost_of_program(&printing->costs);
+    ids_json_object(&printing->json, IDS_JSON_BROKEN);
+    put_text(&printing->json, "module", module->name);
+    if (module->entry != IDS_HLO_NONE) put_text(&printing->json, "entry", module->computations[module->entry].name);
+    put_cost(&printing->json, &cost);
+    put_computations(printing);
+    if (module->buffers) put_buffers(&printing->json, module->buffers);
+    ids_json_end(&printing->json);
+}
+
 static int print_program(struct ids_program_files *files, const char *name, const void *bytes, size_t length,
                          struct ids_error *err) {
     struct printing *printing = (struct printing *)files;
@@ -212,14 +244,11 @@ static int print_program(struct ids_program_files *files, const char *name, cons
     int code = ids_hlo_module_read(bytes, length, IDS_HLO_ALL, &module, err);
     if (code) return ids_error_at(err, "'%s'", name);
     printing->module = &module;
-    ids_json_object(&printing->json, IDS_JSON_BROKEN);
-    put_text(&printing->json, "module", module.name);
-    if (module.entry != IDS_HLO_NONE) put_text(&printing->json, "entry", module.computations[module.entry].name);
-    put_computations(printing);
-    if (module.buffers) put_buffers(&printing->json, module.buffers);
-    ids_json_end(&printing->json);
+    code = ids_hlo_costs_make(&module, &printing->costs, err);
+    if (!code) put_program(printing);
+    ids_hlo_costs_done(&printing->costs);
     ids_hlo_module_done(&module);
-    return 0;
+    return code;
 }
 
 int ids_dump_hlo(const char *path, FILE *out, struct ids_error *err) {

@@ -3,7 +3,7 @@
 
 Programs are those that `extract -f hlo` writes; their fields are walked here by number (xla/service/hlo.proto, xla/xla_data.proto).
 Compared: names, opcodes, operands, called computations, roots, insides of fusions, shapes with layouts, sizes, sources with their stack
-frames, replica groups, loops, allocations and the peaks of the heap simulator. Each *.xplane.pb under testdata/ and the shared traces.
+frames, replica groups, loops, allocations and the peaks of the heap simulator (what they cost: tests/peers/test_cost.py). Each *.xplane.pb under testdata/ and the shared traces.
 Environment as test_hash.py.
 """
 import json
@@ -174,7 +174,7 @@ def peaks(assignment):
 
 def check_instruction(want, groups, got):
     wrong = []
-    shown = {k: v for k, v in got.items() if k not in ('scope', 'pass', 'groups')}
+    shown = {k: v for k, v in got.items() if k not in ('scope', 'pass', 'groups', 'cost')}
     if len(want['shape']) >= 127:  # long shapes are cut
         want['shape'] = want['shape'][:124] + '...'
     if shown != want:
