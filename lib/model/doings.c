@@ -79,7 +79,8 @@ static int is_of_framework(struct ids_text name) {
     return point && name.at[0] >= 'A' && name.at[0] <= 'Z' && point + 1 < name.at + name.length && point[1] != ' ';
 }
 
-/* What an annotation's words say of it holds where the program launches no work in it. */
+/* "input" may be the name of a layer: where the program launches work in it, an annotation is input only if its words
+ * say that something is fetched. */
 static enum ids_account account_of(struct ids_trace *trace, uint32_t name, const struct ids_event *event) {
     struct ids_name *known = &trace->names[name];
     enum ids_kind kind = event ? (enum ids_kind)event->kind : (enum ids_kind)known->kind;
@@ -89,7 +90,8 @@ static enum ids_account account_of(struct ids_trace *trace, uint32_t name, const
                                    : ids_account_of_host_event(kind, text, known->of_framework);
     if (kind == (enum ids_kind)known->kind) known->account = (uint8_t)(account + 1);
     if (account == IDS_HOST_DISPATCH && event && event->compiles && kind == IDS_KIND_DISPATCH) return IDS_HOST_COMPILE;
-    if (account == IDS_HOST_INPUT && event && event->launches && !ids_is_reader(text)) account = IDS_HOST_REGION;
+    if (account == IDS_HOST_INPUT && event && event->launches && !ids_is_reader(text) && !ids_says_fetching(text))
+        account = IDS_HOST_REGION;
     if (account == IDS_HOST_REGION && is_of_framework(text)) return IDS_HOST_DISPATCH;
     return account == IDS_HOST_REGION && is_part_of_step(text, event) ? IDS_NO_ACCOUNT : account;
 }

@@ -171,9 +171,18 @@ static int is_one_of(const char *word, size_t length, const char *const *words, 
 }
 #define IS_ONE_OF(word, length, words) is_one_of((word), (length), (words), sizeof(words) / sizeof *(words))
 
-/* What a name's words (letters between other characters, or CamelCase humps) say together: DistributedDataParallel and
- * BatchNorm are no input, and load_checkpoint is none of the loop's. */
-static int is_about_input(const char *name, size_t length) {
+/* What a name's words say together. */
+enum says {
+    SAYS_ELSE,
+    SAYS_INPUT,   /* if the program launches no work inside */
+    SAYS_FETCHING /* whatever is launched inside: "fetch batch" may put its arrays together on the device */
+};
+
+struct words {
+    int is_other, is_clear, is_thing, is_getting, is_training, is_more;
+};
+
+static void add_word(struct words *words, const char *word, size_t length) {
     static const char *const clear[] = {"dataloader", "dataloading", "infeed",     "input",    "inputs",
                                         "loader",     "load",        "loading",    "prefetch", "fetch",
                                         "fetching",   "dataset",     "prefetching"};
@@ -182,15 +191,35 @@ static int is_about_input(const char *name, size_t length) {
     static const char *const having[] = {"next", "get",      "read",  "reading", "wait", "waiting", "for",
                                          "the",  "of",       "host",  "make",    "new",  "prepare", "iter",
                                          "to",   "generate", "train", "eval",    "test", "valid",   "validation"};
+    static const char *const getting[] = {"dataloader", "dataloading", "infeed", "loader",  "load",     "loading",
+                                          "prefetch",   "fetch",       "next",   "get",     "fetching", "prefetching",
+                                          "read",       "reading",     "wait",   "waiting", "make",     "prepare"};
+    static const char *const training[] = {"train", "training", "step", "update", "loop", "epoch", "compute", "run"};
     static const char *const others[] = {
-        "parallel", "norm",     "forward",  "backward", "grad",   "checkpoint", "model",  "state",
-        "weights",  "params",   "library",  "module",   "layer",  "conv",       "linear", "normalize",
-        "plugin",   "reduce",   "sharding", "copy",     "kernel", "executable", "op",     "ops",
-        "program",  "constant", "buffer",   "file",     "config", "compile",    "backend"};
-    if (length > 64) return 0;
+        "parallel", "norm",     "forward",   "backward",  "grad",    "checkpoint", "model",   "state",
+        "weights",  "params",   "library",   "module",    "layer",   "conv",       "linear",  "normalize",
+        "plugin",   "reduce",   "sharding",  "copy",      "kernel",  "executable", "op",      "ops",
+        "program",  "constant", "buffer",    "file",      "config",  "compile",    "backend", "loss",
+        "losses",   "metric",   "metrics",   "result",    "results", "output",     "outputs", "logits",
+        "balance",  "balancer", "balancing", "optimizer", "vocab",   "tokenizer",  "cache",   "embedding"};
+    if (IS_ONE_OF(word, length, others)) words->is_other = 1;
+    if (IS_ONE_OF(word, length, getting)) words->is_getting = 1;
+    if (IS_ONE_OF(word, length, training)) words->is_training = 1;
+    if (IS_ONE_OF(word, length, clear))
+        words->is_clear = 1;
+    else if (IS_ONE_OF(word, length, things))
+        words->is_thing = 1;
+    else if (!IS_ONE_OF(word, length, having))
+        words->is_more = 1;
+}
+
+/* Words are letters between other characters, or CamelCase humps: DistributedDataParallel and BatchNorm are no input,
+ * and load_checkpoint is none of the loop's. */
+static enum says what_words_say(const char *name, size_t length) {
+    struct words words = {0};
     char word[65];
     size_t used = 0;
-    int is_clear = 0, is_thing = 0, is_more = 0;
+    if (length > 64) return SAYS_ELSE;
     for (size_t i = 0; i <= length; i++) {
         char c = i < length ? name[i] : '_';
         int upper = c >= 'A' && c <= 'Z';
@@ -199,18 +228,22 @@ static int is_about_input(const char *name, size_t length) {
         int after_lower = i && name[i - 1] >= 'a' && name[i - 1] <= 'z';
         int before_lower = i + 1 < length && name[i + 1] >= 'a' && name[i + 1] <= 'z';
         if (used && ((upper && (after_lower || before_lower)) || (!upper && !lower))) {
-            if (IS_ONE_OF(word, used, others)) return 0;
-            if (IS_ONE_OF(word, used, clear))
-                is_clear = 1;
-            else if (IS_ONE_OF(word, used, things))
-                is_thing = 1;
-            else if (!IS_ONE_OF(word, used, having))
-                is_more = 1;
+            add_word(&words, word, used);
             used = 0;
         }
         if (upper || lower) word[used++] = upper ? (char)(c - 'A' + 'a') : c;
     }
-    return is_clear || (is_thing && !is_more);
+    if (words.is_other || !(words.is_clear || (words.is_thing && !words.is_more))) return SAYS_ELSE;
+    if (words.is_more && (!words.is_thing || words.is_training)) return SAYS_INPUT;
+    return words.is_getting ? SAYS_FETCHING : SAYS_INPUT;
+}
+
+static int is_about_input(const char *name, size_t length) {
+    return what_words_say(name, length) != SAYS_ELSE;
+}
+
+int ids_says_fetching(struct ids_text name) {
+    return what_words_say(name.at, name.length) == SAYS_FETCHING;
 }
 
 int ids_is_reader(struct ids_text name) {

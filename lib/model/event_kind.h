@@ -64,6 +64,9 @@ enum ids_kind ids_kind_of_annotation(const char *name, size_t length);
 /* A reader of input that is known by its name: tf.data's iterators, PyTorch's DataLoader. */
 int ids_is_reader(struct ids_text name);
 
+/* The words of a region's name say that it fetches input, even where it launches work itself: "fetch batch". */
+int ids_says_fetching(struct ids_text name);
+
 /* For people: "compile", "transfer staging". */
 const char *ids_kind_name(enum ids_kind kind);
 

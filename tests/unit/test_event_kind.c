@@ -155,6 +155,9 @@ START_TEST(input_annotations) {
         {"batch_matmul", IDS_KIND_OTHER},
         {"load_checkpoint", IDS_KIND_OTHER},
         {"load_model_state", IDS_KIND_OTHER},
+        {"load_balancing", IDS_KIND_OTHER}, /* of experts */
+        {"fetch_metrics", IDS_KIND_OTHER},
+        {"input_embedding", IDS_KIND_OTHER},
         {"LoadProgram", IDS_KIND_OTHER},
         {"data_parallel_step", IDS_KIND_OTHER},
         /* words in words */
@@ -181,6 +184,46 @@ START_TEST(input_annotations) {
 }
 END_TEST
 
+START_TEST(regions_that_fetch) {
+    static const struct {
+        const char *name;
+        int fetches;
+    } table[] = {
+        {"fetch batch", 1},
+        {"load data", 1},
+        {"data_loading", 1},
+        {"next batch", 1},
+        {"dataloader", 1},
+        {"NextBatch", 1},
+        {"load train batch", 1},
+        {"prefetch", 1},
+        {"load imagenet batch", 1},
+        {"load and preprocess data", 1},
+        /* what may be a layer, a step, or a result */
+        {"input", 0},
+        {"inputs", 0},
+        {"batch", 0},
+        {"train_batch", 0},
+        {"batch norm", 0},
+        {"generate batch", 0},
+        {"load_and_train", 0},
+        {"get batch and train", 0},
+        {"load data and run step", 0},
+        {"input projection", 0},
+        {"load model", 0},
+        {"fetch loss", 0},
+        {"data_parallel", 0},
+        {"prefetch kernel", 0},
+        {"evaluate", 0},
+        {"", 0},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct ids_text name = {table[i].name, (uint32_t)strlen(table[i].name)};
+        ck_assert_msg(ids_says_fetching(name) == table[i].fetches, "%s", table[i].name);
+    }
+}
+END_TEST
+
 START_TEST(every_kind_has_a_name) {
     for (int kind = IDS_KIND_OTHER + 1; kind < IDS_KIND_COUNT; kind++) {
         ck_assert_str_ne(ids_kind_name((enum ids_kind)kind), "other");
@@ -191,4 +234,4 @@ START_TEST(every_kind_has_a_name) {
 END_TEST
 
 IDS_RUN_SUITE("event_kind", names_of_the_runtimes, annotations_of_programs, python_frames, frames_of_kineto,
-              input_annotations, every_kind_has_a_name)
+              input_annotations, regions_that_fetch, every_kind_has_a_name)
