@@ -238,8 +238,8 @@ static int is_slowed(const struct adviser *adviser, enum ids_account account) {
 static const char *say_sampled(const struct adviser *adviser, const struct ids_ledger_entry *entry) {
     const struct ids_trace *trace = adviser->analysis->trace;
     int64_t period_ps = 0;
-    for (size_t t = 0; t < trace->track_count; t++) {
-        if (trace->tracks[t].period_ps > period_ps) period_ps = trace->tracks[t].period_ps;
+    for (size_t i = 0; i < trace->sampling_count; i++) {
+        if (trace->samplings[i].period_ps > period_ps) period_ps = trace->samplings[i].period_ps;
     }
     if (!entry->is_sampled || !period_ps) return "";
     return ids_report_text(adviser->report, "; by stacks sampled every %s", say_time(adviser, period_ps));

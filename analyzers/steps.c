@@ -26,7 +26,8 @@ static const struct ids_metric_def metrics[] = {
      "Steps with work on a device. A first step that began as idsprof's own window opened is counted here and in no "
      "other "
      "figure, where two others or more are left: the hook waits for the devices before it opens a window, and "
-     "recording begins.",
+     "recording begins. A step in whose middle the window opened is counted where what was recorded of it is longer "
+     "than each other step: it was a slow one.",
      "SELECT count(*) + (SELECT left_out_step IS NOT NULL FROM run WHERE id = :run) FROM steps WHERE run = :run"},
     {"steps.median", "median", IDS_UNIT_TIME, IDS_BETTER_LOWER,
      "Median step time (mean of the two middle ones for an even count).",
@@ -175,8 +176,16 @@ static const char *numbers_of(const struct ids_steps *steps, struct ids_report *
     return from <= to ? ids_report_text(report, ", %lld–%lld", (long long)from, (long long)to) : "";
 }
 
+/* Whether the step in whose middle the window opened is among those that are looked at. */
+static int has_running(const struct ids_steps *steps) {
+    return steps->has_running && steps->count && steps->at[0].made == steps->made_running;
+}
+
 /* "; step 150 is in no mean: the window opened with it" */
 static const char *say_left_out(const struct ids_steps *steps, struct ids_report *report) {
+    if (has_running(steps))
+        return ids_report_text(report, "; step %lld was recorded from its middle on, when the window opened",
+                               (long long)steps->running);
     if (!steps->has_left_out) return "";
     return ids_report_text(report, "; step %lld is in no mean: the window opened with it", (long long)steps->left_out);
 }
@@ -189,6 +198,9 @@ static void list_steps(const struct ids_analysis *analysis, struct ids_report *r
     ids_report_property(report, "steps.left_out",
                         steps->has_left_out ? ids_int_value(IDS_UNIT_COUNT, steps->left_out)
                                             : ids_no_value(IDS_UNIT_COUNT));
+    ids_report_property(report, "steps.running",
+                        has_running(steps) ? ids_int_value(IDS_UNIT_COUNT, steps->running)
+                                           : ids_no_value(IDS_UNIT_COUNT));
     ids_report_property(report, "steps.source", ids_text_value(source));
     ids_report_property(report, "steps.annotation",
                         ids_text_value(annotated ? ids_trace_text(analysis->trace, steps->name) : NULL));

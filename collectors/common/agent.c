@@ -114,6 +114,7 @@ static void news(int is_new) {
 /* Under the lock, together with the change of state. */
 static void begin_job(enum ids_window_action action) {
     agent->job = action;
+    agent->running_step = ids_judging_running(agent);
     agent->decided_ns = ids_monotonic_ns();
     hush(agent->idle_fd);
 }

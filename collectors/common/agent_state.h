@@ -54,8 +54,9 @@ struct ids_agent {
 
     /* Of the job that runs; nobody else touches it. */
     enum ids_window_action job;
-    int64_t decided_ns; /* when it was to be done: the thread that does it may begin late */
-    int owner;          /* index of the collector whose session runs, -1: none */
+    int64_t decided_ns;   /* when it was to be done: the thread that does it may begin late */
+    int64_t running_step; /* of an opening in the middle of a step: its number, else -1 */
+    int owner;            /* index of the collector whose session runs, -1: none */
     char part[IDS_PUBLISH_PATH];
     char why_lost[IDS_WHY_BYTES]; /* "": the owner wrote its file */
     struct ids_caught caught;
@@ -94,6 +95,8 @@ void ids_session_drop(struct ids_agent *agent);
 int ids_judging_step(struct ids_agent *agent, int64_t now_ns);
 /* The program's thread stood still from `from_ns` to `to_ns` for a window of ours. */
 int ids_judging_stall(struct ids_agent *agent, int64_t from_ns, int64_t to_ns);
+/* The number of the step that runs while a window opens that no step opens; -1: none. */
+int64_t ids_judging_running(const struct ids_agent *agent);
 /* When the step that runs will be worth a window; -1: never, as far as is known. */
 int64_t ids_judging_deadline(const struct ids_agent *agent);
 /* At that moment. */

@@ -11,9 +11,18 @@ static int judges(const struct ids_agent *agent) {
     return ids_plan_judges(&agent->plan);
 }
 
+static int64_t step_of(const struct ids_window *window) {
+    return window->step_number >= 0 ? window->step_number : window->furthest;
+}
+
+int64_t ids_judging_running(const struct ids_agent *agent) {
+    int opens_in_a_step = agent->window.opened_by == IDS_BY_SLOW || agent->window.opened_by == IDS_BY_TIME ||
+                          agent->window.opened_by == IDS_BY_TRIGGER;
+    return opens_in_a_step ? step_of(&agent->window) : -1;
+}
+
 int ids_judging_step(struct ids_agent *agent, int64_t now_ns) {
-    const struct ids_window *window = &agent->window;
-    int64_t number = window->step_number >= 0 ? window->step_number : window->furthest;
+    int64_t number = step_of(&agent->window);
     if (judges(agent)) ids_recorder_step(&agent->recorder, now_ns, number);
     return ids_history_step(now_ns, number);
 }

@@ -34,9 +34,10 @@ static void close_to(struct making *making, uint32_t depth, int64_t end_ns) {
     while (making->depth > depth) making->slices->at[making->open[--making->depth]].end_ns = end_ns;
 }
 
-/* Half of the usual time between samples. */
-static int64_t half_of(const struct ids_sampled_time *time) {
-    return time->count ? (time->end_ns - time->begin_ns) / time->count / 2 : 0;
+int64_t ids_sampled_period(const struct ids_sampled_time *time, int64_t when_ns) {
+    int64_t split_ns = time->dense ? time->dense_end_ns : time->begin_ns, later = time->count - time->dense;
+    if (time->dense && (when_ns < split_ns || !later)) return (split_ns - time->begin_ns) / time->dense;
+    return later ? (time->end_ns - split_ns) / later : 0;
 }
 
 /* When the thread turned to the stack of a run, of which `before` was the stack before it; NULL: it had none. */
@@ -44,11 +45,11 @@ static int64_t begin_of(const struct ids_sample_run *run, const struct ids_sampl
                         const struct ids_sampled_time *time) {
     if (!run->first) return time->begin_ns;
     if (before && before->last + 1 == run->first) return before->last_ns + (run->first_ns - before->last_ns) / 2;
-    return run->first_ns - half_of(time);
+    return run->first_ns - ids_sampled_period(time, run->first_ns) / 2;
 }
 
 static int64_t end_of(const struct ids_sample_run *run, const struct ids_sampled_time *time) {
-    return run->last + 1 == time->count ? time->end_ns : run->last_ns + half_of(time);
+    return run->last + 1 == time->count ? time->end_ns : run->last_ns + ids_sampled_period(time, run->last_ns) / 2;
 }
 
 int ids_sampled_slices_make(struct ids_sampled_slices *slices, const struct ids_sampled_thread *thread,

@@ -15,11 +15,14 @@ struct ids_sampled_slices {
     size_t count, room;
 };
 
-/* When samples were taken: from begin_ns to end_ns, `count` of them. */
+/* When samples were taken: from begin_ns to end_ns, `count` of them; the first `dense` of them before dense_end_ns. */
 struct ids_sampled_time {
-    int64_t begin_ns, end_ns;
-    uint32_t count;
+    int64_t begin_ns, end_ns, dense_end_ns;
+    uint32_t count, dense;
 };
+
+/* The usual time between samples at that moment; 0: unknown. */
+int64_t ids_sampled_period(const struct ids_sampled_time *time, int64_t when_ns);
 
 /* Fills in the names of a run's calls, the outermost first; returns how many. */
 typedef uint32_t ids_names_of_run(void *context, const struct ids_sample_run *run, int64_t *ret_names);

@@ -220,7 +220,8 @@ static void say_opened(const struct ids_agent *agent) {
 static void start_stacks(const struct ids_agent *agent) {
     struct ids_hello line;
     char why[IDS_WHY_BYTES] = "";
-    if (agent->plan.stacks <= 0 || ids_stacks_start(agent->plan.stacks, why, sizeof why) >= 0) return;
+    if (agent->plan.stacks <= 0 || ids_stacks_start(agent->plan.stacks, agent->running_step, why, sizeof why) >= 0)
+        return;
     ids_hello_begin(&line, "stacks");
     ids_hello_number(&line, "window", agent->window.number);
     ids_hello_text(&line, "why", why);
@@ -230,7 +231,8 @@ static void start_stacks(const struct ids_agent *agent) {
 static void write_stacks(const struct ids_agent *agent, const struct ids_stacks_counts *counts, const char *path) {
     struct ids_hello line;
     char why[IDS_WHY_BYTES] = "";
-    if (ids_stacks_write(path, why, sizeof why)) ids_session_note(agent, "stacks are lost", why);
+    if (ids_stacks_write(path, agent->slow.took_ns ? agent->slow.number : -1, why, sizeof why))
+        ids_session_note(agent, "stacks are lost", why);
     if (!path) return;
     ids_hello_begin(&line, "stacks");
     ids_hello_number(&line, "window", agent->window.number);

@@ -21,6 +21,8 @@ enum { SECOND_NS = 1000000000, THREADS = 1024, END_NS = SECOND_NS };
 /* The sampling thread may have a 25th of a core, and this much at once: the first stacks have code that is new to
  * it. */
 enum { COST_SHARE = 25, COST_AT_ONCE_NS = 20000000 };
+/* A window of a few short steps would get a handful of samples: at first they come more often. */
+enum { DENSE_NS = 40000000, DENSE_TIMES = 4, DENSE_RATE = 2000 };
 
 /* The agent's jobs start and stop it, one at a time; between them the thread alone touches what is sampled. */
 static struct {
@@ -64,16 +66,26 @@ static int rings_before(int64_t when_ns) {
     }
 }
 
+static int64_t dense_rate(int64_t rate) {
+    int64_t times = DENSE_TIMES * rate < DENSE_RATE ? DENSE_TIMES * rate : DENSE_RATE;
+    return times > rate ? times : rate;
+}
+
 /* The first sample is due in half a period: at once it would find the code that opens the window. The next one is due a
  * period after this one was; later where the thread has had its share. */
 static void *run(void *argument) {
     struct ids_stacks_counts *counts = &stacks.counts;
-    int64_t period_ns = SECOND_NS / counts->rate, first_ns = ids_monotonic_ns(), due_ns = first_ns + period_ns / 2;
+    int64_t period_ns = SECOND_NS / dense_rate(counts->rate), first_ns = ids_monotonic_ns(),
+            due_ns = first_ns + period_ns / 2;
     uint32_t number = 0;
     (void)argument;
     while (!rings_before(due_ns) && number < UINT32_MAX && stacks.layout.is_initialized()) {
         int64_t now_ns = ids_monotonic_ns();
         if (number && now_ns - due_ns > period_ns) counts->late++;
+        if (now_ns - first_ns < DENSE_NS)
+            counts->dense++;
+        else
+            period_ns = SECOND_NS / counts->rate;
         take_sample(number++);
         int64_t earned_ns = first_ns + (cpu_time() - COST_AT_ONCE_NS) * COST_SHARE;
         due_ns += period_ns;
@@ -103,7 +115,7 @@ static int start_thread(void) {
     return failed ? -1 : 0;
 }
 
-int ids_stacks_start(int64_t rate, char *why, size_t why_size) {
+int ids_stacks_start(int64_t rate, int64_t running_step, char *why, size_t why_size) {
     if (atomic_load(&stacks.runs)) {
         snprintf(why, why_size, "the sampling of the window before has not ended");
         return -1;
@@ -111,7 +123,8 @@ int ids_stacks_start(int64_t rate, char *why, size_t why_size) {
     int can = ids_stacks_can(why, why_size);
     if (can <= 0) return can;
     ids_sampled_done(&stacks.sampled);
-    stacks.counts = (struct ids_stacks_counts){.rate = rate, .begin_ns = ids_realtime_ns()};
+    stacks.counts =
+        (struct ids_stacks_counts){.rate = rate, .begin_ns = ids_realtime_ns(), .running_step = running_step};
     stacks.bell = eventfd(0, EFD_CLOEXEC);
     atomic_store(&stacks.runs, 1);
     if (stacks.bell >= 0 && !start_thread()) return 1;
@@ -134,17 +147,20 @@ int ids_stacks_stop(struct ids_stacks_counts *ret_counts) {
     stacks.bell = -1;
     stacks.counts.threads = (int64_t)stacks.sampled.samples.thread_count;
     stacks.counts.dropped = stacks.sampled.samples.dropped;
+    stacks.counts.dense_end_ns = stacks.counts.begin_ns + DENSE_NS;
+    if (stacks.counts.dense_end_ns > stacks.counts.end_ns) stacks.counts.dense_end_ns = stacks.counts.end_ns;
     *ret_counts = stacks.counts;
     return 1;
 }
 
-int ids_stacks_write(const char *path, char *why, size_t why_size) {
-    const struct ids_stacks_counts *counts = &stacks.counts;
+int ids_stacks_write(const char *path, int64_t slow_step, char *why, size_t why_size) {
+    struct ids_stacks_counts *counts = &stacks.counts;
     if (atomic_load(&stacks.runs)) {
         snprintf(why, why_size, "the sampling thread has not ended");
         return -1;
     }
     int failed = 0;
+    counts->slow_step = slow_step;
     if (path && counts->samples > 0 && stacks.sampled.samples.thread_count)
         failed = ids_stacks_plane_write(&stacks.sampled, counts, stacks.layout.minor, path, why, why_size);
     ids_sampled_done(&stacks.sampled);

@@ -16,14 +16,19 @@ struct ids_stacks_counts {
     int64_t late;                     /* samples that came later than one period after they were due */
     int64_t dropped;                  /* stacks for which there was no room */
     int64_t cpu_ns, begin_ns, end_ns; /* cpu_ns: of the sampling thread */
+    int64_t dense, dense_end_ns;      /* samples at the begin of the window, which come more often, and until when */
+    int64_t running_step;             /* in whose middle the window opened; -1: none */
+    int64_t slow_step;                /* for which the window is kept; -1: none */
 };
 
-/* Begins to sample, `rate` times a second. 1; 0: there is no Python here; -1 with the reason. */
-int ids_stacks_start(int64_t rate, char *why, size_t why_size);
+/* Begins to sample, `rate` times a second, and more often at first. `running_step` is in its middle, -1: none. 1; 0:
+ * there is no Python here; -1 with the reason. */
+int ids_stacks_start(int64_t rate, int64_t running_step, char *why, size_t why_size);
 /* Ends it. 1 when it ran. */
 int ids_stacks_stop(struct ids_stacks_counts *ret_counts);
-/* Appends the plane of what was sampled to the XSpace in `path`, and forgets it. 0, or -1 with the reason. */
-int ids_stacks_write(const char *path, char *why, size_t why_size);
+/* Appends the plane of what was sampled to the XSpace in `path`, and forgets it. `slow_step` is why the window is kept,
+ * -1: none. 0, or -1 with the reason. */
+int ids_stacks_write(const char *path, int64_t slow_step, char *why, size_t why_size);
 /* In the child of a fork: nothing runs there. */
 void ids_stacks_forked(void);
 

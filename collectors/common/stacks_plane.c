@@ -90,10 +90,26 @@ static int write_line(struct writing *writing, const struct ids_sampled_thread *
     return 0;
 }
 
+static struct ids_sampled_time time_of(const struct ids_stacks_counts *counts) {
+    return (struct ids_sampled_time){counts->begin_ns, counts->end_ns, counts->dense_end_ns, (uint32_t)counts->samples,
+                                     (uint32_t)counts->dense};
+}
+
+/* What its reader needs to know how sure the times are. */
+static void write_periods(struct ids_xspace_out *out, const struct ids_stacks_counts *counts) {
+    const struct ids_sampled_time time = time_of(counts);
+    ids_xspace_int(out, "samples", counts->samples);
+    ids_xspace_int(out, "sampling_period_ns", ids_sampled_period(&time, time.end_ns));
+    if (counts->dense && counts->dense < counts->samples) {
+        ids_xspace_int(out, "dense_period_ns", ids_sampled_period(&time, time.begin_ns));
+        ids_xspace_int(out, "dense_ns", time.dense_end_ns - time.begin_ns);
+    }
+}
+
 static int write_lines(struct writing *writing, const struct ids_xspace_lines *lines,
                        const struct ids_stacks_counts *counts) {
     const struct ids_samples *samples = &writing->sampled->samples;
-    const struct ids_sampled_time time = {counts->begin_ns, counts->end_ns, (uint32_t)counts->samples};
+    const struct ids_sampled_time time = time_of(counts);
     struct ids_sampled_slices slices = {0};
     int failed = 0;
     for (size_t i = 0; !failed && i < samples->thread_count; i++)
@@ -112,8 +128,9 @@ int ids_stacks_plane_write(const struct ids_sampled *sampled, const struct ids_s
     writing.out = failed ? NULL : ids_xspace_open(path, 0, why, why_size);
     if (writing.out) {
         ids_xspace_plane_begin(writing.out, PLANE, "/host:idsprof.stacks");
-        ids_xspace_int(writing.out, "samples", counts->samples);
-        ids_xspace_int(writing.out, "sampling_period_ns", (counts->end_ns - counts->begin_ns) / counts->samples);
+        write_periods(writing.out, counts);
+        if (counts->running_step >= 0) ids_xspace_int(writing.out, "running_step", counts->running_step);
+        if (counts->slow_step >= 0) ids_xspace_int(writing.out, "slow_step", counts->slow_step);
         failed = write_lines(&writing, &lines, counts);
         if (failed) snprintf(why, why_size, "no memory for the stacks that were sampled");
         ids_xspace_plane_end(writing.out);

@@ -81,6 +81,11 @@ struct ids_steps {
      * began. It is not in `at`. */
     int has_left_out;
     int64_t left_out; /* its number */
+    /* A step in whose middle idsprof's window opened, and of which what was recorded is already longer than each other
+     * step. It has no annotation in the file. */
+    int has_running;
+    int64_t running;       /* its number */
+    uint32_t made_running; /* as ids_step.made */
     size_t marked,
         blurred; /* where annotations do not tell steps apart: how many there are, and how many have no time of their
                   * own */

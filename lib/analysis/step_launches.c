@@ -5,6 +5,7 @@
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A long way is climbed once: a damaged file may have it at every launch. */
 static int step_of_launch(struct ids_analysis *analysis, const struct ids_event *event, uint64_t *ret_made,
@@ -43,6 +44,20 @@ static int find_work(const struct ids_events *activity, const uint32_t *made, st
     ids_keymap_done(&places);
     if (own->count) qsort(own->at, own->count, sizeof *own->at, earlier_there);
     return failed;
+}
+
+/* A step that was running may have launched all its work before the window opened: it has none here, and ends where the
+ * first work of the others begins, or on the host. */
+static int begin_with_running(struct ids_steps *steps, uint32_t host, struct ids_device_steps *own) {
+    uint64_t place;
+    if (!steps->has_running || !own->count || own->at[0].step == steps->made_running) return 0;
+    if (!ids_keymap_get(&steps->marks, ids_step_mark_key(steps->made_running, host), &place)) return 0;
+    int64_t end_ps = steps->mark[place].end_ps < own->at[0].from_ps ? steps->mark[place].end_ps : own->at[0].from_ps;
+    if (!IDS_PUSH(own->at, own->count, own->room)) return -1;
+    memmove(own->at + 1, own->at, (own->count - 1) * sizeof *own->at);
+    own->at[0] = (struct ids_device_step){steps->made_running, end_ps, end_ps};
+    ids_step_stretch(&steps->at[steps->made_running], own->at[1].from_ps, own->at[1].from_ps);
+    return 0;
 }
 
 /* Until when the device is busy with what was launched before the first step that was recorded: that belongs to none,
@@ -98,7 +113,9 @@ int ids_steps_by_launch(struct ids_analysis *analysis, struct ids_error *err) {
             if (step) ids_step_stretch(&steps->at[step - 1], event->start_ps, event->end_ps);
             *(step ? &steps->assigned : &steps->unassigned) += 1;
         }
-        if (find_work(activity, made, &steps->of_device[d])) return ids_no_memory(err);
+        if (find_work(activity, made, &steps->of_device[d]) ||
+            begin_with_running(steps, trace->devices[d].host, &steps->of_device[d]))
+            return ids_no_memory(err);
         tile(steps, trace->devices[d].host, end_of_backlog(activity, made), &steps->of_device[d]);
     }
     return 0;

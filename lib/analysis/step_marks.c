@@ -76,16 +76,25 @@ int ids_steps_main_name(const struct ids_trace *trace, uint32_t *ret_name, struc
     return code;
 }
 
-static int mark_on_host(struct ids_steps *steps, uint64_t made, uint32_t host, const struct ids_event *event) {
+int ids_step_mark_on_host(struct ids_steps *steps, uint64_t made, uint32_t host, int64_t from_ps, int64_t to_ps) {
     uint64_t key = ids_step_mark_key(made, host), place = steps->mark_count;
     if (!ids_keymap_get(&steps->marks, key, &place)) {
         struct ids_step_mark *fresh = IDS_PUSH(steps->mark, steps->mark_count, steps->mark_room);
         if (!fresh || ids_keymap_add(&steps->marks, key, place) < 0) return -1;
-        *fresh = (struct ids_step_mark){event->start_ps, event->end_ps};
+        *fresh = (struct ids_step_mark){from_ps, to_ps};
     }
     struct ids_step_mark *mark = &steps->mark[place];
-    if (event->start_ps < mark->start_ps) mark->start_ps = event->start_ps;
-    if (event->end_ps > mark->end_ps) mark->end_ps = event->end_ps;
+    if (from_ps < mark->start_ps) mark->start_ps = from_ps;
+    if (to_ps > mark->end_ps) mark->end_ps = to_ps;
+    return 0;
+}
+
+/* The window was kept for this step: what made it slow is no part of opening the window. */
+static int is_why_kept(const struct ids_trace *trace, uint32_t host, int64_t number) {
+    for (size_t t = 0; t < trace->track_count && trace->sampling_count; t++) {
+        const struct ids_sampling *sampling = ids_sampling_of(trace, &trace->tracks[t]);
+        if (sampling && trace->tracks[t].host == host && sampling->slow_step == number) return 1;
+    }
     return 0;
 }
 
@@ -131,12 +140,12 @@ int ids_steps_of_marks(struct ids_analysis *analysis, uint32_t name, struct ids_
                     .host_end_ps = event->end_ps,
                 };
             }
-            if (mark_on_host(steps, index, trace->tracks[t].host, event)) {
+            if (ids_step_mark_on_host(steps, index, trace->tracks[t].host, event->start_ps, event->end_ps)) {
                 code = ids_no_memory(err);
                 break;
             }
             struct ids_step *step = &steps->at[index];
-            step->opens |= opens;
+            step->opens |= opens && !is_why_kept(trace, trace->tracks[t].host, number);
             step->calls |= event->launches;
             if (event->start_ps < step->host_start_ps) step->host_start_ps = event->start_ps;
             if (event->end_ps > step->host_end_ps) step->host_end_ps = event->end_ps;
@@ -155,5 +164,6 @@ uint64_t ids_step_made_around(const struct ids_analysis *analysis, const struct 
     if (ids_keymap_get(&analysis->steps.of_host_event, address_of(event), &made)) return made;
     const struct ids_event *mark = mark_around(analysis, event, ret_far);
     if (mark) ids_keymap_get(&analysis->steps.of_host_event, address_of(mark), &made);
+    if (!mark && ids_step_is_running(analysis, event)) return analysis->steps.made_running + (uint64_t)1;
     return made;
 }

@@ -21,6 +21,11 @@ int ids_steps_of_marks(struct ids_analysis *analysis, uint32_t name, struct ids_
  * links. */
 uint64_t ids_step_made_around(const struct ids_analysis *analysis, const struct ids_event *event, int *ret_far);
 
+/* Adds the step in whose middle idsprof's window opened, where it is the slowest (step_running.c). */
+int ids_steps_add_running(struct ids_analysis *analysis, struct ids_error *err);
+/* Whether a host event lies in what was recorded of it. */
+int ids_step_is_running(const struct ids_analysis *analysis, const struct ids_event *event);
+
 /* Sets the name of an annotation without a number that recurs once per iteration (step_loop.c). */
 int ids_steps_find_loop(struct ids_analysis *analysis, struct ids_error *err);
 
@@ -33,6 +38,9 @@ void ids_steps_drop_blurred(const struct ids_trace *trace, struct ids_steps *ste
 
 /* Executions of the program that recurs (step_periods.c). */
 int ids_steps_of_periods(struct ids_analysis *analysis, struct ids_error *err);
+
+/* Notes when the step `made` was annotated on that host. -1 when memory ran out. */
+int ids_step_mark_on_host(struct ids_steps *steps, uint64_t made, uint32_t host, int64_t from_ps, int64_t to_ps);
 
 static inline uint64_t ids_step_mark_key(uint64_t made, uint32_t host) {
     return ids_key_of(made, host);

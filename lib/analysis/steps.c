@@ -8,6 +8,7 @@
 static int by_start(const void *a, const void *b) {
     const struct ids_step *left = a, *right = b;
     if (left->work_ps != right->work_ps) return left->work_ps < right->work_ps ? -1 : 1;
+    if (left->host_start_ps != right->host_start_ps) return left->host_start_ps < right->host_start_ps ? -1 : 1;
     return (left->made > right->made) - (left->made < right->made);
 }
 
@@ -82,6 +83,7 @@ int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
     if (code) return code;
     if (steps->name == IDS_NONE) return make_periods(analysis, err);
     code = ids_steps_of_marks(analysis, steps->name, err);
+    if (!code) code = ids_steps_add_running(analysis, err);
     if (!code) code = ids_steps_by_launch(analysis, err);
     if (!code) ids_steps_drop_blurred(analysis->trace, steps);
     if (!code) code = order(analysis, steps, err);

@@ -23,7 +23,7 @@ struct plane {
     uint32_t host;
     uint32_t device; /* IDS_NONE: a host's plane */
     uint8_t is_sampled;
-    int64_t period_ps; /* of samples */
+    uint32_t sampling; /* as ids_track.sampling */
 };
 
 /* A track that is being read. Formats of one timeline after the other have one; others may have many. */
@@ -161,6 +161,22 @@ static int read_device_stat(struct ids_trace *trace, const struct ids_arg *arg, 
     return 0;
 }
 
+static int read_sampling(struct ids_trace *trace, const struct ids_plane_info *info, uint32_t *ret_sampling) {
+    struct ids_sampling *sampling = IDS_PUSH(trace->samplings, trace->sampling_count, trace->sampling_room);
+    if (!sampling) return -1;
+    *sampling = (struct ids_sampling){.running_step = -1, .slow_step = -1};
+    for (size_t i = 0; i < info->arg_count; i++) {
+        int64_t number = ids_arg_int(trace, &info->args[i], 0), time_ps = ids_sat_mul(number, 1000);
+        if (info->args[i].key == IDS_KEY_SAMPLING_PERIOD) sampling->period_ps = time_ps;
+        if (info->args[i].key == IDS_KEY_DENSE_PERIOD) sampling->dense_period_ps = time_ps;
+        if (info->args[i].key == IDS_KEY_DENSE_TIME) sampling->dense_ps = time_ps;
+        if (info->args[i].key == IDS_KEY_RUNNING_STEP) sampling->running_step = number;
+        if (info->args[i].key == IDS_KEY_SLOW_STEP) sampling->slow_step = number;
+    }
+    *ret_sampling = (uint32_t)trace->sampling_count;
+    return 0;
+}
+
 static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info, uint32_t *ret_plane,
                        struct ids_error *err) {
     struct ids_builder *builder = of(sink);
@@ -177,10 +193,7 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
         if (read_device_stat(trace, &info->args[i], &device)) return ids_no_memory(err);
     }
     plane->is_sampled = (uint8_t)ids_plane_is_sampled(name);
-    for (size_t i = 0; plane->is_sampled && i < info->arg_count; i++) {
-        if (info->args[i].key == IDS_KEY_SAMPLING_PERIOD)
-            plane->period_ps = ids_sat_mul(ids_arg_int(trace, &info->args[i], 0), 1000);
-    }
+    if (plane->is_sampled && read_sampling(trace, info, &plane->sampling)) return ids_no_memory(err);
     if (device.kind == IDS_DEVICE_CPU) return 0;
     return ids_device_add(&builder->dimensions, &device, name.at, 0, &plane->device, err);
 }
@@ -255,7 +268,7 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
         .plane_name = plane->as_host.name,
         .id = info->id,
         .role = plane->is_sampled ? IDS_TRACK_SAMPLED : IDS_TRACK_HOST,
-        .period_ps = plane->period_ps,
+        .sampling = plane->sampling,
         .first_ps = INT64_MAX,
         .last_ps = INT64_MIN,
     };

@@ -83,20 +83,41 @@ struct joining {
     struct ids_trace *trace;
     struct ids_timeline *recorded;
     struct ids_track *sampled;
+    int64_t dense_until_ps;   /* until then samples came more often */
     int64_t *seen_ps;         /* by turn of the samples: when the first sample saw what begins there */
     struct ids_keymap counts; /* an event and a stack that was seen around it: how often */
     struct ids_keymap usual;  /* an event: the stack that was seen most around it, plus one */
     struct ids_keymap calls;  /* by the name of a call in a stack: it has events of its own */
 };
 
+/* A plane's lines are of one sampling, which began with the first of them. */
+static void find_dense(struct joining *joining) {
+    const struct ids_trace *trace = joining->trace;
+    int64_t first_ps = INT64_MAX;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (track->sampling == joining->sampled->sampling && track->first_ps < first_ps) first_ps = track->first_ps;
+    }
+    const struct ids_sampling *sampling = ids_sampling_of(trace, joining->sampled);
+    joining->dense_until_ps = sampling->dense_period_ps > 0 ? ids_sat_add(first_ps, sampling->dense_ps) : INT64_MIN;
+}
+
+/* Half of the usual time between two samples at that moment. */
+static int64_t reach_at(const struct joining *joining, int64_t when_ps) {
+    const struct ids_sampling *sampling = ids_sampling_of(joining->trace, joining->sampled);
+    int64_t period_ps = when_ps < joining->dense_until_ps ? sampling->dense_period_ps : sampling->period_ps;
+    return period_ps > 0 ? period_ps / 2 : 0;
+}
+
 static void set_turns(struct joining *joining) {
     const struct ids_trace *trace = joining->trace;
     struct ids_timeline *timeline = &joining->sampled->timeline;
-    int64_t reach_ps = joining->sampled->period_ps / 2;
     for (size_t i = 0; i < timeline->count; i++)
-        joining->seen_ps[i] = ids_sat_add(timeline->from_ps[i], reach_ps > 0 ? reach_ps : 0);
+        joining->seen_ps[i] = ids_sat_add(timeline->from_ps[i], reach_at(joining, timeline->from_ps[i]));
     /* The last turn is no turn of the thread: the sampling ended. */
-    for (size_t i = 1; i + 1 < timeline->count && reach_ps > 0; i++) {
+    for (size_t i = 1; i + 1 < timeline->count; i++) {
+        int64_t reach_ps = reach_at(joining, timeline->from_ps[i]);
+        if (!reach_ps) continue;
         const struct ids_sampled_pair pair = {timeline->from_ps[i], reach_ps,
                                               trace->doings[timeline->doing[i - 1]].account,
                                               trace->doings[timeline->doing[i]].account};
@@ -143,11 +164,11 @@ static int next(const struct joining *joining, struct walk *walk) {
     walk->when_ps = when_ps;
     if (events_ps == when_ps) walk->events = recorded->doing[walk->r++];
     if (frames_ps == when_ps) {
-        int64_t reach_ps = joining->sampled->period_ps / 2;
         walk->frames = sampled->doing[walk->s++];
         walk->seen_ps[0] = joining->seen_ps ? joining->seen_ps[s] : when_ps;
-        walk->seen_ps[1] =
-            joining->seen_ps && s + 1 < sampled->count ? ids_sat_sub(joining->seen_ps[s + 1], 2 * reach_ps) : INT64_MAX;
+        walk->seen_ps[1] = joining->seen_ps && s + 1 < sampled->count
+                               ? ids_sat_sub(joining->seen_ps[s + 1], 2 * reach_at(joining, sampled->from_ps[s + 1]))
+                               : INT64_MAX;
     }
     return 1;
 }
@@ -263,6 +284,7 @@ static int merge(struct joining *joining, doing_at_place *at) {
 static int join(struct joining *joining) {
     joining->seen_ps = calloc(joining->sampled->timeline.count, sizeof *joining->seen_ps);
     if (!joining->seen_ps) return -1;
+    find_dense(joining);
     set_turns(joining);
     int failed = find_usual(joining) || merge(joining, doing_at);
     ids_keymap_done(&joining->counts);

@@ -27,6 +27,7 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->calls);
     free(trace->shapes);
     free(trace->aggregates);
+    free(trace->samplings);
     free(trace->diags);
     free(trace->doings);
     free(trace->doing_changes);

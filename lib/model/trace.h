@@ -114,7 +114,16 @@ struct ids_track {
     uint64_t overlaps;                /* events that overlap another partly: siblings on lanes */
     struct ids_events events;         /* host threads: the kept events */
     struct ids_timeline timeline;     /* host threads: what they did at each moment (doings.h) */
-    int64_t period_ps;                /* sampled stacks: from one sample to the next; 0 unknown */
+    uint32_t sampling;                /* of sampled stacks: index of trace->samplings + 1; 0: it is no such track */
+};
+
+/* How a window of idsprof sampled stacks. */
+struct ids_sampling {
+    int64_t period_ps;       /* from one sample to the next; 0 unknown */
+    int64_t dense_period_ps; /* the same at first, 0: no other one */
+    int64_t dense_ps;        /* for so long */
+    int64_t running_step;    /* the step in whose middle the window opened; -1: none */
+    int64_t slow_step;       /* the one for which the window was kept; -1: none */
 };
 
 /* What an event is called, and what all events of that name have in common. */
@@ -291,6 +300,8 @@ struct ids_trace {
     size_t shape_count, shape_room;
     struct ids_aggregate *aggregates;
     size_t aggregate_count, aggregate_room;
+    struct ids_sampling *samplings;
+    size_t sampling_count, sampling_room;
     struct ids_trace_diag *diags;
     size_t diag_count, diag_room;
     struct ids_doing *doings; /* each distinct one once; the first is doing nothing that is known of */
@@ -339,6 +350,10 @@ const struct ids_event *ids_event_cause(const struct ids_trace *trace, const str
 int ids_track_is_told(const struct ids_trace *trace, const struct ids_track *track);
 /* Whether a plane of that name holds sampled stacks. */
 int ids_plane_is_sampled(struct ids_text plane_name);
+/* How a track's stacks were sampled; NULL of one that is no such track. */
+static inline const struct ids_sampling *ids_sampling_of(const struct ids_trace *trace, const struct ids_track *track) {
+    return track->sampling ? &trace->samplings[track->sampling - 1] : NULL;
+}
 /* Whether it holds the program's calls of its PJRT plugin, as idsprof's interposer saw them: what the plugin says of
  * the same work stands elsewhere. */
 int ids_track_is_calls(const struct ids_trace *trace, const struct ids_track *track);

@@ -41,12 +41,15 @@ static int captured(const struct ids_run_files *run, struct ids_seen *seen, stru
 const char *ids_captured_steps_differ(const struct ids_run_files *run, struct ids_report *report) {
     const struct ids_value *count = ids_report_find_property(report, "steps.count"),
                            *first = ids_report_find_property(report, "steps.first"),
-                           *last = ids_report_find_property(report, "steps.last");
+                           *last = ids_report_find_property(report, "steps.last"),
+                           *running = ids_report_find_property(report, "steps.running");
     struct ids_seen seen = {0};
     struct ids_seen_window window = {0};
     const char *text = NULL;
     if (!count || count->missing || run->number) return NULL;
-    if (captured(run, &seen, &window) && window.steps != count->i)
+    /* What capture counts are the steps that began in the window. */
+    int64_t begun = count->i - (running && !running->missing);
+    if (captured(run, &seen, &window) && window.steps != begun)
         text = ids_report_text(report, "capture counted %s (%lld to %lld) in this window, and the profile shows %s%s",
                                IDS_COUNTED(window.steps, "step"), (long long)window.first_step,
                                (long long)window.last_step, IDS_COUNTED(count->i, "step"),

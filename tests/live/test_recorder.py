@@ -53,6 +53,8 @@ def three_of_20000(*words):
             check('step %d with its time' % window['slow_step'], said and abs(int(said[1]) / 1000 - own[window['slow_step']]) < 0.1, window)
             stacks = run(IDSPROF, 'extract', '-f', 'folded', '-o', '-', session / window['path'])
             check('and what it waited for', 'wait_for_file' in stacks.stdout, stacks.stdout[:300] + stacks.stderr)
+            told = run(IDSPROF, 'report', session / window['path']).stdout.partition('\n  1  ')[2].partition('\n  2  ')[0]
+            check('which the first advice names', 'wait_for_file' in told and 'step %s)' % window['slow_step'] in told, told)
     report = json.loads(run(IDSPROF, 'report', '--json', session).stdout)
     slow = report['tables']['slow_steps']
     steps = [row[[column['id'] for column in slow['columns']].index('step')] for row in slow['rows']]

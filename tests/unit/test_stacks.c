@@ -146,7 +146,7 @@ static void expect_slice(const struct ids_sampled_slice *slice, int64_t name, in
 /* main(7) calls load(8), nothing, then step(9); samples 5 and 6 have no stack; after them main alone. */
 START_TEST(slices_of_samples) {
     struct ids_sampled_slices slices = {0};
-    const struct ids_sampled_time time = {1000, 1800, 8};
+    const struct ids_sampled_time time = {.begin_ns = 1000, .end_ns = 1800, .count = 8};
     sample(0, 1000, 2, 8, 7);
     sample(1, 1100, 2, 8, 7);
     sample(2, 1200, 2, 8, 7);
@@ -161,6 +161,27 @@ START_TEST(slices_of_samples) {
     expect_slice(&slices.at[1], 8, 1000, 1250, 1, 3);
     expect_slice(&slices.at[2], 9, 1360, 1470, 1, 1);
     expect_slice(&slices.at[3], 7, 1650, 1800, 0, 1); /* the last sample's goes on to the end */
+    ids_sampled_slices_done(&slices);
+    ids_samples_done(&samples);
+}
+END_TEST
+
+/* Four samples in the first 100 ns, and two in the 400 ns after them. */
+START_TEST(dense_samples) {
+    struct ids_sampled_slices slices = {0};
+    const struct ids_sampled_time time = {
+        .begin_ns = 1000, .end_ns = 1500, .dense_end_ns = 1100, .count = 6, .dense = 4};
+    const struct ids_sampled_time all_dense = {.begin_ns = 0, .end_ns = 90, .dense_end_ns = 90, .count = 9, .dense = 9};
+    const struct ids_sampled_time none_dense = {.begin_ns = 0, .end_ns = 90, .count = 9};
+    ck_assert_int_eq(ids_sampled_period(&time, 1099), 25);
+    ck_assert_int_eq(ids_sampled_period(&time, 1100), 200);
+    ck_assert_int_eq(ids_sampled_period(&all_dense, 90), 10);
+    ck_assert_int_eq(ids_sampled_period(&none_dense, 5), 10);
+    sample(1, 1040, 2, 8, 7); /* alone: half a dense period on either side */
+    sample(4, 1300, 1, 0, 7); /* and half of the other period */
+    ck_assert_int_eq(ids_sampled_slices_make(&slices, &samples.threads[0], &time, names_of, NULL), 0);
+    expect_slice(&slices.at[1], 8, 1028, 1052, 1, 1);
+    expect_slice(&slices.at[2], 7, 1200, 1400, 0, 1);
     ids_sampled_slices_done(&slices);
     ids_samples_done(&samples);
 }
@@ -205,4 +226,4 @@ START_TEST(lines_of_a_file) {
 END_TEST
 
 IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, paths_by_their_owner,
-              slices_of_samples, lines_of_a_file)
+              slices_of_samples, dense_samples, lines_of_a_file)
