@@ -157,6 +157,16 @@ int ids_steps_of_marks(struct ids_analysis *analysis, uint32_t name, struct ids_
     return code;
 }
 
+/* Whether a host event lies in what was recorded of the step in whose middle the window opened. */
+static int is_running(const struct ids_analysis *analysis, const struct ids_event *event) {
+    const struct ids_steps *steps = &analysis->steps;
+    uint64_t place;
+    if (!steps->has_running) return 0;
+    uint32_t host = analysis->trace->tracks[event->track].host;
+    if (!ids_keymap_get(&steps->marks, ids_step_mark_key(steps->made_running, host), &place)) return 0;
+    return event->start_ps >= steps->mark[place].start_ps && event->start_ps < steps->mark[place].end_ps;
+}
+
 /* ids_step.made + 1 of the step that a host event belongs to, 0 for none. */
 uint64_t ids_step_made_around(const struct ids_analysis *analysis, const struct ids_event *event, int *ret_far) {
     uint64_t made = 0;
@@ -164,6 +174,6 @@ uint64_t ids_step_made_around(const struct ids_analysis *analysis, const struct 
     if (ids_keymap_get(&analysis->steps.of_host_event, address_of(event), &made)) return made;
     const struct ids_event *mark = mark_around(analysis, event, ret_far);
     if (mark) ids_keymap_get(&analysis->steps.of_host_event, address_of(mark), &made);
-    if (!mark && ids_step_is_running(analysis, event)) return analysis->steps.made_running + (uint64_t)1;
+    if (!mark && is_running(analysis, event)) return analysis->steps.made_running + (uint64_t)1;
     return made;
 }

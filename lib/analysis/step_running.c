@@ -100,12 +100,3 @@ int ids_steps_add_running(struct ids_analysis *analysis, struct ids_error *err) 
     }
     return 0;
 }
-
-int ids_step_is_running(const struct ids_analysis *analysis, const struct ids_event *event) {
-    const struct ids_steps *steps = &analysis->steps;
-    uint64_t place;
-    if (!steps->has_running) return 0;
-    uint32_t host = analysis->trace->tracks[event->track].host;
-    if (!ids_keymap_get(&steps->marks, ids_step_mark_key(steps->made_running, host), &place)) return 0;
-    return event->start_ps >= steps->mark[place].start_ps && event->start_ps < steps->mark[place].end_ps;
-}

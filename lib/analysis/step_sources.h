@@ -23,8 +23,6 @@ uint64_t ids_step_made_around(const struct ids_analysis *analysis, const struct 
 
 /* Adds the step in whose middle idsprof's window opened, where it is the slowest (step_running.c). */
 int ids_steps_add_running(struct ids_analysis *analysis, struct ids_error *err);
-/* Whether a host event lies in what was recorded of it. */
-int ids_step_is_running(const struct ids_analysis *analysis, const struct ids_event *event);
 
 /* Sets the name of an annotation without a number that recurs once per iteration (step_loop.c). */
 int ids_steps_find_loop(struct ids_analysis *analysis, struct ids_error *err);
