@@ -4,6 +4,7 @@
  */
 #include "analyzers/pieces.h"
 #include "analyzers/remedies.h"
+#include "analyzers/waste_advice.h"
 #include "lib/analysis/balance.h"
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
@@ -26,6 +27,7 @@ struct adviser {
     enum ids_framework framework;
     int has_python;
     size_t said;
+    struct ids_waste_sum wastes[IDS_WASTE_COUNT];
 };
 
 static const char *say(const struct adviser *adviser, struct ids_value value) {
@@ -290,6 +292,59 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
     give(adviser, &advice);
 }
 
+/* --- what only wastes ------------------------------------------------------------------------------------------- */
+
+/* What the device that decides the step wins without what is computed twice: a part of its compute, and of that of
+ * which no other piece is. */
+static int64_t saved_by(const struct adviser *adviser, const struct ids_waste_sum *sum) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    int64_t room_ps = pieces->compute_ps;
+    if (sum->waste != IDS_WASTE_REPEATED) return -1;
+    for (size_t i = 0; i < pieces->count; i++) {
+        if (pieces->at[i].account == IDS_COMM_WAIT) room_ps -= pieces->at[i].time_ps;
+    }
+    room_ps = per_step(adviser, room_ps > 0 ? room_ps : 0);
+    return sum->saving_ps < room_ps ? sum->saving_ps : room_ps;
+}
+
+static void advise_on_waste(struct adviser *adviser, struct ids_waste_sum *sum) {
+    const struct ids_pieces *pieces = &adviser->pieces;
+    struct ids_report *report = adviser->report;
+    struct ids_remedy words =
+        ids_waste_remedy(sum->waste, adviser->framework, adviser->analysis->busy[adviser->pieces.decider].device->kind);
+    const char *more = sum->rows > 1 ? ids_report_text(report, " and %s more", IDS_COUNTED(sum->rows - 1, "op")) : "";
+    int collective =
+        sum->waste == IDS_WASTE_REPLICATED || sum->waste == IDS_WASTE_GATHERED || sum->waste == IDS_WASTE_REDUCED;
+    if (!words.problem) return;
+    give(adviser, &(struct ids_advice){
+                      .saves_ps = saved_by(adviser, sum),
+                      .per_step = pieces->steps > 0,
+                      .account = ids_account_id(collective ? IDS_COMM_TRANSFER : IDS_WORK_COMPUTE),
+                      .culprit = sum->op,
+                      .where = sum->where,
+                      .what = ids_report_text(report, "%s: %s%s - %s", words.problem,
+                                              say_name(adviser, sum->op, sum->where), more, words.remedy),
+                      .evidence = ids_report_text(
+                          report, "%s%s on a device, %s of device time, %s%s%s", say_time(adviser, sum->step_ps),
+                          pieces->steps ? " a step" : "", say(adviser, ids_real_value(IDS_UNIT_RATIO, sum->share)),
+                          IDS_COUNTED(sum->count, "execution"), sum->why ? "; " : "", sum->why ? sum->why : ""),
+                      .explain = sum->waste == IDS_WASTE_LAYOUT ? "layout.share" : "waste.share"});
+    sum->count = 0; /* said */
+}
+
+static int is_worth_saying(const struct adviser *adviser, const struct ids_waste_sum *sum) {
+    int64_t steps = adviser->pieces.steps;
+    int is_founded = sum->count >= LEAST_EVENTS || (steps >= LEAST_STEPS && sum->count >= steps);
+    return is_founded && sum->step_ps > 0 && sum->step_ps >= per_step(adviser, adviser->pieces.time_ps / WORTH);
+}
+
+/* Savings are told in order: what is computed twice stands before a piece that saves less. */
+static void on_repeated_above(struct adviser *adviser, int64_t time_ps) {
+    struct ids_waste_sum *sum = &adviser->wastes[IDS_WASTE_REPEATED];
+    if (is_worth_saying(adviser, sum) && saved_by(adviser, sum) > per_step(adviser, time_ps))
+        advise_on_waste(adviser, sum);
+}
+
 /* --- how much advice must rest on ------------------------------------------------------------------------------- */
 
 /* Events of threads and steps count as those of devices do: a program that compiles in each step has few on its
@@ -339,6 +394,7 @@ static int on_pieces(struct adviser *adviser) {
         if (piece->time_ps < pieces->time_ps / (said ? WORTH : WORTH_ALONE)) break;
         if (is_warm_up(adviser, piece)) continue;
         if (is_founded(adviser, piece)) {
+            on_repeated_above(adviser, piece->time_ps);
             advise(adviser, piece);
             said++;
         } else if (!unfounded) {
@@ -427,6 +483,34 @@ static int said_account(const struct adviser *adviser, enum ids_account account)
         if (said && !strcmp(said, ids_account_id(account))) return 1;
     }
     return 0;
+}
+
+/* A wait is told by its account, and what only moves by the op that has most of it. */
+static int is_told(const struct adviser *adviser, enum ids_waste waste) {
+    static const enum ids_account waits[] = {IDS_STALL_DEVICE, IDS_COPY_H2D,      IDS_COPY_D2H,
+                                             IDS_COPY_D2D,     IDS_COMM_TRANSFER, IDS_COMM_WAIT};
+    const struct ids_pieces *pieces = &adviser->pieces;
+    if (waste == IDS_WASTE_LAYOUT) return pieces->mover.most && pieces->mover.time_ps >= pieces->time_ps / 10;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits && waste == IDS_WASTE_SERIAL; i++) {
+        if (said_account(adviser, waits[i])) return 1;
+    }
+    return 0;
+}
+
+/* The two kinds with most of it. */
+static void on_waste(struct adviser *adviser) {
+    enum { MOST_KINDS = 2 };
+    for (int kinds = 0; kinds < MOST_KINDS; kinds++) {
+        struct ids_waste_sum *most = NULL;
+        for (int w = 1; w < IDS_WASTE_COUNT; w++) {
+            struct ids_waste_sum *sum = &adviser->wastes[w];
+            if (!is_worth_saying(adviser, sum) || is_told(adviser, sum->waste)) continue;
+            if (!most || sum->step_ps > most->step_ps) most = sum;
+        }
+        if (!most) return;
+        advise_on_waste(adviser, most);
+        most->count = 0;
+    }
 }
 
 /* The compiled program that has most of the device's time, when it is large: "jit more" is no advice for it. */
@@ -560,6 +644,7 @@ static void advise_on_all(struct adviser *adviser) {
     on_warm_up(adviser);
     on_time_outside(adviser);
     on_one_op(adviser);
+    on_waste(adviser);
     on_small_kernels(adviser);
     on_occupancy(adviser);
 }
@@ -572,6 +657,7 @@ static int advice_run(struct ids_analysis *analysis, struct ids_report *report, 
     if (!analysis->busy_count) return 0;
     int code = ids_balance_make(analysis, &adviser.balance, err);
     if (!code) code = ids_pieces_make(analysis, &adviser.pieces, err);
+    ids_waste_sums(report, adviser.wastes);
     if (!code) advise_on_all(&adviser);
     ids_pieces_done(&adviser.pieces);
     ids_balance_done(&adviser.balance);

@@ -4,6 +4,7 @@
 #include "lib/base/memory.h"
 #include "lib/fields/hlo.h"
 #include "lib/hlo/shape.h"
+#include "lib/hlo/waste.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,9 +15,10 @@ struct telling {
     const struct ids_hlo_module *module;
     struct ids_sink *sink;
     uint64_t program_id;
-    uint32_t name;         /* of the module */
-    uint32_t *shape_texts; /* by shape: its text + 1; 0 not made yet */
-    uint64_t damaged;      /* instructions, and computations that end in the middle */
+    uint32_t name;                /* of the module */
+    uint32_t *shape_texts;        /* by shape: its text + 1; 0 not made yet */
+    struct ids_hlo_waste *wastes; /* by instruction; NULL: there is none */
+    uint64_t damaged;             /* instructions, and computations that end in the middle */
     struct ids_error *err;
 };
 
@@ -72,6 +74,19 @@ static int tell_parameter(struct telling *telling, const struct ids_hlo_instruct
     return intern(telling, (struct ids_text){text, (uint32_t)strlen(text)}, &to->sharding);
 }
 
+/* What it wastes, and why. */
+static int tell_waste(struct telling *telling, const struct ids_hlo_instruction *from,
+                      struct ids_instruction_info *to) {
+    const struct ids_hlo_module *module = telling->module;
+    uint32_t index = (uint32_t)(from - module->instructions);
+    char text[IDS_HLO_WASTE_TEXT];
+    if (!telling->wastes || !telling->wastes[index].kind) return 0;
+    to->waste = telling->wastes[index].kind;
+    to->waste_is_part = telling->wastes[index].is_part;
+    size_t length = ids_hlo_waste_text(module, &telling->wastes[index], index, text);
+    return intern(telling, (struct ids_text){text, (uint32_t)length}, &to->waste_why);
+}
+
 static int tell_instruction(struct telling *telling, const struct ids_hlo_instruction *from, int is_entry) {
     const struct ids_hlo_module *module = telling->module;
     struct ids_instruction_info to = {.program_id = telling->program_id,
@@ -87,6 +102,7 @@ static int tell_instruction(struct telling *telling, const struct ids_hlo_instru
     if (!code) code = intern(telling, ids_hlo_call_target(module, from), &to.call_target);
     if (!code && is_entry && ids_text_is(from->opcode, "parameter")) code = tell_parameter(telling, from, &to);
     if (!code && from->groups != IDS_HLO_NONE) code = intern(telling, module->groups[from->groups], &to.groups);
+    if (!code) code = tell_waste(telling, from, &to);
     return code ? code : telling->sink->ops->hlo(telling->sink, &to, telling->err);
 }
 
@@ -125,7 +141,7 @@ static int tell_module(struct telling *telling) {
 int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struct ids_sink *sink,
                  struct ids_error *err) {
     struct ids_hlo_module module;
-    int code = ids_hlo_module_read(bytes, length, 0, &module, err);
+    int code = ids_hlo_module_read(bytes, length, IDS_HLO_LAYOUTS, &module, err);
     struct telling telling = {.module = &module, .sink = sink, .program_id = program_id, .err = err};
     if (code == IDS_LIMIT) {
         char text[sizeof err->text];
@@ -135,8 +151,10 @@ int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struc
     if (code) return code;
     telling.shape_texts = calloc(module.shape_count + 1, sizeof *telling.shape_texts);
     if (!telling.shape_texts) ids_memory_refused();
-    code = telling.shape_texts ? tell_module(&telling) : ids_no_memory(err);
+    code = telling.shape_texts ? ids_hlo_waste_find(&module, &telling.wastes, err) : ids_no_memory(err);
+    if (!code) code = tell_module(&telling);
     free(telling.shape_texts);
+    free(telling.wastes);
     ids_hlo_module_done(&module);
     return code;
 }

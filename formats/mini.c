@@ -7,13 +7,14 @@
  *   line ID NAME                             a timeline of the plane
  *   START DURATION EVENT-NAME [KEY=VALUE ...]   an event of the line; times as 5us, 1.25ms, 40ns, 7 (ps)
  *   hlo module=M name=I opcode=O [program=N] [op_name=..] [source=..] [groups=..] [bytes=N] [shape=..] [call_target=..]
- *   [fingerprint=N] [parameter=1 [donated=1] [sharding=..]]
+ *   [waste=KIND [waste_why=..] [waste_is_part=1]] [fingerprint=N] [parameter=1 [donated=1] [sharding=..]]
  *
  * Words are parted by spaces, "in quotes" they may hold some; # begins a comment. A value is an integer, u:INTEGER
  * (unsigned), a decimal number with a point, or a text.
  */
 #include "lib/base/idmap.h"
 #include "lib/base/vec.h"
+#include "lib/hlo/waste.h"
 #include "lib/io/source.h"
 #include "lib/model/format.h"
 
@@ -261,6 +262,7 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
         {"groups", offsetof(struct ids_instruction_info, groups)},
         {"shape", offsetof(struct ids_instruction_info, shape)},
         {"sharding", offsetof(struct ids_instruction_info, sharding)},
+        {"waste_why", offsetof(struct ids_instruction_info, waste_why)},
     };
     size_t count;
     int code = parse_args(mini, 1, &count, err);
@@ -272,7 +274,12 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
         if (ids_text_is(key, "bytes")) hlo.result_bytes = arg->i;
         if (ids_text_is(key, "fingerprint")) hlo.fingerprint = arg->u;
         if (ids_text_is(key, "parameter")) hlo.is_parameter = arg->u != 0;
+        if (ids_text_is(key, "waste_is_part")) hlo.waste_is_part = arg->u != 0;
         if (ids_text_is(key, "donated")) hlo.is_donated = arg->u != 0;
+        for (int w = 1; w < IDS_WASTE_COUNT && ids_text_is(key, "waste") && arg->type == IDS_VALUE_CHARS; w++) {
+            struct ids_text name = {arg->chars, (uint32_t)arg->length};
+            if (ids_text_is(name, ids_waste_name((enum ids_waste)w))) hlo.waste = (uint8_t)w;
+        }
         for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
             if (!ids_text_is(key, fields[f].key) || arg->type != IDS_VALUE_CHARS) continue;
             uint32_t text = ids_intern(mini->sink->strings, arg->chars, arg->length);

@@ -7,6 +7,7 @@
 #include "lib/events/findings.sql.h"
 #include "lib/hlo/family.h"
 #include "lib/hlo/scope.h"
+#include "lib/hlo/waste.h"
 #include "lib/model/account.h"
 #include "lib/model/host_copies.h"
 #include "lib/store/db.h"
@@ -189,6 +190,8 @@ static int put_op(struct putter *putter, size_t o) {
     put_int(putter, insert, op->framework);
     put_int(putter, insert, op->marker);
     put_int(putter, insert, op->container);
+    put_word(putter, insert, op->waste ? ids_waste_name((enum ids_waste)op->waste) : "");
+    put_text(putter, insert, op->waste_why);
     return end_row(putter, insert);
 }
 
@@ -501,7 +504,7 @@ static int put_everything(struct putter *putter) {
          "id=?",
          trace->host_count, put_clock},
         {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
-        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
+        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
         {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
         {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
         {"INSERT INTO device_step VALUES (?,?,?,?,?)", findings->device_step_count, put_device_step},

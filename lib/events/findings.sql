@@ -38,7 +38,9 @@ CREATE TABLE op (             -- an instruction of a compiled program (HLO), or 
     bytes_accessed INTEGER,   -- per execution; NULL where the file does not say
     is_framework INTEGER NOT NULL, -- 1: no instruction but an op of the framework, which launched kernels: aten::addmm
     is_marker INTEGER NOT NULL, -- 1: only begins or ends something asynchronous
-    is_container INTEGER NOT NULL -- 1: a loop, condition or call: its time is that of the ops inside
+    is_container INTEGER NOT NULL, -- 1: a loop, condition or call: its time is that of the ops inside
+    waste TEXT,               -- what its time is wasted on: recomputed, repeated, replicated, gathered, reduced, layout, convert, padding, attention, serial; NULL: nothing is known
+    waste_why TEXT            -- what shows it; NULL where nothing more is known
 );
 CREATE TABLE launch_shape (   -- how kernels were launched
     id INTEGER PRIMARY KEY,   -- as in activity_class.launch_shape

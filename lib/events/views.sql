@@ -182,6 +182,8 @@ SELECT
     o.bytes_accessed AS bytes_accessed, -- per execution; NULL where the file does not say
     o.deduplicated_name AS deduplicated_name, -- the op that this one is equal to
     o.text AS text,           -- the whole instruction
+    o.waste AS waste,         -- what its time is wasted on, as in op.waste; NULL: nothing is known
+    o.waste_why AS waste_why, -- what shows it
     a.is_beside AS is_beside, -- 1: on the line of asynchronous ops, and no activity of the device
     a.is_active AS is_active, -- 1: the figures of the report count it
     o.id AS op_id             -- op.id

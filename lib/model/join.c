@@ -12,6 +12,7 @@
 #include "lib/model/link.h"
 #include "lib/model/program_facts.h"
 #include "lib/model/sampled.h"
+#include "lib/model/waste.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +104,9 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
         op->result_bytes = hlo->result_bytes;
         op->shape = hlo->shape;
         op->fingerprint = hlo->fingerprint;
+        op->waste = hlo->waste;
+        op->waste_why = hlo->waste_why;
+        op->waste_is_part = hlo->waste_is_part;
         if (op->category) continue; /* the device's own word stands */
         op->category = hlo->opcode;
         ids_op_classify(op, ids_strings_text(&trace->strings, hlo->opcode), IDS_RULE_OPCODE);
@@ -458,6 +462,7 @@ int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trac
         if (!code && ids_sampled_join_told(trace)) code = ids_no_memory(err);
         if (!code) code = launch_devices(trace, &producers, err);
         if (!code) code = name_ops(trace, calls, err);
+        if (!code && ids_wastes_find(trace)) code = ids_no_memory(err);
     }
     ids_keymap_done(&producers.by_link);
     ids_keymap_done(&producers.by_run);

@@ -99,19 +99,22 @@ struct ids_slice {
 /* One instruction of a compiled program, from an HLO proto. Texts are interned, empty where unknown. */
 struct ids_instruction_info {
     uint64_t program_id;
-    uint32_t module;      /* "jit_train_step" */
-    uint32_t name;        /* "fusion.3" */
-    uint32_t opcode;      /* "all-reduce", "fusion", ... */
-    uint32_t op_name;     /* the framework's: "jit(train_step)/layer0/attn/dot_general" */
-    uint32_t source;      /* "file.py:12" */
-    uint32_t call_target; /* custom calls only */
-    uint32_t groups;      /* replica groups of a collective, "{{0,1},{2,3}}" */
-    int64_t result_bytes; /* of the result's shape; -1 unknown */
-    uint32_t shape;       /* of the result, "f32[256,256]"; empty unknown */
-    uint64_t fingerprint; /* of what it computes, without names (lib/hlo/fingerprint.h); 0 unknown */
-    uint32_t sharding;    /* of a parameter of the program: "devices=[8,1]"; empty none */
-    uint8_t is_parameter; /* 1: of the program itself, so that op_name is what the program calls its argument */
-    uint8_t is_donated;   /* 1: of a parameter whose memory a result may take */
+    uint32_t module;       /* "jit_train_step" */
+    uint32_t name;         /* "fusion.3" */
+    uint32_t opcode;       /* "all-reduce", "fusion", ... */
+    uint32_t op_name;      /* the framework's: "jit(train_step)/layer0/attn/dot_general" */
+    uint32_t source;       /* "file.py:12" */
+    uint32_t call_target;  /* custom calls only */
+    uint32_t groups;       /* replica groups of a collective, "{{0,1},{2,3}}" */
+    int64_t result_bytes;  /* of the result's shape; -1 unknown */
+    uint32_t shape;        /* of the result, "f32[256,256]"; empty unknown */
+    uint64_t fingerprint;  /* of what it computes, without names (lib/hlo/fingerprint.h); 0 unknown */
+    uint32_t sharding;     /* of a parameter of the program: "devices=[8,1]"; empty none */
+    uint32_t waste_why;    /* what the program's graph shows of `waste`; empty none */
+    uint8_t waste;         /* enum ids_waste (lib/hlo/waste.h) */
+    uint8_t waste_is_part; /* 1: of a part of its operands */
+    uint8_t is_parameter;  /* 1: of the program itself, so that op_name is what the program calls its argument */
+    uint8_t is_donated;    /* 1: of a parameter whose memory a result may take */
 };
 
 /* A compiled program as the file holds it: a serialized HloProto. */

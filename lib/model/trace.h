@@ -195,6 +195,9 @@ struct ids_op {
     int64_t group_size;    /* of a collective: devices in each replica group; 0 unknown */
     uint32_t shape;        /* of the result, without layout, "f32[256,256]"; empty unknown */
     uint64_t fingerprint;  /* what it computes, whatever it is called: the same in another compilation; 0 unknown */
+    uint32_t waste_why;    /* of `waste`, for a person; empty unknown */
+    uint8_t waste;         /* enum ids_waste (lib/hlo/waste.h): by the program's graph, else by its names */
+    uint8_t waste_is_part; /* 1: of a collective that moves something else too */
     uint8_t direction;     /* enum ids_direction of such a copy */
     uint8_t class;         /* enum ids_class */
     uint8_t collective;    /* enum ids_collective */

@@ -1,0 +1,240 @@
+/* waste.c - what ops compute, move or wait for that need not be: copies of layouts, conversions, what is computed
+ * again, collectives of what every device has, a softmax that goes through memory. */
+#include "lib/model/waste.h"
+#include "lib/analysis/context.h"
+#include "lib/base/keymap.h"
+#include "lib/base/saturate.h"
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+
+#define WASTED "(class IN ('compute', 'collective') OR waste = 'serial')"
+#define SHARE_OF(which)                                                                                           \
+    "SELECT (SELECT coalesce(sum(self_ps), 0) FROM ops WHERE run = :run AND is_active = 1 AND is_beside = 0 AND " \
+    "" which ") * 1.0 / (SELECT sum(self_ps) FROM activities WHERE run = :run AND is_active = 1 AND is_beside = 0)"
+
+static const struct ids_metric_def metrics[] = {
+    {"layout.share", "copies of layouts", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "Share of all device time of ops that copy, transpose or reshape arrays inside device memory and do nothing else "
+     "(hlo_category data formatting; fusions of nothing but such instructions; aten::contiguous, clone and copy_ of "
+     "PyTorch), without those that are in a part that is computed again.",
+     SHARE_OF("waste = 'layout' AND class = 'compute'")},
+    {"waste.share", "only wasted", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "Share of all device time of the rows of the table `waste`. What of it could be saved is less: a copy may be "
+     "needed, and a softmax must be computed in a fused kernel too.",
+     SHARE_OF("waste IS NOT NULL AND " WASTED)},
+};
+
+static const struct ids_column_def columns[] = {
+    {"time", "time", IDS_UNIT_TIME, 0},
+    {"share", "share", IDS_UNIT_RATIO, 0},
+    {"per_step", "a step", IDS_UNIT_TIME, IDS_COLUMN_SPARE},
+    {"saving", "saves up to", IDS_UNIT_TIME, IDS_COLUMN_SPARE},
+    {"count", "count", IDS_UNIT_COUNT, 0},
+    {"ops", "alike", IDS_UNIT_COUNT, IDS_COLUMN_SPARE},
+    {"waste", "waste", IDS_UNIT_NONE, 0},
+    {"op", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_NAME},
+    {"where", "in the program", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"why", "why", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"source", "source", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+};
+static const struct ids_table_def waste = {
+    "waste",
+    "what only wastes",
+    columns,
+    IDS_COUNT_OF(columns),
+    "Ops whose time is wasted, over all devices, most time first; ops that compute the same are one row (`alike`). An "
+    "op has one kind, the first that holds. recomputed: jax.checkpoint and XLA's rematerialization compute it a second "
+    "time. repeated: the program computes the same of the same operands elsewhere. replicated: a collective of what "
+    "every device has already, or of groups of one device. gathered: an all-gather of which each device uses a slice. "
+    "reduced: an all-reduce of which each device uses a slice, so that a reduce-scatter would do. layout: copies, "
+    "transposes and reshapes that move data. convert: conversions of elements alone. padding: pads alone. attention: a "
+    "softmax between two batched products that goes through memory. serial: something asynchronous is waited for as "
+    "soon as it is begun. `time` is self time, `per_step` of it what a step has on a device (without steps: the "
+    "window). `saving` is the most that a step could win, where the program proves it: all of what is repeated or "
+    "replicated, half of an all-reduce that could be a reduce-scatter. `why` is what shows it: what is moved, of what, "
+    "and for whom.",
+    0,
+};
+
+enum { MOST_ROWS = 500 };
+
+struct row {
+    const struct ids_op *op; /* the one with most time */
+    int64_t most_ps, time_ps, step_ps;
+    int64_t count, ops;
+};
+
+struct gathering {
+    const struct ids_analysis *analysis;
+    struct own {
+        int64_t time_ps, step_ps, count;
+    } * of_op; /* by trace->ops */
+    struct ids_keymap numbers;
+    struct row *rows;
+    size_t count, room;
+    int64_t all_ps;    /* of all activity */
+    int64_t moved_ps;  /* of layouts */
+    int64_t wasted_ps; /* of all rows */
+};
+
+static int has_any(const struct ids_trace *trace) {
+    for (size_t i = 0; i < trace->op_count; i++) {
+        if (trace->ops[i].waste) return 1;
+    }
+    return 0;
+}
+
+static int64_t own_time(const struct ids_busy *busy, const struct ids_event *event) {
+    int64_t duration_ps = ids_end_in_window(busy, event) - event->start_ps;
+    return event->self_ps < duration_ps ? event->self_ps : duration_ps;
+}
+
+/* Of all activity, as the categories have it: most programs waste nothing, and are not read for it once more. */
+static int64_t all_time(const struct ids_report *report) {
+    const struct ids_table *categories = ids_report_find_table(report, "op_categories");
+    int self = ids_table_column(categories, "self");
+    int64_t all_ps = 0;
+    for (size_t row = 0; categories && row < categories->row_count; row++)
+        ids_sum(&all_ps, ids_table_cell(categories, row, self)->i);
+    return all_ps;
+}
+
+static void count_events(struct gathering *gathering) {
+    const struct ids_analysis *analysis = gathering->analysis;
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        const struct ids_busy *busy = &analysis->busy[b];
+        struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (!ids_is_wasted(analysis->trace, event)) continue;
+            struct own *own = &gathering->of_op[event->op];
+            int64_t own_ps = own_time(busy, event);
+            ids_sum(&own->time_ps, own_ps);
+            own->count++;
+            if (ids_step_of_device_event(analysis, event)) ids_sum(&own->step_ps, own_ps);
+        }
+    }
+}
+
+/* Ops of one kind that compute the same are one row, on all devices and hosts. */
+static uint64_t key_of(const struct ids_trace *trace, const struct ids_op *op) {
+    const struct ids_module *module = op->module == IDS_NONE ? NULL : &trace->modules[op->module];
+    uint64_t place = ids_key_of(module ? module->name : 0, ids_key_of(op->name, op->framework_name));
+    return ids_key_of(op->fingerprint ? op->fingerprint : place, op->waste);
+}
+
+static int add_op(struct gathering *gathering, const struct ids_op *op, const struct own *own) {
+    uint64_t *place = ids_keymap_at(&gathering->numbers, key_of(gathering->analysis->trace, op));
+    if (!place) return -1;
+    if (!*place) {
+        struct row *fresh = IDS_PUSH(gathering->rows, gathering->count, gathering->room);
+        if (!fresh) return -1;
+        *place = gathering->count;
+        *fresh = (struct row){.op = op};
+    }
+    struct row *row = &gathering->rows[*place - 1];
+    if (own->time_ps > row->most_ps) row->op = op, row->most_ps = own->time_ps;
+    ids_sum(&row->time_ps, own->time_ps);
+    ids_sum(&row->step_ps, own->step_ps);
+    ids_sum(&gathering->wasted_ps, own->time_ps);
+    if (op->waste == IDS_WASTE_LAYOUT) ids_sum(&gathering->moved_ps, own->time_ps);
+    row->count += own->count;
+    row->ops++;
+    return 0;
+}
+
+static int most_first(const void *a, const void *b) {
+    const struct row *left = a, *right = b;
+    if (left->time_ps != right->time_ps) return left->time_ps < right->time_ps ? 1 : -1;
+    return (left->op > right->op) - (left->op < right->op);
+}
+
+/* How many times a device had a step; without steps the devices, which have one window each. */
+static int64_t device_steps(const struct ids_analysis *analysis) {
+    int64_t count = 0;
+    for (size_t s = 0; s < analysis->steps.count; s++) count += analysis->steps.at[s].devices;
+    return count ? count : (int64_t)analysis->busy_count;
+}
+
+/* What of a step's time could be won by the program's own proof; missing where it proves nothing. */
+static struct ids_value saving_of(const struct ids_op *op, int64_t step_ps) {
+    int is_whole = op->waste == IDS_WASTE_REPEATED || (op->waste == IDS_WASTE_REPLICATED && !op->waste_is_part);
+    if (is_whole) return ids_int_value(IDS_UNIT_TIME, step_ps);
+    return op->waste == IDS_WASTE_REDUCED ? ids_int_value(IDS_UNIT_TIME, step_ps / 2) : ids_no_value(IDS_UNIT_TIME);
+}
+
+static struct ids_value text_or_none(const struct ids_trace *trace, uint32_t text) {
+    return ids_text_value(text ? ids_trace_text(trace, text) : NULL);
+}
+
+static void list(struct gathering *gathering, struct ids_report *report) {
+    const struct ids_analysis *analysis = gathering->analysis;
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_table *table = ids_report_table(report, &waste);
+    int64_t devices = device_steps(analysis);
+    if (gathering->count) qsort(gathering->rows, gathering->count, sizeof *gathering->rows, most_first);
+    for (size_t i = 0; i < gathering->count && i < MOST_ROWS; i++) {
+        const struct row *of = &gathering->rows[i];
+        const struct ids_op *op = of->op;
+        int64_t step_ps = (analysis->steps.count ? of->step_ps : of->time_ps) / devices;
+        const struct ids_value row[] = {
+            ids_int_value(IDS_UNIT_TIME, of->time_ps),
+            ids_real_value(IDS_UNIT_RATIO, (double)of->time_ps / (double)gathering->all_ps),
+            ids_int_value(IDS_UNIT_TIME, step_ps),
+            saving_of(op, step_ps),
+            ids_int_value(IDS_UNIT_COUNT, of->count),
+            of->ops > 1 ? ids_int_value(IDS_UNIT_COUNT, of->ops) : ids_no_value(IDS_UNIT_COUNT),
+            ids_text_value(ids_waste_name((enum ids_waste)op->waste)),
+            ids_text_value(ids_trace_text(trace, op->name)),
+            text_or_none(trace, op->framework_name),
+            text_or_none(trace, op->waste_why),
+            op->module == IDS_NONE ? ids_no_value(IDS_UNIT_NONE) : text_or_none(trace, trace->modules[op->module].name),
+            text_or_none(trace, op->source),
+        };
+        IDS_ROW(report, table, columns, row);
+    }
+    if (gathering->count > MOST_ROWS) table->rows_left_out = (int64_t)(gathering->count - MOST_ROWS);
+}
+
+static int waste_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    struct gathering gathering = {.analysis = analysis, .all_ps = all_time(report)};
+    const struct ids_trace *trace = analysis->trace;
+    int failed = 0, any = has_any(trace);
+    if (any) gathering.of_op = calloc(trace->op_count, sizeof *gathering.of_op);
+    if (any && !gathering.of_op) return ids_no_memory(err);
+    if (any) count_events(&gathering);
+    for (size_t i = 0; i < trace->op_count && any && !failed; i++) {
+        if (gathering.of_op[i].time_ps) failed = add_op(&gathering, &trace->ops[i], &gathering.of_op[i]);
+    }
+    if (!failed && gathering.all_ps && trace->op_count) {
+        list(&gathering, report);
+        double all = (double)gathering.all_ps;
+        ids_report_metric(report, "layout.share", NULL,
+                          ids_real_value(IDS_UNIT_RATIO, (double)gathering.moved_ps / all));
+        ids_report_metric(report, "waste.share", NULL,
+                          ids_real_value(IDS_UNIT_RATIO, (double)gathering.wasted_ps / all));
+    } else if (!failed) {
+        ids_report_table(report, &waste);
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics),
+                            analysis->busy_count ? "no device event of this trace carries an HLO op, or is known to be "
+                                                   "launched by an op of a framework"
+                                                 : ids_no_activity_reason(analysis));
+    }
+    ids_keymap_done(&gathering.numbers);
+    free(gathering.of_op);
+    free(gathering.rows);
+    return failed ? ids_no_memory(err) : 0;
+}
+
+static const struct ids_table_def *const tables[] = {&waste};
+
+const struct ids_analyzer ids_waste_analyzer = {
+    .name = "waste",
+    .title = "what only wastes",
+    .metrics = metrics,
+    .metric_count = IDS_COUNT_OF(metrics),
+    .tables = tables,
+    .table_count = IDS_COUNT_OF(tables),
+    .run = waste_run,
+};

@@ -1,0 +1,122 @@
+#include "analyzers/waste_advice.h"
+
+#include "lib/base/saturate.h"
+
+#include <string.h>
+
+/* What idsprof may not say: that a copy could be left out. It says where it comes from, and what mostly helps. */
+#define SAVE_MORE                                                                                                \
+    "where memory allows, keep more: jax.checkpoint with policy=jax.checkpoint_policies.dots_saveable, or only " \
+    "around the layers that need it"
+#define FUSED_ATTENTION                                                                                         \
+    "use a fused kernel: jax.nn.dot_product_attention(implementation='cudnn'), or a flash attention of Pallas", \
+        "use torch.nn.functional.scaled_dot_product_attention, which is one kernel"
+#define GATHER_LESS                                                                                        \
+    "let each device take its own part before the collective: give arrays their shardings (in_shardings, " \
+    "with_sharding_constraint), so that XLA exchanges the slice alone"
+
+enum { ACCELERATORS = 1 << IDS_DEVICE_GPU | 1 << IDS_DEVICE_TPU, ALL = -1 };
+
+static const struct sentence {
+    enum ids_waste waste;
+    int platforms; /* bits of enum ids_device_kind */
+    const char *problem;
+    const char *remedy[2]; /* of JAX and the others, of PyTorch; NULL: as for JAX */
+} sentences[] = {
+    {IDS_WASTE_RECOMPUTED,
+     ALL,
+     "The forward pass is computed again for the backward pass",
+     {SAVE_MORE, "where memory allows, checkpoint fewer modules, or give torch.utils.checkpoint a policy that keeps "
+                 "matrix products"}},
+    {IDS_WASTE_REPEATED,
+     ALL,
+     "The program computes the same twice",
+     {"compute it once and use the result; look for two calls with the same arguments, and for optimization_barrier "
+      "between them",
+      NULL}},
+    {IDS_WASTE_REPLICATED,
+     ALL,
+     "A collective exchanges what every device has already",
+     {"leave it out: under shard_map the gradient of a replicated argument is summed already, and what psum and "
+      "all_gather returned is everywhere",
+      NULL}},
+    {IDS_WASTE_GATHERED,
+     ALL,
+     "An all-gather brings whole arrays of which each device uses a slice",
+     {GATHER_LESS, NULL}},
+    {IDS_WASTE_REDUCED,
+     ALL,
+     "An all-reduce sums whole arrays of which each device uses a slice",
+     {"use psum_scatter, or give the result the sharding of its slice, so that XLA makes a reduce-scatter of half the "
+      "traffic",
+      "use reduce_scatter_tensor (FSDP does)"}},
+    {IDS_WASTE_LAYOUT,
+     ALL,
+     "Arrays are only copied or transposed",
+     {"keep one layout: let einsum contract the dimensions where they are instead of transposing, keep parameters and "
+      "batches in the layout that their product wants, donate what is overwritten (donate_argnums)",
+      "keep one memory format (channels_last throughout), and leave out contiguous() and clone() where views do"}},
+    {IDS_WASTE_CONVERT,
+     ALL,
+     "Arrays are only converted to another dtype",
+     {"keep one dtype along the path: store parameters and caches in the dtype of the products, and convert inside "
+      "what is fused",
+      "store parameters in the dtype of autocast, and convert once ahead of the loop"}},
+    {IDS_WASTE_PAD,
+     ALL,
+     "Arrays are only padded",
+     {"choose sizes that need no padding (multiples of 128 for products on a TPU, of 8 on a GPU), or pad once ahead of "
+      "the loop",
+      NULL}},
+    {IDS_WASTE_ATTENTION, ACCELERATORS, "Attention writes its scores to memory", {FUSED_ATTENTION}},
+    {IDS_WASTE_SERIAL,
+     ALL,
+     "Asynchronous copies or collectives are waited for as soon as they begin",
+     {"put work between: let XLA schedule for latency (--xla_tpu_enable_latency_hiding_scheduler=true, "
+      "--xla_gpu_enable_latency_hiding_scheduler=true), and prefetch one layer ahead",
+      NULL}},
+};
+
+struct ids_remedy ids_waste_remedy(enum ids_waste waste, enum ids_framework framework, enum ids_device_kind platform) {
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++) {
+        const struct sentence *of = &sentences[i];
+        if (of->waste != waste || !(of->platforms & 1 << platform)) continue;
+        const char *own = framework == IDS_PYTORCH ? of->remedy[1] : NULL;
+        return (struct ids_remedy){of->problem, own ? own : of->remedy[0]};
+    }
+    return (struct ids_remedy){0};
+}
+
+static enum ids_waste waste_of(const char *name) {
+    for (int w = 1; w < IDS_WASTE_COUNT; w++) {
+        if (!strcmp(ids_waste_name((enum ids_waste)w), name)) return (enum ids_waste)w;
+    }
+    return IDS_NO_WASTE;
+}
+
+static const char *text_at(const struct ids_table *table, size_t row, const char *column) {
+    const struct ids_value *cell = ids_table_cell(table, row, ids_table_column(table, column));
+    return cell->missing ? NULL : cell->text;
+}
+
+void ids_waste_sums(const struct ids_report *report, struct ids_waste_sum sums[IDS_WASTE_COUNT]) {
+    const struct ids_table *table = ids_report_find_table(report, "waste");
+    memset(sums, 0, IDS_WASTE_COUNT * sizeof *sums);
+    if (!table || !table->row_count) return;
+    int share = ids_table_column(table, "share"), step = ids_table_column(table, "per_step"),
+        saving = ids_table_column(table, "saving"), count = ids_table_column(table, "count");
+    for (size_t row = 0; row < table->row_count; row++) {
+        struct ids_waste_sum *sum = &sums[waste_of(text_at(table, row, "waste"))];
+        if (!sum->rows++) { /* the most is first */
+            sum->op = text_at(table, row, "op");
+            sum->where = text_at(table, row, "where");
+            sum->why = text_at(table, row, "why");
+        }
+        sum->share += ids_table_cell(table, row, share)->d;
+        sum->count += ids_table_cell(table, row, count)->i;
+        ids_sum(&sum->step_ps, ids_table_cell(table, row, step)->i);
+        const struct ids_value *saves = ids_table_cell(table, row, saving);
+        if (!saves->missing) ids_sum(&sum->saving_ps, saves->i);
+    }
+    for (int w = 0; w < IDS_WASTE_COUNT; w++) sums[w].waste = (enum ids_waste)w;
+}

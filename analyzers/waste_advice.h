@@ -1,0 +1,25 @@
+/* waste_advice.h - what to do about what only wastes: sentences for the kinds of the table `waste`. */
+#ifndef IDS_ANALYZERS_WASTE_ADVICE_H
+#define IDS_ANALYZERS_WASTE_ADVICE_H
+
+#include "analyzers/remedies.h"
+#include "lib/hlo/waste.h"
+#include "lib/report/report.h"
+
+/* All rows of the table of one kind. */
+struct ids_waste_sum {
+    enum ids_waste waste;
+    int64_t step_ps, saving_ps; /* a step, on a device; the saving is 0 where nothing is proved */
+    int64_t count;
+    double share; /* of device time */
+    size_t rows;
+    const char *op, *where, *why; /* of the row with most time; NULL unknown */
+};
+
+/* By enum ids_waste; out of the report's table. */
+void ids_waste_sums(const struct ids_report *report, struct ids_waste_sum sums[IDS_WASTE_COUNT]);
+
+/* What stands in advice on it; NULL problem: nothing can be done there. */
+struct ids_remedy ids_waste_remedy(enum ids_waste waste, enum ids_framework framework, enum ids_device_kind platform);
+
+#endif

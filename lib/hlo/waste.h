@@ -1,0 +1,45 @@
+/* waste.h - which instructions of a compiled program only waste time, and how its graph shows it.
+ *
+ * Each instruction has at most one kind, the first of enum ids_waste that holds, so that the times of the kinds never
+ * overlap. What the graph does not prove is not claimed: a fusion with a constant is no repetition of another one,
+ * because constants' values are not read.
+ */
+#ifndef IDS_LIB_HLO_WASTE_H
+#define IDS_LIB_HLO_WASTE_H
+
+#include "lib/hlo/module.h"
+
+enum ids_waste {
+    IDS_NO_WASTE,
+    IDS_WASTE_RECOMPUTED, /* by jax.checkpoint, by XLA's own ".remat", by PyTorch's checkpoint */
+    IDS_WASTE_REPEATED,   /* the same computation of the same operands as `other` */
+    IDS_WASTE_REPLICATED, /* a collective of what every device has already, or of one device */
+    IDS_WASTE_GATHERED,   /* an all-gather of which `other` takes a slice */
+    IDS_WASTE_REDUCED,    /* an all-reduce of which `other` takes a slice: a reduce-scatter would do */
+    IDS_WASTE_LAYOUT,     /* copies, transposes, reshapes that move */
+    IDS_WASTE_CONVERT,    /* converts elements and does nothing else */
+    IDS_WASTE_PAD,        /* pads and does nothing else */
+    IDS_WASTE_ATTENTION,  /* a softmax between two products, `also` and `other`, that is written to memory */
+    IDS_WASTE_SERIAL,     /* the end of something asynchronous, with nothing between it and the beginning */
+    IDS_WASTE_COUNT,
+};
+
+/* "layout"; NULL for IDS_NO_WASTE. */
+const char *ids_waste_name(enum ids_waste waste);
+
+struct ids_hlo_waste {
+    uint8_t kind;         /* enum ids_waste */
+    uint8_t is_part;      /* 1: of a part of its operands alone */
+    uint32_t other, also; /* instructions that show it; IDS_HLO_NONE: none */
+};
+
+/* One for each instruction of the module, to be freed: *ret_of stays NULL where there is nothing to say. 0 or
+ * IDS_NOMEM. The module is finished. */
+int ids_hlo_waste_find(const struct ids_hlo_module *module, struct ids_hlo_waste **ret_of, struct ids_error *err);
+
+/* Why, for a person: "f32[64,8]{1,0} of fusion.2 for dot.3". Returns its length, which may be 0. */
+enum { IDS_HLO_WASTE_TEXT = 512 };
+size_t ids_hlo_waste_text(const struct ids_hlo_module *module, const struct ids_hlo_waste *of, uint32_t instruction,
+                          char text[IDS_HLO_WASTE_TEXT]);
+
+#endif

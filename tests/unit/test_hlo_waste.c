@@ -1,0 +1,387 @@
+/* lib/hlo/waste: what a program's graph shows to be wasted, over graphs that are built here, and what only looks so. */
+#include "lib/fields/hlo.h"
+#include "lib/hlo/finish.h"
+#include "lib/hlo/waste.h"
+#include "tests/support/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { F32 = 11 };
+
+static struct ids_hlo_module module;
+static struct ids_error err;
+static struct ids_hlo_waste *wastes;
+
+static void begin(void) {
+    ids_hlo_module_init(&module);
+    err = (struct ids_error)IDS_ERROR_INIT;
+    module.entry_id = -1;
+}
+
+static struct ids_text text(const char *z) {
+    return (struct ids_text){z, (uint32_t)strlen(z)};
+}
+
+/* The instructions that follow are inside it; its id is its number from 1. */
+static int computation(const char *name, int is_fusion) {
+    struct ids_hlo_computation *fresh;
+    ck_assert_int_eq(ids_hlo_add_computation(&module, &fresh, &err), 0);
+    *fresh = (struct ids_hlo_computation){.name = text(name),
+                                          .id = (int64_t)module.computation_count,
+                                          .instructions = {(uint32_t)module.instruction_count, 0},
+                                          .root = IDS_HLO_NONE,
+                                          .is_fusion = (uint8_t)is_fusion};
+    return (int)module.computation_count;
+}
+static void is_entry(int number) {
+    module.entry_id = number;
+}
+
+static uint32_t shape_of(const char *dimensions) {
+    uint32_t shape;
+    ck_assert_int_eq(ids_hlo_add_shape(&module, &shape, &err), 0);
+    module.shapes[shape] = (struct ids_hlo_shape){.element = F32,
+                                                  .first_part = IDS_HLO_NONE,
+                                                  .next_part = IDS_HLO_NONE,
+                                                  .layout = IDS_HLO_NONE,
+                                                  .dimensions = {(uint32_t)module.number_count, 0}};
+    for (const char *at = dimensions; *at;) {
+        char *end;
+        ck_assert_int_eq(ids_hlo_add_number(&module, strtol(at, &end, 10), &err), 0);
+        module.shapes[shape].dimensions.count++;
+        at = *end ? end + 1 : end;
+    }
+    return shape;
+}
+
+/* The last operand is 0; ids count from 1 in the order in which instructions are added. */
+static struct ids_hlo_instruction *add(const char *name, const char *opcode, const char *dimensions,
+                                       const int *operands) {
+    uint32_t shape = shape_of(dimensions);
+    struct ids_hlo_range range = {(uint32_t)module.operand_count, 0};
+    for (; *operands; operands++, range.count++)
+        ck_assert_int_eq(ids_hlo_add_operand(&module, (uint64_t)*operands, &err), 0);
+    struct ids_hlo_instruction *fresh;
+    ck_assert_int_eq(ids_hlo_add_instruction(&module, &fresh, &err), 0);
+    *fresh = (struct ids_hlo_instruction){.name = text(name),
+                                          .opcode = text(opcode),
+                                          .id = (int64_t)module.instruction_count,
+                                          .operands = range,
+                                          .shape = shape,
+                                          .metadata = IDS_HLO_NONE,
+                                          .groups = IDS_HLO_NONE,
+                                          .loop = IDS_HLO_NONE,
+                                          .attributes = {(uint32_t)module.attribute_count, 0}};
+    module.computations[module.computation_count - 1].instructions.count++;
+    return fresh;
+}
+#define ADD(name, opcode, dimensions, ...) add((name), (opcode), (dimensions), (const int[]){__VA_ARGS__})
+/* How many there are, which is the id of the last one. */
+static int last(void) {
+    return (int)module.instruction_count;
+}
+
+static void attribute(struct ids_hlo_instruction *of, struct ids_hlo_attribute attribute) {
+    ck_assert_int_eq(ids_hlo_add_attribute(&module, attribute, &err), 0);
+    of->attributes.count++;
+}
+static int parameter(const char *name, const char *dimensions, unsigned number) {
+    struct ids_hlo_instruction *of = ADD(name, "parameter", dimensions, 0);
+    attribute(of, (struct ids_hlo_attribute){.field = HLO_INSTRUCTION_PARAMETER_NUMBER, .number = number});
+    return last();
+}
+static int batched_dot(const char *name, const char *dimensions, int left, int right) {
+    static const char numbers[] = "\x0a\x01\x02\x12\x01\x02\x1a\x01\x00\x22\x01"; /* and a zero */
+    struct ids_hlo_instruction *of = ADD(name, "dot", dimensions, left, right, 0);
+    attribute(of, (struct ids_hlo_attribute){
+                      .field = HLO_INSTRUCTION_DOT_DIMENSIONS, .is_bytes = 1, .length = 12, .bytes = numbers});
+    return last();
+}
+static int calls(struct ids_hlo_instruction *of, int number) {
+    of->called = (struct ids_hlo_range){(uint32_t)module.called_count, 1};
+    ck_assert_int_eq(ids_hlo_add_called(&module, (uint64_t)number, &err), 0);
+    return last();
+}
+static int grouped(struct ids_hlo_instruction *of, const char *groups) {
+    of->groups = (uint32_t)module.group_count;
+    ck_assert_int_eq(ids_hlo_add_groups(&module, text(groups), &err), 0);
+    return last();
+}
+static void replicated(int id) {
+    module.instructions[id - 1].sharding = (struct ids_text){"", 0};
+}
+static void sharded(int id) {
+    module.instructions[id - 1].sharding = (struct ids_text){"\x08\x03", 2};
+}
+
+static void finish(void) {
+    ck_assert_int_eq(ids_hlo_module_finish(&module, &err), 0);
+    ck_assert_int_eq(ids_hlo_waste_find(&module, &wastes, &err), 0);
+}
+static void end(void) {
+    free(wastes);
+    wastes = NULL;
+    ids_hlo_module_done(&module);
+}
+
+static const char *waste_of(int id) {
+    const char *name = wastes ? ids_waste_name((enum ids_waste)wastes[id - 1].kind) : NULL;
+    return name ? name : "";
+}
+static const char *why(int id) {
+    static char words[IDS_HLO_WASTE_TEXT];
+    ids_hlo_waste_text(&module, &wastes[id - 1], (uint32_t)(id - 1), words);
+    return words;
+}
+
+/* ---- what only moves ---- */
+
+static int body(const char *first, const char *second) {
+    int number = computation("fused", 1), from = parameter("p", "64,8", 0);
+    int pad = strcmp(first, "pad") ? 0 : (ADD("zero", "constant", "", 0), last());
+    ADD("a", first, "8,64", from, pad, 0);
+    if (second) ADD("b", second, "8,64", last(), 0);
+    return number;
+}
+
+/* A fusion of the two, for a sort. */
+static const char *of_fusion(const char *first, const char *second) {
+    static char said[16];
+    begin();
+    int inside = body(first, second);
+    is_entry(computation("main", 0));
+    int x = parameter("x", "64,8", 0);
+    int fusion = calls(ADD("f", "fusion", "8,64", x, 0), inside);
+    ADD("s", "sort", "8,64", fusion, 0);
+    finish();
+    snprintf(said, sizeof said, "%s", waste_of(fusion));
+    if (*said) ck_assert_str_eq(why(fusion), "f32[64,8] -> f32[8,64], of x, for s");
+    end();
+    return said;
+}
+
+START_TEST(fusions_that_only_move) {
+    ck_assert_str_eq(of_fusion("transpose", "copy"), "layout");
+    ck_assert_str_eq(of_fusion("transpose", "add"), "");
+    ck_assert_str_eq(of_fusion("convert", "transpose"), "convert");
+    ck_assert_str_eq(of_fusion("convert", "add"), "");
+    ck_assert_str_eq(of_fusion("pad", NULL), "padding");
+    ck_assert_str_eq(of_fusion("pad", "exponential"), "");
+    ck_assert_str_eq(of_fusion("bitcast", NULL), "");
+    ck_assert_str_eq(of_fusion("slice", NULL), "");
+}
+END_TEST
+
+START_TEST(copies_for_a_loop_are_kept_apart) {
+    begin();
+    is_entry(computation("main", 0));
+    int x = parameter("x", "64", 0);
+    ADD("c", "copy", "64", x, 0);
+    int copy = last();
+    ADD("t", "tuple", "64", copy, 0);
+    finish();
+    ck_assert_str_eq(waste_of(copy), "layout");
+    ck_assert_str_eq(why(copy), "f32[64] -> f32[64], of x, to be kept apart from what is overwritten: for t");
+    end();
+}
+END_TEST
+
+START_TEST(recomputed_by_name) {
+    begin();
+    is_entry(computation("main", 0));
+    int x = parameter("x.remat", "64", 0);
+    ADD("sine.remat2", "sine", "64", x, 0);
+    int sine = last();
+    ADD("w.remat", "while", "64", sine, 0);
+    finish();
+    ck_assert_str_eq(waste_of(sine), "recomputed");
+    ck_assert_str_eq(waste_of(x), "");
+    ck_assert_str_eq(waste_of(last()), "");
+    end();
+}
+END_TEST
+
+/* ---- what is done twice ---- */
+
+START_TEST(the_same_of_the_same) {
+    begin();
+    int plain = computation("plain", 1), p = parameter("p", "8,8", 0);
+    ADD("sine", "sine", "8,8", p, 0);
+    int scaled = computation("scaled", 1);
+    p = parameter("p", "8,8", 0);
+    ADD("two", "constant", "8,8", 0);
+    ADD("times", "multiply", "8,8", p, last(), 0);
+    is_entry(computation("main", 0));
+    int x = parameter("x", "8,8", 0), y = parameter("y", "8,8", 1);
+    ADD("d1", "dot", "8,8", x, y, 0);
+    int first = last();
+    ADD("d2", "dot", "8,8", x, y, 0);
+    int again = last();
+    ADD("d3", "dot", "8,8", y, x, 0);
+    int turned = last();
+    int sine = calls(ADD("f1", "fusion", "8,8", x, 0), plain), sine2 = calls(ADD("f2", "fusion", "8,8", x, 0), plain);
+    int twice = calls(ADD("f3", "fusion", "8,8", x, 0), scaled);
+    int thrice = calls(ADD("f4", "fusion", "8,8", x, 0), scaled); /* maybe of another constant */
+    ADD("r1", "rng", "8,8", x, 0);
+    ADD("r2", "rng", "8,8", x, 0);
+    int random = last();
+    finish();
+    ck_assert_str_eq(waste_of(first), "");
+    ck_assert_str_eq(waste_of(again), "repeated");
+    ck_assert_str_eq(why(again), "the same of the same operands as d1");
+    ck_assert_str_eq(waste_of(turned), "");
+    ck_assert_str_eq(waste_of(sine), "");
+    ck_assert_str_eq(waste_of(sine2), "repeated");
+    ck_assert_str_eq(waste_of(twice), "");
+    ck_assert_str_eq(waste_of(thrice), "");
+    ck_assert_str_eq(waste_of(random), "");
+    end();
+}
+END_TEST
+
+/* ---- collectives ---- */
+
+/* A collective of an argument that is whole everywhere, or not. */
+static const char *of_collective(const char *opcode, const char *groups, int is_whole, const char *dimensions) {
+    static char said[16];
+    begin();
+    is_entry(computation("main", 0));
+    int x = parameter("x", dimensions, 0);
+    (is_whole ? replicated : sharded)(x);
+    ADD("sine", "sine", dimensions, x, 0);
+    int collective = grouped(ADD("c", opcode, dimensions, last(), 0), groups);
+    finish();
+    snprintf(said, sizeof said, "%s", waste_of(collective));
+    end();
+    return said;
+}
+
+START_TEST(collectives_of_what_all_have) {
+    ck_assert_str_eq(of_collective("all-reduce", "{{0,1,2,3}}", 1, "512"), "replicated");
+    ck_assert_str_eq(of_collective("all-gather-start", "{{0,1}}", 1, "512"), "replicated");
+    ck_assert_str_eq(of_collective("all-reduce", "{{0,1,2,3}}", 0, "512"), "");
+    ck_assert_str_eq(of_collective("all-reduce", "{{0,1,2,3}}", 1, "2"), ""); /* 8 bytes */
+    ck_assert_str_eq(of_collective("all-reduce", "{{0},{1}}", 0, "512"), "replicated");
+    ck_assert_str_eq(of_collective("collective-permute", "{{0,1}}", 1, "512"), "");
+}
+END_TEST
+
+/* The result of an all-reduce is everywhere if all take part in one group; behind a partition-id it is not. */
+START_TEST(collectives_one_after_the_other) {
+    begin();
+    is_entry(computation("main", 0));
+    int x = parameter("x", "512", 0);
+    sharded(x);
+    int all = grouped(ADD("all", "all-reduce", "512", x, 0), "{{0,1,2,3}}");
+    int again = grouped(ADD("again", "all-reduce", "512", all, 0), "{{0,1,2,3}}");
+    int pairs = grouped(ADD("pairs", "all-reduce", "512", x, 0), "{{0,1},{2,3}}");
+    int after = grouped(ADD("after", "all-reduce", "512", pairs, 0), "{{0,2},{1,3}}");
+    ADD("id", "partition-id", "", 0);
+    ADD("own", "multiply", "512", all, last(), 0);
+    int own = grouped(ADD("sum", "all-reduce", "512", last(), 0), "{{0,1,2,3}}");
+    int twice = grouped(ADD("twice", "all-reduce", "512", x, 0), "{{0,1,2,3}}");
+    int part = grouped(ADD("part", "all-reduce", "512", x, all, 0), "{{0,1,2,3}}");
+    finish();
+    ck_assert_str_eq(waste_of(all), "");
+    ck_assert_str_eq(waste_of(again), "replicated");
+    ck_assert_str_eq(waste_of(after), "");
+    ck_assert_str_eq(waste_of(own), "");
+    ck_assert_str_eq(waste_of(twice), "replicated"); /* as `all` has it */
+    ck_assert_str_eq(waste_of(part), "replicated");
+    ck_assert_int_eq(wastes[part - 1].is_part, 1);
+    ck_assert_int_eq(wastes[again - 1].is_part, 0);
+    ck_assert_str_eq(why(part), "a part of it is the same on every device: all");
+    end();
+}
+END_TEST
+
+/* A collective, of which a fusion takes a slice, and which something else uses too with `also`. */
+static const char *of_slice(const char *opcode, const char *slice, int also) {
+    static char said[16];
+    begin();
+    int inside = computation("fused", 1), p = parameter("p", "512", 0);
+    ADD("s", slice, "64", p, 0);
+    is_entry(computation("main", 0));
+    int x = parameter("x", "512", 0);
+    int collective = grouped(ADD("c", opcode, "512", x, 0), "{{0,1,2,3}}");
+    calls(ADD("f", "fusion", "64", collective, 0), inside);
+    if (also) ADD("sine", "sine", "512", collective, 0);
+    finish();
+    snprintf(said, sizeof said, "%s", waste_of(collective));
+    end();
+    return said;
+}
+
+START_TEST(collectives_of_which_a_slice_is_used) {
+    ck_assert_str_eq(of_slice("all-gather", "dynamic-slice", 0), "gathered");
+    ck_assert_str_eq(of_slice("all-reduce", "dynamic-slice", 0), "reduced");
+    ck_assert_str_eq(of_slice("all-gather", "dynamic-slice", 1), "");
+    ck_assert_str_eq(of_slice("all-gather", "sine", 0), "");
+    ck_assert_str_eq(of_slice("all-to-all", "dynamic-slice", 0), "");
+}
+END_TEST
+
+/* ---- attention ---- */
+
+static const char *of_softmax(const char *normalizer, int batched, const char *scores) {
+    static char said[128];
+    begin();
+    is_entry(computation("main", 0));
+    int q = parameter("q", "8,256,64", 0), v = parameter("v", "8,256,64", 1);
+    int first = batched ? batched_dot("qk", scores, q, q) : (ADD("qk", "dot", scores, q, q, 0), last());
+    ADD("e", "exponential", scores, first, 0);
+    int e = last();
+    ADD("sum", normalizer, "8,256", e, 0);
+    ADD("wide", "broadcast", scores, last(), 0);
+    ADD("p", "divide", scores, e, last(), 0);
+    int p = last();
+    if (batched)
+        batched_dot("pv", "8,256,64", p, v);
+    else
+        ADD("pv", "dot", "8,256,64", p, v, 0);
+    finish();
+    snprintf(said, sizeof said, "%s", waste_of(p));
+    if (*said) {
+        ck_assert_str_eq(waste_of(e), "attention");
+        ck_assert_str_eq(waste_of(first), "");
+        ck_assert_str_eq(why(p), "softmax f32[8,256,256] between qk and pv");
+    }
+    end();
+    return said;
+}
+
+START_TEST(attention_through_memory) {
+    ck_assert_str_eq(of_softmax("reduce", 1, "8,256,256"), "attention");
+    ck_assert_str_eq(of_softmax("sine", 1, "8,256,256"), "");   /* a gate is no softmax */
+    ck_assert_str_eq(of_softmax("reduce", 0, "8,256,256"), ""); /* a router's */
+    ck_assert_str_eq(of_softmax("reduce", 1, "8,256,16"), "");
+}
+END_TEST
+
+/* ---- hostile ---- */
+
+/* 20,000 fusions of one all-gather, with a body of 20,000 instructions in which its parameter comes last. */
+START_TEST(many_uses_of_a_long_body) {
+    enum { MANY = 20000 };
+    struct timespec from, to;
+    begin();
+    int inside = computation("fused", 1);
+    for (int i = 0; i < MANY; i++) ADD("z", "constant", "", 0);
+    ADD("s", "dynamic-slice", "64", parameter("p", "512", 7), 0);
+    is_entry(computation("main", 0));
+    int collective = (ADD("c", "all-gather", "512", parameter("x", "512", 0), 0), last());
+    for (int i = 0; i < MANY; i++) calls(ADD("f", "fusion", "64", collective, 0), inside);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    finish();
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+    ck_assert_msg(to.tv_sec - from.tv_sec < 5, "took %ld s", (long)(to.tv_sec - from.tv_sec));
+    end();
+}
+END_TEST
+
+IDS_RUN_SUITE("hlo_waste", fusions_that_only_move, copies_for_a_loop_are_kept_apart, recomputed_by_name,
+              the_same_of_the_same, collectives_of_what_all_have, collectives_one_after_the_other,
+              collectives_of_which_a_slice_is_used, attention_through_memory, many_uses_of_a_long_body)
