@@ -59,7 +59,8 @@ static void judge(struct ids_waste_graph *graph, uint32_t i, const uint8_t *repl
     enum ids_collective collective = ids_collective_of_opcode(of->opcode);
     if (ids_opcode_is_wait(of->opcode) || !collective || collective == IDS_SEND_RECV || collective == IDS_PERMUTE)
         return;
-    struct ids_text groups = of->groups == IDS_HLO_NONE ? (struct ids_text){0} : module->groups[of->groups];
+    struct ids_text groups = {0};
+    if (of->groups != IDS_HLO_NONE) groups = module->groups[of->groups];
     if (groups.length && ids_replica_groups_members(groups) && ids_replica_group_size(groups) == 1) {
         ids_waste_set(graph, i, IDS_WASTE_REPLICATED, IDS_HLO_NONE, IDS_HLO_NONE);
         return;
@@ -120,9 +121,8 @@ static int is_sliced(struct ids_waste_graph *graph, uint32_t value, int64_t byte
         if (graph->budget-- <= 0) return 0;
         uint32_t user = graph->user_of[use], inside = ids_waste_inside(module, user);
         const struct ids_hlo_instruction *of = &module->instructions[user];
-        uint32_t inner = user;
         if (inside != IDS_HLO_NONE) {
-            inner = parameter_of(graph, inside, use - of->operands.first);
+            uint32_t inner = parameter_of(graph, inside, use - of->operands.first);
             if (inner == IDS_HLO_NONE || !is_sliced(graph, inner, bytes, depth - 1, ret_slice)) return 0;
             *ret_slice = user;
             continue;

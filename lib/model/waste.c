@@ -66,13 +66,14 @@ static int say_what_moves(struct ids_trace *trace, struct ids_op *op) {
     enum { MOST = 200 };
     const char *text = ids_trace_text(trace, op->long_name), *result = strstr(text, " = "), *from = operand_in(text);
     char why[2 * MOST + 8];
+    static const char into[] = {' ', '-', '>', ' '};
     if (!result || !from) return 0;
     size_t result_length = strcspn(result + 3, " "), from_length = strcspn(from, " ");
     if (result_length > MOST || from_length > MOST || !from_length) return 0;
     memcpy(why, from, from_length);
-    memcpy(why + from_length, " -> ", 4);
-    memcpy(why + from_length + 4, result + 3, result_length);
-    op->waste_why = ids_intern(&trace->strings, why, from_length + 4 + result_length);
+    memcpy(why + from_length, into, sizeof into);
+    memcpy(why + from_length + sizeof into, result + 3, result_length);
+    op->waste_why = ids_intern(&trace->strings, why, from_length + sizeof into + result_length);
     return op->waste_why == IDS_NO_TEXT ? -1 : 0;
 }
 
