@@ -326,8 +326,8 @@ static int ledger_run(struct ids_analysis *analysis, struct ids_report *report, 
     return 0;
 }
 
-static const struct ids_table_def *const tables[] = {&accounts, &entries, &ids_ledger_by_step, &ids_ledger_by_device,
-                                                     &ids_ledger_intervals};
+static const struct ids_table_def *const tables[] = {
+    &accounts, &entries, &ids_ledger_by_step, &ids_ledger_by_device, &ids_ledger_strips, &ids_ledger_intervals};
 
 const struct ids_analyzer ids_ledger_analyzer = {
     .name = "ledger",

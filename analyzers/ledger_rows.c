@@ -1,5 +1,6 @@
 #include "analyzers/ledger_rows.h"
 
+#include "lib/analysis/strip.h"
 #include "lib/base/saturate.h"
 
 #include <stdlib.h>
@@ -42,6 +43,26 @@ const struct ids_table_def ids_ledger_by_device = {
     "One row per device: the time of a step there and the time of each account in it, means over its steps (without "
     "steps: "
     "of its window); the accounts sum to the time. No value: an account that no device has.",
+    IDS_TABLE_HIDDEN,
+};
+
+static const struct ids_column_def strip_columns[] = {
+    {"device", "device", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"start", "from", IDS_UNIT_TIME, 0},
+    {"duration", "length", IDS_UNIT_TIME, 0},
+    {"letters", "accounts", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+};
+const struct ids_table_def ids_ledger_strips = {
+    "strips",
+    "accounts over time",
+    strip_columns,
+    IDS_COUNT_OF(strip_columns),
+    "One row per device: the run's window in 240 equal cells, and for each the letter of an account; a space where "
+    "nothing is booked. A cell in which the device mostly does something has the largest account of those, else the "
+    "largest of the others. C work.compute, T comm.transfer, W comm.wait, H copy.h2d, D copy.d2h, N copy.d2d, "
+    "P copy.p2p, S copy.set, O copy.other, X stall.device; c host.compile, i host.input, y host.sync, g host.staging, "
+    "r host.runtime, n host.region, p host.python, d host.dispatch, u host.unknown, e device.in_program, "
+    "q device.queue, k device.unknown, f profiler. `report --chart` draws it.",
     IDS_TABLE_HIDDEN,
 };
 
@@ -138,6 +159,19 @@ static void list_devices(const struct ids_analysis *analysis, struct ids_report 
     }
 }
 
+static void list_strips(const struct ids_analysis *analysis, struct ids_report *report) {
+    struct ids_table *table = ids_report_table(report, &ids_ledger_strips);
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        const struct ids_value cells[] = {
+            ids_text_value(analysis->busy[b].device->key),
+            ids_int_value(IDS_UNIT_TIME, analysis->start_ps - analysis->first_ps),
+            ids_int_value(IDS_UNIT_TIME, analysis->end_ps - analysis->start_ps),
+            ids_text_value(analysis->ledger.strips + b * (IDS_STRIP_CELLS + 1)),
+        };
+        IDS_ROW(report, table, strip_columns, cells);
+    }
+}
+
 static void list_intervals(const struct ids_analysis *analysis, struct ids_report *report) {
     const struct ids_ledger *ledger = &analysis->ledger;
     struct ids_table *table = ids_report_table(report, &ids_ledger_intervals);
@@ -173,6 +207,7 @@ int ids_ledger_rows(const struct ids_analysis *analysis, struct ids_report *repo
         sum_rows(analysis, of_step, of_device);
         if (analysis->steps.count) list_steps(analysis, report, of_step);
         list_devices(analysis, report, of_device);
+        list_strips(analysis, report);
         list_intervals(analysis, report);
     }
     free(of_step);

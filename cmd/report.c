@@ -1,8 +1,10 @@
 #include "cmd/command.h"
 #include "cmd/engine.h"
 #include "cmd/grade_options.h"
+#include "cmd/slice_options.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
+#include "lib/render/report_chart.h"
 #include "lib/report/tree.h"
 #include "lib/run/explanation.h"
 #include "lib/run/find_runs.h"
@@ -19,10 +21,10 @@ enum { TOP_OF_TEXT = 10, TOP_OF_SCREEN = 24, TOP_UNSET = -1, COMMAND_BYTES = 435
 struct report_options {
     int64_t top, width;
     struct ids_opt_texts sections, grades;
-    int json, csv, full, strict, no_cache, colour;
+    int json, csv, full, strict, no_cache, colour, chart;
     int window;
     int64_t from_ps, to_ps, small_kernel_ps;
-    const char *explain, *run, *sort;
+    const char *explain, *run, *sort, *zoom;
     int by;
     int64_t depth;
 };
@@ -66,6 +68,9 @@ static const struct ids_opt opts[] = {
      by_choice},
     {IDS_OPT_COUNT, 'd', "depth", "N", "levels of scopes to show (all)", AT(depth), NULL},
     {IDS_OPT_TEXT, 0, "sort", "COLUMN", "sort the tables of --section or --by by this column", AT(sort), NULL},
+    {IDS_OPT_FLAG, 0, "chart", NULL, "draw where a step goes, what devices did over time, and step times", AT(chart),
+     NULL},
+    {IDS_OPT_TEXT, 0, "zoom", "STEPS", "draw these steps only: 7, or 3-5", AT(zoom), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: the metrics, or the tables of --section", AT(csv), NULL},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest, or the slowest kept", AT(run),
@@ -87,12 +92,18 @@ static const struct ids_opt opts[] = {
 };
 
 static int make_params(const struct report_options *options, struct ids_params *ret_params, struct ids_error *err) {
-    ids_params_default(ret_params);
+    char words[IDS_SLICE_WORDS];
+    const struct ids_slice_options slice = {.steps = options->zoom};
+    int code = ids_slice_params(&slice, ret_params, words, err);
+    if (code) return code;
     if (options->window >= 0) ret_params->window = (enum ids_window_mode)options->window;
     if (options->from_ps >= 0) ret_params->from_ps = options->from_ps;
     if (options->to_ps >= 0) ret_params->to_ps = options->to_ps;
     if (options->small_kernel_ps >= 0) ret_params->small_kernel_ps = options->small_kernel_ps;
     if (ret_params->from_ps >= ret_params->to_ps) return ids_fail(err, IDS_USAGE, "--from is not before --to");
+    if ((options->chart || options->zoom) &&
+        (options->json || options->csv || options->explain || options->sections.count || options->by >= 0))
+        return ids_fail(err, IDS_USAGE, "--chart and --zoom exclude --json, --csv, --explain, --section and --by");
     if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
     if (options->by >= 0 && options->explain) return ids_fail(err, IDS_USAGE, "--by and --explain exclude each other");
     if (options->by >= 0 && options->sections.count &&
@@ -211,6 +222,7 @@ static int print(const struct report_options *options, struct opened *opened, co
     if (options->explain) return explain(options, opened, &render, path, err);
     int code = arrange(options, report, &render, err);
     if (code) return code;
+    if (options->chart || options->zoom) return ids_render_chart(report, &render, stdout, err);
     if (options->json) return ids_render_json(report, &render, stdout, err);
     if (options->csv) return ids_render_csv(report, &render, stdout, err);
     return ids_render_text(report, &render, stdout, err);

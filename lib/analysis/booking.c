@@ -97,6 +97,7 @@ int ids_book_pending(struct ids_booking *booking, struct ids_error *err) {
     if (interval->to_ps <= interval->from_ps) return 0;
     int failed =
         interval->entry == IDS_NONE ? await(booking, interval) : ids_book_entry(booking, interval, booking->place);
+    ids_strip_add(booking->strip, (enum ids_account)interval->account, interval->from_ps, interval->to_ps);
     if (failed || (booking->past && ids_past_add(&booking->past[booking->device], interval))) return ids_no_memory(err);
     booking->visited++;
     return booking->visitor ? booking->visitor->interval(booking->visitor->context, interval, err) : 0;

@@ -12,6 +12,7 @@
 #include "lib/analysis/meetings.h"
 #include "lib/analysis/past.h"
 #include "lib/analysis/step_sums.h"
+#include "lib/analysis/strip.h"
 
 /* What the device that is swept has of an entry; no interval of it overlaps another, so that sums cannot run over. */
 struct ids_own_share {
@@ -67,6 +68,7 @@ struct ids_booking {
     struct ids_wait *waits;
     size_t wait_count, wait_room;
     size_t visited;
+    struct ids_strip *strip;           /* of the device that is swept */
     struct ids_arena names;            /* of those who were waited for */
     struct ids_keymap entry_of_wait;   /* who, and what it did -> entry + 1 */
     struct ids_keymap awaited_numbers; /* step and device -> index of ledger->awaited + 1 */

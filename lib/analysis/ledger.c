@@ -50,6 +50,7 @@ void ids_ledger_done(struct ids_ledger *ledger) {
     free(ledger->entries);
     ids_keymap_done(&ledger->entry_numbers);
     free(ledger->in_window);
+    free(ledger->strips);
     free(ledger->idle);
     free(ledger->in_step);
     free(ledger->first_step);

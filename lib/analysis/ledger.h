@@ -115,6 +115,8 @@ struct ids_ledger {
     size_t *first_share; /* by device; one more for the end */
     size_t share_count, share_room;
     struct ids_ledger_longest longest[IDS_ACCOUNT_COUNT];
+    /* By active device, of the run's window: IDS_STRIP_CELLS letters and a NUL each (strip.h). */
+    char *strips;
     /* Who was waited for in a step (IDS_NONE: without steps, in the windows), by all others together. */
     struct ids_awaited {
         uint32_t step, device;

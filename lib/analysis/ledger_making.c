@@ -16,6 +16,7 @@ static int sweep_device(struct ids_booking *booking, uint32_t index, struct ids_
         (struct ids_ledger_interval){.from_ps = INT64_MIN, .to_ps = INT64_MIN}; /* nothing follows on it */
     booking->gap_part_ps = 0;
     busy->first_gap = analysis->gap_count;
+    ids_strip_begin(booking->strip, analysis->start_ps, analysis->end_ps);
     int64_t from_ps = busy->start_ps, to_ps = busy->end_ps;
     for (size_t i = 0; i < booking->steps->count; i++) {
         const struct ids_device_step *step = &booking->steps->at[i];
@@ -26,6 +27,7 @@ static int sweep_device(struct ids_booking *booking, uint32_t index, struct ids_
     int code =
         from_ps < to_ps ? ids_sweep_device(booking->room, busy, from_ps, to_ps, ids_book_stretch, booking, err) : 0;
     if (!code) code = ids_book_pending(booking, err);
+    ids_strip_end(booking->strip, booking->ledger->strips + (size_t)index * (IDS_STRIP_CELLS + 1));
     busy->gap_count = analysis->gap_count - busy->first_gap;
     return code ? code : ids_booking_end_device(booking, err);
 }
@@ -81,7 +83,9 @@ static int make_room(struct ids_analysis *analysis) {
     ledger->in_window = calloc(devices + 1, sizeof *ledger->in_window);
     ledger->idle = calloc(devices + 1, sizeof *ledger->idle);
     ledger->both_ways_ps = calloc(devices + 1, sizeof *ledger->both_ways_ps);
-    if (!ledger->first_step || !ledger->first_share || !ledger->both_ways_ps || !ledger->in_window || !ledger->idle)
+    ledger->strips = calloc(devices + 1, IDS_STRIP_CELLS + 1);
+    if (!ledger->first_step || !ledger->first_share || !ledger->both_ways_ps || !ledger->in_window || !ledger->idle ||
+        !ledger->strips)
         return -1;
     for (size_t b = 0; b < devices; b++) {
         ledger->first_step[b] = steps;
@@ -106,7 +110,9 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
         booking.of_event_name = calloc(analysis->trace->name_count + 1, sizeof *booking.of_event_name);
         booking.of_idle_name =
             calloc(ids_idle_names_count(ids_host_time_names(booking.host_time)) + 1, sizeof *booking.of_idle_name);
-        if (!booking.of_op || !booking.of_event_name || !booking.of_idle_name) code = ids_no_memory(err);
+        booking.strip = malloc(sizeof *booking.strip);
+        if (!booking.of_op || !booking.of_event_name || !booking.of_idle_name || !booking.strip)
+            code = ids_no_memory(err);
     }
     if (!code) code = ids_sweep_room_new(analysis, &booking.room, err);
     if (!code) code = prepare_meetings(&booking, err);
@@ -125,6 +131,7 @@ int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visit
     free(booking.of_op);
     free(booking.of_event_name);
     free(booking.of_idle_name);
+    free(booking.strip);
     free(booking.own);
     for (size_t b = 0; booking.past && b < analysis->busy_count; b++) ids_past_done(&booking.past[b]);
     free(booking.past);

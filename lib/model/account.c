@@ -32,6 +32,21 @@ const char *ids_account_meaning(enum ids_account account) {
     return account < IDS_ACCOUNT_COUNT ? accounts[account].meaning : "";
 }
 
+/* In the order of account.def. */
+static const char account_letters[] = "CTWHDNPSOX"
+                                      "ciygrnpdu"
+                                      "eqkf";
+_Static_assert(sizeof account_letters == IDS_ACCOUNT_COUNT + 1, "a letter for each account");
+
+char ids_account_letter(enum ids_account account) {
+    return account < IDS_ACCOUNT_COUNT ? account_letters[account] : ' ';
+}
+
+enum ids_account ids_account_of_letter(char letter) {
+    const char *at = letter ? strchr(account_letters, letter) : NULL;
+    return at ? (enum ids_account)(at - account_letters) : IDS_NO_ACCOUNT;
+}
+
 enum ids_account ids_account_of_id(const char *id) {
     int account = 0;
     while (account < IDS_ACCOUNT_COUNT && strcmp(accounts[account].id, id) != 0) account++;

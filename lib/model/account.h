@@ -31,6 +31,10 @@ const char *ids_account_idle_id(enum ids_account account);
 const char *ids_account_title(enum ids_account account);
 /* When a moment belongs to it, in a sentence. */
 const char *ids_account_meaning(enum ids_account account);
+/* One letter for it in rows of letters (lib/analysis/strip.h): a capital where something runs, else a small one; a
+ * space of no account. */
+char ids_account_letter(enum ids_account account);
+enum ids_account ids_account_of_letter(char letter);
 /* The account of that id, IDS_NO_ACCOUNT of none. */
 enum ids_account ids_account_of_id(const char *id);
 

@@ -43,6 +43,8 @@ struct ids_figure {
     int is_text; /* the value is no number */
 };
 void ids_painter_figures(struct ids_painter *painter, const struct ids_figure *figures, size_t count);
+/* The first line of a report: what the run is (render_text.c). */
+void ids_painter_run(struct ids_painter *painter);
 void ids_painter_heading(struct ids_painter *painter, const char *title);
 
 /* A table, at most `top` rows (0: all). An empty one is a line that says so when `say_empty`, else nothing. */

@@ -51,7 +51,7 @@ static void add_fact(struct ids_phrase *phrase, struct ids_painter *painter, con
                        is_text ? "" : fact->after);
 }
 
-static void write_run(struct ids_painter *painter) {
+void ids_painter_run(struct ids_painter *painter) {
     const struct ids_report *report = painter->report;
     const struct ids_value *name = ids_report_find_property(report, "name");
     const char *title = name ? ids_painter_value(painter, *name) : "run";
@@ -301,7 +301,7 @@ int ids_render_text(const struct ids_report *report, const struct ids_render *re
                     struct ids_error *err) {
     struct ids_painter painter;
     ids_painter_init(&painter, report, render, out);
-    write_run(&painter);
+    ids_painter_run(&painter);
     if (!render->only_count) {
         write_headlines(&painter);
         write_top_tables(&painter);

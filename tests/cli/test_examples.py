@@ -19,7 +19,7 @@ from pathlib import Path
 SOURCE = Path(os.environ['IDS_SOURCE_DIR'])
 IDSPROF = Path(os.environ['IDSPROF']).resolve()
 README = 'README.md'
-PAGES = {README: 2, 'man/idsprof-diff.1': 5, 'man/idsprof-check.1': 6, 'man/idsprof-baseline.1': 5, 'man/idsprof-scale.1': 4}
+PAGES = {README: 3, 'man/idsprof-diff.1': 5, 'man/idsprof-check.1': 6, 'man/idsprof-baseline.1': 5, 'man/idsprof-scale.1': 4}
 failures = []
 
 
