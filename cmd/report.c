@@ -21,7 +21,7 @@ enum { TOP_OF_TEXT = 10, TOP_OF_SCREEN = 24, TOP_UNSET = -1, COMMAND_BYTES = 435
 struct report_options {
     int64_t top, width;
     struct ids_opt_texts sections, grades;
-    int json, csv, full, strict, no_cache, colour, chart;
+    int json, csv, full, strict, no_cache, colour, chart, markdown;
     int window;
     int64_t from_ps, to_ps, small_kernel_ps;
     const char *explain, *run, *sort, *zoom;
@@ -73,6 +73,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 0, "zoom", "STEPS", "draw these steps only: 7, or 3-5", AT(zoom), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: the metrics, or the tables of --section", AT(csv), NULL},
+    {IDS_OPT_FLAG, 0, "markdown", NULL, "print Markdown, for a pull request or an issue", AT(markdown), NULL},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest, or the slowest kept", AT(run),
      NULL},
     {IDS_OPT_CHOICE, 'w', "window", "WHICH", "what percentages are relative to: run, device, steps", AT(window),
@@ -101,10 +102,13 @@ static int make_params(const struct report_options *options, struct ids_params *
     if (options->to_ps >= 0) ret_params->to_ps = options->to_ps;
     if (options->small_kernel_ps >= 0) ret_params->small_kernel_ps = options->small_kernel_ps;
     if (ret_params->from_ps >= ret_params->to_ps) return ids_fail(err, IDS_USAGE, "--from is not before --to");
-    if ((options->chart || options->zoom) &&
-        (options->json || options->csv || options->explain || options->sections.count || options->by >= 0))
-        return ids_fail(err, IDS_USAGE, "--chart and --zoom exclude --json, --csv, --explain, --section and --by");
-    if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
+    if ((options->chart || options->zoom) && (options->json || options->csv || options->markdown || options->explain ||
+                                              options->sections.count || options->by >= 0))
+        return ids_fail(err, IDS_USAGE,
+                        "--chart and --zoom exclude --json, --csv, --markdown, --explain, --section and --by");
+    if (options->json + options->csv + options->markdown > 1)
+        return ids_fail(err, IDS_USAGE, "--json, --csv and --markdown exclude each other");
+    if (options->explain && options->markdown) return ids_fail(err, IDS_USAGE, "--explain cannot print Markdown");
     if (options->by >= 0 && options->explain) return ids_fail(err, IDS_USAGE, "--by and --explain exclude each other");
     if (options->by >= 0 && options->sections.count &&
         (options->sections.count > 1 || strcmp(options->sections.at[0], cuts[options->by].section) != 0))
@@ -211,6 +215,7 @@ static int print(const struct report_options *options, struct opened *opened, co
         .full = options->full,
         .width = ids_terminal_width(options->width),
         .colour = ids_terminal_colour((enum ids_colour)options->colour),
+        .markdown = options->markdown,
         .command = command,
     };
     if (options->by >= 0) {

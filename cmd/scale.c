@@ -10,7 +10,7 @@
 #include <errno.h>
 
 struct scale_options {
-    int strong, weak, json, csv, force, no_cache, full, colour;
+    int strong, weak, json, csv, markdown, force, no_cache, full, colour;
     int64_t width;
     const char *devices, *methods, *output;
 };
@@ -30,6 +30,7 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the runs are not comparable", AT(force), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: every table", AT(csv), NULL},
+    {IDS_OPT_FLAG, 0, "markdown", NULL, "print Markdown, for a pull request or an issue", AT(markdown), NULL},
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
@@ -60,6 +61,7 @@ static int write_results(const char *path, const struct ids_scale *scale, struct
 static int print(const struct scale_options *options, const struct ids_scale *scale, const char *path,
                  struct ids_error *err) {
     struct ids_render how = {.full = options->full,
+                             .markdown = options->markdown,
                              .width = ids_terminal_width(options->width),
                              .colour = ids_terminal_colour((enum ids_colour)options->colour)};
     if (options->json || options->csv) return render(scale, options->json, stdout, err);
@@ -88,7 +90,8 @@ static int scale_run(const void *values, char *const *operands, int operand_coun
     struct ids_engine engine = ids_command_engine("scale", options->no_cache);
     struct ids_method_cells cells;
     if (options->strong && options->weak) return ids_fail(err, IDS_USAGE, "--strong and --weak exclude each other");
-    if (options->json && options->csv) return ids_fail(err, IDS_USAGE, "--json and --csv exclude each other");
+    if (options->json + options->csv + options->markdown > 1)
+        return ids_fail(err, IDS_USAGE, "--json, --csv and --markdown exclude each other");
     int code = ids_method_cells_open(&engine, operands, operand_count, options->devices, options->methods, &cells, err);
     ids_engine_done(&engine);
     if (code) return code;

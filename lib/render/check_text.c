@@ -1,7 +1,6 @@
 #include "lib/render/check_text.h"
 
 #include "lib/render/check_words.h"
-#include "lib/report/grid.h"
 #include "lib/report/markdown.h"
 #include "lib/report/painter.h"
 #include "lib/wire/shell_quote.h"
@@ -96,8 +95,7 @@ static void write_rows(struct ids_painter *painter, const struct ids_check *chec
         grid.row_count++;
     }
     if (!grid.row_count) return;
-    ids_grid_fit(&grid, painter->render->full ? 0 : ids_painter_width(painter));
-    ids_grid_write(&grid, &painter->arena, painter->bold, painter->plain, painter->out);
+    ids_painter_grid(painter, &grid);
 }
 
 static int has_same_reason(struct ids_painter *painter, const struct ids_check_row *a, const struct ids_check_row *b) {

@@ -5,7 +5,6 @@
 #include "lib/compare/verdict_words.h"
 #include "lib/render/diff_tables.h"
 #include "lib/render/diff_waterfall.h"
-#include "lib/report/grid.h"
 #include "lib/wire/shell_quote.h"
 
 #include <math.h>
@@ -76,8 +75,7 @@ static const char *relative(struct ids_painter *painter, const struct ids_differ
 }
 
 static void write_grid(struct ids_painter *painter, struct ids_grid *grid) {
-    ids_grid_fit(grid, painter->render->full ? 0 : ids_painter_width(painter));
-    ids_grid_write(grid, &painter->arena, painter->bold, painter->plain, painter->out);
+    ids_painter_grid(painter, grid);
 }
 
 static const char **cells_of(struct ids_painter *painter, size_t count) {

@@ -2,7 +2,6 @@
 
 #include "lib/compare/verdict_words.h"
 #include "lib/render/diff_tables.h"
-#include "lib/report/grid.h"
 #include "lib/wire/shell_quote.h"
 
 #include <math.h>
@@ -226,8 +225,7 @@ void ids_render_diff_waterfall(struct ids_painter *painter, const struct ids_dif
     }
     fill(painter, diff, table, shown, has_rest, grid.cells);
     ids_painter_heading(painter, "where the change comes from");
-    ids_grid_fit(&grid, painter->render->full ? 0 : ids_painter_width(painter));
-    ids_grid_write(&grid, &painter->arena, painter->bold, painter->plain, painter->out);
+    ids_painter_grid(painter, &grid);
     write_share(painter, diff, shown);
     write_unknown(painter, diff);
     write_next(painter, diff, path_b);

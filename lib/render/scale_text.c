@@ -2,7 +2,6 @@
 
 #include "lib/base/counted.h"
 #include "lib/compare/verdict_words.h"
-#include "lib/report/grid.h"
 #include "lib/report/painter.h"
 #include "lib/wire/shell_quote.h"
 
@@ -146,8 +145,7 @@ static int open_grid(struct ids_painter *painter, struct ids_grid *grid) {
 }
 
 static void write_fitted(struct ids_painter *painter, struct ids_grid *grid) {
-    ids_grid_fit(grid, painter->render->full ? 0 : ids_painter_width(painter));
-    ids_grid_write(grid, &painter->arena, painter->bold, painter->plain, painter->out);
+    ids_painter_grid(painter, grid);
     for (size_t i = 0; i < grid->column_count; i++) {
         if (grid->columns[i].left_out != IDS_GRID_TOO_WIDE) continue;
         fputs("  too wide for all columns (--full shows them)\n", painter->out);
@@ -186,8 +184,7 @@ static void write_unusable(struct ids_painter *painter, const struct ids_scale *
                 ids_phrase_add(&phrase, "%s%son %s: ", input->method, *input->method ? " " : "",
                                IDS_COUNTED(input->devices, "device"));
             ids_phrase_add(&phrase, "%s: %s", input->traces[k].path, input->traces[k].why);
-            fputs("  ", painter->out);
-            ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), 2, 4, ids_painter_width(painter));
+            ids_painter_item(painter, "", 2, ids_phrase_end(painter, &phrase));
         }
     }
 }
@@ -229,8 +226,7 @@ static void write_reason(struct ids_painter *painter, const struct ids_scale *sc
                        reason->step.verdict > IDS_VERDICT_SINGLE_STEPS ? "" : " (may be chance)");
         add_reasons(&phrase, &reason->parts);
     }
-    fputs("  ", painter->out);
-    ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), 2, 4, ids_painter_width(painter));
+    ids_painter_item(painter, "", 2, ids_phrase_end(painter, &phrase));
 }
 
 static void write_reasons(struct ids_painter *painter, const struct ids_scale *scale) {
@@ -339,12 +335,16 @@ static void write_head(struct ids_painter *painter, const struct ids_scale *scal
         add_scaling(&phrase, &scale->methods[m]);
     }
     if (!differ && !row_of_one) add_scaling(&phrase, &scale->methods[0]);
-    ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), 0, 2, ids_painter_width(painter));
-    for (size_t i = 0; i < scale->remarks.count; i++) {
-        fprintf(painter->out, "  %-7s  ", ids_remark_severity_name(scale->remarks.at[i].severity));
-        ids_text_wrap(painter->out, ids_text_clean(&painter->arena, scale->remarks.at[i].text), 11, 11,
-                      ids_painter_width(painter));
+    if (painter->render->markdown) {
+        fputs("### idsprof scale\n", painter->out);
+        ids_painter_more(painter, 2, ids_phrase_end(painter, &phrase));
+        if (scale->remarks.count) fputc('\n', painter->out);
+    } else {
+        ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), 0, 2, ids_painter_width(painter));
     }
+    for (size_t i = 0; i < scale->remarks.count; i++)
+        ids_painter_item(painter, ids_remark_severity_name(scale->remarks.at[i].severity), 11,
+                         ids_text_clean(&painter->arena, scale->remarks.at[i].text));
 }
 
 /* Of several methods the losses of one are the next question. */
@@ -353,8 +353,9 @@ static void write_next(struct ids_painter *painter, const struct ids_scale *scal
     if (scale->method_count < 2 || !path || !is_shown(scale, EFFICIENCY)) return;
     ids_shell_quote(path, quoted, sizeof quoted);
     ids_shell_quote(scale->methods[scale->method_count - 1].name, name, sizeof name);
-    fprintf(painter->out, "  idsprof scale %s --methods %s\n", ids_text_clean(&painter->arena, quoted),
-            ids_text_clean(&painter->arena, name));
+    struct ids_phrase phrase = ids_phrase_begin();
+    ids_phrase_add(&phrase, "idsprof scale %s --methods %s", quoted, name);
+    ids_painter_command(painter, 2, ids_phrase_end(painter, &phrase));
 }
 
 int ids_render_scale(const struct ids_scale *scale, const struct ids_render *render, const char *path, FILE *out,

@@ -2,7 +2,6 @@
 
 #include "lib/base/counted.h"
 #include "lib/compare/verdict_words.h"
-#include "lib/report/grid.h"
 
 #include <string.h>
 
@@ -38,8 +37,7 @@ static void write_runs(struct ids_painter *painter, const struct ids_trend *tren
         *cell++ = ids_text_clean(&painter->arena, trend->side->runs[i].name);
     }
     fputc('\n', painter->out);
-    ids_grid_fit(&grid, painter->render->full ? 0 : ids_painter_width(painter));
-    ids_grid_write(&grid, &painter->arena, painter->bold, painter->plain, painter->out);
+    ids_painter_grid(painter, &grid);
 }
 
 /* "+1.2 ms per 1,000 steps" */
@@ -80,8 +78,7 @@ static void write_lines(struct ids_painter *painter, const struct ids_trend *tre
                                                      : "too few runs to tell";
     }
     ids_painter_heading(painter, "trend");
-    ids_grid_fit(&grid, painter->render->full ? 0 : ids_painter_width(painter));
-    ids_grid_write(&grid, &painter->arena, painter->bold, painter->plain, painter->out);
+    ids_painter_grid(painter, &grid);
 }
 
 int ids_render_trend(const struct ids_trend *trend, const struct ids_render *render, FILE *out, struct ids_error *err) {

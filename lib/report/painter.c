@@ -3,7 +3,9 @@
 #include "lib/base/counted.h"
 #include "lib/report/alike.h"
 #include "lib/report/grid.h"
+#include "lib/report/markdown.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,7 @@ enum { NO_WIDTH = 1 << 20, MANY_DEVICES = 4, WIDEST_TEXT = 24, NARROWEST_TITLE =
 void ids_painter_init(struct ids_painter *painter, const struct ids_report *report, const struct ids_render *render,
                       FILE *out) {
     *painter = (struct ids_painter){.report = report, .render = render, .out = out, .bold = "", .plain = ""};
-    if (render->colour) {
+    if (render->colour && !render->markdown) {
         painter->bold = "\033[1m";
         painter->plain = "\033[0m";
     }
@@ -26,7 +28,7 @@ int ids_painter_done(struct ids_painter *painter, struct ids_error *err) {
 }
 
 int ids_painter_width(const struct ids_painter *painter) {
-    return painter->render->width > 0 ? painter->render->width : NO_WIDTH;
+    return painter->render->width > 0 && !painter->render->markdown ? painter->render->width : NO_WIDTH;
 }
 
 struct ids_phrase ids_phrase_begin(void) {
@@ -123,8 +125,87 @@ void ids_phrase_devices(struct ids_phrase *phrase, struct ids_painter *painter, 
 
 /* ---- lines ---- */
 
+/* "Where the time goes" */
+static void write_title(struct ids_painter *painter, const char *title) {
+    const char rest = title[0] ? title[1] : '\0';
+    if (rest && !isupper((unsigned char)rest)) { /* else it begins with an abbreviation */
+        fputc(toupper((unsigned char)title[0]), painter->out);
+        title++;
+    }
+    ids_markdown_text(painter->out, &painter->arena, title);
+}
+
 void ids_painter_heading(struct ids_painter *painter, const char *title) {
+    if (painter->render->markdown) {
+        fputs("\n#### ", painter->out);
+        write_title(painter, title);
+        fputs("\n\n", painter->out);
+        return;
+    }
     fprintf(painter->out, "\n  %s%s%s\n", painter->bold, ids_text_upper(&painter->arena, title), painter->plain);
+}
+
+void ids_painter_fold(struct ids_painter *painter, const char *title) {
+    if (!painter->render->markdown) return;
+    fputs("\n<details><summary>", painter->out);
+    write_title(painter, title);
+    fputs("</summary>\n", painter->out);
+}
+
+void ids_painter_unfold(struct ids_painter *painter) {
+    if (painter->render->markdown) fputs("\n</details>\n", painter->out);
+}
+
+void ids_painter_item(struct ids_painter *painter, const char *label, int indent, const char *text) {
+    FILE *out = painter->out;
+    if (!painter->render->markdown) {
+        fprintf(out, "  %s", label);
+        ids_spaces(out, indent - 2 - ids_text_columns(label));
+        ids_text_wrap(out, text, indent, *label ? indent : indent + 2, ids_painter_width(painter));
+        return;
+    }
+    if (*label && strspn(label, "0123456789") == strlen(label))
+        fprintf(out, "%s. ", label);
+    else
+        fprintf(out, *label ? "- **%s** " : "- %s", label);
+    ids_markdown_text(out, &painter->arena, text);
+    fputc('\n', out);
+}
+
+void ids_painter_more(struct ids_painter *painter, int indent, const char *text) {
+    FILE *out = painter->out;
+    if (!painter->render->markdown) {
+        ids_spaces(out, indent);
+        ids_text_wrap(out, text, indent, indent, ids_painter_width(painter));
+        return;
+    }
+    fputs(indent > 2 ? "   <br>" : "\n", out);
+    ids_markdown_text(out, &painter->arena, text);
+    fputc('\n', out);
+}
+
+void ids_painter_command(struct ids_painter *painter, int indent, const char *command) {
+    const char *text = ids_text_clean(&painter->arena, command);
+    FILE *out = painter->out;
+    if (!painter->render->markdown) {
+        ids_spaces(out, indent);
+        fprintf(out, "%s\n", text);
+    } else if (indent > 2) {
+        fputs("   <br>", out);
+        ids_markdown_code(out, &painter->arena, text);
+        fputc('\n', out);
+    } else {
+        fprintf(out, "\n```sh\n%s\n```\n", text); /* of one line that begins with a word: no name can end it */
+    }
+}
+
+void ids_painter_grid(struct ids_painter *painter, struct ids_grid *grid) {
+    if (painter->render->markdown) {
+        ids_grid_write_markdown(grid, &painter->arena, painter->out);
+        return;
+    }
+    ids_grid_fit(grid, painter->render->full ? 0 : ids_painter_width(painter));
+    ids_grid_write(grid, &painter->arena, painter->bold, painter->plain, painter->out);
 }
 
 static const char *grade_colour(const struct ids_painter *painter, enum ids_grade grade) {
@@ -209,7 +290,29 @@ static void write_figure(struct ids_painter *painter, const struct ids_figure *f
     ids_text_wrap(out, figure->notes, at + owed + 3, indent, width);
 }
 
+static void write_markdown_figures(struct ids_painter *painter, const struct ids_figure *figures, size_t count) {
+    static const char *const titles[] = {"figure", "value", "grade", ""};
+    static const int are_numbers[] = {0, 1, 0, 0};
+    if (!count) return;
+    ids_markdown_head(painter->out, titles, are_numbers, sizeof titles / sizeof *titles);
+    for (size_t i = 0; i < count; i++) {
+        const char *const cells[] = {figures[i].title, figures[i].value,
+                                     figures[i].grade ? ids_grade_name(figures[i].grade) : "",
+                                     figures[i].notes ? figures[i].notes : ""};
+        for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
+            fputs("| ", painter->out);
+            ids_markdown_text(painter->out, &painter->arena, cells[c]);
+            fputc(' ', painter->out);
+        }
+        fputs("|\n", painter->out);
+    }
+}
+
 void ids_painter_figures(struct ids_painter *painter, const struct ids_figure *figures, size_t count) {
+    if (painter->render->markdown) {
+        write_markdown_figures(painter, figures, count);
+        return;
+    }
     struct widths widths = measure(figures, count, ids_painter_width(painter));
     const char **titles = ids_arena_alloc(&painter->arena, (count + 1) * sizeof *titles);
     if (!titles) {
@@ -328,9 +431,7 @@ static void write_left_out(struct ids_painter *painter, const struct ids_grid *g
     }
     if (columns) ids_phrase_add(&phrase, " (--full shows all)");
     const char *text = ids_phrase_end(painter, &phrase);
-    if (!*text) return;
-    fputs("  ", painter->out);
-    ids_text_wrap(painter->out, text, 2, 2, ids_painter_width(painter));
+    if (*text) ids_painter_more(painter, IDS_GRID_INDENT, text);
 }
 
 void ids_painter_table(struct ids_painter *painter, const struct ids_table *table, int64_t top, int say_empty) {
@@ -347,7 +448,12 @@ void ids_painter_table(struct ids_painter *painter, const struct ids_table *tabl
         return;
     }
     const char *title = table_title(painter, table, grid.row_count);
-    if (!*title) {
+    if (painter->render->markdown) {
+        if (!painter->heading || strcasecmp(painter->heading, table->def->title) != 0)
+            ids_painter_heading(painter, table->def->title);
+        else
+            fputc('\n', painter->out); /* or the rows would go on those of the table above */
+    } else if (!*title) {
         fputc('\n', painter->out);
     } else if (grid.column_count && !grid.columns[0].right) {
         grid.columns[0].title = title;
@@ -355,7 +461,6 @@ void ids_painter_table(struct ids_painter *painter, const struct ids_table *tabl
     } else {
         ids_painter_heading(painter, title);
     }
-    ids_grid_fit(&grid, painter->render->full ? 0 : ids_painter_width(painter));
-    ids_grid_write(&grid, &painter->arena, painter->bold, painter->plain, painter->out);
+    ids_painter_grid(painter, &grid);
     write_left_out(painter, &grid, table);
 }

@@ -1,4 +1,7 @@
-/* painter.h - what the parts of the text rendering share: the pen, its colours, and the lines of figures. */
+/* painter.h - what the renderers for people share: the pen, its colours, headings, figures, tables and words.
+ *
+ * With render->markdown the same calls write Markdown: what calls them need not know.
+ */
 #ifndef IDS_LIB_REPORT_PAINTER_H
 #define IDS_LIB_REPORT_PAINTER_H
 
@@ -46,6 +49,17 @@ void ids_painter_figures(struct ids_painter *painter, const struct ids_figure *f
 /* The first line of a report: what the run is (render_text.c). */
 void ids_painter_run(struct ids_painter *painter);
 void ids_painter_heading(struct ids_painter *painter, const char *title);
+/* What follows is folded up in Markdown, until ids_painter_unfold. */
+void ids_painter_fold(struct ids_painter *painter, const char *title);
+void ids_painter_unfold(struct ids_painter *painter);
+/* Words behind a label ("warning", "1"), which takes `indent` columns with the space around it; without one ("") only
+ * the lines that follow stand further in. An item of a list in Markdown. */
+void ids_painter_item(struct ids_painter *painter, const char *label, int indent, const char *text);
+/* More of the item, on a line of its own; and a command there, which is never wrapped. `indent` 2: below no item. */
+void ids_painter_more(struct ids_painter *painter, int indent, const char *text);
+void ids_painter_command(struct ids_painter *painter, int indent, const char *command);
+/* A grid that is filled: fitted to the width. */
+void ids_painter_grid(struct ids_painter *painter, struct ids_grid *grid);
 
 /* A table, at most `top` rows (0: all). An empty one is a line that says so when `say_empty`, else nothing. */
 void ids_painter_table(struct ids_painter *painter, const struct ids_table *table, int64_t top, int say_empty);

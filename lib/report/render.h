@@ -49,6 +49,7 @@ struct ids_render {
     int full;            /* long names whole, no column left out */
     int width;           /* of the terminal */
     int colour;          /* 1: bold headings, coloured grades */
+    int markdown;        /* ids_render_text and others write Markdown, without width and colours */
     const char *command; /* what the next command begins with: "idsprof report runs/tad"; may be NULL */
     const struct ids_explained *explained; /* for ids_render_explain and its JSON; may be NULL */
 };

@@ -1,5 +1,6 @@
 /* The report for people: a line about the run, a line per headline, the top tables, what to do, and what is missing. */
 #include "lib/base/counted.h"
+#include "lib/report/markdown.h"
 #include "lib/report/painter.h"
 
 #include <ctype.h>
@@ -60,6 +61,14 @@ void ids_painter_run(struct ids_painter *painter) {
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) add_fact(&phrase, painter, &facts[i]);
     const char *rest = ids_phrase_end(painter, &phrase);
     while (*rest == ' ') rest++;
+    if (painter->render->markdown) {
+        fputs("### idsprof report: ", painter->out);
+        ids_markdown_text(painter->out, &painter->arena, title);
+        fputc('\n', painter->out);
+        if (!strncmp(rest, "\xc2\xb7 ", 3)) rest += 3;
+        ids_painter_more(painter, 2, rest);
+        return;
+    }
     fprintf(painter->out, "%s%s%s%s", painter->bold, title, painter->plain, *rest ? " " : "");
     ids_text_wrap(painter->out, rest, ids_text_columns(title) + 1, 2, ids_painter_width(painter));
     const struct ids_value *not_read = ids_report_find_property(report, "not_read");
@@ -217,10 +226,22 @@ static void write_section(struct ids_painter *painter, const struct ids_section 
     }
     shorten_reasons(figures, count);
     ids_painter_figures(painter, figures, count);
-    if (count < (size_t)section->metric_count)
-        fprintf(painter->out, "  and %zu that are 0, in --json\n", (size_t)section->metric_count - count);
+    if (count < (size_t)section->metric_count) {
+        struct ids_phrase phrase = ids_phrase_begin();
+        ids_phrase_add(&phrase, "and %zu that are 0, in --json", (size_t)section->metric_count - count);
+        ids_painter_more(painter, 2, ids_phrase_end(painter, &phrase));
+    }
     write_tables(painter, section);
     painter->heading = NULL;
+}
+
+/* Long tables stand open on a terminal, and folded in Markdown, where their title is the fold's. */
+static void write_folded(struct ids_painter *painter, const struct ids_table *table) {
+    ids_painter_fold(painter, table->def->title);
+    if (painter->render->markdown) painter->heading = table->def->title;
+    ids_painter_table(painter, table, painter->render->top, 0);
+    painter->heading = NULL;
+    ids_painter_unfold(painter);
 }
 
 static void write_top_tables(struct ids_painter *painter) {
@@ -229,8 +250,12 @@ static void write_top_tables(struct ids_painter *painter) {
         for (int i = 0; i < render->sections[s].table_count; i++) {
             const struct ids_table_def *def = render->sections[s].tables[i];
             const struct ids_table *table = ids_report_find_table(painter->report, def->id);
-            if ((def->flags & IDS_TABLE_TOP) && table)
-                ids_painter_table(painter, table, def->flags & IDS_TABLE_WHOLE ? 0 : render->top, 0);
+            int is_whole = def->flags & IDS_TABLE_WHOLE;
+            if (!(def->flags & IDS_TABLE_TOP) || !table || !table->row_count) continue;
+            if (is_whole)
+                ids_painter_table(painter, table, 0, 0);
+            else
+                write_folded(painter, table);
         }
     }
 }
@@ -238,23 +263,21 @@ static void write_top_tables(struct ids_painter *painter) {
 /* ---- what to do ---- */
 
 static void write_advice(struct ids_painter *painter, const struct ids_advice *advice, size_t number) {
-    int width = ids_painter_width(painter);
+    char label[24];
     struct ids_phrase phrase = ids_phrase_begin();
     if (advice->saves_ps > 0) {
         const char *saves = ids_painter_value(painter, ids_int_value(IDS_UNIT_TIME, advice->saves_ps));
         ids_phrase_add(&phrase, "up to %s%s: ", saves, advice->per_step ? " a step" : " in the window");
     }
     ids_phrase_add(&phrase, "%s", advice->what ? advice->what : "");
-    int at = fprintf(painter->out, "  %zu  ", number);
-    ids_text_wrap(painter->out, ids_phrase_end(painter, &phrase), at, at, width);
-    if (advice->evidence && *advice->evidence) {
-        ids_spaces(painter->out, at);
-        ids_text_wrap(painter->out, ids_text_clean(&painter->arena, advice->evidence), at, at, width);
-    }
+    int at = 4 + snprintf(label, sizeof label, "%zu", number);
+    ids_painter_item(painter, label, at, ids_phrase_end(painter, &phrase));
+    if (advice->evidence && *advice->evidence)
+        ids_painter_more(painter, at, ids_text_clean(&painter->arena, advice->evidence));
     if (advice->explain && *advice->explain && painter->render->command) {
-        ids_spaces(painter->out, at);
-        fprintf(painter->out, "%s --explain %s\n", ids_text_clean(&painter->arena, painter->render->command),
-                ids_text_clean(&painter->arena, advice->explain));
+        struct ids_phrase command = ids_phrase_begin();
+        ids_phrase_add(&command, "%s --explain %s", painter->render->command, advice->explain);
+        ids_painter_command(painter, at, ids_phrase_end(painter, &command));
     }
 }
 
@@ -291,10 +314,13 @@ static void write_diags(struct ids_painter *painter, int least_severity) {
         const struct ids_report_diag *diag = &report->diags[i];
         if (diag->severity < least_severity) continue;
         written++;
-        fprintf(painter->out, "  %-7s  ", ids_severity_name(diag->severity));
-        ids_text_wrap(painter->out, diag_text(painter, diag), 11, 11, ids_painter_width(painter));
+        ids_painter_item(painter, ids_severity_name(diag->severity), 11, diag_text(painter, diag));
     }
-    if (wanted > written) fprintf(painter->out, "  and %zu more in --json\n", wanted - written);
+    if (wanted > written) {
+        struct ids_phrase phrase = ids_phrase_begin();
+        ids_phrase_add(&phrase, "and %zu more in --json", wanted - written);
+        ids_painter_more(painter, 2, ids_phrase_end(painter, &phrase));
+    }
 }
 
 int ids_render_text(const struct ids_report *report, const struct ids_render *render, FILE *out,

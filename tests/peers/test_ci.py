@@ -4,6 +4,7 @@
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_PYTHON (a Python with jax); XDG_DATA_HOME is the test's own.  Exit: 0, 1, 77 = cannot run here.
 """
 import html
+import json
 import os
 import re
 import shutil
@@ -78,6 +79,28 @@ def check_markdown(folder):
     check(any(EVIL in cell for row in rows for cell in row), f'a cause with an odd name: {rows}')
 
 
+def check_report_markdown(folder):
+    """What a report says as text it says as Markdown: the same figures, rows, advice and commands."""
+    odd = gpu_run(folder / f'{EVIL}.mini', [100] * 6, name=f'"{EVIL}"')
+    for run, least in (odd, 2), (SOURCE / 'testdata/cpu1_annotated', 4), (SOURCE / 'testdata/cpu8_annotated', 4):
+        report = json.loads(idsprof('report', run, '--json'))
+        rows, page = rendered(idsprof('report', run, '--markdown', '--top', '5'))
+        check(page.count('<table>') >= least and page.count('<details>') == page.count('</details>') >= 1, f'tables and folds: {page[:2000]}')
+        check('<img' not in page and '<a ' not in page and '<del>' not in page, f'no markup out of names: {page}')
+        accounts = [row[0] for row in report['tables']['accounts']['rows']]
+        check([row[0] for row in rows if row[0] in accounts] == accounts, f'the accounts: {rows}')
+        check(page.count('<li>') >= len(report['advice']), f'advice: {page[-3000:]}')
+        told = html.unescape(re.sub(r'<[^>]*>', '', page))
+        for advice in report['advice']:
+            check(' '.join(advice['what'].split()) in ' '.join(told.split()), f'advice: {advice}')
+    check(any(EVIL in cell for row in rendered(idsprof('report', odd, '--markdown'))[0] for cell in row), 'an odd name is whole')
+    section = idsprof('report', SOURCE / 'testdata/cpu8_annotated', '--section', 'steps', '--markdown')
+    check(rendered(section)[1].count('<table>') == 2 and '<details>' not in section, f'a section: {section}')
+    rows, page = rendered(idsprof('scale', SOURCE / 'testdata/methods', '--markdown'))
+    check(rows[1][:2] == ['step', 'lcam'] and page.count('<table>') == 2, f'scale: {rows[:3]}')
+    check('<pre><code class="language-sh">idsprof scale ' in page and page.count('<li>') == 4, f'scale: what next: {page}')
+
+
 def check_junit(folder):
     run = gpu_run(folder / 'junit.mini', [100] * 6)
     out = folder / 'out.xml'
@@ -131,6 +154,7 @@ def check_workflow(folder):
 with tempfile.TemporaryDirectory() as scratch:
     os.environ.setdefault('XDG_DATA_HOME', scratch + '/data')
     check_markdown(Path(scratch))
+    check_report_markdown(Path(scratch))
     check_junit(Path(scratch))
     (Path(scratch) / 'project').mkdir()
     check_workflow(Path(scratch) / 'project')
