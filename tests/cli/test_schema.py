@@ -142,7 +142,7 @@ def main():
         report = document('report', 'report', one, '--json', *[w for s in ('overview', 'steps', 'ops') for w in ('--section', s)])
         check(report['run']['devices']['count'] == 1 and report['run']['devices']['kind'] == 'CPU', f'devices: {report["run"]["devices"]}')
         check(report['run']['steps'] == {'text': "6 steps (annotation 'train', 0–5)", 'count': 6, 'source': 'annotation', 'annotation': 'train',
-                                         'program': None, 'first': 0, 'last': 5, 'left_out': None}, f'steps: {report["run"]["steps"]}')
+                                         'program': None, 'first': 0, 'last': 5, 'left_out': None, 'running': None}, f'steps: {report["run"]["steps"]}')
         check(isinstance(report['run']['start_unix_ns'], str), 'nanoseconds since 1970 are no string')
         for id in ('steps.mean', 'steps.source', 'ops', 'idle.share', 'transfers.h2d_bytes', 'work.compute', 'host.dispatch'):
             document('explanation', 'report', one, '--explain', id, '--json')
