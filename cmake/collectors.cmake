@@ -58,4 +58,4 @@ ids_preload(idsprof_pjrt MAP collectors/pjrt/pjrt.map LIBS idsprof_agent SOURCES
 ids_preload(idsprof_cuda MAP collectors/cuda/cuda.map LIBS idsprof_agent SOURCES
     collectors/cuda/buffers.c collectors/cuda/calls.c collectors/cuda/cupti.c collectors/cuda/device.c collectors/cuda/injection.c
     collectors/cuda/nvtx.c collectors/cuda/nvtx_steps.c collectors/cuda/occupancy.c collectors/cuda/planes.c collectors/cuda/records.c collectors/cuda/session.c
-    collectors/common/xspace_out.c)
+    collectors/common/xspace_out.c lib/occupancy/occupancy.c)

@@ -68,16 +68,16 @@ static void describe(const struct driver *driver, int ordinal, struct ids_cuda_d
                  {MEMORY_CLOCK, &device->memory_clock_khz},
                  {MEMORY_BUS, &device->memory_bus_bits},
                  {MULTIPROCESSORS, &device->sm.count},
-                 {WARP, &device->sm.warp},
-                 {THREADS_PER_BLOCK, &device->sm.threads_per_block},
-                 {THREADS, &device->sm.threads},
-                 {BLOCKS, &device->sm.blocks},
-                 {REGISTERS_PER_BLOCK, &device->sm.registers_per_block},
-                 {REGISTERS, &device->sm.registers},
-                 {SHARED_PER_BLOCK, &device->sm.shared_per_block},
-                 {SHARED_OPTIN, &device->sm.shared_per_block_optin},
-                 {SHARED, &device->sm.shared},
-                 {SHARED_RESERVED, &device->sm.shared_reserved}};
+                 {WARP, &device->sm.of.warp},
+                 {THREADS_PER_BLOCK, &device->sm.of.threads_per_block},
+                 {THREADS, &device->sm.of.threads},
+                 {BLOCKS, &device->sm.of.blocks},
+                 {REGISTERS_PER_BLOCK, &device->sm.of.registers_per_block},
+                 {REGISTERS, &device->sm.of.registers},
+                 {SHARED_PER_BLOCK, &device->sm.of.shared_per_block},
+                 {SHARED_OPTIN, &device->sm.optin},
+                 {SHARED, &device->sm.of.shared},
+                 {SHARED_RESERVED, &device->sm.of.shared_reserved}};
     size_t bytes = 0;
     int number;
     if (driver->get(&number, ordinal)) return;

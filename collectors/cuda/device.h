@@ -11,7 +11,7 @@ struct ids_cuda_device {
     int major, minor; /* compute capability; these and what follows 0: not known */
     int clock_khz, memory_clock_khz, memory_bus_bits;
     uint64_t memory_bytes;
-    struct ids_multiprocessor sm;
+    struct ids_cuda_multiprocessor sm;
 };
 
 /* Of the driver: 12080 for CUDA 12.8; 0 where there is none. */

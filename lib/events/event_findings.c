@@ -10,6 +10,7 @@
 #include "lib/hlo/waste.h"
 #include "lib/model/account.h"
 #include "lib/model/host_copies.h"
+#include "lib/model/matrix_units.h"
 #include "lib/store/db.h"
 
 #include <stdlib.h>
@@ -210,6 +211,10 @@ static int put_shape(struct putter *putter, size_t s) {
     put_int(putter, insert, ++putter->numbers->shape);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) put_if(putter, insert, values[i] >= 0, values[i]);
     put_real_if(putter, insert, shape->occupancy > 0, shape->occupancy);
+    put_real_if(putter, insert, shape->achieved > 0, shape->achieved);
+    put_word(putter, insert, ids_occupancy_limit_name((enum ids_occupancy_limit)shape->limit));
+    put_if(putter, insert, shape->blocks_at_once > 0, shape->blocks_at_once);
+    put_real_if(putter, insert, shape->waves > 0, shape->waves);
     put_text(putter, insert, shape->groups);
     put_if(putter, insert, shape->group_size > 0, shape->group_size);
     return end_row(putter, insert);
@@ -300,12 +305,13 @@ static int has_bytes(const struct ids_event *event) {
 }
 
 /* All columns of activity_class are in the key. */
-static uint64_t class_key(const struct ids_found_work *work) {
+static uint64_t class_key(const struct ids_trace *trace, const struct ids_found_work *work) {
     const struct ids_event *event = work->event;
     uint64_t words = (uint64_t)event->kind | (uint64_t)event->class << 8 | (uint64_t)event->class_rule << 16 |
                      (uint64_t)event->collective << 24 | (uint64_t)event->direction << 32 |
                      (uint64_t)event->asynchronous << 40 | (uint64_t)event->pinned << 48 |
-                     (uint64_t)event->in_graph << 56 | (uint64_t)work->beside << 57;
+                     (uint64_t)event->in_graph << 56 | (uint64_t)work->beside << 57 |
+                     (uint64_t)trace->names[event->name].matrix_use << 58; /* the rest of it: the op, the device */
     uint64_t key = ids_key_of(ids_key_of(words, event->device), ids_key_of(event->op, event->shape));
     return has_bytes(event) ? ids_key_of(key, (uint64_t)event->value) : key;
 }
@@ -318,6 +324,7 @@ static int put_class(struct putter *putter, const struct ids_found_work *work) {
     const struct ids_event *event = work->event;
     sqlite3_stmt *insert = putter->insert_class;
     int is_copy = event->kind == IDS_KIND_COPY || event->kind == IDS_KIND_SET;
+    enum ids_matrix_use matrix_use = ids_matrix_use(putter->trace, event);
     int column = putter->column;
     putter->column = 0;
     put_int(putter, insert, ++putter->numbers->class);
@@ -333,6 +340,7 @@ static int put_class(struct putter *putter, const struct ids_found_work *work) {
     put_if(putter, insert, is_copy && event->pinned < 2, event->pinned);
     put_int(putter, insert, work->beside);
     put_int(putter, insert, event->in_graph);
+    put_word(putter, insert, event->kind == IDS_KIND_KERNEL ? ids_matrix_use_name(matrix_use) : NULL);
     put_if(putter, insert, event->op != IDS_NONE, putter->first.op + event->op + 1);
     put_if(putter, insert, event->shape != IDS_NONE, putter->first.shape + event->shape + 1);
     int code = end_row(putter, insert);
@@ -364,7 +372,7 @@ static int put_work(struct putter *putter, size_t place) {
     }
     int is_host_copy = ids_is_host_copy(putter->trace, event);
     if (!is_host_copy && putter->last_put == row.id) return 0; /* it is there */
-    uint64_t *class = ids_keymap_at(&putter->classes, class_key(work));
+    uint64_t *class = ids_keymap_at(&putter->classes, class_key(putter->trace, work));
     if (!class) return ids_no_memory(putter->err);
     if (!*class) {
         int code = put_class(putter, work);
@@ -505,7 +513,7 @@ static int put_everything(struct putter *putter) {
          trace->host_count, put_clock},
         {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
         {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
-        {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
+        {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
         {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
         {"INSERT INTO device_step VALUES (?,?,?,?,?)", findings->device_step_count, put_device_step},
         {"INSERT OR IGNORE INTO account VALUES (?,?,?)", IDS_ACCOUNT_COUNT, put_account},
@@ -519,7 +527,7 @@ static int put_everything(struct putter *putter) {
     if (!code) code = order_work(putter);
     if (!code)
         code =
-            prepare(putter, &putter->insert_class, "INSERT INTO activity_class VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+            prepare(putter, &putter->insert_class, "INSERT INTO activity_class VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     if (!code) code = prepare(putter, &putter->insert_host_copy, "INSERT OR IGNORE INTO host_copy VALUES (?,?,?,?)");
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !code; i++)
         code = put_all(putter, tables[i].sql, tables[i].count, tables[i].put);

@@ -53,7 +53,11 @@ CREATE TABLE launch_shape (   -- how kernels were launched
     block_x INTEGER,          -- threads
     block_y INTEGER,          -- threads
     block_z INTEGER,          -- threads
-    occupancy REAL,           -- theoretical, 0 to 1
+    occupancy REAL,           -- theoretical, 0 to 1: as the file says, else computed from the launch and the device
+    achieved_occupancy REAL,  -- as Kineto estimates it from the size of the grid, 0 to 1
+    limited_by TEXT,          -- what keeps more threads from being resident: registers, shared memory, block size, blocks, grid; nothing
+    blocks_at_once INTEGER,   -- of a multiprocessor
+    waves REAL,               -- blocks of the grid, in times of what the device holds at once
     ranks TEXT,               -- of a collective: which ranks take part
     group_size INTEGER        -- of a collective: how many; NULL where unknown
 );
@@ -70,6 +74,7 @@ CREATE TABLE activity_class ( -- what many activities have in common
     is_pinned INTEGER,        -- of a copy: 1 pinned, 0 pageable; NULL where unknown
     is_beside INTEGER NOT NULL, -- 1: beside the ops of the device, and no activity of its own (TPU's asynchronous ops)
     is_in_graph INTEGER NOT NULL, -- 1: as part of a CUDA graph
+    matrix_units TEXT,        -- of a kernel: used, not used, or missed (not used, though the device has them for that type); NULL where its name does not tell
     op INTEGER,               -- op.id; NULL where no op is known
     launch_shape INTEGER      -- launch_shape.id; NULL where none is known
 );

@@ -98,7 +98,9 @@ SELECT
     e.track AS track_id,      -- track.id
     o.id AS op_id,            -- op.id
     c.launch_shape AS launch_shape, -- launch_shape.id
-    s.id AS step_id           -- step.id
+    s.id AS step_id,          -- step.id
+    c.matrix_units AS matrix_units, -- of a kernel: used, not used, missed; NULL where its name does not tell
+    a.launch AS launch        -- event.id of what launched it; NULL where it was not recorded
 FROM activity a
 JOIN activity_class c ON c.id = a.class
 JOIN device d ON d.id = c.device
@@ -114,7 +116,7 @@ SELECT e.id, d.run, d.name, t.name, coalesce(n.display, n.text), e.start_ps + h.
     c.class, c.rule, c.collective, c.direction, c.bytes, c.is_async, c.is_pinned, c.is_beside, c.is_in_graph, o.name,
     o.module, s.number,
     CASE WHEN d.is_active = 1 AND e.start_ps + h.shift_ps >= d.start_ps AND e.start_ps + h.shift_ps <= d.end_ps
-        THEN 1 ELSE 0 END, NULL, d.id, e.track, o.id, c.launch_shape, s.id
+        THEN 1 ELSE 0 END, NULL, d.id, e.track, o.id, c.launch_shape, s.id, NULL, NULL
 FROM host_copy a
 JOIN activity_class c ON c.id = a.class
 JOIN device d ON d.id = c.device
@@ -149,6 +151,10 @@ SELECT
     l.static_shared_bytes AS static_shared_bytes, -- shared memory that the kernel has
     l.dynamic_shared_bytes AS dynamic_shared_bytes, -- shared memory that the launch gives
     l.occupancy AS occupancy, -- theoretical, 0 to 1; NULL where unknown
+    l.achieved_occupancy AS achieved_occupancy, -- as Kineto estimates it from the size of the grid; NULL where unknown
+    l.limited_by AS limited_by, -- what keeps more threads from being resident; NULL where unknown
+    l.waves AS waves,         -- blocks of the grid, in times of what the device holds at once; NULL where unknown
+    a.matrix_units AS matrix_units, -- used, not used, or missed (the device has them for that type); NULL where the name does not tell
     a.is_in_graph AS is_in_graph, -- 1: as part of a CUDA graph
     a.is_active AS is_active  -- 1: the figures of the report count it
 FROM activities a
@@ -156,6 +162,24 @@ LEFT JOIN op o ON o.id = a.op_id
 LEFT JOIN launch_shape l ON l.id = a.launch_shape
 WHERE a.is_beside = 0 AND (a.kind = 'kernel' OR (a.kind = 'op' AND a.class IN ('compute', 'collective')
     AND coalesce(o.is_marker, 0) = 0 AND coalesce(o.is_container, 0) = 0));
+CREATE VIEW launches AS       -- every GPU kernel whose launch was recorded, without those of CUDA graphs
+SELECT
+    a.id AS id,               -- event.id
+    a.run AS run,             -- run.id
+    a.device AS device,       -- device.name
+    a.name AS name,           -- the kernel's
+    a.start_ps AS start_ps,   -- when it began, since the origin of the run
+    a.launch AS launch,       -- event.id of the call that launched it
+    e.dur_ps AS launch_dur_ps, -- how long that call took
+    max(0, a.start_ps - e.start_ps - h.shift_ps - e.dur_ps) AS queue_ps, -- from its end until the kernel began
+    a.class AS class,         -- compute, collective
+    a.is_active AS is_active  -- 1: the figures of the report count it
+FROM activities a
+JOIN event e ON e.id = a.launch
+JOIN track t ON t.id = e.track
+JOIN plane p ON p.id = t.plane
+JOIN host h ON h.id = p.host
+WHERE a.kind = 'kernel' AND a.is_in_graph = 0 AND a.is_beside = 0;
 CREATE VIEW ops AS            -- every execution of an op; of a GPU every kernel, copy or set that bears an HLO op or was launched by the framework's
 SELECT
     a.id AS id,               -- event.id

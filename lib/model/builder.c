@@ -10,8 +10,10 @@
 #include "lib/model/clocks.h"
 #include "lib/model/doings.h"
 #include "lib/model/event_of_slice.h"
+#include "lib/model/hardware.h"
 #include "lib/model/join.h"
 #include "lib/model/keys.h"
+#include "lib/model/matrix_units.h"
 #include "lib/model/tracer_options.h"
 
 #include <stdio.h>
@@ -126,6 +128,11 @@ static void read_device_name(struct ids_text name, struct ids_device *device) {
     }
 }
 
+/* A count of a device; `otherwise` where the file has no such number. */
+static int64_t within(int64_t value, int64_t otherwise) {
+    return value < 0 || value > INT32_MAX ? otherwise : value;
+}
+
 static int read_device_stat(struct ids_trace *trace, const struct ids_arg *arg, struct ids_device *device) {
     uint32_t text = ids_arg_text(trace, arg);
     if (text == IDS_NO_TEXT) return -1;
@@ -148,6 +155,15 @@ static int read_device_stat(struct ids_trace *trace, const struct ids_arg *arg, 
         break;
     case IDS_KEY_MEMORY_SIZE:
         device->memory_bytes = (uint64_t)ids_arg_int(trace, arg, 0);
+        break;
+    case IDS_KEY_CORE_COUNT:
+        device->cores = within(ids_arg_int(trace, arg, 0), 0);
+        break;
+    case IDS_KEY_COMPUTE_CAP_MAJOR:
+        device->capability_major = (int32_t)within(ids_arg_int(trace, arg, -1), -1);
+        break;
+    case IDS_KEY_COMPUTE_CAP_MINOR:
+        device->capability_minor = (int32_t)within(ids_arg_int(trace, arg, -1), -1);
         break;
     case IDS_KEY_JAX_VERSION:
         trace->jax_version = text;
@@ -187,7 +203,8 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
     *plane = (struct plane){
         .as_host = {*ret_plane, info->name, IDS_NONE}, .host = builder->dimensions.host, .device = IDS_NONE};
     struct ids_text name = text_of(trace, info->name);
-    struct ids_device device = {.host = builder->dimensions.host, .ordinal = -1};
+    struct ids_device device = {
+        .host = builder->dimensions.host, .ordinal = -1, .capability_major = -1, .capability_minor = -1};
     read_device_name(name, &device);
     for (size_t i = 0; i < info->arg_count; i++) {
         if (read_device_stat(trace, &info->args[i], &device)) return ids_no_memory(err);
@@ -195,6 +212,7 @@ static int build_plane(struct ids_sink *sink, const struct ids_plane_info *info,
     plane->is_sampled = (uint8_t)ids_plane_is_sampled(name);
     if (plane->is_sampled && read_sampling(trace, info, &plane->sampling)) return ids_no_memory(err);
     if (device.kind == IDS_DEVICE_CPU) return 0;
+    ids_hardware_find(trace, &device);
     return ids_device_add(&builder->dimensions, &device, name.at, 0, &plane->device, err);
 }
 
@@ -209,6 +227,7 @@ static void name_on_stream(struct ids_name *name, struct ids_text text) {
     } else {
         name->stream_kind = IDS_KIND_KERNEL;
         name->collective = (uint8_t)ids_collective_of_kernel(text);
+        name->matrix_use = (uint8_t)ids_matrix_use_of_name(text);
     }
 }
 

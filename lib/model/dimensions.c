@@ -4,6 +4,7 @@
 #include "lib/hlo/op_text.h"
 #include "lib/hlo/replica_groups.h"
 #include "lib/model/classify.h"
+#include "lib/model/hardware.h"
 #include "lib/model/host_copies.h"
 #include "lib/model/keys.h"
 
@@ -28,7 +29,7 @@ void ids_dimensions_done(struct ids_dimensions *dimensions) {
     ids_keymap_done(&dimensions->cpu_devices);
     ids_keymap_done(&dimensions->launches);
     ids_keymap_done(&dimensions->annotated);
-    ids_idmap_done(&dimensions->shapes);
+    ids_keymap_done(&dimensions->shapes);
 }
 
 static int module_of(struct ids_dimensions *dimensions, uint64_t program_id, uint32_t name, uint32_t *ret_module,
@@ -138,6 +139,10 @@ int ids_op_of_annotation(struct ids_dimensions *dimensions, struct ids_text anno
     return 0;
 }
 
+static double share_of(double value) {
+    return value > 0 && value <= 1 ? value : -1;
+}
+
 /* "[8,1,1]" */
 static uint64_t triple_of(struct ids_trace *trace, const struct ids_arg *arg, int64_t ret_values[3]) {
     if (!arg) return 0;
@@ -146,32 +151,44 @@ static uint64_t triple_of(struct ids_trace *trace, const struct ids_arg *arg, in
     return ids_key_of(ids_key_of((uint64_t)ret_values[0], (uint64_t)ret_values[1]), (uint64_t)ret_values[2]);
 }
 
+/* What a shape may depend on of its device: shapes are shared by devices of a kind. */
+static const struct ids_device *device_at(const struct ids_trace *trace, uint32_t device, uint64_t *ret_kind) {
+    const struct ids_device *found = device == IDS_NONE ? NULL : &trace->devices[device];
+    *ret_kind = found ? ids_key_of((uint64_t)(uintptr_t)found->multiprocessor, (uint64_t)found->cores) : 0;
+    return found;
+}
+
 /* Kineto gives a kernel's launch as args of their own. */
-static int shape_of_args(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_shape,
-                         struct ids_error *err) {
+static int shape_of_args(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t on,
+                         uint32_t *ret_shape, struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
     struct ids_shape shape = {.registers = facts->registers,
                               .static_shared_bytes = facts->shared_memory,
                               .dynamic_shared_bytes = -1,
                               .grid = {-1, -1, -1},
                               .block = {-1, -1, -1},
-                              .occupancy = facts->occupancy > 0 && facts->occupancy <= 1 ? facts->occupancy : -1};
+                              .occupancy = share_of(facts->occupancy),
+                              .achieved = share_of(facts->achieved)};
     if (facts->group_ranks) shape.groups = ids_arg_text(trace, facts->group_ranks);
     if (shape.groups == IDS_NO_TEXT) return ids_no_memory(err);
     shape.group_size = facts->group_size > 0 ? facts->group_size : ids_replica_group_size(text_of(trace, shape.groups));
     if (!facts->grid && !facts->block && facts->registers < 0 && !shape.groups && !shape.group_size &&
-        shape.occupancy < 0)
+        shape.occupancy < 0 && shape.achieved < 0)
         return 0;
+    uint64_t kind;
+    const struct ids_device *device = device_at(trace, on, &kind);
     uint64_t key = ids_key_of(triple_of(trace, facts->grid, shape.grid), triple_of(trace, facts->block, shape.block));
     key = ids_key_of(ids_key_of(key, (uint64_t)facts->registers), (uint64_t)facts->shared_memory);
     key = ids_key_of(ids_key_of(key, shape.groups), (uint64_t)(int64_t)(shape.occupancy * 1e6));
-    key = ids_key_of(key, (uint64_t)shape.group_size);
+    key = ids_key_of(key, (uint64_t)(int64_t)(shape.achieved * 1e6));
+    key = ids_key_of(ids_key_of(key, (uint64_t)shape.group_size), kind);
     uint64_t *place = ids_keymap_at(&dimensions->launches, key);
     if (!place) return ids_no_memory(err);
     if (!*place) {
         struct ids_shape *added = IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room);
         if (!added) return ids_no_memory(err);
         *added = shape;
+        ids_hardware_fill(device, added);
         *place = trace->shape_count;
     }
     *ret_shape = (uint32_t)(*place - 1);
@@ -183,20 +200,27 @@ static int has_launch_args(const struct ids_facts *facts) {
     return facts->grid || facts->block || facts->registers >= 0 || facts->group_ranks || facts->group_size > 0;
 }
 
-int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_shape,
+int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t on, uint32_t *ret_shape,
                  struct ids_error *err) {
     struct ids_trace *trace = dimensions->trace;
     *ret_shape = IDS_NONE;
-    if (!facts->kernel_details || has_launch_args(facts)) return shape_of_args(dimensions, facts, ret_shape, err);
+    if (!facts->kernel_details || has_launch_args(facts)) return shape_of_args(dimensions, facts, on, ret_shape, err);
     uint32_t text = ids_arg_text(trace, facts->kernel_details);
     if (text == IDS_NO_TEXT) return ids_no_memory(err);
-    *ret_shape = ids_idmap_get(&dimensions->shapes, text);
-    if (*ret_shape != IDS_IDMAP_NONE) return 0;
-    *ret_shape = (uint32_t)trace->shape_count;
-    struct ids_shape *shape = IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room);
-    if (!shape || ids_idmap_set(&dimensions->shapes, text, *ret_shape)) return ids_no_memory(err);
-    ids_kernel_details(text_of(trace, text), shape);
-    if (shape->occupancy < 0 && facts->occupancy > 0 && facts->occupancy <= 1) shape->occupancy = facts->occupancy;
+    uint64_t kind;
+    const struct ids_device *device = device_at(trace, on, &kind);
+    uint64_t *place = ids_keymap_at(&dimensions->shapes, ids_key_of(text, kind));
+    if (!place) return ids_no_memory(err);
+    if (!*place) {
+        struct ids_shape *shape = IDS_PUSH(trace->shapes, trace->shape_count, trace->shape_room);
+        if (!shape) return ids_no_memory(err);
+        *place = trace->shape_count;
+        ids_kernel_details(text_of(trace, text), shape);
+        if (shape->occupancy < 0) shape->occupancy = share_of(facts->occupancy);
+        shape->achieved = share_of(facts->achieved);
+        ids_hardware_fill(device, shape);
+    }
+    *ret_shape = (uint32_t)(*place - 1);
     return 0;
 }
 

@@ -13,7 +13,7 @@ struct ids_dimensions {
     uint32_t host;                 /* the one that is being read: ids of programs and ordinals are its own */
     struct ids_keymap ops;         /* (program, module name, op name) -> op */
     struct ids_keymap modules;     /* (program, module name) -> module */
-    struct ids_idmap shapes;       /* text of kernel_details -> shape */
+    struct ids_keymap shapes;      /* text of kernel_details, and kind of device -> shape */
     struct ids_keymap cpu_devices; /* (host, ordinal) -> device */
     struct ids_keymap annotated;   /* TensorFlow's (path, type) -> op + 1 */
     struct ids_keymap launches;    /* what Kineto says of a launch -> shape + 1 */
@@ -42,8 +42,9 @@ int ids_module_named(struct ids_trace *trace, struct ids_keymap *named, uint32_t
                      uint32_t *ret_module, struct ids_error *err);
 /* The modules that ids_module_named looks among. 0, or -1 when memory ran out. */
 int ids_modules_list(const struct ids_trace *trace, struct ids_keymap *ret_named);
-/* The launch shape in an event's kernel_details, or in Kineto's args; IDS_NONE when it has none. */
-int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t *ret_shape,
+/* The launch shape in an event's kernel_details, or in Kineto's args, on a device of that index (IDS_NONE unknown);
+ * IDS_NONE when it has none. */
+int ids_shape_of(struct ids_dimensions *dimensions, const struct ids_facts *facts, uint32_t device, uint32_t *ret_shape,
                  struct ids_error *err);
 /* Adds a device of the plane; `ordinal_in_key` for devices that share a plane. */
 int ids_device_add(struct ids_dimensions *dimensions, const struct ids_device *device, const char *plane,

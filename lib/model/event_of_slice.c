@@ -81,7 +81,7 @@ static int stream_event(struct ids_dimensions *dimensions, const struct ids_fact
     }
     if (event->kind == IDS_KIND_KERNEL) {
         kernel_class(trace, facts, event);
-        return ids_shape_of(dimensions, facts, &event->shape, err);
+        return ids_shape_of(dimensions, facts, event->device, &event->shape, err);
     }
     event->class = IDS_CLASS_COPY;
     event->value = -1;

@@ -95,6 +95,7 @@ static void category(struct ids_text category, struct ids_facts *facts) {
 
 int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, struct ids_facts *facts) {
     *facts = (struct ids_facts){.occupancy = -1,
+                                .achieved = -1,
                                 .registers = -1,
                                 .shared_memory = -1,
                                 .message_elements = -1,

@@ -12,7 +12,7 @@ struct ids_facts {
     int64_t device_ordinal, size, step_num;
     struct ids_link_ids links;
     const struct ids_arg *kernel_details, *copy_details, *step_name;
-    double occupancy; /* 0..1; negative unknown */
+    double occupancy, achieved; /* 0..1; negative unknown; achieved: as Kineto estimates it */
     uint32_t long_name,
         hlo_category; /* of a TPU op in a Chrome trace, where each event bears what xplane.pb says of its name */
     /* Kineto's words for the launch of a kernel; -1 unknown */

@@ -294,6 +294,14 @@ static void name_collectives(struct ids_trace *trace, struct ids_device *device)
     }
 }
 
+/* cudaGraphLaunch, hipGraphLaunch: old files do not say of the kernels themselves that a graph launched them. */
+static void find_graph(struct ids_trace *trace, struct ids_event *event) {
+    struct ids_name *name = &trace->names[event->launch->name];
+    struct ids_text text = ids_strings_text(&trace->strings, name->text);
+    if (!name->graph_launch) name->graph_launch = ids_text_contains(text, "GraphLaunch") ? 2 : 1;
+    if (name->graph_launch == 2) event->in_graph = 1;
+}
+
 static int launch_devices(struct ids_trace *trace, const struct producers *producers, struct ids_error *err) {
     uint64_t without = 0;
     for (size_t d = 0; d < trace->device_count; d++) {
@@ -308,6 +316,7 @@ static int launch_devices(struct ids_trace *trace, const struct producers *produ
                     event->launch =
                         producer(&producers->by_execution, ids_link_execution(event->run_id, device->ordinal));
                 without += event->consumes && !event->launch;
+                if (event->launch && !event->in_graph) find_graph(trace, event);
             }
         }
         launch_with_modules(device);

@@ -18,6 +18,7 @@
 #include "lib/model/keys.h"
 #include "lib/model/sink.h"
 #include "lib/model/timeline.h"
+#include "lib/occupancy/occupancy.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -64,12 +65,15 @@ struct ids_device {
     const char *label; /* short, for a line of the report: "GPU:0", "CPU#3" */
     enum ids_device_kind kind;
     uint32_t host;
-    int64_t ordinal;                          /* as the plane's name or the event's stat says; -1 unknown */
-    uint32_t model;                           /* text: "NVIDIA GeForce GTX 1080 Ti", "TPU v6 Lite"; may be empty */
-    uint32_t vendor;                          /* text */
-    double peak_flops, peak_bytes_per_second; /* per second; 0 unknown */
-    uint64_t memory_bytes;                    /* 0 unknown */
-    uint32_t found;                           /* in which order the file named it */
+    int64_t ordinal;                            /* as the plane's name or the event's stat says; -1 unknown */
+    uint32_t model;                             /* text: "NVIDIA GeForce GTX 1080 Ti", "TPU v6 Lite"; may be empty */
+    uint32_t vendor;                            /* text */
+    double peak_flops, peak_bytes_per_second;   /* per second; 0 unknown */
+    uint64_t memory_bytes;                      /* 0 unknown */
+    int32_t capability_major, capability_minor; /* CUDA's compute capability; gfx942: 9, 4; -1 unknown */
+    int64_t cores;                              /* multiprocessors, compute units; 0 unknown */
+    const struct ids_multiprocessor *multiprocessor; /* what each of them holds; NULL unknown */
+    uint32_t found;                                  /* in which order the file named it */
     /* What the hardware did: kernels, copies, sets, ops, waits booked as ops. An event here is activity ("busy"). */
     struct ids_events activity;
     /* Copies that run beside the ops (TPU "Async XLA Ops"): transfers, but no activity of the core. */
@@ -135,6 +139,8 @@ struct ids_name {
     /* What a GPU's stream does under that name, told once and not for each event: KERNEL, COPY or SET, a copy's
      * direction, a kernel's collective. */
     uint8_t stream_kind, direction, collective;
+    uint8_t matrix_use;   /* enum ids_matrix_use, of a kernel */
+    uint8_t graph_launch; /* 1 no, 2: of a call that launches a CUDA graph; 0 not looked at yet */
     uint8_t account;   /* enum ids_account + 1 of a host event of that name and kind, once somebody asked; 0 before */
     uint8_t is_region; /* 1: a program may have called a region so, in a file that does not mark regions
                         * (TraceAnnotation) */
@@ -224,9 +230,13 @@ struct ids_call {
 struct ids_shape {
     int64_t registers, static_shared_bytes, dynamic_shared_bytes;
     int64_t grid[3], block[3];
-    double occupancy;   /* theoretical (Kineto's: estimated, the size of the grid included), 0..1; negative unknown */
-    uint32_t groups;    /* text: the ranks that take part, of a collective in a Kineto file; empty unknown */
-    int64_t group_size; /* how many they are; 0 unknown */
+    double occupancy; /* theoretical, of the file or else computed (hardware.h), 0..1; negative unknown */
+    double achieved;  /* Kineto's estimate, which is less where the grid does not fill the device; negative unknown */
+    double waves;     /* blocks of the grid, in times of what the device holds at once; negative unknown */
+    int32_t blocks_at_once; /* on a multiprocessor; 0 unknown */
+    uint8_t limit;          /* enum ids_occupancy_limit: what keeps more threads from being there */
+    uint32_t groups;        /* text: the ranks that take part, of a collective in a Kineto file; empty unknown */
+    int64_t group_size;     /* how many they are; 0 unknown */
 };
 
 struct ids_event {

@@ -257,31 +257,89 @@ static void check_shape(const char *details, const struct ids_shape *wanted) {
 }
 
 START_TEST(kernel_details) {
-    check_shape("regs:38 shm:16 grid:160,1,1 block:1024,2,3",
-                &(struct ids_shape){38, 16, -1, {160, 1, 1}, {1024, 2, 3}, -1, 0, 0});
+    check_shape("regs:38 shm:16 grid:160,1,1 block:1024,2,3", &(struct ids_shape){.registers = 38,
+                                                                                  .static_shared_bytes = 16,
+                                                                                  .dynamic_shared_bytes = -1,
+                                                                                  .grid = {160, 1, 1},
+                                                                                  .block = {1024, 2, 3},
+                                                                                  .occupancy = -1});
     check_shape("regs:12 static_shared:0 dynamic_shared:49152 grid:4,5,6 block:128,1,1 occ_pct:100",
-                &(struct ids_shape){12, 0, 49152, {4, 5, 6}, {128, 1, 1}, 1, 0, 0});
+                &(struct ids_shape){.registers = 12,
+                                    .static_shared_bytes = 0,
+                                    .dynamic_shared_bytes = 49152,
+                                    .grid = {4, 5, 6},
+                                    .block = {128, 1, 1},
+                                    .occupancy = 1});
     check_shape("regs:255 static_shared:8 dynamic_shared:0 grid:1,1,1 block:64,1,1 occ_pct:62.5",
-                &(struct ids_shape){255, 8, 0, {1, 1, 1}, {64, 1, 1}, 0.625, 0, 0});
+                &(struct ids_shape){.registers = 255,
+                                    .static_shared_bytes = 8,
+                                    .dynamic_shared_bytes = 0,
+                                    .grid = {1, 1, 1},
+                                    .block = {64, 1, 1},
+                                    .occupancy = 0.625});
     /* AMD: a space first, its own words for shared memory, and no occupancy */
     check_shape(" grid:1,1,1 block:512,1,1 private_mem:0 group_mem:24 occ_pct:0",
-                &(struct ids_shape){-1, 24, -1, {1, 1, 1}, {512, 1, 1}, -1, 0, 0});
-    check_shape("", &(struct ids_shape){-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1, 0, 0});
+                &(struct ids_shape){.registers = -1,
+                                    .static_shared_bytes = 24,
+                                    .dynamic_shared_bytes = -1,
+                                    .grid = {1, 1, 1},
+                                    .block = {512, 1, 1},
+                                    .occupancy = -1});
+    check_shape("", &(struct ids_shape){.registers = -1,
+                                        .static_shared_bytes = -1,
+                                        .dynamic_shared_bytes = -1,
+                                        .grid = {-1, -1, -1},
+                                        .block = {-1, -1, -1},
+                                        .occupancy = -1});
 }
 END_TEST
 
 START_TEST(kernel_details_that_are_garbage) {
     /* V100 host copies, MI300 conv: memory that nobody wrote */
     check_shape("regs:17179869185 static_shared:5 dynamic_shared:7 grid:1,1,1 block:139910371608800,96",
-                &(struct ids_shape){-1, -1, -1, {1, 1, 1}, {-1, 96, -1}, -1, 0, 0});
+                &(struct ids_shape){.registers = -1,
+                                    .static_shared_bytes = -1,
+                                    .dynamic_shared_bytes = -1,
+                                    .grid = {1, 1, 1},
+                                    .block = {-1, 96, -1},
+                                    .occupancy = -1});
     check_shape("regs:2191500840 static_shared:32462 grid:0,1,1 block:1,1,1",
-                &(struct ids_shape){-1, -1, -1, {-1, 1, 1}, {1, 1, 1}, -1, 0, 0});
-    check_shape("regs:1025 shm:1", &(struct ids_shape){-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1, 0, 0});
-    check_shape("regs:1024 shm:1", &(struct ids_shape){1024, 1, -1, {-1, -1, -1}, {-1, -1, -1}, -1, 0, 0});
-    check_shape("regs:0", &(struct ids_shape){-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1, 0, 0});
-    check_shape("xregs:5 occ_pct:101 grid:2147483648,,3",
-                &(struct ids_shape){-1, -1, -1, {-1, -1, 3}, {-1, -1, -1}, -1, 0, 0});
-    check_shape("occ_pct:nan grid:-1,2", &(struct ids_shape){-1, -1, -1, {-1, -1, -1}, {-1, -1, -1}, -1, 0, 0});
+                &(struct ids_shape){.registers = -1,
+                                    .static_shared_bytes = -1,
+                                    .dynamic_shared_bytes = -1,
+                                    .grid = {-1, 1, 1},
+                                    .block = {1, 1, 1},
+                                    .occupancy = -1});
+    check_shape("regs:1025 shm:1", &(struct ids_shape){.registers = -1,
+                                                       .static_shared_bytes = -1,
+                                                       .dynamic_shared_bytes = -1,
+                                                       .grid = {-1, -1, -1},
+                                                       .block = {-1, -1, -1},
+                                                       .occupancy = -1});
+    check_shape("regs:1024 shm:1", &(struct ids_shape){.registers = 1024,
+                                                       .static_shared_bytes = 1,
+                                                       .dynamic_shared_bytes = -1,
+                                                       .grid = {-1, -1, -1},
+                                                       .block = {-1, -1, -1},
+                                                       .occupancy = -1});
+    check_shape("regs:0", &(struct ids_shape){.registers = -1,
+                                              .static_shared_bytes = -1,
+                                              .dynamic_shared_bytes = -1,
+                                              .grid = {-1, -1, -1},
+                                              .block = {-1, -1, -1},
+                                              .occupancy = -1});
+    check_shape("xregs:5 occ_pct:101 grid:2147483648,,3", &(struct ids_shape){.registers = -1,
+                                                                              .static_shared_bytes = -1,
+                                                                              .dynamic_shared_bytes = -1,
+                                                                              .grid = {-1, -1, 3},
+                                                                              .block = {-1, -1, -1},
+                                                                              .occupancy = -1});
+    check_shape("occ_pct:nan grid:-1,2", &(struct ids_shape){.registers = -1,
+                                                             .static_shared_bytes = -1,
+                                                             .dynamic_shared_bytes = -1,
+                                                             .grid = {-1, -1, -1},
+                                                             .block = {-1, -1, -1},
+                                                             .occupancy = -1});
 }
 END_TEST
 

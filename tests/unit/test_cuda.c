@@ -235,10 +235,20 @@ END_TEST
  * multiprocessor ---- */
 
 START_TEST(occupancy) {
-    static const struct ids_multiprocessor a100 = {8,     108,   32,    1024,   2048,   32,
-                                                   65536, 65536, 49152, 166912, 167936, 1024};
-    struct ids_multiprocessor unknown = a100, old = a100;
-    unknown.registers = 0;
+    static const struct ids_cuda_multiprocessor a100 = {8,
+                                                        108,
+                                                        166912,
+                                                        {.warp = 32,
+                                                         .threads = 2048,
+                                                         .threads_per_block = 1024,
+                                                         .blocks = 32,
+                                                         .registers = 65536,
+                                                         .registers_per_block = 65536,
+                                                         .shared = 167936,
+                                                         .shared_per_block = 49152,
+                                                         .shared_reserved = 1024}};
+    struct ids_cuda_multiprocessor unknown = a100, old = a100;
+    unknown.of.registers = 0;
     old.major = 6;
     /* 255 registers take 8,160 of a warp, as 8,192: 2 warps in a quarter's 16,384, 8 in all: 256 threads */
     ck_assert_double_eq(ids_occupancy(&a100, 255, 0, 0, 256).percent, 12.5);
