@@ -2,6 +2,7 @@
  * (pieces.h), in words that are true of it (remedies.h), and what no account tells (warm-up, small kernels, occupancy).
  * It runs last.
  */
+#include "analyzers/kernel_advice.h"
 #include "analyzers/pieces.h"
 #include "analyzers/remedies.h"
 #include "analyzers/waste_advice.h"
@@ -566,14 +567,14 @@ static void on_small_kernels(struct adviser *adviser) {
                            say_metric(adviser, "kernels.small_time_share")));
 }
 
-static void on_occupancy(struct adviser *adviser) {
+/* Kernels decide only where the device computes for a good part of the step. */
+static void on_kernels(struct adviser *adviser) {
     const struct ids_pieces *pieces = &adviser->pieces;
-    struct ids_value value;
-    if (!has(adviser, "occupancy.median", &value) || value.d > 0.5 || pieces->compute_ps < pieces->time_ps / 4) return;
-    remark(adviser, "occupancy.median",
-           "Low occupancy: larger blocks, or fewer registers and less shared memory per thread, let more warps run",
-           ids_report_text(adviser->report, "half of the kernel time runs at %s theoretical occupancy or less",
-                           say_metric(adviser, "occupancy.median")));
+    if (pieces->compute_ps < pieces->time_ps / 4) return;
+    struct ids_kernel_advice low = ids_low_occupancy_advice(adviser->report);
+    struct ids_kernel_advice matrix = ids_matrix_advice(adviser->report, adviser->framework);
+    if (matrix.what) remark(adviser, "kernels.matrix_missed_share", matrix.what, matrix.evidence);
+    if (low.what) remark(adviser, "occupancy.median", low.what, low.evidence);
 }
 
 /* What only the first steps do: which of it takes longest. */
@@ -646,7 +647,7 @@ static void advise_on_all(struct adviser *adviser) {
     on_one_op(adviser);
     on_waste(adviser);
     on_small_kernels(adviser);
-    on_occupancy(adviser);
+    on_kernels(adviser);
 }
 
 static int advice_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {

@@ -204,6 +204,7 @@ static void put_row(const struct ids_analysis *analysis, struct ids_report *repo
     const struct launched *launched = &sums->launched[group->number];
     const struct ids_op *op = group->first->op == IDS_NONE ? NULL : &trace->ops[group->first->op];
     const struct ids_step_sum *in_steps = ids_step_sum_of(&sums->by_step, group->number);
+    int computes = group->first->class == IDS_CLASS_COMPUTE; /* a collective's grid says nothing of its speed */
     struct ids_value row[] = {
         ids_int_value(IDS_UNIT_TIME, group->total_ps),
         sums->total_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->total_ps / (double)sums->total_ps)
@@ -213,7 +214,7 @@ static void put_row(const struct ids_analysis *analysis, struct ids_report *repo
         ids_int_value(IDS_UNIT_TIME, group->min_ps),
         ids_int_value(IDS_UNIT_TIME, group->max_ps),
         positive(IDS_UNIT_RATIO, shape->occupancy),
-        ids_text_value(ids_occupancy_limit_name((enum ids_occupancy_limit)shape->limit)),
+        ids_text_value(computes ? ids_occupancy_limit_name((enum ids_occupancy_limit)shape->limit) : NULL),
         known(IDS_UNIT_COUNT, shape->registers),
         ids_text_value(ids_trace_text(trace, trace->names[group->first->name].text)),
         ids_text_value(op ? ids_trace_text(trace, op->name) : NULL),

@@ -27,11 +27,38 @@ enum ids_matrix_use ids_matrix_use_of_name(struct ids_text kernel) {
         "ffma", "_simt_", "sgemm", "scudnn", "_hcudnn", "fma_fp32", "dgrad_engine<float", "wgrad_alg0_engine<float",
         NULL};
     /* Shapes of the mma instructions of Volta, Turing and Ampere; wgmma and tcgen05 of Hopper and Blackwell; libraries
-     * that have no other kernels; MFMA's own words (xdlops are Composable Kernel's, gtcx MIOpen's). */
-    static const char *const matrix[] = {
-        "h884",      "s884",       "i8816",     "h1688",  "s1688", "c1688", "16816",   "161616gemm", "16832",
-        "tensorop",  "tensor16x8", "tensor8x8", "hmma",   "imma",  "gmma",  "tcgen05", "xmma_",      "nvjet_",
-        "flash_fwd", "flash_bwd",  "fmha_",     "_sdpa_", "mfma",  "MFMA",  "xdl",     "_gtcx",      NULL};
+     * that have no other kernels; MFMA's own words (xdlops are Composable Kernel's, gtcx MIOpen's); XLA's
+     * products through Triton. */
+    static const char *const matrix[] = {"h884",
+                                         "s884",
+                                         "i8816",
+                                         "h1688",
+                                         "s1688",
+                                         "c1688",
+                                         "16816",
+                                         "161616gemm",
+                                         "16832",
+                                         "tensorop",
+                                         "tensor16x8",
+                                         "tensor8x8",
+                                         "hmma",
+                                         "imma",
+                                         "gmma",
+                                         "tcgen05",
+                                         "xmma_",
+                                         "nvjet_",
+                                         "flash_fwd",
+                                         "flash_bwd",
+                                         "flash_attn",
+                                         "fmha_",
+                                         "Fmha",
+                                         "_sdpa_",
+                                         "mfma",
+                                         "MFMA",
+                                         "xdl",
+                                         "_gtcx",
+                                         "gemm_fusion_dot",
+                                         NULL};
     if (has_any(kernel, ordinary)) return IDS_MATRIX_UNUSED;
     return has_any(kernel, matrix) || has_mfma_shape(kernel) ? IDS_MATRIX_USED : IDS_MATRIX_UNKNOWN;
 }

@@ -227,12 +227,14 @@ END_TEST
 
 /* Four steps of 1 ms with so many kernels of 20 us back to back, launched in one go at its begin, and one more
  * kernel of no step. */
+static const char *plane_stats = "", *kernel_name = "k";
+
 static void record_kernels(int a_step, const char *stats, int last_at_us) {
-    static char text[1 << 15];
-    size_t length = (size_t)snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    static char text[1 << 16];
+    size_t length = (size_t)snprintf(text, sizeof text, "plane /device:GPU:0 %s\nline 1 \"Stream #1\"\n", plane_stats);
     for (int k = 0; k < 4 * a_step; k++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us k correlation_id=%d %s\n",
-                                   1000 * (k / a_step) + 20 * (k % a_step) + 1, k + 1, stats);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us %s correlation_id=%d %s\n",
+                                   1000 * (k / a_step) + 20 * (k % a_step) + 1, kernel_name, k + 1, stats);
     length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us last\nplane /host:CPU\nline 9 t\n",
                                last_at_us);
     for (int step = 0; step < 4; step++)
@@ -263,6 +265,49 @@ START_TEST(low_occupancy_is_said_where_the_device_computes) {
     ids_report_done(&report);
     record_kernels(12, "kernel_details=\"regs:8 occ_pct:50\"", 4000); /* 240 us of each ms */
     ck_assert_ptr_null(about("Low occupancy"));
+    ids_report_done(&report);
+}
+END_TEST
+
+/* Of an A100, whose 40 kernels a step are all alike. */
+static void occupancy_of(const char *kernel, const char *details) {
+    static char stats[256];
+    plane_stats = "device_vendor=Nvidia core_count=108 compute_cap_major=8 compute_cap_minor=0";
+    kernel_name = kernel;
+    snprintf(stats, sizeof stats, "kernel_details=\"%s\"", details);
+    record_kernels(40, stats, 4000);
+    plane_stats = "";
+    kernel_name = "k";
+}
+
+START_TEST(what_limits_the_occupancy_is_said) {
+    static const struct {
+        const char *kernel, *details, *said;
+    } cases[] = {
+        {"k", "regs:128 shm:0 grid:2160,1,1 block:256,1,1", "limited by registers (128 a thread)"},
+        {"k", "regs:32 shm:65536 grid:2160,1,1 block:256,1,1", "limited by shared memory (65.54 kB a block)"},
+        {"k", "regs:32 shm:0 grid:2160,1,1 block:1024,1,1", NULL}, /* 100 % */
+        {"k", "regs:16 shm:0 grid:34560,1,1 block:32,1,1", "limited by the number of blocks (of 32,1,1 threads)"},
+        {"k", "regs:32 shm:0 grid:54,1,1 block:256,1,1", "limited by the grid (54,1,1)"},
+        {"ampere_fp16_s16816gemm_fp16", "regs:128 shm:0 grid:2160,1,1 block:256,1,1", NULL}, /* hides it otherwise */
+        {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "regs:96 shm:0 grid:24,1,1 block:512,1,1", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        occupancy_of(cases[i].kernel, cases[i].details);
+        const struct ids_advice *said = about("Low occupancy");
+        ck_assert_msg(!said == !cases[i].said, "%s: %s", cases[i].details, said ? said->what : "nothing");
+        if (said) ck_assert_msg(strstr(said->what, cases[i].said) != NULL, "%s", said->what);
+        ids_report_done(&report);
+    }
+}
+END_TEST
+
+START_TEST(matrix_units_that_are_missed_are_said) {
+    occupancy_of("ampere_sgemm_128x64_nn", "regs:32 shm:0 grid:2160,1,1 block:1024,1,1");
+    ck_assert_ptr_nonnull(about("beside the matrix units"));
+    ids_report_done(&report);
+    occupancy_of("cutlass_80_tensorop_s1688gemm", "regs:32 shm:0 grid:2160,1,1 block:1024,1,1");
+    ck_assert_ptr_null(about("beside the matrix units"));
     ids_report_done(&report);
 }
 END_TEST
@@ -600,11 +645,11 @@ IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_
               a_single_time_is_said_to_be_one, warm_up_is_what_only_the_first_step_does,
               launching_is_held_against_what_is_launched, an_op_is_worth_a_word_where_it_is_much_of_the_step,
               what_is_little_is_left_out, many_small_kernels_are_said, low_occupancy_is_said_where_the_device_computes,
-              time_outside_the_steps_is_said, the_step_that_opens_the_window_is_not_outside,
-              instances_of_one_op_are_one_piece, copies_at_the_same_time_are_one_piece, who_waits_less_decides,
-              what_others_did_is_won_too, the_first_of_equal_devices_may_decide,
-              a_recording_that_is_not_open_is_no_cost, even_work_wins_no_more_than_there_is,
-              a_culprit_with_a_place_takes_what_has_none, an_op_that_only_moves_is_named,
-              small_kernels_are_no_advice_where_fusing_wins_little, ops_of_a_large_program_cannot_be_jitted_more,
-              a_host_that_runs_ahead_is_no_evidence, a_tracer_that_makes_python_longer_is_named,
-              who_changes_from_step_to_step_is_no_one_rank)
+              what_limits_the_occupancy_is_said, matrix_units_that_are_missed_are_said, time_outside_the_steps_is_said,
+              the_step_that_opens_the_window_is_not_outside, instances_of_one_op_are_one_piece,
+              copies_at_the_same_time_are_one_piece, who_waits_less_decides, what_others_did_is_won_too,
+              the_first_of_equal_devices_may_decide, a_recording_that_is_not_open_is_no_cost,
+              even_work_wins_no_more_than_there_is, a_culprit_with_a_place_takes_what_has_none,
+              an_op_that_only_moves_is_named, small_kernels_are_no_advice_where_fusing_wins_little,
+              ops_of_a_large_program_cannot_be_jitted_more, a_host_that_runs_ahead_is_no_evidence,
+              a_tracer_that_makes_python_longer_is_named, who_changes_from_step_to_step_is_no_one_rank)
