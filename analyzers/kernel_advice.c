@@ -128,7 +128,7 @@ struct ids_kernel_advice ids_low_occupancy_advice(struct ids_report *report) {
         double occupancy = real_at(&kernels, row, kernels.occupancy), waves = real_at(&kernels, row, kernels.waves);
         int64_t time_ps = number_at(&kernels, row, kernels.total);
         ids_sum(&all_ps, time_ps);
-        if (occupancy <= 0 || strcmp(text_at(&kernels, row, kernels.class), "compute")) continue;
+        if (occupancy <= 0 || strcmp(text_at(&kernels, row, kernels.class), "compute") != 0) continue;
         ids_sum(&known_ps, time_ps);
         if (waves > 0 && waves < 1) occupancy *= waves;
         if (occupancy > 0.5 || !strcmp(text_at(&kernels, row, kernels.matrix), "used")) continue;
