@@ -154,7 +154,15 @@ static int waits_for_another(const struct ids_circumstances *about) {
 
 static int sleeps(const struct ids_circumstances *about) {
     static const char *const names[] = {"sleep", NULL};
-    return is_any(about->culprit, names);
+    return is_any(about->culprit, names) || ends(about->where, ", in time.sleep") || ends(about->where, ", in sleep");
+}
+
+static int has_gil(const struct ids_circumstances *about) {
+    return ends(about->where, IDS_HAVING_GIL);
+}
+
+static int is_awaited(const struct ids_circumstances *about) {
+    return ends(about->where, IDS_AWAITED);
 }
 
 static int saves(const struct ids_circumstances *about) {
@@ -252,6 +260,12 @@ static const struct sentence {
     {IDS_HOST_PYTHON, is_called_back, "A program on the device waits for its callback in Python",
      {"compute it with jax.numpy, or call back less often: every n steps, or after the step with what it returned",
       NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, has_gil, "The device waits for Python, and another thread has Python's lock",
+     {"do that in another process, in calls that give the lock back (numpy, zlib, input and output), or less often", NULL,
+      NULL, NULL}},
+    {IDS_HOST_PYTHON, is_awaited, "The device waits for Python, which waits for another thread",
+     {"do less there while it has what is waited for (a lock, an item), or let it work further ahead", NULL, NULL,
+      NULL}},
     {IDS_HOST_PYTHON, sleeps, "The program sleeps and the device waits",
      {"take the sleep out of the loop, or wait for what it waits for", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, waits_for_another, "The device waits for Python, which waits for another thread or process",

@@ -130,10 +130,21 @@ int ids_python_called_in(const char *text, size_t length, char called[IDS_PYTHON
     return 1;
 }
 
+static const char with[] = "with ";
+enum { WITH = sizeof with - 1 };
+
 /* "with lock:", which takes it without a call in the text. */
-static int is_with(const char *line, const char *at) {
+static int is_in_with(const char *line, const char *at) {
     while (line < at && (*line == ' ' || *line == '\t')) line++;
-    return at - line >= 5 && !memcmp(line, "with ", 5);
+    return at - line >= WITH && !memcmp(line, with, WITH);
+}
+
+/* The whole statement, as Python 3.11 and 3.12 have it for the taking: "with lock: count += 1". */
+static int is_with(const char *text, size_t length) {
+    if (length <= WITH || memcmp(text, with, WITH) != 0) return 0;
+    size_t end = WITH;
+    while (end < length && (is_of_name(text[end]) || text[end] == '.' || text[end] == ' ')) end++;
+    return end < length && text[end] == ':';
 }
 
 int ids_python_called(struct ids_python_sources *sources, const struct ids_python_code *code,
@@ -145,8 +156,12 @@ int ids_python_called(struct ids_python_sources *sources, const struct ids_pytho
     if (!first || !last) return 0;
     const char *from = first + place.column, *to = last + place.end_column;
     if (from < first || from >= to || to > source->text + source->size || to - from > LONGEST_CALL) return 0;
+    if (is_with(from, (size_t)(to - from))) {
+        snprintf(called, IDS_PYTHON_CALLED, "$<unknown> __enter__");
+        return 1;
+    }
     if (ids_python_called_in(from, (size_t)(to - from), called)) return 1;
-    if (to[-1] == ')' || !is_with(first, from)) return 0;
+    if (to[-1] == ')' || !is_in_with(first, from)) return 0;
     snprintf(called, IDS_PYTHON_CALLED, "$<unknown> __enter__");
     return 1;
 }

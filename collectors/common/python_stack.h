@@ -18,6 +18,7 @@ struct ids_python_call {
 struct ids_python_stack {
     uint64_t pthread, tid; /* tid: 0 unknown (before 3.11) */
     uintptr_t next;        /* thread's state, 0: this was the last one */
+    int awaits_gil;        /* set by who knows */
     int depth;
     struct ids_python_call calls[IDS_PYTHON_DEPTH]; /* the innermost first */
 };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* C functions between calls, beside the calls themselves. */
-enum { NAMES = 2 * IDS_PYTHON_DEPTH + 2 };
+/* C functions between calls, beside the calls themselves, and the lock. */
+enum { NAMES = 2 * IDS_PYTHON_DEPTH + 3 };
 
 struct making {
     struct ids_sampled_slices *slices;

@@ -37,7 +37,7 @@ static struct ids_sampled_thread *thread_of(struct ids_samples *samples, const s
 
 static int goes_on(const struct ids_samples *samples, const struct ids_sample_run *run,
                    const struct ids_python_stack *stack, uint32_t number) {
-    return run->last + 1 == number && run->depth == (uint32_t)stack->depth &&
+    return run->last + 1 == number && run->depth == (uint32_t)stack->depth && run->awaits_gil == stack->awaits_gil &&
            !memcmp(samples->calls + run->calls, stack->calls, run->depth * sizeof *stack->calls);
 }
 
@@ -64,7 +64,7 @@ void ids_samples_add(struct ids_samples *samples, const struct ids_python_stack 
     }
     samples->calls = calls;
     memcpy(calls + samples->call_count, stack->calls, depth * sizeof *calls);
-    runs[thread->count++] =
-        (struct ids_sample_run){number, number, when_ns, when_ns, (uint32_t)samples->call_count, (uint32_t)depth};
+    runs[thread->count++] = (struct ids_sample_run){
+        number, number, when_ns, when_ns, (uint32_t)samples->call_count, (uint32_t)depth, stack->awaits_gil};
     samples->call_count += depth;
 }

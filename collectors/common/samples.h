@@ -11,6 +11,7 @@ struct ids_sample_run {
     uint32_t first, last;
     int64_t first_ns, last_ns;
     uint32_t calls, depth; /* where they begin in ids_samples.calls; the innermost first */
+    int awaits_gil;
 };
 
 struct ids_sampled_thread {

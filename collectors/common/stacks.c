@@ -2,6 +2,7 @@
 
 #include "collectors/common/own_memory.h"
 #include "collectors/common/process.h"
+#include "collectors/common/python_gil.h"
 #include "collectors/common/stacks_plane.h"
 
 #include <errno.h>
@@ -30,6 +31,8 @@ static struct {
     struct ids_sampled sampled;
     struct ids_stacks_counts counts;
     struct ids_python_stack stack;
+    struct ids_python_gil gil;
+    int running;  /* Python threads in the last sample */
     int is_known; /* of `layout`: what ids_python_layout_find answered, plus 2 */
     int bell;     /* rung: the thread ends */
     pid_t owner;
@@ -44,12 +47,19 @@ static int64_t cpu_time(void) {
 static void take_sample(uint32_t number) {
     int64_t when_ns = ids_realtime_ns();
     uintptr_t thread = ids_python_first_thread(&stacks.layout);
+    int running = 0;
     for (int count = 0; thread && count < THREADS; count++) {
         struct ids_python_stack *stack = &stacks.stack;
         if (ids_python_stack_read(&stacks.layout, &stacks.sampled.codes, thread, number, stack)) break;
-        if (stack->depth) ids_samples_add(&stacks.sampled.samples, stack, number, when_ns);
+        if (stack->depth) {
+            /* One alone waits for nobody. */
+            stack->awaits_gil = stacks.running > 1 && ids_python_gil_is_awaited(&stacks.gil, stack->tid);
+            ids_samples_add(&stacks.sampled.samples, stack, number, when_ns);
+            running++;
+        }
         thread = stack->next;
     }
+    stacks.running = running;
 }
 
 /* Until then, or until the bell rings: 1. */
@@ -92,6 +102,7 @@ static void *run(void *argument) {
         if (due_ns < earned_ns) due_ns = earned_ns;
         if (due_ns < now_ns) due_ns = now_ns; /* what was missed is not made up for */
     }
+    ids_python_gil_done();
     counts->samples = number;
     counts->cpu_ns = cpu_time();
     atomic_store(&stacks.runs, 0);
@@ -122,6 +133,8 @@ int ids_stacks_start(int64_t rate, int64_t running_step, char *why, size_t why_s
     }
     int can = ids_stacks_can(why, why_size);
     if (can <= 0) return can;
+    ids_python_gil_find(&stacks.gil);
+    stacks.running = 0;
     ids_sampled_done(&stacks.sampled);
     stacks.counts =
         (struct ids_stacks_counts){.rate = rate, .begin_ns = ids_realtime_ns(), .running_step = running_step};
@@ -171,6 +184,7 @@ int ids_stacks_write(const char *path, int64_t slow_step, char *why, size_t why_
 void ids_stacks_forked(void) {
     if (stacks.bell >= 0) close(stacks.bell);
     stacks.bell = -1;
+    ids_python_gil_done();
     /* What was sampled is the parent's; it may have been in the middle of a change, so it is left as it lies. */
     memset(&stacks.sampled, 0, sizeof stacks.sampled);
     atomic_store(&stacks.runs, 0);

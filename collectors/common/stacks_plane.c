@@ -36,6 +36,7 @@ static uint32_t names_of_run(void *context, const struct ids_sample_run *run, in
         ret_names[count++] = ids_xspace_name(writing->out, name);
         if (called) ret_names[count++] = ids_xspace_name(writing->out, called);
     }
+    if (run->awaits_gil) ret_names[count++] = ids_xspace_name(writing->out, "$python wait_for_gil");
     return count;
 }
 

@@ -151,6 +151,7 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
     struct ids_host_time *time = division->time;
     const struct ids_trace *trace = time->analysis->trace;
     const struct ids_doing *waiting = &trace->doings[number];
+    enum ids_manner manner = waiting->waits == IDS_WAITS_FOR_GIL ? IDS_AS_HAVING_GIL : IDS_AS_AWAITED;
     while (from_ps < to_ps) {
         struct ids_other_doing other;
         if (ids_host_threads_beside(&time->threads, division->host, own, from_ps, to_ps, &other))
@@ -163,7 +164,7 @@ static int tell_awaited(const struct division *division, const struct ids_timeli
             .account = waiting->account == IDS_HOST_INPUT || !is_better ? waiting->account
                                                                         : trace->doings[other.doing].account,
             .known = is_better && other.count > 1 ? IDS_INFERRED : IDS_RECORDED,
-            .name = ids_name_of_doing(is_better ? other.doing : number, IDS_AS_IT_IS),
+            .name = is_better ? ids_name_of_doing(other.doing, manner) : ids_name_of_doing(number, IDS_AS_IT_IS),
         };
         int code = division->visit(division->context, &part, err);
         if (code) return code;
@@ -290,7 +291,8 @@ static int sweep_threads(const struct division *division, int place, int64_t fro
 /* The runtime does not record each of its waits: numpy takes an array of the CPU client without an event. A sampled
  * call that needs an array's values waits for them where the device works until a gap that is short. */
 static int is_sampled_wait(const struct ids_trace *trace, const struct ids_doing *doing) {
-    return doing->account == IDS_HOST_PYTHON && doing->called != IDS_NONE && trace->names[doing->called].is_sampled &&
+    return doing->account == IDS_HOST_PYTHON && !doing->waits && doing->called != IDS_NONE &&
+           trace->names[doing->called].is_sampled &&
            ids_python_call_needs_values(ids_strings_text(&trace->strings, trace->names[doing->called].text));
 }
 

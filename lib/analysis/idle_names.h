@@ -22,6 +22,8 @@
  * did; and what a program called back (jax.pure_callback, io_callback). */
 #define IDS_HELD_UP "held up"
 #define IDS_CALLED_BACK "in a callback"
+#define IDS_AWAITED "in another thread"
+#define IDS_HAVING_GIL "which has Python's lock"
 
 struct ids_idle_names {
     const struct ids_trace *trace;
@@ -36,8 +38,17 @@ void ids_idle_names_done(struct ids_idle_names *names);
 
 enum { IDS_NAME_OF_NOBODY, IDS_NAMES_OF_DOINGS };
 /* A doing as it is, as the call of a runtime, as one that is held up, as called back by a program, as what it calls and
- * what waits there. */
-enum ids_manner { IDS_AS_IT_IS, IDS_AS_CALL, IDS_AS_HELD_UP, IDS_AS_CALLED_BACK, IDS_AS_CALLED, IDS_MANNERS };
+ * what waits there, as that of another thread which is waited for, or which has Python's lock. */
+enum ids_manner {
+    IDS_AS_IT_IS,
+    IDS_AS_CALL,
+    IDS_AS_HELD_UP,
+    IDS_AS_CALLED_BACK,
+    IDS_AS_CALLED,
+    IDS_AS_AWAITED,
+    IDS_AS_HAVING_GIL,
+    IDS_MANNERS
+};
 uint32_t ids_name_of_doing(uint32_t doing, enum ids_manner manner);
 uint32_t ids_name_of_module(const struct ids_idle_names *names, uint32_t module);
 uint32_t ids_name_of_name(const struct ids_idle_names *names, uint32_t name);

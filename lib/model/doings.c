@@ -21,6 +21,18 @@ static int is_hook(struct ids_doing doing) {
     return doing.account == IDS_PROFILER && doing.library;
 }
 
+/* The thread would go on if another one did not have Python's lock: no device is waited for, nothing is launched. What
+ * is compiled or read stays what it is, because its own threads may have the lock. */
+static struct ids_doing awaiting_gil(struct ids_doing around, uint32_t name) {
+    struct ids_doing doing = around;
+    if (around.account == IDS_HOST_COMPILE || around.account == IDS_PROFILER) return around;
+    doing.waits = IDS_WAITS_FOR_GIL;
+    if (around.account == IDS_HOST_INPUT) return doing;
+    doing.account = IDS_HOST_PYTHON;
+    doing.name = doing.around = around.caller == IDS_NONE ? name : around.caller;
+    return doing;
+}
+
 /* A frame of the program says what its thread does, and calls everything inside. A library's frame is a detail of its
  * caller. */
 static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint32_t name, struct ids_doing *ret_doing) {
@@ -29,7 +41,12 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
         owner == IDS_FRAME_OF_LIBRARY || owner == IDS_FRAME_WAITS || (owner == IDS_FRAME_OF_EITHER && around.library);
     struct ids_doing doing = around;
     /* Inside a wait for a device, or a compilation, a lock is a detail. */
-    doing.waits = owner == IDS_FRAME_WAITS && (around.account == IDS_HOST_PYTHON || around.account == IDS_HOST_INPUT);
+    int is_free = around.account == IDS_HOST_PYTHON || around.account == IDS_HOST_INPUT;
+    doing.waits = owner == IDS_FRAME_WAITS && is_free ? IDS_WAITS_FOR_LOCK : IDS_WAITS_NOT;
+    if (owner == IDS_FRAME_AWAITS_GIL) {
+        *ret_doing = awaiting_gil(around, name);
+        return;
+    }
     if (owner == IDS_FRAME_OF_HOOK) {
         int shows =
             around.account == IDS_NO_ACCOUNT || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON);
@@ -185,6 +202,7 @@ int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sa
     struct ids_doing exact = trace->doings[recorded], frames = trace->doings[sampled];
     if (exact.account == IDS_NO_ACCOUNT) return sampled;
     if (frames.account == IDS_NO_ACCOUNT || exact.account == IDS_PROFILER) return recorded;
+    if (frames.waits == IDS_WAITS_FOR_GIL && exact.account != IDS_HOST_COMPILE) return sampled;
     int is_outside = exact.account == IDS_HOST_REGION || exact.account == IDS_HOST_INPUT;
     if (is_outside && frames.account != exact.account &&
         !ids_account_holds((enum ids_account)exact.account, (enum ids_account)frames.account))

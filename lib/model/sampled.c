@@ -255,6 +255,8 @@ static int64_t doing_outside_call(struct joining *joining, const struct walk *wa
 
 static int64_t doing_at(struct joining *joining, const struct walk *walk) {
     uint64_t usual = 0;
+    if (joining->trace->doings[walk->frames].waits == IDS_WAITS_FOR_GIL)
+        return ids_doing_beside(joining->trace, walk->events, walk->frames);
     if (joining->trace->doings[walk->events].account == IDS_NO_ACCOUNT && is_in_call(joining, walk->frames))
         return doing_outside_call(joining, walk);
     ids_keymap_get(&joining->usual, key_of_event(joining, walk->events), &usual);

@@ -95,6 +95,8 @@ enum ids_track_role {
     IDS_TRACK_DERIVED, /* name scopes and the like that viewers derive, and "CUPTI overhead": never activity */
 };
 
+enum ids_waits { IDS_WAITS_NOT, IDS_WAITS_FOR_LOCK, IDS_WAITS_FOR_GIL };
+
 /* What a host thread does: the innermost activity that has an account. Names are indices of ids_trace.names,
  * IDS_NONE none. */
 struct ids_doing {
@@ -105,7 +107,7 @@ struct ids_doing {
     uint32_t called; /* of sampled stacks: what that function calls, of a library or built in; IDS_NONE */
     uint8_t account; /* enum ids_account; IDS_NO_ACCOUNT: nothing that is known of */
     uint8_t library; /* what is open is a library's Python frame */
-    uint8_t waits;   /* a lock is waited for, so that another thread tells what holds this one up */
+    uint8_t waits;   /* enum ids_waits: a lock is waited for, so that another thread tells what holds this one up */
 };
 
 struct ids_track {
