@@ -3,6 +3,7 @@
  * It runs last.
  */
 #include "analyzers/kernel_advice.h"
+#include "analyzers/memory_advice.h"
 #include "analyzers/pieces.h"
 #include "analyzers/remedies.h"
 #include "analyzers/waste_advice.h"
@@ -633,6 +634,19 @@ static void on_time_outside(struct adviser *adviser) {
                         say_metric(adviser, "idle.longest")));
 }
 
+/* Before all else: a program that ends is not faster. */
+static void on_memory(struct adviser *adviser) {
+    struct ids_memory_advice advice[IDS_MEMORY_ADVICE];
+    size_t count = ids_memory_alarms(adviser->report, adviser->framework == IDS_JAX, advice);
+    for (size_t i = 0; i < count; i++) remark(adviser, advice[i].explain, advice[i].what, advice[i].evidence);
+}
+
+static void on_programs_memory(struct adviser *adviser) {
+    struct ids_memory_advice advice[IDS_MEMORY_ADVICE];
+    size_t count = ids_memory_savings(adviser->report, advice);
+    for (size_t i = 0; i < count; i++) remark(adviser, advice[i].explain, advice[i].what, advice[i].evidence);
+}
+
 /* --- all of it -------------------------------------------------------------------------------------------------- */
 
 static void advise_on_all(struct adviser *adviser) {
@@ -640,9 +654,11 @@ static void advise_on_all(struct adviser *adviser) {
         say_too_little(adviser, NULL);
         return;
     }
+    on_memory(adviser);
     on_compute(adviser);
     if (!on_pieces(adviser)) return;
     on_warm_up(adviser);
+    on_programs_memory(adviser);
     on_time_outside(adviser);
     on_one_op(adviser);
     on_waste(adviser);

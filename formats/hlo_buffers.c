@@ -89,14 +89,26 @@ static int read_event(struct ids_pb message, struct ids_hlo_buffers *buffers, st
                                   number(&fields, HLO_HEAP_EVENT_CANONICAL_ID), instruction, err);
 }
 
-static int read_heap(struct ids_pb message, struct ids_hlo_buffers *buffers, struct ids_error *err) {
+/* At most so many events. */
+static int read_events(struct ids_pb message, uint64_t most, struct ids_hlo_buffers *buffers, struct ids_error *err) {
     struct ids_pb_field field;
-    int more = 0, code = ids_hlo_add_heap(buffers, err);
-    while (!code && (more = ids_pb_next(&message, &field)) > 0) {
-        if (ids_hlo_tag_of(&field) == IDS_HLO_TAG(HLO_HEAP_TRACE_EVENT, BYTES))
-            code = read_event(ids_pb_inside(&field), buffers, err);
+    int more = 0, code = 0;
+    for (uint64_t count = 0; !code && count < most && (more = ids_pb_next(&message, &field)) > 0;) {
+        if (ids_hlo_tag_of(&field) != IDS_HLO_TAG(HLO_HEAP_TRACE_EVENT, BYTES)) continue;
+        code = read_event(ids_pb_inside(&field), buffers, err);
+        count++;
     }
-    return code || more == 0 ? code : malformed(err);
+    return code || more >= 0 ? code : malformed(err);
+}
+
+static int read_heap(struct ids_pb message, struct ids_hlo_buffers *buffers, struct ids_error *err) {
+    struct ids_hlo_heap figures;
+    int code = ids_hlo_add_heap(buffers, err);
+    if (!code) code = read_events(message, UINT64_MAX, buffers, err);
+    if (code || !ids_hlo_heap_is_highest(buffers)) return code;
+    ids_hlo_repeat_heap(buffers, &figures);
+    code = read_events(message, figures.peak_event, buffers, err);
+    return code ? code : ids_hlo_keep_live(buffers, &figures, err);
 }
 
 int ids_hlo_buffers_read(struct ids_pb bytes, struct ids_hlo_module *module, struct ids_error *err) {

@@ -3,6 +3,7 @@
 #include "formats/hlo_sharding.h"
 #include "lib/base/memory.h"
 #include "lib/fields/hlo.h"
+#include "lib/hlo/program_memory.h"
 #include "lib/hlo/shape.h"
 #include "lib/hlo/waste.h"
 
@@ -120,6 +121,48 @@ static int tell_computation(struct telling *telling, uint32_t index) {
     return code;
 }
 
+static int tell_value(struct telling *telling, const struct ids_hlo_value *from, struct ids_program_value *to) {
+    *to = (struct ids_program_value){.bytes = from->bytes,
+                                     .padding = from->padding,
+                                     .kind = from->kind,
+                                     .in_place = from->in_place,
+                                     .at_peak = from->at_peak};
+    if (from->instruction == IDS_HLO_NONE) return 0;
+    const struct ids_hlo_instruction *maker = &telling->module->instructions[from->instruction];
+    int code = intern(telling, maker->name, &to->name);
+    if (!code) code = intern(telling, ids_hlo_op_name(telling->module, maker), &to->op_name);
+    if (!code) code = intern_source(telling, maker, &to->source);
+    return code ? code : intern_shape(telling, maker->shape, &to->shape);
+}
+
+static int tell_memory(struct telling *telling) {
+    struct ids_hlo_program_memory memory;
+    struct ids_program_value values[IDS_HLO_VALUES_SHOWN];
+    struct ids_kept_argument kept[IDS_HLO_KEPT_SHOWN];
+    if (!telling->module->buffers) return 0;
+    int code = ids_hlo_memory_of(telling->module, &memory, telling->err);
+    for (size_t i = 0; i < memory.value_count && !code; i++) code = tell_value(telling, &memory.values[i], &values[i]);
+    for (size_t i = 0; i < memory.kept_count && !code; i++) {
+        kept[i] = (struct ids_kept_argument){.bytes = memory.kept[i].bytes, .arrays = memory.kept[i].arrays};
+        code = intern(telling, memory.kept[i].name, &kept[i].name);
+    }
+    struct ids_program_memory_info told = {.program_id = telling->program_id,
+                                           .module = telling->name,
+                                           .arguments = memory.bytes[IDS_HLO_ARGUMENT],
+                                           .in_place = memory.in_place,
+                                           .results = memory.bytes[IDS_HLO_RESULT],
+                                           .temporaries = memory.bytes[IDS_HLO_TEMPORARY],
+                                           .constants = memory.bytes[IDS_HLO_CONSTANT],
+                                           .on_host = memory.on_host,
+                                           .elsewhere = memory.elsewhere,
+                                           .values = values,
+                                           .value_count = memory.value_count,
+                                           .kept = kept,
+                                           .kept_count = memory.kept_count};
+    if (!code) code = intern(telling, memory.peak, &told.peak);
+    return code ? code : telling->sink->ops->memory(telling->sink, &told, telling->err);
+}
+
 static int say(struct telling *telling, const char *id, const char *text, uint64_t count) {
     struct ids_diag diag = {IDS_WARNING, id, text, -1, count};
     return count ? telling->sink->ops->diag(telling->sink, &diag, telling->err) : 0;
@@ -129,6 +172,7 @@ static int tell_module(struct telling *telling) {
     const struct ids_hlo_module *module = telling->module;
     int code = intern(telling, module->name, &telling->name);
     for (size_t i = 0; i < module->computation_count && !code; i++) code = tell_computation(telling, (uint32_t)i);
+    if (!code && telling->sink->ops->memory) code = tell_memory(telling);
     if (!code)
         code = say(telling, "hlo.instruction", "instructions of a program that could not be read", telling->damaged);
     if (!code) {
@@ -138,11 +182,24 @@ static int tell_module(struct telling *telling) {
     return code;
 }
 
+/* The buffer assignment, which the sink may want, must not cost the program where it is damaged or too large. */
+static int read_program(const uint8_t *bytes, size_t length, struct telling *telling, struct ids_hlo_module *module,
+                        const char **ret_without) {
+    *ret_without = NULL;
+    if (telling->sink->ops->memory) {
+        int code = ids_hlo_module_read(bytes, length, IDS_HLO_LAYOUTS | IDS_HLO_BUFFERS, module, telling->err);
+        if (code != IDS_CORRUPT && code != IDS_LIMIT) return code;
+        *ret_without = "a program's buffer assignment that could not be read: what it keeps in memory is not known";
+    }
+    return ids_hlo_module_read(bytes, length, IDS_HLO_LAYOUTS, module, telling->err);
+}
+
 int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struct ids_sink *sink,
                  struct ids_error *err) {
     struct ids_hlo_module module;
-    int code = ids_hlo_module_read(bytes, length, IDS_HLO_LAYOUTS, &module, err);
     struct telling telling = {.module = &module, .sink = sink, .program_id = program_id, .err = err};
+    const char *without;
+    int code = read_program(bytes, length, &telling, &module, &without);
     if (code == IDS_LIMIT) {
         char text[sizeof err->text];
         memcpy(text, err->text, sizeof text);
@@ -153,6 +210,7 @@ int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struc
     if (!telling.shape_texts) ids_memory_refused();
     code = telling.shape_texts ? ids_hlo_waste_find(&module, &telling.wastes, err) : ids_no_memory(err);
     if (!code) code = tell_module(&telling);
+    if (!code && without) code = say(&telling, "hlo.buffers", without, 1);
     free(telling.shape_texts);
     free(telling.wastes);
     ids_hlo_module_done(&module);

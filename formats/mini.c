@@ -8,6 +8,10 @@
  *   START DURATION EVENT-NAME [KEY=VALUE ...]   an event of the line; times as 5us, 1.25ms, 40ns, 7 (ps)
  *   hlo module=M name=I opcode=O [program=N] [op_name=..] [source=..] [groups=..] [bytes=N] [shape=..] [call_target=..]
  *   [waste=KIND [waste_why=..] [waste_is_part=1]] [fingerprint=N] [parameter=1 [donated=1] [sharding=..]]
+ *   keeps module=M [program=N] [peak=I] [arguments=N] [in_place=N] [results=N] [temporaries=N] [constants=N]
+ *       what the program keeps in memory; values and arguments that are not donated may follow:
+ *   value bytes=N kind=N [name=I] [op_name=..] [source=..] [shape=..] [padding=N] [at_peak=1]
+ *   kept name=A bytes=N arrays=N
  *
  * Words are parted by spaces, "in quotes" they may hold some; # begins a comment. A value is an integer, u:INTEGER
  * (unsigned), a decimal number with a point, or a text.
@@ -24,7 +28,15 @@
 
 static const char signature[] = "idsprof-mini 1";
 
-enum { WORDS = 64, TEXT_LIMIT = 16 << 20 };
+enum { WORDS = 64, TEXT_LIMIT = 16 << 20, VALUES = 16 };
+
+/* What a program keeps in memory, until the next line that says something else. */
+struct keeping {
+    bool is_open;
+    struct ids_program_memory_info info;
+    struct ids_program_value values[VALUES];
+    struct ids_kept_argument kept[VALUES];
+};
 
 struct mini {
     struct ids_sink *sink;
@@ -35,6 +47,7 @@ struct mini {
     size_t word_count;
     struct ids_arg args[WORDS];
     size_t line_number;
+    struct keeping keeping;
 };
 
 static int wrong(const struct mini *mini, struct ids_error *err, const char *what) {
@@ -290,12 +303,93 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
     return mini->sink->ops->hlo(mini->sink, &hlo, err);
 }
 
+/* --- what programs keep in memory ------------------------------------------------------------------------------- */
+
+struct member {
+    const char *key;
+    size_t offset;
+    int is_text; /* an interned text; else a number of 64, 32 or 8 bits */
+    size_t size;
+};
+#define NUMBER(type, field) \
+    { #field, offsetof(struct type, field), 0, sizeof(((struct type *)0)->field) }
+#define TEXT(type, field) \
+    { #field, offsetof(struct type, field), 1, sizeof(uint32_t) }
+
+/* The values of a line into the members that are called so. */
+static int read_members(struct mini *mini, const struct member *members, size_t count, void *to,
+                        struct ids_error *err) {
+    size_t arg_count;
+    int code = parse_args(mini, 1, &arg_count, err);
+    for (size_t i = 0; i < arg_count && !code; i++) {
+        const struct ids_arg *arg = &mini->args[i];
+        struct ids_text key = ids_strings_text(mini->sink->strings, arg->key);
+        for (size_t m = 0; m < count; m++) {
+            if (!ids_text_is(key, members[m].key) || members[m].is_text != (arg->type == IDS_VALUE_CHARS)) continue;
+            uint32_t text = members[m].is_text ? ids_intern(mini->sink->strings, arg->chars, arg->length) : 0;
+            memcpy((char *)to + members[m].offset, members[m].is_text ? (const void *)&text : &arg->i, members[m].size);
+        }
+    }
+    return code;
+}
+#define READ_MEMBERS(mini, members, to, err) \
+    read_members((mini), (members), sizeof(members) / sizeof *(members), (to), (err))
+
+static int end_keeping(struct mini *mini, struct ids_error *err) {
+    struct keeping *keeping = &mini->keeping;
+    if (!keeping->is_open) return 0;
+    keeping->is_open = false;
+    keeping->info.values = keeping->values;
+    keeping->info.kept = keeping->kept;
+    return mini->sink->ops->memory ? mini->sink->ops->memory(mini->sink, &keeping->info, err) : 0;
+}
+
+static int read_keeps(struct mini *mini, struct ids_error *err) {
+    static const struct member members[] = {
+        {"program", offsetof(struct ids_program_memory_info, program_id), 0, sizeof(uint64_t)},
+        TEXT(ids_program_memory_info, module),
+        TEXT(ids_program_memory_info, peak),
+        NUMBER(ids_program_memory_info, arguments),
+        NUMBER(ids_program_memory_info, in_place),
+        NUMBER(ids_program_memory_info, results),
+        NUMBER(ids_program_memory_info, temporaries),
+        NUMBER(ids_program_memory_info, constants),
+    };
+    mini->keeping = (struct keeping){.is_open = true};
+    return READ_MEMBERS(mini, members, &mini->keeping.info, err);
+}
+
+static int read_value(struct mini *mini, struct ids_error *err) {
+    static const struct member members[] = {
+        NUMBER(ids_program_value, bytes), TEXT(ids_program_value, name),      TEXT(ids_program_value, op_name),
+        TEXT(ids_program_value, source),  TEXT(ids_program_value, shape),     NUMBER(ids_program_value, padding),
+        NUMBER(ids_program_value, kind),  NUMBER(ids_program_value, at_peak),
+    };
+    struct ids_program_memory_info *info = &mini->keeping.info;
+    if (!mini->keeping.is_open || info->value_count == VALUES) return wrong(mini, err, "up to 16 values behind keeps");
+    return READ_MEMBERS(mini, members, &mini->keeping.values[info->value_count++], err);
+}
+
+static int read_kept(struct mini *mini, struct ids_error *err) {
+    static const struct member members[] = {NUMBER(ids_kept_argument, bytes), TEXT(ids_kept_argument, name),
+                                            NUMBER(ids_kept_argument, arrays)};
+    struct ids_program_memory_info *info = &mini->keeping.info;
+    if (!mini->keeping.is_open || info->kept_count == VALUES)
+        return wrong(mini, err, "up to 16 arguments behind keeps");
+    return READ_MEMBERS(mini, members, &mini->keeping.kept[info->kept_count++], err);
+}
+
 static int read_line(struct mini *mini, struct ids_text line, struct ids_error *err) {
     int code = split(mini, line, err);
     if (code || !mini->word_count) return code;
     struct ids_text first = mini->words[0];
     bool begins_track = ids_text_is(first, "host") || ids_text_is(first, "plane") || ids_text_is(first, "line");
     if (begins_track && (code = end_track(mini, err))) return code;
+    if (ids_text_is(first, "value")) return read_value(mini, err);
+    if (ids_text_is(first, "kept")) return read_kept(mini, err);
+    code = end_keeping(mini, err);
+    if (code) return code;
+    if (ids_text_is(first, "keeps")) return read_keeps(mini, err);
     if (ids_text_is(first, "host")) return read_host(mini, err);
     if (ids_text_is(first, "plane")) return read_plane(mini, err);
     if (ids_text_is(first, "meta")) return read_meta(mini, err);
@@ -318,6 +412,7 @@ static int mini_read(struct ids_source *source, struct ids_sink *sink, struct id
         if (mini.line_number > 1) code = read_line(&mini, (struct ids_text){text + at, (uint32_t)length}, err);
         at += length + 1;
     }
+    if (!code) code = end_keeping(&mini, err);
     if (!code) code = end_track(&mini, err);
     ids_idmap_done(&mini.names);
     free(text);

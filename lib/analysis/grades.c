@@ -23,6 +23,8 @@ static const struct ids_grade_rules standard = {{
     {"compile.steps_share", {NULL}, SHARE(0.01), SHARE(0.01), 0},
     {"kernels.median", {NULL}, {.unit = IDS_UNIT_TIME}, {.unit = IDS_UNIT_TIME}, 1},
     {"occupancy.median", {NULL}, SHARE(0.5), SHARE(0), 1},
+    /* Above nine tenths the next larger batch, or fragmentation, ends the program. */
+    {"memory.share", {NULL}, SHARE(0.9), SHARE(0.97), 0},
 }};
 
 /* A headline shows the grade of another figure, or of its own and another one. */
@@ -32,6 +34,7 @@ static const struct {
     {"idle.share", "device.utilization"},
     {"kernels.small_count", "kernels.median"},
     {"compile.total", "compile.steps_share"},
+    {"memory.peak", "memory.share"},
 };
 enum { FOLLOWERS = sizeof followers / sizeof *followers };
 

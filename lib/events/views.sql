@@ -324,6 +324,55 @@ SELECT
 FROM device_step t
 JOIN device d ON d.id = t.device
 JOIN step s ON s.id = t.step;
+CREATE VIEW allocations AS    -- every time that an allocator took memory or gave it back, where the file has its events
+SELECT
+    s.event AS id,            -- event.id
+    h.run AS run,             -- run.id
+    h.name AS host,           -- the machine; NULL where the file does not say
+    CASE WHEN s.torch_type IS NULL THEN coalesce(s.allocator_name, 'TPU#' || s.index_on_host)
+         WHEN s.torch_type = 0 THEN 'cpu'
+         ELSE CASE s.torch_type WHEN 1 THEN 'cuda:' WHEN 6 THEN 'hip:' WHEN 9 THEN 'xla:' WHEN 12 THEN 'xpu:' ELSE 'device:' END
+              || max(s.torch_device, 0) END AS allocator, -- GPU_0_bfc, cuda:0; a TPU's have no name: TPU#0, the number on its host
+    CASE WHEN s.torch_type IS NOT NULL THEN s.torch_type = 0
+         ELSE coalesce(s.allocator_name NOT GLOB 'GPU_[0-9]*' AND (s.allocator_name LIKE '%host%' OR s.allocator_name = 'cpu'), 0)
+         END AS is_host,      -- 1: memory of the host
+    e.start_ps + h.shift_ps AS start_ps, -- when, since the origin of the run
+    CASE WHEN s.torch_type IS NULL THEN n.text = 'MemoryAllocation' ELSE s.torch_bytes > 0 END AS is_taken, -- 1 taken, 0 given back
+    abs(coalesce(s.allocation_bytes, s.torch_bytes)) AS bytes, -- how many; NULL where the file does not say
+    CASE WHEN s.torch_type IS NULL THEN coalesce(s.bytes_reserved, 0) + s.bytes_allocated
+         ELSE s.torch_total END AS in_use, -- from then on, with what is reserved for stacks of programs; NULL where the file does not say
+    CASE WHEN s.torch_type IS NULL THEN coalesce(s.bytes_reserved, 0) + s.bytes_allocated + s.bytes_available
+         ELSE (SELECT max(d.memory_bytes) FROM device d WHERE d.run = h.run AND d.kind = 'GPU' AND d.ordinal = max(s.torch_device, 0)
+               AND d.host = coalesce(h.name, d.host)) END AS capacity, -- in use and available; NULL where the file does not say
+    s.fragmentation AS fragmentation, -- 1 less the largest free block ÷ all that is free; NULL where the file does not say
+    s.peak_bytes_in_use AS life_peak, -- the most in use since the program began; NULL where the file does not say
+    s.tf_op AS op,            -- for which op; NULL where the file does not say
+    s.region_type AS region,  -- what for: output, temporary; NULL where the file does not say
+    s.shape AS shape,         -- of the array; NULL where the file does not say
+    e.track AS track_id       -- track.id: the thread that asked
+FROM (SELECT v.event AS event,
+             max(CASE v.key WHEN 'allocator_name' THEN v.value END) AS allocator_name,
+             max(CASE v.key WHEN 'index_on_host' THEN v.value END) AS index_on_host,
+             max(CASE v.key WHEN 'bytes_reserved' THEN v.value END) AS bytes_reserved,
+             max(CASE v.key WHEN 'bytes_allocated' THEN v.value END) AS bytes_allocated,
+             max(CASE v.key WHEN 'bytes_available' THEN v.value END) AS bytes_available,
+             max(CASE v.key WHEN 'allocation_bytes' THEN v.value END) AS allocation_bytes,
+             max(CASE v.key WHEN 'fragmentation' THEN v.value END) AS fragmentation,
+             max(CASE v.key WHEN 'peak_bytes_in_use' THEN v.value END) AS peak_bytes_in_use,
+             max(CASE v.key WHEN 'tf_op' THEN v.value END) AS tf_op,
+             max(CASE v.key WHEN 'region_type' THEN v.value END) AS region_type,
+             max(CASE v.key WHEN 'shape' THEN v.value END) AS shape,
+             max(CASE v.key WHEN 'Device Type' THEN v.value END) AS torch_type,
+             max(CASE v.key WHEN 'Device Id' THEN v.value END) AS torch_device,
+             max(CASE v.key WHEN 'Bytes' THEN v.value END) AS torch_bytes,
+             max(CASE v.key WHEN 'Total Allocated' THEN v.value END) AS torch_total
+      FROM stats v JOIN event m ON m.id = v.event JOIN name k ON k.id = m.name
+      WHERE k.text IN ('MemoryAllocation', 'MemoryDeallocation', '[memory]') GROUP BY v.event) s
+JOIN event e ON e.id = s.event
+JOIN name n ON n.id = e.name
+JOIN track t ON t.id = e.track
+JOIN plane p ON p.id = t.plane
+JOIN host h ON h.id = p.host;
 CREATE VIEW compiles AS       -- every compilation that no other one encloses or caused
 SELECT
     e.id AS id,               -- event.id

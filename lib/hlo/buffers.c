@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 struct ids_hlo_buffers *ids_hlo_buffers_new(void) {
-    return calloc(1, sizeof(struct ids_hlo_buffers));
+    struct ids_hlo_buffers *buffers = calloc(1, sizeof *buffers);
+    if (buffers) buffers->live_peak = (struct ids_text){"", 0};
+    return buffers;
 }
 
 static void end_heap(struct ids_hlo_buffers *buffers) {
@@ -21,6 +23,7 @@ void ids_hlo_buffers_free(struct ids_hlo_buffers *buffers) {
     free(buffers->buffers);
     free(buffers->allocations);
     free(buffers->heaps);
+    free(buffers->live);
     ids_keymap_done(&buffers->by_id);
     free(buffers);
 }
@@ -118,6 +121,7 @@ static void reach_peak(const struct ids_hlo_buffers *buffers, struct ids_hlo_hea
     if (buffers->live_bytes <= heap->peak_bytes) return;
     heap->peak_bytes = buffers->live_bytes;
     heap->peak = instruction;
+    heap->peak_event = heap->event_count;
 }
 
 int ids_hlo_add_heap_event(struct ids_hlo_buffers *buffers, int kind, int64_t buffer_id, int64_t canonical_id,
@@ -142,6 +146,39 @@ int ids_hlo_add_heap_event(struct ids_hlo_buffers *buffers, int kind, int64_t bu
     }
     reach_peak(buffers, heap, instruction);
     return failed ? ids_no_memory(err) : 0;
+}
+
+int ids_hlo_heap_is_highest(const struct ids_hlo_buffers *buffers) {
+    const struct ids_hlo_heap *heap = &buffers->heaps[buffers->heap_count - 1];
+    return heap->peak_bytes > buffers->live_most && heap->allocation != UINT32_MAX &&
+           !buffers->allocations[heap->allocation].color;
+}
+
+void ids_hlo_repeat_heap(struct ids_hlo_buffers *buffers, struct ids_hlo_heap *ret_figures) {
+    *ret_figures = buffers->heaps[buffers->heap_count - 1];
+    end_heap(buffers);
+}
+
+static int by_number(const void *a, const void *b) {
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+int ids_hlo_keep_live(struct ids_hlo_buffers *buffers, const struct ids_hlo_heap *figures, struct ids_error *err) {
+    buffers->heaps[buffers->heap_count - 1] = *figures;
+    buffers->live_most = figures->peak_bytes;
+    buffers->live_peak = figures->peak;
+    buffers->live_count = 0;
+    for (size_t i = 0; i < buffers->users.room; i++) {
+        const struct ids_keymap_slot *slot = &buffers->users.slots[i];
+        uint64_t index;
+        if (!slot->key || !slot->value || !ids_keymap_get(&buffers->by_id, slot->key, &index)) continue;
+        uint32_t *place = IDS_PUSH(buffers->live, buffers->live_count, buffers->live_room);
+        if (!place) return ids_no_memory(err);
+        *place = (uint32_t)index;
+    }
+    if (buffers->live_count) qsort(buffers->live, buffers->live_count, sizeof *buffers->live, by_number);
+    return 0;
 }
 
 int64_t ids_hlo_allocated_bytes(const struct ids_hlo_buffers *buffers) {

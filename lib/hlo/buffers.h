@@ -39,6 +39,7 @@ struct ids_hlo_heap {
                      * the file is from before the allocations were sorted. */
     int64_t peak_bytes;                  /* the most that live buffers had together */
     struct ids_text peak;                /* the instruction at which that was reached */
+    uint64_t peak_event;                 /* how many events it took to get there */
     uint64_t event_count, unknown_count; /* events, and those of buffers that the proto does not have */
 };
 
@@ -47,10 +48,15 @@ struct ids_hlo_buffers {
     struct ids_hlo_allocation *allocations;
     struct ids_hlo_heap *heaps;
     size_t buffer_count, buffer_room, allocation_count, allocation_room, heap_count, heap_room;
-    struct ids_keymap by_id;  /* buffer id + 1 -> index */
-    int64_t live_bytes;       /* in the heap that is being simulated */
-    struct ids_keymap users;  /* id + 1 of a buffer whose memory is used -> by how many live buffers */
-    struct ids_keymap owners; /* id + 1 of a buffer that shares -> id + 1 of the one whose memory it uses */
+    /* What lived at the highest peak of the heaps in the device's main memory: buffers that own their memory. */
+    uint32_t *live;
+    size_t live_count, live_room;
+    int64_t live_most;         /* that peak */
+    struct ids_text live_peak; /* the instruction at it */
+    struct ids_keymap by_id;   /* buffer id + 1 -> index */
+    int64_t live_bytes;        /* in the heap that is being simulated */
+    struct ids_keymap users;   /* id + 1 of a buffer whose memory is used -> by how many live buffers */
+    struct ids_keymap owners;  /* id + 1 of a buffer that shares -> id + 1 of the one whose memory it uses */
 };
 
 enum ids_hlo_heap_event { IDS_HLO_HEAP_ALLOC, IDS_HLO_HEAP_FREE, IDS_HLO_HEAP_SHARE };
@@ -70,6 +76,12 @@ void ids_hlo_assign_buffer(struct ids_hlo_buffers *buffers, int64_t buffer_id, i
 int ids_hlo_add_heap(struct ids_hlo_buffers *buffers, struct ids_error *err);
 int ids_hlo_add_heap_event(struct ids_hlo_buffers *buffers, int kind, int64_t buffer_id, int64_t canonical_id,
                            struct ids_text instruction, struct ids_error *err);
+
+/* Whether what lives at the peak of the last heap is to be kept: its events, as many as it took to get to its peak, are
+ * then given once more between these two calls, which leave the heap's figures as they were. 0, or IDS_NOMEM. */
+int ids_hlo_heap_is_highest(const struct ids_hlo_buffers *buffers);
+void ids_hlo_repeat_heap(struct ids_hlo_buffers *buffers, struct ids_hlo_heap *ret_figures);
+int ids_hlo_keep_live(struct ids_hlo_buffers *buffers, const struct ids_hlo_heap *figures, struct ids_error *err);
 
 /* All allocations but thread-local ones together: what the program has on the device while it runs. */
 int64_t ids_hlo_allocated_bytes(const struct ids_hlo_buffers *buffers);

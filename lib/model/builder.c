@@ -4,6 +4,7 @@
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 #include "lib/model/account.h"
+#include "lib/model/allocations.h"
 #include "lib/model/assemble.h"
 #include "lib/model/calls.h"
 #include "lib/model/classify.h"
@@ -14,6 +15,7 @@
 #include "lib/model/join.h"
 #include "lib/model/keys.h"
 #include "lib/model/matrix_units.h"
+#include "lib/model/programs.h"
 #include "lib/model/tracer_options.h"
 
 #include <stdio.h>
@@ -241,6 +243,7 @@ static int build_name(struct ids_sink *sink, const struct ids_name_info *info, u
     if (plane->device == IDS_NONE) {
         struct ids_text text = text_of(trace, info->text);
         name.kind = (uint8_t)ids_kind_of_name(text.at, text.length);
+        name.allocator = (uint8_t)ids_allocator_source_of(text);
         name.is_region =
             name.kind == IDS_KIND_OTHER && ids_account_of_host_event(IDS_KIND_OTHER, text, 0) == IDS_HOST_REGION;
     } else {
@@ -329,6 +332,9 @@ static void let_all_go(struct ids_builder *builder) {
         let_go(&device->modules);
         let_go(&device->steps);
     }
+    free(trace->allocations);
+    trace->allocations = NULL;
+    trace->allocation_count = trace->allocation_room = 0;
     ids_keymap_done(&builder->join.op_ends);
     ids_calls_done(&builder->calls);
     builder->calls.trace = trace;
@@ -412,6 +418,12 @@ static int pass_arrow(struct ids_builder *builder, uint32_t track_id, const stru
     return 0;
 }
 
+static int keep_allocation(struct ids_builder *builder, uint32_t track, const struct ids_slice *slice,
+                           enum ids_allocator_source source, int64_t at_ps, struct ids_error *err) {
+    if (!may_hold(builder, sizeof(struct ids_allocation))) return 0;
+    return ids_allocation_add(builder->trace, track, slice, source, at_ps) ? ids_no_memory(err) : 0;
+}
+
 static struct open_track *open_of(struct ids_builder *builder, uint32_t track) {
     return &builder->open[builder->place_of_track[track]];
 }
@@ -493,13 +505,15 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
         .kind = kind,
         .direction = IDS_NO_DIRECTION,
     };
+    enum ids_allocator_source source = trace->names[slice->name].allocator;
+    int code = source ? keep_allocation(builder, track_id, slice, source, start_ps, err) : 0;
+    if (code) return code;
     struct ids_facts facts;
     if (slice->arg_count || track->role != IDS_TRACK_HOST || kind == IDS_KIND_STEP_MARK) {
         if (ids_facts_gather(trace, slice, &facts)) return ids_no_memory(err);
-        int code =
-            track->role == IDS_TRACK_HOST
-                ? ids_host_event(&builder->dimensions, &builder->planes[track->plane].as_host, &facts, &event, err)
-                : ids_device_event(&builder->dimensions, track, slice, &facts, &event, err);
+        code = track->role == IDS_TRACK_HOST
+                   ? ids_host_event(&builder->dimensions, &builder->planes[track->plane].as_host, &facts, &event, err)
+                   : ids_device_event(&builder->dimensions, track, slice, &facts, &event, err);
         if (code) return code;
     }
     return hand_on(builder, open, &event, &facts, slice->arg_count != 0, &passing, err);
@@ -594,6 +608,11 @@ static int build_hlo(struct ids_sink *sink, const struct ids_instruction_info *i
     return ids_join_hlo(&of(sink)->join, of(sink)->dimensions.host, instruction, err);
 }
 
+static int build_memory(struct ids_sink *sink, const struct ids_program_memory_info *memory, struct ids_error *err) {
+    struct ids_builder *builder = of(sink);
+    return ids_program_memory_add(builder->trace, builder->dimensions.host, memory) ? ids_no_memory(err) : 0;
+}
+
 static int build_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err) {
     struct ids_trace *trace = of(sink)->trace;
     struct ids_trace_diag *kept = IDS_PUSH(trace->diags, trace->diag_count, trace->diag_room);
@@ -622,6 +641,7 @@ int ids_builder_new(struct ids_builder **ret_builder, struct ids_error *err) {
         .slice = build_slice,
         .track_end = build_track_end,
         .hlo = build_hlo,
+        .memory = build_memory,
         .diag = build_diag,
     };
     struct ids_builder *builder = calloc(1, sizeof *builder);
@@ -691,6 +711,7 @@ int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace
     ids_assembly_done(&builder->idle);
     if (!code) code = say_bound(builder, err);
     if (!code) code = ids_join_run(&builder->join, &builder->calls, builder->trace, err);
+    if (!code && ids_allocations_finish(builder->trace)) code = ids_no_memory(err);
     if (!code) code = ids_clocks_align(builder->trace, err);
     if (code) return code;
     for (size_t d = 0; d < builder->trace->device_count; d++) {

@@ -2,6 +2,7 @@
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/model/allocations.h"
 #include "lib/model/clock_tie.h"
 #include "lib/model/collective_runs.h"
 
@@ -204,6 +205,8 @@ static void shift_all(struct ids_trace *trace, const int64_t *shifts) {
         ids_sum(&track->first_ps, shifts[track->host]);
         ids_sum(&track->last_ps, shifts[track->host]);
     }
+    for (size_t a = 0; a < trace->allocation_count; a++)
+        ids_sum(&trace->allocations[a].at_ps, shifts[trace->allocators[trace->allocations[a].allocator].host]);
     for (size_t d = 0; d < trace->device_count; d++) {
         struct ids_device *device = &trace->devices[d];
         struct ids_events *lists[] = {&device->activity, &device->async, &device->waits, &device->modules,

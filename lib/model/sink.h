@@ -117,6 +117,31 @@ struct ids_instruction_info {
     uint8_t is_donated;    /* 1: of a parameter whose memory a result may take */
 };
 
+/* A value that a program keeps in memory, and arguments whose memory a result could take (lib/hlo/program_memory.h).
+ * Texts are interned, empty where unknown. */
+struct ids_program_value {
+    int64_t bytes, padding;
+    uint32_t name, op_name, source, shape;
+    uint8_t kind; /* enum ids_hlo_value_kind */
+    uint8_t in_place, at_peak;
+};
+struct ids_kept_argument {
+    int64_t bytes;
+    uint32_t name, arrays;
+};
+
+/* What a program keeps on its device while it runs. */
+struct ids_program_memory_info {
+    uint64_t program_id;
+    uint32_t module; /* "jit_train_step" */
+    uint32_t peak;   /* the instruction at which most temporaries live; empty unknown */
+    int64_t arguments, in_place, results, temporaries, constants, on_host, elsewhere;
+    const struct ids_program_value *values; /* most bytes first */
+    size_t value_count;
+    const struct ids_kept_argument *kept;
+    size_t kept_count;
+};
+
 /* A compiled program as the file holds it: a serialized HloProto. */
 struct ids_program {
     uint32_t name; /* interned: "jit_train_step(123)" */

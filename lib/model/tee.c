@@ -81,6 +81,12 @@ static int tee_hlo(struct ids_sink *sink, const struct ids_instruction_info *ins
     return code || !tee->right->ops->hlo ? code : tee->right->ops->hlo(tee->right, instruction, err);
 }
 
+static int tee_memory(struct ids_sink *sink, const struct ids_program_memory_info *memory, struct ids_error *err) {
+    struct ids_tee *tee = (struct ids_tee *)sink;
+    int code = tee->left->ops->memory ? tee->left->ops->memory(tee->left, memory, err) : 0;
+    return code || !tee->right->ops->memory ? code : tee->right->ops->memory(tee->right, memory, err);
+}
+
 static int tee_program(struct ids_sink *sink, const struct ids_program *program, struct ids_error *err) {
     struct ids_tee *tee = of(sink);
     int code = tee->left->ops->program ? tee->left->ops->program(tee->left, program, err) : 0;

@@ -29,6 +29,11 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->aggregates);
     free(trace->samplings);
     free(trace->diags);
+    free(trace->allocators);
+    free(trace->allocations);
+    free(trace->programs);
+    free(trace->program_values);
+    free(trace->kept_arguments);
     free(trace->doings);
     free(trace->doing_changes);
     ids_keymap_done(&trace->doing_numbers);

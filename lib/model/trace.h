@@ -150,6 +150,7 @@ struct ids_name {
                            * program */
     uint8_t is_sampled;   /* 1: of a call in sampled stacks */
     uint8_t frame;        /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
+    uint8_t allocator;    /* enum ids_allocator_source, of a host's names */
     uint8_t call_part;    /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */
 };
 
@@ -319,6 +320,14 @@ struct ids_trace {
     size_t sampling_count, sampling_room;
     struct ids_trace_diag *diags;
     size_t diag_count, diag_room;
+    struct ids_allocator *allocators;    /* lib/model/allocations.h */
+    struct ids_allocation *allocations;  /* by allocator, in time order */
+    struct ids_program_memory *programs; /* lib/model/programs.h */
+    struct ids_program_value *program_values;
+    struct ids_kept_argument *kept_arguments;
+    size_t program_count, program_room, program_value_count, program_value_room;
+    size_t kept_argument_count, kept_argument_room;
+    size_t allocator_count, allocator_room, allocation_count, allocation_room;
     struct ids_doing *doings; /* each distinct one once; the first is doing nothing that is known of */
     size_t doing_count, doing_room;
     struct ids_keymap doing_numbers;        /* its fields -> its index + 1 */

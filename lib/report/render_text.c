@@ -117,13 +117,20 @@ static struct ids_figure headline_figure(struct ids_painter *painter, const stru
     figure.is_text = metric->value.missing || metric->value.unit == IDS_UNIT_NONE;
     struct ids_phrase phrase = ids_phrase_begin();
     if (metric->value.missing && metric->reason) ids_phrase_add(&phrase, "%s", metric->reason);
-    if (!metric->value.missing && headline->by_device) ids_phrase_devices(&phrase, painter, metric->id);
+    if (!metric->value.missing && headline->flags & IDS_HEADLINE_BY_DEVICE)
+        ids_phrase_devices(&phrase, painter, metric->id);
     for (int i = 0; i < headline->note_count; i++) { /* beside "no data" only what there is */
         const struct ids_note *note = &headline->notes[i];
         add_note(&phrase, painter, note, note->always && !metric->value.missing);
     }
     figure.notes = ids_phrase_end(painter, &phrase);
     return figure;
+}
+
+static int is_shown(const struct ids_report *report, const struct ids_headline *headline) {
+    if (!(headline->flags & IDS_HEADLINE_ONLY_KNOWN)) return 1;
+    const struct ids_metric *metric = ids_report_find(report, headline->metric, NULL);
+    return metric && !metric->value.missing;
 }
 
 /* One cause often leaves many figures without data: it is said once, and the lines below refer to it. */
@@ -152,7 +159,8 @@ static void write_headlines(struct ids_painter *painter) {
     for (int s = 0; s < render->section_count; s++) {
         const struct ids_section *section = &render->sections[s];
         for (int i = 0; i < section->headline_count; i++) {
-            figures[count++] = headline_figure(painter, &section->headlines[i]);
+            if (is_shown(painter->report, &section->headlines[i]))
+                figures[count++] = headline_figure(painter, &section->headlines[i]);
         }
     }
     if (count) fputc('\n', painter->out);

@@ -130,6 +130,11 @@ struct ids_note {
     double at_least; /* of ratios: left out below this, so that a line of causes stays short */
 };
 
+enum ids_headline_flags {
+    IDS_HEADLINE_BY_DEVICE = 1,  /* also the metric's value for each device */
+    IDS_HEADLINE_ONLY_KNOWN = 2, /* left out where the metric has no value */
+};
+
 /* One line of the overview: a metric, its grade, and what a person should know beside it. */
 struct ids_headline {
     const char *section; /* the analyzer's name */
@@ -137,7 +142,7 @@ struct ids_headline {
     const char *metric;  /* id */
     const struct ids_note *notes;
     int note_count;
-    int by_device; /* 1: also the metric's value for each device */
+    int flags; /* enum ids_headline_flags */
 };
 
 struct ids_advice {

@@ -228,7 +228,15 @@ def check_no_sizes(report, kind):
 
 # ---- the traces of shared/traces ----
 
+def memory_of(folder, allocator, **facts):
+    """What docs/trace_facts.md says of an allocator's memory."""
+    row = next(row for row in Report(folder, "--section", "memory").rows("allocators") if row["allocator"] == allocator)
+    for what, value in facts.items():
+        same(f"{what} of {allocator}", row[what], value)
+
+
 def v6e(folder):
+    memory_of(folder, "TPU#0", reserved=21_491_712_000, capacity=33_550_237_696, peak=21_491_712_000 + 857_216)
     report, planes = Report(folder), planes_of(folder)
     check_size(report, folder, 26723, 142)
     same("planes", dumped(folder).get("planes"), 7)
@@ -317,6 +325,7 @@ def mangled(folder):
 
 
 def v100(folder):
+    memory_of(folder, "GPU_6_bfc", peak=6_210_111_488, capacity=15_477_102_400)
     report = Report(folder)
     check_size(report, folder, 23128, 37)
     same("planes", dumped(folder).get("planes"), 9)
@@ -349,6 +358,7 @@ def gtx1080ti(folder):
 
 
 def gemm(folder):
+    memory_of(folder, "GPU_0_bfc", peak=482_345_216, life_peak=738_197_504, capacity=154_606_239_744)
     report = Report(folder)
     check_size(report, folder, 3782)
     check_gpus(report, planes_of(folder))

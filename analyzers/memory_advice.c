@@ -1,0 +1,189 @@
+#include "analyzers/memory_advice.h"
+
+#include "lib/base/counted.h"
+
+#include <string.h>
+
+/* Where the grade of memory.share ends to be good (lib/analysis/grades.c). */
+#define NEARLY_FULL 0.9
+
+/* What programs keep without need is worth a word from so much of a device's memory on; where that is not known, from
+ * so many bytes. */
+static const struct {
+    double of_memory;
+    int64_t bytes;
+} worth_donating = {0.02, 16 << 20}, worth_splitting = {0.1, 64 << 20};
+/* One temporary is most of a program from here on. */
+#define MOST_OF_PROGRAM 0.4
+
+/* A row of one of the report's tables. */
+struct row {
+    const struct ids_table *table;
+    size_t row;
+};
+
+static const struct ids_value *cell(const struct row *row, const char *column) {
+    return ids_table_cell(row->table, row->row, ids_table_column(row->table, column));
+}
+
+static const char *text(const struct row *row, const char *column) {
+    const struct ids_value *value = cell(row, column);
+    return value->missing ? "" : value->text;
+}
+
+static int64_t number(const struct row *row, const char *column) {
+    const struct ids_value *value = cell(row, column);
+    return value->missing ? -1 : value->i;
+}
+
+static const char *say(struct ids_report *report, struct ids_value value) {
+    char shown[IDS_VALUE_ROOM];
+    return ids_report_text(report, "%s", ids_value_format(value, shown, sizeof shown));
+}
+
+static const char *say_bytes(struct ids_report *report, int64_t bytes) {
+    return say(report, ids_int_value(IDS_UNIT_BYTES, bytes));
+}
+
+/* The rows of a table that are of that allocator, with the most bytes first, as the table has them. */
+static int first_of(const struct ids_report *report, const char *table, const char *allocator, struct row *ret_row) {
+    *ret_row = (struct row){ids_report_find_table(report, table), 0};
+    for (; ret_row->table && ret_row->row < ret_row->table->row_count; ret_row->row++) {
+        if (!strcmp(text(ret_row, "allocator"), allocator) && !cell(ret_row, "count")->missing) return 1;
+    }
+    return 0;
+}
+
+/* "PjitFunction(add), called by step (train.py:12), f32[8]" */
+static const char *say_taker(struct ids_report *report, const struct row *live) {
+    const char *caller = text(live, "caller"), *shape = text(live, "shape"), *by = text(live, "taken_by");
+    int same = !strcmp(caller, by);
+    return ids_report_text(report, "%s%s%s%s%s", by, *caller && !same ? ", called by " : "", same ? "" : caller,
+                           *shape ? ", " : "", shape);
+}
+
+static const char *say_full_after(struct ids_report *report, const struct row *row) {
+    int64_t capacity = number(row, "capacity"), peak = number(row, "peak"), growth = number(row, "growth");
+    if (capacity <= peak || growth <= 0) return "";
+    return ids_report_text(report, "; at this rate it is full after %s",
+                           IDS_COUNTED((capacity - peak) / growth, "step"));
+}
+
+static void on_leak(struct ids_report *report, const struct row *row, struct ids_memory_advice *advice) {
+    struct row kept;
+    const char *who = "", *of = text(row, "allocator");
+    int is_kept = first_of(report, "memory_kept", of, &kept);
+    if (is_kept && strcmp(text(&kept, "taken_by"), "not recorded") != 0) who = say_taker(report, &kept);
+    advice->what = ids_report_text(
+        report,
+        "Memory leaks: %s more in each step, never given back%s%s - drop the references to what a step made "
+        "(lists of losses or outputs, caches, closures), or copy to the host what is kept",
+        say_bytes(report, number(row, "growth")), *who ? ": " : "", who);
+    advice->evidence = ids_report_text(
+        report, "%s grew in %lld of %s, by %s to %s a step%s%s", of, (long long)number(row, "grown_steps"),
+        IDS_COUNTED(number(row, "compared_steps"), "step"), say_bytes(report, number(row, "growth_from")),
+        say_bytes(report, number(row, "growth_to")), say_full_after(report, row),
+        is_kept
+            ? ids_report_text(report, "; it took %s that are still in use", say_bytes(report, number(&kept, "bytes")))
+            : "");
+    advice->explain = "memory.growth";
+}
+
+static void on_full(struct ids_report *report, const struct row *row, int is_jax, struct ids_memory_advice *advice) {
+    struct row live;
+    const char *of = text(row, "allocator"), *most = "";
+    if (first_of(report, "live_at_peak", of, &live) && strcmp(text(&live, "taken_by"), "not recorded") != 0)
+        most = ids_report_text(report, "; most at the peak: %s by %s", say_bytes(report, number(&live, "bytes")),
+                               say_taker(report, &live));
+    advice->what = ids_report_text(
+        report, "Memory is nearly full: a larger input ends the program out of memory - %s",
+        is_jax ? "donate what a step replaces (donate_argnums), recompute instead of keeping (jax.checkpoint), shard, "
+                 "or make the batch smaller"
+               : "recompute instead of keeping (activation checkpointing), shard, or make the batch smaller");
+    advice->evidence =
+        ids_report_text(report, "%s: %s of %s in use, %s%s", of, say_bytes(report, number(row, "peak")),
+                        say_bytes(report, number(row, "capacity")), say(report, *cell(row, "share")), most);
+    advice->explain = "memory.share";
+}
+
+/* --- programs --------------------------------------------------------------------------------------------------- */
+
+static int matters(const struct ids_report *report, int64_t bytes, double of_memory, int64_t least) {
+    const struct ids_metric *capacity = ids_report_find(report, "memory.capacity", NULL);
+    if (!capacity || capacity->value.missing) return bytes >= least;
+    return (double)bytes >= of_memory * (double)capacity->value.i;
+}
+
+/* The program that wins most, with its arguments: those of one program stand between others. */
+static int on_not_donated(struct ids_report *report, struct ids_memory_advice *advice) {
+    struct row row = {ids_report_find_table(report, "not_donated"), 0},
+               of = {ids_report_find_table(report, "program_memory"), 0};
+    if (!row.table || !row.table->row_count || !of.table) return 0;
+    const char *program = text(&row, "program");
+    for (; of.row < of.table->row_count && strcmp(text(&of, "program"), program) != 0; of.row++) {
+    }
+    if (of.row == of.table->row_count || number(&of, "not_donated") < 0) return 0;
+    int64_t bytes = number(&of, "not_donated");
+    if (!matters(report, bytes, worth_donating.of_memory, worth_donating.bytes)) return 0;
+    advice->what = ids_report_text(
+        report,
+        "%s keeps both the old and the new %s: %s that results could take over - donate them "
+        "(jax.jit(..., donate_argnums=...), donate_argnames) if the program does not use them afterwards",
+        program, text(&row, "argument"), say_bytes(report, bytes));
+    advice->evidence =
+        ids_report_text(report, "%s of %s are %s in %s, each with a result of its shape; the program has %s in memory",
+                        say_bytes(report, number(&row, "bytes")), program, text(&row, "argument"),
+                        IDS_COUNTED(number(&row, "arrays"), "array"), say_bytes(report, number(&of, "total")));
+    advice->explain = "memory.peak";
+    return 1;
+}
+
+static int on_temporary(struct ids_report *report, struct ids_memory_advice *advice) {
+    struct row row = {ids_report_find_table(report, "program_values"), 0};
+    for (; row.table && row.row < row.table->row_count; row.row++) {
+        const struct ids_value *share = cell(&row, "share");
+        int64_t bytes = number(&row, "bytes");
+        if (!matters(report, bytes, worth_splitting.of_memory, worth_splitting.bytes)) return 0;
+        if (strcmp(text(&row, "kind"), "temporary") != 0 || share->missing || share->d < MOST_OF_PROGRAM) continue;
+        const char *scope = text(&row, "scope"), *source = text(&row, "source");
+        advice->what = ids_report_text(
+            report,
+            "One temporary is most of the memory of %s: %s, %s%s%s%s%s - compute it in blocks (scan, vmap over "
+            "parts, a fused attention), recompute it (jax.checkpoint), or hold it in a smaller type",
+            text(&row, "program"), text(&row, "name"), text(&row, "shape"), *scope ? ", in " : "", scope,
+            *source ? ", " : "", source);
+        advice->evidence =
+            ids_report_text(report, "it has %s, %s of the program's memory%s", say_bytes(report, bytes),
+                            say(report, *share), number(&row, "is_at_peak") == 1 ? ", and lives when most does" : "");
+        advice->explain = "memory.peak";
+        return 1;
+    }
+    return 0;
+}
+
+size_t ids_memory_savings(struct ids_report *report, struct ids_memory_advice advice[IDS_MEMORY_ADVICE]) {
+    size_t count = 0;
+    count += (size_t)on_temporary(report, &advice[count]);
+    count += (size_t)on_not_donated(report, &advice[count]);
+    return count;
+}
+
+/* --- what ends the program -------------------------------------------------------------------------------------- */
+
+size_t ids_memory_alarms(struct ids_report *report, int is_jax, struct ids_memory_advice advice[IDS_MEMORY_ADVICE]) {
+    struct row row = {ids_report_find_table(report, "allocators"), 0};
+    size_t count = 0;
+    int leaks = 0, full = 0;
+    for (; row.table && row.row < row.table->row_count && count < IDS_MEMORY_ADVICE; row.row++) {
+        const struct ids_value *share = cell(&row, "share");
+        if (!leaks && number(&row, "is_leak") == 1) {
+            on_leak(report, &row, &advice[count++]);
+            leaks = 1;
+        }
+        if (count == IDS_MEMORY_ADVICE || full || share->missing || share->d < NEARLY_FULL) continue;
+        if (strcmp(text(&row, "memory_of"), "device") != 0) continue;
+        on_full(report, &row, is_jax, &advice[count++]);
+        full = 1;
+    }
+    return count;
+}

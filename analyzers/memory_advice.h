@@ -1,0 +1,20 @@
+/* memory_advice.h - what to do about memory: a leak, memory that is nearly full, what programs keep without need. It
+ * reads the tables of memory.c. */
+#ifndef IDS_ANALYZERS_MEMORY_ADVICE_H
+#define IDS_ANALYZERS_MEMORY_ADVICE_H
+
+#include "lib/report/report.h"
+
+enum { IDS_MEMORY_ADVICE = 4 };
+
+struct ids_memory_advice {
+    const char *what, *evidence, *explain; /* texts of the report */
+};
+
+/* What compiled programs keep in memory without need: state that is not donated, one temporary that is most of a
+ * program. Returns how many there are. */
+size_t ids_memory_savings(struct ids_report *report, struct ids_memory_advice advice[IDS_MEMORY_ADVICE]);
+/* What ends the program sooner or later, the worst first. Returns how many there are. */
+size_t ids_memory_alarms(struct ids_report *report, int is_jax, struct ids_memory_advice advice[IDS_MEMORY_ADVICE]);
+
+#endif

@@ -1,0 +1,202 @@
+#include "lib/hlo/kept_arguments.h"
+
+#include "lib/base/saturate.h"
+#include "lib/fields/hlo.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* An argument of the program: an array, as XLA sees it. */
+struct argument {
+    struct ids_text name; /* without the place in a tree */
+    uint64_t shape;       /* its fingerprint */
+    int64_t bytes;
+    uint32_t order;
+    uint8_t is_state;
+    uint8_t is_donated;
+    uint8_t is_matched; /* a result is made out of it and has its shape */
+};
+
+/* A tree of arrays: arguments of one name. */
+struct tree {
+    uint32_t arrays, matched;
+    int64_t bytes;
+};
+
+/* "params['dense']['w']", "state.params[0]" and "args[0]" up to the first bracket or dot. */
+static struct ids_text root_of(struct ids_text name) {
+    uint32_t length = 0;
+    while (length < name.length && !strchr("[.(", name.at[length])) length++;
+    return (struct ids_text){name.at, length};
+}
+
+int ids_hlo_is_state(struct ids_text name) {
+    static const char *const words[] = {"param", "weight", "state",  "opt", "momentum", "cache",
+                                        "carry", "buffer", "moment", "ema", "variables"};
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        size_t length = strlen(words[w]);
+        for (uint32_t i = 0; i + length <= name.length; i++) {
+            int begins = !i || !((name.at[i - 1] | 0x20) >= 'a' && (name.at[i - 1] | 0x20) <= 'z');
+            if (begins && !strncasecmp(name.at + i, words[w], length)) return 1;
+        }
+    }
+    return 0;
+}
+
+static uint64_t number_of(const struct ids_hlo_module *module, const struct ids_hlo_instruction *parameter) {
+    const struct ids_hlo_attribute *number = ids_hlo_attribute_of(module, parameter, HLO_INSTRUCTION_PARAMETER_NUMBER);
+    return number && !number->is_bytes ? number->number : 0;
+}
+
+static int is_array(const struct ids_hlo_module *module, uint32_t shape) {
+    return shape != IDS_HLO_NONE && module->shapes[shape].first_part == IDS_HLO_NONE && module->shapes[shape].bytes > 0;
+}
+
+/* --- what replaces what ----------------------------------------------------------------------------------------- */
+
+static const struct ids_hlo_instruction *operand_of(const struct ids_hlo_module *module,
+                                                    const struct ids_hlo_instruction *of, uint64_t place) {
+    if (place >= of->operands.count) return NULL;
+    uint64_t operand = module->operands[of->operands.first + place];
+    return operand == IDS_HLO_NONE ? NULL : &module->instructions[operand];
+}
+
+/* Through what only passes a value on: copies, parts of tuples, what a loop carries. NULL leads nowhere. */
+static const struct ids_hlo_instruction *source_of(const struct ids_hlo_module *module,
+                                                   const struct ids_hlo_instruction *at) {
+    static const char *const passes[] = {"copy", "bitcast", "optimization-barrier", "copy-done", "copy-start"};
+    for (int steps = 0; at && steps < 64; steps++) { /* a damaged program may lead in circles */
+        int is_passed = 0;
+        for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) is_passed |= ids_text_is(at->opcode, passes[i]);
+        if (is_passed) {
+            at = operand_of(module, at, 0);
+            continue;
+        }
+        if (!ids_text_is(at->opcode, "get-tuple-element")) return at;
+        const struct ids_hlo_attribute *index = ids_hlo_attribute_of(module, at, HLO_INSTRUCTION_TUPLE_INDEX);
+        const struct ids_hlo_instruction *tuple = operand_of(module, at, 0);
+        if (tuple && ids_text_is(tuple->opcode, "while")) tuple = operand_of(module, tuple, 0);
+        if (!tuple || !ids_text_is(tuple->opcode, "tuple")) return tuple;
+        at = operand_of(module, tuple, index && !index->is_bytes ? index->number : 0);
+    }
+    return at;
+}
+
+/* A value that is made out of others element by element, or in a part of one: a product of matrices is none. */
+static int updates(const struct ids_hlo_instruction *maker) {
+    static const char *const others[] = {"dot", "convolution", "custom-call", "reduce", "transpose", "gather"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (ids_text_is(maker->opcode, others[i])) return 0;
+    }
+    return 1;
+}
+
+/* The argument of the program that a value is; NULL none. */
+static struct argument *argument_of(const struct ids_hlo_module *module, const struct ids_hlo_instruction *value,
+                                    struct ids_keymap *places, struct argument *arguments) {
+    uint64_t place;
+    if (!value || !ids_keymap_get(places, (uint64_t)(value - module->instructions) + 1, &place)) return NULL;
+    return &arguments[place];
+}
+
+/* Marks the argument that a result replaces: one of its shape out of which it is made. One that is donated has the
+ * result's memory already. */
+static void match(const struct ids_hlo_module *module, const struct ids_hlo_instruction *result, uint32_t shape,
+                  struct ids_keymap *places, struct argument *arguments) {
+    const struct ids_hlo_instruction *maker = source_of(module, result);
+    struct argument *found = argument_of(module, maker, places, arguments);
+    if (!maker || !is_array(module, shape)) return;
+    uint64_t fingerprint = module->shapes[shape].fingerprint;
+    for (uint32_t i = 0; !found && updates(maker) && i < maker->operands.count; i++) {
+        struct argument *operand =
+            argument_of(module, source_of(module, operand_of(module, maker, i)), places, arguments);
+        if (operand && operand->shape == fingerprint && !operand->is_matched) found = operand;
+    }
+    if (found && found->shape == fingerprint) found->is_matched = 1;
+}
+
+static void match_results(const struct ids_hlo_module *module, const struct ids_hlo_computation *entry,
+                          struct ids_keymap *places, struct argument *arguments) {
+    if (entry->root == IDS_HLO_NONE) return;
+    const struct ids_hlo_instruction *root = &module->instructions[entry->root];
+    if (!ids_text_is(root->opcode, "tuple")) {
+        match(module, root, root->shape, places, arguments);
+        return;
+    }
+    uint32_t part = root->shape == IDS_HLO_NONE ? IDS_HLO_NONE : module->shapes[root->shape].first_part;
+    for (uint32_t i = 0; i < root->operands.count && part != IDS_HLO_NONE; i++) {
+        match(module, operand_of(module, root, i), part, places, arguments);
+        part = module->shapes[part].next_part;
+    }
+}
+
+/* The arguments, with their places by instruction. Returns how many, -1 when memory ran out. */
+static int64_t list_arguments(const struct ids_hlo_module *module, const struct ids_hlo_computation *entry,
+                              struct ids_keymap *places, struct argument *arguments) {
+    int64_t count = 0;
+    for (uint32_t i = 0; i < entry->instructions.count; i++) {
+        uint32_t index = entry->instructions.first + i;
+        const struct ids_hlo_instruction *at = &module->instructions[index];
+        uint64_t unused;
+        if (at->damaged || !ids_text_is(at->opcode, "parameter") || !is_array(module, at->shape)) continue;
+        const struct ids_hlo_shape *shape = &module->shapes[at->shape];
+        struct ids_text name = ids_hlo_op_name(module, at);
+        if (ids_keymap_add(places, (uint64_t)index + 1, (uint64_t)count) < 0) return -1;
+        arguments[count] = (struct argument){
+            root_of(name), shape->fingerprint, shape->bytes, (uint32_t)count, (uint8_t)ids_hlo_is_state(name), 0, 0};
+        arguments[count++].is_donated =
+            (uint8_t)ids_keymap_get(&module->donated, ids_key_of(number_of(module, at), 1), &unused);
+    }
+    return count;
+}
+
+/* State first, because what a step replaces is called so; then the arrays of a tree together. */
+static int by_name(const void *a, const void *b) {
+    const struct argument *left = a, *right = b;
+    if (left->is_state != right->is_state) return right->is_state - left->is_state;
+    uint32_t shorter = left->name.length < right->name.length ? left->name.length : right->name.length;
+    int order = shorter ? memcmp(left->name.at, right->name.at, shorter) : 0;
+    if (!order) order = (left->name.length > right->name.length) - (left->name.length < right->name.length);
+    return order ? order : (left->order > right->order) - (left->order < right->order);
+}
+
+static int is_same_tree(const struct argument *left, const struct argument *right) {
+    return left->is_state == right->is_state && left->name.length == right->name.length &&
+           !memcmp(left->name.at, right->name.at, left->name.length);
+}
+
+/* A tree counts where its name says that it is state, or where it has several arrays and each is replaced: of one array
+ * alone that may be chance. */
+static void keep(struct ids_hlo_program_memory *memory, const struct argument *first, const struct tree *tree) {
+    int counts = first->is_state ? tree->matched > 0 : tree->arrays > 1 && tree->matched == tree->arrays;
+    if (!counts || tree->bytes < IDS_HLO_LEAST_VALUE) return;
+    size_t place = memory->kept_count < IDS_HLO_KEPT_SHOWN ? memory->kept_count++ : IDS_HLO_KEPT_SHOWN - 1;
+    if (memory->kept_count == IDS_HLO_KEPT_SHOWN && memory->kept[place].bytes > tree->bytes) return;
+    for (; place && memory->kept[place - 1].bytes < tree->bytes; place--) memory->kept[place] = memory->kept[place - 1];
+    memory->kept[place] = (struct ids_hlo_kept_argument){first->name, tree->bytes, tree->matched};
+}
+
+int ids_hlo_kept_arguments(const struct ids_hlo_module *module, struct ids_hlo_program_memory *memory) {
+    struct ids_keymap places = {0};
+    if (module->entry == IDS_HLO_NONE) return 0;
+    const struct ids_hlo_computation *entry = &module->computations[module->entry];
+    struct argument *arguments = calloc((size_t)entry->instructions.count + 1, sizeof *arguments);
+    int64_t count = arguments ? list_arguments(module, entry, &places, arguments) : -1;
+    if (count > 0) match_results(module, entry, &places, arguments);
+    if (count > 0) qsort(arguments, (size_t)count, sizeof *arguments, by_name);
+    for (int64_t i = 0, next; i < count; i = next) {
+        struct tree tree = {0};
+        for (next = i; next < count && is_same_tree(&arguments[i], &arguments[next]); next++) {
+            if (arguments[next].is_donated) continue;
+            tree.arrays++;
+            if (!arguments[next].is_matched) continue;
+            tree.matched++;
+            ids_sum(&tree.bytes, arguments[next].bytes);
+        }
+        keep(memory, &arguments[i], &tree);
+    }
+    ids_keymap_done(&places);
+    free(arguments);
+    return count < 0 ? -1 : 0;
+}
