@@ -249,6 +249,25 @@ static const char *say_sampled(const struct adviser *adviser, const struct ids_l
     return ids_report_text(adviser->report, "; by stacks sampled every %s", say_time(adviser, period_ps));
 }
 
+/* Of input: which stage of the pipeline is the slowest, or that none works where the recording was made. */
+static const char *say_stage(const struct adviser *adviser, const struct ids_piece *piece, const char *culprit) {
+    const struct ids_table *table = ids_report_find_table(adviser->report, "input_stages");
+    int verdict = ids_table_column(table, "verdict"), stage = ids_table_column(table, "stage"),
+        busy = ids_table_column(table, "busy");
+    size_t waiting = 0;
+    if (piece->account != IDS_HOST_INPUT || !table || !table->row_count) return "";
+    for (size_t row = 0; row < table->row_count; row++) {
+        const struct ids_value *is = ids_table_cell(table, row, verdict);
+        const char *name = ids_table_cell(table, row, stage)->text;
+        if (is->missing) continue;
+        waiting += !strcmp(is->text, "only waits");
+        if (!strcmp(is->text, "slowest") && culprit && strcmp(name, culprit) != 0)
+            return ids_report_text(adviser->report, "; slowest stage: %s, %s busy", name,
+                                   say(adviser, *ids_table_cell(table, row, busy)));
+    }
+    return waiting == table->row_count ? "; its stages only wait for others, which were not recorded" : "";
+}
+
 static void advise(struct adviser *adviser, const struct ids_piece *piece) {
     const struct ids_ledger_entry *most = piece->most;
     const char *culprit = text_of(adviser, most->culprit), *where = text_of(adviser, most->where);
@@ -276,7 +295,7 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
         .where = where,
         .what = ids_report_text(adviser->report, "%s%s - %s", words.problem, who, words.remedy),
         .evidence = ids_report_text(
-            adviser->report, "%s%s, %s of %s%s%s%s%s; %s%s%s%s%s%s", say_time(adviser, saves_ps),
+            adviser->report, "%s%s, %s of %s%s%s%s%s; %s%s%s%s%s%s%s", say_time(adviser, saves_ps),
             adviser->pieces.steps ? " a step" : "", say_share(adviser, piece->time_ps, adviser->pieces.time_ps),
             adviser->pieces.steps ? "the step" : "the window",
             adviser->analysis->busy_count > 1
@@ -289,7 +308,7 @@ static void advise(struct adviser *adviser, const struct ids_piece *piece) {
                  : "",
             say_longest(adviser, most), say_meanwhile(adviser, most), say_sampled(adviser, most),
             is_slowed(adviser, piece->account) ? "; Python's tracer makes it longer" : "",
-            reason ? "; why again: " : "", reason ? reason : ""),
+            say_stage(adviser, piece, culprit), reason ? "; why again: " : "", reason ? reason : ""),
         .explain = ids_account_id(piece->account)};
     give(adviser, &advice);
 }

@@ -128,7 +128,7 @@ static void count_waits(const struct ids_trace *trace, const struct ids_events *
         const struct ids_event *event = &events->at[i];
         const struct ids_op *op = event->op == IDS_NONE ? NULL : &trace->ops[event->op];
         if (!op || !op->marker) {
-            if (!op || !op->container) worked_ps = event->start_ps;
+            worked_ps = event->start_ps;
             continue;
         }
         struct pair *pair = &of[event->op];

@@ -163,6 +163,15 @@ def main():
     for name, path in shared(('gpu_mi300_jax_gemm', 'gpu_mi300_jax_conv', 'gpu_mi355_jax_te')):
         same_scopes(name, path)
 
+    # What tf.data records of its stages; without TF ops that XProf puts beside them.
+    for name, path in shared(('gpu_v100x8_tf2',)):
+        table = next(t for t in xprof(path, 'input_pipeline_analyzer') if any(c['id'] == 'opName' for c in t['cols']))
+        ids = [c['id'] for c in table['cols']]
+        rows = [dict(zip(ids, (c and c.get('v') for c in row['c']))) for row in table['rows']]
+        theirs = sums(rows, 'opName', 'count', 'timeInMs', 1e-3)
+        ours = sums((r for r in our_rows(report(path)['tables']['input_stages']) if r['stage'] in theirs), 'stage', 'count', 'total')
+        same(name + ' stages of input', ours, theirs)
+
     print('%d figures compared, %d failures' % (compared, failures))
     if failures:
         return 1

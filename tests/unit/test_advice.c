@@ -21,7 +21,7 @@ static void advise_on(const char *text) {
 
 /* Steps one after another; each begins on the host with what its letter says, then launches a kernel and waits for
  * nothing:
- *   c compiles g (900 us)    i takes input (900 us)    . nothing
+ *   c compiles g (900 us)    i takes input (900 us)    m the same, from a stage that works    . nothing
  *   a is in cudaMalloc (900 us)    d dispatches f (900 us)
  * and the device computes `work_us` after that. */
 static void record(const char *steps, int first_number, int work_us) {
@@ -35,6 +35,7 @@ static void record(const char *steps, int first_number, int work_us) {
             const char *events;
         } doings[] = {{'c', "%dus 900us PjitFunction(g)\n%dus 899us backend_compile_and_load\n"},
                       {'i', "%dus 900us Iterator::Model\n%dus 1us Iterator::Root\n"},
+                      {'m', "%dus 900us Iterator::Model\n%dus 899us Iterator::Model::Map\n"},
                       {'d', "%dus 900us PjitFunction(f)\n%dus 0us ParseArguments\n"},
                       {'a', "%dus 900us cudaMalloc\n%dus 0us cudaGetDevice\n"}};
         for (size_t d = 0; d < sizeof doings / sizeof *doings; d++) {
@@ -79,6 +80,18 @@ START_TEST(few_device_events_are_enough) {
     record("ccccc", 150, 20);
     ck_assert(first_is("host.compile"));
     ck_assert_ptr_null(about(LITTLE));
+    ids_report_done(&report);
+}
+END_TEST
+
+START_TEST(the_slowest_stage_of_input_is_named) {
+    record("mmmmm", 150, 100);
+    ck_assert(first_is("host.input"));
+    ck_assert_msg(evidence_has(0, "; slowest stage: Iterator::Model::Map, "), "%s", report.advice[0].evidence);
+    ids_report_done(&report);
+    record("iiiii", 150, 100);
+    ck_assert_msg(evidence_has(0, "; its stages only wait for others, which were not recorded"), "%s",
+                  report.advice[0].evidence);
     ids_report_done(&report);
 }
 END_TEST
@@ -640,11 +653,12 @@ START_TEST(who_changes_from_step_to_step_is_no_one_rank) {
 }
 END_TEST
 
-IDS_RUN_SUITE("advice", few_device_events_are_enough, too_little_names_the_next_command,
-              a_queue_counts_where_it_is_most_of_the_time, the_device_that_computes_decides,
-              a_single_time_is_said_to_be_one, warm_up_is_what_only_the_first_step_does,
-              launching_is_held_against_what_is_launched, an_op_is_worth_a_word_where_it_is_much_of_the_step,
-              what_is_little_is_left_out, many_small_kernels_are_said, low_occupancy_is_said_where_the_device_computes,
+IDS_RUN_SUITE("advice", few_device_events_are_enough, the_slowest_stage_of_input_is_named,
+              too_little_names_the_next_command, a_queue_counts_where_it_is_most_of_the_time,
+              the_device_that_computes_decides, a_single_time_is_said_to_be_one,
+              warm_up_is_what_only_the_first_step_does, launching_is_held_against_what_is_launched,
+              an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out,
+              many_small_kernels_are_said, low_occupancy_is_said_where_the_device_computes,
               what_limits_the_occupancy_is_said, matrix_units_that_are_missed_are_said, time_outside_the_steps_is_said,
               the_step_that_opens_the_window_is_not_outside, instances_of_one_op_are_one_piece,
               copies_at_the_same_time_are_one_piece, who_waits_less_decides, what_others_did_is_won_too,

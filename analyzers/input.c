@@ -1,0 +1,260 @@
+/* input.c - the stages of the input pipeline (tf.data, DataLoader, regions that say so): what each takes, how fast it
+ * could be, and whether the steps wait for it. */
+#include "lib/analysis/context.h"
+#include "lib/analysis/metric_sql.h"
+#include "lib/base/keymap.h"
+#include "lib/base/saturate.h"
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ids_metric_def metrics[] = {
+    {"input.waited", "devices wait for it", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "Share of the ledger's time (the steps; without steps the windows) that is in host.input: devices wait for input.",
+     "SELECT sum(dur_ps * (account = 'host.input')) * 1.0 / sum(dur_ps) FROM ledger WHERE run = :run AND counts = 1"},
+    {"input.time", "time in input", IDS_UNIT_TIME, IDS_BETTER_NEITHER,
+     "Time that threads spend in stages of the input pipeline or wait for it there: the union of each thread's, summed "
+     "over threads. Threads that prepare batches ahead do so while devices work.",
+     IDS_SQL_SPANS("track_id", "dur_ps", "host_activities WHERE run = :run AND kind = 'input'") "SELECT " IDS_SQL_UNION
+                                                                                                " FROM span"},
+};
+
+static const struct ids_column_def columns[] = {
+    {"total", "total", IDS_UNIT_TIME, 0},
+    {"self", "self", IDS_UNIT_TIME, 0},
+    {"count", "count", IDS_UNIT_COUNT, 0},
+    {"mean", "mean", IDS_UNIT_TIME, 0},
+    {"threads", "threads", IDS_UNIT_COUNT, 0},
+    {"need", "needed/s", IDS_UNIT_NUMBER, 0},
+    {"rate", "could do/s", IDS_UNIT_NUMBER, 0},
+    {"busy", "busy", IDS_UNIT_RATIO, 0},
+    {"waited", "waited for", IDS_UNIT_TIME, IDS_COLUMN_SPARE},
+    {"verdict", "verdict", IDS_UNIT_NONE, 0},
+    {"stage", "stage", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_NAME},
+};
+static const struct ids_table_def stages_table = {
+    "input_stages",
+    "stages of the input pipeline",
+    columns,
+    IDS_COUNT_OF(columns),
+    "One row per stage: what tf.data records (Iterator::...), a DataLoader's next batch, regions whose words say that "
+    "they load or feed (data_loading, next_batch), and waits for queues and futures. `total` is the time inside it, "
+    "`self` without the stages inside, over all of the recording. It was needed `need` times a second, and its "
+    "`threads` could do it `rate` times a second (count times threads by self time), so that `busy` is need by rate. "
+    "The slowest stage is the busiest one that works; one that only waits, for a queue, for another process or for "
+    "what a parallel stage prepares on other threads, is not it. It is enough if devices do not wait: `waited` is what "
+    "the ledger books to host.input by this stage, over all devices in the steps (without steps: in the windows).",
+    0,
+};
+
+struct stage {
+    uint32_t text; /* of trace->strings */
+    int64_t total_ps, inner_ps, waited_ps;
+    int64_t count, threads;
+    uint32_t last_track; /* + 1 */
+    int is_waiting;
+    int is_other; /* an op of TensorFlow that only passes on what a stage gave */
+};
+
+struct pipeline {
+    const struct ids_analysis *analysis;
+    uint32_t *of_name; /* by trace->names: index of its stage + 1; UINT32_MAX: it is none; 0: not asked yet */
+    struct ids_keymap numbers;
+    struct stage *at;
+    size_t count, room;
+    int64_t first_ps, last_ps; /* from the first to the last moment of devices and stages */
+    int64_t time_ps;           /* of threads inside stages */
+};
+
+/* What hands over what others prepare, so that its own time is waiting. */
+static int only_waits(const char *name) {
+    static const char *const waits[] = {"Prefetch", "ParallelMap", "ParallelInterleave", "ParallelBatch", "MapAndBatch",
+                                        "Model",    "Root"};
+    static const char *const calls[] = {
+        "_MultiProcessingDataLoaderIter", "$queue.py", "$queues.py", "$pool.py", "$_base.py", "IteratorGetNext"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (strstr(name, calls[i])) return 1;
+    }
+    if (strncmp(name, "Iterator::", 10) != 0) return 0;
+    const char *last = name;
+    for (const char *at = name; (at = strstr(at, "::")) != NULL;) last = at += 2;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        if (!strncmp(last, waits[i], strlen(waits[i]))) return 1;
+    }
+    return 0;
+}
+
+/* tf.data's own names are whole paths; of other ops the display name tells what they are. */
+static uint32_t text_of(const struct ids_trace *trace, const struct ids_name *name) {
+    int is_path = ids_text_begins(ids_strings_text(&trace->strings, name->text), "Iterator::");
+    return is_path || !name->display ? name->text : name->display;
+}
+
+static struct stage *stage_of(struct pipeline *pipeline, const struct ids_event *event) {
+    const struct ids_trace *trace = pipeline->analysis->trace;
+    uint32_t *known = &pipeline->of_name[event->name];
+    if (!*known) {
+        uint32_t text = text_of(trace, &trace->names[event->name]);
+        uint64_t *place = ids_keymap_at(&pipeline->numbers, ids_key_of(text, 1));
+        if (!place) return NULL;
+        if (!*place) {
+            struct stage *fresh = IDS_PUSH(pipeline->at, pipeline->count, pipeline->room);
+            if (!fresh) return NULL;
+            *place = pipeline->count;
+            int is_reader =
+                ids_is_reader(ids_strings_text(&trace->strings, text)) || !trace->names[event->name].display;
+            *fresh = (struct stage){
+                .text = text, .is_waiting = only_waits(ids_trace_text(trace, text)), .is_other = !is_reader};
+        }
+        *known = (uint32_t)*place;
+    }
+    return &pipeline->at[*known - 1];
+}
+
+/* The stage that it lies in directly; NULL: in none. */
+static const struct ids_event *around(const struct ids_trace *trace, const struct ids_event *event) {
+    do event = ids_event_outside(trace, event);
+    while (event && event->kind != IDS_KIND_INPUT);
+    return event;
+}
+
+static int add_track(struct pipeline *pipeline, uint32_t number) {
+    const struct ids_trace *trace = pipeline->analysis->trace;
+    const struct ids_events *events = &trace->tracks[number].events;
+    int64_t until_ps = INT64_MIN; /* the end of the stages before */
+    for (size_t i = 0; i < events->count; i++) {
+        const struct ids_event *event = &events->at[i];
+        if (event->kind != IDS_KIND_INPUT) continue;
+        struct stage *stage = stage_of(pipeline, event);
+        if (!stage) return -1;
+        const struct ids_event *outer = around(trace, event);
+        int64_t duration_ps = event->end_ps - event->start_ps;
+        stage->count++;
+        ids_sum(&stage->total_ps, duration_ps);
+        if (stage->last_track != number + 1) stage->threads++, stage->last_track = number + 1;
+        if (outer && !(stage = stage_of(pipeline, outer))) return -1;
+        if (outer) ids_sum(&stage->inner_ps, duration_ps);
+        int64_t from_ps = event->start_ps > until_ps ? event->start_ps : until_ps;
+        if (event->end_ps > from_ps) ids_sum(&pipeline->time_ps, event->end_ps - from_ps), until_ps = event->end_ps;
+        if (event->start_ps < pipeline->first_ps) pipeline->first_ps = event->start_ps;
+        if (event->end_ps > pipeline->last_ps) pipeline->last_ps = event->end_ps;
+    }
+    return 0;
+}
+
+/* What the ledger books to input, all of it, and by stages. */
+static int64_t add_waits(struct pipeline *pipeline, int64_t *ret_all_ps) {
+    const struct ids_ledger *ledger = &pipeline->analysis->ledger;
+    const struct ids_strings *strings = &pipeline->analysis->trace->strings;
+    int64_t waited_ps = 0;
+    *ret_all_ps = 0;
+    for (size_t s = 0; s < ledger->share_count; s++) {
+        const struct ids_ledger_entry *entry = &ledger->entries[ledger->shares[s].entry];
+        ids_sum(ret_all_ps, ledger->shares[s].ps);
+        if (entry->account != IDS_HOST_INPUT) continue;
+        ids_sum(&waited_ps, ledger->shares[s].ps);
+        struct ids_text culprit = ids_strings_text(&ledger->texts, entry->culprit);
+        uint32_t text = ids_strings_find(strings, culprit.at, culprit.length);
+        uint64_t place;
+        if (text != IDS_NO_TEXT && ids_keymap_get(&pipeline->numbers, ids_key_of(text, 1), &place) && place)
+            ids_sum(&pipeline->at[place - 1].waited_ps, ledger->shares[s].ps);
+    }
+    return waited_ps;
+}
+
+static int64_t self_of(const struct stage *stage) {
+    return stage->total_ps > stage->inner_ps ? stage->total_ps - stage->inner_ps : 0;
+}
+
+static double busy_of(const struct pipeline *pipeline, const struct stage *stage) {
+    double span_ps = (double)(pipeline->last_ps - pipeline->first_ps);
+    return span_ps > 0 ? (double)self_of(stage) / (span_ps * (double)stage->threads) : 0;
+}
+
+static int longest_first(const void *a, const void *b) {
+    const struct stage *left = a, *right = b;
+    if (left->total_ps != right->total_ps) return left->total_ps < right->total_ps ? 1 : -1;
+    return (left->text > right->text) - (left->text < right->text);
+}
+
+static void list(struct pipeline *pipeline, struct ids_report *report) {
+    const struct ids_trace *trace = pipeline->analysis->trace;
+    const double second = 1e12, span_ps = (double)(pipeline->last_ps - pipeline->first_ps);
+    const struct stage *slowest = NULL;
+    struct ids_table *table = ids_report_table(report, &stages_table);
+    if (pipeline->count) qsort(pipeline->at, pipeline->count, sizeof *pipeline->at, longest_first);
+    for (size_t i = 0; i < pipeline->count; i++) {
+        const struct stage *stage = &pipeline->at[i];
+        if (!stage->is_waiting && !stage->is_other && self_of(stage) &&
+            (!slowest || busy_of(pipeline, stage) > busy_of(pipeline, slowest)))
+            slowest = stage;
+    }
+    for (size_t i = 0; i < pipeline->count; i++) {
+        const struct stage *stage = &pipeline->at[i];
+        int64_t self_ps = self_of(stage);
+        if (stage->is_other) continue;
+        const struct ids_value row[] = {
+            ids_int_value(IDS_UNIT_TIME, stage->total_ps),
+            ids_int_value(IDS_UNIT_TIME, self_ps),
+            ids_int_value(IDS_UNIT_COUNT, stage->count),
+            ids_int_value(IDS_UNIT_TIME, stage->total_ps / stage->count),
+            ids_int_value(IDS_UNIT_COUNT, stage->threads),
+            span_ps > 0 ? ids_real_value(IDS_UNIT_NUMBER, (double)stage->count * second / span_ps)
+                        : ids_no_value(IDS_UNIT_NUMBER),
+            self_ps ? ids_real_value(IDS_UNIT_NUMBER,
+                                     (double)stage->count * (double)stage->threads * second / (double)self_ps)
+                    : ids_no_value(IDS_UNIT_NUMBER),
+            ids_real_value(IDS_UNIT_RATIO, busy_of(pipeline, stage)),
+            stage->waited_ps ? ids_int_value(IDS_UNIT_TIME, stage->waited_ps) : ids_no_value(IDS_UNIT_TIME),
+            ids_text_value(stage == slowest    ? "slowest"
+                           : stage->is_waiting ? "only waits"
+                                               : NULL),
+            ids_text_value(ids_trace_text(trace, stage->text)),
+        };
+        IDS_ROW(report, table, columns, row);
+    }
+}
+
+static int gather(struct pipeline *pipeline) {
+    const struct ids_trace *trace = pipeline->analysis->trace;
+    int any = 0;
+    for (size_t n = 0; n < trace->name_count && !any; n++) any = trace->names[n].kind == IDS_KIND_INPUT;
+    if (!any) return 0;
+    pipeline->of_name = calloc(trace->name_count, sizeof *pipeline->of_name);
+    if (!pipeline->of_name) return -1;
+    for (uint32_t t = 0; t < trace->track_count; t++) {
+        if (trace->tracks[t].role == IDS_TRACK_HOST && add_track(pipeline, t)) return -1;
+    }
+    return 0;
+}
+
+static int input_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    struct pipeline pipeline = {.analysis = analysis, .first_ps = analysis->start_ps, .last_ps = analysis->end_ps};
+    int failed = gather(&pipeline);
+    if (!failed) {
+        int64_t all_ps, waited_ps = add_waits(&pipeline, &all_ps);
+        if (all_ps)
+            ids_report_metric(report, "input.waited", NULL,
+                              ids_real_value(IDS_UNIT_RATIO, (double)waited_ps / (double)all_ps));
+        ids_report_metric(report, "input.time", NULL, ids_int_value(IDS_UNIT_TIME, pipeline.time_ps));
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), ids_no_activity_reason(analysis));
+        list(&pipeline, report);
+    }
+    free(pipeline.of_name);
+    free(pipeline.at);
+    ids_keymap_done(&pipeline.numbers);
+    return failed ? ids_no_memory(err) : 0;
+}
+
+static const struct ids_table_def *const tables[] = {&stages_table};
+
+const struct ids_analyzer ids_input_analyzer = {
+    .name = "input",
+    .title = "input pipeline",
+    .metrics = metrics,
+    .metric_count = IDS_COUNT_OF(metrics),
+    .tables = tables,
+    .table_count = IDS_COUNT_OF(tables),
+    .run = input_run,
+};
