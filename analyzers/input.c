@@ -59,7 +59,7 @@ struct stage {
 
 struct pipeline {
     const struct ids_analysis *analysis;
-    uint32_t *of_name; /* by trace->names: index of its stage + 1; UINT32_MAX: it is none; 0: not asked yet */
+    uint32_t *of_name; /* by trace->names: index of its stage + 1, 0 not met yet; NULL: no stage was met */
     struct ids_keymap numbers;
     struct stage *at;
     size_t count, room;
@@ -93,6 +93,8 @@ static uint32_t text_of(const struct ids_trace *trace, const struct ids_name *na
 
 static struct stage *stage_of(struct pipeline *pipeline, const struct ids_event *event) {
     const struct ids_trace *trace = pipeline->analysis->trace;
+    if (!pipeline->of_name) pipeline->of_name = calloc(trace->name_count, sizeof *pipeline->of_name);
+    if (!pipeline->of_name) return NULL;
     uint32_t *known = &pipeline->of_name[event->name];
     if (!*known) {
         uint32_t text = text_of(trace, &trace->names[event->name]);
@@ -157,7 +159,8 @@ static int64_t add_waits(struct pipeline *pipeline, int64_t *ret_all_ps) {
         struct ids_text culprit = ids_strings_text(&ledger->texts, entry->culprit);
         uint32_t text = ids_strings_find(strings, culprit.at, culprit.length);
         uint64_t place;
-        if (text != IDS_NO_TEXT && ids_keymap_get(&pipeline->numbers, ids_key_of(text, 1), &place) && place)
+        if (pipeline->at && text != IDS_NO_TEXT && ids_keymap_get(&pipeline->numbers, ids_key_of(text, 1), &place) &&
+            place && place <= pipeline->count)
             ids_sum(&pipeline->at[place - 1].waited_ps, ledger->shares[s].ps);
     }
     return waited_ps;
@@ -218,11 +221,6 @@ static void list(struct pipeline *pipeline, struct ids_report *report) {
 
 static int gather(struct pipeline *pipeline) {
     const struct ids_trace *trace = pipeline->analysis->trace;
-    int any = 0;
-    for (size_t n = 0; n < trace->name_count && !any; n++) any = trace->names[n].kind == IDS_KIND_INPUT;
-    if (!any) return 0;
-    pipeline->of_name = calloc(trace->name_count, sizeof *pipeline->of_name);
-    if (!pipeline->of_name) return -1;
     for (uint32_t t = 0; t < trace->track_count; t++) {
         if (trace->tracks[t].role == IDS_TRACK_HOST && add_track(pipeline, t)) return -1;
     }
