@@ -25,7 +25,7 @@ struct report_options {
     int window;
     int64_t from_ps, to_ps, small_kernel_ps;
     const char *explain, *run, *sort, *zoom;
-    int by;
+    int by, compat;
     int64_t depth;
 };
 
@@ -33,6 +33,7 @@ static const struct report_options defaults = {.top = TOP_UNSET,
                                                .colour = IDS_COLOUR_AUTO,
                                                .window = -1,
                                                .by = -1,
+                                               .compat = -1,
                                                .from_ps = -1,
                                                .to_ps = -1,
                                                .small_kernel_ps = -1};
@@ -56,6 +57,10 @@ static const char *by_choice(int i) {
     return i < (int)(sizeof cuts / sizeof *cuts) ? cuts[i].name : NULL;
 }
 
+static const char *compat_choice(int i) {
+    return ids_compat_name((enum ids_compat_peer)(i + 1));
+}
+
 #define AT(field) offsetof(struct report_options, field)
 static const struct ids_opt opts[] = {
     {IDS_OPT_COUNT, 'n', "top", "N", "rows of each table; 0 for all (text: 10, --json and --csv: all)", AT(top), NULL},
@@ -66,6 +71,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_CHOICE, 'b', "by", "WHICH",
      "list the time by step, device, culprit, scope, op, kernel, source, module, category or family", AT(by),
      by_choice},
+    {IDS_OPT_CHOICE, 0, "compat", "PEER", "figures as xprof, nsys or hta has them, beside ours, and why they differ",
+     AT(compat), compat_choice},
     {IDS_OPT_COUNT, 'd', "depth", "N", "levels of scopes to show (all)", AT(depth), NULL},
     {IDS_OPT_TEXT, 0, "sort", "COLUMN", "sort the tables of --section or --by by this column", AT(sort), NULL},
     {IDS_OPT_FLAG, 0, "chart", NULL, "draw where a step goes, what devices did over time, and step times", AT(chart),
@@ -101,6 +108,9 @@ static int make_params(const struct report_options *options, struct ids_params *
     if (options->from_ps >= 0) ret_params->from_ps = options->from_ps;
     if (options->to_ps >= 0) ret_params->to_ps = options->to_ps;
     if (options->small_kernel_ps >= 0) ret_params->small_kernel_ps = options->small_kernel_ps;
+    if (options->compat >= 0) ret_params->compat = (enum ids_compat_peer)(options->compat + 1);
+    if (options->compat >= 0 && (options->by >= 0 || options->explain))
+        return ids_fail(err, IDS_USAGE, "--compat excludes --by and --explain");
     if (ret_params->from_ps >= ret_params->to_ps) return ids_fail(err, IDS_USAGE, "--from is not before --to");
     if ((options->chart || options->zoom) && (options->json || options->csv || options->markdown || options->explain ||
                                               options->sections.count || options->by >= 0))
@@ -222,6 +232,11 @@ static int print(const struct report_options *options, struct opened *opened, co
         render.only = &cuts[options->by].section;
         render.only_count = 1;
         render.table = cuts[options->by].table;
+    }
+    static const char *const compat[] = {"compat"};
+    if (options->compat >= 0 && !options->sections.count && !options->json) {
+        render.only = compat;
+        render.only_count = 1;
     }
     render.sections = ids_sections(&render.section_count);
     if (options->explain) return explain(options, opened, &render, path, err);

@@ -1,5 +1,10 @@
 #include "lib/analysis/params.h"
 
+const char *ids_compat_name(enum ids_compat_peer peer) {
+    static const char *const names[] = {NULL, "xprof", "nsys", "hta"};
+    return (unsigned)peer < IDS_COMPAT_COUNT ? names[peer] : NULL;
+}
+
 void ids_params_default(struct ids_params *params) {
     *params = (struct ids_params){
         .window = IDS_WINDOW_RUN,
@@ -17,5 +22,5 @@ int ids_params_are_default(const struct ids_params *params) {
     return params->window == standard.window && params->from_ps == standard.from_ps &&
            params->to_ps == standard.to_ps && params->small_kernel_ps == standard.small_kernel_ps &&
            params->first_step == standard.first_step && params->last_step == standard.last_step &&
-           params->skip_steps == standard.skip_steps && !params->device;
+           params->skip_steps == standard.skip_steps && params->compat == standard.compat && !params->device;
 }

@@ -12,6 +12,10 @@ enum ids_window_mode {
     IDS_WINDOW_STEPS,  /* from the first step's first device event to the last step's end */
 };
 
+/* Whose definitions are computed too, see analyzers/compat.h. */
+enum ids_compat_peer { IDS_COMPAT_NONE, IDS_COMPAT_XPROF, IDS_COMPAT_NSYS, IDS_COMPAT_HTA, IDS_COMPAT_COUNT };
+const char *ids_compat_name(enum ids_compat_peer peer); /* "xprof"; NULL of none */
+
 /* What a user may set. Every field is part of what a cached summary is valid for. */
 struct ids_params {
     enum ids_window_mode window;
@@ -20,6 +24,7 @@ struct ids_params {
     /* The steps that are looked at: those with these numbers, without so many of the run's first ones. The window is
      * theirs. All by default. */
     int64_t first_step, last_step, skip_steps;
+    enum ids_compat_peer compat;
     const char *device; /* a glob: the devices that are looked at; NULL: all */
 };
 
