@@ -46,7 +46,7 @@ static size_t place_of(const void *callable) {
 
 IDS_AGENT_API void ids_count_begin(void *called, void *callback, void *clean);
 IDS_AGENT_API int64_t ids_count_cost(void);
-IDS_AGENT_API int ids_count_follow(void *callable);
+IDS_AGENT_API int ids_count_follow(void *callable, void *like);
 IDS_AGENT_API void ids_count_end(void);
 IDS_AGENT_API void *ids_count_call(void *callable, void *const *arguments, size_t count_and_flag, void *keywords);
 
@@ -65,15 +65,17 @@ void ids_count_begin(void *called, void *callback, void *clean) {
     on_step = (step)callback;
 }
 
-/* 1, or 0 when there is no room. A function at the address of a dead one begins anew. */
-int ids_count_follow(void *callable) {
+/* 1, or 0 when there is no room. A function at the address of a dead one begins anew; one that was made of the same
+ * code as `like` (NULL: as none) goes on with its number: a program that jits its step in each step has many. */
+int ids_count_follow(void *callable, void *like) {
     size_t at = place_of(callable);
+    int64_t calls = like ? functions[place_of(like)].calls : 0;
     if (!functions[at].callable) {
         if (followed == FOLLOWED_MAX) return 0;
         functions[at].callable = callable;
         followed++;
     }
-    functions[at].calls = 0;
+    functions[at].calls = calls;
     return 1;
 }
 

@@ -29,6 +29,19 @@ for i in range(40):
     w = w - 0.001 * jnp.tanh(x @ w)
 print(bool(jnp.isfinite(w).all()))
 ''')
+ANEW = ROOT / 'anew.py'
+ANEW.write_text('''import jax, jax.numpy as jnp
+class Trainer:
+    w = jnp.ones((64, 64))
+    def loss(self, w):
+        return jnp.tanh(w).sum()
+    def fit(self):
+        self.w = self.w - 0.01 * jax.jit(jax.grad(self.loss))(self.w)
+trainer = Trainer()
+for i in range(40):
+    trainer.fit()
+print(bool(jnp.isfinite(trainer.w).all()))
+''')
 IDLE = ROOT / 'idle_steps.py'
 IDLE.write_text('''import jax, jax.numpy as jnp
 step, x = jax.jit(lambda x: (x @ x).sum()), jnp.ones((64, 64))
@@ -52,6 +65,14 @@ def pmap():
     check('pmap: each call is a step', found and [number for _, number in found.steps] == [20, 21, 22, 23], (found and found.steps, run.err))
     check('pmap: by the name of its function', steps_of_report(run) == ('update', 4, 20, 23), steps_of_report(run))
     check('pmap: capture says the same', run.line('caught').startswith('steps 20-23 (executions'), run.err)
+
+
+def anew():
+    """Each step jits its function anew: one call of each of 40 functions, all of the same code."""
+    run = capture(['-s', 20, '-k', 4], program=ANEW)
+    check('made anew: the program is as it was', (run.code, run.out) == (0, 'True\n'), run.err)
+    check('made anew: each call is a step', steps_of_report(run) == ('loss', 4, 20, 23), (steps_of_report(run), run.err))
+    check('made anew: capture says the same', run.line('caught').startswith('steps 20-23 (executions'), run.err)
 
 
 def eager():
@@ -82,7 +103,7 @@ def disagreement():
     check('where both agree nothing is said', run.line('steps') == '' and 'capture counted' not in live.idsprof('report', run.folder).stdout, run.err)
 
 
-CASES = [pmap, eager, disagreement]
+CASES = [pmap, anew, eager, disagreement]
 
 
 def main():

@@ -54,6 +54,17 @@ def is_of_jax(function):
     return (getattr(function, '__module__', None) or '').partition('.')[0] in ('jax', 'jaxlib')
 
 
+def code_of(function):
+    """Where the program has the code of what it jits; the same for what it jits anew in each step. None: unknown."""
+    for _ in range(10):
+        inner = getattr(function, '__wrapped__', None) or getattr(function, 'func', None) or getattr(function, '__func__', None)
+        if inner is None:
+            break
+        function = inner
+    code = getattr(function, '__code__', None)
+    return (code.co_filename, code.co_firstlineno, code.co_name) if code else None
+
+
 def mapped_function():
     """The program's function where jax.pmap jits it now: what jax jits then is a wrapper of its own."""
     frame = sys._getframe(2)
@@ -85,6 +96,7 @@ class Executions:
         self.prepare(agent.library)
         self.missed = 0
         self.names = {}                 # address -> name
+        self.latest = {}                # code -> address of the function that was made of it last
         self.annotation = None          # of the step that runs, in a window
         self.has_said = False
         self.spent_ns = collections.deque(maxlen=COSTS)     # of the latest steps outside of windows
@@ -109,7 +121,7 @@ class Executions:
             raise Unknown('this libidsprof_agent.so does not count')
         library.ids_count_begin.argtypes, library.ids_count_begin.restype = (ctypes.c_void_p,) * 3, None
         library.ids_count_cost.restype = ctypes.c_int64
-        library.ids_count_follow.argtypes = (ctypes.c_void_p,)
+        library.ids_count_follow.argtypes = (ctypes.c_void_p,) * 2
         library.ids_count_end.restype = None
         self.library = library
         self.counted = ctypes.cast(library.ids_count_call, ctypes.c_void_p).value
@@ -123,7 +135,7 @@ class Executions:
         try:
             fun = mapped_function() or function.__wrapped__
             if self.pattern or not is_of_jax(fun):
-                self.follow(function, getattr(fun, '__name__', '?'))
+                self.follow(function, getattr(fun, '__name__', '?'), code_of(fun))
         except Exception:
             pass
         return function
@@ -143,13 +155,15 @@ class Executions:
             if type(function) is self.kind:
                 self.follow(function, getattr(function, '__name__', '?'))
 
-    def follow(self, function, name):
+    def follow(self, function, name, code=None):
         if self.pattern and not self.pattern.search(name):
             return
         if type(function) is not self.kind or self.pointer(function).value != self.original:
             return
-        if self.library.ids_count_follow(id(function)):
+        if self.library.ids_count_follow(id(function), self.latest.get(code)):
             self.names[id(function)] = name
+            if code:
+                self.latest[code] = id(function)
             self.pointer(function).value = self.counted
         else:
             self.missed += 1

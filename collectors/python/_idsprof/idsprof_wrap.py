@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import time
+import types
 import _thread
 
 from . import idsprof_script as script
@@ -78,7 +79,19 @@ def _unlike_a_function(found):
         return 'a coroutine'
     if inspect.isgeneratorfunction(found):
         return 'a generator'
-    return '' if callable(found) or isinstance(found, (staticmethod, classmethod)) else 'not callable'
+    if isinstance(found, (staticmethod, classmethod)):
+        return ''
+    if not callable(found):
+        return 'not callable'
+    return '' if _may_be_replaced(found) else 'a %s, which code in C may look into' % type(found).__name__
+
+
+def _may_be_replaced(found):
+    """Not where C code takes the object for what it is, as extensions of numpy do with its ufuncs: they would read the memory of ours."""
+    kind = type(found)
+    if isinstance(found, _FUNCTIONS) or kind.__module__.partition('.')[0] in ('jax', 'jaxlib'):
+        return True
+    return any(inspect.isfunction(vars(base).get('__call__')) for base in kind.__mro__)
 
 
 def _is_script(module, name):
@@ -91,6 +104,8 @@ def _is_script(module, name):
     return os.path.splitext(os.path.basename(getattr(module, '__file__', None) or ''))[0] == name
 
 
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType, types.WrapperDescriptorType,
+              functools.partial, functools.partialmethod, type(functools.lru_cache(len)))
 _wanted = []
 
 
@@ -138,7 +153,11 @@ class Wraps:
                 if what:
                     self.refused[item] = what
                     continue
-                setattr(owner, last, _annotated(function, item[1]))
+                try:
+                    setattr(owner, last, _annotated(function, item[1]))
+                except TypeError:
+                    self.refused[item] = 'a part of the type %s, which is written in C' % getattr(owner, '__name__', '?')
+                    continue
                 self.wanted.remove(item)
             except (AttributeError, KeyError, TypeError):
                 continue
