@@ -179,6 +179,27 @@ static int64_t end_of_waited(const struct division *division, int64_t from_ps, i
     return division->waited_until_ps < to_ps ? division->waited_until_ps : to_ps;
 }
 
+/* The runtime does not record each of its waits: numpy takes an array of the CPU client without an event. A sampled
+ * call that needs an array's values waits for them where the device works until a gap that is short. */
+static int is_sampled_wait(const struct ids_trace *trace, const struct ids_doing *doing) {
+    return doing->account == IDS_HOST_PYTHON && !doing->waits && doing->called != IDS_NONE &&
+           trace->names[doing->called].is_sampled &&
+           ids_python_call_needs_values(ids_strings_text(&trace->strings, trace->names[doing->called].text));
+}
+
+/* A sample saw the program in a function that launches nothing, or inside a call that launches nothing and needs no
+ * value of a device: that is no price of the next launch, however short the gap is. */
+static int is_elsewhere(const struct ids_trace *trace, const struct ids_doing *doing) {
+    if (doing->account != IDS_HOST_PYTHON || doing->caller == IDS_NONE || !trace->names[doing->caller].is_sampled)
+        return 0;
+    if (is_sampled_wait(trace, doing)) return 0;
+    if (!trace->names[doing->caller].is_launching) return 1;
+    if (doing->called == IDS_NONE) return 0;
+    const struct ids_name *called = &trace->names[doing->called];
+    return called->is_sampled && !called->is_launching &&
+           !ids_python_frame_launches(ids_strings_text(&trace->strings, called->text));
+}
+
 static int tell_doing(const struct division *division, const struct ids_timeline *timeline, size_t i, int64_t from_ps,
                       int64_t to_ps, struct ids_error *err) {
     uint32_t number = timeline->doing[i];
@@ -193,8 +214,10 @@ static int tell_doing(const struct division *division, const struct ids_timeline
                    : tell(division, ids_name_of_doing(number, IDS_AS_CALL), IDS_HOST_RUNTIME, from_ps, to_ps, err);
     }
     if (in_launch && account == IDS_HOST_SYNC) account = IDS_HOST_DISPATCH; /* a copy that will wait has yet to begin */
-    int is_price = account == IDS_HOST_DISPATCH ||
-                   (division->is_short && (account == IDS_HOST_PYTHON || account == IDS_HOST_REGION));
+    const struct ids_trace *trace = division->time->analysis->trace;
+    int is_small = division->is_short && !is_elsewhere(trace, &trace->doings[number]);
+    int is_price =
+        account == IDS_HOST_DISPATCH || (is_small && (account == IDS_HOST_PYTHON || account == IDS_HOST_REGION));
     if (account == IDS_HOST_SYNC) {
         struct ids_idle_part waiting = {
             .account = IDS_HOST_SYNC, .known = IDS_RECORDED, .name = ids_name_of_doing(number, IDS_AS_IT_IS)};
@@ -286,14 +309,6 @@ static int sweep_threads(const struct division *division, int place, int64_t fro
         i++;
     }
     return 0;
-}
-
-/* The runtime does not record each of its waits: numpy takes an array of the CPU client without an event. A sampled
- * call that needs an array's values waits for them where the device works until a gap that is short. */
-static int is_sampled_wait(const struct ids_trace *trace, const struct ids_doing *doing) {
-    return doing->account == IDS_HOST_PYTHON && !doing->waits && doing->called != IDS_NONE &&
-           trace->names[doing->called].is_sampled &&
-           ids_python_call_needs_values(ids_strings_text(&trace->strings, trace->names[doing->called].text));
 }
 
 static int waits(const struct ids_trace *trace, const struct ids_timeline *timeline, size_t i, int is_short) {
@@ -418,8 +433,8 @@ int ids_host_time_call_back(struct ids_host_time *time, const struct ids_stretch
         const struct ids_doing *doing = i == SIZE_MAX ? NULL : &trace->doings[timeline->doing[i]];
         /* What runs the compiled program goes on around its callback, and jax's own frames say less than the op.
          * Whatever the callback does, it is the callback that takes the time: one remedy, one account. */
-        int tells = doing && doing->account != IDS_NO_ACCOUNT && doing->account != IDS_HOST_DISPATCH &&
-                    doing->caller != IDS_NONE;
+        int tells = doing && doing->account != IDS_NO_ACCOUNT && doing->caller != IDS_NONE &&
+                    (doing->account != IDS_HOST_DISPATCH || doing->in_callback);
         struct ids_idle_part part = {
             .from_ps = from_ps,
             .to_ps = until_ps,

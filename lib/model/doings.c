@@ -33,6 +33,11 @@ static struct ids_doing awaiting_gil(struct ids_doing around, uint32_t name) {
     return doing;
 }
 
+/* The frame of JAX in which a compiled program calls a function of Python. */
+static int is_callback(struct ids_text name) {
+    return ids_text_contains(name, "-packages/jax/_src/callback.py:") && ids_text_ends(name, "_wrapped_callback");
+}
+
 /* A frame of the program says what its thread does, and calls everything inside. A library's frame is a detail of its
  * caller. */
 static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint32_t name, struct ids_doing *ret_doing) {
@@ -54,6 +59,12 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
         return;
     }
     doing.library = (uint8_t)of_library;
+    /* What called the program is no part of what it is called back for. */
+    if (of_library && trace->names[name].is_sampled && !around.in_callback && is_callback(text_of(trace, name))) {
+        *ret_doing =
+            (struct ids_doing){name, name, IDS_NONE, IDS_NONE, IDS_HOST_PYTHON, .library = 1, .in_callback = 1};
+        return;
+    }
     if (!of_library) {
         doing.caller = name;
         doing.called = IDS_NONE;
@@ -145,7 +156,8 @@ static struct ids_doing doing_inside(struct ids_trace *trace, struct ids_doing a
 static int64_t number_of(struct ids_trace *trace, const struct ids_doing *doing) {
     uint64_t key = ids_key_of(
         ids_key_of((uint64_t)doing->name << 32 | doing->around, (uint64_t)doing->called << 32 | doing->caller),
-        (uint64_t)doing->account << 16 | (uint64_t)doing->waits << 8 | doing->library);
+        (uint64_t)doing->in_callback << 24 | (uint64_t)doing->account << 16 | (uint64_t)doing->waits << 8 |
+            doing->library);
     uint64_t *number = ids_keymap_at(&trace->doing_numbers, key);
     if (!number) return -1;
     if (*number) return (int64_t)*number - 1;
@@ -165,7 +177,7 @@ enum { CHANGES = 1 << 12 };
 
 int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event,
                          uint32_t called) {
-    static const struct ids_doing nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0, 0};
+    static const struct ids_doing nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0, 0, 0};
     if (!trace->doing_changes) {
         trace->doing_changes = calloc(CHANGES, sizeof *trace->doing_changes);
         if (!trace->doing_changes || number_of(trace, &nothing) != IDS_NO_DOING) return -1;
@@ -192,9 +204,22 @@ int64_t ids_doing_called_by(struct ids_trace *trace, uint32_t recorded, uint32_t
     return number_of(trace, &doing);
 }
 
+int64_t ids_doing_called_back(struct ids_trace *trace, uint32_t recorded, uint32_t sampled) {
+    struct ids_doing doing = trace->doings[recorded];
+    if (doing.account == IDS_NO_ACCOUNT) return sampled;
+    doing.caller = trace->doings[sampled].caller;
+    doing.called = trace->doings[sampled].called;
+    doing.in_callback = 1;
+    return number_of(trace, &doing);
+}
+
 int64_t ids_doing_without_call(struct ids_trace *trace, uint32_t doing) {
     struct ids_doing alone = trace->doings[doing];
     alone.called = IDS_NONE;
+    if (alone.account == IDS_HOST_SYNC && alone.caller != IDS_NONE) {
+        alone.account = IDS_HOST_PYTHON;
+        alone.name = alone.around = alone.caller;
+    }
     return number_of(trace, &alone);
 }
 

@@ -121,6 +121,16 @@ int ids_python_call_needs_values(struct ids_text name) {
            IS_IN(frame.function, calls);
 }
 
+int ids_python_frame_launches(struct ids_text name) {
+    static const char *const frameworks[] = {"-packages/jax",     "-packages/flax",      "-packages/optax",
+                                             "-packages/equinox", "-packages/haiku",     "-packages/torch",
+                                             "-packages/keras",   "-packages/tensorflow"};
+    for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++) {
+        if (ids_text_contains(name, frameworks[i])) return 1;
+    }
+    return 0;
+}
+
 /* Code that is no file called so: of a script without an ending, of `python -c`, of what was typed. Python itself calls
  * what it makes for classes <string> too, and what it has built in has no file. */
 static enum ids_frame_owner owner_of_other(const struct ids_python_frame *frame) {

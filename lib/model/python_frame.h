@@ -31,6 +31,10 @@ enum ids_frame_owner {
 /* 0 for a name that is no frame's. */
 int ids_python_frame_of(struct ids_text name, struct ids_python_frame *ret_frame);
 
+/* Whether the frame's file is of a framework that launches work: JAX and what is written with it, PyTorch,
+ * TensorFlow. */
+int ids_python_frame_launches(struct ids_text name);
+
 enum ids_frame_owner ids_python_frame_owner(struct ids_text name);
 
 /* Whether a call of something built in, "$np asarray", needs the values of what it is given: those of an array on a

@@ -139,8 +139,15 @@ static int saw_call(const struct ids_trace *trace, uint32_t events, uint32_t fra
     return function.length == frame.function.length && !memcmp(function.at, frame.function.at, function.length);
 }
 
+/* ... or that waited for a device, which the runtime records. */
+static int saw_wait(const struct ids_trace *trace, uint32_t events, uint32_t frames) {
+    return trace->doings[events].account == IDS_HOST_SYNC && trace->doings[frames].account == IDS_HOST_SYNC;
+}
+
+/* A wait is no call of the program's function, but what it does. */
 static uint64_t call_key(const struct ids_trace *trace, uint32_t frames) {
-    return (uint64_t)trace->doings[frames].called << 32 | 1;
+    const struct ids_doing *doing = &trace->doings[frames];
+    return doing->account == IDS_HOST_SYNC ? (uint64_t)doing->name << 32 | 2 : (uint64_t)doing->called << 32 | 1;
 }
 
 /* Both timelines at once, in order of time. */
@@ -205,7 +212,7 @@ static int find_usual(struct joining *joining) {
         if (trace->doings[walk.events].account == IDS_NO_ACCOUNT || trace->doings[walk.frames].caller == IDS_NONE ||
             is_unseen(joining, &walk))
             continue;
-        if (saw_call(trace, walk.events, walk.frames) &&
+        if ((saw_call(trace, walk.events, walk.frames) || saw_wait(trace, walk.events, walk.frames)) &&
             ids_keymap_add(&joining->calls, call_key(trace, walk.frames), 1) < 0)
             return -1;
         uint64_t event = key_of_event(joining, walk.events), most = 0, stack = 0;
@@ -221,6 +228,30 @@ static int find_usual(struct joining *joining) {
     return 0;
 }
 
+/* What a stack stands in has events of its own. */
+static int is_in_call(const struct joining *joining, uint32_t frames) {
+    uint64_t has_events = 0;
+    const struct ids_doing *doing = &joining->trace->doings[frames];
+    return (doing->called != IDS_NONE || doing->account == IDS_HOST_SYNC) &&
+           ids_keymap_get(&joining->calls, call_key(joining->trace, frames), &has_events);
+}
+
+/* Who launches, as far as samples saw it: the function of the program that was seen most around such events, and the
+ * call itself. Whoever else is seen in a gap is no part of launching. */
+static void mark_launching(struct joining *joining) {
+    struct ids_trace *trace = joining->trace;
+    for (size_t d = 0; d < trace->doing_count; d++) {
+        uint64_t stack;
+        if (trace->doings[d].account != IDS_HOST_DISPATCH ||
+            !ids_keymap_get(&joining->usual, (uint64_t)trace->doings[d].around << 32 | 1, &stack))
+            continue;
+        const struct ids_doing *frames = &trace->doings[stack - 1];
+        if (frames->caller != IDS_NONE) trace->names[frames->caller].is_launching = 1;
+        if (frames->called != IDS_NONE && is_in_call(joining, (uint32_t)stack - 1))
+            trace->names[frames->called].is_launching = 1;
+    }
+}
+
 /* The nearest sample saw the thread inside another call than the event's, and another sample saw who makes that. */
 static int is_of_another_call(const struct joining *joining, const struct walk *walk, uint64_t usual) {
     const struct ids_trace *trace = joining->trace;
@@ -229,13 +260,6 @@ static int is_of_another_call(const struct joining *joining, const struct walk *
         return 0;
     ids_keymap_get(&joining->counts, ids_key_of(key_of_event(joining, walk->events), usual - 1), &seen);
     return seen >= IN_THE_CALL;
-}
-
-/* What a stack stands in has events of its own. */
-static int is_in_call(const struct joining *joining, uint32_t frames) {
-    uint64_t has_events = 0;
-    return joining->trace->doings[frames].called != IDS_NONE &&
-           ids_keymap_get(&joining->calls, call_key(joining->trace, frames), &has_events);
 }
 
 /* A sample stands in a call whose events are over, or have not begun: before it the thread did what the sample before
@@ -255,6 +279,8 @@ static int64_t doing_outside_call(struct joining *joining, const struct walk *wa
 
 static int64_t doing_at(struct joining *joining, const struct walk *walk) {
     uint64_t usual = 0;
+    if (joining->trace->doings[walk->frames].in_callback)
+        return ids_doing_called_back(joining->trace, walk->events, walk->frames);
     if (joining->trace->doings[walk->frames].waits == IDS_WAITS_FOR_GIL)
         return ids_doing_beside(joining->trace, walk->events, walk->frames);
     if (joining->trace->doings[walk->events].account == IDS_NO_ACCOUNT && is_in_call(joining, walk->frames))
@@ -288,7 +314,9 @@ static int join(struct joining *joining) {
     if (!joining->seen_ps) return -1;
     find_dense(joining);
     set_turns(joining);
-    int failed = find_usual(joining) || merge(joining, doing_at);
+    int failed = find_usual(joining);
+    if (!failed) mark_launching(joining);
+    failed = failed || merge(joining, doing_at);
     ids_keymap_done(&joining->counts);
     ids_keymap_done(&joining->usual);
     ids_keymap_done(&joining->calls);

@@ -107,7 +107,8 @@ struct ids_doing {
     uint32_t called; /* of sampled stacks: what that function calls, of a library or built in; IDS_NONE */
     uint8_t account; /* enum ids_account; IDS_NO_ACCOUNT: nothing that is known of */
     uint8_t library; /* what is open is a library's Python frame */
-    uint8_t waits;   /* enum ids_waits: a lock is waited for, so that another thread tells what holds this one up */
+    uint8_t in_callback; /* of sampled stacks: the program's function was called back by what runs on a device */
+    uint8_t waits;       /* enum ids_waits: a lock is waited for, so that another thread tells what holds this one up */
 };
 
 struct ids_track {
@@ -149,9 +150,12 @@ struct ids_name {
     uint8_t of_framework; /* on a host: the file says that it is a framework's op or call, so it is no region of the
                            * program */
     uint8_t is_sampled;   /* 1: of a call in sampled stacks */
-    uint8_t frame;        /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
-    uint8_t allocator;    /* enum ids_allocator_source, of a host's names */
-    uint8_t call_part;    /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */
+    uint8_t
+        is_launching;  /* 1: of a call in sampled stacks that has events of its own, PjitFunction(f), or of a function
+                        * that samples saw around events that launch */
+    uint8_t frame;     /* enum ids_frame_owner of a Python frame, once somebody asked; 0 before */
+    uint8_t allocator; /* enum ids_allocator_source, of a host's names */
+    uint8_t call_part; /* of a host's frames and ops: what calls.c takes the name for; 0 not looked at yet */
 };
 
 enum ids_class {
