@@ -1,5 +1,6 @@
 #include "analyzers/computations.h"
 
+#include "analyzers/cost_cells.h"
 #include "analyzers/op_rows.h"
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
@@ -28,6 +29,7 @@ static const struct ids_column_def columns[] = {
     {"flops", "flops", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
     {"bytes", "bytes accessed", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
     {"fingerprint", "fingerprint", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    IDS_COST_COLUMNS(IDS_COLUMN_DETAIL),
 };
 const struct ids_table_def ids_computations = {
     "computations",
@@ -37,13 +39,15 @@ const struct ids_table_def ids_computations = {
     "The ops by what they compute, most self time first: ops of one program with the same fingerprint are one row, and "
     "so are ops of a framework that bear one name at places that differ in numbers only (layer_3, layer_4). `ops` is "
     "how many they are, none where it is one; `mean` is by execution, `largest` the one with most self time. Its flops "
-    "and bytes are per execution. A * stands for the numbers in which names and places differ.",
+    "and bytes are per execution, rates and what bounds it as in the table ops. A * stands for the numbers in which "
+    "names and places differ.",
     IDS_TABLE_TOP,
 };
 
 struct computation {
     const struct ids_op_row *first; /* the largest: rows come so */
     int64_t self_ps, total_ps, count, ops;
+    struct ids_op_cost cost;
     size_t same_name;                     /* bytes with which all names begin */
     uint8_t places_differ, places_unlike; /* unlike: in more than numbers */
 };
@@ -107,6 +111,7 @@ static int add(struct computations *all, const struct ids_op_row *op) {
     ids_sum(&same->total_ps, op->total_ps);
     ids_sum(&same->count, op->count);
     same->ops++;
+    ids_op_cost_add(&same->cost, &op->cost);
     if (strcmp(same->first->name, op->name) != 0) same->same_name = same_beginning(same, op->name);
     if (!strcmp(same->first->place, op->place)) return 0;
     same->places_differ = 1;
@@ -154,6 +159,8 @@ static int list(struct ids_report *report, const struct computation *same, int64
     if (name[same->same_name]) name = ids_report_text(report, "%.*s*", (int)same->same_name, op->name);
     if (same->places_differ && !same->places_unlike) place = without_numbers(report, op->place);
     if (!place) return -1;
+    struct ids_value cost_cells[IDS_COST_CELLS];
+    ids_cost_cells(&same->cost, op->communicates, cost_cells);
     const struct ids_value row[] = {
         ids_int_value(IDS_UNIT_TIME, same->self_ps),
         ids_share_of(same->self_ps, all_ps),
@@ -172,6 +179,7 @@ static int list(struct ids_report *report, const struct computation *same, int64
         known(IDS_UNIT_COUNT, op->flops),
         known(IDS_UNIT_BYTES, op->bytes),
         text_or_none(op->fingerprint),
+        IDS_COST_VALUES(cost_cells),
     };
     IDS_ROW(report, ids_report_table(report, &ids_computations), columns, row);
     return 0;

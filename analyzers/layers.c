@@ -1,4 +1,5 @@
 /* layers.c - the time by name scopes: which layer of the model takes what, forward and backward. */
+#include "analyzers/cost_cells.h"
 #include "analyzers/op_cuts.h"
 #include "analyzers/op_rows.h"
 #include "lib/analysis/context.h"
@@ -55,6 +56,8 @@ static const struct ids_column_def columns[] = {
     {"collectives", "collectives", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"copies", "copies", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"stalls", "stalls", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"judged", "judged", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    IDS_COST_COLUMNS(IDS_COLUMN_DETAIL),
 };
 static const struct ids_table_def layers = {
     "layers",
@@ -68,7 +71,9 @@ static const struct ids_table_def layers = {
     "most time there: 64 where 64 layers were written out and have no scope each. Loops (while/body), branches and "
     "checkpoints are transparent. `total` is the self time of the ops "
     "inside, `self` that of the ops directly in it; `forward`, `backward` and `recomputed` (checkpoint) are parts of "
-    "the total, as far as the op's name tells. `flops` and `bytes` are of all executions. `compute`, `collectives`, "
+    "the total, as far as the op's name tells. `flops` and `bytes` are of all executions; rates and what bounds "
+    "them are of those ops whose cost is known, which have the time `judged` where a roofline is known too. `compute`, "
+    "`collectives`, "
     "`copies` and `stalls` are what the ledger books here (work.compute, comm.transfer, copy.*, stall.device): the "
     "rows of depth 0 sum to these accounts. Ops without a scope stand under " NO_SCOPE ", by program. `id` is the path "
     "of the scope.",
@@ -155,8 +160,10 @@ static int add_op(struct growing *growing, const struct ids_op_row *op) {
     sums.pass_ps[pass_of(op->place)] = op->self_ps;
     sums.has_flops = op->flops >= 0;
     sums.has_bytes = op->bytes >= 0;
-    if (sums.has_flops) sums.flops = (double)op->flops * (double)op->count;
-    if (sums.has_bytes) sums.bytes = (double)op->bytes * (double)op->count;
+    double runs = op->cost.runs ? (double)op->cost.runs : (double)op->count;
+    if (sums.has_flops) sums.flops = (double)op->flops * runs;
+    if (sums.has_bytes) sums.bytes = (double)op->bytes * runs;
+    sums.cost = op->cost;
     set_kind(node, op);
     ids_layer_sums_add(&node->own, &sums);
     return add_alike(growing, at, op);
@@ -251,6 +258,9 @@ static int list_layer(struct growing *growing, struct ids_report *report, const 
     growing->names[layer->depth] = layer->name;
     const char *slowest = many ? ids_scope_tree_path(&growing->tree, layer->slowest) : NULL;
     if (many && !slowest) return -1;
+    int64_t exchanged_ps = all->account_ps[IDS_LAYER_COLLECTIVE];
+    struct ids_value cost_cells[IDS_COST_CELLS];
+    ids_cost_cells(&all->cost, exchanged_ps > all->self_ps / 2, cost_cells);
     struct ids_value row[] = {
         ids_int_value(IDS_UNIT_TIME, all->self_ps),
         ids_share_of(all->self_ps, all_ps),
@@ -277,6 +287,8 @@ static int list_layer(struct growing *growing, struct ids_report *report, const 
         ids_int_value(IDS_UNIT_TIME, all->account_ps[IDS_LAYER_COLLECTIVE]),
         ids_int_value(IDS_UNIT_TIME, all->account_ps[IDS_LAYER_COPY]),
         ids_int_value(IDS_UNIT_TIME, all->account_ps[IDS_LAYER_STALL]),
+        ids_cost_time(all->cost.has_roof, all->cost.judged_time),
+        IDS_COST_VALUES(cost_cells),
     };
     IDS_ROW(report, table, columns, row);
     return 0;

@@ -14,6 +14,39 @@ static int64_t number_at(const struct ids_table *table, size_t row, int column) 
     return cell->missing ? -1 : cell->i;
 }
 
+static double real_at(const struct ids_table *table, size_t row, int column) {
+    const struct ids_value *cell = ids_table_cell(table, row, column);
+    return cell->missing ? 0 : cell->d;
+}
+
+/* The sums behind the row's rates and shares. */
+static void read_costs(const struct ids_table *ops, struct ids_op_rows *rows) {
+    const int runs = ids_table_column(ops, "runs"), bytes = ids_table_column(ops, "memory_bytes"),
+              communicates = ids_table_column(ops, "communicates"), roof = ids_table_column(ops, "at_roofline"),
+              lost = ids_table_column(ops, "lost"), flops_share = ids_table_column(ops, "flops_share"),
+              bytes_share = ids_table_column(ops, "bandwidth_share");
+    for (size_t row = 0; row < ops->row_count; row++) {
+        struct ids_op_row *op = &rows->at[row];
+        int64_t times = number_at(ops, row, runs), memory_bytes = number_at(ops, row, bytes);
+        op->communicates = number_at(ops, row, communicates) > 0;
+        if (times <= 0) continue;
+        struct ids_op_cost cost = {.runs = (uint64_t)times, .self_time = (double)op->self_ps * 1e-12};
+        cost.has_flops = op->flops >= 0;
+        cost.has_bytes = memory_bytes >= 0;
+        cost.has_roof = number_at(ops, row, roof) >= 0;
+        if (cost.has_flops) cost.flops = (double)op->flops * (double)times;
+        if (cost.has_bytes) cost.bytes = (double)memory_bytes * (double)times;
+        cost.flops_time = real_at(ops, row, flops_share) * cost.self_time;
+        cost.bytes_time = real_at(ops, row, bytes_share) * cost.self_time;
+        if (cost.has_roof) {
+            cost.roof_time = (double)number_at(ops, row, roof) * 1e-12;
+            cost.lost_time = (double)number_at(ops, row, lost) * 1e-12;
+            cost.judged_time = cost.self_time;
+        }
+        op->cost = cost;
+    }
+}
+
 static void read_ops(const struct ids_table *ops, struct ids_op_rows *rows) {
     const int self = ids_table_column(ops, "self"), total = ids_table_column(ops, "total"),
               count = ids_table_column(ops, "count"), flops = ids_table_column(ops, "flops"),
@@ -55,6 +88,7 @@ int ids_op_rows_read(const struct ids_report *report, struct ids_op_rows *ret_ro
     }
     ret_rows->other_ps = ret_rows->all_ps;
     if (ops) read_ops(ops, ret_rows);
+    if (ops) read_costs(ops, ret_rows);
     return 0;
 }
 

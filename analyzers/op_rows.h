@@ -3,9 +3,12 @@
 #define IDS_ANALYZERS_OP_ROWS_H
 
 #include "lib/analysis/analyzer.h"
+#include "lib/analysis/op_costs.h"
 
 struct ids_op_row {
     int64_t self_ps, total_ps, count, flops, bytes; /* flops, bytes: per execution, -1 unknown */
+    struct ids_op_cost cost;
+    int communicates; /* with other devices, or the host */
     const char *name, *category, *module, *place, *scope, *source, *family, *class, *fingerprint; /* "" unknown */
 };
 

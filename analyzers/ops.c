@@ -1,5 +1,6 @@
 /* ops.c - the ops that take the time: of compiled programs, and of the framework. */
 #include "analyzers/computations.h"
+#include "analyzers/cost_cells.h"
 #include "lib/analysis/context.h"
 #include "lib/analysis/groups.h"
 #include "lib/analysis/step_sums.h"
@@ -48,6 +49,11 @@ static const struct ids_column_def columns[] = {
     {"scope", "scope", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
     {"pass", "pass", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
     {"family", "family", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"cost_source", "counted by", IDS_UNIT_NONE, IDS_COLUMN_DETAIL},
+    {"runs", "runs", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
+    {"memory_bytes", "bytes of memory", IDS_UNIT_BYTES, IDS_COLUMN_DETAIL},
+    {"communicates", "communicates", IDS_UNIT_COUNT, IDS_COLUMN_DETAIL},
+    IDS_COST_COLUMNS(IDS_COLUMN_DETAIL),
 };
 static const struct ids_table_def ops = {
     "ops",
@@ -57,7 +63,14 @@ static const struct ids_table_def ops = {
     "One row per HLO op and program, over all devices, most self time first. On a GPU an op is the kernels that carry "
     "its name. Kernels of PyTorch and TensorFlow belong to the framework's op that launched them, with a row for each "
     "place in the program. Self time is the op's time minus the time of the ops wholly inside it on its track; share "
-    "is of the self time of all device activity. flops and bytes are per execution. The scope is what the program "
+    "is of the self time of all device activity. flops and bytes are per execution, counted by the file (TPU) or by "
+    "idsprof over the program (model, an estimate); memory_bytes are those of the main memory. runs is how often the "
+    "op "
+    "ran, on a GPU as often as its most frequent kernel. flop_rate and bandwidth are over the self time, their shares "
+    "of "
+    "what the device can do; bound (compute, memory, latency: short, and far from both; communication) and lost, the "
+    "time "
+    "above the roofline, follow from these. The scope is what the program "
     "named of the op's place, the pass (forward, backward, recomputed, custom vjp) what automatic differentiation did "
     "with it, "
     "the family what its names tell of what it computes. The "
@@ -142,6 +155,7 @@ struct gathering {
     struct ids_step_sums by_step;    /* by the number of the op's group */
     struct ids_step_sums without_op; /* the one row of activity that has none */
     int64_t all_ps;
+    struct ids_op_cost *costs; /* by the number of the op's group; NULL: none is known */
 };
 
 static int add_to_category(struct gathering *gathering, const struct ids_event *event, int64_t duration_ps) {
@@ -201,8 +215,28 @@ static struct ids_value word_or_none(const char *word) {
     return ids_text_value(*word ? word : NULL);
 }
 
-static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct ids_groups *groups,
-                 int64_t all_ps) {
+/* Ops of one name on several hosts are one row. */
+static int gather_costs(const struct ids_analysis *analysis, struct gathering *gathering) {
+    const struct ids_op_cost *of_op = analysis->costs.of_op;
+    if (!of_op) return 0;
+    gathering->costs = calloc(gathering->by_op.count + 1, sizeof *gathering->costs);
+    if (!gathering->costs) return -1;
+    for (size_t i = 0; i < analysis->trace->op_count; i++) {
+        uint32_t number = gathering->of_op[i].op;
+        if (number) ids_op_cost_add(&gathering->costs[number - 1], &of_op[i]);
+    }
+    return 0;
+}
+
+static int communicates(const struct ids_op *op) {
+    int goes_elsewhere = op->direction == IDS_H2D || op->direction == IDS_D2H || op->direction == IDS_P2P;
+    return op->collective || op->class == IDS_CLASS_COLLECTIVE || goes_elsewhere;
+}
+
+static void list(const struct ids_analysis *analysis, struct ids_report *report, const struct gathering *gathering) {
+    static const struct ids_op_cost none;
+    const struct ids_groups *groups = &gathering->by_op;
+    int64_t all_ps = gathering->all_ps;
     const struct ids_trace *trace = analysis->trace;
     struct ids_table *table = ids_report_table(report, &ops);
     for (size_t g = 0; g < groups->count; g++) {
@@ -212,6 +246,9 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
         const char *place = ids_trace_text(trace, op->framework_name);
         char scope[IDS_SCOPE_BYTES];
         ids_scope_of(place, scope);
+        const struct ids_op_cost *cost = gathering->costs ? &gathering->costs[group->number] : &none;
+        struct ids_value cost_cells[IDS_COST_CELLS];
+        ids_cost_cells(cost, communicates(op), cost_cells);
         struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, group->self_ps),
             all_ps ? ids_real_value(IDS_UNIT_RATIO, (double)group->self_ps / (double)all_ps)
@@ -241,6 +278,11 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             word_or_none(ids_pass_of(place)),
             ids_text_value(ids_family_of(ids_trace_text(trace, op->name), ids_trace_text(trace, op->category),
                                          ids_class_name((enum ids_class)group->first->class))),
+            ids_text_value(ids_cost_source_name((enum ids_cost_source)op->cost_source)),
+            cost->runs ? ids_int_value(IDS_UNIT_COUNT, (int64_t)cost->runs) : ids_no_value(IDS_UNIT_COUNT),
+            known(IDS_UNIT_BYTES, op->memory_bytes),
+            communicates(op) ? ids_int_value(IDS_UNIT_COUNT, 1) : ids_no_value(IDS_UNIT_COUNT),
+            IDS_COST_VALUES(cost_cells),
         };
         IDS_ROW(report, table, columns, row);
     }
@@ -289,7 +331,7 @@ static int ops_run(struct ids_analysis *analysis, struct ids_report *report, str
     struct gathering gathering = {
         .trace = analysis->trace, .by_step = ids_step_sums_of(analysis), .without_op = ids_step_sums_of(analysis)};
     struct ids_groups *by_op = &gathering.by_op, *by_category = &gathering.by_category;
-    int failed = gather(analysis, &gathering);
+    int failed = gather(analysis, &gathering) || gather_costs(analysis, &gathering);
     if (!failed) {
         ids_groups_sort_by_self(by_op);
         ids_groups_sort_by_self(by_category);
@@ -305,12 +347,13 @@ static int ops_run(struct ids_analysis *analysis, struct ids_report *report, str
                                                    : ids_no_activity_reason(analysis);
             ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why);
         }
-        list(analysis, report, by_op, gathering.all_ps);
+        list(analysis, report, &gathering);
         if (analysis->steps.count) list_steps(report, by_op, &gathering.by_step, &gathering.without_op);
         list_categories(analysis, report, by_category, gathering.all_ps);
         failed = ids_computations_list(report);
     }
     free(gathering.of_op);
+    free(gathering.costs);
     ids_groups_done(by_op);
     ids_groups_done(by_category);
     ids_step_sums_done(&gathering.by_step);

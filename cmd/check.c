@@ -209,7 +209,7 @@ static int watch(const struct check_options *options, const struct ids_side *bas
 /* ---- accepting ---- */
 
 static struct ids_value figure_value(enum ids_unit unit, double value) {
-    int is_real = unit == IDS_UNIT_RATIO || unit == IDS_UNIT_RATE || unit == IDS_UNIT_NUMBER || value != round(value);
+    int is_real = ids_unit_is_real(unit) || value != round(value);
     if (is_real && unit == IDS_UNIT_COUNT) unit = IDS_UNIT_NUMBER;
     return is_real && unit != IDS_UNIT_TIME && unit != IDS_UNIT_BYTES ? ids_real_value(unit, value)
                                                                       : ids_int_value(unit, (int64_t)llround(value));

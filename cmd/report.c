@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 #include "cmd/engine.h"
 #include "cmd/grade_options.h"
+#include "cmd/peak_options.h"
 #include "cmd/slice_options.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
@@ -27,6 +28,7 @@ struct report_options {
     const char *explain, *run, *sort, *zoom;
     int by, compat;
     int64_t depth;
+    const char *peak_flops, *peak_bandwidth, *flops_per_step, *tokens_per_step;
 };
 
 static const struct report_options defaults = {.top = TOP_UNSET,
@@ -89,6 +91,14 @@ static const struct ids_opt opts[] = {
      AT(from_ps), NULL},
     {IDS_OPT_TIME, 0, "to", "TIME", "leave out everything after", AT(to_ps), NULL},
     {IDS_OPT_TIME, 0, "small-kernel", "TIME", "kernels shorter than this are small (0.1ms)", AT(small_kernel_ps), NULL},
+    {IDS_OPT_TEXT, 0, "peak-flops", "RATE", "what a device can compute at most (900 TFLOP/s); else what is known of it",
+     AT(peak_flops), NULL},
+    {IDS_OPT_TEXT, 0, "peak-bandwidth", "RATE", "what its memory can move at most (3000 GB/s)", AT(peak_bandwidth),
+     NULL},
+    {IDS_OPT_TEXT, 0, "flops-per-step", "N", "operations of the model in a step, all devices together: 1.5P",
+     AT(flops_per_step), NULL},
+    {IDS_OPT_TEXT, 0, "tokens-per-step", "N", "tokens of a step, all devices together: 8192, 64k", AT(tokens_per_step),
+     NULL},
     {IDS_OPT_TEXTS, 'g', "grade", "LIMITS", "ID=WARN,BAD: good up to WARN, bad beyond BAD; may be given again",
      AT(grades), NULL},
     {IDS_OPT_FLAG, 0, "strict", NULL, "an incomplete profile is an error (exit 2)", AT(strict), NULL},
@@ -108,6 +118,10 @@ static int make_params(const struct report_options *options, struct ids_params *
     if (options->from_ps >= 0) ret_params->from_ps = options->from_ps;
     if (options->to_ps >= 0) ret_params->to_ps = options->to_ps;
     if (options->small_kernel_ps >= 0) ret_params->small_kernel_ps = options->small_kernel_ps;
+    const struct ids_peak_options peaks = {options->peak_flops, options->peak_bandwidth, options->flops_per_step,
+                                           options->tokens_per_step};
+    code = ids_peak_options(&peaks, ret_params, err);
+    if (code) return code;
     if (options->compat >= 0) ret_params->compat = (enum ids_compat_peer)(options->compat + 1);
     if (options->compat >= 0 && (options->by >= 0 || options->explain))
         return ids_fail(err, IDS_USAGE, "--compat excludes --by and --explain");

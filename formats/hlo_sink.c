@@ -3,6 +3,7 @@
 #include "formats/hlo_sharding.h"
 #include "lib/base/memory.h"
 #include "lib/fields/hlo.h"
+#include "lib/hlo/cost.h"
 #include "lib/hlo/program_memory.h"
 #include "lib/hlo/shape.h"
 #include "lib/hlo/waste.h"
@@ -16,7 +17,8 @@ struct telling {
     const struct ids_hlo_module *module;
     struct ids_sink *sink;
     uint64_t program_id;
-    uint32_t name;                /* of the module */
+    uint32_t name; /* of the module */
+    struct ids_hlo_costs costs;
     uint32_t *shape_texts;        /* by shape: its text + 1; 0 not made yet */
     struct ids_hlo_waste *wastes; /* by instruction; NULL: there is none */
     uint64_t damaged;             /* instructions, and computations that end in the middle */
@@ -88,12 +90,21 @@ static int tell_waste(struct telling *telling, const struct ids_hlo_instruction 
     return intern(telling, (struct ids_text){text, (uint32_t)length}, &to->waste_why);
 }
 
+static void tell_cost(struct telling *telling, uint32_t instruction, struct ids_instruction_info *to) {
+    struct ids_hlo_cost cost = ids_hlo_cost_of(&telling->costs, instruction);
+    to->flops = ids_hlo_cost_count(cost.flops, cost.misses_flops);
+    to->bytes = ids_hlo_cost_count(cost.bytes, cost.misses_bytes);
+    /* What is mostly something else does not go by the speed of products. */
+    if (cost.matrix_flops > cost.flops / 2) to->element = cost.element;
+}
+
 static int tell_instruction(struct telling *telling, const struct ids_hlo_instruction *from, int is_entry) {
     const struct ids_hlo_module *module = telling->module;
     struct ids_instruction_info to = {.program_id = telling->program_id,
                                       .module = telling->name,
                                       .result_bytes = -1,
                                       .fingerprint = from->fingerprint};
+    tell_cost(telling, (uint32_t)(from - module->instructions), &to);
     if (from->shape != IDS_HLO_NONE) to.result_bytes = module->shapes[from->shape].bytes;
     int code = intern(telling, from->name, &to.name);
     if (!code) code = intern(telling, from->opcode, &to.opcode);
@@ -187,11 +198,12 @@ static int read_program(const uint8_t *bytes, size_t length, struct telling *tel
                         const char **ret_without) {
     *ret_without = NULL;
     if (telling->sink->ops->memory) {
-        int code = ids_hlo_module_read(bytes, length, IDS_HLO_LAYOUTS | IDS_HLO_BUFFERS, module, telling->err);
+        int code =
+            ids_hlo_module_read(bytes, length, IDS_HLO_LAYOUTS | IDS_HLO_LOOPS | IDS_HLO_BUFFERS, module, telling->err);
         if (code != IDS_CORRUPT && code != IDS_LIMIT) return code;
         *ret_without = "a program's buffer assignment that could not be read: what it keeps in memory is not known";
     }
-    return ids_hlo_module_read(bytes, length, IDS_HLO_LAYOUTS, module, telling->err);
+    return ids_hlo_module_read(bytes, length, IDS_HLO_LAYOUTS | IDS_HLO_LOOPS, module, telling->err);
 }
 
 int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struct ids_sink *sink,
@@ -209,8 +221,10 @@ int ids_hlo_read(const uint8_t *bytes, size_t length, uint64_t program_id, struc
     telling.shape_texts = calloc(module.shape_count + 1, sizeof *telling.shape_texts);
     if (!telling.shape_texts) ids_memory_refused();
     code = telling.shape_texts ? ids_hlo_waste_find(&module, &telling.wastes, err) : ids_no_memory(err);
+    if (!code) code = ids_hlo_costs_make(&module, &telling.costs, err);
     if (!code) code = tell_module(&telling);
     if (!code && without) code = say(&telling, "hlo.buffers", without, 1);
+    ids_hlo_costs_done(&telling.costs);
     free(telling.shape_texts);
     free(telling.wastes);
     ids_hlo_module_done(&module);

@@ -7,7 +7,8 @@
  *   line ID NAME                             a timeline of the plane
  *   START DURATION EVENT-NAME [KEY=VALUE ...]   an event of the line; times as 5us, 1.25ms, 40ns, 7 (ps)
  *   hlo module=M name=I opcode=O [program=N] [op_name=..] [source=..] [groups=..] [bytes=N] [shape=..] [call_target=..]
- *   [waste=KIND [waste_why=..] [waste_is_part=1]] [fingerprint=N] [parameter=1 [donated=1] [sharding=..]]
+ *   [waste=KIND [waste_why=..] [waste_is_part=1]] [fingerprint=N] [flops=N] [bytes_accessed=N] [multiplies=bf16]
+ *   [parameter=1 [donated=1] [sharding=..]]
  *   keeps module=M [program=N] [peak=I] [arguments=N] [in_place=N] [results=N] [temporaries=N] [constants=N]
  *       what the program keeps in memory; values and arguments that are not donated may follow:
  *   value bytes=N kind=N [name=I] [op_name=..] [source=..] [shape=..] [padding=N] [at_peak=1]
@@ -18,6 +19,7 @@
  */
 #include "lib/base/idmap.h"
 #include "lib/base/vec.h"
+#include "lib/hlo/element.h"
 #include "lib/hlo/waste.h"
 #include "lib/io/source.h"
 #include "lib/model/format.h"
@@ -261,7 +263,7 @@ static int read_event(struct mini *mini, struct ids_error *err) {
 }
 
 static int read_hlo(struct mini *mini, struct ids_error *err) {
-    struct ids_instruction_info hlo = {.result_bytes = -1};
+    struct ids_instruction_info hlo = {.result_bytes = -1, .flops = -1, .bytes = -1};
     static const struct {
         const char *key;
         size_t offset;
@@ -285,6 +287,10 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
         struct ids_text key = ids_strings_text(mini->sink->strings, arg->key);
         if (ids_text_is(key, "program")) hlo.program_id = arg->u;
         if (ids_text_is(key, "bytes")) hlo.result_bytes = arg->i;
+        if (ids_text_is(key, "flops")) hlo.flops = arg->i;
+        if (ids_text_is(key, "bytes_accessed")) hlo.bytes = arg->i;
+        if (ids_text_is(key, "multiplies") && arg->type == IDS_VALUE_CHARS)
+            hlo.element = (uint8_t)ids_hlo_element_of((struct ids_text){arg->chars, (uint32_t)arg->length});
         if (ids_text_is(key, "fingerprint")) hlo.fingerprint = arg->u;
         if (ids_text_is(key, "parameter")) hlo.is_parameter = arg->u != 0;
         if (ids_text_is(key, "waste_is_part")) hlo.waste_is_part = arg->u != 0;

@@ -14,6 +14,7 @@ void ids_analysis_done(struct ids_analysis *analysis) {
     free(analysis->gaps);
     ids_steps_done(analysis);
     ids_ledger_done(&analysis->ledger);
+    ids_op_costs_done(&analysis->costs);
 }
 
 /* Those that were only there for what the chosen ones waited for. Their gaps are the last ones. */
@@ -41,6 +42,7 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
     if (!code) code = ids_ledger_make(&analysis, taking ? &visitor : NULL, err);
     leave_out_devices(&analysis);
     if (!code) code = ids_compilations_make(&analysis, err);
+    if (!code) code = ids_op_costs_make(&analysis, err);
     for (int i = 0; i < ids_analyzer_count && !code; i++) code = ids_analyzers[i]->run(&analysis, report, err);
     struct ids_grade_rules rules;
     ids_grade_rules_default(params, &rules);

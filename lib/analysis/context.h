@@ -8,6 +8,7 @@
 #include "lib/analysis/analyzer.h"
 #include "lib/analysis/intervals.h"
 #include "lib/analysis/ledger.h"
+#include "lib/analysis/op_costs.h"
 #include "lib/analysis/params.h"
 #include "lib/analysis/participants.h"
 #include "lib/analysis/period.h"
@@ -120,6 +121,7 @@ struct ids_analysis {
     size_t gap_count, gap_room;
     struct ids_steps steps;
     struct ids_ledger ledger;
+    struct ids_op_costs costs;
 };
 
 /* When a part of the run's window begins; IDS_PARTS: when the window ends. */

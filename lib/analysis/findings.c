@@ -275,6 +275,22 @@ int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings 
     return 0;
 }
 
+static int put_peaks(const struct ids_analysis *analysis, struct ids_findings *findings) {
+    findings->peaks = calloc(analysis->busy_count * IDS_MULTIPLIERS + 1, sizeof *findings->peaks);
+    for (size_t b = 0; findings->peaks && analysis->costs.peaks && b < analysis->busy_count; b++) {
+        const struct ids_peaks *peaks = &analysis->costs.peaks[b];
+        for (int m = 0; m < IDS_MULTIPLIERS; m++) {
+            if (peaks->flops[m] <= 0 && peaks->bandwidth <= 0) continue;
+            findings->peaks[findings->peak_count++] =
+                (struct ids_found_peak){.device = analysis->busy[b].index,
+                                        .multiplies = ids_multiplier_name((enum ids_multiplier)m),
+                                        .flops = peaks->flops[m],
+                                        .bandwidth = peaks->bandwidth};
+        }
+    }
+    return findings->peaks ? 0 : -1;
+}
+
 int ids_findings_end(struct ids_findings_taking *opaque, int make, struct ids_error *err) {
     struct taking *taking = (struct taking *)opaque;
     if (!taking) return 0;
@@ -284,7 +300,7 @@ int ids_findings_end(struct ids_findings_taking *opaque, int make, struct ids_er
     if (make) {
         findings->devices = calloc(analysis->trace->device_count + 1, sizeof *findings->devices);
         failed = !findings->devices || put_steps(analysis, findings) || put_device_steps(analysis, findings) ||
-                 put_culprits(analysis, findings);
+                 put_culprits(analysis, findings) || put_peaks(analysis, findings);
         findings->device_count = analysis->trace->device_count;
         failed = failed || put_devices(analysis, taking->events, findings) || put_host_activitys(analysis, findings);
     }

@@ -25,6 +25,7 @@ static const struct ids_grade_rules standard = {{
     {"occupancy.median", {NULL}, SHARE(0.5), SHARE(0), 1},
     /* Above nine tenths the next larger batch, or fragmentation, ends the program. */
     {"memory.share", {NULL}, SHARE(0.9), SHARE(0.97), 0},
+    {"efficiency.memory_bound", {NULL}, SHARE(0.6), SHARE(0.4), 1},
 }};
 
 /* A headline shows the grade of another figure, or of its own and another one. */

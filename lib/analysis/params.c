@@ -22,5 +22,7 @@ int ids_params_are_default(const struct ids_params *params) {
     return params->window == standard.window && params->from_ps == standard.from_ps &&
            params->to_ps == standard.to_ps && params->small_kernel_ps == standard.small_kernel_ps &&
            params->first_step == standard.first_step && params->last_step == standard.last_step &&
-           params->skip_steps == standard.skip_steps && params->compat == standard.compat && !params->device;
+           params->skip_steps == standard.skip_steps && params->compat == standard.compat && params->peak_flops <= 0 &&
+           params->peak_bandwidth <= 0 && params->flops_per_step <= 0 && params->tokens_per_step <= 0 &&
+           !params->device;
 }

@@ -25,6 +25,9 @@ struct ids_params {
      * theirs. All by default. */
     int64_t first_step, last_step, skip_steps;
     enum ids_compat_peer compat;
+    /* Of each device, in place of what the profile or a data sheet says: operations and bytes a second. Of a step over
+     * all devices: operations of the model, tokens. 0 by default. */
+    double peak_flops, peak_bandwidth, flops_per_step, tokens_per_step;
     const char *device; /* a glob: the devices that are looked at; NULL: all */
 };
 

@@ -106,5 +106,6 @@ void ids_layer_sums_add(struct ids_layer_sums *sums, const struct ids_layer_sums
     sums->flops += more->flops;
     sums->bytes += more->bytes;
     sums->has_flops |= more->has_flops;
+    ids_op_cost_add(&sums->cost, &more->cost);
     sums->has_bytes |= more->has_bytes;
 }

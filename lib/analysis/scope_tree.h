@@ -4,6 +4,7 @@
 #ifndef IDS_LIB_ANALYSIS_SCOPE_TREE_H
 #define IDS_LIB_ANALYSIS_SCOPE_TREE_H
 
+#include "lib/analysis/op_costs.h"
 #include "lib/base/arena.h"
 #include "lib/base/error.h"
 #include "lib/base/intern.h"
@@ -18,6 +19,7 @@ struct ids_layer_sums {
     int64_t count, ops;                     /* executions, distinct ops */
     double flops, bytes;                    /* of the executions that the file has them of */
     int has_flops, has_bytes;
+    struct ids_op_cost cost; /* of those ops that have one */
 };
 
 struct ids_scope_node {

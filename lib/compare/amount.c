@@ -32,6 +32,10 @@ static const struct scale scales[] = {
     {IDS_UNIT_RATE, "MB/s", 1e6},
     {IDS_UNIT_RATE, "GB/s", 1e9},
     {IDS_UNIT_RATE, "TB/s", 1e12},
+    {IDS_UNIT_FLOPS, "FLOP/s", 1},
+    {IDS_UNIT_FLOPS, "GFLOP/s", 1e9},
+    {IDS_UNIT_FLOPS, "TFLOP/s", 1e12},
+    {IDS_UNIT_FLOPS, "PFLOP/s", 1e15},
 };
 
 static const char *const expected[] = {
@@ -42,12 +46,13 @@ static const char *const expected[] = {
     [IDS_UNIT_RATIO] = "%",
     [IDS_UNIT_RATE] = "B/s, kB/s, MB/s, GB/s or TB/s",
     [IDS_UNIT_NUMBER] = "a number without a unit",
+    [IDS_UNIT_FLOPS] = "FLOP/s, GFLOP/s, TFLOP/s or PFLOP/s",
 };
 
 /* What was meant most likely. */
 static const char *const likely[] = {
     [IDS_UNIT_NONE] = "",   [IDS_UNIT_COUNT] = "",    [IDS_UNIT_TIME] = "ms", [IDS_UNIT_BYTES] = "B",
-    [IDS_UNIT_RATIO] = "%", [IDS_UNIT_RATE] = "GB/s", [IDS_UNIT_NUMBER] = "",
+    [IDS_UNIT_RATIO] = "%", [IDS_UNIT_RATE] = "GB/s", [IDS_UNIT_NUMBER] = "", [IDS_UNIT_FLOPS] = "TFLOP/s",
 };
 
 static int is_number(char c) {

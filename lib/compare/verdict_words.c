@@ -5,7 +5,7 @@
 
 struct ids_value ids_figure_value(enum ids_unit unit, int known, double value) {
     if (!known) return ids_no_value(unit);
-    if (unit == IDS_UNIT_RATIO || unit == IDS_UNIT_NUMBER || unit == IDS_UNIT_RATE) return ids_real_value(unit, value);
+    if (ids_unit_is_real(unit)) return ids_real_value(unit, value);
     if (unit == IDS_UNIT_COUNT && fabs(value - round(value)) > 0.005) return ids_real_value(IDS_UNIT_NUMBER, value);
     return ids_int_value(unit, (int64_t)llround(value));
 }

@@ -6,6 +6,7 @@
 #include "lib/events/event_parts.h"
 #include "lib/events/findings.sql.h"
 #include "lib/hlo/family.h"
+#include "lib/hlo/multiplier.h"
 #include "lib/hlo/scope.h"
 #include "lib/hlo/waste.h"
 #include "lib/model/account.h"
@@ -188,12 +189,25 @@ static int put_op(struct putter *putter, size_t o) {
     put_if(putter, insert, op->group_size > 0, op->group_size);
     put_if(putter, insert, op->flops >= 0, op->flops);
     put_if(putter, insert, op->bytes_accessed >= 0, op->bytes_accessed);
+    put_if(putter, insert, op->memory_bytes >= 0, op->memory_bytes);
+    put_if(putter, insert, op->model_flops >= 0, op->model_flops);
+    put_word(putter, insert, ids_multiplier_name(ids_multiplier_of(op->element)));
+    put_word(putter, insert, ids_cost_source_name((enum ids_cost_source)op->cost_source));
     put_int(putter, insert, op->framework);
     put_int(putter, insert, op->marker);
     put_int(putter, insert, op->container);
     put_word(putter, insert, op->waste ? ids_waste_name((enum ids_waste)op->waste) : "");
     put_text(putter, insert, op->waste_why);
     return end_row(putter, insert);
+}
+
+static int put_peak(struct putter *putter, size_t p) {
+    const struct ids_found_peak *peak = &putter->findings->peaks[p];
+    put_int(putter, putter->insert, putter->first.device + peak->device + 1);
+    put_word(putter, putter->insert, peak->multiplies);
+    put_real_if(putter, putter->insert, peak->flops > 0, peak->flops);
+    put_real_if(putter, putter->insert, peak->bandwidth > 0, peak->bandwidth);
+    return end_row(putter, putter->insert);
 }
 
 static int put_shape(struct putter *putter, size_t s) {
@@ -512,7 +526,8 @@ static int put_everything(struct putter *putter) {
          "id=?",
          trace->host_count, put_clock},
         {"INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", findings->device_count, put_device},
-        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
+        {"INSERT INTO device_peak VALUES (?,?,?,?)", findings->peak_count, put_peak},
+        {"INSERT INTO op VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->op_count, put_op},
         {"INSERT INTO launch_shape VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", trace->shape_count, put_shape},
         {"INSERT INTO step VALUES (?,?,?,?,?,?,?)", findings->step_count, put_step},
         {"INSERT INTO device_step VALUES (?,?,?,?,?)", findings->device_step_count, put_device_step},

@@ -17,6 +17,12 @@ CREATE TABLE device (         -- what runs programs; a thread pool of the CPU cl
     peak_bandwidth REAL,      -- bytes per second of its memory; NULL where the file does not say
     memory_bytes INTEGER      -- of its memory; NULL where the file does not say
 );
+CREATE TABLE device_peak (    -- what an active device can do at most, by the profile or its data sheet
+    device INTEGER NOT NULL,  -- device.id
+    multiplies TEXT NOT NULL, -- the unit, as op.multiplies
+    flops REAL,               -- operations per second; NULL unknown
+    bandwidth REAL            -- bytes per second of its main memory, the same for all; NULL unknown
+);
 CREATE TABLE op (             -- an instruction of a compiled program (HLO), or an op of the framework by its place in the program
     id INTEGER PRIMARY KEY,   -- as in activity_class.op
     run INTEGER NOT NULL,     -- run.id
@@ -34,8 +40,12 @@ CREATE TABLE op (             -- an instruction of a compiled program (HLO), or 
     deduplicated_name TEXT,   -- the op that this one is equal to
     replica_groups TEXT,      -- of a collective: which devices take part
     group_size INTEGER,       -- of a collective: how many devices a group has; NULL where unknown
-    flops INTEGER,            -- per execution; NULL where the file does not say
-    bytes_accessed INTEGER,   -- per execution; NULL where the file does not say
+    flops INTEGER,            -- per execution; NULL unknown
+    bytes_accessed INTEGER,   -- per execution; NULL unknown
+    memory_bytes INTEGER,     -- of these, what is in the main memory of the device; NULL unknown
+    model_flops INTEGER,      -- per execution, of the model: without what is computed again; NULL unknown
+    multiplies TEXT,          -- the unit that computes it: bf16, f32 and the like multiply matrices, else vector
+    cost_source TEXT,         -- who counted its flops and bytes: file, or model (idsprof, over the program); NULL nobody
     is_framework INTEGER NOT NULL, -- 1: no instruction but an op of the framework, which launched kernels: aten::addmm
     is_marker INTEGER NOT NULL, -- 1: only begins or ends something asynchronous
     is_container INTEGER NOT NULL, -- 1: a loop, condition or call: its time is that of the ops inside

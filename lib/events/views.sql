@@ -202,8 +202,9 @@ SELECT
     a.class AS class,         -- compute, collective, copy, stalled
     a.step AS step,           -- the step that launched it; NULL where it belongs to none
     a.around AS around,       -- id of the loop, condition or call around it; NULL where there is none
-    o.flops AS flops,         -- per execution; NULL where the file does not say
-    o.bytes_accessed AS bytes_accessed, -- per execution; NULL where the file does not say
+    o.flops AS flops,         -- per execution; NULL unknown
+    o.bytes_accessed AS bytes_accessed, -- per execution; NULL unknown
+    o.cost_source AS cost_source, -- who counted them: file, or model (idsprof, over the program); NULL nobody
     o.deduplicated_name AS deduplicated_name, -- the op that this one is equal to
     o.text AS text,           -- the whole instruction
     o.waste AS waste,         -- what its time is wasted on, as in op.waste; NULL: nothing is known
@@ -519,8 +520,47 @@ SELECT
     count(*) AS executions,   -- of all ops
     count(DISTINCT o.op_id) AS ops, -- distinct ops
     sum(o.self_ps) AS self_ps, -- their time without the ops inside them
-    sum(o.flops) AS flops,    -- of all executions; NULL where the file does not say
-    sum(o.bytes_accessed) AS bytes -- of all executions; NULL where the file does not say
+    sum(o.flops) AS flops,    -- of all executions; NULL unknown
+    sum(o.bytes_accessed) AS bytes -- of all executions; NULL unknown
 FROM ops o
 WHERE o.is_active = 1 AND o.is_beside = 0
 GROUP BY o.run, o.module, o.scope, o.pass;
+CREATE VIEW op_costs AS       -- what the ops that each device ran computed and moved, and how long that would take at the peaks
+SELECT
+    c.run AS run,             -- run.id
+    c.device_id AS device_id, -- device.id
+    c.op_id AS op_id,         -- op.id
+    c.runs AS runs,           -- how often it ran: on a GPU as often as its most frequent kernel
+    c.runs_in_steps AS runs_in_steps, -- in steps
+    c.self_ps AS self_ps,     -- its time
+    c.flops AS flops,         -- of all runs; NULL unknown
+    c.bytes AS bytes,         -- of the main memory, of all runs; NULL unknown
+    c.model_flops AS model_flops, -- of the model, of one run; NULL none
+    c.model_ps AS model_ps,   -- what these alone take; NULL unknown
+    c.flops_ps AS flops_ps,   -- what the operations of all runs alone take; NULL unknown
+    c.bytes_ps AS bytes_ps,   -- what the bytes of all runs alone take; NULL unknown
+    CASE WHEN c.flops_ps > c.bytes_ps THEN c.flops_ps ELSE c.bytes_ps + 0 * c.flops_ps END AS roof_ps, -- the larger one; NULL where one of them is
+    c.computes AS computes,   -- 1: most of its time computes; 0: it copies, exchanges or waits
+    CASE WHEN c.computes = 0 OR c.flops_ps + c.bytes_ps IS NULL OR c.flops_ps + c.bytes_ps = 0 THEN NULL
+        WHEN c.self_ps < 20000000 * c.runs AND c.self_ps > 3 * c.flops_ps AND c.self_ps > 3 * c.bytes_ps THEN 'latency'
+        WHEN c.flops_ps > c.bytes_ps THEN 'compute' ELSE 'memory' END AS bound -- of what computes: compute, memory, or latency (short, and far above both); NULL unknown
+FROM (
+    SELECT r.run AS run, r.device_id AS device_id, r.op_id AS op_id, max(r.times) AS runs, max(r.in_steps) AS runs_in_steps,
+        sum(r.self_ps) AS self_ps, max(o.flops) * max(r.times) AS flops, max(o.memory_bytes) * max(r.times) AS bytes,
+        max(o.model_flops) AS model_flops, max(o.model_flops) * 1e12 / max(p.flops) AS model_ps,
+        max(o.flops) * max(r.times) * 1e12 / max(p.flops) AS flops_ps,
+        max(o.memory_bytes) * max(r.times) * 1e12 / max(p.bandwidth) AS bytes_ps,
+        CASE WHEN 2 * sum(r.compute_ps) >= sum(r.self_ps) AND max(o.is_marker) = 0 THEN 1 ELSE 0 END AS computes
+    FROM (
+        SELECT run, device_id, op_id, name, count(*) AS times, sum(self_ps) AS self_ps,
+            sum(CASE WHEN step_id IS NULL THEN 0 ELSE 1 END) AS in_steps,
+            sum(CASE WHEN class = 'compute' THEN self_ps ELSE 0 END) AS compute_ps,
+            max(CASE WHEN class = 'stalled' THEN 1 ELSE 0 END) AS waits
+        FROM activities WHERE is_active = 1 AND is_beside = 0 AND op_id IS NOT NULL
+        GROUP BY run, device_id, op_id, name
+    ) r
+    JOIN op o ON o.id = r.op_id
+    LEFT JOIN device_peak p ON p.device = r.device_id AND p.multiplies = o.multiplies
+    WHERE o.cost_source IS NOT NULL AND o.is_container = 0 AND o.is_marker * r.waits = 0
+    GROUP BY r.run, r.device_id, r.op_id
+) c;

@@ -23,10 +23,16 @@ int ids_hlo_element_bits(uint32_t type) {
     return type < ELEMENTS ? elements[type].bits : -1;
 }
 
-int ids_hlo_element_bits_named(struct ids_text name) {
+uint32_t ids_hlo_element_of(struct ids_text name) {
     for (uint32_t i = 1; i < ELEMENTS; i++) {
-        if (ids_text_is(name, elements[i].name)) return elements[i].bits;
+        if (ids_text_is(name, elements[i].name)) return i;
     }
+    return 0;
+}
+
+int ids_hlo_element_bits_named(struct ids_text name) {
+    uint32_t type = ids_hlo_element_of(name);
+    if (type) return elements[type].bits;
     return ids_text_begins(name, "f8") ? 8 : -1; /* XLA adds 8-bit floats from release to release */
 }
 

@@ -13,6 +13,8 @@ const char *ids_hlo_element_name(uint32_t type);
 int ids_hlo_element_bits(uint32_t type);
 /* The same by name. */
 int ids_hlo_element_bits_named(struct ids_text name);
+/* The number of a name, 0 for one that is not known. */
+uint32_t ids_hlo_element_of(struct ids_text name);
 /* Bytes of `count` elements, which lie without gaps; -1 unknown, or too many. */
 int64_t ids_hlo_element_bytes(uint64_t count, int bits);
 

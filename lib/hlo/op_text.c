@@ -12,6 +12,11 @@ static size_t body_of(struct ids_text text) {
     return equals ? (size_t)(equals - text.at) + 3 : 0;
 }
 
+const char *ids_hlo_text_body(struct ids_text text) {
+    size_t at = body_of(text);
+    return at ? text.at + at : NULL;
+}
+
 /* The place behind the brace that closes the one at `at`, strings passed over. */
 static size_t behind_brace(struct ids_text text, size_t at) {
     size_t depth = 0;

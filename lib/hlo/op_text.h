@@ -11,6 +11,9 @@
 enum { IDS_HLO_TEXT_SHAPE = 128 };
 size_t ids_hlo_text_shape(struct ids_text text, char shape[IDS_HLO_TEXT_SHAPE]);
 
+/* Where the shape of the result begins; NULL when the text is no op. */
+const char *ids_hlo_text_body(struct ids_text text);
+
 /* A number that another compilation gives to the same op too: of the text without names of operands and computations,
  * layouts, metadata and backend configuration, with the op's own name without its number (fusions of equal shapes
  * differ in their bodies, which the text does not show, and mostly in their names). 0 when the text is no op. */

@@ -287,6 +287,10 @@ int64_t ids_dtype_bytes(struct ids_text dtype) {
 
 /* --- names of the classes --------------------------------------------------------------------------------------- */
 
+const char *ids_cost_source_name(enum ids_cost_source source) {
+    return source == IDS_COST_OF_FILE ? "file" : source == IDS_COST_OF_MODEL ? "model" : NULL;
+}
+
 const char *ids_class_name(enum ids_class class) {
     static const char *const names[IDS_CLASS_COUNT] = {"compute", "collective", "copy", "stalled"};
     return (unsigned)class < IDS_CLASS_COUNT ? names[class] : "unknown";

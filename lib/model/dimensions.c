@@ -1,8 +1,10 @@
 #include "lib/model/dimensions.h"
 
 #include "lib/base/vec.h"
+#include "lib/hlo/cost.h"
 #include "lib/hlo/op_text.h"
 #include "lib/hlo/replica_groups.h"
+#include "lib/hlo/text_cost.h"
 #include "lib/model/classify.h"
 #include "lib/model/hardware.h"
 #include "lib/model/host_copies.h"
@@ -59,6 +61,7 @@ static int new_op(struct ids_trace *trace, uint32_t name, uint32_t module, uint3
         .flops = -1,
         .model_flops = -1,
         .bytes_accessed = -1,
+        .memory_bytes = -1,
         .copy_bytes = -1,
         .result_bytes = -1,
         .message_bytes = -1,
@@ -300,6 +303,42 @@ static int read_op_stat(struct ids_trace *trace, const struct ids_arg *arg, stru
     return 0;
 }
 
+/* A kernel of the user's, of which XLA knows nothing, and says 0. */
+static int is_unknown_kernel(const struct ids_trace *trace, const struct ids_op *op) {
+    return op->flops <= 0 && op->bytes_accessed <= 0 && ids_text_is(text_of(trace, op->category), "custom-call");
+}
+
+/* Its name says that it is a product of matrices: quantized_matmul_kernel. */
+static int is_called_product(struct ids_text name) {
+    return ids_text_contains(name, "matmul") || ids_text_contains(name, "gemm") || ids_text_contains(name, "dot");
+}
+
+/* Operations and bytes as the file has them, else by the shapes of what the text says is a product. */
+static void read_op_cost(const struct ids_trace *trace, struct ids_text text, struct ids_op *op) {
+    struct ids_hlo_text_cost cost;
+    int is_told = ids_hlo_text_cost(text, &cost);
+    if (op->flops < 0) op->flops = op->model_flops;
+    if (is_unknown_kernel(trace, op)) {
+        int is_product = is_told && cost.product_flops > 0 && is_called_product(text_of(trace, op->name));
+        op->flops = ids_hlo_cost_count(cost.product_flops, !is_product);
+        op->bytes_accessed = ids_hlo_cost_count(cost.main_bytes + cost.on_chip_bytes, !is_product);
+        op->cost_source = is_product ? IDS_COST_OF_MODEL : IDS_COST_UNKNOWN;
+        if (is_product) {
+            op->element = cost.element;
+            op->model_flops = op->flops;
+        }
+    } else if (op->flops >= 0 || op->bytes_accessed >= 0) {
+        op->cost_source = IDS_COST_OF_FILE;
+        struct ids_text category = text_of(trace, op->category);
+        if (is_told && (ids_text_contains(category, "convolution") || ids_text_contains(category, "dot")))
+            op->element = cost.element;
+    }
+    op->memory_bytes = op->bytes_accessed;
+    if (is_told && cost.on_chip_bytes > 0 && op->memory_bytes > 0)
+        op->memory_bytes =
+            (double)op->memory_bytes > cost.on_chip_bytes ? op->memory_bytes - (int64_t)cost.on_chip_bytes : 0;
+}
+
 /* What the text of a TPU's op says: its name, shape and fingerprint, and whether it copies through host memory. */
 static int read_op_text(struct ids_trace *trace, const struct ids_name_info *info, uint32_t shape,
                         struct ids_op *fields) {
@@ -316,6 +355,7 @@ static int read_op_text(struct ids_trace *trace, const struct ids_name_info *inf
     if (fields->shape == IDS_NO_TEXT) return -1;
     fields->fingerprint = ids_hlo_text_fingerprint(text);
     ids_op_classify(fields, text_of(trace, fields->category), IDS_RULE_CATEGORY);
+    read_op_cost(trace, text, fields);
     if (is_copy_start(text_of(trace, fields->category))) {
         fields->direction =
             (uint8_t)ids_copy_start_direction(text_of(trace, shape ? shape : info->text), &fields->copy_bytes);
@@ -331,6 +371,7 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
     struct ids_op fields = {.flops = -1,
                             .model_flops = -1,
                             .bytes_accessed = -1,
+                            .memory_bytes = -1,
                             .copy_bytes = -1,
                             .result_bytes = -1,
                             .message_bytes = -1,

@@ -4,6 +4,7 @@
 
 void ids_findings_done(struct ids_findings *findings) {
     free(findings->devices);
+    free(findings->peaks);
     free(findings->steps);
     free(findings->work);
     free(findings->host_activities);

@@ -18,6 +18,13 @@ struct ids_found_device {
     uint8_t cause;            /* of that: the account of its longest part; IDS_NO_CAUSE where there is none */
 };
 
+/* What a device can do of one kind at most, that figures go by. */
+struct ids_found_peak {
+    uint32_t device;
+    const char *multiplies;  /* static: vector, bf16 */
+    double flops, bandwidth; /* operations and bytes a second; 0 unknown */
+};
+
 /* What a device did, and the gap that ended with it. */
 struct ids_found_work {
     const struct ids_event *event;
@@ -76,6 +83,8 @@ struct ids_findings {
     struct ids_found_culprit *culprits;
     struct ids_found_device_step *device_steps; /* by device, in time order */
     struct ids_arena texts;
+    struct ids_found_peak *peaks; /* by device */
+    size_t peak_count;
     size_t device_count, step_count, work_count, work_room, launch_count, launch_room, host_activity_count,
         host_activity_room;
     size_t interval_count, interval_room, culprit_count, device_step_count, device_step_room;

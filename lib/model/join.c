@@ -2,6 +2,7 @@
 
 #include "lib/base/saturate.h"
 #include "lib/base/vec.h"
+#include "lib/hlo/scope.h"
 #include "lib/model/classify.h"
 #include "lib/model/collective.h"
 #include "lib/model/containers.h"
@@ -107,10 +108,27 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
         op->waste = hlo->waste;
         op->waste_why = hlo->waste_why;
         op->waste_is_part = hlo->waste_is_part;
+        if (op->cost_source == IDS_COST_UNKNOWN && (hlo->flops >= 0 || hlo->bytes >= 0)) {
+            op->cost_source = IDS_COST_OF_MODEL;
+            op->flops = hlo->flops;
+            op->bytes_accessed = op->memory_bytes = hlo->bytes;
+        }
+        if (hlo->element) op->element = hlo->element;
         if (op->category) continue; /* the device's own word stands */
         op->category = hlo->opcode;
         ids_op_classify(op, ids_strings_text(&trace->strings, hlo->opcode), IDS_RULE_OPCODE);
         if (op->calls_back) op->class = IDS_CLASS_STALL; /* the device waits for the host */
+    }
+}
+
+/* The operations of the model, where the file has none: products and convolutions, without those that are computed
+ * again for the backward pass. */
+static void count_model_flops(struct ids_trace *trace) {
+    for (size_t i = 0; i < trace->op_count; i++) {
+        struct ids_op *op = &trace->ops[i];
+        if (op->model_flops >= 0 || op->flops < 0) continue;
+        const char *pass = op->element ? ids_pass_of(ids_trace_text(trace, op->framework_name)) : "";
+        op->model_flops = op->element && strcmp(pass, "recomputed") != 0 ? op->flops : 0;
     }
 }
 
@@ -454,6 +472,7 @@ int ids_join_run(struct ids_join *join, struct ids_calls *calls, struct ids_trac
     if (!code) code = order_all(trace, err);
     if (code) return code;
     describe_ops(join, trace);
+    count_model_flops(trace);
     code = ids_containers_find(trace, err);
     if (!code) code = measure_collectives(trace, err);
     if (code) return code;

@@ -194,6 +194,9 @@ struct ids_module {
     uint64_t program_id; /* 0 unknown */
 };
 
+/* Who counted the operations and bytes of an op. */
+enum ids_cost_source { IDS_COST_UNKNOWN, IDS_COST_OF_FILE, IDS_COST_OF_MODEL /* lib/hlo/cost.h, text_cost.h */ };
+
 /* One HLO op of one program. */
 struct ids_op {
     uint32_t name;     /* "fusion.3"; for a GPU kernel without an HLO op the kernel's name does not make an op */
@@ -202,6 +205,7 @@ struct ids_op {
     uint32_t opcode;   /* from the HLO proto or the HLO text; empty unknown */
     uint32_t long_name, framework_name, source, deduplicated_name, groups; /* texts, empty unknown */
     int64_t flops, model_flops, bytes_accessed;                            /* per execution; -1 unknown */
+    int64_t memory_bytes;  /* of bytes_accessed, those of the device's main memory; -1 unknown */
     int64_t copy_bytes;    /* of a copy between host and device memory; -1 unknown or none */
     int64_t result_bytes;  /* from the HLO proto; -1 unknown */
     int64_t message_bytes; /* of a collective, see lib/model/collective.h; -1 unknown */
@@ -211,6 +215,8 @@ struct ids_op {
     uint32_t waste_why;    /* of `waste`, for a person; empty unknown */
     uint8_t waste;         /* enum ids_waste (lib/hlo/waste.h): by the program's graph, else by its names */
     uint8_t waste_is_part; /* 1: of a collective that moves something else too */
+    uint8_t cost_source;   /* enum ids_cost_source: of flops and bytes */
+    uint8_t element;       /* of what a matrix product or convolution multiplies (lib/hlo/element.h); 0 it is none */
     uint8_t direction;     /* enum ids_direction of such a copy */
     uint8_t class;         /* enum ids_class */
     uint8_t collective;    /* enum ids_collective */
@@ -386,6 +392,8 @@ static inline const struct ids_sampling *ids_sampling_of(const struct ids_trace 
  * the same work stands elsewhere. */
 int ids_track_is_calls(const struct ids_trace *trace, const struct ids_track *track);
 
+/* "file", "model"; NULL of nobody. */
+const char *ids_cost_source_name(enum ids_cost_source source);
 const char *ids_class_name(enum ids_class class);
 const char *ids_direction_name(enum ids_direction direction);
 const char *ids_collective_name(enum ids_collective collective);

@@ -51,6 +51,7 @@ int ids_render_agrees(const struct ids_value *metric, const struct ids_value *ro
     case IDS_UNIT_RATIO:
     case IDS_UNIT_RATE:
     case IDS_UNIT_NUMBER:
+    case IDS_UNIT_FLOPS:
         return fabs(metric->d - rows->d) <= 1e-9 * fabs(metric->d);
     default:
         return metric->i == rows->i;

@@ -34,6 +34,7 @@ static void put_value(FILE *out, struct ids_value value) {
     case IDS_UNIT_RATIO:
     case IDS_UNIT_RATE:
     case IDS_UNIT_NUMBER:
+    case IDS_UNIT_FLOPS:
         if (ids_real_text(value.d, buffer)) fputs(buffer, out);
         break;
     case IDS_UNIT_TRUTH:

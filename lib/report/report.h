@@ -24,6 +24,7 @@ enum ids_unit {
     IDS_UNIT_RATE,   /* double bytes per second */
     IDS_UNIT_NUMBER, /* double without a unit */
     IDS_UNIT_TRUTH,  /* 0 or 1; of comparisons only, never stored */
+    IDS_UNIT_FLOPS,  /* double operations per second */
 };
 
 enum ids_better { IDS_BETTER_NEITHER, IDS_BETTER_LOWER, IDS_BETTER_HIGHER };
@@ -71,7 +72,7 @@ enum ids_table_flags {
 };
 
 struct ids_value {
-    uint8_t unit;    /* enum ids_unit: TIME, COUNT, BYTES, TRUTH use i; RATIO, RATE, NUMBER use d; NONE uses text */
+    uint8_t unit;    /* enum ids_unit: TIME, COUNT, BYTES, TRUTH use i; NONE uses text; the others use d */
     uint8_t missing; /* 1: no data */
     union {
         int64_t i;
@@ -79,6 +80,11 @@ struct ids_value {
         const char *text;
     };
 };
+
+/* Whether its values are real numbers. */
+static inline int ids_unit_is_real(unsigned unit) {
+    return unit == IDS_UNIT_RATIO || unit == IDS_UNIT_RATE || unit == IDS_UNIT_NUMBER || unit == IDS_UNIT_FLOPS;
+}
 
 /* For building rows. */
 static inline struct ids_value ids_text_value(const char *text) {

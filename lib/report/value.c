@@ -98,6 +98,15 @@ static void format_ratio(double ratio, char *buffer, size_t size) {
     }
 }
 
+/* "918 TFLOP/s" */
+static void format_flops(double rate, char *buffer, size_t size) {
+    static const char *const names[] = {"FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s", "EFLOP/s"};
+    int last = sizeof names / sizeof *names - 1, at = 0;
+    for (; at < last && rate >= 999.5; at++) rate /= 1000;
+    int places = !at || rate >= 99.95 ? 0 : rate >= 9.995 ? 1 : 2;
+    snprintf(buffer, size, rate < 1e9 ? "%.*f %s" : "%.*e %s", places, rate, names[at]);
+}
+
 static void format_rate(double rate, char *buffer, size_t size) {
     int last = sizeof byte_scales / sizeof *byte_scales - 1, at = 0;
     while (at < last && rate < (double)byte_scales[at].size) at++;
@@ -111,7 +120,7 @@ static void format_rate(double rate, char *buffer, size_t size) {
 }
 
 char *ids_value_format(struct ids_value value, char *buffer, size_t size) {
-    int real = value.unit == IDS_UNIT_RATIO || value.unit == IDS_UNIT_RATE || value.unit == IDS_UNIT_NUMBER;
+    int real = ids_unit_is_real(value.unit);
     if (value.missing || (real && !isfinite(value.d))) {
         snprintf(buffer, size, "no data");
         return buffer;
@@ -139,6 +148,9 @@ char *ids_value_format(struct ids_value value, char *buffer, size_t size) {
         break;
     case IDS_UNIT_RATE:
         format_rate(number, text, sizeof text);
+        break;
+    case IDS_UNIT_FLOPS:
+        format_flops(number, text, sizeof text);
         break;
     case IDS_UNIT_NUMBER:
         snprintf(text, sizeof text, "%.4g", number);
@@ -172,6 +184,8 @@ const char *ids_unit_name(enum ids_unit unit) {
         return "number";
     case IDS_UNIT_TRUTH:
         return "truth";
+    case IDS_UNIT_FLOPS:
+        return "flop/s";
     }
     return NULL;
 }
@@ -191,6 +205,7 @@ double ids_value_number(struct ids_value value) {
     case IDS_UNIT_RATIO:
     case IDS_UNIT_RATE:
     case IDS_UNIT_NUMBER:
+    case IDS_UNIT_FLOPS:
         return value.d;
     case IDS_UNIT_NONE:
         break;

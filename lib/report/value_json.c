@@ -23,6 +23,7 @@ void ids_value_json(struct ids_json *json, struct ids_value value) {
     case IDS_UNIT_RATIO:
     case IDS_UNIT_RATE:
     case IDS_UNIT_NUMBER:
+    case IDS_UNIT_FLOPS:
         ids_json_real(json, value.d);
         break;
     case IDS_UNIT_TRUTH:

@@ -28,7 +28,7 @@ static char *with_run(const char *sql, int64_t run) {
 static int take_value(struct ids_explanation *explanation, enum ids_unit unit, struct ids_cell cell,
                       struct ids_error *err) {
     struct ids_value *value = &explanation->about.value;
-    int is_real = unit == IDS_UNIT_RATIO || unit == IDS_UNIT_RATE || unit == IDS_UNIT_NUMBER;
+    int is_real = ids_unit_is_real(unit);
     *value = ids_no_value(unit);
     switch (cell.type) {
     case IDS_CELL_NULL:

@@ -255,16 +255,12 @@ static void put_real(struct ids_rows *rows, double value) {
     note(rows, sqlite3_bind_double(rows->statement, ++rows->column, value));
 }
 
-static int is_real(unsigned unit) {
-    return unit == IDS_UNIT_RATIO || unit == IDS_UNIT_RATE || unit == IDS_UNIT_NUMBER;
-}
-
 void ids_rows_put_value(struct ids_rows *rows, struct ids_value value) {
     if (value.missing) {
         ids_rows_put_null(rows);
     } else if (value.unit == IDS_UNIT_NONE) {
         ids_rows_put_text(rows, value.text);
-    } else if (is_real(value.unit)) {
+    } else if (ids_unit_is_real(value.unit)) {
         put_real(rows, value.d);
     } else {
         ids_rows_put_int(rows, value.i);
@@ -318,7 +314,7 @@ const char *ids_rows_get_text(struct ids_rows *rows) {
 
 struct ids_value ids_rows_get_value(struct ids_rows *rows, enum ids_unit unit) {
     if (unit == IDS_UNIT_NONE) return ids_text_value(ids_rows_get_text(rows));
-    if (is_real(unit)) {
+    if (ids_unit_is_real(unit)) {
         if (!next_is(rows, SQLITE_FLOAT)) return ids_no_value(unit);
         double value = sqlite3_column_double(rows->statement, rows->column++);
         add_real_to_sum(rows, value);

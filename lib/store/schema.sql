@@ -8,7 +8,7 @@ CREATE TABLE meta (         -- what this file is
 CREATE TABLE property (     -- the run: name, hosts, devices, format, versions, window
     run INTEGER NOT NULL,   -- run.id; 1 in the cache
     id TEXT NOT NULL,       -- which property
-    unit TEXT NOT NULL,     -- text, count, time_ps, bytes, ratio, bytes_per_s, number
+    unit TEXT NOT NULL,     -- text, count, time_ps, bytes, ratio, bytes_per_s, flop_per_s, number
     value                   -- of the type that the unit says
 );
 CREATE TABLE metric (       -- one row per metric and device

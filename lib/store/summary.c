@@ -21,11 +21,12 @@
 static const char *const unit_names[] = {
     [IDS_UNIT_NONE] = "text",     [IDS_UNIT_COUNT] = "count", [IDS_UNIT_TIME] = "time_ps",
     [IDS_UNIT_BYTES] = "bytes",   [IDS_UNIT_RATIO] = "ratio", [IDS_UNIT_RATE] = "bytes_per_s",
-    [IDS_UNIT_NUMBER] = "number",
+    [IDS_UNIT_NUMBER] = "number", [IDS_UNIT_TRUTH] = "truth", [IDS_UNIT_FLOPS] = "flop_per_s",
 };
 static const char *const unit_types[] = {
-    [IDS_UNIT_NONE] = "TEXT",  [IDS_UNIT_COUNT] = "INTEGER", [IDS_UNIT_TIME] = "INTEGER", [IDS_UNIT_BYTES] = "INTEGER",
-    [IDS_UNIT_RATIO] = "REAL", [IDS_UNIT_RATE] = "REAL",     [IDS_UNIT_NUMBER] = "REAL",
+    [IDS_UNIT_NONE] = "TEXT",     [IDS_UNIT_COUNT] = "INTEGER", [IDS_UNIT_TIME] = "INTEGER",
+    [IDS_UNIT_BYTES] = "INTEGER", [IDS_UNIT_RATIO] = "REAL",    [IDS_UNIT_RATE] = "REAL",
+    [IDS_UNIT_NUMBER] = "REAL",   [IDS_UNIT_TRUTH] = "INTEGER", [IDS_UNIT_FLOPS] = "REAL",
 };
 static const char *const grade_names[] = {
     [IDS_GRADE_NONE] = NULL, [IDS_GRADE_GOOD] = "good", [IDS_GRADE_WARN] = "warn", [IDS_GRADE_BAD] = "bad"};

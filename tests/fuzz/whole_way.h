@@ -23,8 +23,7 @@ static void check_metrics(const struct ids_report *report) {
             if (!metric->reason) stop("no value and no reason", metric->id);
         } else if (metric->value.unit == IDS_UNIT_RATIO && !(metric->value.d >= 0 && metric->value.d <= 1 + 1e-9)) {
             stop("a ratio outside 0..1", metric->id);
-        } else if ((metric->value.unit == IDS_UNIT_RATE || metric->value.unit == IDS_UNIT_NUMBER) &&
-                   !isfinite(metric->value.d)) {
+        } else if (ids_unit_is_real(metric->value.unit) && !isfinite(metric->value.d)) {
             stop("not finite", metric->id);
         }
     }

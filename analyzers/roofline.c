@@ -1,0 +1,379 @@
+/* roofline.c - how good the busy time is: operations and bytes a second against what the device can do, what bounds the
+ * ops, and what a step would win if each ran at its roofline (lib/analysis/op_costs.h). */
+#include "analyzers/cost_cells.h"
+#include "analyzers/op_rows.h"
+#include "lib/analysis/context.h"
+#include "lib/analysis/metric_sql.h"
+#include "lib/base/keymap.h"
+#include "lib/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A share above 1 means that a peak or a count is wrong; it is told apart in C, and is no value here. */
+#define SHARE_OF_WINDOWS(sum)                                                                    \
+    "SELECT CASE WHEN x <= 1.000000001 THEN x END FROM (SELECT " sum " * 1.0 / " IDS_SQL_WINDOWS \
+    " AS x FROM op_costs WHERE run = :run)"
+
+static const struct ids_metric_def metrics[] = {
+    {"efficiency.flops", "FLOP/s", IDS_UNIT_FLOPS, IDS_BETTER_HIGHER,
+     "Operations that the ops of a device computed, by second of its window, the mean of the devices. Operations are "
+     "those of the file (TPU), else those that idsprof counts in the program.",
+     "SELECT sum(flops) * 1e12 / " IDS_SQL_WINDOWS " FROM op_costs WHERE run = :run"},
+    {"efficiency.flops_share", "of peak FLOP/s", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
+     "Share of the window that the operations alone would take at the device's peak: for each op that of the units "
+     "that multiply what it multiplies. The peak is that of --peak-flops, of the profile, or of the data sheet.",
+     SHARE_OF_WINDOWS("sum(flops_ps)")},
+    {"efficiency.bandwidth", "memory bandwidth", IDS_UNIT_RATE, IDS_BETTER_HIGHER,
+     "Bytes that the ops of a device read from and wrote to its main memory, by second of its window, the mean of the "
+     "devices. Of a TPU without those that stay in the core's own memory.",
+     "SELECT sum(bytes) * 1e12 / " IDS_SQL_WINDOWS " FROM op_costs WHERE run = :run"},
+    {"efficiency.bandwidth_share", "of peak bandwidth", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
+     "Share of the window that the bytes alone would take at the peak bandwidth of the device's memory.",
+     SHARE_OF_WINDOWS("sum(bytes_ps)")},
+    {"efficiency.memory_bound", "bandwidth while memory-bound", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
+     "Share of the peak bandwidth that ops reach which memory bounds. Only where these are most of the time of ops "
+     "with a roofline, for elsewhere it says little of the run.",
+     "SELECT CASE WHEN 2 * sum(CASE WHEN bound = 'memory' THEN self_ps ELSE 0 END) > sum(CASE WHEN roof_ps IS NOT NULL "
+     "THEN self_ps ELSE 0 END) AND sum(CASE WHEN bound = 'memory' THEN bytes_ps - self_ps ELSE 0 END) <= 0 THEN "
+     "sum(CASE WHEN bound = 'memory' THEN bytes_ps ELSE 0 END) * 1.0 / "
+     "sum(CASE WHEN bound = 'memory' THEN self_ps ELSE 0 END) END FROM op_costs WHERE run = :run"},
+    {"efficiency.roofline_loss", "above the roofline", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
+     "Share of the window by which it would be shorter if every op that computes ran at its roofline: as fast as the "
+     "device can compute its operations or move its bytes, whichever takes longer.",
+     SHARE_OF_WINDOWS(
+         "sum(CASE WHEN computes = 1 AND self_ps > roof_ps THEN self_ps - roof_ps WHEN roof_ps IS NOT NULL "
+         "THEN 0 END)")},
+    {"efficiency.judged_share", "with a roofline", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
+     "Share of all device time of the ops whose operations, bytes and peaks are known. The other figures of this "
+     "section say nothing of the rest.",
+     "SELECT coalesce(sum(CASE WHEN roof_ps IS NOT NULL THEN self_ps END), 0) * 1.0 / (SELECT sum(self_ps) FROM "
+     "activities WHERE run = :run AND is_active = 1 AND is_beside = 0) FROM op_costs WHERE run = :run"},
+    {"efficiency.model_flops", "model FLOP a step", IDS_UNIT_NUMBER, IDS_BETTER_NEITHER,
+     "Operations of the model in a step, over all devices: --flops-per-step, else those that the file calls the "
+     "model's, else those of products and convolutions without what is computed again for the backward pass.",
+     "SELECT sum(model_flops * runs_in_steps) * 1.0 / (SELECT count(DISTINCT s.step) FROM device_step s JOIN device d "
+     "ON "
+     "d.id = s.device WHERE d.run = :run) FROM op_costs WHERE run = :run"},
+    {"efficiency.mfu", "MFU", IDS_UNIT_RATIO, IDS_BETTER_HIGHER,
+     "Model FLOP utilization: share of the steps' time (without steps: of the window) on all devices that the model's "
+     "operations alone would take at the peak.",
+     "SELECT CASE WHEN x <= 1.000000001 THEN x END FROM (SELECT CASE WHEN EXISTS (SELECT 1 FROM device_step s JOIN "
+     "device d ON "
+     "d.id = s.device WHERE d.run = :run) THEN sum(model_ps * runs_in_steps) * 1.0 / (SELECT sum(s.end_ps - "
+     "s.start_ps) "
+     "FROM device_step s JOIN device d ON d.id = s.device WHERE d.run = :run) ELSE sum(model_ps * runs) * 1.0 "
+     "/ " IDS_SQL_WINDOWS " END AS x FROM op_costs WHERE run = :run)"},
+    {"efficiency.tokens_per_s", "tokens a second", IDS_UNIT_NUMBER, IDS_BETTER_HIGHER,
+     "--tokens-per-step by the mean time of a step.", "SELECT NULL"},
+};
+
+static const struct ids_column_def columns[] = {
+    {"self", "self", IDS_UNIT_TIME, 0},
+    {"share", "share", IDS_UNIT_RATIO, 0},
+    IDS_COST_COLUMNS(0),
+    {"alike", "alike", IDS_UNIT_COUNT, IDS_COLUMN_SPARE},
+    {"name", "op", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+    {"module", "module", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+    {"place", "in the program", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_DETAIL},
+};
+static const struct ids_table_def roofline = {
+    "roofline",
+    "ops by what they could win",
+    columns,
+    IDS_COUNT_OF(columns),
+    "Ops that compute, those first that took the most time above their roofline, or all of whose time is in question "
+    "because nothing says what they compute (no values: kernels of the user's, such as Pallas and Triton). As in the "
+    "table computations, ops that compute the same are one row. Of a CPU there is no peak, and no row.",
+    IDS_TABLE_TOP,
+};
+
+static const struct ids_column_def program_columns[] = {
+    {"self", "self", IDS_UNIT_TIME, 0},
+    {"judged", "with a roofline", IDS_UNIT_TIME, 0},
+    IDS_COST_COLUMNS(0),
+    {"name", "program", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+};
+static const struct ids_table_def programs = {
+    "roofline_programs",
+    "programs and their roofline",
+    program_columns,
+    IDS_COUNT_OF(program_columns),
+    "One row per compiled program by name: its ops' time, and of those whose cost is known how fast they were.",
+    0,
+};
+
+/* ---- metrics ---- */
+
+#define ROUNDING 1e-9 /* of sums of times that are the same */
+
+static void put_share(struct ids_report *report, const char *id, const char *device, double part, double whole,
+                      const char *missing) {
+    if (missing)
+        ids_report_no_data(report, id, IDS_UNIT_RATIO, device, "%s", missing);
+    else if (!(part <= whole * (1 + ROUNDING)))
+        ids_report_no_data(report, id, IDS_UNIT_RATIO, device,
+                           "more than the peak: the peak or the counted operations and bytes are wrong");
+    else
+        ids_report_metric(report, id, device, ids_real_value(IDS_UNIT_RATIO, part / whole));
+}
+
+static void put_rate(struct ids_report *report, const char *id, enum ids_unit unit, const char *device, int known,
+                     double amount, double time) {
+    if (known)
+        ids_report_metric(report, id, device, ids_real_value(unit, amount / time));
+    else
+        ids_report_no_data(report, id, unit, device, "no op of this trace has a known number of %s",
+                           unit == IDS_UNIT_RATE ? "bytes" : "operations");
+}
+
+static const char no_peak[] =
+    "the peak of this device is not known: give --peak-flops (900 TFLOP/s) and --peak-bandwidth (3000 GB/s)";
+
+static const char *why_no_flops(const struct ids_op_cost *cost) {
+    if (!cost->has_flops) return "no op of this trace has a known number of operations";
+    return cost->flops_time > 0 || cost->flops <= 0 ? NULL : no_peak;
+}
+
+static const char *why_no_bytes(const struct ids_op_cost *cost) {
+    if (!cost->has_bytes) return "no op of this trace has a known number of bytes";
+    return cost->bytes_time > 0 || cost->bytes <= 0 ? NULL : no_peak;
+}
+
+static const char *why_no_roof(const struct ids_op_cost *cost) {
+    if (cost->has_roof) return NULL;
+    return cost->has_flops || cost->has_bytes ? no_peak : "no op of this trace has a known cost";
+}
+
+static void put_memory_bound(struct ids_report *report, const char *device, const struct ids_op_cost *cost) {
+    const char *missing = why_no_roof(cost);
+    if (!missing && cost->memory_time * 2 <= cost->judged_time) missing = "memory does not bound most of the time";
+    put_share(report, "efficiency.memory_bound", device, cost->memory_roof, cost->memory_time, missing);
+}
+
+/* Of one device, or of all together (device NULL); `time` are their windows. */
+static void put_efficiency(struct ids_report *report, const char *device, const struct ids_op_cost *cost, double time) {
+    put_rate(report, "efficiency.flops", IDS_UNIT_FLOPS, device, cost->has_flops, cost->flops, time);
+    put_rate(report, "efficiency.bandwidth", IDS_UNIT_RATE, device, cost->has_bytes, cost->bytes, time);
+    put_share(report, "efficiency.flops_share", device, cost->flops_time, time, why_no_flops(cost));
+    put_share(report, "efficiency.bandwidth_share", device, cost->bytes_time, time, why_no_bytes(cost));
+    put_share(report, "efficiency.roofline_loss", device, cost->lost_time, time, why_no_roof(cost));
+    put_memory_bound(report, device, cost);
+}
+
+/* ---- steps ---- */
+
+static double steps_time(const struct ids_analysis *analysis) {
+    double time = 0;
+    for (size_t s = 0; s < analysis->steps.count; s++) time += (double)analysis->steps.at[s].sum_ps * 1e-12;
+    return time;
+}
+
+static void put_tokens(const struct ids_analysis *analysis, struct ids_report *report) {
+    const struct ids_metric *mean = ids_report_find(report, "steps.mean", NULL);
+    const char *id = "efficiency.tokens_per_s";
+    if (analysis->params.tokens_per_step <= 0)
+        ids_report_no_data(report, id, IDS_UNIT_NUMBER, NULL, "--tokens-per-step was not given");
+    else if (!mean || mean->value.missing || mean->value.i <= 0)
+        ids_report_no_data(report, id, IDS_UNIT_NUMBER, NULL, "no steps in this trace");
+    else
+        ids_report_metric(
+            report, id, NULL,
+            ids_real_value(IDS_UNIT_NUMBER, analysis->params.tokens_per_step / ((double)mean->value.i * 1e-12)));
+}
+
+/* The time of the devices in which the model's operations are counted, these operations, and their time at the peak. */
+static double model_of(const struct ids_analysis *analysis, double *ret_flops, double *ret_time) {
+    const struct ids_op_costs *costs = &analysis->costs;
+    size_t steps = analysis->steps.count;
+    *ret_flops = *ret_time = 0;
+    if (analysis->params.flops_per_step > 0 && steps) {
+        double peaks = 0;
+        for (size_t b = 0; b < analysis->busy_count; b++) peaks += costs->peaks[b].flops[IDS_BY_BF16];
+        *ret_flops = analysis->params.flops_per_step * (double)steps;
+        if (peaks > 0) *ret_time = *ret_flops * (double)analysis->busy_count / peaks;
+        return steps_time(analysis);
+    }
+    for (size_t b = 0; b < analysis->busy_count && costs->of_device; b++) {
+        *ret_flops += steps ? costs->in_steps[b].flops : costs->of_device[b].model_flops;
+        *ret_time += steps ? costs->in_steps[b].time : costs->of_device[b].model_time;
+    }
+    return steps ? steps_time(analysis) : (double)ids_windows_total(analysis) * 1e-12;
+}
+
+static void put_mfu(const struct ids_analysis *analysis, struct ids_report *report) {
+    double flops, model_time, time = model_of(analysis, &flops, &model_time);
+    size_t steps = analysis->steps.count;
+    const char *none = "no op of this trace has a known number of operations of the model";
+    if (flops > 0 && steps)
+        ids_report_metric(report, "efficiency.model_flops", NULL,
+                          ids_real_value(IDS_UNIT_NUMBER, flops / (double)steps));
+    else
+        ids_report_no_data(report, "efficiency.model_flops", IDS_UNIT_NUMBER, NULL, "%s",
+                           flops > 0 ? "no steps in this trace" : none);
+    put_share(report, "efficiency.mfu", NULL, model_time, time, flops <= 0 ? none : model_time <= 0 ? no_peak : NULL);
+    put_tokens(analysis, report);
+}
+
+/* ---- tables ---- */
+
+static int has_peaks(const struct ids_analysis *analysis) {
+    for (size_t b = 0; b < analysis->busy_count; b++) {
+        if (analysis->busy[b].device->kind != IDS_DEVICE_CPU || analysis->costs.peaks[b].bandwidth > 0) return 1;
+    }
+    return 0;
+}
+
+/* A row of `computations`, and the time that is in question. */
+struct rank {
+    int64_t lost_ps;
+    size_t row;
+};
+
+static int most_first(const void *a, const void *b) {
+    const struct rank *left = a, *right = b;
+    if (left->lost_ps != right->lost_ps) return left->lost_ps < right->lost_ps ? 1 : -1;
+    return (left->row > right->row) - (left->row < right->row);
+}
+
+static struct ids_value cell(const struct ids_table *table, size_t row, const char *column) {
+    return *ids_table_cell(table, row, ids_table_column(table, column));
+}
+
+static void list_row(struct ids_report *report, const struct ids_table *from, size_t row) {
+    static const char *const same[] = {"flop_rate", "flops_share", "bandwidth",   "bandwidth_share",
+                                       "intensity", "bound",       "at_roofline", "lost"};
+    struct ids_value cells[IDS_COST_CELLS];
+    for (int i = 0; i < IDS_COST_CELLS; i++) cells[i] = cell(from, row, same[i]);
+    const struct ids_value values[] = {
+        cell(from, row, "self"), cell(from, row, "share"),  IDS_COST_VALUES(cells),   cell(from, row, "ops"),
+        cell(from, row, "name"), cell(from, row, "module"), cell(from, row, "place"),
+    };
+    IDS_ROW(report, ids_report_table(report, &roofline), columns, values);
+}
+
+static int list_ops(const struct ids_analysis *analysis, struct ids_report *report) {
+    const struct ids_table *from = ids_report_find_table(report, "computations");
+    struct rank *ranks = calloc(from ? from->row_count + 1 : 1, sizeof *ranks);
+    size_t count = 0;
+    if (!ranks) return -1;
+    for (size_t row = 0; from && has_peaks(analysis) && row < from->row_count; row++) {
+        struct ids_value class = cell(from, row, "class"), lost = cell(from, row, "lost");
+        int computes = !class.missing && !strcmp(class.text, "compute");
+        if (lost.missing ? !computes : !lost.i) continue;
+        ranks[count++] = (struct rank){lost.missing ? cell(from, row, "self").i : lost.i, row};
+    }
+    if (count) qsort(ranks, count, sizeof *ranks, most_first);
+    ids_report_table(report, &roofline);
+    for (size_t i = 0; i < count; i++) list_row(report, from, ranks[i].row);
+    free(ranks);
+    return 0;
+}
+
+struct program {
+    const char *name;
+    int64_t self_ps;
+    struct ids_op_cost cost;
+};
+
+static int longest_first(const void *a, const void *b) {
+    const struct program *left = a, *right = b;
+    return (left->self_ps < right->self_ps) - (left->self_ps > right->self_ps);
+}
+
+static int list_programs(struct ids_report *report) {
+    struct ids_op_rows rows;
+    struct ids_keymap numbers = {0};
+    struct program *all = NULL;
+    size_t count = 0, room = 0;
+    int failed = ids_op_rows_read(report, &rows);
+    for (size_t i = 0; i < rows.count && !failed; i++) {
+        const struct ids_op_row *op = &rows.at[i];
+        if (!*op->module) continue;
+        uint64_t *place = ids_keymap_at(&numbers, ids_hash_bytes(op->module, strlen(op->module)) | 1);
+        if (place && !*place) {
+            struct program *fresh = IDS_PUSH(all, count, room);
+            if (fresh) *fresh = (struct program){.name = op->module};
+            *place = fresh ? count : 0;
+        }
+        failed = !place || !*place || !all;
+        if (failed) break;
+        all[*place - 1].self_ps += op->self_ps;
+        ids_op_cost_add(&all[*place - 1].cost, &op->cost);
+    }
+    if (count) qsort(all, count, sizeof *all, longest_first);
+    ids_report_table(report, &programs);
+    for (size_t i = 0; i < count && !failed; i++) {
+        struct ids_value cells[IDS_COST_CELLS];
+        ids_cost_cells(&all[i].cost, 0, cells);
+        const struct ids_value row[] = {
+            ids_int_value(IDS_UNIT_TIME, all[i].self_ps),
+            ids_cost_time(all[i].cost.has_roof, all[i].cost.judged_time),
+            IDS_COST_VALUES(cells),
+            ids_text_value(all[i].name),
+        };
+        IDS_ROW(report, ids_report_table(report, &programs), program_columns, row);
+    }
+    ids_keymap_done(&numbers);
+    free(all);
+    ids_op_rows_done(&rows);
+    return failed;
+}
+
+/* ---- all ---- */
+
+static void put_metrics(const struct ids_analysis *analysis, struct ids_report *report) {
+    struct ids_op_cost all = {.runs = 0};
+    double time = (double)ids_windows_total(analysis) * 1e-12;
+    const struct ids_op_cost *of_device = analysis->costs.of_device;
+    if (!analysis->busy_count || time <= 0) {
+        ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), ids_no_activity_reason(analysis));
+        return;
+    }
+    for (size_t b = 0; b < analysis->busy_count && of_device; b++) {
+        const struct ids_busy *busy = &analysis->busy[b];
+        double window = (double)(busy->end_ps - busy->start_ps) * 1e-12;
+        ids_op_cost_add(&all, &of_device[b]);
+        if (analysis->busy_count > 1 && window > 0) put_efficiency(report, busy->device->key, &of_device[b], window);
+    }
+    put_efficiency(report, NULL, &all, time);
+    const struct ids_table *categories = ids_report_find_table(report, "op_categories");
+    double device_time = 0;
+    for (size_t row = 0; categories && row < categories->row_count; row++)
+        device_time += (double)cell(categories, row, "self").i * 1e-12;
+    put_share(report, "efficiency.judged_share", NULL, all.judged_time, device_time,
+              device_time > 0 ? NULL : ids_no_activity_reason(analysis));
+    put_mfu(analysis, report);
+}
+
+static int roofline_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    put_metrics(analysis, report);
+    return list_ops(analysis, report) || list_programs(report) ? ids_no_memory(err) : 0;
+}
+
+static const struct ids_note notes[] = {
+    {.metric = "efficiency.flops"},
+    {.metric = "efficiency.flops_share", .after = " of peak"},
+    {.metric = "efficiency.bandwidth"},
+    {.metric = "efficiency.bandwidth_share", .after = " of peak"},
+    {.before = "MFU ", .metric = "efficiency.mfu"},
+    {.metric = "efficiency.tokens_per_s", .after = " tokens a second"},
+    {.metric = "efficiency.judged_share", .after = " of device time judged"},
+};
+static const struct ids_headline headlines[] = {
+    {"roofline", "above the roofline", "efficiency.roofline_loss", notes, IDS_COUNT_OF(notes), IDS_HEADLINE_ONLY_KNOWN},
+    {"roofline", "memory-bound at", "efficiency.memory_bound", NULL, 0, IDS_HEADLINE_ONLY_KNOWN},
+};
+static const struct ids_table_def *const tables[] = {&roofline, &programs};
+
+const struct ids_analyzer ids_roofline_analyzer = {
+    .name = "roofline",
+    .title = "roofline",
+    .metrics = metrics,
+    .metric_count = IDS_COUNT_OF(metrics),
+    .tables = tables,
+    .table_count = IDS_COUNT_OF(tables),
+    .headlines = headlines,
+    .headline_count = IDS_COUNT_OF(headlines),
+    .run = roofline_run,
+};

@@ -1,0 +1,49 @@
+/* op_costs.h - what the ops of a run computed and moved, in which time, and how that compares with what the device can
+ * do (its roofline): the larger of the times that the operations alone and the bytes alone would take at the peaks.
+ *
+ * An op counts as often as it ran: on a GPU, where one run of an op may be several kernels, as often as its most
+ * frequent kernel. Loops and calls have no cost of their own, because the ops inside them have it, and what waits for
+ * something asynchronous has none either.
+ */
+#ifndef IDS_LIB_ANALYSIS_OP_COSTS_H
+#define IDS_LIB_ANALYSIS_OP_COSTS_H
+
+#include "lib/analysis/peaks.h"
+
+struct ids_analysis;
+
+enum ids_bound { IDS_BOUND_UNKNOWN, IDS_BOUND_COMPUTE, IDS_BOUND_MEMORY, IDS_BOUND_LATENCY, IDS_BOUND_COMMUNICATION };
+const char *ids_bound_name(enum ids_bound bound);
+
+/* Sums over executions; times are seconds, of one device after the other. */
+struct ids_op_cost {
+    uint64_t runs;
+    double flops, bytes;             /* bytes of the main memory */
+    double flops_time, bytes_time;   /* of each alone at the peak; 0 where no peak is known */
+    double roof_time;                /* Σ of the larger one of each op */
+    double lost_time;                /* what the ops that compute took above it */
+    double self_time;                /* of ops that have any of these figures */
+    double judged_time;              /* of those that have a roofline */
+    double memory_time, memory_roof; /* of those that memory bounds; what their bytes alone take */
+    double model_flops, model_time;  /* of products and convolutions, without what is computed again; at the peak */
+    uint8_t has_flops, has_bytes, has_roof;
+};
+
+struct ids_op_costs {
+    struct ids_op_cost *of_op;     /* by trace->ops; NULL: no op has any figure */
+    struct ids_op_cost *of_device; /* by analysis->busy */
+    struct ids_model_cost {
+        double flops, time;
+    } * in_steps;            /* by analysis->busy: of the model, in steps */
+    struct ids_peaks *peaks; /* by analysis->busy */
+};
+
+int ids_op_costs_make(struct ids_analysis *analysis, struct ids_error *err);
+void ids_op_costs_done(struct ids_op_costs *costs);
+
+void ids_op_cost_add(struct ids_op_cost *to, const struct ids_op_cost *more);
+/* By what executions of `mean_time` seconds are bound. `is_communication`: they exchange data between devices, or with
+ * the host. Where no peak is known, nothing is known. */
+enum ids_bound ids_bound_of(const struct ids_op_cost *cost, int is_communication);
+
+#endif
