@@ -189,7 +189,8 @@ static double model_of(const struct ids_analysis *analysis, double *ret_flops, d
     *ret_flops = *ret_time = 0;
     if (analysis->params.flops_per_step > 0 && steps) {
         double peaks = 0;
-        for (size_t b = 0; b < analysis->busy_count; b++) peaks += costs->peaks[b].flops[IDS_BY_BF16];
+        for (size_t b = 0; b < analysis->busy_count; b++)
+            peaks += ids_peaks_of(analysis->trace, analysis->busy[b].device, &analysis->params).flops[IDS_BY_BF16];
         *ret_flops = analysis->params.flops_per_step * (double)steps;
         if (peaks > 0) *ret_time = *ret_flops * (double)analysis->busy_count / peaks;
         return steps_time(analysis);
@@ -217,9 +218,10 @@ static void put_mfu(const struct ids_analysis *analysis, struct ids_report *repo
 
 /* ---- tables ---- */
 
+/* Of what has no peak nothing can be won. */
 static int has_peaks(const struct ids_analysis *analysis) {
     for (size_t b = 0; b < analysis->busy_count; b++) {
-        if (analysis->busy[b].device->kind != IDS_DEVICE_CPU || analysis->costs.peaks[b].bandwidth > 0) return 1;
+        if (analysis->busy[b].device->kind != IDS_DEVICE_CPU || analysis->params.peak_bandwidth > 0) return 1;
     }
     return 0;
 }

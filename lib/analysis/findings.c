@@ -276,16 +276,17 @@ int ids_findings_begin(const struct ids_analysis *analysis, struct ids_findings 
 }
 
 static int put_peaks(const struct ids_analysis *analysis, struct ids_findings *findings) {
+    if (!analysis->costs.of_op) return 0; /* nothing goes by them */
     findings->peaks = calloc(analysis->busy_count * IDS_MULTIPLIERS + 1, sizeof *findings->peaks);
-    for (size_t b = 0; findings->peaks && analysis->costs.peaks && b < analysis->busy_count; b++) {
-        const struct ids_peaks *peaks = &analysis->costs.peaks[b];
+    for (size_t b = 0; findings->peaks && b < analysis->busy_count; b++) {
+        struct ids_peaks peaks = ids_peaks_of(analysis->trace, analysis->busy[b].device, &analysis->params);
         for (int m = 0; m < IDS_MULTIPLIERS; m++) {
-            if (peaks->flops[m] <= 0 && peaks->bandwidth <= 0) continue;
+            if (peaks.flops[m] <= 0 && peaks.bandwidth <= 0) continue;
             findings->peaks[findings->peak_count++] =
                 (struct ids_found_peak){.device = analysis->busy[b].index,
                                         .multiplies = ids_multiplier_name((enum ids_multiplier)m),
-                                        .flops = peaks->flops[m],
-                                        .bandwidth = peaks->bandwidth};
+                                        .flops = peaks.flops[m],
+                                        .bandwidth = peaks.bandwidth};
         }
     }
     return findings->peaks ? 0 : -1;

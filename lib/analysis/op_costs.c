@@ -133,10 +133,11 @@ static int count_device(struct counting *counting, size_t b) {
     for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));) {
         if (event->op != IDS_NONE && has_cost(&trace->ops[event->op])) failed = count_event(counting, busy, event);
     }
+    struct ids_peaks peaks = ids_peaks_of(trace, busy->device, &analysis->params);
     for (size_t i = 0; i < counting->touched_count; i++) {
         uint32_t at = counting->touched[i];
         struct ran *ran = &counting->ran[at];
-        struct ids_op_cost cost = cost_of(&trace->ops[at], ran, &costs->peaks[b]);
+        struct ids_op_cost cost = cost_of(&trace->ops[at], ran, &peaks);
         ids_op_cost_add(&costs->of_op[at], &cost);
         ids_op_cost_add(&costs->of_device[b], &cost);
         double share = ran->runs ? (double)ran->runs_in_steps / (double)ran->runs : 0;
@@ -162,10 +163,6 @@ int ids_op_costs_make(struct ids_analysis *analysis, struct ids_error *err) {
     const struct ids_trace *trace = analysis->trace;
     struct ids_op_costs *costs = &analysis->costs;
     struct counting counting = {.analysis = analysis, .costs = costs};
-    costs->peaks = calloc(analysis->busy_count + 1, sizeof *costs->peaks);
-    if (!costs->peaks) return ids_no_memory(err);
-    for (size_t b = 0; b < analysis->busy_count; b++)
-        costs->peaks[b] = ids_peaks_of(trace, analysis->busy[b].device, &analysis->params);
     if (!any_cost(trace)) return 0;
     costs->of_op = calloc(trace->op_count + 1, sizeof *costs->of_op);
     costs->of_device = calloc(analysis->busy_count + 1, sizeof *costs->of_device);
@@ -183,6 +180,5 @@ void ids_op_costs_done(struct ids_op_costs *costs) {
     free(costs->of_op);
     free(costs->of_device);
     free(costs->in_steps);
-    free(costs->peaks);
     *costs = (struct ids_op_costs){0};
 }

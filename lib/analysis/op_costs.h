@@ -34,8 +34,7 @@ struct ids_op_costs {
     struct ids_op_cost *of_device; /* by analysis->busy */
     struct ids_model_cost {
         double flops, time;
-    } * in_steps;            /* by analysis->busy: of the model, in steps */
-    struct ids_peaks *peaks; /* by analysis->busy */
+    } * in_steps; /* by analysis->busy: of the model, in steps */
 };
 
 int ids_op_costs_make(struct ids_analysis *analysis, struct ids_error *err);

@@ -27,6 +27,8 @@ enum ids_unit {
     IDS_UNIT_FLOPS,  /* double operations per second */
 };
 
+enum { IDS_UNITS = IDS_UNIT_FLOPS + 1 };
+
 enum ids_better { IDS_BETTER_NEITHER, IDS_BETTER_LOWER, IDS_BETTER_HIGHER };
 enum ids_grade { IDS_GRADE_NONE, IDS_GRADE_GOOD, IDS_GRADE_WARN, IDS_GRADE_BAD };
 

@@ -19,7 +19,7 @@
 #define IDS_VERSION "unknown"
 #endif
 
-enum { NAME_MOST = 100, RUNS_MOST = 4096, ROWS_MOST = 2000000, EVENTS_MOST = 10000, UNITS = IDS_UNIT_NUMBER + 1 };
+enum { NAME_MOST = 100, RUNS_MOST = 4096, ROWS_MOST = 2000000, EVENTS_MOST = 10000, UNITS = IDS_UNITS };
 
 static const char step_time[] = "steps.mean";
 
