@@ -597,6 +597,23 @@ static void on_kernels(struct adviser *adviser) {
     if (low.what) remark(adviser, "occupancy.median", low.what, low.evidence);
 }
 
+/* What the device's clock takes is no doing of the program. */
+static void on_clock(struct adviser *adviser) {
+    double held_back = ratio_of(adviser, "clock.held_back_share"),
+           throttled = ratio_of(adviser, "clock.throttled_share");
+    if (adviser->pieces.compute_ps < adviser->pieces.time_ps / 4) return;
+    if (held_back >= 0.02)
+        remark(adviser, "clock.held_back_share",
+               "The clock is held back: look at power limit and cooling, and compare runs at the same clock only",
+               ids_report_text(adviser->report, "%s of the ops' time would be saved at the default clock",
+                               say_metric(adviser, "clock.held_back_share")));
+    if (throttled >= 0.05)
+        remark(adviser, "clock.throttled_share",
+               "The device is throttled: look at power limit and cooling, and compare runs that are not",
+               ids_report_text(adviser->report, "%s of the samples of throttling are above 0 (--section counters)",
+                               say_metric(adviser, "clock.throttled_share")));
+}
+
 /* What only the first steps do: which of it takes longest. */
 static const struct ids_piece *warm_up_of(const struct adviser *adviser) {
     for (size_t i = 0; i < adviser->pieces.count; i++) {
@@ -683,6 +700,7 @@ static void advise_on_all(struct adviser *adviser) {
     on_waste(adviser);
     on_small_kernels(adviser);
     on_kernels(adviser);
+    on_clock(adviser);
 }
 
 static int advice_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {

@@ -270,6 +270,29 @@ FROM activities a
 LEFT JOIN op o ON o.id = a.op_id
 LEFT JOIN launch_shape l ON l.id = a.launch_shape
 WHERE a.class = 'collective' AND a.collective IS NOT NULL;
+CREATE VIEW counters AS       -- every value that the file sampled over time: utilization of units, clocks, power, throttling
+SELECT
+    e.id AS id,               -- event.id
+    h.run AS run,             -- run.id
+    p.name AS plane,          -- the device, or the host's threads
+    n.text AS counter,        -- what was sampled
+    s.name AS series,         -- which value of it
+    e.start_ps + h.shift_ps AS start_ps, -- when, since the origin of the run
+    CAST(v.value AS REAL) AS value -- what it was
+FROM event e
+JOIN track t ON t.id = e.track
+JOIN plane p ON p.id = t.plane
+JOIN host h ON h.id = p.host
+JOIN name n ON n.id = e.name
+JOIN (SELECT event, stat, value FROM event_stat UNION ALL
+      SELECT e.id, w.stat, w.value FROM event e JOIN track t ON t.id = e.track JOIN stat_set w ON w.id = e.stat_set
+      WHERE e.form = 2 OR t.name = '_counters_') v ON v.event = e.id
+JOIN stat s ON s.id = v.stat
+WHERE (e.form = 2 OR t.name = '_counters_')
+    AND s.name NOT IN ('cat', 'group_id', 'run_id', 'program_id', 'correlation_id', 'correlation', '_pt', '_p', '_ct', '_c',
+        'step_num', 'idsprof.form')
+    AND (s.type IN ('int', 'uint') OR (s.type = 'real' AND abs(v.value) < 1e280) OR (s.type = 'text'
+        AND v.value GLOB '[0-9]*' AND v.value NOT GLOB '*[^0-9.]*' AND v.value NOT GLOB '*.*.*' AND CAST(v.value AS REAL) < 1e280));
 CREATE VIEW gaps AS           -- every interval in which an active device did nothing, and what most of it belongs to
 SELECT
     d.run AS run,             -- run.id

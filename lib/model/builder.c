@@ -9,6 +9,7 @@
 #include "lib/model/calls.h"
 #include "lib/model/classify.h"
 #include "lib/model/clocks.h"
+#include "lib/model/counters.h"
 #include "lib/model/doings.h"
 #include "lib/model/event_of_slice.h"
 #include "lib/model/hardware.h"
@@ -62,6 +63,7 @@ struct ids_builder {
     struct ids_idmap host_names; /* text -> host */
     struct ids_dimensions dimensions;
     struct ids_calls calls;
+    struct ids_counter_map counters;
     struct held held;
     uint64_t negative_durations, out_of_range;
 };
@@ -294,7 +296,9 @@ static int build_track(struct ids_sink *sink, const struct ids_track_info *info,
         .first_ps = INT64_MAX,
         .last_ps = INT64_MIN,
     };
-    if (plane->device != IDS_NONE)
+    if (ids_is_counter_line(text_of(trace, info->name)))
+        track->role = IDS_TRACK_COUNTERS;
+    else if (plane->device != IDS_NONE)
         track->role = role_of(trace->devices[plane->device].kind, text_of(trace, info->name));
     uint32_t *place = IDS_PUSH(builder->place_of_track, builder->place_count, builder->place_room);
     if (!place) return ids_no_memory(err);
@@ -480,6 +484,10 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     track->stat_count += slice->arg_count;
     if ((slice->form == IDS_FORM_FLOW_OUT || slice->form == IDS_FORM_FLOW_IN) && track->role == IDS_TRACK_HOST)
         return pass_arrow(builder, track_id, slice, err);
+    if (slice->form == IDS_FORM_COUNTER || track->role == IDS_TRACK_COUNTERS) {
+        if (!place_in_time(builder, track, slice, 0, &start_ps, &end_ps)) return 0;
+        return ids_counters_add(&builder->counters, trace, track_id, start_ps, slice) ? ids_no_memory(err) : 0;
+    }
     /* Counters and arrows are no activity (correlation ids say what arrows do), nor are moments on a device. */
     if (slice->form > IDS_FORM_INSTANT || (slice->form && track->role != IDS_TRACK_HOST)) return 0;
     if (!place_in_time(builder, track, slice, duration_ps, &start_ps, &end_ps)) return 0;
@@ -709,6 +717,7 @@ int ids_builder_finish(struct ids_builder *builder, struct ids_trace **ret_trace
         code = build_diag(&builder->sink, &diag, err);
     }
     ids_assembly_done(&builder->idle);
+    ids_counters_order(builder->trace);
     if (!code) code = say_bound(builder, err);
     if (!code) code = ids_join_run(&builder->join, &builder->calls, builder->trace, err);
     if (!code && ids_allocations_finish(builder->trace)) code = ids_no_memory(err);
@@ -729,6 +738,7 @@ void ids_builder_free(struct ids_builder *builder) {
     if (!builder) return;
     ids_trace_free(builder->trace);
     ids_join_done(&builder->join);
+    ids_keymap_done(&builder->counters.places);
     for (size_t i = 0; i < builder->open_count; i++) ids_assembly_done(&builder->open[i].assembly);
     ids_assembly_done(&builder->idle);
     free(builder->open);

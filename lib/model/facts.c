@@ -113,6 +113,8 @@ int ids_facts_gather(struct ids_trace *trace, const struct ids_slice *slice, str
         case IDS_KEY_TIME_SCALE:
             trace->time_scale_sum += ids_arg_real(trace, arg);
             trace->time_scale_count++;
+            trace->time_scale_ps += (double)slice->duration_ps;
+            trace->scaled_ps += (double)slice->duration_ps * ids_arg_real(trace, arg);
             break;
         case IDS_KEY_CATEGORY:
             facts->has_category = 1;

@@ -25,6 +25,8 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->ops);
     free(trace->facts);
     free(trace->calls);
+    for (size_t c = 0; c < trace->counter_count; c++) free(trace->counters[c].samples);
+    free(trace->counters);
     free(trace->shapes);
     free(trace->aggregates);
     free(trace->samplings);

@@ -84,15 +84,16 @@ struct ids_device {
 };
 
 enum ids_track_role {
-    IDS_TRACK_HOST,    /* a host thread */
-    IDS_TRACK_SAMPLED, /* sampled stacks of a host thread, whose own track has the same number (sampled.h) */
-    IDS_TRACK_STREAM,  /* GPU stream */
-    IDS_TRACK_OPS,     /* TPU "XLA Ops" */
-    IDS_TRACK_ASYNC,   /* TPU "Async XLA Ops" */
-    IDS_TRACK_MODULES, /* "XLA Modules" */
-    IDS_TRACK_WAITS,   /* "XLA TraceMe" */
-    IDS_TRACK_STEPS,   /* "Steps" */
-    IDS_TRACK_DERIVED, /* name scopes and the like that viewers derive, and "CUPTI overhead": never activity */
+    IDS_TRACK_HOST,     /* a host thread */
+    IDS_TRACK_SAMPLED,  /* sampled stacks of a host thread, whose own track has the same number (sampled.h) */
+    IDS_TRACK_STREAM,   /* GPU stream */
+    IDS_TRACK_OPS,      /* TPU "XLA Ops" */
+    IDS_TRACK_ASYNC,    /* TPU "Async XLA Ops" */
+    IDS_TRACK_MODULES,  /* "XLA Modules" */
+    IDS_TRACK_WAITS,    /* "XLA TraceMe" */
+    IDS_TRACK_STEPS,    /* "Steps" */
+    IDS_TRACK_COUNTERS, /* samples of counters (counters.h) */
+    IDS_TRACK_DERIVED,  /* name scopes and the like that viewers derive, and "CUPTI overhead": never activity */
 };
 
 enum ids_waits { IDS_WAITS_NOT, IDS_WAITS_FOR_LOCK, IDS_WAITS_FOR_GIL };
@@ -281,6 +282,20 @@ struct ids_event {
     uint8_t compiles;      /* host threads: 1: something was compiled inside it, on its thread */
 };
 
+/* What was sampled over time (counters.h). */
+struct ids_counter_sample {
+    int64_t at_ps;
+    double value;
+};
+struct ids_counter {
+    uint32_t track;
+    uint32_t name, series; /* texts; series 0: the name says it */
+    uint64_t count, above_zero;
+    double sum, min, max;
+    struct ids_counter_sample *samples; /* the first ones, in order of time */
+    size_t sample_count, sample_room;
+};
+
 /* Sums over all events of one name on one track, kept or not. */
 struct ids_aggregate {
     uint32_t track, name;
@@ -344,9 +359,15 @@ struct ids_trace {
     struct ids_doing_change *doing_changes; /* what was found of the last ones (doings.c) */
     /* How it was recorded: the profiler's options, -1 where the file does not say. */
     int tracer_host, tracer_device, tracer_python;
-    double time_scale_sum; /* of TPU ops' "Time Scale Multiplier": above 1 the clock was held back */
+    struct ids_counter *counters;
+    size_t counter_count, counter_room, counter_samples; /* samples: of all of them together */
+    uint64_t counters_left_out;                          /* values of counters beyond the first 65,536 */
+    /* Of TPU ops' "Time Scale Multiplier": time at the default clock ÷ time that it took. Below 1 the clock was held
+     * back. */
+    double time_scale_sum;
     uint64_t time_scale_count;
-    uint64_t hlo_instructions; /* read from HLO protos; 0: ops of GPU and CPU have no opcode */
+    double time_scale_ps, scaled_ps; /* time of those ops, and as it were at the default clock */
+    uint64_t hlo_instructions;       /* read from HLO protos; 0: ops of GPU and CPU have no opcode */
 };
 
 void ids_trace_free(struct ids_trace *trace);

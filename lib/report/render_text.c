@@ -29,6 +29,7 @@ static const struct fact facts[] = {
     {"steps", "steps.count", "", "", "step"},
     {"waits", NULL, "", "", NULL},
     {NULL, "run.window", "window ", "", NULL},
+    {"clock_held_back", NULL, "", "", NULL},
     {"beyond_window", NULL, "", "", NULL},
     {"python_recorded", NULL, "", "", NULL},
     {NULL, "coverage.attributed_share", "", " of device time attributed", NULL},

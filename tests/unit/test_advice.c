@@ -315,6 +315,36 @@ START_TEST(what_limits_the_occupancy_is_said) {
 }
 END_TEST
 
+/* Ops of a TPU, 40 of 20 us in each of 4 ms, and samples of throttling. */
+static void record_clock(const char *scale, int throttled) {
+    static char text[1 << 16];
+    static const char op[] = "\"%a.1 = f32[8]{0} fusion(f32[8]{0} %p.1)\"";
+    size_t length = (size_t)snprintf(text, sizeof text,
+                                     "plane /device:TPU:0\nmeta %s hlo_category=\"loop fusion\" program_id=1\n"
+                                     "line 2 \"XLA Ops\"\n",
+                                     op);
+    for (int i = 0; i < 160; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us %s \"Time Scale Multiplier=%s\"\n",
+                                   25 * i, op, scale);
+    length += (size_t)snprintf(text + length, sizeof text - length, "line 3 _counters_\n");
+    for (int i = 0; i < 100; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 0us \"Throttle\" Throttle=%d\n", 30 * i,
+                                   i < throttled);
+    advise_on(text);
+}
+
+START_TEST(a_clock_that_is_held_back_is_said) {
+    record_clock("0.97", 5);
+    ck_assert_ptr_nonnull(about("clock is held back"));
+    ck_assert_ptr_nonnull(about("device is throttled"));
+    ids_report_done(&report);
+    record_clock("0.99", 4);
+    ck_assert_ptr_null(about("clock is held back"));
+    ck_assert_ptr_null(about("device is throttled"));
+    ids_report_done(&report);
+}
+END_TEST
+
 START_TEST(matrix_units_that_are_missed_are_said) {
     occupancy_of("ampere_sgemm_128x64_nn", "regs:32 shm:0 grid:2160,1,1 block:1024,1,1");
     ck_assert_ptr_nonnull(about("beside the matrix units"));
@@ -659,7 +689,7 @@ IDS_RUN_SUITE("advice", few_device_events_are_enough, the_slowest_stage_of_input
               warm_up_is_what_only_the_first_step_does, launching_is_held_against_what_is_launched,
               an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out,
               many_small_kernels_are_said, low_occupancy_is_said_where_the_device_computes,
-              what_limits_the_occupancy_is_said, matrix_units_that_are_missed_are_said, time_outside_the_steps_is_said,
+              what_limits_the_occupancy_is_said, a_clock_that_is_held_back_is_said, matrix_units_that_are_missed_are_said, time_outside_the_steps_is_said,
               the_step_that_opens_the_window_is_not_outside, instances_of_one_op_are_one_piece,
               copies_at_the_same_time_are_one_piece, who_waits_less_decides, what_others_did_is_won_too,
               the_first_of_equal_devices_may_decide, a_recording_that_is_not_open_is_no_cost,
