@@ -24,8 +24,8 @@ struct gathering {
     int64_t host_ps, kernel_ps, other_ps;
 };
 
-/* A gap below this between kernels that were launched in time is the price of launching. HTA says 30 ns, but compares 30
- * with the microseconds of the file. */
+/* A gap below this between kernels that were launched in time is the price of launching. HTA says 30 ns, but compares
+ * 30 with the microseconds of the file. */
 static const int64_t KERNEL_DELAY_PS = 30000000;
 
 /* Where the gap goes that ends with the event: HTA looks at each stream by itself, and at when its launch began. */

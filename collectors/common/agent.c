@@ -235,7 +235,10 @@ static void answer(int connection, const char *request) {
     const struct ids_window_wish wish = {asked.steps, asked.duration_ns};
     lock();
     if (is_start || is_stop) action = ids_window_trigger(&agent->window, is_start ? &wish : NULL);
-    if (action == IDS_OPEN) memcpy(agent->wish_name, asked.name, sizeof agent->wish_name);
+    if (action == IDS_OPEN) {
+        memcpy(agent->wish_name, asked.name, sizeof agent->wish_name);
+        agent->of_block = asked.is_block;
+    }
     int refused = (is_start || is_stop) && action == IDS_NOTHING;
     ids_session_status(agent, &line, refused, is_start);
     finish(action, 0, NULL);

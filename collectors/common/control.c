@@ -178,6 +178,7 @@ int ids_control_read_wish(const char *request, struct ids_control_wish *ret_wish
         at += strspn(at, " ;");
         if (!strncmp(at, "steps=", 6)) ret_wish->steps = number_of(at + 6);
         if (!strncmp(at, "duration_ns=", 12)) ret_wish->duration_ns = number_of(at + 12);
+        if (!strncmp(at, "block=1", 7)) ret_wish->is_block = 1;
         if (strncmp(at, "name=", 5) != 0) continue;
         for (size_t i = 0; i + 1 < sizeof ret_wish->name && is_plain(at[5 + i]); i++) ret_wish->name[i] = at[5 + i];
     }

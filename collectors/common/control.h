@@ -19,6 +19,7 @@ enum { IDS_WISH_NAME = 32, IDS_WISH_TEXT = 160 };
  * it was given. */
 struct ids_control_wish {
     int64_t steps, duration_ns; /* -1: as the capture's options say */
+    int is_block;               /* the program itself asks, where a block begins that it wants recorded */
     char name[IDS_WISH_NAME];   /* of the run's folder, behind the rest; "": none */
 };
 

@@ -17,7 +17,7 @@ static int64_t step_of(const struct ids_window *window) {
 
 int64_t ids_judging_running(const struct ids_agent *agent) {
     int opens_in_a_step = agent->window.opened_by == IDS_BY_SLOW || agent->window.opened_by == IDS_BY_TIME ||
-                          agent->window.opened_by == IDS_BY_TRIGGER;
+                          (agent->window.opened_by == IDS_BY_TRIGGER && !agent->of_block);
     return opens_in_a_step ? step_of(&agent->window) : -1;
 }
 

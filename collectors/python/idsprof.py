@@ -96,7 +96,7 @@ class _Agent:
             time.sleep(POLL_SECONDS)
 
     def start(self, steps, seconds, name):
-        status = self.ask('start steps=%d;duration_ns=%d;name=%s' % (steps, int(seconds * 1e9), name))
+        status = self.ask('start steps=%d;duration_ns=%d;block=1;name=%s' % (steps, int(seconds * 1e9), name))
         if status.get('ok') and self.wait(OPEN_SECONDS, 'opening').get('state') != 'open':
             status = self.ask('start')          # an agent that knows no wishes
         if not status.get('ok'):
@@ -180,7 +180,7 @@ class capture:
             _say('nothing is recorded: %s' % error)
             return False
         capture._open = self
-        self._region = sys.modules['jax'].profiler.TraceAnnotation(self.name)
+        self._region = sys.modules['jax'].profiler.TraceAnnotation(self.name, idsprof_block=1)
         self._region.__enter__()
         return True
 
@@ -199,6 +199,9 @@ class capture:
         if capture._open is not self:
             return
         capture._open = None
+        counting = getattr(sys.modules.get('_idsprof.idsprof_executions'), 'Executions', None)
+        if counting and counting.now:
+            counting.now.end_block()            # the last step of the block, which no other one ends
         self._region.__exit__(None, None, None)
         try:
             self.path = self._by.stop()

@@ -1,6 +1,8 @@
-/* step_loop.c - annotations without a number: whether one of them recurs once per iteration. */
+/* step_loop.c - annotations without a number: whether one of them recurs once per iteration, or is what was to be
+ * recorded. */
 #include "lib/analysis/step_sources.h"
 
+#include "lib/base/saturate.h"
 #include "lib/model/account.h"
 
 enum { LOOPS = 3 }; /* what recurs less often is no loop */
@@ -90,4 +92,31 @@ int ids_steps_find_loop(struct ids_analysis *analysis, struct ids_error *err) {
     ids_keymap_done(&times);
     ids_keymap_done(&covered);
     return failed ? ids_no_memory(err) : 0;
+}
+
+/* How long all events of that name take together on host threads. */
+static int64_t time_of_name(const struct ids_trace *trace, uint32_t text) {
+    int64_t time_ps = 0;
+    for (size_t t = 0; t < trace->track_count; t++) {
+        struct ids_cursor cursor = ids_cursor_over(&trace->tracks[t].events);
+        for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (trace->names[event->name].text == text) ids_sum(&time_ps, event->end_ps - event->start_ps);
+        }
+    }
+    return time_ps;
+}
+
+/* A region that idsprof's window was opened for: all of it was to be recorded, with what the host did before the first
+ * work of a device and after the last. Where the steps in it are most of it, they tell more. */
+void ids_steps_find_block(struct ids_analysis *analysis) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_steps *steps = &analysis->steps;
+    for (size_t n = 0; n < trace->name_count; n++) {
+        if (!trace->names[n].is_block || trace->names[n].text == steps->name) continue;
+        int64_t block_ps = time_of_name(trace, trace->names[n].text);
+        if (steps->name != IDS_NONE && time_of_name(trace, steps->name) >= block_ps / 2) continue;
+        steps->name = trace->names[n].text;
+        steps->unnumbered = 1;
+        return;
+    }
 }

@@ -26,6 +26,8 @@ int ids_steps_add_running(struct ids_analysis *analysis, struct ids_error *err);
 
 /* Sets the name of an annotation without a number that recurs once per iteration (step_loop.c). */
 int ids_steps_find_loop(struct ids_analysis *analysis, struct ids_error *err);
+/* The same of a region that idsprof's window was opened for, unless steps are found that make up most of it. */
+void ids_steps_find_block(struct ids_analysis *analysis);
 
 /* Gives the work of devices to annotated steps (step_launches.c). */
 int ids_steps_by_launch(struct ids_analysis *analysis, struct ids_error *err);

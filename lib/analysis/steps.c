@@ -81,6 +81,7 @@ int ids_steps_make(struct ids_analysis *analysis, struct ids_error *err) {
     code = ids_steps_main_name(analysis->trace, &steps->name, err);
     if (!code && steps->name == IDS_NONE) code = ids_steps_find_loop(analysis, err);
     if (code) return code;
+    ids_steps_find_block(analysis);
     if (steps->name == IDS_NONE) return make_periods(analysis, err);
     code = ids_steps_of_marks(analysis, steps->name, err);
     if (!code) code = ids_steps_add_running(analysis, err);

@@ -121,7 +121,7 @@ static enum ids_account account_of(struct ids_trace *trace, uint32_t name, const
     if (account == IDS_HOST_INPUT && event && event->launches && !ids_is_reader(text) && !ids_says_fetching(text))
         account = IDS_HOST_REGION;
     if (account == IDS_HOST_REGION && is_of_framework(text)) return IDS_HOST_DISPATCH;
-    return account == IDS_HOST_REGION && is_part_of_step(text, event) ? IDS_NO_ACCOUNT : account;
+    return account == IDS_HOST_REGION && (known->is_block || is_part_of_step(text, event)) ? IDS_NO_ACCOUNT : account;
 }
 
 /* "$numpy asarray", called by the program's own function. */
@@ -145,6 +145,7 @@ static struct ids_doing doing_inside(struct ids_trace *trace, struct ids_doing a
     if (!is_hook(around) && ids_account_holds((enum ids_account)around.account, account)) return around;
     int goes_on = around.account == account || (account == IDS_HOST_COMPILE && around.account == IDS_HOST_DISPATCH);
     doing.account = (uint8_t)account;
+    doing.launches = account == IDS_HOST_REGION && event && event->launches;
     doing.waits = 0;
     doing.name = name;
     doing.around = goes_on ? around.around : name;
@@ -156,8 +157,8 @@ static struct ids_doing doing_inside(struct ids_trace *trace, struct ids_doing a
 static int64_t number_of(struct ids_trace *trace, const struct ids_doing *doing) {
     uint64_t key = ids_key_of(
         ids_key_of((uint64_t)doing->name << 32 | doing->around, (uint64_t)doing->called << 32 | doing->caller),
-        (uint64_t)doing->in_callback << 24 | (uint64_t)doing->account << 16 | (uint64_t)doing->waits << 8 |
-            doing->library);
+        (uint64_t)doing->launches << 32 | (uint64_t)doing->in_callback << 24 | (uint64_t)doing->account << 16 |
+            (uint64_t)doing->waits << 8 | doing->library);
     uint64_t *number = ids_keymap_at(&trace->doing_numbers, key);
     if (!number) return -1;
     if (*number) return (int64_t)*number - 1;
@@ -228,6 +229,8 @@ int64_t ids_doing_beside(struct ids_trace *trace, uint32_t recorded, uint32_t sa
     if (exact.account == IDS_NO_ACCOUNT) return sampled;
     if (frames.account == IDS_NO_ACCOUNT || exact.account == IDS_PROFILER) return recorded;
     if (frames.waits == IDS_WAITS_FOR_GIL && exact.account != IDS_HOST_COMPILE) return sampled;
+    /* "epoch", or the block that was recorded, would be blamed for whatever is done in it. */
+    if (exact.account == IDS_HOST_REGION && exact.launches && frames.account == IDS_HOST_PYTHON) return sampled;
     int is_outside = exact.account == IDS_HOST_REGION || exact.account == IDS_HOST_INPUT;
     if (is_outside && frames.account != exact.account &&
         !ids_account_holds((enum ids_account)exact.account, (enum ids_account)frames.account))

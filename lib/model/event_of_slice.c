@@ -198,6 +198,7 @@ int ids_host_event(struct ids_dimensions *dimensions, struct ids_host_plane *pla
         return 0;
     }
     event->annotation = facts->is_annotation != 0;
+    if (facts->is_block) dimensions->trace->names[event->name].is_block = 1;
     if (facts->has_category && !facts->is_annotation && !facts->is_python) {
         dimensions->trace->names[event->name].of_framework = 1;
         if (event->kind == IDS_KIND_INPUT && !ids_is_reader(name)) /* an op's words say nothing */

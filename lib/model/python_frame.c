@@ -147,7 +147,8 @@ enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {
     if (waits_for_thread(name)) return IDS_FRAME_WAITS;
     if (!ids_python_frame_of(name, &frame)) return IDS_FRAME_OF_LIBRARY; /* built in, or nn.Module: */
     if (!ids_text_ends(frame.file, ".py")) return owner_of_other(&frame);
-    if (ids_text_begins(last_name(frame.file), "idsprof_")) return IDS_FRAME_OF_HOOK;
+    struct ids_text file = last_name(frame.file);
+    if (ids_text_begins(file, "idsprof_") || ids_text_is(file, "idsprof.py")) return IDS_FRAME_OF_HOOK;
     enum ids_frame_owner owner = owner_of_path(frame.file);
     if (owner) return owner;
     if (IS_IN(frame.file, libraries)) return IDS_FRAME_OF_LIBRARY;

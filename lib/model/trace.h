@@ -110,6 +110,7 @@ struct ids_doing {
     uint8_t library; /* what is open is a library's Python frame */
     uint8_t in_callback; /* of sampled stacks: the program's function was called back by what runs on a device */
     uint8_t waits;       /* enum ids_waits: a lock is waited for, so that another thread tells what holds this one up */
+    uint8_t launches;    /* of a region: work is launched in it, so that it is a part of the program and no errand */
 };
 
 struct ids_track {
@@ -150,6 +151,7 @@ struct ids_name {
                         * (TraceAnnotation) */
     uint8_t of_framework; /* on a host: the file says that it is a framework's op or call, so it is no region of the
                            * program */
+    uint8_t is_block;     /* 1: of the region that idsprof's window was opened for: it says nothing of what is in it */
     uint8_t is_sampled;   /* 1: of a call in sampled stacks */
     uint8_t
         is_launching;  /* 1: of a call in sampled stacks that has events of its own, PjitFunction(f), or of a function

@@ -47,9 +47,11 @@ const char *ids_captured_steps_differ(const struct ids_run_files *run, struct id
     struct ids_seen_window window = {0};
     const char *text = NULL;
     if (!count || count->missing || run->number) return NULL;
-    /* What capture counts are the steps that began in the window. */
+    /* What capture counts are the steps that began in the window. Where no step ended it, the last one goes on beyond
+     * it, and the profile has no end of it. */
     int64_t begun = count->i - (running && !running->missing);
-    if (captured(run, &seen, &window) && window.steps != begun)
+    if (captured(run, &seen, &window) && window.steps != begun &&
+        (window.steps - 1 != begun || !window.closed_by || !strcmp(window.closed_by, "step")))
         text = ids_report_text(report, "capture counted %s (%lld to %lld) in this window, and the profile shows %s%s",
                                IDS_COUNTED(window.steps, "step"), (long long)window.first_step,
                                (long long)window.last_step, IDS_COUNTED(count->i, "step"),

@@ -127,6 +127,39 @@ def captured():
           len(run.files()) == 1 and 'profiles/late_' in run.out, (run.out, run.err))
 
 
+OF_A_BLOCK = '''import sys, time
+import jax, jax.numpy as jnp
+import idsprof
+f, x = jax.jit(lambda x: (x @ x).sum()), jnp.ones((256, 256))
+f(x).block_until_ready()
+def prepare(seconds):
+    time.sleep(seconds)
+with idsprof.capture('cell') as cell:
+    prepare(.03)
+    f(x).block_until_ready()
+with idsprof.capture('loop') as loop:
+    for i in range(20):
+        f(x).block_until_ready()
+        prepare(.004)
+print(cell.path, loop.path, sep='\\n')
+'''
+
+
+def blocks():
+    """All of a block counts, not what lies between the first and the last work of the device; and the block is no culprit of what is in it."""
+    program = ROOT / 'of_a_block.py'
+    program.write_text(OF_A_BLOCK)
+    run = Capture(['--trigger'], [PYTHON, program]).wait()
+    cell, loop = (report(Path(line)) for line in run.out.splitlines()[:2])
+    for name, found, least in ('cell', cell, .030), ('loop', loop, .004):
+        first = found['advice'][0]
+        check('block: %s: the function is named' % name, 'prepare' in first['what'] and first.get('saves', 0) > .9 * least, found['advice'])
+        check('block: %s: it is no culprit' % name, name not in str(found['tables']['accounts']), found['tables']['accounts'])
+    check('block: without a loop it is the step', cell['run']['steps']['count'] == 1 and cell['metrics']['steps.mean']['value'] > .030, cell['run'])
+    check('block: the last step is whole', loop['run']['steps']['count'] == 20, loop['run']['steps'])
+    check('block: capture and report count alike', 'capture counted' not in run.err, run.err)
+
+
 def new_cwd():
     folder = new_folder()
     folder.mkdir()
@@ -149,7 +182,7 @@ def magics():
           'made 5' in done.stdout, (done.stdout, done.stderr))
 
 
-CASES = [alone, captured, magics]
+CASES = [alone, captured, blocks, magics]
 
 
 def main():

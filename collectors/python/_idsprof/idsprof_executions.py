@@ -13,6 +13,7 @@ import ctypes
 import gc
 import re
 import sys
+import threading
 import time
 
 from .idsprof_agent import EXECUTION
@@ -80,6 +81,8 @@ def mapped_function():
 class Executions:
     """Counts, from the moment it is made until off() is called or no window can come any more."""
 
+    now = None                          # the one that counts in this process
+
     def __init__(self, agent, session, pattern):
         self.agent, self.session = agent, session
         self.pattern = re.compile(pattern) if pattern else None
@@ -97,10 +100,12 @@ class Executions:
         self.missed = 0
         self.names = {}                 # address -> name
         self.latest = {}                # code -> address of the function that was made of it last
-        self.annotation = None          # of the step that runs, in a window
+        self.annotation = None          # of the step that runs, in a window, and the thread that it runs on
+        self.annotation_thread = 0
         self.has_said = False
         self.spent_ns = collections.deque(maxlen=COSTS)     # of the latest steps outside of windows
         self.pjit._cpp_pjit = self.made
+        Executions.now = self
         if self.pattern:
             self.follow_made_before()
         self.ahead = getattr(sys.modules.get('jax._src.interpreters.pxla'), 'MeshExecutable', None)
@@ -177,8 +182,7 @@ class Executions:
             began = time.perf_counter_ns()
             was_open = self.session.ours is not None
             if self.annotation:
-                annotation, self.annotation = self.annotation, None
-                annotation.__exit__(None, None, None)
+                self.end_step()
             self.agent.step(EXECUTION, None, number)
             if not self.agent.wants(EXECUTION):
                 self.off()
@@ -193,10 +197,21 @@ class Executions:
             pass
         return 1
 
+    def end_step(self):
+        """The step that runs is over: the next one begins, or the block that the program records ends."""
+        annotation, self.annotation = self.annotation, None
+        annotation.__exit__(None, None, None)
+
+    def end_block(self):
+        """Of another thread's step the profile would say that this one ran it."""
+        if self.annotation and self.annotation_thread == threading.get_ident():
+            self.end_step()
+
     def annotate(self, name, number):
         """Marks the step in the profile, as the program would have with StepTraceAnnotation; the reader knows what it is by its name."""
         self.annotation = self.session.profiler.TraceMe('call of ' + name, _r=1, step_num=number)
         self.annotation.__enter__()
+        self.annotation_thread = threading.get_ident()
         if not self.has_said:
             self.has_said = True
             self.agent.say('step function', name)
@@ -222,6 +237,7 @@ class Executions:
     def off(self):
         """Counts no more: functions made from now on are as jax makes them, the others lose a compare."""
         self.library.ids_count_end()
+        Executions.now = None
         if self.pjit._cpp_pjit == self.made:
             self.pjit._cpp_pjit = self.make
         if self.make_ahead:

@@ -82,6 +82,7 @@ def follow_range(agent, profiler, wanted, asked):
             tell(name_bytes, 1)
             self._idsprof_inside = True
             kwargs.setdefault('user_annotation', 1)
+            kwargs.setdefault('idsprof_block', 1)
         make(self, name, *args, **kwargs)
 
     def __exit__(self, *exception):
