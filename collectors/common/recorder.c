@@ -88,10 +88,14 @@ static int64_t late_by(const struct ids_recorder *recorder) {
 static void judge(struct ids_recorder *recorder, int64_t now_ns, int goes_on) {
     int64_t limit = limit_of(recorder), took_ns = took_by(recorder, now_ns);
     if (limit < 0 || took_ns <= limit || recorder->is_doubtful) return;
-    int is_worth = recorder->ratio || recorder->when_ns || least_kept(recorder);
-    if (!goes_on) recorder->slow += is_worth;
+    int is_slow = recorder->ratio || recorder->when_ns; /* without a rule some step is always the slowest */
+    if (!goes_on) recorder->slow += is_slow;
     if (!recorder->in_window) {
-        if (!goes_on) recorder->slow_missed += is_worth;
+        if (goes_on) return;
+        recorder->slow_missed += is_slow;
+        if (took_ns <= recorder->missed_ns || !(is_slow || least_kept(recorder))) return;
+        recorder->missed_ns = took_ns;
+        recorder->missed_number = recorder->number;
     } else if (took_ns > recorder->worst.took_ns) {
         int64_t late_ns = late_by(recorder);
         recorder->worst = (struct ids_slow_step){.number = recorder->number,

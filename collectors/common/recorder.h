@@ -37,7 +37,8 @@ struct ids_recorder {
     int64_t ratio, when_ns, keep, from; /* of the plan; steps before that are not judged */
     struct ids_median medians[2];       /* of steps outside windows and in them */
     int64_t steps;                      /* that have ended */
-    int64_t slow, slow_missed;          /* that were slow; of these, in no window */
+    int64_t slow, slow_missed;          /* that were slow by the rule; of these, in no window */
+    int64_t missed_ns, missed_number;   /* the slowest of those in no window that were worth one; 0: there is none */
     /* The step that runs. */
     int64_t begin_ns, number; /* begin_ns 0: none yet */
     int64_t stall_ns;

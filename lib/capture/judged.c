@@ -6,7 +6,10 @@
 
 #include <stdio.h>
 
-enum { COST_MUCH = 100000 }; /* of max_cost: from here on more of it helps little */
+enum {
+    COST_MUCH = 100000,     /* of max_cost: from here on more of it helps little */
+    LAUNCH_NS = 100 * 1000, /* a loop whose usual step is shorter does not wait for its devices */
+};
 
 void ids_outcome_reasons(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
     struct ids_outcome *out = outcome->out;
@@ -32,32 +35,75 @@ static const char *rule(struct ids_outcome_work *outcome) {
     return ids_outcome_text(outcome, "%g ms", (double)plan->when_ns / 1e6);
 }
 
-static void say_missed(struct ids_outcome_work *outcome, int64_t slow, int64_t missed) {
+static const char *time_text(struct ids_outcome_work *outcome, int64_t ns) {
+    return ids_outcome_text(outcome, ns < 10000000 ? "%.3g us" : "%.3g ms", (double)ns / (ns < 10000000 ? 1e3 : 1e6));
+}
+
+/* Of a loop that runs ahead of its devices a step is what it takes to launch one, and now and then to wait for many. */
+static const char *say_launches(struct ids_outcome_work *outcome, int64_t median_ns) {
+    if (!outcome->record->plan->when_ratio || median_ns <= 0 || median_ns >= LAUNCH_NS) return NULL;
+    return ids_outcome_text(outcome,
+                            "the usual step took %s, so the loop launches and does not wait: wait for each step, or "
+                            "--when 'step > 500ms'",
+                            time_text(outcome, median_ns));
+}
+
+static void say_missed(struct ids_outcome_work *outcome, int64_t slow, int64_t missed, int64_t median_ns) {
     const struct ids_plan *plan = outcome->record->plan;
     int is_full = plan->max > 0 && outcome->out->kept >= plan->max;
     const char *many = plan->max_cost < COST_MUCH ? "a larger --max-cost lets more windows open" : NULL;
+    const char *launches = say_launches(outcome, median_ns);
     ids_outcome_set(
         outcome, "slow_missed",
         ids_outcome_text(outcome, "%lld of %s in no window%s", (long long)missed,
                          slow == 1 ? "1 slow step was"
                                    : ids_outcome_text(outcome, "%s were", IDS_COUNTED(slow, "slow step")),
                          is_full ? ids_outcome_text(outcome, ": --max %lld was reached", (long long)plan->max) : ""),
-        is_full ? "a larger --max, or --keep-slowest" : many);
+        launches  ? launches
+        : is_full ? "a larger --max, or --keep-slowest"
+                  : many);
+}
+
+/* The step that kept windows have and that took least; 0: there is none. */
+static int64_t least_kept_ns(const struct ids_seen_process *process) {
+    int64_t least_ns = 0;
+    for (size_t w = 0; w < process->window_count; w++) {
+        const struct ids_seen_window *window = &process->windows[w];
+        if (window->fate == IDS_SEEN_WRITTEN && window->slow_ns > 0 && (!least_ns || window->slow_ns < least_ns))
+            least_ns = window->slow_ns;
+    }
+    return least_ns;
+}
+
+/* Without a rule no step is slow, but a slower one than a kept one may have been in no window. A little slower is
+ * chance. */
+static int say_slower(struct ids_outcome_work *outcome, const struct ids_seen_process *process) {
+    const struct ids_plan *plan = outcome->record->plan;
+    int64_t least_ns = least_kept_ns(process);
+    if (plan->when_ratio || plan->when_ns || !least_ns || process->missed_ns <= least_ns + least_ns / 4) return 0;
+    ids_outcome_set(outcome, "slow_missed",
+                    ids_outcome_text(outcome, "step %lld took %s, longer than one that was kept (%s), in no window",
+                                     (long long)process->missed_step, time_text(outcome, process->missed_ns),
+                                     time_text(outcome, least_ns)),
+                    plan->max_cost < COST_MUCH ? "a larger --max-cost lets more windows open" : NULL);
+    return 1;
 }
 
 int ids_outcome_judged(struct ids_outcome_work *outcome) {
     const struct ids_seen *seen = outcome->record->seen;
-    int64_t steps = -1, slow = 0, missed = 0;
+    int64_t steps = -1, slow = 0, missed = 0, median_ns = 0;
     for (size_t i = 0; i < seen->count; i++) {
         const struct ids_seen_process *process = &seen->processes[i];
         if (process->tried < 0 || process->judged_steps <= 0) continue;
         steps = ids_sat_add(steps < 0 ? 0 : steps, process->judged_steps);
         slow = ids_sat_add(slow, process->slow);
         missed = ids_sat_add(missed, process->slow_missed);
+        if (process->judged_median_ns > median_ns) median_ns = process->judged_median_ns;
+        if (say_slower(outcome, process)) return 1;
     }
     if (steps < 0) return 0;
     if (missed > 0) {
-        say_missed(outcome, slow, missed);
+        say_missed(outcome, slow, missed, median_ns);
     } else if (!outcome->out->kept && steps <= outcome->record->plan->start_step) {
         ids_outcome_set(outcome, "never_judged",
                         ids_outcome_text(outcome, "the program ended after %s, and the first %lld are not judged",

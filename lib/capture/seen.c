@@ -130,6 +130,8 @@ static void read_judged(const struct ids_line *line, struct ids_seen_process *pr
     process->judged_steps = ids_line_number(line, "steps");
     process->slow = ids_line_number(line, "slow");
     process->slow_missed = ids_line_number(line, "slow_missed");
+    process->missed_step = ids_line_number(line, "missed_step");
+    process->missed_ns = ids_line_number(line, "missed_ns");
     process->judged_median_ns = ids_line_number(line, "median_ns");
     process->judged_cost_ns = ids_line_number(line, "cost_ns");
 }

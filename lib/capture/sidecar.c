@@ -192,6 +192,8 @@ static void put_judged(struct ids_json *json, const struct ids_seen_process *pro
     put_number(json, "steps", process->judged_steps);
     put_number(json, "slow", process->slow);
     put_number(json, "slow_missed", process->slow_missed);
+    put_number(json, "missed_step", process->missed_ns > 0 ? process->missed_step : -1);
+    put_number(json, "missed_ns", process->missed_ns > 0 ? process->missed_ns : -1);
     put_number(json, "median_ns", process->judged_median_ns);
     put_number(json, "cost_ns", process->judged_cost_ns);
     ids_json_end(json);
