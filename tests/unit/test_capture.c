@@ -268,6 +268,62 @@ START_TEST(test_failed_before) { /* the program failed before there was anything
 }
 END_TEST
 
+START_TEST(test_judged_windows) {
+    struct ids_seen_window kept = {.number = 1,
+                                   .path = "p",
+                                   .fate = IDS_SEEN_WRITTEN,
+                                   .opened_by = "step",
+                                   .closed_by = "step",
+                                   .bytes = 2000,
+                                   .first_step = 5,
+                                   .last_step = 9,
+                                   .steps = 5,
+                                   .events = -1,
+                                   .waited_ns = -1,
+                                   .reason = "step 7 took 60 ms",
+                                   .slow_step = 7,
+                                   .slow_ns = 60000000};
+    struct ids_seen_process process = {.pid = -1,
+                                       .windows = &kept,
+                                       .window_count = 1,
+                                       .is_closed = 1,
+                                       .reached = 90,
+                                       .number = 90,
+                                       .own_begin = -1,
+                                       .own_end = -1,
+                                       .tried = 3,
+                                       .kept = 1,
+                                       .judged_steps = 90,
+                                       .judged_median_ns = 5000000,
+                                       .judged_cost_ns = 9000000,
+                                       .missed_step = 66,
+                                       .missed_ns = 180000000};
+    seen = (struct ids_seen){.processes = &process, .count = 1};
+    ids_plan_default(&plan);
+    plan.keep_slowest = 1;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "step 66 took 180 ms, longer than one that was kept (60 ms), in no window");
+    process.missed_ns = 74000000; /* less than a quarter longer: chance */
+    find_outcome("x", NULL);
+    ck_assert_ptr_null(outcome.missed);
+    plan.keep_slowest = 0;
+    plan.when_ratio = 2000;
+    process.slow = 3;
+    process.slow_missed = 2;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.missed, "2 of 3 slow steps were in no window");
+    ck_assert_str_eq(outcome.remedy, "a larger --max-cost lets more windows open");
+    process.judged_median_ns = 6500;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.remedy, "the usual step took 6.5 us, so the loop launches and does not wait: wait for "
+                                     "each step, or --when 'step > 500ms'");
+    plan.when_ratio = 0; /* a time is what it is */
+    plan.when_ns = 500000000;
+    find_outcome("x", NULL);
+    ck_assert_str_eq(outcome.remedy, "a larger --max-cost lets more windows open");
+}
+END_TEST
+
 START_TEST(test_short_windows) {
     struct ids_seen_window window = {.number = 1,
                                      .path = "plugins/profile/t/h.xplane.pb",
@@ -446,5 +502,5 @@ START_TEST(test_folder_that_vanishes) {
 END_TEST
 
 IDS_RUN_SUITE("capture", test_variables, test_files_of_variables, test_settings, test_settings_by_time, test_names,
-              test_nobody_said_hello, test_never_reached, test_failed_before, test_short_windows, test_caught,
-              test_folder_that_vanishes)
+              test_nobody_said_hello, test_never_reached, test_failed_before, test_judged_windows, test_short_windows,
+              test_caught, test_folder_that_vanishes)

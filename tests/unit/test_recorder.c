@@ -196,6 +196,14 @@ START_TEST(test_keep_slowest) {
         if (goes[i] >= 0) ck_assert_int_eq(instead, goes[i]);
     }
     ck_assert_int_eq(ids_recorder_deadline(&r), now + 5 * MS + 1); /* kept are 5, 9 and 6 ms */
+    took(4 * MS);                                                  /* in no window: not slower than what is kept */
+    ck_assert_int_eq(r.missed_ns, 0);
+    took(8 * MS);
+    took(7 * MS);
+    ck_assert_int_eq(r.missed_ns, 8 * MS);
+    ck_assert_int_eq(r.missed_number, r.number - 2);
+    ck_assert_int_eq(r.slow, 0); /* without a rule nothing is slow */
+    ck_assert_int_eq(r.slow_missed, 0);
     ids_recorder_lost(&r, 7);
     ck_assert_int_eq(ids_recorder_deadline(&r), -1); /* there is room again */
     begin("keep_slowest=1;when_ratio=2000;start_step=10");
