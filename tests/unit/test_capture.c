@@ -307,6 +307,7 @@ START_TEST(test_judged_windows) {
     find_outcome("x", NULL);
     ck_assert_ptr_null(outcome.missed);
     plan.keep_slowest = 0;
+    plan.max = 10;
     plan.when_ratio = 2000;
     process.slow = 3;
     process.slow_missed = 2;
