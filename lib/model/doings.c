@@ -178,7 +178,7 @@ enum { CHANGES = 1 << 12 };
 
 int64_t ids_doing_inside(struct ids_trace *trace, uint32_t around, uint32_t name, const struct ids_event *event,
                          uint32_t called) {
-    static const struct ids_doing nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0, 0, 0};
+    static const struct ids_doing nothing = {IDS_NONE, IDS_NONE, IDS_NONE, IDS_NONE, IDS_NO_ACCOUNT, 0, 0, 0, 0};
     if (!trace->doing_changes) {
         trace->doing_changes = calloc(CHANGES, sizeof *trace->doing_changes);
         if (!trace->doing_changes || number_of(trace, &nothing) != IDS_NO_DOING) return -1;
