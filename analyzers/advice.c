@@ -614,6 +614,36 @@ static void on_clock(struct adviser *adviser) {
                                say_metric(adviser, "clock.throttled_share")));
 }
 
+/* The program and op that have most time on the host's CPU, beside an accelerator. */
+static const char *host_op_of(const struct adviser *adviser) {
+    const struct ids_table *table = ids_report_find_table(adviser->report, "placement");
+    int beside = ids_table_column(table, "beside"), program = ids_table_column(table, "program"),
+        longest = ids_table_column(table, "longest");
+    if (beside < 0 || program < 0 || longest < 0) return "";
+    for (size_t row = 0; row < table->row_count; row++) { /* the first of a device has most time */
+        if (!ids_table_cell(table, row, beside)->i) continue;
+        const char *op = ids_table_cell(table, row, longest)->text, *of = ids_table_cell(table, row, program)->text;
+        if (op) return ids_report_text(adviser->report, " (most: %s%s%s)", op, of ? " of " : "", of ? of : "");
+    }
+    return "";
+}
+
+/* Ops that fell back to the CPU, or were put there: only where the device has nothing to do meanwhile. */
+static void on_host_ops(struct adviser *adviser) {
+    double beside = ratio_of(adviser, "placement.host_idle_share"), idle = ratio_of(adviser, "idle.share");
+    if (beside < 0.1 || beside * idle < 0.02) return;
+    remark(adviser, "placement.host_idle_share",
+           ids_report_text(adviser->report,
+                           "Ops run on the host's CPU while the device has nothing to do%s - keep their arrays on the "
+                           "device: jit the whole step, and look for jax.devices('cpu') and arrays of numpy",
+                           host_op_of(adviser)),
+           ids_report_text(adviser->report,
+                           "%s ops on the host's CPU; they run in %s of the idle time (--section "
+                           "placement)",
+                           say_metric(adviser, "placement.host_ops"),
+                           say_metric(adviser, "placement.host_idle_share")));
+}
+
 /* What only the first steps do: which of it takes longest. */
 static const struct ids_piece *warm_up_of(const struct adviser *adviser) {
     for (size_t i = 0; i < adviser->pieces.count; i++) {
@@ -701,6 +731,7 @@ static void advise_on_all(struct adviser *adviser) {
     on_small_kernels(adviser);
     on_kernels(adviser);
     on_clock(adviser);
+    on_host_ops(adviser);
 }
 
 static int advice_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {

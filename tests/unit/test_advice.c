@@ -345,6 +345,32 @@ START_TEST(a_clock_that_is_held_back_is_said) {
 }
 END_TEST
 
+/* Kernels of 20 us each 40 us, and an op on the CPU in so many us of the idle 20. */
+static void record_host_op(int us) {
+    static char text[1 << 16];
+    size_t length = (size_t)snprintf(text, sizeof text, "plane /device:GPU:0\nline 1 \"Stream #1\"\n");
+    for (int i = 0; i < 60; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%dus 20us k\n", 40 * i);
+    length += (size_t)snprintf(text + length, sizeof text - length, "plane /host:CPU\nline 9 worker\n");
+    for (int i = 0; us && i < 59; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length,
+                                   "%dus %dus dot.1 hlo_op=dot.1 hlo_module=jit_host program_id=3 run_id=%d "
+                                   "device_ordinal=0\n",
+                                   40 * i + 15, us + 5, i + 1);
+    advise_on(text);
+}
+
+START_TEST(ops_on_the_host_are_said) {
+    record_host_op(2);
+    ck_assert_ptr_nonnull(about("on the host's CPU"));
+    ck_assert_ptr_nonnull(strstr(about("on the host's CPU")->what, "(most: dot.1 of jit_host)"));
+    ids_report_done(&report);
+    record_host_op(1);
+    ck_assert_ptr_null(about("on the host's CPU"));
+    ids_report_done(&report);
+}
+END_TEST
+
 START_TEST(matrix_units_that_are_missed_are_said) {
     occupancy_of("ampere_sgemm_128x64_nn", "regs:32 shm:0 grid:2160,1,1 block:1024,1,1");
     ck_assert_ptr_nonnull(about("beside the matrix units"));
@@ -689,7 +715,7 @@ IDS_RUN_SUITE("advice", few_device_events_are_enough, the_slowest_stage_of_input
               warm_up_is_what_only_the_first_step_does, launching_is_held_against_what_is_launched,
               an_op_is_worth_a_word_where_it_is_much_of_the_step, what_is_little_is_left_out,
               many_small_kernels_are_said, low_occupancy_is_said_where_the_device_computes,
-              what_limits_the_occupancy_is_said, a_clock_that_is_held_back_is_said,
+              what_limits_the_occupancy_is_said, a_clock_that_is_held_back_is_said, ops_on_the_host_are_said,
               matrix_units_that_are_missed_are_said, time_outside_the_steps_is_said,
               the_step_that_opens_the_window_is_not_outside, instances_of_one_op_are_one_piece,
               copies_at_the_same_time_are_one_piece, who_waits_less_decides, what_others_did_is_won_too,
