@@ -6,6 +6,7 @@
 #include "analyzers/memory_advice.h"
 #include "analyzers/pieces.h"
 #include "analyzers/remedies.h"
+#include "analyzers/roofline_advice.h"
 #include "analyzers/waste_advice.h"
 #include "lib/analysis/balance.h"
 #include "lib/base/counted.h"
@@ -478,7 +479,18 @@ static void on_compute(struct adviser *adviser) {
     if (pieces->op.most == pieces->mover.most)
         what = ids_report_text(adviser->report, "%s, which only moves data - %s", what,
                                remedy_of(adviser, IDS_WORK_COMPUTE, NULL, pieces->op.time_ps, 1, 0, NULL).remedy);
+    const char *layers = ids_layers_in_words(adviser->report), *shares = "";
+    struct ids_value unused;
+    if (layers && !has(adviser, "efficiency.flops_share", &unused))
+        shares = ". --peak-flops and --peak-bandwidth give the shares of the peak, which is not known here";
+    if (layers) what = ids_report_text(adviser->report, "%s. By layer: %s%s", what, layers, shares);
     on_op(adviser, &pieces->op, what);
+}
+
+/* What no account tells of busy time: how far it is from what the device can do. */
+static void on_loss(struct adviser *adviser) {
+    struct ids_roofline_advice advice = ids_loss_advice(adviser->report);
+    if (advice.what) remark(adviser, "efficiency.roofline_loss", advice.what, advice.evidence);
 }
 
 /* An op is worth a word where it is a good part of the step, not of what little the device does. */
@@ -726,6 +738,7 @@ static void advise_on_all(struct adviser *adviser) {
     on_warm_up(adviser);
     on_programs_memory(adviser);
     on_time_outside(adviser);
+    on_loss(adviser);
     on_one_op(adviser);
     on_waste(adviser);
     on_small_kernels(adviser);

@@ -56,7 +56,7 @@ static const struct ids_column_def columns[] = {
     {"collectives", "collectives", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"copies", "copies", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     {"stalls", "stalls", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
-    {"judged", "judged", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
+    {"counted", "with a cost", IDS_UNIT_TIME, IDS_COLUMN_DETAIL},
     IDS_COST_COLUMNS(IDS_COLUMN_DETAIL),
 };
 static const struct ids_table_def layers = {
@@ -72,7 +72,7 @@ static const struct ids_table_def layers = {
     "checkpoints are transparent. `total` is the self time of the ops "
     "inside, `self` that of the ops directly in it; `forward`, `backward` and `recomputed` (checkpoint) are parts of "
     "the total, as far as the op's name tells. `flops` and `bytes` are of all executions; rates and what bounds "
-    "them are of those ops whose cost is known, which have the time `judged` where a roofline is known too. `compute`, "
+    "them are of those ops whose cost is known, which have the time `counted`. `compute`, "
     "`collectives`, "
     "`copies` and `stalls` are what the ledger books here (work.compute, comm.transfer, copy.*, stall.device): the "
     "rows of depth 0 sum to these accounts. Ops without a scope stand under " NO_SCOPE ", by program. `id` is the path "
@@ -287,7 +287,7 @@ static int list_layer(struct growing *growing, struct ids_report *report, const 
         ids_int_value(IDS_UNIT_TIME, all->account_ps[IDS_LAYER_COLLECTIVE]),
         ids_int_value(IDS_UNIT_TIME, all->account_ps[IDS_LAYER_COPY]),
         ids_int_value(IDS_UNIT_TIME, all->account_ps[IDS_LAYER_STALL]),
-        ids_cost_time(all->cost.has_roof, all->cost.judged_time),
+        ids_cost_time(all->cost.runs > 0, all->cost.self_time),
         IDS_COST_VALUES(cost_cells),
     };
     IDS_ROW(report, table, columns, row);

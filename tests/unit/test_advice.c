@@ -709,6 +709,51 @@ START_TEST(who_changes_from_step_to_step_is_no_one_rank) {
 }
 END_TEST
 
+/* Ten times 100 us: attention 50 us, of which a kernel of the user's has all, and an MLP of 50 us that computes 2e9
+ * operations and moves 1e6 bytes: on a TPU of 100 TFLOP/s and 1000 GB/s 20 us of the 50. So 30 of 100 us are lost, all
+ * by the MLP, of half of the time. */
+static void layers_of_a_tpu(const char *peaks) {
+    static char text[1 << 14];
+    size_t at = (size_t)snprintf(
+        text, sizeof text,
+        "plane /device:TPU:0 %s\n"
+        "meta k.1 hlo_category=custom-call program_id=1 flops=0 bytes_accessed=0 tf_op=\"jit(f)/my_attn/pallas_call\"\n"
+        "meta d.2 hlo_category=\"convolution fusion\" program_id=1 flops=2000000000 bytes_accessed=1000000 "
+        "tf_op=\"jit(f)/the_mlp/dot_general\"\n"
+        "line 2 \"XLA Ops\"\n",
+        peaks);
+    for (int i = 0; i < 10; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%dus 50us k.1\n%dus 50us d.2\n", i * 100, i * 100 + 50);
+    advise_on(text);
+}
+
+START_TEST(what_bounds_the_layers_is_said) {
+    layers_of_a_tpu("peak_teraflops_per_second=100.0 peak_hbm_bw_gigabytes_per_second=1000.0");
+    const struct ids_advice *advice = about("computes nearly all of the time");
+    ck_assert_ptr_nonnull(advice);
+    ck_assert_ptr_nonnull(strstr(advice->what, "50.0 % my_attn (attention): what most of it computes and moves is not "
+                                               "known; 50.0 % the_mlp (MLP): compute-bound, 40.0 TFLOP/s (40.0 % of "
+                                               "peak), 20.0 GB/s of memory (2.0 % of peak)"));
+    ck_assert_ptr_null(strstr(advice->what, "--peak-flops"));
+    advice = about("at its roofline");
+    ck_assert_ptr_nonnull(advice);
+    ck_assert_ptr_nonnull(strstr(advice->what, "would be 30.0 % shorter; 100.0 % of that is d.2"));
+    ck_assert_int_eq(advice->saves_ps, -1); /* what only wastes is told apart, and may be the same time */
+    ids_report_done(&report);
+}
+END_TEST
+
+/* Without peaks rates are said, how to have shares, and nothing of losses. */
+START_TEST(layers_without_peaks_have_rates) {
+    layers_of_a_tpu("");
+    const struct ids_advice *advice = about("computes nearly all of the time");
+    ck_assert_ptr_nonnull(advice);
+    ck_assert_ptr_nonnull(strstr(advice->what, "the_mlp (MLP): 40.0 TFLOP/s, 20.0 GB/s of memory. --peak-flops"));
+    ck_assert_ptr_null(about("at its roofline"));
+    ids_report_done(&report);
+}
+END_TEST
+
 IDS_RUN_SUITE("advice", few_device_events_are_enough, the_slowest_stage_of_input_is_named,
               too_little_names_the_next_command, a_queue_counts_where_it_is_most_of_the_time,
               the_device_that_computes_decides, a_single_time_is_said_to_be_one,
@@ -723,4 +768,5 @@ IDS_RUN_SUITE("advice", few_device_events_are_enough, the_slowest_stage_of_input
               even_work_wins_no_more_than_there_is, a_culprit_with_a_place_takes_what_has_none,
               an_op_that_only_moves_is_named, small_kernels_are_no_advice_where_fusing_wins_little,
               ops_of_a_large_program_cannot_be_jitted_more, a_host_that_runs_ahead_is_no_evidence,
-              a_tracer_that_makes_python_longer_is_named, who_changes_from_step_to_step_is_no_one_rank)
+              a_tracer_that_makes_python_longer_is_named, who_changes_from_step_to_step_is_no_one_rank,
+              what_bounds_the_layers_is_said, layers_without_peaks_have_rates)
