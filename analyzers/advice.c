@@ -566,6 +566,18 @@ static const char *large_program_of(const struct adviser *adviser) {
     return ids_table_cell(table, most, name)->text;
 }
 
+/* ": behind 60.0 % of their time stands a reduction", where the program's graph tells. */
+static const char *say_between(const struct adviser *adviser) {
+    const struct ids_table *table = ids_report_find_table(adviser->report, "splits");
+    int time = ids_table_column(table, "time"), between = ids_table_column(table, "between");
+    int64_t all_ps = 0;
+    if (!table || !table->row_count) return "";
+    for (size_t row = 0; row < table->row_count; row++) ids_sum(&all_ps, ids_table_cell(table, row, time)->i);
+    return ids_report_text(adviser->report, "; of those that XLA could fuse, behind %s of the time: %s",
+                           say_share(adviser, ids_table_cell(table, 0, time)->i, all_ps),
+                           ids_table_cell(table, 0, between)->text);
+}
+
 static const char *say_fuse(const struct adviser *adviser) {
     const char *program = large_program_of(adviser);
     if (adviser->framework == IDS_PYTORCH)
@@ -594,9 +606,9 @@ static void on_small_kernels(struct adviser *adviser) {
         return;
     if (pieces->compute_ps < pieces->time_ps / 10 || said_account(adviser, IDS_HOST_DISPATCH)) return;
     remark(adviser, "kernels.small_count", say_fuse(adviser),
-           ids_report_text(adviser->report, "%s kernels below the threshold: %s of kernels, %s of kernel time",
+           ids_report_text(adviser->report, "%s kernels below the threshold: %s of kernels, %s of kernel time%s",
                            say_metric(adviser, "kernels.small_count"), say_metric(adviser, "kernels.small_share"),
-                           say_metric(adviser, "kernels.small_time_share")));
+                           say_metric(adviser, "kernels.small_time_share"), say_between(adviser)));
 }
 
 /* Kernels decide only where the device computes for a good part of the step. */

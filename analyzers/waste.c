@@ -58,6 +58,27 @@ static const struct ids_table_def waste = {
     0,
 };
 
+static const struct ids_column_def split_columns[] = {
+    {"time", "time", IDS_UNIT_TIME, 0},
+    {"count", "kernels", IDS_UNIT_COUNT, 0},
+    {"ops", "ops", IDS_UNIT_COUNT, 0},
+    {"between", "behind them", IDS_UNIT_NONE, 0},
+    {"op", "most", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_NAME},
+    {"where", "in the program", IDS_UNIT_NONE, IDS_COLUMN_LONG},
+};
+static const struct ids_table_def splits = {
+    "splits",
+    "why small kernels are apart",
+    split_columns,
+    IDS_COUNT_OF(split_columns),
+    "Kernels below --small-kernel of ops that XLA could fuse by their nature (elementwise work, moves, reductions), by "
+    "what the program has behind them: a collective, a custom call, a matrix product, a loop or branch, a reduction, "
+    "several users, the result of the program or loop, an array of other size. nothing seen: the graph shows no "
+    "reason, "
+    "so that it was XLA's choice.",
+    0,
+};
+
 enum { MOST_ROWS = 500 };
 
 struct row {
@@ -70,7 +91,8 @@ struct gathering {
     const struct ids_analysis *analysis;
     struct own {
         int64_t time_ps, step_ps, count;
-    } * of_op; /* by trace->ops */
+        int64_t small_ps, small_count; /* of kernels that are small */
+    } * of_op;                         /* by trace->ops */
     struct ids_keymap numbers;
     struct row *rows;
     size_t count, room;
@@ -81,7 +103,7 @@ struct gathering {
 
 static int has_any(const struct ids_trace *trace) {
     for (size_t i = 0; i < trace->op_count; i++) {
-        if (trace->ops[i].waste) return 1;
+        if (trace->ops[i].waste || trace->ops[i].split) return 1;
     }
     return 0;
 }
@@ -101,12 +123,20 @@ static int64_t all_time(const struct ids_report *report) {
     return all_ps;
 }
 
+static void count_split(struct gathering *gathering, const struct ids_busy *busy, const struct ids_event *event) {
+    if (ids_end_in_window(busy, event) - event->start_ps >= gathering->analysis->params.small_kernel_ps) return;
+    struct own *own = &gathering->of_op[event->op];
+    ids_sum(&own->small_ps, own_time(busy, event));
+    own->small_count++;
+}
+
 static void count_events(struct gathering *gathering) {
     const struct ids_analysis *analysis = gathering->analysis;
     for (size_t b = 0; b < analysis->busy_count; b++) {
         const struct ids_busy *busy = &analysis->busy[b];
         struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
         for (const struct ids_event *event; (event = ids_cursor_next(&cursor));) {
+            if (event->op != IDS_NONE && analysis->trace->ops[event->op].split) count_split(gathering, busy, event);
             if (!ids_is_wasted(analysis->trace, event)) continue;
             struct own *own = &gathering->of_op[event->op];
             int64_t own_ps = own_time(busy, event);
@@ -197,6 +227,47 @@ static void list(struct gathering *gathering, struct ids_report *report) {
     if (gathering->count > MOST_ROWS) table->rows_left_out = (int64_t)(gathering->count - MOST_ROWS);
 }
 
+struct between {
+    int64_t time_ps, count, ops, most_ps;
+    const struct ids_op *most;
+    enum ids_split split;
+};
+
+static int longest_first(const void *a, const void *b) {
+    const struct between *left = a, *right = b;
+    if (left->time_ps != right->time_ps) return left->time_ps < right->time_ps ? 1 : -1;
+    return (left->split > right->split) - (left->split < right->split);
+}
+
+static void list_splits(const struct gathering *gathering, struct ids_report *report) {
+    const struct ids_trace *trace = gathering->analysis->trace;
+    struct between of[IDS_SPLIT_COUNT] = {{0}};
+    for (int s = 0; s < IDS_SPLIT_COUNT; s++) of[s].split = (enum ids_split)s;
+    for (size_t i = 0; i < trace->op_count; i++) {
+        const struct own *own = &gathering->of_op[i];
+        struct between *between = &of[trace->ops[i].split];
+        if (!own->small_count) continue;
+        ids_sum(&between->time_ps, own->small_ps);
+        between->count += own->small_count;
+        between->ops++;
+        if (!between->most || own->small_ps > between->most_ps)
+            between->most = &trace->ops[i], between->most_ps = own->small_ps;
+    }
+    qsort(of, IDS_SPLIT_COUNT, sizeof *of, longest_first);
+    for (int s = 0; s < IDS_SPLIT_COUNT; s++) {
+        if (!of[s].count) continue;
+        const struct ids_value row[] = {
+            ids_int_value(IDS_UNIT_TIME, of[s].time_ps),
+            ids_int_value(IDS_UNIT_COUNT, of[s].count),
+            ids_int_value(IDS_UNIT_COUNT, of[s].ops),
+            ids_text_value(ids_split_name(of[s].split)),
+            ids_text_value(ids_trace_text(trace, of[s].most->name)),
+            text_or_none(trace, of[s].most->framework_name),
+        };
+        IDS_ROW(report, ids_report_table(report, &splits), split_columns, row);
+    }
+}
+
 static int waste_run(struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
     struct gathering gathering = {.analysis = analysis, .all_ps = all_time(report)};
     const struct ids_trace *trace = analysis->trace;
@@ -209,6 +280,7 @@ static int waste_run(struct ids_analysis *analysis, struct ids_report *report, s
     }
     if (!failed && gathering.all_ps && trace->op_count) {
         list(&gathering, report);
+        if (any) list_splits(&gathering, report);
         double all = (double)gathering.all_ps;
         ids_report_metric(report, "layout.share", NULL,
                           ids_real_value(IDS_UNIT_RATIO, (double)gathering.moved_ps / all));
@@ -227,7 +299,7 @@ static int waste_run(struct ids_analysis *analysis, struct ids_report *report, s
     return failed ? ids_no_memory(err) : 0;
 }
 
-static const struct ids_table_def *const tables[] = {&waste};
+static const struct ids_table_def *const tables[] = {&waste, &splits};
 
 const struct ids_analyzer ids_waste_analyzer = {
     .name = "waste",

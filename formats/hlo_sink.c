@@ -83,7 +83,9 @@ static int tell_waste(struct telling *telling, const struct ids_hlo_instruction 
     const struct ids_hlo_module *module = telling->module;
     uint32_t index = (uint32_t)(from - module->instructions);
     char text[IDS_HLO_WASTE_TEXT];
-    if (!telling->wastes || !telling->wastes[index].kind) return 0;
+    if (!telling->wastes) return 0;
+    to->split = telling->wastes[index].split;
+    if (!telling->wastes[index].kind) return 0;
     to->waste = telling->wastes[index].kind;
     to->waste_is_part = telling->wastes[index].is_part;
     size_t length = ids_hlo_waste_text(module, &telling->wastes[index], index, text);

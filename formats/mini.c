@@ -7,8 +7,8 @@
  *   line ID NAME                             a timeline of the plane
  *   START DURATION EVENT-NAME [KEY=VALUE ...]   an event of the line; times as 5us, 1.25ms, 40ns, 7 (ps)
  *   hlo module=M name=I opcode=O [program=N] [op_name=..] [source=..] [groups=..] [bytes=N] [shape=..] [call_target=..]
- *   [waste=KIND [waste_why=..] [waste_is_part=1]] [fingerprint=N] [flops=N] [bytes_accessed=N] [multiplies=bf16]
- *   [parameter=1 [donated=1] [sharding=..]]
+ *   [waste=KIND [waste_why=..] [waste_is_part=1]] [split=REASON] [fingerprint=N] [flops=N] [bytes_accessed=N]
+ *   [multiplies=bf16] [parameter=1 [donated=1] [sharding=..]]
  *   keeps module=M [program=N] [peak=I] [arguments=N] [in_place=N] [results=N] [temporaries=N] [constants=N]
  *       what the program keeps in memory; values and arguments that are not donated may follow:
  *   value bytes=N kind=N [name=I] [op_name=..] [source=..] [shape=..] [padding=N] [at_peak=1]
@@ -293,6 +293,10 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
             hlo.element = (uint8_t)ids_hlo_element_of((struct ids_text){arg->chars, (uint32_t)arg->length});
         if (ids_text_is(key, "fingerprint")) hlo.fingerprint = arg->u;
         if (ids_text_is(key, "parameter")) hlo.is_parameter = arg->u != 0;
+        for (int s = 1; s < IDS_SPLIT_COUNT && ids_text_is(key, "split") && arg->type == IDS_VALUE_CHARS; s++) {
+            struct ids_text name = {arg->chars, (uint32_t)arg->length};
+            if (ids_text_is(name, ids_split_name((enum ids_split)s))) hlo.split = (uint8_t)s;
+        }
         if (ids_text_is(key, "waste_is_part")) hlo.waste_is_part = arg->u != 0;
         if (ids_text_is(key, "donated")) hlo.is_donated = arg->u != 0;
         for (int w = 1; w < IDS_WASTE_COUNT && ids_text_is(key, "waste") && arg->type == IDS_VALUE_CHARS; w++) {

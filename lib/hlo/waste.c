@@ -124,7 +124,7 @@ void ids_waste_set(struct ids_waste_graph *graph, uint32_t instruction, enum ids
                    uint32_t also) {
     struct ids_hlo_waste *of = &graph->of[instruction];
     if (of->kind && of->kind <= kind) return;
-    *of = (struct ids_hlo_waste){.kind = (uint8_t)kind, .other = other, .also = also};
+    *of = (struct ids_hlo_waste){.kind = (uint8_t)kind, .split = of->split, .other = other, .also = also};
     graph->found = 1;
 }
 
@@ -209,6 +209,7 @@ static int look(struct ids_waste_graph *graph) {
     }
     ids_waste_collectives(graph);
     ids_waste_attention(graph);
+    ids_split_find(graph);
     return failed;
 }
 

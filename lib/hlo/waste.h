@@ -24,12 +24,29 @@ enum ids_waste {
     IDS_WASTE_COUNT,
 };
 
+/* Why an op that could be fused is an op of its own: what its user is, or that it has several. The first that holds. */
+enum ids_split {
+    IDS_NO_SPLIT, /* it could not be fused anyway */
+    IDS_SPLIT_COLLECTIVE,
+    IDS_SPLIT_CALL,
+    IDS_SPLIT_PRODUCT,
+    IDS_SPLIT_LOOP,
+    IDS_SPLIT_REDUCTION,
+    IDS_SPLIT_USERS,
+    IDS_SPLIT_RESULT,
+    IDS_SPLIT_SHAPE,
+    IDS_SPLIT_UNSEEN,
+    IDS_SPLIT_COUNT,
+};
+const char *ids_split_name(enum ids_split split); /* "several users"; NULL for IDS_NO_SPLIT */
+
 /* "layout"; NULL for IDS_NO_WASTE. */
 const char *ids_waste_name(enum ids_waste waste);
 
 struct ids_hlo_waste {
     uint8_t kind;         /* enum ids_waste */
     uint8_t is_part;      /* 1: of a part of its operands alone */
+    uint8_t split;        /* enum ids_split */
     uint32_t other, also; /* instructions that show it; IDS_HLO_NONE: none */
 };
 

@@ -46,5 +46,7 @@ uint32_t ids_waste_inside(const struct ids_hlo_module *module, uint32_t instruct
 /* waste_collectives.c, waste_attention.c */
 void ids_waste_collectives(struct ids_waste_graph *graph);
 void ids_waste_attention(struct ids_waste_graph *graph);
+/* split.c */
+void ids_split_find(struct ids_waste_graph *graph);
 
 #endif

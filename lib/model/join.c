@@ -114,6 +114,7 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
             op->bytes_accessed = op->memory_bytes = hlo->bytes;
         }
         if (hlo->element) op->element = hlo->element;
+        op->split = hlo->split;
         if (op->category) continue; /* the device's own word stands */
         op->category = hlo->opcode;
         ids_op_classify(op, ids_strings_text(&trace->strings, hlo->opcode), IDS_RULE_OPCODE);

@@ -115,6 +115,7 @@ struct ids_instruction_info {
     uint8_t waste;         /* enum ids_waste (lib/hlo/waste.h) */
     uint8_t waste_is_part; /* 1: of a part of its operands */
     uint8_t element;       /* of what it multiplies (lib/hlo/element.h); 0 it is no matrix product or convolution */
+    uint8_t split;         /* enum ids_split (lib/hlo/waste.h) */
     uint8_t is_parameter;  /* 1: of the program itself, so that op_name is what the program calls its argument */
     uint8_t is_donated;    /* 1: of a parameter whose memory a result may take */
 };

@@ -220,6 +220,7 @@ struct ids_op {
     uint8_t waste_is_part; /* 1: of a collective that moves something else too */
     uint8_t cost_source;   /* enum ids_cost_source: of flops and bytes */
     uint8_t element;       /* of what a matrix product or convolution multiplies (lib/hlo/element.h); 0 it is none */
+    uint8_t split;         /* enum ids_split: why the op that uses it is another one */
     uint8_t direction;     /* enum ids_direction of such a copy */
     uint8_t class;         /* enum ids_class */
     uint8_t collective;    /* enum ids_collective */

@@ -361,6 +361,55 @@ START_TEST(attention_through_memory) {
 }
 END_TEST
 
+/* ---- why small ops are apart ---- */
+
+/* What stands behind a sine whose user is this op, or two of it. */
+static const char *behind(const char *opcode, const char *dimensions, int twice) {
+    begin();
+    is_entry(computation("main", 0));
+    ADD("sine", "sine", "8,64", parameter("x", "8,64", 0), 0);
+    int sine = last();
+    ADD("user", opcode, dimensions, sine, 0);
+    if (twice) ADD("again", opcode, dimensions, sine, 0);
+    finish();
+    const char *name = ids_split_name((enum ids_split)wastes[sine - 1].split);
+    end();
+    return name;
+}
+
+START_TEST(what_stands_behind) {
+    ck_assert_str_eq(behind("all-reduce", "8,64", 0), "collective");
+    ck_assert_str_eq(behind("custom-call", "8,64", 0), "custom call");
+    ck_assert_str_eq(behind("dot", "8,8", 0), "matrix product");
+    ck_assert_str_eq(behind("while", "8,64", 0), "loop or branch");
+    ck_assert_str_eq(behind("reduce", "8", 0), "reduction");
+    ck_assert_str_eq(behind("reduce", "8", 1), "reduction");
+    ck_assert_str_eq(behind("tuple", "8,64", 0), "result");
+    ck_assert_str_eq(behind("slice", "8,8", 0), "other shape");
+    ck_assert_str_eq(behind("cosine", "64,8", 0), "nothing seen");
+    ck_assert_str_eq(behind("cosine", "8,64", 1), "several users");
+}
+END_TEST
+
+/* A product, a collective or a loop could not be fused anyway. */
+START_TEST(what_could_not_be_fused) {
+    begin();
+    is_entry(computation("main", 0));
+    int x = parameter("x", "8,8", 0);
+    ADD("d", "dot", "8,8", x, x, 0);
+    int dot = last();
+    ADD("w", "while", "8,8", dot, 0);
+    int loop = last();
+    ADD("s", "sine", "8,8", loop, 0);
+    finish();
+    ck_assert_int_eq(wastes[x - 1].split, IDS_NO_SPLIT);
+    ck_assert_int_eq(wastes[dot - 1].split, IDS_NO_SPLIT);
+    ck_assert_int_eq(wastes[loop - 1].split, IDS_NO_SPLIT);
+    ck_assert_int_eq(wastes[last() - 1].split, IDS_SPLIT_RESULT);
+    end();
+}
+END_TEST
+
 /* ---- hostile ---- */
 
 /* 20,000 fusions of one all-gather, with a body of 20,000 instructions in which its parameter comes last. */
@@ -384,4 +433,5 @@ END_TEST
 
 IDS_RUN_SUITE("hlo_waste", fusions_that_only_move, copies_for_a_loop_are_kept_apart, recomputed_by_name,
               the_same_of_the_same, collectives_of_what_all_have, collectives_one_after_the_other,
-              collectives_of_which_a_slice_is_used, attention_through_memory, many_uses_of_a_long_body)
+              collectives_of_which_a_slice_is_used, attention_through_memory, what_stands_behind,
+              what_could_not_be_fused, many_uses_of_a_long_body)
