@@ -269,6 +269,19 @@ START_TEST(many_small_kernels_are_said) {
 }
 END_TEST
 
+START_TEST(what_keeps_small_kernels_apart_is_evidence) {
+    kernel_name = "k hlo_op=s.1 hlo_module=m program_id=1";
+    plane_stats = "\nhlo module=m name=s.1 opcode=sine program=1 split=reduction";
+    record_kernels(40, "", 4000);
+    plane_stats = "", kernel_name = "k";
+    const struct ids_advice *small = about("Many small kernels");
+    ck_assert_ptr_nonnull(small);
+    ck_assert_msg(strstr(small->evidence, "could fuse, behind 100.0 % of the time: reduction") != NULL, "%s",
+                  small->evidence);
+    ids_report_done(&report);
+}
+END_TEST
+
 START_TEST(low_occupancy_is_said_where_the_device_computes) {
     record_kernels(40, "kernel_details=\"regs:8 occ_pct:50\"", 4000);
     ck_assert_ptr_nonnull(about("Low occupancy"));
