@@ -35,6 +35,7 @@ static const struct {
     {"convolution", IDS_DOES_PRODUCT},
     {"reduce", IDS_DOES_REDUCE},
     {"exponential", IDS_DOES_EXP},
+    {"maximum", IDS_DOES_COMPUTE | IDS_DOES_MAXIMUM},
     {"slice", IDS_DOES_SLICE},
     {"dynamic-slice", IDS_DOES_SLICE},
     {"while", IDS_DOES_CALL},
@@ -91,6 +92,13 @@ uint32_t ids_waste_inside(const struct ids_hlo_module *module, uint32_t instruct
     return (uint32_t)module->called[of->called.first];
 }
 
+/* What a reduction calls for each pair of elements. */
+static uint16_t peak_of(const struct ids_waste_graph *graph, uint32_t reduction, uint32_t computation) {
+    const struct ids_hlo_range *called = &graph->module->instructions[reduction].called;
+    uint64_t pair = called->count ? graph->module->called[called->first] : UINT64_MAX;
+    return pair < computation && graph->inside[pair] & IDS_DOES_MAXIMUM ? IDS_DOES_PEAK : 0;
+}
+
 /* Computations come before those that call them; what does not is not looked into. */
 static void tell_deeds(struct ids_waste_graph *graph) {
     const struct ids_hlo_module *module = graph->module;
@@ -99,6 +107,7 @@ static void tell_deeds(struct ids_waste_graph *graph) {
         for (uint32_t i = range->first; i < range->first + range->count; i++) {
             uint32_t inside = ids_waste_inside(module, i);
             graph->deeds[i] = deed_of(module, &module->instructions[i]);
+            if (graph->deeds[i] == IDS_DOES_REDUCE) graph->deeds[i] |= peak_of(graph, i, c);
             if (inside != IDS_HLO_NONE) graph->deeds[i] = inside < c ? graph->inside[inside] : IDS_DOES_DIFFER;
             graph->inside[c] |= graph->deeds[i];
         }

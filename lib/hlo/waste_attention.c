@@ -67,6 +67,9 @@ static void mark(struct ids_waste_graph *graph, const struct chain *chain, uint3
     }
 }
 
+/* The largest is subtracted, and the sum divided by; a gate (silu) before a norm has no largest. */
+enum { SOFTMAX = IDS_DOES_EXP | IDS_DOES_REDUCE | IDS_DOES_PEAK };
+
 void ids_waste_attention(struct ids_waste_graph *graph) {
     const struct ids_hlo_module *module = graph->module;
     for (uint32_t c = 0; c < module->computation_count; c++) {
@@ -79,8 +82,7 @@ void ids_waste_attention(struct ids_waste_graph *graph) {
                 uint32_t operand = ids_waste_operand(graph, i, o);
                 if (operand >= i || is_product(graph, operand)) continue;
                 follow(&chain, operand, DEPTH);
-                if (chain.first == IDS_HLO_NONE || !(chain.deeds & IDS_DOES_EXP) || !(chain.deeds & IDS_DOES_REDUCE))
-                    continue;
+                if (chain.first == IDS_HLO_NONE || (chain.deeds & SOFTMAX) != SOFTMAX) continue;
                 if (!is_long(module, chain.first) || bytes_of(module, operand) < bytes_of(module, chain.first) / 2)
                     continue;
                 mark(graph, &chain, i);

@@ -21,6 +21,8 @@ enum ids_hlo_deed {
     IDS_DOES_COLLECTIVE = 2048,
     IDS_DOES_COMPUTE = 4096, /* anything else */
     IDS_DOES_BATCHES = 8192, /* of products: of many matrices */
+    IDS_DOES_MAXIMUM = 16384,
+    IDS_DOES_PEAK = 32768, /* of reductions: to the largest, which a softmax subtracts */
 };
 
 struct ids_waste_graph {

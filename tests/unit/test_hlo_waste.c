@@ -326,15 +326,19 @@ END_TEST
 
 /* ---- attention ---- */
 
-static const char *of_softmax(const char *normalizer, int batched, const char *scores) {
+static const char *of_softmax(const char *pair, int batched, const char *scores) {
     static char said[128];
     begin();
+    int larger = computation("larger", 0), a = parameter("a", "", 0);
+    ADD("m", pair, "", a, parameter("b", "", 1), 0);
     is_entry(computation("main", 0));
     int q = parameter("q", "8,256,64", 0), v = parameter("v", "8,256,64", 1);
     int first = batched ? batched_dot("qk", scores, q, q) : (ADD("qk", "dot", scores, q, q, 0), last());
-    ADD("e", "exponential", scores, first, 0);
+    int most = calls(ADD("most", "reduce", "8,256", first, 0), larger);
+    ADD("less", "subtract", scores, first, most, 0);
+    ADD("e", "exponential", scores, last(), 0);
     int e = last();
-    ADD("sum", normalizer, "8,256", e, 0);
+    ADD("sum", "reduce", "8,256", e, 0);
     ADD("wide", "broadcast", scores, last(), 0);
     ADD("p", "divide", scores, e, last(), 0);
     int p = last();
@@ -354,10 +358,10 @@ static const char *of_softmax(const char *normalizer, int batched, const char *s
 }
 
 START_TEST(attention_through_memory) {
-    ck_assert_str_eq(of_softmax("reduce", 1, "8,256,256"), "attention");
-    ck_assert_str_eq(of_softmax("sine", 1, "8,256,256"), "");   /* a gate is no softmax */
-    ck_assert_str_eq(of_softmax("reduce", 0, "8,256,256"), ""); /* a router's */
-    ck_assert_str_eq(of_softmax("reduce", 1, "8,256,16"), "");
+    ck_assert_str_eq(of_softmax("maximum", 1, "8,256,256"), "attention");
+    ck_assert_str_eq(of_softmax("add", 1, "8,256,256"), "");     /* a gate before a norm is no softmax */
+    ck_assert_str_eq(of_softmax("maximum", 0, "8,256,256"), ""); /* a router's */
+    ck_assert_str_eq(of_softmax("maximum", 1, "8,256,16"), "");
 }
 END_TEST
 
