@@ -4,6 +4,7 @@
  */
 #include "analyzers/kernel_advice.h"
 #include "analyzers/memory_advice.h"
+#include "analyzers/no_device.h"
 #include "analyzers/pieces.h"
 #include "analyzers/remedies.h"
 #include "analyzers/roofline_advice.h"
@@ -764,7 +765,7 @@ static int advice_run(struct ids_analysis *analysis, struct ids_report *report, 
                               .report = report,
                               .framework = ids_framework_of(analysis->trace),
                               .has_python = ids_report_find_property(report, "python_recorded") != NULL};
-    if (!analysis->busy_count) return 0;
+    if (!analysis->busy_count) return ids_no_device_advise(analysis, report, err);
     int code = ids_balance_make(analysis, &adviser.balance, err);
     if (!code) code = ids_pieces_make(analysis, &adviser.pieces, err);
     ids_waste_sums(report, adviser.wastes);

@@ -91,8 +91,9 @@ static void say_empty(struct ids_outcome_work *outcome, const struct ids_seen_wi
     ids_outcome_set(outcome, "empty_window",
                     ids_outcome_text(outcome, "window %lld is empty: nothing that is recorded ran while it was open",
                                      (long long)window->number),
-                    is(window->opened_by, "trigger") ? "idsprof trigger again, while the program computes"
-                                                     : "again, with a longer --duration or another --delay");
+                    window->samples > 0                ? "its report says what the program did meanwhile"
+                    : is(window->opened_by, "trigger") ? "idsprof trigger again, while the program computes"
+                                                       : "again, with a longer --duration or another --delay");
 }
 
 static int say_short(struct ids_outcome_work *outcome, const struct ids_seen_process *process,

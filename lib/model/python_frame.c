@@ -104,10 +104,10 @@ static int waits_for_thread(struct ids_text name) {
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
         if (ids_text_begins(name, heads[i])) return 1;
     }
-    /* Of a sampled stack, by the words of the program: "$self._lock acquire". */
+    /* Of a sampled stack, by the words of the program: "$self._lock acquire"; asyncio's "$self._selector poll". */
     struct ids_python_frame frame;
     return name.at[0] == '$' && ids_python_frame_of(name, &frame) && !frame.file.length &&
-           ids_text_is(frame.function, "acquire");
+           (ids_text_is(frame.function, "acquire") || ids_text_is(frame.function, "poll"));
 }
 
 int ids_python_call_needs_values(struct ids_text name) {

@@ -72,7 +72,7 @@ static void end_cells(struct chart *chart, enum ids_account before) {
 }
 
 static const char *value_text(struct chart *chart, enum ids_unit unit, double value) {
-    struct ids_value as = {.unit = unit};
+    struct ids_value as = {.unit = (uint8_t)unit};
     if (unit == IDS_UNIT_TIME || unit == IDS_UNIT_COUNT)
         as = ids_int_value(unit, llround(value));
     else

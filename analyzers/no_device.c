@@ -1,0 +1,113 @@
+#include "analyzers/no_device.h"
+
+#include "lib/analysis/idle_names.h"
+#include "lib/base/keymap.h"
+#include "lib/base/saturate.h"
+#include "lib/model/doings.h"
+
+#include <inttypes.h>
+
+/* Of all threads the one that was longest in functions of the program, and of these the one with most of the time.
+ * A thread that waits for others is named where none does anything else. */
+struct most {
+    uint32_t doing; /* the function's, with most of its time; IDS_NO_DOING: there is none */
+    int64_t function_ps, thread_ps;
+    int waits;
+};
+
+static int64_t end_of(const struct ids_track *track, size_t i) {
+    const struct ids_timeline *timeline = &track->timeline;
+    return i + 1 < timeline->count ? timeline->from_ps[i + 1] : track->last_ps;
+}
+
+/* The time of each function of the program, or of each doing of the function `only`, by key. */
+static int sum(const struct ids_trace *trace, const struct ids_track *track, uint32_t only, struct ids_keymap *times,
+               int64_t *ret_all_ps) {
+    *ret_all_ps = 0;
+    for (size_t i = 0; i < track->timeline.count; i++) {
+        uint32_t number = track->timeline.doing[i];
+        const struct ids_doing *doing = &trace->doings[number];
+        int64_t time_ps = end_of(track, i) - track->timeline.from_ps[i];
+        if (doing->caller == IDS_NONE || time_ps <= 0 || (only != IDS_NONE && doing->caller != only)) continue;
+        if (doing->account == IDS_NO_ACCOUNT || doing->account == IDS_PROFILER) continue;
+        uint64_t *place = ids_keymap_at(times, (uint64_t)(only == IDS_NONE ? doing->caller : number) + 1);
+        if (!place) return -1;
+        *place += (uint64_t)time_ps;
+        ids_sum(ret_all_ps, time_ps);
+    }
+    return 0;
+}
+
+/* The number with most of the time, and that time. */
+static uint32_t largest(const struct ids_keymap *times, size_t numbers, int64_t *ret_time_ps) {
+    uint32_t best = IDS_NONE;
+    *ret_time_ps = 0;
+    for (size_t n = 0; n < numbers; n++) {
+        uint64_t time_ps;
+        if (!ids_keymap_get(times, (uint64_t)n + 1, &time_ps) || (int64_t)time_ps <= *ret_time_ps) continue;
+        *ret_time_ps = (int64_t)time_ps;
+        best = (uint32_t)n;
+    }
+    return best;
+}
+
+static int look_at_thread(const struct ids_trace *trace, const struct ids_track *track, struct most *most) {
+    struct ids_keymap functions = {0}, doings = {0};
+    struct most own = {IDS_NO_DOING, 0, 0, 0};
+    int64_t all_ps, doing_ps;
+    int failed = sum(trace, track, IDS_NONE, &functions, &own.thread_ps);
+    uint32_t function = failed ? IDS_NONE : largest(&functions, trace->name_count, &own.function_ps);
+    if (function != IDS_NONE) {
+        failed = sum(trace, track, function, &doings, &all_ps);
+        uint32_t doing = failed ? IDS_NONE : largest(&doings, trace->doing_count, &doing_ps);
+        if (doing != IDS_NONE) {
+            own.doing = doing;
+            own.waits = trace->doings[doing].waits != IDS_WAITS_NOT;
+        }
+    }
+    ids_keymap_done(&functions);
+    ids_keymap_done(&doings);
+    int is_better = own.waits != most->waits ? !own.waits : own.thread_ps > most->thread_ps;
+    if (!failed && own.doing != IDS_NO_DOING && (most->doing == IDS_NO_DOING || is_better)) *most = own;
+    return failed ? -1 : 0;
+}
+
+static void advise(const struct ids_trace *trace, struct ids_idle_names *names, const struct most *most,
+                   struct ids_report *report) {
+    struct ids_text culprit, where, recorded;
+    enum ids_account account = (enum ids_account)trace->doings[most->doing].account;
+    ids_idle_name(names, account, ids_name_of_doing(most->doing, IDS_AS_IT_IS), &culprit, &where, &recorded);
+    char in[IDS_VALUE_ROOM], of[IDS_VALUE_ROOM];
+    ids_value_format(ids_int_value(IDS_UNIT_TIME, most->function_ps), in, sizeof in);
+    ids_value_format(ids_int_value(IDS_UNIT_TIME, most->thread_ps), of, sizeof of);
+    const char *who = ids_report_text(report, "%.*s", (int)culprit.length, culprit.at),
+               *place = ids_report_text(report, "%.*s", (int)where.length, where.at);
+    const struct ids_advice advice = {
+        .saves_ps = -1,
+        .account = ids_account_id(account),
+        .culprit = who,
+        .where = place,
+        .what =
+            ids_report_text(report, "No device did anything while the window was open: the program %s %s%s%s%s",
+                            most->waits ? "waited in" : "was in", who, *place ? " (" : "", place, *place ? ")" : ""),
+        .evidence = ids_report_text(report, "%s of the %s for which its thread was seen", in, of),
+        .explain = "device.utilization",
+    };
+    ids_report_advice(report, &advice);
+}
+
+int ids_no_device_advise(const struct ids_analysis *analysis, struct ids_report *report, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct most most = {IDS_NO_DOING, 0, 0, 0};
+    for (size_t t = 0; t < trace->track_count; t++) {
+        const struct ids_track *track = &trace->tracks[t];
+        if (track->role != IDS_TRACK_HOST || !track->timeline.count) continue;
+        if (look_at_thread(trace, track, &most)) return ids_no_memory(err);
+    }
+    if (most.doing == IDS_NO_DOING) return 0;
+    struct ids_idle_names names;
+    int failed = ids_idle_names_init(&names, trace);
+    if (!failed) advise(trace, &names, &most, report);
+    ids_idle_names_done(&names);
+    return failed ? ids_no_memory(err) : 0;
+}
