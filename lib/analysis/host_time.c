@@ -381,7 +381,10 @@ static int divide_recorded(struct ids_host_time *time, const struct ids_busy *bu
         part.event = next;
         return visit(context, &part, err);
     }
-    if (next && !launch) {
+    /* Before the first work of a step that was running: what it was launched by lies before the window, and what its
+     * thread did meanwhile is what there is to say. */
+    int is_running = !stretch->previous && time->analysis->steps.has_running;
+    if (next && !launch && !is_running) {
         part.account = IDS_DEVICE_UNKNOWN;
         part.known = IDS_UNKNOWN;
         part.event = next;

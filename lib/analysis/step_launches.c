@@ -81,7 +81,9 @@ static void tile(const struct ids_steps *steps, uint32_t host, int64_t backlog_p
         if (ids_keymap_get(&steps->marks, ids_step_mark_key(step->step, host), &place)) {
             int64_t mark_ps = steps->mark[place].start_ps < work_ps ? steps->mark[place].start_ps : work_ps;
             if (!i || mark_ps > from_ps) from_ps = mark_ps;
-            if (!i && backlog_ps > from_ps) from_ps = backlog_ps < work_ps ? backlog_ps : work_ps;
+            /* Of a step that was running, what was launched before the window is its own. */
+            int has_backlog = !i && backlog_ps > from_ps && !(steps->has_running && step->step == steps->made_running);
+            if (has_backlog) from_ps = backlog_ps < work_ps ? backlog_ps : work_ps;
             if (i + 1 == own->count && steps->mark[place].end_ps > end_ps) end_ps = steps->mark[place].end_ps;
         }
         if (step->to_ps > last_ps) last_ps = step->to_ps;

@@ -22,7 +22,8 @@ static void say_side(struct ids_phrase *phrase, const struct ids_side *side) {
     size_t steps = 0;
     for (size_t i = 0; i < side->run_count; i++) steps += side->runs[i].steps ? side->runs[i].steps->row_count : 0;
     ids_phrase_add(phrase, "%s", IDS_COUNTED(side->run_count, "run"));
-    if (side->per_step) ids_phrase_add(phrase, " of %s", IDS_COUNTED(steps, "step"));
+    if (!side->per_step) return;
+    ids_phrase_add(phrase, side->run_count > 1 ? ", %s in all" : " of %s", IDS_COUNTED(steps, "step"));
 }
 
 static const char *basis(const struct ids_diff *diff) {
