@@ -72,12 +72,9 @@ static void end_cells(struct chart *chart, enum ids_account before) {
 }
 
 static const char *value_text(struct chart *chart, enum ids_unit unit, double value) {
-    struct ids_value as = {.unit = (uint8_t)unit};
-    if (unit == IDS_UNIT_TIME || unit == IDS_UNIT_COUNT)
-        as = ids_int_value(unit, llround(value));
-    else
-        as = ids_real_value(unit, value);
-    return ids_painter_value(&chart->painter, as);
+    int is_whole = unit == IDS_UNIT_TIME || unit == IDS_UNIT_COUNT;
+    return ids_painter_value(&chart->painter,
+                             is_whole ? ids_int_value(unit, llround(value)) : ids_real_value(unit, value));
 }
 
 /* ---- cells of tables ---- */
