@@ -1,5 +1,6 @@
 /* memory.c - how full the devices' memory is: what allocators had in use over time, the peak and what it was made of,
  * and whether it grows from step to step. */
+#include "analyzers/memory_held.h"
 #include "analyzers/memory_live.h"
 #include "analyzers/memory_programs.h"
 #include "analyzers/memory_use.h"
@@ -39,7 +40,14 @@ static const struct ids_metric_def metrics[] = {
      "bytes, row_number() OVER (PARTITION BY host, allocator ORDER BY bytes) AS place, count(*) OVER (PARTITION BY "
      "host, allocator) AS of FROM grown WHERE bytes IS NOT NULL) SELECT max(bytes) FROM placed WHERE of >= 3 AND place "
      "= (of + 1) / 2"},
+    {"memory.held", "what lives", IDS_UNIT_BYTES, IDS_BETTER_LOWER,
+     "Bytes of all that lived on the devices of a process when its device memory profile was saved: arrays and "
+     "compiled "
+     "programs.",
+     "SELECT sum(bytes) FROM report_held WHERE run = :run"},
 };
+
+static const char held_missing[] = "no device memory profile (capture --memory saves one)";
 
 static const struct ids_column_def allocator_columns[] = {
     {"allocator", "allocator", IDS_UNIT_NONE, IDS_COLUMN_LONG | IDS_COLUMN_NAME},
@@ -135,6 +143,7 @@ static const struct ids_note notes[] = {
 };
 static const struct ids_headline headlines[] = {
     {"memory", "peak memory", "memory.peak", notes, IDS_COUNT_OF(notes), IDS_HEADLINE_ONLY_KNOWN},
+    {"memory", "memory held", "memory.held", NULL, 0, IDS_HEADLINE_ONLY_KNOWN},
 };
 
 static const char *name_of(const struct ids_analysis *analysis, const struct ids_memory_use *use) {
@@ -367,7 +376,10 @@ static int memory_run(struct ids_analysis *analysis, struct ids_report *report, 
     if (code) return code;
     if (uses.count) code = list_uses(analysis, report, &uses, err);
     if (!code && analysis->trace->program_count) code = ids_list_program_memory(analysis, report, err);
+    if (!code && analysis->trace->held_count) code = ids_list_held(analysis, report, err);
     if (!code) all_figures(analysis, report, &uses);
+    if (!code && !analysis->trace->held_count)
+        ids_report_no_data(report, "memory.held", IDS_UNIT_BYTES, NULL, "%s", held_missing);
     if (!code && uses.most && analysis->steps.count < 4)
         ids_report_no_data(report, "memory.growth", IDS_UNIT_BYTES, NULL, "growth needs 4 steps or more");
     ids_metrics_missing(report, metrics, IDS_COUNT_OF(metrics), why_missing(analysis, &uses));
@@ -377,6 +389,7 @@ static int memory_run(struct ids_analysis *analysis, struct ids_report *report, 
 
 static const struct ids_table_def *const tables[] = {&allocators,
                                                      &over_time,
+                                                     &ids_held_table,
                                                      &live_at_peak,
                                                      &kept,
                                                      &ids_program_memory_table,

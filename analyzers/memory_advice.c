@@ -89,6 +89,36 @@ static void on_leak(struct ids_report *report, const struct row *row, struct ids
     advice->explain = "memory.growth";
 }
 
+/* The line of the program whose arrays became most more in the window, about one or more in each step: two device
+ * memory profiles tell it without an allocator's events. */
+static int on_held(struct ids_report *report, struct ids_memory_advice *advice) {
+    enum { LEAST_STEPS = 5, LEAST_BYTES = 1024 };
+    const struct ids_metric *steps = ids_report_find(report, "steps.count", NULL);
+    struct row row = {ids_report_find_table(report, "held"), 0}, most = {0};
+    if (!row.table || !steps || steps->value.missing || steps->value.i < LEAST_STEPS) return 0;
+    for (; row.row < row.table->row_count; row.row++) {
+        int64_t grown = cell(&row, "grown_bytes")->missing ? 0 : number(&row, "grown_bytes");
+        if (grown < steps->value.i * LEAST_BYTES || number(&row, "grown_count") * 10 < steps->value.i * 8) continue;
+        if (!strcmp(text(&row, "kind"), "executable")) continue;
+        if (!most.table || grown > number(&most, "grown_bytes")) most = row;
+    }
+    if (!most.table) return 0;
+    int64_t bytes = number(&most, "grown_bytes"), count = number(&most, "grown_count");
+    const char *call = text(&most, "call");
+    advice->what = ids_report_text(
+        report,
+        "Memory leaks: about %s more in each step: arrays that %s makes (%s%s%s) - drop the references to what a "
+        "step made (lists of losses or outputs, caches, closures), or copy to the host what is kept",
+        say_bytes(report, bytes / steps->value.i), text(&most, "made_in"), text(&most, "source"), *call ? ", by " : "",
+        call);
+    advice->evidence =
+        ids_report_text(report, "%s more of them lived when the window ended than when it began, %s in %s; %s live",
+                        IDS_COUNTED(count, "array"), say_bytes(report, bytes), IDS_COUNTED(steps->value.i, "step"),
+                        IDS_COUNTED(number(&most, "count"), "array"));
+    advice->explain = "memory.held";
+    return 1;
+}
+
 static void on_full(struct ids_report *report, const struct row *row, int is_jax, struct ids_memory_advice *advice) {
     struct row live;
     const char *of = text(row, "allocator"), *most = "";
@@ -172,8 +202,8 @@ size_t ids_memory_savings(struct ids_report *report, struct ids_memory_advice ad
 
 size_t ids_memory_alarms(struct ids_report *report, int is_jax, struct ids_memory_advice advice[IDS_MEMORY_ADVICE]) {
     struct row row = {ids_report_find_table(report, "allocators"), 0};
-    size_t count = 0;
-    int leaks = 0, full = 0;
+    size_t count = (size_t)on_held(report, &advice[0]);
+    int leaks = count > 0, full = 0; /* a line of the program says more of a leak than an allocator */
     for (; row.table && row.row < row.table->row_count && count < IDS_MEMORY_ADVICE; row.row++) {
         const struct ids_value *share = cell(&row, "share");
         if (!leaks && number(&row, "is_leak") == 1) {

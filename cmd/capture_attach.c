@@ -68,6 +68,7 @@ static int check_options(const struct ids_capture_options *options, struct ids_e
         {"or-cpu", options->or_cpu},
         {"profile-option", options->profile_options.count > 0},
         {"audit", options->audit},
+        {"memory", options->memory},
         {"max-window-bytes", options->max_window_bytes != NULL},
         {"cuda-graph-trace", options->cuda_graph != NULL},
     };

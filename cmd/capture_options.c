@@ -57,6 +57,8 @@ const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS] = {
      "set an option of jax's profiler (ProfileOptions); may be given again", AT(profile_options), NULL},
     {IDS_OPT_COUNT, 0, "stacks", "HZ", "sample the stacks of Python threads so many times a second; 0: not (500)",
      AT(stacks), NULL},
+    {IDS_OPT_FLAG, 0, "memory", NULL, "JAX: save what lives on the devices with each window, by call stack", AT(memory),
+     NULL},
     {IDS_OPT_TEXT, 0, "cuda-graph-trace", "node|graph",
      "in CUDA programs without JAX: kernels of CUDA graphs one by one (node), or a launch as one", AT(cuda_graph),
      NULL},
@@ -287,6 +289,7 @@ static int settle_plan(const struct ids_capture_options *options, const struct i
         return ids_fail(err, IDS_USAGE, "--cuda-graph-trace: '%s' is neither node nor graph", options->cuda_graph);
     if (!code && options->cuda_graph)
         code = set_text(plan->cuda_graph, sizeof plan->cuda_graph, "cuda-graph-trace", options->cuda_graph, err);
+    plan->memory = options->memory != 0;
     if (!code && options->max_size) code = parse_size("max-size", options->max_size, &plan->max_size, err);
     if (!code && options->max_window_bytes)
         code = parse_size("max-window-bytes", options->max_window_bytes, &plan->max_window_bytes, err);

@@ -21,9 +21,9 @@ struct ids_capture_options {
     int64_t delay_ps, duration_ps, stop_timeout_ps;            /* -1: not given */
     int64_t host_tracer, device_tracer, python_tracer, stacks; /* -1: not given */
     struct ids_opt_texts wrap, profile_options;
-    int trigger, report, perfetto, quiet, gpu, tpu, cpu, or_cpu, audit, keep_empty;
+    int trigger, report, perfetto, quiet, gpu, tpu, cpu, or_cpu, audit, keep_empty, memory;
 };
-enum { IDS_CAPTURE_OPTS = 41 };
+enum { IDS_CAPTURE_OPTS = 42 };
 extern const struct ids_opt ids_capture_opts[IDS_CAPTURE_OPTS];
 extern const struct ids_capture_options ids_capture_option_defaults;
 

@@ -13,6 +13,7 @@
  *       what the program keeps in memory; values and arguments that are not donated may follow:
  *   value bytes=N kind=N [name=I] [op_name=..] [source=..] [shape=..] [padding=N] [at_peak=1]
  *   kept name=A bytes=N arrays=N
+ *   held bytes=N count=N function=F source=FILE line=N [device=D] [kind=K] [file=F]   what lives, of a memory profile
  *
  * Words are parted by spaces, "in quotes" they may hold some; # begins a comment. A value is an integer, u:INTEGER
  * (unsigned), a decimal number with a point, or a text.
@@ -389,6 +390,24 @@ static int read_kept(struct mini *mini, struct ids_error *err) {
     return READ_MEMBERS(mini, members, &mini->keeping.kept[info->kept_count++], err);
 }
 
+struct told_held {
+    int64_t bytes, count;
+    uint32_t device, kind, file, function, source;
+    int32_t line;
+};
+
+static int read_held(struct mini *mini, struct ids_error *err) {
+    static const struct member members[] = {
+        NUMBER(told_held, bytes), NUMBER(told_held, count),  TEXT(told_held, device), TEXT(told_held, kind),
+        TEXT(told_held, file),    TEXT(told_held, function), TEXT(told_held, source), NUMBER(told_held, line),
+    };
+    struct told_held told = {0};
+    int code = READ_MEMBERS(mini, members, &told, err);
+    const struct ids_held_frame frame = {told.function, told.source, told.line};
+    const struct ids_held_info held = {told.file, told.device, told.kind, told.bytes, told.count, &frame, 1};
+    return code || !mini->sink->ops->held ? code : mini->sink->ops->held(mini->sink, &held, err);
+}
+
 static int read_line(struct mini *mini, struct ids_text line, struct ids_error *err) {
     int code = split(mini, line, err);
     if (code || !mini->word_count) return code;
@@ -400,6 +419,7 @@ static int read_line(struct mini *mini, struct ids_text line, struct ids_error *
     code = end_keeping(mini, err);
     if (code) return code;
     if (ids_text_is(first, "keeps")) return read_keeps(mini, err);
+    if (ids_text_is(first, "held")) return read_held(mini, err);
     if (ids_text_is(first, "host")) return read_host(mini, err);
     if (ids_text_is(first, "plane")) return read_plane(mini, err);
     if (ids_text_is(first, "meta")) return read_meta(mini, err);

@@ -33,6 +33,7 @@ static const struct field fields[] = {
     NUMBER(host_level),
     NUMBER(device_level),
     NUMBER(python_level),
+    NUMBER(memory),
     NUMBER(stacks),
     NUMBER(launcher),
     TEXT(run),

@@ -34,6 +34,7 @@ struct ids_plan {
     int64_t stop_timeout_ns;                        /* how long the program waits at most for the end of a window */
     int64_t host_level, device_level, python_level; /* of the vendor's tracers */
     int64_t stacks;                                 /* samples a second of what each Python thread runs; 0: none */
+    int64_t memory;                                 /* 1: device memory profiles are saved with each window */
     int64_t launcher;                               /* the process id of `idsprof capture` */
     char run[64];                                   /* the folder's name under plugins/profile: 2026_11_21_07_43_53 */
     char range[IDS_PLAN_TEXT];                      /* windows are the regions of that name */

@@ -94,6 +94,23 @@ static int place_file(const struct ids_place *place, const char *folder, const c
     return rename(part, ret_path);
 }
 
+/* A path of the file with an ending in place of its own. */
+static int put_instead(const char *path, const char *own, const char *ending, char ret_path[IDS_PUBLISH_PATH]) {
+    size_t length = strlen(path), end = strlen(own);
+    if (length < end || strcmp(path + length - end, own) != 0) return -1;
+    return put_path(ret_path, "%.*s%s", (int)(length - end), path, ending);
+}
+
+/* What a collector wrote beside the part goes beside the file; without a file, away. */
+static const char *const memory_endings[] = {".memory.prof", ".begin.memory.prof"};
+static void place_memory(const char *part, const char *path) {
+    for (size_t i = 0; i < sizeof memory_endings / sizeof *memory_endings; i++) {
+        char from[IDS_PUBLISH_PATH], to[IDS_PUBLISH_PATH];
+        if (put_instead(part, ".part", memory_endings[i], from)) continue;
+        if (!path || put_instead(path, ".xplane.pb", memory_endings[i], to) || rename(from, to)) unlink(from);
+    }
+}
+
 int ids_publish_end(const struct ids_place *place, const char *part, char ret_path[IDS_PUBLISH_PATH],
                     int64_t *ret_bytes, char *why, size_t why_size) {
     char folder[IDS_PUBLISH_PATH];
@@ -106,8 +123,10 @@ int ids_publish_end(const struct ids_place *place, const char *part, char ret_pa
     if (!code && place_file(place, folder, part, ret_path)) code = fail(why, why_size, "write", ret_path);
     if (code) {
         unlink(part);
+        place_memory(part, NULL);
         return -1;
     }
+    place_memory(part, ret_path);
     size_t above = strlen(place->session) + 1;
     memmove(ret_path, ret_path + above, strlen(ret_path + above) + 1);
     return 0;
@@ -132,6 +151,10 @@ void ids_publish_remove(const char *session, const char *path) {
     char beside[IDS_PUBLISH_PATH];
     if (put_path(beside, "%s/%s", session, path)) return;
     unlink(beside);
+    for (size_t i = 0; i < sizeof memory_endings / sizeof *memory_endings; i++) {
+        char memory[IDS_PUBLISH_PATH];
+        if (!put_instead(beside, ".xplane.pb", memory_endings[i], memory)) unlink(memory);
+    }
     if (put_beside(session, path, IDS_PUBLISH_KEPT, beside)) return;
     unlink(beside);
     *strrchr(beside, '/') = '\0';

@@ -7,6 +7,8 @@
  *                                                                           before,
  *   SESSION/plugins/profile/<run>[_w<window>]_p<pid>/<host>.xplane.pb       else: two programs that have nothing to do
  *                                                                           with each other are two runs.
+ * A collector may write device memory profiles beside the .part: the same name with .memory.prof or
+ * .begin.memory.prof for .part. They come to lie beside the .xplane.pb, called like it.
  */
 #ifndef IDS_COLLECTORS_COMMON_PUBLISH_H
 #define IDS_COLLECTORS_COMMON_PUBLISH_H

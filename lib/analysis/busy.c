@@ -180,6 +180,8 @@ const char *ids_no_activity_reason(const struct ids_analysis *analysis) {
             return "no event of this trace is known to be a device's; the ledger names categories that idsprof does "
                    "not know";
     }
+    if (analysis->trace->held_count && !analysis->trace->track_count)
+        return "a device memory profile says what lives at one moment, and holds no times";
     return analysis->trace->device_count
                ? "no device did anything in this trace: every device plane is empty"
                : "the trace has no device plane and no op of the CPU client: only host events were recorded";

@@ -82,6 +82,7 @@ static void put_plan(struct ids_json *json, const struct ids_plan *plan) {
     put_number(json, "device_level", plan->device_level);
     put_number(json, "python_level", plan->python_level);
     put_number(json, "stacks", plan->stacks);
+    put_number(json, "memory", plan->memory);
     put_text(json, "range", plan->range[0] ? plan->range : NULL);
     put_text(json, "wrap", plan->wrap[0] ? plan->wrap : NULL);
     put_text(json, "ranks", plan->ranks[0] ? plan->ranks : NULL);

@@ -4,6 +4,7 @@
 #include "lib/base/intern.h"
 #include "lib/base/keymap.h"
 #include "lib/base/vec.h"
+#include "lib/compare/held_changes.h"
 #include "lib/hlo/base_name.h"
 
 #include <math.h>
@@ -88,6 +89,7 @@ static void compare_devices(struct looking *looking, const struct ids_side_run *
     enum ids_remark_severity severity = looking->alike == IDS_ALIKE_NOTHING ? IDS_REMARK_WARNING : IDS_REMARK_UNLIKE;
     const char *kind_a = NULL, *kind_b = NULL;
     const char *model_a = model_of(first, &kind_a), *model_b = model_of(run, &kind_b);
+    if (ids_is_held_alone(first) && ids_is_held_alone(run)) return;
     if (!model_a || !model_b) {
         find(looking, IDS_REMARK_UNLIKE, "devices.none", "no device did anything in %s",
              name_of(model_a ? run : first));
@@ -390,16 +392,18 @@ static void compare_programs(struct looking *looking, const struct ids_side *a, 
 /* ---- */
 
 static void compare_steps(struct looking *looking) {
-    size_t with = 0, all = 0, least = SIZE_MAX, most = 0;
+    size_t with = 0, all = 0, alone = 0, least = SIZE_MAX, most = 0;
     for (size_t s = 0; s < looking->count; s++) {
         for (size_t i = 0; i < looking->sides[s]->run_count; i++, all++) {
             const struct ids_table *steps = looking->sides[s]->runs[i].steps;
+            alone += (size_t)ids_is_held_alone(&looking->sides[s]->runs[i]);
             if (!steps) continue;
             with++;
             if (steps->row_count < least) least = steps->row_count;
             if (steps->row_count > most) most = steps->row_count;
         }
     }
+    if (alone == all) return; /* they have no times at all */
     if (with < all)
         find(looking, IDS_REMARK_WARNING, "steps.none",
              with ? "not every run has steps: whole windows are compared, which may hold different work"

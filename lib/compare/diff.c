@@ -1,5 +1,6 @@
 #include "lib/compare/diff.h"
 
+#include "lib/compare/held_changes.h"
 #include "lib/compare/slice.h"
 #include "lib/compare/slice_parts.h"
 
@@ -100,6 +101,7 @@ int ids_diff_make(const struct ids_side *a, const struct ids_side *b, const stru
         if (!ids_is_slice(options)) code = ids_changes_make(diff, err);
     }
     if (!code) ids_diff_report(diff);
+    if (!code) code = ids_list_held_changes(a, b, &diff->report, err);
     if (!code) code = ids_report_check(&diff->report, err);
     if (code) ids_diff_done(diff);
     return code;

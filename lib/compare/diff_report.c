@@ -1,6 +1,7 @@
 /* diff_report.c - a diff as properties and tables, for JSON and CSV, and for the tables of the text. */
 #include "lib/base/counted.h"
 #include "lib/compare/diff.h"
+#include "lib/compare/held_changes.h"
 
 #include <math.h>
 #include <string.h>
@@ -210,8 +211,9 @@ static const struct ids_table_def collectives_def = {
     "collectives", "collectives", sum_columns, COUNT_OF(sum_columns), "Collective ops put together by kind.", 0};
 
 const struct ids_table_def *const ids_diff_tables[] = {
-    &ids_findings_table, &headline_def, &waterfall_def, &structure_def, &parts_def,      &changes_def, &ops_def,
-    &kernels_def,        &families_def, &scopes_def,    &modules_def,   &collectives_def};
+    &ids_findings_table, &headline_def,    &waterfall_def,         &structure_def, &parts_def,
+    &changes_def,        &ops_def,         &kernels_def,           &families_def,  &scopes_def,
+    &modules_def,        &collectives_def, &ids_held_changes_table};
 const int ids_diff_table_count = COUNT_OF(ids_diff_tables);
 
 /* ---- values ---- */

@@ -21,6 +21,8 @@ enum {
 
 static void run_done(struct ids_run_files *run) {
     for (size_t i = 0; i < run->file_count; i++) ids_run_file_done(&run->files[i]);
+    for (size_t i = 0; i < run->beside_count; i++) ids_run_file_done(&run->beside[i]);
+    free(run->beside);
     free(run->files);
     free(run->path);
     free(run->name);
@@ -81,7 +83,8 @@ static int look(struct ids_finder *finder, const char *path, int *ret_is) {
 static int sift(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates) {
     int named = 0, code = 0;
     size_t kept = 0;
-    for (size_t i = 0; i < candidates->count; i++) named |= !candidates->items[i].suffix.generic;
+    for (size_t i = 0; i < candidates->count; i++)
+        named |= !candidates->items[i].suffix.generic && !candidates->items[i].suffix.beside;
     for (size_t i = 0; i < candidates->count; i++) {
         struct ids_candidate *candidate = &candidates->items[i];
         int keep = !candidate->suffix.generic;
@@ -151,7 +154,8 @@ static int visit_archive(struct ids_finder *finder, const char *folder, const ch
 static int walk(struct ids_finder *finder, int parent, const char *name, const char *path, int depth);
 
 static int worth_a_look(const struct ids_finder *finder, const char *name) {
-    return ids_suffix_of(name, finder->kinds).rank >= 0 || (name[0] != '.' && ids_archive_named(name));
+    return ids_suffix_of(name, finder->kinds).rank >= 0 || ids_is_beside(name, finder->kinds) ||
+           (name[0] != '.' && ids_archive_named(name));
 }
 
 static int visit(struct ids_finder *finder, int folder_fd, const char *folder, const char *name, int depth,
@@ -163,9 +167,11 @@ static int visit(struct ids_finder *finder, int folder_fd, const char *folder, c
     }
     if (worth_a_look(finder, name)) {
         struct ids_suffix suffix = ids_suffix_of(name, finder->kinds);
+        suffix.beside = suffix.rank < 0 && ids_is_beside(name, finder->kinds);
         /* Links to files are followed: runs are often collected that way. */
         if (fstatat(folder_fd, name, &status, 0)) return 0;
-        if (S_ISREG(status.st_mode) && suffix.rank < 0) return visit_archive(finder, folder, name, &status);
+        if (S_ISREG(status.st_mode) && suffix.rank < 0 && !suffix.beside)
+            return visit_archive(finder, folder, name, &status);
         if (S_ISREG(status.st_mode)) return add_candidate(finder, candidates, folder, name, suffix, &status);
     }
     if (fstatat(folder_fd, name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(status.st_mode)) return 0;

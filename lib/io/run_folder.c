@@ -46,8 +46,20 @@ static int push_file(struct ids_finder *finder, struct ids_run_files *run, size_
     return 0;
 }
 
+/* Like the files of the run, no more of them than there may be of these. */
+static int push_beside(struct ids_finder *finder, struct ids_run_files *run, size_t *room, struct ids_run_file *file) {
+    if (run->beside_count == MAX_FILES_OF_RUN) return 0;
+    struct ids_run_file *place = IDS_PUSH(run->beside, run->beside_count, *room);
+    if (!place) return ids_no_memory(finder->err);
+    *place = *file;
+    *file = (struct ids_run_file){0};
+    return 0;
+}
+
 static void run_done(struct ids_run_files *run) {
     for (size_t i = 0; i < run->file_count; i++) ids_run_file_done(&run->files[i]);
+    for (size_t i = 0; i < run->beside_count; i++) ids_run_file_done(&run->beside[i]);
+    free(run->beside);
     free(run->files);
     free(run->path);
     free(run->also);
@@ -58,6 +70,7 @@ static int add_run(struct ids_finder *finder, struct ids_run_files *run) {
     struct ids_run_files *place = IDS_PUSH(finder->list.runs, finder->list.run_count, finder->run_room);
     if (!place) return ids_no_memory(finder->err);
     qsort(run->files, run->file_count, sizeof *run->files, by_file_path);
+    if (run->beside_count) qsort(run->beside, run->beside_count, sizeof *run->beside, by_file_path);
     *place = *run;
     *run = (struct ids_run_files){0};
     return 0;
@@ -67,16 +80,18 @@ static int add_run(struct ids_finder *finder, struct ids_run_files *run) {
 
 static int settle_named(struct ids_finder *finder, const char *folder, struct ids_candidates *candidates) {
     struct ids_run_files run = {.path = strdup(folder)};
-    size_t room = 0;
+    size_t room = 0, beside_room = 0;
     int best = INT_MAX, code = run.path ? 0 : ids_no_memory(finder->err);
     for (size_t i = 0; i < candidates->count; i++) {
-        if (candidates->items[i].suffix.generic) continue;
+        if (candidates->items[i].suffix.generic || candidates->items[i].suffix.beside) continue;
         if (candidates->items[i].suffix.rank < best) best = candidates->items[i].suffix.rank;
     }
     for (size_t i = 0; i < candidates->count && !code; i++) {
         struct ids_candidate *candidate = &candidates->items[i];
         if (candidate->suffix.generic) continue;
-        if (candidate->suffix.rank == best) {
+        if (candidate->suffix.beside) {
+            if (best != INT_MAX) code = push_beside(finder, &run, &beside_room, &candidate->file);
+        } else if (candidate->suffix.rank == best) {
             code = push_file(finder, &run, &room, &candidate->file);
         } else {
             code = note_also(finder, &run, candidate->file.path);

@@ -25,6 +25,8 @@ struct ids_run_files {
     char *name; /* for people: the folder's own name, or the part of the path that tells it from its neighbours */
     struct ids_run_file *files; /* sorted by name; more than one: several hosts */
     size_t file_count;
+    struct ids_run_file *beside; /* files of the folder that say more of the run, read after the others */
+    size_t beside_count;
     char *also; /* NULL, or a file of the same run in a form that is not as good, and is not read */
     size_t also_count;
     int64_t number; /* 0, or which run of a database it is (then `files` is the database); never set here */
@@ -58,6 +60,7 @@ struct ids_run_kinds {
     /* Is content that begins with these bytes (or is no longer) a profile? For files with generic endings. *ret_why,
      * for people, is the reason when it is none; *more is set to 1 when only what follows can tell (head.h). */
     int (*is_profile)(const uint8_t *head, size_t length, const char **ret_why, int *more);
+    const char *const *beside; /* NULL: none. Of files that are read with the run in whose folder they are */
 };
 
 #endif

@@ -30,18 +30,27 @@ static void match_longest(const char *name, const char *const *suffixes, int gen
     for (int rank = 0; suffixes && suffixes[rank]; rank++) {
         size_t n = strlen(suffixes[rank]);
         if (n <= best->length || length < n || strcmp(name + length - n, suffixes[rank]) != 0) continue;
-        *best = (struct ids_suffix){rank, generic, n};
+        *best = (struct ids_suffix){rank, generic, 0, n};
     }
 }
 
 /* Hidden files are editors' and copies in progress ("._host..." are resource forks that macOS leaves beside copied
  * files). */
 struct ids_suffix ids_suffix_of(const char *name, const struct ids_run_kinds *kinds) {
-    struct ids_suffix best = {-1, 0, 0};
+    struct ids_suffix best = {-1, 0, 0, 0};
     if (name[0] == '.') return best;
     match_longest(name, kinds->suffixes, 0, &best);
     match_longest(name, kinds->generic, 1, &best);
     return best;
+}
+
+int ids_is_beside(const char *name, const struct ids_run_kinds *kinds) {
+    size_t length = strlen(name);
+    for (int i = 0; name[0] != '.' && kinds->beside && kinds->beside[i]; i++) {
+        size_t n = strlen(kinds->beside[i]);
+        if (length > n && !strcmp(name + length - n, kinds->beside[i])) return 1;
+    }
+    return 0;
 }
 
 const char *ids_last_component(const char *path, size_t length) {

@@ -13,6 +13,7 @@ enum {
 struct ids_suffix {
     int rank; /* in its list; -1: of neither */
     int generic;
+    int beside; /* of a file that is read with the run in its folder, and is none by itself */
     size_t length;
 };
 
@@ -38,6 +39,8 @@ struct ids_finder {
 };
 
 struct ids_suffix ids_suffix_of(const char *name, const struct ids_run_kinds *kinds);
+/* Whether a file of that name is read with the run in whose folder it is. */
+int ids_is_beside(const char *name, const struct ids_run_kinds *kinds);
 const char *ids_last_component(const char *path, size_t length);
 char *ids_join_path(const char *folder, const char *name);
 void ids_run_file_done(struct ids_run_file *file);

@@ -13,6 +13,7 @@
 #include "lib/model/doings.h"
 #include "lib/model/event_of_slice.h"
 #include "lib/model/hardware.h"
+#include "lib/model/held.h"
 #include "lib/model/join.h"
 #include "lib/model/keys.h"
 #include "lib/model/matrix_units.h"
@@ -621,6 +622,10 @@ static int build_memory(struct ids_sink *sink, const struct ids_program_memory_i
     return ids_program_memory_add(builder->trace, builder->dimensions.host, memory) ? ids_no_memory(err) : 0;
 }
 
+static int build_held(struct ids_sink *sink, const struct ids_held_info *held, struct ids_error *err) {
+    return ids_held_add(of(sink)->trace, held) ? ids_no_memory(err) : 0;
+}
+
 static int build_diag(struct ids_sink *sink, const struct ids_diag *diag, struct ids_error *err) {
     struct ids_trace *trace = of(sink)->trace;
     struct ids_trace_diag *kept = IDS_PUSH(trace->diags, trace->diag_count, trace->diag_room);
@@ -650,6 +655,7 @@ int ids_builder_new(struct ids_builder **ret_builder, struct ids_error *err) {
         .track_end = build_track_end,
         .hlo = build_hlo,
         .memory = build_memory,
+        .held = build_held,
         .diag = build_diag,
     };
     struct ids_builder *builder = calloc(1, sizeof *builder);

@@ -17,6 +17,8 @@ struct ids_format {
     const char *const *suffixes; /* NULL-terminated; which files of a folder are worth opening */
     /* NULL, or endings that others use too: in a folder such a file is opened when its content bids (run_files.h). */
     const char *const *generic_suffixes;
+    /* NULL, or endings of files that lie in the folder of a run and are read with it: they say more of it. */
+    const char *const *beside_suffixes;
     /* How sure the format is that a file that begins with these bytes is its own: 0 (no) to 100. `head` holds the first
      * IDS_FORMAT_HEAD bytes, or the whole file when it is shorter. Content decides; a suffix only hints. *more is 0
      * before, and set to 1 when only what follows can tell: then it is asked again with a longer head, if the file

@@ -279,6 +279,7 @@ static int start(struct ids_relay *relay, struct ids_error *err) {
 /* Rows are made of events; what is said of programs goes to the trace alone. */
 #define relay_hlo NULL
 #define relay_memory NULL
+#define relay_held NULL
 #define relay_program NULL
 
 int ids_relay_new(struct ids_sink *target, struct ids_relay **ret_relay, struct ids_error *err) {

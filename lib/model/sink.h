@@ -145,6 +145,20 @@ struct ids_program_memory_info {
     size_t kept_count;
 };
 
+/* What lives on a device at one moment, by the stack of calls that made it: arrays, compiled programs. */
+struct ids_held_frame {
+    uint32_t function, file; /* interned */
+    int32_t line;            /* 0 unknown */
+};
+enum { IDS_HELD_STACK = 64 }; /* the outermost frames of deeper stacks are left out */
+struct ids_held_info {
+    uint32_t file;         /* the file that says so, without its endings; empty where a run is one file */
+    uint32_t device, kind; /* "gpu:0"; "buffer", "executable"; empty unknown */
+    int64_t bytes, count;
+    const struct ids_held_frame *frames; /* the innermost first */
+    size_t frame_count;
+};
+
 /* A compiled program as the file holds it: a serialized HloProto. */
 struct ids_program {
     uint32_t name; /* interned: "jit_train_step(123)" */

@@ -87,6 +87,12 @@ static int tee_memory(struct ids_sink *sink, const struct ids_program_memory_inf
     return code || !tee->right->ops->memory ? code : tee->right->ops->memory(tee->right, memory, err);
 }
 
+static int tee_held(struct ids_sink *sink, const struct ids_held_info *held, struct ids_error *err) {
+    struct ids_tee *tee = (struct ids_tee *)sink;
+    int code = tee->left->ops->held ? tee->left->ops->held(tee->left, held, err) : 0;
+    return code || !tee->right->ops->held ? code : tee->right->ops->held(tee->right, held, err);
+}
+
 static int tee_program(struct ids_sink *sink, const struct ids_program *program, struct ids_error *err) {
     struct ids_tee *tee = of(sink);
     int code = tee->left->ops->program ? tee->left->ops->program(tee->left, program, err) : 0;

@@ -34,6 +34,8 @@ void ids_trace_free(struct ids_trace *trace) {
     free(trace->allocators);
     free(trace->allocations);
     free(trace->programs);
+    free(trace->held);
+    free(trace->held_frames);
     free(trace->program_values);
     free(trace->kept_arguments);
     free(trace->doings);

@@ -348,8 +348,11 @@ struct ids_trace {
     size_t sampling_count, sampling_room;
     struct ids_trace_diag *diags;
     size_t diag_count, diag_room;
-    struct ids_allocator *allocators;    /* lib/model/allocations.h */
-    struct ids_allocation *allocations;  /* by allocator, in time order */
+    struct ids_allocator *allocators;   /* lib/model/allocations.h */
+    struct ids_allocation *allocations; /* by allocator, in time order */
+    struct ids_held *held;              /* lib/model/held.h */
+    struct ids_held_frame *held_frames;
+    size_t held_count, held_room, held_frame_count, held_frame_room;
     struct ids_program_memory *programs; /* lib/model/programs.h */
     struct ids_program_value *program_values;
     struct ids_kept_argument *kept_arguments;

@@ -1,6 +1,7 @@
 #include "lib/render/diff_text.h"
 
 #include "lib/base/counted.h"
+#include "lib/compare/held_changes.h"
 #include "lib/compare/prediction.h"
 #include "lib/compare/verdict_words.h"
 #include "lib/render/diff_tables.h"
@@ -283,6 +284,11 @@ int ids_render_diff_body(const struct ids_diff *diff, const struct ids_diff_rend
                          struct ids_error *err) {
     struct ids_painter painter;
     ids_painter_init(&painter, &diff->report, &how->render, out);
+    const struct ids_table *held = ids_report_find_table(&diff->report, "held_changes");
+    if (held && ids_is_held_alone(&diff->a->runs[0])) {
+        ids_painter_table(&painter, held, how->render.top, 1);
+        return ids_painter_done(&painter, err);
+    }
     write_headline(&painter, diff->headline, diff->headline_count ? 1 : 0);
     if (ids_diff_verdict(diff) == IDS_VERDICT_SAME && !diff->changes.count)
         fprintf(out, "\n  no difference%s\n",
@@ -300,6 +306,7 @@ int ids_render_diff_body(const struct ids_diff *diff, const struct ids_diff_rend
     ids_render_diff_sums(&painter, diff, "scopes");
     if (diff->modules.count > 1) ids_render_diff_sums(&painter, diff, "modules");
     ids_render_diff_sums(&painter, diff, "collectives");
+    if (held) ids_painter_table(&painter, held, how->render.top, 0);
     write_next(&painter, diff);
     return ids_painter_done(&painter, err);
 }

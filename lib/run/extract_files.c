@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 static int is_of_a_profiler(const char *name) {
-    static const char *const endings[] = {".pb", ".json", ".pftrace"};
+    static const char *const endings[] = {".pb", ".json", ".pftrace", ".prof"};
     size_t length = strlen(name), plain = ids_length_without(name, length, ".gz");
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         if (ids_length_without(name, plain, endings[i]) < plain) return *name != '.';

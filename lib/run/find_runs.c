@@ -80,12 +80,14 @@ static int find_in_database(const struct ids_engine *engine, const char *path, s
 int ids_find_runs(const struct ids_engine *engine, const char *path, struct ids_run_list *ret_list,
                   struct ids_error *err) {
     if (ids_is_database(path)) return find_in_database(engine, path, ret_list, err);
-    const char *suffixes[SUFFIXES_MAX + 1] = {NULL}, *generic[SUFFIXES_MAX + 1] = {NULL};
+    const char *suffixes[SUFFIXES_MAX + 1] = {NULL}, *generic[SUFFIXES_MAX + 1] = {NULL},
+                                        *beside[SUFFIXES_MAX + 1] = {NULL};
     for (int i = 0; i < ids_format_count; i++) { /* in the order of formats.def */
         add_suffixes(suffixes, ids_formats[i]->suffixes);
         add_suffixes(generic, ids_formats[i]->generic_suffixes);
+        add_suffixes(beside, ids_formats[i]->beside_suffixes);
     }
-    const struct ids_run_kinds kinds = {suffixes, generic, is_profile};
+    const struct ids_run_kinds kinds = {suffixes, generic, is_profile, beside};
     return ids_runs_find(path, &kinds, ret_list, err);
 }
 

@@ -107,6 +107,40 @@ int ids_read_run_file(const struct ids_run_file *file, struct ids_sink *sink, co
     return code ? code : read_source(source, sink, ret_format, err);
 }
 
+/* The name of a file beside a run without its ending, as text. */
+static uint32_t stem_beside(struct ids_strings *strings, const char *path) {
+    const char *name = ids_file_name(path);
+    size_t length = strlen(name);
+    for (int i = 0; i < ids_format_count; i++) {
+        for (const char *const *ending = ids_formats[i]->beside_suffixes; ending && *ending; ending++) {
+            if (ids_name_ends_with(name, *ending)) return ids_intern(strings, name, length - strlen(*ending));
+        }
+    }
+    return ids_intern(strings, name, length);
+}
+
+/* What lies beside the files of the run. It says more of it; what cannot be read of it is said, and the run stands. */
+static int read_beside(const struct ids_run_files *run, struct ids_sink *sink, struct ids_error *err) {
+    for (size_t i = 0; i < run->beside_count; i++) {
+        const char *format = NULL;
+        int complete = sink->complete;
+        sink->file_name = stem_beside(sink->strings, run->beside[i].path);
+        if (sink->file_name == IDS_NO_TEXT) return ids_no_memory(err);
+        int code = ids_read_run_file(&run->beside[i], sink, &format, err);
+        if (code == IDS_NOMEM) return code;
+        sink->complete = complete; /* what is missing of it is not missing of the run */
+        if (!code) continue;
+        struct ids_diag diag = {IDS_WARNING, "run.beside", err->text, -1, 1};
+        char text[sizeof err->text];
+        memcpy(text, err->text, sizeof text);
+        diag.text = text;
+        *err = (struct ids_error)IDS_ERROR_INIT;
+        code = sink->ops->diag(sink, &diag, err);
+        if (code) return code;
+    }
+    return 0;
+}
+
 int ids_read_run(const struct ids_engine *engine, const struct ids_run_files *run, struct ids_sink *sink,
                  const char **ret_format, struct ids_error *err) {
     for (size_t i = 0; i < run->file_count; i++) {
@@ -124,5 +158,5 @@ int ids_read_run(const struct ids_engine *engine, const struct ids_run_files *ru
         int code = ids_read_run_file(&run->files[i], sink, ret_format, err);
         if (code) return code;
     }
-    return 0;
+    return read_beside(run, sink, err);
 }

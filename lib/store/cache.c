@@ -38,8 +38,8 @@ static int describe_files(const struct ids_run_files *run, enum tier tier, FILE 
     ids_cache_program(text, sizeof text);
     fwrite(text, 1, strlen(text), key);
     fwrite(run->name, 1, strlen(run->name) + 1, place);
-    for (size_t i = 0; i < run->file_count; i++) {
-        const struct ids_run_file *file = &run->files[i];
+    for (size_t i = 0; i < run->file_count + run->beside_count; i++) {
+        const struct ids_run_file *file = i < run->file_count ? &run->files[i] : &run->beside[i - run->file_count];
         AUTO_TEXT path = realpath(file->archive ? file->archive : file->path, NULL);
         if (!path && errno == ENOMEM) return no_memory(err);
         if (!file->inode || !path) {
@@ -153,8 +153,9 @@ static void let_settle(const struct ids_run_files *run) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, wait_ns = 0;
-    for (size_t i = 0; i < run->file_count; i++) {
-        int64_t age_ns = now_ns - run->files[i].ctime_ns;
+    for (size_t i = 0; i < run->file_count + run->beside_count; i++) {
+        const struct ids_run_file *file = i < run->file_count ? &run->files[i] : &run->beside[i - run->file_count];
+        int64_t age_ns = now_ns - file->ctime_ns;
         if (age_ns >= 0 && age_ns < tick_ns && tick_ns - age_ns > wait_ns) wait_ns = tick_ns - age_ns;
     }
     if (wait_ns) nanosleep(&(struct timespec){.tv_nsec = (long)wait_ns}, NULL);

@@ -24,7 +24,7 @@ static int looks_like_one(const uint8_t *head, size_t length, const char **ret_w
     return length >= 5 && !memcmp(head, "trace", 5);
 }
 
-static const struct ids_run_kinds kinds = {suffixes, generic, looks_like_one};
+static const struct ids_run_kinds kinds = {suffixes, generic, looks_like_one, NULL};
 
 static void setup(void) {
     snprintf(folder, sizeof folder, "/tmp/idsprof-runs-XXXXXX");

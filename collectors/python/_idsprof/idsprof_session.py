@@ -23,6 +23,8 @@ class Session:
         self.agent, self.profiler = agent, profiler
         self.chosen = {}                # --profile-option
         self.levels = 2, 1, 0           # of the tracers of host, device, Python
+        self.keeps_memory = False       # --memory
+        self.memory_before = None       # the device memory profile of the window's begin
         self.lock = threading.RLock()
         self.ours = None                # our open session
         self.early = None               # (bytes, when) of one that ended before the agent asked
@@ -43,6 +45,7 @@ class Session:
         is_feeding = self._is_feeding()
         if is_feeding:
             self._drain()               # what earlier steps still do would lie in the first one's place
+        self.memory_before = self._memory()
         with self.lock:
             self._refuse()              # the program may have begun one meanwhile
             self._metadata()
@@ -65,12 +68,41 @@ class Session:
             return
         if early is None:
             raise Refused('no session was open: the process was forked in the middle of the window')
+        self._write_memory(path)
         data, end_ns = early
         self.is_empty = xspace.is_empty(data)
         self._write(path, os.O_TRUNC, [data, self._told(self.begin_ns, end_ns, xspace.profile_start_of_bytes(data))])
 
     def contribute(self, path, begin_ns, end_ns):
+        self._write_memory(path)
         self._write(path, os.O_APPEND, [self._told(begin_ns, end_ns, xspace.profile_start_of_file(path))])
+
+    # --- what lives on the devices ---
+
+    def _memory(self):
+        """The device memory profile of this moment; None where there is none. It makes no backend, and harms nobody."""
+        bridge, jax = sys.modules.get('jax._src.xla_bridge'), sys.modules['jax']
+        if not self.keeps_memory or not getattr(bridge, 'backends_are_initialized', bool)():
+            return None
+        try:
+            return jax.profiler.device_memory_profile()
+        except Exception as error:
+            self.agent.say('memory', 'no profile of the devices: %s' % error)
+            self.keeps_memory = False
+            return None
+
+    def _write_memory(self, path):
+        """Beside the window's file, whose name ends in .part until it is whole (publish.h)."""
+        before, self.memory_before = self.memory_before, None
+        after = self._memory()
+        if after is None or not path.endswith('.part'):
+            return
+        try:
+            for ending, data in ('.memory.prof', after), ('.begin.memory.prof', before):
+                if data:
+                    self._write(path[:-len('.part')] + ending, os.O_TRUNC, [data])
+        except Refused as error:
+            self.agent.say('memory', str(error))
 
     # --- what they are made of ---
 
