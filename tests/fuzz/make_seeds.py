@@ -75,7 +75,7 @@ def from_mini(text):
             programs.setdefault(program, []).append(
                 instruction(str(hlo.get("name", "")), str(hlo.get("opcode", "")), op_name=str(hlo.get("op_name", "")),
                             source=str(hlo.get("source", "")), groups=[[0, 1]] if "groups" in hlo else []))
-        else:
+        elif re.match(r"-?[0-9]", words[0]):  # other words are of programs (keeps, value): they have no event
             planes[-1].event(words[2].strip('"'), time_ps(words[0]), time_ps(words[1]), pairs_of(words[3:]))
     if programs:
         protos = {name: hlo_proto(name.split("(")[0], [body]) for name, body in programs.items()}
