@@ -165,7 +165,7 @@ static int gather(const struct ids_analysis *analysis, struct kernel_sums *sums)
 }
 
 /* A program of a hundred thousand kernels of different names is none; a damaged file may have a million. */
-enum { ROWS_LIMIT = 50000 };
+enum { ROWS_LIMIT = 20000 };
 
 static struct ids_value triple(struct ids_report *report, const int64_t values[3]) {
     if (values[0] < 0) return ids_no_value(IDS_UNIT_NONE);
@@ -247,7 +247,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
     const struct ids_groups *groups = &sums->groups;
     if (groups->count > ROWS_LIMIT)
         ids_report_diag(report, IDS_NOTE, "kernels.rows",
-                        "kernels beyond the 50,000 with most time have no row of their own", -1,
+                        "kernels beyond the 20,000 with most time have no row of their own", -1,
                         groups->count - ROWS_LIMIT);
     for (size_t g = 0; g < groups->count && g < ROWS_LIMIT; g++) put_row(analysis, report, table, sums, &groups->at[g]);
 }

@@ -90,7 +90,7 @@ def check_compile_in_steps(cache):
 
 def check_forms(cache):
     """A grade without a bound for "bad" has none in JSON; long times have units of their own."""
-    kernels = [{'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': 0, 'tid': 7, 'ts': 10 * i, 'dur': 5, 'args': {'stream': 7, 'est. achieved occupancy %': 40}}
+    kernels = [{'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': 0, 'tid': 7, 'ts': 10 * i, 'dur': 5, 'args': {'stream': 7, 'theoretical_occupancy_pct': 40}}
                for i in range(30)]
     cache.parent.joinpath('occupancy.trace.json').write_text(json.dumps({'traceEvents': kernels}))
     found = metrics(cache, cache.parent / 'occupancy.trace.json')['occupancy.median']
