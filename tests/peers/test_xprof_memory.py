@@ -61,7 +61,7 @@ def idsprof(path, database):
     """{allocator: row of the report}, and {allocator: what each event left (in use, capacity, fragmentation)}"""
     run = subprocess.run([IDSPROF, 'report', '--json', '--no-cache', '--section', 'memory', str(path)], capture_output=True, text=True,
                          check=True, timeout=300)
-    table = json.loads(run.stdout)['tables']['allocators']
+    table = json.loads(run.stdout)['tables'].get('allocators', {'columns': [], 'rows': []})
     names = [column['id'] for column in table['columns']]
     rows = {row['allocator']: row for row in (dict(zip(names, cells)) for cells in table['rows'])}
     subprocess.run([IDSPROF, 'import', str(path), '-o', database, '--force'], capture_output=True, check=True, timeout=300)
