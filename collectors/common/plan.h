@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { IDS_PLAN_TEXT = 256, IDS_PLAN_BYTES = 8192 };
+enum { IDS_PLAN_TEXT = 256, IDS_PLAN_BYTES = 16384 };
 enum { IDS_STACKS_FASTEST = 10000 }; /* samples a second */
 
 struct ids_plan {
@@ -38,7 +38,7 @@ struct ids_plan {
     int64_t launcher;                               /* the process id of `idsprof capture` */
     char run[64];                                   /* the folder's name under plugins/profile: 2026_11_21_07_43_53 */
     char range[IDS_PLAN_TEXT];                      /* windows are the regions of that name */
-    char wrap[IDS_PLAN_TEXT];                       /* module:function, ... which the Python hook annotates */
+    char wrap[8 * IDS_PLAN_TEXT];                   /* module:function, ... which the Python hook annotates */
     char ranks[IDS_PLAN_TEXT];                      /* "0,4-7": only these processes; "": all */
     char step_executable[IDS_PLAN_TEXT];     /* a regular expression: the executable whose executions are the steps */
     char profile_options[2 * IDS_PLAN_TEXT]; /* "key=value" line by line: options of jax's profiler */

@@ -110,13 +110,15 @@ static int beside_rival(struct ids_outcome_work *outcome) {
 static void without_jax(struct ids_outcome_work *outcome) {
     const char *failure = ids_outcome_failure(outcome);
     if (failure) {
-        ids_outcome_set(outcome, "failed",
-                        ids_outcome_text(outcome, "the program used neither jax nor CUDA, and ended%s", failure),
-                        ids_outcome_failure_remedy(outcome));
+        ids_outcome_set(
+            outcome, "failed",
+            ids_outcome_text(outcome, "the program used neither jax nor CUDA where it was seen, and ended%s", failure),
+            ids_outcome_failure_remedy(outcome));
     } else {
         ids_outcome_set(outcome, "no_jax",
-                        "the program used neither jax nor CUDA, and there is nothing else to record in it",
-                        DOCTOR_REMEDY);
+                        "the program used neither jax nor CUDA in the processes that idsprof came into; one that was "
+                        "started without its environment is not seen",
+                        DOCTOR_REMEDY "; what starts programs with an environment of its own should pass this one on");
     }
 }
 

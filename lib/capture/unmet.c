@@ -41,7 +41,9 @@ int ids_outcome_without_wrapped(struct ids_outcome_work *outcome) {
     }
     if (!missing) return 0;
     ids_outcome_set(outcome, "no_wrap", ids_outcome_text(outcome, "--wrap: %s", missing),
-                    "name the module as the program imports it, and the function as it is called there");
+                    strstr(missing, "never found")
+                        ? "name the module as the program imports it, and the function as it is called there"
+                        : "name a function of the program that calls it, or a method of its class");
     return 1;
 }
 

@@ -3,11 +3,15 @@
 the finder, and what jax.monitoring's events become. With jax itself: tests/live/test_capture.py.
 Environment: IDS_BUILD_DIR, IDS_SOURCE_DIR, TMPDIR.
 """
+import array
 import copy
+import functools
+import operator
 import os
 import subprocess
 import sys
 import threading
+import time
 import types
 from pathlib import Path
 
@@ -174,8 +178,10 @@ def wraps():
 
     module = types.ModuleType('m')
     module.plain, module.called, module.Model, module.coroutine = (lambda x, *, y: (x, y)), Callable(), Model, coroutine
+    called = module.called
     wanted = wrap.Wraps('m:plain,m:called,m:Model.fit,m:Model.still,m:Model.made,m:absent,m:coroutine,n:x')
     wanted.module(module, 'm')
+    same('an object stays what it is', (module.called is called, type(called) is Callable, callable(called)), (True,) * 3)
     same('not found', wanted.missing(), 'never found: m:absent, n:x; m:coroutine cannot be annotated: it is a coroutine')
     same('regions', (wanted.region('m:plain'), wanted.region('plain'), wanted.region('o:plain')), ('plain', 'plain', 'o:plain'))
     same('before jax is there', module.plain(1, y=2), (1, 2))
@@ -184,7 +190,56 @@ def wraps():
     same('annotations', seen, ['plain', 'end', 'called', 'end', 'Model.fit', 'end', 'Model.still', 'end', 'Model.made', 'end'])
     same('a copy, or another process, has the function as it was', copy.copy(module.called).__dict__, {})
     same('attributes', (module.called.extra, module.Model.fit.__name__), (5, 'fit'))
+    del seen[:]
+    same('another object of its class', (Callable()(1), seen), (2, []))
     del sys.modules['jax.profiler']
+
+
+class OfPython:
+    """What --wrap leaves alone of a class that Python made: its own C methods, methods named by an object."""
+    def __init__(self, *args):
+        self.made = functools.partial(len, args)
+
+    def fit(self):
+        return self
+
+
+class Frozen(OfPython):
+    def __setattr__(self, name, value):
+        raise AttributeError('frozen')
+
+
+# what --wrap names -> why it is left alone ('': it is not)
+LEFT = {'itemgetter': 'an object of operator.itemgetter, which other code may use in other ways than by calling it',
+        'Partial': 'a class; name a method of it', 'part': '', 'sub': 'an object of OfPython.Partial, which', 'sleep': '', 'cached': '',
+        'array.append': 'of array.array, a type of C code, which cannot be changed', 'numbers.append': 'of array.array, a type of C code',
+        'model.fit': 'a method of an object; name that of its class (OfPython.fit)', 'model.made': '',
+        'OfPython.__new__': "Python's own, and making objects goes by whose it is; name __init__", 'OfPython.__repr__': 'an object of wrapper_descriptor',
+        'OfPython.fit': '', 'Dict.get': '', 'Dict.fromkeys': 'an object of classmethod_descriptor', 'frozen.made': 'where nothing can be changed (frozen)'}
+
+
+def harms_nothing():
+    """C code finds the object that it reads by name; objects, types and classes are as they were, and who asked is told the true reason."""
+    class Partial(functools.partial):
+        pass
+
+    class Dict(dict):
+        pass
+    Partial.__qualname__, Partial.__module__ = 'OfPython.Partial', '__main__'
+    module, frozen = types.ModuleType('m'), Frozen.__new__(Frozen)
+    vars(frozen)['made'] = len
+    vars(module).update(itemgetter=operator.itemgetter(0), Partial=Partial, part=functools.partial(max, 2), sub=Partial(max, 2), sleep=time.sleep,
+                        cached=functools.lru_cache(abs), array=array.array, numbers=array.array('i', [1]), model=OfPython(1, 2), OfPython=OfPython,
+                        Dict=Dict, frozen=frozen)
+    before = dict(vars(module))
+    for name, why in LEFT.items():
+        wanted = wrap.Wraps('m:' + name)
+        wanted.module(module, 'm')
+        said = wanted.missing()
+        same('--wrap of ' + name, said if not why else said.startswith('m:%s cannot be annotated: it is %s' % (name, why)) or said, '' if not why else True)
+    same('what is replaced', {name for name in before if vars(module)[name] is not before[name]}, {'part', 'sleep', 'cached'})
+    same('and works', (module.part(1), module.cached(-3), module.cached.cache_info().misses, module.model.made(), module.model.fit() is module.model,
+                       OfPython(1).made(), Dict(a=1).get('a'), Dict.fromkeys('a')), (2, 3, 1, 2, True, 1, 1, {'a': None}))
 
 
 def run(code, **environment):
@@ -239,7 +294,7 @@ def waits():
 
 
 def main():
-    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, watches, waits):
+    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, watches, waits):
         test()
     print('%d failures' % failures)
     return failures > 0

@@ -406,6 +406,11 @@ def without_jax():
     check('no Python: said', (run.code, run.out) == (9, 'fine\n') and run.line('missed').startswith('sh used neither jax nor CUDA'), run.err)
     run = Capture([], [PYTHON, '-c', 'print("fine")']).wait()
     check('no jax: said', run.out == 'fine\n' and run.line('missed').startswith('the program used neither jax nor CUDA'), run.err)
+    alone = 'import subprocess, sys; subprocess.run([sys.executable, "-c", "import jax; print(jax.jit(lambda x: x + 1)(1))"], env={"JAX_PLATFORMS": "cpu"})'
+    run = Capture([], [PYTHON, '-c', alone]).wait()
+    check('jax in a process with an environment of its own: nothing false is said', run.out == '2\n' and
+          'in the processes that idsprof came into; one that was started without its environment is not seen' in run.line('missed') and
+          'should pass this one on' in run.line('next'), (run.out, run.err))
 
 
 def own_profiler():

@@ -169,7 +169,37 @@ def refused():
         check('%s is not annotated' % name, run.line('missed') == '--wrap: %s cannot be annotated: it is %s' % (name, what), run.err)
 
 
-CASES = [example, modules, script, refused]
+def code_of_c():
+    """jax's own import reads numpy's ufuncs as memory; a model that can be called is a tree for jax."""
+    program = FOLDER / 'tree.py'
+    program.write_text('''import numpy
+import dataclasses, functools, jax, jax.numpy as jnp
+@functools.partial(jax.tree_util.register_dataclass, data_fields=['w'], meta_fields=[])
+@dataclasses.dataclass
+class Model:
+    w: jax.Array
+    def __call__(self, x):
+        return x @ self.w
+model = Model(jnp.ones((4, 4)))
+step = jax.jit(lambda model, x: model.w + x)
+for _ in range(3):
+    step(model, model(numpy.add(numpy.ones((4, 4)), 1))).block_until_ready()
+print(type(model).__name__, isinstance(model, Model))
+''')
+    out = 'Model True\n'
+    for name, what in (('numpy:add', 'an object of numpy.ufunc, which other code may use in other ways than by calling it'),
+                       ('numpy:ndarray.sum', 'of numpy.ndarray, a type of C code, which cannot be changed')):
+        run, found = wrapped(name, ['tree.py'])
+        check('%s: the program is as it was' % name, run.code == 0 and run.out == out, (run.out, run.err))
+        check('%s: why it is not annotated' % name, run.line('missed') == '--wrap: %s cannot be annotated: it is %s' % (name, what), run.err)
+    run, found = wrapped('__main__:model', ['tree.py'])
+    check('an object that jax knows: the program is as it was', run.code == 0 and run.out == out, (run.out, run.err))
+    check('an object that jax knows: one call', found and found.names['model'] == 1, run.err)
+    run, found = wrapped('numpy:ones', ['tree.py'])
+    check('a function in C: one call', run.out == out and found and found.names['ones'] == 1, run.err)
+
+
+CASES = [example, modules, script, refused, code_of_c]
 
 
 def main():

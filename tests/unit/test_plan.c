@@ -85,8 +85,10 @@ END_TEST
 START_TEST(test_longest) {
     struct ids_plan before, after;
     ids_plan_default(&before);
-    char *const texts[] = {before.range, before.wrap, before.step_executable};
+    char *const texts[] = {before.range, before.ranks, before.step_executable};
     for (size_t i = 0; i < 3; i++) memset(texts[i], ';', IDS_PLAN_TEXT - 1);
+    memset(before.wrap, ';', sizeof before.wrap - 1);
+    memset(before.profile_options, ';', sizeof before.profile_options - 1);
     memset(before.run, '%', sizeof before.run - 1);
     ck_assert_int_gt(ids_plan_format(&before, buffer, sizeof buffer), 0);
     ck_assert_int_eq(ids_plan_parse(buffer, &after, why, sizeof why), 0);

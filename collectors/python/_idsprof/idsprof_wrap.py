@@ -3,6 +3,10 @@
 An imported module is patched after its import; the script itself (__main__) after the line that defines the function (idsprof_script.py).
 What does not exist by then is looked for again at each compilation, at each window, and every half second. A name that is never found is
 reported in the hello file.
+
+Code in C may take an object by name and read its memory: it must find what was there (numpy's ufuncs). The same holds for objects of the
+program that are more than their calls: jax takes a model that can be called for a tree of arrays. So a module's or a class's attribute is
+replaced only where it is a function; the calls of an object are annotated in its class, which asks for the object.
 """
 import functools
 import inspect
@@ -11,15 +15,21 @@ import re
 import sys
 import time
 import types
+import weakref
 import _thread
 
 from . import idsprof_script as script
 
 PAUSE_FIRST, PAUSE_LAST = 0.02, 0.5     # seconds
+HEAP_TYPE, IMMUTABLE_TYPE = 1 << 9, 1 << 8      # Py_TPFLAGS_HEAPTYPE, Py_TPFLAGS_IMMUTABLETYPE
+FUNCTIONS_OF_C = (types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType, functools.partial,
+                  type(functools.lru_cache(len)))
+FUNCTIONS_BY_NAME = '_ArrayFunctionDispatcher', 'cython_function_or_method'     # numpy's, Cython's
+JITTED = 'PjitFunction', 'CompiledFunction', 'PmapFunction'
 
 
 class _Annotated:
-    """A callable that is no plain function, a jitted one above all, with its attributes and its calls annotated."""
+    """A function that is none of Python's, a jitted one above all, with its attributes and its calls annotated."""
 
     def __init__(self, wraps, name):
         self.__dict__.update(_idsprof_wraps=wraps, _idsprof_name=name)
@@ -71,7 +81,29 @@ def _annotated(function, name):
     return call
 
 
-def _unlike_a_function(found):
+def _is_function_of_c(found):
+    """Functions of other code than Python's that are used by being called only."""
+    kind = type(found)
+    return (kind in FUNCTIONS_OF_C or kind.__name__ in FUNCTIONS_BY_NAME or
+            kind.__module__.partition('.')[0] == 'jaxlib' and kind.__name__ in JITTED)
+
+
+def _is_function(found):
+    while isinstance(found, (staticmethod, classmethod)):
+        found = found.__func__
+    return inspect.isfunction(found) or _is_function_of_c(found)
+
+
+def _is_of_python(kind):
+    """Whether a class was made by Python's `class`, so that it can be changed."""
+    return bool(kind.__flags__ & HEAP_TYPE) and not kind.__flags__ & IMMUTABLE_TYPE
+
+
+def _name_of(kind):
+    return kind.__qualname__ if kind.__module__ in ('builtins', '__main__') else '%s.%s' % (kind.__module__, kind.__qualname__)
+
+
+def _unlike_a_function(found, owner, last):
     """What else it is than a function whose calls begin and end; '' when it is one."""
     if inspect.isclass(found):
         return 'a class; name a method of it'
@@ -79,19 +111,50 @@ def _unlike_a_function(found):
         return 'a coroutine'
     if inspect.isgeneratorfunction(found):
         return 'a generator'
-    if isinstance(found, (staticmethod, classmethod)):
-        return ''
-    if not callable(found):
+    if not callable(found) and not isinstance(found, (staticmethod, classmethod)):
         return 'not callable'
-    return '' if _may_be_replaced(found) else 'a %s, which code in C may look into' % type(found).__name__
+    is_class = inspect.isclass(owner)
+    if not _is_of_python(owner if is_class else type(owner)) and not isinstance(owner, types.ModuleType):
+        return 'of %s, a type of C code, which cannot be changed' % _name_of(owner if is_class else type(owner))
+    if not is_class and last not in getattr(owner, '__dict__', ()):
+        return 'a method of an object; name that of its class (%s.%s)' % (type(owner).__qualname__, last)
+    if last == '__new__' and inspect.isbuiltin(found):
+        return "Python's own, and making objects goes by whose it is; name __init__"
+    if _is_function(found) or _is_function(_call_of(found)):
+        return ''
+    return 'an object of %s, which other code may use in other ways than by calling it' % _name_of(type(found))
 
 
-def _may_be_replaced(found):
-    """Not where C code takes the object for what it is, as extensions of numpy do with its ufuncs: they would read the memory of ours."""
+def _call_of(found):
+    """The function that runs when an object of a class of Python's is called; None."""
     kind = type(found)
-    if isinstance(found, _FUNCTIONS) or kind.__module__.partition('.')[0] in ('jax', 'jaxlib'):
-        return True
-    return any(inspect.isfunction(vars(base).get('__call__')) for base in kind.__mro__)
+    return inspect.getattr_static(kind, '__call__', None) if _is_of_python(kind) else None
+
+
+def _annotate_object(found, name):
+    """Annotates the calls of one object in its class: the object itself stays what and where it is."""
+    kind, call = type(found), _call_of(found)
+    bind = getattr(call, '__get__', None)
+    try:
+        object_of = weakref.ref(found)
+    except TypeError:                   # it has no room for references
+        def object_of(held=found):
+            return held
+
+    @functools.wraps(call)
+    def call_of_any(*args, **kwargs):
+        if not args or args[0] is not object_of():
+            return bind(args[0], kind)(*args[1:], **kwargs)
+        with _annotation(name):
+            return bind(args[0], kind)(*args[1:], **kwargs)
+    kind.__call__ = call_of_any
+
+
+def _replace(owner, last, found, name):
+    if _is_function(found):
+        setattr(owner, last, _annotated(found, name))
+    else:
+        _annotate_object(found, name)
 
 
 def _is_script(module, name):
@@ -104,8 +167,6 @@ def _is_script(module, name):
     return os.path.splitext(os.path.basename(getattr(module, '__file__', None) or ''))[0] == name
 
 
-_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType, types.WrapperDescriptorType,
-              functools.partial, functools.partialmethod, type(functools.lru_cache(len)))
 _wanted = []
 
 
@@ -149,18 +210,17 @@ class Wraps:
                     owner = getattr(owner, part)
                 function = inspect.getattr_static(owner, last)
                 self.refused.pop(item, None)
-                what = _unlike_a_function(function)
-                if what:
-                    self.refused[item] = what
-                    continue
-                try:
-                    setattr(owner, last, _annotated(function, item[1]))
-                except TypeError:
-                    self.refused[item] = 'a part of the type %s, which is written in C' % getattr(owner, '__name__', '?')
-                    continue
-                self.wanted.remove(item)
             except (AttributeError, KeyError, TypeError):
                 continue
+            what = _unlike_a_function(function, owner, last)
+            if not what:
+                try:
+                    _replace(owner, last, function, item[1])
+                    self.wanted.remove(item)
+                except Exception as error:      # a class or a module may refuse in its own way
+                    what = 'where nothing can be changed (%s)' % error
+            if what:
+                self.refused[item] = what
 
     def now(self):
         """What is there by now: modules that were imported before jax, and the script. Whether nothing more is wanted of the script."""
