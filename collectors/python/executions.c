@@ -6,7 +6,11 @@
  * it came.
  *
  * Most steps are noted in the history and no more: for them Python's part is not called, which takes ten times as
- * long. */
+ * long.
+ *
+ * A program that jits in its loop makes a new function in each step. Functions of one place in the source are one kind:
+ * a new one goes on where those before it had come when it was made. When one is called again after a newer one was,
+ * they live side by side, and from then on each is counted for itself, as functions of different places are. */
 #include "collectors/common/agent.h"
 #include "collectors/common/process.h"
 
@@ -18,6 +22,7 @@
 
 /* Functions that are followed, dead ones too. More are not counted; the table stays at most half full. */
 enum { FUNCTIONS = 8192, FOLLOWED_MAX = FUNCTIONS / 2, COSTS = 256, COSTS_AT_FIRST = 64 };
+enum { KINDS = 4096 };
 
 typedef void *(*vectorcall)(void *callable, void *const *arguments, size_t count_and_flag, void *keywords);
 typedef int (*step)(void *callable, int64_t number);
@@ -36,7 +41,14 @@ static int followed;
 static struct {
     void *callable;
     int64_t calls;
+    int kind; /* -1: none */
+    int is_called;
 } functions[FUNCTIONS];
+static struct {
+    int64_t most;
+    void *newest; /* of those that were called */
+    int is_apart;
+} kinds[KINDS];
 
 static size_t place_of(const void *callable) {
     size_t at = (size_t)(((uintptr_t)callable >> 4) * 0x9E3779B97F4A7C15u >> 51) % FUNCTIONS;
@@ -46,7 +58,7 @@ static size_t place_of(const void *callable) {
 
 IDS_AGENT_API void ids_count_begin(void *called, void *callback, void *clean);
 IDS_AGENT_API int64_t ids_count_cost(void);
-IDS_AGENT_API int ids_count_follow(void *callable, void *like);
+IDS_AGENT_API int ids_count_follow(void *callable, int kind);
 IDS_AGENT_API void ids_count_end(void);
 IDS_AGENT_API void *ids_count_call(void *callable, void *const *arguments, size_t count_and_flag, void *keywords);
 
@@ -65,18 +77,30 @@ void ids_count_begin(void *called, void *callback, void *clean) {
     on_step = (step)callback;
 }
 
-/* 1, or 0 when there is no room. A function at the address of a dead one begins anew; one that was made of the same
- * code as `like` (NULL: as none) goes on with its number: a program that jits its step in each step has many. */
-int ids_count_follow(void *callable, void *like) {
+/* 1, or 0 when there is no room. What was known of a dead function at its address is forgotten. */
+int ids_count_follow(void *callable, int kind) {
     size_t at = place_of(callable);
-    int64_t calls = like ? functions[place_of(like)].calls : 0;
     if (!functions[at].callable) {
         if (followed == FOLLOWED_MAX) return 0;
         functions[at].callable = callable;
         followed++;
     }
-    functions[at].calls = calls;
+    functions[at].kind = kind >= 0 && kind < KINDS ? kind : -1;
+    functions[at].calls = functions[at].kind < 0 || kinds[kind].is_apart ? 0 : kinds[kind].most;
+    functions[at].is_called = 0;
     return 1;
+}
+
+static void count(size_t at, int64_t calls) {
+    int kind = functions[at].kind;
+    functions[at].calls = calls;
+    if (kind < 0) return;
+    if (!functions[at].is_called)
+        kinds[kind].newest = functions[at].callable;
+    else if (kinds[kind].newest != functions[at].callable)
+        kinds[kind].is_apart = 1;
+    functions[at].is_called = 1;
+    if (kinds[kind].most < calls) kinds[kind].most = calls;
 }
 
 void ids_count_end(void) {
@@ -130,13 +154,13 @@ void *ids_count_call(void *callable, void *const *arguments, size_t count_and_fl
         if (functions[at].callable) {
             int64_t number = functions[at].calls;
             if (number <= furthest) {
-                functions[at].calls = number + 1;
+                count(at, number + 1);
             } else {
                 /* Before the callback, which may let other threads call: the step begins once. */
                 int64_t before = furthest;
                 furthest = number;
                 if (begin_step(callable, number))
-                    functions[at].calls = number + 1;
+                    count(at, number + 1);
                 else if (furthest == number)
                     furthest = before;
             }

@@ -5,6 +5,7 @@ Environment: IDS_BUILD_DIR, IDS_SOURCE_DIR, TMPDIR.
 """
 import array
 import copy
+import ctypes
 import functools
 import operator
 import os
@@ -242,6 +243,40 @@ def harms_nothing():
                        OfPython(1).made(), Dict(a=1).get('a'), Dict.fromkeys('a')), (2, 3, 1, 2, True, 1, 1, {'a': None}))
 
 
+def counts():
+    """The steps that calls of functions begin, by the library that counts them: functions of one place that come one after the other are one."""
+    library, steps = ctypes.PyDLL(os.environ['IDS_BUILD_DIR'] + '/lib/idsprof/libidsprof_agent.so'), []
+    called = ctypes.PYFUNCTYPE(ctypes.c_void_p, *(ctypes.c_void_p,) * 4)(lambda *arguments: None)
+    begins = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(lambda function, number: steps.append((function, number)) or 1)
+    library.ids_count_begin.argtypes, library.ids_count_call.argtypes = (ctypes.c_void_p,) * 3, (ctypes.c_void_p,) * 4
+    library.ids_count_follow.argtypes = ctypes.c_void_p, ctypes.c_int
+    library.ids_count_begin(ctypes.cast(called, ctypes.c_void_p), ctypes.cast(begins, ctypes.c_void_p), None)
+    functions = iter(range(16, 1 << 20, 16))
+
+    def begun(kind, *turns):
+        """What each turn begins: the functions of its letters are called, a capital makes the function before that."""
+        known, numbers = {}, []
+        for turn in turns:
+            for letter in turn:
+                if letter.isupper():
+                    known[letter.lower()] = next(functions)
+                    library.ids_count_follow(known[letter.lower()], kind)
+                else:
+                    library.ids_count_call(known[letter], None, 0, None)
+            numbers.append([number for _, number in steps])
+            del steps[:]
+        return numbers
+    same('a new one in each turn', begun(0, 'Aa', 'Aa', 'Aa'), [[0], [1], [2]])
+    same('two kinds: the one that is called most', begun(1, 'Aa', 'Aa', 'Aa', 'Aa'), [[], [], [], [3]])
+    same('three new ones in each turn', begun(2, 'ABCabc', 'ABCabc', *['ABCabc'] * 3), [[], [], [], [], [4]])
+    same('a new one that is called twice', begun(3, 'Aaa', 'Aaa', 'Aaa'), [[], [], [5]])
+    same('three that are made once', begun(4, 'ABCabc', *['abc'] * 6), [[]] * 6 + [[6]])
+    same('three that are made one after the other', begun(5, 'AaBbCc', *['abc'] * 7)[-3:], [[7], [8], [9]])
+    same('those that live side by side take nothing over', begun(5, 'Dd', 'Dd'), [[], []])
+    same('of no known place', begun(-1, *['Aa'] * 12), [[]] * 12)
+    library.ids_count_end()
+
+
 def run(code, **environment):
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                           env={'PATH': os.environ['PATH'], 'PYTHONPATH': str(HOOK), 'PYTHONDONTWRITEBYTECODE': '1', **environment})
@@ -294,7 +329,7 @@ def waits():
 
 
 def main():
-    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, watches, waits):
+    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, watches, waits):
         test()
     print('%d failures' % failures)
     return failures > 0

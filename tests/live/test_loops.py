@@ -42,6 +42,20 @@ for i in range(40):
     trainer.fit()
 print(bool(jnp.isfinite(trainer.w).all()))
 ''')
+# How functions are made in the loop; each has one name, and is called as often as there are steps.
+ANEW = {'in place': 'w = jax.jit(lambda w: w * .9)(w)', 'in place of the one before': 'f = jax.jit(lambda w: w * .9); w = f(w)',
+        'of a method': 'w = jax.jit(jax.value_and_grad(trainer.loss))(w)[1]', 'and kept': 'kept.append(jax.jit(lambda w: w * .9)); w = kept[-1](w)',
+        'in a cycle': 'trainer = Trainer(); trainer.me, trainer.f = trainer, jax.jit(trainer.loss); trainer.f(w)',
+        'three at a time': 'for f in [jax.jit(lambda w: w * .9) for _ in range(3)]: w = f(w)', 'once': 'for f in made: w = f(w)'}
+LOOP_OF_NEW = '''import jax, jax.numpy as jnp
+class Trainer:
+    def loss(self, w): return jnp.tanh(w).sum()
+trainer, w, kept, made = Trainer(), jnp.ones((8, 8)), [], [jax.jit(lambda w: w * .9) for _ in range(3)]
+for i in range(24):
+    %s
+    jax.block_until_ready(w)
+print(bool(jnp.isfinite(w).all()))
+'''
 IDLE = ROOT / 'idle_steps.py'
 IDLE.write_text('''import jax, jax.numpy as jnp
 step, x = jax.jit(lambda x: (x @ x).sum()), jnp.ones((64, 64))
@@ -92,6 +106,17 @@ def eager():
     check('a loop of a jitted function says nothing of ops', 'op by op' not in run.err and 'op by op' not in run.facts(), run.facts())
 
 
+def made_anew():
+    for kind, code in ANEW.items():
+        program = ROOT / ('anew_%s.py' % kind.replace(' ', '_'))
+        program.write_text(LOOP_OF_NEW % code)
+        run = capture(['-s', 10, '-k', 4], program=program)
+        found = profile(run)
+        check('made %s: the program is as it was' % kind, (run.code, run.out) == (0, 'True\n'), run.err)
+        check('made %s: each turn of the loop is a step' % kind, found and [number for _, number in found.steps] == [10, 11, 12, 13] and
+              run.line('missed') == 'nothing', (found and found.steps, run.err))
+
+
 def disagreement():
     """Steps in which no device works are counted by capture, and not seen in the profile."""
     run = capture(['-s', 20], program=IDLE)
@@ -103,7 +128,7 @@ def disagreement():
     check('where both agree nothing is said', run.line('steps') == '' and 'capture counted' not in live.idsprof('report', run.folder).stdout, run.err)
 
 
-CASES = [pmap, anew, eager, disagreement]
+CASES = [pmap, anew, eager, made_anew, disagreement]
 
 
 def main():

@@ -1,6 +1,7 @@
 """idsprof_executions.py - steps of a program without annotations, counted from the calls of its jitted functions.
 
-The jitted function that is called most defines the steps: step n begins at its n-th call. Calls inside the trace of another function
+The jitted function that is called most defines the steps: step n begins at its n-th call. Functions that the program makes at one place of
+its source, one after the other, are one function. Calls inside the trace of another function
 and functions of jax itself do not count. In a window each step is marked in the profile, from one such call to the next.
 
 A jitted function (jaxlib's PjitFunction) is called through the pointer that its type's tp_vectorcall_offset names (PEP 590). The
@@ -17,8 +18,10 @@ import threading
 import time
 
 from .idsprof_agent import EXECUTION
+from .idsprof_misses import innermost, is_of_jax
 
 COSTS, COSTS_LEAST = 1000, 20
+KINDS = 4096                    # as in executions.c
 PMAP_FRAMES = 12                # from jax's making of a jitted function outwards to its pmap
 FLAG_VECTORCALL = 1 << 11       # Py_TPFLAGS_HAVE_VECTORCALL
 NAME, BASICSIZE, VECTORCALL_OFFSET, FLAGS = 24, 32, 56, 168         # in PyTypeObject, 64 bits, with the GIL
@@ -44,26 +47,6 @@ def vectorcall_offset(kind):
     if not kind.__flags__ & FLAG_VECTORCALL or not 16 <= offset <= kind.__basicsize__ - 8 or offset % 8:
         raise Unknown('jitted functions of this jaxlib are called otherwise than known')
     return offset
-
-
-def is_of_jax(function):
-    for _ in range(10):
-        inner = getattr(function, '__wrapped__', None) or getattr(function, 'func', None)
-        if inner is None:
-            break
-        function = inner
-    return (getattr(function, '__module__', None) or '').partition('.')[0] in ('jax', 'jaxlib')
-
-
-def code_of(function):
-    """Where the program has the code of what it jits; the same for what it jits anew in each step. None: unknown."""
-    for _ in range(10):
-        inner = getattr(function, '__wrapped__', None) or getattr(function, 'func', None) or getattr(function, '__func__', None)
-        if inner is None:
-            break
-        function = inner
-    code = getattr(function, '__code__', None)
-    return (code.co_filename, code.co_firstlineno, code.co_name) if code else None
 
 
 def mapped_function():
@@ -99,7 +82,7 @@ class Executions:
         self.prepare(agent.library)
         self.missed = 0
         self.names = {}                 # address -> name
-        self.latest = {}                # code -> address of the function that was made of it last
+        self.kinds = {}                 # (name, file, line) -> number
         self.annotation = None          # of the step that runs, in a window, and the thread that it runs on
         self.annotation_thread = 0
         self.has_said = False
@@ -126,7 +109,8 @@ class Executions:
             raise Unknown('this libidsprof_agent.so does not count')
         library.ids_count_begin.argtypes, library.ids_count_begin.restype = (ctypes.c_void_p,) * 3, None
         library.ids_count_cost.restype = ctypes.c_int64
-        library.ids_count_follow.argtypes = (ctypes.c_void_p,) * 2
+        self.counts = ctypes.PyDLL(library._name)       # called with the GIL held, which is the lock of the counts
+        self.counts.ids_count_follow.argtypes = ctypes.c_void_p, ctypes.c_int
         library.ids_count_end.restype = None
         self.library = library
         self.counted = ctypes.cast(library.ids_count_call, ctypes.c_void_p).value
@@ -140,7 +124,7 @@ class Executions:
         try:
             fun = mapped_function() or function.__wrapped__
             if self.pattern or not is_of_jax(fun):
-                self.follow(function, getattr(fun, '__name__', '?'), code_of(fun))
+                self.follow(function, getattr(fun, '__name__', '?'), fun)
         except Exception:
             pass
         return function
@@ -160,15 +144,22 @@ class Executions:
             if type(function) is self.kind:
                 self.follow(function, getattr(function, '__name__', '?'))
 
-    def follow(self, function, name, code=None):
+    def kind_of(self, fun, name):
+        """The number of what is made at one place of the source; -1: it has none."""
+        inner = innermost(fun)
+        code = getattr(inner, '__code__', None) or getattr(getattr(type(inner), '__call__', None), '__code__', None)
+        key = code and (name, code.co_filename, code.co_firstlineno)
+        if key is None or key not in self.kinds and len(self.kinds) >= KINDS:
+            return -1
+        return self.kinds.setdefault(key, len(self.kinds))
+
+    def follow(self, function, name, fun=None):
         if self.pattern and not self.pattern.search(name):
             return
         if type(function) is not self.kind or self.pointer(function).value != self.original:
             return
-        if self.library.ids_count_follow(id(function), self.latest.get(code)):
+        if self.counts.ids_count_follow(id(function), self.kind_of(fun, name)):
             self.names[id(function)] = name
-            if code:
-                self.latest[code] = id(function)
             self.pointer(function).value = self.counted
         else:
             self.missed += 1
