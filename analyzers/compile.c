@@ -76,8 +76,10 @@ static const struct ids_table_def compiles = {
     IDS_COUNT_OF(columns),
     "One row per compilation, longest first, at most 10,000. `function` is the jitted function whose call led to it, "
     "and `reason` what differs from its calls before: shape, "
-    "dtype, weak type, sharding, static argument, arguments (others, or passed by name), new function object, or same "
-    "arguments (jax's options or caches changed). Idsprof's Python hook finds it; the first compilation has none. "
+    "dtype, weak type, sharding, static argument, static field (what a tree keeps beside its arrays), structure (of a "
+    "tree), arguments (others, or passed by name), options of jit, parameters (of an op of jax), new function object, "
+    "or same arguments (jax's options or caches changed). Idsprof's Python hook finds it; the first compilation has "
+    "none. "
     "Times since the run's first device activity: negative before it.",
     0,
 };

@@ -73,7 +73,7 @@ static int is_made_anew(const struct ids_circumstances *about) {
 }
 
 static int is_static(const struct ids_circumstances *about) {
-    return begins(about->reason, "static argument");
+    return begins(about->reason, "static ");
 }
 
 static int is_of_type(const struct ids_circumstances *about) {
@@ -222,8 +222,8 @@ static const struct sentence {
     {IDS_HOST_COMPILE, is_made_anew, "A function that is made anew is compiled while the device waits",
      {"make the function (lambda, partial, jax.grad(f)) once outside the loop, and jit it there", NULL, NULL, NULL}},
     {IDS_HOST_COMPILE, is_static, "A function is compiled for another value while the device waits",
-     {"pass what changes as an array and not as a static argument, or keep it to a few values and warm these up", NULL,
-      NULL, NULL}},
+     {"pass what changes as an array and not as a static argument or field, or keep it to a few values and warm these "
+      "up", NULL, NULL, NULL}},
     {IDS_HOST_COMPILE, is_of_type, "A function is compiled for another dtype while the device waits",
      {"give the argument one dtype (jnp.asarray(x, dtype)); a Python number is a weak type", NULL, NULL, NULL}},
     {IDS_HOST_COMPILE, is_sharded, "A function is compiled for another sharding while the device waits",

@@ -16,6 +16,7 @@ was, and why, is said on standard error.
 """
 import atexit
 import json
+import numbers
 import os
 import shutil
 import socket
@@ -147,8 +148,18 @@ class _Profiler:
 
 # --- what programs use ------------------------------------------------------------------------------------------------
 
+def _number(value, what, kind):
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise TypeError('idsprof: %s must be a number, not %s' % (what, type(value).__name__))
+    if not 0 <= value < float('inf'):
+        raise ValueError('idsprof: %s must be 0 (no limit) or more, not %s' % (what, value))
+    return value
+
+
 def _plain(name):
     """A name that can be one of a folder."""
+    if not isinstance(name, str):
+        raise TypeError('idsprof: the name of a window must be text, not %s' % type(name).__name__)
     kept = ''.join(letter if letter.isalnum() and letter.isascii() or letter in '._-' else '_' for letter in name)
     return kept.lstrip('.')[:60] or 'notebook'
 
@@ -159,7 +170,8 @@ class capture:
     _open = None                        # the one that records: windows do not nest
 
     def __init__(self, name='notebook', steps=0, seconds=0):
-        self.name, self.steps, self.seconds = _plain(name), steps, seconds
+        self.name, self.steps = _plain(name), _number(steps, 'steps', numbers.Integral)
+        self.seconds = _number(seconds, 'seconds', numbers.Real)
         self.path = self._by = self._region = None
 
     def __enter__(self):
@@ -252,6 +264,11 @@ def stop():
 
 # --- IPython and Jupyter ----------------------------------------------------------------------------------------------
 
+def _usage_error():
+    """IPython shows its own kind without a traceback."""
+    return getattr(sys.modules.get('IPython.core.error'), 'UsageError', ValueError)
+
+
 def load_ipython_extension(shell):
     """%load_ext idsprof"""
     def idsprof(line, cell=None):
@@ -259,6 +276,10 @@ def load_ipython_extension(shell):
         words = line.split() if cell is not None else []
         quiet = '-q' in words
         words = [word for word in words if word != '-q']
+        unknown = next((word for word in words if word.startswith('-')), None)
+        if unknown or len(words) > 1:
+            raise _usage_error()('%s; usage: %%%%idsprof [-q] [NAME]' % (
+                'there is no option %s' % unknown if unknown else 'a window has one name, not %d' % len(words)))
         with capture(words[0] if words else 'notebook') as run:
             shell.run_cell(line if cell is None else cell)
         if run.path and not quiet:

@@ -6,6 +6,7 @@ Environment: IDS_BUILD_DIR, IDS_SOURCE_DIR, TMPDIR.
 import array
 import copy
 import ctypes
+import dataclasses
 import functools
 import operator
 import os
@@ -21,7 +22,7 @@ ROOT = Path(os.environ['TMPDIR'])
 HOOK = SOURCE / 'collectors' / 'python'
 sys.path[:0] = [str(HOOK), str(SOURCE / 'tests' / 'oracle')]
 import xplane_oracle as oracle  # noqa: E402  (found through the line above)
-from _idsprof import idsprof_monitoring as monitoring, idsprof_plugins as plugins  # noqa: E402
+from _idsprof import idsprof_calls as calls, idsprof_misses as misses, idsprof_monitoring as monitoring, idsprof_plugins as plugins  # noqa: E402
 from _idsprof import idsprof_wrap as wrap, idsprof_xspace as xspace  # noqa: E402
 
 failures = 0
@@ -277,6 +278,68 @@ def counts():
     library.ids_count_end()
 
 
+@dataclasses.dataclass
+class State:
+    w: object
+    step: int
+
+
+class Key(tuple):
+    """A step of a path; that of a field knows its name."""
+    name = property(lambda self: self[0] if self[0] in ('w', 'step') else None)
+
+
+def flatten(value, is_leaf):
+    """One level of jax's trees: dicts, lists, tuples, None, and State, whose step is static. An array is what has a shape."""
+    items = (sorted(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, (list, tuple)) else
+             [] if value is None else [('w', value.w)] if isinstance(value, State) else [((), value)])
+    kept = value.step if isinstance(value, State) else None
+    children = [((Key((name,)),) if name != () else (), child) for name, child in items]
+    return children, Kept(kept or 0)
+
+
+class Kept(int):
+    def node_data(self):
+        return State, int(self)
+
+
+def tells_calls_apart():
+    """What a call of a jitted function was compiled for, with a double of jax: reasons with jax itself are in live.misses."""
+    array = types.SimpleNamespace(shape=(3,), dtype=types.SimpleNamespace(name='float32'), weak_type=False)
+    sys.modules['jax'] = types.SimpleNamespace(Array=types.SimpleNamespace, dtypes=None, tree_util=types.SimpleNamespace(
+        tree_flatten_with_path=flatten, keystr=lambda path: ''.join('[%r]' % key[0] for key in path)))
+
+    def function(tree, n=0):
+        pass
+
+    def unlike(before, now, **more):
+        options = types.SimpleNamespace(donate_argnums=())
+        earlier = calls.Call(function, options, (before,), {})
+        options.donate_argnums = more.get('donate', ())
+        found = calls.Call(function, options, (now,), {}).unlike(earlier)
+        return misses.reason_of(found) if found else ''
+    for what, before, now, reason in (
+            ('alike', [State(array, 1)], [State(array, 1)], ''),
+            ('a field', {'s': State(array, 1)}, {'s': State(array, 2)}, "static field: tree['s'].step 1 -> 2"),
+            ('None for an array', {'a': array}, {'a': None}, "structure: tree['a'] f32[3] -> None"),
+            ('an array for None', [None], [array], 'structure: tree[0] None -> f32[3]'),
+            ('a tuple for a list', {'a': [array]}, {'a': (array, array)}, "structure: tree['a'] list -> tuple"),
+            ('one more', [array], [array, array], 'arguments: tree[1] is new'),
+            ('an empty one less', [array, None], [array], 'arguments: tree[1] is gone')):
+        same(what, unlike(before, now), reason)
+    same('an option of jit', unlike(array, array, donate=(0,)), 'options of jit: donate_argnums () -> (0,)')
+    told, made = misses.Misses(), [lambda tree: 0 for _ in range(3)]
+    call = calls.Call(made[0], None, (array,), {})
+    known = misses.Function()
+    known.add(made[0], call)
+    same('the first call of one of several', told._compare(known, call, made[1]), '')
+    known.add(made[1], call)
+    same('nothing that is known', told._compare(known, call, made[1]), 'same arguments: nothing else that idsprof knows has changed')
+    del made[0]
+    same('in the place of one that is gone', told._compare(known, call, made[1]).startswith('new function object: test_hook.py:'), True)
+    del sys.modules['jax']
+
+
 def run(code, **environment):
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                           env={'PATH': os.environ['PATH'], 'PYTHONPATH': str(HOOK), 'PYTHONDONTWRITEBYTECODE': '1', **environment})
@@ -329,7 +392,7 @@ def waits():
 
 
 def main():
-    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, watches, waits):
+    for test in (writes_xspace, finds_the_start, tells, leads_to_plugins, wraps, harms_nothing, counts, tells_calls_apart, watches, waits):
         test()
     print('%d failures' % failures)
     return failures > 0

@@ -13,7 +13,7 @@ import test_capture as live
 from test_capture import PYTHON, ROOT, capture, check, report
 
 PROGRAM = ROOT / 'misses.py'
-PROGRAM.write_text('''import functools, os, sys
+PROGRAM.write_text('''import dataclasses, functools, os, sys
 os.environ['XLA_FLAGS'] = '--xla_force_host_platform_device_count=12'
 import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
@@ -37,6 +37,36 @@ def make():
 def sharded(y):
     return y.sum()
 
+@functools.partial(jax.tree_util.register_dataclass, data_fields=['w'], meta_fields=['step', 'name'])
+@dataclasses.dataclass
+class State:
+    w: jax.Array
+    step: int
+    name: str = 'same'
+
+@jax.tree_util.register_pytree_node_class
+class Packed:
+    def __init__(self, w, bits):
+        self.w, self.bits = w, bits
+    def tree_flatten(self):
+        return (self.w,), self.bits
+    @classmethod
+    def tree_unflatten(cls, bits, children):
+        return cls(*children, bits)
+
+@jax.jit
+def held(tree, x):
+    return sum((leaf @ x).sum() for leaf in jax.tree_util.tree_leaves(tree))
+
+def doubled(x):
+    return (x * 2).sum()
+
+def made(k):
+    return jax.jit(lambda x: (x * k).sum())
+
+mapped = jax.pmap(lambda y: y.sum(), devices=jax.devices()[:2])
+severals = [made(k) for k in range(12)]
+pairs = {'none': {'w': jnp.ones((8, 8)), 'ema': None}, 'leaf': {'w': jnp.ones((8, 8)), 'ema': jnp.ones((8, 8))}}
 TYPES = 'int8 int16 int32 uint8 uint16 uint32 bfloat16 float16 bool complex64 float32 float32'.split()
 scores, y = [make() for _ in range(12)], np.ones((12,) * 5, np.int8)
 params, x = {'w': jnp.ones((8, 8))}, jnp.ones((8, 4))
@@ -68,6 +98,25 @@ for i in range(12):
         elif what == 'cleared':
             jax.clear_caches()
             out = score(params, x)
+        elif what == 'field':
+            out = held({'state': [State(params['w'], i)]}, x)
+        elif what == 'metadata':
+            out = held((Packed(params['w'], i), x.T), x)
+        elif what == 'none':
+            out = held({'a': pairs[('leaf', 'none')[i % 2]], 'b': [params['w']] * (i // 2)}, x)
+        elif what == 'list':
+            out = held({'a': (list, tuple)[i % 2](params['w'] for _ in range(i // 2 + 1))}, x)
+        elif what == 'options':
+            out = jax.jit(doubled, donate_argnums=() if i < 4 else 0, keep_unused=bool(i % 2), compiler_options={'xla_cpu_enable_fast_math': i > 7})(x + 0)
+        elif what == 'op':
+            out = jnp.ones((3, 5 + i))
+        elif what == 'own cache':
+            score.clear_cache()
+            out = score(params, x)
+        elif what == 'several':
+            out = severals[i](x)
+        elif what == 'mapped':
+            out = mapped(np.ones((2, 4 + i), np.float32))
         elif what == 'first':
             out = score(params, x) if i != 6 else jax.jit(loss)(1, params, x)
         out.block_until_ready()
@@ -86,8 +135,19 @@ REASONS = {
     'partial': ('loss', 'new function object: misses.py:', 'once outside the loop'),
     'sharding': ('score', 'sharding: x cpu:', 'out_shardings'),
     'spec': ('sharded', 'sharding: y P(', 'out_shardings'),
+    'field': ('held', "static field: tree['state'][0].step ", 'not as a static argument or field'),
+    'metadata': ('held', 'static field: tree[0] (metadata) ', 'not as a static argument or field'),
+    'op': ('broadcast_in_dim', 'shape: shape (3, ', 'pad the argument'),
+    'own cache': ('score', 'same arguments: nothing else that idsprof knows has changed', 'keep shapes, dtypes'),
+    'none': ('held', ("structure: tree['a']['ema'] f32[8,8] -> None", "arguments: tree['b']["), 'keep shapes, dtypes'),
+    'list': ('held', "structure: tree['a'] ", 'keep shapes, dtypes'),
+    'options': ('doubled', 'options of jit: ', 'keep shapes, dtypes'),
+    'mapped': ('<lambda>', 'shape: y f32[2,', 'pad the argument'),
     'cleared': ('score', "same arguments: jax's caches were cleared", 'keep shapes, dtypes'),
 }
+
+LEAST = {'spec': 4, 'options': 2}       # compilations of the window
+NONE = {'first': 'loss', 'several': '<lambda>'}         # compiled for the first time in the window
 
 
 def planted(what):
@@ -98,21 +158,21 @@ def planted(what):
     table = read['tables'].get('compiles', {'rows': [], 'columns': []})
     place = {column['id'] if isinstance(column, dict) else column: n for n, column in enumerate(table['columns'])}
     reasons = [row[place['reason']] for row in table['rows'] if row[place['function']] == function]
-    check('%s: each compilation of the window has its reason' % what, len(reasons) >= (4 if what == 'spec' else 5) and
+    check('%s: each compilation of the window has its reason' % what, len(reasons) >= LEAST.get(what, 5) and
           all(reason and reason.startswith(begins) for reason in reasons), reasons)
     said = [advice for advice in read.get('advice', []) if advice.get('account') == 'host.compile' and advice['culprit'] == function]
     check('%s: the advice knows it' % what, said and remedy in said[0]['what'] and '; why again: ' in said[0]['evidence'], said)
 
 
-def first():
-    run = capture(['-s', 4, '-k', 6], 'first', program=PROGRAM)
+def first(what):
+    run = capture(['-s', 4, '-k', 6], what, program=PROGRAM)
     table = report(run.folder)['tables'].get('compiles', {'rows': [], 'columns': []})
     place = {column['id'] if isinstance(column, dict) else column: n for n, column in enumerate(table['columns'])}
-    rows = [row for row in table['rows'] if row[place['function']] == 'loss']
-    check('a first compilation has no reason', len(rows) == 1 and rows[0][place['reason']] is None, rows)
+    rows = [row for row in table['rows'] if row[place['function']] == NONE[what]]
+    check('%s: a first compilation has no reason' % what, len(rows) >= 1 and all(row[place['reason']] is None for row in rows), rows)
 
 
-CASES = {**{what: lambda what=what: planted(what) for what in REASONS}, 'first': first}
+CASES = {**{what: lambda what=what: planted(what) for what in REASONS}, **{what: lambda what=what: first(what) for what in NONE}}
 
 
 def run_case(name):

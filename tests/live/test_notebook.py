@@ -61,6 +61,16 @@ shell.do('evaluate', 'made = 5\\nrun(4)')
 shell.do('-q quiet', 'run(made)')
 shell.do('run(6)')
 shell.do('', 'import idsprof as again')
+for line in '--nonsense x y', 'two names', '-q -x name':
+    try:
+        shell.do(line, 'made = 7')
+    except ValueError as error:
+        print('refused:', error)
+for bad in (None,), (3,), ('name', '5'), ('name', -1), ('name', 0, float('nan')), ('name', 1.5), ('name', True):
+    try:
+        idsprof.capture(*bad)
+    except (TypeError, ValueError) as error:
+        print('refused:', error)
 idsprof.unload_ipython_extension(shell)
 print(shell.user['made'], shell.magics)
 '''
@@ -173,6 +183,14 @@ def magics():
     check('magics: a window each', done.returncode == 0 and names == ['evaluate', 'notebook', 'notebook', 'quiet'], (names, done.stderr))
     check('magics: the report, unless -q', done.stdout.count('WHERE THE TIME GOES') == 2, done.stdout)
     check('magics: cells run in the notebook, and it can be unloaded', done.stdout.endswith("5 {'idsprof': {}}\n"), done.stdout[-100:])
+    refused = [line[9:] for line in done.stdout.splitlines() if line.startswith('refused: ')]
+    usage = '; usage: %%idsprof [-q] [NAME]'
+    check('arguments that are wrong are refused, and said', refused == [
+        'there is no option --nonsense' + usage, 'a window has one name, not 2' + usage, 'there is no option -x' + usage,
+        'idsprof: the name of a window must be text, not NoneType', 'idsprof: the name of a window must be text, not int',
+        'idsprof: steps must be a number, not str', 'idsprof: steps must be 0 (no limit) or more, not -1',
+        'idsprof: seconds must be 0 (no limit) or more, not nan', 'idsprof: steps must be a number, not float',
+        'idsprof: steps must be a number, not bool'], refused)
     if subprocess.run([PYTHON, '-c', 'import IPython'], capture_output=True).returncode:
         print('NOTE: IPython is not installed: the magics were tried in a double of its shell')
         return

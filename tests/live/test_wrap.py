@@ -161,12 +161,6 @@ def refused():
     for name, what in (('model:Trainer', 'a class; name a method of it'), ('model:soon', 'a coroutine')):
         run, found = wrapped(name, ['train.py'])
         check('%s is not annotated' % name, run.line('missed') == '--wrap: %s cannot be annotated: it is %s' % (name, what), run.err)
-    # Extensions of numpy look into its ufuncs: one that was replaced broke the program's imports.
-    for name, what in (('numpy:add', 'a ufunc, which code in C may look into'),
-                       ('numpy:ndarray.sum', 'a part of the type ndarray, which is written in C')):
-        run, found = wrapped(name, ['train.py'])
-        check('%s: the program is as it was' % name, run.code == 0 and run.out == 'trained\n', (run.code, run.err))
-        check('%s is not annotated' % name, run.line('missed') == '--wrap: %s cannot be annotated: it is %s' % (name, what), run.err)
 
 
 def code_of_c():

@@ -43,6 +43,8 @@ static const struct {
     {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "weak type: x f32[] weak -> f32[]"}, "one dtype"},
     {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "sharding: x anywhere -> cpu:2"}, "out_shardings"},
     {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "static argument: n 2 -> 3"}, "not as a static argument"},
+    {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "static field: state.step 2 -> 3"},
+     "not as a static argument or field"},
     {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "new function object: a.py:3"},
      "once outside the loop, and jit it"},
     {{IDS_HOST_COMPILE, IDS_JAX, CPU_DEVICE, .reason = "arguments: x is new"}, "keep shapes, dtypes"},

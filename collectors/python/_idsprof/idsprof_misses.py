@@ -2,24 +2,22 @@
 
 jax explains its own misses (jax_explain_cache_misses), but to the log, not for static arguments and shardings, and it prefers a call with
 another number of arguments to the nearest one. So the arguments are looked at here, when jax.monitoring says that something was compiled:
-the call is a frame of jax's on the stack of that thread, and nothing of jax is replaced. Only texts are kept of the arguments. In a
-jax whose frame looks otherwise no reason is given.
+the call is a frame of jax's on the stack of that thread, and nothing of jax is replaced. How calls differ: idsprof_calls.py. In a jax whose
+frame looks otherwise no reason is given.
 """
 import functools
-import inspect
 import os
-import reprlib
 import sys
+import types
 import weakref
 
+from .idsprof_calls import Call, text_of
+
 FRAMES = 200                    # outwards, at most
-FUNCTIONS, CALLS, LEAVES = 4096, 16, 5000
-SHOWN, TEXT = 3, 60             # differences in a reason, characters of a value
-SHORT = ('bfloat', 'bf'), ('float', 'f'), ('complex', 'c'), ('uint', 'u'), ('int', 'i')
-_repr = reprlib.Repr()
-_repr.maxstring = _repr.maxother = _repr.maxlong = TEXT
-KINDS = 'shape', 'dtype', 'weak type', 'sharding', 'static argument', 'arguments'
-DEFAULT = 'default', None
+FUNCTIONS, CALLS = 4096, 16
+MAPPED = '_fun'
+SHOWN = 3                       # differences in a reason
+KINDS = 'shape', 'dtype', 'weak type', 'sharding', 'static argument', 'static field', 'structure', 'arguments', 'options of jit', 'parameters'
 FUNCTION, CONTEXT = 'new function object', 'same arguments'
 
 
@@ -37,6 +35,22 @@ def call_of(frame):
     return None
 
 
+def mapped_call_of(frame):
+    """The same of jax.pmap, where it calls a jitted function of jax's own, MAPPED, with the program's arguments flat."""
+    for _ in range(FRAMES):
+        if frame is None or frame.f_code.co_name == '<module>':
+            return None
+        code, local = frame.f_code, frame.f_locals
+        if code.co_name == 'wrapped' and frame.f_globals.get('__name__') == 'jax._src.pmap' and callable(local.get('infer_params')):
+            infer = local['infer_params']
+            held = {name: cell.cell_contents for name, cell in zip(infer.__code__.co_freevars, infer.__closure__ or ())}
+            function = getattr(held.get('wrapped_fun'), 'f', None)
+            info = types.SimpleNamespace(static_argnums=held.get('static_broadcasted_tuple', ()))
+            return function and (function, info, local['args'], local['kwargs'])
+        frame = frame.f_back
+    return None
+
+
 def innermost(function):
     """What a jitted function, a transformation or a partial is made of in the end."""
     for _ in range(20):
@@ -45,6 +59,10 @@ def innermost(function):
             return function
         function = inner
     return function
+
+
+def name_of(function, otherwise):
+    return getattr(function, '__name__', None) or getattr(innermost(function), '__name__', otherwise)
 
 
 def is_of_jax(function):
@@ -57,138 +75,13 @@ def place_of(function):
     return (os.path.basename(code.co_filename), code.co_firstlineno) if code else ('', 0)
 
 
-def short(dtype):
-    name = getattr(dtype, 'name', str(dtype))
-    for long, letter in SHORT:
-        if name.startswith(long):
-            return letter + name[len(long):]
-    return name
-
-
-class Leaf:
-    """One array of a call: what jax compiles for."""
-    __slots__ = 'shape', 'dtype', 'weak', 'sharding'
-
-    def __init__(self, value, dtypes, shardings):
-        self.shape = tuple(getattr(value, 'shape', ()))
-        own = getattr(value, 'dtype', None)
-        self.weak = bool(getattr(value, 'weak_type', own is None))
-        try:
-            dtype = dtypes.canonicalize_dtype(own if own is not None else type(value))
-        except Exception:
-            dtype = own or type(value).__name__
-        self.dtype = short(dtype)
-        self.sharding = self._place(value, shardings)
-
-    @staticmethod
-    def _place(value, shardings):
-        """Where it lies, as far as jax may not move it; '' where it may."""
-        sharding = getattr(value, 'sharding', None)
-        if sharding is None or not getattr(value, '_committed', False):
-            return ''
-        text = shardings.get(id(sharding))
-        if text is None:
-            devices = sorted(getattr(sharding, 'device_set', ()), key=lambda device: device.id)
-            spec = getattr(sharding, 'spec', None)
-            text = '%s on %d devices' % (spec if spec is not None else type(sharding).__name__, len(devices))
-            text = text.replace('PartitionSpec(', 'P(')
-            if len(devices) == 1:
-                text = '%s:%d' % (devices[0].platform, devices[0].id)
-            shardings[id(sharding)] = text
-        return text
-
-    def type(self):
-        return '%s[%s]' % (self.dtype, ','.join(map(str, self.shape)))
-
-    def unlike(self, other):
-        """What differs from an earlier one: (kind, text); None."""
-        if self.shape != other.shape or self.dtype != other.dtype:
-            return 'shape' if self.shape != other.shape else 'dtype', '%s -> %s' % (other.type(), self.type())
-        if self.weak != other.weak:
-            return 'weak type', '%s -> %s' % tuple(leaf.type() + (' weak' if leaf.weak else '') for leaf in (other, self))
-        if self.sharding != other.sharding:
-            return 'sharding', '%s -> %s' % (other.sharding or 'anywhere', self.sharding or 'anywhere')
-        return None
-
-
-def text_of(value):
-    """As repr() says it, but short, and without going through all of a large value."""
-    try:
-        text = _repr.repr(value)
-    except Exception:
-        text = '<%s>' % type(value).__name__
-    return text if len(text) <= TEXT else text[:TEXT - 3] + '...'
-
-
-def static_of(value):
-    """(text, hash): two values may have one text."""
-    try:
-        return text_of(value), hash(value)
-    except Exception:
-        return text_of(value), 0
-
-
-class Call:
-    """What a call was compiled for: its arrays by name, and its static arguments."""
-
-    def __init__(self, function, info, args, kwargs, context):
-        import jax
-        self.context, self.given_by_name = context, set(kwargs)
-        self.leaves, self.static, shardings = {}, {}, {}
-        numbers = {number + len(args) if number < 0 else number for number in getattr(info, 'static_argnums', None) or ()}
-        names = set(getattr(info, 'static_argnames', None) or ())
-        for (name, value), is_static in self._named(function, args, kwargs, numbers, names):
-            if is_static:
-                self.static[name] = static_of(value)
-                continue
-            for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]:
-                if len(self.leaves) >= LEAVES:
-                    return
-                self.leaves[name, path] = Leaf(leaf, jax.dtypes, shardings)
-
-    @staticmethod
-    def _named(function, args, kwargs, numbers, static_names):
-        """((name, value), is_static) of the arguments, by the names of the parameters where these are known."""
-        try:
-            names = [parameter.name for parameter in inspect.signature(function).parameters.values()
-                     if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]
-        except (TypeError, ValueError):
-            names = []
-        for number, value in enumerate(args):
-            name = names[number] if number < len(names) else 'argument %d' % number
-            yield (name, value), number in numbers or name in static_names
-        for name, value in kwargs.items():
-            yield (name, value), name in static_names or (name in names and names.index(name) in numbers)
-
-    def unlike(self, other):
-        """[(kind, name, text)] of what differs from an earlier call."""
-        found = []
-        for (name, path), leaf in self.leaves.items():
-            before = other.leaves.get((name, path))
-            what = leaf.unlike(before) if before else ('arguments', 'is new')
-            if what:
-                found.append((what[0], (name, path), what[1]))
-        found += [('arguments', key, 'is gone') for key in other.leaves if key not in self.leaves]
-        for name in {**self.static, **other.static}:
-            before, now = other.static.get(name, DEFAULT), self.static.get(name, DEFAULT)
-            if before != now:
-                texts = before[0], now[0] + (' (another one)' if before[0] == now[0] else '')
-                found.append(('static argument', (name, ()), '%s -> %s' % texts))
-        return found
-
-    def passed_unlike(self, other):
-        """The same of how the arguments are passed, which jax tells apart."""
-        return [('arguments', (name, ()), 'is given by name' if name in self.given_by_name else 'is given by place')
-                for name in sorted(self.given_by_name ^ other.given_by_name)]
-
-
 def reason_of(found):
     """One line: "shape: x f32[8,16] -> f32[10,16]"."""
     import jax
     found.sort(key=lambda item: KINDS.index(item[0]))
     parts, kind = [], None
-    for this, (name, path), text in found[:SHOWN]:
-        parts.append('%s%s%s %s' % (this + ': ' if this != kind else '', name, jax.tree_util.keystr(path), text))
+    for this, (name, path, *field), text in found[:SHOWN]:
+        parts.append('%s%s%s%s %s' % (this + ': ' if this != kind else '', name, jax.tree_util.keystr(path), ''.join(field), text))
         kind = this
     return ', '.join(parts) + (' and %d more' % (len(found) - SHOWN) if len(found) > SHOWN else '')
 
@@ -202,6 +95,10 @@ class Function:
     def calls(self, function=None):
         """Those of one object, or of all."""
         return [call for reference, calls in self.objects for call in calls if function is None or reference() is function]
+
+    def has_dead(self):
+        """Whether one that was called is gone: where all live, none was made in the place of another."""
+        return any(reference() is None for reference, _ in self.objects)
 
     def add(self, function, call):
         for reference, calls in self.objects:
@@ -220,6 +117,30 @@ class Misses:
         config = sys.modules.get('jax._src.config')
         self.context_of = getattr(config, 'trace_context', None)
         self.context_names = getattr(config, 'trace_context_names', None)
+        self.clears, self.probe = 0, None
+        cached = getattr(sys.modules.get('jax._src.util'), 'weakref_lru_cache', None)
+        try:                            # a cache that is cleared with jax's others
+            self.probe = cached(lambda _: self._missed(), trace_context_in_key=False)
+            self._count_clears()
+        except Exception:
+            self.probe = None
+
+    def _missed(self):
+        self.clears += 1
+
+    def _count_clears(self):
+        if self.probe:
+            self.probe(Misses)
+        return self.clears
+
+    @staticmethod
+    def called(name):
+        """What the program calls that which jax compiles by that name, on this thread."""
+        try:
+            found = mapped_call_of(sys._getframe(1)) if name == MAPPED else None
+        except Exception:               # a pmap that is unlike those that are known
+            found = None
+        return name_of(found[0], name) if found else name
 
     def _context(self):
         try:
@@ -242,16 +163,19 @@ class Misses:
         found = call_of(sys._getframe(1))
         if found is None:
             return ''
+        if name_of(found[0], name) != name:
+            mapped = mapped_call_of(sys._getframe(1)) if name_of(found[0], '') == MAPPED else None
+            if mapped is None or name_of(mapped[0], name) != name:
+                return ''
+            found = mapped
         function, info, args, kwargs = found
-        if (getattr(function, '__name__', None) or getattr(innermost(function), '__name__', name)) != name:
-            return ''
         key = (name, *place_of(function))
         known = self.functions.get(key)
         if known is None:
             if len(self.functions) >= FUNCTIONS:
                 return ''
             known = self.functions[key] = Function()
-        call = Call(function, info, args, kwargs, self._context())
+        call = Call(function, info, args, kwargs, self._context(), self._count_clears())
         reason = self._compare(known, call, function) if known.objects else ''
         known.add(function, call)
         return reason
@@ -263,10 +187,16 @@ class Misses:
         if is_of_jax(function):         # its own functions are made anew for what no argument says
             return reason_of(found) if found else ''
         if not own:
+            if not known.has_dead():    # the first call of one of several that were made
+                return ''
             of = ' (functools.partial)' if isinstance(function, functools.partial) else ''
             text = '%s: %s:%d%s' % (FUNCTION, *place_of(function), of)
             return text + ', ' + reason_of(found) if found else text
         if found:
             return reason_of(found)
+        if not call.is_whole or not nearest.is_whole:
+            return ''
         changed = self._changed_context(call.context, nearest.context)
-        return '%s: %s' % (CONTEXT, changed or "jax's caches were cleared, or what it was set to changed")
+        if not changed and call.clears != nearest.clears:
+            changed = "jax's caches were cleared"
+        return '%s: %s' % (CONTEXT, changed or 'nothing else that idsprof knows has changed')

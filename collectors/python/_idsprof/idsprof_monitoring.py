@@ -74,7 +74,7 @@ class Monitoring:
                 return
             if self.also:
                 self.also()
-            function = function_of(str(fun_name))
+            function = self.misses.called(function_of(str(fun_name)))
             if kind == 'jax.compile':   # what the cache said on this thread since the last one was about this function
                 waiting, self.pending.events = self._waiting(), []
                 for early in waiting:
