@@ -43,7 +43,7 @@ for i in range(40):
 print(bool(jnp.isfinite(trainer.w).all()))
 ''')
 # How functions are made in the loop; each has one name, and is called as often as there are steps.
-ANEW = {'in place': 'w = jax.jit(lambda w: w * .9)(w)', 'in place of the one before': 'f = jax.jit(lambda w: w * .9); w = f(w)',
+MADE = {'in place': 'w = jax.jit(lambda w: w * .9)(w)', 'in place of the one before': 'f = jax.jit(lambda w: w * .9); w = f(w)',
         'of a method': 'w = jax.jit(jax.value_and_grad(trainer.loss))(w)[1]', 'and kept': 'kept.append(jax.jit(lambda w: w * .9)); w = kept[-1](w)',
         'in a cycle': 'trainer = Trainer(); trainer.me, trainer.f = trainer, jax.jit(trainer.loss); trainer.f(w)',
         'three at a time': 'for f in [jax.jit(lambda w: w * .9) for _ in range(3)]: w = f(w)', 'once': 'for f in made: w = f(w)'}
@@ -107,7 +107,7 @@ def eager():
 
 
 def made_anew():
-    for kind, code in ANEW.items():
+    for kind, code in MADE.items():
         program = ROOT / ('anew_%s.py' % kind.replace(' ', '_'))
         program.write_text(LOOP_OF_NEW % code)
         run = capture(['-s', 10, '-k', 4], program=program)
