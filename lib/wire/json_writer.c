@@ -164,8 +164,11 @@ void ids_json_null(struct ids_json *json) {
 }
 
 void ids_json_real(struct ids_json *json, double value) {
-    char buffer[IDS_NUMBER_BYTES];
-    put_plain(json, ids_real_text(value, buffer) ? buffer : "null");
+    char buffer[IDS_NUMBER_BYTES + 2];
+    int is_number = ids_real_text(value, buffer) != NULL;
+    /* Digits alone would be read as an integer, and not an exact one. */
+    if (is_number && fabs(value) >= 9007199254740992.0 && !strpbrk(buffer, ".e")) strcat(buffer, ".0");
+    put_plain(json, is_number ? buffer : "null");
 }
 
 void ids_json_decimal(struct ids_json *json, int64_t value, int places) {

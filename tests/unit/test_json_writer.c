@@ -120,8 +120,10 @@ START_TEST(test_reals) {
     ids_json_real(&json, NAN);
     ids_json_real(&json, -INFINITY);
     ids_json_real(&json, 0.5);
+    ids_json_real(&json, 11895360181508792.0);
+    ids_json_real(&json, 1e300);
     ids_json_end(&json);
-    expect("[null, null, 0.5]\n");
+    expect("[null, null, 0.5, 11895360181508792.0, 1e+300]\n");
 }
 END_TEST
 
