@@ -167,7 +167,8 @@ void ids_json_real(struct ids_json *json, double value) {
     char buffer[IDS_NUMBER_BYTES + 2];
     int is_number = ids_real_text(value, buffer) != NULL;
     /* Digits alone would be read as an integer, and not an exact one. */
-    if (is_number && fabs(value) >= 9007199254740992.0 && !strpbrk(buffer, ".e")) strcat(buffer, ".0");
+    if (is_number && fabs(value) >= 9007199254740992.0 && !strpbrk(buffer, ".e"))
+        memcpy(buffer + strlen(buffer), ".0", sizeof ".0");
     put_plain(json, is_number ? buffer : "null");
 }
 
