@@ -4,6 +4,7 @@
 #include "lib/base/memory.h"
 #include "lib/fields/hlo.h"
 #include "lib/hlo/cost.h"
+#include "lib/hlo/kept_arguments.h"
 #include "lib/hlo/program_memory.h"
 #include "lib/hlo/shape.h"
 #include "lib/hlo/waste.h"
@@ -154,6 +155,7 @@ static int tell_memory(struct telling *telling) {
     struct ids_kept_argument kept[IDS_HLO_KEPT_SHOWN];
     if (!telling->module->buffers) return 0;
     int code = ids_hlo_memory_of(telling->module, &memory, telling->err);
+    if (!code && ids_hlo_kept_arguments(telling->module, &memory)) code = ids_no_memory(telling->err);
     for (size_t i = 0; i < memory.value_count && !code; i++) code = tell_value(telling, &memory.values[i], &values[i]);
     for (size_t i = 0; i < memory.kept_count && !code; i++) {
         kept[i] = (struct ids_kept_argument){.bytes = memory.kept[i].bytes, .arrays = memory.kept[i].arrays};

@@ -163,6 +163,8 @@ void ids_steps_done(struct ids_analysis *analysis);
 /* Makes the book, and with it the times and gaps of analysis->busy (stretches.c). Each interval goes to the visitor
  * too, unless it is NULL. */
 int ids_ledger_make(struct ids_analysis *analysis, const struct ids_ledger_visitor *visitor, struct ids_error *err);
+/* What the ops computed and moved: analysis->costs (op_costs_making.c). */
+int ids_op_costs_make(struct ids_analysis *analysis, struct ids_error *err);
 
 /* The step that a host event lies in, directly or through what caused it; NULL when none. */
 const struct ids_step *ids_step_of_host_event(const struct ids_analysis *analysis, const struct ids_event *event);

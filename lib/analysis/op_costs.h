@@ -10,8 +10,6 @@
 
 #include "lib/analysis/peaks.h"
 
-struct ids_analysis;
-
 enum ids_bound { IDS_BOUND_UNKNOWN, IDS_BOUND_COMPUTE, IDS_BOUND_MEMORY, IDS_BOUND_LATENCY, IDS_BOUND_COMMUNICATION };
 const char *ids_bound_name(enum ids_bound bound);
 
@@ -37,7 +35,6 @@ struct ids_op_costs {
     } * in_steps; /* by analysis->busy: of the model, in steps */
 };
 
-int ids_op_costs_make(struct ids_analysis *analysis, struct ids_error *err);
 void ids_op_costs_done(struct ids_op_costs *costs);
 
 void ids_op_cost_add(struct ids_op_cost *to, const struct ids_op_cost *more);

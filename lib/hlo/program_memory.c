@@ -3,7 +3,6 @@
 #include "lib/base/saturate.h"
 #include "lib/fields/hlo.h"
 #include "lib/hlo/buffers.h"
-#include "lib/hlo/kept_arguments.h"
 
 #include <stdlib.h>
 
@@ -121,6 +120,5 @@ int ids_hlo_memory_of(const struct ids_hlo_module *module, struct ids_hlo_progra
     if (!module->buffers) return 0;
     sum_allocations(module->buffers, ret_memory);
     ret_memory->peak = module->buffers->live_peak;
-    if (put_values(module, ret_memory) || ids_hlo_kept_arguments(module, ret_memory)) return ids_no_memory(err);
-    return 0;
+    return put_values(module, ret_memory) ? ids_no_memory(err) : 0;
 }

@@ -147,6 +147,7 @@ static void read_it(void) {
     err = (struct ids_error)IDS_ERROR_INIT;
     ck_assert_msg(ids_hlo_module_read(held.at, held.length, IDS_HLO_BUFFERS, &graph, &err) == 0, "%s", err.text);
     ck_assert_int_eq(ids_hlo_memory_of(&graph, &memory, &err), 0);
+    ck_assert_int_eq(ids_hlo_kept_arguments(&graph, &memory), 0);
 }
 
 static int has_value(int64_t bytes, enum ids_hlo_value_kind kind) {

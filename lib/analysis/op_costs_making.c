@@ -1,0 +1,139 @@
+/* op_costs_making.c - what each op computed and moved on each device. */
+#include "lib/analysis/context.h"
+#include "lib/base/saturate.h"
+
+#include <stdlib.h>
+
+/* ---- one device ---- */
+
+/* What one device did of an op so far. */
+struct ran {
+    int64_t self_ps;
+    uint64_t runs, runs_in_steps;
+    uint32_t name;       /* the text of the first kernel's name */
+    uint32_t name_count; /* its executions */
+    int64_t compute_ps;  /* of self_ps, what computes and is no copy, set or collective */
+};
+
+struct counting {
+    struct ids_analysis *analysis;
+    struct ids_op_costs *costs;
+    struct ran *ran;   /* by op */
+    uint32_t *touched; /* ops that the device ran */
+    size_t touched_count;
+    struct ids_keymap kernels; /* op and name of another kernel than its first one -> executions on this device */
+};
+
+static int has_cost(const struct ids_op *op) {
+    return op->cost_source != IDS_COST_UNKNOWN && !op->container && !(op->marker && op->class == IDS_CLASS_STALL);
+}
+
+/* Whether the event begins another run of its op: it is one more of its most frequent kernel. */
+static int is_another_run(struct counting *counting, const struct ids_event *event, struct ran *ran, int *ret_failed) {
+    uint32_t name = counting->analysis->trace->names[event->name].text;
+    uint64_t count;
+    if (event->kind != IDS_KIND_KERNEL) return 1;
+    if (!ran->name) ran->name = name;
+    if (ran->name == name) {
+        count = ++ran->name_count;
+    } else {
+        uint64_t *place = ids_keymap_at(&counting->kernels, ids_key_of(event->op, name));
+        *ret_failed |= !place;
+        count = place ? ++*place : 0;
+    }
+    return count > ran->runs;
+}
+
+static int count_event(struct counting *counting, const struct ids_busy *busy, const struct ids_event *event) {
+    struct ran *ran = &counting->ran[event->op];
+    int failed = 0;
+    int64_t own_ps = ids_end_in_window(busy, event) - event->start_ps;
+    if (event->self_ps < own_ps) own_ps = event->self_ps;
+    if (!ran->self_ps && !ran->runs) counting->touched[counting->touched_count++] = event->op;
+    ids_sum(&ran->self_ps, own_ps);
+    if (event->class == IDS_CLASS_COMPUTE) ids_sum(&ran->compute_ps, own_ps);
+    if (is_another_run(counting, event, ran, &failed)) {
+        ran->runs++;
+        if (counting->analysis->steps.count && ids_step_of_device_event(counting->analysis, event))
+            ran->runs_in_steps++;
+    }
+    return failed ? -1 : 0;
+}
+
+static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran, const struct ids_peaks *peaks) {
+    double runs = (double)ran->runs, peak = peaks->flops[ids_multiplier_of(op->element)];
+    struct ids_op_cost cost = {.runs = ran->runs, .self_time = (double)ran->self_ps * 1e-12};
+    cost.has_flops = op->flops >= 0;
+    cost.has_bytes = op->memory_bytes >= 0;
+    if (cost.has_flops) cost.flops = (double)op->flops * runs;
+    if (cost.has_bytes) cost.bytes = (double)op->memory_bytes * runs;
+    if (peak > 0) cost.flops_time = cost.flops / peak;
+    if (peaks->bandwidth > 0) cost.bytes_time = cost.bytes / peaks->bandwidth;
+    cost.model_flops = (op->model_flops > 0 ? (double)op->model_flops : 0) * runs;
+    if (peak > 0) cost.model_time = cost.model_flops / peak;
+    /* Either side of the roof may be what is not known. */
+    cost.has_roof = cost.has_flops && cost.has_bytes && peak > 0 && peaks->bandwidth > 0;
+    if (!cost.has_roof) return cost;
+    cost.roof_time = cost.flops_time > cost.bytes_time ? cost.flops_time : cost.bytes_time;
+    cost.judged_time = cost.self_time;
+    if (ran->compute_ps < ran->self_ps - ran->compute_ps || op->marker) return cost;
+    if (cost.self_time > cost.roof_time) cost.lost_time = cost.self_time - cost.roof_time;
+    if (ids_bound_of(&cost, 0) == IDS_BOUND_MEMORY) {
+        cost.memory_time = cost.self_time;
+        cost.memory_roof = cost.bytes_time;
+    }
+    return cost;
+}
+
+static int count_device(struct counting *counting, size_t b) {
+    const struct ids_analysis *analysis = counting->analysis;
+    const struct ids_busy *busy = &analysis->busy[b];
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_cursor cursor = ids_busy_cursor(busy, &busy->device->activity);
+    struct ids_op_costs *costs = counting->costs;
+    int failed = 0;
+    for (const struct ids_event *event; !failed && (event = ids_cursor_next(&cursor));) {
+        if (event->op != IDS_NONE && has_cost(&trace->ops[event->op])) failed = count_event(counting, busy, event);
+    }
+    struct ids_peaks peaks = ids_peaks_of(trace, busy->device, &analysis->params);
+    for (size_t i = 0; i < counting->touched_count; i++) {
+        uint32_t at = counting->touched[i];
+        struct ran *ran = &counting->ran[at];
+        struct ids_op_cost cost = cost_of(&trace->ops[at], ran, &peaks);
+        ids_op_cost_add(&costs->of_op[at], &cost);
+        ids_op_cost_add(&costs->of_device[b], &cost);
+        double share = ran->runs ? (double)ran->runs_in_steps / (double)ran->runs : 0;
+        costs->in_steps[b].flops += cost.model_flops * share;
+        costs->in_steps[b].time += cost.model_time * share;
+        *ran = (struct ran){0};
+    }
+    counting->touched_count = 0;
+    ids_keymap_done(&counting->kernels);
+    return failed;
+}
+
+/* ---- all ---- */
+
+static int any_cost(const struct ids_trace *trace) {
+    for (size_t i = 0; i < trace->op_count; i++) {
+        if (has_cost(&trace->ops[i])) return 1;
+    }
+    return 0;
+}
+
+int ids_op_costs_make(struct ids_analysis *analysis, struct ids_error *err) {
+    const struct ids_trace *trace = analysis->trace;
+    struct ids_op_costs *costs = &analysis->costs;
+    struct counting counting = {.analysis = analysis, .costs = costs};
+    if (!any_cost(trace)) return 0;
+    costs->of_op = calloc(trace->op_count + 1, sizeof *costs->of_op);
+    costs->of_device = calloc(analysis->busy_count + 1, sizeof *costs->of_device);
+    costs->in_steps = calloc(analysis->busy_count + 1, sizeof *costs->in_steps);
+    counting.ran = calloc(trace->op_count + 1, sizeof *counting.ran);
+    counting.touched = calloc(trace->op_count + 1, sizeof *counting.touched);
+    int failed = !costs->of_op || !costs->of_device || !costs->in_steps || !counting.ran || !counting.touched;
+    for (size_t b = 0; b < analysis->busy_count && !failed; b++) failed = count_device(&counting, b);
+    free(counting.ran);
+    free(counting.touched);
+    return failed ? ids_no_memory(err) : 0;
+}
