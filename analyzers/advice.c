@@ -12,6 +12,7 @@
 #include "lib/analysis/balance.h"
 #include "lib/base/counted.h"
 #include "lib/base/saturate.h"
+#include "lib/model/programs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -175,6 +176,16 @@ static const char *say_rank(const struct adviser *adviser, const struct ids_piec
     return is_of_many(adviser, piece) ? "changing ranks" : name_of(adviser, piece->device);
 }
 
+/* Whether results of the op's program take the memory of its arguments. `op` is an index + 1, 0 none. */
+static int donates(const struct ids_trace *trace, uint32_t op) {
+    uint32_t module = op ? trace->ops[op - 1].module : IDS_NONE;
+    for (size_t p = 0; module != IDS_NONE && p < trace->program_count; p++) {
+        const struct ids_program_memory *program = &trace->programs[p];
+        if (program->info.module == trace->modules[module].name && program->info.in_place > 0) return 1;
+    }
+    return 0;
+}
+
 static struct ids_remedy remedy_of(const struct adviser *adviser, enum ids_account account,
                                    const struct ids_ledger_entry *entry, int64_t time_ps, int only_moves, int both_ways,
                                    const char *reason) {
@@ -193,6 +204,7 @@ static struct ids_remedy remedy_of(const struct adviser *adviser, enum ids_accou
         .both_ways = both_ways,
         .reason = reason,
         .only_moves = only_moves,
+        .donates = entry && donates(analysis->trace, entry->op),
     });
 }
 
@@ -478,8 +490,9 @@ static void on_compute(struct adviser *adviser) {
         adviser->report, "The device computes nearly all of the time: what can be won is in its ops; most time has %s",
         say_op(adviser, &pieces->op));
     if (pieces->op.most == pieces->mover.most)
-        what = ids_report_text(adviser->report, "%s, which only moves data - %s", what,
-                               remedy_of(adviser, IDS_WORK_COMPUTE, NULL, pieces->op.time_ps, 1, 0, NULL).remedy);
+        what = ids_report_text(
+            adviser->report, "%s, which only moves data - %s", what,
+            remedy_of(adviser, IDS_WORK_COMPUTE, pieces->op.most, pieces->op.time_ps, 1, 0, NULL).remedy);
     const char *layers = ids_layers_in_words(adviser->report), *shares = "";
     struct ids_value unused;
     if (layers && !has(adviser, "efficiency.flops_share", &unused))

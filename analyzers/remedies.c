@@ -116,6 +116,11 @@ static int only_moves(const struct ids_circumstances *about) {
     return about->only_moves;
 }
 
+/* XLA copies an argument that is donated where it is still read after it is overwritten. */
+static int moves_donated(const struct ids_circumstances *about) {
+    return about->only_moves && about->donates;
+}
+
 static int goes_both_ways(const struct ids_circumstances *about) {
     return about->both_ways;
 }
@@ -369,6 +374,10 @@ static const struct sentence {
      {"see which ops wait (table ledger), and what they wait for", NULL, NULL, NULL}},
     {IDS_PROFILER, NULL, "The profiler itself holds the device up",
      {"record less at a time (fewer tracers, a shorter window); a run without it is faster by this", NULL, NULL, NULL}},
+    {IDS_WORK_COMPUTE, moves_donated, "An op that only moves data takes a good part of the step",
+     {"where it copies an argument, the old value is still needed when its memory is overwritten: read it before what "
+      "replaces it is made; where it changes a layout, keep one layout from op to op",
+      NULL, NULL, NULL}},
     {IDS_WORK_COMPUTE, only_moves, "An op that only moves data takes a good part of the step",
      {"where it copies a parameter, donate that argument (donate_argnums); where it changes a layout, keep one layout "
       "from op to op",

@@ -157,7 +157,10 @@ static void put_efficiency(struct ids_report *report, const char *device, const 
     put_rate(report, "efficiency.bandwidth", IDS_UNIT_RATE, device, cost->has_bytes, cost->bytes, time);
     put_share(report, "efficiency.flops_share", device, cost->flops_time, time, why_no_flops(cost));
     put_share(report, "efficiency.bandwidth_share", device, cost->bytes_time, time, why_no_bytes(cost));
-    put_share(report, "efficiency.roofline_loss", device, cost->lost_time, time, why_no_roof(cost));
+    const char *no_loss = why_no_roof(cost);
+    if (!no_loss && cost->lost_time > time * (1 + ROUNDING))
+        no_loss = "its ops run beside each other: what each took above its roofline sums to more than the window";
+    put_share(report, "efficiency.roofline_loss", device, cost->lost_time, time, no_loss);
     put_memory_bound(report, device, cost);
 }
 
@@ -259,7 +262,9 @@ static int list_ops(const struct ids_analysis *analysis, struct ids_report *repo
     struct rank *ranks = calloc(from ? from->row_count + 1 : 1, sizeof *ranks);
     size_t count = 0;
     if (!ranks) return -1;
-    for (size_t row = 0; from && has_peaks(analysis) && row < from->row_count; row++) {
+    /* Where no op has a known cost, this would be the table of ops again. */
+    int can_tell = from && analysis->costs.of_op && has_peaks(analysis);
+    for (size_t row = 0; can_tell && row < from->row_count; row++) {
         struct ids_value class = cell(from, row, "class"), lost = cell(from, row, "lost");
         int computes = !class.missing && !strcmp(class.text, "compute");
         if (lost.missing ? !computes : !lost.i) continue;

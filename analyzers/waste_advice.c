@@ -54,7 +54,7 @@ static const struct sentence {
      ALL,
      "Arrays are only copied or transposed",
      {"keep one layout: let einsum contract the dimensions where they are instead of transposing, keep parameters and "
-      "batches in the layout that their product wants, donate what is overwritten (donate_argnums)",
+      "batches in the layout that their product wants; a copy within one layout keeps a value that is overwritten",
       "keep one memory format (channels_last throughout), and leave out contiguous() and clone() where views do"}},
     {IDS_WASTE_CONVERT,
      ALL,

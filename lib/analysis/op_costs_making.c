@@ -24,8 +24,9 @@ struct counting {
     struct ids_keymap kernels; /* op and name of another kernel than its first one -> executions on this device */
 };
 
+/* What begins or awaits something asynchronous moves nothing in its own time. */
 static int has_cost(const struct ids_op *op) {
-    return op->cost_source != IDS_COST_UNKNOWN && !op->container && !(op->marker && op->class == IDS_CLASS_STALL);
+    return op->cost_source != IDS_COST_UNKNOWN && !op->container && !op->marker;
 }
 
 /* Whether the event begins another run of its op: it is one more of its most frequent kernel. */
@@ -76,7 +77,7 @@ static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran
     if (!cost.has_roof) return cost;
     cost.roof_time = cost.flops_time > cost.bytes_time ? cost.flops_time : cost.bytes_time;
     cost.judged_time = cost.self_time;
-    if (ran->compute_ps < ran->self_ps - ran->compute_ps || op->marker) return cost;
+    if (ran->compute_ps < ran->self_ps - ran->compute_ps) return cost;
     if (cost.self_time > cost.roof_time) cost.lost_time = cost.self_time - cost.roof_time;
     if (ids_bound_of(&cost, 0) == IDS_BOUND_MEMORY) {
         cost.memory_time = cost.self_time;

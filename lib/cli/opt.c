@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTS_MAX = 48, FEW_CHOICES = 24, LONG_ONLY = 0x100 };
+enum { OPTS_MAX = 48, FEW_CHOICES = 32, LONG_ONLY = 0x100 };
 
 /* ---- words ---- */
 
@@ -35,7 +35,7 @@ int ids_parse_choice(const char *text, ids_choice_fn *choice, int *ret_index, st
         if (likeness == SAME) return 0;
     }
     if (beginning == 1 && count <= FEW_CHOICES) return 0; /* an unmistakable beginning is enough */
-    char words[320];
+    char words[512];
     if (count > FEW_CHOICES) {
         if (!ids_nearest(text, choice, "", words, sizeof words)) few_of_all(choice, count, words, sizeof words);
         return ids_fail(err, IDS_USAGE, "invalid value '%s'%s", text, words);

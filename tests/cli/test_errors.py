@@ -46,7 +46,7 @@ MISTAKES = [
     (['report', RUN, '--from', '2s', '--to', '1s'], 'idsprof: report: --from is not before --to'),
     (['report', RUN, '--window', 'all'], "idsprof: report: --window: invalid value 'all' (run, device, steps)"),
     (['report', RUN, '--color', 'blue'], "idsprof: report: --color: invalid value 'blue' (auto, always, never)"),
-    (['report', RUN, '--json', '--csv'], 'idsprof: report: --json and --csv exclude each other'),
+    (['report', RUN, '--json', '--csv'], 'idsprof: report: --json, --csv and --markdown exclude each other'),
     (['report', RUN, '--explain', 'idle.shar'], "idsprof: report: --explain: invalid value 'idle.shar'; did you mean 'idle.share'?"),
     (['report', RUN, '--run', 'nope'], "idsprof: report: no run 'nope' among 1; the newest is 'cpu1_annotated' ('idsprof list' shows all)"),
     (['report', '/nonexistent'], "idsprof: report: cannot open '/nonexistent': No such file or directory"),

@@ -20,7 +20,9 @@ END_TEST
 START_TEST(the_message_names_them) {
     char text[512];
     ids_formats_expected(text, sizeof text);
-    ck_assert_str_eq(text, "an XSpace profile, *.xplane.pb, or a Chrome trace of JAX or PyTorch, *.trace.json");
+    ck_assert_str_eq(text, "an XSpace profile, *.xplane.pb, a Chrome trace of JAX or PyTorch, *.trace.json, or a "
+                           "device memory profile of JAX, "
+                           "pprof");
 }
 END_TEST
 

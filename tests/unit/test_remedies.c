@@ -114,6 +114,9 @@ static const struct {
     {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE}, "another algorithm"},
     {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE, .only_moves = 1}, "!algorithm"},
     {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE, .only_moves = 1}, "donate"},
+    {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE, .only_moves = 1, .donates = 1}, "!donate"},
+    {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE, .only_moves = 1, .donates = 1}, "the old value is still needed"},
+    {{IDS_WORK_COMPUTE, IDS_JAX, CPU_DEVICE, .donates = 1}, "!the old value"},
     {{IDS_WORK_COMPUTE, IDS_PYTORCH, CUDA_DEVICE, .only_moves = 1}, ".contiguous()"},
 };
 
