@@ -1,5 +1,6 @@
 /* compat_nsys.c - gpu_gaps, gpu_time_util and nccl_gpu_overlap_trace as Nsight Systems has them. */
 #include "analyzers/compat.h"
+#include "lib/base/saturate.h"
 
 #include <string.h>
 #include <strings.h>
@@ -20,7 +21,7 @@ static int gather(const struct ids_analysis *analysis, const struct ids_busy *bu
         const char *name = ids_trace_text(analysis->trace, analysis->trace->names[event->name].text);
         if (event->start_ps < gathering->first_ps) gathering->first_ps = event->start_ps;
         if (end_ps > gathering->last_ps) gathering->last_ps = end_ps;
-        gathering->sum_ps += end_ps - event->start_ps;
+        ids_sum(&gathering->sum_ps, end_ps - event->start_ps);
         ids_compat_add(&gathering->all, busy, event);
         if (event->kind != IDS_KIND_KERNEL) continue;
         ids_compat_add(strncasecmp(name, "nccl", 4) ? &gathering->compute : &gathering->communication, busy, event);

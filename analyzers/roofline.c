@@ -5,6 +5,7 @@
 #include "lib/analysis/context.h"
 #include "lib/analysis/metric_sql.h"
 #include "lib/base/keymap.h"
+#include "lib/base/saturate.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -305,7 +306,7 @@ static int list_programs(struct ids_report *report) {
         }
         failed = !place || !*place || !all;
         if (failed) break;
-        all[*place - 1].self_ps += op->self_ps;
+        ids_sum(&all[*place - 1].self_ps, op->self_ps);
         ids_op_cost_add(&all[*place - 1].cost, &op->cost);
     }
     if (count) qsort(all, count, sizeof *all, longest_first);
