@@ -573,17 +573,16 @@ FROM (
         max(o.model_flops) AS model_flops, max(o.model_flops) * 1e12 / max(p.flops) AS model_ps,
         max(o.flops) * max(r.times) * 1e12 / max(p.flops) AS flops_ps,
         max(o.memory_bytes) * max(r.times) * 1e12 / max(p.bandwidth) AS bytes_ps,
-        CASE WHEN 2 * sum(r.compute_ps) >= sum(r.self_ps) AND max(o.is_marker) = 0 THEN 1 ELSE 0 END AS computes
+        CASE WHEN 2 * sum(r.compute_ps) >= sum(r.self_ps) THEN 1 ELSE 0 END AS computes
     FROM (
         SELECT run, device_id, op_id, name, count(*) AS times, sum(self_ps) AS self_ps,
             sum(CASE WHEN step_id IS NULL THEN 0 ELSE 1 END) AS in_steps,
-            sum(CASE WHEN class = 'compute' THEN self_ps ELSE 0 END) AS compute_ps,
-            max(CASE WHEN class = 'stalled' THEN 1 ELSE 0 END) AS waits
+            sum(CASE WHEN class = 'compute' THEN self_ps ELSE 0 END) AS compute_ps
         FROM activities WHERE is_active = 1 AND is_beside = 0 AND op_id IS NOT NULL
         GROUP BY run, device_id, op_id, name
     ) r
     JOIN op o ON o.id = r.op_id
     LEFT JOIN device_peak p ON p.device = r.device_id AND p.multiplies = o.multiplies
-    WHERE o.cost_source IS NOT NULL AND o.is_container = 0 AND o.is_marker * r.waits = 0
+    WHERE o.cost_source IS NOT NULL AND o.is_container = 0 AND o.is_marker = 0
     GROUP BY r.run, r.device_id, r.op_id
 ) c;
