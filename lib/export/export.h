@@ -24,9 +24,10 @@ struct ids_export_loss {
 };
 enum { IDS_EXPORT_LOSSES = 4 };
 /* Of lost programs. */
-#define IDS_EXPORT_NO_PROGRAMS                                                                                   \
-    "without them a report of it knows ops by their names alone: it may miss collectives and layers, and count " \
-    "their time elsewhere"
+#define IDS_EXPORT_NO_PROGRAMS                                                                                     \
+    "without them a report of it knows ops by their names alone: it may miss collectives and layers, and count "   \
+    "their time elsewhere; it has no operations and bytes of ops, no waste, and nothing of what programs keep in " \
+    "memory"
 
 struct ids_export {
     struct ids_sink sink; /* first, so that the sink is the export */

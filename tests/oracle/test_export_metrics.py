@@ -28,7 +28,7 @@ IDSPROF = os.environ['IDSPROF']
 CORRUPT = 'bad_utf8_mangled'
 OF_THE_FILE = ('run.events', 'run.stats', 'run.tracks')
 # What a loss that the command speaks of explains: a text on standard error, and the metrics.
-SAID = {'it may miss collectives and layers': re.compile(r'layers\.|collectives\.|device\.compute_share|steps\.(work\.compute|comm\.|stall\.device)|idle\.')}
+SAID = {'it may miss collectives and layers': re.compile(r'layers\.|collectives\.|device\.compute_share|steps\.(work\.compute|comm\.|stall\.device)|idle\.|efficiency\.|layout\.|waste\.|memory\.')}
 sys.path.insert(0, str(SOURCE / 'tests' / 'fault'))
 
 
