@@ -270,6 +270,15 @@ FROM activities a
 LEFT JOIN op o ON o.id = a.op_id
 LEFT JOIN launch_shape l ON l.id = a.launch_shape
 WHERE a.class = 'collective' AND a.collective IS NOT NULL;
+CREATE VIEW counter_stats AS  -- the stats of events themselves, of those in sets only where values are sampled
+SELECT
+    event AS event,           -- event.id
+    stat AS stat,             -- stat.id
+    value AS value            -- as stat_set.value
+FROM event_stat
+UNION ALL
+SELECT e.id, w.stat, w.value FROM event e JOIN track t ON t.id = e.track JOIN stat_set w ON w.id = e.stat_set
+WHERE e.form = 2 OR t.name = '_counters_';
 CREATE VIEW counters AS       -- every value that the file sampled over time: utilization of units, clocks, power, throttling
 SELECT
     e.id AS id,               -- event.id
@@ -284,15 +293,13 @@ JOIN track t ON t.id = e.track
 JOIN plane p ON p.id = t.plane
 JOIN host h ON h.id = p.host
 JOIN name n ON n.id = e.name
-JOIN (SELECT event, stat, value FROM event_stat UNION ALL
-      SELECT e.id, w.stat, w.value FROM event e JOIN track t ON t.id = e.track JOIN stat_set w ON w.id = e.stat_set
-      WHERE e.form = 2 OR t.name = '_counters_') v ON v.event = e.id
+JOIN counter_stats v ON v.event = e.id
 JOIN stat s ON s.id = v.stat
 WHERE (e.form = 2 OR t.name = '_counters_')
     AND s.name NOT IN ('cat', 'group_id', 'run_id', 'program_id', 'correlation_id', 'correlation', '_pt', '_p', '_ct', '_c',
         'step_num', 'idsprof.form')
     AND (s.type IN ('int', 'uint') OR (s.type = 'real' AND abs(v.value) < 1e280) OR (s.type = 'text'
-        AND v.value GLOB '[0-9]*' AND v.value NOT GLOB '*[^0-9.]*' AND v.value NOT GLOB '*.*.*' AND CAST(v.value AS REAL) < 1e280));
+        AND substr(v.value, 1, 1) BETWEEN '0' AND '9' AND rtrim(v.value, '0123456789.') = '' AND instr(substr(v.value, instr(v.value, '.') + 1), '.') = 0 AND CAST(v.value AS REAL) < 1e280));
 CREATE VIEW gaps AS           -- every interval in which an active device did nothing, and what most of it belongs to
 SELECT
     d.run AS run,             -- run.id
@@ -358,7 +365,7 @@ SELECT
          ELSE CASE s.torch_type WHEN 1 THEN 'cuda:' WHEN 6 THEN 'hip:' WHEN 9 THEN 'xla:' WHEN 12 THEN 'xpu:' ELSE 'device:' END
               || max(s.torch_device, 0) END AS allocator, -- GPU_0_bfc, cuda:0; a TPU's have no name: TPU#0, the number on its host
     CASE WHEN s.torch_type IS NOT NULL THEN s.torch_type = 0
-         ELSE coalesce(s.allocator_name NOT GLOB 'GPU_[0-9]*' AND (s.allocator_name LIKE '%host%' OR s.allocator_name = 'cpu'), 0)
+         ELSE coalesce(NOT (substr(s.allocator_name, 1, 4) = 'GPU_' AND substr(s.allocator_name, 5, 1) BETWEEN '0' AND '9') AND (instr(lower(s.allocator_name), 'host') > 0 OR s.allocator_name = 'cpu'), 0)
          END AS is_host,      -- 1: memory of the host
     e.start_ps + h.shift_ps AS start_ps, -- when, since the origin of the run
     CASE WHEN s.torch_type IS NULL THEN n.text = 'MemoryAllocation' ELSE s.torch_bytes > 0 END AS is_taken, -- 1 taken, 0 given back
