@@ -4,6 +4,7 @@
 set(IDS_FULL_KINDS live peers truth)
 set(IDS_FULL_TESTS cli.growth_counts contract.contributor fault.pjrt oracle.chrome_hash oracle.db_hash golden.explain) # half a minute or more each, most of it Python
 set(IDS_SLOW_TESTS fault.damaged_cache fault.hostile_json fault.memory memory.sweep oracle.export_metrics oracle.roundtrip)
+set(IDS_TIMED_TESTS cuda.start) # another test's load is a cause that nobody planted: they run alone, as do those of truth
 
 set(test_environment
     IDSPROF=${PROJECT_BINARY_DIR}/idsprof
@@ -31,7 +32,7 @@ function(ids_add_test KIND FILE)
         set(label full slow)
         set(timeout 600)
     endif()
-    if(KIND STREQUAL truth) # they measure time, and another test's load is a cause that nobody planted
+    if(KIND STREQUAL truth OR test IN_LIST IDS_TIMED_TESTS)
         set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)
     endif()
     # The limit is CPU time (run_one.sh); ctest's own, by the clock, ends what hangs on a machine however loaded.
