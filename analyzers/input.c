@@ -54,7 +54,6 @@ struct stage {
     int64_t count, threads;
     uint32_t last_track; /* + 1 */
     int is_waiting;
-    int is_other; /* an op of TensorFlow that only passes on what a stage gave */
 };
 
 struct pipeline {
@@ -104,10 +103,7 @@ static struct stage *stage_of(struct pipeline *pipeline, const struct ids_event 
             struct stage *fresh = IDS_PUSH(pipeline->at, pipeline->count, pipeline->room);
             if (!fresh) return NULL;
             *place = pipeline->count;
-            int is_reader =
-                ids_is_reader(ids_strings_text(&trace->strings, text)) || !trace->names[event->name].display;
-            *fresh = (struct stage){
-                .text = text, .is_waiting = only_waits(ids_trace_text(trace, text)), .is_other = !is_reader};
+            *fresh = (struct stage){.text = text, .is_waiting = only_waits(ids_trace_text(trace, text))};
         }
         *known = (uint32_t)*place;
     }
@@ -189,14 +185,13 @@ static void list(struct pipeline *pipeline, struct ids_report *report) {
     if (pipeline->count) qsort(pipeline->at, pipeline->count, sizeof *pipeline->at, longest_first);
     for (size_t i = 0; i < pipeline->count; i++) {
         const struct stage *stage = &pipeline->at[i];
-        if (!stage->is_waiting && !stage->is_other && self_of(stage) &&
+        if (!stage->is_waiting && self_of(stage) &&
             (!slowest || busy_of(pipeline, stage) > busy_of(pipeline, slowest)))
             slowest = stage;
     }
     for (size_t i = 0; i < pipeline->count; i++) {
         const struct stage *stage = &pipeline->at[i];
         int64_t self_ps = self_of(stage);
-        if (stage->is_other) continue;
         const struct ids_value row[] = {
             ids_int_value(IDS_UNIT_TIME, stage->total_ps),
             ids_int_value(IDS_UNIT_TIME, self_ps),

@@ -405,8 +405,10 @@ int ids_op_of_event(struct ids_dimensions *dimensions, const struct ids_facts *f
         *ret_op = (uint32_t)there;
         return 0;
     }
+    /* A name that is the op's whole text has its short one in it. */
+    int is_short = facts->long_name && facts->long_name != name;
     struct ids_name_info info = {.text = facts->long_name ? facts->long_name : name,
-                                 .display = name,
+                                 .display = is_short ? name : 0,
                                  .args = slice->args,
                                  .arg_count = slice->arg_count};
     int code = ids_op_of_name(dimensions, &info, ret_op, err);

@@ -100,7 +100,6 @@ static const struct rule prefixes[] = {
     {"end: ", IDS_KIND_OP_END},
     {"Wait: pending_threads=", IDS_KIND_STALL},
     {"Iterator::", IDS_KIND_INPUT}, /* tf.data */
-    {"IteratorGetNext", IDS_KIND_INPUT},
     {"enumerate(DataLoader)#", IDS_KIND_INPUT}, /* torch.utils.data: its __next__ */
     {"DoEnqueueProgram", IDS_KIND_LAUNCH},
     {"ProfilerStep#", IDS_KIND_STEP_MARK}, /* torch.profiler */
@@ -274,6 +273,16 @@ static enum ids_kind range_kind(const char *name, size_t length) {
     return may_be_annotation(name, length) && is_about_input(name, length) ? IDS_KIND_INPUT : IDS_KIND_OTHER;
 }
 
+/* TensorFlow's op that takes the next batch. Its events are called "node:type"; what only passes the batch on is a node
+ * below it ("IteratorGetNext/_40:_Send"), and waits for nothing of the pipeline. */
+static int is_next_batch(const char *name, size_t length) {
+    static const char type[] = "IteratorGetNext";
+    if (!begins(name, length, type)) return 0;
+    const char *colon = memrchr(name, ':', length);
+    if (!colon || colon[-1] == ':') return 1; /* "IteratorGetNextOp::DoCompute" is a scope in C++ */
+    return begins(colon + 1, length - (size_t)(colon + 1 - name), type);
+}
+
 enum ids_kind ids_kind_of_name(const char *name, size_t length) {
     if (!length) return IDS_KIND_OTHER;
     if (name[0] == '$') return ids_kind_of_python_frame((struct ids_text){name, (uint32_t)length});
@@ -284,6 +293,7 @@ enum ids_kind ids_kind_of_name(const char *name, size_t length) {
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         if (begins(name, length, prefixes[i].name)) return prefixes[i].kind;
     }
+    if (is_next_batch(name, length)) return IDS_KIND_INPUT;
     static const char gpu_program[] = ":XLA GPU module"; /* xla/service/gpu/gpu_executable.cc */
     if (length >= sizeof gpu_program &&
         !memcmp(name + length - (sizeof gpu_program - 1), gpu_program, sizeof gpu_program - 1))

@@ -26,9 +26,7 @@ SOURCE = Path(os.environ.get('IDS_SOURCE_DIR') or Path(__file__).resolve().paren
 SHARED = Path(os.environ.get('IDS_SHARED') or SOURCE.parent / 'shared')
 IDSPROF = os.environ['IDSPROF']
 CORRUPT = 'bad_utf8_mangled'
-OF_THE_FILE = ('run.events', 'run.stats', 'run.tracks', 'memory.held',  # a memory profile is a file beside the trace
-               # Open faults of the reader of trace.json, which finds neither what is waited for at once nor all stages of input:
-               'waste.share', 'input.time')
+OF_THE_FILE = ('run.events', 'run.stats', 'run.tracks', 'memory.held')  # a memory profile is a file beside the trace
 # What a loss that the command speaks of explains: a text on standard error, and the metrics.
 SAID = {'it may miss collectives and layers': re.compile(r'layers\.|collectives\.|device\.compute_share|steps\.(work\.compute|comm\.|stall\.device)|idle\.|efficiency\.|layout\.|waste\.|memory\.')}
 sys.path.insert(0, str(SOURCE / 'tests' / 'fault'))

@@ -101,6 +101,8 @@ START_TEST(names_of_the_runtimes) {
         {"ThunkExecutor::Execute", IDS_KIND_OTHER},
         {"Iterator::Prefetch::Map", IDS_KIND_INPUT},
         {"IteratorGetNextOp::DoCompute", IDS_KIND_INPUT},
+        {"IteratorGetNext:IteratorGetNext", IDS_KIND_INPUT},
+        {"IteratorGetNext_4/_40:_Send", IDS_KIND_OTHER},
     };
     CHECK_ALL(table);
 }
