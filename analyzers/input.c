@@ -185,8 +185,7 @@ static void list(struct pipeline *pipeline, struct ids_report *report) {
     if (pipeline->count) qsort(pipeline->at, pipeline->count, sizeof *pipeline->at, longest_first);
     for (size_t i = 0; i < pipeline->count; i++) {
         const struct stage *stage = &pipeline->at[i];
-        if (!stage->is_waiting && self_of(stage) &&
-            (!slowest || busy_of(pipeline, stage) > busy_of(pipeline, slowest)))
+        if (!stage->is_waiting && self_of(stage) && (!slowest || busy_of(pipeline, stage) > busy_of(pipeline, slowest)))
             slowest = stage;
     }
     for (size_t i = 0; i < pipeline->count; i++) {

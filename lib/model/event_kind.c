@@ -99,7 +99,7 @@ static const struct rule prefixes[] = {
     {"XlaAutotunerMeasurement", IDS_KIND_AUTOTUNE},
     {"end: ", IDS_KIND_OP_END},
     {"Wait: pending_threads=", IDS_KIND_STALL},
-    {"Iterator::", IDS_KIND_INPUT}, /* tf.data */
+    {"Iterator::", IDS_KIND_INPUT},             /* tf.data */
     {"enumerate(DataLoader)#", IDS_KIND_INPUT}, /* torch.utils.data: its __next__ */
     {"DoEnqueueProgram", IDS_KIND_LAUNCH},
     {"ProfilerStep#", IDS_KIND_STEP_MARK}, /* torch.profiler */
