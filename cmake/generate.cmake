@@ -1,4 +1,4 @@
-# Sources that the build makes: protobuf-c code and SQL files as strings. Both land under IDS_GENERATED_DIR at the path of their
+# Sources that the build makes: protobuf-c code, and SQL, scripts and styles as strings. Both land under IDS_GENERATED_DIR at the path of their
 # origin: #include "formats/proto/x.pb-c.h", #include "lib/store/schema.sql.h".
 set(IDS_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 
@@ -27,16 +27,16 @@ function(ids_proto TARGET)
     target_link_libraries(${TARGET} PUBLIC PkgConfig::PROTOBUF_C)
 endfunction()
 
-# For each FILE x.sql a header x.sql.h with `static const char ids_x_sql[]`.
-function(ids_embed_sql RET_HEADERS)
+# For each FILE x.sql a header x.sql.h with `static const char ids_x_sql[]`; x.js and x.css likewise.
+function(ids_embed_text RET_HEADERS)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES")
     set(headers)
     foreach(file IN LISTS arg_FILES)
         file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})
         set(header ${IDS_GENERATED_DIR}/${path}.h)
         add_custom_command(OUTPUT ${header}
-            COMMAND ${CMAKE_COMMAND} -DINPUT=${file} -DOUTPUT=${header} -P ${PROJECT_SOURCE_DIR}/cmake/embed_sql.cmake
-            DEPENDS ${file} ${PROJECT_SOURCE_DIR}/cmake/embed_sql.cmake COMMENT "Embedding ${path}" VERBATIM)
+            COMMAND ${CMAKE_COMMAND} -DINPUT=${file} -DOUTPUT=${header} -P ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake
+            DEPENDS ${file} ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake COMMENT "Embedding ${path}" VERBATIM)
         list(APPEND headers ${header})
     endforeach()
     set(${RET_HEADERS} ${headers} PARENT_SCOPE)

@@ -10,7 +10,8 @@ function(ids_layer NAME)
     set(target ids_${NAME})
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.c)
     file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.h ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.def)
-    file(GLOB sql CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.sql)
+    file(GLOB texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.sql ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.js
+         ${PROJECT_SOURCE_DIR}/${arg_DIR}/*.css)
     set(all_files ${sources} ${headers})
     foreach(name IN LISTS arg_EXCLUDE)
         list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/${arg_DIR}/${name})
@@ -35,7 +36,7 @@ function(ids_layer NAME)
         return()
     endif()
 
-    ids_embed_sql(embedded FILES ${sql})
+    ids_embed_text(embedded FILES ${texts})
     add_library(${target} STATIC ${sources} ${embedded} ${stamp})
     # Hidden: libidsprof.so shows what include/idsprof.h declares and nothing else.
     set_target_properties(${target} PROPERTIES IDS_DIR ${arg_DIR} IDS_FORBID "${arg_FORBID}" C_VISIBILITY_PRESET hidden)

@@ -79,15 +79,6 @@ static int fill(const struct import_options *options, const char *path, char *co
     return code;
 }
 
-/* The path of the file as a folder and a name in it; `folder` is the caller's to free. */
-static int split(const char *path, char **ret_folder, const char **ret_name, struct ids_error *err) {
-    const char *slash = strrchr(path, '/');
-    *ret_name = slash ? slash + 1 : path;
-    if (!**ret_name) return ids_fail(err, IDS_USAGE, "--output: '%s' names no file", path);
-    *ret_folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-    return *ret_folder ? 0 : ids_no_memory(err);
-}
-
 static void say_done(const struct ids_output *output, const struct imported *imported) {
     char path[COMMAND_BYTES];
     struct ids_arena arena = {0};
@@ -107,7 +98,7 @@ static int import_run(const void *values, char *const *operands, int operand_cou
     if (!options->output) return ids_fail(err, IDS_USAGE, "say with -o FILE where to write the database");
     if (!strcmp(options->output, "-"))
         return ids_fail(err, IDS_USAGE, "a database cannot be written to standard output; choose a file with -o");
-    int code = split(options->output, &folder, &name, err);
+    int code = ids_output_split("--output", options->output, &folder, &name, err);
     if (!code) ids_output_sweep(folder);
     if (!code) code = ids_output_open(folder, name, options->force, &output, err);
     free(folder);

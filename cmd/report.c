@@ -1,6 +1,7 @@
 #include "cmd/command.h"
 #include "cmd/engine.h"
 #include "cmd/grade_options.h"
+#include "cmd/page_file.h"
 #include "cmd/peak_options.h"
 #include "cmd/slice_options.h"
 #include "lib/cli/reading.h"
@@ -25,7 +26,8 @@ struct report_options {
     int json, csv, full, strict, no_cache, colour, chart, markdown;
     int window;
     int64_t from_ps, to_ps, small_kernel_ps;
-    const char *explain, *run, *sort, *zoom;
+    const char *explain, *run, *sort, *zoom, *html;
+    int force;
     int by, compat;
     int64_t depth;
     const char *peak_flops, *peak_bandwidth, *flops_per_step, *tokens_per_step;
@@ -83,6 +85,8 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: the metrics, or the tables of --section", AT(csv), NULL},
     {IDS_OPT_FLAG, 0, "markdown", NULL, "print Markdown, for a pull request or an issue", AT(markdown), NULL},
+    {IDS_OPT_TEXT, 0, "html", "FILE", "write one page for a browser; - for standard output", AT(html), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "overwrite the file of --html", AT(force), NULL},
     {IDS_OPT_TEXT, 'r', "run", "NAME", "choose a run of a log folder; else the newest, or the slowest kept", AT(run),
      NULL},
     {IDS_OPT_CHOICE, 'w', "window", "WHICH", "what percentages are relative to: run, device, steps", AT(window),
@@ -132,6 +136,12 @@ static int make_params(const struct report_options *options, struct ids_params *
                         "--chart and --zoom exclude --json, --csv, --markdown, --explain, --section and --by");
     if (options->json + options->csv + options->markdown > 1)
         return ids_fail(err, IDS_USAGE, "--json, --csv and --markdown exclude each other");
+    if (options->html && (options->json || options->csv || options->markdown || options->chart || options->zoom ||
+                          options->explain || options->sections.count || options->by >= 0 || options->top >= 0))
+        return ids_fail(err, IDS_USAGE,
+                        "--html writes the whole report: it excludes --json, --csv, --markdown, --chart, --zoom, "
+                        "--explain, --section, --by and --top");
+    if (options->force && !options->html) return ids_fail(err, IDS_USAGE, "--force works only with --html");
     if (options->explain && options->markdown) return ids_fail(err, IDS_USAGE, "--explain cannot print Markdown");
     if (options->by >= 0 && options->explain) return ids_fail(err, IDS_USAGE, "--by and --explain exclude each other");
     if (options->by >= 0 && options->sections.count &&
@@ -186,7 +196,7 @@ static int explain(const struct report_options *options, struct opened *opened, 
 
 static int64_t top_of(const struct report_options *options) {
     if (options->top != TOP_UNSET) return options->top;
-    if (options->json || options->csv) return 0;
+    if (options->json || options->csv || options->html) return 0;
     return options->by >= 0 ? TOP_OF_SCREEN : TOP_OF_TEXT;
 }
 
@@ -221,7 +231,7 @@ static int arrange(const struct report_options *options, struct ids_report *repo
     for (size_t t = 0; t < report->table_count && !code; t++) {
         struct ids_table *table = &report->tables[t];
         if (!(table->def->flags & IDS_TABLE_TREE)) continue;
-        int is_text = !options->json && !options->csv;
+        int is_text = !options->json && !options->csv && !options->html;
         if (ids_table_cut_tree(report, table, options->depth, render->top, is_text && !options->full))
             code = ids_no_memory(err);
     }
@@ -254,6 +264,10 @@ static int print(const struct report_options *options, struct opened *opened, co
     }
     render.sections = ids_sections(&render.section_count);
     if (options->explain) return explain(options, opened, &render, path, err);
+    if (options->html) {
+        const struct ids_page page = {.kind = "report", .report = report, .render = &render};
+        return ids_page_to_file(&page, options->html, options->force, err);
+    }
     int code = arrange(options, report, &render, err);
     if (code) return code;
     if (options->chart || options->zoom) return ids_render_chart(report, &render, stdout, err);
@@ -268,6 +282,7 @@ static int open_report(const struct report_options *options, const char *path, s
     struct ids_grade_rules grades;
     const struct ids_run_files *run;
     int code = make_params(options, &params, err);
+    if (!code && options->html) code = ids_page_file_check(options->html, options->force, err);
     if (!code) ids_grade_rules_default(&params, &grades);
     if (!code) code = ids_grade_options(&options->grades, &grades, err);
     if (!code) code = ids_find_runs(&opened->engine, path, &opened->events.list, err);

@@ -137,6 +137,18 @@ static int open_temporary(struct ids_output *output, const char *stem, struct id
     return 0;
 }
 
+int ids_output_split(const char *option, const char *path, char **ret_folder, const char **ret_name,
+                     struct ids_error *err) {
+    const char *slash = strrchr(path, '/');
+    *ret_name = slash ? slash + 1 : path;
+    if (!**ret_name) return ids_fail(err, IDS_USAGE, "%s: '%s' names no file", option, path);
+    if (slash)
+        *ret_folder = strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    else
+        *ret_folder = strdup(is_stdout(path) ? path : ".");
+    return *ret_folder ? 0 : ids_no_memory(err);
+}
+
 int ids_output_open(const char *folder, const char *name, int force, struct ids_output *ret_output,
                     struct ids_error *err) {
     *ret_output = (struct ids_output){.out = {output_write}, .fd = -1, .lock = -1, .force = force};
@@ -268,4 +280,26 @@ int ids_output_set_end(struct ids_output_set *set, int code, struct ids_error *e
     ids_keymap_done(&set->by_path);
     *set = (struct ids_output_set){0};
     return code;
+}
+
+/* ---- streams ---- */
+
+static ssize_t write_stream(void *own, const char *bytes, size_t length) {
+    struct ids_output *output = own;
+    if (!output->failed) output->failed = output->out.write(&output->out, bytes, length, &output->failure);
+    return output->failed ? 0 : (ssize_t)length;
+}
+
+FILE *ids_output_stream(struct ids_output *output) {
+    static const cookie_io_functions_t calls = {.write = write_stream};
+    FILE *stream = fopencookie(output, "w", calls);
+    if (stream) setvbuf(stream, NULL, _IOFBF, 1 << 16);
+    return stream;
+}
+
+int ids_output_stream_end(FILE *stream, struct ids_output *output, struct ids_error *err) {
+    if (!stream) return ids_no_memory(err);
+    fclose(stream);
+    if (output->failed) *err = output->failure;
+    return output->failed;
 }

@@ -14,6 +14,7 @@
 #include <signal.h>
 
 #include <stdint.h>
+#include <stdio.h>
 
 struct ids_output_set;
 
@@ -24,6 +25,8 @@ struct ids_output {
     int fd, force;
     int lock; /* a duplicate of fd, which keeps the temporary file ours until it has its name (unfinished.h) */
     uint64_t bytes;
+    struct ids_error failure; /* of a stream into it */
+    int failed;
     int reader_left; /* standard output: nobody reads it any more, which is no error to speak of */
 };
 
@@ -51,12 +54,19 @@ int ids_output_set_end(struct ids_output_set *set, int code, struct ids_error *e
 void ids_output_sweep(const char *folder);
 /* IDS_USAGE when the file is there already, and not `force`. `folder` "-" is standard output, whatever the name. */
 int ids_output_check(const char *folder, const char *name, int force, struct ids_error *err);
+/* The path of a file as a folder, which is the caller's to free, and a name in it; "-" is standard output. */
+int ids_output_split(const char *option, const char *path, char **ret_folder, const char **ret_name,
+                     struct ids_error *err);
 int ids_output_open(const char *folder, const char *name, int force, struct ids_output *ret_output,
                     struct ids_error *err);
 /* Ends the output: with code 0 it gets its name, else nothing of it stays. Returns the code, or that of a failure here.
  * path stays until ids_output_done. */
 int ids_output_close(struct ids_output *output, int code, struct ids_error *err);
 void ids_output_done(struct ids_output *output);
+/* A stream into the output, for what writes text. Its end reports what failed; NULL, for which it is given too, is
+ * IDS_NO_MEMORY. */
+FILE *ids_output_stream(struct ids_output *output);
+int ids_output_stream_end(FILE *stream, struct ids_output *output, struct ids_error *err);
 
 /* Holds back the signals that end the program, from before a file is made until ids_output_watch knows of it. */
 void ids_output_hold(sigset_t *ret_before);

@@ -1,7 +1,7 @@
 #include "lib/render/report_chart.h"
 
 #include "lib/base/counted.h"
-#include "lib/model/account.h"
+#include "lib/model/account_look.h"
 #include "lib/report/painter.h"
 
 #include <math.h>
@@ -34,15 +34,13 @@ struct ink {
 };
 
 static struct ink ink_of(enum ids_account account) {
-    if (account == IDS_WORK_COMPUTE) return (struct ink){FULL, "\033[32m"};
-    if (account == IDS_COMM_TRANSFER) return (struct ink){"\xe2\x96\x93", "\033[35m"};
-    if (account == IDS_COMM_WAIT) return (struct ink){"\xe2\x96\x92", "\033[35m"};
-    if (account == IDS_STALL_DEVICE) return (struct ink){"\xe2\x96\x91", "\033[36m"};
-    if (account == IDS_HOST_COMPILE) return (struct ink){NULL, "\033[31m"};
-    if (account == IDS_COPY_D2H) return (struct ink){"\xe2\x96\x9a", "\033[34m"};
-    if (ids_account_is_copy(account))
-        return (struct ink){account == IDS_COPY_H2D ? "\xe2\x96\x9e" : "\xe2\x96\x84", "\033[34m"};
-    return (struct ink){NULL, ids_account_is_host(account) ? "\033[33m" : "\033[90m"};
+    static const char *const blocks[IDS_ACCOUNT_COUNT + 1] = {
+        [IDS_WORK_COMPUTE] = FULL,           [IDS_COMM_TRANSFER] = "\xe2\x96\x93", [IDS_COMM_WAIT] = "\xe2\x96\x92",
+        [IDS_STALL_DEVICE] = "\xe2\x96\x91", [IDS_COPY_H2D] = "\xe2\x96\x9e",      [IDS_COPY_D2H] = "\xe2\x96\x9a",
+        [IDS_COPY_D2D] = "\xe2\x96\x84",     [IDS_COPY_P2P] = "\xe2\x96\x84",      [IDS_COPY_SET] = "\xe2\x96\x84",
+        [IDS_COPY_OTHER] = "\xe2\x96\x84",
+    };
+    return (struct ink){blocks[account], ids_account_look(account)->escape};
 }
 
 struct chart {

@@ -13,7 +13,11 @@ int ids_render_wants(const struct ids_render *render, const char *section) {
 
 int ids_render_shows(const struct ids_render *render, const struct ids_table_def *def, int with_hidden) {
     if (render->table) return !strcmp(render->table, def->id);
-    return with_hidden || !(def->flags & IDS_TABLE_HIDDEN);
+    if (with_hidden || !(def->flags & IDS_TABLE_HIDDEN)) return 1;
+    for (const char *const *id = render->also; id && *id; id++) {
+        if (!strcmp(*id, def->id)) return 1;
+    }
+    return 0;
 }
 
 const struct ids_metric_def *ids_render_metric_def(const struct ids_render *render, const char *id,

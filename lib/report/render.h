@@ -44,13 +44,14 @@ struct ids_render {
     int section_count;
     const char *const *only; /* names of the sections to print; none: the whole report */
     size_t only_count;
-    const char *table;   /* the only one of these to print, a hidden one too; NULL: all */
-    int64_t top;         /* rows of a table; 0: all */
-    int full;            /* long names whole, no column left out */
-    int width;           /* of the terminal */
-    int colour;          /* 1: bold headings, coloured grades */
-    int markdown;        /* ids_render_text and others write Markdown, without width and colours */
-    const char *command; /* what the next command begins with: "idsprof report runs/tad"; may be NULL */
+    const char *table;       /* the only one of these to print, a hidden one too; NULL: all */
+    const char *const *also; /* hidden tables that are printed like others, NULL behind the last; NULL: none */
+    int64_t top;             /* rows of a table; 0: all */
+    int full;                /* long names whole, no column left out */
+    int width;               /* of the terminal */
+    int colour;              /* 1: bold headings, coloured grades */
+    int markdown;            /* ids_render_text and others write Markdown, without width and colours */
+    const char *command;     /* what the next command begins with: "idsprof report runs/tad"; may be NULL */
     const struct ids_explained *explained; /* for ids_render_explain and its JSON; may be NULL */
 };
 

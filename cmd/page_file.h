@@ -1,0 +1,13 @@
+/* page_file.h - a page into the file that --html names. */
+#ifndef IDS_CMD_PAGE_FILE_H
+#define IDS_CMD_PAGE_FILE_H
+
+#include "lib/report/html/page.h"
+
+/* The file is whole or not there, and is said on standard output; "-" is standard output. An existing file is kept
+ * unless `force`. */
+int ids_page_to_file(const struct ids_page *page, const char *path, int force, struct ids_error *err);
+/* Whether there may be such a file, before the work is done. */
+int ids_page_file_check(const char *path, int force, struct ids_error *err);
+
+#endif

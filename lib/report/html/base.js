@@ -1,0 +1,107 @@
+"use strict";
+/* What every part of the page uses: elements, values as people read them, blocks of data. Names of a profile get into
+ * the document as text nodes and nothing else. */
+const ids = {};
+
+/* An element. Attributes that are functions listen ("onclick"); null and false are left out; children are elements,
+ * texts, or lists of both. */
+ids.h = (tag, attributes, ...children) => ids.fill(document.createElement(tag), attributes, children);
+ids.svg = (tag, attributes, ...children) =>
+  ids.fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+ids.fill = (element, attributes, children) => {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else if (name === "style") for (const [key, part] of Object.entries(value)) element.style.setProperty(key, part);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat(9).filter((child) => child !== null && child !== undefined));
+  return element;
+};
+
+/* The data of a block (packed.h), null when the page has no such block. */
+ids.block = async (id) => {
+  const element = document.getElementById(id);
+  if (!element) return null;
+  const letters = atob(element.textContent);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  element.textContent = ""; /* both would take memory */
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+};
+
+/* ---- values, as lib/report/value.c writes them ---- */
+
+const TIME_SCALES = [[1e12, " s"], [1e9, " ms"], [1e6, " us"], [1e3, " ns"], [1, " ps"]];
+const BYTE_SCALES = [[1e15, " PB"], [1e12, " TB"], [1e9, " GB"], [1e6, " MB"], [1e3, " kB"], [1, " B"]];
+const FLOPS = ["FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s", "EFLOP/s"];
+
+const grouped = (whole) => String(whole).replace(/\B(?=(\d{3})+$)/g, ",");
+const placesFor = (whole) => (whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3);
+
+function scaled(value, scales) {
+  let at = 0;
+  while (at < scales.length - 1 && value < scales[at][0]) at++;
+  const unit = scales[at][0], rest = value % unit;
+  let whole = Math.floor(value / unit), places = placesFor(whole), step = 10 ** places;
+  if (unit < step) [places, step] = [0, 1];
+  let rounded = Math.floor((rest * step + unit / 2) / unit);
+  if (rounded === step) {
+    whole++;
+    rounded = 0;
+    if (at && whole === 1000) return scaled(scales[at - 1][0], scales);
+    if (places && placesFor(whole) < places) places--;
+  }
+  return grouped(whole) + (places ? "." + String(rounded).padStart(places, "0") : "") + scales[at][1];
+}
+
+const FORMATS = {
+  s: (value) => {
+    const ps = Math.round(value * 1e12);
+    if (!ps) return "0 s";
+    return ps < 1e6 && ps % 1000 === 0 ? ps / 1000 + " ns" : scaled(ps, TIME_SCALES);
+  },
+  bytes: (value) => scaled(value, BYTE_SCALES).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " "),
+  count: (value) => grouped(value),
+  ratio: (value) => {
+    const percent = value * 100;
+    if (value > 0 && percent < 0.05) return "<0.1 %";
+    return value < 1 && percent >= 99.95 ? ">99.9 %" : percent.toFixed(1) + " %";
+  },
+  "bytes/s": (value) => {
+    let at = 0;
+    while (at < BYTE_SCALES.length - 1 && value < BYTE_SCALES[at][0]) at++;
+    const number = value / BYTE_SCALES[at][0];
+    const places = at === BYTE_SCALES.length - 1 || number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2;
+    return number.toFixed(places) + BYTE_SCALES[at][1] + "/s";
+  },
+  "flop/s": (value) => {
+    let at = 0;
+    for (; at < FLOPS.length - 1 && value >= 999.5; at++) value /= 1000;
+    return value.toFixed(!at || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + " " + FLOPS[at];
+  },
+  number: (value) => String(Number(value.toPrecision(4))),
+  truth: (value) => (value ? "yes" : "no"),
+};
+
+/* A value of the report's JSON as people read it. Integers beyond 2^53 are texts there. */
+ids.format = (value, unit) => {
+  if (value === null || value === undefined) return "no data";
+  const write = FORMATS[unit];
+  if (!write) return String(value);
+  const number = Number(value);
+  return (number < 0 ? "-" : "") + write(Math.abs(number));
+};
+
+/* ---- colours ---- */
+
+/* A variable of CSS for each account (--work-compute), by the colours of `about`: light, dark, and light in print. */
+ids.addColours = (accounts) => {
+  const rules = (which) => ":root{" + accounts.map((a) => `${ids.variable(a.id)}:${a[which]}`).join(";") + "}";
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`${rules("light")} @media screen and (prefers-color-scheme:dark){${rules("dark")}}`);
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+};
+ids.variable = (account) => "--" + account.replace(/[^a-z0-9]/g, "-");
+ids.colour = (account) => `var(${ids.variable(account)}, var(--faint))`;
