@@ -8,40 +8,23 @@ Nsight Systems does not run here: its definitions are in testdata/mini/compat_ns
 
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED, IDS_PYTHON (a Python with xprof and HTA).  Exit: 0, 1, 77.
 """
-import json
 import logging
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
-SOURCE = Path(os.environ.get('IDS_SOURCE_DIR') or Path(__file__).resolve().parents[2])
-TRACES = Path(os.environ.get('IDS_SHARED') or SOURCE.parent / 'shared') / 'traces'
-IDSPROF = os.environ.get('IDSPROF') or ''
-CI = os.environ.get('IDS_CI') == '1'
-PYTHON = os.environ.get('IDS_PYTHON')
-# HTA counts 41 waits of streams (cuda_sync) as work of the GPU, which are none of its events to us.
-WAITS = ('kineto_cold_start',)
-failures = compared = 0
+from peer import SHARED, absent, needs, our_rows, report
 
-
-def absent(reason):
-    print('SKIP: ' + reason)
-    sys.exit(1 if CI else 77)
-
+needs('hta')
+from peer_xprof import rows_of, xprof, xprof_rows  # noqa: E402
 
 os.environ['HTA_DISABLE_NS_ROUNDING'] = '1'
 logging.disable(logging.WARNING)
-try:
-    from hta.trace_analysis import TraceAnalysis
-    from xprof.convert import raw_to_tool_data
-except ImportError:
-    if PYTHON and not os.environ.get('IDS_REEXEC'):     # started with a Python that lacks them
-        os.environ['IDS_REEXEC'] = '1'
-        os.execvp(PYTHON, [PYTHON, *sys.argv])
-    absent('%s has no xprof, or no hta (tests/requirements*.txt)' % sys.executable)
+from hta.trace_analysis import TraceAnalysis  # noqa: E402
+
+TRACES = SHARED / 'traces'
+# HTA counts 41 waits of streams (cuda_sync) as work of the GPU, which are none of its events to us.
+WAITS = ('kineto_cold_start',)
+failures = compared = 0
 
 
 def check(what, ours, theirs, tolerance):
@@ -54,29 +37,14 @@ def check(what, ours, theirs, tolerance):
 
 def compat(peer, path):
     """{(figure, device): value}"""
-    run = subprocess.run([IDSPROF, 'report', '--json', '--compat', peer, str(path)], capture_output=True, text=True, timeout=300)
-    if run.returncode != 0:
-        sys.exit('FAIL: idsprof report --compat %s %s: exit %d: %s' % (peer, path, run.returncode, run.stderr[-1000:]))
-    table = json.loads(run.stdout)['tables']['compat']
-    ids = [column['id'] for column in table['columns']]
-    rows = [dict(zip(ids, row)) for row in table['rows']]
+    rows = our_rows(report(path, '--compat', peer)['tables']['compat'])
     return {(row['figure'], row['device']): row['theirs'] for row in rows}
 
 
 # ---- XProf ----
 
-def xprof(path, tool):
-    with tempfile.TemporaryDirectory() as folder:       # it writes its caches beside its input
-        copy = os.path.join(folder, 'host.xplane.pb')
-        shutil.copyfile(path, copy)
-        data, _ = raw_to_tool_data.xspace_to_tool_data([copy], tool, dict(use_saved_result=False))
-        return json.loads(data)
-
-
 def idle_of_gpu(path):
-    table = xprof(path, 'framework_op_stats')[0]
-    ids = [column['id'] for column in table['cols']]
-    rows = [dict(zip(ids, (cell and cell.get('v') for cell in row['c']))) for row in table['rows']]
+    rows = xprof_rows(path, 'framework_op_stats')
     times = {row['operation']: row['total_self_time'] for row in rows if row['host_or_device'] == 'Device' and row['type'] == 'IDLE'}
     whole = sum(row['total_self_time'] for row in rows if row['host_or_device'] == 'Device')
     return times.get('IDLE', 0) / whole
@@ -96,11 +64,9 @@ def with_xprof(name, path):
               float(overview['device_duty_cycle_percent'].rstrip('%')) / 100, 0.0005)
         return
     check(name + ': device idle', idle, idle_of_gpu(path), 0.001)
-    overview = xprof(path, 'overview_page')
-    for table in overview:
-        ids = [column['id'] for column in table.get('cols', [])]
-        for row in table.get('rows', []) if 'deviceComputeTimeMs' in ids and 'stepnum' in ids else []:
-            compute = float(row['c'][ids.index('deviceComputeTimeMs')]['v']) / 1e3
+    for table in xprof(path, 'overview_page'):
+        for row in rows_of(table) if {'deviceComputeTimeMs', 'stepnum'} <= {column['id'] for column in table.get('cols', [])} else []:
+            compute = float(row['deviceComputeTimeMs']) / 1e3
             own = [value for (figure, _), value in ours.items() if figure == 'step breakdown: device compute']
             nearest = min(own, key=lambda value: abs(value - compute), default=None)
             check(name + ': compute of a step', nearest, compute, 0.001 * compute)
@@ -109,7 +75,6 @@ def with_xprof(name, path):
 # ---- HTA ----
 
 def with_hta(name, path):
-    global failures
     try:
         analysis = TraceAnalysis(trace_files={0: str(path)}, trace_dir=str(path.parent), include_last_profiler_step=True)
         times = analysis.get_temporal_breakdown(visualize=False).iloc[0]
@@ -135,8 +100,6 @@ def with_hta(name, path):
 
 
 def main():
-    if not os.access(IDSPROF, os.X_OK):
-        absent('IDSPROF names no program (%r)' % IDSPROF)
     if not TRACES.is_dir():
         absent('there are no traces in %s' % TRACES)
     for path in sorted(TRACES.rglob('*.xplane.pb')):

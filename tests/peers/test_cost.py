@@ -15,30 +15,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+from peer import IDSPROF, SHARED, needs, our_rows, report
+
+needs('jax')
 os.environ['JAX_PLATFORMS'] = 'cpu'
-SOURCE = Path(os.environ.get('IDS_SOURCE_DIR') or Path(__file__).resolve().parents[2])
-SHARED = Path(os.environ.get('IDS_SHARED') or SOURCE.parent / 'shared')
-IDSPROF = os.environ.get('IDSPROF') or ''
-PYTHON = os.environ.get('IDS_PYTHON')
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+from jax import lax  # noqa: E402
+
 FLOPS_WITHIN, BYTES_WITHIN = 0.01, 0.10
-
-
-def absent(reason):
-    print('SKIP: ' + reason)
-    sys.exit(1 if os.environ.get('IDS_CI') == '1' else 77)
-
-
-if not os.access(IDSPROF, os.X_OK):
-    absent('IDSPROF names no program (%r)' % IDSPROF)
-try:
-    import jax
-    import jax.numpy as jnp
-    from jax import lax
-except ImportError:
-    if PYTHON and not os.environ.get('IDS_REEXEC'):     # started with a Python that lacks it
-        os.environ['IDS_REEXEC'] = '1'
-        os.execvp(PYTHON, [PYTHON, *sys.argv])
-    absent('%s has no jax (tests/requirements.txt)' % sys.executable)
 
 
 def f32(*sizes):
@@ -226,11 +211,7 @@ def compare(name, program, dump):
 
 def compare_file(path):
     """Of instructions outside fusions (number, equal ones, those that differ) by what the TPU's compiler wrote beside each op."""
-    run = subprocess.run([IDSPROF, 'report', '--json', '--top', '100000', '--no-cache', str(path)], capture_output=True,
-                         text=True, timeout=300)
-    table = json.loads(run.stdout)['tables']['ops']
-    ids = [column['id'] for column in table['columns']]
-    ops = {(op['module'], op['name']): op for op in (dict(zip(ids, row)) for row in table['rows']) if op['bytes'] is not None}
+    ops = {(op['module'], op['name']): op for op in our_rows(report(path, '--no-cache')['tables']['ops']) if op['bytes'] is not None}
     compared, wrong = 0, []
     for program in dumped(path):
         for instruction in (i for c in program['computations'] if not c['fusion'] for i in c['instructions']):

@@ -24,38 +24,22 @@ import json
 import logging
 import os
 import re
-import subprocess
 import sys
 from collections import defaultdict
-from pathlib import Path
 
-SOURCE = Path(os.environ.get('IDS_SOURCE_DIR') or Path(__file__).resolve().parents[2])
-SHARED = Path(os.environ.get('IDS_SHARED') or SOURCE.parent / 'shared')
-IDSPROF = os.environ.get('IDSPROF') or ''
-CI = os.environ.get('IDS_CI') == '1'
-PYTHON = os.environ.get('IDS_PYTHON')
+from peer import SHARED, absent, needs, our_rows, report
+
+needs('hta')
+os.environ['HTA_DISABLE_NS_ROUNDING'] = '1'
+logging.disable(logging.WARNING)
+from hta.trace_analysis import TraceAnalysis  # noqa: E402
+from hta.utils.utils import get_kernel_type, merge_kernel_intervals  # noqa: E402
+
 TOLERANCE = 1e-3
 HTA_READS = 10          # of the traces of shared/traces; the others fail inside of it
 FIGURES = ('window', 'busy', 'idle', 'compute', 'communication', 'overlap')
 failures = compared = 0
 read_by_hta = []
-
-
-def absent(reason):
-    print('SKIP: ' + reason)
-    sys.exit(1 if CI else 77)
-
-
-os.environ['HTA_DISABLE_NS_ROUNDING'] = '1'
-logging.disable(logging.WARNING)
-try:
-    from hta.trace_analysis import TraceAnalysis
-    from hta.utils.utils import get_kernel_type, merge_kernel_intervals
-except ImportError:
-    if PYTHON and not os.environ.get('IDS_REEXEC'):     # started with a Python that lacks it
-        os.environ['IDS_REEXEC'] = '1'
-        os.execvp(PYTHON, [PYTHON, *sys.argv])
-    absent('%s has no hta (tests/requirements-hta.txt)' % sys.executable)
 
 
 def check(what, ours, theirs, who):
@@ -164,16 +148,10 @@ def hta(path):
 
 
 def idsprof(path):
-    run = subprocess.run([IDSPROF, 'report', '--json', '--no-cache', '--top', '100000', str(path)], capture_output=True, text=True, timeout=300)
-    if run.returncode != 0:
-        print('FAIL: idsprof report %s: exit %d: %s' % (path, run.returncode, run.stderr[-500:]))
-        return None
-    report = json.loads(run.stdout)
-    value = {name: metric['value'] for name, metric in report['metrics'].items()}
-    table = report['tables']['kernels']
-    ids = [column['id'] for column in table['columns']]
+    found = report(path, '--no-cache')
+    value = {name: metric['value'] for name, metric in found['metrics'].items()}
     kernels = defaultdict(lambda: (0, 0.0))
-    for row in (dict(zip(ids, row)) for row in table['rows']):            # one for each launch shape
+    for row in our_rows(found['tables']['kernels']):            # one for each launch shape
         count, seconds = kernels[row['name']]
         kernels[row['name']] = count + row['count'], seconds + row['total']
     return dict(window=value['run.window'], busy=value['device.busy'], idle=value['idle.total'],
@@ -233,8 +211,6 @@ def compare_with_hta(title, events, launched, theirs, their_kernels):
 
 
 def main():
-    if not os.access(IDSPROF, os.X_OK):
-        absent('IDSPROF names no program (%r)' % IDSPROF)
     files = sorted((SHARED / 'traces').glob('kineto_*/*.json.gz'))
     if not files:
         absent('%s holds no Kineto traces' % (SHARED / 'traces'))

@@ -7,11 +7,11 @@ Differences that have a reason are counted and told (tests/peers/README.md); any
 
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED, IDS_PYTHON (a Python with xprof).  Exit: 0, 1, 77.
 """
-import os
 import sys
 from collections import Counter, defaultdict
 
-from test_xprof import GPU, IDSPROF, TPU, absent, our_rows, report, shared, xprof, xprof_rows
+from peer import absent, our_rows, report, shared
+from peer_xprof import GPU, TPU, xprof, xprof_rows
 
 GIB = 1.024 ** 3        # XProf's GB/s are GiB/s
 GPU = GPU + ('gpu_mi300_jax_elementwise',)
@@ -150,8 +150,6 @@ class Sum:
 
 
 def main():
-    if not os.access(IDSPROF, os.X_OK):
-        absent('IDSPROF names no program (%r)' % IDSPROF)
     failures = compared = 0
     for name, path in shared(TPU + GPU):
         count, seen, wrong = compare(name, path)

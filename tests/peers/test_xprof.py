@@ -4,78 +4,13 @@ TPU trace, annotated steps on the CPU traces of testdata (of a CPU's ops XProf s
 
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED, IDS_PYTHON (a Python with xprof).  Exit: 0, 1, 77.
 """
-import json
-import os
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
-from collections import defaultdict
-from pathlib import Path
 
-SOURCE = Path(os.environ.get('IDS_SOURCE_DIR') or Path(__file__).resolve().parents[2])
-SHARED = Path(os.environ.get('IDS_SHARED') or SOURCE.parent / 'shared')
-IDSPROF = os.environ.get('IDSPROF') or ''
-CI = os.environ.get('IDS_CI') == '1'
-PYTHON = os.environ.get('IDS_PYTHON')
-GPU = ('gpu_1080ti_xla_pair', 'gpu_v100x8_tf2', 'gpu_mi300_jax_gemm', 'gpu_mi300_jax_conv', 'gpu_mi355_jax_te')
-TPU = ('tpu_v6e_inference',)
-# XProf counts these as kernels, we as the copies and fills that they are.
-COPY_KERNELS = '__amd_rocclr_'
+from peer import SHARED, SOURCE, absent, our_rows, report, shared
+from peer_xprof import COPY_KERNELS, GPU, TPU, rows_of, sums, xprof, xprof_rows
+
 failures = compared = 0
-
-
-def absent(reason):
-    print('SKIP: ' + reason)
-    sys.exit(1 if CI else 77)
-
-
-try:
-    from xprof.convert import raw_to_tool_data
-except ImportError:
-    if PYTHON and not os.environ.get('IDS_REEXEC'):     # started with a Python that lacks it
-        os.environ['IDS_REEXEC'] = '1'
-        os.execvp(PYTHON, [PYTHON, *sys.argv])
-    absent('%s has no xprof (tests/requirements.txt)' % sys.executable)
-
-
-def xprof(path, tool, **options):
-    with tempfile.TemporaryDirectory() as d:            # it writes its caches beside its input
-        copy = os.path.join(d, 'host.xplane.pb')
-        shutil.copyfile(path, copy)
-        data, _ = raw_to_tool_data.xspace_to_tool_data([copy], tool, dict(options, use_saved_result=False))
-        return json.loads(data)
-
-
-def xprof_rows(path, tool):
-    table = xprof(path, tool)
-    if isinstance(table, list):
-        table = table[0]
-    ids = [c['id'] for c in table['cols']]
-    return [dict(zip(ids, (c and c.get('v') for c in row['c']))) for row in table['rows']]
-
-
-def report(path):
-    run = subprocess.run([IDSPROF, 'report', '--json', '--top', '100000', str(path)],
-                         capture_output=True, text=True, timeout=300)
-    if run.returncode != 0:
-        sys.exit('FAIL: idsprof report %s: exit %d: %s' % (path, run.returncode, run.stderr[-1000:]))
-    return json.loads(run.stdout)
-
-
-def our_rows(table):
-    ids = [c['id'] for c in table['columns']]
-    return [dict(zip(ids, row)) for row in table['rows']]
-
-
-def sums(rows, name, count, seconds, scale=1.0):
-    """{name: [count, seconds]}: rows of one name (launch shapes, devices, programs) put together."""
-    out = defaultdict(lambda: [0, 0.0])
-    for r in rows:
-        out[r[name]][0] += int(r[count])
-        out[r[name]][1] += r[seconds] * scale
-    return out
 
 
 def same(what, ours, theirs, time_per_name=True):
@@ -124,20 +59,8 @@ def same_scopes(name, path):
         print('     ' + line)
 
 
-def shared(folders):
-    for name in folders:
-        found = sorted((SHARED / 'traces' / name).glob('plugins/profile/*/*.xplane.pb'))
-        if found:
-            yield name, found[0]
-        else:
-            print('NOTE: %s is absent' % (SHARED / 'traces' / name))
-
-
 def main():
     global failures, compared
-    if not os.access(IDSPROF, os.X_OK):
-        absent('IDSPROF names no program (%r)' % IDSPROF)
-
     for path in sorted((SOURCE / 'testdata').glob('cpu*/plugins/profile/*/*.xplane.pb')):
         theirs = {e['args']['step_num'] for e in xprof(path, 'trace_viewer', trace_viewer_options={})['traceEvents']
                   if 'step_num' in e.get('args', {})}
@@ -166,9 +89,7 @@ def main():
     # What tf.data records of its stages; without TF ops that XProf puts beside them.
     for name, path in shared(('gpu_v100x8_tf2',)):
         table = next(t for t in xprof(path, 'input_pipeline_analyzer') if any(c['id'] == 'opName' for c in t['cols']))
-        ids = [c['id'] for c in table['cols']]
-        rows = [dict(zip(ids, (c and c.get('v') for c in row['c']))) for row in table['rows']]
-        theirs = sums(rows, 'opName', 'count', 'timeInMs', 1e-3)
+        theirs = sums(rows_of(table), 'opName', 'count', 'timeInMs', 1e-3)
         ours = sums((r for r in our_rows(report(path)['tables']['input_stages']) if r['stage'] in theirs), 'stage', 'count', 'total')
         same(name + ' stages of input', ours, theirs)
 

@@ -8,24 +8,23 @@ not know, the command says so, and the viewer has the host at least.
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED, IDS_PYTHON (a Python with xprof).  Exit: 0, 1, 77.
 """
 import json
-import os
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-SOURCE = Path(os.environ.get('IDS_SOURCE_DIR') or Path(__file__).resolve().parents[2])
-sys.path.insert(0, str(SOURCE / 'tests' / 'peers'))
+import peer_xprof
+from peer import IDSPROF, SHARED, SOURCE, absent, report as report_of, shared
+
 sys.path.insert(0, str(SOURCE / 'tests' / 'oracle'))
-import test_xprof as peer  # noqa: E402  (ends with 77 where there is no xprof)
 import xplane_oracle  # noqa: E402
 
 
 def extract(profile, folder, *arguments, said=None):
     for old in Path(folder).glob('*.xplane.pb'):
         old.unlink()
-    run = subprocess.run([peer.IDSPROF, 'extract', str(profile), '-f', 'xplane', '-o', folder, '--force', *arguments],
+    run = subprocess.run([IDSPROF, 'extract', str(profile), '-f', 'xplane', '-o', folder, '--force', *arguments],
                          capture_output=True, text=True, timeout=300)
     if run.returncode:
         raise RuntimeError(run.stderr)
@@ -35,12 +34,12 @@ def extract(profile, folder, *arguments, said=None):
 
 
 def rows(path, tool):
-    return sorted(json.dumps(row, sort_keys=True) for row in peer.xprof_rows(path, tool))
+    return sorted(json.dumps(row, sort_keys=True) for row in peer_xprof.xprof_rows(path, tool))
 
 
 def viewer_events(path, args=True):
     """Without args: XProf derives some of those from the host's events, which a part of the devices lacks."""
-    trace = peer.xprof(path, 'trace_viewer', trace_viewer_options={})
+    trace = peer_xprof.xprof(path, 'trace_viewer', trace_viewer_options={})
     # Its numbering of threads is its own, and may differ.
     return sorted(json.dumps([e['name'], e['ts'], e.get('dur'), e.get('args') if args else None], sort_keys=True) for e in trace['traceEvents'] if e.get('ph') == 'X')
 
@@ -49,10 +48,10 @@ def kineto(path, folder):
     """What XProf's figures of the exported trace lack."""
     said = []
     out = extract(path, folder, said=said)
-    report = peer.report(path)
+    report = report_of(path)
     if report['metrics']['kernels.count']['value'] is None:
         return None
-    names = {e['args']['name'] for e in peer.xprof(out, 'trace_viewer', trace_viewer_options={})['traceEvents']
+    names = {e['args']['name'] for e in peer_xprof.xprof(out, 'trace_viewer', trace_viewer_options={})['traceEvents']
              if e.get('ph') == 'M' and 'name' in e.get('args', {})}
     planes = {plane.name.decode(): plane for plane in xplane_oracle.load(out)}
     others = [name for name, plane in planes.items() if re.match('/device:(?!GPU|TPU)', name) and any(line.events for line in plane.lines)]
@@ -61,7 +60,7 @@ def kineto(path, folder):
         words = '%d device' % len(others), 'XProf does not show'
         return host + ['%s is not said to be unknown: %s' % (others, said)] * any(word not in said[0] for word in words)
     # AMD's runtime copies with kernels; the report counts those as copies.
-    theirs = peer.sums((r for r in peer.xprof_rows(out, 'kernel_stats') if not r['kernel_name'].startswith(peer.COPY_KERNELS)),
+    theirs = peer_xprof.sums((r for r in peer_xprof.xprof_rows(out, 'kernel_stats') if not r['kernel_name'].startswith(peer_xprof.COPY_KERNELS)),
                        'kernel_name', 'occurrences', 'total_duration_us', 1e-6)
     moments = sum(event.dur == 0 and any(key == b'kernel_details' for key, _ in event.stats)
                   for name, plane in planes.items() if name.startswith('/device:GPU:') for line in plane.lines for event in line.events)
@@ -77,8 +76,6 @@ def kineto(path, folder):
 
 
 def main():
-    if not os.access(peer.IDSPROF, os.X_OK):
-        peer.absent('IDSPROF names no program (%r)' % peer.IDSPROF)
     failures = compared = 0
 
     def same(what, wanted, got):
@@ -90,11 +87,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for path in sorted((SOURCE / 'testdata').glob('cpu*/plugins/profile/*/*.xplane.pb'))[:4]:
             same(path.parents[3].name + ' events', viewer_events(path), viewer_events(extract(path, folder)))
-        for name, path in peer.shared(peer.GPU):
+        for name, path in shared(peer_xprof.GPU):
             same(name + ' kernels', rows(path, 'kernel_stats'), rows(extract(path, folder), 'kernel_stats'))
-        for name, path in peer.shared(peer.TPU):
+        for name, path in shared(peer_xprof.TPU):
             same(name + ' ops', rows(path, 'hlo_stats'), rows(extract(path, folder), 'hlo_stats'))
-        for path in [SOURCE / 'testdata/json/kineto.trace.json', *sorted((peer.SHARED / 'traces').glob('kineto_*/*.gz'))]:
+        for path in [SOURCE / 'testdata/json/kineto.trace.json', *sorted((SHARED / 'traces').glob('kineto_*/*.gz'))]:
             wrong = kineto(path, folder)
             if wrong is None:
                 print('none %s: no kernels' % path)
@@ -104,7 +101,7 @@ def main():
             for line in wrong:
                 print('     ' + line[:500])
         # Eight GPUs, of which one is taken out: an eighth of the file, and its kernels are among those of all.
-        for name, path in peer.shared(['gpu_v100x8_tf2']):
+        for name, path in shared(['gpu_v100x8_tf2']):
             small = extract(path, folder, '-d', 'GPU:4')
             events = viewer_events(small, args=False)
             everything = set(viewer_events(path, args=False))
@@ -114,8 +111,8 @@ def main():
     print('%d compared, %d failures' % (compared, failures))
     if failures:
         return 1
-    if not (peer.SHARED / 'traces').is_dir():
-        peer.absent('GPU and TPU traces are not there (%s); testdata agrees' % (peer.SHARED / 'traces'))
+    if not (SHARED / 'traces').is_dir():
+        absent('GPU and TPU traces are not there (%s); testdata agrees' % (SHARED / 'traces'))
     return 0
 
 

@@ -7,7 +7,8 @@ Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED, IDS_PYTHON (a Python with xpro
 """
 import sys
 
-from test_xprof import COPY_KERNELS, SHARED, absent, our_rows, report, shared, xprof_rows
+from peer import SHARED, absent, our_rows, report, shared
+from peer_xprof import COPY_KERNELS, xprof_rows
 
 TRACES = ('gpu_1080ti_xla_pair', 'gpu_v100x8_tf2', 'gpu_mi300_jax_gemm', 'gpu_mi300_jax_conv', 'gpu_mi300_jax_elementwise',
           'gpu_mi355_jax_te')

@@ -5,40 +5,21 @@ its capacity and its fragmentation at the peak, and what was in use and free aft
 XProf lists at most 1,000 events of an allocator: of one with more, those that it lists must be among ours.
 Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED, IDS_PYTHON (a Python with xprof).  Exit: 0, 1, 77.
 """
-import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from pathlib import Path
 
-SOURCE = Path(os.environ.get('IDS_SOURCE_DIR') or Path(__file__).resolve().parents[2])
-SHARED = Path(os.environ.get('IDS_SHARED') or SOURCE.parent / 'shared')
-IDSPROF = os.environ.get('IDSPROF') or ''
-CI = os.environ.get('IDS_CI') == '1'
-PYTHON = os.environ.get('IDS_PYTHON')
+from peer import IDSPROF, SHARED, SOURCE, absent, our_rows, report
+from peer_xprof import xprof
+
 LISTED = 1000
 # Files with events of an allocator; a file that has none in XProf must have none here.
 WITH_EVENTS = ('gpu_mi300_jax_gemm', 'gpu_mi300_jax_conv', 'gpu_mi300_jax_elementwise', 'gpu_mi355_jax_te', 'gpu_v100x8_tf2',
                'tpu_v6e_inference')
 failures = []
-
-
-def absent(reason):
-    print('SKIP: ' + reason)
-    sys.exit(1 if CI else 77)
-
-
-try:
-    from xprof.convert import raw_to_tool_data
-except ImportError:
-    if PYTHON and not os.environ.get('IDS_REEXEC'):     # started with a Python that lacks it
-        os.environ['IDS_REEXEC'] = '1'
-        os.execvp(PYTHON, [PYTHON, *sys.argv])
-    absent('%s has no xprof (tests/requirements.txt)' % sys.executable)
 
 
 def check(holds, message):
@@ -47,23 +28,16 @@ def check(holds, message):
         print('FAIL ' + message)
 
 
-def xprof(path):
+def allocators_of_xprof(path):
     """{allocator: its profile}"""
-    with tempfile.TemporaryDirectory() as d:            # it writes its caches beside its input
-        copy = os.path.join(d, 'host.xplane.pb')
-        shutil.copyfile(path, copy)
-        data, _ = raw_to_tool_data.xspace_to_tool_data([copy], 'memory_profile', {'use_saved_result': False})
-    profiles = json.loads(data).get('memoryProfilePerAllocator', {})
+    profiles = xprof(path, 'memory_profile').get('memoryProfilePerAllocator', {})
     return {'TPU#' + name if name.isdigit() else name: of for name, of in profiles.items()}
 
 
 def idsprof(path, database):
     """{allocator: row of the report}, and {allocator: what each event left (in use, capacity, fragmentation)}"""
-    run = subprocess.run([IDSPROF, 'report', '--json', '--no-cache', '--section', 'memory', str(path)], capture_output=True, text=True,
-                         check=True, timeout=300)
-    table = json.loads(run.stdout)['tables'].get('allocators', {'columns': [], 'rows': []})
-    names = [column['id'] for column in table['columns']]
-    rows = {row['allocator']: row for row in (dict(zip(names, cells)) for cells in table['rows'])}
+    tables = report(path, '--no-cache', '--section', 'memory')['tables']
+    rows = {row['allocator']: row for row in our_rows(tables['allocators'])} if 'allocators' in tables else {}
     subprocess.run([IDSPROF, 'import', str(path), '-o', database, '--force'], capture_output=True, check=True, timeout=300)
     events = {}
     db = sqlite3.connect(database)
@@ -83,7 +57,7 @@ def state_of(stats):
 
 
 def compare(name, path, database):
-    theirs = xprof(path)
+    theirs = allocators_of_xprof(path)
     rows, events = idsprof(path, database)
     check(set(theirs) == set(rows), '%s: allocators: idsprof %s, xprof %s' % (name, sorted(rows), sorted(theirs)))
     check(bool(theirs) or name not in WITH_EVENTS, '%s: xprof shows no allocator' % name)
@@ -112,8 +86,6 @@ def compare(name, path, database):
 
 
 def main():
-    if not os.access(IDSPROF, os.X_OK):
-        absent('IDSPROF names no program (%r)' % IDSPROF)
     files = [(p.parents[3].name, p) for p in sorted((SHARED / 'traces').glob('*/plugins/profile/*/*.xplane.pb'))]
     files += [(p.parents[3].name, p) for p in sorted((SOURCE / 'testdata').glob('cpu8_annotated/plugins/profile/*/*.xplane.pb'))]
     compared = 0
