@@ -1,48 +1,10 @@
-/* fuzz_mini.c - the text form, through trace and analyzers: texts reach odd combinations of events sooner than bytes
+/* fuzz_mini.c - the text form, the whole way to a report: texts reach odd combinations of events sooner than bytes
  * do. */
-#include "lib/analysis/analysis.h"
-#include "lib/io/source.h"
-#include "lib/model/builder.h"
-#include "lib/model/format.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "tests/fuzz/whole_way.h"
 
 extern const struct ids_format ids_mini_format;
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
-static int build(const uint8_t *bytes, size_t length, struct ids_trace **ret_trace, struct ids_error *err) {
-    struct ids_source *source;
-    struct ids_builder *builder;
-    int code = ids_source_memory(bytes, length, &source, err);
-    if (code) return code;
-    code = ids_builder_new(&builder, err);
-    if (!code) {
-        code = ids_mini_format.read(source, ids_builder_sink(builder), err);
-        if (!code) code = ids_builder_finish(builder, ret_trace, err);
-        if (code) ids_builder_free(builder);
-    }
-    ids_source_close(source);
-    return code;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
-    struct ids_error err = IDS_ERROR_INIT;
-    struct ids_trace *trace;
-    if (build(bytes, length, &trace, &err)) return 0;
-    struct ids_params params;
-    struct ids_report report;
-    ids_params_default(&params);
-    ids_report_init(&report);
-    if (!ids_analyze(trace, &params, &report, &err) && !ids_report_check(&report, &err)) {
-        for (size_t i = 0; i < report.metric_count; i++) {
-            const struct ids_value *value = &report.metrics[i].value;
-            if (value->missing || value->unit != IDS_UNIT_RATIO || (value->d >= 0 && value->d <= 1 + 1e-9)) continue;
-            fprintf(stderr, "fuzz_mini: a ratio outside 0..1: %s\n", report.metrics[i].id);
-            abort();
-        }
-    }
-    ids_report_done(&report);
-    ids_trace_free(trace);
-    return 0;
+    return whole_way(&ids_mini_format, bytes, length);
 }

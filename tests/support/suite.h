@@ -4,12 +4,14 @@
 
 #include <check.h>
 
-/* The first argument names the unit, the others are what START_TEST made. */
-#define IDS_RUN_SUITE(name, ...)                                                                   \
+/* The first argument names the unit, then what runs before and after each test (NULL: nothing); the others are what
+ * START_TEST made. */
+#define IDS_RUN_FIXTURE(name, before, after, ...)                                                  \
     int main(void) {                                                                               \
         const TTest *const tests[] = {__VA_ARGS__};                                                \
         TCase *tcase = tcase_create(name);                                                         \
         tcase_set_timeout(tcase, 60);                                                              \
+        tcase_add_checked_fixture(tcase, before, after);                                           \
         for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) tcase_add_test(tcase, tests[i]); \
         Suite *suite = suite_create(name);                                                         \
         suite_add_tcase(suite, tcase);                                                             \
@@ -19,5 +21,7 @@
         srunner_free(runner);                                                                      \
         return failed != 0;                                                                        \
     }
+
+#define IDS_RUN_SUITE(name, ...) IDS_RUN_FIXTURE(name, NULL, NULL, __VA_ARGS__)
 
 #endif

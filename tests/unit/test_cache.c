@@ -3,9 +3,9 @@
 #include "lib/store/db_limit.h"
 #include "lib/store/seal.h"
 #include "lib/store/summary.h"
-#include "tests/support/remove_tree.h"
+#include "tests/support/folder.h"
+#include "tests/support/suite.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,34 +16,6 @@
 #include <unistd.h>
 
 /* ---- a folder per test ---- */
-
-static char folder[64];
-
-static void setup(void) {
-    snprintf(folder, sizeof folder, "/tmp/idsprof-cache-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void teardown(void) {
-    remove_tree(folder);
-}
-
-static const char *in_folder(const char *name) {
-    static char paths[4][128];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static int count_files(const char *path) {
-    DIR *stream = opendir(path);
-    int count = -2; /* . and .. */
-    ck_assert_ptr_nonnull(stream);
-    while (readdir(stream)) count++;
-    closedir(stream);
-    return count;
-}
 
 static void store(const char *path, const uint8_t *bytes, size_t size) {
     FILE *file = fopen(path, "wb");
@@ -268,22 +240,5 @@ START_TEST(sealed_files_after_a_shutdown) {
 }
 END_TEST
 
-int main(void) {
-    TCase *cases = tcase_create("cache");
-    tcase_set_timeout(cases, 60);
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, cached);
-    tcase_add_test(cases, a_damaged_entry_is_made_anew);
-    tcase_add_test(cases, the_least_recently_used_go);
-    tcase_add_test(cases, a_load_counts_as_use);
-    tcase_add_test(cases, a_cache_that_cannot_be_used);
-    tcase_add_test(cases, many_processes);
-    tcase_add_test(cases, sealed_files_after_a_shutdown);
-    Suite *suite = suite_create("cache");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
+IDS_RUN_FIXTURE("cache", make_folder, remove_folder, cached, a_damaged_entry_is_made_anew, the_least_recently_used_go,
+                a_load_counts_as_use, a_cache_that_cannot_be_used, many_processes, sealed_files_after_a_shutdown)

@@ -1,7 +1,7 @@
 /* formats/hlo.c over messages built here by hand. Field numbers: xla/service/hlo.proto. */
 #include "formats/hlo.h"
+#include "tests/support/suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -513,30 +513,8 @@ START_TEST(cut_and_changed_everywhere) {
 }
 END_TEST
 
-int main(void) {
-    TCase *cases = tcase_create("hlo");
-    tcase_set_timeout(cases, 60);
-    tcase_add_test(cases, fields_of_an_instruction);
-    tcase_add_test(cases, a_module_without_a_proto_around_it);
-    tcase_add_test(cases, source_from_the_innermost_stack_frame);
-    tcase_add_test(cases, a_frame_that_is_not_there_is_no_source);
-    tcase_add_test(cases, donated_arguments);
-    tcase_add_test(cases, arguments_spread_over_devices);
-    tcase_add_test(cases, a_zero_byte_does_not_cut_a_name);
-    tcase_add_test(cases, inside_of_fusions_is_left_out);
-    tcase_add_test(cases, result_bytes);
-    tcase_add_test(cases, groups);
-    tcase_add_test(cases, not_hlo);
-    tcase_add_test(cases, deep_shapes);
-    tcase_add_test(cases, a_damaged_instruction_is_counted_and_the_rest_read);
-    tcase_add_test(cases, memory_for_protobuf_is_capped);
-    tcase_add_test(cases, groups_too_long_are_cut);
-    tcase_add_test(cases, cut_and_changed_everywhere);
-    Suite *suite = suite_create("hlo");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
+IDS_RUN_SUITE("hlo", fields_of_an_instruction, a_module_without_a_proto_around_it,
+              source_from_the_innermost_stack_frame, a_frame_that_is_not_there_is_no_source, donated_arguments,
+              arguments_spread_over_devices, a_zero_byte_does_not_cut_a_name, inside_of_fusions_is_left_out,
+              result_bytes, groups, not_hlo, deep_shapes, a_damaged_instruction_is_counted_and_the_rest_read,
+              memory_for_protobuf_is_capped, groups_too_long_are_cut, cut_and_changed_everywhere)

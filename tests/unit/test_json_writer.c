@@ -1,8 +1,8 @@
 /* The JSON writer: what it prints is JSON for every input, and numbers are exact. */
 #include "lib/wire/json_writer.h"
 #include "lib/wire/utf8.h"
+#include "tests/support/suite.h"
 
-#include <check.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -142,18 +142,4 @@ START_TEST(test_too_deep) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("json_writer");
-    TCase *tests = tcase_create("all");
-    tcase_add_test(tests, test_layouts);
-    tcase_add_test(tests, test_texts);
-    tcase_add_test(tests, test_decimals);
-    tcase_add_test(tests, test_reals);
-    tcase_add_test(tests, test_too_deep);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
+IDS_RUN_SUITE("json_writer", test_layouts, test_texts, test_decimals, test_reals, test_too_deep)

@@ -3,8 +3,8 @@
 #include "lib/cli/nearest.h"
 #include "lib/cli/opt.h"
 #include "lib/wire/shell_quote.h"
+#include "tests/support/suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,21 +182,5 @@ START_TEST(test_shell_quote) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("opt");
-    TCase *tests = tcase_create("all");
-    tcase_add_test(tests, test_values);
-    tcase_add_test(tests, test_ends);
-    tcase_add_test(tests, test_mistakes);
-    tcase_add_test(tests, test_too_many_texts);
-    tcase_add_test(tests, test_times);
-    tcase_add_test(tests, test_help);
-    tcase_add_test(tests, test_nearest);
-    tcase_add_test(tests, test_shell_quote);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
+IDS_RUN_SUITE("opt", test_values, test_ends, test_mistakes, test_too_many_texts, test_times, test_help, test_nearest,
+              test_shell_quote)

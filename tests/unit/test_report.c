@@ -4,8 +4,8 @@
 #include "lib/report/layout.h"
 #include "lib/report/render.h"
 #include "lib/wire/utf8.h"
+#include "tests/support/suite.h"
 
-#include <check.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -610,38 +610,8 @@ START_TEST(test_empty_report) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("report");
-    TCase *tests = tcase_create("all");
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, test_find);
-    tcase_add_test(tests, test_find_among_alike_hashes);
-    tcase_add_test(tests, test_texts_are_copied);
-    tcase_add_test(tests, test_tables_stay);
-    tcase_add_test(tests, test_cells_out_of_order);
-    tcase_add_test(tests, test_values);
-    tcase_add_test(tests, test_clean);
-    tcase_add_test(tests, test_shorten);
-    tcase_add_test(tests, test_wrap);
-    tcase_add_test(tests, test_grid_keeps_the_figure);
-    tcase_add_test(tests, test_grid_keeps_the_name);
-    tcase_add_test(tests, test_grid_tells_rows_apart);
-    tcase_add_test(tests, test_text);
-    tcase_add_test(tests, test_text_incomplete);
-    tcase_add_test(tests, test_text_section);
-    tcase_add_test(tests, test_text_colour);
-    tcase_add_test(tests, test_text_widths);
-    tcase_add_test(tests, test_text_top);
-    tcase_add_test(tests, test_many_devices);
-    tcase_add_test(tests, test_json);
-    tcase_add_test(tests, test_json_section);
-    tcase_add_test(tests, test_csv);
-    tcase_add_test(tests, test_explain);
-    tcase_add_test(tests, test_empty_report);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
+IDS_RUN_FIXTURE("report", setup, teardown, test_find, test_find_among_alike_hashes, test_texts_are_copied,
+                test_tables_stay, test_cells_out_of_order, test_values, test_clean, test_shorten, test_wrap,
+                test_grid_keeps_the_figure, test_grid_keeps_the_name, test_grid_tells_rows_apart, test_text,
+                test_text_incomplete, test_text_section, test_text_colour, test_text_widths, test_text_top,
+                test_many_devices, test_json, test_json_section, test_csv, test_explain, test_empty_report)

@@ -1,10 +1,10 @@
 /* lib/io/run_files.c: which files make up a run, and what the run is called. */
 #include "lib/io/run_files.h"
-#include "tests/support/remove_tree.h"
+#include "tests/support/folder.h"
+#include "tests/support/suite.h"
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64];
 static const char *const suffixes[] = {".xplane.pb", ".trace.json.gz", NULL};
 static const char *const generic[] = {".pt.trace.json.gz", ".pt.trace.json", ".json.gz", ".json", NULL};
 
@@ -26,27 +25,10 @@ static int looks_like_one(const uint8_t *head, size_t length, const char **ret_w
 
 static const struct ids_run_kinds kinds = {suffixes, generic, looks_like_one, NULL};
 
-static void setup(void) {
-    snprintf(folder, sizeof folder, "/tmp/idsprof-runs-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void teardown(void) {
-    remove_tree(folder);
-}
-
-static const char *at(const char *name) {
-    static char paths[4][512];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
 /* Makes an empty file and the folders above it. */
 static void make(const char *name) {
     char path[512];
-    snprintf(path, sizeof path, "%s", at(name));
+    snprintf(path, sizeof path, "%s", in_folder(name));
     for (char *slash = strchr(path + strlen(folder) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         mkdir(path, 0755);
@@ -98,12 +80,12 @@ START_TEST(a_log_folder) {
                                        "logs/tad/plugins/profile",
                                        "logs/tad/plugins/profile/2026_01_02_03_04_05"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        ck_assert_msg(find(at(ways[i])) == 0, "%s", err.text);
+        ck_assert_msg(find(in_folder(ways[i])) == 0, "%s", err.text);
         ck_assert_str_eq(found(), "tad:a.xplane.pb,b.xplane.pb");
     }
-    ck_assert_str_eq(list.runs[0].path, at("logs/tad/plugins/profile/2026_01_02_03_04_05"));
+    ck_assert_str_eq(list.runs[0].path, in_folder("logs/tad/plugins/profile/2026_01_02_03_04_05"));
     int here = open(".", O_RDONLY | O_DIRECTORY);
-    ck_assert_int_eq(chdir(at("logs/tad")), 0);
+    ck_assert_int_eq(chdir(in_folder("logs/tad")), 0);
     ck_assert_int_eq(find("."), 0);
     ck_assert_str_eq(found(), "tad:a.xplane.pb,b.xplane.pb");
     ck_assert_int_eq(fchdir(here), 0);
@@ -116,7 +98,7 @@ START_TEST(oldest_first) {
     make("logs/tad/plugins/profile/2026_01_02/a.xplane.pb");
     make("logs/tad/plugins/profile/2025_12_31/a.xplane.pb");
     make("logs/tad/plugins/profile/2026_01_10/a.trace.json.gz");
-    ck_assert_int_eq(find(at("logs")), 0);
+    ck_assert_int_eq(find(in_folder("logs")), 0);
     ck_assert_str_eq(found(), "tad/2025_12_31:a.xplane.pb tad/2026_01_02:a.xplane.pb tad/2026_01_10:a.trace.json.gz");
     ids_run_list_done(&list);
 }
@@ -125,20 +107,20 @@ END_TEST
 START_TEST(names_tell_neighbours_apart) {
     make("exp/step_00000100/plugins/profile/2026_01/a.xplane.pb");
     make("exp/step_00000200/plugins/profile/2026_02/a.xplane.pb");
-    ck_assert_int_eq(find(at("exp")), 0);
+    ck_assert_int_eq(find(in_folder("exp")), 0);
     ck_assert_str_eq(found(), "step_00000100:a.xplane.pb step_00000200:a.xplane.pb");
     make("same/one/run/plugins/profile/2026_01/a.xplane.pb");
     make("same/two/run/plugins/profile/2026_02/a.xplane.pb");
     make("same/two/run/plugins/profile/2026_03/a.xplane.pb");
     make("same/other/plugins/profile/2026_04/a.xplane.pb");
-    ck_assert_int_eq(find(at("same")), 0);
+    ck_assert_int_eq(find(in_folder("same")), 0);
     for (size_t i = 0; i < list.run_count; i++) {
         for (size_t k = 0; k < i; k++) ck_assert_str_ne(list.runs[i].name, list.runs[k].name);
     }
     ck_assert_str_eq(list.runs[3].name, "other");
     make("flat/x/one.xplane.pb");
     make("flat/y/x/two.xplane.pb");
-    ck_assert_int_eq(find(at("flat")), 0);
+    ck_assert_int_eq(find(in_folder("flat")), 0);
     ck_assert_str_eq(found(), "flat/x:one.xplane.pb y/x:two.xplane.pb");
     ids_run_list_done(&list);
 }
@@ -148,21 +130,21 @@ START_TEST(a_single_file) {
     make("logs/tad/plugins/profile/2026_01/vm.xplane.pb");
     make("logs/other.xplane.pb");
     make("logs/unknown.bin");
-    ck_assert_int_eq(find(at("logs/tad/plugins/profile/2026_01/vm.xplane.pb")), 0);
+    ck_assert_int_eq(find(in_folder("logs/tad/plugins/profile/2026_01/vm.xplane.pb")), 0);
     ck_assert_str_eq(found(), "tad:vm.xplane.pb");
-    ck_assert_int_eq(find(at("logs/other.xplane.pb")), 0);
+    ck_assert_int_eq(find(in_folder("logs/other.xplane.pb")), 0);
     ck_assert_str_eq(found(), "other:other.xplane.pb");
     ck_assert_uint_ne(list.runs[0].files[0].inode, 0);
     ck_assert_int_ne(list.runs[0].files[0].mtime_ns, 0);
-    ck_assert_int_eq(find(at("logs/unknown.bin")), 0); /* content decides later */
+    ck_assert_int_eq(find(in_folder("logs/unknown.bin")), 0); /* content decides later */
     ck_assert_str_eq(found(), "unknown.bin:unknown.bin");
     ids_run_list_done(&list);
 }
 END_TEST
 
 START_TEST(what_has_no_identity) {
-    ck_assert_int_eq(mkfifo(at("pipe"), 0600), 0);
-    ck_assert_int_eq(find(at("pipe")), 0);
+    ck_assert_int_eq(mkfifo(in_folder("pipe"), 0600), 0);
+    ck_assert_int_eq(find(in_folder("pipe")), 0);
     ck_assert_uint_eq(list.runs[0].files[0].inode, 0);
     int saved = dup(STDIN_FILENO), ends[2];
     ck_assert_int_eq(pipe(ends), 0);
@@ -181,13 +163,13 @@ END_TEST
 START_TEST(links) {
     make("real/vm.xplane.pb");
     make("logs/keep/readme");
-    ck_assert_int_eq(symlink(at("real/vm.xplane.pb"), at("logs/keep/linked.xplane.pb")), 0);
-    ck_assert_int_eq(symlink(folder, at("logs/loop")), 0);
-    ck_assert_int_eq(symlink(at("nothing"), at("logs/keep/gone.xplane.pb")), 0);
-    ck_assert_int_eq(symlink(at("logs"), at("entry")), 0);
-    ck_assert_int_eq(find(at("logs")), 0);
+    ck_assert_int_eq(symlink(in_folder("real/vm.xplane.pb"), in_folder("logs/keep/linked.xplane.pb")), 0);
+    ck_assert_int_eq(symlink(folder, in_folder("logs/loop")), 0);
+    ck_assert_int_eq(symlink(in_folder("nothing"), in_folder("logs/keep/gone.xplane.pb")), 0);
+    ck_assert_int_eq(symlink(in_folder("logs"), in_folder("entry")), 0);
+    ck_assert_int_eq(find(in_folder("logs")), 0);
     ck_assert_str_eq(found(), "keep:linked.xplane.pb");
-    ck_assert_int_eq(find(at("entry")), 0); /* a link that was asked for is followed */
+    ck_assert_int_eq(find(in_folder("entry")), 0); /* a link that was asked for is followed */
     ck_assert_str_eq(found(), "keep:linked.xplane.pb");
     ids_run_list_done(&list);
 }
@@ -199,7 +181,7 @@ START_TEST(depth) {
     strcat(name, "/vm.xplane.pb");
     make(name);
     ck_assert_int_eq(find(folder), 0); /* 12 folders below */
-    remove_tree(at("d"));
+    remove_tree(in_folder("d"));
     memmove(name + 2, name, strlen(name) + 1);
     make(name);
     ck_assert_int_eq(find(folder), IDS_NOT_FOUND);
@@ -208,12 +190,12 @@ END_TEST
 
 START_TEST(nothing_there) {
     make("logs/readme.txt");
-    mkdir(at("logs/vm.xplane.pb"), 0755); /* a folder of that name is none */
-    ck_assert_int_eq(find(at("logs")), IDS_NOT_FOUND);
+    mkdir(in_folder("logs/vm.xplane.pb"), 0755); /* a folder of that name is none */
+    ck_assert_int_eq(find(in_folder("logs")), IDS_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(err.text, "*.xplane.pb, *.trace.json.gz"));
-    ck_assert_int_eq(find(at("missing")), IDS_NOT_FOUND);
+    ck_assert_int_eq(find(in_folder("missing")), IDS_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(err.text, "missing"));
-    ck_assert_int_eq(find(at("logs/readme.txt/x")), IDS_IO);
+    ck_assert_int_eq(find(in_folder("logs/readme.txt/x")), IDS_IO);
 }
 END_TEST
 
@@ -221,25 +203,25 @@ END_TEST
 START_TEST(unreadable_folders) {
     make("logs/secret/vm.xplane.pb");
     ck_assert_int_eq(chmod(folder, 0755), 0);
-    ck_assert_int_eq(chmod(at("logs/secret"), 0), 0);
+    ck_assert_int_eq(chmod(in_folder("logs/secret"), 0), 0);
     int root = geteuid() == 0;
     if (root) ck_assert_int_eq(seteuid(65534), 0);
-    int whole = find(at("logs"));
+    int whole = find(in_folder("logs"));
     int said = strstr(err.text, "secret': Permission denied") != NULL;
-    int direct = find(at("logs/secret"));
+    int direct = find(in_folder("logs/secret"));
     if (root) ck_assert_int_eq(seteuid(0), 0);
     ck_assert_int_eq(whole, IDS_IO);
     ck_assert(said);
     ck_assert_int_eq(direct, IDS_IO);
     make("logs/open/vm.xplane.pb");
     if (root) ck_assert_int_eq(seteuid(65534), 0);
-    int beside = find(at("logs"));
+    int beside = find(in_folder("logs"));
     if (root) ck_assert_int_eq(seteuid(0), 0);
     ck_assert_int_eq(beside, 0); /* a run that can be read is not held back by another */
     ck_assert_str_eq(found(), "open:vm.xplane.pb");
     ck_assert_uint_eq(list.unreadable_count, 1);
-    ck_assert_str_eq(list.unreadable, at("logs/secret"));
-    chmod(at("logs/secret"), 0755);
+    ck_assert_str_eq(list.unreadable, in_folder("logs/secret"));
+    chmod(in_folder("logs/secret"), 0755);
     ids_run_list_done(&list);
 }
 END_TEST
@@ -247,7 +229,7 @@ END_TEST
 /* A file with that content. */
 static void make_with(const char *name, const char *content) {
     make(name);
-    FILE *file = fopen(at(name), "wb");
+    FILE *file = fopen(in_folder(name), "wb");
     ck_assert_ptr_nonnull(file);
     ck_assert_int_ge(fputs(content, file), 0);
     fclose(file);
@@ -258,12 +240,12 @@ START_TEST(other_forms) {
     make("r/plugins/profile/1/z.trace.json.gz");
     make("r/plugins/profile/1/b.trace.json.gz");
     make_with("r/plugins/profile/1/perfetto_trace.json.gz", "trace");
-    ck_assert_int_eq(find(at("r")), 0);
+    ck_assert_int_eq(find(in_folder("r")), 0);
     ck_assert_str_eq(found(), "r:b.xplane.pb");
     ck_assert_uint_eq(list.runs[0].also_count, 2);
-    ck_assert_str_eq(list.runs[0].also, at("r/plugins/profile/1/b.trace.json.gz"));
+    ck_assert_str_eq(list.runs[0].also, in_folder("r/plugins/profile/1/b.trace.json.gz"));
     make("s/plugins/profile/1/b.xplane.pb");
-    ck_assert_int_eq(find(at("s")), 0);
+    ck_assert_int_eq(find(in_folder("s")), 0);
     ck_assert_ptr_null(list.runs[0].also);
     ids_run_list_done(&list);
 }
@@ -275,18 +257,18 @@ START_TEST(generic_endings) {
         snprintf(name, sizeof name, "data/%d.json", i);
         make_with(name, "{\"no\": 1}");
     }
-    ck_assert_int_eq(find(at("data")), IDS_NOT_FOUND);
+    ck_assert_int_eq(find(in_folder("data")), IDS_NOT_FOUND);
     make_with("data/big.json", "trace of one");
     make_with("data/other.json", "trace of another");
     make_with("data/other.json.gz", "trace of another, as if packed");
-    ck_assert_int_eq(find(at("data")), 0);
+    ck_assert_int_eq(find(in_folder("data")), 0);
     ck_assert_str_eq(found(), "big:big.json other:other.json.gz");
-    ck_assert_str_eq(list.runs[1].path, at("data/other.json.gz"));
-    ck_assert_str_eq(list.runs[1].also, at("data/other.json"));
+    ck_assert_str_eq(list.runs[1].path, in_folder("data/other.json.gz"));
+    ck_assert_str_eq(list.runs[1].also, in_folder("data/other.json"));
     ck_assert_uint_eq(list.runs[1].also_count, 1);
     make("data/a.trace.json.gz"); /* an ending that says it: a run beside them */
     make_with("data/perfetto_trace.json.gz", "trace that JAX makes of the same");
-    ck_assert_int_eq(find(at("data")), 0);
+    ck_assert_int_eq(find(in_folder("data")), 0);
     ck_assert_str_eq(found(), "big:big.json data:a.trace.json.gz other:other.json.gz");
     ids_run_list_done(&list);
 }
@@ -296,13 +278,13 @@ START_TEST(ranks_of_one_job) {
     make_with("k/sampled_rank-0.json.gz", "trace");
     make_with("k/sampled_rank-1.json.gz", "trace");
     make_with("k/sampled_rank-10.json", "trace");
-    ck_assert_int_eq(find(at("k")), 0);
+    ck_assert_int_eq(find(in_folder("k")), 0);
     ck_assert_str_eq(found(), "k:sampled_rank-0.json.gz,sampled_rank-1.json.gz,sampled_rank-10.json");
-    ck_assert_str_eq(list.runs[0].path, at("k"));
+    ck_assert_str_eq(list.runs[0].path, in_folder("k"));
     make_with("k/base_rank-0.json.gz", "trace"); /* another job; and words that end in rank are none */
     make_with("k/frank1.json", "trace");
     make_with("k/frank2.json", "trace");
-    ck_assert_int_eq(find(at("k")), 0);
+    ck_assert_int_eq(find(in_folder("k")), 0);
     ck_assert_str_eq(found(), "base_rank-0:base_rank-0.json.gz frank1:frank1.json frank2:frank2.json "
                               "sampled_rank-0:sampled_rank-0.json.gz,sampled_rank-1.json.gz,sampled_rank-10.json");
     /* one job writes twice */
@@ -310,7 +292,7 @@ START_TEST(ranks_of_one_job) {
     make_with("t/trace_1700000003_worker1.json", "trace");
     make_with("t/trace_1700000100_worker0.json", "trace");
     make_with("t/trace_1700000101_worker1.json", "trace");
-    ck_assert_int_eq(find(at("t")), 0);
+    ck_assert_int_eq(find(in_folder("t")), 0);
     ck_assert_str_eq(found(), "trace_1700000000_worker0:trace_1700000000_worker0.json,trace_1700000003_worker1.json "
                               "trace_1700000100_worker0:trace_1700000100_worker0.json,trace_1700000101_worker1.json");
     ids_run_list_done(&list);
@@ -321,13 +303,13 @@ END_TEST
 START_TEST(pytorch_names) {
     make_with("p/vm_11.1700000000100.pt.trace.json", "trace");
     make_with("p/vm_12.1700000000300.pt.trace.json.gz", "trace");
-    ck_assert_int_eq(find(at("p")), 0);
+    ck_assert_int_eq(find(in_folder("p")), 0);
     ck_assert_str_eq(found(), "p:vm_11.1700000000100.pt.trace.json,vm_12.1700000000300.pt.trace.json.gz");
     make_with("p/vm_11.1700000005000.pt.trace.json", "trace"); /* the next cycle */
     make_with("p/vm_12.1700000005100.pt.trace.json", "trace");
     make_with("p/vm_99.1700009999999.pt.trace.json", "trace"); /* an hour later, another process */
     make_with("p/vm_98.1700000000200.pt.trace.json", "not one");
-    ck_assert_int_eq(find(at("p")), 0);
+    ck_assert_int_eq(find(in_folder("p")), 0);
     ck_assert_uint_eq(list.run_count, 3);
     ck_assert_uint_eq(list.runs[0].file_count, 2);
     ck_assert_uint_eq(list.runs[1].file_count, 2);
@@ -352,7 +334,7 @@ static void make_tar(const char *name, const char *extra, const struct content *
         archive_write_set_format_pax_restricted(writer);
     }
     if (!strcmp(name + length - 3, ".gz")) archive_write_add_filter_gzip(writer);
-    ck_assert_int_eq(archive_write_open_filename(writer, at(name)), ARCHIVE_OK);
+    ck_assert_int_eq(archive_write_open_filename(writer, in_folder(name)), ARCHIVE_OK);
     for (size_t i = 0; i < count + (extra != NULL); i++) {
         struct archive_entry *entry = archive_entry_new();
         archive_entry_set_pathname(entry, i < count ? members[i].path : extra);
@@ -398,10 +380,10 @@ START_TEST(in_an_archive) {
     static const char *const names[] = {"runs.tar", "runs.tar.gz", "runs.zip", "misnamed.gz"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         make_tar(names[i], NULL, members, MEMBERS);
-        ck_assert_msg(find(at(names[i])) == 0, "%s", err.text);
+        ck_assert_msg(find(in_folder(names[i])) == 0, "%s", err.text);
         ck_assert_str_eq(found(), "tad:a.xplane.pb,b.xplane.pb lcam:vm.xplane.pb kineto:rank0.json,rank1.json");
         char path[600];
-        snprintf(path, sizeof path, "%s/tad/plugins/profile/2026_01", at(names[i]));
+        snprintf(path, sizeof path, "%s/tad/plugins/profile/2026_01", in_folder(names[i]));
         ck_assert_str_eq(list.runs[0].path, path);
         ck_assert_uint_eq(list.runs[0].also_count, 1);
         ck_assert_uint_eq(list.note_count, 0);
@@ -412,7 +394,7 @@ START_TEST(in_an_archive) {
         check_content(&list.runs[2].files[0], "trace 0");
         const struct ids_run_file *file = &list.runs[1].files[0];
         struct stat status;
-        ck_assert_int_eq(stat(at(names[i]), &status), 0);
+        ck_assert_int_eq(stat(in_folder(names[i]), &status), 0);
         ck_assert_uint_eq(file->inode, status.st_ino);
         ck_assert_uint_eq(file->size, 4);
         ck_assert_int_eq(file->written_ns, INT64_C(1600000000000000000));
@@ -425,7 +407,7 @@ START_TEST(archives_among_runs) {
     make("logs/tad/plugins/profile/2026_00/vm.xplane.pb");
     make_tar("logs/old.zip", "link", members, 2);
     make_tar("logs/older.tar.gz", NULL, members, 2);
-    ck_assert_int_eq(find(at("logs")), 0);
+    ck_assert_int_eq(find(in_folder("logs")), 0);
     ck_assert_uint_eq(list.run_count, 5);
     ck_assert_uint_eq(list.damaged, 0);
     ck_assert_uint_eq(list.note_count, 1);
@@ -436,41 +418,18 @@ START_TEST(archives_among_runs) {
         for (size_t k = 0; k < i; k++) ck_assert_str_ne(list.runs[i].name, list.runs[k].name);
     }
     make_with("logs/broken.tar", "nothing of the kind");
-    ck_assert_int_eq(truncate(at("logs/older.tar.gz"), 60), 0);
-    ck_assert_int_eq(find(at("logs")), 0); /* the others are found all the same */
+    ck_assert_int_eq(truncate(in_folder("logs/older.tar.gz"), 60), 0);
+    ck_assert_int_eq(find(in_folder("logs")), 0); /* the others are found all the same */
     ck_assert_uint_eq(list.run_count, 3);
     ck_assert_uint_eq(list.damaged, 2);
     ids_run_list_done(&list);
-    ck_assert_int_lt(find(at("logs/broken.tar")), 0);
+    ck_assert_int_lt(find(in_folder("logs/broken.tar")), 0);
     ck_assert_ptr_nonnull(strstr(err.text, "broken.tar': not a tar or zip"));
     make_tar("empty.tar", NULL, members + 4, 1);
-    ck_assert_int_eq(find(at("empty.tar")), IDS_NOT_FOUND);
+    ck_assert_int_eq(find(in_folder("empty.tar")), IDS_NOT_FOUND);
 }
 END_TEST
 
-int main(void) {
-    TCase *cases = tcase_create("run_files");
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, a_log_folder);
-    tcase_add_test(cases, oldest_first);
-    tcase_add_test(cases, names_tell_neighbours_apart);
-    tcase_add_test(cases, a_single_file);
-    tcase_add_test(cases, what_has_no_identity);
-    tcase_add_test(cases, links);
-    tcase_add_test(cases, depth);
-    tcase_add_test(cases, nothing_there);
-    tcase_add_test(cases, unreadable_folders);
-    tcase_add_test(cases, other_forms);
-    tcase_add_test(cases, generic_endings);
-    tcase_add_test(cases, ranks_of_one_job);
-    tcase_add_test(cases, pytorch_names);
-    tcase_add_test(cases, in_an_archive);
-    tcase_add_test(cases, archives_among_runs);
-    Suite *suite = suite_create("run_files");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
+IDS_RUN_FIXTURE("run_files", make_folder, remove_folder, a_log_folder, oldest_first, names_tell_neighbours_apart,
+                a_single_file, what_has_no_identity, links, depth, nothing_there, unreadable_folders, other_forms,
+                generic_endings, ranks_of_one_job, pytorch_names, in_an_archive, archives_among_runs)

@@ -1,7 +1,8 @@
 /* lib/io/source.c: bytes by offset out of files, gzip, pipes. */
 #include "lib/io/source.h"
+#include "tests/support/folder.h"
+#include "tests/support/suite.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,18 +15,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static char folder[64];
 static char path[128];
 
 static void setup(void) {
-    snprintf(folder, sizeof folder, "/tmp/idsprof-source-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_folder();
     snprintf(path, sizeof path, "%s/input", folder);
-}
-
-static void teardown(void) {
-    unlink(path);
-    ck_assert_int_eq(rmdir(folder), 0); /* temporary files have no name */
 }
 
 /* Byte `i` of every test input: no short period, so that a shifted window is noticed. */
@@ -492,31 +486,7 @@ START_TEST(a_fifo) {
 }
 END_TEST
 
-int main(void) {
-    TCase *cases = tcase_create("source");
-    tcase_set_timeout(cases, 60);
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, a_file);
-    tcase_add_test(cases, the_end);
-    tcase_add_test(cases, an_empty_file);
-    tcase_add_test(cases, refused);
-    tcase_add_test(cases, a_file_that_shrinks);
-    tcase_add_test(cases, packed_members);
-    tcase_add_test(cases, packed_and_cut);
-    tcase_add_test(cases, packed_and_damaged);
-    tcase_add_test(cases, packed_until_asked_for);
-    tcase_add_test(cases, two_magic_bytes_are_not_gzip);
-    tcase_add_test(cases, a_bomb);
-    tcase_add_test(cases, large_gzip_in_a_temporary_file);
-    tcase_add_test(cases, no_room_for_the_temporary_file);
-    tcase_add_test(cases, standard_input);
-    tcase_add_test(cases, standard_input_from_a_file);
-    tcase_add_test(cases, a_fifo);
-    Suite *suite = suite_create("source");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
+IDS_RUN_FIXTURE("source", setup, remove_folder, a_file, the_end, an_empty_file, refused, a_file_that_shrinks,
+                packed_members, packed_and_cut, packed_and_damaged, packed_until_asked_for,
+                two_magic_bytes_are_not_gzip, a_bomb, large_gzip_in_a_temporary_file, no_room_for_the_temporary_file,
+                standard_input, standard_input_from_a_file, a_fifo)

@@ -1,8 +1,8 @@
 /* lib/store/summary.c: a report goes into SQLite and comes back the same, or not at all. The cache: test_cache.c. */
 #include "lib/store/summary.h"
-#include "tests/support/remove_tree.h"
+#include "tests/support/folder.h"
+#include "tests/support/suite.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,36 +18,12 @@
 
 /* ---- a folder per test ---- */
 
-static char folder[64];
-
 static char *expected; /* report_text of what was written; the fixture frees it */
 
-static void setup(void) {
-    snprintf(folder, sizeof folder, "/tmp/idsprof-summary-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
 static void teardown(void) {
-    remove_tree(folder);
+    remove_folder();
     free(expected);
     expected = NULL;
-}
-
-static const char *in_folder(const char *name) {
-    static char paths[4][128];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static int count_files(const char *path) {
-    DIR *stream = opendir(path);
-    int count = -2; /* . and .. */
-    ck_assert_ptr_nonnull(stream);
-    while (readdir(stream)) count++;
-    closedir(stream);
-    return count;
 }
 
 /* ---- a report with one of everything ---- */
@@ -465,26 +441,6 @@ START_TEST(no_space) {
 }
 END_TEST
 
-int main(void) {
-    TCase *cases = tcase_create("summary");
-    tcase_set_timeout(cases, 100);
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, round_trip);
-    tcase_add_test(cases, odd_numbers);
-    tcase_add_test(cases, plain_sqlite);
-    tcase_add_test(cases, not_what_was_asked_for);
-    tcase_add_test(cases, a_cell_of_another_unit_is_refused);
-    tcase_add_test(cases, cut_anywhere);
-    tcase_add_test(cases, changed_anywhere);
-    tcase_add_test(cases, pages_of_zeros);
-    tcase_add_test(cases, hostile_content);
-    tcase_add_test(cases, not_a_database);
-    tcase_add_test(cases, no_space);
-    Suite *suite = suite_create("summary");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
+IDS_RUN_FIXTURE("summary", make_folder, teardown, round_trip, odd_numbers, plain_sqlite, not_what_was_asked_for,
+                a_cell_of_another_unit_is_refused, cut_anywhere, changed_anywhere, pages_of_zeros, hostile_content,
+                not_a_database, no_space)
