@@ -117,8 +117,7 @@ static int node_of(struct growing *growing, const char *place, const char *progr
     return ids_scope_tree_node(&growing->tree, parts, count, ret_node);
 }
 
-static enum ids_pass pass_of(const char *place) {
-    const char *pass = ids_pass_of(place);
+static enum ids_pass pass_of(const char *pass) {
     if (!strcmp(pass, "recomputed")) return IDS_PASS_RECOMPUTED;
     if (!strncmp(pass, "backward", 8)) return IDS_PASS_BACKWARD;
     return *pass ? IDS_PASS_FORWARD : IDS_PASS_NONE;
@@ -157,7 +156,7 @@ static int add_op(struct growing *growing, const struct ids_op_row *op) {
     if (node_of(growing, op->place, op->module, &at)) return -1;
     struct ids_scope_node *node = &growing->tree.nodes[at];
     struct ids_layer_sums sums = {.self_ps = op->self_ps, .count = op->count, .ops = 1};
-    sums.pass_ps[pass_of(op->place)] = op->self_ps;
+    sums.pass_ps[pass_of(op->pass)] = op->self_ps;
     sums.has_flops = op->flops >= 0;
     sums.has_bytes = op->bytes >= 0;
     double runs = op->cost.runs ? (double)op->cost.runs : (double)op->count;
@@ -300,7 +299,7 @@ static void put_shares(struct ids_report *report, const struct ids_op_rows *rows
     for (size_t i = 0; i < rows->count; i++) {
         const struct ids_op_row *op = &rows->at[i];
         if (*op->place) is_placed = 1;
-        ids_sum(&pass_ps[pass_of(op->place)], op->self_ps);
+        ids_sum(&pass_ps[pass_of(op->pass)], op->self_ps);
         if (*op->scope) ids_sum(&scoped_ps, op->self_ps);
     }
     if (!is_placed) { /* 0 % in a scope would be said of a program that is not known */

@@ -52,9 +52,10 @@ static void read_ops(const struct ids_table *ops, struct ids_op_rows *rows) {
               count = ids_table_column(ops, "count"), flops = ids_table_column(ops, "flops"),
               bytes = ids_table_column(ops, "bytes"), name = ids_table_column(ops, "name"),
               category = ids_table_column(ops, "category"), module = ids_table_column(ops, "module"),
-              place = ids_table_column(ops, "op_name"), scope = ids_table_column(ops, "scope"),
-              source = ids_table_column(ops, "source"), family = ids_table_column(ops, "family"),
-              class = ids_table_column(ops, "class"), fingerprint = ids_table_column(ops, "fingerprint");
+              place = ids_table_column(ops, "op_name"), pass = ids_table_column(ops, "pass"),
+              scope = ids_table_column(ops, "scope"), source = ids_table_column(ops, "source"),
+              family = ids_table_column(ops, "family"), class = ids_table_column(ops, "class"),
+              fingerprint = ids_table_column(ops, "fingerprint");
     for (size_t row = 0; row < ops->row_count; row++) {
         struct ids_op_row *op = &rows->at[rows->count++];
         *op = (struct ids_op_row){.self_ps = number_at(ops, row, self),
@@ -66,6 +67,7 @@ static void read_ops(const struct ids_table *ops, struct ids_op_rows *rows) {
                                   .category = text_at(ops, row, category),
                                   .module = text_at(ops, row, module),
                                   .place = text_at(ops, row, place),
+                                  .pass = text_at(ops, row, pass),
                                   .scope = text_at(ops, row, scope),
                                   .source = text_at(ops, row, source),
                                   .family = text_at(ops, row, family),

@@ -9,7 +9,8 @@ struct ids_op_row {
     int64_t self_ps, total_ps, count, flops, bytes; /* flops, bytes: per execution, -1 unknown */
     struct ids_op_cost cost;
     int communicates; /* with other devices, or the host */
-    const char *name, *category, *module, *place, *scope, *source, *family, *class, *fingerprint; /* "" unknown */
+    const char *name, *category, *module, *place, *pass, *scope, *source, *family, *class,
+        *fingerprint; /* "" unknown */
 };
 
 struct ids_op_rows {

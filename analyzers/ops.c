@@ -66,7 +66,8 @@ static const struct ids_table_def ops = {
     "is of the self time of all device activity. flops and bytes are per execution, counted by the file (TPU) or by "
     "idsprof over the program (model, an estimate); memory_bytes are those of the main memory. runs is how often the "
     "op "
-    "ran, on a GPU as often as its most frequent kernel. flop_rate and bandwidth are over the self time, their shares "
+    "ran, on a GPU as often as the kernel that has most of its time. flop_rate and bandwidth are over the self time, "
+    "their shares "
     "of "
     "what the device can do; bound (compute, memory, latency: short, and far from both; communication) and lost, the "
     "time "
@@ -275,7 +276,7 @@ static void list(const struct ids_analysis *analysis, struct ids_report *report,
             op->fingerprint ? ids_text_value(ids_report_text(report, "%016llx", (unsigned long long)op->fingerprint))
                             : ids_no_value(IDS_UNIT_NONE),
             word_or_none(scope),
-            word_or_none(ids_pass_of(place)),
+            word_or_none(ids_op_pass(trace, op)),
             ids_text_value(ids_family_of(ids_trace_text(trace, op->name), ids_trace_text(trace, op->category),
                                          ids_class_name((enum ids_class)group->first->class))),
             ids_text_value(ids_cost_source_name((enum ids_cost_source)op->cost_source)),

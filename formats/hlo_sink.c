@@ -86,6 +86,7 @@ static int tell_waste(struct telling *telling, const struct ids_hlo_instruction 
     char text[IDS_HLO_WASTE_TEXT];
     if (!telling->wastes) return 0;
     to->split = telling->wastes[index].split;
+    to->computed_once = telling->wastes[index].computed_once;
     if (!telling->wastes[index].kind) return 0;
     to->waste = telling->wastes[index].kind;
     to->waste_is_part = telling->wastes[index].is_part;
@@ -97,6 +98,7 @@ static void tell_cost(struct telling *telling, uint32_t instruction, struct ids_
     struct ids_hlo_cost cost = ids_hlo_cost_of(&telling->costs, instruction);
     to->flops = ids_hlo_cost_count(cost.flops, cost.misses_flops);
     to->bytes = ids_hlo_cost_count(cost.bytes, cost.misses_bytes);
+    to->matrix_flops = ids_hlo_cost_count(cost.matrix_flops, cost.misses_flops);
     /* What is mostly something else does not go by the speed of products. */
     if (cost.matrix_flops > cost.flops / 2) to->element = cost.element;
 }

@@ -264,7 +264,7 @@ static int read_event(struct mini *mini, struct ids_error *err) {
 }
 
 static int read_hlo(struct mini *mini, struct ids_error *err) {
-    struct ids_instruction_info hlo = {.result_bytes = -1, .flops = -1, .bytes = -1};
+    struct ids_instruction_info hlo = {.result_bytes = -1, .flops = -1, .bytes = -1, .matrix_flops = -1};
     static const struct {
         const char *key;
         size_t offset;
@@ -289,6 +289,8 @@ static int read_hlo(struct mini *mini, struct ids_error *err) {
         if (ids_text_is(key, "program")) hlo.program_id = arg->u;
         if (ids_text_is(key, "bytes")) hlo.result_bytes = arg->i;
         if (ids_text_is(key, "flops")) hlo.flops = arg->i;
+        if (ids_text_is(key, "matrix_flops")) hlo.matrix_flops = arg->i;
+        if (ids_text_is(key, "computed_once")) hlo.computed_once = arg->u != 0;
         if (ids_text_is(key, "bytes_accessed")) hlo.bytes = arg->i;
         if (ids_text_is(key, "multiplies") && arg->type == IDS_VALUE_CHARS)
             hlo.element = (uint8_t)ids_hlo_element_of((struct ids_text){arg->chars, (uint32_t)arg->length});

@@ -1,9 +1,10 @@
 /* op_costs.h - what the ops of a run computed and moved, in which time, and how that compares with what the device can
  * do (its roofline): the larger of the times that the operations alone and the bytes alone would take at the peaks.
  *
- * An op counts as often as it ran: on a GPU, where one run of an op may be several kernels, as often as its most
- * frequent kernel. Loops and calls have no cost of their own, because the ops inside them have it, and what begins or
- * awaits something asynchronous has none either.
+ * An op counts as often as it ran: on a GPU, where one run of an op may be several kernels, as often as the kernel that
+ * has most of its time. Helpers beside it, which clear or convert something, may be launched more or less often. Loops
+ * and calls have no cost of their own, because the ops inside them have it, and what begins or awaits something
+ * asynchronous has none either.
  */
 #ifndef IDS_LIB_ANALYSIS_OP_COSTS_H
 #define IDS_LIB_ANALYSIS_OP_COSTS_H

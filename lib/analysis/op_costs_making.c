@@ -1,18 +1,23 @@
 /* op_costs_making.c - what each op computed and moved on each device. */
 #include "lib/analysis/context.h"
 #include "lib/base/saturate.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 
 /* ---- one device ---- */
 
+/* What one device did of an op under one name: on a GPU one of its kernels, elsewhere the op itself. */
+struct part {
+    int64_t ps;
+    uint64_t count, count_in_steps;
+    uint32_t op, name;
+};
+
 /* What one device did of an op so far. */
 struct ran {
-    int64_t self_ps;
-    uint64_t runs, runs_in_steps;
-    uint32_t name;       /* the text of the first kernel's name */
-    uint32_t name_count; /* its executions */
-    int64_t compute_ps;  /* of self_ps, what computes and is no copy, set or collective */
+    int64_t self_ps, compute_ps; /* the latter computes and is no copy, set or collective */
+    struct part first;           /* under the first name that was met */
 };
 
 struct counting {
@@ -21,7 +26,9 @@ struct counting {
     struct ran *ran;   /* by op */
     uint32_t *touched; /* ops that the device ran */
     size_t touched_count;
-    struct ids_keymap kernels; /* op and name of another kernel than its first one -> executions on this device */
+    struct ids_keymap places; /* op and name of another kernel than its first one -> index of parts + 1 */
+    struct part *parts;
+    size_t part_count, part_room;
 };
 
 /* What begins or awaits something asynchronous moves nothing in its own time. */
@@ -29,41 +36,48 @@ static int has_cost(const struct ids_op *op) {
     return op->cost_source != IDS_COST_UNKNOWN && !op->container && !op->marker;
 }
 
-/* Whether the event begins another run of its op: it is one more of its most frequent kernel. */
-static int is_another_run(struct counting *counting, const struct ids_event *event, struct ran *ran, int *ret_failed) {
+/* Of the event's op the part that has its name; NULL when memory ran out. */
+static struct part *part_of(struct counting *counting, struct ran *ran, const struct ids_event *event) {
     uint32_t name = counting->analysis->trace->names[event->name].text;
-    uint64_t count;
-    if (event->kind != IDS_KIND_KERNEL) return 1;
-    if (!ran->name) ran->name = name;
-    if (ran->name == name) {
-        count = ++ran->name_count;
-    } else {
-        uint64_t *place = ids_keymap_at(&counting->kernels, ids_key_of(event->op, name));
-        *ret_failed |= !place;
-        count = place ? ++*place : 0;
+    if (!ran->first.count) ran->first = (struct part){.op = event->op, .name = name};
+    if (ran->first.name == name) return &ran->first;
+    uint64_t *place = ids_keymap_at(&counting->places, ids_key_of(event->op, name));
+    if (place && !*place) {
+        struct part *fresh = IDS_PUSH(counting->parts, counting->part_count, counting->part_room);
+        if (fresh) *fresh = (struct part){.op = event->op, .name = name};
+        *place = fresh ? counting->part_count : 0;
     }
-    return count > ran->runs;
+    return place && *place ? &counting->parts[*place - 1] : NULL;
 }
 
 static int count_event(struct counting *counting, const struct ids_busy *busy, const struct ids_event *event) {
     struct ran *ran = &counting->ran[event->op];
-    int failed = 0;
     int64_t own_ps = ids_end_in_window(busy, event) - event->start_ps;
     if (event->self_ps < own_ps) own_ps = event->self_ps;
-    if (!ran->self_ps && !ran->runs) counting->touched[counting->touched_count++] = event->op;
+    if (!ran->first.count) counting->touched[counting->touched_count++] = event->op;
+    struct part *part = part_of(counting, ran, event);
+    if (!part) return -1;
     ids_sum(&ran->self_ps, own_ps);
+    ids_sum(&part->ps, own_ps);
+    part->count++;
+    if (counting->analysis->steps.count && ids_step_of_device_event(counting->analysis, event)) part->count_in_steps++;
     if (event->class == IDS_CLASS_COMPUTE) ids_sum(&ran->compute_ps, own_ps);
-    if (is_another_run(counting, event, ran, &failed)) {
-        ran->runs++;
-        if (counting->analysis->steps.count && ids_step_of_device_event(counting->analysis, event))
-            ran->runs_in_steps++;
+    return 0;
+}
+
+/* Leaves in `first` of each op the part that has most of its time. */
+static void find_longest_parts(struct counting *counting) {
+    for (size_t i = 0; i < counting->part_count; i++) {
+        struct part *part = &counting->parts[i], *first = &counting->ran[part->op].first;
+        if (part->ps > first->ps || (part->ps == first->ps && part->count < first->count)) *first = *part;
     }
-    return failed ? -1 : 0;
+    counting->part_count = 0;
+    ids_keymap_done(&counting->places);
 }
 
 static struct ids_op_cost cost_of(const struct ids_op *op, const struct ran *ran, const struct ids_peaks *peaks) {
-    double runs = (double)ran->runs, peak = peaks->flops[ids_multiplier_of(op->element)];
-    struct ids_op_cost cost = {.runs = ran->runs, .self_time = (double)ran->self_ps * 1e-12};
+    double runs = (double)ran->first.count, peak = peaks->flops[ids_multiplier_of(op->element)];
+    struct ids_op_cost cost = {.runs = ran->first.count, .self_time = (double)ran->self_ps * 1e-12};
     cost.has_flops = op->flops >= 0;
     cost.has_bytes = op->memory_bytes >= 0;
     if (cost.has_flops) cost.flops = (double)op->flops * runs;
@@ -97,19 +111,19 @@ static int count_device(struct counting *counting, size_t b) {
         if (event->op != IDS_NONE && has_cost(&trace->ops[event->op])) failed = count_event(counting, busy, event);
     }
     struct ids_peaks peaks = ids_peaks_of(trace, busy->device, &analysis->params);
+    find_longest_parts(counting);
     for (size_t i = 0; i < counting->touched_count; i++) {
         uint32_t at = counting->touched[i];
         struct ran *ran = &counting->ran[at];
         struct ids_op_cost cost = cost_of(&trace->ops[at], ran, &peaks);
         ids_op_cost_add(&costs->of_op[at], &cost);
         ids_op_cost_add(&costs->of_device[b], &cost);
-        double share = ran->runs ? (double)ran->runs_in_steps / (double)ran->runs : 0;
+        double share = ran->first.count ? (double)ran->first.count_in_steps / (double)ran->first.count : 0;
         costs->in_steps[b].flops += cost.model_flops * share;
         costs->in_steps[b].time += cost.model_time * share;
         *ran = (struct ran){0};
     }
     counting->touched_count = 0;
-    ids_keymap_done(&counting->kernels);
     return failed;
 }
 
@@ -136,5 +150,6 @@ int ids_op_costs_make(struct ids_analysis *analysis, struct ids_error *err) {
     for (size_t b = 0; b < analysis->busy_count && !failed; b++) failed = count_device(&counting, b);
     free(counting.ran);
     free(counting.touched);
+    free(counting.parts);
     return failed ? ids_no_memory(err) : 0;
 }

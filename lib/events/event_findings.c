@@ -179,7 +179,7 @@ static int put_op(struct putter *putter, size_t o) {
     ids_scope_of(place, scope);
     put_text(putter, insert, op->framework_name);
     put_word_copy(putter, insert, scope);
-    put_word(putter, insert, ids_pass_of(place));
+    put_word(putter, insert, ids_op_pass(putter->trace, op));
     put_word(putter, insert,
              ids_family_of(ids_trace_text(putter->trace, op->name), ids_trace_text(putter->trace, op->category), NULL));
     put_text(putter, insert, op->source);

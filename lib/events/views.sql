@@ -560,7 +560,7 @@ SELECT
     c.run AS run,             -- run.id
     c.device_id AS device_id, -- device.id
     c.op_id AS op_id,         -- op.id
-    c.runs AS runs,           -- how often it ran: on a GPU as often as its most frequent kernel
+    c.runs AS runs,           -- how often it ran: on a GPU as often as the kernel that has most of its time
     c.runs_in_steps AS runs_in_steps, -- in steps
     c.self_ps AS self_ps,     -- its time
     c.flops AS flops,         -- of all runs; NULL unknown
@@ -575,18 +575,23 @@ SELECT
         WHEN c.self_ps < 20000000 * c.runs AND c.self_ps > 3 * c.flops_ps AND c.self_ps > 3 * c.bytes_ps THEN 'latency'
         WHEN c.flops_ps > c.bytes_ps THEN 'compute' ELSE 'memory' END AS bound -- of what computes: compute, memory, or latency (short, and far above both); NULL unknown
 FROM (
-    SELECT r.run AS run, r.device_id AS device_id, r.op_id AS op_id, max(r.times) AS runs, max(r.in_steps) AS runs_in_steps,
-        sum(r.self_ps) AS self_ps, max(o.flops) * max(r.times) AS flops, max(o.memory_bytes) * max(r.times) AS bytes,
+    SELECT r.run AS run, r.device_id AS device_id, r.op_id AS op_id, max(r.runs) AS runs, max(r.runs_in_steps) AS runs_in_steps,
+        sum(r.self_ps) AS self_ps, max(o.flops) * max(r.runs) AS flops, max(o.memory_bytes) * max(r.runs) AS bytes,
         max(o.model_flops) AS model_flops, max(o.model_flops) * 1e12 / max(p.flops) AS model_ps,
-        max(o.flops) * max(r.times) * 1e12 / max(p.flops) AS flops_ps,
-        max(o.memory_bytes) * max(r.times) * 1e12 / max(p.bandwidth) AS bytes_ps,
+        max(o.flops) * max(r.runs) * 1e12 / max(p.flops) AS flops_ps,
+        max(o.memory_bytes) * max(r.runs) * 1e12 / max(p.bandwidth) AS bytes_ps,
         CASE WHEN 2 * sum(r.compute_ps) >= sum(r.self_ps) THEN 1 ELSE 0 END AS computes
     FROM (
-        SELECT run, device_id, op_id, name, count(*) AS times, sum(self_ps) AS self_ps,
-            sum(CASE WHEN step_id IS NULL THEN 0 ELSE 1 END) AS in_steps,
-            sum(CASE WHEN class = 'compute' THEN self_ps ELSE 0 END) AS compute_ps
-        FROM activities WHERE is_active = 1 AND is_beside = 0 AND op_id IS NOT NULL
-        GROUP BY run, device_id, op_id, name
+        SELECT n.run AS run, n.device_id AS device_id, n.op_id AS op_id, n.self_ps AS self_ps, n.compute_ps AS compute_ps,
+            first_value(n.times) OVER longest AS runs, first_value(n.in_steps) OVER longest AS runs_in_steps
+        FROM (
+            SELECT run, device_id, op_id, name, count(*) AS times, sum(self_ps) AS self_ps,
+                sum(CASE WHEN step_id IS NULL THEN 0 ELSE 1 END) AS in_steps,
+                sum(CASE WHEN class = 'compute' THEN self_ps ELSE 0 END) AS compute_ps
+            FROM activities WHERE is_active = 1 AND is_beside = 0 AND op_id IS NOT NULL
+            GROUP BY run, device_id, op_id, name
+        ) n
+        WINDOW longest AS (PARTITION BY n.run, n.device_id, n.op_id ORDER BY n.self_ps DESC, n.times)
     ) r
     JOIN op o ON o.id = r.op_id
     LEFT JOIN device_peak p ON p.device = r.device_id AND p.multiplies = o.multiplies

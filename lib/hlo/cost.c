@@ -375,6 +375,21 @@ static struct ids_hlo_cost fusion_cost(const struct ids_hlo_costs *costs, const 
     return cost;
 }
 
+/* Of a library's result what no part of it is: the memory that it may work in, s8[n] or u8[n] behind the result. */
+static double scratch_bytes(const struct ids_hlo_module *module, const struct ids_hlo_instruction *call) {
+    enum { S8 = 2, U8 = 6 };
+    double bytes = 0;
+    if (call->shape == IDS_HLO_NONE || module->shapes[call->shape].element != IDS_HLO_TUPLE) return 0;
+    uint32_t part = module->shapes[call->shape].first_part;
+    for (part = part == IDS_HLO_NONE ? part : module->shapes[part].next_part; part != IDS_HLO_NONE;
+         part = module->shapes[part].next_part) {
+        const struct ids_hlo_shape *shape = &module->shapes[part];
+        int is_scratch = (shape->element == S8 || shape->element == U8) && shape->dimensions.count == 1;
+        if (is_scratch && shape->bytes > 0) bytes += (double)shape->bytes;
+    }
+    return bytes;
+}
+
 /* Calls of a library are known by name; others may hold anything. */
 static void count_custom(struct ids_hlo_costs *costs, const struct ids_hlo_instruction *call,
                          struct ids_hlo_cost *cost) {
@@ -385,7 +400,8 @@ static void count_custom(struct ids_hlo_costs *costs, const struct ids_hlo_instr
     }
     count_flops(costs, IDS_COST_CUSTOM, call, cost);
     cost->misses_bytes |= cost->misses_flops;
-    if (!cost->misses_bytes) cost->bytes = own_bytes(costs, IDS_COST_MOVE, call, &cost->misses_bytes);
+    if (!cost->misses_bytes)
+        cost->bytes = own_bytes(costs, IDS_COST_MOVE, call, &cost->misses_bytes) - scratch_bytes(costs->module, call);
 }
 
 struct ids_hlo_cost ids_hlo_cost_of(struct ids_hlo_costs *costs, uint32_t index) {

@@ -133,7 +133,8 @@ void ids_waste_set(struct ids_waste_graph *graph, uint32_t instruction, enum ids
                    uint32_t also) {
     struct ids_hlo_waste *of = &graph->of[instruction];
     if (of->kind && of->kind <= kind) return;
-    *of = (struct ids_hlo_waste){.kind = (uint8_t)kind, .split = of->split, .other = other, .also = also};
+    *of = (struct ids_hlo_waste){
+        .kind = (uint8_t)kind, .split = of->split, .computed_once = of->computed_once, .other = other, .also = also};
     graph->found = 1;
 }
 
@@ -167,7 +168,8 @@ static void find_movers(struct ids_waste_graph *graph, const struct ids_hlo_rang
         enum ids_waste kind = mover_of(graph->deeds[i]);
         uint32_t use = graph->first_use[i];
         if (kind) ids_waste_set(graph, i, kind, use == IDS_HLO_NONE ? use : graph->user_of[use], IDS_HLO_NONE);
-        if (graph->deeds[i] & ~(IDS_DOES_NOTHING | IDS_DOES_CALL) && is_recomputed(module, of))
+        if (graph->deeds[i] & ~(IDS_DOES_NOTHING | IDS_DOES_CALL) && !graph->of[i].computed_once &&
+            is_recomputed(module, of))
             ids_waste_set(graph, i, IDS_WASTE_RECOMPUTED, IDS_HLO_NONE, IDS_HLO_NONE);
     }
 }
@@ -208,9 +210,9 @@ static int find_repeated(struct ids_waste_graph *graph, const struct ids_hlo_ran
 
 static int look(struct ids_waste_graph *graph) {
     const struct ids_hlo_module *module = graph->module;
-    int failed = 0;
     tell_deeds(graph);
     tell_uses(graph);
+    int failed = ids_waste_again(graph);
     for (uint32_t c = 0; c < module->computation_count && !failed; c++) {
         if (module->computations[c].is_fusion) continue;
         find_movers(graph, &module->computations[c].instructions);

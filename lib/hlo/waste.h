@@ -11,7 +11,7 @@
 
 enum ids_waste {
     IDS_NO_WASTE,
-    IDS_WASTE_RECOMPUTED, /* by jax.checkpoint, by XLA's own ".remat", by PyTorch's checkpoint */
+    IDS_WASTE_RECOMPUTED, /* a second time: by jax.checkpoint, by XLA's own ".remat", by PyTorch's checkpoint */
     IDS_WASTE_REPEATED,   /* the same computation of the same operands as `other` */
     IDS_WASTE_REPLICATED, /* a collective of what every device has already, or of one device */
     IDS_WASTE_GATHERED,   /* an all-gather of which `other` takes a slice */
@@ -44,10 +44,11 @@ const char *ids_split_name(enum ids_split split); /* "several users"; NULL for I
 const char *ids_waste_name(enum ids_waste waste);
 
 struct ids_hlo_waste {
-    uint8_t kind;         /* enum ids_waste */
-    uint8_t is_part;      /* 1: of a part of its operands alone */
-    uint8_t split;        /* enum ids_split */
-    uint32_t other, also; /* instructions that show it; IDS_HLO_NONE: none */
+    uint8_t kind;          /* enum ids_waste */
+    uint8_t is_part;       /* 1: of a part of its operands alone */
+    uint8_t split;         /* enum ids_split */
+    uint8_t computed_once; /* 1: named as computed again for the backward pass, and the program has it once */
+    uint32_t other, also;  /* instructions that show it; IDS_HLO_NONE: none */
 };
 
 /* One for each instruction of the module, to be freed: *ret_of stays NULL where there is nothing to say. 0 or

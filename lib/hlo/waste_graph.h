@@ -45,6 +45,8 @@ uint32_t ids_waste_operand(const struct ids_waste_graph *graph, uint32_t instruc
 /* The computation inside a fusion; IDS_HLO_NONE: it is none. */
 uint32_t ids_waste_inside(const struct ids_hlo_module *module, uint32_t instruction);
 
+/* waste_again.c: sets computed_once. 0, or not: no memory */
+int ids_waste_again(struct ids_waste_graph *graph);
 /* waste_collectives.c, waste_attention.c */
 void ids_waste_collectives(struct ids_waste_graph *graph);
 void ids_waste_attention(struct ids_waste_graph *graph);

@@ -60,6 +60,7 @@ static int new_op(struct ids_trace *trace, uint32_t name, uint32_t module, uint3
         .module = module,
         .flops = -1,
         .model_flops = -1,
+        .matrix_flops = -1,
         .bytes_accessed = -1,
         .memory_bytes = -1,
         .copy_bytes = -1,
@@ -370,6 +371,7 @@ int ids_op_of_name(struct ids_dimensions *dimensions, const struct ids_name_info
     struct ids_trace *trace = dimensions->trace;
     struct ids_op fields = {.flops = -1,
                             .model_flops = -1,
+                            .matrix_flops = -1,
                             .bytes_accessed = -1,
                             .memory_bytes = -1,
                             .copy_bytes = -1,

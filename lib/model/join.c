@@ -108,6 +108,8 @@ static void describe_ops(const struct ids_join *join, struct ids_trace *trace) {
         op->waste = hlo->waste;
         op->waste_why = hlo->waste_why;
         op->waste_is_part = hlo->waste_is_part;
+        op->computed_once = hlo->computed_once;
+        op->matrix_flops = hlo->matrix_flops;
         if (op->cost_source == IDS_COST_UNKNOWN && (hlo->flops >= 0 || hlo->bytes >= 0)) {
             op->cost_source = IDS_COST_OF_MODEL;
             op->flops = hlo->flops;
@@ -128,8 +130,8 @@ static void count_model_flops(struct ids_trace *trace) {
     for (size_t i = 0; i < trace->op_count; i++) {
         struct ids_op *op = &trace->ops[i];
         if (op->model_flops >= 0 || op->flops < 0) continue;
-        const char *pass = op->element ? ids_pass_of(ids_trace_text(trace, op->framework_name)) : "";
-        op->model_flops = op->element && strcmp(pass, "recomputed") != 0 ? op->flops : 0;
+        int64_t flops = op->matrix_flops >= 0 ? op->matrix_flops : op->element ? op->flops : 0;
+        op->model_flops = flops && strcmp(ids_op_pass(trace, op), "recomputed") != 0 ? flops : 0;
     }
 }
 

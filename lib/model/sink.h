@@ -110,12 +110,14 @@ struct ids_instruction_info {
     uint32_t shape;        /* of the result, "f32[256,256]"; empty unknown */
     uint64_t fingerprint;  /* of what it computes, without names (lib/hlo/fingerprint.h); 0 unknown */
     int64_t flops, bytes;  /* that it computes and moves (lib/hlo/cost.h); -1 unknown */
+    int64_t matrix_flops;  /* of flops, those of products and convolutions; -1 unknown */
     uint32_t sharding;     /* of a parameter of the program: "devices=[8,1]"; empty none */
     uint32_t waste_why;    /* what the program's graph shows of `waste`; empty none */
     uint8_t waste;         /* enum ids_waste (lib/hlo/waste.h) */
     uint8_t waste_is_part; /* 1: of a part of its operands */
     uint8_t element;       /* of what it multiplies (lib/hlo/element.h); 0 it is no matrix product or convolution */
     uint8_t split;         /* enum ids_split (lib/hlo/waste.h) */
+    uint8_t computed_once; /* 1: op_name says that it is computed again, and the program has it once */
     uint8_t is_parameter;  /* 1: of the program itself, so that op_name is what the program calls its argument */
     uint8_t is_donated;    /* 1: of a parameter whose memory a result may take */
 };

@@ -1,5 +1,7 @@
 #include "lib/model/trace.h"
 
+#include "lib/hlo/scope.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +92,10 @@ const struct ids_event *ids_event_cause(const struct ids_trace *trace, const str
         if (event->launch) return event->launch;
     }
     return NULL;
+}
+
+const char *ids_op_pass(const struct ids_trace *trace, const struct ids_op *op) {
+    return op->computed_once ? "forward" : ids_pass_of(ids_trace_text(trace, op->framework_name));
 }
 
 int ids_track_is_told(const struct ids_trace *trace, const struct ids_track *track) {

@@ -208,6 +208,7 @@ struct ids_op {
     uint32_t opcode;   /* from the HLO proto or the HLO text; empty unknown */
     uint32_t long_name, framework_name, source, deduplicated_name, groups; /* texts, empty unknown */
     int64_t flops, model_flops, bytes_accessed;                            /* per execution; -1 unknown */
+    int64_t matrix_flops;  /* of flops, those of products and convolutions; -1 unknown */
     int64_t memory_bytes;  /* of bytes_accessed, those of the device's main memory; -1 unknown */
     int64_t copy_bytes;    /* of a copy between host and device memory; -1 unknown or none */
     int64_t result_bytes;  /* from the HLO proto; -1 unknown */
@@ -230,6 +231,7 @@ struct ids_op {
     uint8_t container;     /* 1: a while, conditional or call: its time is that of the ops inside it */
     uint8_t calls_back;    /* 1: a callback (jax.pure_callback, io_callback): Python on the host, whatever device it is
                             * booked on */
+    uint8_t computed_once; /* 1: framework_name says that it is computed again, and the program has it once */
     uint8_t meets;         /* 1: on the CPU it waited for its peers inside (IDS_KIND_STALL) */
 };
 
@@ -405,6 +407,10 @@ const struct ids_event *ids_event_outside(const struct ids_trace *trace, const s
 /* The event that made `event` happen where that is known: the producer of what it, or an event around it, consumes. It
  * is how a worker thread's event is traced to the Python thread that dispatched it. NULL at the root. */
 const struct ids_event *ids_event_cause(const struct ids_trace *trace, const struct ids_event *event);
+
+/* "recomputed", "backward" ...: of what pass the op is (lib/hlo/scope.h). What its name calls computed again, and the
+ * program has once, is of the forward pass. */
+const char *ids_op_pass(const struct ids_trace *trace, const struct ids_op *op);
 
 /* Whether the track holds what jax.monitoring told idsprof's Python hook: "jax.compile(f)", beside the thread that did
  * it, to which each event points as to its cause. */

@@ -44,7 +44,7 @@ static enum ids_waste of_calls(const char *path) {
 static enum ids_waste of_names(const struct ids_trace *trace, const struct ids_op *op) {
     const char *place = ids_trace_text(trace, op->framework_name);
     if (op->container || op->marker) return IDS_NO_WASTE;
-    if (!strcmp(ids_pass_of(place), "recomputed")) return IDS_WASTE_RECOMPUTED;
+    if (!strcmp(ids_op_pass(trace, op), "recomputed")) return IDS_WASTE_RECOMPUTED;
     if (op->framework) return of_calls(place);
     enum ids_waste waste = of_opcode(ids_trace_text(trace, op->category));
     return waste ? waste : of_opcode(ids_trace_text(trace, op->opcode));

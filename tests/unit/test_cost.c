@@ -9,7 +9,7 @@
 
 #include <stdarg.h>
 
-enum { S32 = 4, F32 = 11, TUPLE = 13, BF16 = 16 };
+enum { S8 = 2, S32 = 4, U8 = 6, F32 = 11, TUPLE = 13, BF16 = 16 };
 
 static struct ids_hlo_module graph;
 static struct ids_hlo_costs costs;
@@ -224,6 +224,26 @@ START_TEST(library_dot) {
     is(d, -1, -1);
     is(e, -1, -1);
     is(f, 0, 0);
+    end();
+}
+END_TEST
+
+/* What a library may work in, s8[n] or u8[n] behind its result, is no result: [8,16] and [16,4] give 128 bytes. A first
+ * result of bytes, or one of two dimensions, is what it computes. */
+START_TEST(library_works_in) {
+    begin();
+    computation();
+    uint32_t result = array(F32, 8, 4, -1), bytes = array(S8, 16, 4, -1);
+    int a = put("parameter", array(F32, 8, 16, -1), -1), b = put("parameter", array(F32, 16, 4, -1), -1);
+    int c = put("custom-call", pair(result, array(S8, 5000, -1)), a, b, -1);
+    target("__cublas$lt$matmul");
+    int d = put("custom-call", pair(result, array(U8, 5000, -1)), a, b, -1);
+    target("__cublas$gemm");
+    int e = put("custom-call", pair(result, bytes), a, b, -1);
+    target("__cublas$lt$matmul$f8");
+    is(c, 1024, 512 + 256 + 128);
+    is(d, 1024, 512 + 256 + 128);
+    is(e, 1024, 512 + 256 + 128 + 64);
     end();
 }
 END_TEST
@@ -583,6 +603,6 @@ START_TEST(text_cut) {
 }
 END_TEST
 
-IDS_RUN_SUITE("cost", dot, dot_damaged, library_dot, attention, convolution, convolution_windows, library_convolution,
-              slices, read_once, updates, two_results, loops, branches_and_circles, others, windows, enormous,
-              text_products, text_cut)
+IDS_RUN_SUITE("cost", dot, dot_damaged, library_dot, library_works_in, attention, convolution, convolution_windows,
+              library_convolution, slices, read_once, updates, two_results, loops, branches_and_circles, others,
+              windows, enormous, text_products, text_cut)

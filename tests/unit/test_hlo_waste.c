@@ -204,6 +204,89 @@ START_TEST(recomputed_by_name) {
 }
 END_TEST
 
+/* What the framework calls an instruction, the last one that was added. */
+static int named(const char *op_name) {
+    ck_assert_int_eq(ids_hlo_add_metadata(&module, (struct ids_hlo_metadata){.op_name = text(op_name)}, &err), 0);
+    module.instructions[module.instruction_count - 1].metadata = (uint32_t)module.metadata_count - 1;
+    return last();
+}
+#define FORWARD "jit(f)/jvp(a)/dot_general"
+#define AGAIN "jit(f)/transpose(jvp(a))/checkpoint/rematted_computation/dot_general"
+static int product(const char *name, int left, int right, const char *op_name) {
+    ADD(name, "dot", "64,64", left, right, 0);
+    return named(op_name);
+}
+
+/* The name alone is no proof: of the two passes XLA may keep one. */
+START_TEST(again_only_where_there_are_two) {
+    begin();
+    is_entry(computation("main", 0));
+    int x = parameter("x", "64,64", 0), w = parameter("w", "64,64", 1), v = parameter("v", "64,64", 2);
+    product("first", x, w, FORWARD);
+    ADD("barrier", "opt-barrier", "64,64", x, 0);
+    ADD("copied", "copy", "64,64", last(), 0);
+    int twice = product("twice", last(), w, AGAIN), once = product("once", x, v, AGAIN);
+    ADD("tanh", "tanh", "64,64", once, 0);
+    int also_once = named("jit(f)/transpose(jvp(a))/checkpoint/rematted_computation/tanh");
+    int backward = product("backward", once, w, "jit(f)/transpose(jvp(a))/checkpoint/dot_general");
+    product("of_backward", x, backward, "jit(f)/transpose(jvp(a))/checkpoint/dot_general");
+    int with_backward = product("same_as_backward", x, backward, AGAIN);
+    finish();
+    ck_assert_str_eq(waste_of(twice), "recomputed");
+    ck_assert_int_eq(wastes[twice - 1].computed_once, 0);
+    ck_assert_str_eq(waste_of(once), "");
+    ck_assert_int_eq(wastes[once - 1].computed_once, 1);
+    ck_assert_int_eq(wastes[also_once - 1].computed_once, 1);
+    ck_assert_int_eq(wastes[with_backward - 1].computed_once, 1);
+    ck_assert_int_eq(wastes[backward - 1].computed_once, 0);
+    end();
+}
+END_TEST
+
+/* Fusions are looked into: the first pass has the product alone, the second one with what follows it. */
+START_TEST(again_inside_fusions) {
+    begin();
+    int fused = computation("fused", 1);
+    int p = parameter("p", "64,64", 0), q = parameter("q", "64,64", 1);
+    product("inner", q, p, AGAIN);
+    ADD("inner_tanh", "tanh", "64,64", last(), 0);
+    named("jit(f)/transpose(jvp(a))/checkpoint/rematted_computation/tanh");
+    is_entry(computation("main", 0));
+    int x = parameter("x", "64,64", 0), w = parameter("w", "64,64", 1), v = parameter("v", "64,64", 2);
+    product("first", x, w, FORWARD);
+    calls(ADD("fusion.1", "fusion", "64,64", w, x, 0), fused);
+    int twice = named(AGAIN);
+    calls(ADD("fusion.2", "fusion", "64,64", v, x, 0), fused);
+    int once = named(AGAIN);
+    finish();
+    ck_assert_str_eq(waste_of(twice), "recomputed");
+    ck_assert_str_eq(waste_of(once), "");
+    ck_assert_int_eq(wastes[once - 1].computed_once, 1);
+    end();
+}
+END_TEST
+
+/* A loop's body has its values from outside: there shape and primitive count, and another body. */
+START_TEST(again_in_loops) {
+    begin();
+    computation("forward", 0);
+    int x = parameter("x", "64,64", 0);
+    product("first", x, x, FORWARD);
+    computation("backward", 0);
+    int y = parameter("y", "64,64", 0);
+    int twice = product("twice", y, y, AGAIN);
+    ADD("sine", "sine", "64,64", twice, 0);
+    int once = named("jit(f)/transpose(jvp(a))/checkpoint/rematted_computation/sin");
+    is_entry(computation("main", 0));
+    parameter("z", "64,64", 0);
+    finish();
+    ck_assert_str_eq(waste_of(twice), "recomputed");
+    ck_assert_str_eq(waste_of(once), "");
+    ck_assert_int_eq(wastes[once - 1].computed_once, 1);
+    end();
+}
+END_TEST
+
 /* ---- what is done twice ---- */
 
 START_TEST(the_same_of_the_same) {
@@ -436,6 +519,6 @@ START_TEST(many_uses_of_a_long_body) {
 END_TEST
 
 IDS_RUN_SUITE("hlo_waste", fusions_that_only_move, copies_for_a_loop_are_kept_apart, recomputed_by_name,
-              the_same_of_the_same, collectives_of_what_all_have, collectives_one_after_the_other,
-              collectives_of_which_a_slice_is_used, attention_through_memory, what_stands_behind,
-              what_could_not_be_fused, many_uses_of_a_long_body)
+              again_only_where_there_are_two, again_inside_fusions, again_in_loops, the_same_of_the_same,
+              collectives_of_what_all_have, collectives_one_after_the_other, collectives_of_which_a_slice_is_used,
+              attention_through_memory, what_stands_behind, what_could_not_be_fused, many_uses_of_a_long_body)
