@@ -16,7 +16,7 @@ coverage_percent=85
 library_packages=(zlib1g-dev libisal-dev libarchive-dev libprotobuf-c-dev protobuf-c-compiler libcjson-dev libsqlite3-dev libnghttp2-dev)
 build_packages=(gcc libc6-dev cmake ninja-build pkg-config "${library_packages[@]}")
 fast_packages=("${build_packages[@]}" check libsubunit-dev python3 sqlite3)
-full_packages=("${fast_packages[@]}" ca-certificates python3-venv gcovr valgrind clang-tidy clang-format cppcheck mandoc shellcheck nodejs openmpi-bin)
+full_packages=("${fast_packages[@]}" ca-certificates python3-venv gcovr valgrind clang-tidy clang-format cppcheck mandoc shellcheck nodejs openmpi-bin chromium)
 
 die() {
     echo "bootstrap.sh: $*" >&2

@@ -102,9 +102,12 @@ void ids_output_sweep(const char *folder) {
 int ids_output_check(const char *folder, const char *name, int force, struct ids_error *err) {
     char path[4096];
     struct stat status;
-    if (is_stdout(folder) || force) return 0;
+    if (is_stdout(folder)) return 0;
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path) return 0; /* opening says so */
     if (lstat(path, &status)) return 0;
+    if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) /* a new file would take the place of /dev/null */
+        return ids_fail(err, IDS_USAGE, "'%s' exists and is not a regular file; choose another name", path);
+    if (force) return 0;
     return ids_fail(err, IDS_USAGE, "'%s' exists; use --force to overwrite", path);
 }
 

@@ -52,7 +52,8 @@ int ids_output_set_end(struct ids_output_set *set, int code, struct ids_error *e
 
 /* Removes what killed programs left in the folder. A set does so where it begins. */
 void ids_output_sweep(const char *folder);
-/* IDS_USAGE when the file is there already, and not `force`. `folder` "-" is standard output, whatever the name. */
+/* IDS_USAGE when the file is there already, and not `force`, or what is there is a folder or a device. `folder` "-"
+ * is standard output, whatever the name. */
 int ids_output_check(const char *folder, const char *name, int force, struct ids_error *err);
 /* The path of a file as a folder, which is the caller's to free, and a name in it; "-" is standard output. */
 int ids_output_split(const char *option, const char *path, char **ret_folder, const char **ret_name,

@@ -37,6 +37,13 @@ const TIME_SCALES = [[1e12, " s"], [1e9, " ms"], [1e6, " us"], [1e3, " ns"], [1,
 const BYTE_SCALES = [[1e15, " PB"], [1e12, " TB"], [1e9, " GB"], [1e6, " MB"], [1e3, " kB"], [1, " B"]];
 const FLOPS = ["FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s", "EFLOP/s"];
 
+/* toFixed rounds halves up, printf to even digits. */
+function fixed(value, places) {
+  const text = value.toFixed(places), exact = value.toFixed(Math.min(100, places + 60));
+  const cut = exact.length - Math.min(100, places + 60) + places;
+  const is_half = /^50*$/.test(places ? exact.slice(cut) : exact.slice(cut + 1));
+  return is_half && text[text.length - 1] % 2 ? (places ? exact.slice(0, cut) : String(Math.floor(value))) : text;
+}
 const grouped = (whole) => String(whole).replace(/\B(?=(\d{3})+$)/g, ",");
 const placesFor = (whole) => (whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3);
 
@@ -67,21 +74,26 @@ const FORMATS = {
   ratio: (value) => {
     const percent = value * 100;
     if (value > 0 && percent < 0.05) return "<0.1 %";
-    return value < 1 && percent >= 99.95 ? ">99.9 %" : percent.toFixed(1) + " %";
+    return value < 1 && percent >= 99.95 ? ">99.9 %" : fixed(percent, 1) + " %";
   },
   "bytes/s": (value) => {
     let at = 0;
     while (at < BYTE_SCALES.length - 1 && value < BYTE_SCALES[at][0]) at++;
     const number = value / BYTE_SCALES[at][0];
     const places = at === BYTE_SCALES.length - 1 || number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2;
-    return number.toFixed(places) + BYTE_SCALES[at][1] + "/s";
+    return fixed(number, places) + BYTE_SCALES[at][1] + "/s";
   },
   "flop/s": (value) => {
     let at = 0;
     for (; at < FLOPS.length - 1 && value >= 999.5; at++) value /= 1000;
-    return value.toFixed(!at || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + " " + FLOPS[at];
+    return fixed(value, !at || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + " " + FLOPS[at];
   },
-  number: (value) => String(Number(value.toPrecision(4))),
+  number: (value) => {
+    const [digits, exponent] = value.toExponential(3).split("e");
+    if (value && (exponent < -4 || exponent >= 4))
+      return `${Number(digits)}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
+    return String(Number(fixed(value, 3 - exponent)));
+  },
   truth: (value) => (value ? "yes" : "no"),
 };
 
@@ -105,3 +117,53 @@ ids.addColours = (accounts) => {
 };
 ids.variable = (account) => "--" + account.replace(/[^a-z0-9]/g, "-");
 ids.colour = (account) => `var(${ids.variable(account)}, var(--faint))`;
+ids.swatch = (account) =>
+  ids.h("span", { class: "swatch", "aria-hidden": "true", style: { background: ids.colour(account) } });
+
+/* ---- words about words ---- */
+
+/* A word with its definition in a tooltip, which the keyboard opens too. */
+ids.term = (word, definition) => {
+  if (!definition) return document.createTextNode(word);
+  return ids.h("span", { class: "term", tabindex: "0", "data-definition": definition }, word);
+};
+
+/* One tooltip for the page; it follows what the pointer is on or what has the focus. */
+ids.addTooltip = () => {
+  const tip = ids.h("div", { id: "tip", role: "tooltip", hidden: true });
+  let target = null;
+  const hide = () => {
+    if (target) target.removeAttribute("aria-describedby");
+    target = null;
+    tip.hidden = true;
+  };
+  const place = () => {
+    if (!target) return;
+    const at = target.getBoundingClientRect(), room = document.documentElement.clientWidth;
+    const left = Math.max(8, Math.min(at.left, room - tip.offsetWidth - 8));
+    const below = at.bottom + tip.offsetHeight + 12 < window.innerHeight;
+    tip.style.left = left + "px";
+    tip.style.top = (below ? at.bottom + 6 : Math.max(4, at.top - tip.offsetHeight - 6)) + "px";
+  };
+  const show = (element) => {
+    hide();
+    target = element;
+    tip.textContent = element.dataset.definition;
+    tip.hidden = false;
+    element.setAttribute("aria-describedby", "tip");
+    place();
+  };
+  const owner = (event) => (event.target.closest ? event.target.closest("[data-definition]") : null);
+  document.body.append(tip);
+  document.addEventListener("pointerover", (event) => (owner(event) ? show(owner(event)) : hide()));
+  document.addEventListener("focusin", (event) => (owner(event) ? show(owner(event)) : hide()));
+  document.addEventListener("focusout", hide);
+  document.addEventListener("scroll", place, { passive: true, capture: true });
+  document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+};
+
+/* Says something to who cannot see what changed. */
+ids.say = (text) => {
+  ids.live ??= document.body.appendChild(ids.h("div", { class: "unseen", "aria-live": "polite" }));
+  ids.live.textContent = text;
+};

@@ -2,9 +2,11 @@
 
 #include "lib/report/html/about.h"
 #include "lib/report/html/base.js.h"
+#include "lib/report/html/charts.js.h"
 #include "lib/report/html/packed.h"
 #include "lib/report/html/page.css.h"
 #include "lib/report/html/page.js.h"
+#include "lib/report/html/table.js.h"
 #include "lib/wire/utf8.h"
 
 #include <string.h>
@@ -18,6 +20,8 @@ struct text {
 /* In the order in which they run: the last one makes the page. */
 static const struct text scripts[] = {
     {ids_base_js, ids_base_js_sha256},
+    {ids_table_js, ids_table_js_sha256},
+    {ids_charts_js, ids_charts_js_sha256},
     {ids_page_js, ids_page_js_sha256},
 };
 enum { SCRIPTS = sizeof scripts / sizeof *scripts };

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""report --html in Chromium: what the page shows is what the report says, nothing goes wrong, and all that can be done with it works:
+sort, search, open and close branches, CSV, keyboard, phone, dark, print.
+
+Environment: IDSPROF, IDS_SOURCE_DIR, IDS_SHARED (large real traces; may be absent).
+"""
+import csv
+import io
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from browser import browser, check, finish
+
+SOURCE, SHARED = Path(os.environ["IDS_SOURCE_DIR"]), Path(os.environ.get("IDS_SHARED", "/nowhere"))
+IDSPROF = Path(os.environ["IDSPROF"]).resolve()
+FOLDER = Path(os.environ.get("TMPDIR") or tempfile.mkdtemp())
+TRACES = [SOURCE / "testdata/cpu8_annotated", SOURCE / "testdata/json/kineto.trace.json", SOURCE / "testdata/memory/second.prof",
+          SOURCE / "testdata/mini/strip.mini", SHARED / "traces/gpu_mi355_jax_te", SHARED / "traces/kineto_h100_bert",
+          SHARED / "traces/tpu_v6e_inference", SHARED / "traces/gpu_v100x8_tf2"]
+HOSTILE = {"script": "</script><script>alert(1)</script>", "comment": "<!--<script>", "quotes": "\"'`&quot;&#39;",
+           "image": "<img src=x onerror=alert(2)>", "turned": "\u202egnp.exe\u2066", "lines": "a\u2028b\u2029c\nd",
+           "long": "n" * 1_000_000, "style": "</style><style>*{display:none}</style>", "template": "${alert(3)}{{7*7}}"}
+
+
+def idsprof(*words):
+    done = subprocess.run([IDSPROF, *words], capture_output=True, text=True, timeout=120, check=False, cwd=SOURCE)
+    check(done.returncode == 0, f"{words}: exit {done.returncode}: {done.stderr[:500]}")
+    return done.stdout
+
+
+def make(trace, name):
+    path = FOLDER / f"{name}.html"
+    idsprof("report", trace, "--html", path)
+    return path
+
+
+def markdown(trace, section):
+    """The tables of a section as people read them: (heading, rows of cells)."""
+    tables, heading, is_inside = [], None, False
+    for line in idsprof("report", trace, "--section", section, "--markdown", "--top", "0", "--full").splitlines():
+        if line.startswith("#### "):
+            heading = line[5:]
+        if line.startswith("| "):
+            if not is_inside:
+                tables.append((heading, []))
+            tables[-1][1].append([cell.strip() for cell in line[2:-2].split(" | ")])
+        is_inside = line.startswith("| ")
+    return tables
+
+
+def is_number(text):
+    return text[:1].isdigit() or text[:2] in ("-1", "<0", ">9")
+
+
+# --- what it says ---
+
+def check_json(page, trace):
+    told, shown = json.loads(idsprof("report", trace, "--json")), page.evaluate("ids.report")
+    for key, value in told.items():
+        if key == "tables":
+            for name, table in value.items():
+                check(shown["tables"].get(name) == table, f"{trace}: table {name} is another one in the page")
+        else:
+            check(shown[key] == value, f"{trace}: {key} is another one in the page")
+    also = set(shown["tables"]) - set(told["tables"])
+    check(also <= {"accounts_by_device", "strips", "intervals", "memory_use", "time_by_module", "time_by_source", "time_by_family"},
+          f"{trace}: tables {also}")
+    return told
+
+
+def check_figures(page, trace, section):
+    """Figures and numbers of tables are written as the text report writes them."""
+    tables = markdown(trace, section)
+    shown = page.eval_on_selector_all(f"#section-{section} .figures > div", """all => all.map(e =>
+        [e.querySelector('dt').textContent, e.querySelector('dd bdi').textContent])""")
+    for heading, rows in tables:
+        if rows[0][0] == "figure":
+            for row in rows[2:]:
+                if is_number(row[1]):
+                    check([row[0].replace("\\", ""), row[1]] in shown, f"{trace}: {section}: '{row[0]}' is {row[1]}, not in {shown}")
+            continue
+        found = page.evaluate("""title => { for (const view of ids.views.values()) if (view.table.title.toLowerCase() === title) {
+            view.room = 1e9; view.all = true; view.draw();
+            return [...view.body.rows].map(row => [...row.cells].map(cell => cell.innerText)); } return null; }""", heading.lower())
+        if found is None:
+            continue
+        for i, row in enumerate(rows[2:]):
+            numbers = [cell for cell in row if is_number(cell) and "`" not in cell]
+            there = set(found[i]) if i < len(found) else set()
+            check(set(numbers) <= there, f"{trace}: {heading} row {i}: {numbers} not all in {found[i] if i < len(found) else None}")
+
+
+def check_csv(page, trace):
+    if not page.evaluate("ids.views.has('accounts')"):
+        return
+    told = list(csv.reader(io.StringIO(idsprof("report", trace, "--section", "ledger", "--csv").split("\n\n")[0])))
+    shown = list(csv.reader(io.StringIO(page.evaluate("ids.views.get('accounts').csv()"), newline="")))
+    same = len(told) == len(shown) and all(a == b or float(a) == float(b) for x, y in zip(told, shown) for a, b in zip(x, y))
+    check(same, f"{trace}: CSV of accounts: {shown[:2]}, not {told[:2]}")
+
+
+# --- what can be done ---
+
+def numbers(page, table, column):
+    return page.evaluate("""([table, id]) => { const view = ids.views.get(table);
+        return view.nodes().map(node => node.row[view.table.places.get(id)]); }""", [table, column])
+
+
+def check_sorting(page):
+    heading = page.locator("[data-table=ledger] th button[title=longest]")
+    heading.click()
+    values = numbers(page, "ledger", "longest")
+    check(values == sorted(values, reverse=True), "a click does not sort by the largest first")
+    check(page.locator("[data-table=ledger] th[aria-sort=descending]").count() == 1, "no heading says that it is sorted")
+    page.keyboard.press("Enter")
+    values = numbers(page, "ledger", "longest")
+    check(values == sorted(values), "Enter on a heading does not turn the order")
+    cells = page.eval_on_selector_all("[data-table=ledger] tbody tr td:first-child", "all => all.map(e => e.innerText)")
+    check(len(cells) == min(20, len(values)), f"{len(cells)} rows are shown")
+
+
+def check_search(page):
+    search = page.locator("[data-table=gaps] input")
+    search.fill("host.dispatch CPU#6")
+    rows = page.locator("[data-table=gaps] tbody tr").all_inner_texts()
+    check(rows and all("host.dispatch" in row and "CPU#6" in row for row in rows), "search shows other rows")
+    expected = page.evaluate("""() => { const t = ids.report.tables.gaps;
+        return t.rows.filter(r => r.includes('host.dispatch') && r[1].endsWith('CPU#6')).length; }""")
+    found = page.locator("[data-table=gaps] .foot").inner_text()
+    check(found.startswith(f"{expected} of 510 rows"), f"search finds '{found}', not {expected}")
+    search.fill("nothing has this name")
+    check(page.locator("[data-table=gaps] tbody tr").count() == 0, "search shows rows without the words")
+    search.fill("")
+    check(page.locator("[data-table=gaps] tbody tr").count() == 20, "an empty search does not show all")
+    page.locator("[data-table=gaps] .foot button").click()
+    check(page.locator("[data-table=gaps] tbody tr").count() == 510, "'more' does not show the rest")
+
+
+def check_tree(page):
+    layers = page.locator("[data-table=layers]")
+    before = layers.locator("tbody tr").count()
+    layers.locator(".toggle").first.click()
+    check(layers.locator("tbody tr").count() < before, "a branch does not close")
+    layers.locator("th button[title=scope]").click()
+    page.evaluate("ids.views.get('layers').root.children.forEach(node => { node.closed = false; })")
+    depths = page.evaluate("ids.views.get('layers').nodes().map(node => [node.level, node.row])")
+    levels = [level for level, _ in depths]
+    check(levels[0] == 1 and all(b <= a + 1 for a, b in zip(levels, levels[1:])), f"a sorted tree is none: {levels}")
+    page.evaluate("ids.views.get('layers').find('layer1')")
+    shown = layers.locator("tbody tr").all_inner_texts()
+    check(len(shown) == 2 and "train_sharded" in shown[0], f"a search in a tree shows {shown}")
+
+
+def check_icicle(page):
+    wide = "document.querySelector('#section-layers .icicle .level:last-child button').getBoundingClientRect().width"
+    page.locator("#section-layers .icicle button", has_text="layer1").focus()
+    before = page.evaluate(wide)
+    page.keyboard.press("Enter")
+    check(page.evaluate(wide) > 2 * before, "a box of the icicle does not grow")
+    page.locator("#section-layers .icicle button", has_text="all").first.click()
+    check(page.evaluate(wide) <= before * 1.01, "a click on all does not go back")
+
+
+def check_keyboard(page):
+    page.keyboard.press("Tab")
+    check(page.evaluate("document.activeElement.textContent") == "to the report", "the first stop does not skip the links")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    check(outline != "none", "the focus cannot be seen")
+    steps = page.locator("#steps .plot")
+    steps.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    line = page.locator("#steps .steps-line").inner_text()
+    time = page.evaluate("ids.views.get('steps').table.text(ids.report.tables.steps.rows[1], 'duration')")
+    check(line.startswith("step 1") and time in line, f"arrows say '{line}'")
+    term = page.locator("#section-ledger .term").first
+    term.focus()
+    tip = page.locator("#tip")
+    check(tip.is_visible() and term.get_attribute("aria-describedby") == "tip", "the focus on a word opens no definition")
+    shown, word = tip.inner_text(), term.inner_text()
+    definition = page.evaluate("""word => ids.about.sections.flatMap(s => Object.entries(s.metrics))
+        .filter(([, m]) => m.title === word).map(([id, m]) => id + ': ' + m.definition)""", word)
+    check(shown in definition, f"the definition of {word} is '{shown}'")
+    page.keyboard.press("Escape")
+    check(not tip.is_visible(), "Escape does not close a definition")
+
+
+def check_ledger_links(page):
+    page.locator(".ledger .part[data-account='comm.wait']").click()
+    shown = page.locator("[data-table=ledger] tbody tr").all_inner_texts()
+    check(shown and all("comm.wait" in row for row in shown), f"a part of the bar leads to {shown[:3]}")
+
+
+def check_structure(page, name):
+    """What a screen reader needs."""
+    found = page.evaluate("""() => {
+        const named = e => (e.getAttribute('aria-label') || e.textContent || e.title || e.placeholder || '').trim();
+        const levels = [...document.querySelectorAll('h1,h2,h3')].map(e => Number(e.tagName[1]));
+        const ids = [...document.querySelectorAll('[id]')].map(e => e.id);
+        return { buttons: [...document.querySelectorAll('button,input,a')].filter(e => !named(e)).map(e => e.outerHTML.slice(0, 120)),
+                 tables: [...document.querySelectorAll('table')].filter(t => !t.caption?.textContent).length,
+                 pictures: [...document.querySelectorAll('svg')].filter(e => !e.getAttribute('aria-label')).length,
+                 first: levels[0], jumps: levels.filter((l, i) => i && l > levels[i - 1] + 1).length,
+                 twice: ids.filter((id, i) => ids.indexOf(id) !== i) }; }""")
+    check(not found["buttons"], f"{name}: without a name: {found['buttons'][:3]}")
+    check(not found["tables"] and not found["pictures"], f"{name}: {found['tables']} tables and {found['pictures']} pictures without words")
+    check(found["first"] == 1 and not found["jumps"], f"{name}: headings jump")
+    check(not found["twice"], f"{name}: ids twice: {found['twice']}")
+
+
+def check_looks(open_page, path):
+    def ground(page):
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    def colour(page):
+        return page.evaluate("getComputedStyle(document.querySelector('.part[data-account=\"comm.wait\"]')).backgroundColor")
+
+    light, dark = open_page(path), open_page(path, dark=True)
+    check(ground(light) == "rgb(255, 255, 255)" and ground(dark) == "rgb(21, 24, 28)", "grounds of light and dark")
+    check(colour(light) == "rgb(197, 162, 234)" and colour(dark) == "rgb(101, 72, 156)",
+          f"colours of an account: {colour(light)}, {colour(dark)}")
+    dark.emulate_media(media="print")
+    check(ground(dark) == "rgb(255, 255, 255)" and colour(dark) == colour(light), "dark pages print dark")
+    check(not dark.locator("nav").is_visible() and dark.locator(".sentence").is_visible(), "what is printed")
+    phone = open_page(path, width=375, height=740)
+    check(phone.evaluate("document.documentElement.scrollWidth") <= 375, "the page is wider than a phone")
+    check(phone.evaluate("document.querySelector('#steps svg').getBoundingClientRect().width") <= 375, "steps are wider than a phone")
+    for page in (light, dark, phone):
+        page.context.close()
+
+
+# --- hostile names ---
+
+def check_hostile(open_page):
+    events = [{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 10 * i, "dur": 5 + i,
+               "args": {"device": 0, "stream": 7, "correlation": i + 1}} for i, name in enumerate(HOSTILE.values())]
+    trace = FOLDER / "hostile <b>&'\".json"
+    text = json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "</title><h1>G"}], "traceEvents": events})
+    trace.write_bytes(text.encode().replace(b"gnp.exe", b"gnp\xff\xfe.exe"))
+    path = make(trace, "hostile")
+    check(path.stat().st_size < 600_000, f"a page of hostile names takes {path.stat().st_size} bytes")
+    page = open_page(path)
+    check(page.title() == "hostile <b>&'\".json - idsprof report" or page.title().startswith("hostile <b>&'\""), f"title {page.title()}")
+    check(page.locator("h1").count() == 1 and page.locator("img").count() == 0 and page.locator("body style").count() == 0,
+          "a name became HTML")
+    text = page.evaluate("document.body.textContent")
+    for key in ("script", "comment", "quotes", "image", "style", "template"):
+        check(HOSTILE[key] in text, f"the name of {key} is not shown as it is")
+    check(page.locator("td bdi").count() > 0 and page.evaluate("document.documentElement.scrollWidth") <= 1280, "names turn or widen the page")
+    check_structure(page, "hostile")
+    page.context.close()
+
+
+def main():
+    with browser() as open_page:
+        for trace in TRACES:
+            if not trace.exists():
+                continue
+            page = open_page(make(trace, trace.name))
+            told = check_json(page, trace)
+            for section in ("overview", "ledger", "steps", "ops", "kernels", "memory"):
+                check_figures(page, trace, section)
+            check_csv(page, trace)
+            check_structure(page, trace.name)
+            shown = page.locator("#advice li > div:last-child > p:first-child").all_inner_texts()
+            check(shown == [advice["what"] for advice in told["advice"]], f"{trace}: advice {shown}")
+            page.context.close()
+        path = FOLDER / "cpu8_annotated.html"
+        page = open_page(path)
+        for work in (check_keyboard, check_sorting, check_search, check_tree, check_icicle, check_ledger_links):
+            work(page)
+        page.context.close()
+        check_looks(open_page, path)
+        check_hostile(open_page)
+    finish()
+
+
+main()
