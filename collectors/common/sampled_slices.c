@@ -52,6 +52,12 @@ static int64_t end_of(const struct ids_sample_run *run, const struct ids_sampled
     return run->last + 1 == time->count ? time->end_ns : run->last_ns + ids_sampled_period(time, run->last_ns) / 2;
 }
 
+static void count_samples(struct ids_sampled_slice *slice, const struct ids_sample_run *run) {
+    if (!slice->samples) slice->first_ns = run->first_ns;
+    slice->last_ns = run->last_ns;
+    slice->samples += run->last - run->first + 1;
+}
+
 int ids_sampled_slices_make(struct ids_sampled_slices *slices, const struct ids_sampled_thread *thread,
                             const struct ids_sampled_time *time, ids_names_of_run *names_of, void *context) {
     struct making making = {.slices = slices};
@@ -68,7 +74,7 @@ int ids_sampled_slices_make(struct ids_sampled_slices *slices, const struct ids_
         while (making.depth < depth) {
             if (open_slice(&making, names[making.depth], begin_ns)) return -1;
         }
-        if (depth) slices->at[making.open[depth - 1]].samples += run->last - run->first + 1;
+        if (depth) count_samples(&slices->at[making.open[depth - 1]], run);
         if (r + 1 == thread->count) close_to(&making, 0, end_of(run, time));
     }
     return 0;

@@ -7,7 +7,8 @@
 
 struct ids_sampled_slice {
     int64_t start_ns, end_ns, name;
-    uint32_t depth, samples; /* samples: in which it was the innermost */
+    int64_t first_ns, last_ns; /* the samples in which it was the innermost: the first of them, and the last */
+    uint32_t depth, samples;   /* how many they are; with 0 there are no times of them */
 };
 
 struct ids_sampled_slices {

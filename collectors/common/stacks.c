@@ -3,6 +3,7 @@
 #include "collectors/common/own_memory.h"
 #include "collectors/common/process.h"
 #include "collectors/common/python_gil.h"
+#include "collectors/common/sampling_pace.h"
 #include "collectors/common/stacks_plane.h"
 
 #include <errno.h>
@@ -22,8 +23,6 @@ enum { SECOND_NS = 1000000000, THREADS = 1024, END_NS = SECOND_NS };
 /* The sampling thread may have a 25th of a core, and this much at once: the first stacks have code that is new to
  * it. */
 enum { COST_SHARE = 25, COST_AT_ONCE_NS = 20000000 };
-/* A window of a few short steps would get a handful of samples: at first they come more often. */
-enum { DENSE_NS = 40000000, DENSE_TIMES = 4, DENSE_RATE = 2000 };
 
 /* The agent's jobs start and stop it, one at a time; between them the thread alone touches what is sampled. */
 static struct {
@@ -76,29 +75,21 @@ static int rings_before(int64_t when_ns) {
     }
 }
 
-static int64_t dense_rate(int64_t rate) {
-    int64_t times = DENSE_TIMES * rate < DENSE_RATE ? DENSE_TIMES * rate : DENSE_RATE;
-    return times > rate ? times : rate;
-}
-
 /* The first sample is due in half a period: at once it would find the code that opens the window. The next one is due a
  * period after this one was; later where the thread has had its share. */
 static void *run(void *argument) {
     struct ids_stacks_counts *counts = &stacks.counts;
-    int64_t period_ns = SECOND_NS / dense_rate(counts->rate), first_ns = ids_monotonic_ns(),
-            due_ns = first_ns + period_ns / 2;
-    uint32_t number = 0;
+    int64_t first_ns = ids_monotonic_ns(), due_ns = first_ns + ids_sampling_period(counts->rate, 0) / 2;
+    uint32_t number = 0, random = 2463534242u;
     (void)argument;
     while (!rings_before(due_ns) && number < UINT32_MAX && stacks.layout.is_initialized()) {
         int64_t now_ns = ids_monotonic_ns();
+        int64_t period_ns = ids_sampling_period(counts->rate, now_ns - first_ns);
         if (number && now_ns - due_ns > period_ns) counts->late++;
-        if (now_ns - first_ns < DENSE_NS)
-            counts->dense++;
-        else
-            period_ns = SECOND_NS / counts->rate;
+        if (now_ns - first_ns < IDS_SAMPLING_DENSE_NS) counts->dense++;
         take_sample(number++);
         int64_t earned_ns = first_ns + (cpu_time() - COST_AT_ONCE_NS) * COST_SHARE;
-        due_ns += period_ns;
+        due_ns += ids_sampling_next(period_ns, &random);
         if (due_ns < earned_ns) due_ns = earned_ns;
         if (due_ns < now_ns) due_ns = now_ns; /* what was missed is not made up for */
     }
@@ -160,7 +151,7 @@ int ids_stacks_stop(struct ids_stacks_counts *ret_counts) {
     stacks.bell = -1;
     stacks.counts.threads = (int64_t)stacks.sampled.samples.thread_count;
     stacks.counts.dropped = stacks.sampled.samples.dropped;
-    stacks.counts.dense_end_ns = stacks.counts.begin_ns + DENSE_NS;
+    stacks.counts.dense_end_ns = stacks.counts.begin_ns + IDS_SAMPLING_DENSE_NS;
     if (stacks.counts.dense_end_ns > stacks.counts.end_ns) stacks.counts.dense_end_ns = stacks.counts.end_ns;
     *ret_counts = stacks.counts;
     return 1;

@@ -84,7 +84,12 @@ static int write_line(struct writing *writing, const struct ids_sampled_thread *
         const struct ids_sampled_slice *slice = &slices->at[i];
         if (slice->end_ns <= slice->start_ns) continue;
         ids_xspace_event_begin(out, slice->name, slice->start_ns - zero_ns, slice->end_ns - zero_ns);
-        if (slice->samples) ids_xspace_int(out, "samples", slice->samples);
+        if (slice->samples) {
+            ids_xspace_int(out, "samples", slice->samples);
+            /* The slice ends between two samples; when they were taken says what was really seen. */
+            ids_xspace_int(out, "first_sample_ns", slice->first_ns - slice->start_ns);
+            ids_xspace_int(out, "last_sample_ns", slice->last_ns - slice->start_ns);
+        }
         ids_xspace_event_end(out);
     }
     ids_xspace_line_end(out);

@@ -19,18 +19,8 @@ static int is_sampled_python(const struct ids_trace *trace, const struct ids_doi
     return doing->account == IDS_HOST_PYTHON && doing->caller != IDS_NONE && trace->names[doing->caller].is_sampled;
 }
 
-static uint64_t hash_of(struct ids_text text) {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (uint32_t i = 0; i < text.length; i++) hash = (hash ^ (unsigned char)text.at[i]) * 0x100000001b3u;
-    return hash;
-}
-
-/* A function, whatever its line is; of a module each line. */
 static uint64_t function_key(const struct ids_trace *trace, uint32_t caller) {
-    struct ids_python_frame frame = {0};
-    struct ids_text text = ids_strings_text(&trace->strings, trace->names[caller].text);
-    if (!ids_python_frame_of(text, &frame) || ids_text_is(frame.function, "<module>")) return hash_of(text) | 1;
-    return ids_key_of(hash_of(frame.file), hash_of(frame.function));
+    return ids_python_function_key(ids_strings_text(&trace->strings, trace->names[caller].text));
 }
 
 static uint64_t place_key(const struct ids_trace *trace, const struct ids_doing *doing) {

@@ -326,8 +326,12 @@ static void let_all_go(struct ids_builder *builder) {
     }
     ids_assembly_done(&builder->idle);
     for (size_t i = 0; i < trace->track_count; i++) {
-        let_go(&trace->tracks[i].events);
-        ids_timeline_done(&trace->tracks[i].timeline);
+        struct ids_track *track = &trace->tracks[i];
+        let_go(&track->events);
+        ids_timeline_done(&track->timeline);
+        free(track->samples_ps);
+        track->samples_ps = NULL;
+        track->sample_count = track->sample_room = 0;
     }
     for (size_t i = 0; i < trace->device_count; i++) {
         struct ids_device *device = &trace->devices[i];
@@ -470,6 +474,20 @@ static int hand_on(struct ids_builder *builder, struct open_track *open, const s
     return code ? code : add_passing(builder, open, passing, err);
 }
 
+/* Slices of sampled stacks end between two samples; some say when the samples were taken that saw them. */
+static int keep_samples(const struct ids_trace *trace, struct ids_track *track, const struct ids_slice *slice,
+                        int64_t start_ps) {
+    for (size_t i = 0; i < slice->arg_count; i++) {
+        const struct ids_arg *arg = &slice->args[i];
+        int64_t after_ns = ids_arg_int(trace, arg, -1);
+        if ((arg->key != IDS_KEY_FIRST_SAMPLE && arg->key != IDS_KEY_LAST_SAMPLE) || after_ns < 0) continue;
+        int64_t *when_ps = IDS_PUSH(track->samples_ps, track->sample_count, track->sample_room);
+        if (!when_ps) return -1;
+        *when_ps = ids_sat_add(start_ps, ids_sat_mul(after_ns, 1000));
+    }
+    return 0;
+}
+
 static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct ids_slice *slice, struct ids_error *err) {
     struct ids_builder *builder = of(sink);
     struct ids_trace *trace = builder->trace;
@@ -493,7 +511,9 @@ static int build_slice(struct ids_sink *sink, uint32_t track_id, const struct id
     if (slice->form > IDS_FORM_INSTANT || (slice->form && track->role != IDS_TRACK_HOST)) return 0;
     if (!place_in_time(builder, track, slice, duration_ps, &start_ps, &end_ps)) return 0;
     struct ids_passing passing = {start_ps, duration_ps, slice->name, IDS_NONE};
-    if (track->role == IDS_TRACK_SAMPLED) return add_passing(builder, open, &passing, err);
+    if (track->role == IDS_TRACK_SAMPLED)
+        return keep_samples(trace, track, slice, start_ps) ? ids_no_memory(err)
+                                                           : add_passing(builder, open, &passing, err);
     if (!slice->arg_count && track->role == IDS_TRACK_HOST && kind == IDS_KIND_OTHER &&
         trace->names[slice->name].is_region)
         kind = IDS_KIND_NAMED;
@@ -584,7 +604,8 @@ static int build_track_end(struct ids_sink *sink, uint32_t track_id, struct ids_
     builder->held.peak_bytes = peak_of(&builder->held);
     builder->held.bytes -= open->passing * sizeof(struct ids_passing);
     if (!code && track->timeline.count)
-        may_hold(builder, track->timeline.count * (sizeof *track->timeline.from_ps + sizeof *track->timeline.doing));
+        may_hold(builder, track->timeline.count * (sizeof *track->timeline.from_ps + sizeof *track->timeline.doing) +
+                              track->sample_count * sizeof *track->samples_ps);
     *open = builder->open[--builder->open_count];
     builder->place_of_track[open->track] = (uint32_t)(open - builder->open);
     if (code) return code;

@@ -201,6 +201,7 @@ static void shift_all(struct ids_trace *trace, const int64_t *shifts) {
         if (!shifts[track->host]) continue;
         shift_events(&track->events, shifts[track->host]);
         for (size_t i = 0; i < track->timeline.count; i++) ids_sum(&track->timeline.from_ps[i], shifts[track->host]);
+        for (size_t i = 0; i < track->sample_count; i++) ids_sum(&track->samples_ps[i], shifts[track->host]);
         if (track->first_ps > track->last_ps) continue;
         ids_sum(&track->first_ps, shifts[track->host]);
         ids_sum(&track->last_ps, shifts[track->host]);

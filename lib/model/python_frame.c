@@ -1,5 +1,7 @@
 #include "lib/model/python_frame.h"
 
+#include "lib/base/keymap.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +53,18 @@ static int kineto_frame(struct ids_text name, struct ids_python_frame *ret_frame
 
 int ids_python_frame_of(struct ids_text name, struct ids_python_frame *ret_frame) {
     return name.length && name.at[0] == '$' ? jax_frame(name, ret_frame) : kineto_frame(name, ret_frame);
+}
+
+static uint64_t hash_of(struct ids_text text) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (uint32_t i = 0; i < text.length; i++) hash = (hash ^ (unsigned char)text.at[i]) * 0x100000001b3u;
+    return hash;
+}
+
+uint64_t ids_python_function_key(struct ids_text name) {
+    struct ids_python_frame frame = {0};
+    if (!ids_python_frame_of(name, &frame) || ids_text_is(frame.function, "<module>")) return hash_of(name) | 1;
+    return ids_key_of(hash_of(frame.file), hash_of(frame.function));
 }
 
 /* --- whose it is ------------------------------------------------------------------------------------------------ */

@@ -31,6 +31,9 @@ enum ids_frame_owner {
 /* 0 for a name that is no frame's. */
 int ids_python_frame_of(struct ids_text name, struct ids_python_frame *ret_frame);
 
+/* The same of all frames of a function, whatever their line is; of a module each line has its own. Never 0. */
+uint64_t ids_python_function_key(struct ids_text name);
+
 /* Whether the frame's file is of a framework that launches work: JAX and what is written with it, PyTorch,
  * TensorFlow. */
 int ids_python_frame_launches(struct ids_text name);

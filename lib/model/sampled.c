@@ -3,6 +3,7 @@
 #include "lib/base/saturate.h"
 #include "lib/model/doings.h"
 #include "lib/model/python_frame.h"
+#include "lib/model/sampled_gaps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,12 +80,18 @@ static uint32_t thread_of(const struct ids_trace *trace, const struct ids_track 
 
 /* --- a thread and its samples ----------------------------------------------------------------------------------- */
 
+/* When the first sample saw what begins at a turn of the samples, and when the last one. */
+struct seen {
+    int64_t first_ps, last_ps;
+};
+
 struct joining {
     struct ids_trace *trace;
     struct ids_timeline *recorded;
     struct ids_track *sampled;
-    int64_t dense_until_ps;   /* until then samples came more often */
-    int64_t *seen_ps;         /* by turn of the samples: when the first sample saw what begins there */
+    int64_t dense_until_ps; /* until then samples came more often */
+    struct seen *seen;      /* by turn of the samples */
+    struct ids_sampled_gaps gaps;
     struct ids_keymap counts; /* an event and a stack that was seen around it: how often */
     struct ids_keymap usual;  /* an event: the stack that was seen most around it, plus one */
     struct ids_keymap calls;  /* by the name of a call in a stack: it has events of its own */
@@ -109,16 +116,39 @@ static int64_t reach_at(const struct joining *joining, int64_t when_ps) {
     return period_ps > 0 ? period_ps / 2 : 0;
 }
 
+static int earlier(const void *a, const void *b) {
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* When samples saw what a turn is of, as far as the file says it; else a sample lies half a period from where the
+ * thread is taken to have turned. */
+static void find_seen(struct joining *joining) {
+    const struct ids_timeline *timeline = &joining->sampled->timeline;
+    const int64_t *samples_ps = joining->sampled->samples_ps;
+    size_t count = joining->sampled->sample_count, s = 0;
+    if (count) qsort(joining->sampled->samples_ps, count, sizeof *samples_ps, earlier);
+    for (size_t i = 0; i < timeline->count; i++) {
+        int64_t from_ps = timeline->from_ps[i], to_ps = i + 1 < timeline->count ? timeline->from_ps[i + 1] : INT64_MAX;
+        struct seen *seen = &joining->seen[i];
+        *seen = (struct seen){ids_sat_add(from_ps, reach_at(joining, from_ps)),
+                              to_ps < INT64_MAX ? ids_sat_sub(to_ps, reach_at(joining, to_ps)) : to_ps};
+        while (s < count && samples_ps[s] < from_ps) s++;
+        if (s == count || samples_ps[s] >= to_ps) continue;
+        seen->first_ps = samples_ps[s];
+        while (s < count && samples_ps[s] < to_ps) seen->last_ps = samples_ps[s++];
+    }
+}
+
 static void set_turns(struct joining *joining) {
     const struct ids_trace *trace = joining->trace;
     struct ids_timeline *timeline = &joining->sampled->timeline;
-    for (size_t i = 0; i < timeline->count; i++)
-        joining->seen_ps[i] = ids_sat_add(timeline->from_ps[i], reach_at(joining, timeline->from_ps[i]));
     /* The last turn is no turn of the thread: the sampling ended. */
     for (size_t i = 1; i + 1 < timeline->count; i++) {
-        int64_t reach_ps = reach_at(joining, timeline->from_ps[i]);
-        if (!reach_ps) continue;
-        const struct ids_sampled_pair pair = {timeline->from_ps[i], reach_ps,
+        int64_t before_ps = joining->seen[i - 1].last_ps, after_ps = joining->seen[i].first_ps;
+        if (after_ps <= before_ps) continue;
+        int64_t reach_ps = (after_ps - before_ps) / 2;
+        const struct ids_sampled_pair pair = {before_ps + reach_ps, reach_ps,
                                               trace->doings[timeline->doing[i - 1]].account,
                                               trace->doings[timeline->doing[i]].account};
         int64_t turn_ps = ids_sampled_turn(trace, joining->recorded, &pair);
@@ -172,10 +202,8 @@ static int next(const struct joining *joining, struct walk *walk) {
     if (events_ps == when_ps) walk->events = recorded->doing[walk->r++];
     if (frames_ps == when_ps) {
         walk->frames = sampled->doing[walk->s++];
-        walk->seen_ps[0] = joining->seen_ps ? joining->seen_ps[s] : when_ps;
-        walk->seen_ps[1] = joining->seen_ps && s + 1 < sampled->count
-                               ? ids_sat_sub(joining->seen_ps[s + 1], 2 * reach_at(joining, sampled->from_ps[s + 1]))
-                               : INT64_MAX;
+        walk->seen_ps[0] = joining->seen ? joining->seen[s].first_ps : when_ps;
+        walk->seen_ps[1] = joining->seen ? joining->seen[s].last_ps : INT64_MAX;
     }
     return 1;
 }
@@ -194,7 +222,7 @@ static int is_unseen(const struct joining *joining, const struct walk *walk) {
     enum ids_account does = (enum ids_account)joining->trace->doings[walk->events].account;
     if (!walk->s || !only_waits(joining->trace, &joining->trace->doings[walk->frames])) return 0;
     return does == IDS_HOST_DISPATCH || does == IDS_HOST_COMPILE ||
-           (does == IDS_HOST_STAGING && walk->when_ps >= joining->seen_ps[walk->s - 1]);
+           (does == IDS_HOST_STAGING && walk->when_ps >= joining->seen[walk->s - 1].first_ps);
 }
 
 /* By the outermost event of its account: parts of a call are called by whom the call is. */
@@ -279,8 +307,10 @@ static int64_t doing_outside_call(struct joining *joining, const struct walk *wa
 
 static int64_t doing_at(struct joining *joining, const struct walk *walk) {
     uint64_t usual = 0;
+    uint32_t in_gap = walk->r ? ids_sampled_gaps_usual(&joining->gaps, walk->r - 1) : IDS_NO_DOING;
     if (joining->trace->doings[walk->frames].in_callback)
         return ids_doing_called_back(joining->trace, walk->events, walk->frames);
+    if (in_gap != IDS_NO_DOING) return in_gap;
     if (joining->trace->doings[walk->frames].waits == IDS_WAITS_FOR_GIL)
         return ids_doing_beside(joining->trace, walk->events, walk->frames);
     if (joining->trace->doings[walk->events].account == IDS_NO_ACCOUNT && is_in_call(joining, walk->frames))
@@ -289,6 +319,20 @@ static int64_t doing_at(struct joining *joining, const struct walk *walk) {
     if (!is_unseen(joining, walk) && !is_of_another_call(joining, walk, usual))
         return ids_doing_beside(joining->trace, walk->events, walk->frames);
     return ids_doing_called_by(joining->trace, walk->events, usual ? (uint32_t)usual - 1 : IDS_NO_DOING);
+}
+
+/* What samples saw in the gaps between events. A call that has events of its own is no part of a gap: there its caller
+ * is what runs. */
+static int find_gaps(struct joining *joining) {
+    const struct ids_track *sampled = joining->sampled;
+    joining->gaps = (struct ids_sampled_gaps){.trace = joining->trace, .recorded = joining->recorded};
+    for (size_t s = 0; s < sampled->sample_count; s++) {
+        size_t turn = ids_timeline_find(&sampled->timeline, sampled->samples_ps[s]);
+        int64_t doing = turn == SIZE_MAX ? IDS_NO_DOING : sampled->timeline.doing[turn];
+        if (is_in_call(joining, (uint32_t)doing)) doing = ids_doing_without_call(joining->trace, (uint32_t)doing);
+        if (doing < 0 || ids_sampled_gaps_add(&joining->gaps, sampled->samples_ps[s], (uint32_t)doing)) return -1;
+    }
+    return 0;
 }
 
 typedef int64_t doing_at_place(struct joining *joining, const struct walk *walk);
@@ -310,17 +354,19 @@ static int merge(struct joining *joining, doing_at_place *at) {
 }
 
 static int join(struct joining *joining) {
-    joining->seen_ps = calloc(joining->sampled->timeline.count, sizeof *joining->seen_ps);
-    if (!joining->seen_ps) return -1;
+    joining->seen = calloc(joining->sampled->timeline.count, sizeof *joining->seen);
+    if (!joining->seen) return -1;
     find_dense(joining);
+    find_seen(joining);
     set_turns(joining);
     int failed = find_usual(joining);
     if (!failed) mark_launching(joining);
-    failed = failed || merge(joining, doing_at);
+    failed = failed || find_gaps(joining) || merge(joining, doing_at);
     ids_keymap_done(&joining->counts);
     ids_keymap_done(&joining->usual);
     ids_keymap_done(&joining->calls);
-    free(joining->seen_ps);
+    ids_sampled_gaps_done(&joining->gaps);
+    free(joining->seen);
     return failed;
 }
 

@@ -18,6 +18,7 @@ void ids_trace_free(struct ids_trace *trace) {
     for (size_t i = 0; i < trace->track_count; i++) {
         free(trace->tracks[i].events.at);
         ids_timeline_done(&trace->tracks[i].timeline);
+        free(trace->tracks[i].samples_ps);
     }
     free(trace->hosts);
     free(trace->devices);

@@ -124,6 +124,8 @@ struct ids_track {
     struct ids_events events;         /* host threads: the kept events */
     struct ids_timeline timeline;     /* host threads: what they did at each moment (doings.h) */
     uint32_t sampling;                /* of sampled stacks: index of trace->samplings + 1; 0: it is no such track */
+    int64_t *samples_ps;              /* ...: when samples were taken, in the order of the file */
+    size_t sample_count, sample_room;
 };
 
 /* How a window of idsprof sampled stacks. */

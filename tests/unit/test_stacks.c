@@ -4,6 +4,7 @@
 #include "collectors/common/python_source.h"
 #include "collectors/common/sampled_names.h"
 #include "collectors/common/sampled_slices.h"
+#include "collectors/common/sampling_pace.h"
 #include "collectors/common/xspace_lines.h"
 #include "collectors/common/xspace_out.h"
 #include "tests/support/suite.h"
@@ -143,6 +144,11 @@ static void expect_slice(const struct ids_sampled_slice *slice, int64_t name, in
     ck_assert_uint_eq(slice->samples, count);
 }
 
+static void expect_samples(const struct ids_sampled_slice *slice, int64_t first_ns, int64_t last_ns) {
+    ck_assert_int_eq(slice->first_ns, first_ns);
+    ck_assert_int_eq(slice->last_ns, last_ns);
+}
+
 /* main(7) calls load(8), nothing, then step(9); samples 5 and 6 have no stack; after them main alone. */
 START_TEST(slices_of_samples) {
     struct ids_sampled_slices slices = {0};
@@ -161,6 +167,9 @@ START_TEST(slices_of_samples) {
     expect_slice(&slices.at[1], 8, 1000, 1250, 1, 3);
     expect_slice(&slices.at[2], 9, 1360, 1470, 1, 1);
     expect_slice(&slices.at[3], 7, 1650, 1800, 0, 1); /* the last sample's goes on to the end */
+    expect_samples(&slices.at[0], 1300, 1300);        /* in the others something ran inside it */
+    expect_samples(&slices.at[1], 1000, 1200);
+    expect_samples(&slices.at[2], 1420, 1420);
     ids_sampled_slices_done(&slices);
     ids_samples_done(&samples);
 }
@@ -184,6 +193,42 @@ START_TEST(dense_samples) {
     expect_slice(&slices.at[2], 7, 1200, 1400, 0, 1);
     ids_sampled_slices_done(&slices);
     ids_samples_done(&samples);
+}
+END_TEST
+
+/* 16 times as often for 4 ms, 4 times for 40 ms; at most 8,000 and 2,000 a second, unless more was asked for. */
+START_TEST(periods) {
+    ck_assert_int_eq(ids_sampling_period(500, 0), 125000);
+    ck_assert_int_eq(ids_sampling_period(500, 3999999), 125000);
+    ck_assert_int_eq(ids_sampling_period(500, 4000000), 500000);
+    ck_assert_int_eq(ids_sampling_period(500, 40000000), 2000000);
+    ck_assert_int_eq(ids_sampling_period(1000, 0), 125000);
+    ck_assert_int_eq(ids_sampling_period(5000, 5000000), 200000);
+    ck_assert_int_eq(ids_sampling_period(10000, 0), 100000);
+    ck_assert_int_eq(ids_sampling_period(1, 0), 62500000);
+}
+END_TEST
+
+/* A step as long as a period: each tenth of it is seen in 5 to 15 of 100 samples, and samples come as often as they
+ * should. */
+START_TEST(periods_by_chance) {
+    enum { SAMPLES = 10000, PERIOD = 2000000, PARTS = 10 };
+    uint32_t random = 2463534242u;
+    int64_t now_ns = 0;
+    int seen[PARTS] = {0};
+    for (int i = 0; i < SAMPLES; i++) {
+        int64_t next_ns = ids_sampling_next(PERIOD, &random);
+        ck_assert_int_ge(next_ns, PERIOD / 2);
+        ck_assert_int_lt(next_ns, PERIOD + PERIOD / 2);
+        now_ns += next_ns;
+        seen[now_ns % PERIOD / (PERIOD / PARTS)]++;
+    }
+    ck_assert_int_ge(now_ns / SAMPLES, PERIOD / 100 * 99);
+    ck_assert_int_le(now_ns / SAMPLES, PERIOD / 100 * 101);
+    for (int part = 0; part < PARTS; part++) {
+        ck_assert_int_ge(seen[part], SAMPLES / 20);
+        ck_assert_int_le(seen[part], SAMPLES * 3 / 20);
+    }
 }
 END_TEST
 
@@ -226,4 +271,4 @@ START_TEST(lines_of_a_file) {
 END_TEST
 
 IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, paths_by_their_owner,
-              slices_of_samples, dense_samples, lines_of_a_file)
+              slices_of_samples, dense_samples, periods, periods_by_chance, lines_of_a_file)
