@@ -24,8 +24,9 @@ static int is_gap(const struct ids_sampled_gaps *gaps, size_t turn) {
 static uint64_t kind_of(const struct ids_sampled_gaps *gaps, size_t turn, int longer) {
     const int64_t *from_ps = gaps->recorded->from_ps;
     uint64_t length_ns = (uint64_t)(from_ps[turn + 1] - from_ps[turn]) / 1000 + 1;
-    uint64_t size = (uint64_t)(64 - __builtin_clzll(length_ns) + longer);
-    return ids_key_of((uint64_t)doing_at(gaps, turn - 1)->around << 32 | doing_at(gaps, turn + 1)->around, size);
+    int size = 64 - __builtin_clzll(length_ns) + longer;
+    return ids_key_of((uint64_t)doing_at(gaps, turn - 1)->around << 32 | doing_at(gaps, turn + 1)->around,
+                      (uint64_t)size);
 }
 
 static uint64_t function_of(const struct ids_sampled_gaps *gaps, uint32_t doing) {

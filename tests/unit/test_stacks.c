@@ -196,6 +196,22 @@ START_TEST(dense_samples) {
 }
 END_TEST
 
+/* main(7), which calls load(8) in between: the samples of main itself. */
+START_TEST(samples_of_a_slice) {
+    struct ids_sampled_slices slices = {0};
+    const struct ids_sampled_time time = {.begin_ns = 0, .end_ns = 300, .count = 3};
+    sample(0, 50, 1, 0, 7);
+    sample(1, 150, 2, 8, 7);
+    sample(2, 250, 1, 0, 7);
+    ck_assert_int_eq(ids_sampled_slices_make(&slices, &samples.threads[0], &time, names_of, NULL), 0);
+    expect_slice(&slices.at[0], 7, 0, 300, 0, 2);
+    expect_samples(&slices.at[0], 50, 250);
+    expect_samples(&slices.at[1], 150, 150);
+    ids_sampled_slices_done(&slices);
+    ids_samples_done(&samples);
+}
+END_TEST
+
 /* 16 times as often for 4 ms, 4 times for 40 ms; at most 8,000 and 2,000 a second, unless more was asked for. */
 START_TEST(periods) {
     ck_assert_int_eq(ids_sampling_period(500, 0), 125000);
@@ -223,8 +239,8 @@ START_TEST(periods_by_chance) {
         now_ns += next_ns;
         seen[now_ns % PERIOD / (PERIOD / PARTS)]++;
     }
-    ck_assert_int_ge(now_ns / SAMPLES, PERIOD / 100 * 99);
-    ck_assert_int_le(now_ns / SAMPLES, PERIOD / 100 * 101);
+    ck_assert_int_ge(now_ns / SAMPLES, (int64_t)PERIOD / 100 * 99);
+    ck_assert_int_le(now_ns / SAMPLES, (int64_t)PERIOD / 100 * 101);
     for (int part = 0; part < PARTS; part++) {
         ck_assert_int_ge(seen[part], SAMPLES / 20);
         ck_assert_int_le(seen[part], SAMPLES * 3 / 20);
@@ -271,4 +287,4 @@ START_TEST(lines_of_a_file) {
 END_TEST
 
 IDS_RUN_SUITE("stacks", lines_with_columns, lines_of_pairs, calls_by_their_text, paths_by_their_owner,
-              slices_of_samples, dense_samples, periods, periods_by_chance, lines_of_a_file)
+              slices_of_samples, dense_samples, samples_of_a_slice, periods, periods_by_chance, lines_of_a_file)
