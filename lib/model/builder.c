@@ -481,9 +481,11 @@ static int keep_samples(const struct ids_trace *trace, struct ids_track *track, 
         const struct ids_arg *arg = &slice->args[i];
         int64_t after_ns = ids_arg_int(trace, arg, -1);
         if ((arg->key != IDS_KEY_FIRST_SAMPLE && arg->key != IDS_KEY_LAST_SAMPLE) || after_ns < 0) continue;
-        int64_t *when_ps = IDS_PUSH(track->samples_ps, track->sample_count, track->sample_room);
-        if (!when_ps) return -1;
-        *when_ps = ids_sat_add(start_ps, ids_sat_mul(after_ns, 1000));
+        int64_t when_ps = ids_sat_add(start_ps, ids_sat_mul(after_ns, 1000));
+        if (track->sample_count && track->samples_ps[track->sample_count - 1] == when_ps) continue; /* the only one */
+        int64_t *sample_ps = IDS_PUSH(track->samples_ps, track->sample_count, track->sample_room);
+        if (!sample_ps) return -1;
+        *sample_ps = when_ps;
     }
     return 0;
 }
