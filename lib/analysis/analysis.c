@@ -2,6 +2,7 @@
 
 #include "lib/analysis/context.h"
 #include "lib/analysis/grades.h"
+#include "lib/analysis/picture_making.h"
 
 #include <stdlib.h>
 
@@ -34,12 +35,16 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
     struct ids_analysis analysis = {.trace = trace, .params = *params};
     struct ids_findings findings = {0};
     struct ids_findings_taking *taking = NULL;
+    struct ids_picture_making *picture = NULL;
     struct ids_ledger_visitor visitor;
     int code = ids_steps_make(&analysis, err);
     if (!code) code = ids_busy_make(&analysis, err);
     if (!code) code = ids_steps_trim(&analysis, err);
-    if (!code && ret_findings) code = ids_findings_begin(&analysis, &findings, &taking, &visitor, err);
-    if (!code) code = ids_ledger_make(&analysis, taking ? &visitor : NULL, err);
+    if (!code && ret_findings)
+        code = ids_findings_begin(&analysis, &findings, &taking, &visitor, err);
+    else if (!code && params->picture)
+        code = ids_picture_begin(&analysis, params->picture, &picture, &visitor, err);
+    if (!code) code = ids_ledger_make(&analysis, taking || picture ? &visitor : NULL, err);
     leave_out_devices(&analysis);
     if (!code) code = ids_compilations_make(&analysis, err);
     if (!code) code = ids_op_costs_make(&analysis, err);
@@ -54,6 +59,8 @@ int ids_analyze_events(const struct ids_trace *trace, const struct ids_params *p
     }
     struct ids_error ignored = IDS_ERROR_INIT;
     int ended = ids_findings_end(taking, !code, code ? &ignored : err);
+    if (!code) code = ended;
+    ended = ids_picture_end(picture, !code, code ? &ignored : err);
     if (!code) code = ended;
     ids_analysis_done(&analysis);
     if (!code) code = ids_report_check(report, err);

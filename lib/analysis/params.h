@@ -16,7 +16,9 @@ enum ids_window_mode {
 enum ids_compat_peer { IDS_COMPAT_NONE, IDS_COMPAT_XPROF, IDS_COMPAT_NSYS, IDS_COMPAT_HTA, IDS_COMPAT_COUNT };
 const char *ids_compat_name(enum ids_compat_peer peer); /* "xprof"; NULL of none */
 
-/* What a user may set. Every field is part of what a cached summary is valid for. */
+struct ids_picture;
+
+/* What a user may set. Every field but the last is part of what a cached summary is valid for. */
 struct ids_params {
     enum ids_window_mode window;
     int64_t from_ps, to_ps;  /* since the first activity; from 0 and to INT64_MAX by default */
@@ -29,6 +31,8 @@ struct ids_params {
      * all devices: operations of the model, tokens. 0 by default. */
     double peak_flops, peak_bandwidth, flops_per_step, tokens_per_step;
     const char *device; /* a glob: the devices that are looked at; NULL: all */
+    struct ids_picture
+        *picture; /* of the caller, who ends it: what the run did over time is put there; NULL: nowhere */
 };
 
 void ids_params_default(struct ids_params *params);

@@ -159,7 +159,8 @@ int ids_open_run(struct ids_engine *engine, const struct ids_run_files *run, con
     int cached = !engine->no_cache && ids_params_are_default(params);
     ids_report_init(ret_report);
     if (run->number) return read_from_database(engine, run, params, ret_report, err);
-    int code = cached ? ids_cache_load(run, ids_table_def_find, ret_report, &ignored) : IDS_NOT_FOUND;
+    int code =
+        cached && !params->picture ? ids_cache_load(run, ids_table_def_find, ret_report, &ignored) : IDS_NOT_FOUND;
     if (!code && !could_be_more(run, ret_report)) {
         describe_files(run, ret_report);
         ids_captured_steps_describe(run, ret_report);
