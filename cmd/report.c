@@ -4,9 +4,11 @@
 #include "cmd/page_file.h"
 #include "cmd/peak_options.h"
 #include "cmd/slice_options.h"
+#include "lib/analysis/picture.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
 #include "lib/render/report_chart.h"
+#include "lib/report/html/timeline.h"
 #include "lib/report/tree.h"
 #include "lib/run/explanation.h"
 #include "lib/run/find_runs.h"
@@ -154,8 +156,9 @@ static int make_params(const struct report_options *options, struct ids_params *
     return 0;
 }
 
-static void make_command(const struct report_options *options, const char *path, char *buffer, size_t size) {
-    size_t used = (size_t)snprintf(buffer, size, "idsprof report ");
+static void make_command(const struct report_options *options, const char *name, const char *path, char *buffer,
+                         size_t size) {
+    size_t used = (size_t)snprintf(buffer, size, "idsprof %s ", name);
     ids_shell_quote(path, buffer + used, size - used);
     if (!options->run) return;
     used = strlen(buffer);
@@ -168,6 +171,8 @@ struct opened {
     struct ids_engine engine;
     struct ids_report report;
     struct ids_opened_events events; /* path NULL: nowhere yet */
+    struct ids_picture picture;      /* of --html */
+    int is_stored;                   /* the run is one of a database, which has no picture */
 };
 
 static int explain(const struct report_options *options, struct opened *opened, const struct ids_render *how,
@@ -238,10 +243,24 @@ static int arrange(const struct report_options *options, struct ids_report *repo
     return code;
 }
 
+static int print_page(const struct report_options *options, struct opened *opened, const struct ids_render *render,
+                      const char *path, struct ids_error *err) {
+    char extract[COMMAND_BYTES];
+    make_command(options, "extract", path, extract, sizeof extract);
+    struct ids_timeline_page timeline = {
+        .picture = &opened->picture,
+        .missing = opened->is_stored ? "a database holds the report; for a timeline give the profile itself" : NULL,
+        .extract = extract};
+    const struct ids_page_block block = {"timeline", ids_timeline_write, &timeline};
+    const struct ids_page page = {
+        .kind = "report", .report = &opened->report, .render = render, .blocks = &block, .block_count = 1};
+    return ids_page_to_file(&page, options->html, options->force, err);
+}
+
 static int print(const struct report_options *options, struct opened *opened, const char *path, struct ids_error *err) {
     struct ids_report *report = &opened->report;
     char command[COMMAND_BYTES];
-    make_command(options, path, command, sizeof command);
+    make_command(options, "report", path, command, sizeof command);
     struct ids_render render = {
         .only = options->sections.at,
         .only_count = options->sections.count,
@@ -264,10 +283,7 @@ static int print(const struct report_options *options, struct opened *opened, co
     }
     render.sections = ids_sections(&render.section_count);
     if (options->explain) return explain(options, opened, &render, path, err);
-    if (options->html) {
-        const struct ids_page page = {.kind = "report", .report = report, .render = &render};
-        return ids_page_to_file(&page, options->html, options->force, err);
-    }
+    if (options->html) return print_page(options, opened, &render, path, err);
     int code = arrange(options, report, &render, err);
     if (code) return code;
     if (options->chart || options->zoom) return ids_render_chart(report, &render, stdout, err);
@@ -290,6 +306,8 @@ static int open_report(const struct report_options *options, const char *path, s
     ids_note_unreadable(&opened->engine, &opened->events.list);
     code = ids_choose_run(&opened->events.list, options->run, &run, err);
     if (!code && !options->run) ids_note_choice(&opened->engine, &opened->events.list);
+    if (options->html) params.picture = &opened->picture;
+    if (!code) opened->is_stored = run->number != 0;
     if (!code) code = ids_open_run(&opened->engine, run, &params, &opened->report, err);
     if (!code)
         ids_grade(&grades, &opened->report); /* a stored report has grades of its own, by the standard thresholds */
@@ -313,6 +331,7 @@ static int report_run(const void *values, char *const *operands, int operand_cou
         code = ids_fail(err, IDS_TRUNCATED, "'%s': the profile is incomplete, and --strict was given", operands[0]);
     }
     ids_report_done(&opened.report);
+    ids_picture_done(&opened.picture);
     ids_events_done(&opened.events);
     ids_engine_done(&opened.engine);
     return code;

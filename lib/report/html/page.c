@@ -7,6 +7,10 @@
 #include "lib/report/html/page.css.h"
 #include "lib/report/html/page.js.h"
 #include "lib/report/html/table.js.h"
+#include "lib/report/html/timeline.css.h"
+#include "lib/report/html/timeline.js.h"
+#include "lib/report/html/timeline_marks.js.h"
+#include "lib/report/html/timeline_paint.js.h"
 #include "lib/wire/utf8.h"
 
 #include <string.h>
@@ -22,12 +26,16 @@ static const struct text scripts[] = {
     {ids_base_js, ids_base_js_sha256},
     {ids_table_js, ids_table_js_sha256},
     {ids_charts_js, ids_charts_js_sha256},
+    {ids_timeline_marks_js, ids_timeline_marks_js_sha256},
+    {ids_timeline_paint_js, ids_timeline_paint_js_sha256},
+    {ids_timeline_js, ids_timeline_js_sha256},
     {ids_page_js, ids_page_js_sha256},
 };
 enum { SCRIPTS = sizeof scripts / sizeof *scripts };
 
 static const struct text styles[] = {
     {ids_page_css, ids_page_css_sha256},
+    {ids_timeline_css, ids_timeline_css_sha256},
 };
 enum { STYLES = sizeof styles / sizeof *styles };
 
