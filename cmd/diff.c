@@ -1,5 +1,6 @@
 #include "cmd/command.h"
 #include "cmd/engine.h"
+#include "cmd/page_file.h"
 #include "cmd/slice_options.h"
 #include "lib/base/quantity.h"
 #include "lib/cli/reading.h"
@@ -19,7 +20,7 @@ enum { TOP_OF_TEXT = 10, TOP_UNSET = -1, MESSAGE_BYTES = 512 };
 struct diff_options {
     int64_t top, width, newest;
     int json, csv, markdown, full, force, trend, no_cache, colour, sort;
-    const char *threshold, *noise, *against, *fail_on, *scope, *module;
+    const char *threshold, *noise, *against, *fail_on, *scope, *module, *html;
     struct ids_slice_options slice;
 };
 
@@ -46,12 +47,15 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 0, "device", "DEVICE", "only this device, or those of a glob, as GPU:0", AT(slice.device), NULL},
     {IDS_OPT_TEXT, 0, "scope", "SCOPE", "only the ops of this scope, as layer1; may be a glob", AT(scope), NULL},
     {IDS_OPT_TEXT, 0, "module", "PROGRAM", "only the ops of this program; may be a glob", AT(module), NULL},
-    {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the runs are not comparable", AT(force), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the runs are not comparable; overwrite the file of --html",
+     AT(force), NULL},
     {IDS_OPT_FLAG, 0, "trend", NULL, "show what grows over all runs, in the order of their steps", AT(trend), NULL},
     {IDS_OPT_COUNT, 0, "newest", "N", "take only the N newest runs of a folder or pattern", AT(newest), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: every table", AT(csv), NULL},
     {IDS_OPT_FLAG, 0, "markdown", NULL, "print Markdown, for a pull request or a job's summary", AT(markdown), NULL},
+    {IDS_OPT_TEXT, 0, "html", "FILE", "write one page for a browser, of two sides; - for standard output", AT(html),
+     NULL},
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
@@ -68,6 +72,10 @@ static int make_options(const struct diff_options *options, int operand_count, s
     if (code) return ids_error_at(err, "--noise");
     if (options->json + options->csv + options->markdown > 1)
         return ids_fail(err, IDS_USAGE, "--json, --csv and --markdown exclude each other");
+    if (options->html && (options->json || options->csv || options->markdown || options->trend))
+        return ids_fail(err, IDS_USAGE, "--html excludes --json, --csv, --markdown and --trend");
+    if (options->html && operand_count + (options->against != NULL) > 2)
+        return ids_fail(err, IDS_USAGE, "--html takes two sides");
     if (options->trend && (options->against || options->markdown || options->fail_on))
         return ids_fail(err, IDS_USAGE, "--trend excludes --against, --markdown and --fail-on");
     if (options->against && (options->slice.steps || options->slice.after || options->slice.device))
@@ -83,7 +91,7 @@ static int make_options(const struct diff_options *options, int operand_count, s
 }
 
 static struct ids_diff_render print_of(const struct diff_options *options, const char *path_b) {
-    int for_people = !options->json && !options->csv;
+    int for_people = !options->json && !options->csv && !options->html;
     return (struct ids_diff_render){
         .render = {.top = options->top != TOP_UNSET ? options->top
                           : for_people              ? TOP_OF_TEXT
@@ -96,10 +104,10 @@ static struct ids_diff_render print_of(const struct diff_options *options, const
     };
 }
 
-/* All that a comparison says, for programs. */
-static int print_for_programs(const struct diff_options *options, const struct ids_report *report,
-                              const struct ids_table_def *const *tables, int table_count,
-                              const struct ids_diff_render *print, struct ids_error *err) {
+/* All that a comparison says, for programs and as a page. */
+static int print_tables(const struct diff_options *options, const struct ids_report *report,
+                        const struct ids_table_def *const *tables, int table_count, const struct ids_diff_render *print,
+                        struct ids_error *err) {
     static const char *const all[] = {"comparison"};
     struct ids_section section = {.name = all[0], .title = all[0], .tables = tables, .table_count = table_count};
     struct ids_render render = print->render;
@@ -107,6 +115,10 @@ static int print_for_programs(const struct diff_options *options, const struct i
     render.section_count = 1;
     render.only = all;
     render.only_count = 1;
+    if (options->html) {
+        const struct ids_page page = {.kind = "diff", .report = report, .render = &render};
+        return ids_page_to_file(&page, options->html, options->force, err);
+    }
     return options->json ? ids_render_json(report, &render, stdout, err) : ids_render_csv(report, &render, stdout, err);
 }
 
@@ -133,10 +145,9 @@ static int print_two(const struct diff_options *options, struct ids_diff *diff, 
     int code;
     if (options->markdown) {
         code = ids_render_diff_markdown(diff, &print, !refused, stdout, err);
-    } else if (options->json || options->csv) {
+    } else if (options->json || options->csv || options->html) {
         /* Of what cannot be compared programs get the findings, which come first, and no figure. */
-        code = print_for_programs(options, &diff->report, ids_diff_tables, refused ? 1 : ids_diff_table_count, &print,
-                                  err);
+        code = print_tables(options, &diff->report, ids_diff_tables, refused ? 1 : ids_diff_table_count, &print, err);
     } else {
         code = ids_render_diff_head(diff, &print, stdout, err);
         if (!code && !refused) code = ids_render_diff_body(diff, &print, stdout, err);
@@ -165,7 +176,7 @@ static int print_many(const struct diff_options *options, struct ids_diff *diffs
     for (size_t i = 0; i < count && !code; i++) {
         if (options->json) fputs(i ? ",\n" : "[\n", stdout);
         if (options->csv && i) fputc('\n', stdout);
-        code = print_for_programs(options, &diffs[i].report, ids_diff_tables, ids_diff_table_count, &print, err);
+        code = print_tables(options, &diffs[i].report, ids_diff_tables, ids_diff_table_count, &print, err);
     }
     if (options->json) fputs("]\n", stdout);
     return code;
@@ -236,7 +247,7 @@ static int show_trend(const struct diff_options *options, struct ids_open_side *
     int code = ids_open_trend(runs, options->force, &trend, err);
     if (code) return code;
     code = options->json || options->csv
-               ? print_for_programs(options, &trend.report, ids_trend_tables, ids_trend_table_count, &print, err)
+               ? print_tables(options, &trend.report, ids_trend_tables, ids_trend_table_count, &print, err)
                : ids_render_trend(&trend, &print.render, stdout, err);
     ids_trend_done(&trend);
     return code;

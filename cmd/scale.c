@@ -1,6 +1,7 @@
 #include "lib/compare/scale.h"
 #include "cmd/command.h"
 #include "cmd/engine.h"
+#include "cmd/page_file.h"
 #include "lib/cli/output.h"
 #include "lib/cli/reading.h"
 #include "lib/cli/terminal.h"
@@ -12,7 +13,7 @@
 struct scale_options {
     int strong, weak, json, csv, markdown, force, no_cache, full, colour;
     int64_t width;
-    const char *devices, *methods, *output;
+    const char *devices, *methods, *output, *html;
 };
 
 static const struct scale_options defaults = {.colour = IDS_COLOUR_AUTO};
@@ -27,7 +28,9 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 'd', "devices", "LIST", "the numbers of devices, as 1,2,4,8; else as recorded", AT(devices), NULL},
     {IDS_OPT_TEXT, 'o', "output", "FILE", "write the results as JSON too, with the paths of the traces", AT(output),
      NULL},
-    {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the runs are not comparable", AT(force), NULL},
+    {IDS_OPT_TEXT, 0, "html", "FILE", "write one page for a browser; - for standard output", AT(html), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the runs are not comparable; overwrite the file of --html",
+     AT(force), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 'c', "csv", NULL, "print CSV: every table", AT(csv), NULL},
     {IDS_OPT_FLAG, 0, "markdown", NULL, "print Markdown, for a pull request or an issue", AT(markdown), NULL},
@@ -40,18 +43,25 @@ static const struct ids_opt opts[] = {
 
 /* ---- for programs ---- */
 
-static int render(const struct ids_scale *scale, int json, FILE *out, struct ids_error *err) {
+enum form { FORM_JSON, FORM_CSV, FORM_PAGE };
+
+static int render(const struct ids_scale *scale, enum form form, const struct scale_options *options, FILE *out,
+                  struct ids_error *err) {
     static const char *const all[] = {"scale"};
     struct ids_section section = {
         .name = all[0], .title = all[0], .tables = ids_scale_tables, .table_count = ids_scale_table_count};
     struct ids_render how = {.sections = &section, .section_count = 1, .only = all, .only_count = 1};
-    return json ? ids_render_json(&scale->report, &how, out, err) : ids_render_csv(&scale->report, &how, out, err);
+    const struct ids_page page = {.kind = "scale", .report = &scale->report, .render = &how};
+    if (form == FORM_PAGE) return ids_page_to_file(&page, options->html, options->force, err);
+    return form == FORM_JSON ? ids_render_json(&scale->report, &how, out, err)
+                             : ids_render_csv(&scale->report, &how, out, err);
 }
 
-static int write_results(const char *path, const struct ids_scale *scale, struct ids_error *err) {
+static int write_results(const struct scale_options *options, const struct ids_scale *scale, struct ids_error *err) {
+    const char *path = options->output;
     FILE *file = fopen(path, "we");
     if (!file) return ids_fail_system(err, "cannot write '%s'", path);
-    int code = render(scale, 1, file, err), failed = ferror(file);
+    int code = render(scale, FORM_JSON, options, file, err), failed = ferror(file);
     if ((fclose(file) || failed) && !code) code = ids_fail_system(err, "cannot write '%s'", path);
     return code;
 }
@@ -64,7 +74,8 @@ static int print(const struct scale_options *options, const struct ids_scale *sc
                              .markdown = options->markdown,
                              .width = ids_terminal_width(options->width),
                              .colour = ids_terminal_colour((enum ids_colour)options->colour)};
-    if (options->json || options->csv) return render(scale, options->json, stdout, err);
+    if (options->json || options->csv || options->html)
+        return render(scale, options->html ? FORM_PAGE : options->json ? FORM_JSON : FORM_CSV, options, stdout, err);
     return ids_render_scale(scale, &how, path, stdout, err);
 }
 
@@ -79,7 +90,7 @@ static int compare(const struct scale_options *options, const struct ids_method_
     if (scale.remarks.unlike && !options->force)
         code = ids_fail(err, IDS_UNSUPPORTED, "these runs cannot be compared: %s (use --force to compare them anyway)",
                         scale.remarks.at[0].text);
-    if (!code && options->output) code = write_results(options->output, &scale, err);
+    if (!code && options->output) code = write_results(options, &scale, err);
     if (!code) code = print(options, &scale, path, err);
     ids_scale_done(&scale);
     return code;
@@ -92,7 +103,11 @@ static int scale_run(const void *values, char *const *operands, int operand_coun
     if (options->strong && options->weak) return ids_fail(err, IDS_USAGE, "--strong and --weak exclude each other");
     if (options->json + options->csv + options->markdown > 1)
         return ids_fail(err, IDS_USAGE, "--json, --csv and --markdown exclude each other");
-    int code = ids_method_cells_open(&engine, operands, operand_count, options->devices, options->methods, &cells, err);
+    if (options->html && (options->json || options->csv || options->markdown))
+        return ids_fail(err, IDS_USAGE, "--html excludes --json, --csv and --markdown");
+    int code = options->html ? ids_page_file_check(options->html, options->force, err) : 0;
+    if (code) return code;
+    code = ids_method_cells_open(&engine, operands, operand_count, options->devices, options->methods, &cells, err);
     ids_engine_done(&engine);
     if (code) return code;
     code = compare(options, &cells, operand_count == 1 ? operands[0] : NULL, err);

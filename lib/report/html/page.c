@@ -3,6 +3,7 @@
 #include "lib/report/html/about.h"
 #include "lib/report/html/base.js.h"
 #include "lib/report/html/charts.js.h"
+#include "lib/report/html/compare.js.h"
 #include "lib/report/html/packed.h"
 #include "lib/report/html/page.css.h"
 #include "lib/report/html/page.js.h"
@@ -26,6 +27,7 @@ static const struct text scripts[] = {
     {ids_base_js, ids_base_js_sha256},
     {ids_table_js, ids_table_js_sha256},
     {ids_charts_js, ids_charts_js_sha256},
+    {ids_compare_js, ids_compare_js_sha256},
     {ids_timeline_marks_js, ids_timeline_marks_js_sha256},
     {ids_timeline_paint_js, ids_timeline_paint_js_sha256},
     {ids_timeline_js, ids_timeline_js_sha256},
@@ -83,10 +85,25 @@ static void put_escaped(const char *text, FILE *out) {
     }
 }
 
-static const char *title_of(const struct ids_page *page) {
-    const struct ids_value *name = ids_report_find_property(page->report, "name");
-    if (page->title) return page->title;
-    return name && !name->missing && name->unit == IDS_UNIT_NONE ? name->text : page->kind;
+static const char *name_of(const struct ids_page *page, const char *property) {
+    const struct ids_value *name = ids_report_find_property(page->report, property);
+    return name && !name->missing && name->unit == IDS_UNIT_NONE ? name->text : NULL;
+}
+
+/* What the page is of, for a window's title: a run, or two. */
+static void put_title(const struct ids_page *page, FILE *out) {
+    const char *name = name_of(page, "name"), *a = name_of(page, "a"), *b = name_of(page, "b");
+    fputs("<title>", out);
+    if (name) {
+        put_escaped(name, out);
+        fputs(" - ", out);
+    } else if (a && b) {
+        put_escaped(a, out);
+        fputs(" &#8594; ", out);
+        put_escaped(b, out);
+        fputs(" - ", out);
+    }
+    fprintf(out, "idsprof %s</title>\n", page->kind);
 }
 
 static void begin_block(const char *id, FILE *out) {
@@ -132,11 +149,9 @@ int ids_page_write(const struct ids_page *page, FILE *out, struct ids_error *err
     fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
     put_policy(out);
     fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta name=\"generator\" content=\"idsprof " IDS_VERSION "\">\n<title>",
+          "<meta name=\"generator\" content=\"idsprof " IDS_VERSION "\">\n",
           out);
-    put_escaped(title_of(page), out);
-    fprintf(out, " - idsprof %s", page->kind);
-    fputs("</title>\n", out);
+    put_title(page, out);
     put_elements("style", styles, STYLES, out);
     fputs("</head>\n<body>\n<noscript>This page draws its report with JavaScript, which is switched off."
           "</noscript>\n",

@@ -20,8 +20,7 @@ struct ids_page_block {
 };
 
 struct ids_page {
-    const char *kind;  /* "report", "diff", ...: which page the scripts make */
-    const char *title; /* of the window; NULL: the run's name */
+    const char *kind; /* "report", "diff", "scale": which page the scripts make */
     const struct ids_report *report;
     const struct ids_render *render; /* its sections and its command */
     const struct ids_page_block *blocks;

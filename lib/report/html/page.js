@@ -224,12 +224,13 @@
     main.before(navigation(sections));
   }
 
-  const pages = { report: makeReport };
+  ids.parts = { navigation };
+  ids.pages.report = makeReport;
 
   (async () => {
     [ids.report, ids.about] = await Promise.all([ids.block("report"), ids.block("about")]);
     ids.addColours(ids.about.accounts);
-    await pages[ids.about.kind]();
+    await ids.pages[ids.about.kind]();
     ids.addTooltip();
     document.documentElement.dataset.ready = "true";
   })();

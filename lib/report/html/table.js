@@ -23,7 +23,12 @@
       return at === undefined ? null : row[at];
     }
     text(row, id) {
-      return ids.format(this.cell(row, id), this.columns[this.places.get(id)].unit);
+      return this.format(row, this.columns[this.places.get(id)]);
+    }
+    /* Where rows are figures of different units, a column says which. */
+    format(row, column) {
+      const unit = column.unit === "number" && column.id !== "ratio" && this.has("unit") ? this.cell(row, "unit") : column.unit;
+      return ids.format(row[column.at], unit);
     }
     /* The column that says what a row is about. */
     get name() {
@@ -88,9 +93,9 @@
     setTimeout(() => (button.textContent = before), 1500);
   };
 
-  const value = (column, cell) => {
-    if (cell === null) return h("span", { class: "none" }, "-");
-    const text = ids.format(cell, column.unit);
+  const value = (table, row, column) => {
+    if (row[column.at] === null) return h("span", { class: "none" }, "-");
+    const text = table.format(row, column);
     if (!column.unit && text.length > LONG_TEXT)
       return h("span", { class: "long", title: text.length > 4000 ? text.slice(0, 4000) + "\u2026" : text },
                text.slice(0, LONG_TEXT / 2) + "\u2026" + text.slice(-LONG_TEXT / 2));
@@ -145,7 +150,7 @@
     }
     matches(node) {
       node.searched ??= node.row.map((cell, at) =>
-        cell === null ? "" : ids.format(cell, this.table.columns[at].unit)).join("\n").toLowerCase();
+        cell === null ? "" : this.table.format(node.row, this.table.columns[at])).join("\n").toLowerCase();
       return this.words.every((word) => node.searched.includes(word));
     }
     /* The nodes to show, in order. */
@@ -203,7 +208,7 @@
       const at = options.intervals && column === this.link ? options.intervals(table, node.row) : null;
       const show = at && at.length ? h("button", { type: "button", class: "show", title: "show on the timeline",
         "aria-label": "show on the timeline", onclick: () => ids.show(at, this.label(node.row)) }, "\u25c9") : null;
-      return h("span", steps, toggle, account ? ids.swatch(account) : null, value(column, node.row[column.at]), show);
+      return h("span", steps, toggle, account ? ids.swatch(account) : null, value(table, node.row, column), show);
     }
     label(row) {
       const { name } = this.table;
@@ -214,7 +219,7 @@
       const cells = columns.map((column) => {
         const is_name = column === this.link || column.id === "account" || (table.tree && column.id === table.name.id);
         return h("td", { class: column.unit ? "number" : "name" },
-                 is_name ? this.nameCell(node, column) : value(column, node.row[column.at]));
+                 is_name ? this.nameCell(node, column) : value(table, node.row, column));
       });
       return h("tr", { "data-account": node.row[table.places.get("account")] ?? null }, cells);
     }
