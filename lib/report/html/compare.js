@@ -6,7 +6,8 @@ ids.pages = {};
   const percent = (share) => `${share * 100}%`;
   const signed = (value, unit) => (value > 0 ? "+" : "") + ids.format(value, unit);
   /* The difference of two percentages is no percentage. */
-  const difference = (value, unit) => (unit === "ratio" ? signed(value, unit).replace(" %", " points") : signed(value, unit));
+  const difference = (value, unit) => (unit === "ratio"
+    ? `${value < 0 ? "-" : "+"}${fixed(Math.abs(value) * 100, 1)} points` : signed(value, unit));
 
   function frame(title, facts) {
     const main = h("main", { id: "main", tabindex: "-1" });

@@ -11,7 +11,7 @@
 
   /* Seconds of the report to nanoseconds of the run's zero, which the timeline counts in. */
   const interval = (start, duration, device) => ({ from: Number(start) * NS, to: (Number(start) + Number(duration)) * NS, device });
-  const toTimeline = () => document.getElementById("timeline-section").scrollIntoView({ behavior: "auto" });
+  const toTimeline = () => document.getElementById("timeline-section").scrollIntoView({ behavior: "instant" });
 
   ids.show = (intervals, label) => {
     if (!ids.timeline) return;
