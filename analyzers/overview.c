@@ -3,6 +3,7 @@
 #include "lib/analysis/context.h"
 #include "lib/analysis/metric_sql.h"
 #include "lib/base/saturate.h"
+#include "lib/model/python_frame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -361,7 +362,10 @@ static int64_t recorded_at(const struct ids_trace *trace) {
 static int has_python(const struct ids_trace *trace) {
     if (trace->tracer_python > 0) return 1;
     for (size_t n = 0; n < trace->name_count; n++) {
-        if (trace->names[n].kind == IDS_KIND_PYTHON && !trace->names[n].is_sampled) return 1;
+        const struct ids_name *name = &trace->names[n];
+        if (name->kind == IDS_KIND_PYTHON && !name->is_sampled &&
+            !ids_python_is_await(ids_strings_text(&trace->strings, name->text)))
+            return 1;
     }
     return 0;
 }

@@ -166,6 +166,16 @@ static int has_gil(const struct ids_circumstances *about) {
     return ends(about->where, IDS_HAVING_GIL);
 }
 
+/* What idsprof's hook records of the waits of event loops. */
+static int loop_awaits(const struct ids_circumstances *about) {
+    return begins(about->culprit, "await ");
+}
+
+/* The same in sampled stacks, where the hook recorded none. */
+static int loop_waits(const struct ids_circumstances *about) {
+    return ends(about->where, ", in self._selector.poll") || ends(about->where, ", in self._selector.select");
+}
+
 static int is_awaited(const struct ids_circumstances *about) {
     return ends(about->where, IDS_AWAITED);
 }
@@ -271,6 +281,12 @@ static const struct sentence {
     {IDS_HOST_PYTHON, is_awaited, "The device waits for Python, which waits for another thread",
      {"do less there while it has what is waited for (a lock, an item), or let it work further ahead", NULL, NULL,
       NULL}},
+    {IDS_HOST_PYTHON, loop_awaits, "An event loop waits, and the device waits for it",
+     {"begin what is awaited before it is needed (asyncio.create_task), await several at once (asyncio.gather), or let "
+      "the device work on the next item meanwhile", NULL, NULL, NULL}},
+    {IDS_HOST_PYTHON, loop_waits, "An event loop has nothing to do, and the device waits for it",
+     {"find what its coroutines await, and begin it before it is needed (asyncio.create_task) or several at once "
+      "(asyncio.gather)", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, sleeps, "The program sleeps and the device waits",
      {"take the sleep out of the loop, or wait for what it waits for", NULL, NULL, NULL}},
     {IDS_HOST_PYTHON, waits_for_another, "The device waits for Python, which waits for another thread or process",

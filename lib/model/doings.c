@@ -68,8 +68,9 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
     if (!of_library) {
         doing.caller = name;
         doing.called = IDS_NONE;
-    } else if (trace->names[name].is_sampled && around.caller != IDS_NONE && around.called == IDS_NONE) {
-        doing.called = name;
+    } else if (trace->names[name].is_sampled && around.caller != IDS_NONE &&
+               (around.called == IDS_NONE || ids_python_is_selector(text_of(trace, name)))) {
+        doing.called = name; /* that an event loop waits says more than by which call the program runs it */
     }
     int shows =
         around.account == IDS_NO_ACCOUNT ||

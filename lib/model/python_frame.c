@@ -67,6 +67,16 @@ uint64_t ids_python_function_key(struct ids_text name) {
     return ids_key_of(hash_of(frame.file), hash_of(frame.function));
 }
 
+int ids_python_is_selector(struct ids_text name) {
+    return ids_text_is(name, "$self._selector poll") || ids_text_is(name, "$self._selector select");
+}
+
+int ids_python_is_await(struct ids_text name) {
+    struct ids_python_frame frame;
+    return ids_text_is(name, "$asyncio poll") || (ids_text_begins(name, "$") && ids_python_frame_of(name, &frame) &&
+                                                  ids_text_begins(frame.function, "await "));
+}
+
 /* --- whose it is ------------------------------------------------------------------------------------------------ */
 
 /* Files of Python's library, of JAX and of what commonly lies below, whose folder the name does not tell; sorted. A
@@ -162,6 +172,7 @@ enum ids_frame_owner ids_python_frame_owner(struct ids_text name) {
     if (!ids_python_frame_of(name, &frame)) return IDS_FRAME_OF_LIBRARY; /* built in, or nn.Module: */
     if (!ids_text_ends(frame.file, ".py")) return owner_of_other(&frame);
     struct ids_text file = last_name(frame.file);
+    if (ids_text_is(file, "idsprof_awaits.py")) return IDS_FRAME_OF_LIBRARY; /* around the wait of an event loop */
     if (ids_text_begins(file, "idsprof_") || ids_text_is(file, "idsprof.py")) return IDS_FRAME_OF_HOOK;
     enum ids_frame_owner owner = owner_of_path(frame.file);
     if (owner) return owner;

@@ -34,6 +34,12 @@ int ids_python_frame_of(struct ids_text name, struct ids_python_frame *ret_frame
 /* The same of all frames of a function, whatever their line is; of a module each line has its own. Never 0. */
 uint64_t ids_python_function_key(struct ids_text name);
 
+/* Of what idsprof's hook records of the waits of event loops (collectors/python/_idsprof/idsprof_awaits.py):
+ * "$train.py:8 await fetch", and "$asyncio poll" inside it where another thread does what is awaited. */
+int ids_python_is_await(struct ids_text name);
+/* Of sampled stacks: an event loop waits in its selector. */
+int ids_python_is_selector(struct ids_text name);
+
 /* Whether the frame's file is of a framework that launches work: JAX and what is written with it, PyTorch,
  * TensorFlow. */
 int ids_python_frame_launches(struct ids_text name);

@@ -174,6 +174,14 @@ static int saw_wait(const struct ids_trace *trace, uint32_t events, uint32_t fra
     return trace->doings[events].account == IDS_HOST_SYNC && trace->doings[frames].account == IDS_HOST_SYNC;
 }
 
+/* ... or an event loop in its selector, whose wait idsprof's hook recorded. */
+static int saw_loop_wait(const struct ids_trace *trace, uint32_t events, uint32_t frames) {
+    const struct ids_doing *event = &trace->doings[events], *sampled = &trace->doings[frames];
+    return event->account == IDS_HOST_PYTHON && sampled->called != IDS_NONE &&
+           ids_python_is_selector(ids_strings_text(&trace->strings, trace->names[sampled->called].text)) &&
+           ids_python_is_await(ids_strings_text(&trace->strings, trace->names[event->name].text));
+}
+
 /* A wait is no call of the program's function, but what it does. */
 static uint64_t call_key(const struct ids_trace *trace, uint32_t frames) {
     const struct ids_doing *doing = &trace->doings[frames];
@@ -240,7 +248,8 @@ static int find_usual(struct joining *joining) {
         if (trace->doings[walk.events].account == IDS_NO_ACCOUNT || trace->doings[walk.frames].caller == IDS_NONE ||
             is_unseen(joining, &walk))
             continue;
-        if ((saw_call(trace, walk.events, walk.frames) || saw_wait(trace, walk.events, walk.frames)) &&
+        if ((saw_call(trace, walk.events, walk.frames) || saw_wait(trace, walk.events, walk.frames) ||
+             saw_loop_wait(trace, walk.events, walk.frames)) &&
             ids_keymap_add(&joining->calls, call_key(trace, walk.frames), 1) < 0)
             return -1;
         uint64_t event = key_of_event(joining, walk.events), most = 0, stack = 0;

@@ -9,6 +9,7 @@ import sys
 
 from . import idsprof_wrap as wrap
 from .idsprof_agent import ANNOTATION, EXECUTION, Agent
+from .idsprof_awaits import Awaits
 from .idsprof_executions import Executions
 from .idsprof_monitoring import Monitoring
 from .idsprof_plugins import follow
@@ -54,6 +55,7 @@ class Hook:
         self.monitoring = self.executions = self.unmark = self.unexec = None
         self.is_first, self.has_finalizer, self.has_platform, self.undo = True, False, False, []
         self.wraps = wrap.wanted()
+        self.awaits = Awaits(session.profiler)
         # Before the agent knows us, because it may open a window at once.
         session.on_start += [self.wraps.now, self.opens]
         session.on_stop.append(self.closes)
@@ -137,6 +139,7 @@ class Hook:
         self.agent.library.ids_hook_catch_signals(self.agent.handle)
         if not self.unexec:
             self.unexec = follow_exec(self.agent)
+        self.awaits.on()
 
     def say_platform(self):
         """The backend of jax, once it has chosen one."""
@@ -163,6 +166,7 @@ class Hook:
         if unexec:
             unexec()
         self.agent.library.ids_hook_release_signals()
+        self.awaits.off()
 
     def end(self):
         """At exit, while jax still works: the open window is written."""

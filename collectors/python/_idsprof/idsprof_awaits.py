@@ -1,0 +1,115 @@
+"""idsprof_awaits.py - what an event loop of asyncio waits for, while a window is open.
+
+A loop that has nothing to do waits in its selector, and the coroutines that wait are on no stack. So each wait of a selector that a loop
+makes is recorded under the innermost coroutine of the program that is awaited: "$train.py:8 await fetch_features", as frames are called.
+"""
+import os
+import sys
+
+TASKS = 256                     # more are not looked through: a server may have thousands
+KINDS = 'EpollSelector', 'PollSelector', 'SelectSelector', 'KqueueSelector', 'DevpollSelector'
+BETWEEN_TASKS = 'queues.py', 'locks.py', 'taskgroups.py', 'timeouts.py'     # what waits there waits for another task
+
+
+def _inside(awaited):
+    """What a coroutine, a generator or an asynchronous generator waits in."""
+    for name in ('cr_await', 'gi_yieldfrom', 'ag_await'):
+        if hasattr(awaited, name):
+            return getattr(awaited, name)
+    return None
+
+
+def _frames(task):
+    """The frames of a task's coroutines, the outermost first."""
+    frames, awaited = [], task.get_coro()
+    while awaited is not None and len(frames) < TASKS:
+        frame = getattr(awaited, 'cr_frame', None) or getattr(awaited, 'gi_frame', None) or getattr(awaited, 'ag_frame', None)
+        if frame is not None:
+            frames.append(frame)
+        awaited = _inside(awaited)
+    return frames
+
+
+def _is_of_library(frame):
+    path = frame.f_code.co_filename
+    return '-packages' in path or os.path.dirname(os.__file__) in path
+
+
+class Waiting:
+    """A task, its frames and the future that it waits for."""
+
+    def __init__(self, task, asyncio):
+        self.task, self.frames = task, _frames(task)
+        self.future = getattr(task, '_fut_waiter', None)
+        of_tasks = isinstance(self.future, asyncio.Task) or type(self.future).__name__ == '_GatheringFuture'
+        inner = self.frames[-1].f_code.co_filename if self.frames else ''
+        self.is_final = self.future is not None and not of_tasks and os.path.basename(inner) not in BETWEEN_TASKS
+        self.own = next((frame for frame in reversed(self.frames) if not _is_of_library(frame)), None)
+
+    def name(self):
+        code = self.own.f_code
+        return '$%s:%d await %s' % (os.path.basename(code.co_filename), self.own.f_lineno or 0, code.co_name)
+
+    def awaits_thread(self):
+        """A future of a pool's: another thread does what is awaited."""
+        found = getattr(self.future, '_callbacks', None) or ()
+        return any('_chain_future' in getattr(item[0], '__qualname__', '') for item in found)
+
+
+class Awaits:
+    """The waits of event loops, from on() to off()."""
+
+    def __init__(self, profiler):
+        self.profiler, self.before, self.step_task = profiler, [], None
+
+    def on(self):
+        asyncio, selectors = sys.modules.get('asyncio'), sys.modules.get('selectors')
+        if self.before or not asyncio or not selectors or not hasattr(asyncio, '_get_running_loop'):
+            return
+        loop = asyncio._get_running_loop()          # of the thread that makes the steps, where it is the one that opens the window
+        self.step_task = asyncio.current_task(loop) if loop else None
+        for name in KINDS:
+            kind = getattr(selectors, name, None)
+            if kind is not None and 'select' in vars(kind):
+                self.before.append((kind, kind.select))
+                kind.select = self.recorded(asyncio, kind.select)
+
+    def off(self):
+        for kind, select in self.before:
+            kind.select = select
+        self.before, self.step_task = [], None
+
+    def recorded(self, asyncio, wait):
+        def select(this, timeout=None):
+            loop = asyncio._get_running_loop()
+            if loop is None or (timeout is not None and timeout <= 0) or getattr(loop, '_selector', None) is not this:
+                return wait(this, timeout)
+            try:
+                found = self.awaited(asyncio, loop)
+            except Exception:                       # the program's loop must go on, whatever its tasks are
+                found = None
+            if found is None:
+                return wait(this, timeout)
+            with self.profiler.TraceMe(found.name()):
+                if not found.awaits_thread():
+                    return wait(this, timeout)
+                with self.profiler.TraceMe('$asyncio poll'):
+                    return wait(this, timeout)
+        select.__doc__ = wait.__doc__
+        return select
+
+    def awaited(self, asyncio, loop):
+        """Whom the loop waits for: the task that makes the steps, if it waits for no other task; else the one whose time comes next, else
+        one that waits for no other task either."""
+        step = self.step_task
+        of_steps = Waiting(step, asyncio) if step is not None and not step.done() and step.get_loop() is loop else None
+        if of_steps and of_steps.is_final and of_steps.own:
+            return of_steps
+        timers = getattr(loop, '_scheduled', None)
+        due = (getattr(timers[0], '_args', None) or (None,))[0] if timers else None
+        tasks = list(asyncio.all_tasks(loop))[:TASKS] if len(getattr(asyncio.tasks, '_all_tasks', ())) <= 4 * TASKS else []
+        final = [waiting for waiting in (Waiting(task, asyncio) for task in tasks) if waiting.is_final and waiting.own]
+        for waiting in final:
+            if due is not None and waiting.future is due:
+                return waiting
+        return final[0] if final else of_steps if of_steps and of_steps.own else None
