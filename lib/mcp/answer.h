@@ -1,0 +1,52 @@
+/* answer.h - what a tool answers: structured content and the same as text, both within a bound.
+ *
+ * What does not fit is cut at the end of the longest lists, and `more` says of each how much of it there is and the
+ * call that gets it.
+ */
+#ifndef IDS_LIB_MCP_ANSWER_H
+#define IDS_LIB_MCP_ANSWER_H
+
+#include "lib/base/error.h"
+
+#include <cjson/cJSON.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct ids_mcp_call;
+
+enum { IDS_MCP_PARTS_MOST = 96, IDS_MCP_NOTES_MOST = 6 };
+
+/* A list that may be cut. */
+struct ids_mcp_part {
+    cJSON *rows;
+    char what[48];       /* its name in the answer */
+    const char *section; /* of the report that has it whole, or NULL */
+    const char *table;   /* of the report, or NULL */
+    int64_t total;       /* rows that there are */
+};
+
+struct ids_mcp_answer {
+    cJSON *data; /* an object */
+    FILE *out;   /* the text */
+    char *text;
+    size_t text_length;
+    struct ids_mcp_part parts[IDS_MCP_PARTS_MOST];
+    size_t part_count;
+    cJSON *notes; /* what the engine left out, and why */
+};
+
+/* 0, or IDS_NOMEM. To be ended with ids_mcp_answer_done in any case. */
+int ids_mcp_answer_begin(struct ids_mcp_answer *answer, struct ids_error *err);
+void ids_mcp_answer_done(struct ids_mcp_answer *answer);
+
+/* Names a list as one that may be cut. `section` and `table` are static or live as long as the answer. */
+void ids_mcp_answer_part(struct ids_mcp_answer *answer, cJSON *rows, const char *what, const char *section,
+                         const char *table, int64_t total);
+void ids_mcp_answer_note(struct ids_mcp_answer *answer, const char *text);
+
+/* The result of tools/call, within the bound. NULL: no memory, or `err` says why not. */
+cJSON *ids_mcp_answer_result(struct ids_mcp_call *call, struct ids_error *err);
+/* The same of a failure. */
+cJSON *ids_mcp_failure_result(const struct ids_error *why);
+
+#endif

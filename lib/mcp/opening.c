@@ -1,0 +1,195 @@
+#include "lib/mcp/opening.h"
+
+#include "lib/analysis/grades.h"
+#include "lib/run/extract_window.h"
+#include "lib/run/open_run.h"
+#include "lib/run/sections.h"
+#include "lib/wire/shell_quote.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which paths ---- */
+
+static int is_below(const char *path, const char *root) {
+    size_t length = strlen(root);
+    if (length == 1) return 1; /* "/" */
+    return !strncmp(path, root, length) && (!path[length] || path[length] == '/');
+}
+
+/* Of a path that is not there, the part that is: whether something exists outside is not told. */
+static char *real_part(const char *path) {
+    char *part = strdup(path), *real = part ? realpath(part, NULL) : NULL;
+    while (part && !real) {
+        char *slash = strrchr(part, '/');
+        if (!slash) {
+            real = realpath(".", NULL);
+            break;
+        }
+        slash[slash == part] = '\0';
+        real = realpath(part, NULL);
+        if (slash == part) break;
+    }
+    free(part);
+    return real;
+}
+
+static int refuse(const struct ids_mcp_setup *setup, const char *path, struct ids_error *err) {
+    char roots[256] = "";
+    for (size_t i = 0, used = 0; i < setup->root_count && used < sizeof roots - 1; i++)
+        used += (size_t)snprintf(roots + used, sizeof roots - used, "%s'%s'", i ? ", " : "", setup->roots[i]);
+    return ids_fail(err, IDS_USAGE,
+                    "'%.160s' is outside the folders that this server may open (%s); start it with --root to "
+                    "add others",
+                    path, roots);
+}
+
+static int check(const struct ids_mcp_setup *setup, const char *path, struct ids_error *err) {
+    char *real = real_part(path);
+    int allowed = 0;
+    for (size_t i = 0; real && i < setup->root_count; i++) allowed |= is_below(real, setup->roots[i]);
+    free(real);
+    return allowed ? 0 : refuse(setup, path, err);
+}
+
+int ids_mcp_find(struct ids_mcp_call *call, const char *path, struct ids_run_list *ret_list, struct ids_error *err) {
+    if (!strcmp(path, "-") || !*path)
+        return ids_fail(err, IDS_USAGE, "'path' names no file or folder; requests come on standard input");
+    int code = check(call->setup, path, err);
+    if (!code) code = ids_find_runs(&call->engine, path, ret_list, err);
+    for (size_t i = 0; !code && i < ret_list->run_count; i++) {
+        const struct ids_run_files *run = &ret_list->runs[i];
+        for (size_t f = 0; !code && f < run->file_count; f++) {
+            const struct ids_run_file *file = &run->files[f];
+            code = check(call->setup, file->archive ? file->archive : file->path, err); /* a link may lead anywhere */
+        }
+        if (code) ids_run_list_done(ret_list);
+    }
+    return code;
+}
+
+int ids_mcp_may_open(struct ids_mcp_call *call, const char *path, struct ids_error *err) {
+    struct ids_run_list list;
+    int code = ids_mcp_find(call, path, &list, err);
+    if (!code) ids_run_list_done(&list);
+    return code;
+}
+
+/* ---- a report ---- */
+
+static int make_params(const struct ids_mcp_values *values, struct ids_params *ret_params, struct ids_error *err) {
+    ids_params_default(ret_params);
+    if (values->from_ps > 0) ret_params->from_ps = values->from_ps;
+    if (values->to_ps > 0) ret_params->to_ps = values->to_ps;
+    ret_params->device = values->device;
+    if (ret_params->from_ps >= ret_params->to_ps || !values->to_ps)
+        return ids_fail(err, IDS_USAGE, "'from' is not before 'to'");
+    if (!values->steps) return 0;
+    int code = ids_parse_steps(values->steps, &ret_params->first_step, &ret_params->last_step, err);
+    return code ? ids_error_at(err, "'steps'") : 0;
+}
+
+static void make_command(const struct ids_mcp_values *values, char *to, size_t room) {
+    size_t used = (size_t)snprintf(to, room, "idsprof report ");
+    ids_shell_quote(values->path, to + used, room - used);
+    used = strlen(to);
+    if (!values->run || room - used < sizeof " --run ") return;
+    used += (size_t)snprintf(to + used, room - used, " --run ");
+    ids_shell_quote(values->run, to + used, room - used);
+}
+
+int ids_mcp_open(struct ids_mcp_call *call, struct ids_mcp_opened *ret_opened, struct ids_error *err) {
+    struct ids_mcp_values *values = &call->values;
+    struct ids_params params;
+    struct ids_grade_rules grades;
+    const struct ids_run_files *run = NULL;
+    struct ids_run_list *list = &ret_opened->events.list;
+    *ret_opened = (struct ids_mcp_opened){0};
+    ids_report_init(&ret_opened->report);
+    make_command(values, ret_opened->command, sizeof ret_opened->command);
+    int code = make_params(values, &params, err);
+    if (!code) code = ids_mcp_find(call, values->path, list, err);
+    if (code) return code;
+    ids_note_unreadable(&call->engine, list);
+    code = ids_choose_run(list, values->run, &run, err);
+    if (!code && !values->run) ids_note_choice(&call->engine, list);
+    if (!code) code = ids_open_run(&call->engine, run, &params, &ret_opened->report, err);
+    if (code) return code;
+    ids_grade_rules_default(&params, &grades);
+    ids_grade(&grades, &ret_opened->report);
+    if (ids_params_are_default(&params)) code = ids_events_at_hand(&call->engine, run, &ret_opened->events, err);
+    if (!code && !ret_opened->events.run) ret_opened->events.run = run->number ? run->number : 1;
+    return code;
+}
+
+void ids_mcp_opened_done(struct ids_mcp_opened *opened) {
+    ids_report_done(&opened->report);
+    ids_events_done(&opened->events);
+}
+
+/* ---- as JSON ---- */
+
+struct ids_render ids_mcp_render(const struct ids_mcp_opened *opened, int64_t top) {
+    struct ids_render render = {.top = top, .width = 120, .command = opened->command};
+    render.sections = ids_sections(&render.section_count);
+    return render;
+}
+
+int ids_mcp_json(const struct ids_report *report, const struct ids_render *render, ids_mcp_renderer *renderer,
+                 cJSON **ret_tree, struct ids_error *err) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out) return ids_no_memory(err);
+    int code = renderer(report, render, out, err);
+    if (fclose(out) && !code) code = ids_no_memory(err);
+    if (!code) *ret_tree = cJSON_ParseWithLength(text, length);
+    free(text);
+    return !code && !*ret_tree ? ids_no_memory(err) : code;
+}
+
+int64_t ids_mcp_table_total(const cJSON *table) {
+    const cJSON *left_out = cJSON_GetObjectItemCaseSensitive(table, "rows_left_out");
+    return cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(table, "rows")) +
+           (cJSON_IsNumber(left_out) ? (int64_t)left_out->valuedouble : 0);
+}
+
+void ids_mcp_put_table(struct ids_mcp_call *call, cJSON *list, cJSON *table, const char *section) {
+    cJSON *put = cJSON_CreateObject();
+    int64_t total = ids_mcp_table_total(table);
+    cJSON_AddStringToObject(put, "id", table->string);
+    const cJSON *title = cJSON_GetObjectItemCaseSensitive(table, "title");
+    if (title) cJSON_AddStringToObject(put, "title", title->valuestring);
+    cJSON *columns = cJSON_AddArrayToObject(put, "columns"), *units = cJSON_AddObjectToObject(put, "units");
+    const cJSON *column = NULL;
+    cJSON_ArrayForEach(column, cJSON_GetObjectItemCaseSensitive(table, "columns")) {
+        const char *id = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(column, "id"));
+        const char *unit = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(column, "unit"));
+        cJSON_AddItemToArray(columns, cJSON_CreateString(id ? id : ""));
+        if (id && unit) cJSON_AddStringToObject(units, id, unit);
+    }
+    cJSON *rows = cJSON_DetachItemFromObjectCaseSensitive(table, "rows");
+    cJSON_AddItemToObject(put, "rows", rows);
+    cJSON_AddNumberToObject(put, "total", (double)total);
+    cJSON_AddItemToArray(list, put);
+    ids_mcp_answer_part(&call->answer, rows, table->string, section, table->string, total);
+}
+
+cJSON *ids_mcp_row_objects(const cJSON *table, const char *const *columns) {
+    cJSON *list = cJSON_CreateArray();
+    const cJSON *row = NULL;
+    const cJSON *defs = cJSON_GetObjectItemCaseSensitive(table, "columns");
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(table, "rows")) {
+        cJSON *object = cJSON_CreateObject();
+        const cJSON *def = defs ? defs->child : NULL;
+        for (const cJSON *cell = row->child; cell && def; cell = cell->next, def = def->next) {
+            const char *id = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(def, "id"));
+            for (const char *const *wanted = columns; id && *wanted; wanted++) {
+                if (!strcmp(*wanted, id) && !cJSON_IsNull(cell))
+                    cJSON_AddItemToObject(object, id, cJSON_Duplicate(cell, 1));
+            }
+        }
+        cJSON_AddItemToArray(list, object);
+    }
+    return list;
+}
