@@ -1,8 +1,8 @@
+#include "lib/mcp/mcp.h"
 #include "cmd/command.h"
 #include "cmd/engine.h"
 #include "lib/cli/output.h"
 #include "lib/cli/reading.h"
-#include "lib/mcp/mcp.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@ struct mcp_options {
 
 #define AT(field) offsetof(struct mcp_options, field)
 static const struct ids_opt opts[] = {
-    {IDS_OPT_TEXTS, 'R', "root", "DIR",
-     "open only what lies below this folder (the current one); may be given again", AT(roots), NULL},
+    {IDS_OPT_TEXTS, 'R', "root", "DIR", "open only what lies below this folder (the current one); may be given again",
+     AT(roots), NULL},
     IDS_READING_OPTIONS,
 };
 

@@ -1,8 +1,4 @@
-/* answer.h - what a tool answers: structured content and the same as text, both within a bound.
- *
- * What does not fit is cut at the end of the longest lists, and `more` says of each how much of it there is and the
- * call that gets it.
- */
+/* answer.h - what a tool answers, while it is made: structured content and the same as text. */
 #ifndef IDS_LIB_MCP_ANSWER_H
 #define IDS_LIB_MCP_ANSWER_H
 
@@ -11,8 +7,6 @@
 #include <cjson/cJSON.h>
 #include <stdint.h>
 #include <stdio.h>
-
-struct ids_mcp_call;
 
 enum { IDS_MCP_PARTS_MOST = 96, IDS_MCP_NOTES_MOST = 6 };
 
@@ -43,10 +37,5 @@ void ids_mcp_answer_done(struct ids_mcp_answer *answer);
 void ids_mcp_answer_part(struct ids_mcp_answer *answer, cJSON *rows, const char *what, const char *section,
                          const char *table, int64_t total);
 void ids_mcp_answer_note(struct ids_mcp_answer *answer, const char *text);
-
-/* The result of tools/call, within the bound. NULL: no memory, or `err` says why not. */
-cJSON *ids_mcp_answer_result(struct ids_mcp_call *call, struct ids_error *err);
-/* The same of a failure. */
-cJSON *ids_mcp_failure_result(const struct ids_error *why);
 
 #endif

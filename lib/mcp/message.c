@@ -45,7 +45,7 @@ static void take_apart(struct ids_mcp_message *message) {
         return;
     }
     const cJSON *version = cJSON_GetObjectItemCaseSensitive(tree, "jsonrpc");
-    const cJSON *method = cJSON_GetObjectItemCaseSensitive(tree, "method");
+    const char *method = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(tree, "method"));
     const cJSON *id = cJSON_GetObjectItemCaseSensitive(tree, "id");
     const cJSON *params = cJSON_GetObjectItemCaseSensitive(tree, "params");
     if (!cJSON_IsObject(tree) || !cJSON_IsString(version) || strcmp(version->valuestring, "2.0") != 0) {
@@ -59,12 +59,12 @@ static void take_apart(struct ids_mcp_message *message) {
     message->id = id;
     if (!method && (cJSON_HasObjectItem(tree, "result") || cJSON_HasObjectItem(tree, "error"))) {
         message->id = NULL; /* an answer, though nothing was asked: never answered */
-    } else if (!cJSON_IsString(method)) {
+    } else if (!method) {
         fault(message, IDS_MCP_INVALID_REQUEST, "'method' is missing or no text");
     } else if (params && !cJSON_IsObject(params)) {
         fault(message, id ? IDS_MCP_INVALID_PARAMS : IDS_MCP_INVALID_REQUEST, "'params' is not an object");
     } else {
-        message->method = method->valuestring;
+        message->method = method;
         message->params = params;
         message->is_stateless = ids_mcp_message_version(message) != NULL;
     }

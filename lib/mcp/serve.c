@@ -27,10 +27,10 @@ struct session {
     pthread_cond_t changed;
     struct waiting *first, *last;
     size_t count, bytes;
-    int has_ended;        /* no message comes any more */
-    int out_of_memory;    /* the reader's */
-    const cJSON *working; /* the id of the request at work, or NULL */
-    int cancelled;        /* that one */
+    int has_ended;           /* no message comes any more */
+    int out_of_memory;       /* the reader's */
+    const cJSON *working;    /* the id of the request at work, or NULL */
+    int cancelled;           /* that one */
     struct ids_query *query; /* its SQL, or NULL */
 };
 

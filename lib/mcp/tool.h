@@ -80,23 +80,19 @@ int ids_mcp_arguments_read(struct ids_mcp_call *call, struct ids_error *err);
 /* Of the arguments that most tools have. */
 #define IDS_MCP_AT(field) offsetof(struct ids_mcp_values, field)
 enum { IDS_MCP_CHARS = 6000, IDS_MCP_CHARS_LEAST = 2000, IDS_MCP_CHARS_MOST = 100000 };
-#define IDS_MCP_PATH                                                                                          \
-    {                                                                                                         \
-        "path", IDS_MCP_TEXT, IDS_MCP_AT(path), 1, 0, 0, 0,                                                   \
-            "a profile, a folder or archive of runs, or a database of 'idsprof import'; as list gives it"     \
+#define IDS_MCP_PATH                                                                                      \
+    {                                                                                                     \
+        "path", IDS_MCP_TEXT, IDS_MCP_AT(path), 1, 0, 0, 0,                                               \
+            "a profile, a folder or archive of runs, or a database of 'idsprof import'; as list gives it" \
     }
-#define IDS_MCP_RUN                                                                                           \
-    {                                                                                                         \
-        "run", IDS_MCP_TEXT, IDS_MCP_AT(run), 0, 0, 0, 0, "which run of the path; without it the newest"      \
-    }
-#define IDS_MCP_TOP(usual, what)                                         \
-    {                                                                    \
-        "top", IDS_MCP_INT, IDS_MCP_AT(top), 0, 0, 100000, (usual), what \
-    }
-#define IDS_MCP_MAX_CHARS                                                                              \
-    {                                                                                                  \
-        "max_chars", IDS_MCP_INT, IDS_MCP_AT(max_chars), 0, IDS_MCP_CHARS_LEAST, IDS_MCP_CHARS_MOST,   \
-            IDS_MCP_CHARS, "how long the answer may be, the text and the structured content each"      \
+#define IDS_MCP_RUN \
+    { "run", IDS_MCP_TEXT, IDS_MCP_AT(run), 0, 0, 0, 0, "which run of the path; without it the newest" }
+#define IDS_MCP_TOP(usual, what) \
+    { "top", IDS_MCP_INT, IDS_MCP_AT(top), 0, 0, 100000, (usual), what }
+#define IDS_MCP_MAX_CHARS                                                                                           \
+    {                                                                                                               \
+        "max_chars", IDS_MCP_INT, IDS_MCP_AT(max_chars), 0, IDS_MCP_CHARS_LEAST, IDS_MCP_CHARS_MOST, IDS_MCP_CHARS, \
+            "how long the answer may be, the text and the structured content each"                                  \
     }
 #define IDS_MCP_WINDOW                                                                                                \
     {"from", IDS_MCP_SECONDS, IDS_MCP_AT(from_ps), 0, 0, 9000000, -1, "seconds since the first activity: look from"}, \

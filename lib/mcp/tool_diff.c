@@ -63,7 +63,9 @@ static const struct {
     const char *table, *as;
     const char *columns[12];
 } lists[] = {
-    {"waterfall", "causes", {"change", "share", "account", "culprit", "where", "cause", "low", "high", "verdict", NULL}},
+    {"waterfall",
+     "causes",
+     {"change", "share", "account", "culprit", "where", "cause", "low", "high", "verdict", NULL}},
     {"headline", "figures", {"id", "title", "unit", "a", "b", "difference", "ratio", "verdict", "better", NULL}},
     {"structure", "programs", {"what", "where", "before", "after", "count", NULL}},
     {"changes", "changes", {"change", "text", "explain", NULL}},
@@ -137,13 +139,15 @@ static int run_diff(struct ids_mcp_call *call, struct ids_error *err) {
 const struct ids_mcp_tool ids_mcp_diff_tool = {
     .name = "diff",
     .title = "Compare two runs",
-    .about = "Whether two runs are comparable, what changed, how sure it is, and where the change of the step comes from "
-             "(`causes`: they add up, and the surest large one is first). Times are in seconds a step.",
+    .about =
+        "Whether two runs are comparable, what changed, how sure it is, and where the change of the step comes from "
+        "(`causes`: they add up, and the surest large one is first). Times are in seconds a step.",
     .arguments = arguments,
     .argument_count = sizeof arguments / sizeof *arguments,
     .limit = "top",
     .members = "{\"comparable\":{\"type\":\"boolean\"},\"findings\":{\"type\":\"array\"},\"verdict\":{\"type\":"
-               "\"string\"},\"causes\":{\"type\":\"array\"},\"figures\":{\"type\":\"array\"},\"programs\":{\"type\":\"array\"},"
+               "\"string\"},\"causes\":{\"type\":\"array\"},\"figures\":{\"type\":\"array\"},\"programs\":{\"type\":"
+               "\"array\"},"
                "\"changes\":{\"type\":\"array\"},\"ops\":{\"type\":\"array\"}}",
     .always = "[\"comparable\",\"findings\"]",
     .run = run_diff,

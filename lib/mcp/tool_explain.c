@@ -75,9 +75,10 @@ static int run_explain(struct ids_mcp_call *call, struct ids_error *err) {
 const struct ids_mcp_tool ids_mcp_explain_tool = {
     .name = "explain",
     .title = "Explain an account, a figure or a table",
-    .about = "The definition of an id, its value and the rule by which it was found in this run; of an account also who "
-             "is to blame and its longest intervals, with the step, device and evidence of each; and the SQL that "
-             "gives it from rows.",
+    .about =
+        "The definition of an id, its value and the rule by which it was found in this run; of an account also who "
+        "is to blame and its longest intervals, with the step, device and evidence of each; and the SQL that "
+        "gives it from rows.",
     .arguments = arguments,
     .argument_count = sizeof arguments / sizeof *arguments,
     .limit = "top",

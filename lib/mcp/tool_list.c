@@ -9,7 +9,8 @@
 static const struct ids_mcp_argument arguments[] = {
     {"path", IDS_MCP_TEXT, IDS_MCP_AT(path), 0, 0, 0, 0, "a folder, archive, profile or database; else the first root"},
     {"newest", IDS_MCP_INT, IDS_MCP_AT(newest), 0, 1, 10000, 20, "at most so many runs, the newest ones"},
-    {"sort", IDS_MCP_TEXT, IDS_MCP_AT(sort), 0, 0, 0, 0, "time, name, label, step or another column; -time, the usual one: downwards"},
+    {"sort", IDS_MCP_TEXT, IDS_MCP_AT(sort), 0, 0, 0, 0,
+     "time, name, label, step or another column; -time, the usual one: downwards"},
     IDS_MCP_MAX_CHARS,
 };
 
@@ -60,8 +61,7 @@ static int list_runs(struct ids_mcp_call *call, const char *path, int order, int
     struct ids_listing listing;
     char *paths[1] = {strdup(path)};
     if (!paths[0]) return ids_no_memory(err);
-    int code =
-        ids_listing_make(&call->engine, paths, 1, call->values.newest, order, is_descending, &listing, err);
+    int code = ids_listing_make(&call->engine, paths, 1, call->values.newest, order, is_descending, &listing, err);
     int64_t there = 0;
     for (size_t i = 0; i < listing.list_count; i++) there += (int64_t)listing.lists[i].run_count;
     cJSON *runs = cJSON_AddArrayToObject(call->answer.data, "runs");
@@ -77,7 +77,8 @@ static int list_runs(struct ids_mcp_call *call, const char *path, int order, int
 }
 
 static int run_list(struct ids_mcp_call *call, struct ids_error *err) {
-    const char *path = call->values.path ? call->values.path : ".", *sort = call->values.sort ? call->values.sort : "-time";
+    const char *path = call->values.path ? call->values.path : ".",
+               *sort = call->values.sort ? call->values.sort : "-time";
     int order = -1, is_descending = *sort == '-';
     for (int i = 0; ids_listing_order(i); i++) {
         if (!strcmp(ids_listing_order(i), sort + is_descending)) order = i;

@@ -5,7 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_USUAL = 50, ROWS_MOST = 10000, SECONDS_USUAL = 20, SECONDS_MOST = 600, CELL_BYTES = 1000, SQL_MOST = 50000 };
+enum {
+    ROWS_USUAL = 50,
+    ROWS_MOST = 10000,
+    SECONDS_USUAL = 20,
+    SECONDS_MOST = 600,
+    CELL_BYTES = 1000,
+    SQL_MOST = 50000
+};
 
 static const struct ids_mcp_argument arguments[] = {
     IDS_MCP_PATH,
@@ -93,7 +100,8 @@ static int ask(struct ids_mcp_call *call, struct ids_query *query, struct ids_er
     code = take_rows(call, query, rows, &more, err);
     int64_t count = cJSON_GetArraySize(rows);
     cJSON_AddBoolToObject(data, "complete", !more);
-    if (more) fprintf(call->answer.out, "... there are more rows: raise max_rows or max_chars, or use LIMIT and OFFSET\n");
+    if (more)
+        fprintf(call->answer.out, "... there are more rows: raise max_rows or max_chars, or use LIMIT and OFFSET\n");
     /* How many there would be, nobody knows: one more than there are says that there are others. */
     ids_mcp_answer_part(&call->answer, rows, "rows", NULL, NULL, more ? 2 * count + 1 : count);
     return code;
@@ -107,8 +115,7 @@ static void limit_sql(const struct ids_mcp_call *call) {
 static int run_query(struct ids_mcp_call *call, struct ids_error *err) {
     struct ids_opened_events events = {0};
     struct ids_query *query = NULL;
-    if (strlen(call->values.sql) > SQL_MOST)
-        return ids_fail(err, IDS_LIMIT, "'sql' has more than %d bytes", SQL_MOST);
+    if (strlen(call->values.sql) > SQL_MOST) return ids_fail(err, IDS_LIMIT, "'sql' has more than %d bytes", SQL_MOST);
     int code = ids_mcp_may_open(call, call->values.path, err);
     if (code) return code;
     limit_sql(call);
@@ -130,8 +137,9 @@ static int run_query(struct ids_mcp_call *call, struct ids_error *err) {
 const struct ids_mcp_tool ids_mcp_query_tool = {
     .name = "query",
     .title = "Ask the events of a run in SQL",
-    .about = "Read-only SQL over every event of a run, within rows, bytes and CPU time. The first query of a run imports "
-             "it into the cache.",
+    .about =
+        "Read-only SQL over every event of a run, within rows, bytes and CPU time. The first query of a run imports "
+        "it into the cache.",
     .arguments = arguments,
     .argument_count = sizeof arguments / sizeof *arguments,
     .limit = "max_rows",

@@ -146,9 +146,10 @@ static int run_report(struct ids_mcp_call *call, struct ids_error *err) {
 const struct ids_mcp_tool ids_mcp_report_tool = {
     .name = "report",
     .title = "Report on a run",
-    .about = "How busy the devices of a run were, where the time of a step goes by account and culprit, and what to do, "
-             "the largest saving first. Each piece of advice has an id under `explain` for the tool explain. Times are "
-             "in seconds.",
+    .about =
+        "How busy the devices of a run were, where the time of a step goes by account and culprit, and what to do, "
+        "the largest saving first. Each piece of advice has an id under `explain` for the tool explain. Times are "
+        "in seconds.",
     .arguments = arguments,
     .argument_count = sizeof arguments / sizeof *arguments,
     .limit = "top",

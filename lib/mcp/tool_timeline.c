@@ -6,10 +6,7 @@
 #include <string.h>
 
 static const struct ids_mcp_argument arguments[] = {
-    IDS_MCP_PATH,
-    IDS_MCP_RUN,
-    IDS_MCP_WINDOW,
-    IDS_MCP_TOP(8, "devices, gaps, steps and ops; 0 for all"),
+    IDS_MCP_PATH,      IDS_MCP_RUN, IDS_MCP_WINDOW, IDS_MCP_TOP(8, "devices, gaps, steps and ops; 0 for all"),
     IDS_MCP_MAX_CHARS,
 };
 

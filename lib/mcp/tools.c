@@ -1,13 +1,12 @@
 /* The tools: their list, and calling one. */
-#include "lib/mcp/tool.h"
-
 #include "lib/base/memory.h"
+#include "lib/mcp/result.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const struct ids_mcp_tool *const all[] = {&ids_mcp_list_tool,    &ids_mcp_report_tool, &ids_mcp_explain_tool,
-                                                 &ids_mcp_timeline_tool, &ids_mcp_diff_tool,  &ids_mcp_query_tool};
+static const struct ids_mcp_tool *const all[] = {&ids_mcp_list_tool,     &ids_mcp_report_tool, &ids_mcp_explain_tool,
+                                                 &ids_mcp_timeline_tool, &ids_mcp_diff_tool,   &ids_mcp_query_tool};
 enum { TOOLS = sizeof all / sizeof *all };
 
 /* ---- the list ---- */
