@@ -4,6 +4,7 @@
 #include "lib/analysis/context.h"
 #include "lib/base/vec.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -23,9 +24,9 @@ static const struct ids_metric_def metrics[] = {
      "SELECT total(value > 0) / nullif(count(*), 0) " THROTTLING},
     {"clock.held_back_share", "clock held back", IDS_UNIT_RATIO, IDS_BETTER_LOWER,
      "Share of the time of a TPU's ops that they would not take at the default clock: 1 - sum of time x Time Scale "
-     "Multiplier / sum of time. Below 0: the clock was above its default. Ops around others count too.",
-     "SELECT 1 - sum(e.dur_ps * CAST(s.value AS REAL)) / sum(e.dur_ps) FROM stats s JOIN events e ON e.id = s.event "
-     "WHERE e.run = :run AND s.key = 'Time Scale Multiplier' HAVING sum(e.dur_ps) > 0"},
+     "Multiplier / sum of time; 0 where the clock was above its default. Ops around others count too.",
+     "SELECT min(max(1 - sum(e.dur_ps * CAST(s.value AS REAL)) / sum(e.dur_ps), 0), 1) FROM stats s "
+     "JOIN events e ON e.id = s.event WHERE e.run = :run AND s.key = 'Time Scale Multiplier' HAVING sum(e.dur_ps) > 0"},
 };
 
 static const struct ids_column_def columns[] = {
@@ -324,6 +325,10 @@ static int is_throttling(const struct ids_trace *trace, const struct ids_counter
            strcasestr(ids_trace_text(trace, counter->series), "throttl");
 }
 
+static double held_back_share(const struct ids_trace *trace) {
+    return trace->time_scale_ps > 0 ? fmin(fmax(1 - trace->scaled_ps / trace->time_scale_ps, 0), 1) : 0;
+}
+
 static void put_metrics(const struct ids_trace *trace, struct ids_report *report) {
     static const char none[] = "the file sampled no counters";
     uint64_t samples = trace->counters_left_out, throttling = 0, throttled = 0, kept = 0;
@@ -352,7 +357,7 @@ static void put_metrics(const struct ids_trace *trace, struct ids_report *report
                            samples ? "no counter of the file says throttling" : none);
     if (trace->time_scale_ps > 0)
         ids_report_metric(report, "clock.held_back_share", NULL,
-                          ids_real_value(IDS_UNIT_RATIO, 1 - trace->scaled_ps / trace->time_scale_ps));
+                          ids_real_value(IDS_UNIT_RATIO, held_back_share(trace)));
     else
         ids_report_no_data(report, "clock.held_back_share", IDS_UNIT_RATIO, NULL,
                            "no op of this trace has a Time Scale Multiplier (TPU)");
@@ -361,7 +366,7 @@ static void put_metrics(const struct ids_trace *trace, struct ids_report *report
 /* Beside the run's other facts: compute takes longer than the program's doing. */
 static void say_clock(const struct ids_trace *trace, struct ids_report *report) {
     char text[IDS_VALUE_ROOM];
-    double held_back = trace->time_scale_ps > 0 ? 1 - trace->scaled_ps / trace->time_scale_ps : 0;
+    double held_back = held_back_share(trace);
     if (held_back < 0.01) return;
     ids_value_format(ids_real_value(IDS_UNIT_RATIO, held_back), text, sizeof text);
     ids_report_property(report, "clock_held_back", ids_text_value(ids_report_text(report, "clock held back %s", text)));

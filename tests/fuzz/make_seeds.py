@@ -363,6 +363,10 @@ def main():
     for name, data in modules.items():
         write(os.path.join(out, "hlo"), name, data)
         write(os.path.join(out, "xplane"), "hlo_" + name, space([metadata_plane({"jit_f(7)": data})]))
+    memory = os.path.join(SOURCE, "testdata", "memory")
+    for name in sorted(os.listdir(memory)):
+        with gzip.open(os.path.join(memory, name)) as file:
+            write(os.path.join(out, "pprof"), name, file.read())
     for name, data in json_traces().items():
         write(os.path.join(out, "chrome"), name, data)
         if not data.startswith(b"\x1f\x8b"):
@@ -375,6 +379,7 @@ def main():
     words = dictionary({"/device:GPU:0", "/device:TPU:0", "/host:CPU", "/host:metadata", "Task Environment", "Stream #1(Kernel)"})
     for target in ("xplane", "report_xplane", "mini"):
         write(out, target + ".dict", words.encode())
+    write(out, "pprof.dict", dictionary({"buffer", "executable", "space", "bytes", "kind", "device"}).encode())
     write(out, "http2.dict", '"grpc-status"\n"grpc-message"\n"\\x00\\x00\\x00\\x01"\n'.encode())
     write(out, "hlo.dict", dictionary({"fusion", "tuple", "all-reduce"}).encode())
 
