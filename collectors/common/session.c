@@ -228,6 +228,12 @@ static void start_stacks(const struct ids_agent *agent) {
     ids_hello_end(&line, agent->hello);
 }
 
+static void drop_stacks(void) {
+    struct ids_stacks_counts counts;
+    char why[IDS_WHY_BYTES];
+    if (ids_stacks_stop(&counts)) ids_stacks_write(NULL, -1, why, sizeof why);
+}
+
 static void write_stacks(const struct ids_agent *agent, const struct ids_stacks_counts *counts, const char *path) {
     struct ids_hello line;
     char why[IDS_WHY_BYTES] = "";
@@ -270,16 +276,21 @@ int ids_session_open(struct ids_agent *agent) {
     while ((asked = next_collector(agent, asked)) >= 0) {
         const struct ids_slot *slot = &agent->collectors[asked];
         int64_t before = ids_monotonic_ns();
+        /* In the middle of a slow step a collector may have to wait for what makes it slow: for Python's lock. The
+         * stacks need no lock, and show who has it. */
+        int is_early = agent->running_step >= 0;
+        if (is_early) start_stacks(agent);
         why[0] = '\0';
         int code = slot->collector.start(slot->collector.context, why, sizeof why);
         if (!code) {
             agent->begin_ns = ids_realtime_ns();
             agent->owner = asked;
-            start_stacks(agent);
+            if (!is_early) start_stacks(agent);
             agent->start_ns = ids_monotonic_ns() - before;
             if (!ids_plan_judges(&agent->plan)) say_opened(agent); /* else only of windows that are kept */
             return 0;
         }
+        if (is_early) drop_stacks();
         is_busy |= code == IDS_BUSY;
         if (code != IDS_BUSY || agent->said_busy != agent->window.number)
             say_skipped(agent, slot->name, why[0] ? why : "it did not start and gave no reason");

@@ -14,7 +14,9 @@ struct recorded {
     int64_t number;
     int64_t first_ps;   /* begin of the first annotation */
     int64_t longest_ps; /* from one annotation's begin to the next one's, or one annotation */
+    uint32_t first;     /* whose that is */
     int opens;          /* the window opened with the first one */
+    int is_its_own;     /* the first one is that of the step: it was annotated only when the window was open at last */
 };
 
 static int earlier(const void *a, const void *b) {
@@ -47,6 +49,8 @@ static int find_annotations(const struct ids_steps *steps, uint32_t host, struct
         if (time_ps > recorded->longest_ps) recorded->longest_ps = time_ps;
         if (mark->start_ps >= recorded->first_ps) continue;
         recorded->first_ps = mark->start_ps;
+        recorded->first = (uint32_t)i;
+        recorded->is_its_own = steps->at[i].number == recorded->number;
         recorded->opens = steps->at[i].opens || steps->at[i].number <= recorded->number;
     }
     qsort(begins, count, sizeof *begins, earlier);
@@ -58,13 +62,19 @@ static int find_annotations(const struct ids_steps *steps, uint32_t host, struct
 }
 
 static int is_slowest(const struct recorded *recorded) {
-    return recorded->first_ps != INT64_MAX && !recorded->opens && recorded->opened_ps < recorded->first_ps &&
-           recorded->first_ps - recorded->opened_ps > recorded->longest_ps;
+    return recorded->first_ps != INT64_MAX && (!recorded->opens || recorded->is_its_own) &&
+           recorded->opened_ps < recorded->first_ps && recorded->first_ps - recorded->opened_ps > recorded->longest_ps;
 }
 
 /* Hosts of one run have the same number for a step. */
 static int add(struct ids_steps *steps, uint32_t host, const struct recorded *recorded) {
     if (steps->has_running && steps->running != recorded->number) return 0;
+    if (!steps->has_running && recorded->is_its_own) {
+        steps->has_running = 1;
+        steps->running = recorded->number;
+        steps->made_running = recorded->first;
+        steps->at[recorded->first].opens = 0;
+    }
     if (!steps->has_running) {
         struct ids_step *step = IDS_PUSH(steps->at, steps->count, steps->room);
         if (!step) return -1;

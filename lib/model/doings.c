@@ -25,9 +25,9 @@ static int is_hook(struct ids_doing doing) {
  * is compiled or read stays what it is, because its own threads may have the lock. */
 static struct ids_doing awaiting_gil(struct ids_doing around, uint32_t name) {
     struct ids_doing doing = around;
-    if (around.account == IDS_HOST_COMPILE || around.account == IDS_PROFILER) return around;
+    if (around.account == IDS_HOST_COMPILE) return around;
     doing.waits = IDS_WAITS_FOR_GIL;
-    if (around.account == IDS_HOST_INPUT) return doing;
+    if (around.account == IDS_HOST_INPUT || around.account == IDS_PROFILER) return doing;
     doing.account = IDS_HOST_PYTHON;
     doing.name = doing.around = around.caller == IDS_NONE ? name : around.caller;
     return doing;
@@ -56,6 +56,13 @@ static void frame_inside(struct ids_trace *trace, struct ids_doing around, uint3
         int shows =
             around.account == IDS_NO_ACCOUNT || !ids_account_holds((enum ids_account)around.account, IDS_HOST_PYTHON);
         *ret_doing = shows ? (struct ids_doing){name, name, IDS_NONE, IDS_NONE, IDS_PROFILER, .library = 1} : around;
+        if (is_hook(around)) ret_doing->waits = IDS_WAITS_NOT;
+        return;
+    }
+    /* The hook tells the agent of a step, and the agent is opening a window, for which it needs Python's lock. */
+    if (is_hook(around) && ids_text_is(text_of(trace, name), "$self.agent step")) {
+        doing.waits = IDS_WAITS_FOR_GIL;
+        *ret_doing = doing;
         return;
     }
     doing.library = (uint8_t)of_library;
