@@ -12,8 +12,8 @@ cd "$(dirname "$0")"
 demo_trace=testdata/cpu8_annotated
 coverage_percent=85
 
-# Libraries: gzip both ways, archives, small messages and JSON, the database, HTTP/2.
-library_packages=(zlib1g-dev libisal-dev libarchive-dev libprotobuf-c-dev protobuf-c-compiler libcjson-dev libsqlite3-dev libnghttp2-dev)
+# Libraries: gzip both ways, archives, small messages and JSON, the database, HTTP/2, HTTP.
+library_packages=(zlib1g-dev libisal-dev libarchive-dev libprotobuf-c-dev protobuf-c-compiler libcjson-dev libsqlite3-dev libnghttp2-dev libmicrohttpd-dev)
 build_packages=(gcc libc6-dev cmake ninja-build pkg-config "${library_packages[@]}")
 fast_packages=("${build_packages[@]}" check libsubunit-dev python3 sqlite3)
 full_packages=("${fast_packages[@]}" ca-certificates python3-venv gcovr valgrind clang-tidy clang-format cppcheck mandoc shellcheck nodejs openmpi-bin chromium)
