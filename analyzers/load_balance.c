@@ -1,4 +1,5 @@
 /* load_balance.c - who works, who waits for whom, and whether it is always the same one (lib/analysis/balance.h). */
+#include "analyzers/rank_steps.h"
 #include "lib/analysis/balance.h"
 #include "lib/base/saturate.h"
 #include "lib/model/collective_runs.h"
@@ -133,10 +134,10 @@ static int load_balance_run(struct ids_analysis *analysis, struct ids_report *re
     free(places);
     ids_arena_done(&names);
     ids_balance_done(&balance);
-    return code;
+    return code ? code : ids_rank_steps_list(analysis, report, err);
 }
 
-static const struct ids_table_def *const tables[] = {&load_balance};
+static const struct ids_table_def *const tables[] = {&load_balance, &ids_rank_steps_table};
 
 const struct ids_analyzer ids_load_balance_analyzer = {
     .name = "load_balance",

@@ -66,7 +66,8 @@ def check_json(page, trace):
         else:
             check(shown[key] == value, f"{trace}: {key} is another one in the page")
     also = set(shown["tables"]) - set(told["tables"])
-    check(also <= {"accounts_by_device", "strips", "intervals", "memory_use", "time_by_module", "time_by_source", "time_by_family"},
+    check(also <= {"accounts_by_device", "strips", "intervals", "rank_steps", "memory_use", "time_by_module", "time_by_source",
+                   "time_by_family"},
           f"{trace}: tables {also}")
     return told
 
@@ -194,6 +195,67 @@ def check_ledger_links(page):
     check(shown and all("comm.wait" in row for row in shown), f"a part of the bar leads to {shown[:3]}")
 
 
+def check_steps(open_page):
+    """Bars are as high as their times; what is warm-up is grey, what takes more than twice the median is marked."""
+    trace = SOURCE / "testdata/cpu1_compile"
+    page = open_page(make(trace, "warm"))
+    told = page.evaluate("ids.report")
+    check("warm-up" in told["metrics"]["steps.mean"]["rule"], "the trace has no warm-up")
+    times = [row[2] for row in told["tables"]["steps"]["rows"]]
+    late = [time for time in times[1:] if time > 2 * told["metrics"]["steps.median"]["value"]]
+    drawn = page.evaluate("""() => { const plot = document.querySelector('#steps .plot');
+        const paths = [...plot.querySelectorAll('path[style]')].map(e => [e.style.fill, e.getBBox().height, e.getBBox().width]);
+        return { paths, marks: plot.querySelectorAll('.outlier, .cut').length, frame: plot.querySelector('svg').clientHeight }; }""")
+    grey = [path for path in drawn["paths"] if "--warmup" in path[0]]
+    check(len(grey) == 1 and grey[0][2] < 1280 / len(times), f"warm-up is drawn as {grey}")
+    check(drawn["marks"] == len(late) + (times[0] > max(times[1:])), f"{drawn['marks']} steps are marked, not {len(late)}")
+    check(any("--work-compute" in path[0] for path in drawn["paths"]), "no account is drawn")
+    page.context.close()
+
+
+def check_ranks(page):
+    """Each cell's colour is as full as its share of the step."""
+    told = page.evaluate("ids.report.tables.rank_steps.rows")
+    check(len(told) == 24, f"{len(told)} cells")
+    page.wait_for_timeout(100)
+    for i, column in ((0, 4), (1, 5)):
+        shown = page.evaluate("""i => { const board = document.querySelectorAll('.ranks canvas')[i];
+            return [...board.getContext('2d').getImageData(0, 0, board.width, board.height).data].filter((_, at) => at % 4 === 3); }""", i)
+        expected = [0] * 24
+        for n, row in enumerate(told):
+            expected[n % 8 * 3 + n // 8] = 255 * (0.04 + 0.96 * row[column] / row[3])
+        check(all(abs(a - b) <= 1.5 for a, b in zip(shown, expected)), f"cells of {i}: {shown}, not {expected}")
+
+
+def check_timeline_links(page):
+    """What is clicked is handed to the timeline in nanoseconds."""
+    page.evaluate("""() => { window.calls = []; ids.timeline.show = (...all) => calls.push(['show', ...all]);
+        ids.timeline.zoom = (...all) => calls.push(['zoom', ...all]); }""")
+    told = page.evaluate("ids.report")
+    advice = told["advice"][0]
+    page.locator("#advice li button", has_text="show on the timeline").first.click()
+    rows = [row for row in told["tables"]["intervals"]["rows"] if row[0] == advice["account"] and row[6] == advice["culprit"]]
+    call = page.evaluate("calls.pop()")
+    got = [(round(part["from"]), round(part["to"]), part["device"]) for part in call[1]]
+    expected = [(round(row[1] * 1e9), round((row[1] + row[2]) * 1e9), row[4]) for row in rows]
+    check(rows and call[0] == "show" and got == expected, f"advice shows {got}, not {expected}")
+    page.locator("#steps .plot").focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    step = told["tables"]["steps"]["rows"][-1]
+    call = page.evaluate("calls.pop()")
+    check(call[0] == "zoom" and round(call[1]) == round(step[1] * 1e9) and round(call[2]) == round((step[1] + step[2]) * 1e9),
+          f"a step zooms to {call}")
+    page.locator("[data-table=gaps] tbody tr .show").first.click()
+    gap, call = told["tables"]["gaps"]["rows"][0], page.evaluate("calls.pop()")
+    check(call[0] == "show" and round(call[1][0]["from"]) == round(gap[2] * 1e9) and call[1][0]["device"] == gap[1], f"a gap shows {call}")
+    page.locator("[data-table=ledger] input").fill("")
+    page.locator(".ledger .part[data-account='host.input']").click()
+    call = page.evaluate("calls.pop()")
+    check(call and all(any(round(row[1] * 1e9) == round(part["from"]) for row in told["tables"]["intervals"]["rows"] if row[0] == "host.input")
+                       for part in call[1]), f"a part of the bar shows {call}")
+
+
 def check_structure(page, name):
     """What a screen reader needs."""
     found = page.evaluate("""() => {
@@ -270,9 +332,10 @@ def main():
             page.context.close()
         path = FOLDER / "cpu8_annotated.html"
         page = open_page(path)
-        for work in (check_keyboard, check_sorting, check_search, check_tree, check_icicle, check_ledger_links):
+        for work in (check_keyboard, check_sorting, check_search, check_tree, check_icicle, check_ledger_links, check_ranks, check_timeline_links):
             work(page)
         page.context.close()
+        check_steps(open_page)
         check_looks(open_page, path)
         check_hostile(open_page)
     finish()

@@ -198,6 +198,47 @@ ids.charts = {};
       table.rows.length > 64 ? h("p", { class: "soft" }, `${table.rows.length - 64} more devices in the table`) : null);
   };
 
+  /* Steps across, ranks down: how much of a step each rank works, and beside it how much it waits for others. */
+  charts.ranks = (table, choose) => {
+    if (!table.rows.length) return null;
+    const cell = (row, id) => table.cell(row, id);
+    const devices = [...new Set(table.rows.map((row) => cell(row, "device")))];
+    const parts = [...new Set(table.rows.map((row) => cell(row, "step")))];
+    const line = h("p", { class: "soft", "aria-live": "polite" }, "Point at a cell; a click zooms the timeline to its step.");
+    const map = (id, title, account) => {
+      const at = (row) => [parts.indexOf(cell(row, "step")), devices.indexOf(cell(row, "device"))];
+      const share = (row) => Math.max(0, Math.min(1, Number(cell(row, id)) / Number(cell(row, "time")) || 0));
+      const words = (row) => `step ${table.text(row, "step")}${Number(cell(row, "steps")) > 1 ? ` and ${cell(row, "steps") - 1} more` : ""}, ${
+        cell(row, "device")}: ${title} ${table.text(row, id)} of ${table.text(row, "time")}`;
+      const board = h("canvas", { width: parts.length, height: devices.length, role: "img",
+        "aria-label": `${title}: ${devices.length} ranks by ${parts.length} parts of the run` });
+      const paint = () => {
+        const pen = board.getContext("2d"), style = getComputedStyle(board);
+        pen.clearRect(0, 0, parts.length, devices.length);
+        pen.fillStyle = style.getPropertyValue(ids.variable(account)) || "#888888";
+        for (const row of table.rows) {
+          pen.globalAlpha = 0.04 + 0.96 * share(row);
+          pen.fillRect(...at(row), 1, 1);
+        }
+      };
+      const rowAt = (event) => {
+        const step = parts[Math.floor(event.offsetX / board.clientWidth * parts.length)];
+        const device = devices[Math.floor(event.offsetY / board.clientHeight * devices.length)];
+        return table.rows.find((row) => cell(row, "step") === step && cell(row, "device") === device);
+      };
+      board.addEventListener("pointermove", (event) => rowAt(event) && (line.textContent = words(rowAt(event))));
+      board.addEventListener("click", (event) => rowAt(event) && choose(cell(rowAt(event), "step")));
+      for (const change of [matchMedia("(prefers-color-scheme: dark)"), matchMedia("print")]) change.addEventListener("change", paint);
+      board.style.height = Math.max(40, Math.min(400, devices.length * 18)) + "px";
+      requestAnimationFrame(paint);
+      return h("div", {}, h("p", {}, ids.swatch(account), title), board);
+    };
+    const shown = devices.length > 6 ? `${devices[0]} to ${devices.at(-1)}` : devices.join(", ");
+    return h("figure", { class: "ranks" }, h("figcaption", {}, h("strong", {}, "ranks by step"),
+      " steps across, ranks down (", h("bdi", {}, shown), "): the fuller the colour, the more of the step."),
+      map("work", "work", "work.compute"), map("wait", "waiting for others", "comm.wait"), line);
+  };
+
   /* ---- points ---- */
 
   const POINTS = 1000;

@@ -179,6 +179,10 @@
     strips: (table) => (ids.timeline ? null : ids.charts.strips(table)),
     gap_histogram: (table) => ids.charts.gaps(table),
     load_balance: (table) => ids.charts.balance(table),
+    rank_steps: (table, tables) => ids.charts.ranks(table, (step) => {
+      const steps = tables.get("steps"), row = steps?.rows.find((one) => steps.cell(one, "step") === step);
+      if (row) zoom(steps)(row, `step ${step}`);
+    }),
     layers: (table) => ids.charts.layers(table),
     computations: (table, tables) => ids.charts.roofline(table, tables.get("devices")),
     kernels: (table) => ids.charts.kernels(table),
