@@ -121,7 +121,38 @@ def check_files():
     check(len(cut.stdout) == 100 and not cut.stderr, f"a reader that leaves: '{cut.stderr}'")
 
 
+def check_ranks():
+    report = json.loads(idsprof("report", "testdata/mini/rank_steps.mini", "--section", "load_balance", "--json")[0])
+    expected = [[11, 1, "GPU:0", 100e-6, 60e-6, 0], [11, 1, "GPU:1", 110e-6, 110e-6, 0], [12, 1, "GPU:0", 80e-6, 80e-6, 0],
+                [12, 1, "GPU:1", 70e-6, 40e-6, 0]]
+    check(report["tables"]["rank_steps"]["rows"] == expected, f"rank_steps is {report['tables']['rank_steps']['rows']}")
+
+
+def check_long_runs():
+    """Of 3,001 steps of two devices the map has rows of several steps, which lose no time."""
+    lines = ["idsprof-mini 1", "host h"]
+    for device in range(2):
+        lines += [f"plane /device:GPU:{device}", 'line 1 "Stream #1(Kernel)"']
+        lines += [f"{10 * i}us {1 + (i + device) % 7}us k" for i in range(3001)]
+        lines += ["line 2 Steps"] + [f"{10 * i}us 10us {i}" for i in range(3001)]
+    run = FOLDER / "long.mini"
+    run.write_text("\n".join(lines) + "\n")
+    report = json.loads(idsprof("report", run, "--section", "load_balance", "--section", "steps", "--json")[0])
+    rows, steps = report["tables"]["rank_steps"]["rows"], report["metrics"]["steps.count"]["value"]
+    check(steps >= 3000, f"{steps} steps") # the last one may end with the window
+    check(1024 < len(rows) <= 2048, f"{len(rows)} rows")
+    for device in range(2):
+        own = [row for row in rows if row[2] == f"GPU:{device}"]
+        check(sum(row[1] for row in own) == steps, f"steps of GPU:{device}: {sum(row[1] for row in own)}")
+        check([row[0] for row in own] == list(range(0, steps, own[0][1])), f"first steps of GPU:{device}: {own[:3]}")
+        work = sum(row[1] * row[4] for row in own)
+        expected = sum(1 + (i + device) % 7 for i in range(steps)) * 1e-6
+        check(abs(work - expected) < 1e-8, f"work of GPU:{device}: {work}, not {expected}")
+
+
 check_contents()
+check_ranks()
+check_long_runs()
 check_policy()
 check_title()
 check_files()
