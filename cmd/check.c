@@ -1,5 +1,6 @@
 #include "cmd/command.h"
 #include "cmd/engine.h"
+#include "cmd/page_file.h"
 #include "cmd/slice_options.h"
 #include "lib/analysis/analyzer.h"
 #include "lib/base/quantity.h"
@@ -22,7 +23,7 @@
 #include <time.h>
 
 struct check_options {
-    const char *budget, *baseline, *tolerance, *noise, *junit, *accept, *reason;
+    const char *budget, *baseline, *tolerance, *noise, *junit, *accept, *reason, *html;
     struct ids_opt_texts max, min;
     int64_t over, after, width;
     int json, markdown, force, no_cache, full, quiet, colour, allow_inconclusive;
@@ -49,10 +50,12 @@ static const struct ids_opt opts[] = {
     {IDS_OPT_TEXT, 0, "steps", "STEPS", "only these steps of the runs: 7, or 3..5", AT(slice.steps), NULL},
     {IDS_OPT_TEXT, 0, "device", "DEVICE", "only this device, or those of a glob, as GPU:0", AT(slice.device), NULL},
     {IDS_OPT_TEXT, 0, "junit", "FILE", "write JUnit XML; - for standard output", AT(junit), NULL},
+    {IDS_OPT_TEXT, 0, "html", "FILE", "write a page for a browser too; - for standard output", AT(html), NULL},
     {IDS_OPT_FLAG, 'j', "json", NULL, "print JSON", AT(json), NULL},
     {IDS_OPT_FLAG, 0, "markdown", NULL, "print Markdown, for a pull request or a job's summary", AT(markdown), NULL},
     {IDS_OPT_FLAG, 'q', "quiet", NULL, "print only limits that fail or cannot be told", AT(quiet), NULL},
-    {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the baseline is not comparable", AT(force), NULL},
+    {IDS_OPT_FLAG, 0, "force", NULL, "compare even if the baseline is not comparable; overwrite the file of --html",
+     AT(force), NULL},
     {IDS_OPT_FLAG, 0, "no-cache", NULL, "read the profiles again, and cache nothing", AT(no_cache), NULL},
     {IDS_OPT_FLAG, 'f', "full", NULL, "do not shorten names or leave out columns", AT(full), NULL},
     {IDS_OPT_COUNT, 0, "width", "N", "columns of a line, at least 40 (else the terminal's, or 120)", AT(width), NULL},
@@ -262,12 +265,15 @@ static int accept(const struct check_options *options, struct basis *basis, cons
 
 /* ---- output ---- */
 
-static int write_json(const struct ids_check *check, struct ids_error *err) {
+/* As JSON, or with the name of a file as a page into it. */
+static int write_tables(const struct ids_check *check, const char *html, int force, struct ids_error *err) {
     static const char *const all[] = {"check"};
     struct ids_section section = {
         .name = all[0], .title = all[0], .tables = ids_check_tables, .table_count = ids_check_table_count};
     struct ids_render render = {.sections = &section, .section_count = 1, .only = all, .only_count = 1};
-    return ids_render_json(&check->report, &render, stdout, err);
+    const struct ids_page page = {.kind = "check", .report = &check->report, .render = &render};
+    return html ? ids_page_to_file(&page, html, force, IDS_PAGE_SILENT, err)
+                : ids_render_json(&check->report, &render, stdout, err);
 }
 
 static int write_junit(const struct check_options *options, const struct ids_check *check, const struct timespec *began,
@@ -303,7 +309,9 @@ static int write_all(const struct check_options *options, const struct ids_check
                                            .is_saved = basis->is_saved};
     int code = options->junit ? write_junit(options, check, began, err) : 0;
     if (code || (options->junit && !strcmp(options->junit, "-"))) return code;
-    if (options->json) return write_json(check, err);
+    if (options->html) code = write_tables(check, options->html, options->force, err);
+    if (code || (options->html && !strcmp(options->html, "-"))) return code;
+    if (options->json) return write_tables(check, NULL, 0, err);
     return options->markdown ? ids_render_check_markdown(check, &print, stdout, err)
                              : ids_render_check_text(check, &print, stdout, err);
 }
@@ -347,14 +355,16 @@ static int check_side(const struct check_options *options, const struct ids_open
 }
 
 static int look_at_options(const struct check_options *options, struct ids_error *err) {
-    int to_stdout = options->json + options->markdown + (options->junit && !strcmp(options->junit, "-"));
+    int to_stdout = options->json + options->markdown + (options->junit && !strcmp(options->junit, "-")) +
+                    (options->html && !strcmp(options->html, "-"));
     if (to_stdout > 1)
-        return ids_fail(err, IDS_USAGE, "only one of --json, --markdown and --junit - can go to standard output");
+        return ids_fail(err, IDS_USAGE,
+                        "only one of --json, --markdown, --html - and --junit - can go to standard output");
     if (!options->accept != !options->reason || (options->reason && !*options->reason))
         return ids_fail(err, IDS_USAGE, "--accept ID and --reason TEXT belong together");
     if (options->accept && !options->baseline)
         return ids_fail(err, IDS_USAGE, "--accept is kept in a saved baseline: give it with --baseline NAME");
-    return 0;
+    return options->html ? ids_page_file_check(options->html, options->force, err) : 0;
 }
 
 static int check_run(const void *values, char *const *operands, int operand_count, struct ids_error *err) {

@@ -117,7 +117,7 @@ static int print_tables(const struct diff_options *options, const struct ids_rep
     render.only_count = 1;
     if (options->html) {
         const struct ids_page page = {.kind = "diff", .report = report, .render = &render};
-        return ids_page_to_file(&page, options->html, options->force, err);
+        return ids_page_to_file(&page, options->html, options->force, IDS_PAGE_SAID, err);
     }
     return options->json ? ids_render_json(report, &render, stdout, err) : ids_render_csv(report, &render, stdout, err);
 }

@@ -24,7 +24,8 @@ int ids_page_file_check(const char *path, int force, struct ids_error *err) {
     return code;
 }
 
-int ids_page_to_file(const struct ids_page *page, const char *path, int force, struct ids_error *err) {
+int ids_page_to_file(const struct ids_page *page, const char *path, int force, enum ids_page_saying saying,
+                     struct ids_error *err) {
     char *folder = NULL;
     const char *name = NULL;
     struct ids_output output;
@@ -40,7 +41,7 @@ int ids_page_to_file(const struct ids_page *page, const char *path, int force, s
     code = ids_output_close(&output, code ? code : end, err);
     ids_progress_end();
     if (output.reader_left) code = 0; /* who reads a part of it has seen enough */
-    if (!code && strcmp(folder, "-") != 0) say_done(&output);
+    if (!code && saying == IDS_PAGE_SAID && strcmp(folder, "-") != 0) say_done(&output);
     free(folder);
     ids_output_done(&output);
     return code;

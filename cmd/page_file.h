@@ -4,9 +4,12 @@
 
 #include "lib/report/html/page.h"
 
-/* The file is whole or not there, and is said on standard output; "-" is standard output. An existing file is kept
- * unless `force`. */
-int ids_page_to_file(const struct ids_page *page, const char *path, int force, struct ids_error *err);
+enum ids_page_saying { IDS_PAGE_SAID, IDS_PAGE_SILENT };
+
+/* The file is whole or not there; "-" is standard output. An existing file is kept unless `force`. What was written is
+ * said on standard output, unless something else is printed there. */
+int ids_page_to_file(const struct ids_page *page, const char *path, int force, enum ids_page_saying saying,
+                     struct ids_error *err);
 /* Whether there may be such a file, before the work is done. */
 int ids_page_file_check(const char *path, int force, struct ids_error *err);
 

@@ -254,7 +254,7 @@ static int print_page(const struct report_options *options, struct opened *opene
     const struct ids_page_block block = {"timeline", ids_timeline_write, &timeline};
     const struct ids_page page = {
         .kind = "report", .report = &opened->report, .render = render, .blocks = &block, .block_count = 1};
-    return ids_page_to_file(&page, options->html, options->force, err);
+    return ids_page_to_file(&page, options->html, options->force, IDS_PAGE_SAID, err);
 }
 
 static int print(const struct report_options *options, struct opened *opened, const char *path, struct ids_error *err) {

@@ -52,7 +52,7 @@ static int render(const struct ids_scale *scale, enum form form, const struct sc
         .name = all[0], .title = all[0], .tables = ids_scale_tables, .table_count = ids_scale_table_count};
     struct ids_render how = {.sections = &section, .section_count = 1, .only = all, .only_count = 1};
     const struct ids_page page = {.kind = "scale", .report = &scale->report, .render = &how};
-    if (form == FORM_PAGE) return ids_page_to_file(&page, options->html, options->force, err);
+    if (form == FORM_PAGE) return ids_page_to_file(&page, options->html, options->force, IDS_PAGE_SAID, err);
     return form == FORM_JSON ? ids_render_json(&scale->report, &how, out, err)
                              : ids_render_csv(&scale->report, &how, out, err);
 }

@@ -112,6 +112,24 @@ def check_scale(open_page):
     page.context.close()
 
 
+def check_check(open_page):
+    run, path = SOURCE / "testdata/cpu8_annotated", FOLDER / "check.html"
+    limits = ["--max", "steps.mean=1ms", "--min", "device.utilization=10%"]
+    text = idsprof("check", run, *limits, "--html", path, status=(1,))
+    check(text == idsprof("check", run, *limits, status=(1,)), "a page changes what is printed")
+    told = json.loads(idsprof("check", run, *limits, "--json", status=(1,)))
+    page = open_page(path)
+    check_same(page, told, "check")
+    shown = page.eval_on_selector_all("[data-table=checks] tbody tr", "all => all.map(e => [e.className, e.innerText])")
+    check([row[0] for row in shown] == ["bad", "good"], f"check: verdicts {shown}")
+    check("2.641 ms" in shown[0][1] and "1.000 ms" in shown[0][1] and "31.4 %" in shown[1][1], f"check: figures {shown}")
+    check(page.locator(".sentence").inner_text() == "fail Of 2 limits: 1 pass, 1 fail.", f"check: {page.locator('.sentence').inner_text()}")
+    page.context.close()
+    idsprof("check", run, *limits, "--html", path, status=(2,))
+    said = idsprof("check", run, *limits, "--html", "-", "--json", status=(2,))
+    check("--html -" in said, f"check: two to standard output: '{said}'")
+
+
 def check_refusals(open_page):
     page = FOLDER / "refused.html"
     a, b = COMPARE / "base", COMPARE / "again"
@@ -133,6 +151,7 @@ def main():
             if a.exists():
                 check_diff(open_page, a, b)
         check_scale(open_page)
+        check_check(open_page)
         check_refusals(open_page)
     finish()
 

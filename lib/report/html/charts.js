@@ -208,6 +208,7 @@ ids.charts = {};
     const map = (id, title, account) => {
       const at = (row) => [parts.indexOf(cell(row, "step")), devices.indexOf(cell(row, "device"))];
       const share = (row) => Math.max(0, Math.min(1, Number(cell(row, id)) / Number(cell(row, "time")) || 0));
+      const most = Math.max(...table.rows.map(share));
       const words = (row) => `step ${table.text(row, "step")}${Number(cell(row, "steps")) > 1 ? ` and ${cell(row, "steps") - 1} more` : ""}, ${
         cell(row, "device")}: ${title} ${table.text(row, id)} of ${table.text(row, "time")}`;
       const board = h("canvas", { width: parts.length, height: devices.length, role: "img",
@@ -217,7 +218,7 @@ ids.charts = {};
         pen.clearRect(0, 0, parts.length, devices.length);
         pen.fillStyle = style.getPropertyValue(ids.variable(account)) || "#888888";
         for (const row of table.rows) {
-          pen.globalAlpha = 0.04 + 0.96 * share(row);
+          pen.globalAlpha = 0.04 + 0.96 * share(row) / (most || 1);
           pen.fillRect(...at(row), 1, 1);
         }
       };
@@ -231,7 +232,7 @@ ids.charts = {};
       for (const change of [matchMedia("(prefers-color-scheme: dark)"), matchMedia("print")]) change.addEventListener("change", paint);
       board.style.height = Math.max(40, Math.min(400, devices.length * 18)) + "px";
       requestAnimationFrame(paint);
-      return h("div", {}, h("p", {}, ids.swatch(account), title), board);
+      return h("div", {}, h("p", {}, ids.swatch(account), title, h("span", { class: "soft" }, ` - full colour: ${ids.format(most, "ratio")} of a step`)), board);
     };
     const shown = devices.length > 6 ? `${devices[0]} to ${devices.at(-1)}` : devices.join(", ");
     return h("figure", { class: "ranks" }, h("figcaption", {}, h("strong", {}, "ranks by step"),

@@ -1,5 +1,5 @@
 "use strict";
-/* The pages of `diff` and `scale`: what differs and by what causes; methods on numbers of devices. */
+/* The pages of `diff`, `scale` and `check`: what differs and by what causes; methods on numbers of devices; limits. */
 ids.pages = {};
 {
   const { h, svg } = ids;
@@ -127,6 +127,26 @@ ids.pages = {};
       changes(tables.get("changes")), ...rest(tables, ["findings", "headline", "changes"])].filter(Boolean);
     main.append(...sections);
     main.before(ids.parts.navigation(sections));
+  };
+
+  /* ---- check ---- */
+
+  const KEPT = { pass: "good", fail: "bad", inconclusive: "warn" };
+
+  ids.pages.check = async () => {
+    const { run } = ids.report, tables = ids.tables(ids.report, ids.about), checks = tables.get("checks");
+    ids.views = new Map();
+    const main = frame("Check", [["verdict", run.verdict], ["limits", run.checks]]);
+    const counts = ["pass", "fail", "inconclusive", "skipped"].filter((name) => run[name] > 0)
+      .map((name) => `${ids.format(run[name], "count")} ${name}`).join(", ");
+    const words = `${run.checks === 1 ? "The limit" : `Of ${ids.format(run.checks, "count")} limits`}: ${counts || "none"}.`;
+    const section = h("section", { id: "story" }, h("h2", {}, "Limits"), h("p", { class: "sentence" },
+      h("b", { class: KEPT[run.verdict] }, h("span", { class: "grade" }, run.verdict)), " ", words));
+    main.append(section);
+    if (!checks) return;
+    const view = ids.view(checks, { grade: (table, row) => KEPT[table.cell(row, "verdict")] ?? null });
+    ids.views.set("checks", view);
+    section.append(view.element);
   };
 
   /* ---- scale ---- */

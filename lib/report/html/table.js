@@ -221,7 +221,8 @@
         return h("td", { class: column.unit ? "number" : "name" },
                  is_name ? this.nameCell(node, column) : value(table, node.row, column));
       });
-      return h("tr", { "data-account": node.row[table.places.get("account")] ?? null }, cells);
+      return h("tr", { "data-account": node.row[table.places.get("account")] ?? null,
+                       class: this.options.grade ? this.options.grade(table, node.row) : null }, cells);
     }
     draw() {
       const nodes = this.nodes(), shown = nodes.slice(0, this.room), { table } = this;
